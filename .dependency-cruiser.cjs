@@ -1,0 +1,65 @@
+/** The walls of the house: core <- runtime <- { sim, server }; sim and server never meet but in the command line. */
+module.exports = {
+  forbidden: [
+    { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
+    { name: "not-resolved", severity: "error", from: {}, to: { couldNotResolve: true } },
+    {
+      name: "core-is-pure",
+      comment: "core imports itself, data modules of effect, noble and the CBOR decoder, and nothing else",
+      severity: "error",
+      from: { path: "^core/", pathNot: "\\.test\\.ts$" },
+      to: { pathNot: ["^core/", "^node_modules/effect/", "^node_modules/@noble/", "^node_modules/cborg/"] },
+    },
+    {
+      name: "core-has-no-fibers",
+      comment: "of effect, core may use only what is data",
+      severity: "error",
+      from: { path: "^core/", pathNot: "\\.test\\.ts$" },
+      to: {
+        path: "^node_modules/effect/dist/[^/]+/(Effect|Layer|Context|Fiber|Clock|Random|Runtime|Schedule|Stream|Queue)[A-Za-z]*\\.js$",
+      },
+    },
+    {
+      name: "runtime-knows-core-only",
+      severity: "error",
+      from: { path: "^runtime/", pathNot: "\\.test\\.ts$" },
+      to: { path: ["^sim/", "^server/", "^properties/"] },
+    },
+    {
+      name: "no-node-in-runtime-and-sim",
+      comment: "the simulator's command line is the one place that may touch the machine",
+      severity: "error",
+      from: { path: "^(runtime|sim)/", pathNot: ["\\.test\\.ts$", "^sim/bin/"] },
+      to: { dependencyTypes: ["core"] },
+    },
+    {
+      name: "sim-never-meets-server",
+      severity: "error",
+      from: { path: "^sim/", pathNot: "\\.test\\.ts$" },
+      to: { path: ["^server/", "^properties/"] },
+    },
+    {
+      name: "server-never-meets-sim",
+      comment: "server/bin/custody.ts loads either lazily and holds no logic",
+      severity: "error",
+      from: { path: "^server/", pathNot: ["\\.test\\.ts$", "^server/bin/custody\\.ts$", "^server/bench/"] },
+      to: { path: ["^sim/", "^properties/"] },
+    },
+    {
+      name: "no-tests-in-production",
+      severity: "error",
+      from: { pathNot: ["\\.test\\.ts$", "^properties/"] },
+      to: { path: "\\.test\\.ts$" },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsConfig: { fileName: "tsconfig.json" },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "default", "types"],
+      extensions: [".ts", ".js"],
+    },
+  },
+};

@@ -1,0 +1,42 @@
+/** Every bound of the service, once. Bytes are UTF-8 bytes, times are milliseconds. */
+export const Limits = {
+  /** Contract 2.1 and 8: characters of an approver id. */
+  approverIdCharacters: 128,
+  /** Contract 2.4. */
+  metadataPairs: 32,
+  metadataKeyBytes: 64,
+  metadataValueBytes: 512,
+  metadataTotalBytes: 16 * 1024,
+  /** decisions.md: nesting of any JSON document. */
+  jsonDepth: 64,
+  /** Contract 8 ("Native command JSON"). */
+  requestBodyBytes: 10 * 1024 * 1024,
+  /** The largest public key of an installed algorithm is 2,592 bytes (ML-DSA-87); its DER form and some slack fit. */
+  publicKeyBytes: 4096,
+  /** Contract 8: uncommitted preparations per peer. */
+  preparations: 256,
+  /** protocol.md 3.5: durable refusals a peer keeps before it refuses new preparations. */
+  refusals: 4096,
+  /** protocol.md 3.3: a slot this far above the highest decided one is an error. */
+  slotWindow: 256,
+  /** protocol.md 4h: proposals of one round. */
+  batchProposals: 64,
+  /** Requests waiting at the writer before it answers 503 at once. */
+  queuedCommands: 1024,
+  /** Peers of one topology. */
+  members: 64,
+  /** decisions.md: a mutation is answered within this. */
+  answerMillis: 10_000,
+  /** protocol.md 2: how long a proposal may be prepared. */
+  proposalMillis: 60_000,
+  /** protocol.md 1: tolerated clock difference between peers. */
+  clockSkewMillis: 5_000,
+  /** decisions.md: what must be left of a token when the writer reserves. */
+  tokenRemainderMillis: 5_000,
+  /** decisions.md: skew allowed on `nbf` and `iat`. */
+  tokenSkewMillis: 15_000,
+  /** protocol.md 4h: how old a readiness probe may be. */
+  probeAgeMillis: 1_000,
+  /** How long the writer waits for the answers to a probe. */
+  probeWaitMillis: 2_000,
+} as const;

@@ -1,0 +1,64 @@
+/**
+ * A refusal: the typed answer to a request, a message or a command that this
+ * peer will not carry out. It says what is wrong, where, and what to do next.
+ * HTTP statuses live in the server; nothing in here echoes a submitted value.
+ */
+
+/** Stable codes, upper snake case (decisions.md, "Errors"). */
+export type RejectionCode =
+  | "INVALID_REQUEST_BODY"
+  | "INVALID_REF"
+  | "INVALID_PUBLIC_KEY"
+  | "INVALID_METADATA"
+  | "UNSUPPORTED_ALGORITHM"
+  | "APPROVER_NOT_FOUND"
+  | "KEY_ALREADY_REGISTERED"
+  | "PREPARATION_CAPACITY"
+  | "APPROVER_REPLICATION_UNAVAILABLE"
+  | "SEALED"
+  | "NOT_INITIALIZED"
+  | "UNAUTHENTICATED"
+  | "ACCESS_DENIED";
+
+/** One fault of a request body: an RFC 6901 pointer, a stable lower-case code, and a sentence. */
+export interface BodyFault {
+  readonly pointer: string;
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** Why one member stands in the way of a mutation. */
+export interface MemberFault {
+  readonly peerId: number;
+  readonly reason: string;
+}
+
+export interface Rejection {
+  readonly code: RejectionCode;
+  /** One sentence for a person; never holds a submitted value or a secret. */
+  readonly detail: string;
+  /** What to do next. */
+  readonly hint: string;
+  readonly faults: ReadonlyArray<BodyFault>;
+  readonly members: ReadonlyArray<MemberFault>;
+  /** The approver the request was about, once it is known. */
+  readonly ref: string | undefined;
+  /** Whether the outcome is still open: the same request, repeated, finds it out. */
+  readonly outcomeUnknown: boolean;
+}
+
+/** A rejection with the parts most rejections leave empty. */
+export const rejection = (
+  code: RejectionCode,
+  detail: string,
+  hint: string,
+  more: Partial<Pick<Rejection, "faults" | "members" | "ref" | "outcomeUnknown">> = {},
+): Rejection => ({
+  code,
+  detail,
+  hint,
+  faults: more.faults ?? [],
+  members: more.members ?? [],
+  ref: more.ref,
+  outcomeUnknown: more.outcomeUnknown ?? false,
+});

@@ -1,0 +1,122 @@
+import { encode as encodeReference, rfc8949EncodeOptions } from "cborg";
+import { Either } from "effect";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decode } from "./CborReader.ts";
+import { encode } from "./CborWriter.ts";
+import { bool, bytes, digest, list, nullable, oneOf, pair, record, text, type TypeOf, uint, union } from "./Codec.ts";
+
+const sample = record({
+  number: uint,
+  words: text(64),
+  raw: bytes(600),
+  id: digest,
+  flag: bool,
+  maybe: nullable(uint),
+  many: list(pair(uint, text(8)), 40),
+  colour: oneOf(["red", "green"]),
+  shape: union({ Circle: record({ radius: uint }), Point: record({}) }),
+});
+type Sample = TypeOf<typeof sample>;
+
+const hex = (length: number) =>
+  fc.uint8Array({ minLength: length, maxLength: length }).map((b) => Buffer.from(b).toString("hex"));
+
+const samples: fc.Arbitrary<Sample> = fc.record({
+  number: fc.maxSafeNat(),
+  words: fc.string({ unit: "grapheme", maxLength: 8 }),
+  raw: fc.uint8Array({ maxLength: 600 }),
+  id: hex(32) as fc.Arbitrary<Sample["id"]>,
+  flag: fc.boolean(),
+  maybe: fc.option(fc.maxSafeNat(), { nil: undefined }),
+  many: fc.array(fc.tuple(fc.nat(), fc.string({ maxLength: 8, unit: "binary-ascii" })), { maxLength: 40 }),
+  colour: fc.constantFrom("red", "green"),
+  shape: fc.oneof(
+    fc.record({ _tag: fc.constant("Circle" as const), radius: fc.nat() }),
+    fc.record({ _tag: fc.constant("Point" as const) }),
+  ),
+});
+
+/** The same value as plain maps and arrays, for the reference encoder. */
+const asReference = (value: Sample): Map<number, unknown> =>
+  new Map<number, unknown>([
+    [0, value.number],
+    [1, value.words],
+    [2, value.raw],
+    [3, new Uint8Array(Buffer.from(value.id, "hex"))],
+    [4, value.flag],
+    [5, value.maybe ?? null],
+    [6, value.many.map((each) => [...each])],
+    [7, value.colour === "red" ? 0 : 1],
+    [8, value.shape._tag === "Circle" ? [0, new Map([[0, value.shape.radius]])] : [1, new Map()]],
+  ]);
+
+describe("deterministic CBOR", () => {
+  it("encodes exactly as the reference encoder does under RFC 8949 4.2.1", () => {
+    fc.assert(
+      fc.property(samples, (value) => {
+        expect(Buffer.from(encode(sample, value)).toString("hex")).toBe(
+          Buffer.from(encodeReference(asReference(value), rfc8949EncodeOptions)).toString("hex"),
+        );
+      }),
+    );
+  });
+
+  it("reads back what it wrote", () => {
+    fc.assert(
+      fc.property(samples, (value) => {
+        expect(decode(sample, encode(sample, value))).toEqual(Either.right(value));
+      }),
+    );
+  });
+
+  it("refuses every truncation and every trailing byte", () => {
+    fc.assert(
+      fc.property(samples, fc.nat(), fc.nat(255), (value, cut, extra) => {
+        const whole = encode(sample, value);
+        expect(Either.isLeft(decode(sample, whole.subarray(0, cut % whole.length)))).toBe(true);
+        expect(Either.isLeft(decode(sample, Uint8Array.of(...whole, extra)))).toBe(true);
+      }),
+    );
+  });
+
+  const refused: ReadonlyArray<readonly [string, string]> = [
+    ["a longer integer than needed", "1800"],
+    ["an indefinite list", "9f00ff"],
+    ["a tag", "c100"],
+    ["a float", "f93c00"],
+    ["a negative integer", "20"],
+    ["undefined", "f7"],
+  ];
+  for (const [name, encoded] of refused)
+    it(`refuses ${name}`, () => {
+      expect(Either.isLeft(decode(uint, new Uint8Array(Buffer.from(encoded, "hex"))))).toBe(true);
+    });
+
+  it("refuses unsorted, duplicate and foreign record keys and names the missing field", () => {
+    const two = record({ first: uint, second: uint });
+    const read = (encoded: string) => decode(two, new Uint8Array(Buffer.from(encoded, "hex")));
+    expect(read("a200010102")).toEqual(Either.right({ first: 1, second: 2 }));
+    expect(read("a201020001")).toEqual(Either.left("not in deterministic encoding"));
+    expect(Either.isLeft(read("a200010002"))).toBe(true);
+    expect(read("a200010202")).toEqual(Either.left("second: expected the field to be present"));
+    expect(read("a100 01".replace(" ", ""))).toEqual(Either.left("value: expected a record of 2 fields"));
+  });
+
+  it("refuses text that is not UTF-8", () => {
+    expect(Either.isLeft(decode(text(4), Uint8Array.of(0x62, 0xc0, 0x80)))).toBe(true);
+    expect(Either.isLeft(decode(text(4), Uint8Array.of(0x63, 0xed, 0xa0, 0x80)))).toBe(true);
+  });
+
+  it("counts text limits in UTF-8 bytes", () => {
+    expect(Either.isRight(decode(text(4), encode(text(99), "éé")))).toBe(true);
+    expect(Either.isLeft(decode(text(3), encode(text(99), "éé")))).toBe(true);
+  });
+
+  it("bounds nesting before it decodes", () => {
+    const nested = (depth: number) => new Uint8Array(depth + 1).fill(0x81, 0, depth);
+    expect(decode(uint, nested(32))).toEqual(Either.left("value: expected an unsigned integer"));
+    expect(decode(uint, nested(33))).toEqual(Either.left("nested deeper than 32 levels"));
+    expect(decode(uint, nested(1_000_000))).toEqual(Either.left("nested deeper than 32 levels"));
+  });
+});

@@ -1,0 +1,74 @@
+/**
+ * The way back: bytes to a value, or the reason why not. The decoder is cborg's
+ * strict one; what it tolerates (nesting without end, unsorted maps, odd UTF-8)
+ * is caught by a depth scan before it and by encoding the value again after it.
+ */
+import { decode as decodeCbor } from "cborg";
+import { Either } from "effect";
+import { type Codec, DecodeFault } from "./Codec.ts";
+import { encode } from "./CborWriter.ts";
+
+const MAX_DEPTH = 32;
+
+/** Whether containers nest deeper than {@link MAX_DEPTH}; malformed heads are left to the decoder. */
+const nestsTooDeep = (bytes: Uint8Array): boolean => {
+  const open: Array<number> = [];
+  let at = 0;
+  while (at < bytes.length) {
+    const initial = bytes[at] ?? 0;
+    const major = initial >> 5;
+    const info = initial & 31;
+    const width = info < 24 ? 0 : info < 28 ? 1 << (info - 24) : -1;
+    if (width < 0) return false;
+    let argument = width === 0 ? info : 0;
+    for (let index = 1; index <= width; index++) argument = argument * 256 + (bytes[at + index] ?? 0);
+    at += 1 + width;
+    if (major === 2 || major === 3) at += argument;
+    const isContainer = major === 4 || major === 5;
+    if (isContainer && argument > 0) {
+      open.push(major === 5 ? argument * 2 : argument);
+      if (open.length > MAX_DEPTH) return true;
+      continue;
+    }
+    while (open.length > 0) {
+      const left = (open.pop() ?? 1) - 1;
+      if (left > 0) {
+        open.push(left);
+        break;
+      }
+    }
+  }
+  return false;
+};
+
+const sameBytes = (left: Uint8Array, right: Uint8Array): boolean =>
+  left.length === right.length && left.every((byte, index) => byte === right[index]);
+
+const OPTIONS = {
+  strict: true,
+  useMaps: true,
+  rejectDuplicateMapKeys: true,
+  allowIndefinite: false,
+  allowUndefined: false,
+  allowNaN: false,
+  allowInfinity: false,
+  allowBigInt: false,
+} as const;
+
+/** Decodes deterministic CBOR strictly; the left side is one sentence that names the field and holds no value. */
+export const decode = <A>(codec: Codec<A>, bytes: Uint8Array): Either.Either<A, string> => {
+  if (nestsTooDeep(bytes)) return Either.left(`nested deeper than ${MAX_DEPTH} levels`);
+  let item: unknown;
+  try {
+    item = decodeCbor(bytes, OPTIONS);
+  } catch {
+    return Either.left("not well-formed CBOR of the kinds used here");
+  }
+  try {
+    const value = codec.read(item, "");
+    return sameBytes(encode(codec, value), bytes) ? Either.right(value) : Either.left("not in deterministic encoding");
+  } catch (fault) {
+    if (fault instanceof DecodeFault) return Either.left(fault.message);
+    throw fault;
+  }
+};

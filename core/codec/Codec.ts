@@ -1,0 +1,201 @@
+/**
+ * Typed descriptions of everything that is hashed, signed, sent or stored.
+ *
+ * One description serves all four: it writes a value into a {@link Sink}
+ * (deterministic CBOR bytes, or the simulator's quick mixer) and reads it back
+ * from decoded CBOR, refusing whatever does not fit by the path of the field.
+ * Records are maps with unsigned integer keys in ascending order, RFC 8949 4.2.1.
+ */
+import { hexToBytes, bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import type { Digest, PublicKey, Signature } from "../Crypto.ts";
+
+/** Where a value is written, token by token. Counts announce how many items follow. */
+export interface Sink {
+  readonly uint: (value: number) => void;
+  readonly text: (value: string) => void;
+  readonly bytes: (value: Uint8Array) => void;
+  /** A byte string given as lower-case hexadecimal. */
+  readonly hex: (value: string) => void;
+  readonly bool: (value: boolean) => void;
+  readonly nothing: () => void;
+  readonly list: (count: number) => void;
+  readonly record: (count: number) => void;
+}
+
+/** Thrown inside `read` only; {@link CborReader} turns it into a value at the door. */
+export class DecodeFault extends Error {
+  override readonly name = "DecodeFault";
+  readonly path: string;
+  constructor(path: string, expected: string) {
+    super(`${path === "" ? "value" : path}: expected ${expected}`);
+    this.path = path;
+  }
+}
+
+export interface Codec<A> {
+  readonly write: (value: A, sink: Sink) => void;
+  /** Reads a decoded CBOR item; throws {@link DecodeFault} with the path of what does not fit. */
+  readonly read: (item: unknown, path: string) => A;
+}
+
+/** The type a codec describes. */
+export type TypeOf<C> = C extends Codec<infer A> ? A : never;
+
+/** An unsigned integer up to 2^53 - 1. */
+export const uint: Codec<number> = {
+  write: (value, sink) => sink.uint(value),
+  read: (item, path) => {
+    if (typeof item !== "number" || !Number.isSafeInteger(item) || item < 0)
+      throw new DecodeFault(path, "an unsigned integer");
+    return item;
+  },
+};
+
+export const bool: Codec<boolean> = {
+  write: (value, sink) => sink.bool(value),
+  read: (item, path) => {
+    if (typeof item !== "boolean") throw new DecodeFault(path, "a boolean");
+    return item;
+  },
+};
+
+/** Text of at most `max` UTF-8 bytes. */
+export const text = (max: number): Codec<string> => ({
+  write: (value, sink) => sink.text(value),
+  read: (item, path) => {
+    if (typeof item !== "string" || item.length > max || utf8ToBytes(item).length > max)
+      throw new DecodeFault(path, `text of at most ${max} bytes`);
+    return item;
+  },
+});
+
+/** A byte string of at most `max` bytes. */
+export const bytes = (max: number): Codec<Uint8Array> => ({
+  write: (value, sink) => sink.bytes(value),
+  read: (item, path) => {
+    if (!(item instanceof Uint8Array) || item.length > max) throw new DecodeFault(path, `at most ${max} bytes`);
+    return item;
+  },
+});
+
+const hexOf = <A extends string>(length: number): Codec<A> => ({
+  write: (value, sink) => sink.hex(value),
+  read: (item, path) => {
+    if (!(item instanceof Uint8Array) || item.length !== length) throw new DecodeFault(path, `${length} bytes`);
+    // The brand is the length, which was just checked.
+    return bytesToHex(item) as A;
+  },
+});
+
+export const digest: Codec<Digest> = hexOf<Digest>(32);
+export const publicKey: Codec<PublicKey> = hexOf<PublicKey>(32);
+export const signature: Codec<Signature> = hexOf<Signature>(64);
+
+/** One of a fixed list of words, written as its index. */
+export const oneOf = <const W extends ReadonlyArray<string>>(words: W): Codec<W[number]> => {
+  const indexes = new Map<string, number>(words.map((word, index) => [word, index]));
+  return {
+    write: (value, sink) => sink.uint(indexes.get(value) ?? words.length),
+    read: (item, path) => {
+      const word = typeof item === "number" ? words[item] : undefined;
+      if (word === undefined) throw new DecodeFault(path, `an index below ${words.length}`);
+      return word;
+    },
+  };
+};
+
+/** A value that may be absent, written as null. */
+export const nullable = <A>(inner: Codec<A>): Codec<A | undefined> => ({
+  write: (value, sink) => (value === undefined ? sink.nothing() : inner.write(value, sink)),
+  read: (item, path) => (item === null ? undefined : inner.read(item, path)),
+});
+
+/** At most `max` items of one kind. */
+export const list = <A>(inner: Codec<A>, max: number): Codec<ReadonlyArray<A>> => ({
+  write: (value, sink) => {
+    sink.list(value.length);
+    for (const item of value) inner.write(item, sink);
+  },
+  read: (item, path) => {
+    if (!Array.isArray(item) || item.length > max) throw new DecodeFault(path, `a list of at most ${max} items`);
+    return item.map((each, index) => inner.read(each, `${path}[${index}]`));
+  },
+});
+
+/** Exactly two items. */
+export const pair = <A, B>(first: Codec<A>, second: Codec<B>): Codec<readonly [A, B]> => ({
+  write: (value, sink) => {
+    sink.list(2);
+    first.write(value[0], sink);
+    second.write(value[1], sink);
+  },
+  read: (item, path) => {
+    if (!Array.isArray(item) || item.length !== 2) throw new DecodeFault(path, "a pair");
+    return [first.read(item[0], `${path}[0]`), second.read(item[1], `${path}[1]`)];
+  },
+});
+
+type Fields = { readonly [name: string]: Codec<never> | Codec<unknown> };
+type RecordOf<F> = { readonly [K in keyof F]: F[K] extends Codec<infer A> ? A : never };
+
+/**
+ * A record. Fields are numbered 0, 1, 2, … in the order they are listed here, so
+ * a new field goes last; every field is present in every encoding.
+ */
+export const record = <const F extends { readonly [name: string]: unknown }>(
+  fields: F & { readonly [K in keyof F]: F[K] extends Codec<infer A> ? Codec<A> : never },
+): Codec<RecordOf<F>> => {
+  const entries = Object.entries(fields as Fields) as ReadonlyArray<readonly [string, Codec<unknown>]>;
+  const write = (value: RecordOf<F>, sink: Sink): void => {
+    sink.record(entries.length);
+    const values = value as { readonly [name: string]: unknown };
+    let key = 0;
+    for (const [name, codec] of entries) {
+      sink.uint(key++);
+      codec.write(values[name], sink);
+    }
+  };
+  const read = (item: unknown, path: string): RecordOf<F> => {
+    if (!(item instanceof Map) || item.size !== entries.length)
+      throw new DecodeFault(path, `a record of ${entries.length} fields`);
+    const result: { [name: string]: unknown } = {};
+    let key = 0;
+    for (const [name, codec] of entries) {
+      const where = path === "" ? name : `${path}.${name}`;
+      if (!item.has(key)) throw new DecodeFault(where, "the field to be present");
+      result[name] = codec.read(item.get(key++), where);
+    }
+    return result as RecordOf<F>;
+  };
+  return { write, read };
+};
+
+type Variants = { readonly [tag: string]: unknown };
+type UnionOf<V> = { readonly [K in keyof V]: V[K] extends Codec<infer A> ? { readonly _tag: K } & A : never }[keyof V];
+
+/** A tagged union, written as the pair of the variant's number (in listed order) and its record. */
+export const union = <const V extends Variants>(
+  variants: V & { readonly [K in keyof V]: V[K] extends Codec<infer A> ? Codec<A> : never },
+): Codec<UnionOf<V>> => {
+  const entries = Object.entries(variants) as ReadonlyArray<readonly [string, Codec<unknown>]>;
+  const byTag = new Map(entries.map(([tag, codec], index) => [tag, { codec, index }]));
+  return {
+    write: (value, sink) => {
+      const variant = byTag.get(String((value as { readonly _tag: unknown })._tag));
+      if (variant === undefined) throw new DecodeFault("_tag", "a known variant");
+      sink.list(2);
+      sink.uint(variant.index);
+      variant.codec.write(value, sink);
+    },
+    read: (item, path) => {
+      const entry = Array.isArray(item) && item.length === 2 ? entries[item[0] as number] : undefined;
+      if (entry === undefined) throw new DecodeFault(path, `a pair that starts with an index below ${entries.length}`);
+      const [tag, codec] = entry;
+      const body = codec.read((item as ReadonlyArray<unknown>)[1], path === "" ? tag : `${path}.${tag}`);
+      return { _tag: tag, ...(body as object) } as UnionOf<V>;
+    },
+  };
+};
+
+/** Lower-case hexadecimal of a digest as 32 bytes. */
+export const digestBytes = (value: Digest): Uint8Array => hexToBytes(value);
