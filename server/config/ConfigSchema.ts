@@ -1,0 +1,169 @@
+/**
+ * Everything the configuration file of a peer may say. Keys are written with
+ * hyphens in the file; the names to the left are those of the program.
+ */
+import { Schema } from "effect";
+import { Limits } from "../../core/Limits.ts";
+import { isLoopbackHost } from "./Loopback.ts";
+import {
+  byteSize,
+  distinctList,
+  duration,
+  Flag,
+  filePath,
+  Host,
+  integer,
+  oneOf,
+  PeerUrl,
+  Port,
+  Text,
+  WebUrl,
+} from "./Setting.ts";
+
+/** Signature algorithms a token may use: asymmetric ones only (RFC 7518 3.1, RFC 8037 3.1). */
+export const tokenAlgorithms = ["EdDSA", "ES256", "ES384", "RS256", "PS256"] as const;
+
+const minuteMillis = 60_000;
+const hourMillis = 60 * minuteMillis;
+const mebibyte = 1024 ** 2;
+
+const withDefault = <A, I>(schema: Schema.Schema<A, I>, value: NoInfer<A>) =>
+  Schema.optionalWith(schema, { exact: true, default: () => value });
+
+const peer = (directory: string) =>
+  Schema.Struct({
+    dataDir: Schema.propertySignature(filePath(directory)).pipe(Schema.fromKey("data-dir")),
+    logLevel: withDefault(oneOf("debug", "info", "warn", "error"), "info").pipe(Schema.fromKey("log-level")),
+  });
+
+const listener = (directory: string, port: number) => {
+  const path = filePath(directory);
+  return Schema.Struct({
+    host: withDefault(Host, "127.0.0.1"),
+    port: withDefault(Port, port),
+    tls: Schema.optionalWith(Schema.Struct({ cert: path, key: path, ca: Schema.optionalWith(path, { exact: true }) }), {
+      exact: true,
+    }),
+  }).pipe(
+    Schema.filter(({ host, tls }) =>
+      tls !== undefined || isLoopbackHost(host)
+        ? undefined
+        : {
+            path: ["tls"],
+            message: "is missing although the host is not a loopback address; set cert and key, or listen on 127.0.0.1",
+          },
+    ),
+  );
+};
+
+const cluster = (directory: string) =>
+  Schema.Struct({
+    peers: withDefault(distinctList(PeerUrl, 0, Limits.members - 1), []),
+    bootstrapSecret: Schema.optionalWith(
+      Schema.Struct({ file: filePath(directory) }).annotations({
+        message: () =>
+          "must name a file and never holds the secret itself; write `file: PATH` below it or set CUSTODY_BOOTSTRAP_SECRET",
+      }),
+      { exact: true },
+    ).pipe(Schema.fromKey("bootstrap-secret")),
+  });
+
+const auth = (directory: string) =>
+  Schema.Struct({
+    audience: Text,
+    issuer: Schema.optionalWith(Text, { exact: true }),
+    jwks: Schema.Struct({
+      file: Schema.optionalWith(filePath(directory), { exact: true }),
+      url: Schema.optionalWith(WebUrl, { exact: true }),
+    }).pipe(
+      Schema.filter(({ file, url }) =>
+        (file === undefined) === (url === undefined) ? "must hold exactly one of file and url; keep one" : undefined,
+      ),
+    ),
+    jwksMaxAgeMillis: withDefault(duration(minuteMillis, 168 * hourMillis, "1m to 7d"), 24 * hourMillis).pipe(
+      Schema.fromKey("jwks-max-age"),
+    ),
+    algorithms: withDefault(distinctList(oneOf(...tokenAlgorithms), 1, tokenAlgorithms.length), tokenAlgorithms),
+  });
+
+const seal = Schema.Struct({
+  provider: withDefault(oneOf("shamir"), "shamir"),
+  shares: withDefault(integer(2, 255), 5),
+  threshold: withDefault(integer(2, 255), 3),
+}).pipe(
+  Schema.filter(({ shares, threshold }) =>
+    threshold <= shares
+      ? undefined
+      : { path: ["threshold"], message: "is larger than the number of shares; lower it or raise seal.shares" },
+  ),
+);
+
+const webauthn = Schema.Struct({
+  enabled: withDefault(
+    Schema.Boolean.annotations({ message: () => "must be true or false; write false" }).pipe(
+      Schema.filter((enabled): enabled is false => !enabled, {
+        message: () => "WebAuthn enrollment is not part of this version; set it to false or remove it",
+      }),
+    ),
+    false,
+  ),
+});
+
+const sections = (directory: string) =>
+  Schema.Struct({
+    peer: peer(directory),
+    http: listener(directory, 7300),
+    peerHttp: Schema.propertySignature(listener(directory, 7400)).pipe(Schema.fromKey("peer-http")),
+    cluster: cluster(directory),
+    auth: auth(directory),
+    seal,
+    approvers: Schema.Struct({
+      answerTimeoutMillis: withDefault(duration(1000, minuteMillis, "1s to 1m"), Limits.answerMillis).pipe(
+        Schema.fromKey("answer-timeout"),
+      ),
+    }),
+    features: withDefault(distinctList(oneOf("core"), 0, 1), ["core"]),
+    authorities: Schema.Struct({ arbitrary: withDefault(Flag, true) }),
+    crypto: Schema.Struct({ backend: withDefault(oneOf("native", "portable"), "native") }),
+    webauthn,
+    limits: Schema.Struct({
+      bodyBytesInFlight: withDefault(
+        byteSize(Limits.requestBodyBytes, 4096 * mebibyte, "10MiB to 4GiB"),
+        64 * mebibyte,
+      ).pipe(Schema.fromKey("body-bytes-in-flight")),
+    }),
+    development: withDefault(Flag, false),
+  });
+
+type Sections = Schema.Schema.Type<ReturnType<typeof sections>>;
+
+const developmentFaults = (config: Sections): ReadonlyArray<Schema.FilterIssue> => {
+  if (!config.development) return [];
+  const message = "must be a loopback address in a development cluster; use 127.0.0.1 or remove development";
+  const listeners = (["http", "peerHttp"] as const).flatMap((name) =>
+    isLoopbackHost(config[name].host) ? [] : [{ path: [name === "http" ? "http" : "peer-http", "host"], message }],
+  );
+  const peers = config.cluster.peers.flatMap((url, index) =>
+    isLoopbackHost(new URL(url).hostname) ? [] : [{ path: ["cluster", "peers", index], message }],
+  );
+  return [...listeners, ...peers];
+};
+
+const portFaults = (config: Sections): ReadonlyArray<Schema.FilterIssue> =>
+  config.http.port !== 0 && config.http.port === config.peerHttp.port && config.http.host === config.peerHttp.host
+    ? [{ path: ["peer-http", "port"], message: "is the port of http too; give the peer API a port of its own" }]
+    : [];
+
+/**
+ * The schema of the configuration file.
+ *
+ * @param directory the folder from which relative paths count
+ */
+export const configSchema = (directory: string) =>
+  sections(directory).pipe(Schema.filter((config) => [...developmentFaults(config), ...portFaults(config)]));
+
+/** The configuration of one peer: defaults filled in, paths absolute, durations in milliseconds, sizes in bytes. */
+export type Config = Schema.Schema.Type<ReturnType<typeof configSchema>>;
+
+/** A listener of a peer and, when it has TLS, the absolute paths of its PEM files. */
+export type ListenerConfig = Config["http"];
