@@ -1,0 +1,55 @@
+/**
+ * Permissions: names of segments separated by dots, as the contract writes them
+ * (`service.approvers.register`), and the patterns a token grants them by.
+ *
+ * A pattern has as many segments as the names it covers. A segment is a word,
+ * `*` for any one word, or `prefix-*` for any word that goes on after `prefix-`.
+ * A leading `-` makes it a denial, and a denial wins over every grant.
+ */
+
+const word = "[A-Za-z0-9_][A-Za-z0-9_-]*";
+const namePattern = new RegExp(`^${word}(\\.${word})*$`);
+const patternSegment = `(\\*|${word}-\\*|${word})`;
+const grantPattern = new RegExp(`^${patternSegment}(\\.${patternSegment})*$`);
+
+const denial = "-";
+
+const segmentCovers = (pattern: string, segment: string): boolean => {
+  if (!pattern.endsWith("*")) return pattern === segment;
+  const start = pattern.slice(0, -1);
+  return segment.length > start.length && segment.startsWith(start);
+};
+
+const covers = (pattern: string, wanted: ReadonlyArray<string>): boolean => {
+  const segments = pattern.split(".");
+  return (
+    segments.length === wanted.length &&
+    segments.every((segment, index) => {
+      const name = wanted[index];
+      return name !== undefined && segmentCovers(segment, name);
+    })
+  );
+};
+
+/**
+ * Whether the permissions of a token allow what is wanted.
+ *
+ * @param granted patterns and denials, in any order
+ * @param wanted one full name, without `*`; anything else is never permitted
+ *
+ * A malformed grant grants nothing. A malformed denial permits nothing at all:
+ * somebody meant to forbid something, and what it was cannot be read.
+ */
+export const permits = (granted: ReadonlyArray<string>, wanted: string): boolean => {
+  if (!namePattern.test(wanted)) return false;
+  const segments = wanted.split(".");
+  let allowed = false;
+  for (const entry of granted) {
+    const denies = entry.startsWith(denial);
+    const pattern = denies ? entry.slice(denial.length) : entry;
+    const wellFormed = grantPattern.test(pattern);
+    if (denies && (!wellFormed || covers(pattern, segments))) return false;
+    if (!denies && wellFormed && covers(pattern, segments)) allowed = true;
+  }
+  return allowed;
+};
