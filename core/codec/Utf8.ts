@@ -1,0 +1,49 @@
+/** Questions about the UTF-8 form of a string, answered without encoding it. */
+
+const HIGH_SURROGATES = 0xd800;
+const LOW_SURROGATES = 0xdc00;
+const AFTER_SURROGATES = 0xe000;
+
+/**
+ * How many bytes a string takes in UTF-8, or undefined for one with half a surrogate
+ * pair. Such a string has no UTF-8 form: encoders replace the half, so that two
+ * different strings would get equal bytes.
+ */
+export const utf8Length = (text: string): number | undefined => {
+  let bytes = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) bytes += 1;
+    else if (unit < 0x800) bytes += 2;
+    else if (unit < HIGH_SURROGATES || unit >= AFTER_SURROGATES) bytes += 3;
+    else {
+      index += 1;
+      const low = text.charCodeAt(index);
+      const isPair = unit < LOW_SURROGATES && low >= LOW_SURROGATES && low < AFTER_SURROGATES;
+      if (!isPair) return undefined;
+      bytes += 4;
+    }
+  }
+  return bytes;
+};
+
+/**
+ * The order of two strings by their UTF-8 bytes, which is the order by code points.
+ * `<` compares UTF-16 code units and puts U+10000 before U+E000.
+ *
+ * @returns negative, zero or positive, as `sort` wants it
+ */
+export const compareUtf8 = (left: string, right: string): number => {
+  const shared = Math.min(left.length, right.length);
+  for (let index = 0; index < shared; index += 1) {
+    const difference = rank(left.charCodeAt(index)) - rank(right.charCodeAt(index));
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+};
+
+/** Surrogates stand for the code points above all others. */
+const rank = (unit: number): number => {
+  if (unit < HIGH_SURROGATES) return unit;
+  return unit < AFTER_SURROGATES ? unit + 0x2000 : unit - 0x800;
+};
