@@ -6,15 +6,7 @@
  * that nobody inside the simulation can forge. Nothing here is asynchronous.
  */
 import type { Codec } from "./codec/Codec.ts";
-
-/** A SHA-256 digest as 64 lower-case hexadecimal characters. */
-export type Digest = string & { readonly Digest: unique symbol };
-/** An Ed25519 public key as 64 lower-case hexadecimal characters. */
-export type PublicKey = string & { readonly PublicKey: unique symbol };
-/** An Ed25519 signature as 128 lower-case hexadecimal characters. */
-export type Signature = string & { readonly Signature: unique symbol };
-/** A digest over a multiset of elements, opaque to everyone but {@link Crypto}. */
-export type SetAccumulator = { readonly SetAccumulator: unique symbol };
+import type { Digest, PublicKey, SetAccumulator, Signature } from "./Digest.ts";
 
 /** Pure functions over bytes and values; holds no secret. */
 export interface Crypto {

@@ -11,6 +11,10 @@ export const Limits = {
   jsonDepth: 64,
   /** Contract 8 ("Native command JSON"). */
   requestBodyBytes: 10 * 1024 * 1024,
+  /** A message between peers: a full batch with its evidence. */
+  envelopeBytes: 32 * 1024 * 1024,
+  /** What a batch may carry of evidence, below the envelope's bound. */
+  batchEvidenceBytes: 24 * 1024 * 1024,
   /** The largest public key of an installed algorithm is 2,592 bytes (ML-DSA-87); its DER form and some slack fit. */
   publicKeyBytes: 4096,
   /** Contract 8: uncommitted preparations per peer. */

@@ -5,20 +5,24 @@
  */
 
 /** Stable codes, upper snake case (decisions.md, "Errors"). */
-export type RejectionCode =
-  | "INVALID_REQUEST_BODY"
-  | "INVALID_REF"
-  | "INVALID_PUBLIC_KEY"
-  | "INVALID_METADATA"
-  | "UNSUPPORTED_ALGORITHM"
-  | "APPROVER_NOT_FOUND"
-  | "KEY_ALREADY_REGISTERED"
-  | "PREPARATION_CAPACITY"
-  | "APPROVER_REPLICATION_UNAVAILABLE"
-  | "SEALED"
-  | "NOT_INITIALIZED"
-  | "UNAUTHENTICATED"
-  | "ACCESS_DENIED";
+export const rejectionCodes = [
+  "INVALID_REQUEST_BODY",
+  "INVALID_REF",
+  "INVALID_PUBLIC_KEY",
+  "INVALID_METADATA",
+  "UNSUPPORTED_ALGORITHM",
+  "APPROVER_NOT_FOUND",
+  "KEY_ALREADY_REGISTERED",
+  "PREPARATION_CAPACITY",
+  "APPROVER_REPLICATION_UNAVAILABLE",
+  "SEALED",
+  "NOT_INITIALIZED",
+  "ALREADY_INITIALIZED",
+  "UNAUTHENTICATED",
+  "ACCESS_DENIED",
+  "INTEGRITY_FAILURE",
+] as const;
+export type RejectionCode = (typeof rejectionCodes)[number];
 
 /** One fault of a request body: an RFC 6901 pointer, a stable lower-case code, and a sentence. */
 export interface BodyFault {

@@ -1,0 +1,36 @@
+/** What a step asks the driver to do, and the answers it gives to callers. */
+import type { TimerName } from "./Event.ts";
+import type { Message } from "./protocol/Message.ts";
+import type { PeerId } from "./protocol/Topology.ts";
+import type { MemberFault, Rejection } from "./Rejection.ts";
+import type { Rows } from "./Tables.ts";
+
+export type Answer =
+  /** The approver stands on every member; `created` tells a new version from an identical retry. */
+  | { readonly _tag: "Registered"; readonly created: boolean; readonly approver: Rows["approvers"] }
+  | { readonly _tag: "Initialized" }
+  /** Empty when a mutation would be accepted now. */
+  | { readonly _tag: "Readiness"; readonly faults: ReadonlyArray<MemberFault> }
+  | { readonly _tag: "Rejected"; readonly rejection: Rejection };
+
+/** A message to one member, or to every other member. */
+export interface Send {
+  readonly _tag: "Send";
+  readonly to: PeerId;
+  readonly message: Message;
+}
+
+export interface Reply {
+  readonly _tag: "Reply";
+  readonly requestId: string;
+  readonly answer: Answer;
+}
+
+/** Arms a timer, replacing it if it runs already. */
+export interface SetTimer {
+  readonly _tag: "SetTimer";
+  readonly timer: TimerName;
+  readonly afterMillis: number;
+}
+
+export type Action = Send | Reply | SetTimer;

@@ -1,0 +1,132 @@
+/**
+ * The state of a peer that has just started: sealed, with everything its store
+ * remembers and nothing of what only callers and answers were waiting for.
+ */
+import type { Crypto } from "./Crypto.ts";
+import { InvariantViolation } from "./Invariant.ts";
+import type { Delivery, PeerState, Preparation } from "./PeerState.ts";
+import { NO_DIGEST } from "./protocol/Genesis.ts";
+import { locksOf } from "./protocol/Proposal.ts";
+import { signerOf } from "./protocol/Statement.ts";
+import { type Membership, membershipOf, topologyDigest } from "./protocol/Topology.ts";
+import { type RowView, type Rows, SELF, slotKey, type TableName } from "./Tables.ts";
+import { FIRST_INCARNATION } from "./Turn.ts";
+
+const PAGE = 256;
+
+/** Every row of a table, in key order. */
+export const allRows = <T extends TableName>(view: RowView, table: T): ReadonlyArray<Rows[T]> => {
+  const rows: Array<Rows[T]> = [];
+  for (let after = ""; ; ) {
+    const page = view.scan(table, after, PAGE);
+    for (const each of page) rows.push(each.row);
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return rows;
+    after = last.key;
+  }
+};
+
+/** A certificate can exist only for what was prepared: undecided rows come back with both receipts they hold. */
+const preparationOf = (row: Rows["preparations"], now: number): Preparation => ({
+  id: row.own.statement.proposalId,
+  proposal: row.proposal,
+  writerReceipt: row.writerReceipt,
+  own: row.own,
+  receipts: new Map([
+    [signerOf(row.writerReceipt), row.writerReceipt],
+    [signerOf(row.own), row.own],
+  ]),
+  refusal: undefined,
+  preparedAt: now,
+});
+
+const deliveryOf = (view: RowView, epoch: number, { proposalId, seq }: Rows["outbox"]): Delivery => {
+  const certificate = view.get("certificates", proposalId);
+  const ack = view.get("slots", slotKey(epoch, seq))?.ack;
+  if (certificate === undefined || ack === undefined)
+    throw new InvariantViolation("S13", `outbox row ${seq} has no certificate or no acknowledgement beside it`);
+  return { id: proposalId, seq, proposal: certificate.proposal, acks: new Map([[signerOf(ack), ack]]) };
+};
+
+const foundingOf = (
+  crypto: Crypto,
+  peer: Rows["peer"] | undefined,
+  vote: Rows["genesis"] | undefined,
+): PeerState["founding"] => ({
+  cards: new Map(),
+  vote: vote && { ...vote, digest: topologyDigest(crypto, vote.topology) },
+  signatures: new Map(vote !== undefined && peer !== undefined ? [[peer.peerId, vote.signature]] : []),
+  faults: new Map(),
+});
+
+/** Whose locks outlive the decision: the writer's, until all have acknowledged. */
+const restoredLocks = (
+  membership: Membership | undefined,
+  peer: Rows["peer"] | undefined,
+  preparations: ReadonlyArray<Preparation>,
+  outbox: ReadonlyArray<Delivery>,
+): PeerState["locks"] => {
+  const holders =
+    membership !== undefined && membership.writer === peer?.peerId ? [...preparations, ...outbox] : preparations;
+  return new Map(holders.flatMap(({ id, proposal }) => locksOf(proposal).map((lock) => [lock, id] as const)));
+};
+
+/** The highest slot is bound by a preparation or certificate that is still here: its writer's receipt proves it. */
+const highProofOf = (view: RowView, membership: Membership | undefined, highSeq: number): PeerState["highProof"] => {
+  if (membership === undefined || highSeq === 0) return undefined;
+  const slot = view.get("slots", slotKey(membership.topology.epoch, highSeq));
+  if (slot === undefined) return undefined;
+  const certified = view
+    .get("certificates", slot.proposalId)
+    ?.receipts.find((each) => signerOf(each) === membership.writer);
+  return certified ?? view.get("preparations", slot.proposalId)?.writerReceipt;
+};
+
+/** Reads the state back. Throws {@link InvariantViolation} when rows contradict each other; a tampered row throws on reading. */
+export const boot = (view: RowView, crypto: Crypto, now: number): PeerState => {
+  const peer = view.get("peer", SELF);
+  const pinned = view.get("topology", SELF);
+  const membership = pinned && membershipOf(crypto, pinned.topology);
+  const counters = view.get("counters", SELF);
+  const epoch = pinned?.topology.epoch ?? 0;
+  const preparations = allRows(view, "preparations").map((row) => preparationOf(row, now));
+  const outbox = allRows(view, "outbox").map((row) => deliveryOf(view, epoch, row));
+  return {
+    peer,
+    unsealed: false,
+    integrityFault: undefined,
+    quarantine: undefined,
+    founding: foundingOf(crypto, peer, membership === undefined ? view.get("genesis", SELF) : undefined),
+    membership,
+    pinned,
+    chain: {
+      incarnation: counters?.incarnation ?? FIRST_INCARNATION,
+      batchNo: counters?.batchNo ?? 0,
+      hash: counters?.batchHash ?? NO_DIGEST,
+    },
+    audit: { seq: counters?.auditSeq ?? 0, hash: counters?.auditHash ?? NO_DIGEST },
+    registry: { set: setOf(crypto, counters), approvers: counters?.approvers ?? 0 },
+    highSeq: counters?.highSeq ?? 0,
+    highProof: highProofOf(view, membership, counters?.highSeq ?? 0),
+    decidedSeq: counters?.decidedSeq ?? 0,
+    refusals: allRows(view, "refusals").length,
+    seen: new Map(allRows(view, "seen").map((row) => [row.peerId, row])),
+    seenUnwritten: new Set(),
+    preparations: new Map(preparations.map((each) => [each.id, each])),
+    locks: restoredLocks(membership, peer, preparations, outbox),
+    outbox: new Map(outbox.map((each) => [each.seq, each])),
+    prunable: new Set(),
+    queue: [],
+    rounds: new Map(),
+    collecting: new Set(),
+    probe: undefined,
+    readinessWaiters: [],
+    verdict: undefined,
+    awaited: new Map(),
+    timers: new Set(),
+  };
+};
+
+// The codec bounds the bytes; what they mean is the crypto port's own business.
+const setOf = (crypto: Crypto, counters: Rows["counters"] | undefined): PeerState["registry"]["set"] =>
+  counters === undefined ? crypto.emptySet : (counters.registrySet as PeerState["registry"]["set"]);

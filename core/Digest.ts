@@ -1,0 +1,10 @@
+/** Byte strings of fixed length, branded so that one is never taken for another. */
+
+/** A SHA-256 digest as 64 lower-case hexadecimal characters. */
+export type Digest = string & { readonly Digest: unique symbol };
+/** An Ed25519 public key as 64 lower-case hexadecimal characters. */
+export type PublicKey = string & { readonly PublicKey: unique symbol };
+/** An Ed25519 signature as 128 lower-case hexadecimal characters. */
+export type Signature = string & { readonly Signature: unique symbol };
+/** A digest over a multiset of elements, opaque to everyone but {@link Crypto}. */
+export type SetAccumulator = Uint8Array & { readonly SetAccumulator: unique symbol };

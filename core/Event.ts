@@ -1,0 +1,85 @@
+/** What can happen to a peer. Everything a step depends on is in here, in the state, or in the {@link StepContext}. */
+import type { ActorClaims } from "./auth/ActorClaims.ts";
+import type { SignatureProvider } from "./credential/SignatureProvider.ts";
+import type { Crypto, Signer } from "./Crypto.ts";
+import type { Digest, PublicKey } from "./Digest.ts";
+import type { Call } from "./protocol/Forward.ts";
+import type { Message } from "./protocol/Message.ts";
+import type { PeerId } from "./protocol/Topology.ts";
+import type { RowView } from "./Tables.ts";
+
+/**
+ * What the token port found out about a bearer token before the event entered.
+ * `unavailable` means the keys could not be had just now: nothing may be concluded from it.
+ */
+export type ActorCheck =
+  | { readonly _tag: "Verified"; readonly claims: ActorClaims }
+  | { readonly _tag: "Refused"; readonly reason: string }
+  | { readonly _tag: "Unavailable" };
+
+export const timerNames = ["genesis", "probe", "resolve", "deliver", "prune", "forward", "answers"] as const;
+export type TimerName = (typeof timerNames)[number];
+
+export type Event =
+  /** An operator initializes this peer; the keys were made outside and come with their encrypted form. */
+  | {
+      readonly _tag: "Initialize";
+      readonly requestId: string;
+      readonly peerId: PeerId;
+      readonly threshold: number;
+      readonly total: number;
+      readonly identityKey: PublicKey;
+      readonly integrityKey: PublicKey;
+      readonly vault: Uint8Array;
+    }
+  /** The private keys are in memory: {@link StepContext.signer} is there from this event on. */
+  | { readonly _tag: "Unsealed" }
+  | { readonly _tag: "Sealed" }
+  /** A registry mutation that a caller sent to this peer. */
+  | {
+      readonly _tag: "Command";
+      readonly requestId: string;
+      readonly call: Call;
+      readonly token: string;
+      readonly actor: ActorCheck;
+    }
+  /** Would a mutation be accepted now? */
+  | { readonly _tag: "CheckReadiness"; readonly requestId: string }
+  /** A message whose envelope held. `actors` answers for the bearer tokens in it, in order. */
+  | {
+      readonly _tag: "Deliver";
+      readonly from: PeerId;
+      readonly message: Message;
+      readonly actors: ReadonlyArray<ActorCheck>;
+    }
+  | { readonly _tag: "TimerFired"; readonly timer: TimerName }
+  /** A stored row did not hold: this peer signs nothing until it is repaired. */
+  | { readonly _tag: "IntegrityLost"; readonly where: string };
+
+/** Configuration that the core needs. Times are milliseconds. */
+export interface Settings {
+  /** Digest of what must be equal on every peer. */
+  readonly configDigest: Digest;
+  readonly audience: string;
+  readonly issuer: string | undefined;
+  /** Peer ids this peer is configured to reach, its own not among them. */
+  readonly peers: ReadonlyArray<PeerId>;
+  /** Needed until a topology is pinned. */
+  readonly bootstrapSecret: Uint8Array | undefined;
+  readonly development: boolean;
+  readonly answerMillis: number;
+}
+
+/** Everything from outside that one step may look at. */
+export interface StepContext {
+  /** Unix milliseconds; one sample for the whole step, never less than in an earlier step of this process. */
+  readonly now: number;
+  /** 32 fresh random bytes for this step. */
+  readonly entropy: Digest;
+  readonly crypto: Crypto;
+  /** Present exactly while the peer is unsealed. */
+  readonly signer: Signer | undefined;
+  readonly view: RowView;
+  readonly providers: ReadonlyMap<string, SignatureProvider>;
+  readonly settings: Settings;
+}

@@ -1,0 +1,109 @@
+/**
+ * The one door into the protocol: an event goes in, a step comes out. Nothing
+ * here waits, reads a clock or touches a disk; the driver does what the step says.
+ */
+import type { Event, StepContext, TimerName } from "./Event.ts";
+import type { PeerState } from "./PeerState.ts";
+import { advance } from "./protocol/Coordinator.ts";
+import { onCommit, onCommitAcks, onDeliverTimer, onPruneTimer } from "./protocol/Delivery.ts";
+import { onAnswersTimer, onCommand, onForward, onForwarded, onForwardTimer, onOutcome } from "./protocol/Entry.ts";
+import {
+  onGenesisCard,
+  onGenesisPinned,
+  onGenesisRefused,
+  onGenesisTimer,
+  onGenesisVote,
+  onInitialize,
+} from "./protocol/Genesis.ts";
+import { onPrepare } from "./protocol/Participant.ts";
+import { onCheckReadiness, onProbeTimer, onReady, onReadyProbe } from "./protocol/Readiness.ts";
+import { onResolveTimer, onSettleAnswer, onSettleQuery, onVotes } from "./protocol/Settlement.ts";
+import { onSealed, onUnsealed } from "./protocol/Seal.ts";
+import { type Step, Turn } from "./Turn.ts";
+
+/** Decides what one event means. Pure: the same state, event and context give the same step. */
+export const step = (state: PeerState, event: Event, context: StepContext): Step => {
+  const turn = new Turn(state, context);
+  dispatch(turn, event);
+  return turn.finish(advance);
+};
+
+const dispatch = (turn: Turn, event: Event): void => {
+  switch (event._tag) {
+    case "Initialize":
+      return onInitialize(turn, event);
+    case "Unsealed":
+      return onUnsealed(turn);
+    case "Sealed":
+      return onSealed(turn);
+    case "Command":
+      return onCommand(turn, event);
+    case "CheckReadiness":
+      return onCheckReadiness(turn, event.requestId);
+    case "Deliver":
+      return deliver(turn, event);
+    case "TimerFired":
+      turn.edit("timers").delete(event.timer);
+      return fire(turn, event.timer);
+    case "IntegrityLost":
+      turn.state.integrityFault ??= event.where;
+  }
+};
+
+const fire = (turn: Turn, timer: TimerName): void => {
+  switch (timer) {
+    case "genesis":
+      return onGenesisTimer(turn);
+    case "probe":
+      return onProbeTimer(turn);
+    case "resolve":
+      return onResolveTimer(turn);
+    case "deliver":
+      return onDeliverTimer(turn);
+    case "prune":
+      return onPruneTimer(turn);
+    case "forward":
+      return onForwardTimer(turn);
+    case "answers":
+      return onAnswersTimer(turn);
+  }
+};
+
+/** Before a topology is pinned only genesis and probes have a meaning. */
+const deliver = (turn: Turn, { from, message, actors }: Extract<Event, { readonly _tag: "Deliver" }>): void => {
+  switch (message._tag) {
+    case "ReadyProbe":
+      return onReadyProbe(turn, from, message);
+    case "GenesisCard":
+      return turn.state.unsealed ? onGenesisCard(turn, from, message) : undefined;
+    case "GenesisVote":
+      return turn.state.unsealed ? onGenesisVote(turn, from, message) : undefined;
+    case "GenesisPinned":
+      return turn.state.unsealed ? onGenesisPinned(turn, message) : undefined;
+    case "GenesisRefused":
+      return onGenesisRefused(turn, from, message);
+  }
+  if (turn.state.membership === undefined || !turn.membership.keys.has(from)) return;
+  switch (message._tag) {
+    case "Ready":
+      return onReady(turn, from, message);
+    case "Forward":
+      return onForward(turn, from, message.forward, actors[0] ?? { _tag: "Unavailable" });
+    case "Forwarded":
+      return onForwarded(turn, from, message);
+    case "Outcome":
+      return onOutcome(turn, from, message);
+    case "Prepare":
+      return onPrepare(turn, from, message, actors);
+    case "Votes":
+      return onVotes(turn, message.statements);
+    case "Commit":
+      return onCommit(turn, from, message);
+    case "CommitAcks":
+      return onCommitAcks(turn, message);
+    case "SettleQuery":
+      return onSettleQuery(turn, from, message);
+    case "SettleAnswer":
+      return onSettleAnswer(turn, message);
+  }
+};

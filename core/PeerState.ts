@@ -1,0 +1,148 @@
+/**
+ * What a peer keeps in memory: the protocol's open business and small counters.
+ * Records stay in the store. Everything here can be rebuilt from the store
+ * (Boot.ts), except what waits for a caller or an answer, which a crash forgets.
+ */
+import type { Registration } from "./registry/Registration.ts";
+import type { Digest, SetAccumulator, Signature } from "./Digest.ts";
+import type { TimerName } from "./Event.ts";
+import type { Certificate } from "./protocol/Certificate.ts";
+import type { Forward } from "./protocol/Forward.ts";
+import type { GenesisCard } from "./protocol/GenesisCard.ts";
+import type { Ready, Seen } from "./protocol/Message.ts";
+import type { Actor, Proposal } from "./protocol/Proposal.ts";
+import type { SignedStatement } from "./protocol/Statement.ts";
+import type { Membership, PeerId } from "./protocol/Topology.ts";
+import type { MemberFault } from "./Rejection.ts";
+import type { Rows } from "./Tables.ts";
+
+/** Before a topology is pinned: who introduced itself, and who signed what this peer signed. */
+export interface Founding {
+  readonly cards: ReadonlyMap<PeerId, GenesisCard>;
+  readonly vote: (Rows["genesis"] & { readonly digest: Digest }) | undefined;
+  readonly signatures: ReadonlyMap<PeerId, Signature>;
+  /** Refusals by name, for the operator. */
+  readonly faults: ReadonlyMap<PeerId, string>;
+}
+
+/** The chain of this peer's own statement batches. */
+export interface Chain {
+  readonly incarnation: number;
+  readonly batchNo: number;
+  readonly hash: Digest;
+}
+
+/** A proposal this peer has prepared and not yet seen decided. */
+export interface Preparation {
+  readonly id: Digest;
+  readonly proposal: Proposal;
+  readonly writerReceipt: SignedStatement;
+  readonly own: SignedStatement;
+  readonly receipts: ReadonlyMap<PeerId, SignedStatement>;
+  /** A refusal of another member: no certificate can exist any more. */
+  readonly refusal: SignedStatement | undefined;
+  readonly preparedAt: number;
+}
+
+/** A committed proposal that not every member is known to have applied. */
+export interface Delivery {
+  readonly id: Digest;
+  readonly seq: number;
+  readonly proposal: Proposal;
+  readonly acks: ReadonlyMap<PeerId, SignedStatement>;
+}
+
+/** A caller's request at the writer, judged well-formed and permitted, waiting for its round. */
+export interface Queued {
+  readonly forward: Forward;
+  readonly actor: Actor;
+  readonly tokenExpiresAt: number;
+  readonly registration: Registration;
+  readonly arrivedAt: number;
+}
+
+/** The writer's memory of a proposal it made in this process. */
+export interface Round {
+  readonly id: Digest;
+  readonly evidence: Forward;
+  /** Present once every member's receipt is here. */
+  readonly certificate: Certificate | undefined;
+  /** The request that made it, then those that joined. */
+  readonly callers: ReadonlyArray<{ readonly forward: Forward; readonly arrivedAt: number }>;
+}
+
+export interface Probe {
+  readonly nonce: Digest;
+  readonly startedAt: number;
+  readonly answers: ReadonlyMap<PeerId, Ready>;
+}
+
+/** The conclusion of a probe: no fault means that every member answered ready. */
+export interface Verdict {
+  readonly probedAt: number;
+  readonly concludedAt: number;
+  readonly faults: ReadonlyArray<MemberFault>;
+}
+
+/** A request that entered here and was forwarded to the writer. */
+export interface Awaited {
+  readonly forward: Forward;
+  readonly acknowledged: boolean;
+}
+
+export interface PeerState {
+  readonly peer: Rows["peer"] | undefined;
+  readonly unsealed: boolean;
+  /** What did not hold, while this peer must not sign. */
+  readonly integrityFault: string | undefined;
+  /** Why this peer knows that it ran from an old disk. */
+  readonly quarantine: string | undefined;
+  readonly founding: Founding;
+  readonly membership: Membership | undefined;
+  readonly pinned: Rows["topology"] | undefined;
+
+  readonly chain: Chain;
+  readonly audit: { readonly seq: number; readonly hash: Digest };
+  readonly registry: { readonly set: SetAccumulator; readonly approvers: number };
+  /** The highest slot bound here with the writer's receipt for it, and the highest one decided. */
+  readonly highSeq: number;
+  readonly highProof: SignedStatement | undefined;
+  readonly decidedSeq: number;
+  readonly refusals: number;
+  readonly seen: ReadonlyMap<PeerId, Seen>;
+  /** Members of `seen` that are newer in memory than on disk. */
+  readonly seenUnwritten: ReadonlySet<PeerId>;
+
+  readonly preparations: ReadonlyMap<Digest, Preparation>;
+  /** Lock name to the proposal that holds it. */
+  readonly locks: ReadonlyMap<string, Digest>;
+  readonly outbox: ReadonlyMap<number, Delivery>;
+  /** Slots whose outbox row may go with the next transaction. */
+  readonly prunable: ReadonlySet<number>;
+
+  readonly queue: ReadonlyArray<Queued>;
+  readonly rounds: ReadonlyMap<Digest, Round>;
+  /** The proposals of the newest batch that are still short of a receipt. */
+  readonly collecting: ReadonlySet<Digest>;
+  readonly probe: Probe | undefined;
+  /** Callers that asked whether a mutation would be accepted. */
+  readonly readinessWaiters: ReadonlyArray<string>;
+  /** What the last probe found. */
+  readonly verdict: Verdict | undefined;
+
+  readonly awaited: ReadonlyMap<string, Awaited>;
+  readonly timers: ReadonlySet<TimerName>;
+}
+
+/** The row that advances with every transaction. */
+export const countersRow = ({ chain, audit, registry, highSeq, decidedSeq }: PeerState): Rows["counters"] => ({
+  incarnation: chain.incarnation,
+  batchNo: chain.batchNo,
+  batchHash: chain.hash,
+  auditSeq: audit.seq,
+  auditHash: audit.hash,
+  highSeq,
+  decidedSeq,
+  approvers: registry.approvers,
+  registrySet: registry.set,
+});

@@ -1,0 +1,137 @@
+/**
+ * What a peer stores: one typed row per key, in named tables. The codecs are the
+ * storage format; keys are ASCII, numbers in them padded so that byte order is
+ * numeric order.
+ */
+import {
+  bool,
+  bytes,
+  type Codec,
+  digest,
+  nullable,
+  oneOf,
+  publicKey,
+  record,
+  signature,
+  text,
+  type TypeOf,
+  uint,
+} from "./codec/Codec.ts";
+import { Limits } from "./Limits.ts";
+import { certificateCodec } from "./protocol/Certificate.ts";
+import { seenCodec } from "./protocol/Message.ts";
+import { actorCodec, metadataCodec, proposalCodec, requestLineCodec } from "./protocol/Proposal.ts";
+import { batchHeaderCodec, signedStatementCodec } from "./protocol/Statement.ts";
+import { pinnedCodec, topologyCodec } from "./protocol/Topology.ts";
+
+const codecs = {
+  /** This peer as it was initialized. */
+  peer: record({
+    peerId: uint,
+    threshold: uint,
+    total: uint,
+    identityKey: publicKey,
+    integrityKey: publicKey,
+    nonce: digest,
+    /** Until the first unseal, initialization may be repeated. */
+    unsealedOnce: bool,
+  }),
+  /** Private keys, encrypted under the seal. */
+  vault: record({ blob: bytes(64 * 1024) }),
+  /** The one topology this peer signed in genesis. */
+  genesis: record({ topology: topologyCodec, signature }),
+  topology: pinnedCodec,
+  /** What advances with every transaction. */
+  counters: record({
+    incarnation: uint,
+    batchNo: uint,
+    batchHash: digest,
+    auditSeq: uint,
+    auditHash: digest,
+    highSeq: uint,
+    decidedSeq: uint,
+    approvers: uint,
+    registrySet: bytes(4096),
+  }),
+  batches: record({ header: batchHeaderCodec, signature }),
+  seen: seenCodec,
+  preparations: record({
+    proposal: proposalCodec,
+    state: oneOf(["PREPARED", "PLEDGED"]),
+    own: signedStatementCodec,
+    writerReceipt: signedStatementCodec,
+    pledge: nullable(signedStatementCodec),
+  }),
+  refusals: record({ proposal: proposalCodec, refusal: signedStatementCodec }),
+  /** Which proposal a slot is bound to and what became of it; kept for ever. */
+  slots: record({
+    proposalId: digest,
+    outcome: oneOf(["PREPARED", "REFUSED", "APPLIED", "ABORTED"]),
+    ack: nullable(signedStatementCodec),
+  }),
+  approvers: record({
+    id: text(Limits.approverIdCharacters),
+    ref: text(256),
+    descriptor: text(4 * Limits.publicKeyBytes),
+    keyIdentity: digest,
+    metadata: metadataCodec,
+    revision: uint,
+    createdAt: uint,
+    updatedAt: uint,
+  }),
+  /** The owner of a key, whatever format it was registered in. */
+  keys: record({ id: text(Limits.approverIdCharacters) }),
+  certificates: certificateCodec,
+  outbox: record({ proposalId: digest, seq: uint }),
+  audit: record({
+    id: digest,
+    peerId: uint,
+    seq: uint,
+    prevHash: digest,
+    timestamp: uint,
+    event: oneOf(["APPROVER_REGISTERED"]),
+    actor: actorCodec,
+    approverRef: text(256),
+    metadataRevision: uint,
+    request: requestLineCodec,
+    outcome: oneOf(["APPLIED"]),
+  }),
+  /** Counters and a digest over all other rows, written by the integrity layer. */
+  head: record({ transactions: uint, rows: uint, digest }),
+};
+
+export type TableName = keyof typeof codecs;
+export type Rows = { readonly [T in TableName]: TypeOf<(typeof codecs)[T]> };
+
+export const tableNames = Object.keys(codecs) as ReadonlyArray<TableName>;
+
+export const rowCodec = <T extends TableName>(table: T): Codec<Rows[T]> => codecs[table] as unknown as Codec<Rows[T]>;
+
+/** Key of the tables that hold one row. */
+export const SELF = "self";
+
+const DIGITS = 16;
+
+/** A number as a key: byte order is numeric order. */
+export const numberKey = (value: number): string => String(value).padStart(DIGITS, "0");
+
+/** A slot's key: epoch, then seq. */
+export const slotKey = (epoch: number, seq: number): string => `${numberKey(epoch)}.${numberKey(seq)}`;
+
+/** Reads committed rows; a tampered row throws before it is seen. */
+export interface RowView {
+  readonly get: <T extends TableName>(table: T, key: string) => Rows[T] | undefined;
+  /** Rows with a key greater than `after`, ascending, at most `limit`. */
+  readonly scan: <T extends TableName>(
+    table: T,
+    after: string,
+    limit: number,
+  ) => ReadonlyArray<{ readonly key: string; readonly row: Rows[T] }>;
+}
+
+type WriteTo<T extends TableName> =
+  | { readonly op: "insert" | "replace"; readonly table: T; readonly key: string; readonly row: Rows[T] }
+  | { readonly op: "remove"; readonly table: T; readonly key: string };
+
+/** One row change. Inserting a key that exists, or changing one that does not, is a broken invariant. */
+export type Write = { readonly [T in TableName]: WriteTo<T> }[TableName];

@@ -1,0 +1,200 @@
+/**
+ * The writer's side: requests wait in one queue, are judged, and go in batches
+ * of lock-disjoint proposals into rounds. What arrives while a round is under
+ * way goes into the next one together (protocol.md 3.3, 4h).
+ */
+import { Either } from "effect";
+import { authorize, REGISTER_PERMISSION } from "../registry/Authorization.ts";
+import { registrationEffects, registrationOf } from "../registry/Registration.ts";
+import type { ActorCheck } from "../Event.ts";
+import { Limits } from "../Limits.ts";
+import type { Queued } from "../PeerState.ts";
+import { type MemberFault, type Rejection, rejection } from "../Rejection.ts";
+import type { Turn } from "../Turn.ts";
+import { answerExisting, answerRejected, type Caller } from "./Answers.ts";
+import { type Forward, requestKey, requestLineOf } from "./Forward.ts";
+import { hold, reserve } from "./Preparations.ts";
+import { type Proposal, proposalId } from "./Proposal.ts";
+import { isFresh, NO_CAPACITY, probe } from "./Readiness.ts";
+import { stableSeq } from "./Delivery.ts";
+
+/** Whether a forwarded request is waiting here already. */
+const isPending = (turn: Turn, key: string): boolean =>
+  turn.state.queue.some((each) => requestKey(each.forward) === key) ||
+  [...turn.state.rounds.values()].some((round) => round.callers.some((caller) => requestKey(caller.forward) === key));
+
+/** Judges what needs no other member, and queues the request; a refusal is answered at once. */
+export const admit = (turn: Turn, forward: Forward, actor: ActorCheck): void => {
+  if (isPending(turn, requestKey(forward))) return;
+  const caller: Caller = { forward, arrivedAt: turn.now };
+  const judged = Either.flatMap(authorize(turn.context, actor, REGISTER_PERMISSION), (claims) =>
+    Either.map(registrationOf(turn.context, forward.call), (registration) => ({ claims, registration })),
+  );
+  if (Either.isLeft(judged)) return answerRejected(turn, caller, judged.left);
+  const { claims, registration } = judged.right;
+  if (turn.state.queue.length >= Limits.queuedCommands)
+    return answerRejected(turn, caller, busy("The writer has as many requests waiting as it may.", registration.ref));
+  const queued: Queued = {
+    ...caller,
+    actor: { iss: claims.iss, sub: claims.sub, jti: claims.jti },
+    tokenExpiresAt: claims.expiresAt,
+    registration,
+  };
+  turn.state.queue = [...turn.state.queue, queued];
+  turn.arm("answers", answerAfter(turn));
+};
+
+/** How long a request may wait here, with room for the answer's way back. */
+export const answerAfter = (turn: Turn): number =>
+  turn.context.settings.answerMillis - Math.min(500, turn.context.settings.answerMillis / 10);
+
+export const busy = (detail: string, ref: string | undefined, outcomeUnknown = false): Rejection =>
+  rejection("APPROVER_REPLICATION_UNAVAILABLE", detail, "Repeat the same request later.", { ref, outcomeUnknown });
+
+/** Starts the next round if there is one to start; called at the end of every event. */
+export const advance = (turn: Turn): void => {
+  if (!turn.isWriter || turn.state.queue.length === 0 || turn.state.collecting.size > 0) return;
+  if (!isFresh(turn)) {
+    turn.state.verdict = undefined;
+    probe(turn);
+    if (!isFresh(turn) && turn.state.verdict === undefined) return;
+  }
+  const found = turn.state.verdict?.faults ?? [];
+  if (found.length > 0) return failQueue(turn, found);
+  propose(turn);
+};
+
+/** Nothing is reserved while a member is missing: everybody waiting is told which one and why. */
+const failQueue = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
+  turn.state.verdict = undefined;
+  const waiting = turn.state.queue;
+  turn.state.queue = [];
+  const full = found.every((each) => each.reason === NO_CAPACITY);
+  for (const queued of waiting)
+    answerRejected(turn, queued, full ? noCapacity(found) : unavailable(found, queued.registration.ref));
+};
+
+const noCapacity = (members: ReadonlyArray<MemberFault>): Rejection =>
+  rejection(
+    "PREPARATION_CAPACITY",
+    `A member holds ${Limits.preparations} uncommitted preparations.`,
+    "Repeat the request later; an operator looks at the peer's status.",
+    { members },
+  );
+
+export const unavailable = (members: ReadonlyArray<MemberFault>, ref: string | undefined): Rejection =>
+  rejection(
+    "APPROVER_REPLICATION_UNAVAILABLE",
+    `Not every member is ready: ${members.map((each) => `peer ${each.peerId}: ${each.reason}`).join("; ")}.`,
+    "Repeat the request when the named members are back.",
+    { members, ref },
+  );
+
+/** What becomes of a queued request now. */
+type Disposal = "propose" | "wait" | "done";
+
+const conflictRejection = (ref: string): Rejection =>
+  rejection(
+    "KEY_ALREADY_REGISTERED",
+    "The same key is registered under another id.",
+    "Use the existing approver, or register another key.",
+    { ref },
+  );
+
+/** Joins the round that is registering the same ref, answers what is decided, or lets it be proposed or wait. */
+const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
+  const { registration, tokenExpiresAt } = queued;
+  const { state, context } = turn;
+  const done = (refusal: Rejection): Disposal => {
+    answerRejected(turn, queued, refusal);
+    return "done";
+  };
+  if (tokenExpiresAt - turn.now < Limits.tokenRemainderMillis)
+    return done(rejection("UNAUTHENTICATED", "The token expires too soon.", "Get a new token and repeat the request."));
+  const holder = state.locks.get(`ref:${registration.ref}`);
+  if (holder !== undefined) {
+    const round = state.rounds.get(holder);
+    if (round === undefined)
+      return done(busy("An earlier preparation of this approver is still undecided.", registration.ref, true));
+    turn.edit("rounds").set(holder, { ...round, callers: [...round.callers, queued] });
+    return "done";
+  }
+  const existing = context.view.get("approvers", registration.ref);
+  if (existing !== undefined) {
+    answerExisting(turn, queued, existing);
+    return "done";
+  }
+  const owner = context.view.get("keys", registration.keyIdentity);
+  if (owner !== undefined && owner.id !== registration.id) return done(conflictRejection(registration.ref));
+  // Somebody else's undecided claim of the key: its outcome decides, so this one waits.
+  if (state.locks.has(`key:${registration.keyIdentity}`)) return "wait";
+  if (state.preparations.size + reserved >= Limits.preparations)
+    return done(noCapacity([{ peerId: turn.self, reason: NO_CAPACITY }]));
+  return "propose";
+};
+
+const bodyOf = (turn: Turn, queued: Queued, seq: number): Proposal => {
+  const { membership, now } = turn;
+  const { crypto, settings } = turn.context;
+  const { call } = queued.forward;
+  return {
+    clusterId: membership.topology.clusterId,
+    epoch: membership.topology.epoch,
+    seq,
+    topologyDigest: membership.digest,
+    configDigest: settings.configDigest,
+    writer: turn.self,
+    kind: "REGISTER",
+    effects: registrationEffects(queued.registration, now),
+    actor: queued.actor,
+    request: requestLineOf(crypto, call),
+    entryPeer: queued.forward.entryPeer,
+    proposedAt: now,
+    expiresAt: Math.min(now + Limits.proposalMillis, queued.tokenExpiresAt),
+    incarnations: membership.peerIds.map((peerId) => turn.recordedIncarnation(peerId)),
+  };
+};
+
+/** Reserves a batch of lock-disjoint proposals: rows, locks and the writer's own receipts in one flush. */
+const propose = (turn: Turn): void => {
+  const chosen: Array<{
+    readonly id: ReturnType<typeof proposalId>;
+    readonly proposal: Proposal;
+    readonly queued: Queued;
+  }> = [];
+  const waiting: Array<Queued> = [];
+  let evidenceBytes = 0;
+  let seq = turn.state.highSeq;
+  for (const queued of turn.state.queue) {
+    const bytes = queued.forward.call.rawBody.length;
+    const fits =
+      chosen.length < Limits.batchProposals &&
+      (chosen.length === 0 || evidenceBytes + bytes <= Limits.batchEvidenceBytes);
+    const disposal = fits ? dispose(turn, queued, chosen.length) : "wait";
+    if (disposal === "wait") waiting.push(queued);
+    if (disposal !== "propose") continue;
+    evidenceBytes += bytes;
+    const proposal = bodyOf(turn, queued, ++seq);
+    const id = proposalId(turn.context.crypto, proposal);
+    hold(turn, id, proposal);
+    turn.edit("rounds").set(id, { id, evidence: queued.forward, certificate: undefined, callers: [queued] });
+    turn.edit("collecting").add(id);
+    chosen.push({ id, proposal, queued });
+  }
+  turn.state.queue = waiting;
+  reserve(
+    turn,
+    chosen.map(({ id, proposal }) => ({ id, proposal, writerReceipt: undefined })),
+    (receipts) => {
+      if (turn.others.length === 0) return;
+      turn.sendAll({
+        _tag: "Prepare",
+        items: chosen.flatMap(({ proposal, queued }, index) => {
+          const receipt = receipts[index];
+          return receipt === undefined ? [] : [{ proposal, receipt, evidence: queued.forward }];
+        }),
+        stableSeq: stableSeq(turn),
+      });
+    },
+  );
+};

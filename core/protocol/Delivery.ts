@@ -1,0 +1,233 @@
+/**
+ * After the certificate: every member applies it in one flushed transaction with
+ * its audit row and its outbox row, and acknowledges. The outbox row stays until
+ * all have acknowledged, so one delivery before a crash is enough (protocol.md 4b).
+ */
+import type { Digest } from "../Digest.ts";
+import { InvariantViolation } from "../Invariant.ts";
+import { Limits } from "../Limits.ts";
+import { approverRow } from "../registry/Registration.ts";
+import { includeApprover } from "../registry/Root.ts";
+import { numberKey, rowCodec, type Rows, slotKey } from "../Tables.ts";
+import type { Turn } from "../Turn.ts";
+import { answerCreated } from "./Answers.ts";
+import { assemble, type Certificate, isComplete } from "./Certificate.ts";
+import type { MessageOf } from "./Message.ts";
+import { release } from "./Preparations.ts";
+import { type Proposal, proposalId } from "./Proposal.ts";
+import { ownFault } from "./Readiness.ts";
+import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
+import type { PeerId } from "./Topology.ts";
+
+const DELIVER_MILLIS = 1_000;
+const PRUNE_MILLIS = 50;
+const AUDIT_TAG = "CUSTODY_AUDIT_V1";
+
+interface Committed {
+  readonly id: Digest;
+  readonly certificate: Certificate;
+}
+
+/** The highest slot below which the writer knows everything acknowledged by all. */
+export const stableSeq = (turn: Turn): number => {
+  const open = [
+    ...[...turn.state.outbox.keys()].filter((seq) => !turn.state.prunable.has(seq)),
+    ...[...turn.state.preparations.values()].map((each) => each.proposal.seq),
+  ];
+  return open.reduce((lowest, seq) => Math.min(lowest, seq - 1), turn.state.highSeq);
+};
+
+/** Commits those of the proposals whose receipts are complete, and delivers them to every other member. */
+export const commitCompleted = (turn: Turn, ids: Iterable<Digest>): void => {
+  const completed: Array<Committed> = [];
+  for (const id of new Set(ids)) {
+    const preparation = turn.state.preparations.get(id);
+    const certificate = preparation && assemble(turn.membership, preparation.proposal, preparation.receipts);
+    if (certificate !== undefined) completed.push({ id, certificate });
+  }
+  if (completed.length === 0) return;
+  apply(turn, completed, () => undefined);
+  // Receipts of others were flushed by them, one's own in the turn that signed it: nothing here waits.
+  const certificates = completed.map((each) => each.certificate);
+  if (turn.others.length > 0)
+    turn.sendFlushed({ _tag: "Commit", certificates, stableSeq: stableSeq(turn) }, turn.others);
+};
+
+/** Applies certificates, signs one acknowledgement each, and hands these on. */
+const apply = (
+  turn: Turn,
+  committed: ReadonlyArray<Committed>,
+  run: (acks: ReadonlyArray<SignedStatement>) => void,
+): void => {
+  for (const each of committed) applyOne(turn, each);
+  const drafts = committed.map(({ id, certificate }) => ({
+    kind: "COMMIT_ACK" as const,
+    proposalId: id,
+    seq: certificate.proposal.seq,
+    detail: "",
+  }));
+  turn.sign(drafts, (acks) => {
+    committed.forEach(({ id, certificate: { proposal } }, index) => {
+      const ack = acks[index];
+      if (ack !== undefined) recordApplied(turn, id, proposal, ack);
+    });
+    turn.arm("deliver", DELIVER_MILLIS);
+    run(acks);
+  });
+};
+
+const applyOne = (turn: Turn, { id, certificate }: Committed): void => {
+  const { proposal } = certificate;
+  const { crypto, view } = turn.context;
+  const approver = approverRow(proposal.effects);
+  const owner = view.get("keys", approver.keyIdentity);
+  if (owner !== undefined && owner.id !== approver.id)
+    throw new InvariantViolation("S7", "a certified registration claims a key that another id owns here");
+  turn.write({ op: "insert", table: "approvers", key: approver.ref, row: approver });
+  if (owner === undefined)
+    turn.write({ op: "insert", table: "keys", key: approver.keyIdentity, row: { id: approver.id } });
+  turn.write({ op: "insert", table: "certificates", key: id, row: certificate });
+  turn.write({
+    op: "insert",
+    table: "outbox",
+    key: numberKey(proposal.seq),
+    row: { proposalId: id, seq: proposal.seq },
+  });
+  turn.write({ op: "remove", table: "preparations", key: id });
+  writeAudit(turn, id, proposal);
+  turn.state.registry = {
+    set: includeApprover(crypto, turn.state.registry.set, approver),
+    approvers: turn.state.registry.approvers + 1,
+  };
+  turn.state.decidedSeq = Math.max(turn.state.decidedSeq, proposal.seq);
+  turn.edit("preparations").delete(id);
+  turn.edit("collecting").delete(id);
+  const round = turn.state.rounds.get(id);
+  if (round !== undefined) turn.edit("rounds").set(id, { ...round, certificate });
+  // The writer keeps its locks until all have applied: its next proposal never meets a stale one.
+  if (!turn.isWriter) release(turn, id, proposal);
+};
+
+const recordApplied = (turn: Turn, id: Digest, proposal: Proposal, ack: SignedStatement): void => {
+  const { seq } = proposal;
+  turn.write({
+    op: "replace",
+    table: "slots",
+    key: slotKey(proposal.epoch, seq),
+    row: { proposalId: id, outcome: "APPLIED", ack },
+  });
+  turn.edit("outbox").set(seq, { id, seq, proposal, acks: new Map([[turn.self, ack]]) });
+  concludeDelivery(turn, seq);
+};
+
+/** Exactly one audit row for each applied proposal, written from the proposal alone (S32). */
+const writeAudit = (turn: Turn, id: Digest, proposal: Proposal): void => {
+  const { audit } = turn.state;
+  const { effects } = proposal;
+  const row: Rows["audit"] = {
+    id,
+    peerId: turn.self,
+    seq: audit.seq + 1,
+    prevHash: audit.hash,
+    timestamp: turn.now,
+    event: "APPROVER_REGISTERED",
+    actor: proposal.actor,
+    approverRef: effects.ref,
+    metadataRevision: effects.newRevision,
+    request: proposal.request,
+    outcome: "APPLIED",
+  };
+  turn.write({ op: "insert", table: "audit", key: numberKey(row.seq), row });
+  turn.state.audit = { seq: row.seq, hash: turn.context.crypto.digest(AUDIT_TAG, rowCodec("audit"), row) };
+};
+
+/** A certificate from another member: verified and applied in one go, or answered again from what is stored. */
+export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">): void => {
+  if (ownFault(turn) !== undefined) return;
+  const { crypto, view } = turn.context;
+  const again: Array<SignedStatement> = [];
+  const fresh = new Map<Digest, Committed>();
+  for (const certificate of message.certificates) {
+    const { proposal } = certificate;
+    const id = proposalId(crypto, proposal);
+    const slot = view.get("slots", slotKey(proposal.epoch, proposal.seq));
+    if (slot?.proposalId === id && slot.ack !== undefined) again.push(slot.ack);
+    else if (!isComplete(crypto, turn.membership, id, certificate)) continue;
+    else if (turn.state.preparations.has(id)) fresh.set(id, { id, certificate });
+    else forgotten(turn, certificate);
+  }
+  const acks = [...again];
+  if (turn.state.quarantine === undefined) apply(turn, [...fresh.values()], (signed) => acks.push(...signed));
+  turn.whenSigned(() => {
+    if (acks.length > 0) turn.send(from, { _tag: "CommitAcks", statements: acks });
+  });
+  if (from === turn.membership.writer) markStable(turn, message.stableSeq);
+};
+
+/** A complete certificate holds a receipt of this peer; one it has no record of means that its disk went back in time. */
+const forgotten = (turn: Turn, { receipts }: Certificate): void => {
+  const own = receipts.find((each) => signerOf(each) === turn.self);
+  if (own?.header.incarnation === turn.state.chain.incarnation)
+    turn.state.quarantine = `this peer signed batch ${own.header.batchNo} and does not remember it`;
+};
+
+const markStable = (turn: Turn, seq: number): void => {
+  for (const open of turn.state.outbox.keys()) if (open <= seq) markPrunable(turn, open);
+};
+
+const markPrunable = (turn: Turn, seq: number): void => {
+  if (turn.state.prunable.has(seq)) return;
+  turn.edit("prunable").add(seq);
+  turn.arm("prune", PRUNE_MILLIS);
+};
+
+export const onCommitAcks = (turn: Turn, { statements }: MessageOf<"CommitAcks">): void => {
+  if (ownFault(turn) !== undefined) return;
+  for (const signed of statements) {
+    const { statement, header } = signed;
+    const delivery = turn.state.outbox.get(statement.seq);
+    if (delivery === undefined || statement.kind !== "COMMIT_ACK" || statement.proposalId !== delivery.id) continue;
+    if (delivery.acks.has(header.peerId) || header.incarnation !== turn.recordedIncarnation(header.peerId)) continue;
+    if (!isAuthentic(turn.context.crypto, turn.membership, signed)) continue;
+    turn.noteSeen(header);
+    turn.edit("outbox").set(delivery.seq, { ...delivery, acks: new Map(delivery.acks).set(header.peerId, signed) });
+    concludeDelivery(turn, delivery.seq);
+  }
+};
+
+/** When all have acknowledged: the writer drops its locks and answers; the outbox row may go. */
+const concludeDelivery = (turn: Turn, seq: number): void => {
+  const delivery = turn.state.outbox.get(seq);
+  if (delivery === undefined || delivery.acks.size !== turn.membership.peerIds.length) return;
+  markPrunable(turn, seq);
+  if (!turn.isWriter) return;
+  release(turn, delivery.id, delivery.proposal);
+  const round = turn.state.rounds.get(delivery.id);
+  if (round === undefined) return;
+  turn.edit("rounds").delete(delivery.id);
+  answerCreated(
+    turn,
+    round,
+    turn.membership.peerIds.flatMap((peerId) => delivery.acks.get(peerId) ?? []),
+  );
+};
+
+/** Delivers again to whoever has not acknowledged. */
+export const onDeliverTimer = (turn: Turn): void => {
+  if (ownFault(turn) !== undefined) return;
+  const open = [...turn.state.outbox.values()].filter((each) => !turn.state.prunable.has(each.seq));
+  if (open.length === 0) return;
+  for (const peerId of turn.others) {
+    const missing = open.filter((each) => !each.acks.has(peerId)).slice(0, Limits.batchProposals);
+    const certificates = missing.flatMap((each) => turn.context.view.get("certificates", each.id) ?? []);
+    if (certificates.length > 0) turn.send(peerId, { _tag: "Commit", certificates, stableSeq: stableSeq(turn) });
+  }
+  turn.arm("deliver", DELIVER_MILLIS);
+};
+
+/** An idle peer clears its outbox by itself, and an idle writer tells the others that they may too. */
+export const onPruneTimer = (turn: Turn): void => {
+  if (turn.state.prunable.size === 0) return;
+  turn.prune();
+  if (turn.isWriter) turn.sendAll({ _tag: "Commit", certificates: [], stableSeq: stableSeq(turn) });
+};

@@ -1,0 +1,254 @@
+/**
+ * How strangers become a cluster: every peer sends its card under the bootstrap
+ * secret; a full set of matching cards makes the epoch-1 topology; each peer
+ * signs one topology in its life, flushed before the signature leaves; with all
+ * signatures it is pinned for ever. A mono instance is a topology of one.
+ */
+import type { Digest, Signature } from "../Digest.ts";
+import type { Event } from "../Event.ts";
+import { Limits } from "../Limits.ts";
+import { countersRow } from "../PeerState.ts";
+import { type BodyFault, type Rejection, rejection } from "../Rejection.ts";
+import { numberKey, type Rows, SELF } from "../Tables.ts";
+import { FIRST_INCARNATION, type Turn } from "../Turn.ts";
+import { cardMac, firstTopology, type GenesisCard } from "./GenesisCard.ts";
+import type { MessageOf } from "./Message.ts";
+import { isPinnedByAll, membershipOf, type PeerId, TOPOLOGY_TAG, topologyCodec, topologyDigest } from "./Topology.ts";
+
+type Initialize = Extract<Event, { readonly _tag: "Initialize" }>;
+
+const RESEND_MILLIS = 500;
+/** The value of a hash that nothing precedes. */
+export const NO_DIGEST = "0".repeat(64) as Digest;
+
+const initializeFaults = (turn: Turn, { peerId, threshold, total }: Initialize): ReadonlyArray<BodyFault> => {
+  const { peers } = turn.context.settings;
+  const faults: Array<BodyFault> = [];
+  const fault = (pointer: string, code: string, detail: string): void => void faults.push({ pointer, code, detail });
+  if (peerId < 1) fault("/peerId", "out_of_range", "A peer id is a number from 1.");
+  if (total < 1 || total > Limits.members)
+    fault("/total", "out_of_range", `The total is between 1 and ${Limits.members}.`);
+  if (total === 1 ? threshold !== 1 : threshold <= 1 || threshold > total)
+    fault("/threshold", "out_of_range", "A mono instance is 1 of 1; in a cluster 1 < threshold <= total.");
+  if (peers.includes(peerId)) fault("/peerId", "duplicate", "The configuration names another peer with this id.");
+  if (total !== peers.length + 1)
+    fault(
+      "/total",
+      "mismatch",
+      `The configuration names ${peers.length} other peers, so the total is ${peers.length + 1}.`,
+    );
+  return faults;
+};
+
+const initializeRefusal = (turn: Turn, event: Initialize): Rejection | undefined => {
+  const { peer } = turn.state;
+  if (peer?.unsealedOnce === true)
+    return rejection(
+      "ALREADY_INITIALIZED",
+      "This peer was initialized and unsealed before.",
+      "Unseal it with its shares; a lost peer is replaced, not initialized again.",
+    );
+  const faults = initializeFaults(turn, event);
+  return faults.length === 0
+    ? undefined
+    : rejection("INVALID_REQUEST_BODY", "The initialization does not fit.", "Correct the named fields.", { faults });
+};
+
+export const onInitialize = (turn: Turn, event: Initialize): void => {
+  const refusal = initializeRefusal(turn, event);
+  if (refusal !== undefined) return turn.reply(event.requestId, { _tag: "Rejected", rejection: refusal });
+  const again = turn.state.peer !== undefined;
+  const row: Rows["peer"] = {
+    peerId: event.peerId,
+    threshold: event.threshold,
+    total: event.total,
+    identityKey: event.identityKey,
+    integrityKey: event.integrityKey,
+    nonce: turn.context.entropy,
+    unsealedOnce: false,
+  };
+  const op = again ? "replace" : "insert";
+  turn.state.peer = row;
+  turn.write({ op, table: "peer", key: SELF, row });
+  turn.write({ op, table: "vault", key: SELF, row: { blob: event.vault } });
+  if (!again) turn.write({ op: "insert", table: "counters", key: SELF, row: countersRow(turn.state) });
+  turn.reply(event.requestId, { _tag: "Initialized" });
+};
+
+const ownCard = (turn: Turn, peer: Rows["peer"]): GenesisCard => ({
+  peerId: peer.peerId,
+  identityKey: peer.identityKey,
+  threshold: peer.threshold,
+  total: peer.total,
+  configDigest: turn.context.settings.configDigest,
+  nonce: peer.nonce,
+  development: turn.context.settings.development,
+});
+
+/** Continues, or begins, the founding after an unseal. */
+export const continueGenesis = (turn: Turn): void => {
+  const { peer, membership } = turn.state;
+  if (peer === undefined || membership !== undefined) return;
+  if (!peer.unsealedOnce) {
+    // From now on the identity is fixed: flushed before the card that shows it leaves.
+    const row = { ...peer, unsealedOnce: true };
+    turn.state.peer = row;
+    turn.write({ op: "replace", table: "peer", key: SELF, row });
+  }
+  const { cards } = turn.state.founding;
+  turn.state.founding = { ...turn.state.founding, cards: new Map(cards).set(peer.peerId, ownCard(turn, peer)) };
+  introduce(turn);
+  castVote(turn);
+};
+
+/** Sends what this peer has to say until the topology is pinned. */
+const introduce = (turn: Turn): void => {
+  const { peer, founding } = turn.state;
+  const { settings, crypto } = turn.context;
+  if (peer === undefined || settings.peers.length === 0) return;
+  if (settings.bootstrapSecret !== undefined) {
+    const card = ownCard(turn, peer);
+    turn.sendAll({ _tag: "GenesisCard", card, mac: cardMac(crypto, settings.bootstrapSecret, card) }, settings.peers);
+  }
+  if (founding.vote !== undefined)
+    turn.sendAll(
+      { _tag: "GenesisVote", topologyDigest: founding.vote.digest, signature: founding.vote.signature },
+      settings.peers,
+    );
+  turn.arm("genesis", RESEND_MILLIS);
+};
+
+export const onGenesisTimer = (turn: Turn): void => {
+  if (turn.state.membership === undefined && turn.state.unsealed) introduce(turn);
+};
+
+/** Why a card does not belong into this founding; a sentence for the operator. */
+const cardFault = (turn: Turn, card: GenesisCard): string | undefined => {
+  const { peer, membership, founding } = turn.state;
+  const { settings } = turn.context;
+  if (membership !== undefined)
+    return membership.keys.get(card.peerId) === card.identityKey
+      ? undefined
+      : `peer ${card.peerId} is not the one pinned in the topology: it was wiped, or is a stranger`;
+  if (peer === undefined) return undefined;
+  if (card.peerId === peer.peerId) return `peer id ${card.peerId} is used twice`;
+  const known =
+    founding.vote?.topology.members.find((each) => each.peerId === card.peerId)?.identityKey ??
+    founding.cards.get(card.peerId)?.identityKey;
+  if (known !== undefined && known !== card.identityKey)
+    return `peer id ${card.peerId} is used twice, or that peer was wiped during the founding`;
+  if (card.total !== peer.total) return `peer ${card.peerId} has total ${card.total}, this peer has ${peer.total}`;
+  if (card.threshold !== peer.threshold)
+    return `peer ${card.peerId} has threshold ${card.threshold}, this peer has ${peer.threshold}`;
+  if (card.configDigest !== settings.configDigest) return `peer ${card.peerId} has another cluster configuration`;
+  if (card.development !== settings.development)
+    return `only one of this peer and peer ${card.peerId} is a development peer`;
+  return undefined;
+};
+
+const noteFault = (turn: Turn, peerId: PeerId, fault: string): void => {
+  const { founding } = turn.state;
+  if (founding.faults.get(peerId) === fault || (founding.faults.size >= Limits.members && !founding.faults.has(peerId)))
+    return;
+  turn.state.founding = { ...founding, faults: new Map(founding.faults).set(peerId, fault) };
+};
+
+export const onGenesisCard = (turn: Turn, from: PeerId, { card, mac }: MessageOf<"GenesisCard">): void => {
+  const { crypto, settings } = turn.context;
+  const { peer, founding, pinned } = turn.state;
+  if (peer === undefined || from !== card.peerId) return;
+  if (settings.bootstrapSecret === undefined || cardMac(crypto, settings.bootstrapSecret, card) !== mac)
+    return noteFault(turn, from, `peer ${from} does not know this cluster's bootstrap secret`);
+  const reason = cardFault(turn, card);
+  if (reason !== undefined) {
+    noteFault(turn, from, reason);
+    const own = ownCard(turn, peer);
+    return turn.send(from, {
+      _tag: "GenesisRefused",
+      card: own,
+      mac: cardMac(crypto, settings.bootstrapSecret, own),
+      reason,
+    });
+  }
+  if (pinned !== undefined) return turn.send(from, { _tag: "GenesisPinned", pinned });
+  if (!founding.cards.has(from)) turn.state.founding = { ...founding, cards: new Map(founding.cards).set(from, card) };
+  castVote(turn);
+};
+
+export const onGenesisRefused = (
+  turn: Turn,
+  from: PeerId,
+  { card, mac, reason }: MessageOf<"GenesisRefused">,
+): void => {
+  const { crypto, settings } = turn.context;
+  if (turn.state.membership !== undefined || settings.bootstrapSecret === undefined || from !== card.peerId) return;
+  if (cardMac(crypto, settings.bootstrapSecret, card) === mac) noteFault(turn, from, `peer ${from} refused: ${reason}`);
+};
+
+/** Signs the topology that a full set of cards makes, once in this peer's life. */
+const castVote = (turn: Turn): void => {
+  const { peer, founding } = turn.state;
+  const { crypto, signer } = turn.context;
+  if (peer === undefined || signer === undefined || founding.vote !== undefined || founding.cards.size !== peer.total)
+    return;
+  const topology = firstTopology(crypto, [...founding.cards.values()]);
+  const digest = topologyDigest(crypto, topology);
+  const signature = signer.sign(TOPOLOGY_TAG, topologyCodec, topology);
+  turn.write({ op: "insert", table: "genesis", key: SELF, row: { topology, signature } });
+  turn.state.founding = {
+    ...turn.state.founding,
+    vote: { topology, signature, digest },
+    signatures: new Map(founding.signatures).set(peer.peerId, signature),
+  };
+  turn.sendAll({ _tag: "GenesisVote", topologyDigest: digest, signature }, turn.context.settings.peers);
+  pinWhenComplete(turn);
+};
+
+export const onGenesisVote = (turn: Turn, from: PeerId, message: MessageOf<"GenesisVote">): void => {
+  const { founding, membership, pinned } = turn.state;
+  if (membership !== undefined) {
+    if (pinned !== undefined && membership.digest === message.topologyDigest)
+      turn.send(from, { _tag: "GenesisPinned", pinned });
+    return;
+  }
+  const { vote } = founding;
+  const member = vote?.topology.members.find((each) => each.peerId === from);
+  if (vote === undefined || member === undefined || vote.digest !== message.topologyDigest) return;
+  if (!turn.context.crypto.verify(member.identityKey, TOPOLOGY_TAG, topologyCodec, vote.topology, message.signature))
+    return;
+  turn.state.founding = { ...founding, signatures: new Map(founding.signatures).set(from, message.signature) };
+  pinWhenComplete(turn);
+};
+
+export const onGenesisPinned = (turn: Turn, { pinned }: MessageOf<"GenesisPinned">): void => {
+  const { vote } = turn.state.founding;
+  const { crypto } = turn.context;
+  if (turn.state.membership !== undefined || vote === undefined) return;
+  if (topologyDigest(crypto, pinned.topology) === vote.digest && isPinnedByAll(crypto, pinned)) pin(turn, pinned);
+};
+
+const pinWhenComplete = (turn: Turn): void => {
+  const { vote, signatures } = turn.state.founding;
+  if (vote === undefined) return;
+  const inOrder = vote.topology.members.flatMap((each): Array<Signature> => {
+    const own = signatures.get(each.peerId);
+    return own === undefined ? [] : [own];
+  });
+  if (inOrder.length === vote.topology.members.length) pin(turn, { topology: vote.topology, signatures: inOrder });
+};
+
+const pin = (turn: Turn, pinned: Rows["topology"]): void => {
+  const membership = membershipOf(turn.context.crypto, pinned.topology);
+  turn.state.membership = membership;
+  turn.state.pinned = pinned;
+  turn.state.founding = { cards: new Map(), vote: undefined, signatures: new Map(), faults: new Map() };
+  // The chain of statement batches starts at the topology it votes under.
+  turn.state.chain = { incarnation: FIRST_INCARNATION, batchNo: 0, hash: membership.digest };
+  turn.write({ op: "insert", table: "topology", key: SELF, row: pinned });
+  for (const peerId of turn.others) {
+    const row = { peerId, incarnation: FIRST_INCARNATION, batchNo: 0, batchHash: membership.digest };
+    turn.edit("seen").set(peerId, row);
+    turn.write({ op: "insert", table: "seen", key: numberKey(peerId), row });
+  }
+  turn.sendAll({ _tag: "GenesisPinned", pinned });
+};

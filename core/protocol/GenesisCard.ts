@@ -1,0 +1,44 @@
+/**
+ * How a peer introduces itself before there is a topology: who it is and what it
+ * was told at initialization, under a MAC of the cluster's bootstrap secret.
+ */
+import { bool, digest, list, publicKey, record, type TypeOf, uint } from "../codec/Codec.ts";
+import type { Crypto } from "../Crypto.ts";
+import type { Digest } from "../Digest.ts";
+import { Limits } from "../Limits.ts";
+import type { Topology } from "./Topology.ts";
+
+const CARD_TAG = "CUSTODY_GENESIS_CARD_V1";
+const CLUSTER_TAG = "CUSTODY_CLUSTER_V1";
+
+export const cardCodec = record({
+  peerId: uint,
+  identityKey: publicKey,
+  threshold: uint,
+  total: uint,
+  configDigest: digest,
+  /** Fresh at initialization, so that two clusters of the same peers differ. */
+  nonce: digest,
+  development: bool,
+});
+export type GenesisCard = TypeOf<typeof cardCodec>;
+
+export const cardMac = (crypto: Crypto, secret: Uint8Array, card: GenesisCard): Digest =>
+  crypto.mac(secret, CARD_TAG, cardCodec, card);
+
+/** The epoch-1 topology of a full set of cards; equal on every peer that holds the same cards. */
+export const firstTopology = (crypto: Crypto, cards: ReadonlyArray<GenesisCard>): Topology => {
+  const sorted = cards.toSorted((left, right) => left.peerId - right.peerId);
+  return {
+    clusterId: crypto.digest(CLUSTER_TAG, list(cardCodec, Limits.members), sorted),
+    epoch: 1,
+    members: sorted.map((card, index) => ({
+      peerId: card.peerId,
+      identityKey: card.identityKey,
+      shareIndex: index + 1,
+    })),
+    threshold: sorted[0]?.threshold ?? 0,
+    prevDigest: undefined,
+    development: sorted[0]?.development ?? false,
+  };
+};

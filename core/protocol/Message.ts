@@ -1,0 +1,138 @@
+/**
+ * Everything peers say to each other. Each message travels in a signed envelope
+ * bound to sender, receiver and topology (protocol.md 2); the transport checks
+ * the envelope, the core checks everything inside.
+ */
+import {
+  bool,
+  bytes,
+  digest,
+  list,
+  nullable,
+  oneOf,
+  record,
+  signature,
+  text,
+  type TypeOf,
+  uint,
+  union,
+} from "../codec/Codec.ts";
+import { Limits } from "../Limits.ts";
+import { rejectionCodes } from "../Rejection.ts";
+import { certificateCodec } from "./Certificate.ts";
+import { forwardCodec } from "./Forward.ts";
+import { cardCodec } from "./GenesisCard.ts";
+import { proposalCodec } from "./Proposal.ts";
+import { signedStatementCodec } from "./Statement.ts";
+import { pinnedCodec } from "./Topology.ts";
+
+const statements = list(signedStatementCodec, Limits.preparations * 2);
+
+/** What a peer remembers of another: the newest batch it has seen signed. */
+export const seenCodec = record({ peerId: uint, incarnation: uint, batchNo: uint, batchHash: digest });
+export type Seen = TypeOf<typeof seenCodec>;
+
+export const peerModes = ["joining", "active", "recovering", "promoting", "quarantined"] as const;
+
+const readyCodec = record({
+  nonce: digest,
+  peerId: uint,
+  topologyDigest: nullable(digest),
+  configDigest: digest,
+  mode: oneOf(peerModes),
+  sealed: bool,
+  integrityOk: bool,
+  incarnation: uint,
+  batchNo: uint,
+  batchHash: digest,
+  /** The highest slot bound here, with the writer's receipt that proves it. */
+  highSeq: uint,
+  highSeqProof: nullable(signedStatementCodec),
+  uncommitted: uint,
+  registryRoot: digest,
+  clock: uint,
+  seen: list(seenCodec, Limits.members),
+});
+export type Ready = TypeOf<typeof readyCodec>;
+
+const rejectionCodec = record({
+  code: oneOf(rejectionCodes),
+  detail: text(4096),
+  hint: text(4096),
+  faults: list(record({ pointer: text(4096), code: text(64), detail: text(4096) }), 64),
+  members: list(record({ peerId: uint, reason: text(1024) }), Limits.members),
+  ref: nullable(text(256)),
+  outcomeUnknown: bool,
+});
+
+export const outcomeCodec = union({
+  /** The certificate and every member's acknowledgement: nothing has to be believed. */
+  Created: record({ certificate: certificateCodec, acks: statements }),
+  /** The approver was there already, on every member. */
+  Existing: record({ ref: text(256) }),
+  Rejected: record({ rejection: rejectionCodec }),
+});
+
+const prepareItemCodec = record({ proposal: proposalCodec, receipt: signedStatementCodec, evidence: forwardCodec });
+export type PrepareItem = TypeOf<typeof prepareItemCodec>;
+
+const settleItemCodec = record({ proposal: proposalCodec, receipt: signedStatementCodec });
+
+const batch = <A>(codec: Parameters<typeof list<A>>[0]) => list(codec, Limits.batchProposals);
+
+export const messageCodec = union({
+  GenesisCard: record({ card: cardCodec, mac: digest }),
+  GenesisVote: record({ topologyDigest: digest, signature }),
+  GenesisPinned: record({ pinned: pinnedCodec }),
+  /** Why the sender will not found a cluster with the receiver; under the bootstrap secret. */
+  GenesisRefused: record({ card: cardCodec, mac: digest, reason: text(256) }),
+  ReadyProbe: record({
+    nonce: digest,
+    topologyDigest: digest,
+    configDigest: digest,
+    seen: list(seenCodec, Limits.members),
+  }),
+  Ready: readyCodec,
+  Forward: record({ forward: forwardCodec }),
+  /** The writer has the request: from here on the entry peer waits for its outcome. */
+  Forwarded: record({ requestId: text(128) }),
+  Outcome: record({ requestId: text(128), outcome: outcomeCodec }),
+  Prepare: record({ items: batch(prepareItemCodec), stableSeq: uint }),
+  /** Receipts and refusals, one's own or others' that one holds. */
+  Votes: record({ statements }),
+  Commit: record({ certificates: batch(certificateCodec), stableSeq: uint }),
+  CommitAcks: record({ statements }),
+  SettleQuery: record({ items: batch(settleItemCodec), demandFinal: bool, nonce: digest }),
+  SettleAnswer: record({
+    nonce: digest,
+    items: batch(
+      record({
+        proposalId: digest,
+        state: oneOf(["UNKNOWN", "PREPARED", "REFUSED", "APPLIED", "ABORTED"]),
+        held: statements,
+      }),
+    ),
+  }),
+});
+export type Message = TypeOf<typeof messageCodec>;
+export type MessageOf<T extends Message["_tag"]> = Extract<Message, { readonly _tag: T }>;
+export type Outcome = TypeOf<typeof outcomeCodec>;
+
+/** The envelope: `type` is the message's tag inside `message`; the signature covers all of it. */
+export const envelopeCodec = record({
+  /** Absent until a topology is pinned. */
+  topologyDigest: nullable(digest),
+  from: uint,
+  to: uint,
+  /** Fresh for each envelope. */
+  nonce: digest,
+  message: bytes(Limits.envelopeBytes),
+});
+export type Envelope = TypeOf<typeof envelopeCodec>;
+export const ENVELOPE_TAG = "CUSTODY_ENVELOPE_V1";
+
+export const signedEnvelopeCodec = record({
+  envelope: envelopeCodec,
+  /** Absent only where the sender is sealed and answers a probe. */
+  signature: nullable(signature),
+});

@@ -1,0 +1,184 @@
+/**
+ * A member's vote. It trusts nothing the writer computed: from the evidence it
+ * derives actor, command and effects again, compares bytes, looks at its own
+ * registry and locks, and only then reserves and signs (contract 5.6).
+ */
+import { Either } from "effect";
+import type { Digest } from "../Digest.ts";
+import type { ActorCheck } from "../Event.ts";
+import { Limits } from "../Limits.ts";
+import { authorize, REGISTER_PERMISSION } from "../registry/Authorization.ts";
+import { registrationEffects, registrationOf } from "../registry/Registration.ts";
+import { slotKey } from "../Tables.ts";
+import type { Turn } from "../Turn.ts";
+import { isReceiptFor } from "./Certificate.ts";
+import { isAttested, requestLineOf } from "./Forward.ts";
+import type { MessageOf, PrepareItem } from "./Message.ts";
+import { hold, type Reservation, reserve } from "./Preparations.ts";
+import { locksOf, type Proposal, proposalId } from "./Proposal.ts";
+import { ownFault } from "./Readiness.ts";
+import type { SignedStatement } from "./Statement.ts";
+import { signerOf } from "./Statement.ts";
+import type { PeerId } from "./Topology.ts";
+
+/** The code of the check that failed, or the empty string for a receipt. */
+type Verdict = string;
+const RECEIPT: Verdict = "";
+const SLOT_TAKEN: Verdict = "SLOT_TAKEN";
+
+interface Candidate {
+  readonly id: Digest;
+  readonly item: PrepareItem;
+  readonly actor: ActorCheck;
+}
+
+/** What came before this vote: the stored statement for a proposal that was judged already. */
+const earlierVote = (turn: Turn, id: Digest, proposal: Proposal): SignedStatement | undefined => {
+  const prepared = turn.state.preparations.get(id);
+  if (prepared !== undefined) return prepared.own;
+  const slot = turn.context.view.get("slots", slotKey(proposal.epoch, proposal.seq));
+  if (slot?.proposalId === id && slot.ack !== undefined) return slot.ack;
+  return turn.context.view.get("refusals", id)?.refusal;
+};
+
+/** Whether the message may be answered with a statement at all: right sender, topology, slot and writer's receipt. */
+const deservesVote = (turn: Turn, from: PeerId, { id, item }: Candidate): boolean => {
+  const { proposal, receipt } = item;
+  const { membership } = turn;
+  return (
+    from === membership.writer &&
+    proposal.writer === from &&
+    proposal.topologyDigest === membership.digest &&
+    proposal.epoch === membership.topology.epoch &&
+    proposal.clusterId === membership.topology.clusterId &&
+    proposal.seq >= 1 &&
+    proposal.seq <= turn.state.decidedSeq + Limits.slotWindow &&
+    signerOf(receipt) === from &&
+    isReceiptFor(turn.context.crypto, membership, id, proposal, receipt)
+  );
+};
+
+/** Deadlines and clocks, by this member's one sample of time. */
+const timeFault = (turn: Turn, { proposedAt, expiresAt }: Proposal): Verdict => {
+  if (proposedAt > turn.now + Limits.clockSkewMillis) return "CLOCK_SKEW";
+  if (expiresAt > proposedAt + Limits.proposalMillis || turn.now > expiresAt) return "EXPIRED";
+  return RECEIPT;
+};
+
+/** Actor, attestation, command and effects, each recomputed from the evidence. */
+const evidenceFault = (turn: Turn, { id, item, actor }: Candidate): Verdict => {
+  const { proposal, evidence } = item;
+  const { crypto } = turn.context;
+  const authorized = authorize(turn.context, actor, REGISTER_PERMISSION);
+  if (Either.isLeft(authorized)) return authorized.left.code;
+  const { iss, sub, jti, expiresAt } = authorized.right;
+  if (proposal.actor.iss !== iss || proposal.actor.sub !== sub || proposal.actor.jti !== jti) return "WRONG_ACTOR";
+  if (proposal.expiresAt > expiresAt) return "EXPIRED";
+  if (proposal.entryPeer !== evidence.entryPeer || !isAttested(crypto, turn.membership, evidence))
+    return "NOT_ATTESTED";
+  const line = requestLineOf(crypto, evidence.call);
+  const { request } = proposal;
+  if (line.method !== request.method || line.path !== request.path || line.bodyDigest !== request.bodyDigest)
+    return "WRONG_REQUEST";
+  const registration = registrationOf(turn.context, evidence.call);
+  if (Either.isLeft(registration)) return registration.left.code;
+  // The proposal with effects of this member's own making must be the same proposal, to the byte.
+  const effects = registrationEffects(registration.right, proposal.proposedAt);
+  return proposal.kind === "REGISTER" && proposalId(crypto, { ...proposal, effects }) === id
+    ? RECEIPT
+    : "WRONG_EFFECTS";
+};
+
+/** This member's own registry, locks and capacity. */
+const registryFault = (turn: Turn, proposal: Proposal, accepted: number): Verdict => {
+  const { view } = turn.context;
+  const { effects } = proposal;
+  if (view.get("approvers", effects.ref) !== undefined) return "ALREADY_REGISTERED";
+  const owner = view.get("keys", effects.keyIdentity);
+  if (owner !== undefined && owner.id !== effects.id) return "KEY_ALREADY_REGISTERED";
+  if (locksOf(proposal).some((lock) => turn.state.locks.has(lock))) return "LOCKED";
+  if (turn.state.preparations.size + accepted >= Limits.preparations) return "PREPARATION_CAPACITY";
+  return RECEIPT;
+};
+
+const judge = (turn: Turn, candidate: Candidate, taken: ReadonlySet<number>, accepted: number): Verdict => {
+  const { proposal } = candidate.item;
+  const { peerIds } = turn.membership;
+  if (proposal.configDigest !== turn.context.settings.configDigest) return "CONFIGURATION_DIFFERS";
+  if (proposal.incarnations.length !== peerIds.length) return "WRONG_INCARNATION";
+  if (peerIds.some((peerId, index) => proposal.incarnations[index] !== turn.recordedIncarnation(peerId)))
+    return "WRONG_INCARNATION";
+  const bound = turn.context.view.get("slots", slotKey(proposal.epoch, proposal.seq));
+  if (bound !== undefined || taken.has(proposal.seq)) return SLOT_TAKEN;
+  return timeFault(turn, proposal) || evidenceFault(turn, candidate) || registryFault(turn, proposal, accepted);
+};
+
+/** Votes on every proposal of a batch by itself; all votes are signed and flushed together. */
+export const onPrepare = (
+  turn: Turn,
+  from: PeerId,
+  { items }: MessageOf<"Prepare">,
+  actors: ReadonlyArray<ActorCheck>,
+): void => {
+  if (ownFault(turn) !== undefined) return;
+  const earlier: Array<SignedStatement> = [];
+  const accepted: Array<Reservation> = [];
+  const refused: Array<{ readonly id: Digest; readonly proposal: Proposal; readonly code: string }> = [];
+  const judged = new Set<Digest>();
+  const taken = new Set<number>();
+  items.forEach((item, index) => {
+    const id = proposalId(turn.context.crypto, item.proposal);
+    const candidate: Candidate = { id, item, actor: actors[index] ?? { _tag: "Unavailable" } };
+    if (judged.has(id) || !deservesVote(turn, from, candidate)) return;
+    judged.add(id);
+    const known = earlierVote(turn, id, item.proposal);
+    if (known !== undefined) return void earlier.push(known);
+    // Nothing follows from keys that could not be had: the writer asks again.
+    if (candidate.actor._tag === "Unavailable") return;
+    const verdict = judge(turn, candidate, taken, accepted.length);
+    taken.add(item.proposal.seq);
+    if (verdict === RECEIPT) {
+      hold(turn, id, item.proposal);
+      accepted.push({ id, proposal: item.proposal, writerReceipt: item.receipt });
+    } else if (turn.state.refusals + refused.length < Limits.refusals) {
+      refused.push({ id, proposal: item.proposal, code: verdict });
+    }
+  });
+  vote(turn, from, earlier, accepted, refused);
+};
+
+const vote = (
+  turn: Turn,
+  writer: PeerId,
+  earlier: ReadonlyArray<SignedStatement>,
+  accepted: ReadonlyArray<Reservation>,
+  refused: ReadonlyArray<{ readonly id: Digest; readonly proposal: Proposal; readonly code: string }>,
+): void => {
+  const statements = [...earlier];
+  const drafts = refused.map(({ id, proposal, code }) => ({
+    kind: "REFUSAL" as const,
+    proposalId: id,
+    seq: proposal.seq,
+    detail: code,
+  }));
+  reserve(turn, accepted, (receipts) => statements.push(...receipts));
+  turn.sign(drafts, (refusals) => {
+    refusals.forEach((refusal, index) => {
+      const entry = refused[index];
+      if (entry !== undefined) recordRefusal(turn, entry.id, entry.proposal, refusal);
+    });
+    statements.push(...refusals);
+  });
+  turn.whenSigned(() => {
+    if (statements.length > 0) turn.send(writer, { _tag: "Votes", statements });
+  });
+};
+
+/** A refusal is final and durable; it binds the slot if nothing else does. */
+const recordRefusal = (turn: Turn, id: Digest, proposal: Proposal, refusal: SignedStatement): void => {
+  turn.state.refusals += 1;
+  turn.write({ op: "insert", table: "refusals", key: id, row: { proposal, refusal } });
+  if (refusal.statement.detail === SLOT_TAKEN) return;
+  const key = slotKey(proposal.epoch, proposal.seq);
+  turn.write({ op: "insert", table: "slots", key, row: { proposalId: id, outcome: "REFUSED", ack: undefined } });
+};

@@ -1,0 +1,82 @@
+/**
+ * Reserving: a proposal's locks, its row, its slot and this peer's receipt, all
+ * flushed before the receipt leaves (durability points D1 and D2).
+ */
+import type { Digest } from "../Digest.ts";
+import { slotKey } from "../Tables.ts";
+import type { Turn } from "../Turn.ts";
+import { locksOf, type Proposal } from "./Proposal.ts";
+import { type SignedStatement, signerOf } from "./Statement.ts";
+
+/** How long after its receipt a member asks the others what became of a proposal. */
+export const RESOLVE_MILLIS = 200;
+
+/** Takes a proposal's locks. */
+export const hold = (turn: Turn, id: Digest, proposal: Proposal): void => {
+  const locks = turn.edit("locks");
+  for (const lock of locksOf(proposal)) locks.set(lock, id);
+};
+
+/** Drops the locks that a proposal still holds. */
+export const release = (turn: Turn, id: Digest, proposal: Proposal): void => {
+  const locks = turn.edit("locks");
+  for (const lock of locksOf(proposal)) if (locks.get(lock) === id) locks.delete(lock);
+};
+
+export interface Reservation {
+  readonly id: Digest;
+  readonly proposal: Proposal;
+  /** Absent where this peer is the writer: its own receipt is the one. */
+  readonly writerReceipt: SignedStatement | undefined;
+}
+
+/** Signs one receipt for each proposal, records the preparations, and hands the receipts on in order. */
+export const reserve = (
+  turn: Turn,
+  reservations: ReadonlyArray<Reservation>,
+  run: (receipts: ReadonlyArray<SignedStatement>) => void,
+): void => {
+  const drafts = reservations.map(({ id, proposal }) => ({
+    kind: "RECEIPT" as const,
+    proposalId: id,
+    seq: proposal.seq,
+    detail: "",
+  }));
+  turn.sign(drafts, (receipts) => {
+    receipts.forEach((own, index) => {
+      const reservation = reservations[index];
+      if (reservation !== undefined) record(turn, reservation, own);
+    });
+    turn.arm("resolve", RESOLVE_MILLIS);
+    run(receipts);
+  });
+};
+
+const record = (turn: Turn, { id, proposal, writerReceipt }: Reservation, own: SignedStatement): void => {
+  const fromWriter = writerReceipt ?? own;
+  turn.edit("preparations").set(id, {
+    id,
+    proposal,
+    writerReceipt: fromWriter,
+    own,
+    receipts: new Map([
+      [signerOf(fromWriter), fromWriter],
+      [turn.self, own],
+    ]),
+    refusal: undefined,
+    preparedAt: turn.now,
+  });
+  turn.noteSlot(proposal.seq, fromWriter);
+  turn.write({
+    op: "insert",
+    table: "preparations",
+    key: id,
+    row: { proposal, state: "PREPARED", own, writerReceipt: fromWriter, pledge: undefined },
+  });
+  turn.write({
+    op: "insert",
+    table: "slots",
+    key: slotKey(proposal.epoch, proposal.seq),
+    row: { proposalId: id, outcome: "PREPARED", ack: undefined },
+  });
+};

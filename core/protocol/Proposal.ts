@@ -1,0 +1,71 @@
+/**
+ * What the cluster is asked to agree on: one registry mutation with its effects
+ * computed once by the writer. Its id is the digest of everything in it, so a
+ * vote for the id is a vote for the bytes (protocol.md 2).
+ */
+import { digest, list, nullable, oneOf, pair, record, text, type TypeOf, uint } from "../codec/Codec.ts";
+import type { Crypto } from "../Crypto.ts";
+import type { Digest } from "../Digest.ts";
+import { Limits } from "../Limits.ts";
+
+const PROPOSAL_TAG = "CUSTODY_PROPOSAL_V1";
+
+export const metadataCodec = list(
+  pair(text(Limits.metadataKeyBytes), text(Limits.metadataValueBytes)),
+  Limits.metadataPairs,
+);
+
+/** First observations of an authenticator; they never enter a ref (contract 2.3). */
+const observationsCodec = record({ signCount: uint, backupState: uint });
+
+export const effectsCodec = record({
+  id: text(Limits.approverIdCharacters),
+  ref: text(Limits.approverIdCharacters + 72),
+  /** The descriptor's canonical JSON, exactly the bytes under the ref's digest. */
+  descriptor: text(4 * Limits.publicKeyBytes),
+  /** Canonical algorithm plus normalized key (contract 2.2.6). */
+  keyIdentity: digest,
+  metadata: metadataCodec,
+  /** Absent at registration; the revision a replacement builds on. */
+  baseRevision: nullable(uint),
+  newRevision: uint,
+  createdAt: uint,
+  updatedAt: uint,
+  registrationId: nullable(digest),
+  responseDigest: nullable(digest),
+  observations: nullable(observationsCodec),
+});
+export type Effects = TypeOf<typeof effectsCodec>;
+
+export const actorCodec = record({ iss: nullable(text(2048)), sub: text(1024), jti: nullable(text(1024)) });
+export type Actor = TypeOf<typeof actorCodec>;
+
+export const requestLineCodec = record({ method: text(16), path: text(2048), bodyDigest: digest });
+
+export const proposalCodec = record({
+  clusterId: digest,
+  epoch: uint,
+  seq: uint,
+  topologyDigest: digest,
+  configDigest: digest,
+  writer: uint,
+  kind: oneOf(["REGISTER", "FINISH", "METADATA"]),
+  effects: effectsCodec,
+  actor: actorCodec,
+  request: requestLineCodec,
+  entryPeer: uint,
+  proposedAt: uint,
+  expiresAt: uint,
+  /** The recorded incarnation of every member, in member order. */
+  incarnations: list(uint, Limits.members),
+});
+export type Proposal = TypeOf<typeof proposalCodec>;
+
+export const proposalId = (crypto: Crypto, proposal: Proposal): Digest =>
+  crypto.digest(PROPOSAL_TAG, proposalCodec, proposal);
+
+/** The exclusive locks a proposal holds while it is undecided (protocol.md 3.2). */
+export const locksOf = (proposal: Proposal): ReadonlyArray<string> => {
+  const { keyIdentity, ref } = proposal.effects;
+  return [`key:${keyIdentity}`, `ref:${ref}`, `meta:${ref}`];
+};

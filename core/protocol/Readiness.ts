@@ -1,0 +1,160 @@
+/**
+ * Before anything is reserved, every member must say that it could take part.
+ * The probe fails fast and writes nothing; the votes that follow decide
+ * (contract 10.1, protocol.md 4h).
+ */
+import { Limits } from "../Limits.ts";
+import type { MemberFault } from "../Rejection.ts";
+import { numberKey } from "../Tables.ts";
+import type { Turn } from "../Turn.ts";
+import type { Message, MessageOf, Ready, Seen } from "./Message.ts";
+import { isAuthentic, signerOf } from "./Statement.ts";
+import type { PeerId } from "./Topology.ts";
+
+/** The one reason that is no fault of the member: 429, not 503. */
+export const NO_CAPACITY = "it holds as many uncommitted preparations as it may";
+
+/** Why this peer itself could not take part. */
+export const ownFault = (turn: Turn): string | undefined => {
+  const { peer, unsealed, integrityFault, quarantine, membership } = turn.state;
+  if (peer === undefined) return "it is not initialized";
+  if (!unsealed) return "it is sealed";
+  if (membership === undefined) return "the cluster is not founded yet";
+  if (integrityFault !== undefined) return "its stored records do not hold";
+  if (quarantine !== undefined) return "it ran from an old disk";
+  return undefined;
+};
+
+const seenList = (turn: Turn): ReadonlyArray<Seen> =>
+  turn.membership.peerIds.flatMap((peerId) => turn.state.seen.get(peerId) ?? []);
+
+/** Asks every other member, unless the last answer is fresh or on its way. */
+export const probe = (turn: Turn): void => {
+  if (turn.state.probe !== undefined) return;
+  const own = ownFault(turn);
+  if (own !== undefined) return conclude(turn, [{ peerId: turn.self, reason: own }]);
+  const nonce = turn.context.entropy;
+  turn.state.probe = { nonce, startedAt: turn.now, answers: new Map() };
+  if (turn.others.length === 0) return conclude(turn, []);
+  const { configDigest } = turn.context.settings;
+  const seen = seenList(turn);
+  turn.sendAll({ _tag: "ReadyProbe", nonce, topologyDigest: turn.membership.digest, configDigest, seen });
+  turn.arm("probe", Limits.probeWaitMillis);
+};
+
+/** The answer to a probe; a sealed peer answers too, unsigned, and is only ever believed to be unready. */
+export const onReadyProbe = (turn: Turn, from: PeerId, { nonce }: MessageOf<"ReadyProbe">): void => {
+  const { state, context } = turn;
+  if (state.peer === undefined) return;
+  const { membership } = state;
+  const message: Message = {
+    _tag: "Ready",
+    nonce,
+    peerId: state.peer.peerId,
+    topologyDigest: membership?.digest,
+    configDigest: context.settings.configDigest,
+    mode: state.quarantine === undefined ? "active" : "quarantined",
+    sealed: !state.unsealed,
+    integrityOk: state.integrityFault === undefined,
+    incarnation: state.chain.incarnation,
+    batchNo: state.chain.batchNo,
+    batchHash: state.chain.hash,
+    highSeq: state.highSeq,
+    highSeqProof: state.highProof,
+    uncommitted: state.preparations.size,
+    registryRoot: context.crypto.setDigest(state.registry.set),
+    clock: turn.now,
+    seen: membership === undefined ? [] : seenList(turn),
+  };
+  turn.send(from, message);
+};
+
+/** Why a member that answered could not take part, or undefined. */
+const faultOf = (turn: Turn, ready: Ready, startedAt: number): string | undefined => {
+  if (ready.sealed) return "it is sealed";
+  if (ready.topologyDigest === undefined) return "it has not founded the cluster yet";
+  if (ready.topologyDigest !== turn.membership.digest) return "it belongs to another topology";
+  if (ready.configDigest !== turn.context.settings.configDigest) return "its cluster configuration differs";
+  if (!ready.integrityOk) return "its stored records do not hold";
+  if (ready.mode !== "active") return `it is ${ready.mode}`;
+  if (ready.clock < startedAt - Limits.clockSkewMillis || ready.clock > turn.now + Limits.clockSkewMillis)
+    return `its clock differs by more than ${Limits.clockSkewMillis / 1000} s`;
+  if (ready.uncommitted >= Limits.preparations) return NO_CAPACITY;
+  return undefined;
+};
+
+export const onReady = (turn: Turn, from: PeerId, ready: Ready): void => {
+  const { probe: running } = turn.state;
+  if (running === undefined || running.nonce !== ready.nonce || ready.peerId !== from || !turn.others.includes(from))
+    return;
+  adoptHighSeq(turn, ready);
+  turn.state.probe = { ...running, answers: new Map(running.answers).set(from, ready) };
+  // One unready member decides the matter; there is no reason to wait for the others.
+  const fault = faultOf(turn, ready, running.startedAt);
+  if (fault !== undefined) return conclude(turn, faults(turn, false));
+  if (turn.state.probe.answers.size === turn.others.length) conclude(turn, []);
+};
+
+/**
+ * A writer that runs from an old disk learns from its own signature how far it
+ * had come: it signed that slot, so it must not use it again (S6, S22).
+ */
+const adoptHighSeq = (turn: Turn, ready: Ready): void => {
+  const proof = ready.highSeqProof;
+  if (!turn.isWriter || proof === undefined || ready.highSeq <= turn.state.highSeq) return;
+  if (signerOf(proof) !== turn.self || proof.statement.seq !== ready.highSeq) return;
+  if (!isAuthentic(turn.context.crypto, turn.membership, proof)) return;
+  const stored = turn.context.view.get("batches", numberKey(proof.header.batchNo));
+  if (stored?.header.root !== proof.header.root)
+    turn.state.quarantine = `a receipt of batch ${proof.header.batchNo} is not in this peer's chain`;
+};
+
+/** Every member in the way so far; members that have not answered count only when time is up. */
+const faults = (turn: Turn, timeIsUp: boolean): ReadonlyArray<MemberFault> => {
+  const { probe: running } = turn.state;
+  if (running === undefined) return [];
+  return turn.others.flatMap((peerId) => {
+    const ready = running.answers.get(peerId);
+    const reason =
+      ready === undefined ? (timeIsUp ? "it does not answer" : undefined) : faultOf(turn, ready, running.startedAt);
+    return reason === undefined ? [] : [{ peerId, reason }];
+  });
+};
+
+export const onProbeTimer = (turn: Turn): void => {
+  const { probe: running } = turn.state;
+  if (running === undefined) return;
+  const left = running.startedAt + Limits.probeWaitMillis - turn.now;
+  // The timer may belong to an earlier probe that was answered in time.
+  if (left > 0) return turn.arm("probe", left);
+  conclude(turn, faults(turn, true));
+};
+
+const conclude = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
+  turn.state.verdict = { probedAt: turn.state.probe?.startedAt ?? turn.now, concludedAt: turn.now, faults: found };
+  turn.state.probe = undefined;
+  for (const requestId of turn.state.readinessWaiters) turn.reply(requestId, { _tag: "Readiness", faults: found });
+  turn.state.readinessWaiters = [];
+};
+
+/** Answers whether a mutation would be accepted now, from a probe of its own if none is fresh. */
+export const onCheckReadiness = (turn: Turn, requestId: string): void => {
+  const own = ownFault(turn);
+  if (own !== undefined)
+    return turn.reply(requestId, {
+      _tag: "Readiness",
+      faults: [{ peerId: turn.state.peer?.peerId ?? 0, reason: own }],
+    });
+  turn.state.readinessWaiters = [...turn.state.readinessWaiters, requestId];
+  probe(turn);
+};
+
+/** Whether the last answers of all members are young enough to act on. */
+export const isFresh = (turn: Turn): boolean => {
+  const { verdict } = turn.state;
+  return (
+    verdict !== undefined &&
+    (turn.now - verdict.probedAt <= Limits.probeAgeMillis || verdict.concludedAt === turn.now) &&
+    ownFault(turn) === undefined
+  );
+};

@@ -1,0 +1,65 @@
+/**
+ * Who the members are. A topology is signed by all of them, pinned, and never
+ * changes; a new epoch is a new topology. The writer is not elected: it is the
+ * lowest peer id (contract 10.1, protocol.md 4c).
+ */
+import { bool, digest, list, nullable, publicKey, record, signature, type TypeOf, uint } from "../codec/Codec.ts";
+import type { Crypto } from "../Crypto.ts";
+import type { Digest, PublicKey } from "../Digest.ts";
+import { Limits } from "../Limits.ts";
+
+/** A peer's number, from 1; unique and stable for the life of the cluster. */
+export type PeerId = number;
+
+export const TOPOLOGY_TAG = "CUSTODY_TOPOLOGY_V1";
+
+const member = record({ peerId: uint, identityKey: publicKey, shareIndex: uint });
+
+export const topologyCodec = record({
+  clusterId: digest,
+  epoch: uint,
+  /** Ascending by peer id. */
+  members: list(member, Limits.members),
+  threshold: uint,
+  /** The topology before this one; absent in epoch 1. */
+  prevDigest: nullable(digest),
+  /** Made by `custody dev`: its secrets lie in a folder, so it must never be taken for a real cluster. */
+  development: bool,
+});
+export type Topology = TypeOf<typeof topologyCodec>;
+
+/** A topology with the signatures of all members, in member order. */
+export const pinnedCodec = record({ topology: topologyCodec, signatures: list(signature, Limits.members) });
+export type PinnedTopology = TypeOf<typeof pinnedCodec>;
+
+/** A pinned topology as one peer uses it. */
+export interface Membership {
+  readonly topology: Topology;
+  readonly digest: Digest;
+  readonly peerIds: ReadonlyArray<PeerId>;
+  readonly writer: PeerId;
+  readonly keys: ReadonlyMap<PeerId, PublicKey>;
+}
+
+export const topologyDigest = (crypto: Crypto, topology: Topology): Digest =>
+  crypto.digest(TOPOLOGY_TAG, topologyCodec, topology);
+
+export const membershipOf = (crypto: Crypto, topology: Topology): Membership => {
+  const peerIds = topology.members.map((each) => each.peerId);
+  return {
+    topology,
+    digest: topologyDigest(crypto, topology),
+    peerIds,
+    writer: Math.min(...peerIds),
+    keys: new Map(topology.members.map((each) => [each.peerId, each.identityKey])),
+  };
+};
+
+/** Whether every member signed exactly this topology. */
+export const isPinnedByAll = (crypto: Crypto, pinned: PinnedTopology): boolean =>
+  pinned.topology.members.length > 0 &&
+  pinned.signatures.length === pinned.topology.members.length &&
+  pinned.topology.members.every((each, index) => {
+    const own = pinned.signatures[index];
+    return own !== undefined && crypto.verify(each.identityKey, TOPOLOGY_TAG, topologyCodec, pinned.topology, own);
+  });

@@ -1,0 +1,44 @@
+/** Who may do what: judged by every member for itself, at its own time, from verified claims (contract 5.6). */
+import { Either } from "effect";
+import { type ActorClaims, checkActor } from "../auth/ActorClaims.ts";
+import { permits } from "../auth/Permission.ts";
+import type { ActorCheck, StepContext } from "../Event.ts";
+import { type Rejection, rejection } from "../Rejection.ts";
+
+export const REGISTER_PERMISSION = "service.approvers.register";
+export const READ_PERMISSION = "service.approvers.read";
+
+const unauthenticated = (reason: string): Rejection =>
+  rejection("UNAUTHENTICATED", `The token was refused: ${reason}.`, "Send a valid token in X-JWT-TOKEN.");
+
+/**
+ * The claims of an actor who may do `permission` now. Left: 401 or 403, or 503
+ * when the keys that verify tokens could not be had.
+ */
+export const authorize = (
+  { now, settings }: Pick<StepContext, "now" | "settings">,
+  actor: ActorCheck,
+  permission: string | undefined,
+): Either.Either<ActorClaims, Rejection> => {
+  if (actor._tag === "Refused") return Either.left(unauthenticated(actor.reason));
+  if (actor._tag === "Unavailable")
+    return Either.left(
+      rejection(
+        "APPROVER_REPLICATION_UNAVAILABLE",
+        "The keys that verify tokens cannot be read at the moment.",
+        "Repeat the request; an operator checks auth.jwks.",
+      ),
+    );
+  const { claims } = actor;
+  const times = checkActor(claims, { audience: settings.audience, issuer: settings.issuer, now });
+  if (Either.isLeft(times)) return Either.left(unauthenticated(times.left));
+  if (permission !== undefined && !permits(claims.permissions, permission))
+    return Either.left(
+      rejection(
+        "ACCESS_DENIED",
+        `The permission ${permission} is missing.`,
+        "Use a token that carries the permission.",
+      ),
+    );
+  return Either.right(claims);
+};

@@ -1,0 +1,34 @@
+/**
+ * The registry root: one digest over the set of all approvers, kept up to date
+ * with every change so that two peers compare registries by comparing 32 bytes
+ * (protocol.md 4f).
+ */
+import { digest, record, text, uint } from "../codec/Codec.ts";
+import type { Crypto } from "../Crypto.ts";
+import type { Digest, SetAccumulator } from "../Digest.ts";
+import { metadataCodec } from "../protocol/Proposal.ts";
+import type { Rows } from "../Tables.ts";
+
+const ROOT_TAG = "CUSTODY_ROOT_V1";
+const METADATA_TAG = "CUSTODY_METADATA_V1";
+
+const elementCodec = record({
+  ref: text(256),
+  metadataDigest: digest,
+  revision: uint,
+  createdAt: uint,
+  updatedAt: uint,
+});
+
+const elementOf = (crypto: Crypto, approver: Rows["approvers"]): Digest =>
+  crypto.digest(ROOT_TAG, elementCodec, {
+    // The ref ends in the descriptor's digest, so the descriptor is covered.
+    ref: approver.ref,
+    metadataDigest: crypto.digest(METADATA_TAG, metadataCodec, approver.metadata),
+    revision: approver.revision,
+    createdAt: approver.createdAt,
+    updatedAt: approver.updatedAt,
+  });
+
+export const includeApprover = (crypto: Crypto, set: SetAccumulator, approver: Rows["approvers"]): SetAccumulator =>
+  crypto.replaceInSet(set, undefined, elementOf(crypto, approver));
