@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { permits } from "./Permission.ts";
+import { isPermissionEntry, permits } from "./Permission.ts";
 
 const register = "service.approvers.register";
 
@@ -62,6 +62,18 @@ describe("permits", () => {
     ["what is wanted holds a newline", [register], `${register}\n`],
   ])("nothing is allowed: %s", (_name, granted, wanted) => {
     expect(permits(granted, wanted)).toBe(false);
+  });
+
+  it.each([
+    [register, true],
+    [`-${register}`, true],
+    ["service.key.prod-*.sign", true],
+    ["*", true],
+    ["service.**", false],
+    ["-", false],
+    ["", false],
+  ])("%j is a well-formed entry: %s", (entry, expected) => {
+    expect(isPermissionEntry(entry)).toBe(expected);
   });
 
   it("takes time linear in the length of hostile entries", () => {

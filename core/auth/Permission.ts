@@ -14,6 +14,21 @@ const grantPattern = new RegExp(`^${patternSegment}(\\.${patternSegment})*$`);
 
 const denial = "-";
 
+interface Entry {
+  readonly denies: boolean;
+  /** Undefined when malformed. */
+  readonly pattern: string | undefined;
+}
+
+const parseEntry = (entry: string): Entry => {
+  const denies = entry.startsWith(denial);
+  const pattern = denies ? entry.slice(denial.length) : entry;
+  return { denies, pattern: grantPattern.test(pattern) ? pattern : undefined };
+};
+
+/** Whether an entry is a well-formed grant or denial. */
+export const isPermissionEntry = (entry: string): boolean => parseEntry(entry).pattern !== undefined;
+
 const segmentCovers = (pattern: string, segment: string): boolean => {
   if (!pattern.endsWith("*")) return pattern === segment;
   const start = pattern.slice(0, -1);
@@ -45,11 +60,10 @@ export const permits = (granted: ReadonlyArray<string>, wanted: string): boolean
   const segments = wanted.split(".");
   let allowed = false;
   for (const entry of granted) {
-    const denies = entry.startsWith(denial);
-    const pattern = denies ? entry.slice(denial.length) : entry;
-    const wellFormed = grantPattern.test(pattern);
-    if (denies && (!wellFormed || covers(pattern, segments))) return false;
-    if (!denies && wellFormed && covers(pattern, segments)) allowed = true;
+    const { denies, pattern } = parseEntry(entry);
+    const matches = pattern === undefined ? denies : covers(pattern, segments);
+    if (matches && denies) return false;
+    if (matches) allowed = true;
   }
   return allowed;
 };

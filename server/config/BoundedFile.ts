@@ -57,7 +57,8 @@ export const readBoundedFile = (path: string, options: BoundedFileOptions): Effe
       Effect.tryPromise({ try: () => readOpened(handle, options), catch: systemFault }).pipe(
         Effect.flatMap((result) => (result instanceof Uint8Array ? Effect.succeed(result) : Effect.fail(result))),
       ),
-    (handle) => Effect.promise(() => handle.close()),
+    // The bytes are read; a close that fails takes nothing back.
+    (handle) => Effect.ignore(Effect.tryPromise(() => handle.close())),
   );
 
 const decoder = new TextDecoder("utf-8", { fatal: true });

@@ -1,0 +1,115 @@
+/** The current token keys: fetched when needed, never more often than allowed, dropped when too old. */
+import { Either } from "effect";
+import type { LocalJWKSet } from "jose";
+import { parseKeyDocument } from "./KeyDocument.ts";
+import type { KeySource } from "./KeySource.ts";
+
+/** One state of the key set. */
+export interface KeySet {
+  readonly keyFor: LocalJWKSet;
+  /** Changes exactly when a fetched document differs from the one before. */
+  readonly generation: number;
+}
+
+export interface KeyRingOptions {
+  readonly source: KeySource;
+  /** How long the last good set serves, in milliseconds since it was fetched. */
+  readonly maxAgeMillis: number;
+  /** A clock that never goes back, in milliseconds. */
+  readonly elapsedMillis: () => number;
+  /** Told why a fetch did not give new keys; the text holds no secret. */
+  readonly report: (fault: string) => void;
+}
+
+/** At most one fetch in this time is caused by tokens that name an unknown key. */
+const unknownKeyPauseMillis = 30_000;
+/** After this a set is renewed in the background, so that a removed key stops counting though nobody asks for a new one. */
+const renewalMillis = 600_000;
+/** How often a peer without any keys tries again. */
+const emptyPauseMillis = 5000;
+
+interface Held extends KeySet {
+  readonly digest: string;
+  readonly fetchedAt: number;
+}
+
+export class KeyRing {
+  readonly #options: KeyRingOptions;
+  #held: Held | undefined;
+  #fetching: Promise<string | undefined> | undefined;
+  #attemptedAt = Number.NEGATIVE_INFINITY;
+  /** The first fetch is not a refetch: keys that rotate right after the start are found at once. */
+  #refetchedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: KeyRingOptions) {
+    this.#options = options;
+  }
+
+  /** Fetches now. The result is undefined when there are keys afterwards, else why there are none. */
+  async load(): Promise<string | undefined> {
+    return this.#fetch();
+  }
+
+  /** The keys to verify with, or undefined when there are none that may still be used. */
+  async current(): Promise<KeySet | undefined> {
+    const now = this.#options.elapsedMillis();
+    const usable = this.#usable(now);
+    if (usable !== undefined) {
+      if (now - usable.fetchedAt >= renewalMillis && this.#mayRefetch(now)) void this.#refetch(now);
+      return usable;
+    }
+    if (this.#fetching !== undefined || now - this.#attemptedAt >= emptyPauseMillis) await this.#fetch();
+    return this.#usable(this.#options.elapsedMillis());
+  }
+
+  /**
+   * The keys to try once more after `seen` did not have the one a token names:
+   * newer ones, fetched now if that is allowed. Undefined when there are none.
+   */
+  async newerThan(seen: KeySet): Promise<KeySet | undefined> {
+    const now = this.#options.elapsedMillis();
+    if (this.#fetching !== undefined) await this.#fetching;
+    else if (this.#held?.generation === seen.generation && this.#mayRefetch(now)) await this.#refetch(now);
+    const usable = this.#usable(this.#options.elapsedMillis());
+    return usable?.generation === seen.generation ? undefined : usable;
+  }
+
+  #usable(now: number): Held | undefined {
+    return this.#held !== undefined && now - this.#held.fetchedAt < this.#options.maxAgeMillis ? this.#held : undefined;
+  }
+
+  #mayRefetch(now: number): boolean {
+    return this.#fetching === undefined && now - this.#refetchedAt >= unknownKeyPauseMillis;
+  }
+
+  async #refetch(now: number): Promise<void> {
+    this.#refetchedAt = now;
+    await this.#fetch();
+  }
+
+  /** One fetch at a time; whoever comes meanwhile gets the same one. */
+  #fetch(): Promise<string | undefined> {
+    this.#fetching ??= this.#fetchOnce().finally(() => {
+      this.#fetching = undefined;
+    });
+    return this.#fetching;
+  }
+
+  async #fetchOnce(): Promise<string | undefined> {
+    const startedAt = this.#options.elapsedMillis();
+    this.#attemptedAt = startedAt;
+    const document = Either.flatMap(await this.#options.source(), parseKeyDocument);
+    if (Either.isLeft(document)) {
+      this.#options.report(document.left);
+      return document.left;
+    }
+    const { keyFor, digest } = document.right;
+    // Age counts from before the request: what the answer says was true then.
+    const before = this.#held;
+    this.#held =
+      before?.digest === digest
+        ? { ...before, fetchedAt: startedAt }
+        : { keyFor, digest, fetchedAt: startedAt, generation: (before?.generation ?? 0) + 1 };
+    return undefined;
+  }
+}

@@ -1,0 +1,165 @@
+/** Verifies bearer tokens: compact JWS (RFC 7515 7.1) with an asymmetric signature from the configured key set. */
+import { Effect, Either } from "effect";
+import { compactVerify, errors } from "jose";
+import { type ActorClaims, checkActor } from "../../core/auth/ActorClaims.ts";
+import { parseStrictJson } from "../../core/codec/StrictJson.ts";
+import { type ConfigError, configError } from "../config/ConfigError.ts";
+import type { Config } from "../config/ConfigSchema.ts";
+import { KeyRing, type KeySet } from "./KeyRing.ts";
+import { fileKeySource, urlKeySource } from "./KeySource.ts";
+import { parseTokenClaims } from "./TokenClaims.ts";
+import { VerifiedTokens } from "./VerifiedTokens.ts";
+
+/**
+ * Why a token gives no claims: it was refused, for a reason that completes "The
+ * token was refused: ..." and never quotes it; or the keys could not be had, from
+ * which nothing may be concluded about the token.
+ */
+export type TokenFault = { readonly _tag: "Refused"; readonly reason: string } | { readonly _tag: "Unavailable" };
+
+export const refused = (reason: string): TokenFault => ({ _tag: "Refused", reason });
+
+const unavailable: TokenFault = { _tag: "Unavailable" };
+
+export interface TokenVerifier {
+  /**
+   * The claims of a token whose signature, audience, issuer and times hold now.
+   * The core judges the latter three again at its own time. Never rejects.
+   */
+  readonly verify: (token: string) => Promise<Either.Either<ActorClaims, TokenFault>>;
+}
+
+/** Characters of the longest token. */
+export const maxTokenLength = 16 * 1024;
+
+const compactForm = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
+
+/** Header parameters that bring their own key or ask for an extension (RFC 7515 4.1; RFC 8725 3.10). */
+const refusedParameters = ["jwk", "jku", "x5u", "x5c", "crit"];
+
+/** What is wrong with a header before any key is looked for. */
+const headerFault = (token: string, algorithms: ReadonlyArray<string>): string | undefined => {
+  if (token.length > maxTokenLength) return `it is longer than ${maxTokenLength} characters`;
+  if (!compactForm.test(token)) return "it is not a compact JWT";
+  const header = parseStrictJson(Buffer.from(token.slice(0, token.indexOf(".")), "base64url"));
+  if (Either.isLeft(header) || !(header.right instanceof Map)) return "its header is not a JSON object";
+  const parameters = header.right;
+  const present = refusedParameters.find((name) => parameters.has(name));
+  if (present !== undefined) return `its header has the parameter ${present}, which is never accepted`;
+  const algorithm = parameters.get("alg");
+  if (typeof algorithm !== "string" || !algorithms.includes(algorithm)) {
+    return `its algorithm is not one of ${algorithms.join(", ")}`;
+  }
+  const keyId = parameters.get("kid");
+  return keyId === undefined || typeof keyId === "string" ? undefined : "its kid is not a text";
+};
+
+const unknownKey = Symbol("no key of the set matches");
+
+export interface TokenVerifierOptions {
+  readonly keys: KeyRing;
+  readonly audience: string;
+  readonly issuer: string | undefined;
+  readonly algorithms: ReadonlyArray<string>;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** A clock that never goes back, in milliseconds. */
+  readonly elapsedMillis: () => number;
+}
+
+const verifiedPayload = async (
+  token: string,
+  keys: KeySet,
+  algorithms: ReadonlyArray<string>,
+): Promise<Either.Either<Uint8Array, TokenFault | typeof unknownKey>> => {
+  try {
+    const { payload } = await compactVerify(token, keys.keyFor, { algorithms: [...algorithms] });
+    return Either.right(payload);
+  } catch (cause) {
+    if (cause instanceof errors.JWKSNoMatchingKey) return Either.left(unknownKey);
+    if (cause instanceof errors.JWKSMultipleMatchingKeys) {
+      return Either.left(refused("several keys match it; the issuer must give each key a kid of its own"));
+    }
+    return Either.left(refused("its signature does not hold"));
+  }
+};
+
+type Verification = Promise<Either.Either<ActorClaims, TokenFault | typeof unknownKey>>;
+
+/** A verifier over a key ring. Shares the verification of equal tokens for up to a minute, within one key set. */
+export const makeTokenVerifier = (options: TokenVerifierOptions): TokenVerifier => {
+  const { keys, audience, issuer, algorithms, now, elapsedMillis } = options;
+  const verified = new VerifiedTokens<Verification>();
+
+  const claimsUnder = async (token: string, set: KeySet): Verification => {
+    const make = async (): Verification =>
+      Either.flatMap(await verifiedPayload(token, set, algorithms), (payload) =>
+        Either.mapLeft(parseTokenClaims(payload), refused),
+      );
+    const verification = verified.remember(token, set.generation, elapsedMillis(), make);
+    const claims = await verification;
+    if (Either.isLeft(claims)) verified.forget(token, verification);
+    return claims;
+  };
+
+  const verify = async (token: string): Promise<Either.Either<ActorClaims, TokenFault>> => {
+    const fault = headerFault(token, algorithms);
+    if (fault !== undefined) return Either.left(refused(fault));
+    const set = await keys.current();
+    if (set === undefined) return Either.left(unavailable);
+    let claims = await claimsUnder(token, set);
+    if (Either.isLeft(claims) && claims.left === unknownKey) {
+      const newer = await keys.newerThan(set);
+      if (newer !== undefined) claims = await claimsUnder(token, newer);
+    }
+    const settled = Either.mapLeft(claims, (left) =>
+      left === unknownKey ? refused("its key is not in the key set") : left,
+    );
+    return Either.flatMap(settled, (found) =>
+      Either.mapBoth(checkActor(found, { audience, issuer, now: now() }), {
+        onLeft: refused,
+        onRight: () => found,
+      }),
+    );
+  };
+  return { verify };
+};
+
+export interface TokenVerifierPorts {
+  readonly now: () => number;
+  readonly elapsedMillis: () => number;
+  readonly report: (fault: string) => void;
+}
+
+/**
+ * The verifier a configuration asks for, its keys fetched once. Keys in a file
+ * must be good at the start; a URL may come up later than this peer, and until
+ * then tokens are answered with `Unavailable`.
+ */
+export const openTokenVerifier = (
+  { auth }: Config,
+  ports: TokenVerifierPorts,
+): Effect.Effect<TokenVerifier, ConfigError> =>
+  Effect.gen(function* () {
+    const { file, url } = auth.jwks;
+    const source = file === undefined ? url : file;
+    if (source === undefined) return yield* configError("auth.jwks", "must hold one of file and url; set one");
+    const keys = new KeyRing({
+      source: file === undefined ? urlKeySource(source) : fileKeySource(source),
+      maxAgeMillis: auth.jwksMaxAgeMillis,
+      elapsedMillis: ports.elapsedMillis,
+      report: (fault) => {
+        ports.report(`auth.jwks: ${fault}`);
+      },
+    });
+    const fault = yield* Effect.promise(() => keys.load());
+    if (fault !== undefined && file !== undefined) return yield* configError("auth.jwks.file", fault);
+    return makeTokenVerifier({
+      keys,
+      audience: auth.audience,
+      issuer: auth.issuer,
+      algorithms: auth.algorithms,
+      now: ports.now,
+      elapsedMillis: ports.elapsedMillis,
+    });
+  });
