@@ -1,0 +1,55 @@
+/** How a peer's private keys rest on disk, and how they come back into memory. */
+import type { Either } from "effect";
+
+/** The private keys of a peer: two Ed25519 seeds (RFC 8032 5.1.5), 32 bytes each. Overwrite them when done. */
+export interface KeyMaterial {
+  /** Signs what this peer says to others. */
+  readonly identitySeed: Uint8Array;
+  /** Signs what this peer stores. */
+  readonly integritySeed: Uint8Array;
+}
+
+/** Keys at rest: the vault may be stored, the shares may not and are shown once. */
+export interface SealedKeys {
+  readonly vault: Uint8Array;
+  readonly shares: ReadonlyArray<Uint8Array>;
+}
+
+export interface UnsealProgress {
+  /** Shares accepted so far. */
+  readonly have: number;
+  /** Shares it takes. */
+  readonly need: number;
+}
+
+export type UnsealStep =
+  /** `repeated`: this share was there already and was not counted again. */
+  | { readonly _tag: "Collecting"; readonly progress: UnsealProgress; readonly repeated: boolean }
+  | { readonly _tag: "Unsealed"; readonly material: KeyMaterial };
+
+/** Why a share was not taken; `progress` is what is left afterwards. */
+export interface ShareFault {
+  readonly _tag: "ShareFault";
+  readonly code: "MALFORMED_SHARE" | "FOREIGN_SHARE" | "WRONG_SHARES" | "SESSION_CLOSED";
+  /** "what is wrong; what to do", without a byte of any share. */
+  readonly message: string;
+  readonly progress: UnsealProgress;
+}
+
+/** Collects what opens one vault. */
+export interface UnsealSession {
+  readonly progress: () => UnsealProgress;
+  /** Takes one share in standard padded Base64. Never rejects. */
+  readonly submit: (share64: string) => Promise<Either.Either<UnsealStep, ShareFault>>;
+  /** Overwrites the shares collected so far and takes no more. */
+  readonly close: () => void;
+}
+
+export interface SealProvider {
+  /** As the configuration endpoint shows it (contract 2.7). */
+  readonly id: string;
+  /** Encrypts fresh key material; every call makes a new vault with new shares. */
+  readonly seal: (material: KeyMaterial) => Promise<SealedKeys>;
+  /** Begins to unseal a stored vault; Left, as "what is wrong; what to do", when its bytes are no vault. */
+  readonly unseal: (vault: Uint8Array) => Either.Either<UnsealSession, string>;
+}
