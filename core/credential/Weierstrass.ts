@@ -1,0 +1,39 @@
+/**
+ * Public keys on the short Weierstrass curves: SEC 1 points.
+ *
+ * All four curves have prime order, so a point on the curve that is not the
+ * identity is in the group.
+ */
+import type { ECDSA } from "@noble/curves/abstract/weierstrass.js";
+import { p256, p384, p521 } from "@noble/curves/nist.js";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { Either } from "effect";
+import { bareKey, keyEncodings, type KeyEncoding } from "./SubjectPublicKeyInfo.ts";
+
+const COMPRESSED = [0x02, 0x03];
+const UNCOMPRESSED = 0x04;
+
+/**
+ * SEC 1 section 2.3.3: the compressed point. Input is a compressed or uncompressed
+ * point, bare or in a SubjectPublicKeyInfo; hybrid points (06, 07), the identity
+ * and coordinates not below the field's prime are refused.
+ */
+const compressedPoint =
+  (curve: ECDSA, encoding: KeyEncoding) =>
+  (encoded: Uint8Array): Either.Either<Uint8Array, string> =>
+    Either.flatMap(bareKey(encoding, encoded), (point) => {
+      const [form = 0] = point;
+      const expected = point.length === encoding.keyBytes[0] ? COMPRESSED : [UNCOMPRESSED];
+      if (!expected.includes(form)) {
+        return Either.left("The first byte of a point must be 02 or 03 (compressed) or 04 (uncompressed).");
+      }
+      return Either.try({
+        try: () => curve.Point.fromBytes(point).toBytes(true),
+        catch: () => `The bytes are no point of the curve of ${encoding.algorithm}.`,
+      });
+    });
+
+export const normalizeP256 = compressedPoint(p256, keyEncodings.P256);
+export const normalizeP384 = compressedPoint(p384, keyEncodings.P384);
+export const normalizeP521 = compressedPoint(p521, keyEncodings.P521);
+export const normalizeSecp256k1 = compressedPoint(secp256k1, keyEncodings.SECP256K1);
