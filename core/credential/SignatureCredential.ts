@@ -1,0 +1,101 @@
+/** A public key as an approver credential, and the digest that names it (contract 2.1 and 2.2). */
+import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { Either, Encoding } from "effect";
+import { canonicalJson } from "../codec/CanonicalJson.ts";
+import { Limits } from "../Limits.ts";
+import { type Rejection, rejection } from "../Rejection.ts";
+import type { SignatureProvider } from "./SignatureProvider.ts";
+
+/** The `credential` of a SIGNATURE record. */
+export interface SignatureCredential {
+  readonly type: "SIGNATURE";
+  /** Canonical algorithm name. */
+  readonly algorithm: string;
+  /** The normal form of the key in standard padded Base64. */
+  readonly publicKey64: string;
+}
+
+export interface NormalizedCredential {
+  readonly credential: SignatureCredential;
+  /** The bytes of `publicKey64`; with the algorithm they are the identity of the key (contract 2.2.6). */
+  readonly keyBytes: Uint8Array;
+}
+
+/** Base64 characters of the longest key that is looked at. */
+const LONGEST_KEY64 = 4 * Math.ceil(Limits.publicKeyBytes / 3);
+
+const REF_TAG = utf8ToBytes("SERVICE_APPROVER_V1");
+
+/**
+ * Checks a submitted key with the provider of its algorithm and brings it into normal form.
+ *
+ * @param providers the installed providers by canonical name
+ * @param algorithm the submitted algorithm name, matched exactly
+ * @param publicKey64 the submitted key: standard Base64 (RFC 4648 section 4) with its
+ *   padding, of at most {@link Limits.publicKeyBytes} bytes
+ * @returns the credential; or `UNSUPPORTED_ALGORITHM`, or `INVALID_PUBLIC_KEY` for bad
+ *   Base64, a key that is too long and a key that the provider refuses
+ */
+export const normalizeCredential = (
+  providers: ReadonlyMap<string, SignatureProvider>,
+  algorithm: string,
+  publicKey64: string,
+): Either.Either<NormalizedCredential, Rejection> =>
+  Either.gen(function* () {
+    const provider = providers.get(algorithm);
+    if (provider === undefined) return yield* Either.left(unsupported(providers));
+    const encoded = yield* Either.mapLeft(strictBase64(publicKey64), ({ code, detail }) => invalidKey(code, detail));
+    const keyBytes = yield* Either.mapLeft(provider.normalize(encoded), (why) => invalidKey("invalid_key", why));
+    const credential: SignatureCredential = {
+      type: "SIGNATURE",
+      algorithm: provider.algorithm,
+      publicKey64: Encoding.encodeBase64(keyBytes),
+    };
+    return { credential, keyBytes };
+  });
+
+/** Standard Base64 in its one canonical form: no white space, full padding, unused bits zero. Bounded before it is decoded. */
+const strictBase64 = (text: string): Either.Either<Uint8Array, { readonly code: string; readonly detail: string }> => {
+  const tooLong = { code: "too_long", detail: `A public key takes at most ${Limits.publicKeyBytes} bytes.` };
+  if (text.length > LONGEST_KEY64) return Either.left(tooLong);
+  const decoded = Either.getOrUndefined(Encoding.decodeBase64(text));
+  // The library forgives line breaks and stray bits; only the canonical text comes back the same.
+  if (decoded === undefined || Encoding.encodeBase64(decoded) !== text) {
+    return Either.left({ code: "invalid_base64", detail: "The key is not in standard padded Base64." });
+  }
+  return decoded.length > Limits.publicKeyBytes ? Either.left(tooLong) : Either.right(decoded);
+};
+
+const unsupported = (providers: ReadonlyMap<string, SignatureProvider>): Rejection =>
+  rejection(
+    "UNSUPPORTED_ALGORITHM",
+    "No signature provider of this name is installed.",
+    `Use one of ${[...providers.keys()].join(", ")}; names are case-sensitive.`,
+    {
+      faults: [
+        { pointer: "/credential/algorithm", code: "unsupported_algorithm", detail: "No such algorithm is installed." },
+      ],
+    },
+  );
+
+const invalidKey = (code: string, detail: string): Rejection =>
+  rejection(
+    "INVALID_PUBLIC_KEY",
+    "The public key is refused.",
+    "Send the Base64 of the raw key, of the SEC 1 point or of the DER SubjectPublicKeyInfo, and the algorithm it belongs to.",
+    { faults: [{ pointer: "/credential/publicKey64", code, detail }] },
+  );
+
+/** The canonical JSON of the normalized credential (contract 2.2, steps 1 and 2). */
+export const descriptorJson = ({ type, algorithm, publicKey64 }: SignatureCredential): string =>
+  canonicalJson({ version: 1, type, algorithm, publicKey64 });
+
+/**
+ * The digest part of a ref (contract 2.2, step 3).
+ *
+ * @param sha256 SHA-256, 32 bytes
+ * @param descriptor the canonical JSON of a descriptor, of either credential type
+ * @returns 64 lower-case hexadecimal characters
+ */
+export const refDigest = (sha256: (bytes: Uint8Array) => Uint8Array, descriptor: string): string =>
+  bytesToHex(sha256(concatBytes(REF_TAG, Uint8Array.of(0), utf8ToBytes(descriptor))));
