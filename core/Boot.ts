@@ -3,6 +3,7 @@
  * remembers and nothing of what only callers and answers were waiting for.
  */
 import type { Crypto } from "./Crypto.ts";
+import type { SetAccumulator } from "./Digest.ts";
 import { InvariantViolation } from "./Invariant.ts";
 import type { Delivery, PeerState, Preparation } from "./PeerState.ts";
 import { NO_DIGEST } from "./protocol/Genesis.ts";
@@ -82,39 +83,30 @@ const highProofOf = (view: RowView, membership: Membership | undefined, highSeq:
   return certified ?? view.get("preparations", slot.proposalId)?.writerReceipt;
 };
 
-/** Reads the state back. Throws {@link InvariantViolation} when rows contradict each other; a tampered row throws on reading. */
-export const boot = (view: RowView, crypto: Crypto, now: number): PeerState => {
+/** A peer that remembers nothing but who it is and whom it belongs to. */
+const blank = (view: RowView, crypto: Crypto): PeerState => {
   const peer = view.get("peer", SELF);
   const pinned = view.get("topology", SELF);
-  const membership = pinned && membershipOf(crypto, pinned.topology);
-  const counters = view.get("counters", SELF);
-  const epoch = pinned?.topology.epoch ?? 0;
-  const preparations = allRows(view, "preparations").map((row) => preparationOf(row, now));
-  const outbox = allRows(view, "outbox").map((row) => deliveryOf(view, epoch, row));
   return {
     peer,
     unsealed: false,
     integrityFault: undefined,
     quarantine: undefined,
-    founding: foundingOf(crypto, peer, membership === undefined ? view.get("genesis", SELF) : undefined),
-    membership,
+    founding: { cards: new Map(), vote: undefined, signatures: new Map(), faults: new Map() },
+    membership: pinned && membershipOf(crypto, pinned.topology),
     pinned,
-    chain: {
-      incarnation: counters?.incarnation ?? FIRST_INCARNATION,
-      batchNo: counters?.batchNo ?? 0,
-      hash: counters?.batchHash ?? NO_DIGEST,
-    },
-    audit: { seq: counters?.auditSeq ?? 0, hash: counters?.auditHash ?? NO_DIGEST },
-    registry: { set: setOf(crypto, counters), approvers: counters?.approvers ?? 0 },
-    highSeq: counters?.highSeq ?? 0,
-    highProof: highProofOf(view, membership, counters?.highSeq ?? 0),
-    decidedSeq: counters?.decidedSeq ?? 0,
-    refusals: allRows(view, "refusals").length,
-    seen: new Map(allRows(view, "seen").map((row) => [row.peerId, row])),
+    chain: { incarnation: FIRST_INCARNATION, batchNo: 0, hash: NO_DIGEST },
+    audit: { seq: 0, hash: NO_DIGEST },
+    registry: { set: crypto.emptySet, approvers: 0 },
+    highSeq: 0,
+    highProof: undefined,
+    decidedSeq: 0,
+    refusals: 0,
+    seen: new Map(),
     seenUnwritten: new Set(),
-    preparations: new Map(preparations.map((each) => [each.id, each])),
-    locks: restoredLocks(membership, peer, preparations, outbox),
-    outbox: new Map(outbox.map((each) => [each.seq, each])),
+    preparations: new Map(),
+    locks: new Map(),
+    outbox: new Map(),
     prunable: new Set(),
     queue: [],
     rounds: new Map(),
@@ -127,6 +119,36 @@ export const boot = (view: RowView, crypto: Crypto, now: number): PeerState => {
   };
 };
 
+/** What a peer is that cannot trust its rows: it answers probes and reads what still holds, and signs nothing. */
+export const bootDamaged = (view: RowView, crypto: Crypto, where: string): PeerState => ({
+  ...blank(view, crypto),
+  integrityFault: where,
+});
+
+/** Reads the state back. Throws {@link InvariantViolation} when rows contradict each other; a tampered row throws on reading. */
+export const boot = (view: RowView, crypto: Crypto, now: number): PeerState => {
+  const start = blank(view, crypto);
+  const { peer, membership } = start;
+  const counters = view.get("counters", SELF);
+  if (counters === undefined) return start;
+  const preparations = allRows(view, "preparations").map((row) => preparationOf(row, now));
+  const outbox = allRows(view, "outbox").map((row) => deliveryOf(view, membership?.topology.epoch ?? 0, row));
+  return {
+    ...start,
+    founding: membership === undefined ? foundingOf(crypto, peer, view.get("genesis", SELF)) : start.founding,
+    chain: { incarnation: counters.incarnation, batchNo: counters.batchNo, hash: counters.batchHash },
+    audit: { seq: counters.auditSeq, hash: counters.auditHash },
+    registry: { set: setOf(counters), approvers: counters.approvers },
+    highSeq: counters.highSeq,
+    highProof: highProofOf(view, membership, counters.highSeq),
+    decidedSeq: counters.decidedSeq,
+    refusals: allRows(view, "refusals").length,
+    seen: new Map(allRows(view, "seen").map((row) => [row.peerId, row])),
+    preparations: new Map(preparations.map((each) => [each.id, each])),
+    locks: restoredLocks(membership, peer, preparations, outbox),
+    outbox: new Map(outbox.map((each) => [each.seq, each])),
+  };
+};
+
 // The codec bounds the bytes; what they mean is the crypto port's own business.
-const setOf = (crypto: Crypto, counters: Rows["counters"] | undefined): PeerState["registry"]["set"] =>
-  counters === undefined ? crypto.emptySet : (counters.registrySet as PeerState["registry"]["set"]);
+const setOf = (counters: Rows["counters"]): SetAccumulator => counters.registrySet as SetAccumulator;

@@ -16,7 +16,7 @@ import { type Forward, requestKey, requestLineOf } from "./Forward.ts";
 import { hold, reserve } from "./Preparations.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
 import { isFresh, NO_CAPACITY, probe } from "./Readiness.ts";
-import { stableSeq } from "./Delivery.ts";
+import { commitCompleted, stableSeq } from "./Delivery.ts";
 
 /** Whether a forwarded request is waiting here already. */
 const isPending = (turn: Turn, key: string): boolean =>
@@ -186,7 +186,12 @@ const propose = (turn: Turn): void => {
     turn,
     chosen.map(({ id, proposal }) => ({ id, proposal, writerReceipt: undefined })),
     (receipts) => {
-      if (turn.others.length === 0) return;
+      // A mono instance holds every receipt there is.
+      if (turn.others.length === 0)
+        return commitCompleted(
+          turn,
+          chosen.map((each) => each.id),
+        );
       turn.sendAll({
         _tag: "Prepare",
         items: chosen.flatMap(({ proposal, queued }, index) => {

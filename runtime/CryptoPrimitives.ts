@@ -1,0 +1,105 @@
+/**
+ * The core's crypto port over a handful of byte functions. The preimage of every
+ * digest, signature and MAC is `utf8(tag) || 0x00 || deterministic CBOR`
+ * (protocol.md 2); which library computes it is the caller's choice, and all
+ * peers of a cluster make the same one.
+ */
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import type { Codec } from "../core/codec/Codec.ts";
+import { encode } from "../core/codec/CborWriter.ts";
+import type { Crypto, Signer } from "../core/Crypto.ts";
+import type { Digest, PublicKey, SetAccumulator, Signature } from "../core/Digest.ts";
+
+export interface CryptoPrimitives {
+  readonly sha256: (bytes: Uint8Array) => Uint8Array;
+  readonly hmacSha256: (key: Uint8Array, bytes: Uint8Array) => Uint8Array;
+  /** SHAKE128 with the given number of output bytes (FIPS 202). */
+  readonly shake128: (bytes: Uint8Array, length: number) => Uint8Array;
+  /**
+   * Ed25519 verification under RFC 8032 5.1.7 for a key that passed {@link isEd25519Key}: S < L, canonical
+   * torsion-free A and R, R not of small order, and the equation without cofactor.
+   */
+  readonly verifyEd25519: (key: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
+  /** Whether 32 bytes are a canonical, torsion-free point that is not of small order. */
+  readonly isEd25519Key: (key: Uint8Array) => boolean;
+}
+
+const SEPARATOR = Uint8Array.of(0);
+/** LtHash16: 1,024 lanes of 16 bits (Bellare and Micciancio's lattice construction). */
+const LANES = 1024;
+const SET_TAG = "CUSTODY_SET_V1";
+/** Signatures found valid, remembered so that a statement seen again costs a lookup. */
+const REMEMBERED = 8192;
+
+const preimage = <A>(tag: string, codec: Codec<A>, value: A): Uint8Array =>
+  concatBytes(utf8ToBytes(tag), SEPARATOR, encode(codec, value));
+
+const asHex = <A extends string>(bytes: Uint8Array): A => bytesToHex(bytes) as A;
+
+/** A set of bounded size that forgets what it has held longest. */
+const boundedMemory = (limit: number) => {
+  const known = new Set<string>();
+  return {
+    has: (key: string): boolean => known.has(key),
+    add: (key: string): void => {
+      if (known.size >= limit) for (const oldest of known) return void (known.delete(oldest), known.add(key));
+      known.add(key);
+    },
+  };
+};
+
+const addLanes = (set: Uint8Array, element: Uint8Array, sign: 1 | -1): Uint8Array => {
+  const result = new Uint8Array(set.length);
+  for (let at = 0; at < set.length; at += 2) {
+    const left = (set[at] ?? 0) | ((set[at + 1] ?? 0) << 8);
+    const right = (element[at] ?? 0) | ((element[at + 1] ?? 0) << 8);
+    const sum = left + sign * right;
+    result[at] = sum & 0xff;
+    result[at + 1] = (sum >> 8) & 0xff;
+  }
+  return result;
+};
+
+// The brand says that only this file looks inside.
+const asSet = (bytes: Uint8Array): SetAccumulator => bytes as SetAccumulator;
+
+/** The crypto port over real primitives. */
+export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
+  const { sha256, hmacSha256, shake128, verifyEd25519, isEd25519Key } = primitives;
+  const verified = boundedMemory(REMEMBERED);
+  const pinnable = boundedMemory(REMEMBERED);
+  const isPublicKey = (key: PublicKey): boolean => {
+    if (pinnable.has(key)) return true;
+    const valid = isEd25519Key(hexToBytes(key));
+    if (valid) pinnable.add(key);
+    return valid;
+  };
+  return {
+    sha256,
+    digest: (tag, codec, value) => asHex<Digest>(sha256(preimage(tag, codec, value))),
+    verify: (key, tag, codec, value, signature) => {
+      const message = preimage(tag, codec, value);
+      const name = `${key}${signature}${bytesToHex(sha256(message))}`;
+      if (verified.has(name)) return true;
+      const valid = isPublicKey(key) && verifyEd25519(hexToBytes(key), message, hexToBytes(signature));
+      if (valid) verified.add(name);
+      return valid;
+    },
+    isPublicKey,
+    mac: (secret, tag, codec, value) => asHex<Digest>(hmacSha256(secret, preimage(tag, codec, value))),
+    emptySet: asSet(new Uint8Array(LANES * 2)),
+    replaceInSet: (set, removed, added) => {
+      const lanes = (element: Digest): Uint8Array =>
+        shake128(concatBytes(utf8ToBytes(SET_TAG), SEPARATOR, hexToBytes(element)), LANES * 2);
+      const rest = removed === undefined ? set : addLanes(set, lanes(removed), -1);
+      return asSet(addLanes(rest, lanes(added), 1));
+    },
+    setDigest: (set) => asHex<Digest>(sha256(set)),
+  };
+};
+
+/** A signer over a primitive that holds the private key. */
+export const signerOf = (publicKey: PublicKey, signEd25519: (message: Uint8Array) => Uint8Array): Signer => ({
+  publicKey,
+  sign: (tag, codec, value) => asHex<Signature>(signEd25519(preimage(tag, codec, value))),
+});

@@ -1,0 +1,200 @@
+/**
+ * The one driver. For every event, in this order: step; send what is made of
+ * flushed statements only; flush what the step writes, in one transaction;
+ * publish the state; act. The server and the simulator run exactly this code.
+ *
+ * It is a plain object over synchronous ports and one callback (the end of a
+ * flush), so that the simulator decides when everything happens; the server
+ * wraps it (docs/decisions/0002-plain-driver.md).
+ */
+import type { Action, Answer } from "../core/Action.ts";
+import { boot, bootDamaged } from "../core/Boot.ts";
+import type { SignatureProvider } from "../core/credential/SignatureProvider.ts";
+import type { Crypto, Signer } from "../core/Crypto.ts";
+import type { Digest } from "../core/Digest.ts";
+import type { Event, Settings, TimerName } from "../core/Event.ts";
+import { InvariantViolation } from "../core/Invariant.ts";
+import { step } from "../core/Peer.ts";
+import type { PeerState } from "../core/PeerState.ts";
+import type { Message } from "../core/protocol/Message.ts";
+import type { PeerId } from "../core/protocol/Topology.ts";
+import type { Step } from "../core/Turn.ts";
+import { StoreFailure } from "./ByteStore.ts";
+import { IntegrityFailure, type PeerStore } from "./PeerStore.ts";
+
+export interface DriverPorts {
+  readonly store: PeerStore;
+  /** Unix milliseconds of this machine; may jump. */
+  readonly clock: () => number;
+  /** 32 fresh random bytes. */
+  readonly entropy: () => Digest;
+  readonly crypto: Crypto;
+  readonly providers: ReadonlyMap<string, SignatureProvider>;
+  readonly settings: Settings;
+  /** Hands a message to the network; losing it is allowed. */
+  readonly send: (to: PeerId, message: Message) => void;
+  readonly reply: (requestId: string, answer: Answer) => void;
+  /** Fires {@link PeerDriver.dispatch} with the timer once, after the delay. */
+  readonly setTimer: (timer: TimerName, afterMillis: number) => void;
+  /** The peer must not go on: its disk failed or a promise of the program was broken. */
+  readonly halt: (reason: Error) => void;
+}
+
+interface Mail {
+  readonly event: Event;
+  /** For `Unsealed`: the key that comes into use with it. */
+  readonly signer?: Signer | undefined;
+}
+
+export class PeerDriver {
+  readonly #ports: DriverPorts;
+  readonly #mailbox: Array<Mail> = [];
+  #state: PeerState;
+  #signer: Signer | undefined;
+  #latest = 0;
+  #busy = false;
+  #stopped = false;
+
+  /** Reads the state back from the store; throws what the store or a contradiction in it throws. */
+  constructor(ports: DriverPorts) {
+    this.#ports = ports;
+    this.#state = this.#boot();
+  }
+
+  #boot(): PeerState {
+    const { store, crypto } = this.#ports;
+    try {
+      return boot(store, crypto, this.#now());
+    } catch (fault) {
+      if (fault instanceof IntegrityFailure) return bootDamaged(store, crypto, fault.where);
+      throw fault;
+    }
+  }
+
+  /** The published state: everything in it is on the disk. */
+  get state(): PeerState {
+    return this.#state;
+  }
+
+  /** Events waiting behind the one under way. */
+  get backlog(): number {
+    return this.#mailbox.length;
+  }
+
+  /** Takes an event in; events are handled one at a time, in order. */
+  dispatch(event: Event): void {
+    this.#take({ event });
+  }
+
+  /** Brings the identity key into use. */
+  unseal(signer: Signer): void {
+    this.#take({ event: { _tag: "Unsealed" }, signer });
+  }
+
+  /** Nothing more is done, not even the rest of the actions under way: what a crash does. */
+  stop(): void {
+    this.#stopped = true;
+    this.#mailbox.length = 0;
+  }
+
+  #now(): number {
+    this.#latest = Math.max(this.#latest, this.#ports.clock());
+    return this.#latest;
+  }
+
+  #take(mail: Mail): void {
+    if (this.#stopped) return;
+    this.#mailbox.push(mail);
+    if (!this.#busy) this.#work();
+  }
+
+  /** Handles mail until a flush is under way or nothing is left. */
+  #work(): void {
+    this.#busy = true;
+    for (let mail = this.#mailbox.shift(); mail !== undefined; mail = this.#mailbox.shift()) {
+      if (this.#handle(mail)) return;
+      if (this.#stopped) return;
+    }
+    this.#busy = false;
+  }
+
+  /** Runs one event; true when it waits for a flush. */
+  #handle(mail: Mail): boolean {
+    if (mail.event._tag === "Unsealed") this.#signer = mail.signer;
+    try {
+      const next = this.#step(mail.event);
+      if (mail.event._tag === "Sealed") this.#signer = undefined;
+      return this.#carryOut(next);
+    } catch (fault) {
+      if (fault instanceof IntegrityFailure) {
+        // The event is lost, as a message may be; from here on this peer signs nothing.
+        this.#mailbox.unshift({ event: { _tag: "IntegrityLost", where: fault.where } });
+        return false;
+      }
+      if (!(fault instanceof InvariantViolation || fault instanceof StoreFailure)) throw fault;
+      this.#halt(fault);
+      return false;
+    }
+  }
+
+  #step(event: Event): Step {
+    const { entropy, crypto, store, providers, settings } = this.#ports;
+    return step(this.#state, event, {
+      now: this.#now(),
+      entropy: entropy(),
+      crypto,
+      signer: this.#signer,
+      view: store,
+      providers,
+      settings,
+    });
+  }
+
+  #carryOut(next: Step): boolean {
+    this.#act(next.sendNow);
+    if (this.#stopped) return false;
+    if (next.writes.length === 0) {
+      this.#publish(next);
+      return false;
+    }
+    let waiting = true;
+    let returned = false;
+    this.#ports.store.commit(next.writes, (failure) => {
+      waiting = false;
+      if (this.#stopped) return;
+      if (failure !== undefined) return this.#halt(failure);
+      this.#publish(next);
+      // A store that completes at once lets the loop that called it go on by itself.
+      if (returned) this.#work();
+    });
+    returned = true;
+    return waiting;
+  }
+
+  #publish(next: Step): void {
+    this.#state = next.state;
+    this.#act(next.thenSend);
+  }
+
+  #act(actions: ReadonlyArray<Action>): void {
+    for (const action of actions) {
+      if (this.#stopped) return;
+      switch (action._tag) {
+        case "Send":
+          this.#ports.send(action.to, action.message);
+          break;
+        case "Reply":
+          this.#ports.reply(action.requestId, action.answer);
+          break;
+        case "SetTimer":
+          this.#ports.setTimer(action.timer, action.afterMillis);
+          break;
+      }
+    }
+  }
+
+  #halt(reason: Error): void {
+    this.stop();
+    this.#ports.halt(reason);
+  }
+}

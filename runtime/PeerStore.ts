@@ -1,0 +1,22 @@
+/** The driver's port to its disk: typed rows, read at once, written in flushed transactions. */
+import type { RowView, Write } from "../core/Tables.ts";
+import type { StoreFailure } from "./ByteStore.ts";
+
+/** A stored row that is not what this peer wrote there: tampered, of mixed age, or rotten. */
+export class IntegrityFailure extends Error {
+  override readonly name = "IntegrityFailure";
+  /** Table and key, never content. */
+  readonly where: string;
+  constructor(where: string, why: string) {
+    super(`${where}: ${why}`);
+    this.where = where;
+  }
+}
+
+export interface PeerStore extends RowView {
+  /**
+   * One flushed transaction. `done` is called once; with a failure the outcome is unknown and the peer
+   * must stop. Throws {@link IntegrityFailure} before anything is written when a row it replaces does not hold.
+   */
+  readonly commit: (writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void) => void;
+}

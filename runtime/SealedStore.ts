@@ -1,0 +1,220 @@
+/**
+ * The peer's store over any byte store: rows are encoded and sealed on their way
+ * down, decoded and verified on their way up. A row that does not hold is never
+ * seen by the core.
+ */
+import { Either } from "effect";
+import { decode } from "../core/codec/CborReader.ts";
+import { encode } from "../core/codec/CborWriter.ts";
+import type { Crypto } from "../core/Crypto.ts";
+import type { Digest, PublicKey } from "../core/Digest.ts";
+import { rowCodec, type Rows, SELF, type TableName, tableNames, type Write } from "../core/Tables.ts";
+import type { ByteStore, Change, StoredRow, StoreFailure } from "./ByteStore.ts";
+import { IntegrityFailure, type PeerStore } from "./PeerStore.ts";
+import { elementOf, type IntegrityKey, isSealed, type PlainRow, type Seal, sealCodec, sealRows } from "./RowSeal.ts";
+
+const MODULUS = 1n << 256n;
+const SCAN_PAGE = 512;
+/** Elements of rows written lately: most rows that change were written a moment ago. */
+const REMEMBERED = 8192;
+
+interface Head {
+  readonly transactions: number;
+  readonly rows: number;
+  readonly sum: bigint;
+}
+
+const EMPTY: Head = { transactions: 0, rows: 0, sum: 0n };
+
+const asDigest = (sum: bigint): Digest => sum.toString(16).padStart(64, "0") as Digest;
+
+export class SealedStore implements PeerStore {
+  readonly #bytes: ByteStore;
+  readonly #crypto: Crypto;
+  readonly #elements = new Map<string, bigint>();
+  #publicKey: PublicKey | undefined;
+  #integrity: IntegrityKey | undefined;
+  #head: Head | undefined;
+
+  constructor(bytes: ByteStore, crypto: Crypto) {
+    this.#bytes = bytes;
+    this.#crypto = crypto;
+  }
+
+  /**
+   * Brings the integrity key into use (or takes it out) and says which key rows
+   * must be sealed with. Until the first call rows are held against the key that
+   * the peer row itself names, which `verifyAll` then confirms or refutes.
+   */
+  useKey(integrity: IntegrityKey | undefined): void {
+    this.#integrity = integrity;
+    this.#publicKey = integrity?.publicKey ?? this.#publicKey;
+    this.#elements.clear();
+  }
+
+  get<T extends TableName>(table: T, key: string): Rows[T] | undefined {
+    const stored = this.#bytes.get(table, key);
+    return stored === undefined ? undefined : this.#open(table, key, stored).value;
+  }
+
+  scan<T extends TableName>(
+    table: T,
+    after: string,
+    limit: number,
+  ): ReadonlyArray<{ readonly key: string; readonly row: Rows[T] }> {
+    return this.#bytes
+      .scan(table, after, limit)
+      .map(({ key, value }) => ({ key, row: this.#open(table, key, value).value }));
+  }
+
+  commit(writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void {
+    const integrity = this.#integrity;
+    if (integrity === undefined) throw new IntegrityFailure("store", "a write was asked for without the integrity key");
+    const before = this.#headNow();
+    const transaction = before.transactions + 1;
+    let { sum, rows } = before;
+    const plain: Array<PlainRow> = [];
+    const removals: Array<Change> = [];
+    const added: Array<readonly [string, bigint]> = [];
+    for (const write of writes) {
+      const { table, key } = write;
+      if (write.op !== "insert") sum -= this.#elementOnDisk(integrity, table, key);
+      if (write.op === "insert") rows += 1;
+      if (write.op === "remove") {
+        rows -= 1;
+        removals.push({ op: "remove", table, key });
+        continue;
+      }
+      const row = { table, key, row: encodeRow(write) };
+      const element = elementOf(this.#crypto, integrity, transaction, row);
+      sum += element;
+      added.push([`${table}/${key}`, element]);
+      plain.push(row);
+    }
+    sum = ((sum % MODULUS) + MODULUS) % MODULUS;
+    const head: PlainRow = {
+      table: "head",
+      key: SELF,
+      row: encode(rowCodec("head"), { transactions: transaction, rows, digest: asDigest(sum) }),
+    };
+    const seals = sealRows(this.#crypto, integrity, transaction, [...plain, head]);
+    const ops = [
+      ...writes.flatMap((each) => (each.op === "remove" ? [] : [each.op])),
+      before.transactions === 0 ? ("insert" as const) : ("replace" as const),
+    ];
+    const puts = [...plain, head].map(
+      (each, index): Change => ({
+        op: ops[index] ?? "insert",
+        table: each.table,
+        key: each.key,
+        value: { row: each.row, seal: encode(sealCodec, sealAt(seals, index)) },
+      }),
+    );
+    this.#bytes.commit([...puts, ...removals], (failure) => {
+      if (failure === undefined) {
+        this.#head = { transactions: transaction, rows, sum };
+        this.#remember(writes, added);
+      }
+      done(failure);
+    });
+  }
+
+  /**
+   * Reads everything and holds it against the signed head: finds rows that were
+   * changed, deleted, added or brought back from an older time. Needs the
+   * integrity key. Returns where it does not hold, or undefined.
+   */
+  verifyAll(): string | undefined {
+    const integrity = this.#integrity;
+    if (integrity === undefined) return "the integrity key is not in memory";
+    try {
+      const head = this.#headNow();
+      let sum = 0n;
+      let rows = 0;
+      for (const table of tableNames) {
+        if (table === "head") continue;
+        for (let after = ""; ; ) {
+          const page = this.#bytes.scan(table, after, SCAN_PAGE);
+          for (const { key, value } of page) {
+            rows += 1;
+            const { seal } = this.#unseal(table, key, value);
+            sum += elementOf(this.#crypto, integrity, seal.transaction, { table, key, row: value.row });
+          }
+          const last = page.at(-1);
+          if (last === undefined || page.length < SCAN_PAGE) break;
+          after = last.key;
+        }
+      }
+      if (rows !== head.rows)
+        return `${Math.abs(rows - head.rows)} rows are ${rows < head.rows ? "missing" : "too many"}`;
+      return sum % MODULUS === head.sum ? undefined : "the rows do not add up to the signed head";
+    } catch (fault) {
+      if (fault instanceof IntegrityFailure) return fault.message;
+      throw fault;
+    }
+  }
+
+  #headNow(): Head {
+    if (this.#head === undefined) {
+      const stored = this.get("head", SELF);
+      this.#head = stored === undefined ? EMPTY : { ...stored, sum: BigInt(`0x${stored.digest}`) };
+    }
+    return this.#head;
+  }
+
+  #elementOnDisk(integrity: IntegrityKey, table: TableName, key: string): bigint {
+    const known = this.#elements.get(`${table}/${key}`);
+    if (known !== undefined) return known;
+    const stored = this.#bytes.get(table, key);
+    if (stored === undefined) throw new IntegrityFailure(`${table}/${key}`, "the row to change is missing");
+    const { seal } = this.#open(table, key, stored);
+    return elementOf(this.#crypto, integrity, seal.transaction, { table, key, row: stored.row });
+  }
+
+  #remember(writes: ReadonlyArray<Write>, added: ReadonlyArray<readonly [string, bigint]>): void {
+    for (const write of writes) if (write.op === "remove") this.#elements.delete(`${write.table}/${write.key}`);
+    for (const [name, element] of added) this.#elements.set(name, element);
+    for (const oldest of this.#elements.keys()) {
+      if (this.#elements.size <= REMEMBERED) break;
+      this.#elements.delete(oldest);
+    }
+  }
+
+  #unseal(table: TableName, key: string, stored: StoredRow): { readonly seal: Seal } {
+    const seal = decode(sealCodec, stored.seal);
+    if (Either.isLeft(seal)) throw new IntegrityFailure(`${table}/${key}`, "the seal cannot be read");
+    return { seal: seal.right };
+  }
+
+  #open<T extends TableName>(
+    table: T,
+    key: string,
+    stored: StoredRow,
+  ): { readonly value: Rows[T]; readonly seal: Seal } {
+    const where = `${table}/${key}`;
+    const { seal } = this.#unseal(table, key, stored);
+    const value = decode(rowCodec(table), stored.row);
+    if (Either.isLeft(value)) throw new IntegrityFailure(where, "the row cannot be read");
+    if (!isSealed(this.#crypto, this.#keyFor(table, value.right), { table, key, row: stored.row }, seal))
+      throw new IntegrityFailure(where, "the seal does not hold");
+    return { value: value.right, seal };
+  }
+
+  /** The key rows are held against; the peer row names it and is sealed with it. */
+  #keyFor<T extends TableName>(table: T, row: Rows[T]): PublicKey {
+    if (this.#publicKey !== undefined) return this.#publicKey;
+    const named = table === "peer" ? (row as Rows["peer"]) : this.get("peer", SELF);
+    if (named === undefined) throw new IntegrityFailure("peer/self", "the row that names the integrity key is missing");
+    this.#publicKey = named.integrityKey;
+    return named.integrityKey;
+  }
+}
+
+const sealAt = (seals: ReadonlyArray<Seal>, index: number): Seal => {
+  const seal = seals[index];
+  if (seal === undefined) throw new RangeError("every row has a seal");
+  return seal;
+};
+
+const encodeRow = <T extends TableName>(write: { readonly table: T; readonly row: Rows[T] }): Uint8Array =>
+  encode(rowCodec(write.table), write.row);
