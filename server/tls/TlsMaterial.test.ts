@@ -1,0 +1,228 @@
+import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, get } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Effect, Either, Schema } from "effect";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Config, configSchema } from "../config/ConfigSchema.ts";
+import { withSections } from "../config/Environment.ts";
+import { type ListenerTls, loadTls, type PeerClientTls, type TlsMaterial } from "./TlsMaterial.ts";
+
+/** DER: tag, definite length, content (X.690 8.1). */
+const der = (tag: number, ...parts: ReadonlyArray<Uint8Array>): Buffer => {
+  const content = Buffer.concat(parts);
+  const length =
+    content.length < 128
+      ? [content.length]
+      : content.length < 256
+        ? [0x81, content.length]
+        : [0x82, content.length >> 8, content.length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...length]), content]);
+};
+const sequence = (...parts: ReadonlyArray<Uint8Array>): Buffer => der(0x30, ...parts);
+const oid = (hex: string): Buffer => der(0x06, Buffer.from(hex, "hex"));
+const commonName = (name: string): Buffer => sequence(der(0x31, sequence(oid("550403"), der(0x0c, Buffer.from(name)))));
+const extension = (hex: string, value: Uint8Array): Buffer => sequence(oid(hex), der(0x04, value));
+
+const ecdsaWithSha256 = sequence(oid("2a8648ce3d040302"));
+const forever = sequence(der(0x17, Buffer.from("200101000000Z")), der(0x18, Buffer.from("99991231235959Z")));
+
+interface Issued {
+  readonly pem: string;
+  readonly key: KeyObject;
+  readonly name: string;
+}
+
+interface KeyPair {
+  readonly publicKey: KeyObject;
+  readonly privateKey: KeyObject;
+}
+
+const keyPair = (): KeyPair => generateKeyPairSync("ec", { namedCurve: "P-256" });
+
+/** A certificate of RFC 5280 4.1 for 127.0.0.1, or an authority when it issues itself. */
+const issue = (name: string, issuer: Issued | undefined, pair: KeyPair = keyPair()): Issued => {
+  const { publicKey, privateKey } = pair;
+  const isAuthority = der(0x30, issuer === undefined ? der(0x01, Buffer.from([0xff])) : Buffer.alloc(0));
+  const loopback = sequence(der(0x87, Buffer.from([127, 0, 0, 1])));
+  const serial = createHash("sha256").update(name).digest().subarray(0, 8);
+  serial[0] = 1;
+  const body = sequence(
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, serial),
+    ecdsaWithSha256,
+    commonName(issuer?.name ?? name),
+    forever,
+    commonName(name),
+    publicKey.export({ type: "spki", format: "der" }),
+    der(0xa3, sequence(extension("551d13", isAuthority), extension("551d11", loopback))),
+  );
+  const signature = sign("sha256", body, issuer?.key ?? privateKey);
+  const certificate = sequence(body, ecdsaWithSha256, der(0x03, Buffer.from([0]), signature));
+  const lines = certificate.toString("base64").match(/.{1,64}/g) ?? [];
+  const pem = `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
+  return { pem, key: privateKey, name };
+};
+
+const keyPem = (key: KeyObject): string => key.export({ type: "pkcs8", format: "pem" }).toString();
+
+const authority = issue("authority", undefined);
+const stranger = issue("stranger", undefined);
+const peer = issue("peer", authority);
+
+let folder: string;
+const write = (name: string, content: string | Uint8Array, mode = 0o600): void => {
+  writeFileSync(join(folder, name), content);
+  chmodSync(join(folder, name), mode);
+};
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "custody-tls-"));
+  write("cert.pem", peer.pem);
+  write("key.pem", keyPem(peer.key));
+  write("ca.pem", authority.pem);
+  write("stranger-cert.pem", stranger.pem);
+  write("stranger-key.pem", keyPem(stranger.key));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Files = Readonly<Record<string, string>>;
+
+const config = (http?: Files, peerHttp?: Files): Config =>
+  Schema.decodeUnknownSync(configSchema(folder))(
+    withSections({
+      peer: { "data-dir": "a" },
+      auth: { audience: "custody", jwks: { file: "jwks.json" } },
+      http: http === undefined ? {} : { tls: http },
+      "peer-http": peerHttp === undefined ? {} : { tls: peerHttp },
+    }),
+  );
+const load = (http?: Files, peerHttp?: Files): Promise<TlsMaterial> =>
+  Effect.runPromise(loadTls(config(http, peerHttp)));
+const problems = async (http?: Files, peerHttp?: Files): Promise<ReadonlyArray<string>> => {
+  const result = await Effect.runPromise(Effect.either(loadTls(config(http, peerHttp))));
+  return Either.getOrThrow(Either.flip(result)).message.split("\n");
+};
+
+const good: Files = { cert: "cert.pem", key: "key.pem" };
+const mutual: Files = { ...good, ca: "ca.pem" };
+
+describe("loadTls", () => {
+  it("needs no files where there is no TLS", async () => {
+    expect(await load()).toEqual({
+      http: undefined,
+      peerHttp: undefined,
+      peerClient: { rejectUnauthorized: true, minVersion: "TLSv1.3" },
+    });
+  });
+
+  it("asks for certificates of callers exactly when it has authorities", async () => {
+    const loaded = await load(good, mutual);
+    expect(loaded.http).toMatchObject({ requestCert: false, rejectUnauthorized: false, minVersion: "TLSv1.2" });
+    expect(loaded.http).not.toHaveProperty("ca");
+    expect(loaded.peerHttp).toMatchObject({ requestCert: true, rejectUnauthorized: true, minVersion: "TLSv1.3" });
+    expect(loaded.peerClient.ca?.toString()).toBe(authority.pem);
+  });
+
+  it("takes a chain", async () => {
+    write("chain.pem", `# the peer\n${peer.pem}\n${authority.pem}`);
+    expect((await load({ ...good, cert: "chain.pem" })).http?.cert.toString()).toContain("# the peer");
+  });
+
+  it("names every bad file by its key", async () => {
+    expect(
+      await problems({ cert: "no.pem", key: "no.pem", ca: "no.pem" }, { ...good, key: "stranger-key.pem" }),
+    ).toEqual([
+      "http.tls.cert: the file does not exist; create it or correct the path",
+      "http.tls.key: the file does not exist; create it or correct the path",
+      "http.tls.ca: the file does not exist; create it or correct the path",
+      "peer-http.tls.key: does not belong to the first certificate of the cert file; name the key it was issued for",
+    ]);
+  });
+
+  it("refuses files that hold something else", async () => {
+    write("empty.pem", "");
+    write("half.pem", `${peer.pem}${peer.pem.replace("MII", "AAA")}`);
+    const noCertificate = "holds no PEM certificate, or a malformed one; name a file of BEGIN CERTIFICATE blocks";
+    expect(await problems({ cert: "key.pem", key: "cert.pem", ca: "empty.pem" })).toEqual([
+      `http.tls.cert: ${noCertificate}`,
+      "http.tls.key: holds no PEM private key; name a file with a BEGIN PRIVATE KEY block",
+      `http.tls.ca: ${noCertificate}`,
+    ]);
+    expect(await problems({ ...mutual, ca: "half.pem" })).toEqual([`http.tls.ca: ${noCertificate}`]);
+  });
+
+  it("refuses a key that is encrypted, weak or open to everyone", async () => {
+    const encrypted = peer.key.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "hunter2" });
+    write("encrypted.pem", encrypted.toString());
+    expect(await problems({ ...good, key: "encrypted.pem" })).toEqual([
+      "http.tls.key: the private key is encrypted; store it without a passphrase and run chmod 600 on it",
+    ]);
+    const weak = issue("weak", authority, generateKeyPairSync("rsa", { modulusLength: 512 }));
+    write("weak-cert.pem", weak.pem);
+    write("weak-key.pem", keyPem(weak.key));
+    expect(await problems({ cert: "weak-cert.pem", key: "weak-key.pem" })).toEqual([
+      "http.tls.cert: is not accepted by the TLS library; use a certificate with an ECDSA P-256 or RSA 2048 key",
+    ]);
+    write("open.pem", keyPem(peer.key), 0o644);
+    expect((await problems({ ...good, key: "open.pem" }))[0]).toMatch(/^http\.tls\.key: .*chmod 600/);
+  });
+
+  it.each([
+    ["cert", 256 * 1024, ["http.tls.cert"]],
+    ["key", 64 * 1024, ["http.tls.key"]],
+    ["ca", 1024 * 1024, ["http.tls.ca"]],
+  ])("bounds the %s file", async (name, limit, refused) => {
+    const content = { cert: peer.pem, key: keyPem(peer.key), ca: authority.pem }[name] ?? "";
+    write("padded.pem", content.padEnd(limit, "\n"));
+    expect((await load({ ...mutual, [name]: "padded.pem" })).http).toBeDefined();
+    write("padded.pem", content.padEnd(limit + 1, "\n"));
+    const lines = await problems({ ...mutual, [name]: "padded.pem" });
+    expect(lines.map((line) => line.split(":")[0])).toEqual(refused);
+  });
+});
+
+/** One request over a fresh listener; the status, or "refused" when the handshake failed. */
+const exchange = async (listener: ListenerTls | undefined, client: PeerClientTls): Promise<number | "refused"> => {
+  const server = createServer({ ...listener }, (_request, response) => response.writeHead(204).end());
+  server.on("tlsClientError", () => undefined);
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const address = server.address() as AddressInfo | null;
+  const status = await new Promise<number | "refused">((resolve) => {
+    const options = { host: "127.0.0.1", port: address?.port, agent: false, ...client };
+    get(options, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    }).on("error", () => {
+      resolve("refused");
+    });
+  });
+  server.closeAllConnections();
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  return status;
+};
+
+describe("mutual TLS between peers", () => {
+  it("lets peers of one authority talk, and nobody else", async () => {
+    const { peerHttp, peerClient } = await load(undefined, mutual);
+    const { cert, key, ...nameless } = peerClient;
+    expect(cert !== undefined && key !== undefined).toBe(true);
+    expect(await exchange(peerHttp, peerClient)).toBe(204);
+    expect(await exchange(peerHttp, nameless)).toBe("refused");
+    const other = await load(undefined, { cert: "stranger-cert.pem", key: "stranger-key.pem", ca: "ca.pem" });
+    expect(await exchange(peerHttp, other.peerClient)).toBe("refused");
+    expect(await exchange(other.peerHttp, peerClient)).toBe("refused");
+  });
+
+  it("trusts no unknown authority when none is configured", async () => {
+    const { peerHttp, peerClient } = await load(undefined, good);
+    expect(await exchange(peerHttp, peerClient)).toBe("refused");
+  });
+});

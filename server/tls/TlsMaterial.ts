@@ -1,0 +1,163 @@
+/** Certificates and keys for both listeners and for calls to other peers, checked before anything listens. */
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { createSecureContext, type SecureVersion } from "node:tls";
+import { Effect, Either } from "effect";
+import { type FileFault, readBoundedFile } from "../config/BoundedFile.ts";
+import { ConfigError, type ConfigProblem } from "../config/ConfigError.ts";
+import type { Config, ListenerConfig } from "../config/ConfigSchema.ts";
+
+/** What a listener of `node:https` is made with. */
+export interface ListenerTls {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  /** Authorities of callers' certificates; with them, a caller without one is turned away. */
+  readonly ca?: Buffer;
+  readonly requestCert: boolean;
+  readonly rejectUnauthorized: boolean;
+  readonly minVersion: SecureVersion;
+}
+
+/** What a request to another peer is made with. */
+export interface PeerClientTls {
+  /** This peer's certificate and key, shown when the other peer asks. */
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+  /** The only authorities trusted; without them, those of the system. */
+  readonly ca?: Buffer;
+  readonly rejectUnauthorized: true;
+  readonly minVersion: SecureVersion;
+}
+
+export interface TlsMaterial {
+  /** Undefined for a listener in clear, which the configuration allows on loopback only. */
+  readonly http: ListenerTls | undefined;
+  readonly peerHttp: ListenerTls | undefined;
+  readonly peerClient: PeerClientTls;
+}
+
+const certificateBytes = 256 * 1024;
+const keyBytes = 64 * 1024;
+const authorityBytes = 1024 * 1024;
+
+/** Both ends of a call between peers are this product, so there is nothing older to be compatible with. */
+const peerVersion: SecureVersion = "TLSv1.3";
+const publicVersion: SecureVersion = "TLSv1.2";
+
+const block = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** Every certificate of a PEM file; undefined when there is none or one is malformed. */
+const certificatesIn = (pem: Buffer): ReadonlyArray<X509Certificate> | undefined => {
+  const blocks = pem.toString("latin1").match(block);
+  try {
+    return blocks?.map((text) => new X509Certificate(text));
+  } catch {
+    return undefined;
+  }
+};
+
+const notCertificates = "holds no PEM certificate, or a malformed one; name a file of BEGIN CERTIFICATE blocks";
+
+const privateKeyIn = (pem: Buffer): Either.Either<KeyObject, string> => {
+  try {
+    return Either.right(createPrivateKey(pem));
+  } catch {
+    // Both PEM forms of an encrypted key say so in clear (RFC 7468 11, RFC 1421 4.6.1.1).
+    return Either.left(
+      pem.includes("ENCRYPTED")
+        ? "the private key is encrypted; store it without a passphrase and run chmod 600 on it"
+        : "holds no PEM private key; name a file with a BEGIN PRIVATE KEY block",
+    );
+  }
+};
+
+interface PemFiles {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly ca: Buffer | undefined;
+}
+
+/** What is wrong with the files of one listener, by the last key of the path. */
+const pemProblems = ({ cert, key, ca }: PemFiles): ReadonlyArray<readonly [keyof PemFiles, string]> => {
+  const problems: Array<readonly [keyof PemFiles, string]> = [];
+  const [leaf] = certificatesIn(cert) ?? [];
+  if (leaf === undefined) problems.push(["cert", notCertificates]);
+  const privateKey = privateKeyIn(key);
+  if (Either.isLeft(privateKey)) problems.push(["key", privateKey.left]);
+  if (ca !== undefined && certificatesIn(ca) === undefined) problems.push(["ca", notCertificates]);
+  if (problems.length > 0) return problems;
+  if (leaf !== undefined && Either.isRight(privateKey) && !leaf.checkPrivateKey(privateKey.right)) {
+    return [["key", "does not belong to the first certificate of the cert file; name the key it was issued for"]];
+  }
+  try {
+    createSecureContext({ cert, key, ...(ca === undefined ? {} : { ca }) });
+    return [];
+  } catch {
+    return [["cert", "is not accepted by the TLS library; use a certificate with an ECDSA P-256 or RSA 2048 key"]];
+  }
+};
+
+const readPem = (problemPath: string, file: string, maxBytes: number, secret: boolean) =>
+  readBoundedFile(file, { maxBytes, secret }).pipe(
+    Effect.map((bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
+    Effect.mapError((fault: FileFault): ConfigProblem => ({ path: problemPath, message: fault.message })),
+    Effect.either,
+  );
+
+/** The files of one listener; undefined when it has no TLS. */
+const loadListener = (
+  name: string,
+  { tls }: ListenerConfig,
+): Effect.Effect<Either.Either<PemFiles | undefined, ReadonlyArray<ConfigProblem>>> =>
+  Effect.gen(function* () {
+    if (tls === undefined) return Either.right(undefined);
+    const path = `${name}.tls`;
+    const cert = yield* readPem(`${path}.cert`, tls.cert, certificateBytes, false);
+    const key = yield* readPem(`${path}.key`, tls.key, keyBytes, true);
+    const ca =
+      tls.ca === undefined ? Either.right(undefined) : yield* readPem(`${path}.ca`, tls.ca, authorityBytes, false);
+    if (Either.isLeft(cert) || Either.isLeft(key) || Either.isLeft(ca)) {
+      return Either.left([cert, key, ca].flatMap((read) => (Either.isLeft(read) ? [read.left] : [])));
+    }
+    const files = { cert: cert.right, key: key.right, ca: ca.right };
+    const problems = pemProblems(files).map(([last, message]) => ({ path: `${path}.${last}`, message }));
+    return problems.length === 0 ? Either.right(files) : Either.left(problems);
+  });
+
+const listenerTls = (files: PemFiles | undefined, minVersion: SecureVersion): ListenerTls | undefined => {
+  if (files === undefined) return undefined;
+  const { cert, key, ca } = files;
+  const mutual = ca !== undefined;
+  return { cert, key, ...(mutual ? { ca } : {}), requestCert: mutual, rejectUnauthorized: mutual, minVersion };
+};
+
+const peerClientTls = (files: PemFiles | undefined): PeerClientTls => ({
+  ...(files === undefined ? {} : { cert: files.cert, key: files.key }),
+  ...(files?.ca === undefined ? {} : { ca: files.ca }),
+  rejectUnauthorized: true,
+  minVersion: peerVersion,
+});
+
+/**
+ * Reads the PEM files of a configuration.
+ *
+ * `peer-http.tls` serves three purposes: the listener, the certificate shown to
+ * other peers, and, with `ca`, the authorities trusted in both directions.
+ *
+ * Fails with a {@link ConfigError} naming every key whose file is missing, too
+ * long (256 KiB, 64 KiB for a key, 1 MiB for ca), a key open to everyone,
+ * malformed, encrypted, or not a pair with its certificate.
+ */
+export const loadTls = (config: Config): Effect.Effect<TlsMaterial, ConfigError> =>
+  Effect.gen(function* () {
+    const http = yield* loadListener("http", config.http);
+    const peerHttp = yield* loadListener("peer-http", config.peerHttp);
+    if (Either.isLeft(http) || Either.isLeft(peerHttp)) {
+      const problems = [http, peerHttp].flatMap((loaded) => (Either.isLeft(loaded) ? loaded.left : []));
+      return yield* new ConfigError({ problems });
+    }
+    return {
+      http: listenerTls(http.right, publicVersion),
+      peerHttp: listenerTls(peerHttp.right, peerVersion),
+      peerClient: peerClientTls(peerHttp.right),
+    };
+  });
