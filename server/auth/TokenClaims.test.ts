@@ -67,7 +67,8 @@ describe("parseTokenClaims", () => {
     ["iss", (size) => ({ iss: "s".repeat(size) }), 2048],
     ["jti", (size) => ({ jti: "s".repeat(size) }), 1024],
     ["audiences", (size) => ({ aud: Array.from({ length: size }, () => "a") }), 64],
-    ["audience", (size) => ({ aud: ["a".repeat(size)] }), 256],
+    ["one audience", (size) => ({ aud: "a".repeat(size) }), 1024],
+    ["one of several audiences", (size) => ({ aud: ["a".repeat(size)] }), 1024],
     ["permissions", (size) => ({ permissions: Array.from({ length: size }, () => "a") }), 1024],
     ["permission", (size) => ({ permissions: ["a".repeat(size)] }), 256],
   ])("bounds %s", (_name, make, limit) => {

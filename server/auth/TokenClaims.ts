@@ -7,8 +7,10 @@ const mostSubjectBytes = 1024;
 const mostIssuerBytes = 2048;
 const mostTokenIdBytes = 1024;
 const mostAudiences = 64;
+/** 256 characters, the longest audience a configuration may name. */
+const mostAudienceBytes = 1024;
 const mostPermissions = 1024;
-const mostListedBytes = 256;
+const mostPermissionBytes = 256;
 /** The last second JavaScript can name. */
 const mostSeconds = 8_640_000_000_000;
 
@@ -33,19 +35,19 @@ const timeClaim = (claims: JsonObject, name: string): number | undefined => {
   return Math.floor(value * 1000);
 };
 
-const listClaim = (claims: JsonObject, name: string, most: number): ReadonlyArray<string> => {
+const listClaim = (claims: JsonObject, name: string, most: number, mostBytes: number): ReadonlyArray<string> => {
   const value = claims.get(name);
   if (!Array.isArray(value) || value.length > most)
     throw new ClaimFault(`its ${name} is not a list of at most ${most}`);
   return value.map((entry: JsonValue) => {
-    if (isText(entry, mostListedBytes)) return entry;
-    throw new ClaimFault(`its ${name} has an entry that is not a text of 1 to ${mostListedBytes} bytes`);
+    if (isText(entry, mostBytes)) return entry;
+    throw new ClaimFault(`its ${name} has an entry that is not a text of 1 to ${mostBytes} bytes`);
   });
 };
 
 const audienceClaim = (claims: JsonObject): ReadonlyArray<string> => {
   const value = claims.get("aud");
-  return isText(value, mostListedBytes) ? [value] : listClaim(claims, "aud", mostAudiences);
+  return isText(value, mostAudienceBytes) ? [value] : listClaim(claims, "aud", mostAudiences, mostAudienceBytes);
 };
 
 const required = <A>(value: A | undefined, name: string): A => {
@@ -61,7 +63,7 @@ const claimsOf = (claims: JsonObject): ActorClaims => ({
   expiresAt: required(timeClaim(claims, "exp"), "exp"),
   notBefore: timeClaim(claims, "nbf"),
   issuedAt: timeClaim(claims, "iat"),
-  permissions: claims.has("permissions") ? listClaim(claims, "permissions", mostPermissions) : [],
+  permissions: claims.has("permissions") ? listClaim(claims, "permissions", mostPermissions, mostPermissionBytes) : [],
 });
 
 /**
