@@ -114,6 +114,7 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
     probe: undefined,
     readinessWaiters: [],
     verdict: undefined,
+    turnedAway: new Map(),
     awaited: new Map(),
     timers: new Set(),
   };

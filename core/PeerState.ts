@@ -13,7 +13,7 @@ import type { Ready, Seen } from "./protocol/Message.ts";
 import type { Actor, Proposal } from "./protocol/Proposal.ts";
 import type { SignedStatement } from "./protocol/Statement.ts";
 import type { Membership, PeerId } from "./protocol/Topology.ts";
-import type { MemberFault } from "./Rejection.ts";
+import type { MemberFault, Rejection } from "./Rejection.ts";
 import type { Rows } from "./Tables.ts";
 
 /** Before a topology is pinned: who introduced itself, and who signed what this peer signed. */
@@ -88,6 +88,8 @@ export interface Verdict {
 export interface Awaited {
   readonly forward: Forward;
   readonly acknowledged: boolean;
+  /** When it was last forwarded. */
+  readonly sentAt: number;
 }
 
 export interface PeerState {
@@ -130,6 +132,8 @@ export interface PeerState {
   /** What the last probe found. */
   readonly verdict: Verdict | undefined;
 
+  /** Forwarded requests refused for the state of the cluster, the newest ones, by request key. */
+  readonly turnedAway: ReadonlyMap<string, Rejection>;
   readonly awaited: ReadonlyMap<string, Awaited>;
   readonly timers: ReadonlySet<TimerName>;
 }

@@ -7,7 +7,7 @@
  * Records are maps with unsigned integer keys in ascending order, RFC 8949 4.2.1.
  */
 import { hexToBytes, bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import type { Digest, PublicKey, Signature } from "../Crypto.ts";
+import type { Digest, PublicKey, Signature } from "../Digest.ts";
 
 /** Where a value is written, token by token. Counts announce how many items follow. */
 export interface Sink {

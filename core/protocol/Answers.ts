@@ -5,7 +5,7 @@ import { approverRow } from "../registry/Registration.ts";
 import type { Rejection } from "../Rejection.ts";
 import type { Rows } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
-import type { Forward } from "./Forward.ts";
+import { type Forward, requestKey } from "./Forward.ts";
 import type { Message, Outcome } from "./Message.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
 
@@ -22,8 +22,28 @@ const answer = (turn: Turn, { forward }: Caller, own: Answer, forwarded: Outcome
   else turn.send(entryPeer, message);
 };
 
-export const answerRejected = (turn: Turn, caller: Caller, rejection: Rejection): void =>
+/** How many forwarded requests that were turned away are remembered. */
+const TURNED_AWAY = 1024;
+
+export const answerRejected = (turn: Turn, caller: Caller, rejection: Rejection): void => {
+  if (caller.forward.entryPeer !== turn.self) rememberTurnedAway(turn, requestKey(caller.forward), rejection);
   answer(turn, caller, { _tag: "Rejected", rejection }, { _tag: "Rejected", rejection });
+};
+
+/**
+ * A request that was refused for the state of the cluster could succeed a moment
+ * later, so a late copy of it must meet the same answer, not a second chance.
+ */
+const rememberTurnedAway = (turn: Turn, key: string, rejection: Rejection): void => {
+  if (rejection.code !== "APPROVER_REPLICATION_UNAVAILABLE" && rejection.code !== "PREPARATION_CAPACITY") return;
+  const remembered = turn.edit("turnedAway");
+  if (remembered.size >= TURNED_AWAY)
+    for (const oldest of remembered.keys()) {
+      remembered.delete(oldest);
+      break;
+    }
+  remembered.set(key, rejection);
+};
 
 export const answerExisting = (turn: Turn, caller: Caller, approver: Rows["approvers"], flushed = false): void =>
   answer(

@@ -25,7 +25,10 @@ const isPending = (turn: Turn, key: string): boolean =>
 
 /** Judges what needs no other member, and queues the request; a refusal is answered at once. */
 export const admit = (turn: Turn, forward: Forward, actor: ActorCheck): void => {
-  if (isPending(turn, requestKey(forward))) return;
+  const key = requestKey(forward);
+  if (isPending(turn, key)) return;
+  const turnedAway = turn.state.turnedAway.get(key);
+  if (turnedAway !== undefined) return answerRejected(turn, { forward, arrivedAt: turn.now }, turnedAway);
   const caller: Caller = { forward, arrivedAt: turn.now };
   const judged = Either.flatMap(authorize(turn.context, actor, REGISTER_PERMISSION), (claims) =>
     Either.map(registrationOf(turn.context, forward.call), (registration) => ({ claims, registration })),
@@ -54,7 +57,9 @@ export const busy = (detail: string, ref: string | undefined, outcomeUnknown = f
 /** Starts the next round if there is one to start; called at the end of every event. */
 export const advance = (turn: Turn): void => {
   if (!turn.isWriter || turn.state.queue.length === 0 || turn.state.collecting.size > 0) return;
-  if (!isFresh(turn)) {
+  // A bad verdict serves the requests it was asked for; the next one deserves a new probe.
+  const isBad = turn.state.verdict !== undefined && turn.state.verdict.faults.length > 0;
+  if (!isFresh(turn) || (isBad && turn.state.verdict?.concludedAt !== turn.now)) {
     turn.state.verdict = undefined;
     probe(turn);
     if (!isFresh(turn) && turn.state.verdict === undefined) return;

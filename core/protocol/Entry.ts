@@ -21,6 +21,8 @@ import { isAuthentic, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
 const FORWARD_AGAIN_MILLIS = 500;
+/** An acknowledged request whose outcome does not come may have had it lost on the way. */
+const OUTCOME_AGAIN_MILLIS = 2_000;
 
 export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Command" }>): void => {
   const { requestId, call, token, actor } = event;
@@ -44,7 +46,7 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
   if (turn.isWriter) return admit(turn, forward, actor);
   if (turn.state.awaited.size >= Limits.queuedCommands)
     return refuse(busy("This peer has as many requests under way as it may.", undefined));
-  turn.edit("awaited").set(requestId, { forward, acknowledged: false });
+  turn.edit("awaited").set(requestId, { forward, acknowledged: false, sentAt: turn.now });
   turn.send(turn.membership.writer, { _tag: "Forward", forward });
   turn.arm("forward", FORWARD_AGAIN_MILLIS);
   turn.arm("answers", answerAfter(turn));
@@ -59,6 +61,8 @@ export const onForward = (turn: Turn, from: PeerId, forward: Forward, actor: Act
     return turn.state.unsealed ? answerRejected(turn, { forward, arrivedAt: turn.now }, refusal) : undefined;
   }
   if (!isAttested(turn.context.crypto, turn.membership, forward)) return;
+  // A copy kept back and played again later is not what the caller is waiting for.
+  if (Math.abs(turn.now - forward.receivedAt) > Limits.proposalMillis) return;
   turn.send(from, { _tag: "Forwarded", requestId: forward.requestId });
   admit(turn, forward, actor);
 };
@@ -72,15 +76,19 @@ export const onForwarded = (turn: Turn, from: PeerId, { requestId }: MessageOf<"
 /** Forwards again what the writer has not acknowledged; when it stays silent it counts as unavailable. */
 export const onForwardTimer = (turn: Turn): void => {
   if (ownFault(turn) !== undefined || turn.state.awaited.size === 0) return;
-  for (const [requestId, { forward, acknowledged }] of turn.state.awaited) {
-    if (acknowledged) continue;
-    if (turn.now - forward.receivedAt >= Limits.probeWaitMillis) {
+  for (const [requestId, awaited] of turn.state.awaited) {
+    const { forward, acknowledged, sentAt } = awaited;
+    if (turn.now - sentAt < (acknowledged ? OUTCOME_AGAIN_MILLIS : FORWARD_AGAIN_MILLIS)) continue;
+    if (!acknowledged && turn.now - forward.receivedAt >= Limits.probeWaitMillis) {
       turn.edit("awaited").delete(requestId);
       const silent = { peerId: turn.membership.writer, reason: "it does not answer" };
       // A lost acknowledgement looks the same as a lost request, so the outcome stays open.
       const refusal = { ...unavailable([silent], undefined), outcomeUnknown: true };
       turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
-    } else turn.send(turn.membership.writer, { _tag: "Forward", forward });
+      continue;
+    }
+    turn.edit("awaited").set(requestId, { ...awaited, sentAt: turn.now });
+    turn.send(turn.membership.writer, { _tag: "Forward", forward });
   }
   turn.arm("forward", FORWARD_AGAIN_MILLIS);
 };

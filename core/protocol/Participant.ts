@@ -76,6 +76,7 @@ const evidenceFault = (turn: Turn, { id, item, actor }: Candidate): Verdict => {
   if (proposal.expiresAt > expiresAt) return "EXPIRED";
   if (proposal.entryPeer !== evidence.entryPeer || !isAttested(crypto, turn.membership, evidence))
     return "NOT_ATTESTED";
+  if (Math.abs(proposal.proposedAt - evidence.receivedAt) > Limits.proposalMillis) return "STALE_REQUEST";
   const line = requestLineOf(crypto, evidence.call);
   const { request } = proposal;
   if (line.method !== request.method || line.path !== request.path || line.bodyDigest !== request.bodyDigest)

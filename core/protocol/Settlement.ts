@@ -21,6 +21,8 @@ import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
 const RESOLVE_MAX_MILLIS = 5_000;
+/** A batch that is short of a receipt for this long no longer holds up the next one. */
+const STALLED_MILLIS = 1_000;
 
 /** Receipts and refusals from anybody about proposals prepared here. */
 export const onVotes = (turn: Turn, statements: ReadonlyArray<SignedStatement>): void => {
@@ -85,8 +87,12 @@ const refusalRejection = (peerId: PeerId, check: string, ref: string) =>
 export const onResolveTimer = (turn: Turn): void => {
   if (ownFault(turn) !== undefined || turn.state.preparations.size === 0) return;
   const due = [...turn.state.preparations.values()].filter((each) => turn.now - each.preparedAt >= RESOLVE_MILLIS);
-  const queries: Array<Preparation> = [];
-  for (const preparation of due) if (!turn.state.rounds.has(preparation.id)) queries.push(preparation);
+  for (const { id, preparedAt, proposal } of due) {
+    if (turn.now - preparedAt >= STALLED_MILLIS && turn.state.collecting.has(id)) turn.edit("collecting").delete(id);
+    // Nobody signs a receipt after the deadline, so the evidence has done its work; the token leaves memory.
+    if (turn.now > proposal.expiresAt && turn.state.rounds.has(id)) turn.edit("rounds").delete(id);
+  }
+  const queries = due.filter((each) => !turn.state.rounds.has(each.id));
   if (turn.isWriter) for (const peerId of turn.others) prepareAgain(turn, peerId, due);
   for (let from = 0; from < queries.length; from += Limits.batchProposals) {
     const items = queries
