@@ -1,0 +1,114 @@
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { describe, expect, it } from "vitest";
+import { Cluster } from "../../properties/cluster/Cluster.ts";
+import type { Digest } from "../Digest.ts";
+import { isPinnedByAll } from "./Topology.ts";
+import { crypto } from "../../properties/cluster/Cluster.ts";
+
+const faultsAt = (cluster: Cluster, peerId: number) => [
+  ...(cluster.peers.get(peerId)?.state.founding.faults.values() ?? []),
+];
+
+describe("genesis", () => {
+  it("pins one topology, signed by all, under every loss that the timers repair", () => {
+    for (let lost = 0; lost < 12; lost++) {
+      const cluster = new Cluster(3);
+      let count = 0;
+      cluster.tamper = (_from, _to, message) => (count++ === lost ? undefined : message);
+      cluster.pass(3_000);
+      const pinned = [...cluster.peers.values()].map((each) => each.state.pinned);
+      expect(new Set(pinned.map((each) => JSON.stringify(each))).size).toBe(1);
+      const [first] = pinned;
+      expect(first !== undefined && isPinnedByAll(crypto, first)).toBe(true);
+    }
+  });
+
+  it("is not fooled by a pinned topology that lacks a member's signature", () => {
+    const cluster = new Cluster(3);
+    cluster.pass(3_000);
+    const pinned = cluster.peers.get(1)?.state.pinned;
+    if (pinned === undefined) throw new Error("the cluster was not founded");
+    expect(isPinnedByAll(crypto, { ...pinned, signatures: pinned.signatures.slice(1) })).toBe(false);
+    expect(isPinnedByAll(crypto, { ...pinned, signatures: pinned.signatures.toReversed() })).toBe(false);
+    expect(isPinnedByAll(crypto, { topology: { ...pinned.topology, members: [] }, signatures: [] })).toBe(false);
+  });
+
+  const refusals: ReadonlyArray<readonly [string, ConstructorParameters<typeof Cluster>[1], string]> = [
+    [
+      "another configuration",
+      (peerId) => (peerId === 3 ? { configDigest: "22".repeat(32) as Digest } : {}),
+      "another cluster configuration",
+    ],
+    [
+      "another bootstrap secret",
+      (peerId) => (peerId === 3 ? { bootstrapSecret: utf8ToBytes("guess") } : {}),
+      "bootstrap secret",
+    ],
+    ["a development peer among others", (peerId) => (peerId === 3 ? { development: false } : {}), "development peer"],
+  ];
+  for (const [name, override, words] of refusals)
+    it(`refuses ${name} and says which peer`, () => {
+      const cluster = new Cluster(3, override);
+      cluster.pass(3_000);
+      for (const { state } of cluster.peers.values()) expect(state.membership).toBeUndefined();
+      expect(faultsAt(cluster, 1).join("; ")).toContain(words);
+      expect(faultsAt(cluster, 1).join("; ")).toContain("peer 3");
+    });
+
+  it("refuses a wiped peer after the founding, and tells it so", () => {
+    const cluster = new Cluster(3);
+    cluster.pass(3_000);
+    cluster.peers.get(3)?.stop();
+    cluster.tables.delete(3);
+    cluster.startAs(3, 77);
+    cluster.pass(3_000);
+    expect(cluster.peers.get(3)?.state.membership).toBeUndefined();
+    expect(faultsAt(cluster, 3).join("; ")).toContain("it was wiped, or is a stranger");
+  });
+
+  it("keeps its one vote through a restart of every peer in mid-founding", () => {
+    const cluster = new Cluster(3);
+    cluster.tamper = (_from, _to, message) =>
+      message._tag === "GenesisVote" || message._tag === "GenesisPinned" ? undefined : message;
+    cluster.pass(1_000);
+    const votes = [...cluster.peers.values()].map((each) => each.state.founding.vote?.digest);
+    expect(new Set(votes).size).toBe(1);
+    expect(votes[0]).toBeDefined();
+    cluster.tamper = (_from, _to, message) => message;
+    for (const [peerId, driver] of cluster.peers) {
+      driver.stop();
+      cluster.start(peerId);
+    }
+    cluster.pass(3_000);
+    expect([...cluster.peers.values()].map((each) => each.state.membership?.digest)).toEqual(votes);
+  });
+
+  const shapes: ReadonlyArray<readonly [number, number, number, string]> = [
+    [0, 2, 3, "/peerId"],
+    [2, 2, 3, "/peerId"],
+    [1, 1, 3, "/threshold"],
+    [1, 4, 3, "/threshold"],
+    [1, 2, 4, "/total"],
+    [1, 1, 1, "/total"],
+  ];
+  for (const [peerId, threshold, total, pointer] of shapes)
+    it(`refuses to initialize peer ${peerId} as ${threshold} of ${total} beside two others, at ${pointer}`, () => {
+      const cluster = new Cluster(3);
+      const answer = cluster.initialize({ peerId, threshold, total, others: [2, 3] });
+      expect(answer).toMatchObject({ _tag: "Rejected", rejection: { code: "INVALID_REQUEST_BODY" } });
+      expect(JSON.stringify(answer)).toContain(pointer);
+    });
+
+  it("lets initialization be repeated until the first unseal, and never after", () => {
+    const cluster = new Cluster(3);
+    expect(cluster.initialize({ peerId: 1, threshold: 2, total: 3, others: [2, 3], times: 2 })).toEqual({
+      _tag: "Initialized",
+    });
+    expect(
+      cluster.initialize({ peerId: 1, threshold: 2, total: 3, others: [2, 3], times: 2, unsealBetween: true }),
+    ).toMatchObject({
+      _tag: "Rejected",
+      rejection: { code: "ALREADY_INITIALIZED" },
+    });
+  });
+});

@@ -1,0 +1,167 @@
+import { describe, expect, it } from "vitest";
+import { actor, Cluster, crypto, NOW } from "../../properties/cluster/Cluster.ts";
+import type { Digest } from "../Digest.ts";
+import { Limits } from "../Limits.ts";
+import type { Message, MessageOf } from "./Message.ts";
+import { type Proposal, proposalId } from "./Proposal.ts";
+import { BATCH_TAG, batchHeaderCodec, batchTree, type SignedStatement } from "./Statement.ts";
+
+/** A receipt of the writer for whatever it now claims, as a writer that lies would sign it. */
+const signedByWriter = (cluster: Cluster, proposal: Proposal, like: SignedStatement): SignedStatement => {
+  const statement = { ...like.statement, proposalId: proposalId(crypto, proposal), seq: proposal.seq };
+  const tree = batchTree(crypto, [statement]);
+  const header = { ...like.header, size: 1, root: tree.root };
+  const writer = cluster.keys.get(1);
+  if (writer === undefined) throw new Error("peer 1 is the writer of every test cluster");
+  return { statement, index: 0, proof: [], header, signature: writer.sign(BATCH_TAG, batchHeaderCodec, header) };
+};
+
+type Item = MessageOf<"Prepare">["items"][number];
+
+/** A founded cluster of three whose writer changes what it proposes to the others; the votes that came back. */
+const votesOn = (lie: (item: Item) => Partial<Item>, prepare: (cluster: Cluster) => void = () => undefined) => {
+  const cluster = new Cluster(3);
+  cluster.pass(2_000);
+  const votes: Array<{ readonly from: number; readonly kind: string; readonly detail: string }> = [];
+  cluster.tamper = (from, _to, message): Message => {
+    if (message._tag === "Votes")
+      for (const { statement } of message.statements)
+        votes.push({ from, kind: statement.kind, detail: statement.detail });
+    if (message._tag !== "Prepare") return message;
+    const items = message.items.map((item) => {
+      const changed = { ...item, ...lie(item) };
+      const isNew = changed.proposal !== item.proposal && changed.receipt === item.receipt;
+      return isNew ? { ...changed, receipt: signedByWriter(cluster, changed.proposal, item.receipt) } : changed;
+    });
+    return { ...message, items };
+  };
+  prepare(cluster);
+  cluster.register(1, "request", "alice", 7);
+  cluster.settle();
+  return { votes, cluster };
+};
+
+const effects = (change: Partial<Proposal["effects"]>) => (item: Item) => ({
+  proposal: { ...item.proposal, effects: { ...item.proposal.effects, ...change } },
+});
+const proposal = (change: Partial<Proposal>) => (item: Item) => ({ proposal: { ...item.proposal, ...change } });
+const OTHER = "ab".repeat(32) as Digest;
+
+describe("a member's vote", () => {
+  it("is a receipt when everything the writer says can be derived from the evidence", () => {
+    const { votes } = votesOn(() => ({}));
+    expect(votes).toEqual([
+      { from: 2, kind: "RECEIPT", detail: "" },
+      { from: 3, kind: "RECEIPT", detail: "" },
+    ]);
+  });
+
+  const lies: ReadonlyArray<readonly [string, (item: Item) => Partial<Item>, string]> = [
+    ["another id", effects({ id: "mallory" }), "WRONG_EFFECTS"],
+    ["another ref", effects({ ref: `alice@sha256:${OTHER}` }), "WRONG_EFFECTS"],
+    ["another descriptor", effects({ descriptor: "{}" }), "WRONG_EFFECTS"],
+    ["another key identity", effects({ keyIdentity: OTHER }), "WRONG_EFFECTS"],
+    ["other metadata", effects({ metadata: [["team", "b"]] }), "WRONG_EFFECTS"],
+    ["a later revision", effects({ newRevision: 2 }), "WRONG_EFFECTS"],
+    ["a base revision", effects({ baseRevision: 0 }), "WRONG_EFFECTS"],
+    ["another creation time", effects({ createdAt: NOW - 5 }), "WRONG_EFFECTS"],
+    ["observations nobody made", effects({ observations: { signCount: 1, backupState: 0 } }), "WRONG_EFFECTS"],
+    ["another kind of mutation", proposal({ kind: "METADATA" }), "WRONG_EFFECTS"],
+    ["another actor", proposal({ actor: { iss: undefined, sub: "mallory", jti: undefined } }), "WRONG_ACTOR"],
+    [
+      "another body digest",
+      (item) => proposal({ request: { ...item.proposal.request, bodyDigest: OTHER } })(item),
+      "WRONG_REQUEST",
+    ],
+    ["another path", (item) => proposal({ request: { ...item.proposal.request, path: "/" } })(item), "WRONG_REQUEST"],
+    ["another entry peer", proposal({ entryPeer: 3 }), "NOT_ATTESTED"],
+    ["another configuration", proposal({ configDigest: OTHER }), "CONFIGURATION_DIFFERS"],
+    ["other incarnations", proposal({ incarnations: [1, 2, 1] }), "WRONG_INCARNATION"],
+    ["too few incarnations", proposal({ incarnations: [1, 1] }), "WRONG_INCARNATION"],
+    [
+      "a deadline beyond a minute",
+      (item) => proposal({ expiresAt: item.proposal.proposedAt + Limits.proposalMillis + 1 })(item),
+      "EXPIRED",
+    ],
+    [
+      "a time far ahead",
+      (item) => proposal({ proposedAt: item.proposal.proposedAt + Limits.clockSkewMillis + 1 })(item),
+      "CLOCK_SKEW",
+    ],
+    [
+      "a body the caller did not send",
+      (item) => ({ evidence: { ...item.evidence, call: { ...item.evidence.call, rawBody: Uint8Array.of(123, 125) } } }),
+      "NOT_ATTESTED",
+    ],
+    [
+      "a token the caller did not send",
+      (item) => ({ evidence: { ...item.evidence, token: "another" } }),
+      "NOT_ATTESTED",
+    ],
+  ];
+  for (const [name, lie, check] of lies)
+    it(`is a durable refusal of ${name}: ${check}`, () => {
+      const { votes, cluster } = votesOn(lie);
+      expect(votes.map((each) => `${each.kind} ${each.detail}`)).toEqual([`REFUSAL ${check}`, `REFUSAL ${check}`]);
+      expect(cluster.tables.get(2)?.get("refusals")?.size).toBe(1);
+      expect(cluster.tables.get(2)?.get("preparations")?.size ?? 0).toBe(0);
+    });
+
+  const silences: ReadonlyArray<readonly [string, (item: Item) => Partial<Item>]> = [
+    ["another topology", proposal({ topologyDigest: OTHER })],
+    ["another cluster", proposal({ clusterId: OTHER })],
+    ["another epoch", proposal({ epoch: 2 })],
+    ["another writer", proposal({ writer: 2 })],
+    ["slot zero", proposal({ seq: 0 })],
+    ["a slot beyond the window", proposal({ seq: Limits.slotWindow + 1 })],
+    ["a receipt for another proposal", (item) => ({ ...proposal({ seq: 2 })(item), receipt: { ...item.receipt } })],
+    [
+      "a forged receipt",
+      (item) => ({ receipt: { ...item.receipt, signature: "00".repeat(64) as SignedStatement["signature"] } }),
+    ],
+    [
+      "a receipt signed after the deadline",
+      (item) => ({
+        receipt: { ...item.receipt, header: { ...item.receipt.header, signedAt: item.proposal.expiresAt + 1 } },
+      }),
+    ],
+  ];
+  for (const [name, lie] of silences)
+    it(`is silence, and no write, for ${name}`, () => {
+      const { votes, cluster } = votesOn(lie);
+      expect(votes).toEqual([]);
+      expect(cluster.tables.get(2)?.get("refusals")?.size ?? 0).toBe(0);
+      expect(cluster.tables.get(2)?.get("slots")?.size ?? 0).toBe(0);
+    });
+
+  it("takes the last slot of the window", () => {
+    const { votes } = votesOn(proposal({ seq: Limits.slotWindow }));
+    expect(votes.map((each) => each.kind)).toEqual(["RECEIPT", "RECEIPT"]);
+  });
+
+  it("is a refusal where the member's own judgement of the token differs", () => {
+    const { votes } = votesOn(
+      () => ({}),
+      (cluster) => {
+        cluster.judge = (peerId) => (peerId === 3 ? { _tag: "Refused", reason: "unknown key" } : actor);
+      },
+    );
+    expect(votes).toEqual([
+      { from: 2, kind: "RECEIPT", detail: "" },
+      { from: 3, kind: "REFUSAL", detail: "UNAUTHENTICATED" },
+    ]);
+  });
+
+  it("waits, without a statement, where the keys cannot be had", () => {
+    const { votes, cluster } = votesOn(
+      () => ({}),
+      (cluster) => {
+        cluster.judge = (peerId) => (peerId === 3 ? { _tag: "Unavailable" } : actor);
+      },
+    );
+    expect(votes).toEqual([{ from: 2, kind: "RECEIPT", detail: "" }]);
+    cluster.judge = () => actor;
+    cluster.pass(1_000);
+    expect(cluster.answers.get("request")).toMatchObject({ _tag: "Registered", created: true });
+  });
+});

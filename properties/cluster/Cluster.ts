@@ -1,0 +1,195 @@
+/** Peers in one process with real crypto, real envelopes and sealed rows, for tests that look at the protocol from outside. */
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { Either } from "effect";
+import type { Answer } from "../../core/Action.ts";
+import { installedProviders } from "../../core/credential/SignatureProvider.ts";
+import type { Digest, PublicKey } from "../../core/Digest.ts";
+import type { ActorCheck, Settings, TimerName } from "../../core/Event.ts";
+import type { Message } from "../../core/protocol/Message.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import { REGISTER_PATH } from "../../core/registry/Registration.ts";
+import { cryptoOf, signerOf } from "../../runtime/CryptoPrimitives.ts";
+import { openEnvelope, sealEnvelope } from "../../runtime/EnvelopeCodec.ts";
+import { delivery, tokensIn } from "../../runtime/Ingress.ts";
+import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
+import { noblePrimitives, nobleSigning } from "../../runtime/NobleCrypto.ts";
+import { PeerDriver } from "../../runtime/PeerDriver.ts";
+import { SealedStore } from "../../runtime/SealedStore.ts";
+
+export const crypto = cryptoOf(noblePrimitives);
+export const NOW = 1_800_000_000_000;
+
+const keyOf = (seed: Uint8Array) =>
+  signerOf(bytesToHex(nobleSigning.publicKeyOf(seed)) as PublicKey, (message) => nobleSigning.sign(seed, message));
+
+export const actor: ActorCheck = {
+  _tag: "Verified",
+  claims: {
+    iss: undefined,
+    sub: "operator",
+    jti: undefined,
+    audience: ["custody"],
+    expiresAt: NOW + 3_600_000,
+    notBefore: undefined,
+    issuedAt: undefined,
+    permissions: ["service.approvers.register"],
+  },
+};
+
+/** The settings of one peer; a test may change them before the peer starts. */
+const settingsOf = (peerId: PeerId, total: number): Settings => ({
+  configDigest: "11".repeat(32) as Digest,
+  audience: "custody",
+  issuer: undefined,
+  peers: Array.from({ length: total }, (_, index) => index + 1).filter((each) => each !== peerId),
+  bootstrapSecret: utf8ToBytes("bootstrap"),
+  development: true,
+  answerMillis: 10_000,
+});
+
+/** Messages wait on the wire until `settle`; time passes only in `pass`. */
+export class Cluster {
+  readonly answers = new Map<string, Answer>();
+  readonly #wire: Array<{ readonly to: PeerId; readonly bytes: Uint8Array }> = [];
+  readonly #timers: Array<{ readonly peerId: PeerId; readonly timer: TimerName; readonly at: number }> = [];
+  readonly peers = new Map<PeerId, PeerDriver>();
+  readonly tables = new Map<PeerId, MemoryTables>();
+  readonly keys = new Map<PeerId, ReturnType<typeof keyOf>>();
+  readonly total: number;
+  now = NOW;
+  #entropy = 0;
+
+  /** What the caller's token is found to say; by default that all is well. */
+  judge: (peerId: PeerId) => ActorCheck = () => actor;
+  /** Sees every message before it goes on the wire; what it returns goes instead. */
+  tamper: (from: PeerId, to: PeerId, message: Message) => Message | undefined = (_from, _to, message) => message;
+  readonly #override: (peerId: PeerId) => Partial<Settings>;
+
+  constructor(total: number, override: (peerId: PeerId) => Partial<Settings> = () => ({})) {
+    this.total = total;
+    this.#override = override;
+    for (let peerId = 1; peerId <= total; peerId++) this.start(peerId);
+  }
+
+  readonly entropy = (): Digest =>
+    bytesToHex(crypto.sha256(Uint8Array.of(this.#entropy++ >> 8, this.#entropy & 255))) as Digest;
+
+  start(peerId: PeerId): void {
+    this.startAs(peerId, peerId);
+  }
+
+  /** Starts a peer with keys made from another seed than its id: what a wiped machine has. */
+  startAs(peerId: PeerId, seed: number): void {
+    const { driver, identity, keys } = this.#assemble(peerId, seed, settingsOf(peerId, this.total));
+    this.peers.set(peerId, driver);
+    this.keys.set(peerId, identity);
+    const threshold = this.total === 1 ? 1 : 2;
+    if (driver.state.peer === undefined)
+      driver.dispatch({
+        _tag: "Initialize",
+        requestId: `init-${peerId}`,
+        peerId,
+        threshold,
+        total: this.total,
+        ...keys,
+      });
+    driver.unseal(identity);
+  }
+
+  /** Initializes a peer of its own, outside the cluster, and returns the last answer. */
+  initialize(wish: {
+    readonly peerId: PeerId;
+    readonly threshold: number;
+    readonly total: number;
+    readonly others: ReadonlyArray<PeerId>;
+    readonly times?: number;
+    readonly unsealBetween?: boolean;
+  }): Answer | undefined {
+    const aside = 900;
+    this.tables.delete(aside);
+    const { driver, identity, keys } = this.#assemble(aside, 9, {
+      ...settingsOf(aside, this.total),
+      peers: wish.others,
+    });
+    for (let time = 0; time < (wish.times ?? 1); time++) {
+      const { peerId, threshold, total } = wish;
+      driver.dispatch({ _tag: "Initialize", requestId: "aside", peerId, threshold, total, ...keys });
+      if (wish.unsealBetween === true) driver.unseal(identity);
+    }
+    driver.stop();
+    return this.answers.get("aside");
+  }
+
+  #assemble(peerId: PeerId, seed: number, base: Settings) {
+    const tables = this.tables.get(peerId) ?? new Map();
+    this.tables.set(peerId, tables);
+    const store = new SealedStore(new MemoryByteStore({ tables }), crypto);
+    const identity = keyOf(new Uint8Array(32).fill(seed));
+    const integrity = { ...keyOf(new Uint8Array(32).fill(seed + 100)), setKey: new Uint8Array(32).fill(seed) };
+    store.useKey(integrity);
+    const driver: PeerDriver = new PeerDriver({
+      store,
+      clock: () => this.now,
+      entropy: this.entropy,
+      crypto,
+      providers: installedProviders,
+      settings: { ...base, ...this.#override(peerId) },
+      send: (to, message) => {
+        const sent = this.tamper(peerId, to, message);
+        const bytes = sent && sealEnvelope(driver.state, identity, this.entropy(), to, sent);
+        if (bytes !== undefined) this.#wire.push({ to, bytes });
+      },
+      reply: (requestId, answer) => void this.answers.set(requestId, answer),
+      setTimer: (timer, afterMillis) => void this.#timers.push({ peerId, timer, at: this.now + afterMillis }),
+      halt: (reason) => {
+        throw reason;
+      },
+    });
+    const vault = new Uint8Array(8);
+    return { driver, identity, keys: { identityKey: identity.publicKey, integrityKey: integrity.publicKey, vault } };
+  }
+
+  settle(): void {
+    for (let message = this.#wire.shift(); message !== undefined; message = this.#wire.shift()) {
+      const driver = this.peers.get(message.to);
+      if (driver === undefined) continue;
+      const envelope = openEnvelope(crypto, driver.state, message.bytes);
+      if (Either.isLeft(envelope)) continue;
+      const opened = envelope.right;
+      driver.dispatch(
+        delivery(
+          opened.from,
+          opened.message,
+          tokensIn(opened.message).map(() => this.judge(message.to)),
+        ),
+      );
+    }
+  }
+
+  pass(millis: number): void {
+    const until = this.now + millis;
+    for (;;) {
+      this.settle();
+      const next = this.#timers.toSorted((left, right) => left.at - right.at)[0];
+      if (next === undefined || next.at > until) break;
+      this.#timers.splice(this.#timers.indexOf(next), 1);
+      this.now = Math.max(this.now, next.at);
+      this.peers.get(next.peerId)?.dispatch({ _tag: "TimerFired", timer: next.timer });
+    }
+    this.now = until;
+    this.settle();
+  }
+
+  register(through: PeerId, requestId: string, id: string, seed: number): void {
+    const publicKey64 = Buffer.from(ed25519.getPublicKey(new Uint8Array(32).fill(seed))).toString("base64");
+    const body = { id, credential: { type: "SIGNATURE", algorithm: "ED25519", publicKey64 }, metadata: { team: "a" } };
+    this.peers.get(through)?.dispatch({
+      _tag: "Command",
+      requestId,
+      call: { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody: utf8ToBytes(JSON.stringify(body)) },
+      token: "token",
+      actor: this.judge(through),
+    });
+  }
+}
