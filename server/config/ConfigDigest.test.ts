@@ -34,7 +34,7 @@ describe("configDigestInput", () => {
   it.each<[string, Section]>([
     ["the folder and log level", { peer: { "data-dir": "b", "log-level": "debug" } }],
     ["listeners", { http: { port: 1 }, "peer-http": { port: 2 } }],
-    ["addresses of the other peers", { cluster: { peers: ["https://a:1"] } }],
+    ["addresses of the other peers", { cluster: { peers: [{ id: 2, url: "https://a:1" }] } }],
     ["where the keys come from", { auth: { audience: "custody", jwks: { url: "https://a/" }, "jwks-max-age": "1h" } }],
     ["the order of algorithms", { auth: { ...auth, algorithms: ["RS256", "PS256", "ES384", "ES256", "EdDSA"] } }],
     ["that core is named", { features: [] }],

@@ -36,7 +36,8 @@ const problems = async (text: string | Uint8Array, env: Environment = {}): Promi
 
 const withUrl = (url: string): string => `peer: {data-dir: d}\nauth: {audience: a, jwks: {url: "${url}"}}\n`;
 
-const urls = (count: number): string => Array.from({ length: count }, (_, index) => `https://p${index}:1`).join(",");
+const urls = (count: number): string =>
+  Array.from({ length: count }, (_, index) => `${index + 1}=https://p${index}:1`).join(",");
 
 const readSecret = async (lines: string, env: Environment = {}) =>
   Effect.runPromise(Effect.either(loadBootstrapSecret(await accepted(`${least}${lines}`), env)));
@@ -92,7 +93,7 @@ describe("all problems are named at once", () => {
 peer: {data-dir: data, log-level: loud}
 http: {host: 0.0.0.0, prot: 7300}
 peer-http: {port: 65536}
-cluster: {peers: ["https://a:7400/x", "http://10.0.0.2:7400"], bootstrap-secret: hunter2hunter2}
+cluster: {peers: [{id: 2, url: "https://a:7400/x"}, {id: 0, url: "http://10.0.0.2:7400"}], bootstrap-secret: hunter2hunter2}
 auth: {jwks: {file: a, url: "https://b/"}, algorithms: [EdDSA, HS256]}
 seal: {shares: 1}
 webauthn: {enabled: true}
@@ -103,8 +104,9 @@ surprise: 1
       "auth.audience: is required; set it in the file or as CUSTODY_AUTH_AUDIENCE",
       "auth.jwks: must hold exactly one of file and url; keep one",
       "cluster.bootstrap-secret: must name a file and never holds the secret itself; write `file: PATH` below it or set CUSTODY_BOOTSTRAP_SECRET",
-      "cluster.peers.0: must hold only scheme, host and port; remove the path and query",
-      "cluster.peers.1: has no TLS and is not a loopback address; use https://",
+      "cluster.peers.0.url: must hold only scheme, host and port; remove the path and query",
+      "cluster.peers.1.id: must be a whole number from 1 to 65535; write such a number",
+      "cluster.peers.1.url: has no TLS and is not a loopback address; use https://",
       "http.prot: unknown key; remove it or use one of host, port, tls",
       "peer-http.port: must be a whole number from 0 to 65535; write such a number",
       "peer.log-level: must be one of debug, info, warn, error; write one of them",
@@ -181,7 +183,7 @@ describe("the environment", () => {
     const config = await accepted(`${least}http: {port: 1, tls: {cert: a, key: b}}\ndevelopment: true\n`, {
       CUSTODY_HTTP_PORT: "7301",
       CUSTODY_HTTP_TLS_CERT: "/etc/custody/cert.pem",
-      CUSTODY_CLUSTER_PEERS: "https://a.example:7400, https://b.example:7400/",
+      CUSTODY_CLUSTER_PEERS: "2=https://a.example:7400, 3=https://b.example:7400/",
       CUSTODY_AUTH_ALGORITHMS: "ES256",
       CUSTODY_AUTHORITIES_ARBITRARY: "false",
       CUSTODY_APPROVERS_ANSWER_TIMEOUT: "2s",
@@ -196,7 +198,10 @@ describe("the environment", () => {
       port: 7301,
       tls: { cert: "/etc/custody/cert.pem", key: join(folder, "b") },
     });
-    expect(config.cluster.peers).toEqual(["https://a.example:7400", "https://b.example:7400"]);
+    expect(config.cluster.peers).toEqual([
+      { id: 2, url: "https://a.example:7400" },
+      { id: 3, url: "https://b.example:7400" },
+    ]);
     expect(config.auth.algorithms).toEqual(["ES256"]);
     expect(config.authorities.arbitrary).toBe(false);
     expect(config.approvers.answerTimeoutMillis).toBe(2000);
@@ -215,7 +220,9 @@ describe("the environment", () => {
   });
 
   it("empties a list with an empty variable", async () => {
-    const config = await accepted(`${least}cluster: {peers: ["https://a:1"]}\n`, { CUSTODY_CLUSTER_PEERS: "" });
+    const config = await accepted(`${least}cluster: {peers: [{id: 2, url: "https://a:1"}]}\n`, {
+      CUSTODY_CLUSTER_PEERS: "",
+    });
     expect(config.cluster.peers).toEqual([]);
   });
 });
@@ -229,14 +236,18 @@ describe("what leaves this machine has TLS", () => {
     [`http: {host: 0.0.0.0, ${tls}}`, []],
     ["http: {host: '::1'}", []],
     ["http: {host: localhost}", []],
-    ["cluster: {peers: ['http://127.0.0.2:1', 'http://[::1]:1', 'https://a:1']}", []],
-    ["cluster: {peers: ['http://a:1']}", ["cluster.peers.0"]],
-    ["cluster: {peers: ['ftp://a:1']}", ["cluster.peers.0"]],
-    ["cluster: {peers: ['https://u:p@a:1']}", ["cluster.peers.0"]],
-    ["cluster: {peers: ['https://a:1#x']}", ["cluster.peers.0"]],
-    ["cluster: {peers: ['https://a:1', 'https://A:1/']}", ["cluster.peers"]],
+    [
+      "cluster: {peers: [{id: 2, url: 'http://127.0.0.2:1'}, {id: 3, url: 'http://[::1]:1'}, {id: 4, url: 'https://a:1'}]}",
+      [],
+    ],
+    ["cluster: {peers: [{id: 2, url: 'http://a:1'}]}", ["cluster.peers.0.url"]],
+    ["cluster: {peers: [{id: 2, url: 'ftp://a:1'}]}", ["cluster.peers.0.url"]],
+    ["cluster: {peers: [{id: 2, url: 'https://u:p@a:1'}]}", ["cluster.peers.0.url"]],
+    ["cluster: {peers: [{id: 2, url: 'https://a:1#x'}]}", ["cluster.peers.0.url"]],
+    ["cluster: {peers: [{id: 2, url: 'https://a:1'}, {id: 3, url: 'https://A:1/'}]}", ["cluster.peers"]],
+    ["cluster: {peers: [{id: 2, url: 'https://a:1'}, {id: 2, url: 'https://b:1'}]}", ["cluster.peers"]],
     [`development: true\nhttp: {host: 0.0.0.0, ${tls}}`, ["http.host"]],
-    ["development: true\ncluster: {peers: ['https://a:1']}", ["cluster.peers.0"]],
+    ["development: true\ncluster: {peers: [{id: 2, url: 'https://a:1'}]}", ["cluster.peers.0.url"]],
     ["http: {tls: {cert: c}}", ["http.tls.key"]],
     ["peer-http: {port: 7300}", ["peer-http.port"]],
     ["http: {port: 0}\npeer-http: {port: 0}", []],

@@ -14,6 +14,7 @@ import {
   Host,
   integer,
   oneOf,
+  PeerNumber,
   PeerUrl,
   Port,
   Text,
@@ -56,9 +57,26 @@ const listener = (directory: string, port: number) => {
   );
 };
 
+/** Another peer: its id, as `init` gives it to that peer, and the address of its peer API. */
+const OtherPeer = Schema.Struct({ id: PeerNumber, url: PeerUrl });
+
+const peersSentence = `must be a list of at most ${Limits.members - 1} peers, each with an id and a url of its own; name every other peer once`;
+
+const OtherPeers = Schema.Array(OtherPeer)
+  .annotations({ message: () => peersSentence })
+  .pipe(
+    Schema.filter(
+      (peers) =>
+        peers.length < Limits.members &&
+        new Set(peers.map((each) => each.id)).size === peers.length &&
+        new Set(peers.map((each) => each.url)).size === peers.length,
+      { message: () => peersSentence },
+    ),
+  );
+
 const cluster = (directory: string) =>
   Schema.Struct({
-    peers: withDefault(distinctList(PeerUrl, 0, Limits.members - 1), []),
+    peers: withDefault(OtherPeers, []),
     bootstrapSecret: Schema.optionalWith(
       Schema.Struct({ file: filePath(directory) }).annotations({
         message: () =>
@@ -143,8 +161,8 @@ const developmentFaults = (config: Sections): ReadonlyArray<Schema.FilterIssue> 
   const listeners = (["http", "peerHttp"] as const).flatMap((name) =>
     isLoopbackHost(config[name].host) ? [] : [{ path: [name === "http" ? "http" : "peer-http", "host"], message }],
   );
-  const peers = config.cluster.peers.flatMap((url, index) =>
-    isLoopbackHost(new URL(url).hostname) ? [] : [{ path: ["cluster", "peers", index], message }],
+  const peers = config.cluster.peers.flatMap(({ url }, index) =>
+    isLoopbackHost(new URL(url).hostname) ? [] : [{ path: ["cluster", "peers", index, "url"], message }],
   );
   return [...listeners, ...peers];
 };

@@ -4,7 +4,7 @@ import type { ConfigProblem } from "./ConfigError.ts";
 import { configSchema } from "./ConfigSchema.ts";
 
 /** How the text of a variable becomes a value of the file. */
-type SettingKind = "text" | "number" | "flag" | "list";
+type SettingKind = "text" | "number" | "flag" | "list" | "peers";
 
 /** One value of the configuration, by its keys from the root. */
 export interface Setting {
@@ -24,7 +24,8 @@ export const variableName = (path: ReadonlyArray<string>): string =>
 const kindOf = (ast: SchemaAST.AST): SettingKind => {
   if (SchemaAST.isBooleanKeyword(ast)) return "flag";
   if (SchemaAST.isNumberKeyword(ast)) return "number";
-  return SchemaAST.isTupleType(ast) ? "list" : "text";
+  if (!SchemaAST.isTupleType(ast)) return "text";
+  return ast.rest.some((each) => SchemaAST.isTypeLiteral(each.type)) ? "peers" : "list";
 };
 
 const settingsBelow = (ast: SchemaAST.AST, path: ReadonlyArray<string>): ReadonlyArray<Setting> =>
@@ -78,8 +79,18 @@ const valueOf = (text: string, kind: SettingKind): unknown => {
     case "number":
       return /^[0-9]{1,15}$/.test(text) ? Number(text) : text;
     case "list":
-      return text === "" ? [] : text.split(",").map((item) => item.trim());
+      return listOf(text);
+    case "peers":
+      return listOf(text).map(peerOf);
   }
+};
+
+const listOf = (text: string): ReadonlyArray<string> => (text === "" ? [] : text.split(",").map((item) => item.trim()));
+
+/** `2=https://host:7400` as the file would have it; anything else is left for the schema to refuse. */
+const peerOf = (item: string): unknown => {
+  const [, id, url] = /^([0-9]{1,15})=(.*)$/.exec(item) ?? [];
+  return id === undefined ? item : { id: Number(id), url };
 };
 
 export interface Overridden {
@@ -94,7 +105,7 @@ export interface Overridden {
  * Applies the environment to the parsed file.
  *
  * Lists are separated by commas; an empty variable is an empty list and an
- * empty text. A `CUSTODY_` variable that names no setting is a problem, but for
+ * empty text. Peers are written `ID=URL`. A `CUSTODY_` variable that names no setting is a problem, but for
  * `CUSTODY_TOKEN` and `CUSTODY_BOOTSTRAP_SECRET`, which are read elsewhere.
  */
 export const applyEnvironment = (file: unknown, env: Readonly<Record<string, string | undefined>>): Overridden => {

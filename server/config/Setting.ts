@@ -48,6 +48,9 @@ export const integer = (least: number, most: number) =>
 /** Port 0 lets the system choose, for tests and trials. */
 export const Port = integer(0, 65_535);
 
+/** A peer's number. */
+export const PeerNumber = integer(1, 65_535);
+
 const unitMillis = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** `250ms`, `10s`, `5m`, `24h` or `7d`, as milliseconds. */
