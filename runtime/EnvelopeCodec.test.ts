@@ -1,0 +1,70 @@
+import { Either } from "effect";
+import { beforeAll, describe, expect, it } from "vitest";
+import { decode } from "../core/codec/CborReader.ts";
+import { encode } from "../core/codec/CborWriter.ts";
+import type { Digest } from "../core/Digest.ts";
+import type { Message } from "../core/protocol/Message.ts";
+import { signedEnvelopeCodec } from "../core/protocol/Message.ts";
+import { Cluster, crypto } from "../properties/cluster/Cluster.ts";
+import { openEnvelope, sealEnvelope } from "./EnvelopeCodec.ts";
+
+const cluster = new Cluster(3);
+const NONCE = "01".repeat(32) as Digest;
+const message: Message = { _tag: "Forwarded", requestId: "r" };
+
+beforeAll(() => cluster.pass(3_000));
+
+const peer = (peerId: number) => {
+  const driver = cluster.peers.get(peerId);
+  const key = cluster.keys.get(peerId);
+  if (driver === undefined || key === undefined) throw new Error("the test cluster has three peers");
+  return { state: driver.state, key };
+};
+const sealed = (
+  from: number,
+  to: number,
+  content: Message = message,
+  signer: number | undefined = from,
+): Uint8Array => {
+  const bytes = sealEnvelope(peer(from).state, signer === undefined ? undefined : peer(signer).key, NONCE, to, content);
+  if (bytes === undefined) throw new Error("the test expects an envelope");
+  return bytes;
+};
+const open = (at: number, bytes: Uint8Array) => openEnvelope(crypto, peer(at).state, bytes);
+
+describe("an envelope", () => {
+  it("opens where it was sent", () => {
+    expect(open(2, sealed(1, 2))).toEqual(Either.right({ from: 1, message }));
+  });
+
+  it("does not open elsewhere, from somebody else, or in another topology", () => {
+    expect(open(3, sealed(1, 2))).toEqual(Either.left("envelope.to: names another peer"));
+    expect(open(2, sealed(1, 2, message, 3))).toEqual(Either.left("envelope.signature: does not verify"));
+    const strangers = new Cluster(4);
+    strangers.pass(3_000);
+    const [driver, key] = [strangers.peers.get(1), strangers.keys.get(1)];
+    const foreign = driver && sealEnvelope(driver.state, key, NONCE, 2, message);
+    expect(foreign && open(2, foreign)).toEqual(
+      Either.left("envelope.topologyDigest: is not the topology of this peer"),
+    );
+  });
+
+  it("does not open after any single bit was changed", () => {
+    const bytes = sealed(1, 2);
+    for (let at = 0; at < bytes.length; at++) {
+      const changed = bytes.slice();
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      expect(Either.isLeft(open(2, changed)), `byte ${at}`).toBe(true);
+    }
+  });
+
+  it("goes unsigned only as a sealed peer's answer to a probe", () => {
+    expect(sealEnvelope(peer(1).state, undefined, NONCE, 2, message)).toBeUndefined();
+    const outer = decode(signedEnvelopeCodec, sealed(1, 2));
+    if (Either.isLeft(outer)) throw new Error(outer.left);
+    const unsigned = encode(signedEnvelopeCodec, { ...outer.right, signature: undefined });
+    expect(open(2, unsigned)).toEqual(
+      Either.left("envelope.signature: only a sealed peer's answer to a probe may go unsigned"),
+    );
+  });
+});

@@ -1,0 +1,160 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { PublicKey } from "../core/Digest.ts";
+import type { Rows, Write } from "../core/Tables.ts";
+import { crypto } from "../properties/cluster/Cluster.ts";
+import { StoreFailure, type StoredRow } from "./ByteStore.ts";
+import { signerOf } from "./CryptoPrimitives.ts";
+import { MemoryByteStore, type MemoryTables } from "./MemoryByteStore.ts";
+import { nobleSigning } from "./NobleCrypto.ts";
+import { IntegrityFailure } from "./PeerStore.ts";
+import type { IntegrityKey } from "./RowSeal.ts";
+import { SealedStore } from "./SealedStore.ts";
+
+const keyOf = (fill: number): IntegrityKey => {
+  const seed = new Uint8Array(32).fill(fill);
+  const publicKey = bytesToHex(nobleSigning.publicKeyOf(seed)) as PublicKey;
+  return { ...signerOf(publicKey, (message) => nobleSigning.sign(seed, message)), setKey: seed };
+};
+const integrity = keyOf(1);
+
+const peer: Rows["peer"] = {
+  peerId: 1,
+  threshold: 1,
+  total: 1,
+  identityKey: keyOf(2).publicKey,
+  integrityKey: integrity.publicKey,
+  nonce: crypto.digest("T", { write: (_value, sink) => sink.uint(0), read: () => 0 }, 0),
+  unsealedOnce: false,
+};
+
+const owner = (id: string): Rows["keys"] => ({ id });
+const insert = (key: string, id: string): Write => ({ op: "insert", table: "keys", key, row: owner(id) });
+const replace = (key: string, id: string): Write => ({ op: "replace", table: "keys", key, row: owner(id) });
+
+let tables: MemoryTables;
+let store: SealedStore;
+
+const open = (key: IntegrityKey | "none" = integrity): SealedStore => {
+  const opened = new SealedStore(new MemoryByteStore({ tables }), crypto);
+  if (key !== "none") opened.useKey(key);
+  return opened;
+};
+const commit = (...writes: ReadonlyArray<Write>): void =>
+  store.commit(writes, (failure) => {
+    if (failure !== undefined) throw failure;
+  });
+const onDisk = (key: string): StoredRow => {
+  const row = tables.get("keys")?.get(key);
+  if (row === undefined) throw new Error("the test expects the row to be there");
+  return row;
+};
+
+beforeEach(() => {
+  tables = new Map();
+  store = open();
+  commit({ op: "insert", table: "peer", key: "self", row: peer }, insert("a", "alice"));
+  commit(insert("b", "bob"), insert("c", "carol"));
+  commit(replace("a", "anna"), { op: "remove", table: "keys", key: "c" });
+});
+
+describe("sealed rows", () => {
+  it("read back as written and add up, also after a restart", () => {
+    expect(store.get("keys", "a")).toEqual({ id: "anna" });
+    expect(store.get("keys", "c")).toBeUndefined();
+    expect(store.scan("keys", "a", 9)).toEqual([{ key: "b", row: { id: "bob" } }]);
+    expect(store.verifyAll()).toBeUndefined();
+    store = open();
+    expect(store.verifyAll()).toBeUndefined();
+    commit(replace("b", "bella"), { op: "remove", table: "keys", key: "a" });
+    expect(open().verifyAll()).toBeUndefined();
+  });
+
+  it("read without the private key, against the key the peer row names", () => {
+    expect(open("none").get("keys", "a")).toEqual({ id: "anna" });
+    expect(open("none").verifyAll()).toBe("the integrity key is not in memory");
+    expect(() => open("none").commit([insert("d", "dora")], () => undefined)).toThrow(IntegrityFailure);
+  });
+
+  it("are refused under another key", () => {
+    expect(() => open(keyOf(9)).get("keys", "a")).toThrow("keys/a: the seal does not hold");
+    expect(open(keyOf(9)).verifyAll()).toBeDefined();
+  });
+
+  it("are refused after a change of any byte of row or seal", () => {
+    const { row, seal } = onDisk("a");
+    for (const [part, length] of [
+      ["row", row.length],
+      ["seal", seal.length],
+    ] as const)
+      for (let at = 0; at < length; at++) {
+        const changed = { row: row.slice(), seal: seal.slice() };
+        changed[part][at] = (changed[part][at] ?? 0) ^ 1;
+        tables.get("keys")?.set("a", changed);
+        expect(() => open().get("keys", "a"), `${part} byte ${at}`).toThrow(IntegrityFailure);
+      }
+  });
+
+  it("are refused under another row's key and in another table", () => {
+    tables.get("keys")?.set("z", onDisk("b"));
+    tables.set("refusals", new Map([["b", onDisk("b")]]));
+    expect(() => store.get("keys", "z")).toThrow(IntegrityFailure);
+    expect(() => store.get("refusals", "b")).toThrow(IntegrityFailure);
+  });
+
+  it("are missed at the start when deleted", () => {
+    tables.get("keys")?.delete("b");
+    expect(open().verifyAll()).toBe("1 rows are missing");
+  });
+
+  it("are found at the start when an older version comes back", () => {
+    const older = onDisk("b");
+    commit(replace("b", "bella"));
+    tables.get("keys")?.set("b", older);
+    expect(open().get("keys", "b")).toEqual({ id: "bob" });
+    expect(open().verifyAll()).toBe("the rows do not add up to the signed head");
+  });
+
+  it("are found at the start when a removed one comes back in place of another", () => {
+    const removed = onDisk("b");
+    commit({ op: "remove", table: "keys", key: "b" });
+    commit(insert("d", "dora"));
+    tables.get("keys")?.delete("d");
+    tables.get("keys")?.set("b", removed);
+    expect(open().verifyAll()).toBe("the rows do not add up to the signed head");
+  });
+
+  it("are found at the start when the head is missing or older than they are", () => {
+    const head = tables.get("head")?.get("self");
+    commit(insert("d", "dora"));
+    if (head !== undefined) tables.get("head")?.set("self", head);
+    expect(open().verifyAll()).toBe("1 rows are too many");
+    tables.get("head")?.clear();
+    expect(open().verifyAll()).toBeDefined();
+  });
+
+  it("keep their head when a commit fails", () => {
+    const failing = new MemoryByteStore({ tables });
+    const broken = new SealedStore(
+      {
+        get: failing.get.bind(failing),
+        scan: failing.scan.bind(failing),
+        commit: (_changes, done) => done(new StoreFailure("no")),
+      },
+      crypto,
+    );
+    broken.useKey(integrity);
+    let failed = false;
+    broken.commit([insert("d", "dora")], (failure) => {
+      failed = failure !== undefined;
+    });
+    expect(failed).toBe(true);
+    expect(broken.verifyAll()).toBeUndefined();
+  });
+
+  it("refuse to change a row that is not there", () => {
+    expect(() => store.commit([replace("nobody", "x")], () => undefined)).toThrow(
+      "keys/nobody: the row to change is missing",
+    );
+  });
+});
