@@ -1,0 +1,97 @@
+/**
+ * The crypto primitives over Node's own library: ten times as fast as the portable
+ * ones and, by the checks made here, of the same opinion about every signature.
+ */
+import {
+  createHash,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  hash,
+  type KeyObject,
+  sign,
+  verify,
+} from "node:crypto";
+import type { CryptoPrimitives } from "../../runtime/CryptoPrimitives.ts";
+import { noblePrimitives } from "../../runtime/NobleCrypto.ts";
+
+/** DER of a SubjectPublicKeyInfo and of a PKCS #8 key, up to the 32 bytes of an Ed25519 key (RFC 8410 4, 7). */
+const publicPrefix = Buffer.from("302a300506032b6570032100", "hex");
+const privatePrefix = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** The order of the base point, little-endian (RFC 8032 5.1). */
+const order = Uint8Array.from(Buffer.from("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010", "hex"));
+
+const keyBytes = 32;
+const signatureBytes = 64;
+/** Public keys kept ready: all members of a topology and as many again. */
+const cachedKeys = 128;
+
+/** Whether the scalar in the second half of a signature is below the order (RFC 8032 5.1.7, step 1). */
+const isReduced = (signature: Uint8Array): boolean => {
+  for (let index = keyBytes - 1; index >= 0; index--) {
+    const difference = (signature[keyBytes + index] ?? 0) - (order[index] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+};
+
+/** Whether the first half of a signature is the encoding of the identity. */
+const isIdentityPoint = (signature: Uint8Array): boolean => {
+  if (signature[0] !== 1) return false;
+  for (let index = 1; index < keyBytes; index++) if (signature[index] !== 0) return false;
+  return true;
+};
+
+const publicKeys = new Map<string, KeyObject>();
+
+const publicKeyOf = (key: Uint8Array): KeyObject => {
+  const bytes = Buffer.from(key.buffer, key.byteOffset, key.byteLength);
+  const name = bytes.toString("latin1");
+  const known = publicKeys.get(name);
+  if (known !== undefined) return known;
+  const made = createPublicKey({ key: Buffer.concat([publicPrefix, bytes]), format: "der", type: "spki" });
+  if (publicKeys.size >= cachedKeys)
+    for (const oldest of publicKeys.keys()) {
+      publicKeys.delete(oldest);
+      break;
+    }
+  publicKeys.set(name, made);
+  return made;
+};
+
+/**
+ * OpenSSL computes `R' = [S]B - [k]A` and compares the encoding of R' with the bytes of R. With A in the
+ * prime-order subgroup so is R', and its encoding is canonical; what is left to refuse is the identity.
+ */
+const verifyEd25519 = (key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean =>
+  key.length === keyBytes &&
+  signature.length === signatureBytes &&
+  isReduced(signature) &&
+  !isIdentityPoint(signature) &&
+  verify(null, message, publicKeyOf(key), signature);
+
+export const nativePrimitives: CryptoPrimitives = {
+  sha256: (bytes) => hash("sha256", bytes, "buffer"),
+  hmacSha256: (key, bytes) => createHmac("sha256", key).update(bytes).digest(),
+  shake128: (bytes, length) => createHash("shake128", { outputLength: length }).update(bytes).digest(),
+  verifyEd25519,
+  // Node takes any 32 bytes for a key, so the judge of keys is the same for both backends.
+  isEd25519Key: noblePrimitives.isEd25519Key,
+};
+
+/** An Ed25519 private key from its 32-byte seed (RFC 8032 5.1.5), ready to sign. */
+export interface NativeSigningKey {
+  readonly publicKey: Uint8Array;
+  readonly sign: (message: Uint8Array) => Uint8Array;
+}
+
+/** @throws RangeError for a seed that is not 32 bytes long */
+export const nativeSigningKey = (seed: Uint8Array): NativeSigningKey => {
+  if (seed.length !== keyBytes) throw new RangeError("an Ed25519 seed has 32 bytes");
+  const der = Buffer.concat([privatePrefix, seed]);
+  const privateKey = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  der.fill(0);
+  const publicKey = createPublicKey(privateKey).export({ format: "der", type: "spki" }).subarray(publicPrefix.length);
+  return { publicKey, sign: (message) => sign(null, message, privateKey) };
+};
