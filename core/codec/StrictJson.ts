@@ -334,7 +334,7 @@ class Reader {
 
   /** One character of two to four bytes: exactly the well-formed sequences of Unicode table 3-7. */
   #multibyte(lead: number): string {
-    const length = lead >= 0xc2 && lead <= 0xdf ? 2 : (lead & 0xf0) === 0xe0 ? 3 : lead >= 0xf0 && lead <= 0xf4 ? 4 : 0;
+    const length = lead >= 0xc2 && lead <= 0xdf ? 2 : (lead & 0xf0) === 0xe0 ? 3 : (lead & 0xf8) === 0xf0 ? 4 : 0;
     let point = lead & (0xff >> (length + 1));
     let valid = length !== 0;
     for (let index = 1; valid && index < length; index += 1) {

@@ -1,12 +1,10 @@
 /** The complete name of one immutable approver version: `<id>@sha256:<64 lower-case hexadecimal characters>`. */
 import { Either } from "effect";
-import { Limits } from "../Limits.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
 import { isApproverId } from "./ApproverId.ts";
 
 const SEPARATOR = "@sha256:";
 const DIGEST_CHARACTERS = 64;
-const LONGEST = Limits.approverIdCharacters + SEPARATOR.length + DIGEST_CHARACTERS;
 
 /** The parts of a ref. */
 export interface RefParts {
@@ -28,8 +26,7 @@ export const parseApproverRef = (text: string): Either.Either<RefParts, Rejectio
   const at = text.length - DIGEST_CHARACTERS - SEPARATOR.length;
   const id = text.slice(0, Math.max(at, 0));
   const digestHex = text.slice(-DIGEST_CHARACTERS);
-  const complete =
-    text.length <= LONGEST && isApproverId(id) && text.startsWith(SEPARATOR, at) && /^[0-9a-f]{64}$/.test(digestHex);
+  const complete = isApproverId(id) && text.startsWith(SEPARATOR, at) && /^[0-9a-f]{64}$/.test(digestHex);
   return complete ? Either.right({ id, digestHex }) : Either.left(notARef);
 };
 
