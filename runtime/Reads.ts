@@ -1,0 +1,79 @@
+/**
+ * Reads beside the mailbox: they look at committed rows and the published state,
+ * wait for nobody and write nothing (contract 10.1, 10.2; S25).
+ */
+import { Either } from "effect";
+import { parseApproverRef } from "../core/credential/ApproverRef.ts";
+import { refDigest } from "../core/credential/SignatureCredential.ts";
+import type { Crypto } from "../core/Crypto.ts";
+import type { ActorCheck, Settings } from "../core/Event.ts";
+import type { PeerState } from "../core/PeerState.ts";
+import { authorize, READ_PERMISSION } from "../core/registry/Authorization.ts";
+import { type Rejection, rejection } from "../core/Rejection.ts";
+import type { Rows, RowView } from "../core/Tables.ts";
+import { IntegrityFailure } from "./PeerStore.ts";
+
+export interface ReadPorts {
+  readonly view: RowView;
+  readonly state: PeerState;
+  readonly crypto: Pick<Crypto, "sha256">;
+  readonly settings: Settings;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Told where a stored row did not hold, so that the peer stops signing. */
+  readonly integrityLost: (where: string) => void;
+}
+
+/** Why this peer serves no reads, if so. */
+export const readRefusal = ({ peer, unsealed }: PeerState): Rejection | undefined => {
+  if (peer === undefined)
+    return rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize and unseal it first.");
+  if (!unsealed) return rejection("SEALED", "This peer is sealed.", "Unseal it, or ask another peer.");
+  return undefined;
+};
+
+const damaged = rejection(
+  "INTEGRITY_FAILURE",
+  "The stored record does not hold: it is not what this peer wrote.",
+  "Ask another peer; an operator repairs this one from its backup.",
+);
+
+const unknown = rejection(
+  "APPROVER_NOT_FOUND",
+  "No approver of this ref is registered.",
+  "Check the ref; every version has a ref of its own.",
+);
+
+/**
+ * One approver version by its complete ref, already URL-decoded.
+ *
+ * Left, in this order: 401 and 403 for the actor, `NOT_INITIALIZED` and `SEALED`,
+ * `INVALID_REF`, `APPROVER_NOT_FOUND`, and `INTEGRITY_FAILURE` when the row's seal
+ * does not hold or its descriptor is not the one the ref names (contract 2.2).
+ * A store that cannot be read throws.
+ */
+export const readApprover = (
+  { view, state, crypto, settings, now, integrityLost }: ReadPorts,
+  actor: ActorCheck,
+  ref: string,
+): Either.Either<Rows["approvers"], Rejection> =>
+  Either.gen(function* () {
+    yield* authorize({ now, settings }, actor, READ_PERMISSION);
+    const refusal = readRefusal(state);
+    if (refusal !== undefined) return yield* Either.left(refusal);
+    const { digestHex } = yield* parseApproverRef(ref);
+    const row = yield* Either.try({
+      try: () => view.get("approvers", ref),
+      catch: (fault) => {
+        if (!(fault instanceof IntegrityFailure)) throw fault;
+        integrityLost(fault.where);
+        return damaged;
+      },
+    });
+    if (row === undefined) return yield* Either.left(unknown);
+    if (row.ref !== ref || refDigest(crypto.sha256, row.descriptor) !== digestHex) {
+      integrityLost(`approvers/${ref}`);
+      return yield* Either.left(damaged);
+    }
+    return row;
+  });
