@@ -1,0 +1,164 @@
+import { describe, expect, it } from "vitest";
+import { Cluster } from "../../properties/cluster/Cluster.ts";
+import type { Message } from "./Message.ts";
+
+const founded = (total = 3): Cluster => {
+  const cluster = new Cluster(total);
+  cluster.pass(2_000);
+  return cluster;
+};
+const restart = (cluster: Cluster, peerId: number): void => {
+  cluster.peers.get(peerId)?.stop();
+  cluster.start(peerId);
+};
+const approvers = (cluster: Cluster) => [...cluster.peers.values()].map((each) => each.state.registry.approvers);
+const preparations = (cluster: Cluster) => [...cluster.peers.values()].map((each) => each.state.preparations.size);
+/** Keeps a kind of message from or to some peers off the wire. */
+const cut =
+  (tag: Message["_tag"], involves: (from: number, to: number) => boolean) =>
+  (from: number, to: number, message: Message): Message | undefined =>
+    message._tag === tag && involves(from, to) ? undefined : message;
+const whole = (_from: number, _to: number, message: Message): Message => message;
+
+describe("a proposal whose writer went away", () => {
+  it("is applied by survivors that jointly hold all receipts, and by the writer when it is back", () => {
+    const cluster = founded();
+    cluster.tamper = cut("Votes", () => true);
+    cluster.register(2, "request", "alice", 7);
+    cluster.settle();
+    expect(preparations(cluster)).toEqual([1, 1, 1]);
+    cluster.peers.get(1)?.stop();
+    cluster.tamper = whole;
+    cluster.pass(1_500);
+    expect(approvers(cluster)).toEqual([0, 1, 1]);
+    cluster.start(1);
+    cluster.pass(3_000);
+    expect(approvers(cluster)).toEqual([1, 1, 1]);
+    for (const { state } of cluster.peers.values()) {
+      expect(state.locks.size).toBe(0);
+      expect(state.outbox.size).toBe(0);
+    }
+  });
+
+  it("is applied by everybody after all of them stopped at once", () => {
+    const cluster = founded();
+    cluster.tamper = cut("Votes", () => true);
+    cluster.register(2, "request", "alice", 7);
+    cluster.settle();
+    cluster.tamper = whole;
+    for (const peerId of [1, 2, 3]) restart(cluster, peerId);
+    cluster.pass(4_000);
+    expect(approvers(cluster)).toEqual([1, 1, 1]);
+  });
+
+  it("stays locked, visibly, where a member never prepared and the evidence is gone; other keys go on", () => {
+    const cluster = founded();
+    cluster.tamper = cut("Prepare", (_from, to) => to === 3);
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    restart(cluster, 1);
+    cluster.tamper = whole;
+    cluster.pass(90_000);
+    expect(approvers(cluster)).toEqual([0, 0, 0]);
+    expect(preparations(cluster)).toEqual([1, 1, 0]);
+    cluster.register(2, "retry", "alice", 7);
+    cluster.register(3, "other", "bob", 8);
+    cluster.pass(2_000);
+    expect(cluster.answers.get("retry")).toMatchObject({
+      _tag: "Rejected",
+      rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", outcomeUnknown: true },
+    });
+    expect(cluster.answers.get("other")).toMatchObject({ _tag: "Registered", created: true });
+  });
+
+  it("is finished by the writer itself while it still has the evidence", () => {
+    const cluster = founded();
+    cluster.tamper = cut("Prepare", (_from, to) => to === 3);
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    cluster.tamper = whole;
+    cluster.pass(1_000);
+    expect(cluster.answers.get("request")).toMatchObject({ _tag: "Registered", created: true });
+  });
+
+  it("gets no receipt after its deadline", () => {
+    const cluster = founded();
+    cluster.tamper = cut("Prepare", (_from, to) => to === 3);
+    cluster.register(1, "request", "alice", 7);
+    cluster.pass(61_000);
+    cluster.tamper = whole;
+    cluster.pass(10_000);
+    expect(preparations(cluster)).toEqual([1, 1, 0]);
+    expect(cluster.tables.get(3)?.get("slots")?.size ?? 0).toBe(0);
+    expect(cluster.answers.get("request")).toMatchObject({ _tag: "Rejected", rejection: { outcomeUnknown: true } });
+  });
+});
+
+describe("a certificate", () => {
+  for (const lost of [2, 3])
+    it(`reaches peer ${lost} again after the first delivery was lost, and the caller waits for it`, () => {
+      const cluster = founded();
+      cluster.tamper = cut("Commit", (_from, to) => to === lost);
+      cluster.register(1, "request", "alice", 7);
+      cluster.pass(900);
+      expect(cluster.answers.has("request")).toBe(false);
+      cluster.tamper = whole;
+      cluster.pass(1_000);
+      expect(cluster.answers.get("request")).toMatchObject({ _tag: "Registered", created: true });
+      expect(approvers(cluster)).toEqual([1, 1, 1]);
+    });
+
+  it("is delivered by a member when the writer died right after its first delivery", () => {
+    const cluster = founded();
+    cluster.tamper = cut("Commit", (_from, to) => to === 3);
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    cluster.peers.get(1)?.stop();
+    cluster.tamper = whole;
+    cluster.pass(3_000);
+    expect(approvers(cluster)).toEqual([1, 1, 1]);
+    expect(cluster.peers.get(3)?.state.registry.approvers).toBe(1);
+  });
+
+  it("delivered twice is acknowledged twice and written once", () => {
+    const cluster = founded();
+    const commits: Array<Message> = [];
+    cluster.tamper = (_from, to, message) => {
+      if (message._tag === "Commit" && to === 2) commits.push(message);
+      return message;
+    };
+    cluster.register(1, "request", "alice", 7);
+    cluster.pass(2_000);
+    const [commit] = commits;
+    const before = cluster.tables.get(2)?.get("head")?.get("self")?.row;
+    const acks: Array<Message> = [];
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "CommitAcks") acks.push(message);
+      return message;
+    };
+    if (commit !== undefined) cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: 1, message: commit, actors: [] });
+    cluster.settle();
+    expect(acks).toHaveLength(1);
+    expect(cluster.tables.get(2)?.get("head")?.get("self")?.row).toEqual(before);
+  });
+
+  it("that a member has no memory of puts it in quarantine: its disk went back in time", () => {
+    const cluster = founded();
+    const copy = new Map([...(cluster.tables.get(3) ?? [])].map(([table, rows]) => [table, new Map(rows)]));
+    cluster.tamper = cut("Commit", (_from, to) => to === 3);
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    cluster.peers.get(3)?.stop();
+    cluster.tables.set(3, copy);
+    cluster.start(3);
+    cluster.tamper = whole;
+    cluster.pass(3_000);
+    expect(cluster.peers.get(3)?.state.quarantine).toContain("does not remember");
+    expect(cluster.peers.get(3)?.state.registry.approvers).toBe(0);
+    cluster.register(2, "next", "bob", 8);
+    cluster.pass(3_000);
+    expect(cluster.answers.get("next")).toMatchObject({
+      rejection: { members: [{ peerId: 3, reason: "it is quarantined" }] },
+    });
+  });
+});
