@@ -1,0 +1,9 @@
+#!/usr/bin/env node
+/** The `custody` command. What a subcommand does not need is not loaded; no logic lives here. */
+import { fileURLToPath } from "node:url";
+import { runCustody } from "../cli/Custody.ts";
+
+runCustody({
+  entry: fileURLToPath(import.meta.url),
+  loadSim: async () => (await import("../../sim/bin/simCommand.ts")).sim,
+});

@@ -1,0 +1,41 @@
+/** The answers of the service whose members a command looks at; everything else is printed as it came. */
+import { Effect, Schema } from "effect";
+import { CliFailure } from "./CliFailure.ts";
+
+const InitAnswer = Schema.Struct({
+  peerId: Schema.Number,
+  threshold: Schema.Number,
+  total: Schema.Number,
+  shares64: Schema.NonEmptyArray(Schema.String),
+  sharesNeeded: Schema.Number,
+});
+
+const UnsealAnswer = Schema.Struct({
+  state: Schema.Literal("SEALED", "UNSEALED"),
+  have: Schema.Number,
+  need: Schema.Number,
+});
+
+const StatusAnswer = Schema.Struct({ state: Schema.Literal("UNINITIALIZED", "SEALED", "UNSEALED") });
+
+const RecordAnswer = Schema.Struct({ ref: Schema.String });
+
+const reader =
+  <A, I>(schema: Schema.Schema<A, I>, kind: "unknown" | "unreachable") =>
+  (body: unknown): Effect.Effect<A, CliFailure> =>
+    Schema.decodeUnknown(schema)(body).pipe(
+      Effect.mapError(
+        () =>
+          new CliFailure({
+            kind,
+            message: "the service answered in a form this version does not know",
+            hint: "check --url, and compare the versions of the command and of the peer",
+          }),
+      ),
+    );
+
+// What changed something succeeded all the same; what only read did not reach this service.
+export const readInitAnswer = reader(InitAnswer, "unknown");
+export const readUnsealAnswer = reader(UnsealAnswer, "unknown");
+export const readRecordAnswer = reader(RecordAnswer, "unknown");
+export const readStatusAnswer = reader(StatusAnswer, "unreachable");

@@ -1,0 +1,119 @@
+/** `custody approvers register | get`. */
+import * as Args from "@effect/cli/Args";
+import * as Command from "@effect/cli/Command";
+import * as Options from "@effect/cli/Options";
+import { Effect, Either, Option } from "effect";
+import { parseApproverRef } from "../../core/credential/ApproverRef.ts";
+import { readBoundedFile } from "../config/BoundedFile.ts";
+import { readRecordAnswer } from "./Answers.ts";
+import { type CliFailure, usageFailure } from "./CliFailure.ts";
+import { printResult } from "./Output.ts";
+import { type PublicKeyFile, parsePublicKeyFile } from "./PublicKeyFile.ts";
+import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
+import { readStandardInput } from "./StandardInput.ts";
+
+/** The largest public key is 2,592 bytes; PEM makes it a third longer. */
+const maxKeyFileBytes = 16 * 1024;
+
+const readKey = (file: string): Effect.Effect<PublicKeyFile, CliFailure> =>
+  Effect.gen(function* () {
+    const content = yield* file === "-"
+      ? readStandardInput("the public key", maxKeyFileBytes)
+      : readBoundedFile(file, { maxBytes: maxKeyFileBytes, secret: false }).pipe(
+          Effect.mapError((fault) => usageFailure(`--key: ${fault.message}`)),
+        );
+    return yield* Either.mapLeft(parsePublicKeyFile(content), (why) => usageFailure(`--key: the file ${why}`));
+  });
+
+const chosenAlgorithm = (key: PublicKeyFile, given: string | undefined): Either.Either<string, CliFailure> => {
+  if (key.algorithm === undefined && given === undefined) {
+    return Either.left(
+      usageFailure("--key: the encoding does not name the algorithm; give --algorithm, for example P256"),
+    );
+  }
+  if (key.algorithm !== undefined && given !== undefined && key.algorithm !== given) {
+    return Either.left(usageFailure(`--algorithm: the key is of ${key.algorithm}; leave the option out`));
+  }
+  return Either.right(given ?? key.algorithm ?? "");
+};
+
+/** `k=v` pairs as a map; a key given twice is refused rather than dropped. */
+const metadataOf = (pairs: ReadonlyArray<string>): Either.Either<Readonly<Record<string, string>>, CliFailure> => {
+  const entries = pairs.map((pair) => {
+    const equals = pair.indexOf("=");
+    return [pair.slice(0, Math.max(equals, 0)), pair.slice(equals + 1)] as const;
+  });
+  const malformed = entries.findIndex(([key]) => key === "");
+  if (malformed !== -1) return Either.left(usageFailure(`--metadata ${malformed + 1} is not key=value`));
+  const twice = entries.findIndex(([key], index) => entries.findIndex(([other]) => other === key) !== index);
+  if (twice !== -1) return Either.left(usageFailure(`--metadata ${twice + 1} repeats a key; keep one of them`));
+  return Either.right(Object.fromEntries(entries));
+};
+
+const register = Command.make(
+  "register",
+  {
+    id: Options.text("id").pipe(Options.withDescription("The approver's id, such as alice.")),
+    key: Options.text("key").pipe(
+      Options.withPseudoName("FILE|-"),
+      Options.withDescription("The public key: PEM, DER or Base64; - for standard input."),
+    ),
+    algorithm: Options.text("algorithm").pipe(
+      Options.withDescription("The key's algorithm, such as ED25519 or P256; needed only for a bare key."),
+      Options.optional,
+      Options.map(Option.getOrUndefined),
+    ),
+    metadata: Options.text("metadata").pipe(
+      Options.withPseudoName("KEY=VALUE"),
+      Options.withDescription("Metadata for search and display."),
+      Options.repeated,
+    ),
+    service: serviceOptions,
+    json: jsonOption,
+  },
+  ({ id, key, algorithm, metadata, service, json }) =>
+    Effect.gen(function* () {
+      if (key === "-" && service.tokenFile === "-") {
+        return yield* usageFailure("--key and --token-file both ask for standard input; name a file for one of them");
+      }
+      const pairs = yield* metadataOf(metadata);
+      const publicKey = yield* readKey(key);
+      const credential = {
+        type: "SIGNATURE",
+        algorithm: yield* chosenAlgorithm(publicKey, algorithm),
+        publicKey64: publicKey.publicKey64,
+      };
+      const body = { id, credential, ...(metadata.length === 0 ? {} : { metadata: pairs }) };
+      const { call } = yield* serviceOf(service, process.env);
+      const answer = yield* call({ method: "POST", path: "/v1/custody/approvers", body });
+      const { ref } = yield* readRecordAnswer(answer.body);
+      const headline = `${answer.status === 201 ? "Registered" : "Registered already"}: ${ref}`;
+      yield* printResult({ json, headline, value: answer.body });
+    }).pipe(Effect.scoped),
+).pipe(Command.withDescription("Register a public key; repeating the same command is harmless."));
+
+const get = Command.make(
+  "get",
+  {
+    ref: Args.text({ name: "ref" }).pipe(Args.withDescription("The complete ref, as register printed it.")),
+    service: serviceOptions,
+    json: jsonOption,
+  },
+  ({ ref, service, json }) =>
+    Effect.gen(function* () {
+      if (Either.isLeft(parseApproverRef(ref))) {
+        return yield* usageFailure(
+          "this is not a complete ref; give id@sha256: and 64 lower-case hexadecimal characters",
+        );
+      }
+      const { call } = yield* serviceOf(service, process.env);
+      const path = `/v1/custody/approvers/${encodeURIComponent(ref)}`;
+      const { body } = yield* call({ method: "GET", path });
+      yield* printResult({ json, value: body });
+    }).pipe(Effect.scoped),
+).pipe(Command.withDescription("Show one approver version."));
+
+export const approverCommands = Command.make("approvers").pipe(
+  Command.withDescription("Register and read approvers."),
+  Command.withSubcommands([register, get]),
+);

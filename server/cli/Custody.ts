@@ -1,0 +1,116 @@
+/** The `custody` command line: parses, runs one command, reports, and ends with its exit code. */
+import * as CliConfig from "@effect/cli/CliConfig";
+import * as Command from "@effect/cli/Command";
+import * as HelpDoc from "@effect/cli/HelpDoc";
+import { isValidationError } from "@effect/cli/ValidationError";
+import { makeRunMain, type Teardown } from "@effect/platform/Runtime";
+import * as NodeContext from "@effect/platform-node/NodeContext";
+import { Cause, Effect, Exit, Option } from "effect";
+import { CliFailure, exitCodes } from "./CliFailure.ts";
+import { withPlainConsole } from "./PlainConsole.ts";
+import { printErrorLines, printFailure } from "./Output.ts";
+import { secretInArguments } from "./SecretArguments.ts";
+import { packageVersion } from "./Version.ts";
+
+export interface CustodySettings<R, E, A> {
+  /** The absolute path of the script that was started. */
+  readonly entry: string;
+  /** Loads `custody sim`. */
+  readonly loadSim: () => Promise<Command.Command<"sim", R, E, A>>;
+}
+
+const loadServerCommands = async (entry: string) => {
+  const { serverCommand } = await import("./ServerCommand.ts");
+  const { systemCommands } = await import("./SystemCommands.ts");
+  const { approverCommands } = await import("./ApproverCommands.ts");
+  const { devCommand, tokenCommand } = await import("./DevCommands.ts");
+  return [serverCommand, ...systemCommands, approverCommands, devCommand(entry), tokenCommand] as const;
+};
+
+const serverWords = new Set(["server", "init", "unseal", "seal", "status", "approvers", "dev", "token"]);
+
+const root = Command.make("custody").pipe(Command.withDescription("Approver registry of a key custody cluster."));
+
+const footer = HelpDoc.p(
+  "Every command explains itself with --help. Also: --version, --completions bash|zsh|fish, --wizard. " +
+    "Exit codes: 0 done, 1 refused by the service, 2 wrong usage, 3 could not reach the service, " +
+    "4 outcome not known yet (repeat the same command).",
+);
+
+/** The simulator is loaded for its own command and for help on everything, and then alone or not at all. */
+const loadRunner = async <R, E, A>(first: string | undefined, { entry, loadSim }: CustodySettings<R, E, A>) => {
+  const app = { name: "custody", version: packageVersion(entry), footer };
+  if (first === "sim") return Command.run(Command.withSubcommands(root, [await loadSim()]), app);
+  const commands = await loadServerCommands(entry);
+  if (first !== undefined && serverWords.has(first)) return Command.run(Command.withSubcommands(root, commands), app);
+  return Command.run(Command.withSubcommands(root, [...commands, await loadSim()]), app);
+};
+
+const program = <E, A>(settings: CustodySettings<NodeContext.NodeContext, E, A>, argv: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const args = argv.slice(2);
+    const secret = secretInArguments(args);
+    if (secret !== undefined) return yield* secret;
+    const run = yield* Effect.promise(() => loadRunner(args[0], settings));
+    // Bare `custody` asks what there is.
+    yield* run(args.length === 0 ? [...argv, "--help"] : argv);
+  }).pipe(
+    Effect.provide(NodeContext.layer),
+    Effect.provide(CliConfig.layer({ isCaseSensitive: true, showBuiltIns: false })),
+    withPlainConsole,
+  );
+
+const report =
+  (json: boolean) =>
+  (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
+    if (Cause.isInterruptedOnly(cause)) return Effect.void;
+    const error = Cause.squash(cause);
+    if (error instanceof CliFailure) return printFailure(error, json);
+    // The parser has explained itself already.
+    if (isValidationError(error)) return Effect.void;
+    return printErrorLines([`custody: internal error: ${error instanceof Error ? error.message : "unknown"}`]);
+  };
+
+/** The shell's code for a command that SIGINT ended. */
+const interruptedCode = 130;
+/** EX_SOFTWARE of sysexits.h: a fault of this program, not of its use. */
+const internalCode = 70;
+
+/** For these, being told to stop is how they end well. */
+const untilStopped = new Set(["server", "dev"]);
+
+const codeOf = (exit: Exit.Exit<unknown, unknown>, first: string | undefined): number => {
+  if (Exit.isSuccess(exit)) return exitCodes.done;
+  if (Cause.isInterruptedOnly(exit.cause)) {
+    return first !== undefined && untilStopped.has(first) ? exitCodes.done : interruptedCode;
+  }
+  const error = Option.getOrUndefined(Cause.failureOption(exit.cause));
+  if (error instanceof CliFailure) return exitCodes[error.kind];
+  return isValidationError(error) ? exitCodes.usage : internalCode;
+};
+
+/**
+ * Runs an effect as the process. The first SIGINT, SIGTERM or SIGHUP interrupts
+ * it; further ones change nothing: a terminal and npm both pass Ctrl-C on, and
+ * what is being closed in order must not be cut short by the second.
+ */
+const runMain = makeRunMain(({ fiber, teardown }) => {
+  const keepAlive = setInterval(() => undefined, 2 ** 31 - 1);
+  const interrupt = (): void => fiber.unsafeInterruptAsFork(fiber.id());
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
+  fiber.addObserver((exit) => {
+    clearInterval(keepAlive);
+    teardown(exit, (code) => process.exit(code));
+  });
+});
+
+/** Runs the command line of this process and exits. */
+export const runCustody = <E, A>(settings: CustodySettings<NodeContext.NodeContext, E, A>): void => {
+  const { argv } = process;
+  // Whoever reads the output may stop reading; that is no reason to fail.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  const teardown: Teardown = (exit, onExit) => onExit(codeOf(exit, argv[2]));
+  program(settings, argv).pipe(Effect.tapErrorCause(report(argv.includes("--json"))), (effect) =>
+    runMain(effect, { teardown, disableErrorReporting: true }),
+  );
+};

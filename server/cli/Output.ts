@@ -1,0 +1,48 @@
+/** Everything the command line writes: results on standard output, the rest on standard error. */
+import { Effect } from "effect";
+import { stringify } from "yaml";
+import { CliFailure } from "./CliFailure.ts";
+import { problemLines } from "./Problem.ts";
+
+const write = (stream: NodeJS.WriteStream, text: string): Effect.Effect<void> =>
+  Effect.async<void>((resume) => {
+    // A reader that went away has read what it wanted.
+    stream.write(text, () => resume(Effect.void));
+  });
+
+/** Text from elsewhere, without the control characters by which it could steer a terminal. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\u{fffd}");
+
+/** Writes lines to standard output and waits until they are handed over. */
+export const printLines = (lines: ReadonlyArray<string>): Effect.Effect<void> =>
+  write(process.stdout, lines.map((line) => `${line}\n`).join(""));
+
+/** Writes lines to standard error and waits until they are handed over. */
+export const printErrorLines = (lines: ReadonlyArray<string>): Effect.Effect<void> =>
+  write(process.stderr, lines.map((line) => `${line}\n`).join(""));
+
+/** A value in lines of YAML, in which everything unprintable is escaped. */
+const yamlLines = (value: unknown): ReadonlyArray<string> =>
+  stringify(value, { lineWidth: 0, defaultStringType: "PLAIN" }).trimEnd().split("\n").map(printable);
+
+export interface Printed {
+  readonly json: boolean;
+  /** One line above the value, for people only. */
+  readonly headline?: string | undefined;
+  readonly value: unknown;
+}
+
+/** Prints a result: one line of JSON, or a headline and the value as YAML. */
+export const printResult = ({ json, headline, value }: Printed): Effect.Effect<void> =>
+  printLines(
+    json ? [JSON.stringify(value)] : [...(headline === undefined ? [] : [printable(headline)]), ...yamlLines(value)],
+  );
+
+/** Prints a failure on standard error: in words, or as one line of JSON. */
+export const printFailure = (failure: CliFailure, json: boolean): Effect.Effect<void> => {
+  const { kind, message, hint, problem } = failure;
+  if (json) return printErrorLines([JSON.stringify({ error: { kind, message, hint, problem } })]);
+  const own = problem === undefined ? message.split("\n") : [...problemLines(problem), `  ${message}`];
+  const lines = hint === undefined ? own : [...own, `  ${hint}`];
+  return printErrorLines(lines.map((line, index) => printable(index === 0 ? `custody: ${line}` : line)));
+};

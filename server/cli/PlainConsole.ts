@@ -1,0 +1,19 @@
+/** The console of the command-line library: colors only where a terminal shows them, and every line handed over. */
+import { stripVTControlCharacters } from "node:util";
+import { Effect } from "effect";
+
+const colored = (stream: NodeJS.WriteStream): boolean => stream.isTTY && (process.env["NO_COLOR"] ?? "") === "";
+
+const line =
+  (stream: NodeJS.WriteStream) =>
+  (...parts: ReadonlyArray<unknown>): Effect.Effect<void> =>
+    Effect.async<void>((resume) => {
+      const text = parts.map(String).join(" ");
+      stream.write(`${colored(stream) ? text : stripVTControlCharacters(text)}\n`, () => resume(Effect.void));
+    });
+
+/** Runs an effect whose `Console.log` and `Console.error` write that way. */
+export const withPlainConsole = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.consoleWith((current) =>
+    Effect.withConsole(effect, { ...current, log: line(process.stdout), error: line(process.stderr) }),
+  );

@@ -1,0 +1,43 @@
+/** What the service says when it refuses (RFC 9457), as far as the command line shows it. */
+import { Either, Schema } from "effect";
+
+const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true });
+
+const ProblemSchema = Schema.Struct({
+  status: Schema.Number,
+  code: Schema.String,
+  detail: optional(Schema.String),
+  hint: optional(Schema.String),
+  requestId: optional(Schema.String),
+  ref: optional(Schema.String),
+  retryable: optional(Schema.Boolean),
+  /** The mutation may still happen, or may have happened. */
+  outcomeUnknown: optional(Schema.Boolean),
+  errors: optional(
+    Schema.Array(Schema.Struct({ pointer: Schema.String, code: Schema.String, detail: optional(Schema.String) })),
+  ),
+  members: optional(Schema.Array(Schema.Struct({ peerId: Schema.Number, reason: optional(Schema.String) }))),
+});
+
+/** A problem document; members this version does not know are left out. */
+export type Problem = typeof ProblemSchema.Type;
+
+const decode = Schema.decodeUnknownEither(ProblemSchema);
+
+/** Reads the body of an error; undefined when it is not a problem document of this service. */
+export const parseProblem = (body: unknown): Problem | undefined => Either.getOrUndefined(decode(body));
+
+/** The problem in lines for a person, the first one without indentation. */
+export const problemLines = (problem: Problem): ReadonlyArray<string> => [
+  `${problem.code} (${problem.status})${problem.detail === undefined ? "" : `: ${problem.detail}`}`,
+  ...(problem.errors ?? []).map(
+    ({ pointer, code, detail }) =>
+      `  at ${pointer === "" ? "the body" : pointer}: ${code}${detail === undefined ? "" : `: ${detail}`}`,
+  ),
+  ...(problem.members ?? []).map(
+    ({ peerId, reason }) => `  peer ${peerId}${reason === undefined ? "" : `: ${reason}`}`,
+  ),
+  ...(problem.ref === undefined ? [] : [`  ref: ${problem.ref}`]),
+  ...(problem.hint === undefined ? [] : [`  hint: ${problem.hint}`]),
+  ...(problem.requestId === undefined ? [] : [`  request: ${problem.requestId}`]),
+];

@@ -1,0 +1,152 @@
+/** One HTTP call to a peer, and an honest account of what a failure leaves known. */
+import * as HttpClient from "@effect/platform/HttpClient";
+import { RequestError } from "@effect/platform/HttpClientError";
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest";
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient";
+import { Agent } from "@effect/platform-node/Undici";
+import { Effect, Redacted, type Scope } from "effect";
+import { CliFailure } from "./CliFailure.ts";
+import { parseProblem } from "./Problem.ts";
+
+/** Far above the largest record; a body beyond it is not an answer of this service. */
+const maxResponseBytes = 16 * 1024 * 1024;
+/** How long opening a connection may take, TLS included. */
+const connectMillis = 5_000;
+
+export interface ServiceAddress {
+  /** Scheme, host and port, without a path. */
+  readonly origin: string;
+  readonly token: Redacted.Redacted | undefined;
+  /** PEM texts: the authorities to trust, and the client certificate to show. */
+  readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  /** How long a whole call may take. */
+  readonly timeoutMillis: number;
+}
+
+export interface ServiceCall {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+export interface ServiceAnswer {
+  /** 200 to 299. */
+  readonly status: number;
+  /** The parsed JSON body. */
+  readonly body: unknown;
+}
+
+export interface Service {
+  /** Fails with a {@link CliFailure} for every answer that is not a success in JSON. */
+  readonly call: (call: ServiceCall) => Effect.Effect<ServiceAnswer, CliFailure>;
+}
+
+const field = (cause: unknown, name: "code" | "syscall"): string => {
+  const value: unknown = cause instanceof Error && name in cause ? Reflect.get(cause, name) : undefined;
+  return typeof value === "string" ? value : "";
+};
+
+const tlsCode = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO)/;
+
+/** Why no byte of the request left this machine; undefined when some may have. */
+const neverSent = (cause: unknown): string | undefined => {
+  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
+  const code = field(first, "code");
+  if (code === "UND_ERR_CONNECT_TIMEOUT") return "no connection within 5 s";
+  if (code === "ECONNREFUSED") return "nothing listens there";
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "the host name is not known";
+  if (tlsCode.test(code)) return `TLS failed (${code}); check http or https, and --tls-ca`;
+  const syscall = field(first, "syscall");
+  return syscall === "connect" || syscall === "getaddrinfo" ? code : undefined;
+};
+
+const unreachable = (origin: string, why: string): CliFailure =>
+  new CliFailure({
+    kind: "unreachable",
+    message: `could not reach the service at ${origin}: ${why}`,
+    hint: "check --url and that the peer runs",
+  });
+
+const unknownOutcome = (why: string): CliFailure =>
+  new CliFailure({
+    kind: "unknown",
+    message: `the request was sent and ${why}: the outcome is not known yet`,
+    hint: "repeat the same command: an identical request converges",
+  });
+
+/** An answer this service never gives, or none: harmless for a read, an open question for a change. */
+const noAnswer = (origin: string, { method }: ServiceCall, why: string): CliFailure =>
+  method === "GET" ? unreachable(origin, why) : unknownOutcome(why);
+
+const refusal = (body: unknown): CliFailure | undefined => {
+  const problem = parseProblem(body);
+  if (problem === undefined) return undefined;
+  return problem.outcomeUnknown === true
+    ? new CliFailure({
+        kind: "unknown",
+        message: "the outcome is not known yet",
+        hint: "repeat the same command: an identical request converges",
+        problem,
+      })
+    : new CliFailure({ kind: "refused", message: "the service refused", problem });
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const request = ({ origin, token }: ServiceAddress, { method, path, body }: ServiceCall) => {
+  const bare = HttpClientRequest.make(method)(`${origin}${path}`, { acceptJson: true });
+  const authorized =
+    token === undefined ? bare : HttpClientRequest.setHeader(bare, "x-jwt-token", Redacted.value(token));
+  return body === undefined ? authorized : HttpClientRequest.bodyUnsafeJson(authorized, body);
+};
+
+const callWith = (client: HttpClient.HttpClient, address: ServiceAddress, call: ServiceCall) =>
+  Effect.gen(function* () {
+    const response = yield* client.execute(request(address, call));
+    return { status: response.status, text: yield* response.text };
+  }).pipe(
+    Effect.mapError((error) => {
+      const why = error instanceof RequestError ? neverSent(error.cause) : undefined;
+      return why === undefined
+        ? noAnswer(address.origin, call, "the connection broke before the answer was complete")
+        : unreachable(address.origin, why);
+    }),
+    Effect.timeoutFail({
+      duration: address.timeoutMillis,
+      onTimeout: () => noAnswer(address.origin, call, `no answer came within ${address.timeoutMillis / 1000} s`),
+    }),
+    Effect.flatMap(({ status, text }): Effect.Effect<ServiceAnswer, CliFailure> => {
+      const body = parsed(text);
+      if (status >= 200 && status < 300 && body !== undefined) return Effect.succeed({ status, body });
+      const why = `what answered there (status ${status}) is not this service`;
+      return Effect.fail(
+        (status >= 400 ? refusal(body) : undefined) ??
+          // A redirect or a plain 4xx changed nothing; a gateway's 5xx may hide that it did.
+          (status >= 300 && status < 500 ? unreachable(address.origin, why) : noAnswer(address.origin, call, why)),
+      );
+    }),
+  );
+
+/** Opens a client for one peer; its connections close with the scope. Redirects are not followed. */
+export const openService = (address: ServiceAddress): Effect.Effect<Service, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(
+      () =>
+        new Agent({
+          connect: { ...address.tls, timeout: connectMillis },
+          maxResponseSize: maxResponseBytes,
+        }),
+    ),
+    (agent) => Effect.promise(() => agent.destroy()),
+  ).pipe(
+    Effect.map((agent) => {
+      const client = HttpClient.withTracerPropagation(NodeHttpClient.makeUndici(agent), false);
+      return { call: (call) => callWith(client, address, call) };
+    }),
+  );

@@ -1,0 +1,109 @@
+/** The options every command that talks to a peer has, and the client they describe. */
+import * as Options from "@effect/cli/Options";
+import { Effect, Option, type Scope } from "effect";
+import { readBoundedText } from "../config/BoundedFile.ts";
+import { isLoopbackHost } from "../config/Loopback.ts";
+import { duration } from "../config/Setting.ts";
+import { loadAccessToken } from "./AccessToken.ts";
+import { type CliFailure, usageFailure } from "./CliFailure.ts";
+import { openService, type Service, type ServiceAddress } from "./ServiceClient.ts";
+
+export interface ServiceSettings {
+  readonly url: string | undefined;
+  readonly tokenFile: string | undefined;
+  readonly tlsCa: string | undefined;
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
+  readonly timeoutMillis: number;
+}
+
+/** PEM files are a few KiB each; a bundle of authorities may be larger. */
+const maxPemBytes = 1024 * 1024;
+
+const optionalText = (name: string, pseudoName: string, description: string) =>
+  Options.text(name).pipe(
+    Options.withPseudoName(pseudoName),
+    Options.withDescription(description),
+    Options.optional,
+    Options.map(Option.getOrUndefined),
+  );
+
+/** Machine-readable output. */
+export const jsonOption = Options.boolean("json").pipe(
+  Options.withDescription("Print one line of JSON instead of text; a failure too, on standard error."),
+);
+
+/** `--url` and everything that goes with it. */
+export const serviceOptions: Options.Options<ServiceSettings> = Options.all({
+  url: optionalText("url", "URL", "Address of a peer, such as http://127.0.0.1:7300. Default: CUSTODY_URL."),
+  tokenFile: optionalText(
+    "token-file",
+    "FILE|-",
+    "File with the access token, - for standard input. Default: the token in CUSTODY_TOKEN. Never an argument.",
+  ),
+  tlsCa: optionalText("tls-ca", "FILE", "PEM file with the authorities to trust instead of the system's."),
+  tlsCert: optionalText("tls-cert", "FILE", "PEM file with the client certificate to show."),
+  tlsKey: optionalText("tls-key", "FILE", "PEM file with the client certificate's private key."),
+  timeoutMillis: Options.text("timeout").pipe(
+    Options.withPseudoName("DURATION"),
+    Options.withDescription("How long to wait for an answer, such as 30s."),
+    Options.withSchema(duration(1, 600_000, "1ms to 10m")),
+    Options.withDefault(30_000),
+  ),
+});
+
+/** A URL is refused without being echoed: it may hold a password. */
+const originOf = (text: string, source: string): Effect.Effect<string, CliFailure> => {
+  const refuse = (why: string) =>
+    Effect.fail(usageFailure(`${source} ${why}; write for example http://127.0.0.1:7300`));
+  if (!URL.canParse(text)) return refuse("is not a URL");
+  const url = new URL(text);
+  if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("begins with neither https:// nor http://");
+  if (url.username !== "" || url.password !== "") return refuse("holds credentials, which do not belong there");
+  if (url.pathname !== "/" || url.search !== "" || url.hash !== "")
+    return refuse("holds more than scheme, host and port");
+  if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
+    return refuse("would carry the token in clear over a network: use https://");
+  }
+  return Effect.succeed(url.origin);
+};
+
+const pem = (option: string, file: string | undefined, secret: boolean) =>
+  file === undefined
+    ? Effect.succeed(undefined)
+    : readBoundedText(file, { maxBytes: maxPemBytes, secret }).pipe(
+        Effect.mapError((fault) => usageFailure(`${option}: ${fault.message}`)),
+      );
+
+const loadTls = (settings: ServiceSettings): Effect.Effect<ServiceAddress["tls"], CliFailure> =>
+  Effect.gen(function* () {
+    if ((settings.tlsCert === undefined) !== (settings.tlsKey === undefined)) {
+      return yield* usageFailure("--tls-cert and --tls-key belong together; give both or neither");
+    }
+    const ca = yield* pem("--tls-ca", settings.tlsCa, false);
+    const cert = yield* pem("--tls-cert", settings.tlsCert, false);
+    const key = yield* pem("--tls-key", settings.tlsKey, true);
+    return {
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+    };
+  });
+
+/** Opens the client the options describe; fails with a usage {@link CliFailure} before anything is sent. */
+export const serviceOf = (
+  settings: ServiceSettings,
+  env: Readonly<Record<string, string | undefined>>,
+): Effect.Effect<Service, CliFailure, Scope.Scope> =>
+  Effect.gen(function* () {
+    const url = settings.url ?? env["CUSTODY_URL"];
+    if (url === undefined) {
+      return yield* usageFailure(
+        "no service is named; give --url or set CUSTODY_URL, for example http://127.0.0.1:7300",
+      );
+    }
+    const origin = yield* originOf(url, settings.url === undefined ? "CUSTODY_URL" : "--url");
+    const tls = yield* loadTls(settings);
+    const token = yield* loadAccessToken(settings.tokenFile, env);
+    return yield* openService({ origin, token, tls, timeoutMillis: settings.timeoutMillis });
+  });

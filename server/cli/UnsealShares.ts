@@ -1,0 +1,65 @@
+/** Unseal shares as an operator gives them: typed unseen, or one per line on standard input. */
+import * as Prompt from "@effect/cli/Prompt";
+import type { QuitException } from "@effect/platform/Terminal";
+import { Effect, Redacted } from "effect";
+import { type CliFailure, usageFailure } from "./CliFailure.ts";
+import { readStandardInput } from "./StandardInput.ts";
+
+/** 255 shares is the most there can be; a share is 68 characters. */
+const maxBytes = 32 * 1024;
+const shareShape = /^[A-Za-z0-9+/=]{1,128}$/;
+
+const promptForShare = (label: string): Effect.Effect<string, CliFailure | QuitException, Prompt.Prompt.Environment> =>
+  Prompt.run(Prompt.hidden({ message: label })).pipe(
+    Effect.map((share) => Redacted.value(share).trim()),
+    Effect.filterOrFail(
+      (share) => shareShape.test(share),
+      () => usageFailure("what was typed is not a share; a share is one line of Base64, as init printed it"),
+    ),
+  );
+
+const sharesOnInput = readStandardInput("the unseal shares", maxBytes).pipe(
+  Effect.flatMap((bytes) => {
+    const lines = new TextDecoder().decode(bytes).split(/\r?\n/);
+    const shares = lines.map((line) => line.trim()).filter((line) => line !== "");
+    if (shares.length === 0) {
+      return Effect.fail(usageFailure("standard input holds no share; give one per line, as init printed them"));
+    }
+    const malformed = shares.findIndex((share) => !shareShape.test(share));
+    return malformed === -1
+      ? Effect.succeed(shares)
+      : Effect.fail(usageFailure(`share ${malformed + 1} on standard input is not one line of Base64`));
+  }),
+);
+
+/** What came of handing in one share. */
+export interface UnsealStep {
+  readonly state: "SEALED" | "UNSEALED";
+  readonly have: number;
+  readonly need: number;
+}
+
+/**
+ * Hands in shares until the peer is unsealed or they run out.
+ *
+ * @param submit hands in one share
+ * @returns the last step
+ */
+export const submitShares = <E, R>(
+  submit: (share: string) => Effect.Effect<UnsealStep, E, R>,
+): Effect.Effect<UnsealStep, E | CliFailure | QuitException, R | Prompt.Prompt.Environment> =>
+  Effect.gen(function* () {
+    if (process.stdin.isTTY) {
+      let step = yield* submit(yield* promptForShare("Unseal share"));
+      while (step.state === "SEALED") {
+        step = yield* submit(yield* promptForShare(`Unseal share (${step.have} of ${step.need} so far)`));
+      }
+      return step;
+    }
+    let last: UnsealStep | undefined;
+    for (const share of yield* sharesOnInput) {
+      last = yield* submit(share);
+      if (last.state === "UNSEALED") return last;
+    }
+    return last ?? (yield* usageFailure("standard input holds no share; give one per line"));
+  });

@@ -1,0 +1,126 @@
+/** From a started process to a peer that is ready: initialize it if it is new, unseal it, wait. */
+import { Effect, Either, type Redacted, Schedule, Schema } from "effect";
+import { readInitAnswer, readStatusAnswer, readUnsealAnswer } from "../cli/Answers.ts";
+import { CliFailure } from "../cli/CliFailure.ts";
+import type { Problem } from "../cli/Problem.ts";
+import { openService, type Service } from "../cli/ServiceClient.ts";
+import { readBoundedText } from "../config/BoundedFile.ts";
+import { type Cluster, type ClusterPeer, thresholdOf } from "./ClusterFile.ts";
+import type { DevFolder } from "./DevFolder.ts";
+import { httpUrl } from "./PeerConfigFile.ts";
+import { lastLogLines, type PeerProcess } from "./PeerProcess.ts";
+import { writePrivateFile } from "./PrivateFile.ts";
+
+export interface StartedPeer {
+  readonly peer: ClusterPeer;
+  readonly process: PeerProcess;
+}
+
+/** From the start of a process until it answers, and from the last unsealing until all are ready. */
+const patienceMillis = 60_000;
+const pollMillis = 50;
+const shownLogLines = 15;
+
+const SharesFile = Schema.parseJson(Schema.Struct({ peerId: Schema.Number, shares: Schema.Array(Schema.String) }));
+
+const fault = (folder: DevFolder, id: number, how: string, problem?: Problem): CliFailure =>
+  new CliFailure({
+    kind: "unreachable",
+    message: [
+      `peer ${id} ${how}; the end of ${folder.peer(id).log}:`,
+      ...lastLogLines(folder.peer(id), shownLogLines).map((line) => `  ${line}`),
+    ].join("\n"),
+    problem,
+  });
+
+/** Repeats a question until it is answered, the process ends, or patience does. */
+const patiently = <A>(
+  folder: DevFolder,
+  { peer, process }: StartedPeer,
+  question: Effect.Effect<A, CliFailure>,
+): Effect.Effect<A, CliFailure> =>
+  question.pipe(
+    Effect.retry({
+      schedule: Schedule.spaced(pollMillis).pipe(Schedule.upTo(patienceMillis)),
+      while: () => process.ending() === undefined,
+    }),
+    Effect.mapError(({ problem }) => {
+      const how = process.ending();
+      return how === undefined
+        ? fault(folder, peer.id, `is not ready after ${patienceMillis / 1000} s`, problem)
+        : fault(folder, peer.id, how);
+    }),
+  );
+
+const get = ({ call }: Service, path: string) => call({ method: "GET", path: `/v1/custody/system/${path}` });
+
+const savedShares = (folder: DevFolder, id: number): Effect.Effect<ReadonlyArray<string>> =>
+  readBoundedText(folder.peer(id).shares, { maxBytes: 64 * 1024, secret: true }).pipe(
+    Effect.flatMap(Schema.decodeUnknown(SharesFile)),
+    Effect.map(({ shares }) => shares),
+    Effect.orElseSucceed(() => []),
+  );
+
+/** Initializes a peer and keeps its shares before anything else happens: init may be repeated until the first unseal. */
+const initialize = (service: Service, folder: DevFolder, cluster: Cluster, id: number) =>
+  Effect.gen(function* () {
+    const total = cluster.peers.length;
+    const body = { peerId: id, threshold: thresholdOf(total), total };
+    const answer = yield* service.call({ method: "POST", path: "/v1/custody/system/init", body });
+    const { shares64 } = yield* readInitAnswer(answer.body);
+    yield* writePrivateFile(folder.peer(id).shares, `${JSON.stringify({ peerId: id, shares: shares64 })}\n`);
+  });
+
+const unseal = (service: Service, folder: DevFolder, id: number) =>
+  Effect.gen(function* () {
+    for (const share64 of yield* savedShares(folder, id)) {
+      const answer = yield* service.call({ method: "POST", path: "/v1/custody/system/unseal", body: { share64 } });
+      const { state } = yield* readUnsealAnswer(answer.body);
+      if (state === "UNSEALED") return true;
+    }
+    return false;
+  });
+
+/** Unseals with the shares at hand; where they are missing or of an earlier init, initializes again. */
+const open = (service: Service, folder: DevFolder, cluster: Cluster, id: number, state: string) =>
+  Effect.gen(function* () {
+    if (state === "UNSEALED") return;
+    if (state === "SEALED") {
+      const opened = yield* Effect.either(unseal(service, folder, id));
+      if (Either.isRight(opened) && opened.right) return;
+    }
+    yield* initialize(service, folder, cluster, id);
+    yield* unseal(service, folder, id);
+  });
+
+/**
+ * Brings every started peer of a cluster up and waits until each accepts changes.
+ *
+ * Fails with what a peer last said when it ends, refuses, or is not ready in time.
+ */
+export const bringUp = (
+  folder: DevFolder,
+  cluster: Cluster,
+  started: ReadonlyArray<StartedPeer>,
+  token: Redacted.Redacted,
+): Effect.Effect<void, CliFailure> =>
+  Effect.gen(function* () {
+    const each = <A>(step: (started: StartedPeer, service: Service) => Effect.Effect<A, CliFailure>) =>
+      Effect.forEach(
+        started,
+        (one) =>
+          openService({ origin: httpUrl(one.peer), token, tls: {}, timeoutMillis: 10_000 }).pipe(
+            Effect.flatMap((service) => step(one, service)),
+            Effect.scoped,
+          ),
+        { concurrency: "unbounded", discard: true },
+      );
+    yield* each((one, service) =>
+      Effect.gen(function* () {
+        const { body } = yield* patiently(folder, one, get(service, "status"));
+        const { state } = yield* readStatusAnswer(body);
+        yield* open(service, folder, cluster, one.peer.id, state);
+      }),
+    );
+    yield* each((one, service) => patiently(folder, one, get(service, "ready")));
+  });

@@ -1,0 +1,22 @@
+/** How this very program starts one peer of a development cluster, from a checkout or from the built package. */
+import type { DevFolder } from "./DevFolder.ts";
+
+/** Source needs the TypeScript loader, by its full address: the command must work from any folder. */
+const loaderArguments = (entry: string): ReadonlyArray<string> =>
+  entry.endsWith(".ts") ? ["--import", import.meta.resolve("tsx")] : [];
+
+/**
+ * The words of the command that runs a peer in the foreground.
+ *
+ * @param entry the absolute path of the `custody` script
+ */
+export const peerCommand = (entry: string, folder: DevFolder, id: number): readonly [string, ...Array<string>] => [
+  process.execPath,
+  ...loaderArguments(entry),
+  entry,
+  "server",
+  "--config",
+  folder.peer(id).config,
+  "--dev-secrets",
+  folder.secrets,
+];

@@ -1,0 +1,37 @@
+/** Tells when a peer ends and when it is back. Nothing is restarted: what happens next is for whoever watches. */
+import { Effect, Schedule } from "effect";
+import { printErrorLines } from "../cli/Output.ts";
+import type { StartedPeer } from "./BringUp.ts";
+import type { DevFolder } from "./DevFolder.ts";
+import { runningPid } from "./PidFile.ts";
+import type { ReadyReport } from "./ReadyReport.ts";
+
+const pollMillis = 500;
+
+const goneLines = (report: ReadyReport, { peer, process }: StartedPeer, pid: number): ReadonlyArray<string> => {
+  const how = (pid === process.pid ? process.ending() : undefined) ?? "has ended";
+  const restart = report.peers.find(({ id }) => id === peer.id)?.restart;
+  return [`peer ${peer.id} (process ${pid}) ${how}; to bring it back:`, `  ${restart ?? ""}`];
+};
+
+/** Watches the pid files for ever; one line for every change. */
+export const watchPeers = (
+  folder: DevFolder,
+  started: ReadonlyArray<StartedPeer>,
+  report: ReadyReport,
+): Effect.Effect<void> => {
+  const seen = new Map<number, number | undefined>(started.map(({ peer, process }) => [peer.id, process.pid]));
+  const look = (one: StartedPeer): Effect.Effect<void> => {
+    const { id } = one.peer;
+    const before = seen.get(id);
+    const now = runningPid(folder.peer(id).pidFile);
+    if (before === now) return Effect.void;
+    seen.set(id, now);
+    const gone = before === undefined ? [] : goneLines(report, one, before);
+    return printErrorLines([...gone, ...(now === undefined ? [] : [`peer ${id} is back as process ${now}`])]);
+  };
+  return Effect.suspend(() => Effect.forEach(started, look, { discard: true })).pipe(
+    Effect.repeat(Schedule.spaced(pollMillis)),
+    Effect.asVoid,
+  );
+};
