@@ -1,0 +1,134 @@
+/** Every error of the public API: its status, its title and whether repeating the request can help. The one table. */
+import type { BodyFault, MemberFault, Rejection, RejectionCode } from "../../core/Rejection.ts";
+
+/** Codes of this layer, beside those of the core. */
+type ServerCode =
+  | "NOT_FOUND"
+  | "METHOD_NOT_ALLOWED"
+  | "BAD_REQUEST"
+  | "REQUEST_TIMEOUT"
+  | "BODY_TOO_LARGE"
+  | "HEADERS_TOO_LARGE"
+  | "UNSUPPORTED_MEDIA_TYPE"
+  | "BODY_CAPACITY"
+  | "INVALID_SHARE"
+  | "NOT_READY"
+  | "INTERNAL_ERROR";
+export type ErrorCode = RejectionCode | ServerCode;
+
+interface ErrorKind {
+  readonly status: number;
+  readonly title: string;
+  /** Whether the same request may succeed later without being changed. */
+  readonly retryable: boolean;
+}
+
+const kind = (status: number, title: string, retryable = false): ErrorKind => ({ status, title, retryable });
+
+export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
+  INVALID_REQUEST_BODY: kind(400, "The request body is malformed"),
+  INVALID_REF: kind(400, "The ref is malformed"),
+  INVALID_PUBLIC_KEY: kind(400, "The public key is refused"),
+  INVALID_METADATA: kind(400, "The metadata is over a limit"),
+  UNSUPPORTED_ALGORITHM: kind(400, "The algorithm is not installed"),
+  INVALID_SHARE: kind(400, "The unseal share is refused"),
+  BAD_REQUEST: kind(400, "The request is malformed"),
+  UNAUTHENTICATED: kind(401, "The token is missing or refused"),
+  ACCESS_DENIED: kind(403, "The permission is missing"),
+  APPROVER_NOT_FOUND: kind(404, "There is no such approver"),
+  NOT_FOUND: kind(404, "There is no such resource"),
+  METHOD_NOT_ALLOWED: kind(405, "The method is not allowed here"),
+  REQUEST_TIMEOUT: kind(408, "The request did not arrive in time", true),
+  KEY_ALREADY_REGISTERED: kind(409, "The key is registered already"),
+  ALREADY_INITIALIZED: kind(409, "The peer is initialized already"),
+  BODY_TOO_LARGE: kind(413, "The request body is too large"),
+  UNSUPPORTED_MEDIA_TYPE: kind(415, "The media type is not supported"),
+  PREPARATION_CAPACITY: kind(429, "There is no capacity", true),
+  HEADERS_TOO_LARGE: kind(431, "The request header is too large"),
+  INTERNAL_ERROR: kind(500, "Something went wrong here"),
+  APPROVER_REPLICATION_UNAVAILABLE: kind(503, "A member is unavailable", true),
+  SEALED: kind(503, "The peer is sealed", true),
+  NOT_INITIALIZED: kind(503, "The peer is not initialized", true),
+  INTEGRITY_FAILURE: kind(503, "A stored record does not hold"),
+  BODY_CAPACITY: kind(503, "Too many request bodies at once", true),
+  NOT_READY: kind(503, "The cluster is not ready", true),
+};
+
+/** Seconds after which a repetition makes sense. */
+const retryAfter: Partial<Record<ErrorCode, string>> = { PREPARATION_CAPACITY: "5", BODY_CAPACITY: "1" };
+
+/** The challenge of RFC 9110 11.6.1; the token travels in a header of its own. */
+const challenge = 'JWT realm="custody", header="X-JWT-TOKEN"';
+
+/** An error before it is written: no field ever holds a submitted value. */
+export interface HttpFault {
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly hint: string;
+  readonly faults: ReadonlyArray<BodyFault>;
+  readonly members: ReadonlyArray<MemberFault>;
+  readonly ref: string | undefined;
+  readonly outcomeUnknown: boolean;
+  /** For 405. */
+  readonly allow: string | undefined;
+}
+
+type Optional = "faults" | "members" | "ref" | "outcomeUnknown" | "allow";
+
+export const httpFault = (
+  code: ErrorCode,
+  detail: string,
+  hint: string,
+  more: Partial<Pick<HttpFault, Optional>> = {},
+): HttpFault => ({
+  code,
+  detail,
+  hint,
+  faults: [],
+  members: [],
+  ref: undefined,
+  outcomeUnknown: false,
+  allow: undefined,
+  ...more,
+});
+
+export const faultOf = (rejection: Rejection): HttpFault => ({ ...rejection, allow: undefined });
+
+export interface Problem {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export const PROBLEM_TYPE = "application/problem+json";
+
+const headersOf = ({ code, allow }: HttpFault): Readonly<Record<string, string>> => {
+  const seconds = retryAfter[code];
+  return {
+    ...(seconds === undefined ? {} : { "retry-after": seconds }),
+    ...(code === "UNAUTHENTICATED" ? { "www-authenticate": challenge } : {}),
+    ...(allow === undefined ? {} : { allow }),
+  };
+};
+
+/** An error as RFC 9457 has it. */
+export const problemOf = (fault: HttpFault, requestId: string): Problem => {
+  const { code, detail, hint, faults, members, ref, outcomeUnknown } = fault;
+  const { status, title, retryable } = errorKinds[code];
+  const body = JSON.stringify({
+    type: `urn:custody:problem:${code}`,
+    title,
+    status,
+    detail,
+    instance: `urn:custody:request:${requestId}`,
+    code,
+    requestId,
+    retryable: retryable || outcomeUnknown,
+    hint,
+    ...(faults.length === 0 ? {} : { errors: faults }),
+    ...(members.length === 0 ? {} : { members }),
+    ...(ref === undefined ? {} : { ref }),
+    ...(outcomeUnknown ? { outcomeUnknown } : {}),
+  });
+  return { status, headers: headersOf(fault), body };
+};

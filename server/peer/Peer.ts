@@ -1,0 +1,271 @@
+/**
+ * One peer on this machine: the driver with its store, keys, timers, callers and
+ * way out to the others. It knows nothing of HTTP.
+ */
+import { randomBytes } from "node:crypto";
+import type { Either } from "effect";
+import type { Answer } from "../../core/Action.ts";
+import { installedProviders } from "../../core/credential/SignatureProvider.ts";
+import type { Digest } from "../../core/Digest.ts";
+import type { ActorCheck, Event, Settings } from "../../core/Event.ts";
+import type { PeerState } from "../../core/PeerState.ts";
+import type { Call } from "../../core/protocol/Forward.ts";
+import type { Message } from "../../core/protocol/Message.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import { type MemberFault, type Rejection, rejection } from "../../core/Rejection.ts";
+import type { Rows } from "../../core/Tables.ts";
+import type { ByteStore } from "../../runtime/ByteStore.ts";
+import { type Opened, openEnvelope, sealEnvelope } from "../../runtime/EnvelopeCodec.ts";
+import { delivery } from "../../runtime/Ingress.ts";
+import { PeerDriver } from "../../runtime/PeerDriver.ts";
+import { readApprover } from "../../runtime/Reads.ts";
+import { SealedStore } from "../../runtime/SealedStore.ts";
+import type { CryptoBackend, PeerKeys } from "../crypto/CryptoBackend.ts";
+import { FreshStart } from "./FreshStart.ts";
+import type { Metrics } from "./Metrics.ts";
+import { observedStore } from "./ObservedStore.ts";
+import { Replies } from "./Replies.ts";
+import { Timers } from "./Timers.ts";
+
+export interface PeerPorts {
+  readonly bytes: ByteStore;
+  readonly backend: CryptoBackend;
+  readonly settings: Settings;
+  readonly metrics: Metrics;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** A clock that never goes back, in milliseconds. */
+  readonly elapsedMillis: () => number;
+  /** Hands an envelope to the network; losing it is allowed. */
+  readonly send: (to: PeerId, envelope: Uint8Array) => void;
+  /** The peer must not go on. */
+  readonly halt: (reason: Error) => void;
+}
+
+/** What `init` decides for this peer. */
+export interface Initialization {
+  readonly peerId: PeerId;
+  readonly threshold: number;
+  readonly total: number;
+}
+
+interface Running {
+  readonly driver: PeerDriver;
+  readonly store: SealedStore;
+}
+
+/** A probe waits two seconds for its answers; whoever asks for readiness waits no longer than this. */
+const READINESS_MILLIS = 5_000;
+
+const entropy = (): Digest =>
+  // The brand is the length: 32 bytes.
+  randomBytes(32).toString("hex") as Digest;
+
+const notAnswered = (detail: string): Answer => ({
+  _tag: "Rejected",
+  rejection: rejection(
+    "APPROVER_REPLICATION_UNAVAILABLE",
+    detail,
+    "Repeat the same request; it finds out what became of it.",
+    {
+      outcomeUnknown: true,
+    },
+  ),
+});
+
+export class Peer {
+  readonly #ports: PeerPorts;
+  readonly #replies = new Replies();
+  readonly #timers: Timers;
+  readonly #publication = new Set<() => void>();
+  #running: Running;
+  #keys: PeerKeys | undefined;
+  #readiness: Promise<ReadonlyArray<MemberFault>> | undefined;
+
+  /** Reads the state back. Throws when the store cannot be read or its rows contradict each other. */
+  constructor(ports: PeerPorts) {
+    this.#ports = ports;
+    this.#timers = new Timers((timer) => this.#dispatch({ _tag: "TimerFired", timer }, "TimerFired"));
+    this.#running = this.#start(ports.bytes);
+  }
+
+  /** The published state: everything in it is on the disk. */
+  get state(): PeerState {
+    return this.#running.driver.state;
+  }
+
+  get backlog(): number {
+    return this.#running.driver.backlog;
+  }
+
+  /** Mutations that wait for their answer. */
+  get waiting(): number {
+    return this.#replies.size;
+  }
+
+  get settings(): Settings {
+    return this.#ports.settings;
+  }
+
+  /** The stored vault. Throws {@link IntegrityFailure} when its row does not hold. */
+  vault(): Uint8Array | undefined {
+    return this.#running.store.get("vault", "self")?.blob;
+  }
+
+  /** Opens an envelope from the network; Left says what is wrong with it. */
+  open(bytes: Uint8Array): Either.Either<Opened, string> {
+    return openEnvelope(this.#ports.backend.crypto, this.state, bytes);
+  }
+
+  /** Takes in a message whose envelope held, with what is known about the bearers of its tokens. */
+  deliver({ from, message }: Opened, actors: ReadonlyArray<ActorCheck>): void {
+    this.#dispatch(delivery(from, message, actors), message._tag);
+  }
+
+  /** Asks for a registry mutation; always answered within the configured time. */
+  mutate(call: Call, token: string, actor: ActorCheck): Promise<Answer> {
+    const { answerMillis } = this.#ports.settings;
+    const late = notAnswered("This peer has not come to an answer in time; the outcome is not known yet.");
+    return this.#replies.ask(
+      (requestId) => this.#dispatch({ _tag: "Command", requestId, call, token, actor }, "Command"),
+      answerMillis,
+      late,
+    );
+  }
+
+  /** Why a mutation would not be accepted now; empty when it would. Callers that ask at once share one probe. */
+  readiness(): Promise<ReadonlyArray<MemberFault>> {
+    this.#readiness ??= this.#askReadiness().finally(() => {
+      this.#readiness = undefined;
+    });
+    return this.#readiness;
+  }
+
+  /** See {@link readApprover}. */
+  read(actor: ActorCheck, ref: string): Either.Either<Rows["approvers"], Rejection> {
+    const { backend, settings, now } = this.#ports;
+    const integrityLost = (where: string): void => {
+      if (this.state.integrityFault === undefined) this.#dispatch({ _tag: "IntegrityLost", where }, "IntegrityLost");
+    };
+    return readApprover(
+      { view: this.#running.store, state: this.state, crypto: backend.crypto, settings, now: now(), integrityLost },
+      actor,
+      ref,
+    );
+  }
+
+  /**
+   * Initializes this peer with fresh keys, or again until it is unsealed once: whatever an earlier
+   * attempt wrote is replaced in the same transaction. The keys are out of use afterwards.
+   */
+  async initialize(keys: PeerKeys, vault: Uint8Array, numbers: Initialization): Promise<Answer> {
+    const before = this.#running;
+    const fixed = before.driver.state.peer?.unsealedOnce === true;
+    const next = fixed ? before : this.#start(new FreshStart(this.#ports.bytes), keys);
+    const answer = await this.#replies.ask(
+      (requestId) =>
+        next.driver.dispatch({
+          _tag: "Initialize",
+          requestId,
+          ...numbers,
+          identityKey: keys.identity.publicKey,
+          integrityKey: keys.integrity.publicKey,
+          vault,
+        }),
+      this.#ports.settings.answerMillis,
+      notAnswered("The initialization was not written in time; ask for the status of this peer."),
+    );
+    if (!fixed) next.store.useKey(undefined);
+    if (answer._tag === "Initialized") {
+      before.driver.stop();
+      this.#running = next;
+    }
+    return answer;
+  }
+
+  /**
+   * Brings the keys into use: verifies every stored row, then tells the protocol. Resolves when the
+   * unsealed state is published; to where rows do not hold, if they do not.
+   */
+  async unseal(keys: PeerKeys): Promise<string | undefined> {
+    const { driver, store } = this.#running;
+    this.#keys = keys;
+    store.useKey(keys.integrity);
+    const fault = store.verifyAll();
+    if (fault !== undefined) this.#dispatch({ _tag: "IntegrityLost", where: fault }, "IntegrityLost");
+    this.#ports.metrics.count("custody_events_total", "Unsealed");
+    driver.unseal(keys.identity);
+    while (!driver.state.unsealed && driver.state.integrityFault === undefined) await this.#nextPublication();
+    return driver.state.integrityFault;
+  }
+
+  /** Takes the keys out of use once everything before it is done. */
+  async seal(): Promise<void> {
+    this.#dispatch({ _tag: "Sealed" }, "Sealed");
+    // Events are handled in order, so this answer comes after the seal.
+    await this.#askReadiness();
+    this.#keys = undefined;
+    this.#running.store.useKey(undefined);
+  }
+
+  /** Nothing more is done; a flush under way is the store's to finish. */
+  stop(): void {
+    this.#timers.clear();
+    this.#running.driver.stop();
+  }
+
+  #start(bytes: ByteStore, keys?: PeerKeys): Running {
+    const { backend, settings, metrics, now, elapsedMillis, halt } = this.#ports;
+    const store = new SealedStore(bytes, backend.crypto);
+    if (keys !== undefined) store.useKey(keys.integrity);
+    const driver = new PeerDriver({
+      store: observedStore(store, {
+        elapsedMillis,
+        flushed: (millis) => metrics.observeFlush(millis),
+        published: () => this.#tellPublished(),
+      }),
+      clock: now,
+      entropy,
+      crypto: backend.crypto,
+      providers: installedProviders,
+      settings,
+      send: (to, message) => this.#send(to, message),
+      reply: (requestId, answer) => this.#replies.answer(requestId, answer),
+      setTimer: (timer, afterMillis) => this.#timers.set(timer, afterMillis),
+      halt,
+    });
+    return { driver, store };
+  }
+
+  #send(to: PeerId, message: Message): void {
+    const envelope = sealEnvelope(this.state, this.#keys?.identity, entropy(), to, message);
+    if (envelope === undefined) return;
+    this.#ports.metrics.count("custody_messages_sent_total", message._tag);
+    this.#ports.send(to, envelope);
+  }
+
+  #dispatch(event: Event, kind: string): void {
+    this.#ports.metrics.count("custody_events_total", kind);
+    this.#running.driver.dispatch(event);
+  }
+
+  async #askReadiness(): Promise<ReadonlyArray<MemberFault>> {
+    const silent = [{ peerId: this.state.peer?.peerId ?? 0, reason: "it does not answer" }];
+    const answer = await this.#replies.ask(
+      (requestId) => this.#dispatch({ _tag: "CheckReadiness", requestId }, "CheckReadiness"),
+      READINESS_MILLIS,
+      { _tag: "Readiness", faults: silent },
+    );
+    return answer._tag === "Readiness" ? answer.faults : silent;
+  }
+
+  #nextPublication(): Promise<void> {
+    return new Promise((resolve) => this.#publication.add(resolve));
+  }
+
+  #tellPublished(): void {
+    const waiting = [...this.#publication];
+    this.#publication.clear();
+    for (const resolve of waiting) resolve();
+  }
+}

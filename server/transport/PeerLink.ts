@@ -1,0 +1,136 @@
+/**
+ * The way to one other peer: a few kept-open connections and a short queue.
+ * A message that does not get through is dropped and never repeated here; the
+ * protocol sends again what still matters, at its own pace.
+ */
+import { type ClientRequest, Agent as HttpAgent, type RequestOptions, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { PeerClientTls } from "../tls/TlsMaterial.ts";
+
+/** Where the peer API takes messages. */
+export const MESSAGES_PATH = "/peer/v1/messages";
+export const MESSAGE_TYPE = "application/cbor";
+
+export interface LinkLimits {
+  readonly connections: number;
+  readonly queuedMessages: number;
+  readonly queuedBytes: number;
+  /** From sending a message to its answer. */
+  readonly timeoutMillis: number;
+}
+
+export const linkLimits: LinkLimits = {
+  connections: 4,
+  queuedMessages: 1024,
+  queuedBytes: 64 * 1024 * 1024,
+  timeoutMillis: 5_000,
+};
+
+/** Why a message did not get through; names for metrics. */
+export type DropReason = "queue full" | "refused" | "unreachable";
+
+export interface LinkOptions {
+  /** `scheme://host:port`. */
+  readonly url: string;
+  readonly tls: PeerClientTls;
+  readonly dropped: (reason: DropReason) => void;
+  readonly limits?: LinkLimits;
+}
+
+/** After the other side closed an idle connection just as it was used again, one new connection is worth a try. */
+const closedWhileIdle = (request: ClientRequest, error: NodeJS.ErrnoException): boolean =>
+  request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
+
+export class PeerLink {
+  readonly #limits: LinkLimits;
+  readonly #dropped: (reason: DropReason) => void;
+  readonly #agent: HttpAgent;
+  readonly #request: typeof httpRequest;
+  readonly #options: RequestOptions;
+  readonly #queue: Array<Uint8Array> = [];
+  #queuedBytes = 0;
+  #underWay = 0;
+  #closed = false;
+  #reachable: boolean | undefined;
+
+  constructor({ url, tls, dropped, limits = linkLimits }: LinkOptions) {
+    const { protocol, hostname, port } = new URL(url);
+    const secure = protocol === "https:";
+    const pool = { keepAlive: true, maxSockets: limits.connections };
+    this.#limits = limits;
+    this.#dropped = dropped;
+    this.#agent = secure ? new HttpsAgent({ ...pool, ...tls }) : new HttpAgent(pool);
+    this.#request = secure ? httpsRequest : httpRequest;
+    this.#options = {
+      agent: this.#agent,
+      method: "POST",
+      // A URL brackets an IPv6 address, a socket does not.
+      host: hostname.replace(/^\[(.*)\]$/, "$1"),
+      port: port === "" ? (secure ? 443 : 80) : port,
+      path: MESSAGES_PATH,
+      timeout: limits.timeoutMillis,
+    };
+  }
+
+  /** Whether the last message got an answer; undefined before the first. */
+  get reachable(): boolean | undefined {
+    return this.#reachable;
+  }
+
+  /** Takes a message; when too many wait, the oldest is dropped. */
+  send(message: Uint8Array): void {
+    if (this.#closed) return;
+    if (this.#underWay < this.#limits.connections) return this.#transmit(message);
+    this.#queue.push(message);
+    this.#queuedBytes += message.length;
+    while (this.#queue.length > this.#limits.queuedMessages || this.#queuedBytes > this.#limits.queuedBytes) {
+      this.#queuedBytes -= this.#queue.shift()?.length ?? 0;
+      this.#dropped("queue full");
+    }
+  }
+
+  /** Drops what waits and closes the connections. */
+  close(): void {
+    this.#closed = true;
+    this.#queue.length = 0;
+    this.#queuedBytes = 0;
+    this.#agent.destroy();
+  }
+
+  #transmit(message: Uint8Array, again = false): void {
+    this.#underWay += 1;
+    let settled = false;
+    const settle = (reachable: boolean, reason: DropReason | undefined): void => {
+      if (settled) return;
+      settled = true;
+      this.#underWay -= 1;
+      if (this.#closed) return;
+      this.#reachable = reachable;
+      if (reason !== undefined) this.#dropped(reason);
+      this.#next();
+    };
+    const request = this.#request({
+      ...this.#options,
+      headers: { "content-type": MESSAGE_TYPE, "content-length": message.length },
+    });
+    request.on("response", (response) => {
+      response.resume();
+      response.on("close", () => settle(true, response.statusCode === 204 ? undefined : "refused"));
+    });
+    request.on("timeout", () => request.destroy());
+    request.on("error", (error: NodeJS.ErrnoException) => {
+      if (again || settled || this.#closed || !closedWhileIdle(request, error)) return settle(false, "unreachable");
+      settled = true;
+      this.#underWay -= 1;
+      this.#transmit(message, true);
+    });
+    request.end(message);
+  }
+
+  #next(): void {
+    const message = this.#queue.shift();
+    if (message === undefined) return;
+    this.#queuedBytes -= message.length;
+    this.#transmit(message);
+  }
+}

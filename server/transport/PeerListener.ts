@@ -1,0 +1,176 @@
+/**
+ * The peer API: POST /peer/v1/messages takes one signed envelope, GET /metrics
+ * shows counters. Plain `node:http`: every registration crosses it a dozen times.
+ */
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import { Either } from "effect";
+import { Limits } from "../../core/Limits.ts";
+import type { ActorCheck } from "../../core/Event.ts";
+import type { Opened } from "../../runtime/EnvelopeCodec.ts";
+import { tokensIn } from "../../runtime/Ingress.ts";
+import { ByteBudget } from "../http/ByteBudget.ts";
+import type { ListenerTls } from "../tls/TlsMaterial.ts";
+import { MESSAGE_TYPE, MESSAGES_PATH } from "./PeerLink.ts";
+
+/** A full batch and what the envelope adds to it. */
+export const maxEnvelopeBytes = Limits.envelopeBytes + 1024;
+
+/** What the peer API needs of the peer behind it. */
+export interface PeerEndpoint {
+  readonly open: (bytes: Uint8Array) => Either.Either<Opened, string>;
+  readonly deliver: (opened: Opened, actors: ReadonlyArray<ActorCheck>) => void;
+  readonly backlog: () => number;
+  readonly initialized: () => boolean;
+  readonly check: (token: string) => Promise<ActorCheck>;
+  readonly metrics: () => string;
+  readonly answered: (status: number) => void;
+}
+
+const METRICS_PATH = "/metrics";
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+/** Bodies held at once: four of the largest, or very many ordinary ones. */
+const BYTES_IN_FLIGHT = 128 * 1024 * 1024;
+/** Events waiting for the driver beyond which new messages are turned away. */
+const MOST_BACKLOG = 4096;
+const BODY_MILLIS = 10_000;
+/** Longer than any pause of a busy cluster, so that it is the caller who closes idle connections. */
+const IDLE_MILLIS = 75_000;
+
+const titles: Readonly<Record<number, string>> = {
+  400: "Malformed message",
+  404: "Not found",
+  405: "Method not allowed",
+  411: "Length required",
+  413: "Message too large",
+  415: "Unsupported media type",
+  500: "Internal error",
+  503: "Not now",
+};
+
+class Exchange {
+  readonly #endpoint: PeerEndpoint;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+
+  constructor(endpoint: PeerEndpoint, request: IncomingMessage, response: ServerResponse) {
+    this.#endpoint = endpoint;
+    this.#request = request;
+    this.#response = response;
+  }
+
+  refuse(status: number, detail: string, headers: Readonly<Record<string, string>> = {}): void {
+    if (this.#response.writableEnded) return;
+    const body = JSON.stringify({ title: titles[status], status, detail });
+    this.#response.writeHead(status, {
+      "content-type": "application/problem+json",
+      "content-length": Buffer.byteLength(body),
+      ...headers,
+    });
+    this.#response.end(body);
+    this.#endpoint.answered(status);
+  }
+
+  accept(): void {
+    this.#response.writeHead(204).end();
+    this.#endpoint.answered(204);
+  }
+
+  metrics(): void {
+    const text = this.#endpoint.metrics();
+    this.#response.writeHead(200, { "content-type": METRICS_TYPE, "content-length": Buffer.byteLength(text) });
+    this.#response.end(text);
+  }
+
+  /** Reads a body of a declared length; `use` gets all of it, or is never called. */
+  readBody(length: number, use: (body: Uint8Array) => void, done: () => void): void {
+    const chunks: Array<Uint8Array> = [];
+    const timer = setTimeout(() => this.#request.destroy(), BODY_MILLIS);
+    this.#request.on("data", (chunk: Uint8Array) => void chunks.push(chunk));
+    this.#request.on("end", () => {
+      const [only] = chunks;
+      const body = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length);
+      // Plain arrays: of a Buffer, `slice` shares what an array's copies.
+      use(new Uint8Array(body.buffer, body.byteOffset, body.byteLength));
+    });
+    this.#request.on("close", () => {
+      clearTimeout(timer);
+      done();
+    });
+  }
+}
+
+const lengthOf = (request: IncomingMessage): number | undefined => {
+  const declared = request.headers["content-length"];
+  return declared === undefined ? undefined : Number(declared);
+};
+
+/** One check for each different token: the requests of one caller often share a batch. */
+const checkAll = (endpoint: PeerEndpoint, tokens: ReadonlyArray<string>): Promise<ReadonlyArray<ActorCheck>> => {
+  const checks = new Map<string, Promise<ActorCheck>>();
+  return Promise.all(
+    tokens.map((token) => {
+      const known = checks.get(token) ?? endpoint.check(token);
+      checks.set(token, known);
+      return known;
+    }),
+  );
+};
+
+const receive = (endpoint: PeerEndpoint, exchange: Exchange, body: Uint8Array): void => {
+  const opened = endpoint.open(body);
+  if (Either.isLeft(opened))
+    return exchange.refuse(endpoint.initialized() ? 400 : 503, `The message is refused: ${opened.left}.`);
+  exchange.accept();
+  const tokens = tokensIn(opened.right.message);
+  if (tokens.length === 0) return endpoint.deliver(opened.right, []);
+  void checkAll(endpoint, tokens).then((actors) => endpoint.deliver(opened.right, actors));
+};
+
+const takeMessage = (
+  endpoint: PeerEndpoint,
+  budget: ByteBudget,
+  request: IncomingMessage,
+  exchange: Exchange,
+): void => {
+  if (request.method !== "POST") return exchange.refuse(405, "Send messages with POST.", { allow: "POST" });
+  if (request.headers["content-type"] !== MESSAGE_TYPE) return exchange.refuse(415, `A message is ${MESSAGE_TYPE}.`);
+  const length = lengthOf(request);
+  if (length === undefined) return exchange.refuse(411, "A message comes with its Content-Length.");
+  if (length > maxEnvelopeBytes) return exchange.refuse(413, `A message takes at most ${maxEnvelopeBytes} bytes.`);
+  if (endpoint.backlog() >= MOST_BACKLOG || !budget.take(length))
+    return exchange.refuse(503, "This peer has as many messages under way as it may.", { "retry-after": "1" });
+  exchange.readBody(
+    length,
+    (body) => receive(endpoint, exchange, body),
+    () => budget.give(length),
+  );
+};
+
+export interface PeerListener {
+  readonly server: Server;
+  readonly bodyBytes: () => number;
+}
+
+/** A server that does not listen yet. */
+export const makePeerListener = (endpoint: PeerEndpoint, tls: ListenerTls | undefined): PeerListener => {
+  const budget = new ByteBudget(BYTES_IN_FLIGHT);
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    const exchange = new Exchange(endpoint, request, response);
+    request.on("error", () => undefined);
+    if (request.url === MESSAGES_PATH) return takeMessage(endpoint, budget, request, exchange);
+    if (request.url !== METRICS_PATH) return exchange.refuse(404, "There is no such resource here.");
+    if (request.method !== "GET") return exchange.refuse(405, "Metrics are only read.", { allow: "GET" });
+    return exchange.metrics();
+  };
+  const options = {
+    keepAliveTimeout: IDLE_MILLIS,
+    headersTimeout: BODY_MILLIS,
+    requestTimeout: 2 * BODY_MILLIS,
+    connectionsCheckingInterval: 1_000,
+    maxHeaderSize: 8 * 1024,
+  };
+  const server =
+    tls === undefined ? createHttpServer(options, handle) : createHttpsServer({ ...options, ...tls }, handle);
+  return { server, bodyBytes: () => budget.held };
+};
