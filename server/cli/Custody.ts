@@ -46,19 +46,15 @@ const loadRunner = async <R, E, A>(first: string | undefined, { entry, loadSim }
   return Command.run(Command.withSubcommands(root, [...commands, await loadSim()]), app);
 };
 
-const program = <E, A>(settings: CustodySettings<NodeContext.NodeContext, E, A>, argv: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const args = argv.slice(2);
-    const secret = secretInArguments(args);
-    if (secret !== undefined) return yield* secret;
-    const run = yield* Effect.promise(() => loadRunner(args[0], settings));
-    // Bare `custody` asks what there is.
-    yield* run(args.length === 0 ? [...argv, "--help"] : argv);
-  }).pipe(
-    Effect.provide(NodeContext.layer),
-    Effect.provide(CliConfig.layer({ isCaseSensitive: true, showBuiltIns: false })),
-    withPlainConsole,
-  );
+/** `--name=value` as two words: of a value that holds another `=`, the library would make something else. */
+const splitAssignments = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const end = args.indexOf("--");
+  return args.flatMap((arg, index) => {
+    const equals = arg.indexOf("=");
+    const splits = /^--[a-z-]+=/.test(arg) && (end === -1 || index < end);
+    return splits ? [arg.slice(0, equals), arg.slice(equals + 1)] : [arg];
+  });
+};
 
 const report =
   (json: boolean) =>
@@ -71,6 +67,29 @@ const report =
     return printErrorLines([`custody: internal error: ${error instanceof Error ? error.message : "unknown"}`]);
   };
 
+/**
+ * The whole command line as an effect: parses, runs one command, and says on
+ * standard error why it failed.
+ *
+ * @param args what stands after the name of the command
+ */
+export const custodyProgram = <E, A>(
+  settings: CustodySettings<NodeContext.NodeContext, E, A>,
+  args: ReadonlyArray<string>,
+): Effect.Effect<void, unknown> =>
+  Effect.gen(function* () {
+    const secret = secretInArguments(args);
+    if (secret !== undefined) return yield* secret;
+    const run = yield* Effect.promise(() => loadRunner(args[0], settings));
+    // The library leaves out two words, Node's and the script's; bare `custody` asks what there is.
+    yield* run(["node", "custody", ...(args.length === 0 ? ["--help"] : splitAssignments(args))]);
+  }).pipe(
+    Effect.provide(NodeContext.layer),
+    Effect.provide(CliConfig.layer({ isCaseSensitive: true, showBuiltIns: false })),
+    withPlainConsole,
+    Effect.tapErrorCause(report(args.includes("--json"))),
+  );
+
 /** The shell's code for a command that SIGINT ended. */
 const interruptedCode = 130;
 /** EX_SOFTWARE of sysexits.h: a fault of this program, not of its use. */
@@ -79,11 +98,10 @@ const internalCode = 70;
 /** For these, being told to stop is how they end well. */
 const untilStopped = new Set(["server", "dev"]);
 
-const codeOf = (exit: Exit.Exit<unknown, unknown>, first: string | undefined): number => {
+/** The exit code of a finished {@link custodyProgram}. */
+export const exitCodeOf = (exit: Exit.Exit<unknown, unknown>, args: ReadonlyArray<string>): number => {
   if (Exit.isSuccess(exit)) return exitCodes.done;
-  if (Cause.isInterruptedOnly(exit.cause)) {
-    return first !== undefined && untilStopped.has(first) ? exitCodes.done : interruptedCode;
-  }
+  if (Cause.isInterruptedOnly(exit.cause)) return untilStopped.has(args[0] ?? "") ? exitCodes.done : interruptedCode;
   const error = Option.getOrUndefined(Cause.failureOption(exit.cause));
   if (error instanceof CliFailure) return exitCodes[error.kind];
   return isValidationError(error) ? exitCodes.usage : internalCode;
@@ -106,11 +124,9 @@ const runMain = makeRunMain(({ fiber, teardown }) => {
 
 /** Runs the command line of this process and exits. */
 export const runCustody = <E, A>(settings: CustodySettings<NodeContext.NodeContext, E, A>): void => {
-  const { argv } = process;
+  const args = process.argv.slice(2);
   // Whoever reads the output may stop reading; that is no reason to fail.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
-  const teardown: Teardown = (exit, onExit) => onExit(codeOf(exit, argv[2]));
-  program(settings, argv).pipe(Effect.tapErrorCause(report(argv.includes("--json"))), (effect) =>
-    runMain(effect, { teardown, disableErrorReporting: true }),
-  );
+  const teardown: Teardown = (exit, onExit) => onExit(exitCodeOf(exit, args));
+  runMain(custodyProgram(settings, args), { teardown, disableErrorReporting: true });
 };

@@ -2,7 +2,7 @@
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Option, Redacted } from "effect";
-import { duration } from "../config/Setting.ts";
+import { durationOption } from "./DurationOption.ts";
 import { printLines } from "./Output.ts";
 import { jsonOption } from "./ServiceOptions.ts";
 
@@ -62,10 +62,8 @@ export const tokenCommand = Command.make(
       Options.withDescription("A permission, such as service.approvers.read; may be repeated."),
       Options.atLeast(1),
     ),
-    ttlMillis: Options.text("ttl").pipe(
-      Options.withPseudoName("DURATION"),
-      Options.withDescription("How long the token is valid, up to 30d. Default: 1h."),
-      Options.withSchema(duration(1000, 30 * 86_400_000, "1s to 30d")),
+    ttlMillis: durationOption("ttl", [1000, 30 * 86_400_000], "1s to 30d").pipe(
+      Options.withDescription("How long the token is valid. Default: 1h."),
       Options.withDefault(3_600_000),
     ),
     json: jsonOption,

@@ -22,6 +22,13 @@ const tokenShape = /eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*/;
 /** Base64 of 50 bytes of which the first is 1, see server/seal/UnsealShare.ts. */
 const shareShape = /(^|=)A[Q-Za-f][A-Za-z0-9+/]{65}=$/;
 
+/** Neither an option nor the value of one. */
+const isStray = (arg: string, index: number, args: ReadonlyArray<string>): boolean => {
+  const before = args[index - 1];
+  const isValue = before?.startsWith("--") === true && !before.includes("=") && before !== "--json";
+  return !arg.startsWith("-") && !isValue;
+};
+
 /** Why an argument list must not be used; undefined when it shows no secret. */
 export const secretInArguments = (args: ReadonlyArray<string>): CliFailure | undefined => {
   const names = args.map((arg) => arg.split("=")[0]);
@@ -30,6 +37,5 @@ export const secretInArguments = (args: ReadonlyArray<string>): CliFailure | und
   if (names.includes("--share") || names.includes("--shares")) return shareRefused;
   if (args.some((arg) => shareShape.test(arg))) return shareRefused;
   // Whatever else stands there would be echoed as unknown, and could be a share with a typing error.
-  const stray = args[0] === "unseal" && args.slice(1).some((arg) => /^[A-Za-z0-9+/=]{32,}$/.test(arg));
-  return stray ? shareRefused : undefined;
+  return args[0] === "unseal" && args.slice(1).some(isStray) ? shareRefused : undefined;
 };

@@ -3,9 +3,9 @@ import * as Options from "@effect/cli/Options";
 import { Effect, Option, type Scope } from "effect";
 import { readBoundedText } from "../config/BoundedFile.ts";
 import { isLoopbackHost } from "../config/Loopback.ts";
-import { duration } from "../config/Setting.ts";
 import { loadAccessToken } from "./AccessToken.ts";
 import { type CliFailure, usageFailure } from "./CliFailure.ts";
+import { durationOption } from "./DurationOption.ts";
 import { openService, type Service, type ServiceAddress } from "./ServiceClient.ts";
 
 export interface ServiceSettings {
@@ -44,10 +44,8 @@ export const serviceOptions: Options.Options<ServiceSettings> = Options.all({
   tlsCa: optionalText("tls-ca", "FILE", "PEM file with the authorities to trust instead of the system's."),
   tlsCert: optionalText("tls-cert", "FILE", "PEM file with the client certificate to show."),
   tlsKey: optionalText("tls-key", "FILE", "PEM file with the client certificate's private key."),
-  timeoutMillis: Options.text("timeout").pipe(
-    Options.withPseudoName("DURATION"),
-    Options.withDescription("How long to wait for an answer, such as 30s."),
-    Options.withSchema(duration(1, 600_000, "1ms to 10m")),
+  timeoutMillis: durationOption("timeout", [1, 600_000], "1ms to 10m").pipe(
+    Options.withDescription("How long to wait for an answer, such as 1m. Default: 30s."),
     Options.withDefault(30_000),
   ),
 });

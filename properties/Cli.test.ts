@@ -1,0 +1,250 @@
+/** What a caller of the command line sees: output, exit codes, and what was sent. */
+import { generateKeyPairSync } from "node:crypto";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Finished, runCustody } from "./cli/CustodyProcess.ts";
+import { type FakeService, fakeService, jsonReply, type Received, type Reply } from "./cli/FakeService.ts";
+import { runInProcess } from "./cli/InProcess.ts";
+
+const token = "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJ0ZXN0In0.c2lnbmF0dXJl";
+const share = `AR${"b".repeat(65)}=`;
+const ref = `alice@sha256:${"a".repeat(64)}`;
+const keys = generateKeyPairSync("ed25519");
+const der = keys.publicKey.export({ format: "der", type: "spki" });
+const secretPem = keys.privateKey.export({ format: "pem", type: "pkcs8" }).toString();
+
+let folder: string;
+const file = (name: string): string => join(folder, name);
+const register = (key: string, ...more: ReadonlyArray<string>) => [
+  ...["approvers", "register", "--id", "alice", "--key", key],
+  ...more,
+];
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "custody-cli-"));
+  writeFileSync(file("key.pem"), keys.publicKey.export({ format: "pem", type: "spki" }));
+  writeFileSync(file("secret.pem"), secretPem);
+  writeFileSync(file("token"), `${token}\n`, { mode: 0o600 });
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Surroundings {
+  readonly env?: Readonly<Record<string, string>>;
+  /** All of standard input: such a command runs in a process of its own. */
+  readonly input?: string;
+}
+
+/** Runs one command against a service that answers every request alike. */
+const against = async (
+  reply: (request: Received) => Reply,
+  args: ReadonlyArray<string>,
+  { env = {}, input }: Surroundings = {},
+): Promise<Finished & Pick<FakeService, "received" | "url">> => {
+  const service = await fakeService(reply);
+  try {
+    const surroundings = { CUSTODY_TOKEN: token, CUSTODY_URL: service.url, ...env };
+    const finished = await (input === undefined
+      ? runInProcess(args, surroundings)
+      : runCustody(args, { env: surroundings, input }));
+    return { ...finished, received: service.received, url: service.url };
+  } finally {
+    await service.close();
+  }
+};
+
+describe("registering", () => {
+  it("sends the key of a PEM file with its algorithm, and prints the record", async () => {
+    const record = { id: "alice", ref, metadata: { team: "a=b" }, note: "\u001b[2Jgone" };
+    const args = register(file("key.pem"), "--metadata", "team=a=b", "--metadata", "site=x");
+    const { code, stdout, stderr, received } = await against(() => jsonReply(201, record), args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(received).toHaveLength(1);
+    expect(received[0]).toMatchObject({ method: "POST", path: "/v1/custody/approvers", token });
+    expect(JSON.parse(received[0]?.body ?? "")).toEqual({
+      id: "alice",
+      credential: { type: "SIGNATURE", algorithm: "ED25519", publicKey64: der.toString("base64") },
+      metadata: { team: "a=b", site: "x" },
+    });
+    expect(stdout.split("\n")[0]).toBe(`Registered: ${ref}`);
+    expect(stdout).not.toContain("\u001b");
+  });
+
+  it("takes the key from standard input and prints JSON on one line", async () => {
+    const args = register("-", "--token-file", file("token"), "--json");
+    const input = der.toString("base64");
+    const { code, stdout, received } = await against(() => jsonReply(200, { ref }), args, {
+      input,
+      env: { CUSTODY_TOKEN: "other" },
+    });
+    expect({ code, stdout, token: received[0]?.token }).toEqual({ code: 0, stdout: `{"ref":"${ref}"}\n`, token });
+  });
+
+  it("ends with 1 and the service's own words when it refuses", async () => {
+    const problem = {
+      status: 409,
+      code: "KEY_ALREADY_REGISTERED",
+      detail: "Another id owns this key.",
+      hint: "Use that id.",
+      requestId: "r-1",
+      errors: [{ pointer: "/credential/publicKey64", code: "taken", detail: "It is taken." }],
+    };
+    const { code, stdout, stderr } = await against(() => jsonReply(409, problem), register(file("key.pem")));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain("custody: KEY_ALREADY_REGISTERED (409): Another id owns this key.");
+    expect(stderr).toContain("at /credential/publicKey64: taken: It is taken.");
+    expect(stderr).toContain("hint: Use that id.");
+  });
+
+  it("ends with 4 and says to repeat when the service does not know the outcome", async () => {
+    const problem = {
+      status: 503,
+      code: "APPROVER_REPLICATION_UNAVAILABLE",
+      retryable: true,
+      outcomeUnknown: true,
+      ref,
+    };
+    const args = register(file("key.pem"), "--json");
+    const { code, stdout, stderr } = await against(() => jsonReply(503, problem), args);
+    expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { kind: "unknown", hint: expect.stringContaining("repeat the same command"), problem },
+    });
+  });
+
+  it("ends with 1 when a member is away and nothing was left open", async () => {
+    const problem = {
+      status: 503,
+      code: "APPROVER_REPLICATION_UNAVAILABLE",
+      retryable: true,
+      members: [{ peerId: 2, reason: "sealed" }],
+    };
+    const { code, stderr } = await against(() => jsonReply(503, problem), register(file("key.pem")));
+    expect(code).toBe(1);
+    expect(stderr).toContain("peer 2: sealed");
+  });
+
+  it.each([
+    ["the connection breaks after the request", (): Reply => "cut", []],
+    ["no answer comes in time", (): Reply => "hang", ["--timeout", "300ms"]],
+    ["a gateway answers for the service", (): Reply => ({ status: 502, type: "text/html", body: "<p>" }), []],
+    ["the answer is not JSON", (): Reply => ({ status: 201, type: "text/html", body: "<p>" }), []],
+  ])("ends with 4 when %s", async (_name, reply, more) => {
+    const { code, stderr, received } = await against(reply, register(file("key.pem"), ...more));
+    expect({ code, sent: received.length }).toEqual({ code: 4, sent: 1 });
+    expect(stderr).toContain("repeat the same command");
+  });
+});
+
+describe("reading", () => {
+  it("ends with 3 when nothing listens, and 3 when what answers is something else", async () => {
+    const closed = await against(() => "cut", ["status"]);
+    expect(closed.code).toBe(3);
+    const away = await runInProcess(["status", "--url", closed.url], {});
+    expect(away.code).toBe(3);
+    expect(away.stderr).toContain("nothing listens there");
+    const other = await against(() => ({ status: 200, type: "text/html", body: "<p>" }), ["status"]);
+    expect(other.code).toBe(3);
+  });
+
+  it("prints a status as text and asks for a record by its encoded ref", async () => {
+    const status = await against(() => jsonReply(200, { state: "UNSEALED", detail: { epoch: 1 } }), ["status"]);
+    expect(status).toMatchObject({ code: 0, stdout: "state: UNSEALED\ndetail:\n  epoch: 1\n" });
+    const record = await against(() => jsonReply(200, { ref }), ["approvers", "get", ref, "--json"]);
+    expect(record).toMatchObject({ code: 0, stdout: `{"ref":"${ref}"}\n` });
+    expect(record.received[0]?.path).toBe(`/v1/custody/approvers/${encodeURIComponent(ref)}`);
+  });
+});
+
+describe("the unsealing ceremony", () => {
+  const progress = (needed: number) => {
+    let have = 0;
+    return (): Reply => {
+      have += 1;
+      return jsonReply(200, { state: have < needed ? "SEALED" : "UNSEALED", have, need: needed });
+    };
+  };
+
+  it("prints the shares of init, each on a line of its own", async () => {
+    const answer = { peerId: 2, threshold: 2, total: 3, shares64: ["c2hhcmUx", "c2hhcmUy"], sharesNeeded: 2 };
+    const args = ["init", "--peer-id", "2", "--threshold", "2", "--total", "3"];
+    const { code, stdout, received } = await against(() => jsonReply(200, answer), args);
+    expect(code).toBe(0);
+    expect(stdout).toContain("  share 1: c2hhcmUx\n  share 2: c2hhcmUy\n");
+    expect(JSON.parse(received[0]?.body ?? "")).toEqual({ peerId: 2, threshold: 2, total: 3 });
+  });
+
+  it("hands in shares from standard input until the peer is unsealed, and no further", async () => {
+    const { code, stdout, stderr, received } = await against(progress(2), ["unseal"], {
+      input: "c2E=\n\nc2I=\r\nc2M=\n",
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "The peer is unsealed.\n" });
+    expect(received.map(({ body }) => body)).toEqual(['{"share64":"c2E="}', '{"share64":"c2I="}']);
+    expect(stderr).not.toContain("c2E");
+  });
+
+  it("ends with 2 when standard input is empty", async () => {
+    const { code, stderr, received } = await against(progress(2), ["unseal"], { input: "\n" });
+    expect({ code, sent: received.length }).toEqual({ code: 2, sent: 0 });
+    expect(stderr).toContain("holds no share");
+  });
+
+  it("ends with 1 while shares are missing", async () => {
+    const { code, stderr } = await against(progress(3), ["unseal"], { input: "c2E=\n" });
+    expect(code).toBe(1);
+    expect(stderr).toContain("1 of 3 shares are in");
+  });
+});
+
+describe("wrong usage ends with 2 and sends nothing", () => {
+  const never = (): Reply => jsonReply(500, {});
+
+  it.each([
+    ["an unseal share as argument", () => ["unseal", share], share],
+    ["a mistyped share as argument", () => ["unseal", "--json", "Mistyped"], "Mistyped"],
+    ["a token as argument", () => ["status", "--token", token], token],
+    ["a token as argument of another option", () => register(file("key.pem"), `--metadata=t=${token}`), token],
+    ["a private key file", () => register(file("secret.pem")), secretPem.split("\n")[1] ?? ""],
+    ["a URL with a password", () => ["status", "--url", "http://u:hunter2@127.0.0.1"], "hunter2"],
+  ])("%s, which is not echoed", async (_name, args, secret) => {
+    const { code, stdout, stderr, received } = await against(never, args());
+    expect({ code, stdout, sent: received.length }).toEqual({ code: 2, stdout: "", sent: 0 });
+    expect(stderr).not.toContain(secret);
+  });
+
+  it.each([
+    ["an unknown option", () => ["status", "--bogus"], /unknown argument/],
+    ["a missing option", () => ["init", "--peer-id", "1"], /threshold/],
+    ["a duration without unit", () => ["status", "--timeout", "5"], /--timeout must be a duration/],
+    ["no service named", () => ["status", "--url", ""], /--url is not a URL/],
+    ["clear text over a network", () => ["status", "--url", "http://192.0.2.1"], /use https/],
+    ["a shortened ref", () => ["approvers", "get", "alice@sha256:00"], /not a complete ref/],
+    ["an algorithm the key is not of", () => register(file("key.pem"), "--algorithm", "P256"), /is of ED25519/],
+    [
+      "a metadata key given twice",
+      () => register(file("key.pem"), "--metadata=a=1", "--metadata=a=2"),
+      /repeats a key/,
+    ],
+    [
+      "a folder that is no development cluster",
+      () => ["token", "--data", folder, "--sub", "x", "--permission", "a.b"],
+      /not a development cluster/,
+    ],
+    ["a folder with other files", () => ["dev", "--data", folder], /holds other files/],
+  ])("%s", async (_name, args, message) => {
+    const { code, stderr, received } = await against(never, args());
+    expect({ code, sent: received.length }).toEqual({ code: 2, sent: 0 });
+    expect(stderr).toMatch(message);
+  });
+
+  it("a token file that everybody may read", async () => {
+    writeFileSync(file("open-token"), token);
+    chmodSync(file("open-token"), 0o644);
+    const { code, stderr, received } = await against(never, ["status", "--token-file", file("open-token")]);
+    expect({ code, sent: received.length }).toEqual({ code: 2, sent: 0 });
+    expect(stderr).toContain("chmod 600");
+  });
+});
