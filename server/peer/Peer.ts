@@ -194,7 +194,7 @@ export class Peer {
     const fault = store.verifyAll();
     if (fault !== undefined) this.#dispatch({ _tag: "IntegrityLost", where: fault }, "IntegrityLost");
     this.#ports.metrics.count("custody_events_total", "Unsealed");
-    driver.unseal(keys.identity);
+    this.#guarded(() => driver.unseal(keys.identity));
     while (!driver.state.unsealed && driver.state.integrityFault === undefined) await this.#nextPublication();
     return driver.state.integrityFault;
   }
@@ -246,7 +246,17 @@ export class Peer {
 
   #dispatch(event: Event, kind: string): void {
     this.#ports.metrics.count("custody_events_total", kind);
-    this.#running.driver.dispatch(event);
+    this.#guarded(() => this.#running.driver.dispatch(event));
+  }
+
+  /** A fault that the driver does not know leaves it in the middle of an event: nothing may go on. */
+  #guarded(run: () => void): void {
+    try {
+      run();
+    } catch (fault) {
+      this.stop();
+      this.#ports.halt(fault instanceof Error ? fault : new Error("an unknown fault"));
+    }
   }
 
   async #askReadiness(): Promise<ReadonlyArray<MemberFault>> {

@@ -1,0 +1,239 @@
+/** Real peers inside the test's process: SQLite in a temporary folder, HTTP on free loopback ports. */
+import { generateKeyPairSync } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Effect, Exit, Scope } from "effect";
+import { vi } from "vitest";
+import { type DevelopmentIssuer, openDevelopmentIssuer } from "../../server/auth/DevelopmentIssuer.ts";
+import { type RunningServer, startServer } from "../../server/peer/Server.ts";
+
+export const allPermissions: ReadonlyArray<string> = [
+  "service.approvers.register",
+  "service.approvers.read",
+  "service.system.*",
+  "service.control.system",
+];
+
+const audience = "custody";
+const bootstrapSecret = "a secret of this test alone, 32+ ".replaceAll(" ", "-").padEnd(40, "x");
+
+/** A port that was free a moment ago. */
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() =>
+        typeof address === "object" && address !== null ? resolve(address.port) : reject(new Error("no port")),
+      );
+    });
+  });
+
+interface Member {
+  readonly id: number;
+  readonly peerPort: number;
+  readonly configFile: string;
+  readonly dataDir: string;
+  shares: ReadonlyArray<string>;
+  server: RunningServer | undefined;
+  scope: Scope.CloseableScope | undefined;
+}
+
+/** A new Ed25519 public key in Base64. */
+export const freshKey64 = (): string =>
+  generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64");
+
+export const registration = (id: string, publicKey64 = freshKey64(), metadata: object = { team: "a" }) => ({
+  id,
+  credential: { type: "SIGNATURE", algorithm: "ED25519", publicKey64 },
+  metadata,
+});
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: { readonly [name: string]: unknown };
+}
+
+const answeredOf = async (response: Response): Promise<Answered> => {
+  const text = await response.text();
+  const parsed: unknown = text === "" ? {} : JSON.parse(text);
+  const json = typeof parsed === "object" && parsed !== null ? Object.fromEntries(Object.entries(parsed)) : {};
+  return { status: response.status, headers: response.headers, text, json };
+};
+
+export class ServerCluster {
+  readonly folder = mkdtempSync(join(tmpdir(), "custody-http-"));
+  readonly logs: Array<string> = [];
+  readonly halted: Array<number> = [];
+  readonly #members = new Map<number, Member>();
+  readonly #extra: string;
+  #issuer: DevelopmentIssuer | undefined;
+  token = "";
+
+  private constructor(extra: string) {
+    this.#extra = extra;
+  }
+
+  /** Starts peers that are not initialized yet. `extra` is more YAML for each configuration. */
+  static async start(total: number, extra = ""): Promise<ServerCluster> {
+    const cluster = new ServerCluster(extra);
+    cluster.#issuer = await Effect.runPromise(openDevelopmentIssuer(join(cluster.folder, "issuer")));
+    cluster.token = await cluster.mint(allPermissions);
+    const ports = await Promise.all(Array.from({ length: total }, freePort));
+    ports.forEach((peerPort, index) => cluster.#configure(index + 1, peerPort, ports));
+    for (const id of cluster.#members.keys()) await cluster.run(id);
+    return cluster;
+  }
+
+  /** Starts, initializes and unseals all peers, and waits until mutations are accepted. */
+  static async found(total: number, extra = ""): Promise<ServerCluster> {
+    const cluster = await ServerCluster.start(total, extra);
+    for (const id of cluster.ids) await cluster.initialize(id);
+    for (const id of cluster.ids) await cluster.unseal(id);
+    for (const id of cluster.ids) await cluster.ready(id);
+    return cluster;
+  }
+
+  get ids(): ReadonlyArray<number> {
+    return [...this.#members.keys()];
+  }
+
+  member(id: number): Member {
+    const member = this.#members.get(id);
+    if (member === undefined) throw new Error(`there is no peer ${id}`);
+    return member;
+  }
+
+  server(id: number): RunningServer {
+    const { server } = this.member(id);
+    if (server === undefined) throw new Error(`peer ${id} does not run`);
+    return server;
+  }
+
+  mint(permissions: ReadonlyArray<string>, ttlMillis = 3_600_000, at = Date.now()): Promise<string> {
+    if (this.#issuer === undefined) throw new Error("the issuer is not open");
+    const request = { subject: "operator", permissions, ttlMillis, audience, issuer: undefined, now: at };
+    return Effect.runPromise(this.#issuer.mint(request));
+  }
+
+  #configure(id: number, peerPort: number, ports: ReadonlyArray<number>): void {
+    const folder = join(this.folder, `peer-${id}`);
+    mkdirSync(folder);
+    const others = ports.flatMap((port, index) =>
+      index + 1 === id ? [] : [`    - {id: ${index + 1}, url: "http://127.0.0.1:${port}"}`],
+    );
+    const lines = [
+      "peer: {data-dir: data, log-level: debug}",
+      "http: {port: 0}",
+      `peer-http: {port: ${peerPort}}`,
+      ...(others.length === 0 ? [] : ["cluster:", "  peers:", ...others]),
+      `auth: {audience: ${audience}, jwks: {file: ../issuer/jwks.json}}`,
+      "seal: {shares: 3, threshold: 2}",
+      this.#extra,
+    ];
+    const configFile = join(folder, "config.yaml");
+    writeFileSync(configFile, `${lines.join("\n")}\n`);
+    this.#members.set(id, {
+      id,
+      peerPort,
+      configFile,
+      dataDir: join(folder, "data"),
+      shares: [],
+      server: undefined,
+      scope: undefined,
+    });
+  }
+
+  /** Starts one peer; the bootstrap secret is there until it is founded. */
+  async run(id: number, env: Readonly<Record<string, string>> = {}): Promise<void> {
+    const member = this.member(id);
+    const founded = member.shares.length > 0;
+    const secret = founded || this.#members.size === 1 ? {} : { CUSTODY_BOOTSTRAP_SECRET: bootstrapSecret };
+    const scope = await Effect.runPromise(Scope.make());
+    const host = { writeLog: (line: string) => void this.logs.push(line), halt: () => void this.halted.push(id) };
+    const starting = startServer({ configFile: member.configFile, env: { ...secret, ...env } }, host);
+    const started = await Effect.runPromiseExit(Scope.extend(starting, scope));
+    if (Exit.isFailure(started)) {
+      await Effect.runPromise(Scope.close(scope, Exit.void));
+      throw new Error(String(started.cause));
+    }
+    member.server = started.value;
+    member.scope = scope;
+  }
+
+  async stop(id: number): Promise<void> {
+    const member = this.member(id);
+    const { scope } = member;
+    member.server = undefined;
+    member.scope = undefined;
+    if (scope !== undefined) await Effect.runPromise(Scope.close(scope, Exit.void));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.ids.map((id) => this.stop(id)));
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async get(id: number, path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
+    return answeredOf(
+      await fetch(`${this.server(id).url}${path}`, { headers: { "x-jwt-token": this.token, ...headers } }),
+    );
+  }
+
+  async post(
+    id: number,
+    path: string,
+    body: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answered> {
+    return answeredOf(
+      await fetch(`${this.server(id).url}${path}`, {
+        method: "POST",
+        headers: { "x-jwt-token": this.token, "content-type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+    );
+  }
+
+  register(id: number, body: unknown): Promise<Answered> {
+    return this.post(id, "/v1/custody/approvers", body);
+  }
+
+  read(id: number, ref: string): Promise<Answered> {
+    return this.get(id, `/v1/custody/approvers/${encodeURIComponent(ref)}`);
+  }
+
+  async initialize(id: number): Promise<Answered> {
+    const total = this.#members.size;
+    const answered = await this.post(id, "/v1/custody/system/init", {
+      peerId: id,
+      threshold: total === 1 ? 1 : 2,
+      total,
+    });
+    const { shares64 } = answered.json;
+    if (!Array.isArray(shares64)) throw new Error(`init of peer ${id}: ${answered.text}`);
+    this.member(id).shares = shares64.map(String);
+    return answered;
+  }
+
+  async unseal(id: number): Promise<Answered> {
+    const [first, second] = this.member(id).shares;
+    await this.post(id, "/v1/custody/system/unseal", { share64: first });
+    return this.post(id, "/v1/custody/system/unseal", { share64: second });
+  }
+
+  async ready(id: number): Promise<void> {
+    await vi.waitFor(
+      async () => {
+        const { status, text } = await this.get(id, "/v1/custody/system/ready");
+        if (status !== 200) throw new Error(text);
+      },
+      { timeout: 20_000, interval: 20 },
+    );
+  }
+}

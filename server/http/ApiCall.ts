@@ -1,0 +1,74 @@
+/** One request to the public API on its way through its handler, and who sent it. */
+import type { IncomingMessage } from "node:http";
+import { Effect, Either } from "effect";
+import type { Scope } from "effect/Scope";
+import type { ActorCheck } from "../../core/Event.ts";
+import { authorize } from "../../core/registry/Authorization.ts";
+import { extractToken } from "../auth/TokenHeader.ts";
+import type { Config } from "../config/ConfigSchema.ts";
+import type { Log } from "../peer/Log.ts";
+import type { Metrics } from "../peer/Metrics.ts";
+import type { Peer } from "../peer/Peer.ts";
+import type { SealControl } from "../peer/SealControl.ts";
+import type { ByteBudget } from "./ByteBudget.ts";
+import { faultOf, type HttpFault } from "./HttpErrors.ts";
+
+/** What the public API stands on. */
+export interface ApiPorts {
+  readonly peer: Peer;
+  readonly control: SealControl;
+  readonly config: Config;
+  readonly check: (token: string) => Promise<ActorCheck>;
+  readonly reachable: (peerId: number) => boolean | undefined;
+  readonly budget: ByteBudget;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** A clock that never goes back, in milliseconds. */
+  readonly elapsedMillis: () => number;
+  /** Whether the server is closing, so that connections are not kept. */
+  readonly draining: () => boolean;
+}
+
+export interface ApiCall {
+  readonly request: IncomingMessage;
+  readonly ports: ApiPorts;
+  /** What follows the route's path, still percent-encoded; empty for most routes. */
+  readonly rest: string;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  /** JSON text. */
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Handler = (call: ApiCall) => Effect.Effect<ApiAnswer, HttpFault, Scope>;
+
+export const answer = (status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): ApiAnswer => ({
+  status,
+  body: JSON.stringify(value),
+  headers,
+});
+
+export interface Bearer {
+  readonly token: string;
+  readonly actor: ActorCheck;
+}
+
+/** Who sent a request, as far as its token says; a missing or repeated header counts as a refused token. */
+export const bearerOf = ({ request, ports }: ApiCall): Effect.Effect<Bearer> =>
+  Either.match(extractToken(request.rawHeaders), {
+    onLeft: (fault): Effect.Effect<Bearer> => Effect.succeed({ token: "", actor: fault }),
+    onRight: (token) => Effect.promise(async () => ({ token, actor: await ports.check(token) })),
+  });
+
+/** The bearer, who may do `permission` now; without one any valid token will do. Fails with 401, 403 or 503. */
+export const authorized = (call: ApiCall, permission: string | undefined): Effect.Effect<Bearer, HttpFault> =>
+  Effect.flatMap(bearerOf(call), (bearer) => {
+    const { peer, now } = call.ports;
+    const claims = authorize({ now: now(), settings: peer.settings }, bearer.actor, permission);
+    return Either.isLeft(claims) ? Effect.fail(faultOf(claims.left)) : Effect.succeed(bearer);
+  });

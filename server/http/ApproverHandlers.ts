@@ -1,0 +1,60 @@
+/** Registration and exact reads (contract 4.1). */
+import { Effect, Either } from "effect";
+import { Limits } from "../../core/Limits.ts";
+import { REGISTER_PERMISSION } from "../../core/registry/Authorization.ts";
+import { REGISTER_PATH } from "../../core/registry/Registration.ts";
+import type { Rows } from "../../core/Tables.ts";
+import { type ApiAnswer, authorized, bearerOf, type Handler } from "./ApiCall.ts";
+import { entityTag, recordJson } from "./ApproverRecord.ts";
+import { faultOf, httpFault } from "./HttpErrors.ts";
+import { readBody } from "./RequestBody.ts";
+
+const BODY_MILLIS = 10_000;
+
+const recordAnswer = (status: number, row: Rows["approvers"]): ApiAnswer => ({
+  status,
+  body: recordJson(row),
+  headers: { etag: entityTag(row) },
+});
+
+/** POST /v1/custody/approvers. The token is judged before a byte of the body is read. */
+export const register: Handler = (call) =>
+  Effect.gen(function* () {
+    const { request, ports } = call;
+    const { token, actor } = yield* authorized(call, REGISTER_PERMISSION);
+    const limits = { budget: ports.budget, maxBytes: Limits.requestBodyBytes, timeoutMillis: BODY_MILLIS };
+    const rawBody = yield* readBody(request, limits);
+    const command = { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody };
+    const answered = yield* Effect.promise(() => ports.peer.mutate(command, token, actor));
+    if (answered._tag === "Rejected") return yield* Effect.fail(faultOf(answered.rejection));
+    if (answered._tag !== "Registered")
+      return yield* Effect.dieMessage("a registration was answered as something else");
+    return recordAnswer(answered.created ? 201 : 200, answered.approver);
+  });
+
+const malformedRef = httpFault(
+  "INVALID_REF",
+  "The ref in the path is not percent-encoded UTF-8.",
+  "Encode the ref once, as encodeURIComponent does.",
+);
+
+/** Decodes the path segment exactly once: `@` and `:` may stand there raw or encoded. */
+const decodeRef = (rest: string): string | undefined => {
+  try {
+    return decodeURIComponent(rest);
+  } catch {
+    return undefined;
+  }
+};
+
+/** GET /v1/custody/approvers/{ref}. Never waits for a mutation and never writes. */
+export const readOne: Handler = (call) =>
+  Effect.gen(function* () {
+    const { actor } = yield* bearerOf(call);
+    const ref = decodeRef(call.rest);
+    // Who may not read learns nothing about the path either, so an undecodable ref is judged as an empty one.
+    const row = call.ports.peer.read(actor, ref ?? "");
+    if (Either.isRight(row)) return recordAnswer(200, row.right);
+    const fault = faultOf(row.left);
+    return yield* Effect.fail(ref === undefined && fault.code === "INVALID_REF" ? malformedRef : fault);
+  });

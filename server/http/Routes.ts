@@ -1,0 +1,69 @@
+/**
+ * Which handler a method and a path lead to. Paths are compared as they were
+ * sent: only the ref is ever decoded, once, by the handler that knows it is one.
+ */
+import { Either } from "effect";
+import { REGISTER_PATH } from "../../core/registry/Registration.ts";
+import type { Handler } from "./ApiCall.ts";
+import { readOne, register } from "./ApproverHandlers.ts";
+import { type HttpFault, httpFault } from "./HttpErrors.ts";
+import { configuration, health, init, ready, seal, status, unseal } from "./SystemHandlers.ts";
+
+type Methods = { readonly [M in "GET" | "POST"]?: Handler };
+
+export interface Route {
+  /** As the log and the metrics name it: never the path itself, which the caller chose. */
+  readonly name: string;
+  readonly methods: Methods;
+}
+
+export interface Matched {
+  readonly name: string;
+  readonly handler: Handler;
+  readonly rest: string;
+}
+
+const SYSTEM = "/v1/custody/system";
+const REF_PREFIX = `${REGISTER_PATH}/`;
+
+const exact: ReadonlyMap<string, Methods> = new Map([
+  [REGISTER_PATH, { POST: register }],
+  ["/v2/custody/config", { GET: configuration }],
+  [`${SYSTEM}/init`, { POST: init }],
+  [`${SYSTEM}/unseal`, { POST: unseal }],
+  [`${SYSTEM}/seal`, { POST: seal }],
+  [`${SYSTEM}/status`, { GET: status }],
+  [`${SYSTEM}/health`, { GET: health }],
+  [`${SYSTEM}/ready`, { GET: ready }],
+]);
+
+const routeOf = (path: string): { readonly route: Route; readonly rest: string } | undefined => {
+  const methods = exact.get(path);
+  if (methods !== undefined) return { route: { name: path, methods }, rest: "" };
+  const rest = path.startsWith(REF_PREFIX) ? path.slice(REF_PREFIX.length) : "";
+  if (rest === "" || rest.includes("/")) return undefined;
+  return { route: { name: `${REF_PREFIX}{ref}`, methods: { GET: readOne } }, rest };
+};
+
+const unknownPath = httpFault("NOT_FOUND", "There is no such path.", "See docs/api.md for the paths there are.");
+
+/** HEAD is GET without its body (RFC 9110 9.3.2). */
+const allowed = (methods: Methods): string =>
+  Object.keys(methods)
+    .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
+    .join(", ");
+
+/** The handler for a request line; 404 for an unknown path, 405 with `Allow` for another method. */
+export const match = (method: string, url: string): Either.Either<Matched, HttpFault> => {
+  const query = url.indexOf("?");
+  const found = routeOf(query === -1 ? url : url.slice(0, query));
+  if (found === undefined) return Either.left(unknownPath);
+  const { route, rest } = found;
+  const handler = method === "POST" ? route.methods.POST : route.methods.GET;
+  if (handler !== undefined && ["GET", "HEAD", "POST"].includes(method))
+    return Either.right({ name: route.name, handler, rest });
+  const allow = allowed(route.methods);
+  return Either.left(
+    httpFault("METHOD_NOT_ALLOWED", "The path is there, but not for this method.", `Use ${allow}.`, { allow }),
+  );
+};

@@ -1,0 +1,136 @@
+/** Init, unseal, seal, status, health, readiness (decisions.md, "System endpoints") and the configuration (contract 4.2). */
+import { Effect, Either } from "effect";
+import { sealState, statusDetail } from "../../core/Status.ts";
+import { authorize } from "../../core/registry/Authorization.ts";
+import type { MemberFault, Rejection } from "../../core/Rejection.ts";
+import type { ShareFault } from "../seal/SealProvider.ts";
+import { type ApiPorts, answer, authorized, bearerOf, type Handler } from "./ApiCall.ts";
+import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
+import { readBody } from "./RequestBody.ts";
+import { maxSystemBodyBytes, parseEmptyBody, parseInitBody, parseUnsealBody } from "./SystemBodies.ts";
+
+const BODY_MILLIS = 5_000;
+
+const systemBody = ({ budget }: ApiPorts) => ({ budget, maxBytes: maxSystemBodyBytes, timeoutMillis: BODY_MILLIS });
+
+const failLeft = <A, E>(either: Either.Either<A, E>): Effect.Effect<A, E> =>
+  Either.isLeft(either) ? Effect.fail(either.left) : Effect.succeed(either.right);
+
+/** POST /v1/custody/system/init. The answer holds secrets and is given once. */
+export const init: Handler = (call) =>
+  Effect.gen(function* () {
+    yield* authorized(call, "service.system.init");
+    const numbers = yield* failLeft(parseInitBody(yield* readBody(call.request, systemBody(call.ports))));
+    const made = yield* Effect.promise(() => call.ports.control.initialize(numbers));
+    return answer(200, yield* failLeft(Either.mapLeft(made, faultOf)));
+  });
+
+const shareFault = (fault: Rejection | ShareFault): HttpFault => {
+  if (!("_tag" in fault)) return faultOf(fault);
+  const { code, message, progress } = fault;
+  return httpFault(
+    "INVALID_SHARE",
+    `The share is refused: ${message}.`,
+    `Send the right shares; ${progress.have} of ${progress.need} are here.`,
+    { faults: [{ pointer: "/share64", code: code.toLowerCase(), detail: message }] },
+  );
+};
+
+/** POST /v1/custody/system/unseal. */
+export const unseal: Handler = (call) =>
+  Effect.gen(function* () {
+    yield* authorized(call, "service.system.unseal");
+    const share64 = yield* failLeft(parseUnsealBody(yield* readBody(call.request, systemBody(call.ports))));
+    const taken = yield* Effect.promise(() => call.ports.control.unseal(share64));
+    return answer(200, yield* failLeft(Either.mapLeft(taken, shareFault)));
+  });
+
+/** POST /v1/custody/system/seal. */
+export const seal: Handler = (call) =>
+  Effect.gen(function* () {
+    yield* authorized(call, "service.system.seal");
+    yield* failLeft(parseEmptyBody(yield* readBody(call.request, systemBody(call.ports))));
+    const state = yield* Effect.promise(() => call.ports.control.seal());
+    return answer(200, { state: yield* failLeft(Either.mapLeft(state, faultOf)) });
+  });
+
+interface MemberStatus {
+  readonly peerId: number;
+  readonly self: boolean;
+  /** Whether the last message to it got an answer; null before the first. */
+  readonly reachable: boolean | null;
+  /** Null where another member's fault decided the matter before this one answered. */
+  readonly ready: boolean | null;
+  readonly reason?: string;
+}
+
+const memberStatus = (
+  { peer, reachable }: ApiPorts,
+  found: ReadonlyArray<MemberFault>,
+): ReadonlyArray<MemberStatus> => {
+  const own = peer.state.peer?.peerId;
+  const others = peer.settings.peers;
+  const members = peer.state.membership?.peerIds ?? (own === undefined ? others : [own, ...others]);
+  return members
+    .toSorted((left, right) => left - right)
+    .map((peerId) => {
+      const self = peerId === own;
+      const reason = found.find((each) => each.peerId === peerId)?.reason;
+      const ready = reason !== undefined ? false : found.length === 0 ? true : null;
+      return { peerId, self, reachable: self ? true : (reachable(peerId) ?? null), ready, ...(reason && { reason }) };
+    });
+};
+
+/** GET /v1/custody/system/status: the state for everybody, the rest for operators. */
+export const status: Handler = (call) =>
+  Effect.gen(function* () {
+    const { ports } = call;
+    const { peer, now } = ports;
+    const state = sealState(peer.state);
+    if (call.request.headers["x-jwt-token"] === undefined) return answer(200, { state });
+    const { actor } = yield* bearerOf(call);
+    const claims = authorize({ now: now(), settings: peer.settings }, actor, "service.control.system");
+    if (Either.isLeft(claims) && claims.left.code === "UNAUTHENTICATED")
+      return yield* Effect.fail(faultOf(claims.left));
+    const detail = statusDetail(peer.state);
+    if (Either.isLeft(claims) || detail === undefined) return answer(200, { state });
+    const found = yield* Effect.promise(() => peer.readiness());
+    return answer(200, { state, detail: { ...detail, members: memberStatus(ports, found) } });
+  });
+
+/** GET /v1/custody/system/health: this process answers. */
+export const health: Handler = () => Effect.succeed(answer(200, { status: "ok" }));
+
+/** GET /v1/custody/system/ready: whether a mutation would be accepted now. */
+export const ready: Handler = ({ ports }) =>
+  Effect.gen(function* () {
+    const members = yield* Effect.promise(() => ports.peer.readiness());
+    if (members.length === 0) return answer(200, { ready: true });
+    const reasons = members.map(({ peerId, reason }) => (peerId === 0 ? reason : `peer ${peerId}: ${reason}`));
+    return yield* Effect.fail(
+      httpFault(
+        "NOT_READY",
+        `A mutation would not be accepted now: ${reasons.join("; ")}.`,
+        "Bring the named members back; reads go on meanwhile.",
+        { members },
+      ),
+    );
+  });
+
+const notInitialized = httpFault("NOT_INITIALIZED", "This peer is not initialized.", "Initialize it first.");
+
+/** GET /v2/custody/config (contract 2.7): any valid token; also while sealed. */
+export const configuration: Handler = (call) =>
+  Effect.gen(function* () {
+    yield* authorized(call, undefined);
+    const { peer, config } = call.ports;
+    const row = peer.state.peer;
+    if (row === undefined) return yield* Effect.fail(notInitialized);
+    return answer(200, {
+      threshold: row.threshold,
+      total: row.total,
+      features: [...new Set(["core", ...config.features])].toSorted(),
+      authorities: config.authorities.arbitrary ? ["arbitrary", "custom"] : ["custom"],
+      sealProvider: config.seal.provider,
+    });
+  });

@@ -1,0 +1,68 @@
+/** What a peer may and must bring along, depending on whether its cluster is founded already. */
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { Effect } from "effect";
+import type { Crypto } from "../../core/Crypto.ts";
+import type { Digest } from "../../core/Digest.ts";
+import type { Settings } from "../../core/Event.ts";
+import type { Rows } from "../../core/Tables.ts";
+import { loadBootstrapSecret } from "../config/BootstrapSecret.ts";
+import { configDigestInput } from "../config/ConfigDigest.ts";
+import type { Config } from "../config/ConfigSchema.ts";
+import { developmentBootstrap } from "./DevelopmentSecrets.ts";
+import { type StartError, startError } from "./StartError.ts";
+
+export interface Circumstances {
+  readonly config: Config;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder of `custody dev`, when it started this peer. */
+  readonly devSecretsDir: string | undefined;
+  /** The topology this peer has pinned. */
+  readonly pinned: Rows["topology"] | undefined;
+}
+
+/** Development clusters keep their secrets on disk; neither they nor real ones are ever started as the other. */
+const developmentFault = ({ config, devSecretsDir, pinned }: Circumstances): string | undefined => {
+  const founded = pinned?.topology.development;
+  if (founded === true && devSecretsDir === undefined)
+    return "peer.data-dir: belongs to a development cluster; start it with custody dev, or name its secrets with --dev-secrets DIR";
+  if (founded === false && config.development)
+    return "development: is true, but peer.data-dir belongs to a cluster that was founded otherwise; set it to false";
+  if (founded === true && !config.development)
+    return "development: is false, but peer.data-dir belongs to a development cluster; start it with custody dev";
+  if (config.development && devSecretsDir === undefined)
+    return "development: is true, which only custody dev may say; set it to false, or name the secrets with --dev-secrets DIR";
+  if (!config.development && devSecretsDir !== undefined)
+    return "--dev-secrets: is for development clusters only; leave it out, or set development: true";
+  return undefined;
+};
+
+const refusedSecret =
+  "cluster.bootstrap-secret: is no longer accepted, because this cluster is founded; remove it from the file, and CUSTODY_BOOTSTRAP_SECRET from the environment";
+const missingSecret =
+  "cluster.bootstrap-secret: is required until a cluster of more than one peer is founded; name a file with the secret all its peers share, or set CUSTODY_BOOTSTRAP_SECRET";
+
+const secretOf = ({ config, env, devSecretsDir, pinned }: Circumstances) =>
+  Effect.gen(function* () {
+    const given = yield* Effect.mapError(loadBootstrapSecret(config, env), (error) => startError(error.message));
+    if (pinned !== undefined) return given === undefined ? undefined : yield* startError(refusedSecret);
+    if (given !== undefined || config.cluster.peers.length === 0) return given;
+    return devSecretsDir === undefined ? yield* startError(missingSecret) : yield* developmentBootstrap(devSecretsDir);
+  });
+
+/** The core's settings, or why this peer may not start. */
+export const foundingSettings = (circumstances: Circumstances, crypto: Crypto): Effect.Effect<Settings, StartError> =>
+  Effect.gen(function* () {
+    const fault = developmentFault(circumstances);
+    if (fault !== undefined) return yield* startError(fault);
+    const { config } = circumstances;
+    return {
+      // The brand is the length: SHA-256 has 32 bytes.
+      configDigest: bytesToHex(crypto.sha256(utf8ToBytes(configDigestInput(config)))) as Digest,
+      audience: config.auth.audience,
+      issuer: config.auth.issuer,
+      peers: config.cluster.peers.map(({ id }) => id),
+      bootstrapSecret: yield* secretOf(circumstances),
+      development: config.development,
+      answerMillis: config.approvers.answerTimeoutMillis,
+    };
+  });

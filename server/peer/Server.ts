@@ -1,0 +1,227 @@
+/** One running peer: everything opened in order, and closed in the opposite one. */
+import { randomBytes } from "node:crypto";
+import type { Server as NodeServer } from "node:http";
+import { Effect, Either } from "effect";
+import type { Scope } from "effect/Scope";
+import type { ActorCheck } from "../../core/Event.ts";
+import { InvariantViolation } from "../../core/Invariant.ts";
+import { SELF } from "../../core/Tables.ts";
+import { StoreFailure } from "../../runtime/ByteStore.ts";
+import { IntegrityFailure } from "../../runtime/PeerStore.ts";
+import { SealedStore } from "../../runtime/SealedStore.ts";
+import { openTokenVerifier, type TokenVerifier } from "../auth/TokenVerifier.ts";
+import { loadConfig } from "../config/ConfigFile.ts";
+import type { Config, ListenerConfig } from "../config/ConfigSchema.ts";
+import { cryptoBackend } from "../crypto/CryptoBackend.ts";
+import type { ApiPorts } from "../http/ApiCall.ts";
+import { ByteBudget } from "../http/ByteBudget.ts";
+import { makePublicListener } from "../http/PublicListener.ts";
+import { shamirProvider } from "../seal/ShamirSeal.ts";
+import { openSqliteByteStore } from "../sqlite/SqliteByteStore.ts";
+import { loadTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
+import { makePeerListener } from "../transport/PeerListener.ts";
+import { PeerLinks } from "../transport/PeerLinks.ts";
+import { developmentShares } from "./DevelopmentSecrets.ts";
+import { foundingSettings } from "./FoundingSettings.ts";
+import { closeListener, listen } from "./Listening.ts";
+import { jsonLog, type Log } from "./Log.ts";
+import { Metrics } from "./Metrics.ts";
+import { Peer } from "./Peer.ts";
+import { SealControl } from "./SealControl.ts";
+import { type StartError, startError } from "./StartError.ts";
+
+export interface ServerOptions {
+  readonly configFile: string;
+  /** The folder of `custody dev`; only for its clusters. */
+  readonly devSecretsDir?: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** How a server reaches the process it runs in. */
+export interface ServerHost {
+  readonly writeLog: (line: string) => void;
+  /** The disk failed or a promise of this program was broken: nothing may go on. */
+  readonly halt: () => void;
+}
+
+export interface RunningServer {
+  readonly url: string;
+  readonly peerUrl: string;
+  readonly peer: Peer;
+}
+
+const now = (): number => Date.now();
+const elapsedMillis = (): number => performance.now();
+
+const starting = <A, E extends { readonly message: string }, R>(
+  effect: Effect.Effect<A, E, R>,
+): Effect.Effect<A, StartError, R> => Effect.mapError(effect, ({ message }) => startError(message));
+
+const checkWith =
+  (verifier: TokenVerifier) =>
+  async (token: string): Promise<ActorCheck> =>
+    Either.match(await verifier.verify(token), {
+      onLeft: (fault): ActorCheck => fault,
+      onRight: (claims): ActorCheck => ({ _tag: "Verified", claims }),
+    });
+
+/** Runs what reads the store at start; damage there is an operator's matter, not a crash. */
+const readingStore = <A>(read: () => A): Effect.Effect<A, StartError> =>
+  Effect.try({
+    try: read,
+    catch: (fault) => {
+      const known =
+        fault instanceof IntegrityFailure || fault instanceof InvariantViolation || fault instanceof StoreFailure;
+      if (!known) throw fault;
+      return startError(
+        `peer.data-dir: the stored rows do not hold (${fault.message}); restore this peer from its backup`,
+      );
+    },
+  });
+
+interface Assembly {
+  readonly config: Config;
+  readonly tls: TlsMaterial;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly peer: Peer;
+  readonly control: SealControl;
+  readonly links: PeerLinks;
+  readonly check: (token: string) => Promise<ActorCheck>;
+}
+
+const openPeer = (
+  config: Config,
+  { devSecretsDir, env }: ServerOptions,
+  { log, halt }: { readonly log: Log; readonly halt: () => void },
+): Effect.Effect<Assembly, StartError, Scope> =>
+  Effect.gen(function* () {
+    const tls = yield* starting(loadTls(config));
+    const report = (fault: string): void => log.warn("token keys", { reason: fault });
+    const verifier = yield* starting(openTokenVerifier(config, { now, elapsedMillis, report }));
+    const bytes = yield* Effect.acquireRelease(
+      starting(openSqliteByteStore({ directory: config.peer.dataDir })),
+      (store) =>
+        Effect.catchAll(store.close, ({ message }) => Effect.sync(() => log.error("store", { reason: message }))),
+    );
+    const backend = cryptoBackend(config.crypto.backend);
+    const pinned = yield* readingStore(() => new SealedStore(bytes, backend.crypto).get("topology", SELF));
+    const settings = yield* foundingSettings({ config, env, devSecretsDir, pinned }, backend.crypto);
+    const metrics = new Metrics();
+    const links = yield* Effect.acquireRelease(
+      Effect.sync(
+        () =>
+          new PeerLinks(config.cluster.peers, tls.peerClient, (peerId, reason) => {
+            metrics.count("custody_messages_dropped_total", reason);
+            log.debug("message dropped", { peerId, reason });
+          }),
+      ),
+      (open) => Effect.sync(() => open.close()),
+    );
+    const stop = (reason: Error): void => {
+      log.error("stopping", { reason: reason.message });
+      halt();
+    };
+    const send = (to: number, envelope: Uint8Array): void => links.send(to, envelope);
+    const peer = yield* Effect.acquireRelease(
+      readingStore(() => new Peer({ bytes, backend, settings, metrics, now, elapsedMillis, send, halt: stop })),
+      (running) => Effect.sync(() => running.stop()),
+    );
+    const provider = shamirProvider(config.seal, (length) => Uint8Array.from(randomBytes(length)));
+    const control = new SealControl({ peer, provider, backend, sharesNeeded: config.seal.threshold, log });
+    return { config, tls, log, metrics, peer, control, links, check: checkWith(verifier) };
+  });
+
+/** The peer API: up before the public one and down after it, because answers under way need it. */
+const openPeerApi = (
+  { config, tls, metrics, peer, check }: Assembly,
+  bodyBytes: () => number,
+): Effect.Effect<string, StartError, Scope> =>
+  Effect.gen(function* () {
+    const listener = makePeerListener(
+      {
+        open: (bytes) => peer.open(bytes),
+        deliver: (opened, actors) => peer.deliver(opened, actors),
+        backlog: () => peer.backlog,
+        initialized: () => peer.state.peer !== undefined,
+        check,
+        metrics: () =>
+          metrics.render({
+            state: peer.state,
+            backlog: peer.backlog,
+            bodyBytes: bodyBytes(),
+            peerBodyBytes: listener.bodyBytes(),
+          }),
+        answered: (status) => metrics.count("custody_peer_http_responses_total", String(status)),
+      },
+      tls.peerHttp,
+    );
+    return yield* listenOn("peer-http", config.peerHttp, listener.server, 0);
+  });
+
+const listenOn = (name: string, at: ListenerConfig, server: NodeServer, drainMillis: number) =>
+  Effect.acquireRelease(listen(name, at, server), () => closeListener(server, drainMillis));
+
+const openPublicApi = (assembly: Assembly, budget: ByteBudget): Effect.Effect<string, StartError, Scope> =>
+  Effect.gen(function* () {
+    const { config, tls, log, metrics, peer, control, links, check } = assembly;
+    let draining = false;
+    const ports: ApiPorts = {
+      peer,
+      control,
+      config,
+      check,
+      reachable: (peerId) => links.reachable(peerId),
+      budget,
+      log,
+      metrics,
+      now,
+      elapsedMillis,
+      draining: () => draining,
+    };
+    const server = yield* makePublicListener(ports, tls.http);
+    const url = yield* listenOn("http", config.http, server, config.approvers.answerTimeoutMillis);
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        draining = true;
+        log.info("draining");
+      }),
+    );
+    return url;
+  });
+
+/** Unseals a peer of a development cluster from its folder; a production peer waits for its operators. */
+const unsealFrom = (directory: string, { peer, control, log }: Assembly): Effect.Effect<void, StartError> =>
+  Effect.gen(function* () {
+    const { peer: row } = peer.state;
+    if (row === undefined) return;
+    for (const share of yield* developmentShares(directory, row.peerId)) {
+      const step = yield* Effect.promise(() => control.unseal(share));
+      if (Either.isLeft(step)) {
+        log.error("unseal", { reason: "detail" in step.left ? step.left.detail : step.left.message });
+        return;
+      }
+      if (step.right.state === "UNSEALED") return;
+    }
+  });
+
+/**
+ * Starts one peer inside a scope; closing the scope stops accepting, answers what
+ * is under way within the answer timeout, and closes sockets and store.
+ */
+export const startServer = (
+  options: ServerOptions,
+  host: ServerHost,
+): Effect.Effect<RunningServer, StartError, Scope> =>
+  Effect.gen(function* () {
+    const config = yield* starting(loadConfig(options.configFile, options.env));
+    const log = jsonLog(config.peer.logLevel, host.writeLog, now);
+    yield* Effect.addFinalizer(() => Effect.sync(() => log.info("stopped")));
+    const assembly = yield* openPeer(config, options, { log, halt: host.halt });
+    const budget = new ByteBudget(config.limits.bodyBytesInFlight);
+    const peerUrl = yield* openPeerApi(assembly, () => budget.held);
+    const url = yield* openPublicApi(assembly, budget);
+    if (options.devSecretsDir !== undefined) yield* unsealFrom(options.devSecretsDir, assembly);
+    log.info("listening", { url, peerUrl });
+    return { url, peerUrl, peer: assembly.peer };
+  });
