@@ -1,0 +1,69 @@
+/** The directory of one peer's database: made durable, and held by one process at a time. */
+import { closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import * as Effect from "effect/Effect";
+import type * as Scope from "effect/Scope";
+import { openClient, openingOf, values } from "./Database.ts";
+import { StoreOpenError } from "./StoreOpenError.ts";
+
+/** The database inside a data directory. Absolute, so that SQLite never takes it for a URI. */
+export const databaseFile = (directory: string): string => join(resolve(directory), "custody.db");
+
+/**
+ * Nothing but SQLite may open this file inside the process that holds the lock: POSIX drops a process's locks
+ * on a file as soon as it closes any descriptor of it.
+ */
+const lockFile = (directory: string): string => join(resolve(directory), "custody.lock");
+
+/** Flushes the names in a directory: a file whose name is lost with the power is lost with it. */
+const flushNames = (directory: string): void => {
+  const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+};
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
+/**
+ * Creates the directory (0700) when only it is missing and flushes its own name. Refuses a write-ahead log whose
+ * database is gone: SQLite would start an empty database and delete the log with the transactions in it.
+ */
+export const prepareDirectory = (directory: string): Effect.Effect<void, StoreOpenError> =>
+  Effect.try({
+    try: () => {
+      const path = resolve(directory);
+      if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
+      flushNames(dirname(path));
+      flushNames(path);
+    },
+    catch: () => new StoreOpenError({ reason: "no-directory", file: directory }),
+  }).pipe(
+    Effect.filterOrFail(
+      () => sizeOf(databaseFile(directory)) > 0 || sizeOf(`${databaseFile(directory)}-wal`) === 0,
+      () => new StoreOpenError({ reason: "corrupt", file: databaseFile(directory), detail: "only its log is left" }),
+    ),
+  );
+
+/**
+ * Holds the directory for this process until the scope closes; the kernel lets go when the process dies in any
+ * other way. An open exclusive transaction on a file of its own leaves the database free for its two connections.
+ * Fails with reason `in-use` when another store, here or in another process, holds it.
+ */
+export const holdDirectory = (directory: string): Effect.Effect<void, StoreOpenError, Scope.Scope> => {
+  const file = lockFile(directory);
+  return Effect.gen(function* () {
+    const client = yield* openClient(file, "write");
+    const connection = yield* client.reserve;
+    yield* values(connection, "PRAGMA busy_timeout = 0");
+    yield* values(connection, "PRAGMA journal_mode = MEMORY");
+    yield* values(connection, "BEGIN EXCLUSIVE");
+  }).pipe(
+    (held) => openingOf(file, held),
+    Effect.mapError((error) =>
+      error.reason === "busy" ? new StoreOpenError({ reason: "in-use", file: resolve(directory) }) : error,
+    ),
+  );
+};

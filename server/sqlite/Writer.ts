@@ -1,0 +1,114 @@
+/** The main thread's end of the writing thread. */
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import * as Effect from "effect/Effect";
+import { type Change, StoreFailure } from "../../runtime/ByteStore.ts";
+import { StoreOpenError } from "./StoreOpenError.ts";
+import { commitRequest, type WriterOptions, type WriterReply, type WriterRequest } from "./WriterMessage.ts";
+
+type Done = (failure?: StoreFailure) => void;
+
+/**
+ * Built code is loaded as it is. From source a worker has to bring its own TypeScript loader, whatever loads the
+ * main thread (tsx leaves workers alone); its CommonJS hook needs no loader thread and starts fastest.
+ */
+const startThread = (workerData: WriterOptions): Worker => {
+  const options = { workerData, execArgv: [], name: "store writer" };
+  if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./WriterThread.js", import.meta.url), options);
+  const loader = createRequire(import.meta.url).resolve("tsx/cjs");
+  const source = fileURLToPath(new URL("./WriterThread.ts", import.meta.url));
+  const code = `require(${JSON.stringify(loader)}); require(${JSON.stringify(source)});`;
+  return new Worker(code, { ...options, eval: true });
+};
+
+/** Hands transactions to the thread and tells their outcome; one at a time. */
+export class Writer {
+  readonly #worker: Worker;
+  readonly #ended: Promise<void>;
+  #done: Done | undefined;
+  #drained: (() => void) | undefined;
+  #failure: StoreFailure | undefined;
+  #closed = false;
+
+  constructor(worker: Worker) {
+    this.#worker = worker;
+    worker.on("message", (reply: WriterReply) => this.#onReply(reply));
+    worker.on("error", (error) => this.#fail(`the writing thread broke: ${error.message}`));
+    this.#ended = new Promise((resolve) => {
+      worker.on("exit", () => {
+        if (!this.#closed) this.#fail("the writing thread ended");
+        resolve();
+      });
+    });
+  }
+
+  /** Why nothing may be written or read any more, if so. */
+  get failure(): StoreFailure | undefined {
+    return this.#failure;
+  }
+
+  get committing(): boolean {
+    return this.#done !== undefined;
+  }
+
+  /** Sends one transaction; `done` is called once, with a failure when its outcome is unknown. */
+  commit(changes: ReadonlyArray<Change>, done: Done): void {
+    this.#done = done;
+    const request = commitRequest(changes);
+    this.#send(request, [request.bytes.buffer]);
+  }
+
+  /** Waits for the commit under way, writes the log back, closes the file and ends the thread. */
+  readonly close: Effect.Effect<void> = Effect.promise(async () => {
+    if (this.committing) {
+      await new Promise<void>((resolve) => {
+        this.#drained = resolve;
+      });
+    }
+    if (this.#failure === undefined) this.#send({ kind: "close" }, []);
+    await this.#ended;
+  });
+
+  #send(request: WriterRequest, transferred: ReadonlyArray<ArrayBuffer>): void {
+    this.#worker.postMessage(request, [...transferred]);
+  }
+
+  #onReply(reply: WriterReply): void {
+    if (reply.kind === "committed") this.#settle(undefined);
+    if (reply.kind === "failed") this.#fail(`the database could not be written: ${reply.why}`);
+    if (reply.kind === "closed") this.#closed = true;
+  }
+
+  #fail(why: string): void {
+    this.#failure ??= new StoreFailure(`${why}; the outcome is unknown, stop this peer and start it again`);
+    this.#settle(this.#failure);
+  }
+
+  #settle(failure: StoreFailure | undefined): void {
+    const done = this.#done;
+    this.#done = undefined;
+    this.#drained?.();
+    done?.(failure);
+  }
+}
+
+/** Starts the thread and waits until its database is open, durable and of this program's version. */
+export const startWriter = (options: WriterOptions): Effect.Effect<Writer, StoreOpenError> =>
+  Effect.async<Writer, StoreOpenError>((resume) => {
+    const worker = startThread(options);
+    const broken = (detail: string): void =>
+      resume(Effect.fail(new StoreOpenError({ reason: "thread", file: options.file, detail })));
+    const onError = (error: Error): void => broken(error.message);
+    const onExit = (): void => broken("it ended while opening");
+    worker.once("error", onError);
+    worker.once("exit", onExit);
+    worker.once("message", (reply: WriterReply) => {
+      worker.off("error", onError);
+      worker.off("exit", onExit);
+      if (reply.kind !== "refused") return resume(Effect.succeed(new Writer(worker)));
+      const { reason, file, detail } = reply;
+      worker.once("exit", () => resume(Effect.fail(new StoreOpenError({ reason, file, detail }))));
+    });
+    return Effect.promise(() => worker.terminate());
+  });

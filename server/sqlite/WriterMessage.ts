@@ -1,0 +1,82 @@
+/** What the main thread and the writing thread say to each other. */
+import type { TableName } from "../../core/Tables.ts";
+import type { Change } from "../../runtime/ByteStore.ts";
+import type { StoreOpenReason } from "./StoreOpenError.ts";
+
+/** What the writing thread is started with. */
+export interface WriterOptions {
+  readonly file: string;
+  readonly tables: ReadonlyArray<TableName>;
+  readonly flushDelayMillis: number;
+}
+
+/** All rows of one table that one transaction changes in one way. */
+export interface RowGroup {
+  readonly op: Change["op"];
+  readonly table: TableName;
+  readonly keys: ReadonlyArray<string>;
+  /** Lengths of row and seal of each key, in turn; empty for `remove`. */
+  readonly lengths: ReadonlyArray<number>;
+}
+
+/** One transaction. The rows of all groups lie one after the other in `bytes`, which changes hands without a copy. */
+export interface CommitRequest {
+  readonly kind: "commit";
+  readonly groups: ReadonlyArray<RowGroup>;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export type WriterRequest = CommitRequest | { readonly kind: "close" };
+
+export type WriterReply =
+  | { readonly kind: "opened" }
+  | {
+      readonly kind: "refused";
+      readonly reason: StoreOpenReason;
+      readonly file: string;
+      readonly detail?: string | undefined;
+    }
+  | { readonly kind: "committed" }
+  | { readonly kind: "failed"; readonly why: string }
+  | { readonly kind: "closed" };
+
+interface GrowingGroup {
+  readonly op: Change["op"];
+  readonly table: TableName;
+  readonly keys: Array<string>;
+  readonly lengths: Array<number>;
+  readonly parts: Array<Uint8Array>;
+}
+
+const groupChanges = (changes: ReadonlyArray<Change>): ReadonlyArray<GrowingGroup> => {
+  const groups = new Map<string, GrowingGroup>();
+  for (const change of changes) {
+    const { op, table } = change;
+    const id = `${op} ${table}`;
+    const group = groups.get(id) ?? { op, table, keys: [], lengths: [], parts: [] };
+    groups.set(id, group);
+    group.keys.push(change.key);
+    if (change.op === "remove") continue;
+    const { row, seal } = change.value;
+    group.lengths.push(row.length, seal.length);
+    group.parts.push(row, seal);
+  }
+  return [...groups.values()];
+};
+
+/** Groups the changes and copies their bytes into one block: half the cost of sending each array by itself. */
+export const commitRequest = (changes: ReadonlyArray<Change>): CommitRequest => {
+  const groups = groupChanges(changes);
+  const parts = groups.flatMap((group) => group.parts);
+  const bytes = new Uint8Array(parts.reduce((total, part) => total + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    bytes.set(part, offset);
+    offset += part.length;
+  }
+  return {
+    kind: "commit",
+    groups: groups.map(({ op, table, keys, lengths }) => ({ op, table, keys, lengths })),
+    bytes,
+  };
+};

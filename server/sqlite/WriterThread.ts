@@ -1,0 +1,108 @@
+/** The thread that owns the one writing connection, so that a flush never stops the thread that answers HTTP. */
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import type { Connection } from "@effect/sql/SqlConnection";
+import * as Cause from "effect/Cause";
+import * as Effect from "effect/Effect";
+import * as Exit from "effect/Exit";
+import * as Scope from "effect/Scope";
+import { checkpointAll, openClient, openingOf, settle, value } from "./Database.ts";
+import { claim, migrate } from "./Migrations.ts";
+import { statementsOf } from "./Statements.ts";
+import { sqliteCode } from "./StoreOpenError.ts";
+import type { CommitRequest, WriterOptions, WriterReply, WriterRequest } from "./WriterMessage.ts";
+
+/** The log is written back once it may have grown by this much: about SQLite's own thousand pages. */
+const checkpointAfterBytes = 4 * 1024 * 1024;
+/** A changed row costs at least a page in the log. */
+const pageBytes = 4096;
+
+/** A change that did not find its row, or found one where none should be. */
+class RowMismatch extends Error {
+  override readonly name = "RowMismatch";
+}
+
+const openWriter = ({ file, tables }: WriterOptions) =>
+  Effect.gen(function* () {
+    const client = yield* openClient(file, "write");
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const connection = yield* client.reserve;
+        yield* claim(file, connection);
+        yield* settle(file, connection, "write");
+        yield* checkpointAll(file, connection);
+      }),
+    );
+    yield* migrate(file, client, tables);
+    return yield* client.reserve;
+  }).pipe((opening) => openingOf(file, opening));
+
+const changedRows = (result: unknown): unknown =>
+  typeof result === "object" && result !== null && "changes" in result ? result.changes : undefined;
+
+/** IMMEDIATE takes the write lock at once: a deferred transaction could find it taken halfway. */
+const transaction = (connection: Connection, request: CommitRequest, flushDelayMillis: number) =>
+  Effect.gen(function* () {
+    yield* connection.executeRaw("BEGIN IMMEDIATE", []);
+    for (const { sql, parameters, rows } of statementsOf(request)) {
+      const changed = changedRows(yield* connection.executeRaw(sql, parameters));
+      if (changed !== rows) yield* Effect.fail(new RowMismatch("a changed row is missing"));
+    }
+    if (flushDelayMillis > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, flushDelayMillis);
+    yield* connection.executeRaw("COMMIT", []);
+  });
+
+/** Writes the log back without waiting for readers; what a reader still needs stays for the next time. */
+const checkpoint = (connection: Connection) => value(connection, "PRAGMA wal_checkpoint(PASSIVE)");
+
+const why = (cause: Cause.Cause<unknown>): string => {
+  const error = Cause.squash(cause);
+  return sqliteCode(error) ?? (error instanceof Error ? error.message : "unknown");
+};
+
+const serve = (
+  port: MessagePort,
+  connection: Connection,
+  scope: Scope.CloseableScope,
+  options: WriterOptions,
+): void => {
+  let unwritten = 0;
+  const reply = (message: WriterReply): void => port.postMessage(message);
+  const run = (effect: Effect.Effect<unknown, unknown>, after?: WriterReply): boolean => {
+    const exit = Effect.runSyncExit(effect);
+    if (Exit.isFailure(exit)) {
+      // Whether the transaction is on the disk is unknown. Nothing is tried again here: the peer stops and finds out.
+      reply({ kind: "failed", why: why(exit.cause) });
+      port.close();
+      return false;
+    }
+    if (after !== undefined) reply(after);
+    return true;
+  };
+  const commit = (request: CommitRequest): void => {
+    if (!run(transaction(connection, request, options.flushDelayMillis), { kind: "committed" })) return;
+    for (const { keys } of request.groups) unwritten += keys.length * pageBytes;
+    unwritten += request.bytes.length;
+    if (unwritten < checkpointAfterBytes) return;
+    // After the acknowledgement, so that no caller waits for it unless it comes back at once.
+    unwritten = 0;
+    run(checkpoint(connection));
+  };
+  port.on("message", (request: WriterRequest) => {
+    if (request.kind === "commit") return commit(request);
+    if (run(checkpointAll(options.file, connection)) && run(Scope.close(scope, Exit.void), { kind: "closed" }))
+      port.close();
+  });
+  reply({ kind: "opened" });
+};
+
+const start = (port: MessagePort, options: WriterOptions): void => {
+  const scope = Effect.runSync(Scope.make());
+  const opened = Effect.runSync(Effect.either(Scope.extend(openWriter(options), scope)));
+  if (opened._tag === "Right") return serve(port, opened.right, scope, options);
+  const { reason, file, detail } = opened.left;
+  Effect.runSync(Scope.close(scope, Exit.void));
+  port.postMessage({ kind: "refused", reason, file, detail } satisfies WriterReply);
+};
+
+if (parentPort === null) throw new Error("this module runs as a worker thread of the store");
+start(parentPort, workerData);
