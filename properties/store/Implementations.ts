@@ -1,0 +1,6 @@
+/** Every implementation the contract is checked against; a new one adds itself here. */
+import type { Implementation } from "./Implementation.ts";
+import { memoryLater } from "./MemoryImplementation.ts";
+import { sqlite } from "./SqliteImplementation.ts";
+
+export const implementations: ReadonlyArray<Implementation> = [memoryLater, sqlite];
