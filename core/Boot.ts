@@ -28,7 +28,7 @@ export const allRows = <T extends TableName>(view: RowView, table: T): ReadonlyA
 };
 
 /** A certificate can exist only for what was prepared: undecided rows come back with both receipts they hold. */
-const preparationOf = (row: Rows["preparations"], now: number): Preparation => ({
+const preparationOf = (row: Rows["preparations"], elapsed: number): Preparation => ({
   id: row.own.statement.proposalId,
   proposal: row.proposal,
   writerReceipt: row.writerReceipt,
@@ -38,10 +38,11 @@ const preparationOf = (row: Rows["preparations"], now: number): Preparation => (
     [signerOf(row.own), row.own],
   ]),
   refusal: undefined,
-  preparedAt: now,
+  preparedAt: elapsed,
+  askedAt: elapsed,
 });
 
-const deliveryOf = (view: RowView, epoch: number, { proposalId, seq }: Rows["outbox"]): Delivery => {
+const deliveryOf = (view: RowView, { proposalId, epoch, seq }: Rows["outbox"]): Delivery => {
   const certificate = view.get("certificates", proposalId);
   const ack = view.get("slots", slotKey(epoch, seq))?.ack;
   if (certificate === undefined || ack === undefined)
@@ -116,7 +117,7 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
     verdict: undefined,
     turnedAway: new Map(),
     awaited: new Map(),
-    timers: new Set(),
+    timers: new Map(),
   };
 };
 
@@ -127,13 +128,17 @@ export const bootDamaged = (view: RowView, crypto: Crypto, where: string): PeerS
 });
 
 /** Reads the state back. Throws {@link InvariantViolation} when rows contradict each other; a tampered row throws on reading. */
-export const boot = (view: RowView, crypto: Crypto, now: number): PeerState => {
+export const boot = (view: RowView, crypto: Crypto, elapsed: number): PeerState => {
   const start = blank(view, crypto);
   const { peer, membership } = start;
   const counters = view.get("counters", SELF);
   if (counters === undefined) return start;
-  const preparations = allRows(view, "preparations").map((row) => preparationOf(row, now));
-  const outbox = allRows(view, "outbox").map((row) => deliveryOf(view, membership?.topology.epoch ?? 0, row));
+  // A store that remembers anything but who it belongs to is damaged, not new.
+  if (peer === undefined) return { ...start, integrityFault: "peer/self" };
+  // What was signed was signed for a topology; without it nothing here can be understood.
+  if (counters.batchNo > 0 && membership === undefined) return { ...start, integrityFault: "topology/self" };
+  const preparations = allRows(view, "preparations").map((row) => preparationOf(row, elapsed));
+  const outbox = allRows(view, "outbox").map((row) => deliveryOf(view, row));
   return {
     ...start,
     founding: membership === undefined ? foundingOf(crypto, peer, view.get("genesis", SELF)) : start.founding,
@@ -144,6 +149,7 @@ export const boot = (view: RowView, crypto: Crypto, now: number): PeerState => {
     highProof: highProofOf(view, membership, counters.highSeq),
     decidedSeq: counters.decidedSeq,
     refusals: allRows(view, "refusals").length,
+    quarantine: counters.quarantine,
     seen: new Map(allRows(view, "seen").map((row) => [row.peerId, row])),
     preparations: new Map(preparations.map((each) => [each.id, each])),
     locks: restoredLocks(membership, peer, preparations, outbox),

@@ -17,7 +17,7 @@ export type ActorCheck =
   | { readonly _tag: "Refused"; readonly reason: string }
   | { readonly _tag: "Unavailable" };
 
-export const timerNames = ["genesis", "probe", "resolve", "deliver", "prune", "forward", "answers"] as const;
+export const timerNames = ["genesis", "probe", "propose", "resolve", "deliver", "prune", "forward", "answers"] as const;
 export type TimerName = (typeof timerNames)[number];
 
 export type Event =
@@ -74,6 +74,11 @@ export interface Settings {
 export interface StepContext {
   /** Unix milliseconds; one sample for the whole step, never less than in an earlier step of this process. */
   readonly now: number;
+  /**
+   * Milliseconds on a clock that only goes forward and never jumps. Durations are measured on it;
+   * what is signed, stored or compared between peers is taken from `now`.
+   */
+  readonly elapsed: number;
   /** 32 fresh random bytes for this step. */
   readonly entropy: Digest;
   readonly crypto: Crypto;

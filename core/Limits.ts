@@ -27,6 +27,18 @@ export const Limits = {
   batchProposals: 64,
   /** Requests waiting at the writer before it answers 503 at once. */
   queuedCommands: 1024,
+  /** Bytes of evidence waiting at the writer. */
+  queuedBytes: 64 * 1024 * 1024,
+  /** Callers that wait to hear whether a mutation would be accepted. */
+  readinessWaiters: 256,
+  /** Faults listed in one answer. */
+  listedFaults: 64,
+  /** Claims that are stored with what their bearer did. */
+  subjectBytes: 1024,
+  issuerBytes: 2048,
+  tokenIdBytes: 1024,
+  /** A request's If-Match header. */
+  ifMatchBytes: 256,
   /** Peers of one topology. */
   members: 64,
   /** decisions.md: a mutation is answered within this. */

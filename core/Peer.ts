@@ -4,7 +4,7 @@
  */
 import type { Event, StepContext, TimerName } from "./Event.ts";
 import type { PeerState } from "./PeerState.ts";
-import { advance } from "./protocol/Coordinator.ts";
+import { advance, onProposeTimer } from "./protocol/Coordinator.ts";
 import { onCommit, onCommitAcks, onDeliverTimer, onPruneTimer } from "./protocol/Delivery.ts";
 import { onAnswersTimer, onCommand, onForward, onForwarded, onForwardTimer, onOutcome } from "./protocol/Entry.ts";
 import {
@@ -17,8 +17,9 @@ import {
 } from "./protocol/Genesis.ts";
 import { onPrepare } from "./protocol/Participant.ts";
 import { onCheckReadiness, onProbeTimer, onReady, onReadyProbe } from "./protocol/Readiness.ts";
-import { onResolveTimer, onSettleAnswer, onSettleQuery, onVotes } from "./protocol/Settlement.ts";
-import { onSealed, onUnsealed } from "./protocol/Seal.ts";
+import { onResolveTimer, onSettleAnswer, onSettleQuery } from "./protocol/Settlement.ts";
+import { onVotes } from "./protocol/Votes.ts";
+import { onIntegrityLost, onSealed, onUnsealed } from "./protocol/Seal.ts";
 import { type Step, Turn } from "./Turn.ts";
 
 /** Decides what one event means. Pure: the same state, event and context give the same step. */
@@ -46,7 +47,7 @@ const dispatch = (turn: Turn, event: Event): void => {
       turn.edit("timers").delete(event.timer);
       return fire(turn, event.timer);
     case "IntegrityLost":
-      turn.state.integrityFault ??= event.where;
+      return onIntegrityLost(turn, event.where);
   }
 };
 
@@ -56,6 +57,8 @@ const fire = (turn: Turn, timer: TimerName): void => {
       return onGenesisTimer(turn);
     case "probe":
       return onProbeTimer(turn);
+    case "propose":
+      return onProposeTimer(turn);
     case "resolve":
       return onResolveTimer(turn);
     case "deliver":

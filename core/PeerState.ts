@@ -41,7 +41,9 @@ export interface Preparation {
   readonly receipts: ReadonlyMap<PeerId, SignedStatement>;
   /** A refusal of another member: no certificate can exist any more. */
   readonly refusal: SignedStatement | undefined;
+  /** Monotonic milliseconds: when it was prepared (or loaded), and when the others were last asked about it. */
   readonly preparedAt: number;
+  readonly askedAt: number;
 }
 
 /** A committed proposal that not every member is known to have applied. */
@@ -58,26 +60,40 @@ export interface Queued {
   readonly actor: Actor;
   readonly tokenExpiresAt: number;
   readonly registration: Registration;
+  /** Monotonic milliseconds. */
+  readonly arrivedAt: number;
+}
+
+/** Who waits for an answer of the writer: no body, no token. */
+export interface Caller {
+  readonly entryPeer: PeerId;
+  readonly requestId: string;
+  /** Monotonic milliseconds. */
   readonly arrivedAt: number;
 }
 
 /** The writer's memory of a proposal it made in this process. */
 export interface Round {
   readonly id: Digest;
-  readonly evidence: Forward;
+  /** What members need to judge it; dropped when the deadline has passed. */
+  readonly evidence: Forward | undefined;
   /** Present once every member's receipt is here. */
   readonly certificate: Certificate | undefined;
-  /** The request that made it, then those that joined. */
-  readonly callers: ReadonlyArray<{ readonly forward: Forward; readonly arrivedAt: number }>;
+  /** The request that made it, until it is answered. */
+  readonly creator: Caller | undefined;
+  /** Requests for the same approver that came while it was under way. */
+  readonly joiners: ReadonlyArray<Caller>;
 }
 
 export interface Probe {
   readonly nonce: Digest;
+  /** Monotonic milliseconds, and wall time to hold the others' clocks against. */
   readonly startedAt: number;
+  readonly clockAt: number;
   readonly answers: ReadonlyMap<PeerId, Ready>;
 }
 
-/** The conclusion of a probe: no fault means that every member answered ready. */
+/** The conclusion of a probe: no fault means that every member answered ready. Monotonic milliseconds. */
 export interface Verdict {
   readonly probedAt: number;
   readonly concludedAt: number;
@@ -87,8 +103,11 @@ export interface Verdict {
 /** A request that entered here and was forwarded to the writer. */
 export interface Awaited {
   readonly forward: Forward;
+  /** The approver it asks for, as this peer computed it. */
+  readonly ref: string;
   readonly acknowledged: boolean;
-  /** When it was last forwarded. */
+  /** Monotonic milliseconds. */
+  readonly arrivedAt: number;
   readonly sentAt: number;
 }
 
@@ -135,11 +154,19 @@ export interface PeerState {
   /** Forwarded requests refused for the state of the cluster, the newest ones, by request key. */
   readonly turnedAway: ReadonlyMap<string, Rejection>;
   readonly awaited: ReadonlyMap<string, Awaited>;
-  readonly timers: ReadonlySet<TimerName>;
+  /** When each armed timer is due, in monotonic milliseconds. */
+  readonly timers: ReadonlyMap<TimerName, number>;
 }
 
 /** The row that advances with every transaction. */
-export const countersRow = ({ chain, audit, registry, highSeq, decidedSeq }: PeerState): Rows["counters"] => ({
+export const countersRow = ({
+  chain,
+  audit,
+  registry,
+  highSeq,
+  decidedSeq,
+  quarantine,
+}: PeerState): Rows["counters"] => ({
   incarnation: chain.incarnation,
   batchNo: chain.batchNo,
   batchHash: chain.hash,
@@ -149,4 +176,5 @@ export const countersRow = ({ chain, audit, registry, highSeq, decidedSeq }: Pee
   decidedSeq,
   approvers: registry.approvers,
   registrySet: registry.set,
+  quarantine,
 });

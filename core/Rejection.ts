@@ -4,6 +4,8 @@
  * HTTP statuses live in the server; nothing in here echoes a submitted value.
  */
 
+import { Limits } from "./Limits.ts";
+
 /** Stable codes, upper snake case (decisions.md, "Errors"). */
 export const rejectionCodes = [
   "INVALID_REQUEST_BODY",
@@ -61,8 +63,9 @@ export const rejection = (
   code,
   detail,
   hint,
-  faults: more.faults ?? [],
-  members: more.members ?? [],
+  // Bounded, because it must fit into a message to the peer that passes it on.
+  faults: (more.faults ?? []).slice(0, Limits.listedFaults),
+  members: (more.members ?? []).slice(0, Limits.members),
   ref: more.ref,
   outcomeUnknown: more.outcomeUnknown ?? false,
 });

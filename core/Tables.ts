@@ -8,6 +8,7 @@ import {
   bytes,
   type Codec,
   digest,
+  list,
   nullable,
   oneOf,
   publicKey,
@@ -52,6 +53,8 @@ const codecs = {
     decidedSeq: uint,
     approvers: uint,
     registrySet: bytes(4096),
+    /** Why this peer must not sign until it is restored. */
+    quarantine: nullable(text(256)),
   }),
   batches: record({ header: batchHeaderCodec, signature }),
   seen: seenCodec,
@@ -68,6 +71,8 @@ const codecs = {
     proposalId: digest,
     outcome: oneOf(["PREPARED", "REFUSED", "APPLIED", "ABORTED"]),
     ack: nullable(signedStatementCodec),
+    /** The abort votes of all members, kept with an aborted outcome. */
+    votes: list(signedStatementCodec, Limits.members),
   }),
   approvers: record({
     id: text(Limits.approverIdCharacters),
@@ -82,10 +87,12 @@ const codecs = {
   /** The owner of a key, whatever format it was registered in. */
   keys: record({ id: text(Limits.approverIdCharacters) }),
   certificates: certificateCodec,
-  outbox: record({ proposalId: digest, seq: uint }),
+  outbox: record({ proposalId: digest, epoch: uint, seq: uint }),
   audit: record({
     id: digest,
     peerId: uint,
+    /** Names the integrity key the row is sealed with, among those this peer ever used. */
+    integrityKeyVersion: uint,
     seq: uint,
     prevHash: digest,
     timestamp: uint,

@@ -10,6 +10,7 @@ cluster.pass(2_000);
 
 const contextOf = (signer: StepContext["signer"]): StepContext => ({
   now: NOW,
+  elapsed: 0,
   entropy: "00".repeat(32) as Digest,
   crypto,
   signer,

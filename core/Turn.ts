@@ -68,8 +68,14 @@ export class Turn {
     this.context = context;
   }
 
+  /** Wall time of this turn: for what is signed, stored or compared between peers. */
   get now(): number {
     return this.context.now;
+  }
+
+  /** Monotonic time of this turn: for how long something has been waiting. */
+  get elapsed(): number {
+    return this.context.elapsed;
   }
 
   /** The pinned topology; a handler that needs it runs only where there is one. */
@@ -88,7 +94,8 @@ export class Turn {
   }
 
   get isWriter(): boolean {
-    return this.state.membership?.writer === this.state.peer?.peerId;
+    const { membership, peer } = this.state;
+    return membership !== undefined && membership.writer === peer?.peerId;
   }
 
   get others(): ReadonlyArray<PeerId> {
@@ -146,10 +153,11 @@ export class Turn {
     return own.header.batchNo <= this.#flushedBatch;
   }
 
-  /** Arms a timer that is not armed yet. */
+  /** Sees to it that a timer fires after the delay at the latest. */
   arm(timer: TimerName, afterMillis: number): void {
-    if (this.state.timers.has(timer)) return;
-    this.edit("timers").add(timer);
+    const due = this.elapsed + afterMillis;
+    if ((this.state.timers.get(timer) ?? Number.POSITIVE_INFINITY) <= due) return;
+    this.edit("timers").set(timer, due);
     this.#thenSend.push({ _tag: "SetTimer", timer, afterMillis } satisfies SetTimer);
   }
 
@@ -185,6 +193,13 @@ export class Turn {
     const { peerId, incarnation, batchNo } = header;
     this.edit("seen").set(peerId, { peerId, incarnation, batchNo, batchHash: batchHash(this.context.crypto, header) });
     this.edit("seenUnwritten").add(peerId);
+  }
+
+  /** Stops all signing, for good: this peer's disk has gone back in time. */
+  quarantine(reason: string): void {
+    if (this.state.quarantine !== undefined) return;
+    this.state.quarantine = reason;
+    this.#writeCounters();
   }
 
   /** Binds a slot in memory; the receipt in hand proves that the writer used it. */

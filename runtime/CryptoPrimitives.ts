@@ -6,7 +6,7 @@
  */
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { Codec } from "../core/codec/Codec.ts";
-import { encode } from "../core/codec/CborWriter.ts";
+import { encodeAfter } from "../core/codec/CborWriter.ts";
 import type { Crypto, Signer } from "../core/Crypto.ts";
 import type { Digest, PublicKey, SetAccumulator, Signature } from "../core/Digest.ts";
 
@@ -31,8 +31,18 @@ const SET_TAG = "CUSTODY_SET_V1";
 /** Signatures found valid, remembered so that a statement seen again costs a lookup. */
 const REMEMBERED = 8192;
 
-const preimage = <A>(tag: string, codec: Codec<A>, value: A): Uint8Array =>
-  concatBytes(utf8ToBytes(tag), SEPARATOR, encode(codec, value));
+/** Tags are constants of the program, so there are few. */
+const prefixes = new Map<string, Uint8Array>();
+
+const prefixOf = (tag: string): Uint8Array => {
+  const known = prefixes.get(tag);
+  if (known !== undefined) return known;
+  const prefix = concatBytes(utf8ToBytes(tag), SEPARATOR);
+  prefixes.set(tag, prefix);
+  return prefix;
+};
+
+const preimage = <A>(tag: string, codec: Codec<A>, value: A): Uint8Array => encodeAfter(prefixOf(tag), codec, value);
 
 const asHex = <A extends string>(bytes: Uint8Array): A => bytesToHex(bytes) as A;
 
@@ -90,7 +100,7 @@ export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
     emptySet: asSet(new Uint8Array(LANES * 2)),
     replaceInSet: (set, removed, added) => {
       const lanes = (element: Digest): Uint8Array =>
-        shake128(concatBytes(utf8ToBytes(SET_TAG), SEPARATOR, hexToBytes(element)), LANES * 2);
+        shake128(concatBytes(prefixOf(SET_TAG), hexToBytes(element)), LANES * 2);
       const rest = removed === undefined ? set : addLanes(set, lanes(removed), -1);
       return asSet(addLanes(rest, lanes(added), 1));
     },

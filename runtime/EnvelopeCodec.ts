@@ -42,12 +42,21 @@ export interface Opened {
   readonly message: Message;
 }
 
-/** Which key a sender must have signed with: the pinned one, or before the founding the one on its card. */
-const keyOf = (state: PeerState, from: PeerId, message: Message): PublicKey | undefined => {
-  const pinned = state.membership?.keys.get(from);
-  if (message._tag === "GenesisCard" || message._tag === "GenesisRefused") return message.card.identityKey;
-  return pinned ?? (state.membership === undefined ? state.founding.cards.get(from)?.identityKey : undefined);
-};
+/** The key a sender is known by: the pinned one, or before the founding the one voted for or shown on its card. */
+const knownKey = ({ membership, founding }: PeerState, from: PeerId): PublicKey | undefined =>
+  membership !== undefined
+    ? membership.keys.get(from)
+    : (founding.vote?.topology.members.find((each) => each.peerId === from)?.identityKey ??
+      founding.cards.get(from)?.identityKey);
+
+/** A peer that introduces itself shows its key; every other one must be known. */
+const keyOf = (state: PeerState, from: PeerId, message: Message): PublicKey | undefined =>
+  message._tag === "GenesisCard" || message._tag === "GenesisRefused"
+    ? message.card.identityKey
+    : knownKey(state, from);
+
+/** What a stranger may make this peer decode before a signature is checked: a card or a topology, not more. */
+const STRANGER_BYTES = 64 * 1024;
 
 /** Messages that two peers exchange before they agree on a topology, or to find out that they do not. */
 const crossesTopologies = (message: Message): boolean =>
@@ -60,19 +69,27 @@ export const openEnvelope = (crypto: Crypto, state: PeerState, bytes: Uint8Array
   if (Either.isLeft(outer)) return Either.left(`envelope: ${outer.left}`);
   const { envelope, signature } = outer.right;
   if (envelope.to !== state.peer.peerId) return Either.left("envelope.to: names another peer");
+  const { from } = envelope;
+  const known = knownKey(state, from);
+  const isVouched =
+    known !== undefined &&
+    signature !== undefined &&
+    crypto.verify(known, ENVELOPE_TAG, envelopeCodec, envelope, signature);
+  if (!isVouched && envelope.message.length > STRANGER_BYTES)
+    return Either.left("envelope.signature: does not verify for a message of this size");
   const inner = decode(messageCodec, envelope.message);
   if (Either.isLeft(inner)) return Either.left(`envelope.message: ${inner.left}`);
   const message = inner.right;
   if (!crossesTopologies(message) && envelope.topologyDigest !== state.membership?.digest)
     return Either.left("envelope.topologyDigest: is not the topology of this peer");
-  const { from } = envelope;
   if (signature === undefined)
     return message._tag === "Ready" && message.sealed
       ? Either.right({ from, message })
       : Either.left("envelope.signature: only a sealed peer's answer to a probe may go unsigned");
   const key = keyOf(state, from, message);
   if (key === undefined) return Either.left("envelope.from: is not known here");
-  return crypto.verify(key, ENVELOPE_TAG, envelopeCodec, envelope, signature)
+  return (key === known && isVouched) ||
+    (key !== known && crypto.verify(key, ENVELOPE_TAG, envelopeCodec, envelope, signature))
     ? Either.right({ from, message })
     : Either.left("envelope.signature: does not verify");
 };

@@ -13,19 +13,19 @@ import type { SignatureProvider } from "../core/credential/SignatureProvider.ts"
 import type { Crypto, Signer } from "../core/Crypto.ts";
 import type { Digest } from "../core/Digest.ts";
 import type { Event, Settings, TimerName } from "../core/Event.ts";
-import { InvariantViolation } from "../core/Invariant.ts";
 import { step } from "../core/Peer.ts";
 import type { PeerState } from "../core/PeerState.ts";
 import type { Message } from "../core/protocol/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
 import type { Step } from "../core/Turn.ts";
-import { StoreFailure } from "./ByteStore.ts";
 import { IntegrityFailure, type PeerStore } from "./PeerStore.ts";
 
 export interface DriverPorts {
   readonly store: PeerStore;
   /** Unix milliseconds of this machine; may jump. */
   readonly clock: () => number;
+  /** Milliseconds on a clock that only goes forward and never jumps; its zero is of no meaning. */
+  readonly elapsed: () => number;
   /** 32 fresh random bytes. */
   readonly entropy: () => Digest;
   readonly crypto: Crypto;
@@ -64,10 +64,21 @@ export class PeerDriver {
   #boot(): PeerState {
     const { store, crypto } = this.#ports;
     try {
-      return boot(store, crypto, this.#now());
+      return boot(store, crypto, Math.floor(this.#ports.elapsed()));
     } catch (fault) {
-      if (fault instanceof IntegrityFailure) return bootDamaged(store, crypto, fault.where);
-      throw fault;
+      if (!(fault instanceof IntegrityFailure)) throw fault;
+      return this.#bootDamaged(fault.where);
+    }
+  }
+
+  /** Who it is and whom it belongs to, if at least these rows hold; else nothing but that its records do not. */
+  #bootDamaged(where: string): PeerState {
+    const { store, crypto } = this.#ports;
+    try {
+      return bootDamaged(store, crypto, where);
+    } catch (fault) {
+      if (!(fault instanceof IntegrityFailure)) throw fault;
+      return bootDamaged({ get: () => undefined, scan: () => [] }, crypto, fault.where);
     }
   }
 
@@ -131,8 +142,8 @@ export class PeerDriver {
         this.#mailbox.unshift({ event: { _tag: "IntegrityLost", where: fault.where } });
         return false;
       }
-      if (!(fault instanceof InvariantViolation || fault instanceof StoreFailure)) throw fault;
-      this.#halt(fault);
+      // Whatever else went wrong, the event is half done: going on could lose or split a record.
+      this.#halt(fault instanceof Error ? fault : new Error(String(fault)));
       return false;
     }
   }
@@ -141,6 +152,7 @@ export class PeerDriver {
     const { entropy, crypto, store, providers, settings } = this.#ports;
     return step(this.#state, event, {
       now: this.#now(),
+      elapsed: Math.floor(this.#ports.elapsed()),
       entropy: entropy(),
       crypto,
       signer: this.#signer,
@@ -163,9 +175,14 @@ export class PeerDriver {
       waiting = false;
       if (this.#stopped) return;
       if (failure !== undefined) return this.#halt(failure);
-      this.#publish(next);
       // A store that completes at once lets the loop that called it go on by itself.
-      if (returned) this.#work();
+      if (!returned) return this.#publish(next);
+      try {
+        this.#publish(next);
+      } catch (fault) {
+        return this.#halt(fault instanceof Error ? fault : new Error(String(fault)));
+      }
+      this.#work();
     });
     returned = true;
     return waiting;

@@ -13,6 +13,7 @@ import type { TableName } from "../core/Tables.ts";
 const ROW_TAG = "CUSTODY_ROW_V1";
 const SEAL_TAG = "CUSTODY_ROW_SEAL_V1";
 const HEAD_TAG = "CUSTODY_HEAD_V1";
+const MASK_TAG = "CUSTODY_HEAD_MASK_V1";
 const ROW_BYTES = 64 * 1024 * 1024;
 
 /** The integrity key while it is in memory. */
@@ -84,8 +85,12 @@ export const isSealed = (crypto: Crypto, key: PublicKey, row: PlainRow, seal: Se
 
 /**
  * A row's share of the digest over all rows: a keyed value that adds up modulo
- * 2^256 (the multiset hash MSet-Add of Clarke et al., 2003). Without the key
- * nobody can make another set of rows add up to the same sum.
+ * 2^256 (MSet-Add-Hash of Clarke et al., 2003). Without the key nobody can make
+ * another set of rows add up to the same sum.
  */
 export const elementOf = (crypto: Crypto, integrity: IntegrityKey, transaction: number, row: PlainRow): bigint =>
   BigInt(`0x${crypto.mac(integrity.setKey, HEAD_TAG, digest, leafOf(crypto, transaction, row))}`);
+
+/** What hides the sum in the stored head (the nonce term of MSet-Add-Hash): bare sums would tell of single rows. */
+export const maskOf = (crypto: Crypto, integrity: IntegrityKey, transaction: number): bigint =>
+  BigInt(`0x${crypto.mac(integrity.setKey, MASK_TAG, uint, transaction)}`);

@@ -9,9 +9,18 @@ import { encode } from "../core/codec/CborWriter.ts";
 import type { Crypto } from "../core/Crypto.ts";
 import type { Digest, PublicKey } from "../core/Digest.ts";
 import { rowCodec, type Rows, SELF, type TableName, tableNames, type Write } from "../core/Tables.ts";
-import type { ByteStore, Change, StoredRow, StoreFailure } from "./ByteStore.ts";
+import { type ByteStore, type Change, type StoredRow, StoreFailure } from "./ByteStore.ts";
 import { IntegrityFailure, type PeerStore } from "./PeerStore.ts";
-import { elementOf, type IntegrityKey, isSealed, type PlainRow, type Seal, sealCodec, sealRows } from "./RowSeal.ts";
+import {
+  elementOf,
+  type IntegrityKey,
+  isSealed,
+  maskOf,
+  type PlainRow,
+  type Seal,
+  sealCodec,
+  sealRows,
+} from "./RowSeal.ts";
 
 const MODULUS = 1n << 256n;
 const SCAN_PAGE = 512;
@@ -25,6 +34,8 @@ interface Head {
 }
 
 const EMPTY: Head = { transactions: 0, rows: 0, sum: 0n };
+
+const modulo = (value: bigint): bigint => ((value % MODULUS) + MODULUS) % MODULUS;
 
 const asDigest = (sum: bigint): Digest => sum.toString(16).padStart(64, "0") as Digest;
 
@@ -69,8 +80,9 @@ export class SealedStore implements PeerStore {
 
   commit(writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void {
     const integrity = this.#integrity;
-    if (integrity === undefined) throw new IntegrityFailure("store", "a write was asked for without the integrity key");
-    const before = this.#headNow();
+    if (integrity === undefined)
+      throw new StoreFailure("a write was asked for while the integrity key is not in memory");
+    const before = this.#headNow(integrity);
     const transaction = before.transactions + 1;
     let { sum, rows } = before;
     const plain: Array<PlainRow> = [];
@@ -91,11 +103,12 @@ export class SealedStore implements PeerStore {
       added.push([`${table}/${key}`, element]);
       plain.push(row);
     }
-    sum = ((sum % MODULUS) + MODULUS) % MODULUS;
+    sum = modulo(sum);
+    const masked = modulo(sum + maskOf(this.#crypto, integrity, transaction));
     const head: PlainRow = {
       table: "head",
       key: SELF,
-      row: encode(rowCodec("head"), { transactions: transaction, rows, digest: asDigest(sum) }),
+      row: encode(rowCodec("head"), { transactions: transaction, rows, digest: asDigest(masked) }),
     };
     const seals = sealRows(this.#crypto, integrity, transaction, [...plain, head]);
     const ops = [
@@ -128,7 +141,7 @@ export class SealedStore implements PeerStore {
     const integrity = this.#integrity;
     if (integrity === undefined) return "the integrity key is not in memory";
     try {
-      const head = this.#headNow();
+      const head = this.#headNow(integrity);
       let sum = 0n;
       let rows = 0;
       for (const table of tableNames) {
@@ -154,10 +167,17 @@ export class SealedStore implements PeerStore {
     }
   }
 
-  #headNow(): Head {
+  #headNow(integrity: IntegrityKey): Head {
     if (this.#head === undefined) {
       const stored = this.get("head", SELF);
-      this.#head = stored === undefined ? EMPTY : { ...stored, sum: BigInt(`0x${stored.digest}`) };
+      this.#head =
+        stored === undefined
+          ? EMPTY
+          : {
+              transactions: stored.transactions,
+              rows: stored.rows,
+              sum: modulo(BigInt(`0x${stored.digest}`) - maskOf(this.#crypto, integrity, stored.transactions)),
+            };
     }
     return this.#head;
   }
@@ -173,7 +193,11 @@ export class SealedStore implements PeerStore {
 
   #remember(writes: ReadonlyArray<Write>, added: ReadonlyArray<readonly [string, bigint]>): void {
     for (const write of writes) if (write.op === "remove") this.#elements.delete(`${write.table}/${write.key}`);
-    for (const [name, element] of added) this.#elements.set(name, element);
+    for (const [name, element] of added) {
+      // Taken out first, so that the order of the map is the order of the last change.
+      this.#elements.delete(name);
+      this.#elements.set(name, element);
+    }
     for (const oldest of this.#elements.keys()) {
       if (this.#elements.size <= REMEMBERED) break;
       this.#elements.delete(oldest);

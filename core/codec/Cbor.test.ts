@@ -4,7 +4,21 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decode } from "./CborReader.ts";
 import { encode } from "./CborWriter.ts";
-import { bool, bytes, digest, list, nullable, oneOf, pair, record, text, type TypeOf, uint, union } from "./Codec.ts";
+import {
+  bool,
+  bytes,
+  digest,
+  EncodeFault,
+  list,
+  nullable,
+  oneOf,
+  pair,
+  record,
+  text,
+  type TypeOf,
+  uint,
+  union,
+} from "./Codec.ts";
 
 const sample = record({
   number: uint,
@@ -101,6 +115,46 @@ describe("deterministic CBOR", () => {
     expect(Either.isLeft(read("a200010002"))).toBe(true);
     expect(read("a200010202")).toEqual(Either.left("second: expected the field to be present"));
     expect(read("a100 01".replace(" ", ""))).toEqual(Either.left("value: expected a record of 2 fields"));
+  });
+
+  it("never throws, whatever well-formed CBOR arrives", () => {
+    const anything = fc.letrec((tie) => ({
+      item: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom<unknown>("length", "map", "constructor", "__proto__", null, true, 0, 1, 2, new Uint8Array(32)),
+        fc.array(tie("item"), { maxLength: 3 }),
+        fc.array(fc.tuple(fc.nat(9), tie("item")), { maxLength: 9 }).map((entries) => new Map(entries)),
+      ),
+    })).item;
+    fc.assert(
+      fc.property(anything, (item) => {
+        const encoded = encodeReference(item, rfc8949EncodeOptions);
+        for (const codec of [sample, union({ A: record({ n: uint }) }), list(uint, 2), digest, nullable(text(2))])
+          expect(Either.isEither(decode(codec as typeof sample, encoded))).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("writes nothing that it would not read", () => {
+    const beyond: ReadonlyArray<() => unknown> = [
+      () => encode(uint, -1),
+      () => encode(uint, 2 ** 53),
+      () => encode(uint, 0.5),
+      () => encode(text(3), "éé"),
+      () => encode(bytes(1), new Uint8Array(2)),
+      () => encode(list(uint, 1), [1, 2]),
+      () => encode(oneOf(["red"]), "blue" as "red"),
+      () => encode(union({ A: record({}) }), { _tag: "B" } as unknown as { readonly _tag: "A" }),
+    ];
+    for (const write of beyond) expect(write).toThrow(EncodeFault);
+    expect(encode(uint, 1)).toEqual(Uint8Array.of(1));
+  });
+
+  it("bounds the number of items before it decodes", () => {
+    const many = new Uint8Array(262_200);
+    many.set([0x9a, 0, 4, 0, 0x33]);
+    expect(decode(list(uint, 999_999), many)).toEqual(Either.left("more than 262144 items"));
   });
 
   it("refuses text that is not UTF-8", () => {

@@ -9,17 +9,21 @@ import { type Codec, DecodeFault } from "./Codec.ts";
 import { encode } from "./CborWriter.ts";
 
 const MAX_DEPTH = 32;
+/** A full batch of 64 proposals with five receipts each has some 30,000 items; a list of numbers may have more. */
+const MAX_ITEMS = 262_144;
 
-/** Whether containers nest deeper than {@link MAX_DEPTH}; malformed heads are left to the decoder. */
-const nestsTooDeep = (bytes: Uint8Array): boolean => {
+/** What is wrong with the shape, before anything is built from it; malformed heads are left to the decoder. */
+const shapeFault = (bytes: Uint8Array): string | undefined => {
   const open: Array<number> = [];
+  let items = 0;
   let at = 0;
   while (at < bytes.length) {
+    if (++items > MAX_ITEMS) return `more than ${MAX_ITEMS} items`;
     const initial = bytes[at] ?? 0;
     const major = initial >> 5;
     const info = initial & 31;
     const width = info < 24 ? 0 : info < 28 ? 1 << (info - 24) : -1;
-    if (width < 0) return false;
+    if (width < 0) return undefined;
     let argument = width === 0 ? info : 0;
     for (let index = 1; index <= width; index++) argument = argument * 256 + (bytes[at + index] ?? 0);
     at += 1 + width;
@@ -27,7 +31,7 @@ const nestsTooDeep = (bytes: Uint8Array): boolean => {
     const isContainer = major === 4 || major === 5;
     if (isContainer && argument > 0) {
       open.push(major === 5 ? argument * 2 : argument);
-      if (open.length > MAX_DEPTH) return true;
+      if (open.length > MAX_DEPTH) return `nested deeper than ${MAX_DEPTH} levels`;
       continue;
     }
     while (open.length > 0) {
@@ -38,7 +42,7 @@ const nestsTooDeep = (bytes: Uint8Array): boolean => {
       }
     }
   }
-  return false;
+  return undefined;
 };
 
 const sameBytes = (left: Uint8Array, right: Uint8Array): boolean =>
@@ -57,7 +61,8 @@ const OPTIONS = {
 
 /** Decodes deterministic CBOR strictly; the left side is one sentence that names the field and holds no value. */
 export const decode = <A>(codec: Codec<A>, bytes: Uint8Array): Either.Either<A, string> => {
-  if (nestsTooDeep(bytes)) return Either.left(`nested deeper than ${MAX_DEPTH} levels`);
+  const misshapen = shapeFault(bytes);
+  if (misshapen !== undefined) return Either.left(misshapen);
   let item: unknown;
   try {
     item = decodeCbor(bytes, OPTIONS);

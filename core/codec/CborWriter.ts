@@ -6,7 +6,12 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import type { Codec, Sink } from "./Codec.ts";
 
-const FIRST_CAPACITY = 1024;
+const FIRST_CAPACITY = 4096;
+/** A buffer that grew beyond this is given back after use. */
+const KEPT_CAPACITY = 1024 * 1024;
+
+/** The value of each ASCII code as a hexadecimal digit. */
+const hexValues = Uint8Array.from({ length: 128 }, (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0);
 
 class CborSink implements Sink {
   #buffer = new Uint8Array(FIRST_CAPACITY);
@@ -42,35 +47,80 @@ class CborSink implements Sink {
 
   #append(major: number, content: Uint8Array): void {
     this.#head(major, content.length);
+    this.raw(content);
+  }
+
+  /** Bytes as they are, outside any item: the tag before a preimage. */
+  raw(content: Uint8Array): void {
     this.#reserve(content.length);
     this.#buffer.set(content, this.#length);
     this.#length += content.length;
   }
 
-  readonly uint = (value: number): void => this.#head(0, value);
-  readonly bytes = (value: Uint8Array): void => this.#append(2, value);
-  readonly text = (value: string): void => this.#append(3, utf8ToBytes(value));
-  readonly list = (count: number): void => this.#head(4, count);
-  readonly record = (count: number): void => this.#head(5, count);
-  readonly bool = (value: boolean): void => this.#head(7, value ? 21 : 20);
-  readonly nothing = (): void => this.#head(7, 22);
+  uint(value: number): void {
+    this.#head(0, value);
+  }
 
-  readonly hex = (value: string): void => {
-    const count = value.length / 2;
+  bytes(value: Uint8Array): void {
+    this.#append(2, value);
+  }
+
+  text(value: string): void {
+    this.#append(3, utf8ToBytes(value));
+  }
+
+  hex(value: string): void {
+    const count = value.length >> 1;
     this.#head(2, count);
     this.#reserve(count);
-    for (let index = 0; index < count; index++)
-      this.#buffer[this.#length++] = Number.parseInt(value.slice(2 * index, 2 * index + 2), 16);
-  };
+    const buffer = this.#buffer;
+    let at = this.#length;
+    for (let index = 0; index < value.length; index += 2)
+      buffer[at++] = ((hexValues[value.charCodeAt(index)] ?? 0) << 4) | (hexValues[value.charCodeAt(index + 1)] ?? 0);
+    this.#length = at;
+  }
 
-  finish(): Uint8Array {
-    return this.#buffer.slice(0, this.#length);
+  list(count: number): void {
+    this.#head(4, count);
+  }
+
+  record(count: number): void {
+    this.#head(5, count);
+  }
+
+  bool(value: boolean): void {
+    this.#head(7, value ? 21 : 20);
+  }
+
+  nothing(): void {
+    this.#head(7, 22);
+  }
+
+  /** What was written since the last call. */
+  take(): Uint8Array {
+    const written = this.#buffer.slice(0, this.#length);
+    this.#length = 0;
+    if (this.#buffer.length > KEPT_CAPACITY) this.#buffer = new Uint8Array(FIRST_CAPACITY);
+    return written;
   }
 }
 
-/** The one encoding of a value. */
-export const encode = <A>(codec: Codec<A>, value: A): Uint8Array => {
-  const sink = new CborSink();
-  codec.write(value, sink);
-  return sink.finish();
+// One buffer for all: writing a value never writes another one in between.
+const shared = new CborSink();
+
+/** The one encoding of a value, after a prefix that is not part of it. */
+export const encodeAfter = <A>(prefix: Uint8Array, codec: Codec<A>, value: A): Uint8Array => {
+  try {
+    shared.raw(prefix);
+    codec.write(value, shared);
+  } catch (fault) {
+    shared.take();
+    throw fault;
+  }
+  return shared.take();
 };
+
+const NOTHING = new Uint8Array(0);
+
+/** The one encoding of a value. */
+export const encode = <A>(codec: Codec<A>, value: A): Uint8Array => encodeAfter(NOTHING, codec, value);

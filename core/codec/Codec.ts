@@ -6,8 +6,9 @@
  * from decoded CBOR, refusing whatever does not fit by the path of the field.
  * Records are maps with unsigned integer keys in ascending order, RFC 8949 4.2.1.
  */
-import { hexToBytes, bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Digest, PublicKey, Signature } from "../Digest.ts";
+import { utf8Length } from "./Utf8.ts";
 
 /** Where a value is written, token by token. Counts announce how many items follow. */
 export interface Sink {
@@ -25,12 +26,27 @@ export interface Sink {
 /** Thrown inside `read` only; {@link CborReader} turns it into a value at the door. */
 export class DecodeFault extends Error {
   override readonly name = "DecodeFault";
-  readonly path: string;
   constructor(path: string, expected: string) {
     super(`${path === "" ? "value" : path}: expected ${expected}`);
-    this.path = path;
   }
 }
+
+/**
+ * Thrown by `write` for a value that its own `read` would refuse. Nothing may be
+ * signed, sent or stored that cannot be read back, so this is a broken promise of
+ * the program, found before the value leaves it.
+ */
+export class EncodeFault extends Error {
+  override readonly name = "EncodeFault";
+}
+
+const fits = (holds: boolean, expected: string): void => {
+  if (!holds) throw new EncodeFault(`a value to be written is not ${expected}`);
+};
+
+/** Half a surrogate pair has no UTF-8 form, so a text with one in it fits nowhere. */
+const fitsText = (value: string, max: number): boolean =>
+  value.length <= max && (utf8Length(value) ?? Number.POSITIVE_INFINITY) <= max;
 
 export interface Codec<A> {
   readonly write: (value: A, sink: Sink) => void;
@@ -43,7 +59,10 @@ export type TypeOf<C> = C extends Codec<infer A> ? A : never;
 
 /** An unsigned integer up to 2^53 - 1. */
 export const uint: Codec<number> = {
-  write: (value, sink) => sink.uint(value),
+  write: (value, sink) => {
+    fits(Number.isSafeInteger(value) && value >= 0, "an unsigned integer");
+    sink.uint(value);
+  },
   read: (item, path) => {
     if (typeof item !== "number" || !Number.isSafeInteger(item) || item < 0)
       throw new DecodeFault(path, "an unsigned integer");
@@ -61,17 +80,22 @@ export const bool: Codec<boolean> = {
 
 /** Text of at most `max` UTF-8 bytes. */
 export const text = (max: number): Codec<string> => ({
-  write: (value, sink) => sink.text(value),
+  write: (value, sink) => {
+    fits(fitsText(value, max), `text of at most ${max} bytes`);
+    sink.text(value);
+  },
   read: (item, path) => {
-    if (typeof item !== "string" || item.length > max || utf8ToBytes(item).length > max)
-      throw new DecodeFault(path, `text of at most ${max} bytes`);
+    if (typeof item !== "string" || !fitsText(item, max)) throw new DecodeFault(path, `text of at most ${max} bytes`);
     return item;
   },
 });
 
 /** A byte string of at most `max` bytes. */
 export const bytes = (max: number): Codec<Uint8Array> => ({
-  write: (value, sink) => sink.bytes(value),
+  write: (value, sink) => {
+    fits(value.length <= max, `at most ${max} bytes`);
+    sink.bytes(value);
+  },
   read: (item, path) => {
     if (!(item instanceof Uint8Array) || item.length > max) throw new DecodeFault(path, `at most ${max} bytes`);
     return item;
@@ -95,7 +119,11 @@ export const signature: Codec<Signature> = hexOf<Signature>(64);
 export const oneOf = <const W extends ReadonlyArray<string>>(words: W): Codec<W[number]> => {
   const indexes = new Map<string, number>(words.map((word, index) => [word, index]));
   return {
-    write: (value, sink) => sink.uint(indexes.get(value) ?? words.length),
+    write: (value, sink) => {
+      const index = indexes.get(value);
+      fits(index !== undefined, "one of the listed words");
+      sink.uint(index ?? 0);
+    },
     read: (item, path) => {
       const word = typeof item === "number" ? words[item] : undefined;
       if (word === undefined) throw new DecodeFault(path, `an index below ${words.length}`);
@@ -113,6 +141,7 @@ export const nullable = <A>(inner: Codec<A>): Codec<A | undefined> => ({
 /** At most `max` items of one kind. */
 export const list = <A>(inner: Codec<A>, max: number): Codec<ReadonlyArray<A>> => ({
   write: (value, sink) => {
+    fits(value.length <= max, `a list of at most ${max} items`);
     sink.list(value.length);
     for (const item of value) inner.write(item, sink);
   },
@@ -146,13 +175,15 @@ export const record = <const F extends { readonly [name: string]: unknown }>(
   fields: F & { readonly [K in keyof F]: F[K] extends Codec<infer A> ? Codec<A> : never },
 ): Codec<RecordOf<F>> => {
   const entries = Object.entries(fields as Fields) as ReadonlyArray<readonly [string, Codec<unknown>]>;
+  const names = entries.map(([name]) => name);
+  const codecs = entries.map(([, codec]) => codec);
   const write = (value: RecordOf<F>, sink: Sink): void => {
-    sink.record(entries.length);
+    sink.record(codecs.length);
     const values = value as { readonly [name: string]: unknown };
-    let key = 0;
-    for (const [name, codec] of entries) {
-      sink.uint(key++);
-      codec.write(values[name], sink);
+    // Indexed, because this is the innermost loop of everything that is hashed.
+    for (let key = 0; key < codecs.length; key++) {
+      sink.uint(key);
+      codecs[key]?.write(values[names[key] ?? ""], sink);
     }
   };
   const read = (item: unknown, path: string): RecordOf<F> => {
@@ -182,20 +213,18 @@ export const union = <const V extends Variants>(
   return {
     write: (value, sink) => {
       const variant = byTag.get(String((value as { readonly _tag: unknown })._tag));
-      if (variant === undefined) throw new DecodeFault("_tag", "a known variant");
+      if (variant === undefined) throw new EncodeFault("a value to be written is of no known variant");
       sink.list(2);
       sink.uint(variant.index);
       variant.codec.write(value, sink);
     },
     read: (item, path) => {
-      const entry = Array.isArray(item) && item.length === 2 ? entries[item[0] as number] : undefined;
+      if (!Array.isArray(item) || item.length !== 2) throw new DecodeFault(path, "a pair");
+      const entry = typeof item[0] === "number" ? entries[item[0]] : undefined;
       if (entry === undefined) throw new DecodeFault(path, `a pair that starts with an index below ${entries.length}`);
       const [tag, codec] = entry;
-      const body = codec.read((item as ReadonlyArray<unknown>)[1], path === "" ? tag : `${path}.${tag}`);
+      const body = codec.read(item[1], path === "" ? tag : `${path}.${tag}`);
       return { _tag: tag, ...(body as object) } as UnionOf<V>;
     },
   };
 };
-
-/** Lower-case hexadecimal of a digest as 32 bytes. */
-export const digestBytes = (value: Digest): Uint8Array => hexToBytes(value);

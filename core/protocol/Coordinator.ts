@@ -11,7 +11,7 @@ import { Limits } from "../Limits.ts";
 import type { Queued } from "../PeerState.ts";
 import { type MemberFault, type Rejection, rejection } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
-import { answerExisting, answerRejected, type Caller } from "./Answers.ts";
+import { answerExisting, answerRejected, callerOf, callersOf } from "./Answers.ts";
 import { type Forward, requestKey, requestLineOf } from "./Forward.ts";
 import { hold, reserve } from "./Preparations.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
@@ -21,28 +21,33 @@ import { commitCompleted, stableSeq } from "./Delivery.ts";
 /** Whether a forwarded request is waiting here already. */
 const isPending = (turn: Turn, key: string): boolean =>
   turn.state.queue.some((each) => requestKey(each.forward) === key) ||
-  [...turn.state.rounds.values()].some((round) => round.callers.some((caller) => requestKey(caller.forward) === key));
+  [...turn.state.rounds.values()].some((round) => callersOf(round).some((caller) => requestKey(caller) === key));
 
-/** Judges what needs no other member, and queues the request; a refusal is answered at once. */
-export const admit = (turn: Turn, forward: Forward, actor: ActorCheck): void => {
+/** A request that came through another peer may be a copy; one that was turned away gets no second chance. */
+export const admitForwarded = (turn: Turn, forward: Forward, actor: ActorCheck): void => {
   const key = requestKey(forward);
   if (isPending(turn, key)) return;
   const turnedAway = turn.state.turnedAway.get(key);
-  if (turnedAway !== undefined) return answerRejected(turn, { forward, arrivedAt: turn.now }, turnedAway);
-  const caller: Caller = { forward, arrivedAt: turn.now };
+  if (turnedAway === undefined) admit(turn, forward, actor);
+  else answerRejected(turn, callerOf(forward, turn.elapsed), turnedAway);
+};
+
+/** Judges what needs no other member, and queues the request; a refusal is answered at once. */
+export const admit = (turn: Turn, forward: Forward, actor: ActorCheck): void => {
+  const arrivedAt = turn.elapsed;
+  const caller = callerOf(forward, arrivedAt);
   const judged = Either.flatMap(authorize(turn.context, actor, REGISTER_PERMISSION), (claims) =>
     Either.map(registrationOf(turn.context, forward.call), (registration) => ({ claims, registration })),
   );
   if (Either.isLeft(judged)) return answerRejected(turn, caller, judged.left);
   const { claims, registration } = judged.right;
-  if (turn.state.queue.length >= Limits.queuedCommands)
-    return answerRejected(turn, caller, busy("The writer has as many requests waiting as it may.", registration.ref));
-  const queued: Queued = {
-    ...caller,
-    actor: { iss: claims.iss, sub: claims.sub, jti: claims.jti },
-    tokenExpiresAt: claims.expiresAt,
-    registration,
-  };
+  const waitingBytes = turn.state.queue.reduce((sum, each) => sum + each.forward.call.rawBody.length, 0);
+  const isFull =
+    turn.state.queue.length >= Limits.queuedCommands ||
+    (turn.state.queue.length > 0 && waitingBytes + forward.call.rawBody.length > Limits.queuedBytes);
+  if (isFull) return answerRejected(turn, caller, busy("The writer has as much waiting as it may.", registration.ref));
+  const { iss, sub, jti, expiresAt } = claims;
+  const queued: Queued = { forward, actor: { iss, sub, jti }, tokenExpiresAt: expiresAt, registration, arrivedAt };
   turn.state.queue = [...turn.state.queue, queued];
   turn.arm("answers", answerAfter(turn));
 };
@@ -54,19 +59,32 @@ export const answerAfter = (turn: Turn): number =>
 export const busy = (detail: string, ref: string | undefined, outcomeUnknown = false): Rejection =>
   rejection("APPROVER_REPLICATION_UNAVAILABLE", detail, "Repeat the same request later.", { ref, outcomeUnknown });
 
-/** Starts the next round if there is one to start; called at the end of every event. */
+/**
+ * Starts the next round if there is one to start; called at the end of every
+ * event. A mono instance has nobody to wait for, so it waits for its mailbox:
+ * what came in while a flush was under way is all queued before the timer fires.
+ */
 export const advance = (turn: Turn): void => {
   if (!turn.isWriter || turn.state.queue.length === 0 || turn.state.collecting.size > 0) return;
+  if (turn.others.length === 0) turn.arm("propose", 0);
+  else startRound(turn);
+};
+
+export const onProposeTimer = (turn: Turn): void => {
+  if (turn.isWriter && turn.state.queue.length > 0) startRound(turn);
+};
+
+const startRound = (turn: Turn): void => {
   // A bad verdict serves the requests it was asked for; the next one deserves a new probe.
   const isBad = turn.state.verdict !== undefined && turn.state.verdict.faults.length > 0;
-  if (!isFresh(turn) || (isBad && turn.state.verdict?.concludedAt !== turn.now)) {
+  if (!isFresh(turn) || (isBad && turn.state.verdict?.concludedAt !== turn.elapsed)) {
     turn.state.verdict = undefined;
     probe(turn);
-    if (!isFresh(turn) && turn.state.verdict === undefined) return;
   }
-  const found = turn.state.verdict?.faults ?? [];
-  if (found.length > 0) return failQueue(turn, found);
-  propose(turn);
+  const { verdict } = turn.state;
+  if (verdict === undefined) return;
+  if (verdict.faults.length > 0) failQueue(turn, verdict.faults);
+  else propose(turn);
 };
 
 /** Nothing is reserved while a member is missing: everybody waiting is told which one and why. */
@@ -76,7 +94,11 @@ const failQueue = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
   turn.state.queue = [];
   const full = found.every((each) => each.reason === NO_CAPACITY);
   for (const queued of waiting)
-    answerRejected(turn, queued, full ? noCapacity(found) : unavailable(found, queued.registration.ref));
+    answerRejected(
+      turn,
+      callerOf(queued.forward, queued.arrivedAt),
+      full ? noCapacity(found) : unavailable(found, queued.registration.ref),
+    );
 };
 
 const noCapacity = (members: ReadonlyArray<MemberFault>): Rejection =>
@@ -110,8 +132,9 @@ const conflictRejection = (ref: string): Rejection =>
 const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
   const { registration, tokenExpiresAt } = queued;
   const { state, context } = turn;
+  const caller = callerOf(queued.forward, queued.arrivedAt);
   const done = (refusal: Rejection): Disposal => {
-    answerRejected(turn, queued, refusal);
+    answerRejected(turn, caller, refusal);
     return "done";
   };
   if (tokenExpiresAt - turn.now < Limits.tokenRemainderMillis)
@@ -121,18 +144,19 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
     const round = state.rounds.get(holder);
     if (round === undefined)
       return done(busy("An earlier preparation of this approver is still undecided.", registration.ref, true));
-    turn.edit("rounds").set(holder, { ...round, callers: [...round.callers, queued] });
+    turn.edit("rounds").set(holder, { ...round, joiners: [...round.joiners, caller] });
     return "done";
   }
+  // Somebody else's undecided claim of the key: its outcome decides, so this one waits. Before any row is read,
+  // because whoever waits is asked again at every event.
+  if (state.locks.has(`key:${registration.keyIdentity}`)) return "wait";
   const existing = context.view.get("approvers", registration.ref);
   if (existing !== undefined) {
-    answerExisting(turn, queued, existing);
+    answerExisting(turn, caller, existing);
     return "done";
   }
   const owner = context.view.get("keys", registration.keyIdentity);
   if (owner !== undefined && owner.id !== registration.id) return done(conflictRejection(registration.ref));
-  // Somebody else's undecided claim of the key: its outcome decides, so this one waits.
-  if (state.locks.has(`key:${registration.keyIdentity}`)) return "wait";
   if (state.preparations.size + reserved >= Limits.preparations)
     return done(noCapacity([{ peerId: turn.self, reason: NO_CAPACITY }]));
   return "propose";
@@ -182,7 +206,13 @@ const propose = (turn: Turn): void => {
     const proposal = bodyOf(turn, queued, ++seq);
     const id = proposalId(turn.context.crypto, proposal);
     hold(turn, id, proposal);
-    turn.edit("rounds").set(id, { id, evidence: queued.forward, certificate: undefined, callers: [queued] });
+    turn.edit("rounds").set(id, {
+      id,
+      evidence: queued.forward,
+      certificate: undefined,
+      creator: callerOf(queued.forward, queued.arrivedAt),
+      joiners: [],
+    });
     turn.edit("collecting").add(id);
     chosen.push({ id, proposal, queued });
   }

@@ -10,7 +10,7 @@ import { approverRow } from "../registry/Registration.ts";
 import { includeApprover } from "../registry/Root.ts";
 import { numberKey, rowCodec, type Rows, slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
-import { answerCreated } from "./Answers.ts";
+import { answerConfirmed } from "./Answers.ts";
 import { assemble, type Certificate, isComplete } from "./Certificate.ts";
 import type { MessageOf } from "./Message.ts";
 import { release } from "./Preparations.ts";
@@ -22,6 +22,8 @@ import type { PeerId } from "./Topology.ts";
 const DELIVER_MILLIS = 1_000;
 const PRUNE_MILLIS = 50;
 const AUDIT_TAG = "CUSTODY_AUDIT_V1";
+/** Until integrity keys can be rotated there is one. */
+const INTEGRITY_KEY_VERSION = 1;
 
 interface Committed {
   readonly id: Digest;
@@ -46,11 +48,12 @@ export const commitCompleted = (turn: Turn, ids: Iterable<Digest>): void => {
     if (certificate !== undefined) completed.push({ id, certificate });
   }
   if (completed.length === 0) return;
+  // Taken before they are applied: from then on until the acknowledgements are in, nothing holds these slots open.
+  const stable = stableSeq(turn);
   apply(turn, completed, () => undefined);
   // Receipts of others were flushed by them, one's own in the turn that signed it: nothing here waits.
   const certificates = completed.map((each) => each.certificate);
-  if (turn.others.length > 0)
-    turn.sendFlushed({ _tag: "Commit", certificates, stableSeq: stableSeq(turn) }, turn.others);
+  if (turn.others.length > 0) turn.sendFlushed({ _tag: "Commit", certificates, stableSeq: stable }, turn.others);
 };
 
 /** Applies certificates, signs one acknowledgement each, and hands these on. */
@@ -91,7 +94,7 @@ const applyOne = (turn: Turn, { id, certificate }: Committed): void => {
     op: "insert",
     table: "outbox",
     key: numberKey(proposal.seq),
-    row: { proposalId: id, seq: proposal.seq },
+    row: { proposalId: id, epoch: proposal.epoch, seq: proposal.seq },
   });
   turn.write({ op: "remove", table: "preparations", key: id });
   writeAudit(turn, id, proposal);
@@ -114,7 +117,7 @@ const recordApplied = (turn: Turn, id: Digest, proposal: Proposal, ack: SignedSt
     op: "replace",
     table: "slots",
     key: slotKey(proposal.epoch, seq),
-    row: { proposalId: id, outcome: "APPLIED", ack },
+    row: { proposalId: id, outcome: "APPLIED", ack, votes: [] },
   });
   turn.edit("outbox").set(seq, { id, seq, proposal, acks: new Map([[turn.self, ack]]) });
   concludeDelivery(turn, seq);
@@ -127,6 +130,7 @@ const writeAudit = (turn: Turn, id: Digest, proposal: Proposal): void => {
   const row: Rows["audit"] = {
     id,
     peerId: turn.self,
+    integrityKeyVersion: INTEGRITY_KEY_VERSION,
     seq: audit.seq + 1,
     prevHash: audit.hash,
     timestamp: turn.now,
@@ -168,10 +172,11 @@ export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">)
 const forgotten = (turn: Turn, { receipts }: Certificate): void => {
   const own = receipts.find((each) => signerOf(each) === turn.self);
   if (own?.header.incarnation === turn.state.chain.incarnation)
-    turn.state.quarantine = `this peer signed batch ${own.header.batchNo} and does not remember it`;
+    turn.quarantine(`this peer signed batch ${own.header.batchNo} and does not remember it`);
 };
 
-const markStable = (turn: Turn, seq: number): void => {
+/** What the writer knows to be acknowledged by all needs no outbox row here. */
+export const markStable = (turn: Turn, seq: number): void => {
   for (const open of turn.state.outbox.keys()) if (open <= seq) markPrunable(turn, open);
 };
 
@@ -205,7 +210,7 @@ const concludeDelivery = (turn: Turn, seq: number): void => {
   const round = turn.state.rounds.get(delivery.id);
   if (round === undefined) return;
   turn.edit("rounds").delete(delivery.id);
-  answerCreated(
+  answerConfirmed(
     turn,
     round,
     turn.membership.peerIds.flatMap((peerId) => delivery.acks.get(peerId) ?? []),
@@ -227,7 +232,7 @@ export const onDeliverTimer = (turn: Turn): void => {
 
 /** An idle peer clears its outbox by itself, and an idle writer tells the others that they may too. */
 export const onPruneTimer = (turn: Turn): void => {
-  if (turn.state.prunable.size === 0) return;
+  if (ownFault(turn) !== undefined || turn.state.prunable.size === 0) return;
   turn.prune();
   if (turn.isWriter) turn.sendAll({ _tag: "Commit", certificates: [], stableSeq: stableSeq(turn) });
 };

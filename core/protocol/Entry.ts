@@ -9,12 +9,13 @@ import { authorize, REGISTER_PERMISSION } from "../registry/Authorization.ts";
 import { approverRow, registrationOf } from "../registry/Registration.ts";
 import { Limits } from "../Limits.ts";
 import { rejection } from "../Rejection.ts";
+import type { Caller, Round } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
-import { answerRejected } from "./Answers.ts";
+import { answerRejected, callerOf, callersOf } from "./Answers.ts";
 import { isComplete } from "./Certificate.ts";
-import { admit, answerAfter, busy, unavailable } from "./Coordinator.ts";
+import { admit, admitForwarded, answerAfter, busy, unavailable } from "./Coordinator.ts";
 import { attest, type Forward, isAttested } from "./Forward.ts";
-import type { MessageOf } from "./Message.ts";
+import type { MessageOf, Outcome } from "./Message.ts";
 import { proposalId } from "./Proposal.ts";
 import { ownFault } from "./Readiness.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
@@ -34,6 +35,11 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
   if (fault !== undefined) return refuse(unavailable([{ peerId: turn.self, reason: fault }], undefined));
   const authorized = authorize(turn.context, actor, REGISTER_PERMISSION);
   if (Either.isLeft(authorized)) return refuse(authorized.left);
+  if (call.rawBody.length > Limits.requestBodyBytes || (call.ifMatch?.length ?? 0) > Limits.ifMatchBytes)
+    return refuse(rejection("INVALID_REQUEST_BODY", "The body or the If-Match header is too large.", "Send less."));
+  // Judged here first, so that what is wrong with a request does not depend on the writer.
+  const registration = registrationOf(turn.context, call);
+  if (Either.isLeft(registration)) return refuse(registration.left);
   const { signer, crypto } = turn.context;
   if (signer === undefined) return refuse(unavailable([{ peerId: turn.self, reason: "it is sealed" }], undefined));
   const forward = attest(crypto, signer, turn.membership, {
@@ -46,7 +52,13 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
   if (turn.isWriter) return admit(turn, forward, actor);
   if (turn.state.awaited.size >= Limits.queuedCommands)
     return refuse(busy("This peer has as many requests under way as it may.", undefined));
-  turn.edit("awaited").set(requestId, { forward, acknowledged: false, sentAt: turn.now });
+  turn.edit("awaited").set(requestId, {
+    forward,
+    ref: registration.right.ref,
+    acknowledged: false,
+    arrivedAt: turn.elapsed,
+    sentAt: turn.elapsed,
+  });
   turn.send(turn.membership.writer, { _tag: "Forward", forward });
   turn.arm("forward", FORWARD_AGAIN_MILLIS);
   turn.arm("answers", answerAfter(turn));
@@ -58,13 +70,13 @@ export const onForward = (turn: Turn, from: PeerId, forward: Forward, actor: Act
   const fault = ownFault(turn);
   if (fault !== undefined) {
     const refusal = unavailable([{ peerId: turn.self, reason: fault }], undefined);
-    return turn.state.unsealed ? answerRejected(turn, { forward, arrivedAt: turn.now }, refusal) : undefined;
+    return turn.state.unsealed ? answerRejected(turn, callerOf(forward, turn.elapsed), refusal) : undefined;
   }
   if (!isAttested(turn.context.crypto, turn.membership, forward)) return;
   // A copy kept back and played again later is not what the caller is waiting for.
   if (Math.abs(turn.now - forward.receivedAt) > Limits.proposalMillis) return;
   turn.send(from, { _tag: "Forwarded", requestId: forward.requestId });
-  admit(turn, forward, actor);
+  admitForwarded(turn, forward, actor);
 };
 
 export const onForwarded = (turn: Turn, from: PeerId, { requestId }: MessageOf<"Forwarded">): void => {
@@ -77,9 +89,9 @@ export const onForwarded = (turn: Turn, from: PeerId, { requestId }: MessageOf<"
 export const onForwardTimer = (turn: Turn): void => {
   if (ownFault(turn) !== undefined || turn.state.awaited.size === 0) return;
   for (const [requestId, awaited] of turn.state.awaited) {
-    const { forward, acknowledged, sentAt } = awaited;
-    if (turn.now - sentAt < (acknowledged ? OUTCOME_AGAIN_MILLIS : FORWARD_AGAIN_MILLIS)) continue;
-    if (!acknowledged && turn.now - forward.receivedAt >= Limits.probeWaitMillis) {
+    const { forward, acknowledged, arrivedAt, sentAt } = awaited;
+    if (turn.elapsed - sentAt < (acknowledged ? OUTCOME_AGAIN_MILLIS : FORWARD_AGAIN_MILLIS)) continue;
+    if (!acknowledged && turn.elapsed - arrivedAt >= Limits.probeWaitMillis) {
       turn.edit("awaited").delete(requestId);
       const silent = { peerId: turn.membership.writer, reason: "it does not answer" };
       // A lost acknowledgement looks the same as a lost request, so the outcome stays open.
@@ -87,7 +99,7 @@ export const onForwardTimer = (turn: Turn): void => {
       turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
       continue;
     }
-    turn.edit("awaited").set(requestId, { ...awaited, sentAt: turn.now });
+    turn.edit("awaited").set(requestId, { ...awaited, sentAt: turn.elapsed });
     turn.send(turn.membership.writer, { _tag: "Forward", forward });
   }
   turn.arm("forward", FORWARD_AGAIN_MILLIS);
@@ -96,19 +108,17 @@ export const onForwardTimer = (turn: Turn): void => {
 export const onOutcome = (turn: Turn, from: PeerId, { requestId, outcome }: MessageOf<"Outcome">): void => {
   const awaited = turn.state.awaited.get(requestId);
   if (awaited === undefined || from !== turn.membership.writer) return;
-  const { forward } = awaited;
-  if (outcome._tag === "Created" && !isProven(turn, forward, outcome)) return;
+  if (outcome._tag === "Confirmed" && !isProven(turn, awaited.ref, outcome)) return;
   turn.edit("awaited").delete(requestId);
   switch (outcome._tag) {
-    case "Created": {
+    case "Confirmed": {
       const approver = approverRow(outcome.certificate.proposal.effects);
-      return turn.reply(requestId, { _tag: "Registered", created: true, approver });
+      return turn.reply(requestId, { _tag: "Registered", created: outcome.created, approver });
     }
     case "Existing": {
-      const approver = turn.context.view.get("approvers", outcome.ref);
-      if (approver !== undefined && approver.ref === refOf(turn, forward))
-        return turn.reply(requestId, { _tag: "Registered", created: false, approver });
-      const refusal = busy("The writer named an approver that is not stored here.", undefined, true);
+      const approver = turn.context.view.get("approvers", awaited.ref);
+      if (approver !== undefined) return turn.reply(requestId, { _tag: "Registered", created: false, approver });
+      const refusal = busy("The writer named an approver that is not stored here.", awaited.ref, true);
       return turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
     }
     case "Rejected":
@@ -116,23 +126,17 @@ export const onOutcome = (turn: Turn, from: PeerId, { requestId, outcome }: Mess
   }
 };
 
-const refOf = (turn: Turn, forward: Forward): string | undefined => {
-  const registration = registrationOf(turn.context, forward.call);
-  return Either.isRight(registration) ? registration.right.ref : undefined;
-};
-
-/** Whether a claimed creation is the one that was asked for, certified and acknowledged by every member. */
+/** Whether a claimed registration is the one that was asked for, certified and acknowledged by every member. */
 const isProven = (
   turn: Turn,
-  forward: Forward,
-  { certificate, acks }: Extract<MessageOf<"Outcome">["outcome"], { readonly _tag: "Created" }>,
+  ref: string,
+  { certificate, acks }: Extract<Outcome, { readonly _tag: "Confirmed" }>,
 ): boolean => {
   const { crypto } = turn.context;
   const { membership } = turn;
-  const { proposal } = certificate;
-  const id = proposalId(crypto, proposal);
+  const id = proposalId(crypto, certificate.proposal);
   return (
-    proposal.effects.ref === refOf(turn, forward) &&
+    certificate.proposal.effects.ref === ref &&
     isComplete(crypto, membership, id, certificate) &&
     acks.length === membership.peerIds.length &&
     membership.peerIds.every((peerId, index) => {
@@ -152,44 +156,42 @@ const isProven = (
 /** Nobody waits longer than promised: whoever is still open is told that the outcome is not known. */
 export const onAnswersTimer = (turn: Turn): void => {
   if (turn.state.membership === undefined) return;
-  const deadline = turn.now - answerAfter(turn);
   const open: Array<number> = [];
-  const isDue = (arrivedAt: number): boolean => {
-    if (arrivedAt > deadline) open.push(arrivedAt);
-    return arrivedAt <= deadline;
+  const isDue = ({ arrivedAt }: { readonly arrivedAt: number }): boolean => {
+    const isLate = turn.elapsed - arrivedAt >= answerAfter(turn);
+    if (!isLate) open.push(arrivedAt);
+    return isLate;
   };
-  const waiting = turn.state.queue.filter((queued) => {
-    if (!isDue(queued.arrivedAt)) return true;
-    answerRejected(
-      turn,
-      queued,
-      busy("The request waited for its turn too long; nothing was reserved.", queued.registration.ref),
-    );
-    return false;
-  });
-  turn.state.queue = waiting;
-  for (const round of turn.state.rounds.values()) {
-    const late = round.callers.filter((caller) => isDue(caller.arrivedAt));
-    if (late.length === 0) continue;
-    const ref = turn.state.preparations.get(round.id)?.proposal.effects.ref ?? round.certificate?.proposal.effects.ref;
-    for (const caller of late)
-      answerRejected(
-        turn,
-        caller,
-        busy("Not every member has confirmed in time; the outcome is not known yet.", ref, true),
-      );
-    // The round itself goes on: with evidence the writer can still ask for receipts.
-    turn.edit("rounds").set(round.id, { ...round, callers: round.callers.filter((caller) => !late.includes(caller)) });
+  const late = turn.state.queue.filter(isDue);
+  for (const { forward, arrivedAt, registration } of late) {
+    const refusal = busy("The request waited for its turn too long; nothing was reserved.", registration.ref);
+    answerRejected(turn, callerOf(forward, arrivedAt), refusal);
   }
-  for (const [requestId, { forward }] of turn.state.awaited) {
-    if (!isDue(forward.receivedAt)) continue;
+  if (late.length > 0) turn.state.queue = turn.state.queue.filter((queued) => !late.includes(queued));
+  for (const round of turn.state.rounds.values()) answerLate(turn, round, callersOf(round).filter(isDue));
+  for (const [requestId, awaited] of turn.state.awaited) {
+    if (!isDue(awaited)) continue;
     turn.edit("awaited").delete(requestId);
-    const refusal = busy(
-      "The writer has not answered in time; the outcome is not known yet.",
-      refOf(turn, forward),
-      true,
-    );
+    const refusal = busy("The writer has not answered in time; the outcome is not known yet.", awaited.ref, true);
     turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
   }
-  if (open.length > 0) turn.arm("answers", Math.max(1, Math.min(...open) - deadline));
+  if (open.length > 0) turn.arm("answers", Math.max(1, Math.min(...open) + answerAfter(turn) - turn.elapsed));
+};
+
+/** Answers those of a round's callers whose time is up; the round itself goes on. */
+const answerLate = (turn: Turn, round: Round, late: ReadonlyArray<Caller>): void => {
+  if (late.length === 0) return;
+  const confirmed = new Set(turn.state.preparations.get(round.id)?.receipts.keys() ?? turn.membership.peerIds);
+  const members = turn.others
+    .filter((peerId) => !confirmed.has(peerId))
+    .map((peerId) => ({ peerId, reason: "it has not confirmed the preparation" }));
+  const ref = turn.state.preparations.get(round.id)?.proposal.effects.ref ?? round.certificate?.proposal.effects.ref;
+  const refusal = busy("Not every member has confirmed in time; the outcome is not known yet.", ref, true);
+  for (const caller of late) answerRejected(turn, caller, { ...refusal, members });
+  const { creator, joiners } = round;
+  turn.edit("rounds").set(round.id, {
+    ...round,
+    creator: creator !== undefined && late.includes(creator) ? undefined : creator,
+    joiners: joiners.filter((joiner) => !late.includes(joiner)),
+  });
 };

@@ -23,7 +23,7 @@ const tokenCodec = text(TOKEN_BYTES);
 const callCodec = record({
   method: text(16),
   path: text(2048),
-  ifMatch: nullable(text(256)),
+  ifMatch: nullable(text(Limits.ifMatchBytes)),
   rawBody: bytes(Limits.requestBodyBytes),
 });
 export type Call = TypeOf<typeof callCodec>;
@@ -86,5 +86,5 @@ export const isAttested = (crypto: Crypto, membership: Membership, forward: Forw
 };
 
 /** Names a request in the whole cluster. */
-export const requestKey = (forward: Pick<Forward, "entryPeer" | "requestId">): string =>
-  `${forward.entryPeer}/${forward.requestId}`;
+export const requestKey = ({ entryPeer, requestId }: Pick<Forward, "entryPeer" | "requestId">): string =>
+  `${entryPeer}/${requestId}`;

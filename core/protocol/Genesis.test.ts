@@ -66,6 +66,53 @@ describe("genesis", () => {
     expect(faultsAt(cluster, 3).join("; ")).toContain("it was wiped, or is a stranger");
   });
 
+  for (const victim of [1, 2, 3])
+    it(`is finished by peer ${victim} although it stopped after its vote and the others pinned without it`, () => {
+      const cluster = new Cluster(3);
+      cluster.tamper = (_from, to, message) =>
+        to === victim && (message._tag === "GenesisVote" || message._tag === "GenesisPinned") ? undefined : message;
+      cluster.pass(1_000);
+      expect(cluster.peers.get(victim)?.state.founding.vote).toBeDefined();
+      expect([...cluster.peers.values()].filter((each) => each.state.membership !== undefined)).toHaveLength(2);
+      cluster.peers.get(victim)?.stop();
+      cluster.tamper = (_from, _to, message) => message;
+      cluster.start(victim);
+      cluster.pass(3_000);
+      expect(cluster.peers.get(victim)?.state.membership?.digest).toBe(
+        cluster.peers.get(victim === 1 ? 2 : 1)?.state.membership?.digest,
+      );
+    });
+
+  it("spends no vote on a peer that the configuration does not name", () => {
+    const cluster = new Cluster(
+      4,
+      (peerId) => ({ peers: peerId === 4 ? [1, 2] : [1, 2, 3].filter((each) => each !== peerId) }),
+      3,
+    );
+    cluster.peers.get(3)?.stop();
+    cluster.pass(2_000);
+    expect(faultsAt(cluster, 1).join("; ")).toContain("peer 4 is not in this peer's configuration");
+    cluster.start(3);
+    cluster.pass(3_000);
+    for (const peerId of [1, 2, 3]) expect(cluster.peers.get(peerId)?.state.membership?.peerIds).toEqual([1, 2, 3]);
+  });
+
+  it("names a peer that signed another topology", () => {
+    const cluster = new Cluster(3);
+    cluster.tamper = (_from, _to, message) =>
+      message._tag === "GenesisVote" ? { ...message, topologyDigest: "cd".repeat(32) as Digest } : message;
+    cluster.pass(2_000);
+    expect(faultsAt(cluster, 1).join("; ")).toContain("peer 2 signed another topology");
+  });
+
+  it("signs nothing when the peer's records do not hold", () => {
+    const cluster = new Cluster(3);
+    cluster.peers.get(2)?.dispatch({ _tag: "IntegrityLost", where: "peer/self" });
+    cluster.pass(2_000);
+    expect(cluster.peers.get(2)?.state.founding.vote).toBeUndefined();
+    expect(cluster.tables.get(2)?.get("genesis")?.size ?? 0).toBe(0);
+  });
+
   it("keeps its one vote through a restart of every peer in mid-founding", () => {
     const cluster = new Cluster(3);
     cluster.tamper = (_from, _to, message) =>

@@ -11,7 +11,7 @@ import { countersRow } from "../PeerState.ts";
 import { type BodyFault, type Rejection, rejection } from "../Rejection.ts";
 import { numberKey, type Rows, SELF } from "../Tables.ts";
 import { FIRST_INCARNATION, type Turn } from "../Turn.ts";
-import { cardMac, firstTopology, type GenesisCard } from "./GenesisCard.ts";
+import { cardMac, firstTopology, type GenesisCard, isCardMac } from "./GenesisCard.ts";
 import type { MessageOf } from "./Message.ts";
 import { isPinnedByAll, membershipOf, type PeerId, TOPOLOGY_TAG, topologyCodec, topologyDigest } from "./Topology.ts";
 
@@ -41,7 +41,13 @@ const initializeFaults = (turn: Turn, { peerId, threshold, total }: Initialize):
 };
 
 const initializeRefusal = (turn: Turn, event: Initialize): Rejection | undefined => {
-  const { peer } = turn.state;
+  const { peer, integrityFault } = turn.state;
+  if (integrityFault !== undefined)
+    return rejection(
+      "INTEGRITY_FAILURE",
+      "The stored records of this peer do not hold, so it cannot be told who it is.",
+      "Restore the peer's data folder from a backup, or replace the peer.",
+    );
   if (peer?.unsealedOnce === true)
     return rejection(
       "ALREADY_INITIALIZED",
@@ -85,10 +91,14 @@ const ownCard = (turn: Turn, peer: Rows["peer"]): GenesisCard => ({
   development: turn.context.settings.development,
 });
 
+/** Whether this peer is unsealed, trusts its records, and has no topology yet. */
+const isFounding = ({ state }: Turn): boolean =>
+  state.peer !== undefined && state.unsealed && state.integrityFault === undefined && state.membership === undefined;
+
 /** Continues, or begins, the founding after an unseal. */
 export const continueGenesis = (turn: Turn): void => {
-  const { peer, membership } = turn.state;
-  if (peer === undefined || membership !== undefined) return;
+  const { peer } = turn.state;
+  if (peer === undefined || !isFounding(turn)) return;
   if (!peer.unsealedOnce) {
     // From now on the identity is fixed: flushed before the card that shows it leaves.
     const row = { ...peer, unsealedOnce: true };
@@ -119,7 +129,7 @@ const introduce = (turn: Turn): void => {
 };
 
 export const onGenesisTimer = (turn: Turn): void => {
-  if (turn.state.membership === undefined && turn.state.unsealed) introduce(turn);
+  if (isFounding(turn)) introduce(turn);
 };
 
 /** Why a card does not belong into this founding; a sentence for the operator. */
@@ -132,6 +142,8 @@ const cardFault = (turn: Turn, card: GenesisCard): string | undefined => {
       : `peer ${card.peerId} is not the one pinned in the topology: it was wiped, or is a stranger`;
   if (peer === undefined) return undefined;
   if (card.peerId === peer.peerId) return `peer id ${card.peerId} is used twice`;
+  // One vote in a lifetime: it must not be spent on a peer that was never expected.
+  if (!settings.peers.includes(card.peerId)) return `peer ${card.peerId} is not in this peer's configuration`;
   const known =
     founding.vote?.topology.members.find((each) => each.peerId === card.peerId)?.identityKey ??
     founding.cards.get(card.peerId)?.identityKey;
@@ -148,16 +160,18 @@ const cardFault = (turn: Turn, card: GenesisCard): string | undefined => {
 
 const noteFault = (turn: Turn, peerId: PeerId, fault: string): void => {
   const { founding } = turn.state;
-  if (founding.faults.get(peerId) === fault || (founding.faults.size >= Limits.members && !founding.faults.has(peerId)))
-    return;
+  // Strangers may invent ids; they must not take the room of the peers that are expected.
+  const isExpected = turn.state.peer?.peerId === peerId || turn.context.settings.peers.includes(peerId);
+  if (founding.faults.get(peerId) === fault || (!isExpected && founding.faults.size >= Limits.members)) return;
   turn.state.founding = { ...founding, faults: new Map(founding.faults).set(peerId, fault) };
 };
 
 export const onGenesisCard = (turn: Turn, from: PeerId, { card, mac }: MessageOf<"GenesisCard">): void => {
   const { crypto, settings } = turn.context;
   const { peer, founding, pinned } = turn.state;
-  if (peer === undefined || from !== card.peerId) return;
-  if (settings.bootstrapSecret === undefined || cardMac(crypto, settings.bootstrapSecret, card) !== mac)
+  // A member that was founded may have been relieved of the secret, as it should be.
+  if (peer === undefined || from !== card.peerId || settings.bootstrapSecret === undefined) return;
+  if (!isCardMac(crypto, settings.bootstrapSecret, card, mac))
     return noteFault(turn, from, `peer ${from} does not know this cluster's bootstrap secret`);
   const reason = cardFault(turn, card);
   if (reason !== undefined) {
@@ -182,15 +196,15 @@ export const onGenesisRefused = (
 ): void => {
   const { crypto, settings } = turn.context;
   if (turn.state.membership !== undefined || settings.bootstrapSecret === undefined || from !== card.peerId) return;
-  if (cardMac(crypto, settings.bootstrapSecret, card) === mac) noteFault(turn, from, `peer ${from} refused: ${reason}`);
+  if (isCardMac(crypto, settings.bootstrapSecret, card, mac)) noteFault(turn, from, `peer ${from} refused: ${reason}`);
 };
 
 /** Signs the topology that a full set of cards makes, once in this peer's life. */
 const castVote = (turn: Turn): void => {
   const { peer, founding } = turn.state;
   const { crypto, signer } = turn.context;
-  if (peer === undefined || signer === undefined || founding.vote !== undefined || founding.cards.size !== peer.total)
-    return;
+  if (peer === undefined || signer === undefined || !isFounding(turn)) return;
+  if (founding.vote !== undefined || founding.cards.size !== peer.total) return;
   const topology = firstTopology(crypto, [...founding.cards.values()]);
   const digest = topologyDigest(crypto, topology);
   const signature = signer.sign(TOPOLOGY_TAG, topologyCodec, topology);
@@ -213,7 +227,9 @@ export const onGenesisVote = (turn: Turn, from: PeerId, message: MessageOf<"Gene
   }
   const { vote } = founding;
   const member = vote?.topology.members.find((each) => each.peerId === from);
-  if (vote === undefined || member === undefined || vote.digest !== message.topologyDigest) return;
+  if (vote === undefined || !isFounding(turn)) return;
+  if (member === undefined || vote.digest !== message.topologyDigest)
+    return noteFault(turn, from, `peer ${from} signed another topology: initialize again whichever was wrong`);
   if (!turn.context.crypto.verify(member.identityKey, TOPOLOGY_TAG, topologyCodec, vote.topology, message.signature))
     return;
   turn.state.founding = { ...founding, signatures: new Map(founding.signatures).set(from, message.signature) };
@@ -223,7 +239,7 @@ export const onGenesisVote = (turn: Turn, from: PeerId, message: MessageOf<"Gene
 export const onGenesisPinned = (turn: Turn, { pinned }: MessageOf<"GenesisPinned">): void => {
   const { vote } = turn.state.founding;
   const { crypto } = turn.context;
-  if (turn.state.membership !== undefined || vote === undefined) return;
+  if (!isFounding(turn) || vote === undefined) return;
   if (topologyDigest(crypto, pinned.topology) === vote.digest && isPinnedByAll(crypto, pinned)) pin(turn, pinned);
 };
 

@@ -26,6 +26,14 @@ export type GenesisCard = TypeOf<typeof cardCodec>;
 export const cardMac = (crypto: Crypto, secret: Uint8Array, card: GenesisCard): Digest =>
   crypto.mac(secret, CARD_TAG, cardCodec, card);
 
+/** Whether a MAC belongs to a card; takes the same time wherever the two differ. */
+export const isCardMac = (crypto: Crypto, secret: Uint8Array, card: GenesisCard, mac: Digest): boolean => {
+  const own = cardMac(crypto, secret, card);
+  let difference = own.length ^ mac.length;
+  for (let at = 0; at < own.length; at++) difference |= own.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+};
+
 /** The epoch-1 topology of a full set of cards; equal on every peer that holds the same cards. */
 export const firstTopology = (crypto: Crypto, cards: ReadonlyArray<GenesisCard>): Topology => {
   const sorted = cards.toSorted((left, right) => left.peerId - right.peerId);

@@ -49,6 +49,7 @@ const readyCodec = record({
   highSeq: uint,
   highSeqProof: nullable(signedStatementCodec),
   uncommitted: uint,
+  refusals: uint,
   registryRoot: digest,
   clock: uint,
   seen: list(seenCodec, Limits.members),
@@ -59,16 +60,19 @@ const rejectionCodec = record({
   code: oneOf(rejectionCodes),
   detail: text(4096),
   hint: text(4096),
-  faults: list(record({ pointer: text(4096), code: text(64), detail: text(4096) }), 64),
+  faults: list(record({ pointer: text(4096), code: text(64), detail: text(4096) }), Limits.listedFaults),
   members: list(record({ peerId: uint, reason: text(1024) }), Limits.members),
   ref: nullable(text(256)),
   outcomeUnknown: bool,
 });
 
 export const outcomeCodec = union({
-  /** The certificate and every member's acknowledgement: nothing has to be believed. */
-  Created: record({ certificate: certificateCodec, acks: statements }),
-  /** The approver was there already, on every member. */
+  /**
+   * The certificate and every member's acknowledgement: nothing has to be believed. `created` tells the
+   * request that made it from those that joined it.
+   */
+  Confirmed: record({ created: bool, certificate: certificateCodec, acks: statements }),
+  /** The approver was registered and acknowledged before; the entry peer finds it in its own registry. */
   Existing: record({ ref: text(256) }),
   Rejected: record({ rejection: rejectionCodec }),
 });
@@ -108,7 +112,7 @@ export const messageCodec = union({
     items: batch(
       record({
         proposalId: digest,
-        state: oneOf(["UNKNOWN", "PREPARED", "REFUSED", "APPLIED", "ABORTED"]),
+        state: oneOf(["UNKNOWN", "PREPARED", "PLEDGED", "REFUSED", "APPLIED", "ABORTED"]),
         held: statements,
       }),
     ),

@@ -134,6 +134,23 @@ describe("a member's vote", () => {
       expect(cluster.tables.get(2)?.get("slots")?.size ?? 0).toBe(0);
     });
 
+  it("is a refusal, twice, for two proposals in one slot, and the slot stays with the first", () => {
+    let first: Proposal | undefined;
+    const { votes, cluster } = votesOn((item) => {
+      first ??= item.proposal;
+      return proposal({ seq: 1, configDigest: first === item.proposal ? item.proposal.configDigest : OTHER })(item);
+    });
+    cluster.register(1, "second", "bob", 8);
+    cluster.settle();
+    expect(votes.map((each) => `${each.kind} ${each.detail}`)).toEqual([
+      "RECEIPT ",
+      "RECEIPT ",
+      "REFUSAL SLOT_TAKEN",
+      "REFUSAL SLOT_TAKEN",
+    ]);
+    expect(cluster.tables.get(2)?.get("slots")?.size).toBe(1);
+  });
+
   it("takes the last slot of the window", () => {
     const { votes } = votesOn(proposal({ seq: Limits.slotWindow }));
     expect(votes.map((each) => each.kind)).toEqual(["RECEIPT", "RECEIPT"]);

@@ -12,6 +12,7 @@ import { registrationEffects, registrationOf } from "../registry/Registration.ts
 import { slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { isReceiptFor } from "./Certificate.ts";
+import { markStable } from "./Delivery.ts";
 import { isAttested, requestLineOf } from "./Forward.ts";
 import type { MessageOf, PrepareItem } from "./Message.ts";
 import { hold, type Reservation, reserve } from "./Preparations.ts";
@@ -24,12 +25,19 @@ import type { PeerId } from "./Topology.ts";
 /** The code of the check that failed, or the empty string for a receipt. */
 type Verdict = string;
 const RECEIPT: Verdict = "";
-const SLOT_TAKEN: Verdict = "SLOT_TAKEN";
 
 interface Candidate {
   readonly id: Digest;
   readonly item: PrepareItem;
   readonly actor: ActorCheck;
+}
+
+interface Refused {
+  readonly id: Digest;
+  readonly item: PrepareItem;
+  /** The code of the check that failed. */
+  readonly code: string;
+  readonly bindsSlot: boolean;
 }
 
 /** What came before this vote: the stored statement for a proposal that was judged already. */
@@ -102,15 +110,18 @@ const registryFault = (turn: Turn, proposal: Proposal, accepted: number): Verdic
   return RECEIPT;
 };
 
+/** Whether the slot belongs to another proposal, on disk or earlier in this message. */
+const isSlotBound = (turn: Turn, { epoch, seq }: Proposal, taken: ReadonlySet<number>): boolean =>
+  taken.has(seq) || turn.context.view.get("slots", slotKey(epoch, seq)) !== undefined;
+
 const judge = (turn: Turn, candidate: Candidate, taken: ReadonlySet<number>, accepted: number): Verdict => {
   const { proposal } = candidate.item;
   const { peerIds } = turn.membership;
+  if (isSlotBound(turn, proposal, taken)) return "SLOT_TAKEN";
   if (proposal.configDigest !== turn.context.settings.configDigest) return "CONFIGURATION_DIFFERS";
   if (proposal.incarnations.length !== peerIds.length) return "WRONG_INCARNATION";
   if (peerIds.some((peerId, index) => proposal.incarnations[index] !== turn.recordedIncarnation(peerId)))
     return "WRONG_INCARNATION";
-  const bound = turn.context.view.get("slots", slotKey(proposal.epoch, proposal.seq));
-  if (bound !== undefined || taken.has(proposal.seq)) return SLOT_TAKEN;
   return timeFault(turn, proposal) || evidenceFault(turn, candidate) || registryFault(turn, proposal, accepted);
 };
 
@@ -118,13 +129,13 @@ const judge = (turn: Turn, candidate: Candidate, taken: ReadonlySet<number>, acc
 export const onPrepare = (
   turn: Turn,
   from: PeerId,
-  { items }: MessageOf<"Prepare">,
+  { items, stableSeq }: MessageOf<"Prepare">,
   actors: ReadonlyArray<ActorCheck>,
 ): void => {
   if (ownFault(turn) !== undefined) return;
   const earlier: Array<SignedStatement> = [];
   const accepted: Array<Reservation> = [];
-  const refused: Array<{ readonly id: Digest; readonly proposal: Proposal; readonly code: string }> = [];
+  const refused: Array<Refused> = [];
   const judged = new Set<Digest>();
   const taken = new Set<number>();
   items.forEach((item, index) => {
@@ -134,18 +145,20 @@ export const onPrepare = (
     judged.add(id);
     const known = earlierVote(turn, id, item.proposal);
     if (known !== undefined) return void earlier.push(known);
-    // Nothing follows from keys that could not be had: the writer asks again.
-    if (candidate.actor._tag === "Unavailable") return;
+    // Nothing follows from keys that could not be had: the writer asks again, until the deadline decides.
+    if (candidate.actor._tag === "Unavailable" && turn.now <= item.proposal.expiresAt) return;
+    const bindsSlot = !isSlotBound(turn, item.proposal, taken);
     const verdict = judge(turn, candidate, taken, accepted.length);
     taken.add(item.proposal.seq);
     if (verdict === RECEIPT) {
       hold(turn, id, item.proposal);
       accepted.push({ id, proposal: item.proposal, writerReceipt: item.receipt });
     } else if (turn.state.refusals + refused.length < Limits.refusals) {
-      refused.push({ id, proposal: item.proposal, code: verdict });
+      refused.push({ id, item, code: verdict, bindsSlot });
     }
   });
   vote(turn, from, earlier, accepted, refused);
+  if (from === turn.membership.writer) markStable(turn, stableSeq);
 };
 
 const vote = (
@@ -153,20 +166,20 @@ const vote = (
   writer: PeerId,
   earlier: ReadonlyArray<SignedStatement>,
   accepted: ReadonlyArray<Reservation>,
-  refused: ReadonlyArray<{ readonly id: Digest; readonly proposal: Proposal; readonly code: string }>,
+  refused: ReadonlyArray<Refused>,
 ): void => {
   const statements = [...earlier];
-  const drafts = refused.map(({ id, proposal, code }) => ({
+  const drafts = refused.map(({ id, item, code }) => ({
     kind: "REFUSAL" as const,
     proposalId: id,
-    seq: proposal.seq,
+    seq: item.proposal.seq,
     detail: code,
   }));
   reserve(turn, accepted, (receipts) => statements.push(...receipts));
   turn.sign(drafts, (refusals) => {
     refusals.forEach((refusal, index) => {
       const entry = refused[index];
-      if (entry !== undefined) recordRefusal(turn, entry.id, entry.proposal, refusal);
+      if (entry !== undefined) recordRefusal(turn, entry, refusal);
     });
     statements.push(...refusals);
   });
@@ -176,10 +189,16 @@ const vote = (
 };
 
 /** A refusal is final and durable; it binds the slot if nothing else does. */
-const recordRefusal = (turn: Turn, id: Digest, proposal: Proposal, refusal: SignedStatement): void => {
+const recordRefusal = (turn: Turn, { id, item, bindsSlot }: Refused, refusal: SignedStatement): void => {
+  const { proposal, receipt } = item;
   turn.state.refusals += 1;
   turn.write({ op: "insert", table: "refusals", key: id, row: { proposal, refusal } });
-  if (refusal.statement.detail === SLOT_TAKEN) return;
-  const key = slotKey(proposal.epoch, proposal.seq);
-  turn.write({ op: "insert", table: "slots", key, row: { proposalId: id, outcome: "REFUSED", ack: undefined } });
+  if (!bindsSlot) return;
+  turn.noteSlot(proposal.seq, receipt);
+  turn.write({
+    op: "insert",
+    table: "slots",
+    key: slotKey(proposal.epoch, proposal.seq),
+    row: { proposalId: id, outcome: "REFUSED", ack: undefined, votes: [] },
+  });
 };

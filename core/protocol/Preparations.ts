@@ -64,7 +64,8 @@ const record = (turn: Turn, { id, proposal, writerReceipt }: Reservation, own: S
       [turn.self, own],
     ]),
     refusal: undefined,
-    preparedAt: turn.now,
+    preparedAt: turn.elapsed,
+    askedAt: turn.elapsed,
   });
   turn.noteSlot(proposal.seq, fromWriter);
   turn.write({
@@ -77,6 +78,6 @@ const record = (turn: Turn, { id, proposal, writerReceipt }: Reservation, own: S
     op: "insert",
     table: "slots",
     key: slotKey(proposal.epoch, proposal.seq),
-    row: { proposalId: id, outcome: "PREPARED", ack: undefined },
+    row: { proposalId: id, outcome: "PREPARED", ack: undefined, votes: [] },
   });
 };

@@ -37,7 +37,11 @@ export const effectsCodec = record({
 });
 export type Effects = TypeOf<typeof effectsCodec>;
 
-export const actorCodec = record({ iss: nullable(text(2048)), sub: text(1024), jti: nullable(text(1024)) });
+export const actorCodec = record({
+  iss: nullable(text(Limits.issuerBytes)),
+  sub: text(Limits.subjectBytes),
+  jti: nullable(text(Limits.tokenIdBytes)),
+});
 export type Actor = TypeOf<typeof actorCodec>;
 
 export const requestLineCodec = record({ method: text(16), path: text(2048), bodyDigest: digest });

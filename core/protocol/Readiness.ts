@@ -3,13 +3,17 @@
  * The probe fails fast and writes nothing; the votes that follow decide
  * (contract 10.1, protocol.md 4h).
  */
+import { digest, pair, uint } from "../codec/Codec.ts";
+import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import type { MemberFault } from "../Rejection.ts";
-import { numberKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import type { Message, MessageOf, Ready, Seen } from "./Message.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
+
+const PROBE_TAG = "CUSTODY_PROBE_V1";
+const nonceCodec = pair(digest, uint);
 
 /** The one reason that is no fault of the member: 429, not 503. */
 export const NO_CAPACITY = "it holds as many uncommitted preparations as it may";
@@ -28,17 +32,24 @@ export const ownFault = (turn: Turn): string | undefined => {
 const seenList = (turn: Turn): ReadonlyArray<Seen> =>
   turn.membership.peerIds.flatMap((peerId) => turn.state.seen.get(peerId) ?? []);
 
+/** Each member gets a nonce of its own, so that none can answer in the name of another. */
+const nonceFor = (turn: Turn, nonce: Digest, peerId: PeerId): Digest =>
+  turn.context.crypto.digest(PROBE_TAG, nonceCodec, [nonce, peerId]);
+
 /** Asks every other member, unless the last answer is fresh or on its way. */
 export const probe = (turn: Turn): void => {
   if (turn.state.probe !== undefined) return;
   const own = ownFault(turn);
   if (own !== undefined) return conclude(turn, [{ peerId: turn.self, reason: own }]);
   const nonce = turn.context.entropy;
-  turn.state.probe = { nonce, startedAt: turn.now, answers: new Map() };
+  turn.state.probe = { nonce, startedAt: turn.elapsed, clockAt: turn.now, answers: new Map() };
   if (turn.others.length === 0) return conclude(turn, []);
   const { configDigest } = turn.context.settings;
   const seen = seenList(turn);
-  turn.sendAll({ _tag: "ReadyProbe", nonce, topologyDigest: turn.membership.digest, configDigest, seen });
+  for (const peerId of turn.others) {
+    const own = nonceFor(turn, nonce, peerId);
+    turn.send(peerId, { _tag: "ReadyProbe", nonce: own, topologyDigest: turn.membership.digest, configDigest, seen });
+  }
   turn.arm("probe", Limits.probeWaitMillis);
 };
 
@@ -62,6 +73,7 @@ export const onReadyProbe = (turn: Turn, from: PeerId, { nonce }: MessageOf<"Rea
     highSeq: state.highSeq,
     highSeqProof: state.highProof,
     uncommitted: state.preparations.size,
+    refusals: state.refusals,
     registryRoot: context.crypto.setDigest(state.registry.set),
     clock: turn.now,
     seen: membership === undefined ? [] : seenList(turn),
@@ -70,43 +82,43 @@ export const onReadyProbe = (turn: Turn, from: PeerId, { nonce }: MessageOf<"Rea
 };
 
 /** Why a member that answered could not take part, or undefined. */
-const faultOf = (turn: Turn, ready: Ready, startedAt: number): string | undefined => {
+const faultOf = (turn: Turn, ready: Ready, clockAt: number): string | undefined => {
   if (ready.sealed) return "it is sealed";
   if (ready.topologyDigest === undefined) return "it has not founded the cluster yet";
   if (ready.topologyDigest !== turn.membership.digest) return "it belongs to another topology";
   if (ready.configDigest !== turn.context.settings.configDigest) return "its cluster configuration differs";
   if (!ready.integrityOk) return "its stored records do not hold";
   if (ready.mode !== "active") return `it is ${ready.mode}`;
-  if (ready.clock < startedAt - Limits.clockSkewMillis || ready.clock > turn.now + Limits.clockSkewMillis)
+  if (ready.clock < clockAt - Limits.clockSkewMillis || ready.clock > turn.now + Limits.clockSkewMillis)
     return `its clock differs by more than ${Limits.clockSkewMillis / 1000} s`;
   if (ready.uncommitted >= Limits.preparations) return NO_CAPACITY;
+  if (ready.refusals >= Limits.refusals) return "it holds as many refusals as it may";
   return undefined;
 };
 
 export const onReady = (turn: Turn, from: PeerId, ready: Ready): void => {
   const { probe: running } = turn.state;
-  if (running === undefined || running.nonce !== ready.nonce || ready.peerId !== from || !turn.others.includes(from))
-    return;
-  adoptHighSeq(turn, ready);
+  if (running === undefined || ready.peerId !== from || !turn.others.includes(from)) return;
+  if (ready.nonce !== nonceFor(turn, running.nonce, from) || running.answers.has(from)) return;
+  detectRollback(turn, ready);
   turn.state.probe = { ...running, answers: new Map(running.answers).set(from, ready) };
   // One unready member decides the matter; there is no reason to wait for the others.
-  const fault = faultOf(turn, ready, running.startedAt);
-  if (fault !== undefined) return conclude(turn, faults(turn, false));
+  const fault = faultOf(turn, ready, running.clockAt);
+  if (fault !== undefined || ownFault(turn) !== undefined) return conclude(turn, faults(turn, false));
   if (turn.state.probe.answers.size === turn.others.length) conclude(turn, []);
 };
 
 /**
- * A writer that runs from an old disk learns from its own signature how far it
- * had come: it signed that slot, so it must not use it again (S6, S22).
+ * A writer that runs from an old disk learns it from its own signature: it signed
+ * that slot and does not remember, so it must sign nothing more (S6, S22).
  */
-const adoptHighSeq = (turn: Turn, ready: Ready): void => {
+const detectRollback = (turn: Turn, ready: Ready): void => {
   const proof = ready.highSeqProof;
   if (!turn.isWriter || proof === undefined || ready.highSeq <= turn.state.highSeq) return;
   if (signerOf(proof) !== turn.self || proof.statement.seq !== ready.highSeq) return;
-  if (!isAuthentic(turn.context.crypto, turn.membership, proof)) return;
-  const stored = turn.context.view.get("batches", numberKey(proof.header.batchNo));
-  if (stored?.header.root !== proof.header.root)
-    turn.state.quarantine = `a receipt of batch ${proof.header.batchNo} is not in this peer's chain`;
+  if (proof.header.incarnation !== turn.state.chain.incarnation) return;
+  if (isAuthentic(turn.context.crypto, turn.membership, proof))
+    turn.quarantine(`a receipt of batch ${proof.header.batchNo} is not in this peer's chain`);
 };
 
 /** Every member in the way so far; members that have not answered count only when time is up. */
@@ -116,7 +128,7 @@ const faults = (turn: Turn, timeIsUp: boolean): ReadonlyArray<MemberFault> => {
   return turn.others.flatMap((peerId) => {
     const ready = running.answers.get(peerId);
     const reason =
-      ready === undefined ? (timeIsUp ? "it does not answer" : undefined) : faultOf(turn, ready, running.startedAt);
+      ready === undefined ? (timeIsUp ? "it does not answer" : undefined) : faultOf(turn, ready, running.clockAt);
     return reason === undefined ? [] : [{ peerId, reason }];
   });
 };
@@ -124,27 +136,33 @@ const faults = (turn: Turn, timeIsUp: boolean): ReadonlyArray<MemberFault> => {
 export const onProbeTimer = (turn: Turn): void => {
   const { probe: running } = turn.state;
   if (running === undefined) return;
-  const left = running.startedAt + Limits.probeWaitMillis - turn.now;
+  const left = running.startedAt + Limits.probeWaitMillis - turn.elapsed;
   // The timer may belong to an earlier probe that was answered in time.
   if (left > 0) return turn.arm("probe", left);
   conclude(turn, faults(turn, true));
 };
 
 const conclude = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
-  turn.state.verdict = { probedAt: turn.state.probe?.startedAt ?? turn.now, concludedAt: turn.now, faults: found };
+  const own = ownFault(turn);
+  const all = own === undefined ? found : [{ peerId: turn.self, reason: own }];
+  turn.state.verdict = {
+    probedAt: turn.state.probe?.startedAt ?? turn.elapsed,
+    concludedAt: turn.elapsed,
+    faults: all,
+  };
   turn.state.probe = undefined;
-  for (const requestId of turn.state.readinessWaiters) turn.reply(requestId, { _tag: "Readiness", faults: found });
+  for (const requestId of turn.state.readinessWaiters) turn.reply(requestId, { _tag: "Readiness", faults: all });
   turn.state.readinessWaiters = [];
 };
 
 /** Answers whether a mutation would be accepted now, from a probe of its own if none is fresh. */
 export const onCheckReadiness = (turn: Turn, requestId: string): void => {
   const own = ownFault(turn);
-  if (own !== undefined)
-    return turn.reply(requestId, {
-      _tag: "Readiness",
-      faults: [{ peerId: turn.state.peer?.peerId ?? 0, reason: own }],
-    });
+  const peerId = turn.state.peer?.peerId ?? 0;
+  if (own !== undefined) return turn.reply(requestId, { _tag: "Readiness", faults: [{ peerId, reason: own }] });
+  if (isFresh(turn)) return turn.reply(requestId, { _tag: "Readiness", faults: turn.state.verdict?.faults ?? [] });
+  if (turn.state.readinessWaiters.length >= Limits.readinessWaiters)
+    return turn.reply(requestId, { _tag: "Readiness", faults: [{ peerId, reason: "it is asked too often" }] });
   turn.state.readinessWaiters = [...turn.state.readinessWaiters, requestId];
   probe(turn);
 };
@@ -154,7 +172,7 @@ export const isFresh = (turn: Turn): boolean => {
   const { verdict } = turn.state;
   return (
     verdict !== undefined &&
-    (turn.now - verdict.probedAt <= Limits.probeAgeMillis || verdict.concludedAt === turn.now) &&
+    (turn.elapsed - verdict.probedAt <= Limits.probeAgeMillis || verdict.concludedAt === turn.elapsed) &&
     ownFault(turn) === undefined
   );
 };

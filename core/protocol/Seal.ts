@@ -1,34 +1,48 @@
 /** Sealing and unsealing as the protocol sees them: with the keys gone a peer neither votes nor acknowledges. */
 import type { Turn } from "../Turn.ts";
-import { answerRejected } from "./Answers.ts";
+import { answerRejected, callerOf, callersOf } from "./Answers.ts";
 import { unavailable } from "./Coordinator.ts";
 import { continueGenesis } from "./Genesis.ts";
 
 /** Takes up what a restart or a seal interrupted. */
 export const onUnsealed = (turn: Turn): void => {
-  if (turn.state.peer === undefined) return;
+  const { peer } = turn.state;
+  if (peer === undefined) return;
   turn.state.unsealed = true;
+  // The vault held the keys of somebody else, or the row that names them was changed.
+  if (turn.context.signer?.publicKey !== peer.identityKey) turn.state.integrityFault ??= "peer/self";
   continueGenesis(turn);
   if (turn.state.preparations.size > 0) turn.arm("resolve", 1);
   if (turn.state.outbox.size > 0) turn.arm("deliver", 1);
+  if (turn.state.prunable.size > 0) turn.arm("prune", 1);
 };
 
-/** Forgets the callers; what was reserved or applied is on disk and waits for the next unseal. */
 export const onSealed = (turn: Turn): void => {
   if (turn.state.peer === undefined || !turn.state.unsealed) return;
   turn.state.unsealed = false;
+  forgetCallers(turn, "it is sealed");
+};
+
+export const onIntegrityLost = (turn: Turn, where: string): void => {
+  turn.state.integrityFault ??= where;
+  // The event that found it is lost, and with it perhaps a timer.
+  turn.edit("timers").clear();
+  forgetCallers(turn, "its stored records do not hold");
+};
+
+/** Tells everybody who waits; what was reserved or applied is on disk and is taken up again later. */
+const forgetCallers = (turn: Turn, reason: string): void => {
   turn.state.verdict = undefined;
   turn.state.probe = undefined;
-  const sealed = unavailable([{ peerId: turn.self, reason: "it is sealed" }], undefined);
+  const refusal = unavailable([{ peerId: turn.state.peer?.peerId ?? 0, reason }], undefined);
+  const open = { ...refusal, outcomeUnknown: true };
   for (const requestId of turn.state.readinessWaiters)
-    turn.reply(requestId, { _tag: "Readiness", faults: sealed.members });
+    turn.reply(requestId, { _tag: "Readiness", faults: refusal.members });
   turn.state.readinessWaiters = [];
   const { queue, rounds, awaited } = turn.state;
-  for (const queued of queue) answerRejected(turn, queued, sealed);
-  for (const round of rounds.values())
-    for (const caller of round.callers) answerRejected(turn, caller, { ...sealed, outcomeUnknown: true });
-  for (const requestId of awaited.keys())
-    turn.reply(requestId, { _tag: "Rejected", rejection: { ...sealed, outcomeUnknown: true } });
+  for (const { forward, arrivedAt } of queue) answerRejected(turn, callerOf(forward, arrivedAt), refusal);
+  for (const round of rounds.values()) for (const caller of callersOf(round)) answerRejected(turn, caller, open);
+  for (const requestId of awaited.keys()) turn.reply(requestId, { _tag: "Rejected", rejection: open });
   turn.state.queue = [];
   turn.edit("rounds").clear();
   turn.edit("awaited").clear();

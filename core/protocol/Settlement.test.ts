@@ -40,6 +40,17 @@ describe("a proposal whose writer went away", () => {
     }
   });
 
+  it("is applied by the one survivor of two, which holds both receipts from the start", () => {
+    const cluster = founded(2);
+    cluster.tamper = cut("Votes", () => true);
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    cluster.peers.get(1)?.stop();
+    cluster.tamper = whole;
+    cluster.pass(500);
+    expect(approvers(cluster)).toEqual([0, 1]);
+  });
+
   it("is applied by everybody after all of them stopped at once", () => {
     const cluster = founded();
     cluster.tamper = cut("Votes", () => true);
@@ -139,6 +150,25 @@ describe("a certificate", () => {
     if (commit !== undefined) cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: 1, message: commit, actors: [] });
     cluster.settle();
     expect(acks).toHaveLength(1);
+    expect(cluster.tables.get(2)?.get("head")?.get("self")?.row).toEqual(before);
+  });
+
+  it("delivered twice moves no outbox row before all have acknowledged", () => {
+    const cluster = founded();
+    const commits: Array<Message> = [];
+    cluster.tamper = (_from, to, message) => {
+      if (message._tag === "Commit" && to === 3) return undefined;
+      if (message._tag === "Commit" && to === 2) commits.push(message);
+      return message;
+    };
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    const before = cluster.tables.get(2)?.get("head")?.get("self")?.row;
+    const [commit] = commits;
+    if (commit !== undefined) cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: 1, message: commit, actors: [] });
+    cluster.pass(200);
+    expect(commits).not.toHaveLength(0);
+    expect(cluster.tables.get(2)?.get("outbox")?.size).toBe(1);
     expect(cluster.tables.get(2)?.get("head")?.get("self")?.row).toEqual(before);
   });
 

@@ -7,112 +7,65 @@
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import type { Preparation } from "../PeerState.ts";
-import { rejection, type RejectionCode, rejectionCodes } from "../Rejection.ts";
 import { slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
-import { answerRejected } from "./Answers.ts";
 import { isReceiptFor } from "./Certificate.ts";
 import { commitCompleted, stableSeq } from "./Delivery.ts";
 import type { Message, MessageOf, PrepareItem } from "./Message.ts";
 import { RESOLVE_MILLIS } from "./Preparations.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
 import { ownFault } from "./Readiness.ts";
-import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
+import { signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
+import { onVotes } from "./Votes.ts";
 
 const RESOLVE_MAX_MILLIS = 5_000;
 /** A batch that is short of a receipt for this long no longer holds up the next one. */
 const STALLED_MILLIS = 1_000;
 
-/** Receipts and refusals from anybody about proposals prepared here. */
-export const onVotes = (turn: Turn, statements: ReadonlyArray<SignedStatement>): void => {
-  if (ownFault(turn) !== undefined) return;
-  const touched: Array<Digest> = [];
-  for (const signed of statements) {
-    const preparation = turn.state.preparations.get(signed.statement.proposalId);
-    if (preparation === undefined) continue;
-    if (signed.statement.kind === "RECEIPT" && countReceipt(turn, preparation, signed)) touched.push(preparation.id);
-    if (signed.statement.kind === "REFUSAL") noteRefusal(turn, preparation, signed);
-  }
-  commitCompleted(turn, touched);
-};
-
-const countReceipt = (turn: Turn, preparation: Preparation, signed: SignedStatement): boolean => {
-  const { id, proposal, receipts } = preparation;
-  if (receipts.has(signerOf(signed))) return false;
-  if (!isReceiptFor(turn.context.crypto, turn.membership, id, proposal, signed)) return false;
-  turn.noteSeen(signed.header);
-  turn.edit("preparations").set(id, { ...preparation, receipts: new Map(receipts).set(signerOf(signed), signed) });
-  return true;
-};
-
-const noteRefusal = (turn: Turn, preparation: Preparation, signed: SignedStatement): void => {
-  const { id, proposal, refusal } = preparation;
-  const { statement, header } = signed;
-  if (refusal !== undefined || statement.seq !== proposal.seq) return;
-  if (header.incarnation !== turn.recordedIncarnation(header.peerId)) return;
-  if (!isAuthentic(turn.context.crypto, turn.membership, signed)) return;
-  turn.noteSeen(header);
-  turn.edit("preparations").set(id, { ...preparation, refusal: signed });
-  turn.edit("collecting").delete(id);
-  const round = turn.state.rounds.get(id);
-  if (round === undefined) return;
-  turn.edit("rounds").delete(id);
-  const refused = refusalRejection(header.peerId, statement.detail, proposal.effects.ref);
-  for (const caller of round.callers) answerRejected(turn, caller, refused);
-};
-
-const isRejectionCode = (code: string): code is RejectionCode => rejectionCodes.some((each) => each === code);
-
-/** The refusing check's own code; where it has none, the member and the check are named. */
-const refusalRejection = (peerId: PeerId, check: string, ref: string) =>
-  isRejectionCode(check)
-    ? rejection(
-        check,
-        `Peer ${peerId} refused the registration.`,
-        "See the code; the preparation stays locked until it is settled.",
-        {
-          members: [{ peerId, reason: check }],
-          ref,
-        },
-      )
-    : rejection(
-        "APPROVER_REPLICATION_UNAVAILABLE",
-        `Peer ${peerId} refused the registration at its check ${check}.`,
-        "Repeat the request later; the preparation stays locked until it is settled.",
-        { members: [{ peerId, reason: check }], ref },
-      );
+/** When a preparation is asked about next: after 200 ms, then each time its age has doubled, at last every 5 s. */
+const dueAt = ({ preparedAt, askedAt }: Preparation): number =>
+  askedAt + Math.min(Math.max(askedAt - preparedAt, RESOLVE_MILLIS), RESOLVE_MAX_MILLIS);
 
 /** Asks about what has been undecided for a while; the writer first sends again what it still has evidence for. */
 export const onResolveTimer = (turn: Turn): void => {
-  if (ownFault(turn) !== undefined || turn.state.preparations.size === 0) return;
-  const due = [...turn.state.preparations.values()].filter((each) => turn.now - each.preparedAt >= RESOLVE_MILLIS);
-  for (const { id, preparedAt, proposal } of due) {
-    if (turn.now - preparedAt >= STALLED_MILLIS && turn.state.collecting.has(id)) turn.edit("collecting").delete(id);
-    // Nobody signs a receipt after the deadline, so the evidence has done its work; the token leaves memory.
-    if (turn.now > proposal.expiresAt && turn.state.rounds.has(id)) turn.edit("rounds").delete(id);
-  }
-  const queries = due.filter((each) => !turn.state.rounds.has(each.id));
+  if (ownFault(turn) !== undefined) return;
+  // Two members hold all receipts as soon as the second has prepared; after a restart anybody may.
+  commitCompleted(turn, turn.state.preparations.keys());
+  const due = [...turn.state.preparations.values()].filter((each) => dueAt(each) <= turn.elapsed);
+  for (const preparation of due) age(turn, preparation);
   if (turn.isWriter) for (const peerId of turn.others) prepareAgain(turn, peerId, due);
+  const queries = due.filter((each) => turn.state.rounds.get(each.id)?.evidence === undefined);
   for (let from = 0; from < queries.length; from += Limits.batchProposals) {
     const items = queries
       .slice(from, from + Limits.batchProposals)
       .map(({ proposal, writerReceipt }) => ({ proposal, receipt: writerReceipt }));
     turn.sendAll({ _tag: "SettleQuery", items, demandFinal: false, nonce: turn.context.entropy });
   }
-  const youngest = Math.max(...[...turn.state.preparations.values()].map((each) => each.preparedAt));
-  turn.arm("resolve", Math.min(Math.max((turn.now - youngest) / 2, RESOLVE_MILLIS), RESOLVE_MAX_MILLIS) | 0);
+  const open = [...turn.state.preparations.values()];
+  if (open.length > 0) turn.arm("resolve", Math.max(1, Math.min(...open.map(dueAt)) - turn.elapsed));
+};
+
+/** What time does to an undecided preparation: nothing to its locks and its capacity. */
+const age = (turn: Turn, preparation: Preparation): void => {
+  const { id, preparedAt, proposal } = preparation;
+  turn.edit("preparations").set(id, { ...preparation, askedAt: turn.elapsed });
+  if (turn.elapsed - preparedAt >= STALLED_MILLIS && turn.state.collecting.has(id)) turn.edit("collecting").delete(id);
+  const round = turn.state.rounds.get(id);
+  // Nobody signs a receipt after the deadline, so the evidence has done its work; the token leaves memory.
+  if (round !== undefined && turn.now > proposal.expiresAt)
+    turn.edit("rounds").set(id, { ...round, evidence: undefined });
 };
 
 const prepareAgain = (turn: Turn, peerId: PeerId, due: ReadonlyArray<Preparation>): void => {
   const items: Array<PrepareItem> = [];
   let bytes = 0;
   for (const { id, proposal, writerReceipt, receipts, refusal } of due) {
-    const round = turn.state.rounds.get(id);
-    if (round === undefined || receipts.has(peerId) || refusal !== undefined) continue;
-    bytes += round.evidence.call.rawBody.length;
+    const evidence = turn.state.rounds.get(id)?.evidence;
+    if (evidence === undefined || receipts.has(peerId) || refusal !== undefined) continue;
+    bytes += evidence.call.rawBody.length;
     if (items.length === Limits.batchProposals || (items.length > 0 && bytes > Limits.batchEvidenceBytes)) break;
-    items.push({ proposal, receipt: writerReceipt, evidence: round.evidence });
+    items.push({ proposal, receipt: writerReceipt, evidence });
   }
   if (items.length > 0) turn.send(peerId, { _tag: "Prepare", items, stableSeq: stableSeq(turn) });
 };
@@ -129,7 +82,8 @@ const answerFor = (turn: Turn, id: Digest, proposal: Proposal): AnswerItem => {
     return { proposalId: id, state: "PREPARED", held };
   }
   const slot = turn.context.view.get("slots", slotKey(proposal.epoch, proposal.seq));
-  if (slot?.proposalId === id && slot.outcome === "APPLIED") return { proposalId: id, state: "APPLIED", held: [] };
+  if (slot?.proposalId === id && slot.outcome === "APPLIED")
+    return { proposalId: id, state: "APPLIED", held: slot.ack === undefined ? [] : [slot.ack] };
   const refusal = turn.context.view.get("refusals", id)?.refusal;
   return refusal === undefined
     ? { proposalId: id, state: "UNKNOWN", held: [] }

@@ -2,6 +2,8 @@
 import { Either } from "effect";
 import { type ActorClaims, checkActor } from "../auth/ActorClaims.ts";
 import { permits } from "../auth/Permission.ts";
+import { utf8Length } from "../codec/Utf8.ts";
+import { Limits } from "../Limits.ts";
 import type { ActorCheck, StepContext } from "../Event.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
 
@@ -10,6 +12,9 @@ export const READ_PERMISSION = "service.approvers.read";
 
 const unauthenticated = (reason: string): Rejection =>
   rejection("UNAUTHENTICATED", `The token was refused: ${reason}.`, "Send a valid token in X-JWT-TOKEN.");
+
+const fits = (claim: string | undefined, max: number): boolean =>
+  claim === undefined || (utf8Length(claim) ?? Number.POSITIVE_INFINITY) <= max;
 
 /**
  * The claims of an actor who may do `permission` now. Left: 401 or 403, or 503
@@ -30,6 +35,13 @@ export const authorize = (
       ),
     );
   const { claims } = actor;
+  // They are stored with what their bearer does, so they must fit where they will lie.
+  if (
+    !fits(claims.sub, Limits.subjectBytes) ||
+    !fits(claims.iss, Limits.issuerBytes) ||
+    !fits(claims.jti, Limits.tokenIdBytes)
+  )
+    return Either.left(unauthenticated("its sub, iss or jti is too long"));
   const times = checkActor(claims, { audience: settings.audience, issuer: settings.issuer, now });
   if (Either.isLeft(times)) return Either.left(unauthenticated(times.left));
   if (permission !== undefined && !permits(claims.permissions, permission))

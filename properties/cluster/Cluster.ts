@@ -64,12 +64,17 @@ export class Cluster {
   judge: (peerId: PeerId) => ActorCheck = () => actor;
   /** Sees every message before it goes on the wire; what it returns goes instead. */
   tamper: (from: PeerId, to: PeerId, message: Message) => Message | undefined = (_from, _to, message) => message;
+  onReply: (requestId: string) => void = () => undefined;
+  onHalt: (reason: Error) => void = (reason) => {
+    throw reason;
+  };
   readonly #override: (peerId: PeerId) => Partial<Settings>;
 
-  constructor(total: number, override: (peerId: PeerId) => Partial<Settings> = () => ({})) {
+  /** `count` peers; each is initialized for a cluster of `total`, which is the same unless the test is about the difference. */
+  constructor(count: number, override: (peerId: PeerId) => Partial<Settings> = () => ({}), total = count) {
     this.total = total;
     this.#override = override;
-    for (let peerId = 1; peerId <= total; peerId++) this.start(peerId);
+    for (let peerId = 1; peerId <= count; peerId++) this.start(peerId);
   }
 
   readonly entropy = (): Digest =>
@@ -131,6 +136,7 @@ export class Cluster {
     const driver: PeerDriver = new PeerDriver({
       store,
       clock: () => this.now,
+      elapsed: () => this.now,
       entropy: this.entropy,
       crypto,
       providers: installedProviders,
@@ -140,11 +146,12 @@ export class Cluster {
         const bytes = sent && sealEnvelope(driver.state, identity, this.entropy(), to, sent);
         if (bytes !== undefined) this.#wire.push({ to, bytes });
       },
-      reply: (requestId, answer) => void this.answers.set(requestId, answer),
-      setTimer: (timer, afterMillis) => void this.#timers.push({ peerId, timer, at: this.now + afterMillis }),
-      halt: (reason) => {
-        throw reason;
+      reply: (requestId, answer) => {
+        this.onReply(requestId);
+        this.answers.set(requestId, answer);
       },
+      setTimer: (timer, afterMillis) => void this.#timers.push({ peerId, timer, at: this.now + afterMillis }),
+      halt: (reason) => this.onHalt(reason),
     });
     const vault = new Uint8Array(8);
     return { driver, identity, keys: { identityKey: identity.publicKey, integrityKey: integrity.publicKey, vault } };
