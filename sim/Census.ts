@@ -1,0 +1,17 @@
+/** Counts of things by name: faults injected, rare situations reached. */
+export class Census {
+  readonly #counts = new Map<string, number>();
+
+  add(name: string, count = 1): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + count);
+  }
+
+  addAll(other: Iterable<readonly [string, number]>): void {
+    for (const [name, count] of other) this.add(name, count);
+  }
+
+  /** Names in order. */
+  entries(): ReadonlyArray<readonly [string, number]> {
+    return [...this.#counts].toSorted(([left], [right]) => (left < right ? -1 : 1));
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * What a checker is told. Each hook is called at the moment its name says and
+ * throws a {@link Violation} when something contradicts what came before; it
+ * looks only at what changed. Hooks run after {@link Ghost} has taken note.
+ */
+import type { Answer } from "../core/Action.ts";
+import type { PeerState } from "../core/PeerState.ts";
+import type { Message } from "../core/protocol/Message.ts";
+import type { Rows, RowView, Write } from "../core/Tables.ts";
+
+/** A peer as checkers see it. */
+export interface Watched {
+  /** Its place in the world, from 1; its peer id unless a schedule initialized it wrongly. */
+  readonly slot: number;
+  /** False once the schedule wiped it or gave it a wrong id: it makes no promises any more. */
+  readonly honest: boolean;
+  /** The published state; undefined while no process runs. */
+  readonly state: PeerState | undefined;
+  /** Committed rows. */
+  readonly store: RowView;
+  /** Which process of this peer runs, from 1. */
+  readonly process: number;
+  /** A process runs, no flush is under way and no event waits. */
+  readonly isIdle: boolean;
+  /** Some row does not hold just now, so that sweeping it would throw. */
+  readonly isDamaged: boolean;
+}
+
+/** An answer on its way to a caller. */
+export interface Reply {
+  readonly requestId: string;
+  readonly answer: Answer;
+  /** Microseconds; absent for requests of the world's own making. */
+  readonly askedAt: number | undefined;
+  readonly repliedAt: number;
+}
+
+/** A read of one approver by its ref, and what it gave. */
+export interface ReadSeen {
+  readonly ref: string;
+  readonly found: Rows["approvers"] | undefined;
+  readonly transactions: number;
+}
+
+export interface Checker {
+  readonly id: string;
+  /** A process of this peer came up and read its store. */
+  readonly booted?: (peer: Watched) => void;
+  /** A process of this peer ended, `at` microseconds. */
+  readonly stopped?: (peer: Watched, at: number) => void;
+  /** The peer's signer is about to be used. */
+  readonly signed?: (peer: Watched, tag: string) => void;
+  /** A transaction of this peer has become durable. */
+  readonly flushed?: (peer: Watched, writes: ReadonlyArray<Write>) => void;
+  /** A message leaves a peer. */
+  readonly sent?: (peer: Watched, message: Message) => void;
+  readonly replied?: (peer: Watched, reply: Reply) => void;
+  /** The published state is another one than before. */
+  readonly stepped?: (peer: Watched) => void;
+  /** A message that this peer had handled came again at once, and this is what it wrote. */
+  readonly redelivered?: (peer: Watched, message: Message, transactions: number) => void;
+  /** A message is about to be handled by a peer. */
+  readonly delivered?: (peer: Watched, message: Message) => void;
+  readonly read?: (peer: Watched, read: ReadSeen) => void;
+  /** A line went into the trace. */
+  readonly traced?: (line: string) => void;
+  /** Now and then, and at the end: look at everything. */
+  readonly swept?: (peers: ReadonlyArray<Watched>) => void;
+}

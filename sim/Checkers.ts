@@ -1,0 +1,69 @@
+/** Every checker of a run. A new one adds itself here and in docs/invariants.md. */
+import type { Checker } from "./Checker.ts";
+import { L8 } from "./checkers/L8.ts";
+import { S1 } from "./checkers/S1.ts";
+import { S2 } from "./checkers/S2.ts";
+import { S3 } from "./checkers/S3.ts";
+import { S4 } from "./checkers/S4.ts";
+import { S6 } from "./checkers/S6.ts";
+import { S7 } from "./checkers/S7.ts";
+import { S9 } from "./checkers/S9.ts";
+import { S10 } from "./checkers/S10.ts";
+import { S12 } from "./checkers/S12.ts";
+import { S13 } from "./checkers/S13.ts";
+import { S14 } from "./checkers/S14.ts";
+import { S17 } from "./checkers/S17.ts";
+import { S18 } from "./checkers/S18.ts";
+import { S19 } from "./checkers/S19.ts";
+import { S21 } from "./checkers/S21.ts";
+import { S22 } from "./checkers/S22.ts";
+import { S23 } from "./checkers/S23.ts";
+import { S25 } from "./checkers/S25.ts";
+import { S28 } from "./checkers/S28.ts";
+import { S29 } from "./checkers/S29.ts";
+import { S30 } from "./checkers/S30.ts";
+import { S31 } from "./checkers/S31.ts";
+import { S32 } from "./checkers/S32.ts";
+import type { Ghost } from "./Ghost.ts";
+import type { Oracle } from "./Oracle.ts";
+
+type Hook = Exclude<keyof Checker, "id">;
+
+/** The checkers of one run, each called only at the moments it asked for. */
+export class Checkers {
+  readonly #all: ReadonlyArray<Checker>;
+
+  constructor(ghost: Ghost, oracle: Oracle) {
+    const makers = [
+      S1,
+      S2,
+      S3,
+      S4,
+      S6,
+      S7,
+      S9,
+      S10,
+      S12,
+      S13,
+      S14,
+      S17,
+      S18,
+      S19,
+      S21,
+      S22,
+      S23,
+      S25,
+      S28,
+      S29,
+      S31,
+      S32,
+      L8,
+    ];
+    this.#all = [...makers.map((make) => make(ghost)), S30(ghost, oracle)];
+  }
+
+  /** The hooks of one kind, in the order of the checkers. */
+  hooks<H extends Hook>(hook: H): ReadonlyArray<NonNullable<Checker[H]>> {
+    return this.#all.flatMap((each) => each[hook] ?? []);
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Everything callers ever said: the registrations they sent and the tokens they
+ * held. The oracle judges receipts by this alone, never by what a peer computed.
+ */
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import type { ActorClaims } from "../core/auth/ActorClaims.ts";
+import type { ActorCheck } from "../core/Event.ts";
+import { REGISTER_PERMISSION } from "../core/registry/Authorization.ts";
+import { TOKEN_MARK } from "./checkers/S29.ts";
+import type { Cryptography } from "./Cryptography.ts";
+
+/** A registration as its caller means it. */
+export interface Command {
+  readonly id: string;
+  readonly key: number;
+  readonly team: string;
+  readonly rawBody: Uint8Array;
+  /** SHA-256 of the body, by the world's own crypto. */
+  readonly bodyDigest: string;
+  /** The canonical JSON of its descriptor, written here by hand. */
+  readonly descriptor: string;
+}
+
+const tokenKinds = ["good", "short", "expired", "forbidden", "foreign", "forged"] as const;
+export type TokenKind = (typeof tokenKinds)[number];
+
+export interface Token {
+  readonly kind: TokenKind;
+  readonly text: string;
+  readonly check: ActorCheck;
+  readonly claims: ActorClaims;
+}
+
+/** Tokens outlive the proposals they are evidence for; older ones are forgotten. */
+const REMEMBERED_TOKENS = 16_384;
+export const AUDIENCE = "custody";
+
+export class Commands {
+  readonly #cryptography: Cryptography;
+  readonly #byBody = new Map<string, Command>();
+  readonly #tokens = new Map<number, Token>();
+  #nextToken = 1;
+
+  constructor(cryptography: Cryptography) {
+    this.#cryptography = cryptography;
+  }
+
+  /** A registration of a sample key under an id; equal arguments give equal bytes. */
+  command(id: string, key: number, team: string): Command {
+    const { algorithm, submitted64, normal64 } = this.#cryptography.sampleKey(key);
+    const rawBody = utf8ToBytes(
+      `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":{"team":"${team}"}}`,
+    );
+    const bodyDigest = bytesToHex(this.#cryptography.crypto.sha256(rawBody));
+    const known = this.#byBody.get(bodyDigest);
+    if (known !== undefined) return known;
+    const descriptor = `{"algorithm":"${algorithm}","publicKey64":"${normal64}","type":"SIGNATURE","version":1}`;
+    const command = { id, key, team, rawBody, bodyDigest, descriptor };
+    this.#byBody.set(bodyDigest, command);
+    return command;
+  }
+
+  byBody(bodyDigest: string): Command | undefined {
+    return this.#byBody.get(bodyDigest);
+  }
+
+  /** A new token. `lifeMillis` counts from `nowMillis`; negative for one that has expired. */
+  token(kind: TokenKind, nowMillis: number, lifeMillis: number): Token {
+    const number = this.#nextToken++;
+    const claims: ActorClaims = {
+      iss: undefined,
+      sub: `caller-${number % 7}`,
+      jti: `j${number}`,
+      audience: [kind === "foreign" ? "another-service" : AUDIENCE],
+      expiresAt: nowMillis + lifeMillis,
+      notBefore: undefined,
+      issuedAt: undefined,
+      permissions: kind === "forbidden" ? ["service.approvers.read"] : [REGISTER_PERMISSION],
+    };
+    const check: ActorCheck =
+      kind === "forged" ? { _tag: "Refused", reason: "its signature does not verify" } : { _tag: "Verified", claims };
+    const token = { kind, text: `${TOKEN_MARK}${number}`, check, claims };
+    this.#tokens.set(number, token);
+    if (this.#tokens.size > REMEMBERED_TOKENS)
+      for (const oldest of this.#tokens.keys()) {
+        this.#tokens.delete(oldest);
+        break;
+      }
+    return token;
+  }
+
+  /** What any peer finds out about a token's text. */
+  judge(text: string): ActorCheck {
+    const token = text.startsWith(TOKEN_MARK) ? this.#tokens.get(Number(text.slice(TOKEN_MARK.length))) : undefined;
+    return token?.check ?? { _tag: "Refused", reason: "nobody issued it" };
+  }
+
+  tokenOf(jti: string | undefined): Token | undefined {
+    return jti === undefined ? undefined : this.#tokens.get(Number(jti.slice(1)));
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Stand-ins for hashes and signatures in bulk runs: a quick structural hash in
+ * place of SHA-256 over CBOR, and signatures keyed by a secret that only this
+ * file's closures hold. Inside the simulation nobody can make a signature
+ * without the signer of that key; outside they protect nothing.
+ */
+import type { Codec } from "../core/codec/Codec.ts";
+import type { Crypto, Signer } from "../core/Crypto.ts";
+import type { Digest, PublicKey, SetAccumulator, Signature } from "../core/Digest.ts";
+import { hexOfWords, Mixer } from "./Mixer.ts";
+import type { Prng } from "./Prng.ts";
+
+/** Values digested again and again by everyone who sees them; they are immutable, so their digest is kept. */
+const rememberedTags: ReadonlySet<string> = new Set([
+  "CUSTODY_PROPOSAL_V1",
+  "CUSTODY_STMT_BATCH_V1",
+  "CUSTODY_STMT_LEAF_V1",
+  "CUSTODY_TOPOLOGY_V1",
+  "CUSTODY_REQUEST_V1",
+]);
+
+interface Remembered {
+  readonly tag: string;
+  readonly digest: Digest;
+}
+
+const tagWords = new Map<string, number>();
+const tagWord = (tag: string): number => {
+  const known = tagWords.get(tag);
+  if (known !== undefined) return known;
+  const mixer = new Mixer().reset(0);
+  mixer.text(tag);
+  tagWords.set(tag, mixer.first);
+  return mixer.first;
+};
+
+// The brands say what length a string has, which is the case by construction.
+const asDigest = (words: string): Digest => words.repeat(4) as Digest;
+const asSignature = (words: string): Signature => words.repeat(8) as Signature;
+const asSet = (bytes: Uint8Array): SetAccumulator => bytes as SetAccumulator;
+
+const addWords = (set: Uint8Array, first: number, second: number, sign: 1 | -1): Uint8Array => {
+  const sum = new Uint8Array(8);
+  const from = new DataView(set.buffer, set.byteOffset, 8);
+  const to = new DataView(sum.buffer);
+  to.setInt32(0, (from.getInt32(0) + sign * first) | 0);
+  to.setInt32(4, (from.getInt32(4) + sign * second) | 0);
+  return sum;
+};
+
+export interface FastCrypto {
+  readonly crypto: Crypto;
+  /** A new key pair. */
+  readonly newSigner: () => Signer;
+}
+
+/** Fresh stand-ins for one world; `entropy` makes the keys. */
+export const fastCrypto = (entropy: Prng): FastCrypto => {
+  const secrets = new Map<PublicKey, number>();
+  const known = new WeakMap<object, Remembered>();
+  const mixer = new Mixer();
+
+  const hash = <A>(tag: string, codec: Codec<A>, value: A): Digest => {
+    mixer.reset(tagWord(tag));
+    codec.write(value, mixer);
+    return asDigest(mixer.hash);
+  };
+
+  const digest = <A>(tag: string, codec: Codec<A>, value: A): Digest => {
+    if (typeof value !== "object" || value === null || !rememberedTags.has(tag)) return hash(tag, codec, value);
+    const remembered = known.get(value);
+    if (remembered?.tag === tag) return remembered.digest;
+    const fresh = hash(tag, codec, value);
+    known.set(value, { tag, digest: fresh });
+    return fresh;
+  };
+
+  const signatureOf = (secret: number, preimage: Digest): Signature => {
+    mixer.reset(secret);
+    mixer.hex(preimage);
+    return asSignature(mixer.hash);
+  };
+
+  const wordsOf = (element: Digest): readonly [number, number] => {
+    mixer.reset(11);
+    mixer.hex(element);
+    return [mixer.first, mixer.second];
+  };
+
+  const crypto: Crypto = {
+    sha256: (bytes) => {
+      mixer.reset(7);
+      mixer.bytes(bytes);
+      const { first, second } = mixer;
+      const result = new Uint8Array(32);
+      const view = new DataView(result.buffer);
+      for (let at = 0; at < 32; at += 8) {
+        view.setInt32(at, first);
+        view.setInt32(at + 4, second);
+      }
+      return result;
+    },
+    digest,
+    verify: (key, tag, codec, value, signature) => {
+      const secret = secrets.get(key);
+      return secret !== undefined && signatureOf(secret, digest(tag, codec, value)) === signature;
+    },
+    isPublicKey: (key) => secrets.has(key),
+    mac: (secret, tag, codec, value) => {
+      const preimage = digest(tag, codec, value);
+      mixer.reset(13);
+      mixer.bytes(secret);
+      mixer.hex(preimage);
+      return asDigest(mixer.hash);
+    },
+    emptySet: asSet(new Uint8Array(8)),
+    replaceInSet: (set, removed, added) => {
+      const rest = removed === undefined ? set : addWords(set, ...wordsOf(removed), -1);
+      return asSet(addWords(rest, ...wordsOf(added), 1));
+    },
+    setDigest: (set) => {
+      mixer.reset(17);
+      mixer.bytes(set);
+      return asDigest(mixer.hash);
+    },
+  };
+
+  const newSigner = (): Signer => {
+    const secret = entropy.below(0x7fffffff);
+    mixer.reset(secret);
+    const publicKey = hexOfWords(mixer.first, entropy.below(0x7fffffff)).repeat(4) as PublicKey;
+    secrets.set(publicKey, secret);
+    return { publicKey, sign: (tag, codec, value) => signatureOf(secret, digest(tag, codec, value)) };
+  };
+
+  return { crypto, newSigner };
+};

@@ -1,0 +1,99 @@
+/**
+ * Messages as a lying member would send them: a real one with one thing changed.
+ * Nobody can be made to believe them, because everything that counts is signed
+ * by its owner; whatever is only an answer to a question may at worst delay.
+ */
+import type { Digest, Signature } from "../core/Digest.ts";
+import type { Message } from "../core/protocol/Message.ts";
+import { BATCH_TAG, batchHeaderCodec, batchTree, type SignedStatement } from "../core/protocol/Statement.ts";
+import type { World } from "./World.ts";
+
+const FOREIGN = "f".repeat(64) as Digest;
+
+/** The same vote for another topology, really signed by its member: a replay from a cluster with the same keys. */
+const foreignVote = (world: World, signed: SignedStatement): SignedStatement => {
+  const statement = { ...signed.statement, topologyDigest: FOREIGN };
+  const { root } = batchTree(world.cryptography.crypto, [statement]);
+  const header = { ...signed.header, size: 1, root };
+  const { identity } = world.peer(signed.header.peerId).keys;
+  return { statement, index: 0, proof: [], header, signature: identity.sign(BATCH_TAG, batchHeaderCodec, header) };
+};
+
+const alteredStatement = (world: World, signed: SignedStatement): SignedStatement => {
+  const { statement, header } = signed;
+  switch (world.streams.network.below(9)) {
+    case 0:
+      return foreignVote(world, signed);
+    case 1:
+      return { ...signed, proof: [...signed.proof, FOREIGN] };
+    case 2:
+      return { ...signed, index: signed.index + 1 };
+    case 3:
+      return { ...signed, statement: { ...statement, proposalId: FOREIGN } };
+    case 4:
+      return { ...signed, statement: { ...statement, kind: statement.kind === "RECEIPT" ? "REFUSAL" : "RECEIPT" } };
+    case 5:
+      return { ...signed, header: { ...header, peerId: (header.peerId % world.plan.peers) + 1 } };
+    case 6:
+      return { ...signed, header: { ...header, batchNo: header.batchNo + 1_000 } };
+    case 7:
+      return { ...signed, statement: { ...statement, seq: statement.seq + 1 } };
+    default:
+      return { ...signed, signature: "0".repeat(128) as Signature };
+  }
+};
+
+const alteredOne = (world: World, statements: ReadonlyArray<SignedStatement>): ReadonlyArray<SignedStatement> => {
+  const at = world.streams.network.below(Math.max(1, statements.length));
+  return statements.map((each, index) => (index === at ? alteredStatement(world, each) : each));
+};
+
+/** The message with one thing changed; undefined where nothing in it is worth changing. */
+export const alteredMessage = (world: World, message: Message): Message | undefined => {
+  switch (message._tag) {
+    case "Votes":
+    case "CommitAcks":
+      return { ...message, statements: alteredOne(world, message.statements) };
+    case "Commit": {
+      const [first, ...rest] = message.certificates;
+      if (first === undefined) return undefined;
+      const isShort = world.streams.network.chance(300);
+      const receipts = isShort ? first.receipts.slice(1) : alteredOne(world, first.receipts);
+      const doubled = world.streams.network.chance(300)
+        ? receipts.map(() => first.receipts[0] ?? receipts[0])
+        : receipts;
+      const whole = doubled.flatMap((each) => each ?? []);
+      return { ...message, certificates: [{ ...first, receipts: whole }, ...rest] };
+    }
+    case "Prepare": {
+      const [first, ...rest] = message.items;
+      if (first === undefined) return undefined;
+      const { proposal } = first;
+      const changed = world.streams.network.chance(500)
+        ? { ...proposal, effects: { ...proposal.effects, id: "mallory" } }
+        : { ...proposal, seq: proposal.seq + 1 };
+      return { ...message, items: [{ ...first, proposal: changed }, ...rest] };
+    }
+    case "Ready":
+      return { ...message, highSeq: message.highSeq + 1_000, batchNo: message.batchNo + 1_000 };
+    case "SettleAnswer":
+      return {
+        ...message,
+        items: message.items.map((item) => ({
+          ...item,
+          state: "APPLIED" as const,
+          held: alteredOne(world, item.held),
+        })),
+      };
+    case "Outcome":
+      return message.outcome._tag === "Confirmed"
+        ? { ...message, outcome: { ...message.outcome, acks: message.outcome.acks.slice(1) } }
+        : undefined;
+    case "GenesisVote":
+      return { ...message, signature: "0".repeat(128) as Signature };
+    case "GenesisCard":
+      return { ...message, mac: FOREIGN };
+    default:
+      return undefined;
+  }
+};

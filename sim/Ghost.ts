@@ -1,0 +1,141 @@
+/**
+ * What really happened, which no peer can see as a whole: every batch and
+ * statement that became durable, who prepared, refused and applied what, and
+ * every approver that anybody ever stored. Checkers hold peers against it.
+ */
+import type { Crypto } from "../core/Crypto.ts";
+import type { Digest } from "../core/Digest.ts";
+import type { Proposal } from "../core/protocol/Proposal.ts";
+import type { BatchHeader, SignedStatement } from "../core/protocol/Statement.ts";
+import { type Membership, membershipOf } from "../core/protocol/Topology.ts";
+import type { Rows, Write } from "../core/Tables.ts";
+import type { Watched } from "./Checker.ts";
+
+/** Sets of peers are bit masks: bit `slot`. */
+export type PeerMask = number;
+
+/** Everything durable about one proposal. */
+export interface ProposalFacts {
+  readonly id: Digest;
+  readonly proposal: Proposal;
+  receipts: PeerMask;
+  refusals: PeerMask;
+  applied: PeerMask;
+  /** Receipts by signer, as they were made durable. */
+  readonly receiptOf: Map<number, SignedStatement>;
+}
+
+export interface ApproverFacts {
+  readonly row: Rows["approvers"];
+  holders: PeerMask;
+}
+
+export const maskOf = (slot: number): PeerMask => 1 << slot;
+
+export class Ghost {
+  readonly crypto: Crypto;
+  readonly total: number;
+  /** Every peer of the world. */
+  readonly everyone: PeerMask;
+  /** The membership that was pinned first. */
+  membership: Membership | undefined;
+  readonly proposals = new Map<Digest, ProposalFacts>();
+  readonly approvers = new Map<string, ApproverFacts>();
+  /** Durable batch headers by slot, by number. */
+  readonly #batches: ReadonlyArray<Array<BatchHeader>>;
+  /** How many proposals each peer has prepared and not seen decided. */
+  readonly #open: ReadonlyArray<Map<Digest, Proposal>>;
+
+  constructor(crypto: Crypto, total: number) {
+    this.crypto = crypto;
+    this.total = total;
+    this.everyone = ((1 << total) - 1) << 1;
+    this.#batches = Array.from({ length: total + 1 }, () => []);
+    this.#open = Array.from({ length: total + 1 }, () => new Map());
+  }
+
+  /** The durable header of a peer's batch. */
+  batch(slot: number, batchNo: number): BatchHeader | undefined {
+    return this.#batches[slot]?.[batchNo];
+  }
+
+  lastBatch(slot: number): BatchHeader | undefined {
+    return this.#batches[slot]?.at(-1);
+  }
+
+  /** Durable preparations of a peer that are not decided there. */
+  openAt(slot: number): ReadonlyMap<Digest, Proposal> {
+    return this.#open[slot] ?? new Map();
+  }
+
+  /** Whether these bytes were durable at their signer before anybody else could see them. */
+  isDurable({ header }: SignedStatement): boolean {
+    const known = this.batch(header.peerId, header.batchNo);
+    return (
+      known !== undefined && (known === header || (known.root === header.root && known.signedAt === header.signedAt))
+    );
+  }
+
+  /** Whether this is, in every part, the receipt that its signer made durable for a proposal. */
+  isReceipt(id: Digest, signed: SignedStatement): boolean {
+    const real = this.proposals.get(id)?.receiptOf.get(signed.header.peerId);
+    return real !== undefined && (real === signed || JSON.stringify(real) === JSON.stringify(signed));
+  }
+
+  /** Takes note of a transaction that has become durable. */
+  flushed(peer: Watched, writes: ReadonlyArray<Write>): void {
+    for (const write of writes) this.#note(peer.slot, write);
+  }
+
+  #note(slot: number, write: Write): void {
+    if (write.op === "remove") {
+      if (write.table === "preparations") this.#open[slot]?.delete(write.key as Digest);
+      return;
+    }
+    switch (write.table) {
+      case "topology":
+        this.membership ??= membershipOf(this.crypto, write.row.topology);
+        return;
+      case "batches": {
+        const { header } = write.row;
+        const batches = this.#batches[slot];
+        if (batches !== undefined) batches[header.batchNo] = header;
+        return;
+      }
+      case "preparations": {
+        const facts = this.#facts(write.key as Digest, write.row.proposal);
+        facts.receipts |= maskOf(slot);
+        facts.receiptOf.set(slot, write.row.own);
+        this.#open[slot]?.set(facts.id, facts.proposal);
+        return;
+      }
+      case "refusals":
+        this.#facts(write.key as Digest, write.row.proposal).refusals |= maskOf(slot);
+        return;
+      case "certificates": {
+        const facts = this.#facts(write.key as Digest, write.row.proposal);
+        facts.applied |= maskOf(slot);
+        // A mono instance prepares and applies in one transaction: only its certificate shows the receipt.
+        const own = write.row.receipts.find((each) => each.header.peerId === slot);
+        if (own !== undefined && this.isDurable(own)) {
+          facts.receipts |= maskOf(slot);
+          facts.receiptOf.set(slot, own);
+        }
+        return;
+      }
+      case "approvers": {
+        const known = this.approvers.get(write.key);
+        if (known === undefined) this.approvers.set(write.key, { row: write.row, holders: maskOf(slot) });
+        else known.holders |= maskOf(slot);
+      }
+    }
+  }
+
+  #facts(id: Digest, proposal: Proposal): ProposalFacts {
+    const known = this.proposals.get(id);
+    if (known !== undefined) return known;
+    const facts = { id, proposal, receipts: 0, refusals: 0, applied: 0, receiptOf: new Map() };
+    this.proposals.set(id, facts);
+    return facts;
+  }
+}

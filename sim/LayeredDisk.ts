@@ -1,0 +1,156 @@
+/**
+ * A disk that knows what is durable. A commit becomes durable when its flush
+ * ends. A process crash in between may leave the bytes visible to the next open
+ * but still volatile; a power loss takes everything volatile away; every open
+ * first makes what it recovers durable (protocol.md 1, "Core/driver contract").
+ */
+import type { TableName } from "../core/Tables.ts";
+import { StoreFailure } from "../runtime/ByteStore.ts";
+
+export type RowChange<V> =
+  | { readonly op: "insert" | "replace"; readonly table: TableName; readonly key: string; readonly value: V }
+  | { readonly op: "remove"; readonly table: TableName; readonly key: string };
+
+interface Pending<V> {
+  readonly changes: ReadonlyArray<RowChange<V>>;
+  readonly done: (failure?: StoreFailure) => void;
+}
+
+interface Undo<V> {
+  readonly table: TableName;
+  readonly key: string;
+  readonly before: V | undefined;
+}
+
+/** How the flush of the commit under way ends. */
+export type FlushEnd = "durable" | "durable, unreported" | "failed, lost" | "failed, durable" | "reported, volatile";
+
+const byKey = (left: string, right: string): number => (left < right ? -1 : 1);
+
+export class LayeredDisk<V> {
+  readonly #tables = new Map<TableName, Map<string, V>>();
+  readonly #schedule: () => void;
+  readonly #durable: () => void;
+  #undo: Array<Undo<V>> = [];
+  #pending: Pending<V> | undefined;
+  #failure: StoreFailure | undefined;
+
+  /**
+   * @param schedule asks the world to call {@link endFlush} after the flush's latency
+   * @param durable is told when the content of the commit under way has become durable
+   */
+  constructor(schedule: () => void, durable: () => void) {
+    this.#schedule = schedule;
+    this.#durable = durable;
+  }
+
+  get flushing(): boolean {
+    return this.#pending !== undefined;
+  }
+
+  get(table: TableName, key: string): V | undefined {
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#tables.get(table)?.get(key);
+  }
+
+  scan(table: TableName, after: string, limit: number): ReadonlyArray<{ readonly key: string; readonly value: V }> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const rows = [...(this.#tables.get(table) ?? [])].filter(([key]) => key > after);
+    rows.sort(([left], [right]) => byKey(left, right));
+    return rows.slice(0, limit).map(([key, value]) => ({ key, value }));
+  }
+
+  commit(changes: ReadonlyArray<RowChange<V>>, done: (failure?: StoreFailure) => void): void {
+    if (this.#pending !== undefined) throw new TypeError("a commit is under way already; wait for it");
+    this.#pending = { changes, done };
+    this.#schedule();
+  }
+
+  /** The flush of the commit under way ends. */
+  endFlush(how: FlushEnd): void {
+    const pending = this.#pending;
+    if (pending === undefined) return;
+    this.#pending = undefined;
+    this.#failure ??= this.#refusal(pending.changes);
+    if (this.#failure === undefined && how !== "failed, lost") {
+      const undo = this.#apply(pending.changes);
+      if (how === "reported, volatile") this.#undo.push(...undo);
+      else this.#durable();
+    }
+    if (how === "durable, unreported") return;
+    if (how.startsWith("failed")) this.#failure ??= new StoreFailure("the flush failed");
+    pending.done(this.#failure);
+  }
+
+  /** The process is gone; what it was committing is visible to the next open, or not. */
+  crash(visible: boolean): void {
+    const pending = this.#pending;
+    this.#pending = undefined;
+    this.#failure = undefined;
+    if (pending !== undefined && visible && this.#refusal(pending.changes) === undefined)
+      this.#undo.push(...this.#apply(pending.changes));
+  }
+
+  /** Everything volatile vanishes. */
+  losePower(): void {
+    this.crash(false);
+    for (const { table, key, before } of this.#undo.toReversed()) {
+      const rows = this.#rows(table);
+      if (before === undefined) rows.delete(key);
+      else rows.set(key, before);
+    }
+    this.#undo = [];
+  }
+
+  /** Whether the next open has something to make durable first. */
+  get isVolatile(): boolean {
+    return this.#undo.length > 0;
+  }
+
+  /** What an open does before anything else. */
+  makeDurable(): void {
+    if (!this.isVolatile) return;
+    this.#undo = [];
+    this.#durable();
+  }
+
+  /** Changes a row behind the peer's back. */
+  overwrite(table: TableName, key: string, value: V | undefined): void {
+    if (value === undefined) this.#rows(table).delete(key);
+    else this.#rows(table).set(key, value);
+  }
+
+  /** Takes everything away. */
+  wipe(): void {
+    this.losePower();
+    this.#tables.clear();
+  }
+
+  #rows(table: TableName): Map<string, V> {
+    const known = this.#tables.get(table);
+    if (known !== undefined) return known;
+    const rows = new Map<string, V>();
+    this.#tables.set(table, rows);
+    return rows;
+  }
+
+  #refusal(changes: ReadonlyArray<RowChange<V>>): StoreFailure | undefined {
+    for (const { op, table, key } of changes) {
+      const exists = this.#tables.get(table)?.has(key) ?? false;
+      if (exists === (op === "insert"))
+        return new StoreFailure(`${op} in table ${table}: the key ${exists ? "exists" : "is missing"}`);
+    }
+    return undefined;
+  }
+
+  #apply(changes: ReadonlyArray<RowChange<V>>): ReadonlyArray<Undo<V>> {
+    const undo: Array<Undo<V>> = [];
+    for (const change of changes) {
+      const rows = this.#rows(change.table);
+      undo.push({ table: change.table, key: change.key, before: rows.get(change.key) });
+      if (change.op === "remove") rows.delete(change.key);
+      else rows.set(change.key, change.value);
+    }
+    return undo;
+  }
+}

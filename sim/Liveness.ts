@@ -1,0 +1,193 @@
+/**
+ * The end of every run: all faults stop, all peers come back, and then what must
+ * come about has to come about within a bounded time. A partial preparation that
+ * no certificate can complete stays locked, visibly (settlement releases it).
+ */
+import { CALM_NETWORK } from "./Plan.ts";
+import { maskOf, type ProposalFacts } from "./Ghost.ts";
+import type { SimPeer } from "./SimPeer.ts";
+import { Violation } from "./Violation.ts";
+import type { Outcome, Workload } from "./Workload.ts";
+import type { World } from "./World.ts";
+
+const SECOND = 1_000_000;
+/** Twelve rounds: the slowest timer of the protocol fires every 5 s. */
+const PATIENCE = 60 * SECOND;
+const SKEW_MILLIS = 2_000;
+
+/** A reason why the world is not at rest yet: the invariant it would break and the two facts. */
+type Unrest = readonly [id: string, first: string, second: string];
+
+/** Stops every fault and brings every peer back. */
+export const heal = (world: World): void => {
+  world.stopFaults();
+  world.network.heal(CALM_NETWORK);
+  for (const peer of world.peers) {
+    const needsRestart = peer.isDamaged || Math.abs(peer.clock.offsetMillis) > SKEW_MILLIS || peer.hadClockStep;
+    if (needsRestart) {
+      world.crash(peer, "process", false);
+      peer.clock.offsetMillis = 0;
+      peer.clock.driftPerMillion = 0;
+      peer.hadClockStep = false;
+      peer.disk.repair();
+      peer.isDamaged = false;
+    }
+    world.start(peer);
+    world.after(10_000, () => world.unseal(peer));
+    world.after(SECOND, () => world.unseal(peer));
+  }
+};
+
+const isCertain = (world: World, facts: ProposalFacts): boolean => facts.receipts === world.ghost.everyone;
+
+const proposalUnrest = (world: World): Unrest | undefined => {
+  const { everyone, total } = world.ghost;
+  for (const facts of world.ghost.proposals.values()) {
+    if (facts.applied === everyone) continue;
+    const missing = Array.from({ length: total }, (_, index) => index + 1).find(
+      (slot) => (facts.applied & maskOf(slot)) === 0,
+    );
+    if (facts.applied !== 0)
+      return ["L1", `proposal ${facts.id} is applied somewhere`, `peer ${missing} has not applied it after healing`];
+    if (isCertain(world, facts))
+      return [
+        "L1",
+        `every member made its RECEIPT of proposal ${facts.id} durable`,
+        `peer ${missing} has not applied it after healing`,
+      ];
+  }
+  return undefined;
+};
+
+const peerUnrest = (world: World, peer: SimPeer): Unrest | undefined => {
+  const { slot, state } = peer;
+  if (state === undefined || !state.unsealed) return ["L5", "everything was healed", `peer ${slot} is not unsealed`];
+  if (state.membership === undefined)
+    return ["L5", "everything was healed", `peer ${slot} has not founded the cluster`];
+  if (state.integrityFault !== undefined || state.quarantine !== undefined)
+    return ["L5", "everything was healed", `peer ${slot} is out: ${state.integrityFault ?? state.quarantine}`];
+  if (state.outbox.size > 0)
+    return ["L2", "everything was healed", `peer ${slot} keeps ${state.outbox.size} outbox rows`];
+  for (const id of state.preparations.keys()) {
+    const facts = world.ghost.proposals.get(id);
+    if (facts === undefined || isCertain(world, facts))
+      return ["L2", "everything was healed", `peer ${slot} keeps proposal ${id}, which every member has prepared`];
+  }
+  const first = world.peer(1).state;
+  const { setDigest } = world.ghost.crypto;
+  if (first !== undefined && setDigest(first.registry.set) !== setDigest(state.registry.set))
+    return [
+      "L3",
+      `peer 1 has the root of ${first.registry.approvers} approvers`,
+      `peer ${slot} has another, of ${state.registry.approvers}`,
+    ];
+  return undefined;
+};
+
+const unrest = (world: World): Unrest | undefined => {
+  for (const peer of world.peers) {
+    const found = peerUnrest(world, peer);
+    if (found !== undefined) return found;
+  }
+  return proposalUnrest(world);
+};
+
+const settle = (world: World): void => {
+  const until = world.now + PATIENCE;
+  let found = unrest(world);
+  while (found !== undefined && world.now < until) {
+    world.run(world.now + SECOND / 4);
+    found = unrest(world);
+  }
+  if (found !== undefined) throw new Violation(...found);
+};
+
+/** Sends one registration until it succeeds; answers that allow a repetition are repeated. */
+const insist = (
+  world: World,
+  workload: Workload,
+  peer: SimPeer,
+  command: Parameters<Workload["register"]>[2],
+): Outcome => {
+  const until = world.now + PATIENCE;
+  let last: Outcome = "silence";
+  while (world.now < until) {
+    let outcome: Outcome | undefined;
+    workload.register(-1, peer, command, "good", (result) => {
+      outcome = result;
+    });
+    while (outcome === undefined && world.now < until + PATIENCE) world.run(world.now + SECOND / 20);
+    last = outcome ?? "silence";
+    if (typeof last !== "string" && last._tag === "Registered") return last;
+    world.run(world.now + SECOND);
+  }
+  return last;
+};
+
+const nameOf = (outcome: Outcome): string =>
+  typeof outcome === "string"
+    ? outcome
+    : outcome._tag === "Rejected"
+      ? `${outcome.rejection.code} (${outcome.rejection.detail})`
+      : outcome._tag;
+
+const isFull = (world: World): boolean => world.peers.some((peer) => (peer.state?.preparations.size ?? 0) >= 256);
+
+/** A fresh registration succeeds through every peer, and an identical retry through another gives 200. */
+const assertProgress = (world: World, workload: Workload): void => {
+  if (isFull(world)) return world.marks.add("ended with every preparation in use");
+  for (const peer of world.peers) {
+    const command = workload.freshCommand();
+    const created = insist(world, workload, peer, command);
+    if (typeof created === "string" || created._tag !== "Registered")
+      throw new Violation(
+        "L4",
+        "everything was healed",
+        `a fresh registration through peer ${peer.slot} gave ${nameOf(created)}`,
+      );
+    const other = world.peer((peer.slot % world.plan.peers) + 1);
+    const again = insist(world, workload, other, command);
+    if (typeof again === "string" || again._tag !== "Registered" || again.created)
+      throw new Violation(
+        "L4",
+        `a registration succeeded through peer ${peer.slot}`,
+        `its retry through peer ${other.slot} gave ${nameOf(again)}`,
+      );
+    if (world.read(other, again.approver.ref) === undefined)
+      throw new Violation(
+        "L4",
+        `a registration succeeded through peer ${peer.slot}`,
+        `peer ${other.slot} does not show it`,
+      );
+  }
+};
+
+/** Heals the world and holds it to its promises (L1 to L5). */
+export const assertLiveness = (world: World, workload: Workload): void => {
+  workload.stop();
+  heal(world);
+  if (world.peers.some((peer) => !peer.honest)) return assertRefusedByName(world);
+  settle(world);
+  if (world.ghost.proposals.size > 0)
+    for (const facts of world.ghost.proposals.values())
+      if (!isCertain(world, facts)) world.marks.add("left locked: a partial preparation");
+  assertProgress(world, workload);
+  settle(world);
+  world.sweep();
+};
+
+/** A wiped peer, or one with another's id, is refused by name by somebody; mutations do not go on without it. */
+const assertRefusedByName = (world: World): void => {
+  world.run(world.now + 10 * SECOND);
+  const named = world.peers.some((peer) => {
+    const { state } = peer;
+    return state !== undefined && state.founding.faults.size > 0;
+  });
+  if (!named)
+    throw new Violation(
+      "L5",
+      "a peer was wiped, or was given an id that another has",
+      "no peer names it as the reason why the cluster is not whole",
+    );
+  world.sweep();
+};

@@ -1,0 +1,28 @@
+/** A peer's disk as the world handles it: a store for the driver, and the ways in which disks fail. */
+import type { TableName } from "../core/Tables.ts";
+import type { PeerStore } from "../runtime/PeerStore.ts";
+import type { FlushEnd } from "./LayeredDisk.ts";
+
+export interface PeerDisk extends PeerStore {
+  readonly flushing: boolean;
+  /** Whether an open would find content that is not durable yet. */
+  readonly isVolatile: boolean;
+  readonly endFlush: (how: FlushEnd) => void;
+  /** The process ends; whether the commit under way is visible to the next open. */
+  readonly crash: (visible: boolean) => void;
+  /** The process ends and everything volatile vanishes. */
+  readonly losePower: () => void;
+  /** Makes what was recovered durable. */
+  readonly open: () => void;
+  /** Brings the integrity key into use, or takes it away. */
+  readonly useKey: (present: boolean) => void;
+  /** Where the rows do not hold, or undefined; what a peer asks itself when it is unsealed. */
+  readonly verify: () => string | undefined;
+  /** Makes one row fail its seal. */
+  readonly damage: (table: TableName, key: string) => void;
+  /** Takes one row away behind the peer's back. */
+  readonly remove: (table: TableName, key: string) => void;
+  /** Brings every damaged or deleted row back as it was. */
+  readonly repair: () => void;
+  readonly wipe: () => void;
+}

@@ -1,0 +1,53 @@
+/** Everything about a run that is fixed before it starts. Rates are per thousand, times as named. */
+import type { NetworkPlan } from "./Network.ts";
+
+export interface DiskPlan {
+  readonly leastFlushMicros: number;
+  readonly mostFlushMicros: number;
+}
+
+/** What callers do; the numbers beside each other are weights. */
+export interface WorkloadPlan {
+  readonly callers: number;
+  readonly leastThinkMicros: number;
+  readonly mostThinkMicros: number;
+  readonly fresh: number;
+  readonly retry: number;
+  readonly conflict: number;
+  readonly version: number;
+  readonly read: number;
+  readonly readiness: number;
+  /** How many requests in a thousand carry a token that will not do. */
+  readonly badTokens: number;
+  /** How many requests in a thousand carry a token with 4 to 20 seconds left. */
+  readonly shortTokens: number;
+  /** Registrations after which callers only repeat themselves, so that a long run does not grow. */
+  readonly mostKeys: number;
+}
+
+export interface Plan {
+  readonly seed: number;
+  readonly schedule: string;
+  readonly peers: number;
+  /** Real crypto, real codec, sealed rows. */
+  readonly real: boolean;
+  /** Events after which the world is healed. */
+  readonly steps: number;
+  readonly network: NetworkPlan;
+  readonly disk: DiskPlan;
+  readonly workload: WorkloadPlan;
+  /** Clocks differ by at most this from a perfect one, each way. */
+  readonly clockOffsetMillis: number;
+  readonly clockDriftPerMillion: number;
+  /** Faults drawn at random, by name and weight (Faults.ts); none where a schedule names its own moments only. */
+  readonly faults: ReadonlyMap<string, number>;
+  /** Mean time between two random faults. */
+  readonly faultMicros: number;
+  /** Random faults begin before the cluster is founded. */
+  readonly faultsWhileFounding: boolean;
+  /** How many messages in a thousand are handed over twice in a row, to see that the second time writes nothing. */
+  readonly redelivery: number;
+}
+
+/** The world after healing, and the whole of a calm run. */
+export const CALM_NETWORK: NetworkPlan = { leastDelay: 300, mostDelay: 900, loss: 0, duplication: 0 };

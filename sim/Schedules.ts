@@ -1,0 +1,205 @@
+/** Named schedules: a plan drawn from a seed, and moments to wait for (protocol.md 6). */
+import { faultNames, type FaultName } from "./Faults.ts";
+import { CALM_NETWORK, type Plan, type WorkloadPlan } from "./Plan.ts";
+import { type Prng, streamsOf } from "./Prng.ts";
+import type { Nemesis } from "./World.ts";
+import { moments } from "./Moments.ts";
+
+const CALLERS: WorkloadPlan = {
+  callers: 6,
+  leastThinkMicros: 1_000,
+  mostThinkMicros: 60_000,
+  fresh: 40,
+  retry: 15,
+  conflict: 8,
+  version: 8,
+  read: 15,
+  readiness: 2,
+  badTokens: 30,
+  shortTokens: 30,
+  mostKeys: 1_500,
+};
+
+const BUSY_FAULTS: ReadonlyArray<FaultName> = [
+  "crash during a flush",
+  "crash during a flush, bytes visible",
+  "crash between actions",
+  "power loss during a flush",
+];
+
+const weights = (...names: ReadonlyArray<FaultName>): ReadonlyMap<FaultName, number> =>
+  new Map(names.map((name) => [name, 10]));
+
+/** The part of a plan that a schedule decides; everything else comes from the base. */
+type Draft = Partial<Omit<Plan, "workload">> & { readonly workload?: Partial<WorkloadPlan> };
+
+interface Schedule {
+  readonly plan: (random: Prng) => Draft;
+  readonly nemeses?: (random: Prng) => ReadonlyArray<Nemesis>;
+}
+
+/** Rows are damaged by their own schedule; in the mix they would mostly take peers out. */
+const RARE: ReadonlySet<FaultName> = new Set([
+  "damaged row",
+  "deleted row",
+  "power loss everywhere",
+  "crash everywhere",
+  "clock step beyond bounds",
+]);
+
+const swarm = (random: Prng): Draft => {
+  const faults = new Map<FaultName, number>();
+  for (const name of faultNames)
+    if (random.chance(RARE.has(name) ? 150 : 450))
+      faults.set(name, RARE.has(name) ? random.between(1, 4) : random.between(1, 30));
+  if (faults.has("damaged row") || faults.has("deleted row")) faults.set("repaired rows", 40);
+  return {
+    faults,
+    faultMicros: random.pick([100_000, 400_000, 1_500_000, 6_000_000]),
+    faultsWhileFounding: random.chance(400),
+    clockOffsetMillis: random.pick([0, 5, 1_000, 2_000]),
+    clockDriftPerMillion: random.pick([0, 0, 50, 500]),
+    network: {
+      leastDelay: random.between(50, 500),
+      mostDelay: random.pick([600, 2_000, 20_000]),
+      loss: random.pick([0, 0, 10, 60]),
+      duplication: random.pick([0, 0, 20, 150]),
+    },
+    disk: { leastFlushMicros: 100, mostFlushMicros: random.pick([150, 1_000, 10_000, 60_000]) },
+    workload: {
+      callers: random.pick([1, 3, 8, 24]),
+      mostThinkMicros: random.pick([5_000, 60_000, 400_000]),
+      fresh: random.between(10, 60),
+      retry: random.between(0, 30),
+      conflict: random.between(0, 20),
+      version: random.between(0, 20),
+      read: random.between(0, 20),
+      badTokens: random.pick([0, 20, 200]),
+      shortTokens: random.pick([0, 20, 300]),
+    },
+  };
+};
+
+const schedules = {
+  swarm: { plan: swarm },
+  calm: { plan: () => ({}) },
+  "drop-dup-reorder": {
+    plan: () => ({
+      network: { leastDelay: 50, mostDelay: 40_000, loss: 80, duplication: 150 },
+      faults: weights("lossy link", "reordering network", "duplicating network", "replayed message"),
+    }),
+  },
+  "flapping-link": { plan: () => ({ faults: weights("flapping link") }) },
+  "one-way-partition": { plan: () => ({ faults: weights("one-way cut", "partition") }) },
+  "isolate-writer-after-prepare": { plan: () => ({}), nemeses: () => [moments.isolateWriterAfterPrepare()] },
+  "isolate-one-preparer": { plan: () => ({}), nemeses: () => [moments.isolateOnePreparer()] },
+  "crash-at-every-sync": {
+    plan: () => ({ faultsWhileFounding: true }),
+    nemeses: (random: Prng) => [moments.crashAtEverySync(random)],
+  },
+  "crash-between-commit-deliveries": { plan: () => ({}), nemeses: () => [moments.crashBetweenCommits()] },
+  "writer-restart-loses-evidence": { plan: () => ({}), nemeses: () => [moments.writerRestartAfterPrepare()] },
+  "deadline-knife-edge": {
+    plan: () => ({
+      clockOffsetMillis: 2_400,
+      faults: weights("clock step within bounds", "slow link", "one-way cut", "token keys unavailable"),
+      workload: { shortTokens: 700 },
+    }),
+  },
+  "token-expires-mid-collect": {
+    plan: () => ({
+      faults: weights("slow link", "token keys unavailable", "slow disk"),
+      workload: { shortTokens: 1000 },
+    }),
+  },
+  "twin-keys-two-ids": {
+    plan: () => ({
+      faults: weights(...BUSY_FAULTS, "lossy link"),
+      workload: { fresh: 10, conflict: 60, callers: 16, mostThinkMicros: 4_000 },
+    }),
+  },
+  "retry-storm-identical": {
+    plan: () => ({
+      faults: weights(...BUSY_FAULTS, "lossy network"),
+      workload: { fresh: 4, retry: 90, callers: 24, mostThinkMicros: 3_000 },
+    }),
+  },
+  "receipt-replay-cross-topology": {
+    plan: () => ({ faults: weights("altered message", "replayed message"), faultMicros: 20_000 }),
+  },
+  "forged-merkle-proof": {
+    plan: () => ({ faults: weights("altered message", "forged envelope"), faultMicros: 20_000 }),
+  },
+  "row-tamper-delete": { plan: () => ({ faults: weights("damaged row", "deleted row", "repaired rows", "crash") }) },
+  "sync-error": { plan: () => ({ faults: weights("failed flush, lost", "failed flush, durable") }) },
+  "seal-unseal-churn": { plan: () => ({ faults: weights("seal"), faultMicros: 150_000, faultsWhileFounding: true }) },
+  "slow-disk-pipeline": {
+    plan: () => ({
+      disk: { leastFlushMicros: 20_000, mostFlushMicros: 200_000 },
+      faults: weights("slow disk", "crash during a flush, bytes visible", "crash during a flush"),
+      workload: { callers: 40, mostThinkMicros: 5_000 },
+    }),
+  },
+  "batch-mixed-votes": {
+    plan: () => ({
+      faults: weights("token keys unavailable", "clock step within bounds", "one-way cut"),
+      workload: { callers: 40, mostThinkMicros: 2_000, shortTokens: 400, conflict: 20 },
+      clockOffsetMillis: 2_400,
+    }),
+  },
+  "wiped-peer": { plan: () => ({ faultsWhileFounding: true }), nemeses: (random: Prng) => [moments.wipeOne(random)] },
+  "duplicate-id": { plan: () => ({}), nemeses: () => [moments.duplicateId()] },
+} as const satisfies { readonly [name: string]: Schedule };
+
+export type ScheduleName = keyof typeof schedules;
+export const scheduleNames = Object.keys(schedules) as ReadonlyArray<ScheduleName>;
+export const DEFAULT_SCHEDULE: ScheduleName = "swarm";
+
+export const isSchedule = (name: string): name is ScheduleName => Object.hasOwn(schedules, name);
+
+/** What a run may be told; everything else follows from the seed. */
+export interface RunOptions {
+  readonly seed: number;
+  readonly schedule?: ScheduleName | undefined;
+  /** 1 to 9; drawn from 1, 2, 3, 3, 5 without. */
+  readonly peers?: number | undefined;
+  /** Events before healing. */
+  readonly steps?: number | undefined;
+  /** Real crypto and codec; every 16th seed without. */
+  readonly real?: boolean | undefined;
+}
+
+const FAST_STEPS = 2_000;
+const REAL_STEPS = 120;
+const REAL_SEEDS = 16;
+/** These need somebody else to fail. */
+const CLUSTERS_ONLY: ReadonlySet<ScheduleName> = new Set(["wiped-peer", "duplicate-id"]);
+
+/** The plan of a run, and what waits for its moments. */
+export const planOf = (options: RunOptions): { readonly plan: Plan; readonly nemeses: ReadonlyArray<Nemesis> } => {
+  const { seed } = options;
+  const name = options.schedule ?? DEFAULT_SCHEDULE;
+  const random = streamsOf(seed).plan;
+  const drawnPeers = random.pick(CLUSTERS_ONLY.has(name) ? [2, 3, 3, 5] : [1, 2, 3, 3, 3, 5]);
+  const real = options.real ?? seed % REAL_SEEDS === 0;
+  const schedule: Schedule = schedules[name];
+  const draft = schedule.plan(random);
+  const plan: Plan = {
+    faults: new Map(),
+    faultMicros: 300_000,
+    faultsWhileFounding: false,
+    network: CALM_NETWORK,
+    disk: { leastFlushMicros: 100, mostFlushMicros: 400 },
+    clockOffsetMillis: 500,
+    clockDriftPerMillion: 50,
+    redelivery: 60,
+    ...draft,
+    workload: { ...CALLERS, ...draft.workload },
+    seed,
+    schedule: name,
+    peers: options.peers ?? drawnPeers,
+    real,
+    steps: options.steps ?? (real ? REAL_STEPS : FAST_STEPS),
+  };
+  return { plan, nemeses: schedule.nemeses?.(random) ?? [] };
+};

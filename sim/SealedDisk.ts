@@ -1,0 +1,106 @@
+/** The disk of real runs: rows encoded and sealed by the runtime's own layer over simulated bytes. */
+import type { Crypto } from "../core/Crypto.ts";
+import type { Rows, TableName, Write } from "../core/Tables.ts";
+import type { StoredRow, StoreFailure } from "../runtime/ByteStore.ts";
+import type { IntegrityKey } from "../runtime/RowSeal.ts";
+import { SealedStore } from "../runtime/SealedStore.ts";
+import type { FlushEnd } from "./LayeredDisk.ts";
+import type { PeerDisk } from "./PeerDisk.ts";
+import { SimByteDisk } from "./SimByteDisk.ts";
+
+interface Original {
+  readonly table: TableName;
+  readonly key: string;
+  readonly value: StoredRow;
+}
+
+export class SealedDisk implements PeerDisk {
+  readonly #bytes: SimByteDisk;
+  readonly #crypto: Crypto;
+  readonly #integrity: () => IntegrityKey | undefined;
+  readonly #originals = new Map<string, Original>();
+  #store: SealedStore;
+
+  /** @param integrity the integrity key of the peer this disk belongs to, once it has one */
+  constructor(crypto: Crypto, integrity: () => IntegrityKey | undefined, schedule: () => void, durable: () => void) {
+    this.#crypto = crypto;
+    this.#integrity = integrity;
+    this.#bytes = new SimByteDisk(schedule, durable);
+    this.#store = new SealedStore(this.#bytes, crypto);
+  }
+
+  readonly get = <T extends TableName>(table: T, key: string): Rows[T] | undefined => this.#store.get(table, key);
+
+  readonly scan = <T extends TableName>(
+    table: T,
+    after: string,
+    limit: number,
+  ): ReadonlyArray<{ readonly key: string; readonly row: Rows[T] }> => this.#store.scan(table, after, limit);
+
+  readonly commit = (writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void =>
+    this.#store.commit(writes, done);
+
+  get flushing(): boolean {
+    return this.#bytes.layers.flushing;
+  }
+
+  get isVolatile(): boolean {
+    return this.#bytes.layers.isVolatile;
+  }
+
+  endFlush(how: FlushEnd): void {
+    this.#bytes.layers.endFlush(how);
+  }
+
+  crash(visible: boolean): void {
+    this.#bytes.layers.crash(visible);
+  }
+
+  losePower(): void {
+    this.#bytes.layers.losePower();
+  }
+
+  /** A new process knows nothing of the last one's caches. */
+  open(): void {
+    this.#bytes.layers.makeDurable();
+    this.#store = new SealedStore(this.#bytes, this.#crypto);
+  }
+
+  useKey(present: boolean): void {
+    this.#store.useKey(present ? this.#integrity() : undefined);
+  }
+
+  verify(): string | undefined {
+    return this.#store.verifyAll();
+  }
+
+  damage(table: TableName, key: string): void {
+    const value = this.#remember(table, key);
+    if (value === undefined) return;
+    const row = new Uint8Array(value.row);
+    const last = row.length - 1;
+    row[last] = (row[last] ?? 0) ^ 1;
+    this.#bytes.layers.overwrite(table, key, { row, seal: value.seal });
+  }
+
+  remove(table: TableName, key: string): void {
+    if (this.#remember(table, key) !== undefined) this.#bytes.layers.overwrite(table, key, undefined);
+  }
+
+  repair(): void {
+    for (const { table, key, value } of this.#originals.values()) this.#bytes.layers.overwrite(table, key, value);
+    this.#originals.clear();
+  }
+
+  wipe(): void {
+    this.#originals.clear();
+    this.#bytes.layers.wipe();
+  }
+
+  #remember(table: TableName, key: string): StoredRow | undefined {
+    const value = this.#bytes.layers.get(table, key);
+    if (value !== undefined && !this.#originals.has(`${table}/${key}`))
+      this.#originals.set(`${table}/${key}`, { table, key, value });
+    return value;
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * The disk of bulk runs: typed rows as they are, no encoding and no seal. A
+ * damaged row throws on reading as a broken seal would; a deleted one is missed
+ * at the next unseal, as the signed head would miss it.
+ */
+import type { Rows, TableName, Write } from "../core/Tables.ts";
+import type { StoreFailure } from "../runtime/ByteStore.ts";
+import { IntegrityFailure } from "../runtime/PeerStore.ts";
+import { type FlushEnd, LayeredDisk, type RowChange } from "./LayeredDisk.ts";
+import type { PeerDisk } from "./PeerDisk.ts";
+
+type AnyRow = Rows[TableName];
+
+const changeOf = (write: Write): RowChange<AnyRow> =>
+  write.op === "remove" ? write : { op: write.op, table: write.table, key: write.key, value: write.row };
+
+export class SimDisk implements PeerDisk {
+  readonly #rows: LayeredDisk<AnyRow>;
+  readonly #damaged = new Set<string>();
+  readonly #deleted = new Map<string, { readonly table: TableName; readonly key: string; readonly row: AnyRow }>();
+  #hasKey = false;
+
+  constructor(schedule: () => void, durable: () => void) {
+    this.#rows = new LayeredDisk(schedule, durable);
+  }
+
+  readonly get = <T extends TableName>(table: T, key: string): Rows[T] | undefined => {
+    this.#assertWhole(table, key);
+    // What lies in a table was written there with the table's own row type.
+    return this.#rows.get(table, key) as Rows[T] | undefined;
+  };
+
+  readonly scan = <T extends TableName>(
+    table: T,
+    after: string,
+    limit: number,
+  ): ReadonlyArray<{ readonly key: string; readonly row: Rows[T] }> =>
+    this.#rows.scan(table, after, limit).map(({ key, value }) => {
+      this.#assertWhole(table, key);
+      return { key, row: value as Rows[T] };
+    });
+
+  readonly commit = (writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void => {
+    if (!this.#hasKey) throw new IntegrityFailure("store", "a write was asked for without the integrity key");
+    for (const { op, table, key } of writes) if (op !== "insert") this.#assertWhole(table, key);
+    this.#rows.commit(writes.map(changeOf), done);
+  };
+
+  get flushing(): boolean {
+    return this.#rows.flushing;
+  }
+
+  get isVolatile(): boolean {
+    return this.#rows.isVolatile;
+  }
+
+  endFlush(how: FlushEnd): void {
+    this.#rows.endFlush(how);
+  }
+
+  crash(visible: boolean): void {
+    this.#rows.crash(visible);
+  }
+
+  losePower(): void {
+    this.#rows.losePower();
+  }
+
+  open(): void {
+    this.#rows.makeDurable();
+  }
+
+  useKey(present: boolean): void {
+    this.#hasKey = present;
+  }
+
+  verify(): string | undefined {
+    for (const where of this.#damaged) return where;
+    for (const where of this.#deleted.keys()) return `${where} is missing`;
+    return undefined;
+  }
+
+  damage(table: TableName, key: string): void {
+    this.#damaged.add(`${table}/${key}`);
+  }
+
+  remove(table: TableName, key: string): void {
+    const row = this.#rows.get(table, key);
+    if (row === undefined) return;
+    this.#deleted.set(`${table}/${key}`, { table, key, row });
+    this.#rows.overwrite(table, key, undefined);
+  }
+
+  repair(): void {
+    this.#damaged.clear();
+    for (const { table, key, row } of this.#deleted.values()) this.#rows.overwrite(table, key, row);
+    this.#deleted.clear();
+  }
+
+  wipe(): void {
+    this.#damaged.clear();
+    this.#deleted.clear();
+    this.#rows.wipe();
+  }
+
+  #assertWhole(table: TableName, key: string): void {
+    if (this.#damaged.size > 0 && this.#damaged.has(`${table}/${key}`))
+      throw new IntegrityFailure(`${table}/${key}`, "the seal does not hold");
+  }
+}

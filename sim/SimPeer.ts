@@ -1,0 +1,229 @@
+/**
+ * One peer of the simulated world: a disk that outlives processes, a process that
+ * runs the real driver, keys that are in memory while it is unsealed, and a clock
+ * of its own.
+ */
+import type { Answer } from "../core/Action.ts";
+import type { Signer } from "../core/Crypto.ts";
+import type { Digest } from "../core/Digest.ts";
+import type { Event, Settings, TimerName } from "../core/Event.ts";
+import type { PeerState } from "../core/PeerState.ts";
+import type { Message } from "../core/protocol/Message.ts";
+import type { PeerId } from "../core/protocol/Topology.ts";
+import { type RowView, SELF, type Write } from "../core/Tables.ts";
+import { IntegrityFailure } from "../runtime/PeerStore.ts";
+import { PeerDriver } from "../runtime/PeerDriver.ts";
+import type { Watched } from "./Checker.ts";
+import type { Cryptography, PeerKeys } from "./Cryptography.ts";
+import type { FlushEnd } from "./LayeredDisk.ts";
+import type { PeerDisk } from "./PeerDisk.ts";
+
+/** What a peer needs of the world, and what it tells it. */
+export interface Surroundings {
+  readonly cryptography: Cryptography;
+  readonly entropy: () => Digest;
+  /** Milliseconds since the epoch by a perfect clock. */
+  readonly realMillis: () => number;
+  /** Milliseconds that have gone by, by a clock that never jumps. */
+  readonly elapsedMillis: () => number;
+  /** Asks for {@link SimPeer.endFlush} after the latency of this peer's disk. */
+  readonly scheduleFlush: (peer: SimPeer) => void;
+  /** The rows of a transaction as they shall reach the disk. */
+  readonly written: (peer: SimPeer, writes: ReadonlyArray<Write>) => ReadonlyArray<Write>;
+  readonly durable: (peer: SimPeer, writes: ReadonlyArray<Write>) => void;
+  readonly signing: (peer: SimPeer, tag: string) => void;
+  readonly send: (peer: SimPeer, to: PeerId, message: Message) => void;
+  readonly reply: (peer: SimPeer, requestId: string, answer: Answer) => void;
+  readonly setTimer: (peer: SimPeer, timer: TimerName, afterMillis: number) => void;
+  readonly halted: (peer: SimPeer, reason: Error) => void;
+}
+
+/** How a clock differs from a perfect one. */
+export interface ClockError {
+  offsetMillis: number;
+  driftPerMillion: number;
+}
+
+export class SimPeer implements Watched {
+  readonly slot: number;
+  readonly disk: PeerDisk;
+  readonly clock: ClockError = { offsetMillis: 0, driftPerMillion: 0 };
+  honest = true;
+  /** Its clock was off by more than the tolerated skew; a process never forgets the latest time it saw. */
+  hadClockStep = false;
+  /** Rows were taken away or changed since the last repair. */
+  isDamaged = false;
+  /** A seal was asked for and is not handled yet. */
+  isSealing = false;
+  /** Which start of this peer is under way. */
+  opening = 0;
+  settings: Settings;
+  /** The id it is initialized with. */
+  peerId: PeerId;
+  /** Where it looks for the peers of its configuration: peer id to slot. */
+  readonly addresses: Map<PeerId, number>;
+  /** The keys its vault holds, or would hold. */
+  keys: PeerKeys;
+  /** In use for envelopes while unsealed. */
+  signer: Signer | undefined;
+  process = 0;
+  transactions = 0;
+  readonly #surroundings: Surroundings;
+  #driver: PeerDriver | undefined;
+  #underWay: ReadonlyArray<Write> = [];
+  #recovered: Array<ReadonlyArray<Write>> = [];
+
+  constructor(slot: number, settings: Settings, surroundings: Surroundings) {
+    this.slot = slot;
+    this.peerId = slot;
+    this.settings = settings;
+    this.addresses = new Map(settings.peers.map((peerId) => [peerId, peerId]));
+    this.#surroundings = surroundings;
+    this.keys = surroundings.cryptography.newKeys();
+    this.disk = surroundings.cryptography.newDisk(
+      () => this.keys,
+      () => surroundings.scheduleFlush(this),
+      () => this.#madeDurable(),
+    );
+  }
+
+  /** The transaction whose flush is under way, or the last one. */
+  get underWay(): ReadonlyArray<Write> {
+    return this.#underWay;
+  }
+
+  get isUp(): boolean {
+    return this.#driver !== undefined;
+  }
+
+  get state(): PeerState | undefined {
+    return this.#driver?.state;
+  }
+
+  get store(): RowView {
+    return this.disk;
+  }
+
+  get isIdle(): boolean {
+    return this.#driver !== undefined && this.#driver.backlog === 0 && !this.disk.flushing;
+  }
+
+  /** Starts a process: the open first makes what it finds durable. Throws what the driver's constructor throws. */
+  start(): void {
+    const { cryptography, entropy, realMillis } = this.#surroundings;
+    this.disk.open();
+    // Without an initialization there is no vault to open; the keys are just being made.
+    if (this.#isBlank()) this.disk.useKey(true);
+    this.process += 1;
+    const process = this.process;
+    const alive = (): boolean => this.process === process && this.#driver !== undefined;
+    this.#driver = new PeerDriver({
+      store: {
+        get: this.disk.get,
+        scan: this.disk.scan,
+        commit: (asked, done) => {
+          const writes = this.#surroundings.written(this, asked);
+          this.#underWay = writes;
+          this.transactions += 1;
+          this.disk.commit(writes, done);
+        },
+      },
+      clock: () => {
+        const real = realMillis();
+        return (
+          real + this.clock.offsetMillis + Math.floor(((real % 1_000_000_000) * this.clock.driftPerMillion) / 1_000_000)
+        );
+      },
+      elapsed: this.#surroundings.elapsedMillis,
+      entropy,
+      crypto: cryptography.crypto,
+      providers: cryptography.providers,
+      settings: this.settings,
+      send: (to, message) => this.#surroundings.send(this, to, message),
+      reply: (requestId, answer) => this.#surroundings.reply(this, requestId, answer),
+      setTimer: (timer, afterMillis) => {
+        if (alive()) this.#surroundings.setTimer(this, timer, afterMillis);
+      },
+      halt: (reason) => this.#surroundings.halted(this, reason),
+    });
+  }
+
+  dispatch(event: Event): void {
+    this.#driver?.dispatch(event);
+  }
+
+  /** Brings the keys into memory; a peer whose rows do not hold is told so first. */
+  unseal(): void {
+    if (this.#driver === undefined) return;
+    this.disk.useKey(true);
+    const where = this.disk.verify();
+    if (where !== undefined) this.dispatch({ _tag: "IntegrityLost", where });
+    const { identity } = this.keys;
+    this.signer = identity;
+    this.#driver.unseal({
+      publicKey: identity.publicKey,
+      sign: (tag, codec, value) => {
+        this.#surroundings.signing(this, tag);
+        return identity.sign(tag, codec, value);
+      },
+    });
+  }
+
+  /** Takes the keys out of memory once the driver has handled the seal. */
+  forgetKeys(): void {
+    this.signer = undefined;
+    this.disk.useKey(false);
+  }
+
+  endFlush(how: FlushEnd): void {
+    this.disk.endFlush(how);
+  }
+
+  /** Ends the process at once. What was being written may be seen by the next open. */
+  crash(visible: boolean): void {
+    this.#endProcess();
+    if (this.disk.flushing && visible) this.#recovered.push(this.#underWay);
+    this.disk.crash(visible);
+    if (!this.disk.isVolatile) this.#recovered = [];
+  }
+
+  /** Ends the process and loses everything that was not flushed. */
+  losePower(): void {
+    this.#endProcess();
+    this.#recovered = [];
+    this.disk.losePower();
+  }
+
+  /** A new machine in the place of the old one. */
+  wipe(): void {
+    this.losePower();
+    this.disk.wipe();
+    this.keys = this.#surroundings.cryptography.newKeys();
+    this.honest = false;
+  }
+
+  #endProcess(): void {
+    this.#driver?.stop();
+    this.#driver = undefined;
+    this.signer = undefined;
+    this.isSealing = false;
+    this.opening = 0;
+    this.disk.useKey(false);
+  }
+
+  #isBlank(): boolean {
+    try {
+      return this.disk.get("peer", SELF) === undefined;
+    } catch (fault) {
+      if (fault instanceof IntegrityFailure) return false;
+      throw fault;
+    }
+  }
+
+  #madeDurable(): void {
+    const recovered = this.#recovered;
+    this.#recovered = [];
+    if (recovered.length > 0) for (const writes of recovered) this.#surroundings.durable(this, writes);
+    else this.#surroundings.durable(this, this.#underWay);
+  }
+}

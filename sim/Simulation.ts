@@ -1,0 +1,69 @@
+/** One seed, from a blank world to its last check. */
+import { startFaults } from "./Faults.ts";
+import { assertLiveness } from "./Liveness.ts";
+import type { Plan } from "./Plan.ts";
+import { planOf, type RunOptions } from "./Schedules.ts";
+import { Trace } from "./Trace.ts";
+import { Violation } from "./Violation.ts";
+import { Workload } from "./Workload.ts";
+import { type Tampering, World } from "./World.ts";
+
+const SECOND = 1_000_000;
+/** A run ends here even if it has not used up its events. */
+const LONGEST = 3_600 * SECOND;
+/** By then an undisturbed cluster is founded. */
+const FOUNDED_BY = 4 * SECOND;
+
+/** What a run found out. */
+export interface RunResult {
+  readonly seed: number;
+  readonly plan: Plan;
+  /** 16 hexadecimal characters over everything that happened. */
+  readonly hash: string;
+  readonly events: number;
+  readonly faults: ReadonlyArray<readonly [string, number]>;
+  readonly marks: ReadonlyArray<readonly [string, number]>;
+  readonly violation: Violation | undefined;
+}
+
+/** How a run is looked at, and what is done to it on purpose. */
+export interface RunHooks {
+  readonly line?: ((line: string) => void) | undefined;
+  readonly tampering?: Tampering | undefined;
+}
+
+const play = (world: World): void => {
+  const { plan } = world;
+  const workload = new Workload(world);
+  for (const nemesis of world.nemeses) nemesis.started?.(world);
+  for (const peer of world.peers) world.after(world.streams.crashes.between(0, 50_000), () => world.start(peer));
+  if (plan.faultsWhileFounding) startFaults(world);
+  else world.after(FOUNDED_BY, () => startFaults(world));
+  workload.start();
+  world.run(LONGEST, plan.steps);
+  assertLiveness(world, workload);
+};
+
+/** Runs one seed. Never throws for what the simulated peers do; a fault of the simulator itself is thrown. */
+export const runSeed = (options: RunOptions, hooks: RunHooks = {}): RunResult => {
+  const { plan, nemeses } = planOf(options);
+  const trace = new Trace(hooks.line);
+  const world = new World(plan, trace, hooks.tampering);
+  world.nemeses.push(...nemeses);
+  let violation: Violation | undefined;
+  try {
+    play(world);
+  } catch (fault) {
+    if (!(fault instanceof Violation)) throw fault;
+    violation = fault;
+  }
+  return {
+    seed: options.seed,
+    plan,
+    hash: trace.hash,
+    events: world.events,
+    faults: world.faults.entries(),
+    marks: world.marks.entries(),
+    violation,
+  };
+};

@@ -1,0 +1,570 @@
+/**
+ * The simulated world: virtual time, a network, peers that run the real driver
+ * on simulated disks, and checkers that are told of everything.
+ */
+import { Either } from "effect";
+import type { Answer } from "../core/Action.ts";
+import type { Digest } from "../core/Digest.ts";
+import type { ActorCheck, Settings, TimerName } from "../core/Event.ts";
+import { InvariantViolation } from "../core/Invariant.ts";
+import type { PeerState } from "../core/PeerState.ts";
+import type { Call } from "../core/protocol/Forward.ts";
+import type { Message } from "../core/protocol/Message.ts";
+import type { PeerId } from "../core/protocol/Topology.ts";
+import { type Rows, SELF, type Write } from "../core/Tables.ts";
+import { StoreFailure } from "../runtime/ByteStore.ts";
+import { delivery, tokensIn } from "../runtime/Ingress.ts";
+import { IntegrityFailure } from "../runtime/PeerStore.ts";
+import { Census } from "./Census.ts";
+import { Checkers } from "./Checkers.ts";
+import { AUDIENCE, Commands } from "./Commands.ts";
+import { type Cryptography, fastCryptography, realCryptography } from "./Cryptography.ts";
+import { Ghost } from "./Ghost.ts";
+import type { FlushEnd } from "./LayeredDisk.ts";
+import { Network } from "./Network.ts";
+import { Oracle } from "./Oracle.ts";
+import type { Plan } from "./Plan.ts";
+import { type Streams, streamsOf } from "./Prng.ts";
+import { Scheduler } from "./Scheduler.ts";
+import { SimPeer } from "./SimPeer.ts";
+import type { Trace } from "./Trace.ts";
+import { Violation } from "./Violation.ts";
+import type { Packet } from "./Wire.ts";
+
+/** Where virtual time begins on the calendar. */
+const EPOCH_MILLIS = 1_800_000_000_000;
+const CONFIG_DIGEST = "c".repeat(64) as Digest;
+const BOOTSTRAP_SECRET = Uint8Array.of(1, 2, 3, 4);
+/** Packets kept for those who replay old ones. */
+const KEPT_PACKETS = 64;
+/** A full sweep happens after this many events. */
+const SWEEP_EVENTS = 2_000;
+
+/** How long a crashed peer stays down, and a started one sealed, at most: mostly not long. */
+const DOWN_MICROS = [20_000, 200_000, 500_000, 8_000_000] as const;
+const SEALED_MICROS = [5_000, 50_000, 100_000, 2_000_000] as const;
+
+export type CrashKind = "process" | "process, bytes visible" | "power";
+
+/** A packet as it was sent, for the faults that replay or alter one. */
+export interface SentPacket {
+  readonly from: SimPeer;
+  readonly to: number;
+  readonly packet: Packet;
+  readonly message: Message;
+}
+
+/** Watches for the moment a schedule waits for. */
+export interface Nemesis {
+  /** Before any peer starts. */
+  readonly started?: (world: World) => void;
+  readonly sent?: (world: World, peer: SimPeer, to: PeerId, message: Message) => void;
+  readonly flushed?: (world: World, peer: SimPeer, writes: ReadonlyArray<Write>) => void;
+}
+
+/** How the simulator may be made to misbehave on purpose (PlantedBugs.ts). Each takes the place of what is right. */
+export interface Tampering {
+  readonly flushEnd?: (world: World, peer: SimPeer, writes: ReadonlyArray<Write>) => FlushEnd;
+  readonly delivered?: (world: World, peer: SimPeer, from: PeerId, message: Message) => Message;
+  readonly judged?: (world: World, peer: SimPeer, check: ActorCheck) => ActorCheck;
+  readonly written?: (world: World, peer: SimPeer, writes: ReadonlyArray<Write>) => ReadonlyArray<Write>;
+  readonly cryptography?: (cryptography: Cryptography) => Cryptography;
+  readonly clock?: (world: World, peer: SimPeer, millis: number) => number;
+  readonly state?: (world: World, peer: SimPeer, state: PeerState) => PeerState;
+}
+
+/** Who is told of answers to callers. */
+export interface AnswerListener {
+  readonly answered: (requestId: string, answer: Answer) => void;
+}
+
+export class World {
+  readonly plan: Plan;
+  readonly streams: Streams;
+  readonly scheduler = new Scheduler();
+  readonly network: Network;
+  readonly cryptography: Cryptography;
+  readonly commands: Commands;
+  readonly ghost: Ghost;
+  readonly peers: ReadonlyArray<SimPeer>;
+  readonly trace: Trace;
+  /** Faults injected, by name. */
+  readonly faults = new Census();
+  /** Situations reached, by name. */
+  readonly marks = new Census();
+  readonly nemeses: Array<Nemesis> = [];
+  readonly recent: Array<SentPacket> = [];
+  /** True from the moment nothing more is done to the world. */
+  healed = false;
+  /** Delivered messages, fired timers, finished flushes, crashes and starts. */
+  events = 0;
+  /** Requests and reads of callers; they move a run on, but are not counted as events. */
+  calls = 0;
+  listener: AnswerListener = { answered: () => undefined };
+  readonly #booted;
+  readonly #stopped;
+  readonly #signed;
+  readonly #flushed;
+  readonly #sent;
+  readonly #replied;
+  readonly #stepped;
+  readonly #redelivered;
+  readonly #delivered;
+  readonly #read;
+  readonly #traced;
+  readonly #swept;
+  readonly #tampering: Tampering;
+  readonly #lastState: Array<PeerState | undefined> = [];
+  readonly #asked = new Map<string, number>();
+  readonly #actionsLeft = new Map<number, number>();
+  readonly #flushEnds = new Map<number, FlushEnd>();
+  readonly #flushCrashes = new Map<number, CrashKind>();
+  readonly #failing = new Set<number>();
+  readonly #again = new Map<
+    number,
+    { readonly process: number; readonly run: () => void; readonly message: Message }
+  >();
+  readonly #slowDisks = new Map<number, number>();
+  #opening = 0;
+  #requests = 0;
+  #nextSweep = SWEEP_EVENTS;
+  /** Token keys cannot be had at these peers. */
+  readonly keysUnavailable = new Set<number>();
+  readonly #adopt: (peer: SimPeer) => void;
+
+  constructor(plan: Plan, trace: Trace, tampering: Tampering = {}) {
+    this.plan = plan;
+    this.trace = trace;
+    this.#tampering = tampering;
+    this.streams = streamsOf(plan.seed);
+    const honest = plan.real ? realCryptography(this.streams.entropy) : fastCryptography(this.streams.entropy);
+    this.cryptography = tampering.cryptography?.(honest) ?? honest;
+    this.commands = new Commands(this.cryptography);
+    this.network = new Network(plan.peers, plan.network, this.streams.network);
+    this.ghost = new Ghost(honest.crypto, plan.peers);
+    const checkers = new Checkers(this.ghost, new Oracle(honest.crypto, this.commands, plan.peers));
+    this.#booted = checkers.hooks("booted");
+    this.#stopped = checkers.hooks("stopped");
+    this.#signed = checkers.hooks("signed");
+    this.#flushed = checkers.hooks("flushed");
+    this.#sent = checkers.hooks("sent");
+    this.#replied = checkers.hooks("replied");
+    this.#stepped = checkers.hooks("stepped");
+    this.#redelivered = checkers.hooks("redelivered");
+    this.#delivered = checkers.hooks("delivered");
+    this.#read = checkers.hooks("read");
+    this.#traced = checkers.hooks("traced");
+    this.#swept = checkers.hooks("swept");
+    this.#adopt = (peer) => this.#settle(peer);
+    this.peers = Array.from({ length: plan.peers }, (_, index) => this.#newPeer(index + 1));
+  }
+
+  get now(): number {
+    return this.scheduler.now;
+  }
+
+  get realMillis(): number {
+    return EPOCH_MILLIS + Math.floor(this.scheduler.now / 1000);
+  }
+
+  peer(slot: number): SimPeer {
+    const peer = this.peers[slot - 1];
+    if (peer === undefined) throw new RangeError(`there is no peer ${slot}`);
+    return peer;
+  }
+
+  after(micros: number, run: () => void): void {
+    this.scheduler.after(micros, run);
+  }
+
+  #note(what: string, who: number, detail: string): void {
+    for (const hook of this.#traced) hook(detail);
+    this.trace.note(this.scheduler.now, what, who, detail);
+  }
+
+  #settings(slot: number): Settings {
+    return {
+      configDigest: CONFIG_DIGEST,
+      audience: AUDIENCE,
+      issuer: undefined,
+      peers: Array.from({ length: this.plan.peers }, (_, index) => index + 1).filter((each) => each !== slot),
+      bootstrapSecret: BOOTSTRAP_SECRET,
+      development: false,
+      answerMillis: 10_000,
+    };
+  }
+
+  #newPeer(slot: number): SimPeer {
+    const { clock } = this.streams;
+    const { clockOffsetMillis, clockDriftPerMillion } = this.plan;
+    const peer: SimPeer = new SimPeer(slot, this.#settings(slot), {
+      cryptography: this.cryptography,
+      entropy: () => this.streams.entropy.digest(),
+      realMillis: () => this.#tampering.clock?.(this, peer, this.realMillis) ?? this.realMillis,
+      elapsedMillis: () => Math.floor(this.scheduler.now / 1000),
+      scheduleFlush: (each) => this.#scheduleFlush(each),
+      written: (each, writes) => this.#tampering.written?.(this, each, writes) ?? writes,
+      durable: (each, writes) => this.#durable(each, writes),
+      signing: (each, tag) => {
+        for (const hook of this.#signed) hook(each, tag);
+      },
+      send: (each, to, message) => this.#act(each, () => this.#send(each, to, message)),
+      reply: (each, requestId, answer) => this.#act(each, () => this.#reply(each, requestId, answer)),
+      setTimer: (each, timer, afterMillis) => this.#act(each, () => this.#setTimer(each, timer, afterMillis)),
+      halted: (each, reason) => this.#halted(each, reason),
+    });
+    peer.clock.offsetMillis = clock.between(-clockOffsetMillis, clockOffsetMillis);
+    peer.clock.driftPerMillion = clock.between(-clockDriftPerMillion, clockDriftPerMillion);
+    return peer;
+  }
+
+  // What peers do.
+
+  /** An action of a step, unless the peer is to crash before it. */
+  #act(peer: SimPeer, run: () => void): void {
+    const left = this.#actionsLeft.get(peer.slot);
+    if (left === undefined) return run();
+    if (left > 0) {
+      this.#actionsLeft.set(peer.slot, left - 1);
+      return run();
+    }
+    this.#actionsLeft.delete(peer.slot);
+    this.marks.add("crashed between two actions");
+    this.crash(peer, this.streams.crashes.pick(["process", "power"]));
+  }
+
+  #send(peer: SimPeer, to: PeerId, message: Message): void {
+    const { state } = peer;
+    if (state === undefined) return;
+    for (const hook of this.#sent) hook(peer, message);
+    const packet = this.cryptography.wire.seal(state, peer.signer, this.streams.entropy.digest(), to, message);
+    const slot = peer.addresses.get(to);
+    if (packet === undefined || slot === undefined) return;
+    if (this.recent.length >= KEPT_PACKETS) this.recent.shift();
+    this.recent.push({ from: peer, to: slot, packet, message });
+    this.#note("send", peer.slot, `${message._tag} to ${to}`);
+    for (const delay of this.network.route(peer.slot, slot)) this.transmit(slot, packet, delay);
+    for (const nemesis of this.nemeses) nemesis.sent?.(this, peer, to, message);
+  }
+
+  /** Puts a packet on the wire; it arrives after `delay` microseconds. */
+  transmit(to: number, packet: Packet, delay: number): void {
+    this.scheduler.after(delay, () => this.#arrive(this.peer(to), packet));
+  }
+
+  #arrive(peer: SimPeer, packet: Packet): void {
+    const { state } = peer;
+    if (state === undefined) return;
+    this.events += 1;
+    const opened = this.cryptography.wire.open(this.cryptography.crypto, state, packet);
+    if (Either.isLeft(opened)) {
+      this.marks.add("envelope refused");
+      return this.#note("refuse", peer.slot, opened.left);
+    }
+    const { from } = opened.right;
+    const message = this.#tampering.delivered?.(this, peer, from, opened.right.message) ?? opened.right.message;
+    this.#note("deliver", peer.slot, `${message._tag} from ${from}`);
+    const actors = tokensIn(message).map((token) => this.#judge(peer, token));
+    const event = delivery(from, message, actors);
+    for (const hook of this.#delivered) hook(peer, message);
+    peer.dispatch(event);
+    if (this.streams.network.chance(this.plan.redelivery))
+      this.#again.set(peer.slot, { process: peer.process, run: () => peer.dispatch(event), message });
+    this.#settle(peer);
+  }
+
+  #judge(peer: SimPeer, token: string): ActorCheck {
+    if (this.keysUnavailable.has(peer.slot)) return { _tag: "Unavailable" };
+    const check = this.commands.judge(token);
+    return this.#tampering.judged?.(this, peer, check) ?? check;
+  }
+
+  #reply(peer: SimPeer, requestId: string, answer: Answer): void {
+    const askedAt = this.#asked.get(requestId);
+    this.#asked.delete(requestId);
+    const detail = answer._tag === "Rejected" ? answer.rejection.code : answer._tag;
+    this.#note("reply", peer.slot, `${requestId} ${detail}`);
+    for (const hook of this.#replied) hook(peer, { requestId, answer, askedAt, repliedAt: this.now });
+    this.marks.add(answer._tag === "Registered" ? `answered ${answer.created ? 201 : 200}` : `answered ${detail}`);
+    if (requestId.startsWith("init-") && answer._tag === "Initialized") this.#unsealSoon(peer);
+    this.listener.answered(requestId, answer);
+  }
+
+  #setTimer(peer: SimPeer, timer: TimerName, afterMillis: number): void {
+    const { process } = peer;
+    this.scheduler.after(afterMillis * 1000, () => {
+      if (!peer.isUp || peer.process !== process) return;
+      this.events += 1;
+      this.#note("timer", peer.slot, timer);
+      peer.dispatch({ _tag: "TimerFired", timer });
+      this.#settle(peer);
+    });
+  }
+
+  #halted(peer: SimPeer, reason: Error): void {
+    if (reason instanceof Violation) throw reason;
+    if (reason instanceof InvariantViolation)
+      throw new Violation(reason.id, `peer ${peer.slot} halted by itself`, reason.message);
+    // Anything but a failing disk is a mistake in this program, and its stack says where.
+    if (!(reason instanceof StoreFailure)) throw reason;
+    if (!this.#failing.delete(peer.slot))
+      throw new Violation(
+        "S13",
+        `peer ${peer.slot} halted by itself`,
+        `its disk was sound and said: ${reason.message}`,
+      );
+    this.marks.add("halted by a failed flush");
+    this.crash(peer, this.streams.crashes.pick(["process", "power"]));
+  }
+
+  // Disks.
+
+  /** Makes this peer's flushes `factor` times as slow; 1 is normal. */
+  slowDisk(peer: SimPeer, factor: number): void {
+    this.#slowDisks.set(peer.slot, factor);
+  }
+
+  /** How this peer's next flush will end. */
+  armFlush(peer: SimPeer, how: FlushEnd): void {
+    this.#flushEnds.set(peer.slot, how);
+  }
+
+  /** The peer will crash while its next flush is under way. */
+  armCrashDuringFlush(peer: SimPeer, kind: CrashKind): void {
+    this.#flushCrashes.set(peer.slot, kind);
+  }
+
+  /** The peer will crash before its action number `count` from now. */
+  armCrashAfterActions(peer: SimPeer, count: number): void {
+    this.#actionsLeft.set(peer.slot, count);
+  }
+
+  #scheduleFlush(peer: SimPeer): void {
+    const { process } = peer;
+    const { leastFlushMicros, mostFlushMicros } = this.plan.disk;
+    const latency =
+      this.streams.disk.between(leastFlushMicros, mostFlushMicros) * (this.#slowDisks.get(peer.slot) ?? 1);
+    const crash = this.#flushCrashes.get(peer.slot);
+    if (crash !== undefined) {
+      this.#flushCrashes.delete(peer.slot);
+      this.scheduler.after(this.streams.crashes.below(latency), () => {
+        if (peer.isUp && peer.process === process) this.crash(peer, crash);
+      });
+    }
+    this.scheduler.after(latency, () => {
+      if (!peer.isUp || peer.process !== process || !peer.disk.flushing) return;
+      this.events += 1;
+      this.#endFlush(peer);
+      this.#settle(peer);
+    });
+  }
+
+  #endFlush(peer: SimPeer): void {
+    const how = this.#tampering.flushEnd?.(this, peer, peer.underWay) ?? this.#flushEnds.get(peer.slot) ?? "durable";
+    this.#flushEnds.delete(peer.slot);
+    if (how.startsWith("failed")) this.#failing.add(peer.slot);
+    this.#note("flush", peer.slot, `${peer.underWay.length} rows ${how}`);
+    peer.endFlush(how);
+    if (how === "durable, unreported") {
+      this.marks.add("crashed after a flush, before it was reported");
+      this.crash(peer, "process");
+    }
+  }
+
+  #durable(peer: SimPeer, writes: ReadonlyArray<Write>): void {
+    this.ghost.flushed(peer, writes);
+    for (const hook of this.#flushed) hook(peer, writes);
+    for (const nemesis of this.nemeses) nemesis.flushed?.(this, peer, writes);
+  }
+
+  // Processes.
+
+  /** Nothing is done to the world any more, and what was about to be is called off. */
+  stopFaults(): void {
+    this.healed = true;
+    this.nemeses.length = 0;
+    this.keysUnavailable.clear();
+    this.#flushEnds.clear();
+    this.#flushCrashes.clear();
+    this.#actionsLeft.clear();
+    this.#slowDisks.clear();
+  }
+
+  /** Ends a peer's process; it comes back by itself after a while unless told otherwise. */
+  crash(peer: SimPeer, kind: CrashKind, comesBack = true): void {
+    if (this.healed && comesBack) return;
+    if (!peer.isUp) {
+      if (kind === "power") peer.losePower();
+      return;
+    }
+    this.events += 1;
+    this.#note("crash", peer.slot, kind);
+    this.faults.add(`crash: ${kind}`);
+    if (peer.disk.flushing) this.marks.add("crashed before a flush ended");
+    if (kind === "power") peer.losePower();
+    else peer.crash(kind === "process, bytes visible");
+    this.#actionsLeft.delete(peer.slot);
+    this.#flushEnds.delete(peer.slot);
+    this.#flushCrashes.delete(peer.slot);
+    this.#again.delete(peer.slot);
+    this.#lastState[peer.slot] = undefined;
+    for (const hook of this.#stopped) hook(peer, this.now);
+    const { crashes } = this.streams;
+    if (comesBack) this.after(crashes.between(1_000, crashes.pick(DOWN_MICROS)), () => this.start(peer));
+  }
+
+  /** Starts a peer's process, first making durable what the open finds. */
+  start(peer: SimPeer): void {
+    if (peer.isUp) return;
+    const ticket = ++this.#opening;
+    peer.opening = ticket;
+    const wait = peer.disk.isVolatile ? this.streams.disk.between(100, 20_000) : 0;
+    if (wait > 0) this.marks.add("opened on bytes that were not durable");
+    this.after(wait, () => {
+      if (peer.isUp || peer.opening !== ticket) return;
+      this.#boot(peer);
+    });
+  }
+
+  #boot(peer: SimPeer): void {
+    this.events += 1;
+    this.#note("start", peer.slot, "");
+    try {
+      peer.start();
+    } catch (fault) {
+      if (peer.isDamaged && (fault instanceof IntegrityFailure || fault instanceof InvariantViolation)) {
+        this.marks.add("a damaged peer did not start");
+        return;
+      }
+      if (fault instanceof InvariantViolation)
+        throw new Violation(fault.id, `peer ${peer.slot} was started on an undamaged disk`, fault.message);
+      throw fault;
+    }
+    for (const hook of this.#booted) hook(peer);
+    // An operator does not initialize what was initialized before, even where the peer no longer knows.
+    if (peer.state?.peer === undefined && !peer.isDamaged) this.#initialize(peer);
+    else this.#unsealSoon(peer);
+    this.#settle(peer);
+  }
+
+  #initialize(peer: SimPeer): void {
+    const { identity, integrity } = peer.keys;
+    const { peers } = this.plan;
+    peer.dispatch({
+      _tag: "Initialize",
+      requestId: `init-${peer.slot}-${++this.#requests}`,
+      peerId: peer.peerId,
+      threshold: peers === 1 ? 1 : Math.floor(peers / 2) + 1,
+      total: peers,
+      identityKey: identity.publicKey,
+      integrityKey: integrity.publicKey,
+      vault: new Uint8Array(8),
+    });
+  }
+
+  #unsealSoon(peer: SimPeer): void {
+    const { process } = peer;
+    const { crashes } = this.streams;
+    this.after(crashes.between(500, this.healed ? 5_000 : crashes.pick(SEALED_MICROS)), () => {
+      if (peer.isUp && peer.process === process) this.unseal(peer);
+    });
+  }
+
+  /** An operator brings a sealed peer's keys back. */
+  unseal(peer: SimPeer): void {
+    if (!peer.isUp || peer.signer !== undefined || peer.state?.peer === undefined) return;
+    this.#note("unseal", peer.slot, "");
+    peer.unseal();
+    this.#settle(peer);
+  }
+
+  seal(peer: SimPeer): void {
+    if (!peer.isUp || peer.signer === undefined) return;
+    this.#note("seal", peer.slot, "");
+    peer.dispatch({ _tag: "Sealed" });
+    peer.isSealing = true;
+    this.#settle(peer);
+  }
+
+  /** After anything happened to a peer: let checkers see a new state, finish a seal, hand over a message again. */
+  #settle(peer: SimPeer): void {
+    const { state } = peer;
+    if (state === undefined) return;
+    if (peer.isSealing && !state.unsealed && peer.isIdle) {
+      peer.isSealing = false;
+      peer.forgetKeys();
+    }
+    if (state !== this.#lastState[peer.slot]) {
+      this.#lastState[peer.slot] = state;
+      for (const hook of this.#stepped) hook(peer);
+    }
+    const again = this.#again.get(peer.slot);
+    if (again === undefined || !peer.isIdle) return;
+    this.#again.delete(peer.slot);
+    if (again.process !== peer.process) return;
+    const before = peer.transactions;
+    again.run();
+    for (const hook of this.#redelivered) hook(peer, again.message, peer.transactions - before);
+    this.#adopt(peer);
+  }
+
+  // Callers.
+
+  /** Sends a mutation to a peer; false when nobody is there. */
+  request(peer: SimPeer, requestId: string, call: Call, token: string): boolean {
+    if (!peer.isUp) return false;
+    this.calls += 1;
+    this.#asked.set(requestId, this.now);
+    this.#note("request", peer.slot, requestId);
+    peer.dispatch({ _tag: "Command", requestId, call, token, actor: this.#judge(peer, token) });
+    this.#settle(peer);
+    return true;
+  }
+
+  /** Asks a peer whether it would take a mutation now. */
+  askReadiness(peer: SimPeer, requestId: string): boolean {
+    if (!peer.isUp) return false;
+    this.calls += 1;
+    peer.dispatch({ _tag: "CheckReadiness", requestId });
+    this.#settle(peer);
+    return true;
+  }
+
+  /** Reads an approver from a peer's committed rows, as a GET does; undefined where nobody answers or it is not there. */
+  read(peer: SimPeer, ref: string): Rows["approvers"] | undefined {
+    if (!peer.isUp || peer.isDamaged) return undefined;
+    this.calls += 1;
+    const before = peer.transactions;
+    const found = peer.store.get("approvers", ref);
+    if (!peer.isIdle) this.marks.add("read while a flush was under way");
+    for (const hook of this.#read) hook(peer, { ref, found, transactions: peer.transactions - before });
+    return found;
+  }
+
+  /** A request id nobody else has. */
+  newRequestId(): string {
+    return `r${++this.#requests}`;
+  }
+
+  // The run.
+
+  /** Runs until `until` microseconds, or until `steps` events and calls, whichever is first; sweeps now and then. */
+  run(until: number, steps = Number.POSITIVE_INFINITY): void {
+    while (this.events + this.calls < steps && this.scheduler.runNext(until))
+      if (this.events >= this.#nextSweep) {
+        this.#nextSweep = this.events + SWEEP_EVENTS;
+        this.sweep();
+      }
+    if (this.events + this.calls < steps) this.scheduler.advanceTo(until);
+  }
+
+  /** Lets every checker look at everything. */
+  sweep(): void {
+    for (const hook of this.#swept) hook(this.peers);
+  }
+
+  /** Whether this peer's rows were taken away before it was initialized. */
+  isBlank(peer: SimPeer): boolean {
+    return peer.store.get("peer", SELF) === undefined;
+  }
+}

@@ -1,0 +1,23 @@
+/** L8: while one member is down no newly arrived mutation succeeds. */
+import type { Checker } from "../Checker.ts";
+import type { Ghost } from "../Ghost.ts";
+import { Violation } from "../Violation.ts";
+
+export const L8 = (_: Ghost): Checker => {
+  const downSince = new Map<number, number>();
+  return {
+    id: "L8",
+    booted: ({ slot }) => void downSince.delete(slot),
+    stopped: ({ slot }, at) => void downSince.set(slot, at),
+    replied: ({ slot }, { answer, askedAt, requestId }) => {
+      if (askedAt === undefined || answer._tag !== "Registered" || !answer.created) return;
+      for (const [down, since] of downSince)
+        if (since < askedAt)
+          throw new Violation(
+            "L8",
+            `peer ${down} is down since ${since} µs`,
+            `request ${requestId} arrived at peer ${slot} at ${askedAt} µs and created an approver`,
+          );
+    },
+  };
+};

@@ -1,0 +1,71 @@
+/** S13: refs recompute, and every index and counter equals one built anew from the rows. */
+import { allRows, boot } from "../../core/Boot.ts";
+import { approverRef } from "../../core/credential/ApproverRef.ts";
+import { refDigest } from "../../core/credential/SignatureCredential.ts";
+import type { PeerState } from "../../core/PeerState.ts";
+import { includeApprover } from "../../core/registry/Root.ts";
+import type { Checker, Watched } from "../Checker.ts";
+import type { Ghost } from "../Ghost.ts";
+import { Violation } from "../Violation.ts";
+
+const keysOf = (map: ReadonlyMap<string | number, unknown>): string => [...map.keys()].toSorted().join(" ");
+
+/** What a restart must find again, by name. */
+const durableFacts = (ghost: Ghost, state: PeerState): ReadonlyArray<readonly [string, string | number]> => [
+  ["chain", `${state.chain.incarnation} ${state.chain.batchNo} ${state.chain.hash}`],
+  ["audit", `${state.audit.seq} ${state.audit.hash}`],
+  ["registry root", ghost.crypto.setDigest(state.registry.set)],
+  ["approvers", state.registry.approvers],
+  ["highest slot", state.highSeq],
+  ["highest decided slot", state.decidedSeq],
+  ["refusals", state.refusals],
+  ["preparations", keysOf(state.preparations)],
+  ["outbox", keysOf(state.outbox)],
+];
+
+const assertRegistry = (ghost: Ghost, { slot, store, state }: Watched): void => {
+  if (state === undefined) return;
+  let set = ghost.crypto.emptySet;
+  const approvers = allRows(store, "approvers");
+  for (const row of approvers) {
+    set = includeApprover(ghost.crypto, set, row);
+    if (store.get("keys", row.keyIdentity)?.id !== row.id)
+      throw new Violation("S13", `peer ${slot} stores approver ${row.ref}`, "its key index does not name that id");
+  }
+  const stored = ghost.crypto.setDigest(state.registry.set);
+  if (ghost.crypto.setDigest(set) !== stored || approvers.length !== state.registry.approvers)
+    throw new Violation(
+      "S13",
+      `peer ${slot} keeps the root of ${state.registry.approvers} approvers`,
+      `its ${approvers.length} rows make another root`,
+    );
+};
+
+export const S13 = (ghost: Ghost): Checker => ({
+  id: "S13",
+  flushed: ({ slot, honest }, writes) => {
+    if (!honest) return;
+    for (const write of writes) {
+      if (write.table !== "approvers" || write.op === "remove") continue;
+      const { id, descriptor } = write.row;
+      const ref = approverRef(id, refDigest(ghost.crypto.sha256, descriptor));
+      if (ref !== write.row.ref || ref !== write.key)
+        throw new Violation("S13", `peer ${slot} stored approver ${write.key}`, `its descriptor makes the ref ${ref}`);
+    }
+  },
+  swept: (peers) => {
+    for (const peer of peers) {
+      const { slot, honest, state, store, isIdle, isDamaged } = peer;
+      if (!honest || !isIdle || isDamaged || state?.peer === undefined || state.integrityFault !== undefined) continue;
+      const rebuilt = durableFacts(ghost, boot(store, ghost.crypto, 0));
+      for (const [index, [name, value]] of durableFacts(ghost, state).entries())
+        if (rebuilt[index]?.[1] !== value)
+          throw new Violation(
+            "S13",
+            `peer ${slot} has in memory: ${name} ${value}`,
+            `a restart would find: ${name} ${rebuilt[index]?.[1]}`,
+          );
+      assertRegistry(ghost, peer);
+    }
+  },
+});

@@ -1,0 +1,39 @@
+/** S19: a receipt is signed for the topology that its signer has durably pinned. */
+import { topologyDigest } from "../../core/protocol/Topology.ts";
+import type { Checker } from "../Checker.ts";
+import type { Ghost } from "../Ghost.ts";
+import { Violation } from "../Violation.ts";
+
+export const S19 = (ghost: Ghost): Checker => {
+  const pinned = new Map<number, string>();
+  return {
+    id: "S19",
+    flushed: ({ slot, honest }, writes) => {
+      if (!honest) return;
+      for (const write of writes) {
+        if (write.op === "remove") continue;
+        if (write.table === "topology") {
+          const digest = topologyDigest(ghost.crypto, write.row.topology);
+          const before = pinned.get(slot);
+          if (before !== undefined)
+            throw new Violation("S19", `peer ${slot} pinned topology ${before}`, `it pinned ${digest} afterwards`);
+          if (ghost.membership !== undefined && ghost.membership.digest !== digest)
+            throw new Violation(
+              "S19",
+              `a peer pinned topology ${ghost.membership.digest}`,
+              `peer ${slot} pinned ${digest}`,
+            );
+          pinned.set(slot, digest);
+        }
+        if (write.table !== "preparations") continue;
+        const { topologyDigest: signedFor } = write.row.own.statement;
+        if (signedFor !== pinned.get(slot))
+          throw new Violation(
+            "S19",
+            `peer ${slot} signed a RECEIPT for topology ${signedFor}`,
+            `its durable topology is ${pinned.get(slot) ?? "none"}`,
+          );
+      }
+    },
+  };
+};

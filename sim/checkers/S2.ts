@@ -1,0 +1,52 @@
+/** S2: every statement that left its signer was in the signer's synced state. */
+import type { Message } from "../../core/protocol/Message.ts";
+import type { SignedStatement } from "../../core/protocol/Statement.ts";
+import type { Checker } from "../Checker.ts";
+import type { Ghost } from "../Ghost.ts";
+import { Violation } from "../Violation.ts";
+
+/** Every statement in a message, whoever signed it. */
+export const statementsIn = (message: Message): ReadonlyArray<SignedStatement> => {
+  switch (message._tag) {
+    case "Prepare":
+      return message.items.map((item) => item.receipt);
+    case "Votes":
+    case "CommitAcks":
+      return message.statements;
+    case "Commit":
+      return message.certificates.flatMap((each) => each.receipts);
+    case "SettleQuery":
+      return message.items.map((item) => item.receipt);
+    case "SettleAnswer":
+      return message.items.flatMap((item) => item.held);
+    case "Ready":
+      return message.highSeqProof === undefined ? [] : [message.highSeqProof];
+    case "Outcome":
+      return message.outcome._tag === "Confirmed"
+        ? [...message.outcome.certificate.receipts, ...message.outcome.acks]
+        : [];
+    default:
+      return [];
+  }
+};
+
+export const S2 = (ghost: Ghost): Checker => {
+  const seen = new WeakSet<SignedStatement>();
+  return {
+    id: "S2",
+    sent: ({ slot, honest }, message) => {
+      if (!honest) return;
+      for (const statement of statementsIn(message)) {
+        if (seen.has(statement)) continue;
+        const { peerId, batchNo } = statement.header;
+        if (!ghost.isDurable(statement))
+          throw new Violation(
+            "S2",
+            `peer ${slot} sent ${message._tag} with a ${statement.statement.kind} of batch ${batchNo} of peer ${peerId}`,
+            `the newest synced batch of peer ${peerId} is ${ghost.lastBatch(peerId)?.batchNo ?? 0}, or another batch ${batchNo}`,
+          );
+        seen.add(statement);
+      }
+    },
+  };
+};

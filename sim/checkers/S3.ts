@@ -1,0 +1,46 @@
+/** S3: what is applied has a valid receipt of every member, at the pinned incarnations, signed in time. */
+import type { Rows } from "../../core/Tables.ts";
+import type { Checker } from "../Checker.ts";
+import type { Ghost } from "../Ghost.ts";
+import { Violation } from "../Violation.ts";
+
+const fault = (ghost: Ghost, id: string, { proposal, receipts }: Rows["certificates"]): string | undefined => {
+  const { membership } = ghost;
+  if (membership === undefined) return "no topology is pinned anywhere";
+  if (receipts.length !== membership.peerIds.length)
+    return `its certificate holds ${receipts.length} receipts of ${membership.peerIds.length} members`;
+  for (const [index, peerId] of membership.peerIds.entries()) {
+    const receipt = receipts[index];
+    if (receipt === undefined || receipt.header.peerId !== peerId) return `the receipt of member ${peerId} is missing`;
+    const { statement, header } = receipt;
+    if (statement.kind !== "RECEIPT" || statement.proposalId !== id || statement.seq !== proposal.seq)
+      return `what stands for the receipt of member ${peerId} is a ${statement.kind} of ${statement.proposalId}`;
+    if (statement.topologyDigest !== membership.digest) return `member ${peerId} signed for another topology`;
+    if (header.incarnation !== proposal.incarnations[index]) return `member ${peerId} signed at another incarnation`;
+    if (header.signedAt > proposal.expiresAt)
+      return `member ${peerId} signed at ${header.signedAt}, after it expired at ${proposal.expiresAt}`;
+    if (!ghost.isReceipt(statement.proposalId, receipt)) return `member ${peerId} never made such a receipt durable`;
+  }
+  return undefined;
+};
+
+export const S3 = (ghost: Ghost): Checker => ({
+  id: "S3",
+  flushed: ({ slot, honest }, writes) => {
+    if (!honest) return;
+    for (const write of writes) {
+      if (write.table !== "certificates" || write.op === "remove") continue;
+      const found = fault(ghost, write.key, write.row);
+      if (found !== undefined) throw new Violation("S3", `peer ${slot} applied proposal ${write.key}`, found);
+    }
+    for (const write of writes) {
+      if (write.table !== "approvers" || write.op !== "insert") continue;
+      const certified = writes.some(
+        (other) =>
+          other.table === "certificates" && other.op === "insert" && other.row.proposal.effects.ref === write.key,
+      );
+      if (!certified)
+        throw new Violation("S3", `peer ${slot} stored approver ${write.key}`, "no certificate came with it");
+    }
+  },
+});

@@ -1,0 +1,15 @@
+/** S30: every receipt was permitted and correct, by an opinion formed without the members' code. */
+import type { Checker } from "../Checker.ts";
+import type { Ghost } from "../Ghost.ts";
+import type { Oracle } from "../Oracle.ts";
+import { Violation } from "../Violation.ts";
+
+export const S30 = (ghost: Ghost, oracle: Oracle): Checker => ({
+  id: "S30",
+  flushed: ({ slot, honest }, writes) => {
+    const { membership } = ghost;
+    if (!honest || membership === undefined) return;
+    const fault = oracle.judge(slot, membership, writes);
+    if (fault !== undefined) throw new Violation("S30", `peer ${slot} signed a RECEIPT`, fault);
+  },
+});
