@@ -8,6 +8,8 @@ import { Effect, Exit, Scope } from "effect";
 import { vi } from "vitest";
 import { type DevelopmentIssuer, openDevelopmentIssuer } from "../../server/auth/DevelopmentIssuer.ts";
 import { type RunningServer, startServer } from "../../server/peer/Server.ts";
+import { openClient } from "../../server/sqlite/Database.ts";
+import { databaseFile } from "../../server/sqlite/StoreDirectory.ts";
 
 export const allPermissions: ReadonlyArray<string> = [
   "service.approvers.register",
@@ -164,6 +166,15 @@ export class ServerCluster {
     }
     member.server = started.value;
     member.scope = scope;
+  }
+
+  /** Changes a peer's database behind its back. */
+  tamper(id: number, sql: string, parameters: ReadonlyArray<string> = []): Promise<void> {
+    return Effect.gen(this, function* () {
+      const client = yield* openClient(databaseFile(this.member(id).dataDir), "write");
+      const connection = yield* client.reserve;
+      yield* connection.execute(sql, parameters, undefined);
+    }).pipe(Effect.scoped, Effect.runPromise);
   }
 
   async stop(id: number): Promise<void> {
