@@ -82,6 +82,7 @@ describe("a member in the way", () => {
     const created = await cluster.register(1, registration("alice"));
     const sealed = await cluster.post(2, "/v1/custody/system/seal", "");
     expect([sealed.status, sealed.json]).toEqual([200, { state: "SEALED" }]);
+    await cluster.unready(1);
     for (const through of [1, 3]) {
       const refused = await cluster.register(through, registration("bob"));
       expect(refused.json).toMatchObject({
@@ -137,6 +138,7 @@ describe("a member in the way", () => {
     ]);
     expect((await cluster.read(2, refOf(good))).text).toBe(good.text);
     expect((await cluster.read(3, refOf(bad))).text).toBe(bad.text);
+    await cluster.unready(1);
     const refused = await cluster.register(3, registration("later"));
     expect(refused.json).toMatchObject({
       code: "APPROVER_REPLICATION_UNAVAILABLE",

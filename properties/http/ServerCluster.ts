@@ -238,11 +238,21 @@ export class ServerCluster {
     return this.post(id, "/v1/custody/system/unseal", { share64: second });
   }
 
-  async ready(id: number): Promise<void> {
+  /** Waits until a peer would accept mutations. */
+  ready(id: number): Promise<void> {
+    return this.#readiness(id, 200);
+  }
+
+  /** Waits until a peer would not; until then its last probe, up to a second old, still counts. */
+  unready(id: number): Promise<void> {
+    return this.#readiness(id, 503);
+  }
+
+  async #readiness(id: number, wanted: number): Promise<void> {
     await vi.waitFor(
       async () => {
         const { status, text } = await this.get(id, "/v1/custody/system/ready");
-        if (status !== 200) throw new Error(text);
+        if (status !== wanted) throw new Error(text);
       },
       { timeout: 20_000, interval: 20 },
     );

@@ -225,6 +225,7 @@ export class Peer {
         published: () => this.#tellPublished(),
       }),
       clock: now,
+      elapsed: elapsedMillis,
       entropy,
       crypto: backend.crypto,
       providers: installedProviders,

@@ -1,0 +1,105 @@
+import { createServer, type Server } from "node:http";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { type DropReason, MESSAGES_PATH, PeerLink } from "./PeerLink.ts";
+
+const tls = { rejectUnauthorized: true, minVersion: "TLSv1.3" } as const;
+const limits = { connections: 2, queuedMessages: 3, queuedBytes: 100, timeoutMillis: 5_000 };
+
+const open: Array<Server | PeerLink> = [];
+afterEach(() => {
+  for (const each of open.splice(0)) {
+    each.close();
+    if (!(each instanceof PeerLink)) each.closeAllConnections();
+  }
+});
+
+interface Received {
+  readonly body: string;
+  readonly answer: (status: number) => void;
+}
+
+/** A peer API that takes messages and answers when it is told to. */
+const receiver = async () => {
+  const received: Array<Received> = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Uint8Array) => {
+      body += Buffer.from(chunk).toString();
+    });
+    request.on("end", () => {
+      expect([request.method, request.url, request.headers["content-type"]]).toEqual([
+        "POST",
+        MESSAGES_PATH,
+        "application/cbor",
+      ]);
+      received.push({ body, answer: (status) => void response.writeHead(status).end() });
+    });
+  });
+  open.push(server);
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return { received, url: `http://127.0.0.1:${port}` };
+};
+
+const linkTo = (url: string) => {
+  const dropped: Array<DropReason> = [];
+  const link = new PeerLink({ url, tls, dropped: (reason) => void dropped.push(reason), limits });
+  open.push(link);
+  return { link, dropped, send: (text: string) => link.send(Buffer.from(text)) };
+};
+
+describe("the way to another peer", () => {
+  it("uses so many connections and queues so many messages, the oldest dropped", async () => {
+    const { received, url } = await receiver();
+    const { link, dropped, send } = linkTo(url);
+    expect(link.reachable).toBeUndefined();
+    for (const text of ["1", "2", "3", "4", "5"]) send(text);
+    expect(dropped).toEqual([]);
+    send("6");
+    expect(dropped).toEqual(["queue full"]);
+    await vi.waitFor(() => expect(received).toHaveLength(2));
+    for (let index = 0; index < 5; index++) {
+      await vi.waitFor(() => expect(received.length).toBeGreaterThan(index));
+      received[index]?.answer(204);
+    }
+    await vi.waitFor(() => expect(link.reachable).toBe(true));
+    expect(received.map(({ body }) => body).toSorted()).toEqual(["1", "2", "4", "5", "6"]);
+  });
+
+  it("bounds the bytes that wait", async () => {
+    const { url } = await receiver();
+    const { dropped, send } = linkTo(url);
+    send("under way");
+    send("under way");
+    send("a".repeat(100));
+    expect(dropped).toHaveLength(0);
+    send("b");
+    expect(dropped).toEqual(["queue full"]);
+  });
+
+  it("counts a refusal, and goes on", async () => {
+    const { received, url } = await receiver();
+    const { link, dropped, send } = linkTo(url);
+    send("refused");
+    await vi.waitFor(() => expect(received).toHaveLength(1));
+    received[0]?.answer(400);
+    await vi.waitFor(() => expect(dropped).toEqual(["refused"]));
+    expect(link.reachable).toBe(true);
+  });
+
+  it("loses a message to a peer that is down, and does not repeat it", async () => {
+    const { dropped, link, send } = linkTo("http://127.0.0.1:1");
+    send("lost");
+    await vi.waitFor(() => expect(dropped).toEqual(["unreachable"]));
+    expect(link.reachable).toBe(false);
+  });
+
+  it("sends nothing after it was closed", async () => {
+    const { received, url } = await receiver();
+    const { dropped, link, send } = linkTo(url);
+    link.close();
+    send("late");
+    expect([received, dropped]).toEqual([[], []]);
+  });
+});
