@@ -17,10 +17,8 @@ const secretPem = keys.privateKey.export({ format: "pem", type: "pkcs8" }).toStr
 
 let folder: string;
 const file = (name: string): string => join(folder, name);
-const register = (key: string, ...more: ReadonlyArray<string>) => [
-  ...["approvers", "register", "--id", "alice", "--key", key],
-  ...more,
-];
+const register = (key: string, ...more: ReadonlyArray<string>) =>
+  ["approvers", "register", "--id", "alice", "--key", key].concat(more);
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "custody-cli-"));

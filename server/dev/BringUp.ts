@@ -1,5 +1,5 @@
 /** From a started process to a peer that is ready: initialize it if it is new, unseal it, wait. */
-import { Effect, Either, type Redacted, Schedule, Schema } from "effect";
+import { Effect, type Redacted, Schedule, Schema } from "effect";
 import { readInitAnswer, readStatusAnswer, readUnsealAnswer } from "../cli/Answers.ts";
 import { CliFailure } from "../cli/CliFailure.ts";
 import type { Problem } from "../cli/Problem.ts";
@@ -18,7 +18,7 @@ export interface StartedPeer {
 
 /** From the start of a process until it answers, and from the last unsealing until all are ready. */
 const patienceMillis = 60_000;
-const pollMillis = 50;
+const pollMillis = 100;
 const shownLogLines = 15;
 
 const SharesFile = Schema.parseJson(Schema.Struct({ peerId: Schema.Number, shares: Schema.Array(Schema.String) }));
@@ -81,13 +81,21 @@ const unseal = (service: Service, folder: DevFolder, id: number) =>
     return false;
   });
 
-/** Unseals with the shares at hand; where they are missing or of an earlier init, initializes again. */
+/**
+ * Unseals with the shares at hand. A start that was cut short between init and
+ * the saving of its shares left none, or those of an earlier init: then init is repeated.
+ */
 const open = (service: Service, folder: DevFolder, cluster: Cluster, id: number, state: string) =>
   Effect.gen(function* () {
     if (state === "UNSEALED") return;
     if (state === "SEALED") {
-      const opened = yield* Effect.either(unseal(service, folder, id));
-      if (Either.isRight(opened) && opened.right) return;
+      const opened = yield* unseal(service, folder, id).pipe(
+        Effect.catchIf(
+          ({ problem }) => problem?.code === "INVALID_SHARE",
+          () => Effect.succeed(false),
+        ),
+      );
+      if (opened) return;
     }
     yield* initialize(service, folder, cluster, id);
     yield* unseal(service, folder, id);

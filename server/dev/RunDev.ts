@@ -81,6 +81,12 @@ const stopLeftovers = (folder: DevFolder, cluster: Cluster) =>
     yield* stopAll(left);
   });
 
+/** The file is there while the cluster runs: a program that waits for it must not meet the one of the run before. */
+const withoutReadyFile = (path: string) => {
+  const remove = Effect.promise(() => rm(resolve(path), { force: true }));
+  return Effect.acquireRelease(remove, () => remove);
+};
+
 const mintOperatorToken = (folder: DevFolder, cluster: Cluster) =>
   Effect.gen(function* () {
     const order = { subject: "operator", permissions: operatorPermissions, ttlMillis: operatorTtlMillis };
@@ -102,8 +108,7 @@ export const runDev = (settings: DevSettings): Effect.Effect<never, CliFailure> 
     const folder = devFolder(settings.data);
     const known = yield* openDevFolder(folder, settings);
     yield* hold(folder);
-    // A program that waits for the file must not meet the one of the run before.
-    if (readyFile !== undefined) yield* Effect.promise(() => rm(resolve(readyFile), { force: true }));
+    if (readyFile !== undefined) yield* withoutReadyFile(readyFile);
     if (known !== undefined) yield* stopLeftovers(folder, known);
     const cluster = yield* prepareCluster(folder, settings, known);
     const token = yield* mintOperatorToken(folder, cluster);

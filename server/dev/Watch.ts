@@ -3,15 +3,29 @@ import { Effect, Schedule } from "effect";
 import { printErrorLines } from "../cli/Output.ts";
 import type { StartedPeer } from "./BringUp.ts";
 import type { DevFolder } from "./DevFolder.ts";
+import { lastLogLines } from "./PeerProcess.ts";
 import { runningPid } from "./PidFile.ts";
 import type { ReadyReport } from "./ReadyReport.ts";
 
 const pollMillis = 500;
 
-const goneLines = (report: ReadyReport, { peer, process }: StartedPeer, pid: number): ReadonlyArray<string> => {
-  const how = (pid === process.pid ? process.ending() : undefined) ?? "has ended";
-  const restart = report.peers.find(({ id }) => id === peer.id)?.restart;
-  return [`peer ${peer.id} (process ${pid}) ${how}; to bring it back:`, `  ${restart ?? ""}`];
+const goneLines = (
+  folder: DevFolder,
+  report: ReadyReport,
+  { peer, process }: StartedPeer,
+  pid: number,
+): ReadonlyArray<string> => {
+  const own = pid === process.pid;
+  const how = (own ? process.ending() : undefined) ?? "has ended";
+  const restart = report.peers.find(({ id }) => id === peer.id)?.restart ?? "";
+  // What a peer says last is why it ended; one that was killed says nothing.
+  const last = own && !how.startsWith("killed") ? lastLogLines(folder.peer(peer.id), 1) : [];
+  return [
+    `peer ${peer.id} (process ${pid}) ${how}`,
+    ...last.map((line) => `  ${line}`),
+    "  to bring it back:",
+    `  ${restart}`,
+  ];
 };
 
 /** Watches the pid files for ever; one line for every change. */
@@ -27,7 +41,7 @@ export const watchPeers = (
     const now = runningPid(folder.peer(id).pidFile);
     if (before === now) return Effect.void;
     seen.set(id, now);
-    const gone = before === undefined ? [] : goneLines(report, one, before);
+    const gone = before === undefined ? [] : goneLines(folder, report, one, before);
     return printErrorLines([...gone, ...(now === undefined ? [] : [`peer ${id} is back as process ${now}`])]);
   };
   return Effect.suspend(() => Effect.forEach(started, look, { discard: true })).pipe(

@@ -1,0 +1,91 @@
+/** A development cluster started by the real command line, and what its ready-file says. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Schema } from "effect";
+import { custodyScript, loaderArguments } from "./CustodyProcess.ts";
+
+const Ready = Schema.parseJson(
+  Schema.Struct({
+    peers: Schema.Array(
+      Schema.Struct({
+        id: Schema.Number,
+        url: Schema.String,
+        peerUrl: Schema.String,
+        pid: Schema.Number,
+        config: Schema.String,
+        restart: Schema.String,
+      }),
+    ),
+    token: Schema.String,
+    dataDir: Schema.String,
+  }),
+);
+
+export type Ready = typeof Ready.Type;
+
+export interface DevCluster {
+  readonly process: ChildProcess;
+  readonly ready: Ready;
+  readonly readyFile: string;
+  /** Everything printed so far. */
+  readonly output: () => string;
+  /** Resolves once the output matches. */
+  readonly said: (pattern: RegExp) => Promise<void>;
+  /** SIGTERM, unless it has ended; resolves with the exit code. */
+  readonly stop: () => Promise<unknown>;
+}
+
+const environment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("CUSTODY_")));
+
+/** Starts `custody dev` on free ports in a folder and waits until it says that it is ready. */
+export const startDevCluster = async (folder: string, ...more: ReadonlyArray<string>): Promise<DevCluster> => {
+  const readyFile = join(folder, "ready.json");
+  const args = ["dev", "--data", join(folder, "cluster"), "--ready-file", readyFile, ...more];
+  const child = spawn(process.execPath, [...loaderArguments, custodyScript, ...args], {
+    env: environment(),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+    });
+  }
+  const said = async (pattern: RegExp): Promise<void> => {
+    while (!pattern.test(text)) {
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`custody dev ended: ${text}`);
+      await Promise.race([once(child.stdout, "data"), once(child.stderr, "data"), once(child, "exit")]);
+    }
+  };
+  await said(/Ctrl-C stops every peer/);
+  return {
+    process: child,
+    ready: Schema.decodeUnknownSync(Ready)(readFileSync(readyFile, "utf8")),
+    readyFile,
+    output: () => text,
+    said,
+    stop: async () => {
+      if (child.exitCode !== null) return child.exitCode;
+      const ended = once(child, "exit");
+      child.kill("SIGTERM");
+      await ended;
+      return child.exitCode;
+    },
+  };
+};
+
+/** Whether a process lives, zombies aside. */
+export const isAlive = (pid: number): boolean => {
+  if (process.platform === "linux") {
+    const stat = `/proc/${pid}/stat`;
+    return existsSync(stat) && !/^\d+ \(.*\) Z/.test(readFileSync(stat, "latin1"));
+  }
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
