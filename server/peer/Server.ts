@@ -35,6 +35,8 @@ export interface ServerOptions {
   /** The folder of `custody dev`; only for its clusters. */
   readonly devSecretsDir?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Makes every flush take this much longer, to measure what waits for it; never set by the command line. */
+  readonly flushDelayMillis?: number;
 }
 
 /** How a server reaches the process it runs in. */
@@ -92,7 +94,7 @@ interface Assembly {
 
 const openPeer = (
   config: Config,
-  { devSecretsDir, env }: ServerOptions,
+  { devSecretsDir, env, flushDelayMillis = 0 }: ServerOptions,
   { log, halt }: { readonly log: Log; readonly halt: () => void },
 ): Effect.Effect<Assembly, StartError, Scope> =>
   Effect.gen(function* () {
@@ -100,7 +102,7 @@ const openPeer = (
     const report = (fault: string): void => log.warn("token keys", { reason: fault });
     const verifier = yield* starting(openTokenVerifier(config, { now, elapsedMillis, report }));
     const bytes = yield* Effect.acquireRelease(
-      starting(openSqliteByteStore({ directory: config.peer.dataDir })),
+      starting(openSqliteByteStore({ directory: config.peer.dataDir, flushDelayMillis })),
       (store) =>
         Effect.catchAll(store.close, ({ message }) => Effect.sync(() => log.error("store", { reason: message }))),
     );

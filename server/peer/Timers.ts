@@ -1,8 +1,19 @@
 /** The protocol's named timers on the machine's clock. */
 import type { TimerName } from "../../core/Event.ts";
 
+const later = (run: () => void, afterMillis: number): (() => void) => {
+  const timeout = setTimeout(run, afterMillis);
+  return () => clearTimeout(timeout);
+};
+
+/** After what has arrived by now; a timeout of zero would wait for a whole millisecond. */
+const soon = (run: () => void): (() => void) => {
+  const immediate = setImmediate(run);
+  return () => clearImmediate(immediate);
+};
+
 export class Timers {
-  readonly #running = new Map<TimerName, NodeJS.Timeout>();
+  readonly #running = new Map<TimerName, () => void>();
   readonly #fire: (timer: TimerName) => void;
 
   constructor(fire: (timer: TimerName) => void) {
@@ -11,18 +22,16 @@ export class Timers {
 
   /** Fires once after the delay; a timer of the same name that runs already is replaced. */
   set(timer: TimerName, afterMillis: number): void {
-    clearTimeout(this.#running.get(timer));
-    this.#running.set(
-      timer,
-      setTimeout(() => {
-        this.#running.delete(timer);
-        this.#fire(timer);
-      }, afterMillis),
-    );
+    this.#running.get(timer)?.();
+    const fire = (): void => {
+      this.#running.delete(timer);
+      this.#fire(timer);
+    };
+    this.#running.set(timer, afterMillis === 0 ? soon(fire) : later(fire, afterMillis));
   }
 
   clear(): void {
-    for (const each of this.#running.values()) clearTimeout(each);
+    for (const cancel of this.#running.values()) cancel();
     this.#running.clear();
   }
 }
