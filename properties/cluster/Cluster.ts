@@ -58,6 +58,8 @@ export class Cluster {
   readonly keys = new Map<PeerId, ReturnType<typeof keyOf>>();
   readonly total: number;
   now = NOW;
+  /** Added to every wall clock; durations are not measured on them. */
+  clockOffset = 0;
   #entropy = 0;
 
   /** What the caller's token is found to say; by default that all is well. */
@@ -135,7 +137,7 @@ export class Cluster {
     store.useKey(integrity);
     const driver: PeerDriver = new PeerDriver({
       store,
-      clock: () => this.now,
+      clock: () => this.now + this.clockOffset,
       elapsed: () => this.now,
       entropy: this.entropy,
       crypto,

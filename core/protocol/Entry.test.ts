@@ -1,0 +1,223 @@
+import { describe, expect, it } from "vitest";
+import { actor, Cluster, NOW } from "../../properties/cluster/Cluster.ts";
+import type { ActorCheck } from "../Event.ts";
+import { Limits } from "../Limits.ts";
+import type { Message } from "./Message.ts";
+
+const founded = (total = 3): Cluster => {
+  const cluster = new Cluster(total);
+  cluster.pass(2_000);
+  return cluster;
+};
+const approvers = (cluster: Cluster) => [...cluster.peers.values()].map((each) => each.state.registry.approvers);
+const whole = (_from: number, _to: number, message: Message): Message => message;
+const expiring = (inMillis: number): ActorCheck => {
+  if (actor._tag !== "Verified") throw new Error("the test actor is verified");
+  return { _tag: "Verified", claims: { ...actor.claims, expiresAt: NOW + inMillis } };
+};
+
+describe("a request through a peer that is not the writer", () => {
+  it("is answered although the outcome was lost once", () => {
+    const cluster = founded();
+    let lost = 0;
+    cluster.tamper = (_from, _to, message) => (message._tag === "Outcome" && lost++ === 0 ? undefined : message);
+    cluster.register(3, "request", "alice", 7);
+    cluster.pass(3_000);
+    expect(cluster.answers.get("request")).toMatchObject({ _tag: "Registered", created: false });
+    expect(approvers(cluster)).toEqual([1, 1, 1]);
+  });
+
+  it("is refused by name, with the outcome open, where the writer stays silent", () => {
+    const cluster = founded();
+    cluster.peers.get(1)?.stop();
+    cluster.register(3, "request", "alice", 7);
+    cluster.pass(Limits.probeWaitMillis + 600);
+    expect(cluster.answers.get("request")).toMatchObject({
+      rejection: { members: [{ peerId: 1, reason: "it does not answer" }], outcomeUnknown: true },
+    });
+  });
+
+  it("believes no success without the certificate and every acknowledgement", () => {
+    for (const bend of ["receipts", "acks", "ref"] as const) {
+      const cluster = founded();
+      cluster.tamper = (_from, _to, message) => {
+        if (message._tag !== "Outcome" || message.outcome._tag !== "Confirmed") return message;
+        const { certificate, acks } = message.outcome;
+        const { effects } = certificate.proposal;
+        const bent = {
+          receipts: {
+            ...message.outcome,
+            certificate: { ...certificate, receipts: certificate.receipts.toReversed() },
+          },
+          acks: { ...message.outcome, acks: acks.slice(1) },
+          ref: {
+            ...message.outcome,
+            certificate: {
+              ...certificate,
+              proposal: { ...certificate.proposal, effects: { ...effects, ref: "other" } },
+            },
+          },
+        };
+        return { ...message, outcome: bent[bend] };
+      };
+      cluster.register(3, "request", "alice", 7);
+      cluster.pass(1_000);
+      expect(cluster.answers.has("request"), bend).toBe(false);
+    }
+  });
+
+  it("once turned away is not registered by a copy of it that comes late", () => {
+    const cluster = founded();
+    const forwards: Array<Message> = [];
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "Forward") forwards.push(message);
+      return message;
+    };
+    cluster.peers.get(2)?.stop();
+    cluster.register(3, "request", "alice", 7);
+    cluster.pass(4_000);
+    expect(cluster.answers.get("request")).toMatchObject({
+      rejection: { members: [{ peerId: 2 }], outcomeUnknown: false },
+    });
+    cluster.start(2);
+    const [copy] = forwards;
+    if (copy !== undefined)
+      cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 3, message: copy, actors: [actor] });
+    cluster.pass(4_000);
+    expect(copy).toBeDefined();
+    expect(approvers(cluster)).toEqual([0, 0, 0]);
+  });
+
+  it("kept back and played again after a minute is ignored", () => {
+    const cluster = founded();
+    const forwards: Array<Message> = [];
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "Forward") forwards.push(message);
+      return message._tag === "Forward" ? undefined : message;
+    };
+    cluster.register(3, "request", "alice", 7);
+    cluster.pass(Limits.proposalMillis + 1_000);
+    cluster.tamper = whole;
+    const [copy] = forwards;
+    if (copy !== undefined)
+      cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 3, message: copy, actors: [actor] });
+    cluster.pass(2_000);
+    expect(copy).toBeDefined();
+    expect(approvers(cluster)).toEqual([0, 0, 0]);
+  });
+});
+
+describe("a request", () => {
+  it("is refused while less than five seconds of its token are left, and taken at exactly five", () => {
+    for (const [left, taken] of [
+      [Limits.tokenRemainderMillis - 1, false],
+      [Limits.tokenRemainderMillis, true],
+    ] as const) {
+      const cluster = founded();
+      cluster.judge = () => expiring(cluster.now - NOW + left);
+      cluster.register(1, "request", "alice", 7);
+      cluster.settle();
+      expect(cluster.answers.get("request")?._tag, `${left} ms`).toBe(taken ? "Registered" : "Rejected");
+    }
+  });
+
+  it("that joins another one is not answered with what was wrong with that one", () => {
+    const cluster = founded();
+    let asked = 0;
+    cluster.judge = (peerId) => (peerId === 3 && asked++ === 0 ? { _tag: "Refused", reason: "unknown key" } : actor);
+    cluster.register(1, "creator", "alice", 7);
+    cluster.register(1, "joiner", "alice", 7);
+    cluster.pass(100);
+    expect(cluster.answers.get("creator")).toMatchObject({ rejection: { code: "UNAUTHENTICATED" } });
+    expect(cluster.answers.get("joiner")).toMatchObject({
+      rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", outcomeUnknown: true },
+    });
+  });
+
+  it("is answered in time, naming the member that has not confirmed, although the wall clock was set back an hour", () => {
+    const cluster = founded();
+    cluster.tamper = (_from, to, message) => (message._tag === "Prepare" && to === 3 ? undefined : message);
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    cluster.clockOffset = -3_600_000;
+    cluster.pass(10_000);
+    expect(cluster.answers.get("request")).toMatchObject({
+      rejection: { outcomeUnknown: true, members: [{ peerId: 3, reason: "it has not confirmed the preparation" }] },
+    });
+  });
+
+  it("with a subject too long to be stored is refused before anything is stored", () => {
+    const cluster = founded();
+    if (actor._tag !== "Verified") throw new Error("the test actor is verified");
+    const { claims } = actor;
+    cluster.judge = () => ({ _tag: "Verified", claims: { ...claims, sub: "é".repeat(Limits.subjectBytes / 2) } });
+    cluster.register(1, "fits", "alice", 7);
+    cluster.judge = () => ({ _tag: "Verified", claims: { ...claims, sub: `x${"é".repeat(Limits.subjectBytes / 2)}` } });
+    cluster.register(1, "beyond", "bob", 8);
+    expect(cluster.answers.get("beyond")).toMatchObject({ rejection: { code: "UNAUTHENTICATED" } });
+    cluster.pass(100);
+    expect(cluster.answers.get("fits")).toMatchObject({ _tag: "Registered", created: true });
+  });
+});
+
+describe("a mono instance", () => {
+  it("puts what queued up into one round: one batch of statements, one transaction", () => {
+    const cluster = founded(1);
+    for (let index = 0; index < 10; index++) cluster.register(1, `r${index}`, `id-${index}`, index);
+    cluster.register(1, "twin", "id-3", 3);
+    cluster.register(1, "thief", "other", 3);
+    const before = cluster.peers.get(1)?.state.chain.batchNo ?? 0;
+    cluster.pass(10);
+    expect(approvers(cluster)).toEqual([10]);
+    // Receipts in one batch, acknowledgements in the next, both in one transaction.
+    expect(cluster.peers.get(1)?.state.chain.batchNo).toBe(before + 2);
+    expect(cluster.answers.get("r0")).toMatchObject({ created: true });
+    expect(cluster.answers.get("twin")).toMatchObject({ created: false });
+    expect(cluster.answers.get("thief")).toMatchObject({ rejection: { code: "KEY_ALREADY_REGISTERED" } });
+  });
+});
+
+describe("readiness", () => {
+  it("is answered from a fresh probe without asking the members again", () => {
+    const cluster = founded();
+    let probes = 0;
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "ReadyProbe") probes += 1;
+      return message;
+    };
+    for (let index = 0; index < 50; index++) {
+      cluster.peers.get(2)?.dispatch({ _tag: "CheckReadiness", requestId: `ready-${index}` });
+      cluster.settle();
+    }
+    expect(probes).toBe(2);
+    expect(cluster.answers.get("ready-49")).toEqual({ _tag: "Readiness", faults: [] });
+  });
+
+  it("cannot be answered by one member in the name of another", () => {
+    const cluster = founded();
+    cluster.tamper = (from, _to, message) => {
+      if (message._tag !== "Ready" || from !== 2) return message;
+      return { ...message, peerId: 3, sealed: true };
+    };
+    cluster.peers.get(1)?.dispatch({ _tag: "CheckReadiness", requestId: "ready" });
+    cluster.pass(Limits.probeWaitMillis + 100);
+    expect(cluster.answers.get("ready")).toEqual({
+      _tag: "Readiness",
+      faults: [{ peerId: 2, reason: "it does not answer" }],
+    });
+  });
+
+  it("names a member whose clock is off by more than the tolerance, and not one that is off by exactly it", () => {
+    for (const [skew, faults] of [
+      [Limits.clockSkewMillis, 0],
+      [Limits.clockSkewMillis + 1, 1],
+    ] as const) {
+      const cluster = founded();
+      cluster.tamper = (from, _to, message) =>
+        message._tag === "Ready" && from === 2 ? { ...message, clock: message.clock + skew } : message;
+      cluster.peers.get(1)?.dispatch({ _tag: "CheckReadiness", requestId: "ready" });
+      cluster.settle();
+      expect(cluster.answers.get("ready")).toMatchObject({ faults: { length: faults } });
+    }
+  });
+});
