@@ -25,6 +25,9 @@ const Ready = Schema.parseJson(
 
 export type Ready = typeof Ready.Type;
 
+/** The content of a ready-file. */
+export const readReady = (path: string): Ready => Schema.decodeUnknownSync(Ready)(readFileSync(path, "utf8"));
+
 export interface DevCluster {
   readonly process: ChildProcess;
   readonly ready: Ready;
@@ -63,7 +66,7 @@ export const startDevCluster = async (folder: string, ...more: ReadonlyArray<str
   await said(/Ctrl-C stops every peer/);
   return {
     process: child,
-    ready: Schema.decodeUnknownSync(Ready)(readFileSync(readyFile, "utf8")),
+    ready: readReady(readyFile),
     readyFile,
     output: () => text,
     said,

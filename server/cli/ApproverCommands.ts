@@ -53,12 +53,16 @@ const metadataOf = (pairs: ReadonlyArray<string>): Either.Either<Readonly<Record
 const register = Command.make(
   "register",
   {
-    id: Options.text("id").pipe(Options.withDescription("The approver's id, such as alice.")),
+    id: Options.text("id").pipe(
+      Options.withPseudoName("ID"),
+      Options.withDescription("The approver's id, such as alice."),
+    ),
     key: Options.text("key").pipe(
       Options.withPseudoName("FILE|-"),
       Options.withDescription("The public key: PEM, DER or Base64; - for standard input."),
     ),
     algorithm: Options.text("algorithm").pipe(
+      Options.withPseudoName("ALG"),
       Options.withDescription("The key's algorithm, such as ED25519 or P256; needed only for a bare key."),
       Options.optional,
       Options.map(Option.getOrUndefined),

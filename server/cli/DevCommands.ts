@@ -59,6 +59,7 @@ export const tokenCommand = Command.make(
       Options.withDescription("Whom the token names as its subject."),
     ),
     permissions: Options.text("permission").pipe(
+      Options.withPseudoName("P"),
       Options.withDescription("A permission, such as service.approvers.read; may be repeated."),
       Options.atLeast(1),
     ),

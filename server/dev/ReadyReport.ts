@@ -46,6 +46,12 @@ export const readyReport = (
   dataDir: folder.root,
 });
 
+/** The report once another process runs a peer. */
+export const withProcess = (report: ReadyReport, peerId: number, pid: number): ReadyReport => ({
+  ...report,
+  peers: report.peers.map((peer) => (peer.id === peerId ? { ...peer, pid } : peer)),
+});
+
 /** Writes the report for programs: whole or not at all, readable by this user alone. */
 export const writeReadyFile = (path: string, report: ReadyReport): Effect.Effect<void, CliFailure> =>
   writePrivateFile(resolve(path), `${JSON.stringify(report, undefined, 2)}\n`);

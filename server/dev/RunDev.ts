@@ -12,7 +12,7 @@ import { type DevOrder, openDevFolder, prepareCluster } from "./DevSetup.ts";
 import { runningPeers, startPeer, stopProcesses } from "./PeerProcess.ts";
 import { removePidFile, runningPid, writePidFile } from "./PidFile.ts";
 import { writePrivateFile } from "./PrivateFile.ts";
-import { readyLines, readyReport, writeReadyFile } from "./ReadyReport.ts";
+import { type ReadyReport, readyLines, readyReport, withProcess, writeReadyFile } from "./ReadyReport.ts";
 import { mintToken, operatorPermissions, operatorTtlMillis } from "./Tokens.ts";
 import { watchPeers } from "./Watch.ts";
 
@@ -116,10 +116,16 @@ export const runDev = (settings: DevSettings): Effect.Effect<never, CliFailure> 
     if (!json) yield* printLines([`starting ${cluster.peers.length} ${cluster.peers.length === 1 ? "peer" : "peers"}`]);
     yield* bringUp(folder, cluster, started, token);
     const report = readyReport(entry, folder, started, token);
-    if (readyFile !== undefined) yield* writeReadyFile(readyFile, report);
+    const publish = (current: ReadyReport) =>
+      readyFile === undefined ? Effect.void : writeReadyFile(readyFile, current);
+    yield* publish(report);
     // Milliseconds since this process began, so the loading of the program counts.
     const seconds = performance.now() / 1000;
     yield* json ? printResult({ json, value: report }) : printLines(readyLines(folder, cluster, report, seconds));
-    yield* watchPeers(folder, started, report);
+    let current = report;
+    yield* watchPeers(folder, started, report, (id, pid) => {
+      current = withProcess(current, id, pid);
+      return Effect.catchAll(publish(current), ({ message }) => printErrorLines([message]));
+    });
     return yield* Effect.never;
   }).pipe(Effect.scoped);

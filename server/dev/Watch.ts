@@ -28,22 +28,30 @@ const goneLines = (
   ];
 };
 
-/** Watches the pid files for ever; one line for every change. */
+/**
+ * Watches the pid files for ever, and says so when one changes.
+ *
+ * @param onBack called with a peer's number and its new process
+ */
 export const watchPeers = (
   folder: DevFolder,
   started: ReadonlyArray<StartedPeer>,
   report: ReadyReport,
+  onBack: (id: number, pid: number) => Effect.Effect<void>,
 ): Effect.Effect<void> => {
   const seen = new Map<number, number | undefined>(started.map(({ peer, process }) => [peer.id, process.pid]));
-  const look = (one: StartedPeer): Effect.Effect<void> => {
-    const { id } = one.peer;
-    const before = seen.get(id);
-    const now = runningPid(folder.peer(id).pidFile);
-    if (before === now) return Effect.void;
-    seen.set(id, now);
-    const gone = before === undefined ? [] : goneLines(folder, report, one, before);
-    return printErrorLines([...gone, ...(now === undefined ? [] : [`peer ${id} is back as process ${now}`])]);
-  };
+  const look = (one: StartedPeer): Effect.Effect<void> =>
+    Effect.gen(function* () {
+      const { id } = one.peer;
+      const before = seen.get(id);
+      const now = runningPid(folder.peer(id).pidFile);
+      if (before === now) return;
+      seen.set(id, now);
+      if (before !== undefined) yield* printErrorLines(goneLines(folder, report, one, before));
+      if (now === undefined) return;
+      yield* onBack(id, now);
+      yield* printErrorLines([`peer ${id} is back as process ${now}`]);
+    });
   return Effect.suspend(() => Effect.forEach(started, look, { discard: true })).pipe(
     Effect.repeat(Schedule.spaced(pollMillis)),
     Effect.asVoid,
