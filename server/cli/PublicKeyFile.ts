@@ -16,9 +16,9 @@ const fromBytes = (bytes: Uint8Array): PublicKeyFile => ({
   algorithm: algorithmOfSubjectPublicKeyInfo(bytes),
 });
 
-/** Standard Base64 in its canonical form, white space aside; undefined for anything else. */
+/** Standard Base64 in its canonical form, line breaks aside; undefined for anything else. */
 const fromBase64 = (text: string): Uint8Array | undefined => {
-  const compact = text.replace(/[\t\n\r ]/g, "");
+  const compact = text.replace(/[\t ]*\r?\n[\t ]*/g, "");
   if (compact === "") return undefined;
   const bytes = Buffer.from(compact, "base64");
   return bytes.toString("base64") === compact ? bytes : undefined;
