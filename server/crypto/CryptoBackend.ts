@@ -3,12 +3,13 @@ import { hkdfSync } from "node:crypto";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { Crypto, Signer } from "../../core/Crypto.ts";
 import type { PublicKey } from "../../core/Digest.ts";
-import { cryptoOf, signerOf } from "../../runtime/CryptoPrimitives.ts";
+import { type CryptoPrimitives, cryptoOf, signerOf } from "../../runtime/CryptoPrimitives.ts";
 import { noblePrimitives, nobleSigning } from "../../runtime/NobleCrypto.ts";
 import type { IntegrityKey } from "../../runtime/RowSeal.ts";
 import type { Config } from "../config/ConfigSchema.ts";
 import type { KeyMaterial } from "../seal/SealProvider.ts";
-import { nativePrimitives, nativeSigningKey } from "./NativeCrypto.ts";
+import { nativePrimitives, nativeSigningKey, type NativeSigningKey } from "./NativeCrypto.ts";
+import { OwnSignatures } from "./OwnSignatures.ts";
 
 /** The private keys of a peer, ready to use. */
 export interface PeerKeys {
@@ -31,26 +32,33 @@ const setKeyOf = (integritySeed: Uint8Array): Uint8Array =>
 // The brand is the length: an Ed25519 public key has 32 bytes.
 const asPublicKey = (bytes: Uint8Array): PublicKey => bytesToHex(bytes) as PublicKey;
 
-const nativeSigner = (seed: Uint8Array): Signer => {
-  const { publicKey, sign } = nativeSigningKey(seed);
-  return signerOf(asPublicKey(publicKey), sign);
-};
+/** A private key ready to sign, by the library that holds it. */
+type SigningKey = (seed: Uint8Array) => NativeSigningKey;
 
-const portableSigner = (seed: Uint8Array): Signer => {
+const portableSigningKey: SigningKey = (seed) => {
   const own = Uint8Array.from(seed);
-  return signerOf(asPublicKey(nobleSigning.publicKeyOf(own)), (message) => nobleSigning.sign(own, message));
+  return { publicKey: nobleSigning.publicKeyOf(own), sign: (message) => nobleSigning.sign(own, message) };
 };
 
-const backendOf = (crypto: Crypto, signer: (seed: Uint8Array) => Signer): CryptoBackend => ({
-  crypto,
-  keysOf: ({ identitySeed, integritySeed }) => ({
-    identity: signer(identitySeed),
-    integrity: { ...signer(integritySeed), setKey: setKeyOf(integritySeed) },
-  }),
-});
+const backendOf = (primitives: CryptoPrimitives, signingKey: SigningKey): CryptoBackend => {
+  const own = new OwnSignatures();
+  const signer = (seed: Uint8Array): Signer => {
+    const { publicKey, sign } = signingKey(seed);
+    return signerOf(asPublicKey(publicKey), (message) => {
+      const signature = sign(message);
+      own.remember(publicKey, message, signature);
+      return signature;
+    });
+  };
+  return {
+    crypto: cryptoOf(own.knownTo(primitives)),
+    keysOf: ({ identitySeed, integritySeed }) => ({
+      identity: signer(identitySeed),
+      integrity: { ...signer(integritySeed), setKey: setKeyOf(integritySeed) },
+    }),
+  };
+};
 
 /** The backend a configuration asks for (`crypto.backend`). */
 export const cryptoBackend = (name: Config["crypto"]["backend"]): CryptoBackend =>
-  name === "native"
-    ? backendOf(cryptoOf(nativePrimitives), nativeSigner)
-    : backendOf(cryptoOf(noblePrimitives), portableSigner);
+  name === "native" ? backendOf(nativePrimitives, nativeSigningKey) : backendOf(noblePrimitives, portableSigningKey);
