@@ -18,6 +18,17 @@ import {
 } from "../core/protocol/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
 
+/** What goes to every member is one object, so it is encoded once. */
+const encoded = new WeakMap<Message, Uint8Array>();
+
+const encodedOnce = (message: Message): Uint8Array => {
+  const known = encoded.get(message);
+  if (known !== undefined) return known;
+  const bytes = encode(messageCodec, message);
+  encoded.set(message, bytes);
+  return bytes;
+};
+
 /** Closes an envelope; without a signer (a sealed peer) only the answer to a probe may go, unsigned. */
 export const sealEnvelope = (
   state: PeerState,
@@ -32,7 +43,7 @@ export const sealEnvelope = (
     from: state.peer.peerId,
     to,
     nonce,
-    message: encode(messageCodec, message),
+    message: encodedOnce(message),
   };
   return encode(signedEnvelopeCodec, { envelope, signature: signer?.sign(ENVELOPE_TAG, envelopeCodec, envelope) });
 };

@@ -44,31 +44,29 @@ export interface PlainRow {
   readonly row: Uint8Array;
 }
 
-const leafOf = (crypto: Crypto, transaction: number, { table, key, row }: PlainRow): Digest =>
+/** The digest of a row at its place and time: what the seal proves and the head adds up. */
+export const leafOf = (crypto: Crypto, transaction: number, { table, key, row }: PlainRow): Digest =>
   crypto.digest(ROW_TAG, rowCodec, { table, key, transaction, row });
 
 const KEY_VERSION = 1;
 
-/** Seals all rows of one transaction with one signature. */
+/** Seals all rows of one transaction, given by their leaves, with one signature. */
 export const sealRows = (
   crypto: Crypto,
   integrity: IntegrityKey,
   transaction: number,
-  rows: ReadonlyArray<PlainRow>,
+  leaves: ReadonlyArray<Digest>,
 ): ReadonlyArray<Seal> => {
-  const tree = merkleTree(
-    crypto,
-    rows.map((each) => leafOf(crypto, transaction, each)),
-  );
-  const size = rows.length;
-  const signed = integrity.sign(SEAL_TAG, signedCodec, { transaction, size, root: tree.root });
-  return rows.map((_, index) => ({
+  const { root, proofs } = merkleTree(crypto, leaves);
+  const size = leaves.length;
+  const signed = integrity.sign(SEAL_TAG, signedCodec, { transaction, size, root });
+  return proofs.map((proof, index) => ({
     keyVersion: KEY_VERSION,
     transaction,
     index,
     size,
-    proof: tree.proofs[index] ?? [],
-    root: tree.root,
+    proof,
+    root,
     signature: signed,
   }));
 };
@@ -88,8 +86,8 @@ export const isSealed = (crypto: Crypto, key: PublicKey, row: PlainRow, seal: Se
  * 2^256 (MSet-Add-Hash of Clarke et al., 2003). Without the key nobody can make
  * another set of rows add up to the same sum.
  */
-export const elementOf = (crypto: Crypto, integrity: IntegrityKey, transaction: number, row: PlainRow): bigint =>
-  BigInt(`0x${crypto.mac(integrity.setKey, HEAD_TAG, digest, leafOf(crypto, transaction, row))}`);
+export const elementOf = (crypto: Crypto, integrity: IntegrityKey, leaf: Digest): bigint =>
+  BigInt(`0x${crypto.mac(integrity.setKey, HEAD_TAG, digest, leaf)}`);
 
 /** What hides the sum in the stored head (the nonce term of MSet-Add-Hash): bare sums would tell of single rows. */
 export const maskOf = (crypto: Crypto, integrity: IntegrityKey, transaction: number): bigint =>

@@ -86,6 +86,7 @@ export class SealedStore implements PeerStore {
     const transaction = before.transactions + 1;
     let { sum, rows } = before;
     const plain: Array<PlainRow> = [];
+    const leaves: Array<Digest> = [];
     const removals: Array<Change> = [];
     const added: Array<readonly [string, bigint]> = [];
     for (const write of writes) {
@@ -98,7 +99,9 @@ export class SealedStore implements PeerStore {
         continue;
       }
       const row = { table, key, row: encodeRow(write) };
-      const element = elementOf(this.#crypto, integrity, transaction, row);
+      const leaf = leafOf(this.#crypto, transaction, row);
+      const element = elementOf(this.#crypto, integrity, leaf);
+      leaves.push(leaf);
       sum += element;
       added.push([`${table}/${key}`, element]);
       plain.push(row);
@@ -110,7 +113,8 @@ export class SealedStore implements PeerStore {
       key: SELF,
       row: encode(rowCodec("head"), { transactions: transaction, rows, digest: asDigest(masked) }),
     };
-    const seals = sealRows(this.#crypto, integrity, transaction, [...plain, head]);
+    leaves.push(leafOf(this.#crypto, transaction, head));
+    const seals = sealRows(this.#crypto, integrity, transaction, leaves);
     const ops = [
       ...writes.flatMap((each) => (each.op === "remove" ? [] : [each.op])),
       before.transactions === 0 ? ("insert" as const) : ("replace" as const),
@@ -151,7 +155,11 @@ export class SealedStore implements PeerStore {
           for (const { key, value } of page) {
             rows += 1;
             const { seal } = this.#unseal(table, key, value);
-            sum += elementOf(this.#crypto, integrity, seal.transaction, { table, key, row: value.row });
+            sum += elementOf(
+              this.#crypto,
+              integrity,
+              leafOf(this.#crypto, seal.transaction, { table, key, row: value.row }),
+            );
           }
           const last = page.at(-1);
           if (last === undefined || page.length < SCAN_PAGE) break;
@@ -188,7 +196,7 @@ export class SealedStore implements PeerStore {
     const stored = this.#bytes.get(table, key);
     if (stored === undefined) throw new IntegrityFailure(`${table}/${key}`, "the row to change is missing");
     const { seal } = this.#open(table, key, stored);
-    return elementOf(this.#crypto, integrity, seal.transaction, { table, key, row: stored.row });
+    return elementOf(this.#crypto, integrity, leafOf(this.#crypto, seal.transaction, { table, key, row: stored.row }));
   }
 
   #remember(writes: ReadonlyArray<Write>, added: ReadonlyArray<readonly [string, bigint]>): void {

@@ -154,10 +154,12 @@ export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">)
   for (const certificate of message.certificates) {
     const { proposal } = certificate;
     const id = proposalId(crypto, proposal);
-    const slot = view.get("slots", slotKey(proposal.epoch, proposal.seq));
+    const isPrepared = turn.state.preparations.has(id);
+    // What is prepared is not applied: the common way reads no row.
+    const slot = isPrepared ? undefined : view.get("slots", slotKey(proposal.epoch, proposal.seq));
     if (slot?.proposalId === id && slot.ack !== undefined) again.push(slot.ack);
     else if (!isComplete(crypto, turn.membership, id, certificate)) continue;
-    else if (turn.state.preparations.has(id)) fresh.set(id, { id, certificate });
+    else if (isPrepared) fresh.set(id, { id, certificate });
     else forgotten(turn, certificate);
   }
   const acks = [...again];

@@ -9,7 +9,7 @@ import type { ActorCheck } from "../Event.ts";
 import { Limits } from "../Limits.ts";
 import { authorize, REGISTER_PERMISSION } from "../registry/Authorization.ts";
 import { registrationEffects, registrationOf } from "../registry/Registration.ts";
-import { slotKey } from "../Tables.ts";
+import { type Rows, slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { isReceiptFor } from "./Certificate.ts";
 import { markStable } from "./Delivery.ts";
@@ -41,12 +41,11 @@ interface Refused {
 }
 
 /** What came before this vote: the stored statement for a proposal that was judged already. */
-const earlierVote = (turn: Turn, id: Digest, proposal: Proposal): SignedStatement | undefined => {
+const earlierVote = (turn: Turn, id: Digest, slot: Rows["slots"] | undefined): SignedStatement | undefined => {
   const prepared = turn.state.preparations.get(id);
   if (prepared !== undefined) return prepared.own;
-  const slot = turn.context.view.get("slots", slotKey(proposal.epoch, proposal.seq));
   if (slot?.proposalId === id && slot.ack !== undefined) return slot.ack;
-  return turn.context.view.get("refusals", id)?.refusal;
+  return turn.state.refusals === 0 ? undefined : turn.context.view.get("refusals", id)?.refusal;
 };
 
 /** Whether the message may be answered with a statement at all: right sender, topology, slot and writer's receipt. */
@@ -110,14 +109,10 @@ const registryFault = (turn: Turn, proposal: Proposal, accepted: number): Verdic
   return RECEIPT;
 };
 
-/** Whether the slot belongs to another proposal, on disk or earlier in this message. */
-const isSlotBound = (turn: Turn, { epoch, seq }: Proposal, taken: ReadonlySet<number>): boolean =>
-  taken.has(seq) || turn.context.view.get("slots", slotKey(epoch, seq)) !== undefined;
-
-const judge = (turn: Turn, candidate: Candidate, taken: ReadonlySet<number>, accepted: number): Verdict => {
+const judge = (turn: Turn, candidate: Candidate, bindsSlot: boolean, accepted: number): Verdict => {
   const { proposal } = candidate.item;
   const { peerIds } = turn.membership;
-  if (isSlotBound(turn, proposal, taken)) return "SLOT_TAKEN";
+  if (!bindsSlot) return "SLOT_TAKEN";
   if (proposal.configDigest !== turn.context.settings.configDigest) return "CONFIGURATION_DIFFERS";
   if (proposal.incarnations.length !== peerIds.length) return "WRONG_INCARNATION";
   if (peerIds.some((peerId, index) => proposal.incarnations[index] !== turn.recordedIncarnation(peerId)))
@@ -143,12 +138,13 @@ export const onPrepare = (
     const candidate: Candidate = { id, item, actor: actors[index] ?? { _tag: "Unavailable" } };
     if (judged.has(id) || !deservesVote(turn, from, candidate)) return;
     judged.add(id);
-    const known = earlierVote(turn, id, item.proposal);
+    const slot = turn.context.view.get("slots", slotKey(item.proposal.epoch, item.proposal.seq));
+    const known = earlierVote(turn, id, slot);
     if (known !== undefined) return void earlier.push(known);
     // Nothing follows from keys that could not be had: the writer asks again, until the deadline decides.
     if (candidate.actor._tag === "Unavailable" && turn.now <= item.proposal.expiresAt) return;
-    const bindsSlot = !isSlotBound(turn, item.proposal, taken);
-    const verdict = judge(turn, candidate, taken, accepted.length);
+    const bindsSlot = slot === undefined && !taken.has(item.proposal.seq);
+    const verdict = judge(turn, candidate, bindsSlot, accepted.length);
     taken.add(item.proposal.seq);
     if (verdict === RECEIPT) {
       hold(turn, id, item.proposal);
