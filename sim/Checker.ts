@@ -24,6 +24,8 @@ export interface Watched {
   readonly isIdle: boolean;
   /** Some row does not hold just now, so that sweeping it would throw. */
   readonly isDamaged: boolean;
+  /** What did not hold when this process was unsealed. */
+  readonly knownDamage: string | undefined;
 }
 
 /** An answer on its way to a caller. */

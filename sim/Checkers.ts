@@ -29,37 +29,42 @@ import type { Oracle } from "./Oracle.ts";
 
 type Hook = Exclude<keyof Checker, "id">;
 
+const makers: ReadonlyArray<readonly [id: string, make: (ghost: Ghost, oracle: Oracle) => Checker]> = [
+  ["S1", S1],
+  ["S2", S2],
+  ["S3", S3],
+  ["S4", S4],
+  ["S6", S6],
+  ["S7", S7],
+  ["S9", S9],
+  ["S10", S10],
+  ["S12", S12],
+  ["S13", S13],
+  ["S14", S14],
+  ["S17", S17],
+  ["S18", S18],
+  ["S19", S19],
+  ["S21", S21],
+  ["S22", S22],
+  ["S23", S23],
+  ["S25", S25],
+  ["S28", S28],
+  ["S29", S29],
+  ["S30", S30],
+  ["S31", S31],
+  ["S32", S32],
+  ["L8", L8],
+];
+
+/** The ids of all checkers, in the order in which they look. */
+export const checkerIds: ReadonlyArray<string> = makers.map(([id]) => id);
+
 /** The checkers of one run, each called only at the moments it asked for. */
 export class Checkers {
   readonly #all: ReadonlyArray<Checker>;
 
   constructor(ghost: Ghost, oracle: Oracle) {
-    const makers = [
-      S1,
-      S2,
-      S3,
-      S4,
-      S6,
-      S7,
-      S9,
-      S10,
-      S12,
-      S13,
-      S14,
-      S17,
-      S18,
-      S19,
-      S21,
-      S22,
-      S23,
-      S25,
-      S28,
-      S29,
-      S31,
-      S32,
-      L8,
-    ];
-    this.#all = [...makers.map((make) => make(ghost)), S30(ghost, oracle)];
+    this.#all = makers.map(([, make]) => make(ghost, oracle));
   }
 
   /** The hooks of one kind, in the order of the checkers. */

@@ -179,6 +179,7 @@ export const faultTable = {
   "replayed message": replay,
   "forged envelope": forge,
   "altered message": alter,
+  "altered in flight": (world: World) => world.alterNext((message) => alteredMessage(world, message)),
   "damaged row": damageRow,
   "deleted row": deleteRow,
   "repaired rows": repairRows,

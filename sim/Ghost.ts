@@ -3,10 +3,11 @@
  * statement that became durable, who prepared, refused and applied what, and
  * every approver that anybody ever stored. Checkers hold peers against it.
  */
+import { encode } from "../core/codec/CborWriter.ts";
 import type { Crypto } from "../core/Crypto.ts";
 import type { Digest } from "../core/Digest.ts";
 import type { Proposal } from "../core/protocol/Proposal.ts";
-import type { BatchHeader, SignedStatement } from "../core/protocol/Statement.ts";
+import { type BatchHeader, type SignedStatement, signedStatementCodec } from "../core/protocol/Statement.ts";
 import { type Membership, membershipOf } from "../core/protocol/Topology.ts";
 import type { Rows, Write } from "../core/Tables.ts";
 import type { Watched } from "./Checker.ts";
@@ -29,6 +30,11 @@ export interface ApproverFacts {
   readonly row: Rows["approvers"];
   holders: PeerMask;
 }
+
+const isSame = (left: SignedStatement, right: SignedStatement): boolean => {
+  const bytes = encode(signedStatementCodec, right);
+  return encode(signedStatementCodec, left).every((byte, index) => byte === bytes[index]);
+};
 
 export const maskOf = (slot: number): PeerMask => 1 << slot;
 
@@ -79,7 +85,7 @@ export class Ghost {
   /** Whether this is, in every part, the receipt that its signer made durable for a proposal. */
   isReceipt(id: Digest, signed: SignedStatement): boolean {
     const real = this.proposals.get(id)?.receiptOf.get(signed.header.peerId);
-    return real !== undefined && (real === signed || JSON.stringify(real) === JSON.stringify(signed));
+    return real !== undefined && (real === signed || isSame(real, signed));
   }
 
   /** Takes note of a transaction that has become durable. */

@@ -3,6 +3,7 @@
  * come about has to come about within a bounded time. A partial preparation that
  * no certificate can complete stays locked, visibly (settlement releases it).
  */
+import type { Command } from "./Commands.ts";
 import { CALM_NETWORK } from "./Plan.ts";
 import { maskOf, type ProposalFacts } from "./Ghost.ts";
 import type { SimPeer } from "./SimPeer.ts";
@@ -59,13 +60,19 @@ const proposalUnrest = (world: World): Unrest | undefined => {
   return undefined;
 };
 
-const peerUnrest = (world: World, peer: SimPeer): Unrest | undefined => {
-  const { slot, state } = peer;
+/** Why a peer could not take part. */
+const absence = ({ slot, state }: SimPeer): Unrest | undefined => {
   if (state === undefined || !state.unsealed) return ["L5", "everything was healed", `peer ${slot} is not unsealed`];
   if (state.membership === undefined)
     return ["L5", "everything was healed", `peer ${slot} has not founded the cluster`];
   if (state.integrityFault !== undefined || state.quarantine !== undefined)
     return ["L5", "everything was healed", `peer ${slot} is out: ${state.integrityFault ?? state.quarantine}`];
+  return undefined;
+};
+
+/** What a peer that takes part has not finished. */
+const remainder = (world: World, { slot, state }: SimPeer): Unrest | undefined => {
+  if (state === undefined) return undefined;
   if (state.outbox.size > 0)
     return ["L2", "everything was healed", `peer ${slot} keeps ${state.outbox.size} outbox rows`];
   for (const id of state.preparations.keys()) {
@@ -84,13 +91,16 @@ const peerUnrest = (world: World, peer: SimPeer): Unrest | undefined => {
   return undefined;
 };
 
-const unrest = (world: World): Unrest | undefined => {
+const firstOf = (world: World, look: (peer: SimPeer) => Unrest | undefined): Unrest | undefined => {
   for (const peer of world.peers) {
-    const found = peerUnrest(world, peer);
+    const found = look(peer);
     if (found !== undefined) return found;
   }
-  return proposalUnrest(world);
+  return undefined;
 };
+
+const unrest = (world: World): Unrest | undefined =>
+  firstOf(world, absence) ?? proposalUnrest(world) ?? firstOf(world, (peer) => remainder(world, peer));
 
 const settle = (world: World): void => {
   const until = world.now + PATIENCE;
@@ -102,22 +112,24 @@ const settle = (world: World): void => {
   if (found !== undefined) throw new Violation(...found);
 };
 
+/** Sends one registration and lets the world run until something came of it. */
+const attempt = (world: World, workload: Workload, peer: SimPeer, command: Command): Outcome => {
+  const outcomes: Array<Outcome> = [];
+  workload.register(-1, peer, command, "good", (outcome) => outcomes.push(outcome));
+  // The workload itself gives up after a while, so something always comes.
+  for (;;) {
+    const [outcome] = outcomes;
+    if (outcome !== undefined) return outcome;
+    world.run(world.now + SECOND / 20);
+  }
+};
+
 /** Sends one registration until it succeeds; answers that allow a repetition are repeated. */
-const insist = (
-  world: World,
-  workload: Workload,
-  peer: SimPeer,
-  command: Parameters<Workload["register"]>[2],
-): Outcome => {
+const insist = (world: World, workload: Workload, peer: SimPeer, command: Command): Outcome => {
   const until = world.now + PATIENCE;
   let last: Outcome = "silence";
   while (world.now < until) {
-    let outcome: Outcome | undefined;
-    workload.register(-1, peer, command, "good", (result) => {
-      outcome = result;
-    });
-    while (outcome === undefined && world.now < until + PATIENCE) world.run(world.now + SECOND / 20);
-    last = outcome ?? "silence";
+    last = attempt(world, workload, peer, command);
     if (typeof last !== "string" && last._tag === "Registered") return last;
     world.run(world.now + SECOND);
   }
@@ -183,7 +195,9 @@ const assertRefusedByName = (world: World): void => {
     const { state } = peer;
     return state !== undefined && state.founding.faults.size > 0;
   });
-  if (!named)
+  // A peer that was wiped before anybody knew it is a peer like any other.
+  const isWhole = world.peers.every((peer) => peer.state?.membership !== undefined);
+  if (!named && !isWhole)
     throw new Violation(
       "L5",
       "a peer was wiped, or was given an id that another has",

@@ -8,7 +8,7 @@ import { moments } from "./Moments.ts";
 const CALLERS: WorkloadPlan = {
   callers: 6,
   leastThinkMicros: 1_000,
-  mostThinkMicros: 60_000,
+  mostThinkMicros: 150_000,
   fresh: 40,
   retry: 15,
   conflict: 8,
@@ -125,10 +125,10 @@ const schedules = {
     }),
   },
   "receipt-replay-cross-topology": {
-    plan: () => ({ faults: weights("altered message", "replayed message"), faultMicros: 20_000 }),
+    plan: () => ({ faults: weights("altered message", "altered in flight", "replayed message"), faultMicros: 20_000 }),
   },
   "forged-merkle-proof": {
-    plan: () => ({ faults: weights("altered message", "forged envelope"), faultMicros: 20_000 }),
+    plan: () => ({ faults: weights("altered message", "altered in flight", "forged envelope"), faultMicros: 20_000 }),
   },
   "row-tamper-delete": { plan: () => ({ faults: weights("damaged row", "deleted row", "repaired rows", "crash") }) },
   "sync-error": { plan: () => ({ faults: weights("failed flush, lost", "failed flush, durable") }) },
@@ -180,13 +180,13 @@ export const planOf = (options: RunOptions): { readonly plan: Plan; readonly nem
   const { seed } = options;
   const name = options.schedule ?? DEFAULT_SCHEDULE;
   const random = streamsOf(seed).plan;
-  const drawnPeers = random.pick(CLUSTERS_ONLY.has(name) ? [2, 3, 3, 5] : [1, 2, 3, 3, 3, 5]);
+  const drawnPeers = random.pick(CLUSTERS_ONLY.has(name) ? [3, 3, 5] : [1, 2, 3, 3, 3, 5]);
   const real = options.real ?? seed % REAL_SEEDS === 0;
   const schedule: Schedule = schedules[name];
   const draft = schedule.plan(random);
   const plan: Plan = {
     faults: new Map(),
-    faultMicros: 300_000,
+    faultMicros: 200_000,
     faultsWhileFounding: false,
     network: CALM_NETWORK,
     disk: { leastFlushMicros: 100, mostFlushMicros: 400 },

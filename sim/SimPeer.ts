@@ -24,6 +24,8 @@ export interface Surroundings {
   readonly entropy: () => Digest;
   /** Milliseconds since the epoch by a perfect clock. */
   readonly realMillis: () => number;
+  /** A planted bug: damage that was found is kept from the core. */
+  readonly ignoresDamage: boolean;
   /** Milliseconds that have gone by, by a clock that never jumps. */
   readonly elapsedMillis: () => number;
   /** Asks for {@link SimPeer.endFlush} after the latency of this peer's disk. */
@@ -66,6 +68,7 @@ export class SimPeer implements Watched {
   keys: PeerKeys;
   /** In use for envelopes while unsealed. */
   signer: Signer | undefined;
+  knownDamage: string | undefined;
   process = 0;
   transactions = 0;
   readonly #surroundings: Surroundings;
@@ -157,7 +160,8 @@ export class SimPeer implements Watched {
     if (this.#driver === undefined) return;
     this.disk.useKey(true);
     const where = this.disk.verify();
-    if (where !== undefined) this.dispatch({ _tag: "IntegrityLost", where });
+    this.knownDamage = where;
+    if (where !== undefined && !this.#surroundings.ignoresDamage) this.dispatch({ _tag: "IntegrityLost", where });
     const { identity } = this.keys;
     this.signer = identity;
     this.#driver.unseal({

@@ -11,8 +11,8 @@ import { type Tampering, World } from "./World.ts";
 const SECOND = 1_000_000;
 /** A run ends here even if it has not used up its events. */
 const LONGEST = 3_600 * SECOND;
-/** By then an undisturbed cluster is founded. */
-const FOUNDED_BY = 4 * SECOND;
+/** How often it is asked whether the cluster is founded. */
+const GLANCE = 20_000;
 
 /** What a run found out. */
 export interface RunResult {
@@ -32,13 +32,18 @@ export interface RunHooks {
   readonly tampering?: Tampering | undefined;
 }
 
+const whenFounded = (world: World, run: () => void): void => {
+  if (world.peers.every((peer) => peer.state?.membership !== undefined)) run();
+  else world.after(GLANCE, () => whenFounded(world, run));
+};
+
 const play = (world: World): void => {
   const { plan } = world;
   const workload = new Workload(world);
   for (const nemesis of world.nemeses) nemesis.started?.(world);
   for (const peer of world.peers) world.after(world.streams.crashes.between(0, 50_000), () => world.start(peer));
   if (plan.faultsWhileFounding) startFaults(world);
-  else world.after(FOUNDED_BY, () => startFaults(world));
+  else whenFounded(world, () => startFaults(world));
   workload.start();
   world.run(LONGEST, plan.steps);
   assertLiveness(world, workload);

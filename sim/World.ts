@@ -62,15 +62,25 @@ export interface Nemesis {
   readonly flushed?: (world: World, peer: SimPeer, writes: ReadonlyArray<Write>) => void;
 }
 
-/** How the simulator may be made to misbehave on purpose (PlantedBugs.ts). Each takes the place of what is right. */
+/** How a run may be made to misbehave on purpose (PlantedBugs.ts). Each takes the place of what is right. */
 export interface Tampering {
-  readonly flushEnd?: (world: World, peer: SimPeer, writes: ReadonlyArray<Write>) => FlushEnd;
-  readonly delivered?: (world: World, peer: SimPeer, from: PeerId, message: Message) => Message;
+  /** How a flush ends. */
+  readonly flushEnd?: (peer: SimPeer) => FlushEnd | undefined;
+  /** The message a peer handles; the checkers see the real one. */
+  readonly delivered?: (world: World, peer: SimPeer, message: Message) => Message;
+  /** What a peer believes of a token. */
   readonly judged?: (world: World, peer: SimPeer, check: ActorCheck) => ActorCheck;
+  /** The rows that reach a disk. */
   readonly written?: (world: World, peer: SimPeer, writes: ReadonlyArray<Write>) => ReadonlyArray<Write>;
   readonly cryptography?: (cryptography: Cryptography) => Cryptography;
-  readonly clock?: (world: World, peer: SimPeer, millis: number) => number;
-  readonly state?: (world: World, peer: SimPeer, state: PeerState) => PeerState;
+  /** The answer a caller gets. */
+  readonly answered?: (world: World, answer: Answer) => Answer;
+  /** Edits a published state in place. */
+  readonly stepped?: (world: World, peer: SimPeer, state: PeerState) => void;
+  /** What a read gives. */
+  readonly read?: (found: Rows["approvers"] | undefined) => Rows["approvers"] | undefined;
+  /** A peer that finds its rows damaged does not tell its core. */
+  readonly ignoresDamage?: boolean;
 }
 
 /** Who is told of answers to callers. */
@@ -125,6 +135,7 @@ export class World {
     { readonly process: number; readonly run: () => void; readonly message: Message }
   >();
   readonly #slowDisks = new Map<number, number>();
+  #alterNext: ((message: Message) => Message | undefined) | undefined;
   #opening = 0;
   #requests = 0;
   #nextSweep = SWEEP_EVENTS;
@@ -200,7 +211,8 @@ export class World {
     const peer: SimPeer = new SimPeer(slot, this.#settings(slot), {
       cryptography: this.cryptography,
       entropy: () => this.streams.entropy.digest(),
-      realMillis: () => this.#tampering.clock?.(this, peer, this.realMillis) ?? this.realMillis,
+      realMillis: () => this.realMillis,
+      ignoresDamage: this.#tampering.ignoresDamage === true,
       elapsedMillis: () => Math.floor(this.scheduler.now / 1000),
       scheduleFlush: (each) => this.#scheduleFlush(each),
       written: (each, writes) => this.#tampering.written?.(this, each, writes) ?? writes,
@@ -237,7 +249,10 @@ export class World {
     const { state } = peer;
     if (state === undefined) return;
     for (const hook of this.#sent) hook(peer, message);
-    const packet = this.cryptography.wire.seal(state, peer.signer, this.streams.entropy.digest(), to, message);
+    const altered = this.#alterNext?.(message);
+    if (altered !== undefined) this.#alterNext = undefined;
+    const nonce = this.streams.entropy.digest();
+    const packet = this.cryptography.wire.seal(state, peer.signer, nonce, to, altered ?? message);
     const slot = peer.addresses.get(to);
     if (packet === undefined || slot === undefined) return;
     if (this.recent.length >= KEPT_PACKETS) this.recent.shift();
@@ -262,10 +277,11 @@ export class World {
       return this.#note("refuse", peer.slot, opened.left);
     }
     const { from } = opened.right;
-    const message = this.#tampering.delivered?.(this, peer, from, opened.right.message) ?? opened.right.message;
+    const { message } = opened.right;
+    const handled = this.#tampering.delivered?.(this, peer, message) ?? message;
     this.#note("deliver", peer.slot, `${message._tag} from ${from}`);
-    const actors = tokensIn(message).map((token) => this.#judge(peer, token));
-    const event = delivery(from, message, actors);
+    const actors = tokensIn(handled).map((token) => this.#judge(peer, token));
+    const event = delivery(from, handled, actors);
     for (const hook of this.#delivered) hook(peer, message);
     peer.dispatch(event);
     if (this.streams.network.chance(this.plan.redelivery))
@@ -279,7 +295,8 @@ export class World {
     return this.#tampering.judged?.(this, peer, check) ?? check;
   }
 
-  #reply(peer: SimPeer, requestId: string, answer: Answer): void {
+  #reply(peer: SimPeer, requestId: string, real: Answer): void {
+    const answer = this.#tampering.answered?.(this, real) ?? real;
     const askedAt = this.#asked.get(requestId);
     this.#asked.delete(requestId);
     const detail = answer._tag === "Rejected" ? answer.rejection.code : answer._tag;
@@ -288,6 +305,11 @@ export class World {
     this.marks.add(answer._tag === "Registered" ? `answered ${answer.created ? 201 : 200}` : `answered ${detail}`);
     if (requestId.startsWith("init-") && answer._tag === "Initialized") this.#unsealSoon(peer);
     this.listener.answered(requestId, answer);
+  }
+
+  /** The next message that `alter` has something to change in goes out changed. */
+  alterNext(alter: (message: Message) => Message | undefined): void {
+    this.#alterNext = alter;
   }
 
   #setTimer(peer: SimPeer, timer: TimerName, afterMillis: number): void {
@@ -360,7 +382,7 @@ export class World {
   }
 
   #endFlush(peer: SimPeer): void {
-    const how = this.#tampering.flushEnd?.(this, peer, peer.underWay) ?? this.#flushEnds.get(peer.slot) ?? "durable";
+    const how = this.#tampering.flushEnd?.(peer) ?? this.#flushEnds.get(peer.slot) ?? "durable";
     this.#flushEnds.delete(peer.slot);
     if (how.startsWith("failed")) this.#failing.add(peer.slot);
     this.#note("flush", peer.slot, `${peer.underWay.length} rows ${how}`);
@@ -388,6 +410,7 @@ export class World {
     this.#flushCrashes.clear();
     this.#actionsLeft.clear();
     this.#slowDisks.clear();
+    this.#alterNext = undefined;
   }
 
   /** Ends a peer's process; it comes back by itself after a while unless told otherwise. */
@@ -495,6 +518,7 @@ export class World {
       peer.forgetKeys();
     }
     if (state !== this.#lastState[peer.slot]) {
+      this.#tampering.stepped?.(this, peer, state);
       this.#lastState[peer.slot] = state;
       for (const hook of this.#stepped) hook(peer);
     }
@@ -535,7 +559,8 @@ export class World {
     if (!peer.isUp || peer.isDamaged) return undefined;
     this.calls += 1;
     const before = peer.transactions;
-    const found = peer.store.get("approvers", ref);
+    const stored = peer.store.get("approvers", ref);
+    const found = this.#tampering.read === undefined ? stored : this.#tampering.read(stored);
     if (!peer.isIdle) this.marks.add("read while a flush was under way");
     for (const hook of this.#read) hook(peer, { ref, found, transactions: peer.transactions - before });
     return found;

@@ -1,9 +1,8 @@
 /** L8: while one member is down no newly arrived mutation succeeds. */
 import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
-export const L8 = (_: Ghost): Checker => {
+export const L8 = (): Checker => {
   const downSince = new Map<number, number>();
   return {
     id: "L8",

@@ -1,9 +1,8 @@
 /** S17: no receipt is signed after its proposal expired, and time never runs back within a process. */
 import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
-export const S17 = (_: Ghost): Checker => {
+export const S17 = (): Checker => {
   const latest = new Map<number, { readonly process: number; readonly at: number }>();
   return {
     id: "S17",

@@ -1,9 +1,8 @@
 /** S21: what a peer has on record of another's incarnation and batches never goes back. */
 import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
-export const S21 = (_: Ghost): Checker => {
+export const S21 = (): Checker => {
   const known = new Map<string, { readonly incarnation: number; readonly batchNo: number }>();
   return {
     id: "S21",

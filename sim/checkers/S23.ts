@@ -1,9 +1,8 @@
 /** S23: a message that was handled and comes again, byte for byte, writes nothing. */
 import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
-export const S23 = (_: Ghost): Checker => ({
+export const S23 = (): Checker => ({
   id: "S23",
   redelivered: ({ slot, honest }, message, transactions) => {
     if (honest && transactions > 0)

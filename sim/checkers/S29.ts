@@ -1,6 +1,5 @@
 /** S29: no token is in durable bytes, in an answer or in the trace. */
 import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
 /** Every bearer token of the simulation begins with this, and nothing else does. */
@@ -15,7 +14,7 @@ const holdsBytes = (bytes: Uint8Array): boolean => {
   return false;
 };
 
-export const S29 = (_: Ghost): Checker => {
+export const S29 = (): Checker => {
   const clean = new WeakSet<object>();
   /** The path of the first token in a value. */
   const find = (value: unknown): string | undefined => {

@@ -2,7 +2,6 @@
 import type { PeerState } from "../../core/PeerState.ts";
 import { locksOf } from "../../core/protocol/Proposal.ts";
 import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
 const expectedLocks = (state: PeerState): ReadonlyMap<string, string> => {
@@ -16,7 +15,7 @@ const expectedLocks = (state: PeerState): ReadonlyMap<string, string> => {
   return expected;
 };
 
-export const S9 = (_: Ghost): Checker => {
+export const S9 = (): Checker => {
   const last = new Map<number, readonly [unknown, unknown, unknown]>();
   return {
     id: "S9",

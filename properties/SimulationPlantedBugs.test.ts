@@ -1,0 +1,34 @@
+/** Every checker catches a bug that was put in for it; none complains about the same seeds without. */
+import { describe, expect, it } from "vitest";
+import { checkerIds } from "../sim/Checkers.ts";
+import { type PlantedBug, plantedBugs } from "../sim/PlantedBugs.ts";
+import { type RunResult, runSeed } from "../sim/Simulation.ts";
+
+const SEEDS = 40;
+const STEPS = 1_200;
+
+const run = ({ schedule = "calm" }: PlantedBug, seed: number, bug?: PlantedBug): RunResult =>
+  runSeed({ seed, schedule, peers: 3, real: false, steps: STEPS }, { tampering: bug?.tampering() });
+
+/** The first of a few seeds in which the bug shows. */
+const findIn = (bug: PlantedBug): RunResult | undefined => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const result = run(bug, seed, bug);
+    if (result.violation !== undefined) return result;
+  }
+  return undefined;
+};
+
+describe("the checkers", () => {
+  it.each(plantedBugs)("find $name under $finds", (bug) => {
+    const found = findIn(bug);
+    expect(found?.violation?.id).toBe(bug.finds);
+    expect(found?.violation?.facts.every((fact) => fact.length > 0)).toBe(true);
+    expect(run(bug, found?.seed ?? 1).violation).toBeUndefined();
+  });
+
+  it("are each shown to work by at least one planted bug", () => {
+    const shown = new Set(plantedBugs.map((bug) => bug.finds));
+    expect(checkerIds.filter((id) => !shown.has(id))).toEqual([]);
+  });
+});

@@ -1,0 +1,326 @@
+/**
+ * Bugs put in on purpose, one at least for every checker, each at a port of the
+ * driver or of its store. properties/SimulationPlantedBugs.test.ts shows that
+ * each is found, under the id named here.
+ */
+import type { Answer } from "../core/Action.ts";
+import type { Digest } from "../core/Digest.ts";
+import type { ActorCheck } from "../core/Event.ts";
+import { approverRow } from "../core/registry/Registration.ts";
+import type { Rows, TableName, Write } from "../core/Tables.ts";
+import type { ScheduleName } from "./Schedules.ts";
+import type { Tampering, World } from "./World.ts";
+
+export interface PlantedBug {
+  readonly name: string;
+  /** What it changes. */
+  readonly changes: string;
+  /** The invariant that must find it. */
+  readonly finds: string;
+  /** Where it shows; calm with three peers without. */
+  readonly schedule?: ScheduleName;
+  readonly tampering: () => Tampering;
+}
+
+const FOREIGN = "f".repeat(64) as Digest;
+
+/** Changes the rows of one table on their way to disk. */
+const rows =
+  <T extends TableName>(table: T, change: (row: Rows[T], key: string, world: World) => Rows[T]) =>
+  (): Tampering => ({
+    written: (world, _peer, writes) =>
+      writes.map((write): Write => {
+        if (write.table !== table || write.op === "remove") return write;
+        // The table's name was compared just now, so the row is of its type.
+        const changed = { ...write, row: change(write.row as Rows[T], write.key, world) };
+        return changed as unknown as Write;
+      }),
+  });
+
+/** Takes some rows out of every transaction. */
+const without = (isDropped: (write: Write) => boolean) => (): Tampering => ({
+  written: (_world, _peer, writes) => writes.filter((write) => !isDropped(write)),
+});
+
+/** Adds rows to a transaction that makes a preparation. */
+const besidePreparation =
+  (more: (row: Rows["preparations"], key: string) => ReadonlyArray<Write>) => (): Tampering => ({
+    written: (_world, _peer, writes) => [
+      ...writes,
+      ...writes.flatMap((write) =>
+        write.table === "preparations" && write.op === "insert" ? more(write.row, write.key) : [],
+      ),
+    ],
+  });
+
+/** What a peer believes that looks at no claim. */
+const everyToken = (check: ActorCheck): ActorCheck =>
+  check._tag === "Verified"
+    ? {
+        _tag: "Verified",
+        claims: { ...check.claims, audience: ["custody"], permissions: ["service.approvers.register"] },
+      }
+    : check;
+
+/** Success, where a caller should have been told that the outcome is not known. */
+const optimism = (world: World, answer: Answer): Answer => {
+  if (answer._tag !== "Rejected" || !answer.rejection.outcomeUnknown) return answer;
+  for (const { proposal, applied } of world.ghost.proposals.values())
+    if (proposal.effects.ref === answer.rejection.ref && applied !== world.ghost.everyone)
+      return { _tag: "Registered", created: true, approver: approverRow(proposal.effects) };
+  return answer;
+};
+
+const dropLock = (locks: ReadonlyMap<string, Digest>): void => {
+  for (const lock of locks.keys()) if (locks instanceof Map) return void locks.delete(lock);
+};
+
+export const plantedBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "double-vote",
+    changes: "a member that signs a RECEIPT stores a REFUSAL of the same proposal with it",
+    finds: "S1",
+    tampering: besidePreparation(({ proposal, own }, key) => [
+      { op: "insert", table: "refusals", key, row: { proposal, refusal: own } },
+    ]),
+  },
+  {
+    name: "send-before-flush",
+    changes: "a flush is reported as done while its bytes are still volatile, so statements leave too early",
+    finds: "S2",
+    tampering: () => ({
+      flushEnd: (peer) => (peer.underWay.some((each) => each.table === "batches") ? "reported, volatile" : undefined),
+    }),
+  },
+  {
+    name: "short-certificate",
+    changes: "a certificate is stored without its last receipt",
+    finds: "S3",
+    tampering: rows("certificates", (row) => ({ ...row, receipts: row.receipts.slice(0, -1) })),
+  },
+  {
+    name: "gullible-verifier",
+    changes: "every signature of a batch verifies, while members send altered votes",
+    finds: "S2",
+    schedule: "forged-merkle-proof",
+    tampering: () => ({
+      cryptography: (honest) => ({
+        ...honest,
+        crypto: {
+          ...honest.crypto,
+          verify: (key, tag, codec, value, signature) =>
+            tag === "CUSTODY_STMT_BATCH_V1" || honest.crypto.verify(key, tag, codec, value, signature),
+        },
+      }),
+    }),
+  },
+  {
+    name: "abort-after-apply",
+    changes: "the slot of an applied proposal is recorded as aborted",
+    finds: "S4",
+    tampering: rows("slots", (row) => (row.outcome === "APPLIED" ? { ...row, outcome: "ABORTED" } : row)),
+  },
+  {
+    name: "one-slot-for-all",
+    changes: "every proposal is prepared in the first slot",
+    finds: "S6",
+    tampering: rows("preparations", (row) => ({ ...row, proposal: { ...row.proposal, seq: 1 } })),
+  },
+  {
+    name: "stolen-key",
+    changes: "the key index names another owner than the approver that was stored",
+    finds: "S7",
+    tampering: rows("keys", () => ({ id: "mallory" })),
+  },
+  {
+    name: "lock-dropped-early",
+    changes: "a lock is given up while its proposal is still open",
+    finds: "S9",
+    tampering: () => ({ stepped: (_world, _peer, { locks }) => dropLock(locks) }),
+  },
+  {
+    name: "hoarder",
+    changes: "a member keeps more preparations than it may",
+    finds: "S10",
+    tampering: besidePreparation(({ proposal, ...row }, key) =>
+      Array.from({ length: 256 }, (_, index) => ({
+        op: "insert",
+        table: "preparations",
+        key: `${index.toString(16).padStart(4, "0")}${key.slice(4)}`,
+        row: { ...row, proposal: { ...proposal, seq: proposal.seq + 10_000 + index } },
+      })),
+    ),
+  },
+  {
+    name: "own-clock-in-record",
+    changes: "each peer stores its own idea of when an approver was created",
+    finds: "S12",
+    tampering: () => ({
+      written: (_world, peer, writes) =>
+        writes.map((write) =>
+          write.table === "approvers" && write.op === "insert"
+            ? { ...write, row: { ...write.row, createdAt: write.row.createdAt + peer.slot } }
+            : write,
+        ),
+    }),
+  },
+  {
+    name: "other-descriptor",
+    changes: "the stored descriptor is not the one under the ref",
+    finds: "S13",
+    tampering: rows("approvers", (row) => ({ ...row, descriptor: `${row.descriptor} ` })),
+  },
+  {
+    name: "miscount",
+    changes: "the stored count of approvers is one too high",
+    finds: "S13",
+    tampering: rows("counters", (row) => ({ ...row, approvers: row.approvers + 1 })),
+  },
+  {
+    name: "answer-early",
+    changes: "a caller is told of success while the outcome is not known",
+    finds: "S14",
+    schedule: "isolate-one-preparer",
+    tampering: () => ({ answered: optimism }),
+  },
+  {
+    name: "late-signer",
+    changes: "a receipt is signed after its proposal expired",
+    finds: "S17",
+    tampering: rows("preparations", (row) => ({
+      ...row,
+      own: { ...row.own, header: { ...row.own.header, signedAt: row.proposal.expiresAt + 1 } },
+    })),
+  },
+  {
+    name: "picky-member",
+    changes: "a member throws certificates away",
+    finds: "S18",
+    tampering: () => ({
+      delivered: (_world, _peer, message) => (message._tag === "Commit" ? { ...message, certificates: [] } : message),
+    }),
+  },
+  {
+    name: "wrong-topology",
+    changes: "receipts are signed for a topology that is not pinned here",
+    finds: "S19",
+    tampering: rows("preparations", (row) => ({
+      ...row,
+      own: { ...row.own, statement: { ...row.own.statement, topologyDigest: FOREIGN } },
+    })),
+  },
+  {
+    name: "short-memory",
+    changes: "what was seen of another peer's batches is recorded as less than before",
+    finds: "S21",
+    tampering: () => {
+      let count = 0;
+      return rows("seen", (row) => (++count > 24 ? { ...row, batchNo: 0 } : row))();
+    },
+  },
+  {
+    name: "gap-in-chain",
+    changes: "a batch leaves out a number",
+    finds: "S22",
+    tampering: rows("batches", (row) => ({ ...row, header: { ...row.header, batchNo: row.header.batchNo + 1 } })),
+  },
+  {
+    name: "lost-acknowledgements",
+    changes: "the acknowledgement of an applied slot is not stored, so a repeated delivery is taken for a new one",
+    finds: "S23",
+    tampering: rows("slots", (row) => ({ ...row, ack: undefined })),
+  },
+  {
+    name: "blind-reader",
+    changes: "reads find nothing",
+    finds: "S25",
+    tampering: () => ({ read: () => undefined }),
+  },
+  {
+    name: "damage-ignored",
+    changes: "a peer that finds its rows damaged goes on as if they were whole",
+    finds: "S28",
+    schedule: "row-tamper-delete",
+    tampering: () => ({ ignoresDamage: true }),
+  },
+  {
+    name: "token-in-audit",
+    changes: "the bearer token of a request is stored in its audit row",
+    finds: "S29",
+    tampering: rows("audit", (row) => ({ ...row, actor: { ...row.actor, sub: `bearer-secret-${row.actor.jti}` } })),
+  },
+  {
+    name: "permission-unchecked",
+    changes: "every token is believed to hold every permission",
+    finds: "S30",
+    tampering: () => ({ judged: (_world, _peer, check) => everyToken(check) }),
+  },
+  {
+    name: "believed-number",
+    changes: "the highest slot is raised by a number nobody signed",
+    finds: "S31",
+    tampering: rows("counters", (row) => ({ ...row, highSeq: row.highSeq + 1_000 })),
+  },
+  {
+    name: "no-audit",
+    changes: "proposals are applied without an audit row",
+    finds: "S32",
+    tampering: without((write) => write.table === "audit"),
+  },
+  {
+    name: "deaf-to-votes",
+    changes: "receipts of others are not heard, so that no certificate comes about",
+    finds: "L1",
+    tampering: () => ({
+      delivered: (_world, _peer, message) => {
+        if (message._tag === "Votes") return { ...message, statements: [] };
+        return message._tag === "SettleAnswer" ? { ...message, items: [] } : message;
+      },
+    }),
+  },
+  {
+    name: "deaf-to-acknowledgements",
+    changes: "acknowledgements are not heard, so that outboxes never empty",
+    finds: "L2",
+    tampering: () => ({
+      delivered: (_world, _peer, message) => (message._tag === "CommitAcks" ? { ...message, statements: [] } : message),
+    }),
+  },
+  {
+    name: "forgetful-root",
+    changes: "one peer starts its registry root anew with every step",
+    finds: "L3",
+    tampering: () => ({
+      stepped: (world, peer, { registry }) => {
+        if (peer.slot === 2) Object.assign(registry, { set: world.ghost.crypto.emptySet });
+      },
+    }),
+  },
+  {
+    name: "closed-for-good",
+    changes: "after everything was healed no token is accepted any more",
+    finds: "L4",
+    tampering: () => ({
+      judged: (world, _peer, check) => (world.healed ? { _tag: "Refused", reason: "planted" } : check),
+    }),
+  },
+  {
+    name: "deaf-to-founding",
+    changes: "votes for the topology are not heard, so that nothing is founded",
+    finds: "L5",
+    tampering: () => ({
+      delivered: (_world, _peer, message) =>
+        message._tag === "GenesisVote" ? { ...message, topologyDigest: FOREIGN } : message,
+    }),
+  },
+  {
+    name: "boast",
+    changes: "a repetition is answered as a new approver, also while a member is down",
+    finds: "L8",
+    schedule: "retry-storm-identical",
+    tampering: () => ({
+      answered: (world, answer) =>
+        answer._tag === "Registered" && world.peers.some((peer) => !peer.isUp) ? { ...answer, created: true } : answer,
+    }),
+  },
+];

@@ -1,0 +1,96 @@
+/** What a run or a hunt tells: plain facts, for people and for JSON. */
+import { Census } from "./Census.ts";
+import { Mixer } from "./Mixer.ts";
+import type { RunResult } from "./Simulation.ts";
+
+/** A run as it is sent between threads and printed. */
+export interface RunReport {
+  readonly seed: number;
+  readonly schedule: string;
+  readonly peers: number;
+  readonly real: boolean;
+  readonly hash: string;
+  readonly events: number;
+  readonly faults: ReadonlyArray<readonly [string, number]>;
+  readonly marks: ReadonlyArray<readonly [string, number]>;
+  readonly violation: { readonly id: string; readonly facts: readonly [string, string] } | undefined;
+  /** The command that runs it again. */
+  readonly replay: string;
+}
+
+/** @param given the options that were not left to the seed */
+export const reportOf = (
+  { seed, plan, hash, events, faults, marks, violation }: RunResult,
+  given: { readonly steps: number | undefined; readonly real: boolean | undefined },
+): RunReport => ({
+  seed,
+  schedule: plan.schedule,
+  peers: plan.peers,
+  real: plan.real,
+  hash,
+  events,
+  faults,
+  marks,
+  violation: violation && { id: violation.id, facts: violation.facts },
+  replay: [
+    `npm run sim -- --seed ${seed} --schedule ${plan.schedule} --peers ${plan.peers}`,
+    given.steps === undefined ? "" : ` --steps ${given.steps}`,
+    given.real === undefined ? "" : ` --crypto ${given.real ? "real" : "fast"}`,
+  ].join(""),
+});
+
+/** The sum of many runs. */
+export class HuntReport {
+  readonly faults = new Census();
+  readonly marks = new Census();
+  readonly failures: Array<RunReport> = [];
+  seeds = 0;
+  realSeeds = 0;
+  events = 0;
+  /** Order must not matter: runs of several threads come in as they end. */
+  #first = 0;
+  #second = 0;
+  readonly #mixer = new Mixer();
+
+  add(run: RunReport): void {
+    this.seeds += 1;
+    if (run.real) this.realSeeds += 1;
+    this.events += run.events;
+    this.faults.addAll(run.faults);
+    this.marks.addAll(run.marks);
+    if (run.violation !== undefined) this.failures.push(run);
+    this.#mixer.reset(run.seed | 0);
+    this.#mixer.text(run.hash);
+    this.#first = (this.#first + this.#mixer.first) | 0;
+    this.#second = (this.#second + this.#mixer.second) | 0;
+  }
+
+  /** 16 hexadecimal characters over the hashes of all runs; equal for equal sets of seeds. */
+  get hash(): string {
+    this.#mixer.reset(this.#first);
+    this.#mixer.word(this.#second);
+    return this.#mixer.hash;
+  }
+}
+
+/** A failure in five lines. */
+export const failureLines = ({ seed, schedule, peers, violation, replay }: RunReport): ReadonlyArray<string> =>
+  violation === undefined
+    ? []
+    : [
+        `seed ${seed} (schedule ${schedule}, ${peers} peer${peers === 1 ? "" : "s"}) breaks ${violation.id}`,
+        `  fact: ${violation.facts[0]}`,
+        `  fact: ${violation.facts[1]}`,
+        `  replay: ${replay}`,
+        `  with every event: ${replay} --trace`,
+      ];
+
+const table = (title: string, counts: ReadonlyArray<readonly [string, number]>): ReadonlyArray<string> =>
+  counts.length === 0 ? [] : [title, ...counts.map(([name, count]) => `  ${String(count).padStart(9)}  ${name}`)];
+
+/** The counts of one run or of all. */
+export const countLines = (report: {
+  readonly faults: ReadonlyArray<readonly [string, number]>;
+  readonly marks: ReadonlyArray<readonly [string, number]>;
+}): ReadonlyArray<string> => [...table("faults injected", report.faults), ...table("situations reached", report.marks)];
+
