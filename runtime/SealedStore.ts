@@ -15,6 +15,7 @@ import {
   elementOf,
   type IntegrityKey,
   isSealed,
+  leafOf,
   maskOf,
   type PlainRow,
   type Seal,
