@@ -152,13 +152,13 @@ export class ServerCluster {
   }
 
   /** Starts one peer; the bootstrap secret is there until it is founded. */
-  async run(id: number, env: Readonly<Record<string, string>> = {}): Promise<void> {
+  async run(id: number, env: Readonly<Record<string, string>> = {}, devSecretsDir?: string): Promise<void> {
     const member = this.member(id);
     const founded = member.shares.length > 0;
     const secret = founded || this.#members.size === 1 ? {} : { CUSTODY_BOOTSTRAP_SECRET: bootstrapSecret };
     const scope = await Effect.runPromise(Scope.make());
     const host = { writeLog: (line: string) => void this.logs.push(line), halt: () => void this.halted.push(id) };
-    const starting = startServer({ configFile: member.configFile, env: { ...secret, ...env } }, host);
+    const starting = startServer({ configFile: member.configFile, devSecretsDir, env: { ...secret, ...env } }, host);
     const started = await Effect.runPromiseExit(Scope.extend(starting, scope));
     if (Exit.isFailure(started)) {
       await Effect.runPromise(Scope.close(scope, Exit.void));
