@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { rejection, rejectionCodes } from "../../core/Rejection.ts";
+import { errorKinds, faultOf, httpFault, problemOf } from "./HttpErrors.ts";
+
+describe("the error table", () => {
+  it("has a row for every code of the core, with the status decisions.md gives", () => {
+    const statuses = Object.fromEntries(rejectionCodes.map((code) => [code, errorKinds[code].status]));
+    expect(statuses).toMatchObject({
+      INVALID_REQUEST_BODY: 400,
+      INVALID_REF: 400,
+      INVALID_PUBLIC_KEY: 400,
+      INVALID_METADATA: 400,
+      UNSUPPORTED_ALGORITHM: 400,
+      APPROVER_NOT_FOUND: 404,
+      KEY_ALREADY_REGISTERED: 409,
+      PREPARATION_CAPACITY: 429,
+      APPROVER_REPLICATION_UNAVAILABLE: 503,
+      SEALED: 503,
+      NOT_INITIALIZED: 503,
+      UNAUTHENTICATED: 401,
+      ACCESS_DENIED: 403,
+    });
+    expect(Object.values(statuses)).not.toContain(undefined);
+  });
+
+  it("is described in docs/api.md, code by code", async () => {
+    const { readFileSync } = await import("node:fs");
+    const text = readFileSync(new URL("../../docs/api.md", import.meta.url), "utf8");
+    for (const [code, { status }] of Object.entries(errorKinds)) expect(text).toContain(`| ${status} | \`${code}\` |`);
+  });
+});
+
+describe("a problem", () => {
+  it("leaves out what is empty", () => {
+    const { status, headers, body } = problemOf(httpFault("NOT_FOUND", "Detail.", "Hint."), "id-1");
+    expect([status, headers]).toEqual([404, {}]);
+    expect(JSON.parse(body)).toEqual({
+      type: "urn:custody:problem:NOT_FOUND",
+      title: "There is no such resource",
+      status: 404,
+      detail: "Detail.",
+      instance: "urn:custody:request:id-1",
+      code: "NOT_FOUND",
+      requestId: "id-1",
+      retryable: false,
+      hint: "Hint.",
+    });
+  });
+
+  it("carries members, ref and an open outcome, which makes it retryable", () => {
+    const members = [{ peerId: 2, reason: "it is sealed" }];
+    const open = rejection("INTEGRITY_FAILURE", "d", "h", { members, ref: "r", outcomeUnknown: true });
+    expect(JSON.parse(problemOf(faultOf(open), "x").body)).toMatchObject({
+      members,
+      ref: "r",
+      outcomeUnknown: true,
+      retryable: true,
+    });
+  });
+
+  it("brings the headers its status asks for", () => {
+    expect(problemOf(httpFault("UNAUTHENTICATED", "", ""), "x").headers).toHaveProperty("www-authenticate");
+    expect(problemOf(httpFault("PREPARATION_CAPACITY", "", ""), "x").headers).toEqual({ "retry-after": "5" });
+    expect(problemOf(httpFault("METHOD_NOT_ALLOWED", "", "", { allow: "POST" }), "x").headers).toEqual({
+      allow: "POST",
+    });
+  });
+});
