@@ -1,0 +1,138 @@
+import { Either } from "effect";
+import { describe, expect, it } from "vitest";
+import { boot } from "../core/Boot.ts";
+import { descriptorJson, refDigest } from "../core/credential/SignatureCredential.ts";
+import type { Digest, PublicKey } from "../core/Digest.ts";
+import type { ActorCheck, Settings } from "../core/Event.ts";
+import type { PeerState } from "../core/PeerState.ts";
+import type { Rows, RowView } from "../core/Tables.ts";
+import { StoreFailure } from "./ByteStore.ts";
+import { cryptoOf } from "./CryptoPrimitives.ts";
+import { noblePrimitives } from "./NobleCrypto.ts";
+import { IntegrityFailure } from "./PeerStore.ts";
+import { readApprover } from "./Reads.ts";
+
+const NOW = 1_800_000_000_000;
+const crypto = cryptoOf(noblePrimitives);
+const digest = (byte: string): Digest => byte.repeat(64) as Digest;
+
+const settings: Settings = {
+  configDigest: digest("1"),
+  audience: "custody",
+  issuer: undefined,
+  peers: [],
+  bootstrapSecret: undefined,
+  development: false,
+  answerMillis: 10_000,
+};
+
+const actor = (permissions: ReadonlyArray<string>, expiresAt = NOW + 1): ActorCheck => ({
+  _tag: "Verified",
+  claims: {
+    iss: undefined,
+    sub: "reader",
+    jti: undefined,
+    audience: ["custody"],
+    expiresAt,
+    notBefore: undefined,
+    issuedAt: undefined,
+    permissions,
+  },
+});
+const reader = actor(["service.approvers.read"]);
+
+const descriptor = descriptorJson({ type: "SIGNATURE", algorithm: "ED25519", publicKey64: "AA==" });
+const ref = `alice@sha256:${refDigest(crypto.sha256, descriptor)}`;
+const row: Rows["approvers"] = {
+  id: "alice",
+  ref,
+  descriptor,
+  keyIdentity: digest("2"),
+  metadata: [],
+  revision: 1,
+  createdAt: NOW,
+  updatedAt: NOW,
+};
+
+/** A store with one approver, or what `find` makes of the question. */
+const viewOf = (find: () => Rows["approvers"] | undefined): RowView => ({
+  get: (table, key) => (table === "approvers" && key === ref ? (find() as never) : undefined),
+  scan: () => [],
+});
+const empty: RowView = { get: () => undefined, scan: () => [] };
+const initialized: PeerState = {
+  ...boot(empty, crypto, 0),
+  peer: {
+    peerId: 1,
+    threshold: 1,
+    total: 1,
+    identityKey: digest("3") as string as PublicKey,
+    integrityKey: digest("4") as string as PublicKey,
+    nonce: digest("5"),
+    unsealedOnce: true,
+  },
+};
+const unsealed: PeerState = { ...initialized, unsealed: true };
+
+const readWith = (view: RowView, state: PeerState, by: ActorCheck, wanted = ref) => {
+  const lost: Array<string> = [];
+  const ports = { view, state, crypto, settings, now: NOW, integrityLost: (where: string) => void lost.push(where) };
+  const result = readApprover(ports, by, wanted);
+  return { lost, outcome: Either.isRight(result) ? result.right : result.left.code };
+};
+const stored = viewOf(() => row);
+
+describe("a read", () => {
+  it("gives the row", () => {
+    expect(readWith(stored, unsealed, reader)).toEqual({ outcome: row, lost: [] });
+  });
+
+  it("goes on while this peer must not sign", () => {
+    const damaged = { ...unsealed, integrityFault: "approvers/other", quarantine: "old disk" };
+    expect(readWith(stored, damaged, reader).outcome).toBe(row);
+  });
+
+  it.each<[string, ActorCheck, string]>([
+    ["a refused token", { _tag: "Refused", reason: "it is odd" }, "UNAUTHENTICATED"],
+    ["an expired token", actor(["service.approvers.read"], NOW), "UNAUTHENTICATED"],
+    ["another permission", actor(["service.approvers.register"]), "ACCESS_DENIED"],
+    ["a denial", actor(["service.*.*", "-service.approvers.read"]), "ACCESS_DENIED"],
+    ["keys that cannot be had", { _tag: "Unavailable" }, "APPROVER_REPLICATION_UNAVAILABLE"],
+  ])("looks at nothing with %s", (_name, by, code) => {
+    const untouchable = viewOf(() => {
+      throw new Error("the store was read");
+    });
+    expect(readWith(untouchable, unsealed, by).outcome).toBe(code);
+    expect(readWith(untouchable, initialized, by, "nonsense").outcome).toBe(code);
+  });
+
+  it("is refused before initialization and while sealed, before the ref is looked at", () => {
+    expect(readWith(stored, boot(empty, crypto, 0), reader, "nonsense").outcome).toBe("NOT_INITIALIZED");
+    expect(readWith(stored, initialized, reader, "nonsense").outcome).toBe("SEALED");
+  });
+
+  it("tells a malformed ref from an unknown one", () => {
+    expect(readWith(stored, unsealed, reader, "alice").outcome).toBe("INVALID_REF");
+    expect(readWith(empty, unsealed, reader).outcome).toBe("APPROVER_NOT_FOUND");
+  });
+
+  it("reports a row whose seal does not hold, or that stands under the wrong ref", () => {
+    const broken = viewOf(() => {
+      throw new IntegrityFailure(`approvers/${ref}`, "the seal does not hold");
+    });
+    const where = [`approvers/${ref}`];
+    expect(readWith(broken, unsealed, reader)).toEqual({ outcome: "INTEGRITY_FAILURE", lost: where });
+    const moved = viewOf(() => ({ ...row, ref: `bob@${ref.slice(6)}` }));
+    expect(readWith(moved, unsealed, reader)).toEqual({ outcome: "INTEGRITY_FAILURE", lost: where });
+    const other = descriptorJson({ type: "SIGNATURE", algorithm: "P256", publicKey64: "AA==" });
+    const swapped = viewOf(() => ({ ...row, descriptor: other }));
+    expect(readWith(swapped, unsealed, reader)).toEqual({ outcome: "INTEGRITY_FAILURE", lost: where });
+  });
+
+  it("does not hide a disk that fails", () => {
+    const failing = viewOf(() => {
+      throw new StoreFailure("no disk");
+    });
+    expect(() => readWith(failing, unsealed, reader)).toThrow(StoreFailure);
+  });
+});
