@@ -93,4 +93,3 @@ export const countLines = (report: {
   readonly faults: ReadonlyArray<readonly [string, number]>;
   readonly marks: ReadonlyArray<readonly [string, number]>;
 }): ReadonlyArray<string> => [...table("faults injected", report.faults), ...table("situations reached", report.marks)];
-

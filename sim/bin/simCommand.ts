@@ -1,0 +1,164 @@
+/** `custody sim`: replays one seed, or hunts through many. */
+import * as Command from "@effect/cli/Command";
+import * as HelpDoc from "@effect/cli/HelpDoc";
+import * as Options from "@effect/cli/Options";
+import * as ValidationError from "@effect/cli/ValidationError";
+import { Effect, Either, Option } from "effect";
+import { countLines, failureLines, type HuntReport, reportOf, type RunReport } from "../Report.ts";
+import { DEFAULT_SCHEDULE, scheduleNames } from "../Schedules.ts";
+import { parseDuration, parseSeeds, type SeedRange } from "../Seeds.ts";
+import { runSeed } from "../Simulation.ts";
+import { hunt } from "./Hunt.ts";
+import type { HuntOptions } from "./HuntWorker.ts";
+import { Progress } from "./Progress.ts";
+
+const MOST_PEERS = 9;
+const MOST_STEPS = 1_000_000_000;
+const MOST_JOBS = 64;
+const DEFAULT_JOBS = 2;
+
+/** Says what is wrong and fails as the parser itself would; 2 is the exit code of that. */
+const misused = (message: string): Effect.Effect<never, ValidationError.ValidationError> =>
+  Effect.zipRight(
+    Effect.sync(() =>
+      process.stderr.write(`${message}
+`),
+    ),
+    Effect.fail(ValidationError.invalidValue(HelpDoc.p(message))),
+  );
+
+const between = (
+  name: string,
+  least: number,
+  most: number,
+  description: string,
+): Options.Options<Option.Option<number>> =>
+  Options.integer(name).pipe(
+    Options.filterMap(
+      (value) => (value >= least && value <= most ? Option.some(value) : Option.none()),
+      `--${name} must be a whole number from ${least} to ${most}`,
+    ),
+    Options.withDescription(description),
+    Options.optional,
+  );
+
+const options = {
+  seed: between("seed", 0, 2 ** 48, "Run this seed."),
+  seeds: Options.text("seeds").pipe(
+    Options.withPseudoName("FIRST..LAST"),
+    Options.withDescription("Run all seeds of a range, such as 1..10000."),
+    Options.optional,
+  ),
+  schedule: Options.choice("schedule", scheduleNames).pipe(
+    Options.withDescription(`What goes wrong, and when; without it ${DEFAULT_SCHEDULE}, a mix drawn from the seed.`),
+    Options.optional,
+  ),
+  peers: between("peers", 1, MOST_PEERS, "How many peers; without it drawn from the seed."),
+  steps: between("steps", 1, MOST_STEPS, "Events and requests before everything is healed and must come to rest."),
+  crypto: Options.choice("crypto", ["fast", "real"]).pipe(
+    Options.withDescription(
+      "Stand-ins, or real signatures, codec and sealed rows; without it every 16th seed is real.",
+    ),
+    Options.optional,
+  ),
+  jobs: between("jobs", 1, MOST_JOBS, `Processes of a hunt; without it ${DEFAULT_JOBS}.`),
+  time: Options.text("time").pipe(
+    Options.withPseudoName("DURATION"),
+    Options.withDescription("Begin no more seeds after this long, such as 60s, 5m or 2h."),
+    Options.optional,
+  ),
+  trace: Options.boolean("trace").pipe(Options.withDescription("Print every event of the one seed.")),
+  json: Options.boolean("json").pipe(Options.withDescription("Print the result as one line of JSON.")),
+};
+
+const write = (lines: ReadonlyArray<string>): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    process.stdout.write(lines.map((line) => `${line}\n`).join(""), () => resume(Effect.void));
+  });
+
+/** Ends the process with 1, whichever program this command is a part of: a violated invariant is a result, not an error. */
+const endAsFailed: Effect.Effect<void> = Effect.sync(() => process.exit(1));
+
+const runLines = (run: RunReport): ReadonlyArray<string> => [
+  `seed ${run.seed}, schedule ${run.schedule}, ${run.peers} peer${run.peers === 1 ? "" : "s"}, ${run.real ? "real" : "fast"} crypto`,
+  ...countLines(run),
+  `${run.events} events, trace hash ${run.hash}`,
+  ...(run.violation === undefined ? ["no violation"] : failureLines(run)),
+];
+
+const runOne = (
+  seed: number,
+  { trace, json, ...given }: HuntOptions & { readonly trace: boolean; readonly json: boolean },
+) =>
+  Effect.gen(function* () {
+    const line = trace ? (text: string) => void process.stdout.write(`${text}\n`) : undefined;
+    const run = reportOf(runSeed({ seed, ...given }, { line }), given);
+    yield* write(json ? [JSON.stringify(run)] : runLines(run));
+    if (run.violation !== undefined) yield* endAsFailed;
+  });
+
+const huntJson = (report: HuntReport, millis: number) => ({
+  seeds: report.seeds,
+  realSeeds: report.realSeeds,
+  events: report.events,
+  millis: Math.round(millis),
+  hash: report.hash,
+  faults: Object.fromEntries(report.faults.entries()),
+  marks: Object.fromEntries(report.marks.entries()),
+  failures: report.failures,
+});
+
+const huntLines = (report: HuntReport, progress: Progress): ReadonlyArray<string> => [
+  ...countLines({ faults: report.faults.entries(), marks: report.marks.entries() }),
+  `${report.seeds} seeds (${report.realSeeds} with real crypto), ${report.events} events, ${progress.rates(report)}, hash ${report.hash}`,
+  ...report.failures.flatMap(failureLines),
+  report.failures.length === 0 ? "no violation" : `${report.failures.length} seeds failed`,
+];
+
+const runMany = (
+  seeds: SeedRange,
+  { jobs, millis, json, given }: { jobs: number; millis: number | undefined; json: boolean; given: HuntOptions },
+) =>
+  Effect.gen(function* () {
+    const progress = new Progress(seeds.last - seeds.first + 1);
+    const report = yield* Effect.promise(() =>
+      hunt({ seeds, jobs, millis, options: given, progress: progress.update }),
+    );
+    progress.end();
+    yield* write(json ? [JSON.stringify(huntJson(report, progress.millis))] : huntLines(report, progress));
+    if (report.failures.length > 0) yield* endAsFailed;
+  });
+
+const parsed = <A>(text: Option.Option<string>, parse: (text: string) => Either.Either<A, string>) =>
+  Option.match(text, {
+    onNone: () => Effect.succeed(undefined),
+    onSome: (given) => Effect.catchAll(parse(given), misused),
+  });
+
+const run = Command.make("run", options, ({ seed, seeds, schedule, peers, steps, crypto, jobs, time, trace, json }) =>
+  Effect.gen(function* () {
+    const range = yield* parsed(seeds, parseSeeds);
+    const millis = yield* parsed(time, parseDuration);
+    const given: HuntOptions = {
+      schedule: Option.getOrUndefined(schedule),
+      peers: Option.getOrUndefined(peers),
+      steps: Option.getOrUndefined(steps),
+      real: Option.getOrUndefined(Option.map(crypto, (kind) => kind === "real")),
+    };
+    if (Option.isSome(seed) === (range !== undefined))
+      return yield* misused("Give one of --seed 42 and --seeds 1..10000.");
+    if (Option.isSome(seed)) {
+      if (millis !== undefined || Option.isSome(jobs)) return yield* misused("--jobs and --time belong to --seeds.");
+      return yield* runOne(seed.value, { ...given, trace, json });
+    }
+    if (trace) return yield* misused("--trace belongs to --seed.");
+    if (range !== undefined)
+      yield* runMany(range, { jobs: Option.getOrElse(jobs, () => DEFAULT_JOBS), millis, json, given });
+  }),
+).pipe(Command.withDescription("Run the peers in a simulated world, reproducibly, with every invariant checked."));
+
+/** The command `sim`. Ends with 0 when nothing was violated, 1 when something was, 2 on wrong usage. */
+export const sim = Command.make("sim").pipe(
+  Command.withDescription("The seeded simulator."),
+  Command.withSubcommands([run]),
+);
