@@ -102,6 +102,24 @@ describe("a development cluster", () => {
   });
 });
 
+describe("a peer whose disk fails", () => {
+  it("stops at once with one line of log, and leaves the outcome open", async () => {
+    const cluster = track(await ServerCluster.found(1, "approvers: {answer-timeout: 1s}"));
+    await cluster.tamper(1, "DROP TABLE audit");
+    const open = await cluster.register(1, registration("unknown"));
+    expect(open.json).toMatchObject({
+      status: 503,
+      code: "APPROVER_REPLICATION_UNAVAILABLE",
+      retryable: true,
+      outcomeUnknown: true,
+    });
+    expect(cluster.halted).toEqual([1]);
+    const lines = cluster.logs.filter((line) => line.includes('"event":"stopping"'));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/the database could not be written.*the outcome is unknown/);
+  });
+});
+
 describe("a peer that cannot start", () => {
   it("says why: the port is taken, the folder is in use", async () => {
     const cluster = track(await ServerCluster.start(1));
