@@ -74,14 +74,16 @@ export class ServerCluster {
   readonly halted: Array<number> = [];
   readonly #members = new Map<number, Member>();
   readonly #extra: string;
+  readonly #scheme: "http" | "https";
   #issuer: DevelopmentIssuer | undefined;
   token = "";
 
   private constructor(extra: string) {
     this.#extra = extra;
+    this.#scheme = extra.includes("tls:") ? "https" : "http";
   }
 
-  /** Starts peers that are not initialized yet. `extra` is more YAML for each configuration. */
+  /** Starts peers that are not initialized yet. `extra` is more YAML for each configuration, or `tls: {…}` for the peer APIs. */
   static async start(total: number, extra = ""): Promise<ServerCluster> {
     const cluster = new ServerCluster(extra);
     cluster.#issuer = await Effect.runPromise(openDevelopmentIssuer(join(cluster.folder, "issuer")));
@@ -127,16 +129,16 @@ export class ServerCluster {
     const folder = join(this.folder, `peer-${id}`);
     mkdirSync(folder);
     const others = ports.flatMap((port, index) =>
-      index + 1 === id ? [] : [`    - {id: ${index + 1}, url: "http://127.0.0.1:${port}"}`],
+      index + 1 === id ? [] : [`    - {id: ${index + 1}, url: "${this.#scheme}://127.0.0.1:${port}"}`],
     );
     const lines = [
       "peer: {data-dir: data, log-level: debug}",
       "http: {port: 0}",
-      `peer-http: {port: ${peerPort}}`,
+      `peer-http: {port: ${peerPort}${this.#scheme === "https" ? `, ${this.#extra}` : ""}}`,
       ...(others.length === 0 ? [] : ["cluster:", "  peers:", ...others]),
       `auth: {audience: ${audience}, jwks: {file: ../issuer/jwks.json}}`,
       "seal: {shares: 3, threshold: 2}",
-      this.#extra,
+      ...(this.#scheme === "https" ? [] : [this.#extra]),
     ];
     const configFile = join(folder, "config.yaml");
     writeFileSync(configFile, `${lines.join("\n")}\n`);
