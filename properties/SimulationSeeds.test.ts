@@ -1,0 +1,12 @@
+/** Seeds that once found something, and one of each kind: replayed for ever. */
+import { expect, it } from "vitest";
+import { isSchedule } from "../sim/Schedules.ts";
+import { runSeed } from "../sim/Simulation.ts";
+import seeds from "./seeds.json" with { type: "json" };
+
+it.each(seeds)("$name: seed $seed of $schedule with $peers peers", ({ seed, schedule, peers }) => {
+  if (!isSchedule(schedule)) throw new TypeError(`seeds.json names no schedule: ${schedule}`);
+  const result = runSeed({ seed, schedule, peers });
+  expect(result.violation?.message).toBeUndefined();
+  expect(result.marks.find(([name]) => name === "answered 201")?.[1]).toBeGreaterThan(0);
+});

@@ -1,0 +1,83 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { LayeredDisk } from "./LayeredDisk.ts";
+
+describe("the layers of a disk", () => {
+  let durable: number;
+  let disk: LayeredDisk<string>;
+  let reported: Array<string>;
+
+  const put = (key: string, value: string, op: "insert" | "replace" = "insert"): void =>
+    disk.commit([{ op, table: "keys", key, value }], (failure) => reported.push(failure?.message ?? "done"));
+  const get = (key: string): string | undefined => disk.get("keys", key);
+
+  beforeEach(() => {
+    durable = 0;
+    reported = [];
+    disk = new LayeredDisk(
+      () => {},
+      () => {
+        durable += 1;
+      },
+    );
+  });
+
+  it("shows a commit when its flush ends, and reports it once", () => {
+    put("a", "1");
+    expect(get("a")).toBeUndefined();
+    disk.endFlush("durable");
+    disk.endFlush("durable");
+    expect([get("a"), reported, durable]).toEqual(["1", ["done"], 1]);
+  });
+
+  it("forgets a commit whose process crashed, unless its bytes were already visible", () => {
+    put("a", "1");
+    disk.crash(false);
+    expect([get("a"), disk.isVolatile]).toEqual([undefined, false]);
+    put("a", "2");
+    disk.crash(true);
+    expect([get("a"), disk.isVolatile, durable, reported]).toEqual(["2", true, 0, []]);
+  });
+
+  it("loses what is visible and volatile with the power, and keeps it once an open made it durable", () => {
+    put("a", "1");
+    disk.endFlush("durable");
+    put("a", "2", "replace");
+    disk.crash(true);
+    disk.losePower();
+    expect([get("a"), disk.isVolatile]).toEqual(["1", false]);
+    put("a", "3", "replace");
+    disk.crash(true);
+    disk.makeDurable();
+    disk.losePower();
+    expect([get("a"), durable]).toEqual(["3", 2]);
+  });
+
+  it("keeps what was flushed, whether or not anybody was told", () => {
+    put("a", "1");
+    disk.endFlush("durable, unreported");
+    disk.losePower();
+    expect([get("a"), reported, durable]).toEqual(["1", [], 1]);
+  });
+
+  it("leaves the outcome of a failed flush open and stops until the next open", () => {
+    put("a", "1");
+    disk.endFlush("failed, durable");
+    expect(() => get("a")).toThrow("the flush failed");
+    disk.losePower();
+    expect(get("a")).toBe("1");
+    put("b", "1");
+    disk.endFlush("failed, lost");
+    disk.losePower();
+    expect([get("b"), reported]).toEqual([undefined, ["the flush failed", "the flush failed"]]);
+  });
+
+  it("loses a lying flush with the power, several of them in order", () => {
+    put("a", "1");
+    disk.endFlush("reported, volatile");
+    put("a", "2", "replace");
+    disk.endFlush("reported, volatile");
+    expect([get("a"), reported, durable]).toEqual(["2", ["done", "done"], 0]);
+    disk.losePower();
+    expect(get("a")).toBeUndefined();
+  });
+});
