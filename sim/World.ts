@@ -44,6 +44,9 @@ const SWEEP_EVENTS = 2_000;
 const DOWN_MICROS = [20_000, 200_000, 500_000, 8_000_000] as const;
 const SEALED_MICROS = [5_000, 50_000, 100_000, 2_000_000] as const;
 
+/** What the slowest disk takes for one flush. */
+const SLOWEST_FLUSH_MICROS = 4_000_000;
+
 export type CrashKind = "process" | "process, bytes visible" | "power";
 
 /** A packet as it was sent, for the faults that replay or alter one. */
@@ -364,8 +367,8 @@ export class World {
   #scheduleFlush(peer: SimPeer): void {
     const { process } = peer;
     const { leastFlushMicros, mostFlushMicros } = this.plan.disk;
-    const latency =
-      this.streams.disk.between(leastFlushMicros, mostFlushMicros) * (this.#slowDisks.get(peer.slot) ?? 1);
+    const usual = this.streams.disk.between(leastFlushMicros, mostFlushMicros);
+    const latency = Math.min(usual * (this.#slowDisks.get(peer.slot) ?? 1), SLOWEST_FLUSH_MICROS);
     const crash = this.#flushCrashes.get(peer.slot);
     if (crash !== undefined) {
       this.#flushCrashes.delete(peer.slot);
