@@ -11,23 +11,12 @@ import type { Digest, PublicKey } from "../core/Digest.ts";
 import type { PeerState } from "../core/PeerState.ts";
 import {
   ENVELOPE_TAG,
+  envelopeBytesCodec,
   envelopeCodec,
   type Message,
-  messageCodec,
   signedEnvelopeCodec,
 } from "../core/protocol/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
-
-/** What goes to every member is one object, so it is encoded once. */
-const encoded = new WeakMap<Message, Uint8Array>();
-
-const encodedOnce = (message: Message): Uint8Array => {
-  const known = encoded.get(message);
-  if (known !== undefined) return known;
-  const bytes = encode(messageCodec, message);
-  encoded.set(message, bytes);
-  return bytes;
-};
 
 /** Closes an envelope; without a signer (a sealed peer) only the answer to a probe may go, unsigned. */
 export const sealEnvelope = (
@@ -38,14 +27,13 @@ export const sealEnvelope = (
   message: Message,
 ): Uint8Array | undefined => {
   if (state.peer === undefined || (signer === undefined && message._tag !== "Ready")) return undefined;
-  const envelope = {
-    topologyDigest: state.membership?.digest,
-    from: state.peer.peerId,
-    to,
-    nonce,
-    message: encodedOnce(message),
-  };
-  return encode(signedEnvelopeCodec, { envelope, signature: signer?.sign(ENVELOPE_TAG, envelopeCodec, envelope) });
+  const from = state.peer.peerId;
+  const envelope = encode(envelopeCodec, { from, to, topologyDigest: state.membership?.digest, nonce, message });
+  return encode(signedEnvelopeCodec, {
+    from,
+    envelope,
+    signature: signer?.sign(ENVELOPE_TAG, envelopeBytesCodec, envelope),
+  });
 };
 
 export interface Opened {
@@ -60,12 +48,6 @@ const knownKey = ({ membership, founding }: PeerState, from: PeerId): PublicKey 
     : (founding.vote?.topology.members.find((each) => each.peerId === from)?.identityKey ??
       founding.cards.get(from)?.identityKey);
 
-/** A peer that introduces itself shows its key; every other one must be known. */
-const keyOf = (state: PeerState, from: PeerId, message: Message): PublicKey | undefined =>
-  message._tag === "GenesisCard" || message._tag === "GenesisRefused"
-    ? message.card.identityKey
-    : knownKey(state, from);
-
 /** What a stranger may make this peer decode before a signature is checked: a card or a topology, not more. */
 const STRANGER_BYTES = 64 * 1024;
 
@@ -73,34 +55,35 @@ const STRANGER_BYTES = 64 * 1024;
 const crossesTopologies = (message: Message): boolean =>
   message._tag.startsWith("Genesis") || message._tag === "ReadyProbe" || message._tag === "Ready";
 
+const refuse = (field: string, why: string): Either.Either<never, string> => Either.left(`envelope.${field}: ${why}`);
+
 /** Opens an envelope; the left side says what is wrong with it, without content. */
 export const openEnvelope = (crypto: Crypto, state: PeerState, bytes: Uint8Array): Either.Either<Opened, string> => {
   if (state.peer === undefined) return Either.left("this peer is not initialized");
   const outer = decode(signedEnvelopeCodec, bytes);
-  if (Either.isLeft(outer)) return Either.left(`envelope: ${outer.left}`);
-  const { envelope, signature } = outer.right;
-  if (envelope.to !== state.peer.peerId) return Either.left("envelope.to: names another peer");
-  const { from } = envelope;
-  const known = knownKey(state, from);
-  const isVouched =
-    known !== undefined &&
+  if (Either.isLeft(outer)) return refuse("bytes", outer.left);
+  const { from, envelope, signature } = outer.right;
+  const isSignedBy = (key: PublicKey | undefined): boolean =>
+    key !== undefined &&
     signature !== undefined &&
-    crypto.verify(known, ENVELOPE_TAG, envelopeCodec, envelope, signature);
-  if (!isVouched && envelope.message.length > STRANGER_BYTES)
-    return Either.left("envelope.signature: does not verify for a message of this size");
-  const inner = decode(messageCodec, envelope.message);
-  if (Either.isLeft(inner)) return Either.left(`envelope.message: ${inner.left}`);
-  const message = inner.right;
-  if (!crossesTopologies(message) && envelope.topologyDigest !== state.membership?.digest)
-    return Either.left("envelope.topologyDigest: is not the topology of this peer");
+    crypto.verify(key, ENVELOPE_TAG, envelopeBytesCodec, envelope, signature);
+  const isVouched = isSignedBy(knownKey(state, from));
+  if (!isVouched && envelope.length > STRANGER_BYTES)
+    return refuse("signature", "does not verify for a message of this size");
+  const inner = decode(envelopeCodec, envelope);
+  if (Either.isLeft(inner)) return refuse("content", inner.left);
+  const { message } = inner.right;
+  if (inner.right.from !== from) return refuse("from", "is not the same inside and outside");
+  if (inner.right.to !== state.peer.peerId) return refuse("to", "names another peer");
+  if (!crossesTopologies(message) && inner.right.topologyDigest !== state.membership?.digest)
+    return refuse("topologyDigest", "is not the topology of this peer");
+  const opened = Either.right({ from, message });
+  // A peer that introduces itself shows its key; every other one must be known by it.
+  if (message._tag === "GenesisCard" || message._tag === "GenesisRefused")
+    return isSignedBy(message.card.identityKey) ? opened : refuse("signature", "does not verify");
   if (signature === undefined)
     return message._tag === "Ready" && message.sealed
-      ? Either.right({ from, message })
-      : Either.left("envelope.signature: only a sealed peer's answer to a probe may go unsigned");
-  const key = keyOf(state, from, message);
-  if (key === undefined) return Either.left("envelope.from: is not known here");
-  return (key === known && isVouched) ||
-    (key !== known && crypto.verify(key, ENVELOPE_TAG, envelopeCodec, envelope, signature))
-    ? Either.right({ from, message })
-    : Either.left("envelope.signature: does not verify");
+      ? opened
+      : refuse("signature", "only a sealed peer's answer to a probe may go unsigned");
+  return isVouched ? opened : refuse("signature", "does not verify for a member of this cluster");
 };

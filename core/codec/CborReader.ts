@@ -45,8 +45,11 @@ const shapeFault = (bytes: Uint8Array): string | undefined => {
   return undefined;
 };
 
-const sameBytes = (left: Uint8Array, right: Uint8Array): boolean =>
-  left.length === right.length && left.every((byte, index) => byte === right[index]);
+const sameBytes = (left: Uint8Array, right: Uint8Array): boolean => {
+  if (left.length !== right.length) return false;
+  for (let index = 0; index < left.length; index++) if (left[index] !== right[index]) return false;
+  return true;
+};
 
 const OPTIONS = {
   strict: true,

@@ -66,7 +66,21 @@ class CborSink implements Sink {
   }
 
   text(value: string): void {
-    this.#append(3, utf8ToBytes(value));
+    const start = this.#length;
+    this.#head(3, value.length);
+    this.#reserve(value.length);
+    const buffer = this.#buffer;
+    let at = this.#length;
+    for (let index = 0; index < value.length; index++) {
+      const unit = value.charCodeAt(index);
+      if (unit > 0x7f) {
+        // Not ASCII after all: the length was wrong, so begin again with the bytes.
+        this.#length = start;
+        return this.#append(3, utf8ToBytes(value));
+      }
+      buffer[at++] = unit;
+    }
+    this.#length = at;
   }
 
   hex(value: string): void {

@@ -122,21 +122,25 @@ export type Message = TypeOf<typeof messageCodec>;
 export type MessageOf<T extends Message["_tag"]> = Extract<Message, { readonly _tag: T }>;
 export type Outcome = TypeOf<typeof outcomeCodec>;
 
-/** The envelope: `type` is the message's tag inside `message`; the signature covers all of it. */
+/** What is signed: who says what to whom, in which topology. */
 export const envelopeCodec = record({
-  /** Absent until a topology is pinned. */
-  topologyDigest: nullable(digest),
   from: uint,
   to: uint,
+  /** Absent until a topology is pinned. */
+  topologyDigest: nullable(digest),
   /** Fresh for each envelope. */
   nonce: digest,
-  message: bytes(Limits.envelopeBytes),
+  message: messageCodec,
 });
-export type Envelope = TypeOf<typeof envelopeCodec>;
+
+/** The encoding of an envelope as it is signed: nothing in it is looked at before the signature holds. */
+export const envelopeBytesCodec = bytes(Limits.envelopeBytes);
 export const ENVELOPE_TAG = "CUSTODY_ENVELOPE_V1";
 
 export const signedEnvelopeCodec = record({
-  envelope: envelopeCodec,
+  /** Names the key to verify with; the same as inside. */
+  from: uint,
+  envelope: envelopeBytesCodec,
   /** Absent only where the sender is sealed and answers a probe. */
   signature: nullable(signature),
 });
