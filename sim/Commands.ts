@@ -38,6 +38,7 @@ export const AUDIENCE = "custody";
 export class Commands {
   readonly #cryptography: Cryptography;
   readonly #byBody = new Map<string, Command>();
+  readonly #byName = new Map<string, Command>();
   readonly #tokens = new Map<number, Token>();
   #nextToken = 1;
 
@@ -47,16 +48,18 @@ export class Commands {
 
   /** A registration of a sample key under an id; equal arguments give equal bytes. */
   command(id: string, key: number, team: string): Command {
+    const name = `${id} ${key} ${team}`;
+    const said = this.#byName.get(name);
+    if (said !== undefined) return said;
     const { algorithm, submitted64, normal64 } = this.#cryptography.sampleKey(key);
     const rawBody = utf8ToBytes(
       `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":{"team":"${team}"}}`,
     );
     const bodyDigest = bytesToHex(this.#cryptography.crypto.sha256(rawBody));
-    const known = this.#byBody.get(bodyDigest);
-    if (known !== undefined) return known;
     const descriptor = `{"algorithm":"${algorithm}","publicKey64":"${normal64}","type":"SIGNATURE","version":1}`;
     const command = { id, key, team, rawBody, bodyDigest, descriptor };
     this.#byBody.set(bodyDigest, command);
+    this.#byName.set(name, command);
     return command;
   }
 

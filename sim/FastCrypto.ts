@@ -7,7 +7,7 @@
 import type { Codec } from "../core/codec/Codec.ts";
 import type { Crypto, Signer } from "../core/Crypto.ts";
 import type { Digest, PublicKey, SetAccumulator, Signature } from "../core/Digest.ts";
-import { hexOfWords, Mixer } from "./Mixer.ts";
+import { hexOfWord, Mixer } from "./Mixer.ts";
 import type { Prng } from "./Prng.ts";
 
 /** Values digested again and again by everyone who sees them; they are immutable, so their digest is kept. */
@@ -22,6 +22,9 @@ const rememberedTags: ReadonlySet<string> = new Set([
 interface Remembered {
   readonly tag: string;
   readonly digest: Digest;
+  /** The last signature over it that was found valid, and whose. */
+  key: PublicKey | undefined;
+  signature: Signature | undefined;
 }
 
 const tagWords = new Map<string, number>();
@@ -66,14 +69,17 @@ export const fastCrypto = (entropy: Prng): FastCrypto => {
     return asDigest(mixer.hash);
   };
 
-  const digest = <A>(tag: string, codec: Codec<A>, value: A): Digest => {
-    if (typeof value !== "object" || value === null || !rememberedTags.has(tag)) return hash(tag, codec, value);
+  const remember = <A>(tag: string, codec: Codec<A>, value: A): Remembered | undefined => {
+    if (typeof value !== "object" || value === null || !rememberedTags.has(tag)) return undefined;
     const remembered = known.get(value);
-    if (remembered?.tag === tag) return remembered.digest;
-    const fresh = hash(tag, codec, value);
-    known.set(value, { tag, digest: fresh });
+    if (remembered?.tag === tag) return remembered;
+    const fresh = { tag, digest: hash(tag, codec, value), key: undefined, signature: undefined };
+    known.set(value, fresh);
     return fresh;
   };
+
+  const digest = <A>(tag: string, codec: Codec<A>, value: A): Digest =>
+    remember(tag, codec, value)?.digest ?? hash(tag, codec, value);
 
   const signatureOf = (secret: number, preimage: Digest): Signature => {
     mixer.reset(secret);
@@ -93,17 +99,20 @@ export const fastCrypto = (entropy: Prng): FastCrypto => {
       mixer.bytes(bytes);
       const { first, second } = mixer;
       const result = new Uint8Array(32);
-      const view = new DataView(result.buffer);
-      for (let at = 0; at < 32; at += 8) {
-        view.setInt32(at, first);
-        view.setInt32(at + 4, second);
-      }
+      for (let at = 0; at < 32; at += 1) result[at] = ((at & 4) === 0 ? first : second) >>> (24 - 8 * (at & 3));
       return result;
     },
     digest,
     verify: (key, tag, codec, value, signature) => {
       const secret = secrets.get(key);
-      return secret !== undefined && signatureOf(secret, digest(tag, codec, value)) === signature;
+      if (secret === undefined) return false;
+      const remembered = remember(tag, codec, value);
+      if (remembered === undefined) return signatureOf(secret, hash(tag, codec, value)) === signature;
+      if (remembered.key === key && remembered.signature === signature) return true;
+      if (signatureOf(secret, remembered.digest) !== signature) return false;
+      remembered.key = key;
+      remembered.signature = signature;
+      return true;
     },
     isPublicKey: (key) => secrets.has(key),
     mac: (secret, tag, codec, value) => {
@@ -128,7 +137,7 @@ export const fastCrypto = (entropy: Prng): FastCrypto => {
   const newSigner = (): Signer => {
     const secret = entropy.below(0x7fffffff);
     mixer.reset(secret);
-    const publicKey = hexOfWords(mixer.first, entropy.below(0x7fffffff)).repeat(4) as PublicKey;
+    const publicKey = (hexOfWord(mixer.first) + hexOfWord(entropy.below(0x7fffffff))).repeat(4) as PublicKey;
     secrets.set(publicKey, secret);
     return { publicKey, sign: (tag, codec, value) => signatureOf(secret, digest(tag, codec, value)) };
   };

@@ -73,9 +73,8 @@ export class LayeredDisk<V> {
     this.#pending = undefined;
     this.#failure ??= this.#refusal(pending.changes);
     if (this.#failure === undefined && how !== "failed, lost") {
-      const undo = this.#apply(pending.changes);
-      if (how === "reported, volatile") this.#undo.push(...undo);
-      else this.#durable();
+      this.#apply(pending.changes, how === "reported, volatile");
+      if (how !== "reported, volatile") this.#durable();
     }
     if (how === "durable, unreported") return;
     if (how.startsWith("failed")) this.#failure ??= new StoreFailure("the flush failed");
@@ -88,7 +87,7 @@ export class LayeredDisk<V> {
     this.#pending = undefined;
     this.#failure = undefined;
     if (pending !== undefined && visible && this.#refusal(pending.changes) === undefined)
-      this.#undo.push(...this.#apply(pending.changes));
+      this.#apply(pending.changes, true);
   }
 
   /** Everything volatile vanishes. */
@@ -143,14 +142,12 @@ export class LayeredDisk<V> {
     return undefined;
   }
 
-  #apply(changes: ReadonlyArray<RowChange<V>>): ReadonlyArray<Undo<V>> {
-    const undo: Array<Undo<V>> = [];
+  #apply(changes: ReadonlyArray<RowChange<V>>, isVolatile: boolean): void {
     for (const change of changes) {
       const rows = this.#rows(change.table);
-      undo.push({ table: change.table, key: change.key, before: rows.get(change.key) });
+      if (isVolatile) this.#undo.push({ table: change.table, key: change.key, before: rows.get(change.key) });
       if (change.op === "remove") rows.delete(change.key);
       else rows.set(change.key, change.value);
     }
-    return undo;
   }
 }

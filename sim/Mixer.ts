@@ -10,24 +10,33 @@ const SECOND = 0x85ebca77;
 const HEX_HEAD = 16;
 const HEX_TAIL = 4;
 
-export const hexOfWords = (first: number, second: number): string =>
-  (first >>> 0).toString(16).padStart(8, "0") + (second >>> 0).toString(16).padStart(8, "0");
+const bytePairs = Array.from({ length: 0x10000 }, (_, value) => value.toString(16).padStart(4, "0"));
 
+/** A 32-bit word as 8 hexadecimal characters. */
+export const hexOfWord = (word: number): string => `${bytePairs[word >>> 16]}${bytePairs[word & 0xffff]}`;
+
+const finished = (lane: number): number => {
+  let mixed = Math.imul(lane ^ (lane >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
+};
+
+// Everything that is hashed goes through here, so the lanes are plain fields and loops keep them in locals.
 export class Mixer implements Sink {
-  #first = FIRST;
-  #second = SECOND;
+  left = FIRST;
+  right = SECOND;
 
   reset(seed: number): this {
-    this.#first = FIRST ^ seed;
-    this.#second = SECOND + Math.imul(seed, FIRST);
+    this.left = FIRST ^ seed;
+    this.right = (SECOND + Math.imul(seed, FIRST)) | 0;
     return this;
   }
 
   word(value: number): void {
-    this.#first = Math.imul(this.#first ^ value, 0x9e3779b1);
-    this.#first ^= this.#first >>> 15;
-    this.#second = Math.imul(this.#second ^ value, 0x5f356495);
-    this.#second = (this.#second << 13) | (this.#second >>> 19);
+    const left = Math.imul(this.left ^ value, 0x9e3779b1);
+    const right = Math.imul(this.right ^ value, 0x5f356495);
+    this.left = left ^ (left >>> 15);
+    this.right = (right << 13) | (right >>> 19);
   }
 
   uint(value: number): void {
@@ -38,20 +47,31 @@ export class Mixer implements Sink {
   text(value: string): void {
     const { length } = value;
     this.word(length);
-    for (let index = 0; index < length; index++) this.word(value.charCodeAt(index));
+    let index = 1;
+    for (; index < length; index += 2) this.word((value.charCodeAt(index - 1) << 16) | value.charCodeAt(index));
+    if (index === length) this.word(value.charCodeAt(index - 1));
   }
 
   bytes(value: Uint8Array): void {
-    this.word(value.length);
-    for (const byte of value) this.word(byte);
+    const { length } = value;
+    this.word(length);
+    let index = 3;
+    for (; index < length; index += 4)
+      this.word(
+        ((value[index - 3] ?? 0) << 24) |
+          ((value[index - 2] ?? 0) << 16) |
+          ((value[index - 1] ?? 0) << 8) |
+          (value[index] ?? 0),
+      );
+    for (index -= 3; index < length; index++) this.word(value[index] ?? 0);
   }
 
   hex(value: string): void {
     const { length } = value;
     this.word(length);
     const head = Math.min(length, HEX_HEAD);
-    for (let index = 0; index < head; index += 2)
-      this.word((value.charCodeAt(index) << 16) | value.charCodeAt(index + 1));
+    for (let index = 1; index < head; index += 2)
+      this.word((value.charCodeAt(index - 1) << 16) | value.charCodeAt(index));
     for (let index = Math.max(head, length - HEX_TAIL); index < length; index++) this.word(value.charCodeAt(index));
   }
 
@@ -71,22 +91,16 @@ export class Mixer implements Sink {
     this.word(count);
   }
 
-  #finished(lane: number): number {
-    let mixed = Math.imul(lane ^ (lane >>> 16), 0x85ebca6b);
-    mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-    return mixed ^ (mixed >>> 16);
-  }
-
   get first(): number {
-    return this.#finished(this.#first ^ (this.#second >>> 7));
+    return finished(this.left ^ (this.right >>> 7));
   }
 
   get second(): number {
-    return this.#finished(this.#second + Math.imul(this.#first, 3));
+    return finished((this.right + Math.imul(this.left, 3)) | 0);
   }
 
   /** 16 hexadecimal characters. */
   get hash(): string {
-    return hexOfWords(this.first, this.second);
+    return hexOfWord(this.first) + hexOfWord(this.second);
   }
 }

@@ -4,11 +4,10 @@
  */
 import { type RandomGenerator, unsafeUniformIntDistribution, xoroshiro128plus } from "pure-rand";
 import type { Digest } from "../core/Digest.ts";
+import { hexOfWord } from "./Mixer.ts";
 
 const concerns = ["plan", "network", "disk", "crashes", "workload", "entropy", "clock"] as const;
 export type Concern = (typeof concerns)[number];
-
-const hexWord = (word: number): string => (word >>> 0).toString(16).padStart(8, "0");
 
 /** Neighbouring seeds must not give neighbouring streams (the finalizer of MurmurHash3). */
 const scatter = (value: number): number => {
@@ -46,7 +45,7 @@ export class Prng {
 
   /** 64 hexadecimal characters that hold 64 random bits. */
   digest(): Digest {
-    const half = hexWord(this.#generator.unsafeNext()) + hexWord(this.#generator.unsafeNext());
+    const half = hexOfWord(this.#generator.unsafeNext()) + hexOfWord(this.#generator.unsafeNext());
     return half.repeat(4) as Digest;
   }
 }

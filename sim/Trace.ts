@@ -6,6 +6,7 @@ import { Mixer } from "./Mixer.ts";
 
 export class Trace {
   readonly #mixer = new Mixer();
+  readonly #words = new Map<string, number>();
   readonly #write: ((line: string) => void) | undefined;
 
   /** @param write takes each line as it happens; without it only the hash is kept */
@@ -17,16 +18,29 @@ export class Trace {
    * Records one happening.
    *
    * @param at microseconds of virtual time
-   * @param who a peer's number, 0 for the world
-   * @param detail never holds a secret (S29 reads it too)
+   * @param who a peer's number
+   * @param what one of few words, mixed by its number
+   * @param detail one of few words too; never holds a secret (S29 reads it)
+   * @param other a number that belongs to it: another peer, a request, a count of rows
    */
-  note(at: number, what: string, who: number, detail: string): void {
+  note(at: number, who: number, what: string, detail: string, other: number): void {
     const mixer = this.#mixer;
     mixer.uint(at);
-    mixer.text(what);
     mixer.word(who);
-    mixer.text(detail);
-    this.#write?.(`${String(at).padStart(12)} ${what} ${who === 0 ? "world" : `peer ${who}`} ${detail}`);
+    mixer.word(this.#wordOf(what));
+    mixer.word(this.#wordOf(detail));
+    mixer.uint(other);
+    this.#write?.(`${String(at).padStart(12)} peer ${who} ${what} ${detail} ${other}`);
+  }
+
+  /** The number of a word is its hash, not its turn, so that it is the same in every process. */
+  #wordOf(text: string): number {
+    const known = this.#words.get(text);
+    if (known !== undefined) return known;
+    const mixer = new Mixer();
+    mixer.text(text);
+    this.#words.set(text, mixer.first);
+    return mixer.first;
   }
 
   /** 16 hexadecimal characters over everything noted so far. */

@@ -191,9 +191,9 @@ export class World {
     this.scheduler.after(micros, run);
   }
 
-  #note(what: string, who: number, detail: string): void {
+  #note(what: string, who: number, detail: string, other = 0): void {
     for (const hook of this.#traced) hook(detail);
-    this.trace.note(this.scheduler.now, what, who, detail);
+    this.trace.note(this.scheduler.now, who, what, detail, other);
   }
 
   #settings(slot: number): Settings {
@@ -260,7 +260,7 @@ export class World {
     if (packet === undefined || slot === undefined) return;
     if (this.recent.length >= KEPT_PACKETS) this.recent.shift();
     this.recent.push({ from: peer, to: slot, packet, message });
-    this.#note("send", peer.slot, `${message._tag} to ${to}`);
+    this.#note("send to", peer.slot, message._tag, to);
     for (const delay of this.network.route(peer.slot, slot)) this.transmit(slot, packet, delay);
     for (const nemesis of this.nemeses) nemesis.sent?.(this, peer, to, message);
   }
@@ -282,7 +282,7 @@ export class World {
     const { from } = opened.right;
     const { message } = opened.right;
     const handled = this.#tampering.delivered?.(this, peer, message) ?? message;
-    this.#note("deliver", peer.slot, `${message._tag} from ${from}`);
+    this.#note("deliver from", peer.slot, message._tag, from);
     const actors = tokensIn(handled).map((token) => this.#judge(peer, token));
     const event = delivery(from, handled, actors);
     for (const hook of this.#delivered) hook(peer, message);
@@ -303,7 +303,7 @@ export class World {
     const askedAt = this.#asked.get(requestId);
     this.#asked.delete(requestId);
     const detail = answer._tag === "Rejected" ? answer.rejection.code : answer._tag;
-    this.#note("reply", peer.slot, `${requestId} ${detail}`);
+    this.#note("reply", peer.slot, detail, Number(requestId.slice(1)) || 0);
     for (const hook of this.#replied) hook(peer, { requestId, answer, askedAt, repliedAt: this.now });
     this.marks.add(answer._tag === "Registered" ? `answered ${answer.created ? 201 : 200}` : `answered ${detail}`);
     if (requestId.startsWith("init-") && answer._tag === "Initialized") this.#unsealSoon(peer);
@@ -388,7 +388,7 @@ export class World {
     const how = this.#tampering.flushEnd?.(peer) ?? this.#flushEnds.get(peer.slot) ?? "durable";
     this.#flushEnds.delete(peer.slot);
     if (how.startsWith("failed")) this.#failing.add(peer.slot);
-    this.#note("flush", peer.slot, `${peer.underWay.length} rows ${how}`);
+    this.#note("flush", peer.slot, how, peer.underWay.length);
     peer.endFlush(how);
     if (how === "durable, unreported") {
       this.marks.add("crashed after a flush, before it was reported");
@@ -542,7 +542,7 @@ export class World {
     if (!peer.isUp) return false;
     this.calls += 1;
     this.#asked.set(requestId, this.now);
-    this.#note("request", peer.slot, requestId);
+    this.#note("request", peer.slot, "", Number(requestId.slice(1)));
     peer.dispatch({ _tag: "Command", requestId, call, token, actor: this.#judge(peer, token) });
     this.#settle(peer);
     return true;

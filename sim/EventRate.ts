@@ -1,0 +1,40 @@
+/** How many events a second the simulator does, with every checker on; for the bench. */
+import type { ScheduleName } from "./Schedules.ts";
+import { runSeed } from "./Simulation.ts";
+
+export interface EventRateOptions {
+  /** Milliseconds by the clock of whoever asks; the simulator has none. */
+  readonly nowMillis: () => number;
+  /** How long to measure, after as long again to warm up. */
+  readonly millis: number;
+  readonly schedule?: ScheduleName | undefined;
+  readonly peers?: number | undefined;
+}
+
+export interface EventRate {
+  readonly events: number;
+  readonly seeds: number;
+  readonly millis: number;
+  readonly eventsPerSecond: number;
+}
+
+const runFor = ({ nowMillis, millis, schedule, peers }: EventRateOptions, first: number): EventRate => {
+  const startedAt = nowMillis();
+  let events = 0;
+  let seeds = 0;
+  let passed = 0;
+  while (passed < millis) {
+    const { violation, ...run } = runSeed({ seed: first + seeds, schedule, peers, real: false });
+    if (violation !== undefined) throw violation;
+    events += run.events;
+    seeds += 1;
+    passed = nowMillis() - startedAt;
+  }
+  return { events, seeds, millis: passed, eventsPerSecond: Math.round((events * 1000) / passed) };
+};
+
+/** Measures bulk runs on this thread. Throws the violation if a seed has one. */
+export const measureEvents = (options: EventRateOptions): EventRate => {
+  const { seeds } = runFor(options, 1);
+  return runFor(options, 1 + seeds);
+};
