@@ -5,14 +5,15 @@
  */
 import { Either } from "effect";
 import { authorize, REGISTER_PERMISSION } from "../registry/Authorization.ts";
-import { registrationEffects, registrationOf } from "../registry/Registration.ts";
+import { type Registration, registrationEffects, registrationOf } from "../registry/Registration.ts";
+import type { ActorClaims } from "../auth/ActorClaims.ts";
 import type { ActorCheck } from "../Event.ts";
 import { Limits } from "../Limits.ts";
 import type { Queued } from "../PeerState.ts";
 import { type MemberFault, type Rejection, rejection } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
 import { answerExisting, answerRejected, callerOf, callersOf } from "./Answers.ts";
-import { type Forward, requestKey, requestLineOf } from "./Forward.ts";
+import { type Call, type Forward, requestKey, requestLineOf } from "./Forward.ts";
 import { hold, reserve } from "./Preparations.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
 import { isFresh, NO_CAPACITY, probe } from "./Readiness.ts";
@@ -27,34 +28,50 @@ const isPending = (turn: Turn, key: string): boolean =>
 export const admitForwarded = (turn: Turn, forward: Forward, actor: ActorCheck): void => {
   const key = requestKey(forward);
   if (isPending(turn, key)) return;
+  const caller = callerOf(forward, turn.elapsed);
   const turnedAway = turn.state.turnedAway.get(key);
-  if (turnedAway === undefined) admit(turn, forward, actor);
-  else answerRejected(turn, callerOf(forward, turn.elapsed), turnedAway);
+  if (turnedAway !== undefined) return answerRejected(turn, caller, turnedAway);
+  const judged = judgeRequest(turn, forward.call, actor);
+  if (Either.isRight(judged)) enqueue(turn, forward, judged.right);
+  else answerRejected(turn, caller, judged.left);
 };
 
-/** Judges what needs no other member, and queues the request; a refusal is answered at once. */
-export const admit = (turn: Turn, forward: Forward, actor: ActorCheck): void => {
-  const arrivedAt = turn.elapsed;
-  const caller = callerOf(forward, arrivedAt);
-  const judged = Either.flatMap(authorize(turn.context, actor, REGISTER_PERMISSION), (claims) =>
-    Either.map(registrationOf(turn.context, forward.call), (registration) => ({ claims, registration })),
+/** What a request means and who sends it, judged by this peer: all that needs no other member. */
+export interface Judged {
+  readonly claims: ActorClaims;
+  readonly registration: Registration;
+}
+
+export const judgeRequest = (turn: Turn, call: Call, actor: ActorCheck): Either.Either<Judged, Rejection> =>
+  Either.flatMap(authorize(turn.context, actor, REGISTER_PERMISSION), (claims) =>
+    Either.map(registrationOf(turn.context, call), (registration) => ({ claims, registration })),
   );
-  if (Either.isLeft(judged)) return answerRejected(turn, caller, judged.left);
-  const { claims, registration } = judged.right;
+
+/** Queues a request that was judged well-formed and permitted, if there is room. */
+export const enqueue = (turn: Turn, forward: Forward, { claims, registration }: Judged): void => {
+  const arrivedAt = turn.elapsed;
   const waitingBytes = turn.state.queue.reduce((sum, each) => sum + each.forward.call.rawBody.length, 0);
   const isFull =
     turn.state.queue.length >= Limits.queuedCommands ||
     (turn.state.queue.length > 0 && waitingBytes + forward.call.rawBody.length > Limits.queuedBytes);
-  if (isFull) return answerRejected(turn, caller, busy("The writer has as much waiting as it may.", registration.ref));
+  if (isFull) {
+    const refusal = busy("The writer has as much waiting as it may.", registration.ref);
+    return answerRejected(turn, callerOf(forward, arrivedAt), refusal);
+  }
   const { iss, sub, jti, expiresAt } = claims;
   const queued: Queued = { forward, actor: { iss, sub, jti }, tokenExpiresAt: expiresAt, registration, arrivedAt };
   turn.state.queue = [...turn.state.queue, queued];
-  turn.arm("answers", answerAfter(turn));
+  turn.arm("answers", writerPatience(turn));
 };
 
-/** How long a request may wait here, with room for the answer's way back. */
-export const answerAfter = (turn: Turn): number =>
-  turn.context.settings.answerMillis - Math.min(500, turn.context.settings.answerMillis / 10);
+/** Room for an answer's way from one peer to the next and to the caller. */
+const margin = (turn: Turn): number => Math.min(500, turn.context.settings.answerMillis / 10);
+
+/** How long a request waits at its entry peer. */
+export const entryPatience = (turn: Turn): number => turn.context.settings.answerMillis - margin(turn);
+
+/** How long it waits at the writer: less, because the writer knows what it is waiting for and can say so. */
+export const writerPatience = (turn: Turn): number => turn.context.settings.answerMillis - 2 * margin(turn);
 
 export const busy = (detail: string, ref: string | undefined, outcomeUnknown = false): Rejection =>
   rejection("APPROVER_REPLICATION_UNAVAILABLE", detail, "Repeat the same request later.", { ref, outcomeUnknown });

@@ -107,6 +107,18 @@ describe("a request through a peer that is not the writer", () => {
   });
 });
 
+describe("a request that nobody can decide in time", () => {
+  it("is answered by the writer, which names the member, before its entry peer gives up", () => {
+    const cluster = founded();
+    cluster.tamper = (_from, to, message) => (message._tag === "Prepare" && to === 2 ? undefined : message);
+    cluster.register(3, "request", "alice", 7);
+    cluster.pass(10_000);
+    expect(cluster.answers.get("request")).toMatchObject({
+      rejection: { outcomeUnknown: true, members: [{ peerId: 2, reason: "it has not confirmed the preparation" }] },
+    });
+  });
+});
+
 describe("a request", () => {
   it("is refused while less than five seconds of its token are left, and taken at exactly five", () => {
     for (const [left, taken] of [

@@ -5,15 +5,22 @@
  */
 import { Either } from "effect";
 import type { ActorCheck, Event } from "../Event.ts";
-import { authorize, REGISTER_PERMISSION } from "../registry/Authorization.ts";
-import { approverRow, registrationOf } from "../registry/Registration.ts";
+import { approverRow } from "../registry/Registration.ts";
 import { Limits } from "../Limits.ts";
 import { rejection } from "../Rejection.ts";
 import type { Caller, Round } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
 import { answerRejected, callerOf, callersOf } from "./Answers.ts";
 import { isComplete } from "./Certificate.ts";
-import { admit, admitForwarded, answerAfter, busy, unavailable } from "./Coordinator.ts";
+import {
+  admitForwarded,
+  busy,
+  enqueue,
+  entryPatience,
+  judgeRequest,
+  unavailable,
+  writerPatience,
+} from "./Coordinator.ts";
 import { attest, type Forward, isAttested } from "./Forward.ts";
 import type { MessageOf, Outcome } from "./Message.ts";
 import { proposalId } from "./Proposal.ts";
@@ -33,13 +40,11 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
     return refuse(rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize and unseal it first."));
   const fault = ownFault(turn);
   if (fault !== undefined) return refuse(unavailable([{ peerId: turn.self, reason: fault }], undefined));
-  const authorized = authorize(turn.context, actor, REGISTER_PERMISSION);
-  if (Either.isLeft(authorized)) return refuse(authorized.left);
   if (call.rawBody.length > Limits.requestBodyBytes || (call.ifMatch?.length ?? 0) > Limits.ifMatchBytes)
     return refuse(rejection("INVALID_REQUEST_BODY", "The body or the If-Match header is too large.", "Send less."));
   // Judged here first, so that what is wrong with a request does not depend on the writer.
-  const registration = registrationOf(turn.context, call);
-  if (Either.isLeft(registration)) return refuse(registration.left);
+  const judged = judgeRequest(turn, call, actor);
+  if (Either.isLeft(judged)) return refuse(judged.left);
   const { signer, crypto } = turn.context;
   if (signer === undefined) return refuse(unavailable([{ peerId: turn.self, reason: "it is sealed" }], undefined));
   const forward = attest(crypto, signer, turn.membership, {
@@ -49,19 +54,19 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
     token,
     receivedAt: turn.now,
   });
-  if (turn.isWriter) return admit(turn, forward, actor);
+  if (turn.isWriter) return enqueue(turn, forward, judged.right);
   if (turn.state.awaited.size >= Limits.queuedCommands)
     return refuse(busy("This peer has as many requests under way as it may.", undefined));
   turn.edit("awaited").set(requestId, {
     forward,
-    ref: registration.right.ref,
+    ref: judged.right.registration.ref,
     acknowledged: false,
     arrivedAt: turn.elapsed,
     sentAt: turn.elapsed,
   });
   turn.send(turn.membership.writer, { _tag: "Forward", forward });
   turn.arm("forward", FORWARD_AGAIN_MILLIS);
-  turn.arm("answers", answerAfter(turn));
+  turn.arm("answers", entryPatience(turn));
 };
 
 /** A request that entered elsewhere; the writer checks the token for itself, as every member will. */
@@ -156,12 +161,13 @@ const isProven = (
 /** Nobody waits longer than promised: whoever is still open is told that the outcome is not known. */
 export const onAnswersTimer = (turn: Turn): void => {
   if (turn.state.membership === undefined) return;
-  const open: Array<number> = [];
-  const isDue = ({ arrivedAt }: { readonly arrivedAt: number }): boolean => {
-    const isLate = turn.elapsed - arrivedAt >= answerAfter(turn);
-    if (!isLate) open.push(arrivedAt);
-    return isLate;
+  const deadlines: Array<number> = [];
+  const isLate = (arrivedAt: number, patience: number): boolean => {
+    const deadline = arrivedAt + patience;
+    if (deadline > turn.elapsed) deadlines.push(deadline);
+    return deadline <= turn.elapsed;
   };
+  const isDue = ({ arrivedAt }: { readonly arrivedAt: number }): boolean => isLate(arrivedAt, writerPatience(turn));
   const late = turn.state.queue.filter(isDue);
   for (const { forward, arrivedAt, registration } of late) {
     const refusal = busy("The request waited for its turn too long; nothing was reserved.", registration.ref);
@@ -170,12 +176,12 @@ export const onAnswersTimer = (turn: Turn): void => {
   if (late.length > 0) turn.state.queue = turn.state.queue.filter((queued) => !late.includes(queued));
   for (const round of turn.state.rounds.values()) answerLate(turn, round, callersOf(round).filter(isDue));
   for (const [requestId, awaited] of turn.state.awaited) {
-    if (!isDue(awaited)) continue;
+    if (!isLate(awaited.arrivedAt, entryPatience(turn))) continue;
     turn.edit("awaited").delete(requestId);
     const refusal = busy("The writer has not answered in time; the outcome is not known yet.", awaited.ref, true);
     turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
   }
-  if (open.length > 0) turn.arm("answers", Math.max(1, Math.min(...open) + answerAfter(turn) - turn.elapsed));
+  if (deadlines.length > 0) turn.arm("answers", Math.max(1, Math.min(...deadlines) - turn.elapsed));
 };
 
 /** Answers those of a round's callers whose time is up; the round itself goes on. */
