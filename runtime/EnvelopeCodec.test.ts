@@ -39,7 +39,9 @@ describe("an envelope", () => {
 
   it("does not open elsewhere, from somebody else, or in another topology", () => {
     expect(open(3, sealed(1, 2))).toEqual(Either.left("envelope.to: names another peer"));
-    expect(open(2, sealed(1, 2, message, 3))).toEqual(Either.left("envelope.signature: does not verify for a member of this cluster"));
+    expect(open(2, sealed(1, 2, message, 3))).toEqual(
+      Either.left("envelope.signature: does not verify for a member of this cluster"),
+    );
     const strangers = new Cluster(4);
     strangers.pass(3_000);
     const [driver, key] = [strangers.peers.get(1), strangers.keys.get(1)];

@@ -1,5 +1,5 @@
 /** A public key as an approver credential, and the digest that names it (contract 2.1 and 2.2). */
-import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { Either, Encoding } from "effect";
 import { canonicalJson } from "../codec/CanonicalJson.ts";
 import { Limits } from "../Limits.ts";
@@ -24,7 +24,8 @@ export interface NormalizedCredential {
 /** Base64 characters of the longest key that is looked at. */
 const LONGEST_KEY64 = 4 * Math.ceil(Limits.publicKeyBytes / 3);
 
-const REF_TAG = utf8ToBytes("SERVICE_APPROVER_V1");
+/** Tag and separator, as they stand before every descriptor. */
+const REF_PREFIX = "SERVICE_APPROVER_V1\u0000";
 
 /**
  * Checks a submitted key with the provider of its algorithm and brings it into normal form.
@@ -40,19 +41,21 @@ export const normalizeCredential = (
   providers: ReadonlyMap<string, SignatureProvider>,
   algorithm: string,
   publicKey64: string,
-): Either.Either<NormalizedCredential, Rejection> =>
-  Either.gen(function* () {
-    const provider = providers.get(algorithm);
-    if (provider === undefined) return yield* Either.left(unsupported(providers));
-    const encoded = yield* Either.mapLeft(strictBase64(publicKey64), ({ code, detail }) => invalidKey(code, detail));
-    const keyBytes = yield* Either.mapLeft(provider.normalize(encoded), (why) => invalidKey("invalid_key", why));
-    const credential: SignatureCredential = {
-      type: "SIGNATURE",
-      algorithm: provider.algorithm,
-      publicKey64: Encoding.encodeBase64(keyBytes),
-    };
-    return { credential, keyBytes };
-  });
+): Either.Either<NormalizedCredential, Rejection> => {
+  const provider = providers.get(algorithm);
+  if (provider === undefined) return Either.left(unsupported(providers));
+  const encoded = strictBase64(publicKey64);
+  if (Either.isLeft(encoded)) return Either.left(invalidKey(encoded.left.code, encoded.left.detail));
+  const normalized = provider.normalize(encoded.right);
+  if (Either.isLeft(normalized)) return Either.left(invalidKey("invalid_key", normalized.left));
+  const keyBytes = normalized.right;
+  const credential: SignatureCredential = {
+    type: "SIGNATURE",
+    algorithm: provider.algorithm,
+    publicKey64: Encoding.encodeBase64(keyBytes),
+  };
+  return Either.right({ credential, keyBytes });
+};
 
 /** Standard Base64 in its one canonical form: no white space, full padding, unused bits zero. Bounded before it is decoded. */
 const strictBase64 = (text: string): Either.Either<Uint8Array, { readonly code: string; readonly detail: string }> => {
@@ -98,4 +101,4 @@ export const descriptorJson = ({ type, algorithm, publicKey64 }: SignatureCreden
  * @returns 64 lower-case hexadecimal characters
  */
 export const refDigest = (sha256: (bytes: Uint8Array) => Uint8Array, descriptor: string): string =>
-  bytesToHex(sha256(concatBytes(REF_TAG, Uint8Array.of(0), utf8ToBytes(descriptor))));
+  bytesToHex(sha256(utf8ToBytes(REF_PREFIX + descriptor)));

@@ -12,8 +12,7 @@ import type { Membership, PeerId } from "./Topology.ts";
 const LEAF_TAG = "CUSTODY_STMT_LEAF_V1";
 export const BATCH_TAG = "CUSTODY_STMT_BATCH_V1";
 
-export const statementKinds = ["RECEIPT", "REFUSAL", "PLEDGE", "COMMIT_ACK", "ABORT_ACK", "SESSION_ACK"] as const;
-export type StatementKind = (typeof statementKinds)[number];
+const statementKinds = ["RECEIPT", "REFUSAL", "PLEDGE", "COMMIT_ACK", "ABORT_ACK", "SESSION_ACK"] as const;
 
 export const statementCodec = record({
   kind: oneOf(statementKinds),

@@ -1,0 +1,77 @@
+/** Closed-loop callers over kept-open connections: each sends its next request when it has its answer. */
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { Agent, request as httpRequest } from "node:http";
+
+export interface Call {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface Loaded {
+  readonly perSecond: number;
+  /** Milliseconds of each answered request. */
+  readonly latencies: ReadonlyArray<number>;
+  readonly statuses: ReadonlyMap<number, number>;
+}
+
+const send = (agent: Agent, url: URL, { method, path, headers, body }: Call): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
+    const sent = httpRequest(
+      { agent, host: url.hostname, port: url.port, method, path, headers: { ...headers, ...length } },
+      (response) => {
+        response.resume();
+        response.on("end", () => resolve(response.statusCode ?? 0));
+      },
+    );
+    sent.on("error", reject);
+    sent.end(body);
+  });
+
+/** Sends `count` calls through `callers` connections and waits for all answers. */
+export const load = async (
+  origin: string,
+  callers: number,
+  count: number,
+  call: (index: number) => Call,
+): Promise<Loaded> => {
+  const agent = new Agent({ keepAlive: true, maxSockets: callers });
+  const url = new URL(origin);
+  const latencies: Array<number> = [];
+  const statuses = new Map<number, number>();
+  let next = 0;
+  const began = performance.now();
+  const caller = async (): Promise<void> => {
+    while (next < count) {
+      const prepared = call(next++);
+      const sentAt = performance.now();
+      const status = await send(agent, url, prepared);
+      latencies.push(performance.now() - sentAt);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  const seconds = (performance.now() - began) / 1000;
+  agent.destroy();
+  return { perSecond: count / seconds, latencies, statuses };
+};
+
+const freshKey64 = (): string => {
+  const { publicKey } = generateKeyPairSync("ed25519");
+  return publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64");
+};
+
+/** Registrations of fresh Ed25519 keys, made beforehand so that making them is not measured. */
+export const registrations = (count: number, token: string): ReadonlyArray<Call> =>
+  Array.from({ length: count }, () => ({
+    method: "POST",
+    path: "/v1/custody/approvers",
+    headers: { "content-type": "application/json", "x-jwt-token": token },
+    body: JSON.stringify({
+      id: `bench-${randomBytes(8).toString("hex")}`,
+      credential: { type: "SIGNATURE", algorithm: "ED25519", publicKey64: freshKey64() },
+      metadata: { team: "bench" },
+    }),
+  }));

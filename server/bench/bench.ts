@@ -1,0 +1,139 @@
+/**
+ * `npm run bench [-- --json] [-- --only cluster|simulator]`: everything is measured
+ * in one run on this machine, because ratios hold where absolute figures drift.
+ */
+import { parseArgs } from "node:util";
+import { bareCommits } from "./BareCommits.ts";
+import { startBareHttp } from "./BareHttp.ts";
+import { type DevCluster, startDevCluster } from "./DevCluster.ts";
+import { load, type Loaded, registrations } from "./Load.ts";
+import { measureSimulator } from "./Simulator.ts";
+import { slowFlush } from "./SlowFlush.ts";
+import { median, quantile, rounded } from "./Statistics.ts";
+
+const PEERS = 3;
+const WARM_UP = 500;
+const BARE_COMMITS = 1_000;
+const ALONE = 1_000;
+const TOGETHER = 6_000;
+const CALLERS = 64;
+const READS = 10_000;
+const READERS = 16;
+const SLOW_FLUSH_MILLIS = 100;
+/** A record as it travels is about this long. */
+const RECORD_BYTES = 400;
+
+type Figures = { readonly [name: string]: number };
+
+/** Anything but success would make a rate of refusals. */
+const succeeded = (loaded: Loaded, wanted: number): Loaded => {
+  const bad = [...loaded.statuses].filter(([status]) => status !== wanted);
+  if (bad.length > 0) throw new Error(`expected only ${wanted}, got ${JSON.stringify([...loaded.statuses])}`);
+  return loaded;
+};
+
+const register = async (cluster: DevCluster, callers: number, count: number): Promise<Loaded> => {
+  const calls = registrations(count, cluster.token);
+  const [writer] = cluster.peers;
+  if (writer === undefined) throw new Error("a cluster has peers");
+  const first = calls[0];
+  if (first === undefined) throw new Error("at least one call");
+  return succeeded(await load(writer.url, callers, count, (index) => calls[index] ?? first), 201);
+};
+
+const measureRegistrations = async (cluster: DevCluster): Promise<Figures> => {
+  await register(cluster, CALLERS, WARM_UP);
+  await register(cluster, 1, WARM_UP);
+  const bare = await bareCommits(cluster.dataDir, BARE_COMMITS);
+  const alone = await register(cluster, 1, ALONE);
+  const together = await register(cluster, CALLERS, TOGETHER);
+  const bareMillis = median(bare);
+  return {
+    bareCommitMedianMillis: rounded(bareMillis, 3),
+    bareCommitsPerSecond: rounded(1000 / bareMillis, 0),
+    oneCallerMedianMillis: rounded(median(alone.latencies)),
+    oneCallerP95Millis: rounded(quantile(alone.latencies, 0.95)),
+    oneCallerPerSecond: rounded(alone.perSecond, 0),
+    oneCallerMedianInBareCommits: rounded(median(alone.latencies) / bareMillis, 1),
+    callers64PerSecond: rounded(together.perSecond, 0),
+    callers64MedianMillis: rounded(median(together.latencies)),
+    callers64RateOverOneCaller: rounded(together.perSecond / alone.perSecond, 1),
+  };
+};
+
+/** Registers one approver and returns its ref. */
+const oneApprover = async (cluster: DevCluster): Promise<string> => {
+  const [call] = registrations(1, cluster.token);
+  const [writer] = cluster.peers;
+  if (call?.body === undefined || writer === undefined) throw new Error("a cluster has peers");
+  const response = await fetch(writer.url + call.path, {
+    method: "POST",
+    headers: { ...call.headers },
+    body: call.body,
+  });
+  const record: { readonly ref: string } = JSON.parse(await response.text());
+  return record.ref;
+};
+
+const measureReads = async (cluster: DevCluster, ref: string): Promise<Figures> => {
+  const reader = cluster.peers.at(-1);
+  if (reader === undefined) throw new Error("a cluster has peers");
+  const call = {
+    method: "GET" as const,
+    path: `/v1/custody/approvers/${encodeURIComponent(ref)}`,
+    headers: { "x-jwt-token": cluster.token },
+  };
+  const bareServer = await startBareHttp(RECORD_BYTES);
+  try {
+    await load(reader.url, READERS, READS / 4, () => call);
+    const bare = succeeded(await load(bareServer.url, READERS, READS, () => call), 200);
+    const reads = succeeded(await load(reader.url, READERS, READS, () => call), 200);
+    return {
+      getPerSecond: rounded(reads.perSecond, 0),
+      bareHttpGetPerSecond: rounded(bare.perSecond, 0),
+      getOverBareHttp: rounded(reads.perSecond / bare.perSecond),
+    };
+  } finally {
+    bareServer.stop();
+  }
+};
+
+const measureSlowFlush = async (cluster: DevCluster, ref: string): Promise<Figures> => {
+  const slow = await slowFlush(cluster, ref, SLOW_FLUSH_MILLIS);
+  return {
+    flushMillis: SLOW_FLUSH_MILLIS,
+    registrationsMeanwhile: slow.registrations,
+    healthMedianMillis: rounded(median(slow.healthMillis)),
+    healthP99Millis: rounded(quantile(slow.healthMillis, 0.99)),
+    getMedianMillis: rounded(median(slow.readMillis)),
+    getP99Millis: rounded(quantile(slow.readMillis, 0.99)),
+  };
+};
+
+const measureCluster = async (): Promise<Readonly<Record<string, Figures>>> => {
+  const cluster = await startDevCluster(PEERS);
+  try {
+    const ref = await oneApprover(cluster);
+    return {
+      start: { readyMillis: rounded(cluster.readyMillis, 0) },
+      registrations: await measureRegistrations(cluster),
+      reads: await measureReads(cluster, ref),
+      slowFlush: await measureSlowFlush(cluster, ref),
+    };
+  } finally {
+    await cluster.stop();
+  }
+};
+
+const { values } = parseArgs({ options: { json: { type: "boolean" }, only: { type: "string" } } });
+const results = {
+  ...(values.only === "simulator" ? {} : await measureCluster()),
+  ...(values.only === "cluster" ? {} : { simulator: measureSimulator() }),
+};
+
+if (values.json === true) console.log(JSON.stringify(results, undefined, 2));
+else
+  for (const [name, figures] of Object.entries(results)) {
+    console.log(`\n${name}`);
+    for (const [figure, value] of Object.entries(figures)) console.log(`  ${figure.padEnd(32)}${value}`);
+  }
