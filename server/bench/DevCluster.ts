@@ -5,7 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const command = fileURLToPath(new URL("../bin/custody.ts", import.meta.url));
+const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+/** As `npm start` runs it, and as the package ships it. */
+const commands = {
+  source: [...process.execArgv, fromHere("../bin/custody.ts")],
+  built: [fromHere("../../dist/server/bin/custody.js")],
+};
 const STARTED_MILLIS = 120_000;
 
 export interface DevPeer {
@@ -29,26 +34,14 @@ const exited = (child: ChildProcess): Promise<void> =>
     : new Promise((resolve) => void child.once("exit", () => resolve()));
 
 /** Starts `custody dev` in a new folder and waits until every peer is ready. Rejects with what it printed. */
-export const startDevCluster = async (peers: number): Promise<DevCluster> => {
+export const startDevCluster = async (peers: number, form: keyof typeof commands): Promise<DevCluster> => {
   const folder = mkdtempSync(join(tmpdir(), "custody-bench-"));
   const readyFile = join(folder, "ready.json");
   const data = join(folder, "data");
   const began = performance.now();
   const child = spawn(
     process.execPath,
-    [
-      ...process.execArgv,
-      command,
-      "dev",
-      "--peers",
-      String(peers),
-      "--port",
-      "0",
-      "--data",
-      data,
-      "--ready-file",
-      readyFile,
-    ],
+    [...commands[form], "dev", "--peers", String(peers), "--port", "0", "--data", data, "--ready-file", readyFile],
     { stdio: ["ignore", "pipe", "pipe"] },
   );
   let printed = "";

@@ -111,11 +111,16 @@ const measureSlowFlush = async (cluster: DevCluster, ref: string): Promise<Figur
 };
 
 const measureCluster = async (): Promise<Readonly<Record<string, Figures>>> => {
-  const cluster = await startDevCluster(PEERS);
+  const fromSource = await startDevCluster(PEERS, "source");
+  await fromSource.stop();
+  const cluster = await startDevCluster(PEERS, "built");
   try {
     const ref = await oneApprover(cluster);
     return {
-      start: { readyMillis: rounded(cluster.readyMillis, 0) },
+      start: {
+        npmStartReadyMillis: rounded(fromSource.readyMillis, 0),
+        installedReadyMillis: rounded(cluster.readyMillis, 0),
+      },
       registrations: await measureRegistrations(cluster),
       reads: await measureReads(cluster, ref),
       slowFlush: await measureSlowFlush(cluster, ref),
