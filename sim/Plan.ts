@@ -19,8 +19,9 @@ export interface WorkloadPlan {
   readonly readiness: number;
   /** How many requests in a thousand carry a token that will not do. */
   readonly badTokens: number;
-  /** How many requests in a thousand carry a token with 4 to 20 seconds left. */
+  /** How many requests in a thousand carry a token that soon expires, and how soon at most; 2.5 s at least. */
   readonly shortTokens: number;
+  readonly mostTokenMillis: number;
   /** Registrations after which callers only repeat themselves, so that a long run does not grow. */
   readonly mostKeys: number;
 }

@@ -1,6 +1,7 @@
 /** Named schedules: a plan drawn from a seed, and moments to wait for (protocol.md 6). */
 import { faultNames, type FaultName } from "./Faults.ts";
 import { CALM_NETWORK, type Plan, type WorkloadPlan } from "./Plan.ts";
+import type { NetworkPlan } from "./Network.ts";
 import { type Prng, streamsOf } from "./Prng.ts";
 import type { Nemesis } from "./World.ts";
 import { moments } from "./Moments.ts";
@@ -17,8 +18,12 @@ const CALLERS: WorkloadPlan = {
   readiness: 2,
   badTokens: 30,
   shortTokens: 30,
+  mostTokenMillis: 20_000,
   mostKeys: 1_500,
 };
+
+/** Slow enough that a token may expire between two messages. */
+const SLUGGISH: NetworkPlan = { leastDelay: 500, mostDelay: 250_000, loss: 0, duplication: 0 };
 
 const BUSY_FAULTS: ReadonlyArray<FaultName> = [
   "crash during a flush",
@@ -76,6 +81,7 @@ const swarm = (random: Prng): Draft => {
       read: random.between(0, 20),
       badTokens: random.pick([0, 20, 200]),
       shortTokens: random.pick([0, 20, 300]),
+      mostTokenMillis: random.pick([5_500, 20_000]),
     },
   };
 };
@@ -103,13 +109,15 @@ const schedules = {
     plan: () => ({
       clockOffsetMillis: 2_400,
       faults: weights("clock step within bounds", "slow link", "one-way cut", "token keys unavailable"),
-      workload: { shortTokens: 700 },
+      network: SLUGGISH,
+      workload: { shortTokens: 700, mostTokenMillis: 5_000 },
     }),
   },
   "token-expires-mid-collect": {
     plan: () => ({
       faults: weights("slow link", "token keys unavailable", "slow disk"),
-      workload: { shortTokens: 1000 },
+      network: SLUGGISH,
+      workload: { shortTokens: 1000, mostTokenMillis: 5_000 },
     }),
   },
   "twin-keys-two-ids": {
@@ -143,7 +151,8 @@ const schedules = {
   "batch-mixed-votes": {
     plan: () => ({
       faults: weights("token keys unavailable", "clock step within bounds", "one-way cut"),
-      workload: { callers: 40, mostThinkMicros: 2_000, shortTokens: 400, conflict: 20 },
+      workload: { callers: 40, mostThinkMicros: 2_000, shortTokens: 400, mostTokenMillis: 5_000, conflict: 20 },
+      network: SLUGGISH,
       clockOffsetMillis: 2_400,
     }),
   },

@@ -8,10 +8,13 @@ import type { FlushEnd } from "./LayeredDisk.ts";
 import type { PeerDisk } from "./PeerDisk.ts";
 import { SimByteDisk } from "./SimByteDisk.ts";
 
+/** A row before something happened to it. */
 interface Original {
   readonly table: TableName;
   readonly key: string;
   readonly value: StoredRow;
+  /** What lies there since: undefined where the row was taken away. */
+  readonly instead: StoredRow | undefined;
 }
 
 export class SealedDisk implements PeerDisk {
@@ -75,20 +78,23 @@ export class SealedDisk implements PeerDisk {
   }
 
   damage(table: TableName, key: string): void {
-    const value = this.#remember(table, key);
+    const value = this.#bytes.layers.get(table, key);
     if (value === undefined) return;
     const row = new Uint8Array(value.row);
     const last = row.length - 1;
     row[last] = (row[last] ?? 0) ^ 1;
-    this.#bytes.layers.overwrite(table, key, { row, seal: value.seal });
+    this.#put({ table, key, value, instead: { row, seal: value.seal } });
   }
 
   remove(table: TableName, key: string): void {
-    if (this.#remember(table, key) !== undefined) this.#bytes.layers.overwrite(table, key, undefined);
+    const value = this.#bytes.layers.get(table, key);
+    if (value !== undefined) this.#put({ table, key, value, instead: undefined });
   }
 
   repair(): void {
-    for (const { table, key, value } of this.#originals.values()) this.#bytes.layers.overwrite(table, key, value);
+    // A row that the peer has written or removed since, not having noticed, is its own again.
+    for (const { table, key, value, instead } of this.#originals.values())
+      if (this.#bytes.layers.get(table, key) === instead) this.#bytes.layers.overwrite(table, key, value);
     this.#originals.clear();
   }
 
@@ -97,10 +103,11 @@ export class SealedDisk implements PeerDisk {
     this.#bytes.layers.wipe();
   }
 
-  #remember(table: TableName, key: string): StoredRow | undefined {
-    const value = this.#bytes.layers.get(table, key);
-    if (value !== undefined && !this.#originals.has(`${table}/${key}`))
-      this.#originals.set(`${table}/${key}`, { table, key, value });
-    return value;
+  #put(original: Original): void {
+    const { table, key, instead } = original;
+    const name = `${table}/${key}`;
+    if (this.#originals.has(name)) return;
+    this.#originals.set(name, original);
+    this.#bytes.layers.overwrite(table, key, instead);
   }
 }

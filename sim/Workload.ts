@@ -13,6 +13,8 @@ import type { World } from "./World.ts";
 
 /** How long a caller waits; the service answers within 10 s. */
 const PATIENCE_MICROS = 12_000_000;
+/** The writer refuses tokens with less than 5 s left by its clock, which may be 2.4 s slow. */
+const LEAST_TOKEN_MILLIS = 2_500;
 const TURNED_AWAY_MICROS = 500_000;
 /** Registrations that callers come back to. */
 const REMEMBERED = 256;
@@ -21,7 +23,6 @@ const REMEMBERED = 256;
 export interface Attempt {
   readonly command: Command;
   readonly token: TokenKind;
-  readonly caller: number;
 }
 
 /** The outcome of an attempt that somebody is waiting for. */
@@ -46,7 +47,7 @@ export class Workload {
   }
 
   start(): void {
-    for (let caller = 0; caller < this.#plan.callers; caller++) this.#think(caller);
+    for (let caller = 0; caller < this.#plan.callers; caller++) this.#think();
   }
 
   /** Callers send nothing new from now on. */
@@ -61,12 +62,17 @@ export class Workload {
   }
 
   /** Sends one registration and tells what came of it, once. */
-  register(caller: number, peer: SimPeer, command: Command, kind: TokenKind, done: (outcome: Outcome) => void): void {
+  register(peer: SimPeer, command: Command, kind: TokenKind, done: (outcome: Outcome) => void): void {
     const world = this.#world;
     const requestId = world.newRequestId();
-    const life = kind === "short" ? this.#random.between(4_000, 20_000) : kind === "expired" ? -1_000 : 3_600_000;
+    const life =
+      kind === "short"
+        ? this.#random.between(LEAST_TOKEN_MILLIS, this.#plan.mostTokenMillis)
+        : kind === "expired"
+          ? -1_000
+          : 3_600_000;
     const token = world.commands.token(kind, world.realMillis, life);
-    this.#waiting.set(requestId, { attempt: { command, token: kind, caller }, done });
+    this.#waiting.set(requestId, { attempt: { command, token: kind }, done });
     world.after(PATIENCE_MICROS, () => this.#finish(requestId, "silence"));
     const call = { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody: command.rawBody };
     if (!world.request(peer, requestId, call, token.text)) this.#finish(requestId, "unreachable");
@@ -82,6 +88,7 @@ export class Workload {
     const waiting = this.#waiting.get(requestId);
     if (waiting === undefined) return;
     this.#waiting.delete(requestId);
+    this.#world.forget(requestId);
     waiting.done(outcome);
   }
 
@@ -109,16 +116,16 @@ export class Workload {
     this.#finish(requestId, answer);
   }
 
-  #think(caller: number): void {
+  #think(): void {
     const { leastThinkMicros, mostThinkMicros } = this.#plan;
-    this.#world.after(this.#random.between(leastThinkMicros, mostThinkMicros), () => this.#act(caller));
+    this.#world.after(this.#random.between(leastThinkMicros, mostThinkMicros), () => this.#act());
   }
 
   #anyPeer(): SimPeer {
     return this.#world.peer(1 + this.#random.below(this.#world.plan.peers));
   }
 
-  #act(caller: number): void {
+  #act(): void {
     if (this.#stopped) return;
     const { fresh, retry, conflict, version, read, readiness, mostKeys } = this.#plan;
     const isFull = this.#nextKey > mostKeys;
@@ -126,38 +133,35 @@ export class Workload {
     let drawn = this.#random.below(Math.max(1, growth + retry + conflict + read + readiness));
     const takes = (weight: number): boolean => (drawn -= weight) < 0;
     const known = this.#subjects[this.#random.below(Math.max(1, this.#subjects.length))];
-    if (!isFull && (takes(fresh) || known === undefined)) return this.#submit(caller, this.freshCommand());
-    if (known === undefined) return this.#think(caller);
-    if (!isFull && takes(version)) return this.#submit(caller, this.freshCommand(known.id));
+    if (!isFull && (takes(fresh) || known === undefined)) return this.#submit(this.freshCommand());
+    if (known === undefined) return this.#think();
+    if (!isFull && takes(version)) return this.#submit(this.freshCommand(known.id));
     const { commands } = this.#world;
     // An identical retry may carry other metadata; the first ones are kept (contract 4.1).
     if (takes(retry))
-      return this.#submit(
-        caller,
-        this.#random.chance(300) ? commands.command(known.id, known.key, "another-team") : known,
-      );
-    if (takes(conflict)) return this.#submit(caller, commands.command(`${known.id}-too`, known.key, known.team));
+      return this.#submit(this.#random.chance(300) ? commands.command(known.id, known.key, "another-team") : known);
+    if (takes(conflict)) return this.#submit(commands.command(`${known.id}-too`, known.key, known.team));
     if (takes(read)) this.#read();
     else this.#world.askReadiness(this.#anyPeer(), this.#world.newRequestId());
-    this.#think(caller);
+    this.#think();
   }
 
-  #submit(caller: number, command: Command): void {
+  #submit(command: Command): void {
     const bad = this.#random.chance(this.#plan.badTokens);
     const kind: TokenKind = bad
       ? this.#random.pick<TokenKind>(["expired", "forbidden", "foreign", "forged"])
       : this.#random.chance(this.#plan.shortTokens)
         ? "short"
         : "good";
-    this.register(caller, this.#anyPeer(), command, kind, (outcome) => {
+    this.register(this.#anyPeer(), command, kind, (outcome) => {
       this.#world.marks.add(`caller: ${nameOf(outcome)}`);
       const isOpen = typeof outcome === "string" || (outcome._tag === "Rejected" && outcome.rejection.outcomeUnknown);
       // Whoever does not know asks again, through whichever peer.
       if (isOpen && !this.#stopped && this.#random.chance(600))
-        this.#world.after(this.#random.between(1_000, 2_000_000), () => this.#stopped || this.#submit(caller, command));
-      else if (typeof outcome !== "string" && outcome._tag === "Registered") this.#think(caller);
+        this.#world.after(this.#random.between(1_000, 2_000_000), () => this.#stopped || this.#submit(command));
+      else if (typeof outcome !== "string" && outcome._tag === "Registered") this.#think();
       // Whoever was turned away comes back later; nobody hammers at a closed door.
-      else this.#world.after(this.#random.between(1_000, TURNED_AWAY_MICROS), () => this.#act(caller));
+      else this.#world.after(this.#random.between(1_000, TURNED_AWAY_MICROS), () => this.#act());
     });
   }
 

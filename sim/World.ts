@@ -11,7 +11,7 @@ import type { PeerState } from "../core/PeerState.ts";
 import type { Call } from "../core/protocol/Forward.ts";
 import type { Message } from "../core/protocol/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
-import { type Rows, SELF, type Write } from "../core/Tables.ts";
+import type { Rows, Write } from "../core/Tables.ts";
 import { StoreFailure } from "../runtime/ByteStore.ts";
 import { delivery, tokensIn } from "../runtime/Ingress.ts";
 import { IntegrityFailure } from "../runtime/PeerStore.ts";
@@ -144,7 +144,6 @@ export class World {
   #nextSweep = SWEEP_EVENTS;
   /** Token keys cannot be had at these peers. */
   readonly keysUnavailable = new Set<number>();
-  readonly #adopt: (peer: SimPeer) => void;
 
   constructor(plan: Plan, trace: Trace, tampering: Tampering = {}) {
     this.plan = plan;
@@ -169,7 +168,6 @@ export class World {
     this.#read = checkers.hooks("read");
     this.#traced = checkers.hooks("traced");
     this.#swept = checkers.hooks("swept");
-    this.#adopt = (peer) => this.#settle(peer);
     this.peers = Array.from({ length: plan.peers }, (_, index) => this.#newPeer(index + 1));
   }
 
@@ -228,7 +226,10 @@ export class World {
       setTimer: (each, timer, afterMillis) => this.#act(each, () => this.#setTimer(each, timer, afterMillis)),
       halted: (each, reason) => this.#halted(each, reason),
     });
-    peer.clock.offsetMillis = clock.between(-clockOffsetMillis, clockOffsetMillis);
+    // Clocks at the two ends of what is allowed are the ones that decide deadlines differently.
+    peer.clock.offsetMillis = clock.chance(400)
+      ? clock.pick([-clockOffsetMillis, clockOffsetMillis])
+      : clock.between(-clockOffsetMillis, clockOffsetMillis);
     peer.clock.driftPerMillion = clock.between(-clockDriftPerMillion, clockDriftPerMillion);
     return peer;
   }
@@ -261,6 +262,8 @@ export class World {
     if (this.recent.length >= KEPT_PACKETS) this.recent.shift();
     this.recent.push({ from: peer, to: slot, packet, message });
     this.#note("send to", peer.slot, message._tag, to);
+    if (message._tag === "Commit" && message.certificates.length > 0 && state.membership?.writer !== state.peer?.peerId)
+      this.marks.add("a certificate delivered by another than the writer");
     for (const delay of this.network.route(peer.slot, slot)) this.transmit(slot, packet, delay);
     for (const nemesis of this.nemeses) nemesis.sent?.(this, peer, to, message);
   }
@@ -398,8 +401,20 @@ export class World {
 
   #durable(peer: SimPeer, writes: ReadonlyArray<Write>): void {
     this.ghost.flushed(peer, writes);
+    this.#markRare(writes);
     for (const hook of this.#flushed) hook(peer, writes);
     for (const nemesis of this.nemeses) nemesis.flushed?.(this, peer, writes);
+  }
+
+  #markRare(writes: ReadonlyArray<Write>): void {
+    let prepared = 0;
+    for (const write of writes) {
+      if (write.op === "remove") continue;
+      if (write.table === "preparations") prepared += 1;
+      if (write.table === "refusals") this.marks.add(`refused: ${write.row.refusal.statement.detail}`);
+      if (write.table === "counters" && write.row.quarantine !== undefined) this.marks.add("quarantined");
+    }
+    if (prepared > 1) this.marks.add(prepared < 16 ? "a batch of several" : "a batch of 16 or more");
   }
 
   // Processes.
@@ -532,7 +547,7 @@ export class World {
     const before = peer.transactions;
     again.run();
     for (const hook of this.#redelivered) hook(peer, again.message, peer.transactions - before);
-    this.#adopt(peer);
+    this.#settle(peer);
   }
 
   // Callers.
@@ -546,6 +561,11 @@ export class World {
     peer.dispatch({ _tag: "Command", requestId, call, token, actor: this.#judge(peer, token) });
     this.#settle(peer);
     return true;
+  }
+
+  /** Nobody waits for the answer to this request any more. */
+  forget(requestId: string): void {
+    this.#asked.delete(requestId);
   }
 
   /** Asks a peer whether it would take a mutation now. */
@@ -589,10 +609,5 @@ export class World {
   /** Lets every checker look at everything. */
   sweep(): void {
     for (const hook of this.#swept) hook(this.peers);
-  }
-
-  /** Whether this peer's rows were taken away before it was initialized. */
-  isBlank(peer: SimPeer): boolean {
-    return peer.store.get("peer", SELF) === undefined;
   }
 }
