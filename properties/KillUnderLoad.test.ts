@@ -1,0 +1,160 @@
+/**
+ * Three real peers under 64 concurrent registrations; each in turn is killed with
+ * SIGKILL and started again. What was answered 201 is on all three, byte for byte,
+ * and nothing is on some only.
+ */
+import { spawn } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { Agent, request as httpRequest } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as Reactivity from "@effect/experimental/Reactivity";
+import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient";
+import { Effect } from "effect";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type DevCluster, startDevCluster } from "./cli/DevCluster.ts";
+
+const CALLERS = 64;
+const EACH = 5;
+/** Answers after which the victim is killed: by then every caller has something under way. */
+const BEFORE_THE_KILL = 100;
+const patience = 240_000;
+
+let folder: string;
+let cluster: DevCluster;
+const confirmed: Array<string> = [];
+const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "custody-kill-"));
+  cluster = await startDevCluster(folder, "--peers", "3", "--port", "0");
+}, patience);
+afterAll(async () => {
+  agent.destroy();
+  await cluster.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, patience);
+
+interface Answered {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Status 0: the peer went away before it answered. */
+const call = (origin: string, path: string, body?: string): Promise<Answered> =>
+  new Promise((resolve) => {
+    const { hostname, port } = new URL(origin);
+    const headers = { "x-jwt-token": cluster.ready.token, "content-type": "application/json" };
+    const method = body === undefined ? "GET" : "POST";
+    const sent = httpRequest({ agent, hostname, port, path, method, headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => {
+        text += chunk;
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+      response.on("error", () => resolve({ status: 0, text: "" }));
+    });
+    sent.on("error", () => resolve({ status: 0, text: "" }));
+    sent.end(body);
+  });
+
+const registration = (id: string): string => {
+  const { publicKey } = generateKeyPairSync("ed25519");
+  const publicKey64 = publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64");
+  return JSON.stringify({ id, credential: { type: "SIGNATURE", algorithm: "ED25519", publicKey64 } });
+};
+
+const refIn = (text: string): string => {
+  const record: { readonly ref: string } = JSON.parse(text);
+  return record.ref;
+};
+
+const isReady = async (origin: string): Promise<boolean> =>
+  (await call(origin, "/v1/custody/system/ready")).status === 200;
+
+const openBusiness = async (origin: string): Promise<number> => {
+  const { text } = await call(origin, "/v1/custody/system/status");
+  const status: { readonly detail: { readonly outbox: number } } = JSON.parse(text);
+  return status.detail.outbox;
+};
+
+/** Asks until the answer is yes; the test's own time limit ends it. */
+const until = async (question: () => Promise<boolean>): Promise<void> => {
+  while (!(await question())) await new Promise((resolve) => void setTimeout(resolve, 50));
+};
+
+/** Rows of a table in a peer's own database. */
+const approversOf = (peerId: number): Promise<ReadonlyMap<string, string>> => {
+  const filename = join(cluster.ready.dataDir, `peer-${peerId}`, "data", "custody.db");
+  const program = Effect.gen(function* () {
+    const sql = yield* SqliteClient.make({ filename, readonly: true, disableWAL: true });
+    const rows = yield* sql<{
+      readonly key: string;
+      readonly row: Uint8Array;
+    }>`SELECT key, row FROM approvers ORDER BY key`;
+    return new Map(rows.map(({ key, row }) => [key, Buffer.from(row).toString("hex")]));
+  });
+  return Effect.runPromise(
+    program.pipe(Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make), Effect.scoped),
+  );
+};
+
+for (const victim of [3, 2, 1])
+  it(
+    `keeps every registration answered 201 when peer ${victim} is killed under load`,
+    async () => {
+      const { peers } = cluster.ready;
+      const killed = peers.find((each) => each.id === victim);
+      if (killed === undefined) throw new Error("there are three peers");
+      let answers = 0;
+      let isKilled = false;
+      const caller = async (index: number): Promise<void> => {
+        for (let round = 0; round < EACH; round++) {
+          const through = peers[(index + round) % peers.length] ?? killed;
+          const { status, text } = await call(
+            through.url,
+            "/v1/custody/approvers",
+            registration(`k${victim}-${index}-${round}`),
+          );
+          answers += 1;
+          if (status === 201) confirmed.push(refIn(text));
+          expect([201, 503, 0]).toContain(status);
+          if (answers >= BEFORE_THE_KILL && !isKilled) {
+            isKilled = true;
+            process.kill(killed.pid, "SIGKILL");
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: CALLERS }, (_, index) => caller(index)));
+      expect(isKilled).toBe(true);
+      spawn("sh", ["-c", killed.restart], { stdio: "ignore" });
+      for (const { url } of peers) await until(() => isReady(url));
+      for (const { url } of peers) await until(async () => (await openBusiness(url)) === 0);
+      const answered = await call(killed.url, "/v1/custody/approvers", registration(`after-${victim}`));
+      expect(answered.status).toBe(201);
+      confirmed.push(refIn(answered.text));
+    },
+    patience,
+  );
+
+it(
+  "has the same registry on all three, byte for byte, with everything that was answered 201 in it",
+  async () => {
+    const sample = confirmed.filter((_, index) => index % 10 === 0);
+    for (const ref of sample) {
+      const reads = await Promise.all(
+        cluster.ready.peers.map(({ url }) => call(url, `/v1/custody/approvers/${encodeURIComponent(ref)}`)),
+      );
+      expect(new Set(reads.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+      expect(reads[0]?.status).toBe(200);
+    }
+    await cluster.stop();
+    const [first, second, third] = await Promise.all([approversOf(1), approversOf(2), approversOf(3)]);
+    expect(second).toEqual(first);
+    expect(third).toEqual(first);
+    for (const ref of confirmed) expect(first.has(ref)).toBe(true);
+    expect(confirmed.length).toBeGreaterThan(3 * BEFORE_THE_KILL - 3 * CALLERS);
+  },
+  patience,
+);
