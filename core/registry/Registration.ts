@@ -35,11 +35,21 @@ export interface Registration {
 export const keyIdentityOf = (crypto: Crypto, algorithm: string, keyBytes: Uint8Array): Digest =>
   crypto.digest(KEY_TAG, keyCodec, [algorithm, keyBytes]);
 
+type Means = Pick<StepContext, "crypto" | "providers">;
+
+/** Calls understood before, by these means: a request is judged where it enters and again by each vote on it. */
+const understood = new WeakMap<Call, Means & { readonly meaning: Either.Either<Registration, Rejection> }>();
+
 /** Reads and validates a registration; the left side names every field at fault. */
-export const registrationOf = (
-  { crypto, providers }: Pick<StepContext, "crypto" | "providers">,
-  call: Call,
-): Either.Either<Registration, Rejection> => {
+export const registrationOf = ({ crypto, providers }: Means, call: Call): Either.Either<Registration, Rejection> => {
+  const known = understood.get(call);
+  if (known !== undefined && known.crypto === crypto && known.providers === providers) return known.meaning;
+  const meaning = understand({ crypto, providers }, call);
+  understood.set(call, { crypto, providers, meaning });
+  return meaning;
+};
+
+const understand = ({ crypto, providers }: Means, call: Call): Either.Either<Registration, Rejection> => {
   if (call.method !== "POST" || call.path !== REGISTER_PATH)
     return Either.left(
       rejection(
@@ -48,18 +58,20 @@ export const registrationOf = (
         "Bring all peers to one version.",
       ),
     );
-  return Either.flatMap(parseRegisterRequest(call.rawBody), (request) =>
-    Either.map(normalizeCredential(providers, request.algorithm, request.publicKey64), ({ credential, keyBytes }) => {
-      const descriptor = descriptorJson(credential);
-      return {
-        id: request.id,
-        ref: approverRef(request.id, refDigest(crypto.sha256, descriptor)),
-        descriptor,
-        keyIdentity: keyIdentityOf(crypto, credential.algorithm, keyBytes),
-        metadata: request.metadata,
-      };
-    }),
-  );
+  const request = parseRegisterRequest(call.rawBody);
+  if (Either.isLeft(request)) return Either.left(request.left);
+  const { id, algorithm, publicKey64, metadata } = request.right;
+  const normalized = normalizeCredential(providers, algorithm, publicKey64);
+  if (Either.isLeft(normalized)) return Either.left(normalized.left);
+  const { credential, keyBytes } = normalized.right;
+  const descriptor = descriptorJson(credential);
+  return Either.right({
+    id,
+    ref: approverRef(id, refDigest(crypto.sha256, descriptor)),
+    descriptor,
+    keyIdentity: keyIdentityOf(crypto, credential.algorithm, keyBytes),
+    metadata,
+  });
 };
 
 /** What the registration does to the registry, at the time the writer proposes it. */
