@@ -10,10 +10,11 @@ const SECOND = 0x85ebca77;
 const HEX_HEAD = 16;
 const HEX_TAIL = 4;
 
-const bytePairs = Array.from({ length: 0x10000 }, (_, value) => value.toString(16).padStart(4, "0"));
+const hexBytes = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, "0"));
 
 /** A 32-bit word as 8 hexadecimal characters. */
-export const hexOfWord = (word: number): string => `${bytePairs[word >>> 16]}${bytePairs[word & 0xffff]}`;
+export const hexOfWord = (word: number): string =>
+  `${hexBytes[word >>> 24]}${hexBytes[(word >>> 16) & 255]}${hexBytes[(word >>> 8) & 255]}${hexBytes[word & 255]}`;
 
 const finished = (lane: number): number => {
   let mixed = Math.imul(lane ^ (lane >>> 16), 0x85ebca6b);

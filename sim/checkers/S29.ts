@@ -18,9 +18,10 @@ const holdsBytes = (bytes: Uint8Array): boolean => {
 const isDigestLong = ({ length }: string): boolean => length === 64 || length === 128;
 
 export const S29 = (): Checker => {
+  // What many rows share (proposals, statements) is looked at once; a row itself comes by only once anyway.
   const clean = new WeakSet<object>();
   /** The path of the first token in a value. */
-  const find = (value: unknown): string | undefined => {
+  const find = (value: unknown, isShared = true): string | undefined => {
     if (typeof value === "string") return !isDigestLong(value) && value.includes(TOKEN_MARK) ? "" : undefined;
     if (typeof value !== "object" || value === null || clean.has(value)) return undefined;
     if (value instanceof Uint8Array) return holdsBytes(value) ? "" : undefined;
@@ -30,14 +31,14 @@ export const S29 = (): Checker => {
       const found = typeof each === "number" ? undefined : find(each);
       if (found !== undefined) return `.${key}${found}`;
     }
-    clean.add(value);
+    if (isShared && !Array.isArray(value)) clean.add(value);
     return undefined;
   };
   return {
     id: "S29",
     flushed: ({ slot }, writes) => {
       for (const write of writes) {
-        const found = write.op === "remove" ? undefined : find(write.row);
+        const found = write.op === "remove" ? undefined : find(write.row, false);
         if (found !== undefined || write.key.includes(TOKEN_MARK))
           throw new Violation(
             "S29",
