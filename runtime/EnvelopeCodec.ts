@@ -11,12 +11,23 @@ import type { Digest, PublicKey } from "../core/Digest.ts";
 import type { PeerState } from "../core/PeerState.ts";
 import {
   ENVELOPE_TAG,
-  envelopeBytesCodec,
   envelopeCodec,
   type Message,
+  messageCodec,
   signedEnvelopeCodec,
 } from "../core/protocol/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
+
+/** What goes to every member is one object, so it is encoded once. */
+const encoded = new WeakMap<Message, Uint8Array>();
+
+const encodedOnce = (message: Message): Uint8Array => {
+  const known = encoded.get(message);
+  if (known !== undefined) return known;
+  const bytes = encode(messageCodec, message);
+  encoded.set(message, bytes);
+  return bytes;
+};
 
 /** Closes an envelope; without a signer (a sealed peer) only the answer to a probe may go, unsigned. */
 export const sealEnvelope = (
@@ -27,12 +38,16 @@ export const sealEnvelope = (
   message: Message,
 ): Uint8Array | undefined => {
   if (state.peer === undefined || (signer === undefined && message._tag !== "Ready")) return undefined;
-  const from = state.peer.peerId;
-  const envelope = encode(envelopeCodec, { from, to, topologyDigest: state.membership?.digest, nonce, message });
+  const envelope = {
+    from: state.peer.peerId,
+    to,
+    topologyDigest: state.membership?.digest,
+    nonce,
+    message: encodedOnce(message),
+  };
   return encode(signedEnvelopeCodec, {
-    from,
-    envelope,
-    signature: signer?.sign(ENVELOPE_TAG, envelopeBytesCodec, envelope),
+    ...envelope,
+    signature: signer?.sign(ENVELOPE_TAG, envelopeCodec, envelope),
   });
 };
 
@@ -62,20 +77,20 @@ export const openEnvelope = (crypto: Crypto, state: PeerState, bytes: Uint8Array
   if (state.peer === undefined) return Either.left("this peer is not initialized");
   const outer = decode(signedEnvelopeCodec, bytes);
   if (Either.isLeft(outer)) return refuse("bytes", outer.left);
-  const { from, envelope, signature } = outer.right;
+  const { signature, ...envelope } = outer.right;
+  const { from, to, topologyDigest } = envelope;
+  if (to !== state.peer.peerId) return refuse("to", "names another peer");
   const isSignedBy = (key: PublicKey | undefined): boolean =>
     key !== undefined &&
     signature !== undefined &&
-    crypto.verify(key, ENVELOPE_TAG, envelopeBytesCodec, envelope, signature);
+    crypto.verify(key, ENVELOPE_TAG, envelopeCodec, envelope, signature);
   const isVouched = isSignedBy(knownKey(state, from));
-  if (!isVouched && envelope.length > STRANGER_BYTES)
+  if (!isVouched && envelope.message.length > STRANGER_BYTES)
     return refuse("signature", "does not verify for a message of this size");
-  const inner = decode(envelopeCodec, envelope);
-  if (Either.isLeft(inner)) return refuse("content", inner.left);
-  const { message } = inner.right;
-  if (inner.right.from !== from) return refuse("from", "is not the same inside and outside");
-  if (inner.right.to !== state.peer.peerId) return refuse("to", "names another peer");
-  if (!crossesTopologies(message) && inner.right.topologyDigest !== state.membership?.digest)
+  const inner = decode(messageCodec, envelope.message);
+  if (Either.isLeft(inner)) return refuse("message", inner.left);
+  const message = inner.right;
+  if (!crossesTopologies(message) && topologyDigest !== state.membership?.digest)
     return refuse("topologyDigest", "is not the topology of this peer");
   const opened = Either.right({ from, message });
   // A peer that introduces itself shows its key; every other one must be known by it.

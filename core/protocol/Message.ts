@@ -123,24 +123,21 @@ export type MessageOf<T extends Message["_tag"]> = Extract<Message, { readonly _
 export type Outcome = TypeOf<typeof outcomeCodec>;
 
 /** What is signed: who says what to whom, in which topology. */
-export const envelopeCodec = record({
+const envelopeFields = {
   from: uint,
   to: uint,
   /** Absent until a topology is pinned. */
   topologyDigest: nullable(digest),
   /** Fresh for each envelope. */
   nonce: digest,
-  message: messageCodec,
-});
-
-/** The encoding of an envelope as it is signed: nothing in it is looked at before the signature holds. */
-export const envelopeBytesCodec = bytes(Limits.envelopeBytes);
+  /** The encoding of a message: nothing in it is looked at before the signature holds. */
+  message: bytes(Limits.envelopeBytes),
+};
+export const envelopeCodec = record(envelopeFields);
 export const ENVELOPE_TAG = "CUSTODY_ENVELOPE_V1";
 
 export const signedEnvelopeCodec = record({
-  /** Names the key to verify with; the same as inside. */
-  from: uint,
-  envelope: envelopeBytesCodec,
+  ...envelopeFields,
   /** Absent only where the sender is sealed and answers a probe. */
   signature: nullable(signature),
 });
