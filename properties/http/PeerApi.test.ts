@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { maxEnvelopeBytes } from "../../server/transport/PeerListener.ts";
+import { maxEnvelopeBytes } from "../../server/transport/PeerLink.ts";
 import { registration, ServerCluster } from "./ServerCluster.ts";
 
 const MESSAGES = "/peer/v1/messages";

@@ -19,7 +19,7 @@ import { makePublicListener } from "../http/PublicListener.ts";
 import { shamirProvider } from "../seal/ShamirSeal.ts";
 import { openSqliteByteStore } from "../sqlite/SqliteByteStore.ts";
 import { loadTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
-import { makePeerListener } from "../transport/PeerListener.ts";
+import { makePeerListener, type PeerEndpoint, takeAnswer } from "../transport/PeerListener.ts";
 import { PeerLinks } from "../transport/PeerLinks.ts";
 import { developmentShares } from "./DevelopmentSecrets.ts";
 import { foundingSettings } from "./FoundingSettings.ts";
@@ -89,6 +89,7 @@ interface Assembly {
   readonly peer: Peer;
   readonly control: SealControl;
   readonly links: PeerLinks;
+  readonly endpoint: PeerEndpoint;
   readonly check: (token: string) => Promise<ActorCheck>;
 }
 
@@ -113,10 +114,15 @@ const openPeer = (
     const links = yield* Effect.acquireRelease(
       Effect.sync(
         () =>
-          new PeerLinks(config.cluster.peers, tls.peerClient, (peerId, reason) => {
-            metrics.count("custody_messages_dropped_total", reason);
-            log.debug("message dropped", { peerId, reason });
-          }),
+          new PeerLinks(
+            config.cluster.peers,
+            tls.peerClient,
+            (peerId, reason) => {
+              metrics.count("custody_messages_dropped_total", reason);
+              log.debug("message dropped", { peerId, reason });
+            },
+            (envelope) => takeAnswer(endpoint, envelope),
+          ),
       ),
       (open) => Effect.sync(() => open.close()),
     );
@@ -130,23 +136,29 @@ const openPeer = (
       (running) => Effect.sync(() => running.stop()),
     );
     const provider = shamirProvider(config.seal, (length) => Uint8Array.from(randomBytes(length)));
+    const check = checkWith(verifier);
+    const endpoint: PeerEndpoint = {
+      open: (envelope) => peer.open(envelope),
+      deliver: (opened, actors) => peer.deliver(opened, actors),
+      hold: (from, end) => links.hold(from, end),
+      backlog: () => peer.backlog,
+      initialized: () => peer.state.peer !== undefined,
+      check,
+      answered: (status) => metrics.count("custody_peer_http_responses_total", String(status)),
+    };
     const control = new SealControl({ peer, provider, backend, sharesNeeded: config.seal.threshold, log });
-    return { config, tls, log, metrics, peer, control, links, check: checkWith(verifier) };
+    return { config, tls, log, metrics, peer, control, links, endpoint, check };
   });
 
 /** The peer API: up before the public one and down after it, because answers under way need it. */
 const openPeerApi = (
-  { config, tls, metrics, peer, check }: Assembly,
+  { config, tls, metrics, peer, endpoint }: Assembly,
   bodyBytes: () => number,
 ): Effect.Effect<string, StartError, Scope> =>
   Effect.gen(function* () {
     const listener = makePeerListener(
       {
-        open: (bytes) => peer.open(bytes),
-        deliver: (opened, actors) => peer.deliver(opened, actors),
-        backlog: () => peer.backlog,
-        initialized: () => peer.state.peer !== undefined,
-        check,
+        ...endpoint,
         metrics: () =>
           metrics.render({
             state: peer.state,
@@ -154,7 +166,6 @@ const openPeerApi = (
             bodyBytes: bodyBytes(),
             peerBodyBytes: listener.bodyBytes(),
           }),
-        answered: (status) => metrics.count("custody_peer_http_responses_total", String(status)),
       },
       tls.peerHttp,
     );

@@ -16,6 +16,7 @@ afterEach(() => {
 interface Received {
   readonly body: string;
   readonly answer: (status: number) => void;
+  readonly answerWith: (type: string, envelope: string) => void;
 }
 
 /** A peer API that takes messages and answers when it is told to. */
@@ -32,7 +33,11 @@ const receiver = async () => {
         MESSAGES_PATH,
         "application/cbor",
       ]);
-      received.push({ body, answer: (status) => void response.writeHead(status).end() });
+      received.push({
+        body,
+        answer: (status) => void response.writeHead(status).end(),
+        answerWith: (type, envelope) => void response.writeHead(200, { "content-type": type }).end(envelope),
+      });
     });
   });
   open.push(server);
@@ -44,9 +49,16 @@ const receiver = async () => {
 
 const linkTo = (url: string) => {
   const dropped: Array<DropReason> = [];
-  const link = new PeerLink({ url, tls, dropped: (reason) => void dropped.push(reason), limits });
+  const answers: Array<string> = [];
+  const link = new PeerLink({
+    url,
+    tls,
+    dropped: (reason) => void dropped.push(reason),
+    received: (envelope) => void answers.push(Buffer.from(envelope).toString()),
+    limits,
+  });
   open.push(link);
-  return { link, dropped, send: (text: string) => link.send(Buffer.from(text)) };
+  return { link, dropped, answers, send: (text: string) => link.send(Buffer.from(text)) };
 };
 
 describe("the way to another peer", () => {
@@ -65,6 +77,18 @@ describe("the way to another peer", () => {
     }
     await vi.waitFor(() => expect(link.reachable).toBe(true));
     expect(received.map(({ body }) => body).toSorted()).toEqual(["1", "2", "4", "5", "6"]);
+  });
+
+  it("takes an envelope that comes back as the answer, and only an envelope", async () => {
+    const { received, url } = await receiver();
+    const { dropped, answers, send } = linkTo(url);
+    send("1");
+    send("2");
+    await vi.waitFor(() => expect(received).toHaveLength(2));
+    received[0]?.answerWith("application/cbor", "a vote");
+    received[1]?.answerWith("text/html", "a page");
+    await vi.waitFor(() => expect(answers).toEqual(["a vote"]));
+    await vi.waitFor(() => expect(dropped).toEqual(["refused"]));
   });
 
   it("bounds the bytes that wait", async () => {

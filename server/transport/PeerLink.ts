@@ -3,9 +3,19 @@
  * A message that does not get through is dropped and never repeated here; the
  * protocol sends again what still matters, at its own pace.
  */
-import { type ClientRequest, Agent as HttpAgent, type RequestOptions, request as httpRequest } from "node:http";
+import { Limits } from "../../core/Limits.ts";
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  type IncomingMessage,
+  type RequestOptions,
+  request as httpRequest,
+} from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { PeerClientTls } from "../tls/TlsMaterial.ts";
+
+/** A full batch and what the envelope adds to it. */
+export const maxEnvelopeBytes = Limits.envelopeBytes + 1024;
 
 /** Where the peer API takes messages. */
 export const MESSAGES_PATH = "/peer/v1/messages";
@@ -20,7 +30,7 @@ export interface LinkLimits {
 }
 
 export const linkLimits: LinkLimits = {
-  connections: 4,
+  connections: 16,
   queuedMessages: 1024,
   queuedBytes: 64 * 1024 * 1024,
   timeoutMillis: 5_000,
@@ -34,6 +44,8 @@ export interface LinkOptions {
   readonly url: string;
   readonly tls: PeerClientTls;
   readonly dropped: (reason: DropReason) => void;
+  /** Takes an envelope that came back as the answer to a message. */
+  readonly received: (envelope: Uint8Array) => void;
   readonly limits?: LinkLimits;
 }
 
@@ -44,6 +56,7 @@ const closedWhileIdle = (request: ClientRequest, error: NodeJS.ErrnoException): 
 export class PeerLink {
   readonly #limits: LinkLimits;
   readonly #dropped: (reason: DropReason) => void;
+  readonly #received: (envelope: Uint8Array) => void;
   readonly #agent: HttpAgent;
   readonly #request: typeof httpRequest;
   readonly #options: RequestOptions;
@@ -53,12 +66,13 @@ export class PeerLink {
   #closed = false;
   #reachable: boolean | undefined;
 
-  constructor({ url, tls, dropped, limits = linkLimits }: LinkOptions) {
+  constructor({ url, tls, dropped, received, limits = linkLimits }: LinkOptions) {
     const { protocol, hostname, port } = new URL(url);
     const secure = protocol === "https:";
     const pool = { keepAlive: true, maxSockets: limits.connections };
     this.#limits = limits;
     this.#dropped = dropped;
+    this.#received = received;
     this.#agent = secure ? new HttpsAgent({ ...pool, ...tls }) : new HttpAgent(pool);
     this.#request = secure ? httpsRequest : httpRequest;
     this.#options = {
@@ -114,8 +128,11 @@ export class PeerLink {
       headers: { "content-type": MESSAGE_TYPE, "content-length": message.length },
     });
     request.on("response", (response) => {
-      response.resume();
-      response.on("close", () => settle(true, response.statusCode === 204 ? undefined : "refused"));
+      const isEnvelope = response.statusCode === 200 && response.headers["content-type"] === MESSAGE_TYPE;
+      if (isEnvelope) this.#receive(response);
+      else response.resume();
+      const isTaken = isEnvelope || response.statusCode === 204;
+      response.on("close", () => settle(true, isTaken ? undefined : "refused"));
     });
     request.on("timeout", () => request.destroy());
     request.on("error", (error: NodeJS.ErrnoException) => {
@@ -125,6 +142,21 @@ export class PeerLink {
       this.#transmit(message, true);
     });
     request.end(message);
+  }
+
+  #receive(response: IncomingMessage): void {
+    const chunks: Array<Uint8Array> = [];
+    let length = 0;
+    response.on("data", (chunk: Uint8Array) => {
+      length += chunk.length;
+      if (length > maxEnvelopeBytes) response.destroy();
+      else chunks.push(chunk);
+    });
+    response.on("end", () => {
+      if (this.#closed) return;
+      // Plain arrays: of a Buffer, `slice` shares what an array's copies.
+      this.#received(new Uint8Array(Buffer.concat(chunks, length)));
+    });
   }
 
   #next(): void {

@@ -5,26 +5,30 @@
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { Either } from "effect";
-import { Limits } from "../../core/Limits.ts";
 import type { ActorCheck } from "../../core/Event.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Opened } from "../../runtime/EnvelopeCodec.ts";
 import { tokensIn } from "../../runtime/Ingress.ts";
 import { ByteBudget } from "../http/ByteBudget.ts";
 import type { ListenerTls } from "../tls/TlsMaterial.ts";
-import { MESSAGE_TYPE, MESSAGES_PATH } from "./PeerLink.ts";
-
-/** A full batch and what the envelope adds to it. */
-export const maxEnvelopeBytes = Limits.envelopeBytes + 1024;
+import { asksBack, type EndExchange } from "./HeldAnswers.ts";
+import { maxEnvelopeBytes, MESSAGE_TYPE, MESSAGES_PATH } from "./PeerLink.ts";
 
 /** What the peer API needs of the peer behind it. */
 export interface PeerEndpoint {
   readonly open: (bytes: Uint8Array) => Either.Either<Opened, string>;
   readonly deliver: (opened: Opened, actors: ReadonlyArray<ActorCheck>) => void;
+  /** Keeps an exchange open for what this peer will say to the sender in a moment. */
+  readonly hold: (from: PeerId, end: EndExchange) => void;
   readonly backlog: () => number;
   readonly initialized: () => boolean;
   readonly check: (token: string) => Promise<ActorCheck>;
-  readonly metrics: () => string;
   readonly answered: (status: number) => void;
+}
+
+/** What the listener serves: messages, and the counters of this peer. */
+export interface ListenerEndpoint extends PeerEndpoint {
+  readonly metrics: () => string;
 }
 
 const METRICS_PATH = "/metrics";
@@ -49,11 +53,11 @@ const titles: Readonly<Record<number, string>> = {
 };
 
 class Exchange {
-  readonly #endpoint: PeerEndpoint;
+  readonly #endpoint: ListenerEndpoint;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
 
-  constructor(endpoint: PeerEndpoint, request: IncomingMessage, response: ServerResponse) {
+  constructor(endpoint: ListenerEndpoint, request: IncomingMessage, response: ServerResponse) {
     this.#endpoint = endpoint;
     this.#request = request;
     this.#response = response;
@@ -74,6 +78,18 @@ class Exchange {
   accept(): void {
     this.#response.writeHead(204).end();
     this.#endpoint.answered(204);
+  }
+
+  /** Ends it with an envelope, or with nothing; false when nobody is there to read it. */
+  end(envelope: Uint8Array | undefined): boolean {
+    if (this.#response.writableEnded || this.#response.destroyed) return false;
+    if (envelope === undefined) this.accept();
+    else {
+      this.#response.writeHead(200, { "content-type": MESSAGE_TYPE, "content-length": envelope.length });
+      this.#response.end(envelope);
+      this.#endpoint.answered(200);
+    }
+    return true;
   }
 
   metrics(): void {
@@ -121,10 +137,22 @@ const receive = (endpoint: PeerEndpoint, exchange: Exchange, body: Uint8Array): 
   const opened = endpoint.open(body);
   if (Either.isLeft(opened))
     return exchange.refuse(endpoint.initialized() ? 400 : 503, `The message is refused: ${opened.left}.`);
-  exchange.accept();
-  const tokens = tokensIn(opened.right.message);
-  if (tokens.length === 0) return endpoint.deliver(opened.right, []);
-  void checkAll(endpoint, tokens).then((actors) => endpoint.deliver(opened.right, actors));
+  if (asksBack(opened.right.message)) endpoint.hold(opened.right.from, (envelope) => exchange.end(envelope));
+  else exchange.accept();
+  takeIn(endpoint, opened.right);
+};
+
+const takeIn = (endpoint: PeerEndpoint, opened: Opened): void => {
+  const tokens = tokensIn(opened.message);
+  if (tokens.length === 0) return endpoint.deliver(opened, []);
+  void checkAll(endpoint, tokens).then((actors) => endpoint.deliver(opened, actors));
+};
+
+/** Takes in an envelope that came back as the answer to one of this peer's own requests; a bad one is dropped. */
+export const takeAnswer = (endpoint: PeerEndpoint, envelope: Uint8Array): void => {
+  if (endpoint.backlog() >= MOST_BACKLOG) return;
+  const opened = endpoint.open(envelope);
+  if (Either.isRight(opened)) takeIn(endpoint, opened.right);
 };
 
 const takeMessage = (
@@ -153,7 +181,7 @@ export interface PeerListener {
 }
 
 /** A server that does not listen yet. */
-export const makePeerListener = (endpoint: PeerEndpoint, tls: ListenerTls | undefined): PeerListener => {
+export const makePeerListener = (endpoint: ListenerEndpoint, tls: ListenerTls | undefined): PeerListener => {
   const budget = new ByteBudget(BYTES_IN_FLIGHT);
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = new Exchange(endpoint, request, response);

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Message } from "../../core/protocol/Message.ts";
+import { asksBack, HeldAnswers } from "./HeldAnswers.ts";
+
+const envelope = Uint8Array.of(1, 2, 3);
+let held: HeldAnswers;
+let ended: Array<readonly [string, Uint8Array | undefined]>;
+
+const exchange =
+  (name: string, isOpen = true) =>
+  (sent: Uint8Array | undefined): boolean => {
+    ended.push([name, sent]);
+    return isOpen;
+  };
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  held = new HeldAnswers();
+  ended = [];
+});
+afterEach(() => void vi.useRealTimers());
+
+describe("an answer kept open", () => {
+  it("carries the next message to its sender, the oldest first, and to nobody else", () => {
+    held.hold(2, exchange("first"));
+    held.hold(2, exchange("second"));
+    expect(held.use(3, envelope)).toBe(false);
+    expect(held.use(2, envelope)).toBe(true);
+    expect(held.use(2, envelope)).toBe(true);
+    expect(held.use(2, envelope)).toBe(false);
+    expect(ended).toEqual([
+      ["first", envelope],
+      ["second", envelope],
+    ]);
+  });
+
+  it("ends empty after 50 ms, once", () => {
+    held.hold(2, exchange("slow"));
+    vi.advanceTimersByTime(49);
+    expect(ended).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(ended).toEqual([["slow", undefined]]);
+    expect(held.use(2, envelope)).toBe(false);
+    held.release();
+    expect(ended).toHaveLength(1);
+  });
+
+  it("is passed over when the other side has gone away", () => {
+    held.hold(2, exchange("gone", false));
+    held.hold(2, exchange("there"));
+    expect(held.use(2, envelope)).toBe(true);
+    expect(ended.map(([name]) => name)).toEqual(["gone", "there"]);
+  });
+
+  it("is one of at most 64 for each peer", () => {
+    for (let index = 0; index < 64; index++) held.hold(2, exchange("kept"));
+    expect(ended).toEqual([]);
+    held.hold(2, exchange("beyond"));
+    expect(ended).toEqual([["beyond", undefined]]);
+    held.release();
+    expect(ended).toHaveLength(65);
+  });
+
+  it("waits only behind messages that ask for one back", () => {
+    const commit = (count: number): Message => ({
+      _tag: "Commit",
+      certificates: Array.from({ length: count }, () => ({ proposal: {}, receipts: [] })) as never,
+      stableSeq: 0,
+    });
+    expect(asksBack(commit(1))).toBe(true);
+    expect(asksBack(commit(0))).toBe(false);
+    expect(asksBack({ _tag: "Votes", statements: [] })).toBe(false);
+    expect(asksBack({ _tag: "Prepare", items: [], stableSeq: 0 })).toBe(true);
+  });
+});
