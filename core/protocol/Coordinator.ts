@@ -47,10 +47,18 @@ export const judgeRequest = (turn: Turn, call: Call, actor: ActorCheck): Either.
     Either.map(registrationOf(turn.context, call), (registration) => ({ claims, registration })),
   );
 
+/** Bodies in memory at the writer: of what waits, and of what is prepared and may have to be sent again. */
+const evidenceBytes = ({ state }: Turn): number => {
+  let sum = 0;
+  for (const { forward } of state.queue) sum += forward.call.rawBody.length;
+  for (const { evidence } of state.rounds.values()) sum += evidence?.call.rawBody.length ?? 0;
+  return sum;
+};
+
 /** Queues a request that was judged well-formed and permitted, if there is room. */
 export const enqueue = (turn: Turn, forward: Forward, { claims, registration }: Judged): void => {
   const arrivedAt = turn.elapsed;
-  const waitingBytes = turn.state.queue.reduce((sum, each) => sum + each.forward.call.rawBody.length, 0);
+  const waitingBytes = evidenceBytes(turn);
   const isFull =
     turn.state.queue.length >= Limits.queuedCommands ||
     (turn.state.queue.length > 0 && waitingBytes + forward.call.rawBody.length > Limits.queuedBytes);
@@ -159,7 +167,8 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
   const holder = state.locks.get(`ref:${registration.ref}`);
   if (holder !== undefined) {
     const round = state.rounds.get(holder);
-    if (round === undefined)
+    // Without evidence nobody can still be asked to prepare it; only settlement ends it.
+    if (round === undefined || (round.evidence === undefined && round.certificate === undefined))
       return done(busy("An earlier preparation of this approver is still undecided.", registration.ref, true));
     turn.edit("rounds").set(holder, { ...round, joiners: [...round.joiners, caller] });
     return "done";

@@ -53,7 +53,11 @@ export const commitCompleted = (turn: Turn, ids: Iterable<Digest>): void => {
   apply(turn, completed, () => undefined);
   // Receipts of others were flushed by them, one's own in the turn that signed it: nothing here waits.
   const certificates = completed.map((each) => each.certificate);
-  if (turn.others.length > 0) turn.sendFlushed({ _tag: "Commit", certificates, stableSeq: stable }, turn.others);
+  if (turn.others.length === 0) return;
+  for (let from = 0; from < certificates.length; from += Limits.batchProposals) {
+    const chunk = certificates.slice(from, from + Limits.batchProposals);
+    turn.sendFlushed({ _tag: "Commit", certificates: chunk, stableSeq: stable }, turn.others);
+  }
 };
 
 /** Applies certificates, signs one acknowledgement each, and hands these on. */

@@ -55,7 +55,11 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
     receivedAt: turn.now,
   });
   if (turn.isWriter) return enqueue(turn, forward, judged.right);
-  if (turn.state.awaited.size >= Limits.queuedCommands)
+  const awaitedBytes = [...turn.state.awaited.values()].reduce(
+    (sum, each) => sum + each.forward.call.rawBody.length,
+    0,
+  );
+  if (turn.state.awaited.size >= Limits.queuedCommands || awaitedBytes + call.rawBody.length > Limits.queuedBytes)
     return refuse(busy("This peer has as many requests under way as it may.", undefined));
   turn.edit("awaited").set(requestId, {
     forward,

@@ -172,7 +172,10 @@ export const onGenesisCard = (turn: Turn, from: PeerId, { card, mac }: MessageOf
   // A member that was founded may have been relieved of the secret, as it should be.
   if (peer === undefined || from !== card.peerId || settings.bootstrapSecret === undefined) return;
   if (!isCardMac(crypto, settings.bootstrapSecret, card, mac))
-    return noteFault(turn, from, `peer ${from} does not know this cluster's bootstrap secret`);
+    // Anybody may write a number on a card; a peer that has shown a good one is not blamed for it.
+    return founding.cards.has(from) || pinned !== undefined
+      ? undefined
+      : noteFault(turn, from, `peer ${from} does not know this cluster's bootstrap secret`);
   const reason = cardFault(turn, card);
   if (reason !== undefined) {
     noteFault(turn, from, reason);
@@ -185,7 +188,11 @@ export const onGenesisCard = (turn: Turn, from: PeerId, { card, mac }: MessageOf
     });
   }
   if (pinned !== undefined) return turn.send(from, { _tag: "GenesisPinned", pinned });
-  if (!founding.cards.has(from)) turn.state.founding = { ...founding, cards: new Map(founding.cards).set(from, card) };
+  if (!founding.cards.has(from)) {
+    const faults = new Map(founding.faults);
+    faults.delete(from);
+    turn.state.founding = { ...founding, cards: new Map(founding.cards).set(from, card), faults };
+  }
   castVote(turn);
 };
 

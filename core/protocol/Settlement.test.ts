@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Cluster } from "../../properties/cluster/Cluster.ts";
+import { Limits } from "../Limits.ts";
 import type { Message } from "./Message.ts";
 
 const founded = (total = 3): Cluster => {
@@ -49,6 +50,23 @@ describe("a proposal whose writer went away", () => {
     cluster.tamper = whole;
     cluster.pass(500);
     expect(approvers(cluster)).toEqual([0, 1]);
+  });
+
+  it("is one of more than a message can carry, and all of them are applied", () => {
+    const cluster = founded(2);
+    cluster.tamper = cut("Commit", (_from, to) => to === 2);
+    const many = Limits.batchProposals + 1;
+    for (let index = 0; index < many; index++) {
+      cluster.register(1, `request-${index}`, `id-${index}`, index);
+      cluster.settle();
+    }
+    expect(cluster.peers.get(2)?.state.preparations.size).toBe(many);
+    cluster.pass(500);
+    expect(cluster.peers.get(2)?.state.registry.approvers).toBe(many);
+    cluster.tamper = whole;
+    cluster.pass(3_000);
+    expect(approvers(cluster)).toEqual([many, many]);
+    for (const { state } of cluster.peers.values()) expect(state.outbox.size).toBe(0);
   });
 
   it("is applied by everybody after all of them stopped at once", () => {

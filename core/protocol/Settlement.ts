@@ -30,11 +30,13 @@ const dueAt = ({ preparedAt, askedAt }: Preparation): number =>
 /** Asks about what has been undecided for a while; the writer first sends again what it still has evidence for. */
 export const onResolveTimer = (turn: Turn): void => {
   if (ownFault(turn) !== undefined) return;
+  // Taken first: what is committed below is for a moment in no list that holds its slot open.
+  const stable = stableSeq(turn);
   // Two members hold all receipts as soon as the second has prepared; after a restart anybody may.
   commitCompleted(turn, turn.state.preparations.keys());
   const due = [...turn.state.preparations.values()].filter((each) => dueAt(each) <= turn.elapsed);
   for (const preparation of due) age(turn, preparation);
-  if (turn.isWriter) for (const peerId of turn.others) prepareAgain(turn, peerId, due);
+  if (turn.isWriter) for (const peerId of turn.others) prepareAgain(turn, peerId, due, stable);
   const queries = due.filter((each) => turn.state.rounds.get(each.id)?.evidence === undefined);
   for (let from = 0; from < queries.length; from += Limits.batchProposals) {
     const items = queries
@@ -57,7 +59,7 @@ const age = (turn: Turn, preparation: Preparation): void => {
     turn.edit("rounds").set(id, { ...round, evidence: undefined });
 };
 
-const prepareAgain = (turn: Turn, peerId: PeerId, due: ReadonlyArray<Preparation>): void => {
+const prepareAgain = (turn: Turn, peerId: PeerId, due: ReadonlyArray<Preparation>, stable: number): void => {
   const items: Array<PrepareItem> = [];
   let bytes = 0;
   for (const { id, proposal, writerReceipt, receipts, refusal } of due) {
@@ -67,7 +69,7 @@ const prepareAgain = (turn: Turn, peerId: PeerId, due: ReadonlyArray<Preparation
     if (items.length === Limits.batchProposals || (items.length > 0 && bytes > Limits.batchEvidenceBytes)) break;
     items.push({ proposal, receipt: writerReceipt, evidence });
   }
-  if (items.length > 0) turn.send(peerId, { _tag: "Prepare", items, stableSeq: stableSeq(turn) });
+  if (items.length > 0) turn.send(peerId, { _tag: "Prepare", items, stableSeq: stable });
 };
 
 type AnswerItem = MessageOf<"SettleAnswer">["items"][number];

@@ -12,10 +12,10 @@ import { slowFlush } from "./SlowFlush.ts";
 import { median, quantile, rounded } from "./Statistics.ts";
 
 const PEERS = 3;
-const WARM_UP = 500;
+const WARM_UP = 300;
 const BARE_COMMITS = 1_000;
-const ALONE = 1_000;
-const TOGETHER = 6_000;
+const ALONE = 600;
+const TOGETHER = 3_000;
 const CALLERS = 64;
 const READS = 10_000;
 const READERS = 16;

@@ -57,6 +57,9 @@ interface Running {
 /** A probe waits two seconds for its answers; whoever asks for readiness waits no longer than this. */
 const READINESS_MILLIS = 5_000;
 
+/** How often a seal looks whether what came before it is done. */
+const SEALED_POLL_MILLIS = 5;
+
 const entropy = (): Digest =>
   // The brand is the length: 32 bytes.
   randomBytes(32).toString("hex") as Digest;
@@ -160,7 +163,9 @@ export class Peer {
    */
   async initialize(keys: PeerKeys, vault: Uint8Array, numbers: Initialization): Promise<Answer> {
     const before = this.#running;
-    const fixed = before.driver.state.peer?.unsealedOnce === true;
+    // A damaged peer is not a new one, whatever its rows still say.
+    const { peer, integrityFault } = before.driver.state;
+    const fixed = peer?.unsealedOnce === true || integrityFault !== undefined;
     const next = fixed ? before : this.#start(new FreshStart(this.#ports.bytes), keys);
     const answer = await this.#replies.ask(
       (requestId) =>
@@ -202,8 +207,8 @@ export class Peer {
   /** Takes the keys out of use once everything before it is done. */
   async seal(): Promise<void> {
     this.#dispatch({ _tag: "Sealed" }, "Sealed");
-    // Events are handled in order, so this answer comes after the seal.
-    await this.#askReadiness();
+    // Events before it may still write, however long their flush takes, and need the keys for it.
+    while (this.state.unsealed) await new Promise((resolve) => void setTimeout(resolve, SEALED_POLL_MILLIS));
     this.#keys = undefined;
     this.#running.store.useKey(undefined);
   }

@@ -134,9 +134,14 @@ export class PeerLink {
       const isTaken = isEnvelope || response.statusCode === 204;
       response.on("close", () => settle(true, isTaken ? undefined : "refused"));
     });
-    request.on("timeout", () => request.destroy());
+    let timedOut = false;
+    request.on("timeout", () => {
+      timedOut = true;
+      request.destroy();
+    });
     request.on("error", (error: NodeJS.ErrnoException) => {
-      if (again || settled || this.#closed || !closedWhileIdle(request, error)) return settle(false, "unreachable");
+      if (again || timedOut || settled || this.#closed || !closedWhileIdle(request, error))
+        return settle(false, "unreachable");
       settled = true;
       this.#underWay -= 1;
       this.#transmit(message, true);

@@ -41,6 +41,10 @@ const BODY_MILLIS = 10_000;
 /** Longer than any pause of a busy cluster, so that it is the caller who closes idle connections. */
 const IDLE_MILLIS = 75_000;
 
+const BUSY = "This peer has as many messages under way as it may.";
+/** Peers keep a handful of connections each; a stranger's many idle ones must not use up the process's files. */
+const MOST_CONNECTIONS = 1024;
+
 const titles: Readonly<Record<number, string>> = {
   400: "Malformed message",
   404: "Not found",
@@ -98,12 +102,22 @@ class Exchange {
     this.#response.end(text);
   }
 
-  /** Reads a body of a declared length; `use` gets all of it, or is never called. */
-  readBody(length: number, use: (body: Uint8Array) => void, done: () => void): void {
+  /**
+   * Reads a body of a declared length; `use` gets all of it, or is never called. Bytes count as they
+   * arrive: what is only promised takes no room from others.
+   */
+  readBody(length: number, budget: ByteBudget, use: (body: Uint8Array) => void): void {
     const chunks: Array<Uint8Array> = [];
+    let taken = 0;
     const timer = setTimeout(() => this.#request.destroy(), BODY_MILLIS);
-    this.#request.on("data", (chunk: Uint8Array) => void chunks.push(chunk));
+    this.#request.on("data", (chunk: Uint8Array) => {
+      if (this.#response.writableEnded) return;
+      if (!budget.take(chunk.length)) return this.refuse(503, BUSY, { "retry-after": "1", connection: "close" });
+      taken += chunk.length;
+      chunks.push(chunk);
+    });
     this.#request.on("end", () => {
+      if (this.#response.writableEnded) return;
       const [only] = chunks;
       const body = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length);
       // Plain arrays: of a Buffer, `slice` shares what an array's copies.
@@ -111,7 +125,7 @@ class Exchange {
     });
     this.#request.on("close", () => {
       clearTimeout(timer);
-      done();
+      budget.give(taken);
     });
   }
 }
@@ -166,13 +180,8 @@ const takeMessage = (
   const length = lengthOf(request);
   if (length === undefined) return exchange.refuse(411, "A message comes with its Content-Length.");
   if (length > maxEnvelopeBytes) return exchange.refuse(413, `A message takes at most ${maxEnvelopeBytes} bytes.`);
-  if (endpoint.backlog() >= MOST_BACKLOG || !budget.take(length))
-    return exchange.refuse(503, "This peer has as many messages under way as it may.", { "retry-after": "1" });
-  exchange.readBody(
-    length,
-    (body) => receive(endpoint, exchange, body),
-    () => budget.give(length),
-  );
+  if (endpoint.backlog() >= MOST_BACKLOG) return exchange.refuse(503, BUSY, { "retry-after": "1" });
+  exchange.readBody(length, budget, (body) => receive(endpoint, exchange, body));
 };
 
 export interface PeerListener {
@@ -200,5 +209,6 @@ export const makePeerListener = (endpoint: ListenerEndpoint, tls: ListenerTls | 
   };
   const server =
     tls === undefined ? createHttpServer(options, handle) : createHttpsServer({ ...options, ...tls }, handle);
+  server.maxConnections = MOST_CONNECTIONS;
   return { server, bodyBytes: () => budget.held };
 };
