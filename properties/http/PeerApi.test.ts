@@ -67,6 +67,21 @@ describe("the peer API", () => {
     expect((await send(small, {}, "POST", "/metrics")).status).toBe(405);
   });
 
+  it("keeps room for honest messages while strangers only promise large ones", async () => {
+    const promised = { "content-type": "application/cbor", "content-length": String(maxEnvelopeBytes) };
+    const idle = Array.from({ length: 8 }, () => {
+      const call = request(`${cluster.server(2).peerUrl}${MESSAGES}`, { method: "POST", headers: promised });
+      call.on("error", () => undefined);
+      call.write(new Uint8Array(1));
+      return call;
+    });
+    await Promise.all(idle.map((call) => new Promise<void>((resolve) => void call.once("socket", () => resolve()))));
+    // A refusal for its content, not for want of room: this one was read.
+    expect((await send(new Uint8Array(8))).status).toBe(400);
+    expect((await cluster.register(1, registration("beside-promises"))).status).toBe(201);
+    for (const call of idle) call.destroy();
+  });
+
   it("counts what happens for Prometheus", async () => {
     await cluster.register(1, registration("counted"));
     const text = await metrics();
