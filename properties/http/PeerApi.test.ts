@@ -68,16 +68,19 @@ describe("the peer API", () => {
   });
 
   it("keeps room for honest messages while strangers only promise large ones", async () => {
-    const promised = { "content-type": "application/cbor", "content-length": String(maxEnvelopeBytes) };
-    const idle = Array.from({ length: 8 }, () => {
-      const call = request(`${cluster.server(2).peerUrl}${MESSAGES}`, { method: "POST", headers: promised });
+    // Ever smaller promises: if they counted, they would fill all there is down to the last kibibyte.
+    const halves = Array.from({ length: 28 }, (_, index) => 2 ** (24 - (index >> 1)));
+    const idle = [maxEnvelopeBytes, maxEnvelopeBytes, maxEnvelopeBytes, ...halves].map((length) => {
+      const headers = { "content-type": "application/cbor", "content-length": String(length), expect: "100-continue" };
+      const call = request(`${cluster.server(2).peerUrl}${MESSAGES}`, { method: "POST", headers });
       call.on("error", () => undefined);
-      call.write(new Uint8Array(1));
+      call.flushHeaders();
       return call;
     });
-    await Promise.all(idle.map((call) => new Promise<void>((resolve) => void call.once("socket", () => resolve()))));
+    // The server has seen a promise when it says that the body may come.
+    await Promise.all(idle.map((call) => new Promise<void>((resolve) => void call.once("continue", () => resolve()))));
     // A refusal for its content, not for want of room: this one was read.
-    expect((await send(new Uint8Array(8))).status).toBe(400);
+    expect((await send(new Uint8Array(4096))).status).toBe(400);
     expect((await cluster.register(1, registration("beside-promises"))).status).toBe(201);
     for (const call of idle) call.destroy();
   });
