@@ -47,7 +47,7 @@ const deliveryOf = (view: RowView, { proposalId, epoch, seq }: Rows["outbox"]): 
   const ack = view.get("slots", slotKey(epoch, seq))?.ack;
   if (certificate === undefined || ack === undefined)
     throw new InvariantViolation("S13", `outbox row ${seq} has no certificate or no acknowledgement beside it`);
-  return { id: proposalId, seq, proposal: certificate.proposal, acks: new Map([[signerOf(ack), ack]]) };
+  return { id: proposalId, seq, proposal: certificate.proposal, acks: new Map([[signerOf(ack), ack]]), dueAt: 0 };
 };
 
 const foundingOf = (

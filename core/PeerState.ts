@@ -52,6 +52,8 @@ export interface Delivery {
   readonly seq: number;
   readonly proposal: Proposal;
   readonly acks: ReadonlyMap<PeerId, SignedStatement>;
+  /** Monotonic milliseconds: when it is sent again to whoever has not acknowledged it. */
+  readonly dueAt: number;
 }
 
 /** A caller's request at the writer, judged well-formed and permitted, waiting for its round. */

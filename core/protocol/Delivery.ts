@@ -123,7 +123,8 @@ const recordApplied = (turn: Turn, id: Digest, proposal: Proposal, ack: SignedSt
     key: slotKey(proposal.epoch, seq),
     row: { proposalId: id, outcome: "APPLIED", ack, votes: [] },
   });
-  turn.edit("outbox").set(seq, { id, seq, proposal, acks: new Map([[turn.self, ack]]) });
+  const dueAt = turn.elapsed + DELIVER_MILLIS;
+  turn.edit("outbox").set(seq, { id, seq, proposal, acks: new Map([[turn.self, ack]]), dueAt });
   concludeDelivery(turn, seq);
 };
 
@@ -223,17 +224,23 @@ const concludeDelivery = (turn: Turn, seq: number): void => {
   );
 };
 
-/** Delivers again to whoever has not acknowledged. */
+/** Delivers again, to whoever has not acknowledged, what has waited for it long enough. */
 export const onDeliverTimer = (turn: Turn): void => {
   if (ownFault(turn) !== undefined) return;
   const open = [...turn.state.outbox.values()].filter((each) => !turn.state.prunable.has(each.seq));
-  if (open.length === 0) return;
+  const due = open.filter((each) => each.dueAt <= turn.elapsed).slice(0, Limits.batchProposals);
   for (const peerId of turn.others) {
-    const missing = open.filter((each) => !each.acks.has(peerId)).slice(0, Limits.batchProposals);
+    const missing = due.filter((each) => !each.acks.has(peerId));
     const certificates = missing.flatMap((each) => turn.context.view.get("certificates", each.id) ?? []);
     if (certificates.length > 0) turn.send(peerId, { _tag: "Commit", certificates, stableSeq: stableSeq(turn) });
   }
-  turn.arm("deliver", DELIVER_MILLIS);
+  const outbox = turn.edit("outbox");
+  for (const each of due) outbox.set(each.seq, { ...each, dueAt: turn.elapsed + DELIVER_MILLIS });
+  const next = open.reduce(
+    (earliest, { seq }) => Math.min(earliest, outbox.get(seq)?.dueAt ?? earliest),
+    Number.POSITIVE_INFINITY,
+  );
+  if (open.length > 0) turn.arm("deliver", Math.max(1, next - turn.elapsed));
 };
 
 /** An idle peer clears its outbox by itself, and an idle writer tells the others that they may too. */

@@ -2,6 +2,10 @@
  * A caller's original request as it travels between peers, attested by the peer
  * it entered through. It is the evidence every member judges for itself; it
  * holds a bearer token, so it stays in memory and never reaches a disk.
+ *
+ * Members get it from the writer only, in an envelope the writer signed. Where
+ * the writer is the entry peer that signature says all there is to say, and the
+ * request carries no other.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { bytes, digest, nullable, record, signature, text, type TypeOf, uint } from "../codec/Codec.ts";
@@ -35,7 +39,8 @@ export const forwardCodec = record({
   call: callCodec,
   token: tokenCodec,
   receivedAt: uint,
-  attestation: signature,
+  /** The entry peer's signature; absent exactly where the writer is the entry peer. */
+  attestation: nullable(signature),
 });
 export type Forward = TypeOf<typeof forwardCodec>;
 
@@ -65,23 +70,28 @@ export const requestLineOf = (crypto: Crypto, { method, path, rawBody }: Call): 
   bodyDigest: bytesToHex(crypto.sha256(rawBody)) as Digest,
 });
 
-/** Attests a request that entered here. */
+/** Attests a request that entered here, where it has to travel to the writer. */
 export const attest = (
   crypto: Crypto,
   signer: Signer,
   membership: Membership,
-  forward: Omit<Forward, "attestation">,
-): Forward => ({
-  ...forward,
-  attestation: signer.sign(FORWARD_TAG, attestedCodec, attested(crypto, membership.digest, forward)),
-});
+  { requestId, entryPeer, call, token, receivedAt }: Omit<Forward, "attestation">,
+): Forward => {
+  const forward = { requestId, entryPeer, call, token, receivedAt, attestation: undefined };
+  if (entryPeer === membership.writer) return forward;
+  const attestation = signer.sign(FORWARD_TAG, attestedCodec, attested(crypto, membership.digest, forward));
+  return { ...forward, attestation };
+};
 
-/** Whether the entry peer named in it vouches for exactly this request. */
+/** Whether the entry peer named in it vouches for exactly this request; the sender's envelope is checked already. */
 export const isAttested = (crypto: Crypto, membership: Membership, forward: Forward): boolean => {
-  const key = membership.keys.get(forward.entryPeer);
+  const { entryPeer, attestation } = forward;
+  if (entryPeer === membership.writer) return attestation === undefined;
+  const key = membership.keys.get(entryPeer);
   return (
     key !== undefined &&
-    crypto.verify(key, FORWARD_TAG, attestedCodec, attested(crypto, membership.digest, forward), forward.attestation)
+    attestation !== undefined &&
+    crypto.verify(key, FORWARD_TAG, attestedCodec, attested(crypto, membership.digest, forward), attestation)
   );
 };
 

@@ -19,7 +19,11 @@ const signedByWriter = (cluster: Cluster, proposal: Proposal, like: SignedStatem
 type Item = MessageOf<"Prepare">["items"][number];
 
 /** A founded cluster of three whose writer changes what it proposes to the others; the votes that came back. */
-const votesOn = (lie: (item: Item) => Partial<Item>, prepare: (cluster: Cluster) => void = () => undefined) => {
+const votesOn = (
+  lie: (item: Item) => Partial<Item>,
+  prepare: (cluster: Cluster) => void = () => undefined,
+  entryPeer = 2,
+) => {
   const cluster = new Cluster(3);
   cluster.pass(2_000);
   const votes: Array<{ readonly from: number; readonly kind: string; readonly detail: string }> = [];
@@ -36,7 +40,7 @@ const votesOn = (lie: (item: Item) => Partial<Item>, prepare: (cluster: Cluster)
     return { ...message, items };
   };
   prepare(cluster);
-  cluster.register(1, "request", "alice", 7);
+  cluster.register(entryPeer, "request", "alice", 7);
   cluster.settle();
   return { votes, cluster };
 };
@@ -106,6 +110,18 @@ describe("a member's vote", () => {
       expect(cluster.tables.get(2)?.get("refusals")?.size).toBe(1);
       expect(cluster.tables.get(2)?.get("preparations")?.size ?? 0).toBe(0);
     });
+
+  it("takes a request that entered at the writer as the writer's envelope brings it, without another signature", () => {
+    const none = () => undefined;
+    expect(votesOn(() => ({}), none, 1).votes.map((each) => each.kind)).toEqual(["RECEIPT", "RECEIPT"]);
+    const signed = (item: Item) => ({ evidence: { ...item.evidence, attestation: item.receipt.signature } });
+    expect(votesOn(signed, none, 1).votes.map((each) => each.detail)).toEqual(["NOT_ATTESTED", "NOT_ATTESTED"]);
+  });
+
+  it("is a refusal of a request from another entry peer that comes without that peer's signature", () => {
+    const unsigned = (item: Item) => ({ evidence: { ...item.evidence, attestation: undefined } });
+    expect(votesOn(unsigned).votes.map((each) => each.detail)).toEqual(["NOT_ATTESTED", "NOT_ATTESTED"]);
+  });
 
   const silences: ReadonlyArray<readonly [string, (item: Item) => Partial<Item>]> = [
     ["another topology", proposal({ topologyDigest: OTHER })],

@@ -8,8 +8,12 @@ import type { Turn } from "../Turn.ts";
 import { locksOf, type Proposal } from "./Proposal.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
 
-/** How long after its receipt a member asks the others what became of a proposal. */
-export const RESOLVE_MILLIS = 200;
+/**
+ * How long after its receipt a member asks the others what became of a proposal:
+ * longer than a full round takes on a busy cluster with a slow disk, or every
+ * round there would be settled and delivered twice.
+ */
+export const RESOLVE_MILLIS = 1_000;
 
 /** Takes a proposal's locks. */
 export const hold = (turn: Turn, id: Digest, proposal: Proposal): void => {

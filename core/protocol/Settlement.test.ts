@@ -48,7 +48,7 @@ describe("a proposal whose writer went away", () => {
     cluster.settle();
     cluster.peers.get(1)?.stop();
     cluster.tamper = whole;
-    cluster.pass(500);
+    cluster.pass(1_100);
     expect(approvers(cluster)).toEqual([0, 1]);
   });
 
@@ -61,7 +61,7 @@ describe("a proposal whose writer went away", () => {
       cluster.settle();
     }
     expect(cluster.peers.get(2)?.state.preparations.size).toBe(many);
-    cluster.pass(500);
+    cluster.pass(1_100);
     expect(cluster.peers.get(2)?.state.registry.approvers).toBe(many);
     cluster.tamper = whole;
     cluster.pass(3_000);

@@ -23,7 +23,7 @@ const RESOLVE_MAX_MILLIS = 5_000;
 /** A batch that is short of a receipt for this long no longer holds up the next one. */
 const STALLED_MILLIS = 1_000;
 
-/** When a preparation is asked about next: after 200 ms, then each time its age has doubled, at last every 5 s. */
+/** When a preparation is asked about next: after 1 s, then each time its age has doubled, at last every 5 s. */
 const dueAt = ({ preparedAt, askedAt }: Preparation): number =>
   askedAt + Math.min(Math.max(askedAt - preparedAt, RESOLVE_MILLIS), RESOLVE_MAX_MILLIS);
 
