@@ -4,9 +4,10 @@
  * so `step` as a whole stays a pure function.
  */
 import type { Action, Answer, Send, SetTimer } from "./Action.ts";
+import { Changes } from "./Changes.ts";
 import type { StepContext, TimerName } from "./Event.ts";
 import { InvariantViolation } from "./Invariant.ts";
-import { countersRow, type PeerState } from "./PeerState.ts";
+import { countersRow, draftOf, type PeerState, type StateDraft } from "./PeerState.ts";
 import type { Message } from "./protocol/Message.ts";
 import {
   BATCH_TAG,
@@ -38,7 +39,6 @@ export type Draft = Pick<Statement, "kind" | "proposalId" | "seq" | "detail">;
 /** What a peer counts its lives from; a declared restore takes a higher one. */
 export const FIRST_INCARNATION = 1;
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /** The fields of the state that are maps or sets. */
 type Collection = {
   [K in keyof PeerState]: PeerState[K] extends ReadonlyMap<infer _K, infer _V> | ReadonlySet<infer _E> ? K : never;
@@ -46,13 +46,18 @@ type Collection = {
 type Editable<T> =
   T extends ReadonlyMap<infer K, infer V> ? Map<K, V> : T extends ReadonlySet<infer E> ? Set<E> : never;
 
+const NO_WRITES: ReadonlyArray<Write> = [];
+
 export class Turn {
   readonly context: StepContext;
-  readonly state: Mutable<PeerState>;
-  readonly #writes = new Map<string, Write>();
+  readonly state: StateDraft;
+  /** The state before this turn; it never changes. */
+  readonly #before: PeerState;
   readonly #sendNow: Array<Action> = [];
   readonly #thenSend: Array<Action> = [];
-  readonly #copied = new Map<Collection, Map<unknown, unknown> | Set<unknown>>();
+  /** Absent until something is written: most turns only talk. */
+  #changes: Changes | undefined;
+  #others: ReadonlyArray<PeerId> | undefined;
   #drafts: Array<Draft> = [];
   #continuations: Array<{
     readonly from: number;
@@ -60,11 +65,9 @@ export class Turn {
     readonly run: (signed: ReadonlyArray<SignedStatement>) => void;
   }> = [];
 
-  readonly #flushedBatch: number;
-
   constructor(state: PeerState, context: StepContext) {
-    this.#flushedBatch = state.chain.batchNo;
-    this.state = { ...state };
+    this.#before = state;
+    this.state = draftOf(state);
     this.context = context;
   }
 
@@ -99,29 +102,27 @@ export class Turn {
   }
 
   get others(): ReadonlyArray<PeerId> {
-    return this.membership.peerIds.filter((peerId) => peerId !== this.self);
+    this.#others ??= this.membership.peerIds.filter((peerId) => peerId !== this.self);
+    return this.#others;
   }
 
   /** A map or set of the state, copied before its first change in this turn. */
   edit<K extends Collection>(field: K): Editable<PeerState[K]> {
-    const known = this.#copied.get(field);
-    if (known !== undefined) return known as Editable<PeerState[K]>;
-    const current: ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> = this.state[field];
+    const current = this.state[field];
+    if (current !== this.#before[field]) return current as unknown as Editable<PeerState[K]>;
     const copy = current instanceof Map ? new Map(current) : new Set(current as ReadonlySet<unknown>);
-    this.#copied.set(field, copy);
-    Object.assign(this.state, { [field]: copy });
-    return copy as Editable<PeerState[K]>;
+    this.state[field] = copy as unknown as StateDraft[K];
+    return copy as unknown as Editable<PeerState[K]>;
   }
 
   /** Records a row change; changes of one row within a turn become one. */
   write(write: Write): void {
-    const key = `${write.table}/${write.key}`;
-    const earlier = this.#writes.get(key);
-    if (earlier === undefined) this.#writes.set(key, write);
-    else if (earlier.op !== "insert")
-      this.#writes.set(key, write.op === "insert" ? { ...write, op: "replace" } : write);
-    else if (write.op === "remove") this.#writes.delete(key);
-    else this.#writes.set(key, { ...write, op: "insert" });
+    this.#changes ??= new Changes();
+    this.#changes.add(write);
+  }
+
+  get #isWriting(): boolean {
+    return this.#changes !== undefined && this.#changes.count > 0;
   }
 
   /** Sends after this turn's flush. */
@@ -150,7 +151,7 @@ export class Turn {
 
   /** Whether a statement of this peer was flushed before this turn began. */
   isFlushed(own: SignedStatement): boolean {
-    return own.header.batchNo <= this.#flushedBatch;
+    return own.header.batchNo <= this.#before.chain.batchNo;
   }
 
   /** Sees to it that a timer fires after the delay at the latest. */
@@ -224,12 +225,13 @@ export class Turn {
       for (const { from, to, run } of continuations) run(signed.slice(from, to));
       advance(this);
     }
-    if (this.#writes.size > 0) {
+    if (this.#isWriting) {
       this.prune();
       this.#writeSeen();
     }
-    if (this.#writes.size > 0 && this.state.membership !== undefined) this.#writeCounters();
-    return { state: this.state, sendNow: this.#sendNow, writes: [...this.#writes.values()], thenSend: this.#thenSend };
+    if (this.#isWriting && this.state.membership !== undefined) this.#writeCounters();
+    const writes = this.#changes?.toArray() ?? NO_WRITES;
+    return { state: this.state, sendNow: this.#sendNow, writes, thenSend: this.#thenSend };
   }
 
   #signBatch(drafts: ReadonlyArray<Draft>): ReadonlyArray<SignedStatement> {
@@ -238,7 +240,15 @@ export class Turn {
     if (signer === undefined || integrityFault !== undefined || quarantine !== undefined)
       throw new InvariantViolation("S28", "a peer that must not sign was asked to");
     const { digest: topologyDigest, topology } = this.membership;
-    const statements = drafts.map((draft) => ({ ...draft, epoch: topology.epoch, topologyDigest }));
+    const { epoch } = topology;
+    const statements = drafts.map(({ kind, proposalId, seq, detail }) => ({
+      kind,
+      proposalId,
+      epoch,
+      seq,
+      topologyDigest,
+      detail,
+    }));
     const tree = batchTree(crypto, statements);
     const header = {
       peerId: this.self,
@@ -250,7 +260,11 @@ export class Turn {
       signedAt: now,
     };
     const signature = signer.sign(BATCH_TAG, batchHeaderCodec, header);
-    this.state.chain = { ...chain, batchNo: header.batchNo, hash: batchHash(crypto, header) };
+    this.state.chain = {
+      incarnation: chain.incarnation,
+      batchNo: header.batchNo,
+      hash: batchHash(crypto, header),
+    };
     this.write({ op: "insert", table: "batches", key: numberKey(header.batchNo), row: { header, signature } });
     return statements.map((statement, index) => ({
       statement,
