@@ -57,11 +57,16 @@ const covers = (pattern: string, wanted: ReadonlyArray<string>): boolean => {
  */
 export const permits = (granted: ReadonlyArray<string>, wanted: string): boolean => {
   if (!namePattern.test(wanted)) return false;
-  const segments = wanted.split(".");
+  let segments: ReadonlyArray<string> | undefined;
   let allowed = false;
   for (const entry of granted) {
+    // By far the most common grant: the very name, which was found well-formed above.
+    if (entry === wanted) {
+      allowed = true;
+      continue;
+    }
     const { denies, pattern } = parseEntry(entry);
-    const matches = pattern === undefined ? denies : covers(pattern, segments);
+    const matches = pattern === undefined ? denies : covers(pattern, (segments ??= wanted.split(".")));
     if (matches && denies) return false;
     if (matches) allowed = true;
   }

@@ -62,13 +62,21 @@ const attested = (crypto: Crypto, topologyDigest: Digest, forward: Omit<Forward,
   receivedAt: forward.receivedAt,
 });
 
+type RequestLine = TypeOf<typeof requestLineCodec>;
+
+/** Lines made before, by what made them: whoever shares a call shares its line. */
+const lines = new WeakMap<Call, { readonly crypto: Crypto; readonly line: RequestLine }>();
+
 /** The request as proposals and audit rows name it. */
-export const requestLineOf = (crypto: Crypto, { method, path, rawBody }: Call): TypeOf<typeof requestLineCodec> => ({
-  method,
-  path,
+export const requestLineOf = (crypto: Crypto, call: Call): RequestLine => {
+  const known = lines.get(call);
+  if (known !== undefined && known.crypto === crypto) return known.line;
+  const { method, path, rawBody } = call;
   // The brand is the length: SHA-256 has 32 bytes.
-  bodyDigest: bytesToHex(crypto.sha256(rawBody)) as Digest,
-});
+  const line = { method, path, bodyDigest: bytesToHex(crypto.sha256(rawBody)) as Digest };
+  lines.set(call, { crypto, line });
+  return line;
+};
 
 /** Attests a request that entered here, where it has to travel to the writer. */
 export const attest = (

@@ -92,9 +92,8 @@ const evidenceFault = (turn: Turn, { id, item, actor }: Candidate): Verdict => {
   if (Either.isLeft(registration)) return registration.left.code;
   // The proposal with effects of this member's own making must be the same proposal, to the byte.
   const effects = registrationEffects(registration.right, proposal.proposedAt);
-  return proposal.kind === "REGISTER" && proposalId(crypto, { ...proposal, effects }) === id
-    ? RECEIPT
-    : "WRONG_EFFECTS";
+  const isSame = effects === proposal.effects || proposalId(crypto, { ...proposal, effects }) === id;
+  return proposal.kind === "REGISTER" && isSame ? RECEIPT : "WRONG_EFFECTS";
 };
 
 /** This member's own registry, locks and capacity. */

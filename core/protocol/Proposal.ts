@@ -68,8 +68,14 @@ export type Proposal = TypeOf<typeof proposalCodec>;
 export const proposalId = (crypto: Crypto, proposal: Proposal): Digest =>
   crypto.digest(PROPOSAL_TAG, proposalCodec, proposal);
 
+const locks = new WeakMap<Proposal, ReadonlyArray<string>>();
+
 /** The exclusive locks a proposal holds while it is undecided (protocol.md 3.2). */
 export const locksOf = (proposal: Proposal): ReadonlyArray<string> => {
+  const known = locks.get(proposal);
+  if (known !== undefined) return known;
   const { keyIdentity, ref } = proposal.effects;
-  return [`key:${keyIdentity}`, `ref:${ref}`, `meta:${ref}`];
+  const names = [`key:${keyIdentity}`, `ref:${ref}`, `meta:${ref}`];
+  locks.set(proposal, names);
+  return names;
 };

@@ -74,26 +74,47 @@ const understand = ({ crypto, providers }: Means, call: Call): Either.Either<Reg
   });
 };
 
+/** Effects computed before: every member computes those of a proposal, and whoever shares the request shares them. */
+const proposed = new WeakMap<Registration, Effects>();
+
 /** What the registration does to the registry, at the time the writer proposes it. */
-export const registrationEffects = (registration: Registration, proposedAt: number): Effects => ({
-  ...registration,
-  baseRevision: undefined,
-  newRevision: 1,
-  createdAt: proposedAt,
-  updatedAt: proposedAt,
-  registrationId: undefined,
-  responseDigest: undefined,
-  observations: undefined,
-});
+export const registrationEffects = (registration: Registration, proposedAt: number): Effects => {
+  const known = proposed.get(registration);
+  if (known !== undefined && known.createdAt === proposedAt) return known;
+  const effects: Effects = {
+    id: registration.id,
+    ref: registration.ref,
+    descriptor: registration.descriptor,
+    keyIdentity: registration.keyIdentity,
+    metadata: registration.metadata,
+    baseRevision: undefined,
+    newRevision: 1,
+    createdAt: proposedAt,
+    updatedAt: proposedAt,
+    registrationId: undefined,
+    responseDigest: undefined,
+    observations: undefined,
+  };
+  proposed.set(registration, effects);
+  return effects;
+};
+
+const approvers = new WeakMap<Effects, Rows["approvers"]>();
 
 /** The stored approver that effects lead to; equal bytes on every peer. */
-export const approverRow = (effects: Effects): Rows["approvers"] => ({
-  id: effects.id,
-  ref: effects.ref,
-  descriptor: effects.descriptor,
-  keyIdentity: effects.keyIdentity,
-  metadata: effects.metadata,
-  revision: effects.newRevision,
-  createdAt: effects.createdAt,
-  updatedAt: effects.updatedAt,
-});
+export const approverRow = (effects: Effects): Rows["approvers"] => {
+  const known = approvers.get(effects);
+  if (known !== undefined) return known;
+  const row = {
+    id: effects.id,
+    ref: effects.ref,
+    descriptor: effects.descriptor,
+    keyIdentity: effects.keyIdentity,
+    metadata: effects.metadata,
+    revision: effects.newRevision,
+    createdAt: effects.createdAt,
+    updatedAt: effects.updatedAt,
+  };
+  approvers.set(effects, row);
+  return row;
+};

@@ -20,8 +20,18 @@ const elementCodec = record({
   updatedAt: uint,
 });
 
-const elementOf = (crypto: Crypto, approver: Rows["approvers"]): Digest =>
-  crypto.digest(ROOT_TAG, elementCodec, {
+interface Element {
+  readonly crypto: Crypto;
+  readonly digest: Digest;
+}
+
+/** Elements computed before, by what computed them. */
+const elements = new WeakMap<Rows["approvers"], Element>();
+
+const elementOf = (crypto: Crypto, approver: Rows["approvers"]): Digest => {
+  const known = elements.get(approver);
+  if (known !== undefined && known.crypto === crypto) return known.digest;
+  const element = crypto.digest(ROOT_TAG, elementCodec, {
     // The ref ends in the descriptor's digest, so the descriptor is covered.
     ref: approver.ref,
     metadataDigest: crypto.digest(METADATA_TAG, metadataCodec, approver.metadata),
@@ -29,6 +39,9 @@ const elementOf = (crypto: Crypto, approver: Rows["approvers"]): Digest =>
     createdAt: approver.createdAt,
     updatedAt: approver.updatedAt,
   });
+  elements.set(approver, { crypto, digest: element });
+  return element;
+};
 
 export const includeApprover = (crypto: Crypto, set: SetAccumulator, approver: Rows["approvers"]): SetAccumulator =>
   crypto.replaceInSet(set, undefined, elementOf(crypto, approver));
