@@ -2,13 +2,16 @@
  * A quick hash of 64 bits in two lanes: for the simulator's stand-in crypto and
  * for trace hashes, where nobody with a computer attacks it.
  */
-import type { Sink } from "../core/codec/Codec.ts";
+import { assertText, type Sink } from "../core/codec/Codec.ts";
 
 const FIRST = 0x9e3779b1;
 const SECOND = 0x85ebca77;
 /** Of hexadecimal strings this many leading and trailing characters are mixed: the simulator's own repeat themselves. */
 const HEX_HEAD = 16;
 const HEX_TAIL = 4;
+
+/** Two characters in one word, and whether either is beyond ASCII. */
+const NOT_ASCII = 0xff80ff80;
 
 const hexBytes = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, "0"));
 
@@ -45,12 +48,23 @@ export class Mixer implements Sink {
     if (value > 0x7fffffff) this.word(Math.floor(value / 0x100000000) + 1);
   }
 
-  text(value: string): void {
+  text(value: string, max = Number.POSITIVE_INFINITY): void {
     const { length } = value;
+    if (length > max) assertText(value, max);
     this.word(length);
+    let all = 0;
     let index = 1;
-    for (; index < length; index += 2) this.word((value.charCodeAt(index - 1) << 16) | value.charCodeAt(index));
-    if (index === length) this.word(value.charCodeAt(index - 1));
+    for (; index < length; index += 2) {
+      const word = (value.charCodeAt(index - 1) << 16) | value.charCodeAt(index);
+      all |= word;
+      this.word(word);
+    }
+    if (index === length) {
+      const last = value.charCodeAt(index - 1);
+      all |= last;
+      this.word(last);
+    }
+    if ((all & NOT_ASCII) !== 0) assertText(value, max);
   }
 
   bytes(value: Uint8Array): void {
@@ -75,6 +89,9 @@ export class Mixer implements Sink {
       this.word((value.charCodeAt(index - 1) << 16) | value.charCodeAt(index));
     for (let index = Math.max(head, length - HEX_TAIL); index < length; index++) this.word(value.charCodeAt(index));
   }
+
+  /** Fields come in one order and their count was mixed, so their numbers say nothing more. */
+  field(): void {}
 
   bool(value: boolean): void {
     this.word(value ? 1 : 2);

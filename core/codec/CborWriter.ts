@@ -4,7 +4,7 @@
  * tree first; the property tests hold it against cborg's RFC 8949 encoding.
  */
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import type { Codec, Sink } from "./Codec.ts";
+import { assertText, type Codec, type Sink } from "./Codec.ts";
 
 const FIRST_CAPACITY = 4096;
 /** A buffer that grew beyond this is given back after use. */
@@ -65,7 +65,8 @@ class CborSink implements Sink {
     this.#append(2, value);
   }
 
-  text(value: string): void {
+  text(value: string, max: number): void {
+    if (value.length > max) assertText(value, max);
     const start = this.#length;
     this.#head(3, value.length);
     this.#reserve(value.length);
@@ -75,6 +76,7 @@ class CborSink implements Sink {
       const unit = value.charCodeAt(index);
       if (unit > 0x7f) {
         // Not ASCII after all: the length was wrong, so begin again with the bytes.
+        assertText(value, max);
         this.#length = start;
         return this.#append(3, utf8ToBytes(value));
       }
@@ -100,6 +102,10 @@ class CborSink implements Sink {
 
   record(count: number): void {
     this.#head(5, count);
+  }
+
+  field(key: number): void {
+    this.#head(0, key);
   }
 
   bool(value: boolean): void {

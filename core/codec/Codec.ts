@@ -13,7 +13,8 @@ import { utf8Length } from "./Utf8.ts";
 /** Where a value is written, token by token. Counts announce how many items follow. */
 export interface Sink {
   readonly uint: (value: number) => void;
-  readonly text: (value: string) => void;
+  /** Refuses with {@link assertText} what has more than `max` bytes or no UTF-8 form; ASCII needs no second look. */
+  readonly text: (value: string, max: number) => void;
   readonly bytes: (value: Uint8Array) => void;
   /** A byte string given as lower-case hexadecimal. */
   readonly hex: (value: string) => void;
@@ -21,6 +22,8 @@ export interface Sink {
   readonly nothing: () => void;
   readonly list: (count: number) => void;
   readonly record: (count: number) => void;
+  /** The number of the field whose value comes next. */
+  readonly field: (key: number) => void;
 }
 
 /** Thrown inside `read` only; {@link CborReader} turns it into a value at the door. */
@@ -40,13 +43,18 @@ export class EncodeFault extends Error {
   override readonly name = "EncodeFault";
 }
 
-const fits = (holds: boolean, expected: string): void => {
-  if (!holds) throw new EncodeFault(`a value to be written is not ${expected}`);
-};
+const misfit = (expected: string): EncodeFault => new EncodeFault(`a value to be written is not ${expected}`);
 
 /** Half a surrogate pair has no UTF-8 form, so a text with one in it fits nowhere. */
 const fitsText = (value: string, max: number): boolean =>
   value.length <= max && (utf8Length(value) ?? Number.POSITIVE_INFINITY) <= max;
+
+const textOf = (max: number): string => `text of at most ${max} bytes`;
+
+/** For sinks: throws {@link EncodeFault} unless a text has a UTF-8 form of at most `max` bytes. */
+export const assertText = (value: string, max: number): void => {
+  if (!fitsText(value, max)) throw misfit(textOf(max));
+};
 
 export interface Codec<A> {
   readonly write: (value: A, sink: Sink) => void;
@@ -60,7 +68,7 @@ export type TypeOf<C> = C extends Codec<infer A> ? A : never;
 /** An unsigned integer up to 2^53 - 1. */
 export const uint: Codec<number> = {
   write: (value, sink) => {
-    fits(Number.isSafeInteger(value) && value >= 0, "an unsigned integer");
+    if (!Number.isSafeInteger(value) || value < 0) throw misfit("an unsigned integer");
     sink.uint(value);
   },
   read: (item, path) => {
@@ -80,12 +88,9 @@ export const bool: Codec<boolean> = {
 
 /** Text of at most `max` UTF-8 bytes. */
 export const text = (max: number): Codec<string> => ({
-  write: (value, sink) => {
-    fits(fitsText(value, max), `text of at most ${max} bytes`);
-    sink.text(value);
-  },
+  write: (value, sink) => sink.text(value, max),
   read: (item, path) => {
-    if (typeof item !== "string" || !fitsText(item, max)) throw new DecodeFault(path, `text of at most ${max} bytes`);
+    if (typeof item !== "string" || !fitsText(item, max)) throw new DecodeFault(path, textOf(max));
     return item;
   },
 });
@@ -93,7 +98,7 @@ export const text = (max: number): Codec<string> => ({
 /** A byte string of at most `max` bytes. */
 export const bytes = (max: number): Codec<Uint8Array> => ({
   write: (value, sink) => {
-    fits(value.length <= max, `at most ${max} bytes`);
+    if (value.length > max) throw misfit(`at most ${max} bytes`);
     sink.bytes(value);
   },
   read: (item, path) => {
@@ -121,8 +126,8 @@ export const oneOf = <const W extends ReadonlyArray<string>>(words: W): Codec<W[
   return {
     write: (value, sink) => {
       const index = indexes.get(value);
-      fits(index !== undefined, "one of the listed words");
-      sink.uint(index ?? 0);
+      if (index === undefined) throw misfit("one of the listed words");
+      sink.uint(index);
     },
     read: (item, path) => {
       const word = typeof item === "number" ? words[item] : undefined;
@@ -141,7 +146,7 @@ export const nullable = <A>(inner: Codec<A>): Codec<A | undefined> => ({
 /** At most `max` items of one kind. */
 export const list = <A>(inner: Codec<A>, max: number): Codec<ReadonlyArray<A>> => ({
   write: (value, sink) => {
-    fits(value.length <= max, `a list of at most ${max} items`);
+    if (value.length > max) throw misfit(`a list of at most ${max} items`);
     sink.list(value.length);
     for (const item of value) inner.write(item, sink);
   },
@@ -182,7 +187,7 @@ export const record = <const F extends { readonly [name: string]: unknown }>(
     const values = value as { readonly [name: string]: unknown };
     // Indexed, because this is the innermost loop of everything that is hashed.
     for (let key = 0; key < codecs.length; key++) {
-      sink.uint(key);
+      sink.field(key);
       codecs[key]?.write(values[names[key] ?? ""], sink);
     }
   };
