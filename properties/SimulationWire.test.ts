@@ -122,7 +122,7 @@ describe.each(messages)("%s", (_, message) => {
       for (const forged of [false, true])
         for (const [receiver, state] of receivers) {
           const outcomes = [byteWire, valueWire].map((wire) => {
-            const packet = wire.seal(sender, signer, NONCE, 2, message);
+            const packet = wire.seal(sender, signer, () => NONCE, 2, message);
             if (packet === undefined) return "not sent";
             return Either.isRight(wire.open(crypto, state, forged ? wire.forge(packet) : packet));
           });

@@ -12,7 +12,7 @@ import { boot, bootDamaged } from "../core/Boot.ts";
 import type { SignatureProvider } from "../core/credential/SignatureProvider.ts";
 import type { Crypto, Signer } from "../core/Crypto.ts";
 import type { Digest } from "../core/Digest.ts";
-import type { Event, Settings, TimerName } from "../core/Event.ts";
+import type { Event, Settings, StepContext, TimerName } from "../core/Event.ts";
 import { step } from "../core/Peer.ts";
 import type { PeerState } from "../core/PeerState.ts";
 import type { Message } from "../core/protocol/Message.ts";
@@ -44,6 +44,35 @@ interface Mail {
   readonly event: Event;
   /** For `Unsealed`: the key that comes into use with it. */
   readonly signer?: Signer | undefined;
+}
+
+/** What one step may look at. Random bytes are drawn only for the few steps that ask for them. */
+class Context implements StepContext {
+  readonly now: number;
+  readonly elapsed: number;
+  readonly crypto: Crypto;
+  readonly signer: Signer | undefined;
+  readonly view: PeerStore;
+  readonly providers: ReadonlyMap<string, SignatureProvider>;
+  readonly settings: Settings;
+  readonly #draw: () => Digest;
+  #entropy: Digest | undefined;
+
+  constructor(ports: DriverPorts, now: number, elapsed: number, signer: Signer | undefined) {
+    this.now = now;
+    this.elapsed = elapsed;
+    this.crypto = ports.crypto;
+    this.signer = signer;
+    this.view = ports.store;
+    this.providers = ports.providers;
+    this.settings = ports.settings;
+    this.#draw = ports.entropy;
+  }
+
+  get entropy(): Digest {
+    this.#entropy ??= this.#draw();
+    return this.#entropy;
+  }
 }
 
 export class PeerDriver {
@@ -149,17 +178,8 @@ export class PeerDriver {
   }
 
   #step(event: Event): Step {
-    const { entropy, crypto, store, providers, settings } = this.#ports;
-    return step(this.#state, event, {
-      now: this.#now(),
-      elapsed: Math.floor(this.#ports.elapsed()),
-      entropy: entropy(),
-      crypto,
-      signer: this.#signer,
-      view: store,
-      providers,
-      settings,
-    });
+    const context = new Context(this.#ports, this.#now(), Math.floor(this.#ports.elapsed()), this.#signer);
+    return step(this.#state, event, context);
   }
 
   #carryOut(next: Step): boolean {

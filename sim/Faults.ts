@@ -111,7 +111,13 @@ const alter = (world: World): void => {
   const message = alteredMessage(world, old.message);
   if (message === undefined) return;
   const { wire } = world.cryptography;
-  const packet = wire.seal(old.from.state, old.from.keys.identity, world.streams.entropy.digest(), old.to, message);
+  const packet = wire.seal(
+    old.from.state,
+    old.from.keys.identity,
+    () => world.streams.entropy.digest(),
+    old.to,
+    message,
+  );
   if (packet !== undefined) world.transmit(old.to, packet, 500);
 };
 

@@ -29,7 +29,7 @@ export interface Wire {
   readonly seal: (
     state: PeerState,
     signer: Signer | undefined,
-    nonce: Digest,
+    nonce: () => Digest,
     to: PeerId,
     message: Message,
   ) => Packet | undefined;
@@ -41,7 +41,7 @@ export interface Wire {
 /** The runtime's envelopes. */
 export const byteWire: Wire = {
   seal: (state, signer, nonce, to, message) => {
-    const bytes = sealEnvelope(state, signer, nonce, to, message);
+    const bytes = sealEnvelope(state, signer, nonce(), to, message);
     return bytes && { _tag: "Bytes", bytes };
   },
   open: (crypto, state, packet) =>

@@ -142,6 +142,7 @@ export class World {
   #opening = 0;
   #requests = 0;
   #nextSweep = SWEEP_EVENTS;
+  readonly #nonce = (): Digest => this.streams.entropy.digest();
   /** Token keys cannot be had at these peers. */
   readonly keysUnavailable = new Set<number>();
 
@@ -255,8 +256,7 @@ export class World {
     for (const hook of this.#sent) hook(peer, message);
     const altered = this.#alterNext?.(message);
     if (altered !== undefined) this.#alterNext = undefined;
-    const nonce = this.streams.entropy.digest();
-    const packet = this.cryptography.wire.seal(state, peer.signer, nonce, to, altered ?? message);
+    const packet = this.cryptography.wire.seal(state, peer.signer, this.#nonce, to, altered ?? message);
     const slot = peer.addresses.get(to);
     if (packet === undefined || slot === undefined) return;
     if (this.recent.length >= KEPT_PACKETS) this.recent.shift();
