@@ -17,6 +17,7 @@ const rememberedTags: ReadonlySet<string> = new Set([
   "CUSTODY_STMT_LEAF_V1",
   "CUSTODY_TOPOLOGY_V1",
   "CUSTODY_REQUEST_V1",
+  "CUSTODY_AUDIT_V1",
 ]);
 
 interface Remembered {
@@ -42,12 +43,21 @@ const asDigest = (words: string): Digest => words.repeat(4) as Digest;
 const asSignature = (words: string): Signature => words.repeat(8) as Signature;
 const asSet = (bytes: Uint8Array): SetAccumulator => bytes as SetAccumulator;
 
+const wordAt = (set: Uint8Array, at: number): number =>
+  ((set[at] ?? 0) << 24) | ((set[at + 1] ?? 0) << 16) | ((set[at + 2] ?? 0) << 8) | (set[at + 3] ?? 0);
+
+const putWord = (bytes: Uint8Array, at: number, word: number): void => {
+  bytes[at] = word >>> 24;
+  bytes[at + 1] = word >>> 16;
+  bytes[at + 2] = word >>> 8;
+  bytes[at + 3] = word;
+};
+
+// No DataView: it would give every small array a buffer of its own outside the heap.
 const addWords = (set: Uint8Array, first: number, second: number, sign: 1 | -1): Uint8Array => {
   const sum = new Uint8Array(8);
-  const from = new DataView(set.buffer, set.byteOffset, 8);
-  const to = new DataView(sum.buffer);
-  to.setInt32(0, (from.getInt32(0) + sign * first) | 0);
-  to.setInt32(4, (from.getInt32(4) + sign * second) | 0);
+  putWord(sum, 0, wordAt(set, 0) + sign * first);
+  putWord(sum, 4, wordAt(set, 4) + sign * second);
   return sum;
 };
 
@@ -99,7 +109,10 @@ export const fastCrypto = (entropy: Prng): FastCrypto => {
       mixer.bytes(bytes);
       const { first, second } = mixer;
       const result = new Uint8Array(32);
-      for (let at = 0; at < 32; at += 1) result[at] = ((at & 4) === 0 ? first : second) >>> (24 - 8 * (at & 3));
+      for (let at = 0; at < 32; at += 8) {
+        putWord(result, at, first);
+        putWord(result, at + 4, second);
+      }
       return result;
     },
     digest,

@@ -27,6 +27,9 @@ export type FlushEnd = "durable" | "durable, unreported" | "failed, lost" | "fai
 
 const byKey = (left: string, right: string): number => (left < right ? -1 : 1);
 
+const misfit = (op: RowChange<never>["op"], table: TableName, exists: boolean): StoreFailure =>
+  new StoreFailure(`${op} in table ${table}: the key ${exists ? "exists" : "is missing"}`);
+
 export class LayeredDisk<V> {
   readonly #tables = new Map<TableName, Map<string, V>>();
   readonly #schedule: () => void;
@@ -71,10 +74,11 @@ export class LayeredDisk<V> {
     const pending = this.#pending;
     if (pending === undefined) return;
     this.#pending = undefined;
-    this.#failure ??= this.#refusal(pending.changes);
-    if (this.#failure === undefined && how !== "failed, lost") {
-      this.#apply(pending.changes, how === "reported, volatile");
-      if (how !== "reported, volatile") this.#durable();
+    const isVolatile = how === "reported, volatile";
+    if (how === "failed, lost") this.#failure ??= this.#refusal(pending.changes);
+    else if (this.#failure === undefined) {
+      this.#failure = this.#apply(pending.changes, isVolatile);
+      if (this.#failure === undefined && !isVolatile) this.#durable();
     }
     if (how === "durable, unreported") return;
     if (how.startsWith("failed")) this.#failure ??= new StoreFailure("the flush failed");
@@ -86,18 +90,13 @@ export class LayeredDisk<V> {
     const pending = this.#pending;
     this.#pending = undefined;
     this.#failure = undefined;
-    if (pending !== undefined && visible && this.#refusal(pending.changes) === undefined)
-      this.#apply(pending.changes, true);
+    if (pending !== undefined && visible) this.#apply(pending.changes, true);
   }
 
   /** Everything volatile vanishes. */
   losePower(): void {
     this.crash(false);
-    for (const { table, key, before } of this.#undo.toReversed()) {
-      const rows = this.#rows(table);
-      if (before === undefined) rows.delete(key);
-      else rows.set(key, before);
-    }
+    this.#takeBack(this.#undo);
     this.#undo = [];
   }
 
@@ -133,21 +132,39 @@ export class LayeredDisk<V> {
     return rows;
   }
 
+  #takeBack(undo: ReadonlyArray<Undo<V>>): void {
+    for (const { table, key, before } of undo.toReversed()) {
+      const rows = this.#rows(table);
+      if (before === undefined) rows.delete(key);
+      else rows.set(key, before);
+    }
+  }
+
+  /** Why these changes do not fit what is there, without making them. */
   #refusal(changes: ReadonlyArray<RowChange<V>>): StoreFailure | undefined {
     for (const { op, table, key } of changes) {
       const exists = this.#tables.get(table)?.has(key) ?? false;
-      if (exists === (op === "insert"))
-        return new StoreFailure(`${op} in table ${table}: the key ${exists ? "exists" : "is missing"}`);
+      if (exists === (op === "insert")) return misfit(op, table, exists);
     }
     return undefined;
   }
 
-  #apply(changes: ReadonlyArray<RowChange<V>>, isVolatile: boolean): void {
+  /** Makes all of the changes, or none and says why. */
+  #apply(changes: ReadonlyArray<RowChange<V>>, isVolatile: boolean): StoreFailure | undefined {
+    const undo: Array<Undo<V>> = [];
     for (const change of changes) {
-      const rows = this.#rows(change.table);
-      if (isVolatile) this.#undo.push({ table: change.table, key: change.key, before: rows.get(change.key) });
-      if (change.op === "remove") rows.delete(change.key);
-      else rows.set(change.key, change.value);
+      const { op, table, key } = change;
+      const rows = this.#rows(table);
+      const before = rows.get(key);
+      if ((before !== undefined) === (op === "insert")) {
+        this.#takeBack(undo);
+        return misfit(op, table, op === "insert");
+      }
+      undo.push({ table, key, before });
+      if (change.op === "remove") rows.delete(key);
+      else rows.set(key, change.value);
     }
+    if (isVolatile) this.#undo.push(...undo);
+    return undefined;
   }
 }

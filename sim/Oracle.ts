@@ -31,6 +31,8 @@ export class Oracle {
   readonly #members: ReadonlyArray<Member>;
   /** Key identity to the one algorithm and key it stands for, and back. */
   readonly #keys = new Map<string, string>();
+  /** Proposals found to be what their caller asked for, for the one topology there is: that does not change by itself. */
+  readonly #asked = new WeakSet<Proposal>();
 
   constructor(crypto: Crypto, commands: Commands, total: number) {
     this.#crypto = crypto;
@@ -85,12 +87,19 @@ export class Oracle {
 
   #fault(member: Member, membership: Membership, proposal: Proposal, receipt: SignedStatement): string | undefined {
     return (
-      this.#commandFault(proposal) ??
+      this.#contentFault(membership, proposal) ??
       this.#tokenFault(proposal, receipt.header.signedAt) ??
       this.#timeFault(proposal, receipt.header.signedAt) ??
-      this.#topologyFault(membership, proposal) ??
       this.#registryFault(member, proposal)
     );
+  }
+
+  /** What is the same whoever signs, and whenever. */
+  #contentFault(membership: Membership, proposal: Proposal): string | undefined {
+    if (this.#asked.has(proposal)) return undefined;
+    const fault = this.#commandFault(proposal) ?? this.#topologyFault(membership, proposal);
+    if (fault === undefined) this.#asked.add(proposal);
+    return fault;
   }
 
   #commandFault({ effects, request }: Proposal): string | undefined {

@@ -3,6 +3,7 @@ import { allRows, boot } from "../../core/Boot.ts";
 import { approverRef } from "../../core/credential/ApproverRef.ts";
 import { refDigest } from "../../core/credential/SignatureCredential.ts";
 import type { PeerState } from "../../core/PeerState.ts";
+import type { Rows } from "../../core/Tables.ts";
 import { includeApprover } from "../../core/registry/Root.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
@@ -41,31 +42,46 @@ const assertRegistry = (ghost: Ghost, { slot, store, state }: Watched): void => 
     );
 };
 
-export const S13 = (ghost: Ghost): Checker => ({
-  id: "S13",
-  flushed: ({ slot, honest }, writes) => {
-    if (!honest) return;
-    for (const write of writes) {
-      if (write.table !== "approvers" || write.op === "remove") continue;
-      const { id, descriptor } = write.row;
-      const ref = approverRef(id, refDigest(ghost.crypto.sha256, descriptor));
-      if (ref !== write.row.ref || ref !== write.key)
-        throw new Violation("S13", `peer ${slot} stored approver ${write.key}`, `its descriptor makes the ref ${ref}`);
-    }
-  },
-  swept: (peers) => {
-    for (const peer of peers) {
-      const { slot, honest, state, store, isIdle, isDamaged } = peer;
-      if (!honest || !isIdle || isDamaged || state?.peer === undefined || state.integrityFault !== undefined) continue;
-      const rebuilt = durableFacts(ghost, boot(store, ghost.crypto, 0));
-      for (const [index, [name, value]] of durableFacts(ghost, state).entries())
-        if (rebuilt[index]?.[1] !== value)
+export const S13 = (ghost: Ghost): Checker => {
+  /** Rows whose ref was computed anew; peers of one process may share them. */
+  const computed = new WeakMap<Rows["approvers"], string>();
+  const refOf = (row: Rows["approvers"]): string => {
+    const known = computed.get(row);
+    if (known !== undefined) return known;
+    const ref = approverRef(row.id, refDigest(ghost.crypto.sha256, row.descriptor));
+    computed.set(row, ref);
+    return ref;
+  };
+  return {
+    id: "S13",
+    flushed: ({ slot, honest }, writes) => {
+      if (!honest) return;
+      for (const write of writes) {
+        if (write.table !== "approvers" || write.op === "remove") continue;
+        const ref = refOf(write.row);
+        if (ref !== write.row.ref || ref !== write.key)
           throw new Violation(
             "S13",
-            `peer ${slot} has in memory: ${name} ${value}`,
-            `a restart would find: ${name} ${rebuilt[index]?.[1]}`,
+            `peer ${slot} stored approver ${write.key}`,
+            `its descriptor makes the ref ${ref}`,
           );
-      assertRegistry(ghost, peer);
-    }
-  },
-});
+      }
+    },
+    swept: (peers) => {
+      for (const peer of peers) {
+        const { slot, honest, state, store, isIdle, isDamaged } = peer;
+        if (!honest || !isIdle || isDamaged || state?.peer === undefined || state.integrityFault !== undefined)
+          continue;
+        const rebuilt = durableFacts(ghost, boot(store, ghost.crypto, 0));
+        for (const [index, [name, value]] of durableFacts(ghost, state).entries())
+          if (rebuilt[index]?.[1] !== value)
+            throw new Violation(
+              "S13",
+              `peer ${slot} has in memory: ${name} ${value}`,
+              `a restart would find: ${name} ${rebuilt[index]?.[1]}`,
+            );
+        assertRegistry(ghost, peer);
+      }
+    },
+  };
+};

@@ -1,9 +1,16 @@
 /** S21: what a peer has on record of another's incarnation and batches never goes back. */
+import type { Rows } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import { Violation } from "../Violation.ts";
 
 export const S21 = (): Checker => {
-  const known = new Map<string, { readonly incarnation: number; readonly batchNo: number }>();
+  /** By who recorded it, by whom it is about. */
+  const known = new Map<number, Map<number, Rows["seen"]>>();
+  const recordsOf = (slot: number): Map<number, Rows["seen"]> => {
+    const records = known.get(slot) ?? new Map<number, Rows["seen"]>();
+    known.set(slot, records);
+    return records;
+  };
   return {
     id: "S21",
     flushed: ({ slot, honest }, writes) => {
@@ -11,7 +18,8 @@ export const S21 = (): Checker => {
       for (const write of writes) {
         if (write.table !== "seen" || write.op === "remove") continue;
         const { peerId, incarnation, batchNo } = write.row;
-        const before = known.get(`${slot}/${peerId}`);
+        const records = recordsOf(slot);
+        const before = records.get(peerId);
         if (
           before !== undefined &&
           (incarnation < before.incarnation || (incarnation === before.incarnation && batchNo < before.batchNo))
@@ -21,7 +29,7 @@ export const S21 = (): Checker => {
             `peer ${slot} had peer ${peerId} on record at ${before.incarnation}.${before.batchNo}`,
             `it now records ${incarnation}.${batchNo}`,
           );
-        known.set(`${slot}/${peerId}`, { incarnation, batchNo });
+        records.set(peerId, write.row);
       }
     },
   };

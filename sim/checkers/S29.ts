@@ -1,4 +1,6 @@
 /** S29: no token is in durable bytes, in an answer or in the trace. */
+import type { Sink } from "../../core/codec/Codec.ts";
+import { rowCodec, type Rows, type TableName } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import { Violation } from "../Violation.ts";
 
@@ -14,38 +16,56 @@ const holdsBytes = (bytes: Uint8Array): boolean => {
   return false;
 };
 
-/** Digests and keys have these lengths; a token has another. */
-const isDigestLong = ({ length }: string): boolean => length === 64 || length === 128;
+/** Looks for a token in whatever a codec writes, which is all that a row can bring to a disk. */
+class TokenFinder implements Sink {
+  #found = false;
+
+  /** Whether there is one in a row. */
+  isIn<T extends TableName>(table: T, row: Rows[T]): boolean {
+    this.#found = false;
+    rowCodec(table).write(row, this);
+    return this.#found;
+  }
+
+  text(value: string): void {
+    if (value.includes(TOKEN_MARK)) this.#found = true;
+  }
+
+  bytes(value: Uint8Array): void {
+    if (holdsBytes(value)) this.#found = true;
+  }
+
+  // Numbers, and digests, which have a length that no token has.
+  uint(): void {}
+  hex(): void {}
+  bool(): void {}
+  nothing(): void {}
+  list(): void {}
+  record(): void {}
+  field(): void {}
+}
 
 export const S29 = (): Checker => {
-  // What many rows share (proposals, statements) is looked at once; a row itself comes by only once anyway.
+  const finder = new TokenFinder();
+  // Answers share the approvers they carry, which are looked at once.
   const clean = new WeakSet<object>();
   /** The path of the first token in a value. */
-  const find = (value: unknown, isShared = true): string | undefined => {
-    if (typeof value === "string") return !isDigestLong(value) && value.includes(TOKEN_MARK) ? "" : undefined;
+  const find = (value: unknown): string | undefined => {
+    if (typeof value === "string") return value.includes(TOKEN_MARK) ? "" : undefined;
     if (typeof value !== "object" || value === null || clean.has(value)) return undefined;
     if (value instanceof Uint8Array) return holdsBytes(value) ? "" : undefined;
-    // for-in, because entries would be built for every row of every transaction.
     for (const key in value) {
-      const each = (value as { readonly [name: string]: unknown })[key];
-      const found = typeof each === "number" ? undefined : find(each);
+      const found = find((value as { readonly [name: string]: unknown })[key]);
       if (found !== undefined) return `.${key}${found}`;
     }
-    if (isShared && !Array.isArray(value)) clean.add(value);
     return undefined;
   };
   return {
     id: "S29",
     flushed: ({ slot }, writes) => {
-      for (const write of writes) {
-        const found = write.op === "remove" ? undefined : find(write.row, false);
-        if (found !== undefined || write.key.includes(TOKEN_MARK))
-          throw new Violation(
-            "S29",
-            "bearer tokens stay in memory",
-            `peer ${slot} stored one at ${write.table}${found ?? " (key)"}`,
-          );
-      }
+      for (const write of writes)
+        if ((write.op !== "remove" && finder.isIn(write.table, write.row)) || write.key.includes(TOKEN_MARK))
+          throw new Violation("S29", "bearer tokens stay in memory", `peer ${slot} stored one in table ${write.table}`);
     },
     replied: ({ slot }, { answer, requestId }) => {
       const found = find(answer);
@@ -55,6 +75,7 @@ export const S29 = (): Checker => {
           "bearer tokens stay in memory",
           `peer ${slot} answered ${requestId} with one at ${found}`,
         );
+      if (answer._tag === "Registered") clean.add(answer.approver);
     },
     traced: (line) => {
       if (line.includes(TOKEN_MARK)) throw new Violation("S29", "bearer tokens stay in memory", "one is in the trace");

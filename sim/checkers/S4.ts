@@ -1,8 +1,10 @@
 /** S4: nothing is applied at one honest peer and aborted, or for ever impossible, at another. */
 import type { Digest } from "../../core/Digest.ts";
 import type { Checker } from "../Checker.ts";
-import { type Ghost, maskOf } from "../Ghost.ts";
+import type { Ghost, PeerMask } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
+
+const firstOf = (peers: PeerMask): number => 31 - Math.clz32(peers & -peers);
 
 export const S4 = (ghost: Ghost): Checker => {
   const aborted = new Map<string, number>();
@@ -21,18 +23,17 @@ export const S4 = (ghost: Ghost): Checker => {
               : undefined;
         const facts = id === undefined ? undefined : ghost.proposals.get(id);
         if (facts === undefined || facts.applied === 0) continue;
-        const appliedAt = [...Array(ghost.total).keys()].find((each) => (facts.applied & maskOf(each + 1)) !== 0) ?? 0;
         const abortedAt = aborted.get(facts.id);
         if (abortedAt !== undefined)
           throw new Violation(
             "S4",
-            `peer ${appliedAt + 1} applied proposal ${facts.id}`,
+            `peer ${firstOf(facts.applied)} applied proposal ${facts.id}`,
             `peer ${abortedAt} aborted it`,
           );
         if (facts.refusals !== 0)
           throw new Violation(
             "S4",
-            `peer ${appliedAt + 1} applied proposal ${facts.id}`,
+            `peer ${firstOf(facts.applied)} applied proposal ${facts.id}`,
             `a member has a durable REFUSAL of it, so that no certificate can exist (members ${facts.refusals.toString(2)})`,
           );
       }

@@ -1,18 +1,24 @@
 /** S9: a peer's locks are exactly those of what it has prepared; the writer also keeps those of what not all acknowledged. */
-import type { PeerState } from "../../core/PeerState.ts";
+import type { PeerState, Preparation } from "../../core/PeerState.ts";
 import { locksOf } from "../../core/protocol/Proposal.ts";
 import type { Checker } from "../Checker.ts";
 import { Violation } from "../Violation.ts";
 
-const expectedLocks = (state: PeerState): ReadonlyMap<string, string> => {
-  const expected = new Map<string, string>();
+/** A proposal whose locks must be held. */
+type Open = Pick<Preparation, "id" | "proposal">;
+
+const openAt = (state: PeerState): ReadonlyArray<Open> => {
+  const open: Array<Open> = [...state.preparations.values()];
   const members = state.membership?.peerIds.length ?? 0;
-  for (const { id, proposal } of state.preparations.values())
-    for (const lock of locksOf(proposal)) expected.set(lock, id);
   if (state.membership?.writer === state.peer?.peerId)
-    for (const { id, proposal, acks } of state.outbox.values())
-      if (acks.size < members) for (const lock of locksOf(proposal)) expected.set(lock, id);
-  return expected;
+    for (const delivery of state.outbox.values()) if (delivery.acks.size < members) open.push(delivery);
+  return open;
+};
+
+/** A lock that no open proposal accounts for, with who holds it. */
+const strayLock = (locks: PeerState["locks"], open: ReadonlyArray<Open>): readonly [string, string] | undefined => {
+  const expected = new Set(open.flatMap(({ proposal }) => locksOf(proposal)));
+  return [...locks].find(([lock]) => !expected.has(lock));
 };
 
 export const S9 = (): Checker => {
@@ -26,21 +32,26 @@ export const S9 = (): Checker => {
       if (known !== undefined && known[0] === locks && known[1] === preparations && known[2] === outbox) return;
       last.set(slot, [locks, preparations, outbox]);
       if (state.integrityFault !== undefined) return;
-      const expected = expectedLocks(state);
-      for (const [lock, id] of expected)
-        if (locks.get(lock) !== id)
+      const open = openAt(state);
+      let held = 0;
+      for (const { id, proposal } of open)
+        for (const lock of locksOf(proposal)) {
+          held += 1;
+          if (locks.get(lock) === id) continue;
           throw new Violation(
             "S9",
             `peer ${slot} has proposal ${id} open`,
             `its lock ${lock} is held by ${locks.get(lock) ?? "nobody"}`,
           );
-      for (const [lock, id] of locks)
-        if (!expected.has(lock))
-          throw new Violation(
-            "S9",
-            `peer ${slot} holds lock ${lock} for proposal ${id}`,
-            "that proposal is not open there",
-          );
+        }
+      // Each lock was found with its own proposal, so as many locks as were found are exactly those.
+      const stray = held === locks.size ? undefined : strayLock(locks, open);
+      if (stray !== undefined)
+        throw new Violation(
+          "S9",
+          `peer ${slot} holds lock ${stray[0]} for proposal ${stray[1]}`,
+          "that proposal is not open there",
+        );
     },
   };
 };
