@@ -91,16 +91,21 @@ export const attest = (
   return { ...forward, attestation };
 };
 
+/** Forwards whose attestation was found to hold, and for which members. */
+const vouched = new WeakMap<Forward, Membership>();
+
 /** Whether the entry peer named in it vouches for exactly this request; the sender's envelope is checked already. */
 export const isAttested = (crypto: Crypto, membership: Membership, forward: Forward): boolean => {
   const { entryPeer, attestation } = forward;
   if (entryPeer === membership.writer) return attestation === undefined;
+  if (vouched.get(forward) === membership) return true;
   const key = membership.keys.get(entryPeer);
-  return (
+  const holds =
     key !== undefined &&
     attestation !== undefined &&
-    crypto.verify(key, FORWARD_TAG, attestedCodec, attested(crypto, membership.digest, forward), attestation)
-  );
+    crypto.verify(key, FORWARD_TAG, attestedCodec, attested(crypto, membership.digest, forward), attestation);
+  if (holds) vouched.set(forward, membership);
+  return holds;
 };
 
 /** Names a request in the whole cluster. */
