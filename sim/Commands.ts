@@ -2,8 +2,9 @@
  * Everything callers ever said: the registrations they sent and the tokens they
  * held. The oracle judges receipts by this alone, never by what a peer computed.
  */
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { ActorClaims } from "../core/auth/ActorClaims.ts";
+import { utf8Bytes } from "../core/codec/Utf8.ts";
 import type { ActorCheck } from "../core/Event.ts";
 import { REGISTER_PERMISSION } from "../core/registry/Authorization.ts";
 import { TOKEN_MARK } from "./checkers/S29.ts";
@@ -52,7 +53,7 @@ export class Commands {
     const said = this.#byName.get(name);
     if (said !== undefined) return said;
     const { algorithm, submitted64, normal64 } = this.#cryptography.sampleKey(key);
-    const rawBody = utf8ToBytes(
+    const rawBody = utf8Bytes(
       `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":{"team":"${team}"}}`,
     );
     const bodyDigest = bytesToHex(this.#cryptography.crypto.sha256(rawBody));

@@ -39,8 +39,14 @@ const tagWord = (tag: string): number => {
 };
 
 // The brands say what length a string has, which is the case by construction.
-const asDigest = (words: string): Digest => words.repeat(4) as Digest;
-const asSignature = (words: string): Signature => words.repeat(8) as Signature;
+const asDigest = (words: string): Digest => {
+  const twice = words + words;
+  return (twice + twice) as Digest;
+};
+const asSignature = (words: string): Signature => {
+  const digest = asDigest(words);
+  return (digest + digest) as Signature;
+};
 const asSet = (bytes: Uint8Array): SetAccumulator => bytes as SetAccumulator;
 
 const wordAt = (set: Uint8Array, at: number): number =>
@@ -80,9 +86,10 @@ export const fastCrypto = (entropy: Prng): FastCrypto => {
   };
 
   const remember = <A>(tag: string, codec: Codec<A>, value: A): Remembered | undefined => {
-    if (typeof value !== "object" || value === null || !rememberedTags.has(tag)) return undefined;
+    if (typeof value !== "object" || value === null) return undefined;
     const remembered = known.get(value);
-    if (remembered?.tag === tag) return remembered;
+    if (remembered !== undefined && remembered.tag === tag) return remembered;
+    if (!rememberedTags.has(tag)) return undefined;
     const fresh = { tag, digest: hash(tag, codec, value), key: undefined, signature: undefined };
     known.set(value, fresh);
     return fresh;

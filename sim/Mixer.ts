@@ -15,9 +15,11 @@ const NOT_ASCII = 0xff80ff80;
 
 const hexBytes = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, "0"));
 
+const hexOfByte = (byte: number): string => hexBytes[byte & 255] ?? "";
+
 /** A 32-bit word as 8 hexadecimal characters. */
 export const hexOfWord = (word: number): string =>
-  `${hexBytes[word >>> 24]}${hexBytes[(word >>> 16) & 255]}${hexBytes[(word >>> 8) & 255]}${hexBytes[word & 255]}`;
+  hexOfByte(word >>> 24) + hexOfByte(word >>> 16) + hexOfByte(word >>> 8) + hexOfByte(word);
 
 const finished = (lane: number): number => {
   let mixed = Math.imul(lane ^ (lane >>> 16), 0x85ebca6b);

@@ -3,7 +3,8 @@
  * what the token said, and what this one member had durably stored and reserved
  * before. It shares no code with the members' own checks.
  */
-import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { utf8Bytes } from "../core/codec/Utf8.ts";
 import type { Crypto } from "../core/Crypto.ts";
 import type { Proposal } from "../core/protocol/Proposal.ts";
 import type { SignedStatement } from "../core/protocol/Statement.ts";
@@ -110,7 +111,7 @@ export class Oracle {
     if (effects.descriptor !== command.descriptor) return "its descriptor is not that of the caller's key";
     const [pair, ...more] = effects.metadata;
     if (more.length > 0 || pair?.[0] !== "team" || pair[1] !== command.team) return "its metadata is not the caller's";
-    const preimage = concatBytes(utf8ToBytes("SERVICE_APPROVER_V1"), Uint8Array.of(0), utf8ToBytes(command.descriptor));
+    const preimage = utf8Bytes(`SERVICE_APPROVER_V1\u0000${command.descriptor}`);
     if (effects.ref !== `${command.id}@sha256:${bytesToHex(this.#crypto.sha256(preimage))}`)
       return "its ref is another one";
     const key = this.#keys.get(effects.keyIdentity);

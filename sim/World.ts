@@ -222,9 +222,15 @@ export class World {
       signing: (each, tag) => {
         for (const hook of this.#signed) hook(each, tag);
       },
-      send: (each, to, message) => this.#act(each, () => this.#send(each, to, message)),
-      reply: (each, requestId, answer) => this.#act(each, () => this.#reply(each, requestId, answer)),
-      setTimer: (each, timer, afterMillis) => this.#act(each, () => this.#setTimer(each, timer, afterMillis)),
+      send: (each, to, message) => {
+        if (this.#mayAct(each)) this.#send(each, to, message);
+      },
+      reply: (each, requestId, answer) => {
+        if (this.#mayAct(each)) this.#reply(each, requestId, answer);
+      },
+      setTimer: (each, timer, afterMillis) => {
+        if (this.#mayAct(each)) this.#setTimer(each, timer, afterMillis);
+      },
       halted: (each, reason) => this.#halted(each, reason),
     });
     // Clocks at the two ends of what is allowed are the ones that decide deadlines differently.
@@ -237,17 +243,19 @@ export class World {
 
   // What peers do.
 
-  /** An action of a step, unless the peer is to crash before it. */
-  #act(peer: SimPeer, run: () => void): void {
+  /** Whether the next action of a step happens; the peer may be to crash before it. */
+  #mayAct(peer: SimPeer): boolean {
+    if (this.#actionsLeft.size === 0) return true;
     const left = this.#actionsLeft.get(peer.slot);
-    if (left === undefined) return run();
+    if (left === undefined) return true;
     if (left > 0) {
       this.#actionsLeft.set(peer.slot, left - 1);
-      return run();
+      return true;
     }
     this.#actionsLeft.delete(peer.slot);
     this.marks.add("crashed between two actions");
     this.crash(peer, this.streams.crashes.pick(["process", "power"]));
+    return false;
   }
 
   #send(peer: SimPeer, to: PeerId, message: Message): void {

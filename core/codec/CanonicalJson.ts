@@ -52,10 +52,23 @@ const isList = (value: CanonicalValue): value is ReadonlyArray<CanonicalValue> =
 const canonicalObject = (members: ReadonlyArray<readonly [string, CanonicalValue]>): string => {
   // JavaScript compares strings by UTF-16 code units, which is the order RFC 8785 asks for.
   const sorted = members.toSorted(([left], [right]) => (left < right ? -1 : 1));
-  return `{${sorted.map(([key, member]) => `${canonicalString(key)}:${canonicalJson(member)}`).join(",")}}`;
+  let text = "";
+  for (const [key, member] of sorted)
+    text += `${text === "" ? "" : ","}${canonicalString(key)}:${canonicalJson(member)}`;
+  return `{${text}}`;
+};
+
+/** Text that stands in quotes as it is: printable ASCII without the quote and the backslash. */
+const isPlain = (text: string): boolean => {
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x20 || unit > 0x7e || unit === 0x22 || unit === 0x5c) return false;
+  }
+  return true;
 };
 
 const canonicalString = (text: string): string => {
+  if (isPlain(text)) return `"${text}"`;
   if (utf8Length(text) === undefined) throw new NotCanonical("Half a surrogate pair has no canonical form.");
   return JSON.stringify(text);
 };

@@ -15,6 +15,7 @@ export const longestPointer = 1024;
 export const memberPointer = (parent: string, token: string | number): string => {
   const text = String(token);
   if (parent.length + text.length >= longestPointer) return parent;
-  const pointer = `${parent}/${text.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  const isPlain = !text.includes("~") && !text.includes("/");
+  const pointer = `${parent}/${isPlain ? text : text.replaceAll("~", "~0").replaceAll("/", "~1")}`;
   return pointer.length > longestPointer ? parent : pointer;
 };

@@ -1,4 +1,5 @@
-/** Questions about the UTF-8 form of a string, answered without encoding it. */
+/** The UTF-8 form of a string, and questions about it that are answered without encoding it. */
+import { utf8ToBytes } from "@noble/hashes/utils.js";
 
 const HIGH_SURROGATES = 0xd800;
 const LOW_SURROGATES = 0xdc00;
@@ -23,6 +24,17 @@ export const utf8Length = (text: string): number | undefined => {
       if (!isPair) return undefined;
       bytes += 4;
     }
+  }
+  return bytes;
+};
+
+/** The bytes of a string. Most texts here are short and ASCII, for which an encoder of the platform is slow to call. */
+export const utf8Bytes = (text: string): Uint8Array => {
+  const bytes = new Uint8Array(text.length);
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit > 0x7f) return utf8ToBytes(text);
+    bytes[index] = unit;
   }
   return bytes;
 };

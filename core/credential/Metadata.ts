@@ -31,7 +31,7 @@ export const validateMetadata = (map: ReadonlyMap<string, string>): Either.Eithe
     const keyBytes = utf8Length(key);
     const valueBytes = utf8Length(value);
     const atKey = keyFault(keyBytes);
-    const atValue = valueFault(valueBytes, atKey === undefined ? memberPointer(POINTER, key) : POINTER);
+    const atValue = valueFault(valueBytes, () => (atKey === undefined ? memberPointer(POINTER, key) : POINTER));
     if (atKey !== undefined) faults.push(atKey);
     if (atValue !== undefined) faults.push(atValue);
     total += (keyBytes ?? 0) + (valueBytes ?? 0);
@@ -51,10 +51,10 @@ const keyFault = (bytes: number | undefined): BodyFault | undefined => {
   return fault(POINTER, "key_too_long", `A key takes at most ${Limits.metadataKeyBytes} bytes of UTF-8.`);
 };
 
-const valueFault = (bytes: number | undefined, pointer: string): BodyFault | undefined => {
-  if (bytes === undefined) return fault(pointer, "value_not_unicode", "The value holds half a surrogate pair.");
+const valueFault = (bytes: number | undefined, pointer: () => string): BodyFault | undefined => {
+  if (bytes === undefined) return fault(pointer(), "value_not_unicode", "The value holds half a surrogate pair.");
   if (bytes <= Limits.metadataValueBytes) return undefined;
-  return fault(pointer, "value_too_long", `A value takes at most ${Limits.metadataValueBytes} bytes of UTF-8.`);
+  return fault(pointer(), "value_too_long", `A value takes at most ${Limits.metadataValueBytes} bytes of UTF-8.`);
 };
 
 const fault = (pointer: string, code: string, detail: string): BodyFault => ({ pointer, code, detail });

@@ -31,13 +31,12 @@ export const parseRegisterRequest = (body: Uint8Array): Either.Either<RegisterRe
     const detail = `A request body takes at most ${Limits.requestBodyBytes} bytes.`;
     return Either.left(invalidBody([{ pointer: "", code: "too_large", detail }]));
   }
-  return parseStrictJson(body).pipe(
-    Either.mapLeft((fault) => invalidBody([fault])),
-    Either.flatMap(readRequest),
-    Either.flatMap(({ pairs, ...request }) =>
-      Either.map(validateMetadata(pairs), (metadata): RegisterRequest => ({ ...request, metadata })),
-    ),
-  );
+  const document = parseStrictJson(body);
+  if (Either.isLeft(document)) return Either.left(invalidBody([document.left]));
+  const submitted = readRequest(document.right);
+  if (Either.isLeft(submitted)) return Either.left(submitted.left);
+  const { id, algorithm, publicKey64, pairs } = submitted.right;
+  return Either.map(validateMetadata(pairs), (metadata) => ({ id, algorithm, publicKey64, metadata }));
 };
 
 const invalidBody = (faults: ReadonlyArray<BodyFault>): Rejection =>

@@ -1,7 +1,8 @@
 /** A public key as an approver credential, and the digest that names it (contract 2.1 and 2.2). */
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { Either, Encoding } from "effect";
 import { canonicalJson } from "../codec/CanonicalJson.ts";
+import { utf8Bytes } from "../codec/Utf8.ts";
 import { Limits } from "../Limits.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
 import type { SignatureProvider } from "./SignatureProvider.ts";
@@ -52,7 +53,7 @@ export const normalizeCredential = (
   const credential: SignatureCredential = {
     type: "SIGNATURE",
     algorithm: provider.algorithm,
-    publicKey64: Encoding.encodeBase64(keyBytes),
+    publicKey64: keyBytes === encoded.right ? publicKey64 : Encoding.encodeBase64(keyBytes),
   };
   return Either.right({ credential, keyBytes });
 };
@@ -101,4 +102,4 @@ export const descriptorJson = ({ type, algorithm, publicKey64 }: SignatureCreden
  * @returns 64 lower-case hexadecimal characters
  */
 export const refDigest = (sha256: (bytes: Uint8Array) => Uint8Array, descriptor: string): string =>
-  bytesToHex(sha256(utf8ToBytes(REF_PREFIX + descriptor)));
+  bytesToHex(sha256(utf8Bytes(REF_PREFIX + descriptor)));

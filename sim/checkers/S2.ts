@@ -6,15 +6,19 @@ import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
 /** Every statement in a message, whoever signed it. */
-export const statementsIn = (message: Message): ReadonlyArray<SignedStatement> => {
+const statementsIn = (message: Message): ReadonlyArray<SignedStatement> => {
   switch (message._tag) {
     case "Prepare":
       return message.items.map((item) => item.receipt);
     case "Votes":
     case "CommitAcks":
       return message.statements;
-    case "Commit":
-      return message.certificates.flatMap((each) => each.receipts);
+    case "Commit": {
+      const [only] = message.certificates;
+      return only !== undefined && message.certificates.length === 1
+        ? only.receipts
+        : message.certificates.flatMap((each) => each.receipts);
+    }
     case "SettleQuery":
       return message.items.map((item) => item.receipt);
     case "SettleAnswer":
@@ -32,10 +36,13 @@ export const statementsIn = (message: Message): ReadonlyArray<SignedStatement> =
 
 export const S2 = (ghost: Ghost): Checker => {
   const seen = new WeakSet<SignedStatement>();
+  let last: Message | undefined;
   return {
     id: "S2",
     sent: ({ slot, honest }, message) => {
-      if (!honest) return;
+      // The same message goes to several peers, one after the other.
+      if (!honest || message === last) return;
+      last = message;
       for (const statement of statementsIn(message)) {
         if (seen.has(statement)) continue;
         const { peerId, batchNo } = statement.header;

@@ -1,6 +1,4 @@
 /** S29: no token is in durable bytes, in an answer or in the trace. */
-import type { Sink } from "../../core/codec/Codec.ts";
-import { rowCodec, type Rows, type TableName } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import { Violation } from "../Violation.ts";
 
@@ -16,66 +14,55 @@ const holdsBytes = (bytes: Uint8Array): boolean => {
   return false;
 };
 
-/** Looks for a token in whatever a codec writes, which is all that a row can bring to a disk. */
-class TokenFinder implements Sink {
-  #found = false;
-
-  /** Whether there is one in a row. */
-  isIn<T extends TableName>(table: T, row: Rows[T]): boolean {
-    this.#found = false;
-    rowCodec(table).write(row, this);
-    return this.#found;
+/** The path of the first token in a value. */
+const find = (value: unknown): string | undefined => {
+  if (typeof value === "string") return value.includes(TOKEN_MARK) ? "" : undefined;
+  if (typeof value !== "object" || value === null) return undefined;
+  if (value instanceof Uint8Array) return holdsBytes(value) ? "" : undefined;
+  for (const key in value) {
+    const found = find((value as { readonly [name: string]: unknown })[key]);
+    if (found !== undefined) return `.${key}${found}`;
   }
-
-  text(value: string): void {
-    if (value.includes(TOKEN_MARK)) this.#found = true;
-  }
-
-  bytes(value: Uint8Array): void {
-    if (holdsBytes(value)) this.#found = true;
-  }
-
-  // Numbers, and digests, which have a length that no token has.
-  uint(): void {}
-  hex(): void {}
-  bool(): void {}
-  nothing(): void {}
-  list(): void {}
-  record(): void {}
-  field(): void {}
-}
+  return undefined;
+};
 
 export const S29 = (): Checker => {
-  const finder = new TokenFinder();
-  // Answers share the approvers they carry, which are looked at once.
+  // Rows share their parts (proposals, statements, approvers) with each other and with other peers' rows.
   const clean = new WeakSet<object>();
-  /** The path of the first token in a value. */
-  const find = (value: unknown): string | undefined => {
-    if (typeof value === "string") return value.includes(TOKEN_MARK) ? "" : undefined;
-    if (typeof value !== "object" || value === null || clean.has(value)) return undefined;
-    if (value instanceof Uint8Array) return holdsBytes(value) ? "" : undefined;
-    for (const key in value) {
-      const found = find((value as { readonly [name: string]: unknown })[key]);
+  /** As above, but looks at the parts of a row or answer only once, wherever they turn up. */
+  const findInParts = (whole: object): string | undefined => {
+    for (const key in whole) {
+      const part = (whole as { readonly [name: string]: unknown })[key];
+      if (typeof part === "number" || part === undefined) continue;
+      const isShared = typeof part === "object" && part !== null;
+      if (isShared && clean.has(part)) continue;
+      const found = find(part);
       if (found !== undefined) return `.${key}${found}`;
+      if (isShared) clean.add(part);
     }
     return undefined;
   };
   return {
     id: "S29",
     flushed: ({ slot }, writes) => {
-      for (const write of writes)
-        if ((write.op !== "remove" && finder.isIn(write.table, write.row)) || write.key.includes(TOKEN_MARK))
-          throw new Violation("S29", "bearer tokens stay in memory", `peer ${slot} stored one in table ${write.table}`);
+      for (const write of writes) {
+        const found = write.op === "remove" ? undefined : findInParts(write.row);
+        if (found !== undefined || write.key.includes(TOKEN_MARK))
+          throw new Violation(
+            "S29",
+            "bearer tokens stay in memory",
+            `peer ${slot} stored one at ${write.table}${found ?? " (key)"}`,
+          );
+      }
     },
     replied: ({ slot }, { answer, requestId }) => {
-      const found = find(answer);
+      const found = findInParts(answer);
       if (found !== undefined)
         throw new Violation(
           "S29",
           "bearer tokens stay in memory",
           `peer ${slot} answered ${requestId} with one at ${found}`,
         );
-      if (answer._tag === "Registered") clean.add(answer.approver);
     },
     traced: (line) => {
       if (line.includes(TOKEN_MARK)) throw new Violation("S29", "bearer tokens stay in memory", "one is in the trace");
