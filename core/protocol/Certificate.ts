@@ -41,13 +41,26 @@ export const isReceiptFor = (
   );
 };
 
+/** Statements by member, as a list in member order. */
+export const statementsInOrder = (
+  { peerIds }: Membership,
+  statements: ReadonlyMap<PeerId, SignedStatement>,
+): ReadonlyArray<SignedStatement> => {
+  const inOrder: Array<SignedStatement> = [];
+  for (const peerId of peerIds) {
+    const own = statements.get(peerId);
+    if (own !== undefined) inOrder.push(own);
+  }
+  return inOrder;
+};
+
 /** The certificate that a set of receipts makes, or undefined while a member's is missing. */
 export const assemble = (
   membership: Membership,
   proposal: Proposal,
   receipts: ReadonlyMap<PeerId, SignedStatement>,
 ): Certificate | undefined => {
-  const inOrder = membership.peerIds.flatMap((peerId) => receipts.get(peerId) ?? []);
+  const inOrder = statementsInOrder(membership, receipts);
   return inOrder.length === membership.peerIds.length ? { proposal, receipts: inOrder } : undefined;
 };
 

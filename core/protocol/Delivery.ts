@@ -11,7 +11,7 @@ import { includeApprover } from "../registry/Root.ts";
 import { numberKey, rowCodec, type Rows, slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { answerConfirmed } from "./Answers.ts";
-import { assemble, type Certificate, isComplete } from "./Certificate.ts";
+import { assemble, type Certificate, isComplete, statementsInOrder } from "./Certificate.ts";
 import type { MessageOf } from "./Message.ts";
 import { release } from "./Preparations.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
@@ -217,11 +217,7 @@ const concludeDelivery = (turn: Turn, seq: number): void => {
   const round = turn.state.rounds.get(delivery.id);
   if (round === undefined) return;
   turn.edit("rounds").delete(delivery.id);
-  answerConfirmed(
-    turn,
-    round,
-    turn.membership.peerIds.flatMap((peerId) => delivery.acks.get(peerId) ?? []),
-  );
+  answerConfirmed(turn, round, statementsInOrder(turn.membership, delivery.acks));
 };
 
 /** Delivers again, to whoever has not acknowledged, what has waited for it long enough. */
