@@ -1,7 +1,9 @@
-/** The public API as one HTTP application: whatever happens, the answer is JSON with a request id. */
-import { HttpServerRequest, HttpServerResponse } from "@effect/platform";
-import { NodeHttpServerRequest } from "@effect/platform-node";
-import { Cause, Effect, Either } from "effect";
+/**
+ * The public API: whatever happens, the answer is JSON with a request id. Plain `node:http`
+ * around one fiber for each request, which is what a handler with its resources needs.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Cause, Effect, Either, Exit, FiberId } from "effect";
 import type { ApiAnswer, ApiPorts } from "./ApiCall.ts";
 import { type HttpFault, httpFault, PROBLEM_TYPE, problemOf } from "./HttpErrors.ts";
 import { requestIdOf } from "./RequestId.ts";
@@ -29,35 +31,47 @@ const failure = (fault: HttpFault, requestId: string): Written => ({
   ...problemOf(fault, requestId),
 });
 
-/** Runs one request to its answer; never fails. */
-export const publicApi = (ports: ApiPorts) =>
-  Effect.gen(function* () {
-    const request = NodeHttpServerRequest.toIncomingMessage(yield* HttpServerRequest.HttpServerRequest);
+const writtenOf = (
+  exit: Exit.Exit<ApiAnswer, HttpFault>,
+  requestId: string,
+  { log }: Pick<ApiPorts, "log">,
+): Written => {
+  if (Exit.isSuccess(exit)) return success(exit.value);
+  const fault = Cause.failureOrCause(exit.cause);
+  if (Either.isLeft(fault)) return failure(fault.left, requestId);
+  log.error("request failed", { requestId, reason: Cause.pretty(fault.right).slice(0, 2_000) });
+  return failure(internalError, requestId);
+};
+
+/** Answers one request, and stops its handler when the caller goes away before that. */
+export const publicApi =
+  (ports: ApiPorts) =>
+  (request: IncomingMessage, response: ServerResponse): void => {
     const startedAt = ports.elapsedMillis();
     const requestId = requestIdOf(request.headers["x-request-id"]);
     const matched = match(request.method ?? "", request.url ?? "");
     const run = Either.isLeft(matched)
       ? Effect.fail(matched.left)
-      : matched.right.handler({ request, ports, rest: matched.right.rest });
-    const { status, type, headers, body } = yield* Effect.scoped(run).pipe(
-      Effect.match({ onSuccess: success, onFailure: (fault) => failure(fault, requestId) }),
-      Effect.catchAllCause((cause) => {
-        ports.log.error("request failed", { requestId, reason: Cause.pretty(cause).slice(0, 2_000) });
-        return Effect.succeed(failure(internalError, requestId));
-      }),
-    );
-    const route = Either.isRight(matched) ? matched.right.name : "unknown";
-    const millis = Math.round(ports.elapsedMillis() - startedAt);
-    ports.metrics.count("custody_http_responses_total", String(status));
-    ports.log.debug("request", { requestId, method: request.method, route, status, millis });
-    return HttpServerResponse.text(body, {
-      status,
-      contentType: type,
-      headers: {
+      : Effect.suspend(() => matched.right.handler({ request, ports, rest: matched.right.rest }));
+    const fiber = Effect.runFork(Effect.scoped(run));
+    fiber.addObserver((exit) => {
+      if (response.destroyed) return;
+      const { status, type, headers, body } = writtenOf(exit, requestId, ports);
+      const route = Either.isRight(matched) ? matched.right.name : "unknown";
+      const millis = Math.round(ports.elapsedMillis() - startedAt);
+      ports.metrics.count("custody_http_responses_total", String(status));
+      ports.log.debug("request", { requestId, method: request.method, route, status, millis });
+      response.writeHead(status, {
         ...headers,
+        "content-type": type,
+        "content-length": Buffer.byteLength(body),
         "x-request-id": requestId,
         "cache-control": "no-store",
         ...(ports.draining() ? { connection: "close" } : {}),
-      },
+      });
+      response.end(body);
     });
-  });
+    response.on("close", () => {
+      if (!response.writableEnded) fiber.unsafeInterruptAsFork(FiberId.none);
+    });
+  };

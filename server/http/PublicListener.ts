@@ -2,9 +2,6 @@
 import { createServer as createHttpServer, type Server, STATUS_CODES } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { Duplex } from "node:stream";
-import { HttpMiddleware } from "@effect/platform";
-import { NodeHttpServer } from "@effect/platform-node";
-import { Effect } from "effect";
 import type { ListenerTls } from "../tls/TlsMaterial.ts";
 import type { ApiPorts } from "./ApiCall.ts";
 import { type HttpFault, httpFault, PROBLEM_TYPE, problemOf } from "./HttpErrors.ts";
@@ -52,27 +49,23 @@ const refuseRaw = (socket: Duplex, fault: HttpFault): void => {
 };
 
 /** A server that does not listen yet. */
-export const makePublicListener = (ports: ApiPorts, tls: ListenerTls | undefined): Effect.Effect<Server> =>
-  Effect.gen(function* () {
-    // Spans would hold every header of a request, its token among them.
-    const handler = yield* NodeHttpServer.makeHandler(publicApi(ports)).pipe(
-      Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true),
-    );
-    const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...tls });
-    /** Connections on which a request is under way: an answer of ours would land in the middle of another. */
-    const busy = new WeakSet<Duplex>();
-    server.on("request", (request, response) => {
-      const { socket } = request;
-      busy.add(socket);
-      response.on("close", () => {
-        if (request.complete) busy.delete(socket);
-      });
-      handler(request, response);
+export const makePublicListener = (ports: ApiPorts, tls: ListenerTls | undefined): Server => {
+  const answer = publicApi(ports);
+  const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...tls });
+  /** Connections on which a request is under way: an answer of ours would land in the middle of another. */
+  const busy = new WeakSet<Duplex>();
+  server.on("request", (request, response) => {
+    const { socket } = request;
+    busy.add(socket);
+    response.on("close", () => {
+      if (request.complete) busy.delete(socket);
     });
-    server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-      if (!socket.writable || busy.has(socket) || error.code === "ECONNRESET") return void socket.destroy();
-      ports.metrics.count("custody_http_responses_total", String(problemOf(faultFor(error), "").status));
-      return refuseRaw(socket, faultFor(error));
-    });
-    return server;
+    answer(request, response);
   });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable || busy.has(socket) || error.code === "ECONNRESET") return void socket.destroy();
+    ports.metrics.count("custody_http_responses_total", String(problemOf(faultFor(error), "").status));
+    return refuseRaw(socket, faultFor(error));
+  });
+  return server;
+};

@@ -192,7 +192,7 @@ const openPublicApi = (assembly: Assembly, budget: ByteBudget): Effect.Effect<st
       elapsedMillis,
       draining: () => draining,
     };
-    const server = yield* makePublicListener(ports, tls.http);
+    const server = makePublicListener(ports, tls.http);
     const url = yield* listenOn("http", config.http, server, config.approvers.answerTimeoutMillis);
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
