@@ -31,6 +31,7 @@ import type { Trace } from "./Trace.ts";
 import { Violation } from "./Violation.ts";
 import type { Packet } from "./Wire.ts";
 
+const NO_ACTORS: ReadonlyArray<ActorCheck> = [];
 /** Where virtual time begins on the calendar. */
 const EPOCH_MILLIS = 1_800_000_000_000;
 const CONFIG_DIGEST = "c".repeat(64) as Digest;
@@ -294,7 +295,8 @@ export class World {
     const { message } = opened.right;
     const handled = this.#tampering.delivered?.(this, peer, message) ?? message;
     this.#note("deliver from", peer.slot, message._tag, from);
-    const actors = tokensIn(handled).map((token) => this.#judge(peer, token));
+    const tokens = tokensIn(handled);
+    const actors = tokens.length === 0 ? NO_ACTORS : tokens.map((token) => this.#judge(peer, token));
     const event = delivery(from, handled, actors);
     for (const hook of this.#delivered) hook(peer, message);
     peer.dispatch(event);

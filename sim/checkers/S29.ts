@@ -1,4 +1,5 @@
 /** S29: no token is in durable bytes, in an answer or in the trace. */
+import type { Write } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import { Violation } from "../Violation.ts";
 
@@ -14,39 +15,47 @@ const holdsBytes = (bytes: Uint8Array): boolean => {
   return false;
 };
 
-/** The path of the first token in a value. */
-const find = (value: unknown): string | undefined => {
-  if (typeof value === "string") return value.includes(TOKEN_MARK) ? "" : undefined;
+/** Digests and keys have these lengths; a token has another. */
+const isDigestLong = ({ length }: string): boolean => length === 64 || length === 128;
+
+/** The path of the first token in a value, but for a part of it that was looked at already. */
+const find = (value: unknown, known?: object): string | undefined => {
+  if (typeof value === "string") return !isDigestLong(value) && value.includes(TOKEN_MARK) ? "" : undefined;
   if (typeof value !== "object" || value === null) return undefined;
   if (value instanceof Uint8Array) return holdsBytes(value) ? "" : undefined;
   for (const key in value) {
-    const found = find((value as { readonly [name: string]: unknown })[key]);
+    const each = (value as { readonly [name: string]: unknown })[key];
+    const found = typeof each === "number" || each === known ? undefined : find(each, known);
     if (found !== undefined) return `.${key}${found}`;
   }
   return undefined;
 };
 
+/** A row, or the part of one, that other rows and other peers have too; it is looked at once. */
+const sharedPart = (write: Write): object | undefined => {
+  if (write.op === "remove") return undefined;
+  if (write.table === "certificates" || write.table === "approvers") return write.row;
+  return write.table === "preparations" ? write.row.proposal : undefined;
+};
+
 export const S29 = (): Checker => {
-  // Rows share their parts (proposals, statements, approvers) with each other and with other peers' rows.
   const clean = new WeakSet<object>();
-  /** As above, but looks at the parts of a row or answer only once, wherever they turn up. */
-  const findInParts = (whole: object): string | undefined => {
-    for (const key in whole) {
-      const part = (whole as { readonly [name: string]: unknown })[key];
-      if (typeof part === "number" || part === undefined) continue;
-      const isShared = typeof part === "object" && part !== null;
-      if (isShared && clean.has(part)) continue;
-      const found = find(part);
-      if (found !== undefined) return `.${key}${found}`;
-      if (isShared) clean.add(part);
+  const findIn = (write: Write): string | undefined => {
+    if (write.op === "remove") return undefined;
+    const shared = sharedPart(write);
+    if (shared === undefined) return find(write.row);
+    if (!clean.has(shared)) {
+      const found = find(shared);
+      if (found !== undefined) return found;
+      clean.add(shared);
     }
-    return undefined;
+    return write.row === shared ? undefined : find(write.row, shared);
   };
   return {
     id: "S29",
     flushed: ({ slot }, writes) => {
       for (const write of writes) {
-        const found = write.op === "remove" ? undefined : findInParts(write.row);
+        const found = findIn(write);
         if (found !== undefined || write.key.includes(TOKEN_MARK))
           throw new Violation(
             "S29",
@@ -56,7 +65,7 @@ export const S29 = (): Checker => {
       }
     },
     replied: ({ slot }, { answer, requestId }) => {
-      const found = findInParts(answer);
+      const found = answer._tag === "Registered" && clean.has(answer.approver) ? undefined : find(answer);
       if (found !== undefined)
         throw new Violation(
           "S29",
