@@ -23,6 +23,14 @@ const find = (value: unknown, known?: object): string | undefined => {
   if (typeof value === "string") return !isDigestLong(value) && value.includes(TOKEN_MARK) ? "" : undefined;
   if (typeof value !== "object" || value === null) return undefined;
   if (value instanceof Uint8Array) return holdsBytes(value) ? "" : undefined;
+  if (Array.isArray(value)) {
+    for (const each of value) {
+      const found = find(each, known);
+      if (found !== undefined) return `[]${found}`;
+    }
+    return undefined;
+  }
+  // for-in, because entries would be built for every row of every transaction.
   for (const key in value) {
     const each = (value as { readonly [name: string]: unknown })[key];
     const found = typeof each === "number" || each === known ? undefined : find(each, known);
