@@ -151,9 +151,9 @@ export class PeerDriver {
   /** Handles mail until a flush is under way or nothing is left. */
   #work(): void {
     this.#busy = true;
-    for (let mail = this.#mailbox.shift(); mail !== undefined; mail = this.#mailbox.shift()) {
-      if (this.#handle(mail)) return;
-      if (this.#stopped) return;
+    while (this.#mailbox.length > 0) {
+      const mail = this.#mailbox.shift();
+      if (mail === undefined || this.#handle(mail) || this.#stopped) return;
     }
     this.#busy = false;
   }

@@ -7,7 +7,7 @@ describe("the layers of a disk", () => {
   let reported: Array<string>;
 
   const put = (key: string, value: string, op: "insert" | "replace" = "insert"): void =>
-    disk.commit([{ op, table: "keys", key, value }], (failure) => reported.push(failure?.message ?? "done"));
+    disk.commit([{ op, table: "keys", key, row: value }], (failure) => reported.push(failure?.message ?? "done"));
   const get = (key: string): string | undefined => disk.get("keys", key);
 
   beforeEach(() => {

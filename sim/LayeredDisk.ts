@@ -7,8 +7,9 @@
 import type { TableName } from "../core/Tables.ts";
 import { StoreFailure } from "../runtime/ByteStore.ts";
 
+/** A change as the layers see it: a typed write is one, so that bulk runs make nothing anew. */
 export type RowChange<V> =
-  | { readonly op: "insert" | "replace"; readonly table: TableName; readonly key: string; readonly value: V }
+  | { readonly op: "insert" | "replace"; readonly table: TableName; readonly key: string; readonly row: V }
   | { readonly op: "remove"; readonly table: TableName; readonly key: string };
 
 interface Pending<V> {
@@ -162,7 +163,7 @@ export class LayeredDisk<V> {
       }
       undo.push({ table, key, before });
       if (change.op === "remove") rows.delete(key);
-      else rows.set(key, change.value);
+      else rows.set(key, change.row);
     }
     if (isVolatile) this.#undo.push(...undo);
     return undefined;

@@ -6,8 +6,8 @@ import { LayeredDisk, type RowChange } from "./LayeredDisk.ts";
 
 const copy = ({ row, seal }: StoredRow): StoredRow => ({ row: new Uint8Array(row), seal: new Uint8Array(seal) });
 
-const copyChange = (change: Change): RowChange<StoredRow> =>
-  change.op === "remove" ? change : { ...change, value: copy(change.value) };
+const changeOf = (change: Change): RowChange<StoredRow> =>
+  change.op === "remove" ? change : { op: change.op, table: change.table, key: change.key, row: copy(change.value) };
 
 export class SimByteDisk implements ByteStore {
   /** The crash model, for the world. */
@@ -34,6 +34,6 @@ export class SimByteDisk implements ByteStore {
 
   readonly commit = (changes: ReadonlyArray<Change>, done: (failure?: StoreFailure) => void): void => {
     assertChanges(changes);
-    this.layers.commit(changes.map(copyChange), done);
+    this.layers.commit(changes.map(changeOf), done);
   };
 }

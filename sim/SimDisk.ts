@@ -6,13 +6,10 @@
 import type { Rows, TableName, Write } from "../core/Tables.ts";
 import type { StoreFailure } from "../runtime/ByteStore.ts";
 import { IntegrityFailure } from "../runtime/PeerStore.ts";
-import { type FlushEnd, LayeredDisk, type RowChange } from "./LayeredDisk.ts";
+import { type FlushEnd, LayeredDisk } from "./LayeredDisk.ts";
 import type { PeerDisk } from "./PeerDisk.ts";
 
 type AnyRow = Rows[TableName];
-
-const changeOf = (write: Write): RowChange<AnyRow> =>
-  write.op === "remove" ? write : { op: write.op, table: write.table, key: write.key, value: write.row };
 
 export class SimDisk implements PeerDisk {
   readonly #rows: LayeredDisk<AnyRow>;
@@ -43,7 +40,7 @@ export class SimDisk implements PeerDisk {
   readonly commit = (writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void => {
     if (!this.#hasKey) throw new IntegrityFailure("store", "a write was asked for without the integrity key");
     for (const { op, table, key } of writes) if (op !== "insert") this.#assertWhole(table, key);
-    this.#rows.commit(writes.map(changeOf), done);
+    this.#rows.commit(writes, done);
   };
 
   get flushing(): boolean {
