@@ -6,7 +6,9 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import type { ActorClaims } from "../core/auth/ActorClaims.ts";
 import { utf8Bytes } from "../core/codec/Utf8.ts";
 import type { ActorCheck } from "../core/Event.ts";
+import type { Call } from "../core/protocol/Forward.ts";
 import { REGISTER_PERMISSION } from "../core/registry/Authorization.ts";
+import { REGISTER_PATH } from "../core/registry/Registration.ts";
 import { TOKEN_MARK } from "./checkers/S29.ts";
 import type { Cryptography } from "./Cryptography.ts";
 
@@ -15,7 +17,8 @@ export interface Command {
   readonly id: string;
   readonly key: number;
   readonly team: string;
-  readonly rawBody: Uint8Array;
+  /** The request; who repeats a command sends the very same one. */
+  readonly call: Call;
   /** SHA-256 of the body, by the world's own crypto. */
   readonly bodyDigest: string;
   /** The canonical JSON of its descriptor, written here by hand. */
@@ -58,7 +61,8 @@ export class Commands {
     );
     const bodyDigest = bytesToHex(this.#cryptography.crypto.sha256(rawBody));
     const descriptor = `{"algorithm":"${algorithm}","publicKey64":"${normal64}","type":"SIGNATURE","version":1}`;
-    const command = { id, key, team, rawBody, bodyDigest, descriptor };
+    const call = { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody };
+    const command = { id, key, team, call, bodyDigest, descriptor };
     this.#byBody.set(bodyDigest, command);
     this.#byName.set(name, command);
     return command;

@@ -3,7 +3,6 @@
  * each other's keys, read what they were promised, and write down every answer.
  */
 import type { Answer } from "../core/Action.ts";
-import { REGISTER_PATH } from "../core/registry/Registration.ts";
 import type { Command, TokenKind } from "./Commands.ts";
 import type { WorkloadPlan } from "./Plan.ts";
 import type { Prng } from "./Prng.ts";
@@ -74,8 +73,7 @@ export class Workload {
     const token = world.commands.token(kind, world.realMillis, life);
     this.#waiting.set(requestId, { attempt: { command, token: kind }, done });
     world.after(PATIENCE_MICROS, () => this.#finish(requestId, "silence"));
-    const call = { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody: command.rawBody };
-    if (!world.request(peer, requestId, call, token.text)) this.#finish(requestId, "unreachable");
+    if (!world.request(peer, requestId, command.call, token.text)) this.#finish(requestId, "unreachable");
   }
 
   #remember(command: Command): Command {
