@@ -92,7 +92,7 @@ const approversOf = (peerId: number): Promise<ReadonlyMap<string, string>> => {
     const rows = yield* sql<{
       readonly key: string;
       readonly row: Uint8Array;
-    }>`SELECT key, row FROM approvers ORDER BY key`;
+    }>`SELECT key, row FROM records WHERE name = 'approvers' ORDER BY key`;
     return new Map(rows.map(({ key, row }) => [key, Buffer.from(row).toString("hex")]));
   });
   return Effect.runPromise(

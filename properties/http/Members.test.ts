@@ -126,7 +126,7 @@ describe("a member in the way", () => {
       await cluster.register(1, registration("good")),
       await cluster.register(1, registration("bad")),
     ];
-    await cluster.tamper(2, `UPDATE approvers SET row = (SELECT row FROM approvers WHERE key = ?) WHERE key = ?`, [
+    await cluster.tamper(2, `UPDATE records SET row = (SELECT row FROM records WHERE key = ?) WHERE key = ?`, [
       refOf(good),
       refOf(bad),
     ]);
@@ -152,7 +152,7 @@ describe("a member in the way", () => {
     const cluster = track(await ServerCluster.found(1));
     const created = await cluster.register(1, registration("alice"));
     await cluster.stop(1);
-    await cluster.tamper(1, "DELETE FROM approvers");
+    await cluster.tamper(1, "DELETE FROM records WHERE name = 'approvers'");
     await cluster.run(1);
     await cluster.unseal(1);
     expect((await cluster.read(1, refOf(created))).status).toBe(404);

@@ -38,8 +38,8 @@ describe("migrations", () => {
       "SELECT migration_id, name FROM custody_migrations",
     );
     expect(tables).toEqual([
-      ["approvers", 1, 1],
-      ["keys", 1, 1],
+      ["approvers", 1, 0],
+      ["keys", 1, 0],
     ]);
     expect(recorded).toEqual([[1, "tables"]]);
   });

@@ -17,8 +17,8 @@ const createTables = (tables: ReadonlyArray<string>) =>
     const sql = yield* SqlClient.SqlClient;
     for (const table of tables) {
       yield* sql`CREATE TABLE ${sql(table)} (
-        key TEXT PRIMARY KEY NOT NULL, row BLOB NOT NULL, seal BLOB NOT NULL
-      ) STRICT, WITHOUT ROWID`;
+        name TEXT NOT NULL, key TEXT NOT NULL, row BLOB NOT NULL, seal BLOB NOT NULL, UNIQUE (name, key)
+      ) STRICT`;
     }
   });
 

@@ -118,7 +118,7 @@ describe("an open store", () => {
 
   it("fails for good when a commit cannot be carried out", async () => {
     const store = await open();
-    meddle("DROP TABLE keys");
+    meddle("DROP TABLE records");
     const failure = await commit(store, insert("a"));
     expect(failure?.message).toContain("the database could not be written: SQLITE_ERROR");
     expect(() => store.get("approvers", "a")).toThrow(StoreFailure);
@@ -128,7 +128,7 @@ describe("an open store", () => {
 
   it("fails for good when it cannot read", async () => {
     const store = await open();
-    meddle("DROP TABLE keys");
+    meddle("DROP TABLE records");
     expect(() => store.get("keys", "a")).toThrow(/cannot be read: SQLITE_ERROR/);
     expect(() => store.scan("approvers", "", 1)).toThrow(StoreFailure);
     expect(await commit(store, insert("a"))).toBeInstanceOf(StoreFailure);

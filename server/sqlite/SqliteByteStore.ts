@@ -8,10 +8,11 @@ import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
 import * as Scope from "effect/Scope";
-import { type TableName, tableNames } from "../../core/Tables.ts";
+import type { TableName } from "../../core/Tables.ts";
 import { type ByteStore, type Change, StoreFailure, type StoredRow } from "../../runtime/ByteStore.ts";
 import { assertChanges, assertScanLimit } from "../../runtime/MemoryByteStore.ts";
 import { openClient, openingOf, settle } from "./Database.ts";
+import { placeOf } from "./Layout.ts";
 import { databaseFile, holdDirectory, prepareDirectory } from "./StoreDirectory.ts";
 import { sqliteCode, type StoreOpenError } from "./StoreOpenError.ts";
 import { startWriter, type Writer } from "./Writer.ts";
@@ -55,7 +56,7 @@ export class SqliteByteStore implements ByteStore {
   }
 
   readonly get = (table: TableName, key: string): StoredRow | undefined =>
-    this.#read(`SELECT row, seal FROM "${table}" WHERE key = ?`, [key], storedRow)[0];
+    this.#read(`SELECT row, seal FROM ${placeOf(table)} WHERE name = ? AND key = ?`, [table, key], storedRow)[0];
 
   readonly scan = (
     table: TableName,
@@ -63,8 +64,8 @@ export class SqliteByteStore implements ByteStore {
     limit: number,
   ): ReadonlyArray<{ readonly key: string; readonly value: StoredRow }> => {
     assertScanLimit(limit);
-    const sql = `SELECT key, row, seal FROM "${table}" WHERE key > ? ORDER BY key LIMIT ?`;
-    return this.#read(sql, [after, limit], keyedRow);
+    const sql = `SELECT key, row, seal FROM ${placeOf(table)} WHERE name = ? AND key > ? ORDER BY key LIMIT ?`;
+    return this.#read(sql, [table, after, limit], keyedRow);
   };
 
   readonly commit = (changes: ReadonlyArray<Change>, done: (failure?: StoreFailure) => void): void => {
@@ -106,7 +107,7 @@ const acquire = (options: SqliteByteStoreOptions, scope: Scope.CloseableScope) =
     yield* holdDirectory(options.directory);
     const file = databaseFile(options.directory);
     const writer = yield* Effect.acquireRelease(
-      startWriter({ file, tables: tableNames, flushDelayMillis: options.flushDelayMillis ?? 0 }),
+      startWriter({ file, flushDelayMillis: options.flushDelayMillis ?? 0 }),
       (started) => started.close,
     );
     const client = yield* openClient(file, "read");

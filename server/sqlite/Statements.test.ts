@@ -16,7 +16,7 @@ const removals = (count: number): ReadonlyArray<Change> =>
 const sizes = (count: number) => statementsOf(commitRequest(removals(count))).map(({ rows }) => rows);
 
 describe("the statements of a transaction", () => {
-  it("gather the rows of one table and kind, each with its own bytes", () => {
+  it("gather the rows of one place and kind, each with its own bytes", () => {
     const changes: ReadonlyArray<Change> = [
       insert("a", [1, 2]),
       { op: "remove", table: "outbox", key: "x" },
@@ -26,12 +26,16 @@ describe("the statements of a transaction", () => {
     const bytes = (...values: ReadonlyArray<number>) => Uint8Array.from(values);
     expect(statementsOf(commitRequest(changes))).toEqual([
       {
-        sql: 'INSERT INTO "keys" (row, seal, key) VALUES (?,?,?),(?,?,?)',
-        parameters: [bytes(1, 2), bytes(1, 2, 0), "a", bytes(), bytes(0), "b"],
+        sql: "INSERT INTO records (row, seal, name, key) VALUES (?,?,?,?),(?,?,?,?)",
+        parameters: [bytes(1, 2), bytes(1, 2, 0), "keys", "a", bytes(), bytes(0), "keys", "b"],
         rows: 2,
       },
-      { sql: 'DELETE FROM "outbox" WHERE key IN (?)', parameters: ["x"], rows: 1 },
-      { sql: 'UPDATE "head" SET row = ?, seal = ? WHERE key = ?', parameters: [bytes(7), bytes(), "self"], rows: 1 },
+      { sql: "DELETE FROM working WHERE name = ? AND key = ?", parameters: ["outbox", "x"], rows: 1 },
+      {
+        sql: "UPDATE working SET row = ?, seal = ? WHERE name = ? AND key = ?",
+        parameters: [bytes(7), bytes(), "head", "self"],
+        rows: 1,
+      },
     ]);
   });
 

@@ -1,5 +1,6 @@
-/** The SQL of one transaction: few statements, each over many rows of one table. */
+/** The SQL of one transaction: few statements, each over many rows. */
 import type { Change } from "../../runtime/ByteStore.ts";
+import type { Place } from "./Layout.ts";
 import type { CommitRequest, RowGroup } from "./WriterMessage.ts";
 
 /** Rows of the largest statement: far below SQLite's limit on variables, and more gains nothing. */
@@ -14,15 +15,28 @@ export interface RowStatement {
 
 const repeated = (text: string, times: number): string => Array.from({ length: times }, () => text).join(",");
 
-const sqlOf: { readonly [Op in Change["op"]]: (table: string, rows: number) => string } = {
-  insert: (table, rows) => `INSERT INTO "${table}" (row, seal, key) VALUES ${repeated("(?,?,?)", rows)}`,
+const sqlOf: { readonly [Op in Change["op"]]: (place: Place, rows: number) => string } = {
+  insert: (place, rows) => `INSERT INTO ${place} (row, seal, name, key) VALUES ${repeated("(?,?,?,?)", rows)}`,
   // A one-row VALUES would be materialized first, which costs 15 times as much.
-  replace: (table, rows) =>
+  replace: (place, rows) =>
     rows === 1
-      ? `UPDATE "${table}" SET row = ?, seal = ? WHERE key = ?`
-      : `UPDATE "${table}" AS old SET row = new.column1, seal = new.column2
-         FROM (VALUES ${repeated("(?,?,?)", rows)}) AS new WHERE old.key = new.column3`,
-  remove: (table, rows) => `DELETE FROM "${table}" WHERE key IN (${repeated("?", rows)})`,
+      ? `UPDATE ${place} SET row = ?, seal = ? WHERE name = ? AND key = ?`
+      : `UPDATE ${place} AS old SET row = new.column1, seal = new.column2
+         FROM (VALUES ${repeated("(?,?,?,?)", rows)}) AS new WHERE old.name = new.column3 AND old.key = new.column4`,
+  remove: (place, rows) =>
+    rows === 1
+      ? `DELETE FROM ${place} WHERE name = ? AND key = ?`
+      : `DELETE FROM ${place} WHERE (name, key) IN (VALUES ${repeated("(?,?)", rows)})`,
+};
+
+/** Building the text costs more than looking it up, and there are few: place, kind of change and size. */
+const sqlTexts = new Map<string, string>();
+
+const sqlFor = (op: Change["op"], place: Place, rows: number): string => {
+  const id = `${op} ${place} ${rows}`;
+  const sql = sqlTexts.get(id) ?? sqlOf[op](place, rows);
+  sqlTexts.set(id, sql);
+  return sql;
 };
 
 /** Powers of two, so that a handful of prepared statements serves every number of rows. */
@@ -44,9 +58,9 @@ const groupStatements = (group: RowGroup, bytes: Uint8Array, start: number): Rea
         parameters.push(bytes.subarray(offset, offset + length));
         offset += length;
       }
-      parameters.push(...group.keys.slice(index, index + 1));
+      parameters.push(...group.tables.slice(index, index + 1), ...group.keys.slice(index, index + 1));
     }
-    statements.push({ sql: sqlOf[group.op](group.table, size), parameters, rows: size });
+    statements.push({ sql: sqlFor(group.op, group.place, size), parameters, rows: size });
   }
   return statements;
 };

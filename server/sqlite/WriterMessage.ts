@@ -1,19 +1,20 @@
 /** What the main thread and the writing thread say to each other. */
 import type { TableName } from "../../core/Tables.ts";
 import type { Change } from "../../runtime/ByteStore.ts";
+import { type Place, placeOf } from "./Layout.ts";
 import type { StoreOpenReason } from "./StoreOpenError.ts";
 
 /** What the writing thread is started with. */
 export interface WriterOptions {
   readonly file: string;
-  readonly tables: ReadonlyArray<TableName>;
   readonly flushDelayMillis: number;
 }
 
-/** All rows of one table that one transaction changes in one way. */
+/** All rows of one place that one transaction changes in one way. */
 export interface RowGroup {
   readonly op: Change["op"];
-  readonly table: TableName;
+  readonly place: Place;
+  readonly tables: ReadonlyArray<TableName>;
   readonly keys: ReadonlyArray<string>;
   /** Lengths of row and seal of each key, in turn; empty for `remove`. */
   readonly lengths: ReadonlyArray<number>;
@@ -42,7 +43,8 @@ export type WriterReply =
 
 interface GrowingGroup {
   readonly op: Change["op"];
-  readonly table: TableName;
+  readonly place: Place;
+  readonly tables: Array<TableName>;
   readonly keys: Array<string>;
   readonly lengths: Array<number>;
   readonly parts: Array<Uint8Array>;
@@ -52,9 +54,11 @@ const groupChanges = (changes: ReadonlyArray<Change>): ReadonlyArray<GrowingGrou
   const groups = new Map<string, GrowingGroup>();
   for (const change of changes) {
     const { op, table } = change;
-    const id = `${op} ${table}`;
-    const group = groups.get(id) ?? { op, table, keys: [], lengths: [], parts: [] };
+    const place = placeOf(table);
+    const id = `${op} ${place}`;
+    const group = groups.get(id) ?? { op, place, tables: [], keys: [], lengths: [], parts: [] };
     groups.set(id, group);
+    group.tables.push(table);
     group.keys.push(change.key);
     if (change.op === "remove") continue;
     const { row, seal } = change.value;
@@ -76,7 +80,7 @@ export const commitRequest = (changes: ReadonlyArray<Change>): CommitRequest => 
   }
   return {
     kind: "commit",
-    groups: groups.map(({ op, table, keys, lengths }) => ({ op, table, keys, lengths })),
+    groups: groups.map(({ op, place, tables, keys, lengths }) => ({ op, place, tables, keys, lengths })),
     bytes,
   };
 };

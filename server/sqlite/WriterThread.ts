@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
 import * as Scope from "effect/Scope";
 import { checkpointAll, openClient, openingOf, settle, value } from "./Database.ts";
+import { places } from "./Layout.ts";
 import { claim, migrate } from "./Migrations.ts";
 import { statementsOf } from "./Statements.ts";
 import { sqliteCode } from "./StoreOpenError.ts";
@@ -13,15 +14,15 @@ import type { CommitRequest, WriterOptions, WriterReply, WriterRequest } from ".
 
 /** The log is written back once it may have grown by this much: about SQLite's own thousand pages. */
 const checkpointAfterBytes = 4 * 1024 * 1024;
-/** What a small row costs in the log: its page, and often the one above it. */
-const rowBytes = 8192;
+/** What a small row costs in the log: its page of the index; the rows themselves lie close together. */
+const rowBytes = 4096;
 
 /** A change that did not find its row, or found one where none should be. */
 class RowMismatch extends Error {
   override readonly name = "RowMismatch";
 }
 
-const openWriter = ({ file, tables }: WriterOptions) =>
+const openWriter = ({ file }: WriterOptions) =>
   Effect.gen(function* () {
     const client = yield* openClient(file, "write");
     yield* Effect.scoped(
@@ -32,7 +33,7 @@ const openWriter = ({ file, tables }: WriterOptions) =>
         yield* checkpointAll(file, connection);
       }),
     );
-    yield* migrate(file, client, tables);
+    yield* migrate(file, client, places);
     return yield* client.reserve;
   }).pipe((opening) => openingOf(file, opening));
 

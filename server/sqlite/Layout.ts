@@ -1,0 +1,14 @@
+/**
+ * Where rows lie in the file: two tables instead of one for each kind of row, because a transaction costs
+ * by the pages it touches (docs/decisions/0012-two-tables.md).
+ */
+import type { TableName } from "../../core/Tables.ts";
+
+/** `records` grows at its end; `working` is small and stays so. */
+export const places = ["records", "working"] as const;
+export type Place = (typeof places)[number];
+
+/** Written once and kept; a slot changes once more, while it still lies at the end. */
+const kept: ReadonlySet<TableName> = new Set(["batches", "slots", "approvers", "keys", "certificates", "audit"]);
+
+export const placeOf = (table: TableName): Place => (kept.has(table) ? "records" : "working");
