@@ -5,7 +5,7 @@
 import type { Crypto } from "./Crypto.ts";
 import type { SetAccumulator } from "./Digest.ts";
 import { InvariantViolation } from "./Invariant.ts";
-import { type Delivery, draftOf, type PeerState, type Preparation } from "./PeerState.ts";
+import { type Aborting, type Delivery, draftOf, type PeerState, type Preparation, type Refused } from "./PeerState.ts";
 import { NO_DIGEST } from "./protocol/Genesis.ts";
 import { locksOf } from "./protocol/Proposal.ts";
 import { signerOf } from "./protocol/Statement.ts";
@@ -37,10 +37,33 @@ const preparationOf = (row: Rows["preparations"], elapsed: number): Preparation 
     [signerOf(row.writerReceipt), row.writerReceipt],
     [signerOf(row.own), row.own],
   ]),
-  refusal: undefined,
+  refusal: row.refusal,
+  pledge: row.pledge,
+  votes: new Map([row.refusal, row.pledge].flatMap((vote) => (vote === undefined ? [] : [[signerOf(vote), vote]]))),
   preparedAt: elapsed,
   askedAt: elapsed,
 });
+
+const refusedOf = (view: RowView, { proposal, refusal }: Rows["refusals"], elapsed: number): Refused => {
+  const { epoch, seq } = proposal;
+  const id = refusal.statement.proposalId;
+  return {
+    id,
+    proposal: { epoch, seq },
+    bindsSlot: view.get("slots", slotKey(epoch, seq))?.proposalId === id,
+    votes: new Map([[signerOf(refusal), refusal]]),
+    preparedAt: elapsed,
+    askedAt: elapsed,
+  };
+};
+
+const abortingOf = (view: RowView, { proposal, writerReceipt, votes }: Rows["aborts"], elapsed: number): Aborting => {
+  const id = writerReceipt.statement.proposalId;
+  const ack = view.get("slots", slotKey(proposal.epoch, proposal.seq))?.ack;
+  if (ack === undefined) throw new InvariantViolation("S5", `slot ${proposal.seq} is aborted without acknowledgement`);
+  const acks = new Map([[signerOf(ack), ack]]);
+  return { id, proposal, writerReceipt, votes, acks, preparedAt: elapsed, askedAt: elapsed };
+};
 
 const deliveryOf = (view: RowView, { proposalId, epoch, seq }: Rows["outbox"]): Delivery => {
   const certificate = view.get("certificates", proposalId);
@@ -66,10 +89,10 @@ const restoredLocks = (
   membership: Membership | undefined,
   peer: Rows["peer"] | undefined,
   preparations: ReadonlyArray<Preparation>,
-  outbox: ReadonlyArray<Delivery>,
+  closing: ReadonlyArray<Delivery | Aborting>,
 ): PeerState["locks"] => {
   const holders =
-    membership !== undefined && membership.writer === peer?.peerId ? [...preparations, ...outbox] : preparations;
+    membership !== undefined && membership.writer === peer?.peerId ? [...preparations, ...closing] : preparations;
   return new Map(holders.flatMap(({ id, proposal }) => locksOf(proposal).map((lock) => [lock, id] as const)));
 };
 
@@ -102,10 +125,11 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
     highSeq: 0,
     highProof: undefined,
     decidedSeq: 0,
-    refusals: 0,
     seen: new Map(),
     seenUnwritten: new Set(),
     preparations: new Map(),
+    refused: new Map(),
+    aborting: new Map(),
     locks: new Map(),
     outbox: new Map(),
     prunable: new Set(),
@@ -138,6 +162,8 @@ export const boot = (view: RowView, crypto: Crypto, elapsed: number): PeerState 
   // What was signed was signed for a topology; without it nothing here can be understood.
   if (counters.batchNo > 0 && membership === undefined) return { ...start, integrityFault: "topology/self" };
   const preparations = allRows(view, "preparations").map((row) => preparationOf(row, elapsed));
+  const refused = allRows(view, "refusals").map((row) => refusedOf(view, row, elapsed));
+  const aborting = allRows(view, "aborts").map((row) => abortingOf(view, row, elapsed));
   const outbox = allRows(view, "outbox").map((row) => deliveryOf(view, row));
   // States of one shape, field for field, are what every step after this reads fastest.
   return draftOf({
@@ -149,11 +175,12 @@ export const boot = (view: RowView, crypto: Crypto, elapsed: number): PeerState 
     highSeq: counters.highSeq,
     highProof: highProofOf(view, membership, counters.highSeq),
     decidedSeq: counters.decidedSeq,
-    refusals: allRows(view, "refusals").length,
     quarantine: counters.quarantine,
     seen: new Map(allRows(view, "seen").map((row) => [row.peerId, row])),
     preparations: new Map(preparations.map((each) => [each.id, each])),
-    locks: restoredLocks(membership, peer, preparations, outbox),
+    refused: new Map(refused.map((each) => [each.id, each])),
+    aborting: new Map(aborting.map((each) => [each.id, each])),
+    locks: restoredLocks(membership, peer, preparations, [...outbox, ...aborting]),
     outbox: new Map(outbox.map((each) => [each.seq, each])),
   });
 };

@@ -4,6 +4,7 @@
  */
 import type { Event, StepContext, TimerName } from "./Event.ts";
 import type { PeerState } from "./PeerState.ts";
+import { onAbortRequest } from "./protocol/Abort.ts";
 import { advance, onProposeTimer } from "./protocol/Coordinator.ts";
 import { onCommit, onCommitAcks, onDeliverTimer, onPruneTimer } from "./protocol/Delivery.ts";
 import { onAnswersTimer, onCommand, onForward, onForwarded, onForwardTimer, onOutcome } from "./protocol/Entry.ts";
@@ -108,5 +109,7 @@ const deliver = (turn: Turn, { from, message, actors }: Extract<Event, { readonl
       return onSettleQuery(turn, from, message);
     case "SettleAnswer":
       return onSettleAnswer(turn, message);
+    case "AbortRequest":
+      return onAbortRequest(turn, from, message);
   }
 };

@@ -39,9 +39,37 @@ export interface Preparation {
   readonly writerReceipt: SignedStatement;
   readonly own: SignedStatement;
   readonly receipts: ReadonlyMap<PeerId, SignedStatement>;
-  /** A refusal of another member: no certificate can exist any more. */
+  /** A refusal of another member: no certificate can exist any more, and this peer has pledged so. */
   readonly refusal: SignedStatement | undefined;
+  readonly pledge: SignedStatement | undefined;
+  /** Abort votes by signer, this peer's own among them. */
+  readonly votes: ReadonlyMap<PeerId, SignedStatement>;
   /** Monotonic milliseconds: when it was prepared (or loaded), and when the others were last asked about it. */
+  readonly preparedAt: number;
+  readonly askedAt: number;
+}
+
+/** A proposal this peer has refused and not yet seen aborted; the rest of it is in its row. */
+export interface Refused {
+  readonly id: Digest;
+  readonly proposal: Pick<Proposal, "epoch" | "seq">;
+  readonly bindsSlot: boolean;
+  /** Abort votes by signer, this peer's own refusal among them. */
+  readonly votes: ReadonlyMap<PeerId, SignedStatement>;
+  /** Monotonic milliseconds: when it was refused (or loaded), and when the others were last asked about it. */
+  readonly preparedAt: number;
+  readonly askedAt: number;
+}
+
+/** At the writer: an aborted proposal that not every member is known to have aborted. */
+export interface Aborting {
+  readonly id: Digest;
+  readonly proposal: Proposal;
+  readonly writerReceipt: SignedStatement;
+  /** The abort votes of all members. */
+  readonly votes: ReadonlyArray<SignedStatement>;
+  readonly acks: ReadonlyMap<PeerId, SignedStatement>;
+  /** Monotonic milliseconds: when it was aborted (or loaded), and when the others were last told. */
   readonly preparedAt: number;
   readonly askedAt: number;
 }
@@ -131,12 +159,13 @@ export interface PeerState {
   readonly highSeq: number;
   readonly highProof: SignedStatement | undefined;
   readonly decidedSeq: number;
-  readonly refusals: number;
   readonly seen: ReadonlyMap<PeerId, Seen>;
   /** Members of `seen` that are newer in memory than on disk. */
   readonly seenUnwritten: ReadonlySet<PeerId>;
 
   readonly preparations: ReadonlyMap<Digest, Preparation>;
+  readonly refused: ReadonlyMap<Digest, Refused>;
+  readonly aborting: ReadonlyMap<Digest, Aborting>;
   /** Lock name to the proposal that holds it. */
   readonly locks: ReadonlyMap<string, Digest>;
   readonly outbox: ReadonlyMap<number, Delivery>;
@@ -178,10 +207,11 @@ export const draftOf = (state: PeerState): StateDraft => ({
   highSeq: state.highSeq,
   highProof: state.highProof,
   decidedSeq: state.decidedSeq,
-  refusals: state.refusals,
   seen: state.seen,
   seenUnwritten: state.seenUnwritten,
   preparations: state.preparations,
+  refused: state.refused,
+  aborting: state.aborting,
   locks: state.locks,
   outbox: state.outbox,
   prunable: state.prunable,

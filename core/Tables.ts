@@ -63,15 +63,28 @@ const codecs = {
     state: oneOf(["PREPARED", "PLEDGED"]),
     own: signedStatementCodec,
     writerReceipt: signedStatementCodec,
+    /** Another member's refusal, and the pledge this peer made on it: both or neither. */
+    refusal: nullable(signedStatementCodec),
     pledge: nullable(signedStatementCodec),
   }),
-  refusals: record({ proposal: proposalCodec, refusal: signedStatementCodec }),
+  refusals: record({
+    proposal: proposalCodec,
+    writerReceipt: signedStatementCodec,
+    refusal: signedStatementCodec,
+  }),
   /** Which proposal a slot is bound to and what became of it; kept for ever. */
   slots: record({
     proposalId: digest,
     outcome: oneOf(["PREPARED", "REFUSED", "APPLIED", "ABORTED"]),
     ack: nullable(signedStatementCodec),
-    /** The abort votes of all members, kept with an aborted outcome. */
+  }),
+  /** Aborted proposals whose slot was bound to another one here, or to none. */
+  strays: record({ ack: signedStatementCodec }),
+  /** At the writer: aborted proposals whose locks it keeps until every member has aborted them. */
+  aborts: record({
+    proposal: proposalCodec,
+    writerReceipt: signedStatementCodec,
+    /** The abort votes of all members. */
     votes: list(signedStatementCodec, Limits.members),
   }),
   approvers: record({

@@ -5,6 +5,7 @@ import { S1 } from "./checkers/S1.ts";
 import { S2 } from "./checkers/S2.ts";
 import { S3 } from "./checkers/S3.ts";
 import { S4 } from "./checkers/S4.ts";
+import { S5 } from "./checkers/S5.ts";
 import { S6 } from "./checkers/S6.ts";
 import { S7 } from "./checkers/S7.ts";
 import { S9 } from "./checkers/S9.ts";
@@ -34,6 +35,7 @@ const makers: ReadonlyArray<readonly [id: string, make: (ghost: Ghost, oracle: O
   ["S2", S2],
   ["S3", S3],
   ["S4", S4],
+  ["S5", S5],
   ["S6", S6],
   ["S7", S7],
   ["S9", S9],

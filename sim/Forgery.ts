@@ -85,6 +85,13 @@ export const alteredMessage = (world: World, message: Message): Message | undefi
           held: alteredOne(world, item.held),
         })),
       };
+    case "AbortRequest":
+      return {
+        ...message,
+        items: message.items.map((item) => ({ ...item, votes: alteredOne(world, item.votes) })),
+      };
+    case "SettleQuery":
+      return { ...message, demandFinal: !message.demandFinal };
     case "Outcome":
       return message.outcome._tag === "Confirmed"
         ? { ...message, outcome: { ...message.outcome, acks: message.outcome.acks.slice(1) } }

@@ -21,7 +21,9 @@ export interface ProposalFacts {
   readonly proposal: Proposal;
   receipts: PeerMask;
   refusals: PeerMask;
+  pledges: PeerMask;
   applied: PeerMask;
+  aborted: PeerMask;
   /** Receipts by signer, as they were made durable. */
   readonly receiptOf: Map<number, SignedStatement>;
 }
@@ -37,6 +39,13 @@ const isSame = (left: SignedStatement, right: SignedStatement): boolean => {
 };
 
 export const maskOf = (slot: number): PeerMask => 1 << slot;
+
+/** The peers of a set, ascending. */
+export const slotsOf = (mask: PeerMask): ReadonlyArray<number> => {
+  const slots: Array<number> = [];
+  for (let slot = 1; slot < 31; slot++) if ((mask & maskOf(slot)) !== 0) slots.push(slot);
+  return slots;
+};
 
 export class Ghost {
   readonly crypto: Crypto;
@@ -112,12 +121,18 @@ export class Ghost {
         const facts = this.#facts(write.key as Digest, write.row.proposal);
         facts.receipts |= maskOf(slot);
         facts.receiptOf.set(slot, write.row.own);
+        if (write.row.pledge !== undefined) facts.pledges |= maskOf(slot);
         this.#open[slot]?.set(facts.id, facts.proposal);
         return;
       }
       case "refusals":
         this.#facts(write.key as Digest, write.row.proposal).refusals |= maskOf(slot);
         return;
+      case "slots":
+        if (write.row.outcome === "ABORTED") this.#noteAborted(slot, write.row.proposalId);
+        return;
+      case "strays":
+        return this.#noteAborted(slot, write.key as Digest);
       case "certificates": {
         const facts = this.#facts(write.key as Digest, write.row.proposal);
         facts.applied |= maskOf(slot);
@@ -137,10 +152,15 @@ export class Ghost {
     }
   }
 
+  #noteAborted(slot: number, id: Digest): void {
+    const facts = this.proposals.get(id);
+    if (facts !== undefined) facts.aborted |= maskOf(slot);
+  }
+
   #facts(id: Digest, proposal: Proposal): ProposalFacts {
     const known = this.proposals.get(id);
     if (known !== undefined) return known;
-    const facts = { id, proposal, receipts: 0, refusals: 0, applied: 0, receiptOf: new Map() };
+    const facts = { id, proposal, receipts: 0, refusals: 0, pledges: 0, applied: 0, aborted: 0, receiptOf: new Map() };
     this.proposals.set(id, facts);
     return facts;
   }

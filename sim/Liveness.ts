@@ -1,11 +1,10 @@
 /**
  * The end of every run: all faults stop, all peers come back, and then what must
- * come about has to come about within a bounded time. A partial preparation that
- * no certificate can complete stays locked, visibly (settlement releases it).
+ * come about has to come about within a bounded time.
  */
 import type { Command } from "./Commands.ts";
 import { CALM_NETWORK } from "./Plan.ts";
-import { maskOf, type ProposalFacts } from "./Ghost.ts";
+import { slotsOf } from "./Ghost.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import { Violation } from "./Violation.ts";
 import type { Outcome, Workload } from "./Workload.ts";
@@ -39,23 +38,13 @@ export const heal = (world: World): void => {
   }
 };
 
-const isCertain = (world: World, facts: ProposalFacts): boolean => facts.receipts === world.ghost.everyone;
-
+/** L1: what anybody ever prepared or refused is applied everywhere or aborted everywhere. */
 const proposalUnrest = (world: World): Unrest | undefined => {
-  const { everyone, total } = world.ghost;
-  for (const facts of world.ghost.proposals.values()) {
-    if (facts.applied === everyone) continue;
-    const missing = Array.from({ length: total }, (_, index) => index + 1).find(
-      (slot) => (facts.applied & maskOf(slot)) === 0,
-    );
-    if (facts.applied !== 0)
-      return ["L1", `proposal ${facts.id} is applied somewhere`, `peer ${missing} has not applied it after healing`];
-    if (isCertain(world, facts))
-      return [
-        "L1",
-        `every member made its RECEIPT of proposal ${facts.id} durable`,
-        `peer ${missing} has not applied it after healing`,
-      ];
+  const { everyone, proposals } = world.ghost;
+  for (const { id, applied, aborted } of proposals.values()) {
+    if (applied === everyone || aborted === everyone) continue;
+    const [open] = slotsOf(everyone & ~(applied | aborted));
+    return ["L1", `proposal ${id} was prepared or refused somewhere`, `peer ${open} has not decided it after healing`];
   }
   return undefined;
 };
@@ -73,13 +62,10 @@ const absence = ({ slot, state }: SimPeer): Unrest | undefined => {
 /** What a peer that takes part has not finished. */
 const remainder = (world: World, { slot, state }: SimPeer): Unrest | undefined => {
   if (state === undefined) return undefined;
-  if (state.outbox.size > 0)
-    return ["L2", "everything was healed", `peer ${slot} keeps ${state.outbox.size} outbox rows`];
-  for (const id of state.preparations.keys()) {
-    const facts = world.ghost.proposals.get(id);
-    if (facts === undefined || isCertain(world, facts))
-      return ["L2", "everything was healed", `peer ${slot} keeps proposal ${id}, which every member has prepared`];
-  }
+  const { outbox, preparations, refused, aborting, locks } = state;
+  const left = { outbox, preparations, refused, aborting, locks };
+  for (const [name, { size }] of Object.entries(left))
+    if (size > 0) return ["L2", "everything was healed", `peer ${slot} still has: ${name} ${size}`];
   const first = world.peer(1).state;
   const { setDigest } = world.ghost.crypto;
   if (first !== undefined && setDigest(first.registry.set) !== setDigest(state.registry.set))
@@ -143,11 +129,8 @@ const nameOf = (outcome: Outcome): string =>
       ? `${outcome.rejection.code} (${outcome.rejection.detail})`
       : outcome._tag;
 
-const isFull = (world: World): boolean => world.peers.some((peer) => (peer.state?.preparations.size ?? 0) >= 256);
-
 /** A fresh registration succeeds through every peer, and an identical retry through another gives 200. */
 const assertProgress = (world: World, workload: Workload): void => {
-  if (isFull(world)) return world.marks.add("ended with every preparation in use");
   for (const peer of world.peers) {
     const command = workload.freshCommand();
     const created = insist(world, workload, peer, command);
@@ -180,9 +163,7 @@ export const assertLiveness = (world: World, workload: Workload): void => {
   heal(world);
   if (world.peers.some((peer) => !peer.honest)) return assertRefusedByName(world);
   settle(world);
-  if (world.ghost.proposals.size > 0)
-    for (const facts of world.ghost.proposals.values())
-      if (!isCertain(world, facts)) world.marks.add("left locked: a partial preparation");
+  for (const facts of world.ghost.proposals.values()) if (facts.aborted !== 0) world.marks.add("settled by an abort");
   assertProgress(world, workload);
   settle(world);
   world.sweep();

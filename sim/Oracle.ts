@@ -26,6 +26,9 @@ const LIFE_MILLIS = 60_000;
 const CAPACITY = 256;
 const WINDOW = 256;
 
+/** The number of a slot in its key: the part after the epoch. */
+const seqOf = (slotKey: string): number => Number(slotKey.slice(slotKey.indexOf(".") + 1));
+
 export class Oracle {
   readonly #crypto: Crypto;
   readonly #commands: Commands;
@@ -56,6 +59,8 @@ export class Oracle {
     if (member === undefined) return undefined;
     for (const write of writes) {
       if (write.op === "remove") continue;
+      // A pledge replaces the row of a preparation that was judged when it was inserted.
+      if (write.table === "preparations" && write.op === "replace") continue;
       const isOwnReceipt = write.table === "preparations";
       // A mono instance prepares and applies in one transaction: its receipt is in the certificate only.
       const isMono = write.table === "certificates" && membership.peerIds.length === 1;
@@ -68,7 +73,7 @@ export class Oracle {
         member.reserved.set(write.key, proposal);
         member.slots.set(proposal.seq, write.key);
       }
-      if (write.table === "refusals" && write.row.refusal.statement.detail !== "SLOT_TAKEN")
+      if (write.table === "refusals" && !member.slots.has(write.row.proposal.seq))
         member.slots.set(write.row.proposal.seq, write.key);
     }
     for (const write of writes) this.#note(member, write);
@@ -76,7 +81,12 @@ export class Oracle {
   }
 
   #note(member: Member, write: Write): void {
-    if (write.op === "remove") return;
+    if (write.op === "remove") {
+      if (write.table === "preparations") member.reserved.delete(write.key);
+      return;
+    }
+    if (write.table === "slots" && write.row.outcome === "ABORTED")
+      member.decided = Math.max(member.decided, seqOf(write.key));
     if (write.table === "certificates") {
       const { proposal } = write.row;
       member.reserved.delete(write.key);

@@ -5,6 +5,7 @@
  */
 import type { Answer } from "../core/Action.ts";
 import type { Digest } from "../core/Digest.ts";
+import type { PeerState } from "../core/PeerState.ts";
 import type { ActorCheck } from "../core/Event.ts";
 import { approverRow } from "../core/registry/Registration.ts";
 import type { Rows, TableName, Write } from "../core/Tables.ts";
@@ -71,6 +72,13 @@ const optimism = (world: World, answer: Answer): Answer => {
   return answer;
 };
 
+/** Counts one refusal as the vote of every member. */
+const countForAll = ({ preparations, membership }: PeerState): void => {
+  for (const { refusal, votes } of preparations.values())
+    if (refusal !== undefined && votes instanceof Map)
+      for (const peerId of membership?.peerIds ?? []) if (!votes.has(peerId)) votes.set(peerId, refusal);
+};
+
 const dropLock = (locks: ReadonlyMap<string, Digest>): void => {
   for (const lock of locks.keys()) if (locks instanceof Map) return void locks.delete(lock);
 };
@@ -80,8 +88,8 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
     name: "double-vote",
     changes: "a member that signs a RECEIPT stores a REFUSAL of the same proposal with it",
     finds: "S1",
-    tampering: besidePreparation(({ proposal, own }, key) => [
-      { op: "insert", table: "refusals", key, row: { proposal, refusal: own } },
+    tampering: besidePreparation(({ proposal, own, writerReceipt }, key) => [
+      { op: "insert", table: "refusals", key, row: { proposal, writerReceipt, refusal: own } },
     ]),
   },
   {
@@ -100,8 +108,8 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   },
   {
     name: "gullible-verifier",
-    changes: "every signature of a batch verifies, while members send altered votes",
-    finds: "S2",
+    changes: "every signature of a batch verifies, while members send altered votes: a peer believes it forgot its own",
+    finds: "L5",
     schedule: "forged-merkle-proof",
     tampering: () => ({
       cryptography: (honest) => ({
@@ -137,6 +145,13 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
     changes: "a lock is given up while its proposal is still open",
     finds: "S9",
     tampering: () => ({ stepped: (_world, _peer, { locks }) => dropLock(locks) }),
+  },
+  {
+    name: "one-refusal-aborts",
+    changes: "one member's refusal counts as the abort vote of every member",
+    finds: "S5",
+    schedule: "batch-mixed-votes",
+    tampering: () => ({ stepped: (_world, _peer, state) => countForAll(state) }),
   },
   {
     name: "hoarder",
@@ -180,7 +195,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
     name: "answer-early",
     changes: "a caller is told of success while the outcome is not known",
     finds: "S14",
-    schedule: "isolate-one-preparer",
+    schedule: "one-way-partition",
     tampering: () => ({ answered: optimism }),
   },
   {

@@ -167,9 +167,8 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
   const holder = state.locks.get(`ref:${registration.ref}`);
   if (holder !== undefined) {
     const round = state.rounds.get(holder);
-    // Without evidence nobody can still be asked to prepare it; only settlement ends it.
-    if (round === undefined || (round.evidence === undefined && round.certificate === undefined))
-      return done(busy("An earlier preparation of this approver is still undecided.", registration.ref, true));
+    // Without evidence nobody can still be asked to prepare it: how it is settled decides about this one too.
+    if (round === undefined || (round.evidence === undefined && round.certificate === undefined)) return "wait";
     turn.edit("rounds").set(holder, { ...round, joiners: [...round.joiners, caller] });
     return "done";
   }

@@ -5,6 +5,7 @@
  */
 import type { Digest } from "../Digest.ts";
 import { InvariantViolation } from "../Invariant.ts";
+import type { Preparation } from "../PeerState.ts";
 import { Limits } from "../Limits.ts";
 import { approverRow } from "../registry/Registration.ts";
 import { includeApprover } from "../registry/Root.ts";
@@ -12,6 +13,7 @@ import { numberKey, rowCodec, type Rows, slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { answerConfirmed } from "./Answers.ts";
 import { assemble, type Certificate, isComplete, statementsInOrder } from "./Certificate.ts";
+import { decisionOf } from "./Decision.ts";
 import type { MessageOf } from "./Message.ts";
 import { release } from "./Preparations.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
@@ -35,6 +37,7 @@ export const stableSeq = (turn: Turn): number => {
   const open = [
     ...[...turn.state.outbox.keys()].filter((seq) => !turn.state.prunable.has(seq)),
     ...[...turn.state.preparations.values()].map((each) => each.proposal.seq),
+    ...[...turn.state.aborting.values()].map((each) => each.proposal.seq),
   ];
   return open.reduce((lowest, seq) => Math.min(lowest, seq - 1), turn.state.highSeq);
 };
@@ -44,6 +47,8 @@ export const commitCompleted = (turn: Turn, ids: Iterable<Digest>): void => {
   const completed: Array<Committed> = [];
   for (const id of new Set(ids)) {
     const preparation = turn.state.preparations.get(id);
+    // Whoever has pledged neither assembles a certificate nor applies one (protocol.md 3.1).
+    if (preparation?.refusal !== undefined) continue;
     const certificate = preparation && assemble(turn.membership, preparation.proposal, preparation.receipts);
     if (certificate !== undefined) completed.push({ id, certificate });
   }
@@ -56,7 +61,7 @@ export const commitCompleted = (turn: Turn, ids: Iterable<Digest>): void => {
   if (turn.others.length === 0) return;
   for (let from = 0; from < certificates.length; from += Limits.batchProposals) {
     const chunk = certificates.slice(from, from + Limits.batchProposals);
-    turn.sendFlushed({ _tag: "Commit", certificates: chunk, stableSeq: stable }, turn.others);
+    turn.sendFlushed({ _tag: "Commit", certificates: chunk, acks: [], stableSeq: stable }, turn.others);
   }
 };
 
@@ -121,7 +126,7 @@ const recordApplied = (turn: Turn, id: Digest, proposal: Proposal, ack: SignedSt
     op: "replace",
     table: "slots",
     key: slotKey(proposal.epoch, seq),
-    row: { proposalId: id, outcome: "APPLIED", ack, votes: [] },
+    row: { proposalId: id, outcome: "APPLIED", ack },
   });
   const dueAt = turn.elapsed + DELIVER_MILLIS;
   turn.edit("outbox").set(seq, { id, seq, proposal, acks: new Map([[turn.self, ack]]), dueAt });
@@ -159,13 +164,13 @@ export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">)
   for (const certificate of message.certificates) {
     const { proposal } = certificate;
     const id = proposalId(crypto, proposal);
-    const isPrepared = turn.state.preparations.has(id);
+    const preparation = turn.state.preparations.get(id);
     // What is prepared is not applied: the common way reads no row.
-    const slot = isPrepared ? undefined : view.get("slots", slotKey(proposal.epoch, proposal.seq));
-    if (slot?.proposalId === id && slot.ack !== undefined) again.push(slot.ack);
+    const ack = preparation === undefined ? decisionOf(view, id, proposal)?.ack : undefined;
+    if (ack !== undefined) again.push(ack);
     else if (!isComplete(crypto, turn.membership, id, certificate)) continue;
-    else if (isPrepared) fresh.set(id, { id, certificate });
-    else forgotten(turn, certificate);
+    else if (preparation === undefined) forgotten(turn, certificate);
+    else if (isFree(turn, preparation, message.acks)) fresh.set(id, { id, certificate });
   }
   const acks = [...again];
   if (turn.state.quarantine === undefined) apply(turn, [...fresh.values()], (signed) => acks.push(...signed));
@@ -174,6 +179,23 @@ export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">)
   });
   if (from === turn.membership.writer) markStable(turn, message.stableSeq);
 };
+
+/**
+ * Whether this peer may apply a certificate: it has not pledged, or somebody who is neither itself nor the
+ * refuser has applied it. Then the refuser signed both and is the faulty one, and nobody can ever abort.
+ */
+const isFree = (turn: Turn, { id, proposal, refusal }: Preparation, acks: ReadonlyArray<SignedStatement>): boolean =>
+  refusal === undefined ||
+  acks.some(
+    (ack) =>
+      signerOf(ack) !== turn.self &&
+      signerOf(ack) !== signerOf(refusal) &&
+      ack.statement.kind === "COMMIT_ACK" &&
+      ack.statement.proposalId === id &&
+      ack.statement.seq === proposal.seq &&
+      ack.header.incarnation === turn.recordedIncarnation(signerOf(ack)) &&
+      isAuthentic(turn.context.crypto, turn.membership, ack),
+  );
 
 /** A complete certificate holds a receipt of this peer; one it has no record of means that its disk went back in time. */
 const forgotten = (turn: Turn, { receipts }: Certificate): void => {
@@ -228,7 +250,8 @@ export const onDeliverTimer = (turn: Turn): void => {
   for (const peerId of turn.others) {
     const missing = due.filter((each) => !each.acks.has(peerId));
     const certificates = missing.flatMap((each) => turn.context.view.get("certificates", each.id) ?? []);
-    if (certificates.length > 0) turn.send(peerId, { _tag: "Commit", certificates, stableSeq: stableSeq(turn) });
+    const acks = missing.flatMap((each) => each.acks.get(turn.self) ?? []);
+    if (certificates.length > 0) turn.send(peerId, { _tag: "Commit", certificates, acks, stableSeq: stableSeq(turn) });
   }
   const outbox = turn.edit("outbox");
   for (const each of due) outbox.set(each.seq, { ...each, dueAt: turn.elapsed + DELIVER_MILLIS });
@@ -243,5 +266,5 @@ export const onDeliverTimer = (turn: Turn): void => {
 export const onPruneTimer = (turn: Turn): void => {
   if (ownFault(turn) !== undefined || turn.state.prunable.size === 0) return;
   turn.prune();
-  if (turn.isWriter) turn.sendAll({ _tag: "Commit", certificates: [], stableSeq: stableSeq(turn) });
+  if (turn.isWriter) turn.sendAll({ _tag: "Commit", certificates: [], acks: [], stableSeq: stableSeq(turn) });
 };

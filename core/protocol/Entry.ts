@@ -7,7 +7,7 @@ import { Either } from "effect";
 import type { ActorCheck, Event } from "../Event.ts";
 import { approverRow } from "../registry/Registration.ts";
 import { Limits } from "../Limits.ts";
-import { rejection } from "../Rejection.ts";
+import { type Rejection, rejection } from "../Rejection.ts";
 import type { Caller, Round } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
 import { answerRejected, callerOf, callersOf } from "./Answers.ts";
@@ -174,8 +174,7 @@ export const onAnswersTimer = (turn: Turn): void => {
   const isDue = ({ arrivedAt }: { readonly arrivedAt: number }): boolean => isLate(arrivedAt, writerPatience(turn));
   const late = turn.state.queue.filter(isDue);
   for (const { forward, arrivedAt, registration } of late) {
-    const refusal = busy("The request waited for its turn too long; nothing was reserved.", registration.ref);
-    answerRejected(turn, callerOf(forward, arrivedAt), refusal);
+    answerRejected(turn, callerOf(forward, arrivedAt), waitedTooLong(turn, registration.ref));
   }
   if (late.length > 0) turn.state.queue = turn.state.queue.filter((queued) => !late.includes(queued));
   for (const round of turn.state.rounds.values()) answerLate(turn, round, callersOf(round).filter(isDue));
@@ -187,6 +186,12 @@ export const onAnswersTimer = (turn: Turn): void => {
   }
   if (deadlines.length > 0) turn.arm("answers", Math.max(1, Math.min(...deadlines) - turn.elapsed));
 };
+
+/** What an earlier preparation of the same approver comes to is this request's outcome too, so it stays open. */
+const waitedTooLong = (turn: Turn, ref: string): Rejection =>
+  turn.state.locks.has(`ref:${ref}`)
+    ? busy("An earlier preparation of this approver is still undecided.", ref, true)
+    : busy("The request waited for its turn too long; nothing was reserved.", ref);
 
 /** Answers those of a round's callers whose time is up; the round itself goes on. */
 const answerLate = (turn: Turn, round: Round, late: ReadonlyArray<Caller>): void => {

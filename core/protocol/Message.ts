@@ -81,6 +81,14 @@ const prepareItemCodec = record({ proposal: proposalCodec, receipt: signedStatem
 export type PrepareItem = TypeOf<typeof prepareItemCodec>;
 
 const settleItemCodec = record({ proposal: proposalCodec, receipt: signedStatementCodec });
+export type SettleItem = TypeOf<typeof settleItemCodec>;
+
+const abortItemCodec = record({
+  proposal: proposalCodec,
+  receipt: signedStatementCodec,
+  votes: list(signedStatementCodec, Limits.members),
+});
+export type AbortItem = TypeOf<typeof abortItemCodec>;
 
 const batch = <A>(codec: Parameters<typeof list<A>>[0]) => list(codec, Limits.batchProposals);
 
@@ -102,9 +110,13 @@ export const messageCodec = union({
   Forwarded: record({ requestId: text(128) }),
   Outcome: record({ requestId: text(128), outcome: outcomeCodec }),
   Prepare: record({ items: batch(prepareItemCodec), stableSeq: uint }),
-  /** Receipts and refusals, one's own or others' that one holds. */
+  /** Receipts and abort votes, one's own or others' that one holds. */
   Votes: record({ statements }),
-  Commit: record({ certificates: batch(certificateCodec), stableSeq: uint }),
+  /**
+   * `acks`: the sender's own acknowledgements of these, as far as they are flushed; they release who has
+   * pledged on a refusal that the refuser contradicted itself.
+   */
+  Commit: record({ certificates: batch(certificateCodec), acks: batch(signedStatementCodec), stableSeq: uint }),
   CommitAcks: record({ statements }),
   SettleQuery: record({ items: batch(settleItemCodec), demandFinal: bool, nonce: digest }),
   SettleAnswer: record({
@@ -117,6 +129,8 @@ export const messageCodec = union({
       }),
     ),
   }),
+  /** Abort votes known to the sender, at least one of them a refusal; asks for the receiver's own. */
+  AbortRequest: record({ items: batch(abortItemCodec) }),
 });
 export type Message = TypeOf<typeof messageCodec>;
 export type MessageOf<T extends Message["_tag"]> = Extract<Message, { readonly _tag: T }>;

@@ -27,10 +27,12 @@ const votesOn = (
   const cluster = new Cluster(3);
   cluster.pass(2_000);
   const votes: Array<{ readonly from: number; readonly kind: string; readonly detail: string }> = [];
-  cluster.tamper = (from, _to, message): Message => {
+  cluster.tamper = (from, _to, message): Message | undefined => {
     if (message._tag === "Votes")
       for (const { statement } of message.statements)
         votes.push({ from, kind: statement.kind, detail: statement.detail });
+    // The votes alone are looked at here, not what is settled after them.
+    if (message._tag === "AbortRequest") return undefined;
     if (message._tag !== "Prepare") return message;
     const items = message.items.map((item) => {
       const changed = { ...item, ...lie(item) };

@@ -18,6 +18,7 @@ import type { MessageOf, PrepareItem } from "./Message.ts";
 import { hold, type Reservation, reserve } from "./Preparations.ts";
 import { locksOf, type Proposal, proposalId } from "./Proposal.ts";
 import { ownFault } from "./Readiness.ts";
+import { refuse, type Refusing } from "./Refusals.ts";
 import type { SignedStatement } from "./Statement.ts";
 import { signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
@@ -32,20 +33,14 @@ interface Candidate {
   readonly actor: ActorCheck;
 }
 
-interface Refused {
-  readonly id: Digest;
-  readonly item: PrepareItem;
-  /** The code of the check that failed. */
-  readonly code: string;
-  readonly bindsSlot: boolean;
-}
-
 /** What came before this vote: the stored statement for a proposal that was judged already. */
 const earlierVote = (turn: Turn, id: Digest, slot: Rows["slots"] | undefined): SignedStatement | undefined => {
   const prepared = turn.state.preparations.get(id);
-  if (prepared !== undefined) return prepared.own;
-  if (slot?.proposalId === id && slot.ack !== undefined) return slot.ack;
-  return turn.state.refusals === 0 ? undefined : turn.context.view.get("refusals", id)?.refusal;
+  if (prepared !== undefined) return prepared.pledge ?? prepared.own;
+  const refused = turn.state.refused.get(id);
+  if (refused !== undefined) return refused.votes.get(turn.self);
+  if (slot === undefined) return undefined;
+  return slot.proposalId === id ? slot.ack : turn.context.view.get("strays", id)?.ack;
 };
 
 /** Whether the message may be answered with a statement at all: right sender, topology, slot and writer's receipt. */
@@ -129,7 +124,7 @@ export const onPrepare = (
   if (ownFault(turn) !== undefined) return;
   const earlier: Array<SignedStatement> = [];
   const accepted: Array<Reservation> = [];
-  const refused: Array<Refused> = [];
+  const refused: Array<Refusing> = [];
   const judged = new Set<Digest>();
   const taken = new Set<number>();
   items.forEach((item, index) => {
@@ -148,8 +143,8 @@ export const onPrepare = (
     if (verdict === RECEIPT) {
       hold(turn, id, item.proposal);
       accepted.push({ id, proposal: item.proposal, writerReceipt: item.receipt });
-    } else if (turn.state.refusals + refused.length < Limits.refusals) {
-      refused.push({ id, item, code: verdict, bindsSlot });
+    } else if (turn.state.refused.size + refused.length < Limits.refusals) {
+      refused.push({ id, proposal: item.proposal, writerReceipt: item.receipt, code: verdict, bindsSlot });
     }
   });
   vote(turn, from, earlier, accepted, refused);
@@ -161,39 +156,12 @@ const vote = (
   writer: PeerId,
   earlier: ReadonlyArray<SignedStatement>,
   accepted: ReadonlyArray<Reservation>,
-  refused: ReadonlyArray<Refused>,
+  refused: ReadonlyArray<Refusing>,
 ): void => {
   const statements = [...earlier];
-  const drafts = refused.map(({ id, item, code }) => ({
-    kind: "REFUSAL" as const,
-    proposalId: id,
-    seq: item.proposal.seq,
-    detail: code,
-  }));
   reserve(turn, accepted, (receipts) => statements.push(...receipts));
-  turn.sign(drafts, (refusals) => {
-    refusals.forEach((refusal, index) => {
-      const entry = refused[index];
-      if (entry !== undefined) recordRefusal(turn, entry, refusal);
-    });
-    statements.push(...refusals);
-  });
+  refuse(turn, refused, (refusals) => statements.push(...refusals));
   turn.whenSigned(() => {
     if (statements.length > 0) turn.send(writer, { _tag: "Votes", statements });
-  });
-};
-
-/** A refusal is final and durable; it binds the slot if nothing else does. */
-const recordRefusal = (turn: Turn, { id, item, bindsSlot }: Refused, refusal: SignedStatement): void => {
-  const { proposal, receipt } = item;
-  turn.state.refusals += 1;
-  turn.write({ op: "insert", table: "refusals", key: id, row: { proposal, refusal } });
-  if (!bindsSlot) return;
-  turn.noteSlot(proposal.seq, receipt);
-  turn.write({
-    op: "insert",
-    table: "slots",
-    key: slotKey(proposal.epoch, proposal.seq),
-    row: { proposalId: id, outcome: "REFUSED", ack: undefined, votes: [] },
   });
 };

@@ -73,7 +73,7 @@ export const onReadyProbe = (turn: Turn, from: PeerId, { nonce }: MessageOf<"Rea
     highSeq: state.highSeq,
     highSeqProof: state.highProof,
     uncommitted: state.preparations.size,
-    refusals: state.refusals,
+    refusals: state.refused.size,
     registryRoot: context.crypto.setDigest(state.registry.set),
     clock: turn.now,
     seen: membership === undefined ? [] : seenList(turn),

@@ -12,7 +12,8 @@ export const onUnsealed = (turn: Turn): void => {
   // The vault held the keys of somebody else, or the row that names them was changed.
   if (turn.context.signer?.publicKey !== peer.identityKey) turn.state.integrityFault ??= "peer/self";
   continueGenesis(turn);
-  if (turn.state.preparations.size > 0) turn.arm("resolve", 1);
+  const { preparations, refused, aborting } = turn.state;
+  if (preparations.size + refused.size + aborting.size > 0) turn.arm("resolve", 1);
   if (turn.state.outbox.size > 0) turn.arm("deliver", 1);
   if (turn.state.prunable.size > 0) turn.arm("prune", 1);
 };

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Cluster } from "../../properties/cluster/Cluster.ts";
 import { Limits } from "../Limits.ts";
-import type { Message } from "./Message.ts";
+import { slotKey } from "../Tables.ts";
+import type { Message, MessageOf } from "./Message.ts";
 
 const founded = (total = 3): Cluster => {
   const cluster = new Cluster(total);
@@ -14,6 +15,10 @@ const restart = (cluster: Cluster, peerId: number): void => {
 };
 const approvers = (cluster: Cluster) => [...cluster.peers.values()].map((each) => each.state.registry.approvers);
 const preparations = (cluster: Cluster) => [...cluster.peers.values()].map((each) => each.state.preparations.size);
+/** What each peer has on record for a slot. */
+const outcomes = (cluster: Cluster, seq: number) =>
+  [...cluster.tables.keys()].map((peerId) => cluster.row(peerId, "slots", slotKey(1, seq))?.outcome);
+const demanding = (message: MessageOf<"SettleQuery">): Message => ({ ...message, demandFinal: true });
 /** Keeps a kind of message from or to some peers off the wire. */
 const cut =
   (tag: Message["_tag"], involves: (from: number, to: number) => boolean) =>
@@ -48,7 +53,7 @@ describe("a proposal whose writer went away", () => {
     cluster.settle();
     cluster.peers.get(1)?.stop();
     cluster.tamper = whole;
-    cluster.pass(1_100);
+    cluster.pass(1_500);
     expect(approvers(cluster)).toEqual([0, 1]);
   });
 
@@ -61,7 +66,7 @@ describe("a proposal whose writer went away", () => {
       cluster.settle();
     }
     expect(cluster.peers.get(2)?.state.preparations.size).toBe(many);
-    cluster.pass(1_100);
+    cluster.pass(1_500);
     expect(cluster.peers.get(2)?.state.registry.approvers).toBe(many);
     cluster.tamper = whole;
     cluster.pass(3_000);
@@ -80,24 +85,38 @@ describe("a proposal whose writer went away", () => {
     expect(approvers(cluster)).toEqual([1, 1, 1]);
   });
 
-  it("stays locked, visibly, where a member never prepared and the evidence is gone; other keys go on", () => {
+  it("is aborted where a member never prepared and the evidence is gone; the same request then succeeds", () => {
     const cluster = founded();
     cluster.tamper = cut("Prepare", (_from, to) => to === 3);
     cluster.register(1, "request", "alice", 7);
     cluster.settle();
     restart(cluster, 1);
     cluster.tamper = whole;
-    cluster.pass(90_000);
-    expect(approvers(cluster)).toEqual([0, 0, 0]);
-    expect(preparations(cluster)).toEqual([1, 1, 0]);
     cluster.register(2, "retry", "alice", 7);
-    cluster.register(3, "other", "bob", 8);
-    cluster.pass(2_000);
-    expect(cluster.answers.get("retry")).toMatchObject({
-      _tag: "Rejected",
-      rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", outcomeUnknown: true },
-    });
-    expect(cluster.answers.get("other")).toMatchObject({ _tag: "Registered", created: true });
+    cluster.pass(3_000);
+    expect(preparations(cluster)).toEqual([0, 0, 0]);
+    expect(outcomes(cluster, 1)).toEqual(["ABORTED", "ABORTED", "ABORTED"]);
+    expect(cluster.answers.get("retry")).toMatchObject({ _tag: "Registered", created: true });
+    expect(approvers(cluster)).toEqual([1, 1, 1]);
+  });
+
+  it("holds its locks while a member is missing, however long, and other keys wait for that member too", () => {
+    const cluster = founded();
+    cluster.tamper = cut("Prepare", (_from, to) => to === 3);
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    restart(cluster, 1);
+    cluster.peers.get(3)?.stop();
+    cluster.tamper = cut("Prepare", () => true);
+    cluster.pass(200_000);
+    expect(preparations(cluster).slice(0, 2)).toEqual([1, 1]);
+    expect(cluster.peers.get(1)?.state.locks.size).toBe(3);
+    expect(cluster.peers.get(2)?.state.locks.size).toBe(3);
+    cluster.start(3);
+    cluster.tamper = whole;
+    cluster.pass(10_000);
+    expect(outcomes(cluster, 1)).toEqual(["ABORTED", "ABORTED", "ABORTED"]);
+    for (const { state } of cluster.peers.values()) expect(state.locks.size).toBe(0);
   });
 
   it("is finished by the writer itself while it still has the evidence", () => {
@@ -110,16 +129,35 @@ describe("a proposal whose writer went away", () => {
     expect(cluster.answers.get("request")).toMatchObject({ _tag: "Registered", created: true });
   });
 
-  it("gets no receipt after its deadline", () => {
+  it("gets no receipt after its deadline: the member that never saw it refuses, and all abort", () => {
     const cluster = founded();
     cluster.tamper = cut("Prepare", (_from, to) => to === 3);
     cluster.register(1, "request", "alice", 7);
     cluster.pass(61_000);
     cluster.tamper = whole;
     cluster.pass(10_000);
-    expect(preparations(cluster)).toEqual([1, 1, 0]);
-    expect(cluster.tables.get(3)?.get("slots")?.size ?? 0).toBe(0);
+    expect(preparations(cluster)).toEqual([0, 0, 0]);
+    expect(outcomes(cluster, 1)).toEqual(["ABORTED", "ABORTED", "ABORTED"]);
     expect(cluster.answers.get("request")).toMatchObject({ _tag: "Rejected", rejection: { outcomeUnknown: true } });
+  });
+
+  it("unknown to a member is not refused by it before the deadline for anybody but its writer", () => {
+    const cluster = founded();
+    cluster.tamper = (_from, to, message) =>
+      message._tag === "Prepare" && to === 3
+        ? undefined
+        : message._tag === "SettleQuery"
+          ? demanding(message)
+          : message;
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    cluster.peers.get(1)?.stop();
+    cluster.pass(20_000);
+    expect(cluster.tables.get(3)?.get("refusals")?.size ?? 0).toBe(0);
+    expect(cluster.tables.get(3)?.get("slots")?.size ?? 0).toBe(0);
+    cluster.pass(50_000);
+    expect(cluster.tables.get(3)?.get("refusals")?.size).toBe(1);
+    expect(outcomes(cluster, 1).slice(1)).toEqual(["PREPARED", "REFUSED"]);
   });
 });
 

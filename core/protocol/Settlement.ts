@@ -1,31 +1,48 @@
 /**
- * What becomes of a preparation when the writer does not say. Members ask each
- * other; answers carry every statement they hold, so scattered receipts meet and
- * any prepared member that holds all of them commits, without the writer and
- * without a token that is still valid (protocol.md 4a step 1 and 2, 4b).
+ * What becomes of a proposal when the writer does not say. Members ask each
+ * other; answers carry every statement they hold, so scattered votes meet. Who
+ * then holds all receipts commits, without the writer and without a token that is
+ * still valid; who sees a refusal sees to the abort (Abort.ts). The writer asks
+ * first, then the others by rank; any number may ask at once (protocol.md 4a, 4b).
  */
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import type { Preparation } from "../PeerState.ts";
-import { slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
-import { isReceiptFor } from "./Certificate.ts";
+import { isAboutProposal, refusalOf, requestAborts, sendApplied } from "./Abort.ts";
+import { type Decision, decisionOf } from "./Decision.ts";
 import { commitCompleted, stableSeq } from "./Delivery.ts";
-import type { Message, MessageOf, PrepareItem } from "./Message.ts";
-import { RESOLVE_MILLIS } from "./Preparations.ts";
-import { type Proposal, proposalId } from "./Proposal.ts";
+import type { MessageOf, PrepareItem, SettleItem } from "./Message.ts";
+import { resolveDelay } from "./Preparations.ts";
+import { proposalId } from "./Proposal.ts";
 import { ownFault } from "./Readiness.ts";
-import { signerOf } from "./Statement.ts";
+import { refuse, type Refusing } from "./Refusals.ts";
+import { quarantineIfForgotten } from "./Rollback.ts";
 import type { PeerId } from "./Topology.ts";
 import { onVotes } from "./Votes.ts";
 
 const RESOLVE_MAX_MILLIS = 5_000;
 /** A batch that is short of a receipt for this long no longer holds up the next one. */
 const STALLED_MILLIS = 1_000;
+/** What is asked about in one turn; the rest is due again at once. */
+const MOST_ASKED = 4 * Limits.batchProposals;
 
-/** When a preparation is asked about next: after 1 s, then each time its age has doubled, at last every 5 s. */
-const dueAt = ({ preparedAt, askedAt }: Preparation): number =>
-  askedAt + Math.min(Math.max(askedAt - preparedAt, RESOLVE_MILLIS), RESOLVE_MAX_MILLIS);
+interface Waiting {
+  readonly id: Digest;
+  readonly preparedAt: number;
+  readonly askedAt: number;
+}
+
+/** When something undecided is asked about next: after the first delay, then each time its age has doubled, at last every 5 s. */
+const dueAt = (turn: Turn, { preparedAt, askedAt }: Waiting): number =>
+  askedAt + Math.min(Math.max(askedAt - preparedAt, resolveDelay(turn)), RESOLVE_MAX_MILLIS);
+
+/** Everything that waits for other members' votes. */
+const allWaiting = ({ state }: Turn): ReadonlyArray<Waiting> => [
+  ...state.preparations.values(),
+  ...state.refused.values(),
+  ...state.aborting.values(),
+];
 
 /** Asks about what has been undecided for a while; the writer first sends again what it still has evidence for. */
 export const onResolveTimer = (turn: Turn): void => {
@@ -34,37 +51,50 @@ export const onResolveTimer = (turn: Turn): void => {
   const stable = stableSeq(turn);
   // Two members hold all receipts as soon as the second has prepared; after a restart anybody may.
   commitCompleted(turn, turn.state.preparations.keys());
-  const due = [...turn.state.preparations.values()].filter((each) => dueAt(each) <= turn.elapsed);
-  for (const preparation of due) age(turn, preparation);
-  if (turn.isWriter) for (const peerId of turn.others) prepareAgain(turn, peerId, due, stable);
-  const queries = due.filter((each) => turn.state.rounds.get(each.id)?.evidence === undefined);
-  for (let from = 0; from < queries.length; from += Limits.batchProposals) {
-    const items = queries
-      .slice(from, from + Limits.batchProposals)
-      .map(({ proposal, writerReceipt }) => ({ proposal, receipt: writerReceipt }));
-    turn.sendAll({ _tag: "SettleQuery", items, demandFinal: false, nonce: turn.context.entropy });
-  }
-  const open = [...turn.state.preparations.values()];
-  if (open.length > 0) turn.arm("resolve", Math.max(1, Math.min(...open.map(dueAt)) - turn.elapsed));
+  const due = allWaiting(turn)
+    .filter((each) => dueAt(turn, each) <= turn.elapsed)
+    .slice(0, MOST_ASKED)
+    .map(({ id }) => id);
+  for (const id of due) age(turn, id);
+  const open = due.flatMap((id) => turn.state.preparations.get(id) ?? []).filter((each) => each.refusal === undefined);
+  if (turn.isWriter) for (const peerId of turn.others) prepareAgain(turn, peerId, open, stable);
+  query(
+    turn,
+    open.filter((each) => turn.state.rounds.get(each.id)?.evidence === undefined),
+  );
+  const isOpen = new Set(open.map(({ id }) => id));
+  requestAborts(
+    turn,
+    due.filter((id) => !isOpen.has(id)),
+  );
+  const next = allWaiting(turn).reduce((first, each) => Math.min(first, dueAt(turn, each)), Number.POSITIVE_INFINITY);
+  if (next !== Number.POSITIVE_INFINITY) turn.arm("resolve", Math.max(1, next - turn.elapsed));
 };
 
-/** What time does to an undecided preparation: nothing to its locks and its capacity. */
-const age = (turn: Turn, preparation: Preparation): void => {
-  const { id, preparedAt, proposal } = preparation;
-  turn.edit("preparations").set(id, { ...preparation, askedAt: turn.elapsed });
-  if (turn.elapsed - preparedAt >= STALLED_MILLIS && turn.state.collecting.has(id)) turn.edit("collecting").delete(id);
+/** What time does to an undecided proposal: nothing to its locks and its capacity. */
+const age = (turn: Turn, id: Digest): void => {
+  const askedAt = turn.elapsed;
+  const refused = turn.state.refused.get(id);
+  if (refused !== undefined) turn.edit("refused").set(id, { ...refused, askedAt });
+  const aborting = turn.state.aborting.get(id);
+  if (aborting !== undefined) turn.edit("aborting").set(id, { ...aborting, askedAt });
+  const preparation = turn.state.preparations.get(id);
+  if (preparation === undefined) return;
+  turn.edit("preparations").set(id, { ...preparation, askedAt });
+  const isStalled = turn.elapsed - preparation.preparedAt >= STALLED_MILLIS;
+  if (isStalled && turn.state.collecting.has(id)) turn.edit("collecting").delete(id);
   const round = turn.state.rounds.get(id);
   // Nobody signs a receipt after the deadline, so the evidence has done its work; the token leaves memory.
-  if (round !== undefined && turn.now > proposal.expiresAt)
+  if (round !== undefined && turn.now > preparation.proposal.expiresAt)
     turn.edit("rounds").set(id, { ...round, evidence: undefined });
 };
 
-const prepareAgain = (turn: Turn, peerId: PeerId, due: ReadonlyArray<Preparation>, stable: number): void => {
+const prepareAgain = (turn: Turn, peerId: PeerId, open: ReadonlyArray<Preparation>, stable: number): void => {
   const items: Array<PrepareItem> = [];
   let bytes = 0;
-  for (const { id, proposal, writerReceipt, receipts, refusal } of due) {
+  for (const { id, proposal, writerReceipt, receipts } of open) {
     const evidence = turn.state.rounds.get(id)?.evidence;
-    if (evidence === undefined || receipts.has(peerId) || refusal !== undefined) continue;
+    if (evidence === undefined || receipts.has(peerId)) continue;
     bytes += evidence.call.rawBody.length;
     if (items.length === Limits.batchProposals || (items.length > 0 && bytes > Limits.batchEvidenceBytes)) break;
     items.push({ proposal, receipt: writerReceipt, evidence });
@@ -72,43 +102,71 @@ const prepareAgain = (turn: Turn, peerId: PeerId, due: ReadonlyArray<Preparation
   if (items.length > 0) turn.send(peerId, { _tag: "Prepare", items, stableSeq: stable });
 };
 
-type AnswerItem = MessageOf<"SettleAnswer">["items"][number];
-
-const answerFor = (turn: Turn, id: Digest, proposal: Proposal): AnswerItem => {
-  const preparation = turn.state.preparations.get(id);
-  if (preparation !== undefined) {
-    const held = [
-      ...preparation.receipts.values(),
-      ...(preparation.refusal === undefined ? [] : [preparation.refusal]),
-    ];
-    return { proposalId: id, state: "PREPARED", held };
+/**
+ * Asks everybody for what they hold. The writer asks only when it has lost the evidence, and then nobody who has
+ * not prepared can still do so: its question demands a final answer.
+ */
+const query = (turn: Turn, open: ReadonlyArray<Preparation>): void => {
+  for (let from = 0; from < open.length; from += Limits.batchProposals) {
+    const items = open
+      .slice(from, from + Limits.batchProposals)
+      .map(({ proposal, writerReceipt }): SettleItem => ({ proposal, receipt: writerReceipt }));
+    turn.sendAll({ _tag: "SettleQuery", items, demandFinal: turn.isWriter, nonce: turn.context.entropy });
   }
-  const slot = turn.context.view.get("slots", slotKey(proposal.epoch, proposal.seq));
-  if (slot?.proposalId === id && slot.outcome === "APPLIED")
-    return { proposalId: id, state: "APPLIED", held: slot.ack === undefined ? [] : [slot.ack] };
-  const refusal = turn.context.view.get("refusals", id)?.refusal;
-  return refusal === undefined
-    ? { proposalId: id, state: "UNKNOWN", held: [] }
-    : { proposalId: id, state: "REFUSED", held: [refusal] };
 };
 
-/** Answers with everything held; what is applied here is delivered at once. Writes nothing. */
+type AnswerItem = MessageOf<"SettleAnswer">["items"][number];
+
+const UNKNOWN = { state: "UNKNOWN", held: [] } as const;
+
+const answerFor = (turn: Turn, id: Digest, decision: Decision | undefined): AnswerItem => {
+  const preparation = turn.state.preparations.get(id);
+  if (preparation !== undefined) {
+    const { receipts, votes, pledge } = preparation;
+    const state = pledge === undefined ? "PREPARED" : "PLEDGED";
+    return { proposalId: id, state, held: [...receipts.values(), ...votes.values()] };
+  }
+  const refused = turn.state.refused.get(id);
+  if (refused !== undefined) return { proposalId: id, state: "REFUSED", held: [...refused.votes.values()] };
+  if (decision !== undefined) return { proposalId: id, state: decision.outcome, held: [decision.ack] };
+  return { proposalId: id, ...UNKNOWN };
+};
+
+/**
+ * Answers with everything held; what is applied here is delivered at once. Who knows nothing of a proposal refuses
+ * it for good when its deadline has passed, or when its own writer demands it, and otherwise writes nothing.
+ */
 export const onSettleQuery = (turn: Turn, from: PeerId, message: MessageOf<"SettleQuery">): void => {
   if (ownFault(turn) !== undefined) return;
   const { crypto, view } = turn.context;
-  const items = message.items.map(({ proposal, receipt }): AnswerItem => {
-    const id = proposalId(crypto, proposal);
-    const isWriters =
-      signerOf(receipt) === turn.membership.writer && isReceiptFor(crypto, turn.membership, id, proposal, receipt);
-    return isWriters ? answerFor(turn, id, proposal) : { proposalId: id, state: "UNKNOWN", held: [] };
+  const asked = new Map<Digest, SettleItem>();
+  const decided = new Map<Digest, Decision>();
+  const refusing: Array<Refusing> = [];
+  for (const item of message.items) {
+    const id = proposalId(crypto, item.proposal);
+    if (isAboutProposal(turn, id, item)) asked.set(id, item);
+  }
+  const receipts = [...asked.values()].map((item) => item.receipt);
+  if (quarantineIfForgotten(turn, receipts)) return;
+  for (const [id, item] of asked) {
+    if (turn.state.preparations.has(id) || turn.state.refused.has(id)) continue;
+    const decision = decisionOf(view, id, item.proposal);
+    const isDemanded = message.demandFinal && from === item.proposal.writer;
+    if (decision !== undefined) decided.set(id, decision);
+    else if (isDemanded || turn.now > item.proposal.expiresAt) {
+      const refusal = refusalOf(turn, id, item, isDemanded ? "ABANDONED" : "EXPIRED", refusing);
+      if (refusal !== undefined) refusing.push(refusal);
+    }
+  }
+  refuse(turn, refusing, () => undefined);
+  turn.whenSigned(() => {
+    const items = message.items.map(({ proposal }): AnswerItem => {
+      const id = proposalId(crypto, proposal);
+      return asked.has(id) ? answerFor(turn, id, decided.get(id)) : { proposalId: id, ...UNKNOWN };
+    });
+    turn.send(from, { _tag: "SettleAnswer", nonce: message.nonce, items });
+    sendApplied(turn, from, decided);
   });
-  const answer: Message = { _tag: "SettleAnswer", nonce: message.nonce, items };
-  turn.send(from, answer);
-  const certificates = items.flatMap((item) =>
-    item.state === "APPLIED" ? (view.get("certificates", item.proposalId) ?? []) : [],
-  );
-  if (certificates.length > 0)
-    turn.send(from, { _tag: "Commit", certificates, stableSeq: turn.isWriter ? stableSeq(turn) : 0 });
 };
 
 export const onSettleAnswer = (turn: Turn, { items }: MessageOf<"SettleAnswer">): void =>

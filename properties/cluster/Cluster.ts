@@ -4,6 +4,8 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { Either } from "effect";
 import type { Answer } from "../../core/Action.ts";
 import { installedProviders } from "../../core/credential/SignatureProvider.ts";
+import { decode } from "../../core/codec/CborReader.ts";
+import { type Rows, rowCodec, type TableName } from "../../core/Tables.ts";
 import type { Digest, PublicKey } from "../../core/Digest.ts";
 import type { ActorCheck, Settings, TimerName } from "../../core/Event.ts";
 import type { Message } from "../../core/protocol/Message.ts";
@@ -188,6 +190,12 @@ export class Cluster {
     }
     this.now = until;
     this.settle();
+  }
+
+  /** A row as it lies on a peer's disk. */
+  row<T extends TableName>(peerId: PeerId, table: T, key: string): Rows[T] | undefined {
+    const stored = this.tables.get(peerId)?.get(table)?.get(key);
+    return stored && Either.getOrThrow(decode(rowCodec(table), stored.row));
   }
 
   register(through: PeerId, requestId: string, id: string, seed: number): void {

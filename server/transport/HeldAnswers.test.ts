@@ -65,6 +65,7 @@ describe("an answer kept open", () => {
     const commit = (count: number): Message => ({
       _tag: "Commit",
       certificates: Array.from({ length: count }, () => ({ proposal: {}, receipts: [] })) as never,
+      acks: [],
       stableSeq: 0,
     });
     expect(asksBack(commit(1))).toBe(true);

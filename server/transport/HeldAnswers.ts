@@ -26,6 +26,7 @@ export const asksBack = (message: Message): boolean => {
     case "Prepare":
     case "ReadyProbe":
     case "SettleQuery":
+    case "AbortRequest":
       return true;
     case "Commit":
       return message.certificates.length > 0;

@@ -19,7 +19,8 @@ const durableFacts = (ghost: Ghost, state: PeerState): ReadonlyArray<readonly [s
   ["approvers", state.registry.approvers],
   ["highest slot", state.highSeq],
   ["highest decided slot", state.decidedSeq],
-  ["refusals", state.refusals],
+  ["refusals", keysOf(state.refused)],
+  ["aborted proposals not yet aborted by all", keysOf(state.aborting)],
   ["preparations", keysOf(state.preparations)],
   ["outbox", keysOf(state.outbox)],
 ];

@@ -33,7 +33,8 @@ export const S7 = (ghost: Ghost): Checker => {
     flushed: ({ slot, honest }, writes) => {
       if (!honest) return;
       for (const write of writes) {
-        if (write.table === "preparations") {
+        // A pledge replaces a preparation's row and changes nothing about what is claimed.
+        if (write.table === "preparations" && write.op !== "replace") {
           const proposal =
             write.op === "remove" ? ghost.proposals.get(write.key as Digest)?.proposal : write.row.proposal;
           if (proposal === undefined) continue;

@@ -11,7 +11,9 @@ const openAt = (state: PeerState): ReadonlyArray<Open> => {
   const open: Array<Open> = [...state.preparations.values()];
   const members = state.membership?.peerIds.length ?? 0;
   if (state.membership?.writer === state.peer?.peerId)
-    for (const delivery of state.outbox.values()) if (delivery.acks.size < members) open.push(delivery);
+    for (const each of state.outbox.values()) if (each.acks.size < members) open.push(each);
+  // Whatever is still in here is an abort that not all have acknowledged.
+  open.push(...state.aborting.values());
   return open;
 };
 
@@ -22,15 +24,16 @@ const strayLock = (locks: PeerState["locks"], open: ReadonlyArray<Open>): readon
 };
 
 export const S9 = (): Checker => {
-  const last = new Map<number, readonly [unknown, unknown, unknown]>();
+  const last = new Map<number, readonly [unknown, unknown, unknown, unknown]>();
   return {
     id: "S9",
     stepped: ({ slot, honest, state }) => {
       if (!honest || state === undefined) return;
-      const { locks, preparations, outbox } = state;
+      const { locks, preparations, outbox, aborting } = state;
       const known = last.get(slot);
-      if (known !== undefined && known[0] === locks && known[1] === preparations && known[2] === outbox) return;
-      last.set(slot, [locks, preparations, outbox]);
+      const isKnown = known?.[0] === locks && known[1] === preparations && known[2] === outbox && known[3] === aborting;
+      if (isKnown) return;
+      last.set(slot, [locks, preparations, outbox, aborting]);
       if (state.integrityFault !== undefined) return;
       const open = openAt(state);
       let held = 0;

@@ -1,0 +1,349 @@
+/**
+ * How a proposal ends that cannot be committed: by the durable abort votes of all
+ * members, never by fewer of them and never by time (protocol.md 4a, S4, S5).
+ *
+ * A REFUSAL proves that no certificate can exist, unless the refuser contradicts
+ * itself. So one refusal is not enough: whoever has prepared gives its claim up
+ * with a PLEDGE, and from then on neither assembles a certificate nor applies
+ * one. REFUSAL, PLEDGE and ABORT_ACK of all members together end the proposal.
+ */
+import type { Digest } from "../Digest.ts";
+import { Limits } from "../Limits.ts";
+import type { Aborting, Preparation, Refused } from "../PeerState.ts";
+import { slotKey } from "../Tables.ts";
+import type { Turn } from "../Turn.ts";
+import { type Certificate, isReceiptFor } from "./Certificate.ts";
+import { stableSeq } from "./Delivery.ts";
+import { type Decision, decisionOf } from "./Decision.ts";
+import type { AbortItem, MessageOf, SettleItem } from "./Message.ts";
+import { release, resolveDelay } from "./Preparations.ts";
+import { proposalId } from "./Proposal.ts";
+import { ownFault } from "./Readiness.ts";
+import { answerRefused, refuse, type Refusing } from "./Refusals.ts";
+import { quarantineIfForgotten } from "./Rollback.ts";
+import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
+import type { PeerId } from "./Topology.ts";
+
+const abortKinds: ReadonlySet<string> = new Set(["REFUSAL", "PLEDGE", "ABORT_ACK"]);
+
+/** Whether a statement is of a kind that counts towards an abort. */
+export const isAbortKind = ({ statement }: SignedStatement): boolean => abortKinds.has(statement.kind);
+
+/** Whether it counts here: about this proposal, authentic, at the incarnation on record for its signer. */
+const isAbortVote = (turn: Turn, id: Digest, seq: number, signed: SignedStatement): boolean =>
+  isAbortKind(signed) &&
+  signed.statement.proposalId === id &&
+  signed.statement.seq === seq &&
+  signed.header.incarnation === turn.recordedIncarnation(signerOf(signed)) &&
+  isAuthentic(turn.context.crypto, turn.membership, signed);
+
+/** Whether a message about a proposal may be acted on: it names this topology and carries the writer's receipt. */
+export const isAboutProposal = (turn: Turn, id: Digest, { proposal, receipt }: SettleItem): boolean => {
+  const { membership, context } = turn;
+  return (
+    proposal.topologyDigest === membership.digest &&
+    proposal.epoch === membership.topology.epoch &&
+    proposal.clusterId === membership.topology.clusterId &&
+    proposal.writer === membership.writer &&
+    signerOf(receipt) === membership.writer &&
+    isReceiptFor(context.crypto, membership, id, proposal, receipt)
+  );
+};
+
+/** A refusal of a proposal unknown here; undefined for a slot too far ahead or with no room left. */
+export const refusalOf = (
+  turn: Turn,
+  id: Digest,
+  { proposal, receipt }: SettleItem,
+  code: string,
+  soFar: ReadonlyArray<Refusing>,
+): Refusing | undefined => {
+  const { epoch, seq } = proposal;
+  if (seq < 1 || seq > turn.state.decidedSeq + Limits.slotWindow) return undefined;
+  // Settling goes on where new preparations are refused, up to what all undecided slots may take.
+  if (turn.state.refused.size + soFar.length >= Limits.refusals + Limits.preparations) return undefined;
+  const isTaken = soFar.some((each) => each.bindsSlot && each.proposal.seq === seq);
+  const bindsSlot = !isTaken && turn.context.view.get("slots", slotKey(epoch, seq)) === undefined;
+  return { id, proposal, writerReceipt: receipt, code, bindsSlot };
+};
+
+/** Takes abort votes into the books; returns the undecided proposals they were about. */
+const noteVotes = (turn: Turn, statements: ReadonlyArray<SignedStatement>): ReadonlySet<Digest> => {
+  const touched = new Set<Digest>();
+  for (const signed of statements) {
+    const id = signed.statement.proposalId;
+    const preparation = turn.state.preparations.get(id);
+    const refused = turn.state.refused.get(id);
+    const aborting = turn.state.aborting.get(id);
+    if (preparation !== undefined && noteOn(turn, preparation, signed)) notePreparation(turn, preparation, signed);
+    else if (refused !== undefined && noteOn(turn, refused, signed))
+      turn.edit("refused").set(id, { ...refused, votes: new Map(refused.votes).set(signerOf(signed), signed) });
+    else if (aborting !== undefined) noteAbortAck(turn, aborting, signed);
+    if (preparation !== undefined || refused !== undefined) touched.add(id);
+  }
+  return touched;
+};
+
+const noteOn = (turn: Turn, { id, proposal, votes }: Preparation | Refused, signed: SignedStatement): boolean => {
+  // This peer's own vote is recorded when it is made, and at no other time.
+  if (signerOf(signed) === turn.self || votes.has(signerOf(signed))) return false;
+  if (!isAbortVote(turn, id, proposal.seq, signed)) return false;
+  turn.noteSeen(signed.header);
+  return true;
+};
+
+/** The first refusal ends the round: its callers are answered, and this peer will pledge. */
+const notePreparation = (turn: Turn, preparation: Preparation, signed: SignedStatement): void => {
+  const { id, votes } = preparation;
+  const isFirst = preparation.refusal === undefined && signed.statement.kind === "REFUSAL";
+  turn.edit("preparations").set(id, {
+    ...preparation,
+    refusal: isFirst ? signed : preparation.refusal,
+    votes: new Map(votes).set(signerOf(signed), signed),
+  });
+  if (!isFirst) return;
+  turn.edit("collecting").delete(id);
+  const round = turn.state.rounds.get(id);
+  if (round === undefined) return;
+  turn.edit("rounds").delete(id);
+  answerRefused(turn, round, signed, preparation.proposal.effects.ref);
+};
+
+/** The writer drops its own locks last, when every member has let go of the proposal. */
+const noteAbortAck = (turn: Turn, aborting: Aborting, signed: SignedStatement): void => {
+  const { id, proposal, acks } = aborting;
+  if (signed.statement.kind !== "ABORT_ACK" || acks.has(signerOf(signed))) return;
+  if (!isAbortVote(turn, id, proposal.seq, signed)) return;
+  turn.noteSeen(signed.header);
+  const known = new Map(acks).set(signerOf(signed), signed);
+  turn.edit("aborting").set(id, { ...aborting, acks: known });
+  concludeAborting(turn, id);
+};
+
+const concludeAborting = (turn: Turn, id: Digest): void => {
+  const aborting = turn.state.aborting.get(id);
+  if (aborting === undefined || aborting.acks.size < turn.membership.peerIds.length) return;
+  turn.edit("aborting").delete(id);
+  turn.write({ op: "remove", table: "aborts", key: id });
+  release(turn, id, aborting.proposal);
+};
+
+/** Pledges on those of the proposals that somebody else has refused. */
+const pledge = (turn: Turn, ids: Iterable<Digest>): ReadonlyArray<Digest> => {
+  const pledging = [...ids].flatMap((id) => {
+    const preparation = turn.state.preparations.get(id);
+    return preparation?.refusal !== undefined && preparation.pledge === undefined ? [preparation] : [];
+  });
+  const drafts = pledging.map(({ id, proposal, refusal }) => ({
+    kind: "PLEDGE" as const,
+    proposalId: id,
+    seq: proposal.seq,
+    detail: String(refusal === undefined ? 0 : signerOf(refusal)),
+  }));
+  turn.sign(drafts, (pledges) => {
+    pledges.forEach((signed) => recordPledge(turn, signed));
+    turn.arm("resolve", resolveDelay(turn));
+  });
+  return pledging.map(({ id }) => id);
+};
+
+const recordPledge = (turn: Turn, signed: SignedStatement): void => {
+  const id = signed.statement.proposalId;
+  const preparation = turn.state.preparations.get(id);
+  if (preparation === undefined) return;
+  const { proposal, own, writerReceipt, refusal, votes } = preparation;
+  turn.edit("preparations").set(id, { ...preparation, pledge: signed, votes: new Map(votes).set(turn.self, signed) });
+  turn.write({
+    op: "replace",
+    table: "preparations",
+    key: id,
+    row: { proposal, state: "PLEDGED", own, writerReceipt, refusal, pledge: signed },
+  });
+};
+
+/** Those of the proposals on which every member has voted for the end. */
+const completeOf = (turn: Turn, ids: Iterable<Digest>): ReadonlyArray<Preparation | Refused> =>
+  [...ids].flatMap((id) => {
+    const undecided = turn.state.preparations.get(id) ?? turn.state.refused.get(id);
+    return undecided !== undefined && undecided.votes.size === turn.membership.peerIds.length ? [undecided] : [];
+  });
+
+/** Aborts proposals whose votes are complete, signs an acknowledgement for each, and hands these on. */
+const abort = (
+  turn: Turn,
+  complete: ReadonlyArray<Preparation | Refused>,
+  run: (acks: ReadonlyArray<SignedStatement>) => void,
+): void => {
+  const drafts = complete.map(({ id, proposal }) => ({
+    kind: "ABORT_ACK" as const,
+    proposalId: id,
+    seq: proposal.seq,
+    detail: "",
+  }));
+  turn.sign(drafts, (acks) => {
+    complete.forEach((undecided, index) => {
+      const ack = acks[index];
+      if (ack === undefined) return;
+      if ("receipts" in undecided) abortPreparation(turn, undecided, ack);
+      else abortRefused(turn, undecided, ack);
+    });
+    run(acks);
+  });
+};
+
+/** The writer's own preparation is always one of these: it never refuses what it proposes. */
+const abortPreparation = (turn: Turn, preparation: Preparation, ack: SignedStatement): void => {
+  const { id, proposal, writerReceipt, votes } = preparation;
+  turn.edit("preparations").delete(id);
+  turn.write({ op: "remove", table: "preparations", key: id });
+  recordAborted(turn, preparation, ack, true);
+  if (!turn.isWriter) return release(turn, id, proposal);
+  const all = [...votes.values()];
+  turn.edit("aborting").set(id, {
+    id,
+    proposal,
+    writerReceipt,
+    votes: all,
+    acks: new Map([...all.filter(isAbortAck).map((each) => [signerOf(each), each] as const), [turn.self, ack]]),
+    preparedAt: turn.elapsed,
+    askedAt: turn.elapsed,
+  });
+  turn.write({ op: "insert", table: "aborts", key: id, row: { proposal, writerReceipt, votes: all } });
+  turn.arm("resolve", resolveDelay(turn));
+  concludeAborting(turn, id);
+};
+
+const isAbortAck = ({ statement }: SignedStatement): boolean => statement.kind === "ABORT_ACK";
+
+const abortRefused = (turn: Turn, refused: Refused, ack: SignedStatement): void => {
+  const { id, bindsSlot } = refused;
+  turn.edit("refused").delete(id);
+  turn.write({ op: "remove", table: "refusals", key: id });
+  recordAborted(turn, refused, ack, bindsSlot);
+};
+
+/** The outcome is kept for ever, so that whoever asks later gets these very bytes. */
+const recordAborted = (
+  turn: Turn,
+  { id, proposal: { epoch, seq } }: Preparation | Refused,
+  ack: SignedStatement,
+  bindsSlot: boolean,
+): void => {
+  if (!bindsSlot) return turn.write({ op: "insert", table: "strays", key: id, row: { ack } });
+  turn.state.decidedSeq = Math.max(turn.state.decidedSeq, seq);
+  const row = { proposalId: id, outcome: "ABORTED" as const, ack };
+  turn.write({ op: "replace", table: "slots", key: slotKey(epoch, seq), row });
+};
+
+/** All that is known about a proposal's end, for another member. */
+const itemOf = (turn: Turn, id: Digest): AbortItem | undefined => {
+  const open = turn.state.preparations.get(id) ?? turn.state.aborting.get(id);
+  if (open !== undefined)
+    return { proposal: open.proposal, receipt: open.writerReceipt, votes: [...open.votes.values()] };
+  const refused = turn.state.refused.get(id);
+  const row = refused && turn.context.view.get("refusals", id);
+  return refused && row && { proposal: row.proposal, receipt: row.writerReceipt, votes: [...refused.votes.values()] };
+};
+
+/** Whether a member still owes its vote, or at the writer its acknowledgement. */
+const owes = (turn: Turn, id: Digest, peerId: PeerId): boolean => {
+  const undecided = turn.state.preparations.get(id) ?? turn.state.refused.get(id);
+  return undecided !== undefined
+    ? !undecided.votes.has(peerId)
+    : turn.state.aborting.get(id)?.acks.has(peerId) === false;
+};
+
+/** Asks for the votes that are still missing. */
+export const requestAborts = (turn: Turn, ids: ReadonlyArray<Digest>): void => {
+  for (const peerId of turn.others) {
+    const missing = ids.filter((id) => owes(turn, id, peerId));
+    sendItems(
+      turn,
+      missing.flatMap((id) => itemOf(turn, id) ?? []),
+      [peerId],
+    );
+  }
+};
+
+const sendItems = (turn: Turn, items: ReadonlyArray<AbortItem>, to: ReadonlyArray<PeerId>): void => {
+  for (let from = 0; from < items.length; from += Limits.batchProposals)
+    turn.sendAll({ _tag: "AbortRequest", items: items.slice(from, from + Limits.batchProposals) }, to);
+};
+
+/** Abort votes that came as answers: this peer is settling, so it asks for what is missing and tells what is complete. */
+export const onAbortVotes = (turn: Turn, statements: ReadonlyArray<SignedStatement>): void => {
+  const touched = noteVotes(turn, statements);
+  const pledged = pledge(turn, touched);
+  turn.whenSigned(() => {
+    const complete = completeOf(turn, touched);
+    const ended = complete.flatMap(({ id }) => itemOf(turn, id) ?? []);
+    abort(turn, complete, () => undefined);
+    turn.whenSigned(() => {
+      requestAborts(turn, pledged);
+      sendItems(turn, ended, turn.others);
+    });
+  });
+};
+
+/** Somebody settles: this peer votes if it has not, aborts if the votes are complete, and answers with its own. */
+export const onAbortRequest = (turn: Turn, from: PeerId, { items }: MessageOf<"AbortRequest">): void => {
+  if (ownFault(turn) !== undefined) return;
+  const { crypto, view } = turn.context;
+  const asked = new Map<Digest, AbortItem>();
+  for (const item of items) {
+    const id = proposalId(crypto, item.proposal);
+    if (isAboutProposal(turn, id, item)) asked.set(id, item);
+  }
+  const shown = [...asked.values()];
+  const votes = shown.flatMap((item) => item.votes);
+  if (quarantineIfForgotten(turn, [...votes, ...shown.map((item) => item.receipt)])) return;
+  const decided = new Map<Digest, Decision>();
+  const refusing: Array<Refusing> = [];
+  for (const [id, item] of asked) {
+    if (turn.state.preparations.has(id) || turn.state.refused.has(id)) continue;
+    const decision = decisionOf(view, id, item.proposal);
+    if (decision !== undefined) decided.set(id, decision);
+    else if (item.votes.some((vote) => isRefusal(vote) && isAbortVote(turn, id, item.proposal.seq, vote))) {
+      const refusal = refusalOf(turn, id, item, "REFUSED_BY_ANOTHER", refusing);
+      if (refusal !== undefined) refusing.push(refusal);
+    }
+  }
+  refuse(turn, refusing, () => undefined);
+  turn.whenSigned(() => {
+    noteVotes(turn, votes);
+    pledge(turn, asked.keys());
+    turn.whenSigned(() => {
+      const statements = [...decided.values()].map(({ ack }) => ack);
+      abort(turn, completeOf(turn, asked.keys()), (acks) => statements.push(...acks));
+      turn.whenSigned(() => {
+        for (const id of asked.keys()) statements.push(...ownVote(turn, id));
+        if (statements.length > 0) turn.send(from, { _tag: "Votes", statements });
+        sendApplied(turn, from, decided);
+      });
+    });
+  });
+};
+
+const isRefusal = ({ statement }: SignedStatement): boolean => statement.kind === "REFUSAL";
+
+/** What this peer says of a proposal that is undecided here. */
+const ownVote = (turn: Turn, id: Digest): ReadonlyArray<SignedStatement> => {
+  const preparation = turn.state.preparations.get(id);
+  if (preparation !== undefined) return [preparation.pledge ?? preparation.own];
+  const refusal = turn.state.refused.get(id)?.votes.get(turn.self);
+  return refusal === undefined ? [] : [refusal];
+};
+
+/** Certificates of what is applied here, with this peer's acknowledgements. */
+export const sendApplied = (turn: Turn, to: PeerId, decided: ReadonlyMap<Digest, Decision>): void => {
+  const certificates: Array<Certificate> = [];
+  const acks: Array<SignedStatement> = [];
+  for (const [id, { outcome, ack }] of decided) {
+    const certificate = outcome === "APPLIED" ? turn.context.view.get("certificates", id) : undefined;
+    if (certificate === undefined) continue;
+    certificates.push(certificate);
+    acks.push(ack);
+  }
+  if (certificates.length === 0) return;
+  turn.send(to, { _tag: "Commit", certificates, acks, stableSeq: turn.isWriter ? stableSeq(turn) : 0 });
+};

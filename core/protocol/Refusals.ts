@@ -1,0 +1,107 @@
+/**
+ * Refusing: a durable, final vote that no certificate of a proposal shall ever
+ * exist. It binds the proposal's slot if nothing else does, takes no lock, and
+ * stays until the votes of all members turn it into an outcome (protocol.md 3.1).
+ */
+import type { Digest } from "../Digest.ts";
+import type { Round } from "../PeerState.ts";
+import { type Rejection, rejection, type RejectionCode } from "../Rejection.ts";
+import { slotKey } from "../Tables.ts";
+import type { Turn } from "../Turn.ts";
+import { answerRejected } from "./Answers.ts";
+import { busy } from "./Coordinator.ts";
+import { resolveDelay } from "./Preparations.ts";
+import type { Proposal } from "./Proposal.ts";
+import type { SignedStatement } from "./Statement.ts";
+import type { PeerId } from "./Topology.ts";
+
+export interface Refusing {
+  readonly id: Digest;
+  readonly proposal: Proposal;
+  readonly writerReceipt: SignedStatement;
+  /** The code of the check that failed. */
+  readonly code: string;
+  readonly bindsSlot: boolean;
+}
+
+/** Signs one refusal for each proposal, records them, and hands them on in order. */
+export const refuse = (
+  turn: Turn,
+  refusing: ReadonlyArray<Refusing>,
+  run: (refusals: ReadonlyArray<SignedStatement>) => void,
+): void => {
+  const drafts = refusing.map(({ id, proposal, code }) => ({
+    kind: "REFUSAL" as const,
+    proposalId: id,
+    seq: proposal.seq,
+    detail: code,
+  }));
+  turn.sign(drafts, (refusals) => {
+    refusals.forEach((refusal, index) => {
+      const entry = refusing[index];
+      if (entry !== undefined) record(turn, entry, refusal);
+    });
+    turn.arm("resolve", resolveDelay(turn));
+    run(refusals);
+  });
+};
+
+const record = (turn: Turn, { id, proposal, writerReceipt, bindsSlot }: Refusing, refusal: SignedStatement): void => {
+  const { epoch, seq } = proposal;
+  turn.edit("refused").set(id, {
+    id,
+    proposal: { epoch, seq },
+    bindsSlot,
+    votes: new Map([[turn.self, refusal]]),
+    preparedAt: turn.elapsed,
+    askedAt: turn.elapsed,
+  });
+  turn.write({ op: "insert", table: "refusals", key: id, row: { proposal, writerReceipt, refusal } });
+  if (!bindsSlot) return;
+  turn.noteSlot(seq, writerReceipt);
+  turn.write({
+    op: "insert",
+    table: "slots",
+    key: slotKey(epoch, seq),
+    row: { proposalId: id, outcome: "REFUSED", ack: undefined },
+  });
+};
+
+/** The codes that a member's checks can end in and that speak to the caller. */
+const speaking: ReadonlyArray<RejectionCode> = [
+  "UNAUTHENTICATED",
+  "ACCESS_DENIED",
+  "INVALID_REQUEST_BODY",
+  "INVALID_METADATA",
+  "INVALID_PUBLIC_KEY",
+  "UNSUPPORTED_ALGORITHM",
+  "KEY_ALREADY_REGISTERED",
+  "PREPARATION_CAPACITY",
+];
+
+/** What the callers of a round are told that a member's refusal has ended. */
+export const answerRefused = (turn: Turn, round: Round, { header, statement }: SignedStatement, ref: string): void => {
+  const { creator, joiners } = round;
+  if (creator !== undefined) answerRejected(turn, creator, refusalRejection(header.peerId, statement.detail, ref));
+  // What was wrong with the creator's request says nothing about theirs.
+  for (const joiner of joiners) answerRejected(turn, joiner, busy("The preparation it joined was refused.", ref, true));
+};
+
+/** The refusing check's own code; where it has none, the member and the check are named. */
+const refusalRejection = (peerId: PeerId, check: string, ref: string): Rejection => {
+  const code = speaking.find((each) => each === check);
+  const more = { members: [{ peerId, reason: check }], ref };
+  return code === undefined
+    ? rejection(
+        "APPROVER_REPLICATION_UNAVAILABLE",
+        `Peer ${peerId} refused the registration at its check ${check}.`,
+        "Repeat the request later, when the refused preparation is settled.",
+        more,
+      )
+    : rejection(
+        code,
+        `Peer ${peerId} refused the registration.`,
+        "See the code; the approver stays locked until the refused preparation is settled.",
+        more,
+      );
+};

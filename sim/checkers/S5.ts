@@ -1,0 +1,27 @@
+/** S5: what is aborted anywhere has a durable abort vote of every member, and no honest peer ever applies it. */
+import type { Digest } from "../../core/Digest.ts";
+import type { Checker } from "../Checker.ts";
+import { type Ghost, slotsOf } from "../Ghost.ts";
+import { Violation } from "../Violation.ts";
+
+export const S5 = (ghost: Ghost): Checker => ({
+  id: "S5",
+  flushed: ({ slot, honest }, writes) => {
+    if (!honest) return;
+    for (const write of writes) {
+      if (write.op === "remove" || (write.table !== "slots" && write.table !== "strays")) continue;
+      if (write.table === "slots" && write.row.outcome !== "ABORTED") continue;
+      const id = write.table === "slots" ? write.row.proposalId : (write.key as Digest);
+      const facts = ghost.proposals.get(id);
+      if (facts === undefined)
+        throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, "no peer ever prepared or refused it");
+      // An acknowledgement of the abort is a vote for it; a pledge made in the same transaction is not seen beside it.
+      const [silent] = slotsOf(ghost.everyone & ~(facts.refusals | facts.pledges | facts.aborted));
+      if (silent !== undefined)
+        throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, `peer ${silent} never voted for its end`);
+      const [applier] = slotsOf(facts.applied);
+      if (applier !== undefined)
+        throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, `peer ${applier} applied it`);
+    }
+  },
+});
