@@ -44,13 +44,14 @@ const preparationOf = (row: Rows["preparations"], elapsed: number): Preparation 
   askedAt: elapsed,
 });
 
-const refusedOf = (view: RowView, { proposal, refusal }: Rows["refusals"], elapsed: number): Refused => {
+const refusedOf = (view: RowView, { proposal, refusal, writerReceipt }: Rows["refusals"], elapsed: number): Refused => {
   const { epoch, seq } = proposal;
   const id = refusal.statement.proposalId;
   return {
     id,
     proposal: { epoch, seq },
     bindsSlot: view.get("slots", slotKey(epoch, seq))?.proposalId === id,
+    writerReceipt,
     votes: new Map([[signerOf(refusal), refusal]]),
     preparedAt: elapsed,
     askedAt: elapsed,
@@ -68,9 +69,14 @@ const abortingOf = (view: RowView, { proposal, writerReceipt, votes }: Rows["abo
 const deliveryOf = (view: RowView, { proposalId, epoch, seq }: Rows["outbox"]): Delivery => {
   const certificate = view.get("certificates", proposalId);
   const ack = view.get("slots", slotKey(epoch, seq))?.ack;
-  if (certificate === undefined || ack === undefined)
-    throw new InvariantViolation("S13", `outbox row ${seq} has no certificate or no acknowledgement beside it`);
-  return { id: proposalId, seq, proposal: certificate.proposal, acks: new Map([[signerOf(ack), ack]]), dueAt: 0 };
+  if (certificate === undefined) throw new InvariantViolation("S13", `outbox row ${seq} has no certificate beside it`);
+  return {
+    id: proposalId,
+    seq,
+    proposal: certificate.proposal,
+    acks: new Map(ack && [[signerOf(ack), ack]]),
+    dueAt: 0,
+  };
 };
 
 const foundingOf = (
@@ -96,7 +102,7 @@ const restoredLocks = (
   return new Map(holders.flatMap(({ id, proposal }) => locksOf(proposal).map((lock) => [lock, id] as const)));
 };
 
-/** The highest slot is bound by a preparation or certificate that is still here: its writer's receipt proves it. */
+/** The writer's receipt for the highest slot is in whatever row the slot's proposal has come to. */
 const highProofOf = (view: RowView, membership: Membership | undefined, highSeq: number): PeerState["highProof"] => {
   if (membership === undefined || highSeq === 0) return undefined;
   const slot = view.get("slots", slotKey(membership.topology.epoch, highSeq));
@@ -104,7 +110,12 @@ const highProofOf = (view: RowView, membership: Membership | undefined, highSeq:
   const certified = view
     .get("certificates", slot.proposalId)
     ?.receipts.find((each) => signerOf(each) === membership.writer);
-  return certified ?? view.get("preparations", slot.proposalId)?.writerReceipt;
+  return (
+    certified ??
+    slot.writerReceipt ??
+    view.get("preparations", slot.proposalId)?.writerReceipt ??
+    view.get("refusals", slot.proposalId)?.writerReceipt
+  );
 };
 
 /** A peer that remembers nothing but who it is and whom it belongs to. */
@@ -116,6 +127,8 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
     unsealed: false,
     integrityFault: undefined,
     quarantine: undefined,
+    unproven: new Set(),
+    joinNonce: undefined,
     founding: { cards: new Map(), vote: undefined, signatures: new Map(), faults: new Map() },
     membership: pinned && membershipOf(crypto, pinned.topology),
     pinned,
@@ -169,6 +182,7 @@ export const boot = (view: RowView, crypto: Crypto, elapsed: number): PeerState 
   return draftOf({
     ...start,
     founding: membership === undefined ? foundingOf(crypto, peer, view.get("genesis", SELF)) : start.founding,
+    unproven: new Set(membership?.peerIds.filter((each) => each !== peer.peerId)),
     chain: { incarnation: counters.incarnation, batchNo: counters.batchNo, hash: counters.batchHash },
     audit: { seq: counters.auditSeq, hash: counters.auditHash },
     registry: { set: setOf(counters), approvers: counters.approvers },

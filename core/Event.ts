@@ -17,7 +17,17 @@ export type ActorCheck =
   | { readonly _tag: "Refused"; readonly reason: string }
   | { readonly _tag: "Unavailable" };
 
-export const timerNames = ["genesis", "probe", "propose", "resolve", "deliver", "prune", "forward", "answers"] as const;
+export const timerNames = [
+  "genesis",
+  "join",
+  "probe",
+  "propose",
+  "resolve",
+  "deliver",
+  "prune",
+  "forward",
+  "answers",
+] as const;
 export type TimerName = (typeof timerNames)[number];
 
 export type Event =

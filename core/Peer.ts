@@ -16,6 +16,7 @@ import {
   onGenesisVote,
   onInitialize,
 } from "./protocol/Genesis.ts";
+import { onJoinAnswer, onJoinTimer } from "./protocol/Joining.ts";
 import { onPrepare } from "./protocol/Participant.ts";
 import { onCheckReadiness, onProbeTimer, onReady, onReadyProbe } from "./protocol/Readiness.ts";
 import { onResolveTimer, onSettleAnswer, onSettleQuery } from "./protocol/Settlement.ts";
@@ -56,6 +57,8 @@ const fire = (turn: Turn, timer: TimerName): void => {
   switch (timer) {
     case "genesis":
       return onGenesisTimer(turn);
+    case "join":
+      return onJoinTimer(turn);
     case "probe":
       return onProbeTimer(turn);
     case "propose":
@@ -90,7 +93,7 @@ const deliver = (turn: Turn, { from, message, actors }: Extract<Event, { readonl
   if (turn.state.membership === undefined || !turn.membership.keys.has(from)) return;
   switch (message._tag) {
     case "Ready":
-      return onReady(turn, from, message);
+      return turn.isJoining ? onJoinAnswer(turn, from, message) : onReady(turn, from, message);
     case "Forward":
       return onForward(turn, from, message.forward, actors[0] ?? { _tag: "Unavailable" });
     case "Forwarded":

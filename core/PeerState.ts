@@ -54,6 +54,7 @@ export interface Refused {
   readonly id: Digest;
   readonly proposal: Pick<Proposal, "epoch" | "seq">;
   readonly bindsSlot: boolean;
+  readonly writerReceipt: SignedStatement;
   /** Abort votes by signer, this peer's own refusal among them. */
   readonly votes: ReadonlyMap<PeerId, SignedStatement>;
   /** Monotonic milliseconds: when it was refused (or loaded), and when the others were last asked about it. */
@@ -98,6 +99,8 @@ export interface Queued {
 export interface Caller {
   readonly entryPeer: PeerId;
   readonly requestId: string;
+  /** The approver asked for, as far as the request could be understood. */
+  readonly ref: string | undefined;
   /** Monotonic milliseconds. */
   readonly arrivedAt: number;
 }
@@ -105,8 +108,10 @@ export interface Caller {
 /** The writer's memory of a proposal it made in this process. */
 export interface Round {
   readonly id: Digest;
-  /** What members need to judge it; dropped when the deadline has passed. */
+  /** What members need to judge it; dropped when the deadline has passed or a member has refused. */
   readonly evidence: Forward | undefined;
+  /** What a member refused it with; its callers are told when it is aborted. */
+  readonly refusal: SignedStatement | undefined;
   /** Present once every member's receipt is here. */
   readonly certificate: Certificate | undefined;
   /** The request that made it, until it is answered. */
@@ -120,6 +125,8 @@ export interface Probe {
   /** Monotonic milliseconds, and wall time to hold the others' clocks against. */
   readonly startedAt: number;
   readonly clockAt: number;
+  /** What was seen of the others when it began: an answer must not fall behind it. */
+  readonly seen: ReadonlyMap<PeerId, Seen>;
   readonly answers: ReadonlyMap<PeerId, Ready>;
 }
 
@@ -148,6 +155,9 @@ export interface PeerState {
   readonly integrityFault: string | undefined;
   /** Why this peer knows that it ran from an old disk. */
   readonly quarantine: string | undefined;
+  /** Members that have not yet shown this process that its memory is whole, and the nonce they are asked with. */
+  readonly unproven: ReadonlySet<PeerId>;
+  readonly joinNonce: Digest | undefined;
   readonly founding: Founding;
   readonly membership: Membership | undefined;
   readonly pinned: Rows["topology"] | undefined;
@@ -198,6 +208,8 @@ export const draftOf = (state: PeerState): StateDraft => ({
   unsealed: state.unsealed,
   integrityFault: state.integrityFault,
   quarantine: state.quarantine,
+  unproven: state.unproven,
+  joinNonce: state.joinNonce,
   founding: state.founding,
   membership: state.membership,
   pinned: state.pinned,

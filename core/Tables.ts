@@ -77,6 +77,8 @@ const codecs = {
     proposalId: digest,
     outcome: oneOf(["PREPARED", "REFUSED", "APPLIED", "ABORTED"]),
     ack: nullable(signedStatementCodec),
+    /** Kept with an aborted outcome: nothing else is left that shows that the writer used the slot. */
+    writerReceipt: nullable(signedStatementCodec),
   }),
   /** Aborted proposals whose slot was bound to another one here, or to none. */
   strays: record({ ack: signedStatementCodec }),

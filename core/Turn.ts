@@ -11,10 +11,10 @@ import { countersRow, draftOf, type PeerState, type StateDraft } from "./PeerSta
 import type { Message } from "./protocol/Message.ts";
 import {
   BATCH_TAG,
-  type BatchHeader,
   batchHash,
   batchHeaderCodec,
   batchTree,
+  type SignedHeader,
   type SignedStatement,
   type Statement,
 } from "./protocol/Statement.ts";
@@ -188,12 +188,18 @@ export class Turn {
   }
 
   /** Remembers the newest batch seen of another member; written with the next transaction. */
-  noteSeen(header: BatchHeader): void {
-    const known = this.state.seen.get(header.peerId);
-    if (known === undefined || header.incarnation !== known.incarnation || header.batchNo <= known.batchNo) return;
+  noteSeen({ header, signature }: SignedHeader): void {
     const { peerId, incarnation, batchNo } = header;
-    this.edit("seen").set(peerId, { peerId, incarnation, batchNo, batchHash: batchHash(this.context.crypto, header) });
+    const known = this.state.seen.get(peerId);
+    if (known === undefined || incarnation !== known.incarnation) return;
+    if (known.newest !== undefined && batchNo <= known.newest.header.batchNo) return;
+    this.edit("seen").set(peerId, { peerId, incarnation, newest: { header, signature } });
     this.edit("seenUnwritten").add(peerId);
+  }
+
+  /** Whether this process has not yet been shown by every other member that its memory is whole. */
+  get isJoining(): boolean {
+    return this.state.unproven.size > 0;
   }
 
   /** Stops all signing, for good: this peer's disk has gone back in time. */
@@ -239,6 +245,7 @@ export class Turn {
     const { chain, integrityFault, quarantine } = this.state;
     if (signer === undefined || integrityFault !== undefined || quarantine !== undefined)
       throw new InvariantViolation("S28", "a peer that must not sign was asked to");
+    if (this.isJoining) throw new InvariantViolation("S22", "a peer that has not joined was asked to sign");
     const { digest: topologyDigest, topology } = this.membership;
     const { epoch } = topology;
     const statements = drafts.map(({ kind, proposalId, seq, detail }) => ({

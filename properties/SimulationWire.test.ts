@@ -67,7 +67,7 @@ const ready = (sealed: boolean): Message => ({
   refusals: 0,
   registryRoot: digest("6"),
   clock: 1,
-  seen: [],
+  seen: undefined,
 });
 
 const messages: ReadonlyArray<readonly [string, Message]> = [
@@ -82,7 +82,7 @@ const messages: ReadonlyArray<readonly [string, Message]> = [
       signature: own.sign("T", { write: () => {}, read: () => 0 }, 0),
     },
   ],
-  ["a probe", { _tag: "ReadyProbe", nonce: NONCE, topologyDigest: digest("a"), configDigest: digest("3"), seen: [] }],
+  ["a probe", { _tag: "ReadyProbe", nonce: NONCE, topologyDigest: digest("a"), configDigest: digest("3"), seen: undefined }],
   ["an answer to a probe", ready(false)],
   ["a sealed peer's answer", ready(true)],
   ["votes", { _tag: "Votes", statements: [] }],

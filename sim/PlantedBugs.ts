@@ -5,10 +5,9 @@
  */
 import type { Answer } from "../core/Action.ts";
 import type { Digest } from "../core/Digest.ts";
-import type { PeerState } from "../core/PeerState.ts";
 import type { ActorCheck } from "../core/Event.ts";
 import { approverRow } from "../core/registry/Registration.ts";
-import type { Rows, TableName, Write } from "../core/Tables.ts";
+import { type Rows, slotKey, type TableName, type Write } from "../core/Tables.ts";
 import type { ScheduleName } from "./Schedules.ts";
 import type { Tampering, World } from "./World.ts";
 
@@ -72,12 +71,21 @@ const optimism = (world: World, answer: Answer): Answer => {
   return answer;
 };
 
-/** Counts one refusal as the vote of every member. */
-const countForAll = ({ preparations, membership }: PeerState): void => {
-  for (const { refusal, votes } of preparations.values())
-    if (refusal !== undefined && votes instanceof Map)
-      for (const peerId of membership?.peerIds ?? []) if (!votes.has(peerId)) votes.set(peerId, refusal);
-};
+/** Takes a pledge for the end: the slot is aborted in the same transaction. */
+const abortWithPledge = (): Tampering => ({
+  written: (_world, _peer, writes) =>
+    writes.flatMap((write): ReadonlyArray<Write> => {
+      if (write.table !== "preparations" || write.op !== "replace") return [write];
+      const { proposal, pledge } = write.row;
+      const row = {
+        proposalId: write.key as Digest,
+        outcome: "ABORTED" as const,
+        ack: pledge,
+        writerReceipt: write.row.writerReceipt,
+      };
+      return [write, { op: "replace", table: "slots", key: slotKey(proposal.epoch, proposal.seq), row }];
+    }),
+});
 
 const dropLock = (locks: ReadonlyMap<string, Digest>): void => {
   for (const lock of locks.keys()) if (locks instanceof Map) return void locks.delete(lock);
@@ -147,11 +155,11 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({ stepped: (_world, _peer, { locks }) => dropLock(locks) }),
   },
   {
-    name: "one-refusal-aborts",
-    changes: "one member's refusal counts as the abort vote of every member",
+    name: "pledge-aborts",
+    changes: "a member aborts as soon as it has pledged, without the votes of the others",
     finds: "S5",
     schedule: "batch-mixed-votes",
-    tampering: () => ({ stepped: (_world, _peer, state) => countForAll(state) }),
+    tampering: abortWithPledge,
   },
   {
     name: "hoarder",
@@ -230,7 +238,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
     finds: "S21",
     tampering: () => {
       let count = 0;
-      return rows("seen", (row) => (++count > 24 ? { ...row, batchNo: 0 } : row))();
+      return rows("seen", (row) => (++count > 24 ? { ...row, newest: undefined } : row))();
     },
   },
   {
@@ -241,9 +249,9 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   },
   {
     name: "lost-acknowledgements",
-    changes: "the acknowledgement of an applied slot is not stored, so a repeated delivery is taken for a new one",
+    changes: "an applied slot is not stored as that, so a repeated delivery is taken for a new one",
     finds: "S23",
-    tampering: rows("slots", (row) => ({ ...row, ack: undefined })),
+    tampering: rows("slots", (row) => ({ ...row, outcome: "PREPARED", ack: undefined })),
   },
   {
     name: "blind-reader",

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { actor, Cluster, crypto } from "../../properties/cluster/Cluster.ts";
+import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import type { ActorCheck } from "../Event.ts";
 import { slotKey } from "../Tables.ts";
 import type { Message, MessageOf } from "./Message.ts";
@@ -205,6 +206,14 @@ describe("an abort vote", () => {
     expect(headOf(cluster, 2)).toEqual(before);
   });
 
+  it("that is a refusal counts although another vote of the same member came before it", () => {
+    const { cluster, preparation } = prepared();
+    deliver(cluster, forgedBy(cluster, 3, preparation.own, { kind: "PLEDGE", detail: "1" }));
+    expect(cluster.row(2, "preparations", preparation.id)?.state).toBe("PREPARED");
+    deliver(cluster, forgedBy(cluster, 3, preparation.own, { kind: "REFUSAL", detail: "EXPIRED" }));
+    expect(cluster.row(2, "preparations", preparation.id)?.state).toBe("PLEDGED");
+  });
+
   it("of this peer's own that it does not remember puts it in quarantine", () => {
     const { cluster, preparation } = prepared();
     deliver(cluster, forgedBy(cluster, 2, preparation.own, { kind: "REFUSAL", detail: "EXPIRED" }));
@@ -233,6 +242,47 @@ describe("an abort vote", () => {
     ask([forgedBy(cluster, 2, own, { kind: "REFUSAL", detail: "EXPIRED" })]);
     expect(cluster.peers.get(3)?.state.refused.size).toBe(1);
     expect(cluster.row(3, "slots", slotKey(1, proposal.seq))?.outcome).toBe("REFUSED");
+  });
+});
+
+describe("a member whose disk went back in time past its refusal", () => {
+  const copyOf = (tables: MemoryTables | undefined): MemoryTables =>
+    new Map([...(tables ?? [])].map(([table, rows]) => [table, new Map(rows)]));
+
+  it("is found out by the refusal, although it has signed another batch of the same number since", () => {
+    const cluster = founded();
+    const old = copyOf(cluster.tables.get(3));
+    const late: Array<Message> = [];
+    cluster.judge = (peerId) => (peerId === 3 ? forbidden : actor);
+    cluster.tamper = (from, to, message) => {
+      if (from === 3 && to === 1 && message._tag === "Votes") late.push(message);
+      return from === 3 && message._tag === "Votes" ? undefined : message;
+    };
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    cluster.peers.get(3)?.stop();
+    cluster.tables.set(3, old);
+    cluster.start(3);
+    cluster.settle();
+    cluster.judge = () => actor;
+    cluster.pass(1_050);
+    expect(outcomes(cluster)).toEqual(["PREPARED", "PREPARED", "PREPARED"]);
+    cluster.tamper = whole;
+    for (const message of late) cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 3, message, actors: [] });
+    cluster.settle();
+    expect(cluster.peers.get(3)?.state.quarantine).toContain("does not remember it");
+    expect(cluster.peers.get(3)?.state.registry.approvers).toBe(0);
+  });
+
+  it("proves by the writer's receipt how far slots are used, also after an abort and a restart", () => {
+    const cluster = refusedBy(3, () => false);
+    const before = [1, 2, 3].map((peerId) => cluster.peers.get(peerId)?.state.highProof);
+    for (const peerId of [1, 2, 3]) {
+      cluster.peers.get(peerId)?.stop();
+      cluster.start(peerId);
+    }
+    expect(before.every((proof) => proof?.statement.seq === 1)).toBe(true);
+    expect([1, 2, 3].map((peerId) => cluster.peers.get(peerId)?.state.highProof)).toEqual(before);
   });
 });
 

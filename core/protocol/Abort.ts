@@ -29,6 +29,8 @@ const abortKinds: ReadonlySet<string> = new Set(["REFUSAL", "PLEDGE", "ABORT_ACK
 /** Whether a statement is of a kind that counts towards an abort. */
 export const isAbortKind = ({ statement }: SignedStatement): boolean => abortKinds.has(statement.kind);
 
+const isRefusal = ({ statement }: SignedStatement): boolean => statement.kind === "REFUSAL";
+
 /** Whether it counts here: about this proposal, authentic, at the incarnation on record for its signer. */
 const isAbortVote = (turn: Turn, id: Digest, seq: number, signed: SignedStatement): boolean =>
   isAbortKind(signed) &&
@@ -86,13 +88,16 @@ const noteVotes = (turn: Turn, statements: ReadonlyArray<SignedStatement>): Read
 
 const noteOn = (turn: Turn, { id, proposal, votes }: Preparation | Refused, signed: SignedStatement): boolean => {
   // This peer's own vote is recorded when it is made, and at no other time.
-  if (signerOf(signed) === turn.self || votes.has(signerOf(signed))) return false;
+  if (signerOf(signed) === turn.self) return false;
+  // A refusal says more than the other kinds: only it makes this peer pledge.
+  const held = votes.get(signerOf(signed));
+  if (held !== undefined && (isRefusal(held) || !isRefusal(signed))) return false;
   if (!isAbortVote(turn, id, proposal.seq, signed)) return false;
-  turn.noteSeen(signed.header);
+  turn.noteSeen(signed);
   return true;
 };
 
-/** The first refusal ends the round: its callers are answered, and this peer will pledge. */
+/** The first refusal ends the collecting, and this peer will pledge; its callers are told when that has come to an end. */
 const notePreparation = (turn: Turn, preparation: Preparation, signed: SignedStatement): void => {
   const { id, votes } = preparation;
   const isFirst = preparation.refusal === undefined && signed.statement.kind === "REFUSAL";
@@ -104,9 +109,7 @@ const notePreparation = (turn: Turn, preparation: Preparation, signed: SignedSta
   if (!isFirst) return;
   turn.edit("collecting").delete(id);
   const round = turn.state.rounds.get(id);
-  if (round === undefined) return;
-  turn.edit("rounds").delete(id);
-  answerRefused(turn, round, signed, preparation.proposal.effects.ref);
+  if (round !== undefined) turn.edit("rounds").set(id, { ...round, evidence: undefined, refusal: signed });
 };
 
 /** The writer drops its own locks last, when every member has let go of the proposal. */
@@ -114,7 +117,7 @@ const noteAbortAck = (turn: Turn, aborting: Aborting, signed: SignedStatement): 
   const { id, proposal, acks } = aborting;
   if (signed.statement.kind !== "ABORT_ACK" || acks.has(signerOf(signed))) return;
   if (!isAbortVote(turn, id, proposal.seq, signed)) return;
-  turn.noteSeen(signed.header);
+  turn.noteSeen(signed);
   const known = new Map(acks).set(signerOf(signed), signed);
   turn.edit("aborting").set(id, { ...aborting, acks: known });
   concludeAborting(turn, id);
@@ -210,6 +213,9 @@ const abortPreparation = (turn: Turn, preparation: Preparation, ack: SignedState
   });
   turn.write({ op: "insert", table: "aborts", key: id, row: { proposal, writerReceipt, votes: all } });
   turn.arm("resolve", resolveDelay(turn));
+  const round = turn.state.rounds.get(id);
+  turn.edit("rounds").delete(id);
+  if (round !== undefined) answerRefused(turn, round, proposal.effects.ref);
   concludeAborting(turn, id);
 };
 
@@ -225,13 +231,13 @@ const abortRefused = (turn: Turn, refused: Refused, ack: SignedStatement): void 
 /** The outcome is kept for ever, so that whoever asks later gets these very bytes. */
 const recordAborted = (
   turn: Turn,
-  { id, proposal: { epoch, seq } }: Preparation | Refused,
+  { id, proposal: { epoch, seq }, writerReceipt }: Preparation | Refused,
   ack: SignedStatement,
   bindsSlot: boolean,
 ): void => {
   if (!bindsSlot) return turn.write({ op: "insert", table: "strays", key: id, row: { ack } });
   turn.state.decidedSeq = Math.max(turn.state.decidedSeq, seq);
-  const row = { proposalId: id, outcome: "ABORTED" as const, ack };
+  const row = { proposalId: id, outcome: "ABORTED" as const, ack, writerReceipt };
   turn.write({ op: "replace", table: "slots", key: slotKey(epoch, seq), row });
 };
 
@@ -272,6 +278,7 @@ const sendItems = (turn: Turn, items: ReadonlyArray<AbortItem>, to: ReadonlyArra
 
 /** Abort votes that came as answers: this peer is settling, so it asks for what is missing and tells what is complete. */
 export const onAbortVotes = (turn: Turn, statements: ReadonlyArray<SignedStatement>): void => {
+  if (turn.isJoining) return;
   const touched = noteVotes(turn, statements);
   const pledged = pledge(turn, touched);
   turn.whenSigned(() => {
@@ -287,7 +294,7 @@ export const onAbortVotes = (turn: Turn, statements: ReadonlyArray<SignedStateme
 
 /** Somebody settles: this peer votes if it has not, aborts if the votes are complete, and answers with its own. */
 export const onAbortRequest = (turn: Turn, from: PeerId, { items }: MessageOf<"AbortRequest">): void => {
-  if (ownFault(turn) !== undefined) return;
+  if (ownFault(turn) !== undefined || turn.isJoining) return;
   const { crypto, view } = turn.context;
   const asked = new Map<Digest, AbortItem>();
   for (const item of items) {
@@ -313,7 +320,7 @@ export const onAbortRequest = (turn: Turn, from: PeerId, { items }: MessageOf<"A
     noteVotes(turn, votes);
     pledge(turn, asked.keys());
     turn.whenSigned(() => {
-      const statements = [...decided.values()].map(({ ack }) => ack);
+      const statements = [...decided.values()].flatMap(({ ack }) => ack ?? []);
       abort(turn, completeOf(turn, asked.keys()), (acks) => statements.push(...acks));
       turn.whenSigned(() => {
         for (const id of asked.keys()) statements.push(...ownVote(turn, id));
@@ -323,8 +330,6 @@ export const onAbortRequest = (turn: Turn, from: PeerId, { items }: MessageOf<"A
     });
   });
 };
-
-const isRefusal = ({ statement }: SignedStatement): boolean => statement.kind === "REFUSAL";
 
 /** What this peer says of a proposal that is undecided here. */
 const ownVote = (turn: Turn, id: Digest): ReadonlyArray<SignedStatement> => {
@@ -342,7 +347,7 @@ export const sendApplied = (turn: Turn, to: PeerId, decided: ReadonlyMap<Digest,
     const certificate = outcome === "APPLIED" ? turn.context.view.get("certificates", id) : undefined;
     if (certificate === undefined) continue;
     certificates.push(certificate);
-    acks.push(ack);
+    if (ack !== undefined) acks.push(ack);
   }
   if (certificates.length === 0) return;
   turn.send(to, { _tag: "Commit", certificates, acks, stableSeq: turn.isWriter ? stableSeq(turn) : 0 });

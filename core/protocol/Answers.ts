@@ -12,9 +12,10 @@ import { type SignedStatement, signerOf } from "./Statement.ts";
 /** How many forwarded requests that were turned away are remembered. */
 const TURNED_AWAY = 1024;
 
-export const callerOf = (forward: Forward, arrivedAt: number): Caller => ({
+export const callerOf = (forward: Forward, arrivedAt: number, ref: string | undefined): Caller => ({
   entryPeer: forward.entryPeer,
   requestId: forward.requestId,
+  ref,
   arrivedAt,
 });
 
@@ -35,17 +36,36 @@ const answer = (
   else turn.send(entryPeer, message);
 };
 
-export const answerRejected = (turn: Turn, caller: Caller, rejection: Rejection): void => {
-  if (caller.entryPeer !== turn.self) rememberTurnedAway(turn, requestKey(caller), rejection);
-  answer(turn, caller, { _tag: "Rejected", rejection }, { _tag: "Rejected", rejection });
+/** Whether something about an approver is reserved or applied here: then no answer may say that nothing is. */
+const mayBeReserved = ({ state }: Turn, ref: string | undefined): boolean => {
+  const holder = ref === undefined ? undefined : state.locks.get(`ref:${ref}`);
+  return holder !== undefined && !state.aborting.has(holder);
 };
 
+/** How sure it is that a later copy of a request would be refused for the same reason. */
+type Repeats = "by itself" | "only if remembered";
+
+/** Answers that a request was not done; the outcome stays open while an earlier copy of it may be under way. */
+export const answerRejected = (
+  turn: Turn,
+  caller: Caller,
+  rejection: Rejection,
+  repeats: Repeats = repeatsOf(rejection),
+): void => {
+  const told = mayBeReserved(turn, caller.ref) ? { ...rejection, outcomeUnknown: true } : rejection;
+  if (caller.entryPeer !== turn.self && repeats === "only if remembered")
+    rememberTurnedAway(turn, requestKey(caller), told);
+  answer(turn, caller, { _tag: "Rejected", rejection: told }, { _tag: "Rejected", rejection: told });
+};
+
+const repeatsOf = ({ code }: Rejection): Repeats =>
+  code === "APPROVER_REPLICATION_UNAVAILABLE" || code === "PREPARATION_CAPACITY" ? "only if remembered" : "by itself";
+
 /**
- * A request that was refused for the state of the cluster could succeed a moment
+ * A request that was refused for the state of the cluster, or by another member, could succeed a moment
  * later, so a late copy of it must meet the same answer, not a second chance.
  */
 const rememberTurnedAway = (turn: Turn, key: string, rejection: Rejection): void => {
-  if (rejection.code !== "APPROVER_REPLICATION_UNAVAILABLE" && rejection.code !== "PREPARATION_CAPACITY") return;
   const remembered = turn.edit("turnedAway");
   if (remembered.size >= TURNED_AWAY)
     for (const oldest of remembered.keys()) {

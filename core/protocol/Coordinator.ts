@@ -9,7 +9,7 @@ import { type Registration, registrationEffects, registrationOf } from "../regis
 import type { ActorClaims } from "../auth/ActorClaims.ts";
 import type { ActorCheck } from "../Event.ts";
 import { Limits } from "../Limits.ts";
-import type { Queued } from "../PeerState.ts";
+import type { Caller, Queued } from "../PeerState.ts";
 import { type MemberFault, type Rejection, rejection } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
 import { answerExisting, answerRejected, callerOf, callersOf } from "./Answers.ts";
@@ -28,13 +28,17 @@ const isPending = (turn: Turn, key: string): boolean =>
 export const admitForwarded = (turn: Turn, forward: Forward, actor: ActorCheck): void => {
   const key = requestKey(forward);
   if (isPending(turn, key)) return;
-  const caller = callerOf(forward, turn.elapsed);
   const turnedAway = turn.state.turnedAway.get(key);
-  if (turnedAway !== undefined) return answerRejected(turn, caller, turnedAway);
+  if (turnedAway !== undefined)
+    return answerRejected(turn, callerOf(forward, turn.elapsed, turnedAway.ref), turnedAway);
   const judged = judgeRequest(turn, forward.call, actor);
   if (Either.isRight(judged)) enqueue(turn, forward, judged.right);
-  else answerRejected(turn, caller, judged.left);
+  else answerRejected(turn, callerOf(forward, turn.elapsed, askedRef(turn, forward.call)), judged.left);
 };
+
+/** The approver a request asks for, whoever asks; undefined where it cannot be understood. */
+export const askedRef = (turn: Turn, call: Call): string | undefined =>
+  Either.match(registrationOf(turn.context, call), { onLeft: () => undefined, onRight: ({ ref }) => ref });
 
 /** What a request means and who sends it, judged by this peer: all that needs no other member. */
 export interface Judged {
@@ -64,7 +68,7 @@ export const enqueue = (turn: Turn, forward: Forward, { claims, registration }: 
     (turn.state.queue.length > 0 && waitingBytes + forward.call.rawBody.length > Limits.queuedBytes);
   if (isFull) {
     const refusal = busy("The writer has as much waiting as it may.", registration.ref);
-    return answerRejected(turn, callerOf(forward, arrivedAt), refusal);
+    return answerRejected(turn, callerOf(forward, arrivedAt, registration.ref), refusal);
   }
   const { iss, sub, jti, expiresAt } = claims;
   const queued: Queued = { forward, actor: { iss, sub, jti }, tokenExpiresAt: expiresAt, registration, arrivedAt };
@@ -121,7 +125,7 @@ const failQueue = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
   for (const queued of waiting)
     answerRejected(
       turn,
-      callerOf(queued.forward, queued.arrivedAt),
+      callerOfQueued(queued),
       full ? noCapacity(found) : unavailable(found, queued.registration.ref),
     );
 };
@@ -143,6 +147,9 @@ export const unavailable = (members: ReadonlyArray<MemberFault>, ref: string | u
   );
 
 /** What becomes of a queued request now. */
+const callerOfQueued = ({ forward, arrivedAt, registration }: Queued): Caller =>
+  callerOf(forward, arrivedAt, registration.ref);
+
 type Disposal = "propose" | "wait" | "done";
 
 const conflictRejection = (ref: string): Rejection =>
@@ -157,7 +164,7 @@ const conflictRejection = (ref: string): Rejection =>
 const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
   const { registration, tokenExpiresAt } = queued;
   const { state, context } = turn;
-  const caller = callerOf(queued.forward, queued.arrivedAt);
+  const caller = callerOfQueued(queued);
   const done = (refusal: Rejection): Disposal => {
     answerRejected(turn, caller, refusal);
     return "done";
@@ -234,8 +241,9 @@ const propose = (turn: Turn): void => {
     turn.edit("rounds").set(id, {
       id,
       evidence: queued.forward,
+      refusal: undefined,
       certificate: undefined,
-      creator: callerOf(queued.forward, queued.arrivedAt),
+      creator: callerOfQueued(queued),
       joiners: [],
     });
     turn.edit("collecting").add(id);

@@ -6,8 +6,8 @@ import type { SignedStatement } from "./Statement.ts";
 
 export interface Decision {
   readonly outcome: "APPLIED" | "ABORTED";
-  /** This peer's acknowledgement of it. */
-  readonly ack: SignedStatement;
+  /** This peer's acknowledgement of it; absent where it was applied by a peer that has not joined yet. */
+  readonly ack: SignedStatement | undefined;
 }
 
 /** The outcome recorded for a proposal; undefined while there is none. */
@@ -18,7 +18,7 @@ export const decisionOf = (
 ): Decision | undefined => {
   const slot = view.get("slots", slotKey(epoch, seq));
   if (slot?.proposalId === id)
-    return slot.ack !== undefined && (slot.outcome === "APPLIED" || slot.outcome === "ABORTED")
+    return slot.outcome === "APPLIED" || slot.outcome === "ABORTED"
       ? { outcome: slot.outcome, ack: slot.ack }
       : undefined;
   const stray = view.get("strays", id);

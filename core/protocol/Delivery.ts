@@ -23,6 +23,8 @@ import type { PeerId } from "./Topology.ts";
 
 const DELIVER_MILLIS = 1_000;
 const PRUNE_MILLIS = 50;
+/** Acknowledgements in one message. */
+const ACKS = Limits.preparations;
 const AUDIT_TAG = "CUSTODY_AUDIT_V1";
 /** Until integrity keys can be rotated there is one. */
 const INTEGRITY_KEY_VERSION = 1;
@@ -72,20 +74,52 @@ const apply = (
   run: (acks: ReadonlyArray<SignedStatement>) => void,
 ): void => {
   for (const each of committed) applyOne(turn, each);
-  const drafts = committed.map(({ id, certificate }) => ({
+  for (const { id, certificate } of committed) recordApplied(turn, id, certificate.proposal);
+  turn.arm("deliver", DELIVER_MILLIS);
+  // Applying binds nobody; saying so does, and waits until this peer has joined.
+  if (turn.isJoining) return run([]);
+  acknowledge(
+    turn,
+    committed.map(({ certificate }) => certificate.proposal.seq),
+    run,
+  );
+};
+
+/** Signs and records an acknowledgement for what is applied in each of the slots. */
+const acknowledge = (
+  turn: Turn,
+  seqs: ReadonlyArray<number>,
+  run: (acks: ReadonlyArray<SignedStatement>) => void,
+): void => {
+  const deliveries = seqs.flatMap((seq) => turn.state.outbox.get(seq) ?? []);
+  const drafts = deliveries.map(({ id, seq }) => ({
     kind: "COMMIT_ACK" as const,
     proposalId: id,
-    seq: certificate.proposal.seq,
+    seq,
     detail: "",
   }));
   turn.sign(drafts, (acks) => {
-    committed.forEach(({ id, certificate: { proposal } }, index) => {
+    deliveries.forEach(({ seq }, index) => {
       const ack = acks[index];
-      if (ack !== undefined) recordApplied(turn, id, proposal, ack);
+      if (ack !== undefined) recordAcknowledged(turn, seq, ack);
     });
-    turn.arm("deliver", DELIVER_MILLIS);
     run(acks);
   });
+};
+
+/** What was applied while this peer was joining is acknowledged when it has joined. */
+export const acknowledgeLate = (turn: Turn): void => {
+  const late = [...turn.state.outbox.values()].filter((each) => !each.acks.has(turn.self));
+  acknowledge(
+    turn,
+    late.map((each) => each.seq),
+    (acks) => {
+      for (let from = 0; from < acks.length; from += ACKS) {
+        const statements = acks.slice(from, from + ACKS);
+        turn.sendAll({ _tag: "CommitAcks", statements });
+      }
+    },
+  );
 };
 
 const applyOne = (turn: Turn, { id, certificate }: Committed): void => {
@@ -120,16 +154,19 @@ const applyOne = (turn: Turn, { id, certificate }: Committed): void => {
   if (!turn.isWriter) release(turn, id, proposal);
 };
 
-const recordApplied = (turn: Turn, id: Digest, proposal: Proposal, ack: SignedStatement): void => {
-  const { seq } = proposal;
-  turn.write({
-    op: "replace",
-    table: "slots",
-    key: slotKey(proposal.epoch, seq),
-    row: { proposalId: id, outcome: "APPLIED", ack },
-  });
-  const dueAt = turn.elapsed + DELIVER_MILLIS;
-  turn.edit("outbox").set(seq, { id, seq, proposal, acks: new Map([[turn.self, ack]]), dueAt });
+const recordApplied = (turn: Turn, id: Digest, proposal: Proposal): void => {
+  const { epoch, seq } = proposal;
+  const row = { proposalId: id, outcome: "APPLIED" as const, ack: undefined, writerReceipt: undefined };
+  turn.write({ op: "replace", table: "slots", key: slotKey(epoch, seq), row });
+  turn.edit("outbox").set(seq, { id, seq, proposal, acks: new Map(), dueAt: turn.elapsed + DELIVER_MILLIS });
+};
+
+const recordAcknowledged = (turn: Turn, seq: number, ack: SignedStatement): void => {
+  const delivery = turn.state.outbox.get(seq);
+  if (delivery === undefined) return;
+  const row = { proposalId: delivery.id, outcome: "APPLIED" as const, ack, writerReceipt: undefined };
+  turn.write({ op: "replace", table: "slots", key: slotKey(delivery.proposal.epoch, seq), row });
+  turn.edit("outbox").set(seq, { ...delivery, acks: new Map(delivery.acks).set(turn.self, ack) });
   concludeDelivery(turn, seq);
 };
 
@@ -166,8 +203,8 @@ export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">)
     const id = proposalId(crypto, proposal);
     const preparation = turn.state.preparations.get(id);
     // What is prepared is not applied: the common way reads no row.
-    const ack = preparation === undefined ? decisionOf(view, id, proposal)?.ack : undefined;
-    if (ack !== undefined) again.push(ack);
+    const decision = preparation === undefined ? decisionOf(view, id, proposal) : undefined;
+    if (decision !== undefined) again.push(...(decision.ack === undefined ? [] : [decision.ack]));
     else if (!isComplete(crypto, turn.membership, id, certificate)) continue;
     else if (preparation === undefined) forgotten(turn, certificate);
     else if (isFree(turn, preparation, message.acks)) fresh.set(id, { id, certificate });
@@ -223,7 +260,7 @@ export const onCommitAcks = (turn: Turn, { statements }: MessageOf<"CommitAcks">
     if (delivery === undefined || statement.kind !== "COMMIT_ACK" || statement.proposalId !== delivery.id) continue;
     if (delivery.acks.has(header.peerId) || header.incarnation !== turn.recordedIncarnation(header.peerId)) continue;
     if (!isAuthentic(turn.context.crypto, turn.membership, signed)) continue;
-    turn.noteSeen(header);
+    turn.noteSeen(signed);
     turn.edit("outbox").set(delivery.seq, { ...delivery, acks: new Map(delivery.acks).set(header.peerId, signed) });
     concludeDelivery(turn, delivery.seq);
   }

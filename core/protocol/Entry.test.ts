@@ -142,9 +142,54 @@ describe("a request", () => {
     cluster.pass(100);
     expect(cluster.answers.get("creator")).toMatchObject({ rejection: { code: "UNAUTHENTICATED" } });
     expect(cluster.answers.get("joiner")).toMatchObject({
-      rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", outcomeUnknown: true },
+      rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", outcomeUnknown: false },
     });
   });
+
+  it("that a member refused stays refused when a late copy of it arrives", () => {
+    const cluster = founded();
+    const copies: Array<Message> = [];
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "Forward") copies.push(message);
+      return message;
+    };
+    cluster.judge = (peerId) => (peerId === 3 ? { _tag: "Refused", reason: "unknown key" } : actor);
+    cluster.register(2, "request", "alice", 7);
+    cluster.settle();
+    expect(cluster.answers.get("request")).toMatchObject({
+      rejection: { code: "UNAUTHENTICATED", outcomeUnknown: false },
+    });
+    cluster.judge = () => actor;
+    cluster.pass(5_000);
+    for (const message of copies)
+      cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 2, message, actors: [actor] });
+    cluster.pass(5_000);
+    expect(copies.length).toBeGreaterThan(0);
+    expect(approvers(cluster)).toEqual([0, 0, 0]);
+  });
+
+  for (const [what, judge] of [
+    ["a member does not answer", undefined],
+    ["its token is not accepted any more", { _tag: "Refused", reason: "revoked" }],
+    ["its token expires too soon", expiring(4_000)],
+  ] as const)
+    it(`whose first copy is prepared everywhere is told that the outcome is open when ${what}`, () => {
+      const cluster = founded();
+      cluster.tamper = (_from, to, message) => (message._tag === "Votes" && to === 1 ? undefined : message);
+      cluster.register(2, "request", "alice", 7);
+      cluster.settle();
+      cluster.peers.get(1)?.stop();
+      cluster.start(1);
+      cluster.settle();
+      cluster.tamper = (from, to, message) =>
+        message._tag === "SettleQuery" || (judge === undefined && (from === 3 || to === 3)) ? undefined : message;
+      if (judge !== undefined) cluster.judge = () => judge;
+      cluster.pass(6_000);
+      expect(cluster.answers.get("request")).toMatchObject({ _tag: "Rejected", rejection: { outcomeUnknown: true } });
+      cluster.tamper = whole;
+      cluster.pass(20_000);
+      expect(approvers(cluster)).toEqual([1, 1, 1]);
+    });
 
   it("is answered in time, naming the member that has not confirmed, although the wall clock was set back an hour", () => {
     const cluster = founded();

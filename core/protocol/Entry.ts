@@ -14,6 +14,7 @@ import { answerRejected, callerOf, callersOf } from "./Answers.ts";
 import { isComplete } from "./Certificate.ts";
 import {
   admitForwarded,
+  askedRef,
   busy,
   enqueue,
   entryPatience,
@@ -79,7 +80,9 @@ export const onForward = (turn: Turn, from: PeerId, forward: Forward, actor: Act
   const fault = ownFault(turn);
   if (fault !== undefined) {
     const refusal = unavailable([{ peerId: turn.self, reason: fault }], undefined);
-    return turn.state.unsealed ? answerRejected(turn, callerOf(forward, turn.elapsed), refusal) : undefined;
+    return turn.state.unsealed
+      ? answerRejected(turn, callerOf(forward, turn.elapsed, askedRef(turn, forward.call)), refusal)
+      : undefined;
   }
   if (!isAttested(turn.context.crypto, turn.membership, forward)) return;
   // A copy kept back and played again later is not what the caller is waiting for.
@@ -174,7 +177,7 @@ export const onAnswersTimer = (turn: Turn): void => {
   const isDue = ({ arrivedAt }: { readonly arrivedAt: number }): boolean => isLate(arrivedAt, writerPatience(turn));
   const late = turn.state.queue.filter(isDue);
   for (const { forward, arrivedAt, registration } of late) {
-    answerRejected(turn, callerOf(forward, arrivedAt), waitedTooLong(turn, registration.ref));
+    answerRejected(turn, callerOf(forward, arrivedAt, registration.ref), waitedTooLong(turn, registration.ref));
   }
   if (late.length > 0) turn.state.queue = turn.state.queue.filter((queued) => !late.includes(queued));
   for (const round of turn.state.rounds.values()) answerLate(turn, round, callersOf(round).filter(isDue));

@@ -23,13 +23,13 @@ import { certificateCodec } from "./Certificate.ts";
 import { forwardCodec } from "./Forward.ts";
 import { cardCodec } from "./GenesisCard.ts";
 import { proposalCodec } from "./Proposal.ts";
-import { signedStatementCodec } from "./Statement.ts";
+import { signedHeaderCodec, signedStatementCodec } from "./Statement.ts";
 import { pinnedCodec } from "./Topology.ts";
 
 const statements = list(signedStatementCodec, Limits.preparations * 2);
 
-/** What a peer remembers of another: the newest batch it has seen signed. */
-export const seenCodec = record({ peerId: uint, incarnation: uint, batchNo: uint, batchHash: digest });
+/** What a peer remembers of another: its incarnation, and the newest batch it has seen signed. */
+export const seenCodec = record({ peerId: uint, incarnation: uint, newest: nullable(signedHeaderCodec) });
 export type Seen = TypeOf<typeof seenCodec>;
 
 export const peerModes = ["joining", "active", "recovering", "promoting", "quarantined"] as const;
@@ -52,7 +52,8 @@ const readyCodec = record({
   refusals: uint,
   registryRoot: digest,
   clock: uint,
-  seen: list(seenCodec, Limits.members),
+  /** The newest batch of the receiver's that the sender has seen, so that nobody comes back with less. */
+  seen: nullable(signedHeaderCodec),
 });
 export type Ready = TypeOf<typeof readyCodec>;
 
@@ -102,7 +103,8 @@ export const messageCodec = union({
     nonce: digest,
     topologyDigest: digest,
     configDigest: digest,
-    seen: list(seenCodec, Limits.members),
+    /** As in `Ready`. */
+    seen: nullable(signedHeaderCodec),
   }),
   Ready: readyCodec,
   Forward: record({ forward: forwardCodec }),
@@ -125,7 +127,8 @@ export const messageCodec = union({
       record({
         proposalId: digest,
         state: oneOf(["UNKNOWN", "PREPARED", "PLEDGED", "REFUSED", "APPLIED", "ABORTED"]),
-        held: statements,
+        /** At most a receipt and an abort vote of every member. */
+        held: list(signedStatementCodec, 2 * Limits.members),
       }),
     ),
   }),

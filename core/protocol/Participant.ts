@@ -121,7 +121,7 @@ export const onPrepare = (
   { items, stableSeq }: MessageOf<"Prepare">,
   actors: ReadonlyArray<ActorCheck>,
 ): void => {
-  if (ownFault(turn) !== undefined) return;
+  if (ownFault(turn) !== undefined || turn.isJoining) return;
   const earlier: Array<SignedStatement> = [];
   const accepted: Array<Reservation> = [];
   const refused: Array<Refusing> = [];
@@ -141,6 +141,7 @@ export const onPrepare = (
     const verdict = judge(turn, candidate, bindsSlot, accepted.length);
     taken.add(item.proposal.seq);
     if (verdict === RECEIPT) {
+      turn.noteSeen(item.receipt);
       hold(turn, id, item.proposal);
       accepted.push({ id, proposal: item.proposal, writerReceipt: item.receipt });
     } else if (turn.state.refused.size + refused.length < Limits.refusals) {

@@ -91,6 +91,6 @@ const record = (turn: Turn, { id, proposal, writerReceipt }: Reservation, own: S
     op: "insert",
     table: "slots",
     key: slotKey(proposal.epoch, proposal.seq),
-    row: { proposalId: id, outcome: "PREPARED", ack: undefined },
+    row: { proposalId: id, outcome: "PREPARED", ack: undefined, writerReceipt: undefined },
   });
 };

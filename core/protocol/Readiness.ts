@@ -9,6 +9,8 @@ import { Limits } from "../Limits.ts";
 import type { MemberFault } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
 import type { Message, MessageOf, Ready, Seen } from "./Message.ts";
+import type { Probe } from "../PeerState.ts";
+import { quarantineIfBehind } from "./Rollback.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
@@ -18,7 +20,9 @@ const nonceCodec = pair(digest, uint);
 /** The one reason that is no fault of the member: 429, not 503. */
 export const NO_CAPACITY = "it holds as many uncommitted preparations as it may";
 
-/** Why this peer itself could not take part. */
+const JOINING = "it is joining: not every member has shown it yet that its memory is whole";
+
+/** Why this peer can neither read what others say nor answer them. */
 export const ownFault = (turn: Turn): string | undefined => {
   const { peer, unsealed, integrityFault, quarantine, membership } = turn.state;
   if (peer === undefined) return "it is not initialized";
@@ -29,42 +33,50 @@ export const ownFault = (turn: Turn): string | undefined => {
   return undefined;
 };
 
-const seenList = (turn: Turn): ReadonlyArray<Seen> =>
-  turn.membership.peerIds.flatMap((peerId) => turn.state.seen.get(peerId) ?? []);
+/** Why this peer could not take part in a change now: what it lacks itself, or what the others have not shown it yet. */
+const unreadiness = (turn: Turn): string | undefined => ownFault(turn) ?? (turn.isJoining ? JOINING : undefined);
 
 /** Each member gets a nonce of its own, so that none can answer in the name of another. */
-const nonceFor = (turn: Turn, nonce: Digest, peerId: PeerId): Digest =>
+export const nonceFor = (turn: Turn, nonce: Digest, peerId: PeerId): Digest =>
   turn.context.crypto.digest(PROBE_TAG, nonceCodec, [nonce, peerId]);
 
 /** Asks every other member, unless the last answer is fresh or on its way. */
 export const probe = (turn: Turn): void => {
   if (turn.state.probe !== undefined) return;
-  const own = ownFault(turn);
+  const own = unreadiness(turn);
   if (own !== undefined) return conclude(turn, [{ peerId: turn.self, reason: own }]);
   const nonce = turn.context.entropy;
-  turn.state.probe = { nonce, startedAt: turn.elapsed, clockAt: turn.now, answers: new Map() };
+  const { seen } = turn.state;
+  turn.state.probe = { nonce, startedAt: turn.elapsed, clockAt: turn.now, seen, answers: new Map() };
   if (turn.others.length === 0) return conclude(turn, []);
-  const { configDigest } = turn.context.settings;
-  const seen = seenList(turn);
-  for (const peerId of turn.others) {
-    const own = nonceFor(turn, nonce, peerId);
-    turn.send(peerId, { _tag: "ReadyProbe", nonce: own, topologyDigest: turn.membership.digest, configDigest, seen });
-  }
+  ask(turn, nonce, turn.others);
   turn.arm("probe", Limits.probeWaitMillis);
 };
 
+/** Sends a probe to each of the members. */
+export const ask = (turn: Turn, nonce: Digest, members: Iterable<PeerId>): void => {
+  const { configDigest } = turn.context.settings;
+  const topologyDigest = turn.membership.digest;
+  for (const peerId of members) {
+    const own = nonceFor(turn, nonce, peerId);
+    const seen = turn.state.seen.get(peerId)?.newest;
+    turn.send(peerId, { _tag: "ReadyProbe", nonce: own, topologyDigest, configDigest, seen });
+  }
+};
+
 /** The answer to a probe; a sealed peer answers too, unsigned, and is only ever believed to be unready. */
-export const onReadyProbe = (turn: Turn, from: PeerId, { nonce }: MessageOf<"ReadyProbe">): void => {
+export const onReadyProbe = (turn: Turn, from: PeerId, { nonce, seen }: MessageOf<"ReadyProbe">): void => {
   const { state, context } = turn;
   if (state.peer === undefined) return;
   const { membership } = state;
+  if (membership !== undefined && ownFault(turn) === undefined) quarantineIfBehind(turn, seen);
   const message: Message = {
     _tag: "Ready",
     nonce,
     peerId: state.peer.peerId,
     topologyDigest: membership?.digest,
     configDigest: context.settings.configDigest,
-    mode: state.quarantine === undefined ? "active" : "quarantined",
+    mode: state.quarantine !== undefined ? "quarantined" : turn.isJoining ? "joining" : "active",
     sealed: !state.unsealed,
     integrityOk: state.integrityFault === undefined,
     incarnation: state.chain.incarnation,
@@ -76,13 +88,13 @@ export const onReadyProbe = (turn: Turn, from: PeerId, { nonce }: MessageOf<"Rea
     refusals: state.refused.size,
     registryRoot: context.crypto.setDigest(state.registry.set),
     clock: turn.now,
-    seen: membership === undefined ? [] : seenList(turn),
+    seen: state.seen.get(from)?.newest,
   };
   turn.send(from, message);
 };
 
 /** Why a member that answered could not take part, or undefined. */
-const faultOf = (turn: Turn, ready: Ready, clockAt: number): string | undefined => {
+const faultOf = (turn: Turn, ready: Ready, { clockAt, seen }: Probe): string | undefined => {
   if (ready.sealed) return "it is sealed";
   if (ready.topologyDigest === undefined) return "it has not founded the cluster yet";
   if (ready.topologyDigest !== turn.membership.digest) return "it belongs to another topology";
@@ -91,6 +103,7 @@ const faultOf = (turn: Turn, ready: Ready, clockAt: number): string | undefined 
   if (ready.mode !== "active") return `it is ${ready.mode}`;
   if (ready.clock < clockAt - Limits.clockSkewMillis || ready.clock > turn.now + Limits.clockSkewMillis)
     return `its clock differs by more than ${Limits.clockSkewMillis / 1000} s`;
+  if (isBehind(ready, seen.get(ready.peerId))) return "it ran from an old disk";
   if (ready.uncommitted >= Limits.preparations) return NO_CAPACITY;
   if (ready.refusals >= Limits.refusals) return "it holds as many refusals as it may";
   return undefined;
@@ -98,15 +111,20 @@ const faultOf = (turn: Turn, ready: Ready, clockAt: number): string | undefined 
 
 export const onReady = (turn: Turn, from: PeerId, ready: Ready): void => {
   const { probe: running } = turn.state;
-  if (running === undefined || ready.peerId !== from || !turn.others.includes(from)) return;
+  if (ready.peerId !== from || !turn.others.includes(from)) return;
+  if (running === undefined) return;
   if (ready.nonce !== nonceFor(turn, running.nonce, from) || running.answers.has(from)) return;
   detectRollback(turn, ready);
   turn.state.probe = { ...running, answers: new Map(running.answers).set(from, ready) };
   // One unready member decides the matter; there is no reason to wait for the others.
-  const fault = faultOf(turn, ready, running.clockAt);
-  if (fault !== undefined || ownFault(turn) !== undefined) return conclude(turn, faults(turn, false));
+  const fault = faultOf(turn, ready, running);
+  if (fault !== undefined || unreadiness(turn) !== undefined) return conclude(turn, faults(turn, false));
   if (turn.state.probe.answers.size === turn.others.length) conclude(turn, []);
 };
+
+/** Whether a member says less of itself than this peer had seen before it asked: then it has lost something. */
+const isBehind = ({ incarnation, batchNo }: Ready, known: Seen | undefined): boolean =>
+  known?.newest !== undefined && incarnation === known.incarnation && batchNo < known.newest.header.batchNo;
 
 /**
  * A writer that runs from an old disk learns it from its own signature: it signed
@@ -127,8 +145,7 @@ const faults = (turn: Turn, timeIsUp: boolean): ReadonlyArray<MemberFault> => {
   if (running === undefined) return [];
   return turn.others.flatMap((peerId) => {
     const ready = running.answers.get(peerId);
-    const reason =
-      ready === undefined ? (timeIsUp ? "it does not answer" : undefined) : faultOf(turn, ready, running.clockAt);
+    const reason = ready === undefined ? (timeIsUp ? "it does not answer" : undefined) : faultOf(turn, ready, running);
     return reason === undefined ? [] : [{ peerId, reason }];
   });
 };
@@ -143,7 +160,7 @@ export const onProbeTimer = (turn: Turn): void => {
 };
 
 const conclude = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
-  const own = ownFault(turn);
+  const own = unreadiness(turn);
   const all = own === undefined ? found : [{ peerId: turn.self, reason: own }];
   turn.state.verdict = {
     probedAt: turn.state.probe?.startedAt ?? turn.elapsed,
@@ -157,7 +174,7 @@ const conclude = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
 
 /** Answers whether a mutation would be accepted now, from a probe of its own if none is fresh. */
 export const onCheckReadiness = (turn: Turn, requestId: string): void => {
-  const own = ownFault(turn);
+  const own = unreadiness(turn);
   const peerId = turn.state.peer?.peerId ?? 0;
   if (own !== undefined) return turn.reply(requestId, { _tag: "Readiness", faults: [{ peerId, reason: own }] });
   if (isFresh(turn)) return turn.reply(requestId, { _tag: "Readiness", faults: turn.state.verdict?.faults ?? [] });
@@ -173,6 +190,6 @@ export const isFresh = (turn: Turn): boolean => {
   return (
     verdict !== undefined &&
     (turn.elapsed - verdict.probedAt <= Limits.probeAgeMillis || verdict.concludedAt === turn.elapsed) &&
-    ownFault(turn) === undefined
+    unreadiness(turn) === undefined
   );
 };

@@ -52,6 +52,7 @@ const record = (turn: Turn, { id, proposal, writerReceipt, bindsSlot }: Refusing
     id,
     proposal: { epoch, seq },
     bindsSlot,
+    writerReceipt,
     votes: new Map([[turn.self, refusal]]),
     preparedAt: turn.elapsed,
     askedAt: turn.elapsed,
@@ -63,7 +64,7 @@ const record = (turn: Turn, { id, proposal, writerReceipt, bindsSlot }: Refusing
     op: "insert",
     table: "slots",
     key: slotKey(epoch, seq),
-    row: { proposalId: id, outcome: "REFUSED", ack: undefined },
+    row: { proposalId: id, outcome: "REFUSED", ack: undefined, writerReceipt: undefined },
   });
 };
 
@@ -79,12 +80,17 @@ const speaking: ReadonlyArray<RejectionCode> = [
   "PREPARATION_CAPACITY",
 ];
 
-/** What the callers of a round are told that a member's refusal has ended. */
-export const answerRefused = (turn: Turn, round: Round, { header, statement }: SignedStatement, ref: string): void => {
-  const { creator, joiners } = round;
-  if (creator !== undefined) answerRejected(turn, creator, refusalRejection(header.peerId, statement.detail, ref));
+/**
+ * What the callers of a round are told that was refused and has been aborted. Another member's opinion may be
+ * another one a moment later, so a late copy must not be judged by it again.
+ */
+export const answerRefused = (turn: Turn, { creator, joiners, refusal }: Round, ref: string): void => {
+  if (refusal === undefined) return;
+  const { header, statement } = refusal;
+  if (creator !== undefined)
+    answerRejected(turn, creator, refusalRejection(header.peerId, statement.detail, ref), "only if remembered");
   // What was wrong with the creator's request says nothing about theirs.
-  for (const joiner of joiners) answerRejected(turn, joiner, busy("The preparation it joined was refused.", ref, true));
+  for (const joiner of joiners) answerRejected(turn, joiner, busy("The preparation it joined was refused.", ref));
 };
 
 /** The refusing check's own code; where it has none, the member and the check are named. */
@@ -95,13 +101,8 @@ const refusalRejection = (peerId: PeerId, check: string, ref: string): Rejection
     ? rejection(
         "APPROVER_REPLICATION_UNAVAILABLE",
         `Peer ${peerId} refused the registration at its check ${check}.`,
-        "Repeat the request later, when the refused preparation is settled.",
+        "Repeat the request later.",
         more,
       )
-    : rejection(
-        code,
-        `Peer ${peerId} refused the registration.`,
-        "See the code; the approver stays locked until the refused preparation is settled.",
-        more,
-      );
+    : rejection(code, `Peer ${peerId} refused the registration.`, "See the code.", more);
 };

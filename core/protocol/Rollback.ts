@@ -4,16 +4,24 @@
  * it is restored as one that was (protocol.md 3.1, S22).
  */
 import type { Turn } from "../Turn.ts";
-import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
+import { numberKey } from "../Tables.ts";
+import { BATCH_TAG, batchHeaderCodec, type SignedHeader, type SignedStatement, signerOf } from "./Statement.ts";
 
-/** Puts this peer in quarantine if one of the statements is its own and newer than its memory; says whether it is in. */
+/** Puts this peer in quarantine if one of the statements is its own and not in its memory; says whether it is in. */
 export const quarantineIfForgotten = (turn: Turn, statements: Iterable<SignedStatement>): boolean => {
-  const { chain } = turn.state;
-  for (const signed of statements) {
-    const { incarnation, batchNo } = signed.header;
-    if (signerOf(signed) !== turn.self || incarnation !== chain.incarnation || batchNo <= chain.batchNo) continue;
-    if (isAuthentic(turn.context.crypto, turn.membership, signed))
-      turn.quarantine(`this peer signed batch ${batchNo} and does not remember it`);
-  }
+  for (const signed of statements) if (signerOf(signed) === turn.self) quarantineIfBehind(turn, signed);
   return turn.state.quarantine !== undefined;
+};
+
+/** Puts this peer in quarantine if a header that it signed, at this incarnation or a later one, is not in its chain. */
+export const quarantineIfBehind = (turn: Turn, seen: SignedHeader | undefined): void => {
+  if (seen === undefined || seen.header.peerId !== turn.self) return;
+  const { header, signature } = seen;
+  const { crypto, view } = turn.context;
+  const { chain, peer } = turn.state;
+  if (header.incarnation < chain.incarnation) return;
+  const stored = header.incarnation === chain.incarnation ? view.get("batches", numberKey(header.batchNo)) : undefined;
+  if (stored?.signature === signature && stored.header.root === header.root) return;
+  if (peer !== undefined && crypto.verify(peer.identityKey, BATCH_TAG, batchHeaderCodec, header, signature))
+    turn.quarantine(`this peer signed batch ${header.batchNo} and does not remember it`);
 };

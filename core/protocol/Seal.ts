@@ -3,8 +3,9 @@ import type { Turn } from "../Turn.ts";
 import { answerRejected, callerOf, callersOf } from "./Answers.ts";
 import { unavailable } from "./Coordinator.ts";
 import { continueGenesis } from "./Genesis.ts";
+import { join, takeUp } from "./Joining.ts";
 
-/** Takes up what a restart or a seal interrupted. */
+/** The keys are here: founding, joining and what a restart or a seal interrupted go on. */
 export const onUnsealed = (turn: Turn): void => {
   const { peer } = turn.state;
   if (peer === undefined) return;
@@ -12,10 +13,8 @@ export const onUnsealed = (turn: Turn): void => {
   // The vault held the keys of somebody else, or the row that names them was changed.
   if (turn.context.signer?.publicKey !== peer.identityKey) turn.state.integrityFault ??= "peer/self";
   continueGenesis(turn);
-  const { preparations, refused, aborting } = turn.state;
-  if (preparations.size + refused.size + aborting.size > 0) turn.arm("resolve", 1);
-  if (turn.state.outbox.size > 0) turn.arm("deliver", 1);
-  if (turn.state.prunable.size > 0) turn.arm("prune", 1);
+  join(turn);
+  takeUp(turn);
 };
 
 export const onSealed = (turn: Turn): void => {
@@ -41,7 +40,8 @@ const forgetCallers = (turn: Turn, reason: string): void => {
     turn.reply(requestId, { _tag: "Readiness", faults: refusal.members });
   turn.state.readinessWaiters = [];
   const { queue, rounds, awaited } = turn.state;
-  for (const { forward, arrivedAt } of queue) answerRejected(turn, callerOf(forward, arrivedAt), refusal);
+  for (const { forward, arrivedAt, registration } of queue)
+    answerRejected(turn, callerOf(forward, arrivedAt, registration.ref), refusal);
   for (const round of rounds.values()) for (const caller of callersOf(round)) answerRejected(turn, caller, open);
   for (const requestId of awaited.keys()) turn.reply(requestId, { _tag: "Rejected", rejection: open });
   turn.state.queue = [];

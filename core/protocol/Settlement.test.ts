@@ -92,6 +92,7 @@ describe("a proposal whose writer went away", () => {
     cluster.settle();
     restart(cluster, 1);
     cluster.tamper = whole;
+    cluster.settle();
     cluster.register(2, "retry", "alice", 7);
     cluster.pass(3_000);
     expect(preparations(cluster)).toEqual([0, 0, 0]);

@@ -128,7 +128,8 @@ const answerFor = (turn: Turn, id: Digest, decision: Decision | undefined): Answ
   }
   const refused = turn.state.refused.get(id);
   if (refused !== undefined) return { proposalId: id, state: "REFUSED", held: [...refused.votes.values()] };
-  if (decision !== undefined) return { proposalId: id, state: decision.outcome, held: [decision.ack] };
+  if (decision !== undefined)
+    return { proposalId: id, state: decision.outcome, held: decision.ack === undefined ? [] : [decision.ack] };
   return { proposalId: id, ...UNKNOWN };
 };
 
@@ -153,7 +154,7 @@ export const onSettleQuery = (turn: Turn, from: PeerId, message: MessageOf<"Sett
     const decision = decisionOf(view, id, item.proposal);
     const isDemanded = message.demandFinal && from === item.proposal.writer;
     if (decision !== undefined) decided.set(id, decision);
-    else if (isDemanded || turn.now > item.proposal.expiresAt) {
+    else if (!turn.isJoining && (isDemanded || turn.now > item.proposal.expiresAt)) {
       const refusal = refusalOf(turn, id, item, isDemanded ? "ABANDONED" : "EXPIRED", refusing);
       if (refusal !== undefined) refusing.push(refusal);
     }

@@ -36,6 +36,10 @@ export const batchHeaderCodec = record({
 });
 export type BatchHeader = TypeOf<typeof batchHeaderCodec>;
 
+/** What is left of a batch when its statements are not asked for. */
+export const signedHeaderCodec = record({ header: batchHeaderCodec, signature });
+export type SignedHeader = TypeOf<typeof signedHeaderCodec>;
+
 /** A statement that convinces anybody who knows the topology. */
 export const signedStatementCodec = record({
   statement: statementCodec,

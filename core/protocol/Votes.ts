@@ -12,7 +12,20 @@ import { ownFault } from "./Readiness.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
 
-export const onVotes = (turn: Turn, statements: ReadonlyArray<SignedStatement>): void => {
+/** One statement of each kind by each member about each proposal: nobody who is honest has more to say at once. */
+const withoutRepeats = (statements: ReadonlyArray<SignedStatement>): ReadonlyArray<SignedStatement> => {
+  if (statements.length < 2) return statements;
+  const firsts = new Map<string, SignedStatement>();
+  for (const signed of statements) {
+    const { kind, proposalId } = signed.statement;
+    const key = `${kind} ${signerOf(signed)} ${proposalId}`;
+    if (!firsts.has(key)) firsts.set(key, signed);
+  }
+  return [...firsts.values()];
+};
+
+export const onVotes = (turn: Turn, all: ReadonlyArray<SignedStatement>): void => {
+  const statements = withoutRepeats(all);
   if (ownFault(turn) !== undefined || quarantineIfForgotten(turn, statements)) return;
   const touched: Array<Digest> = [];
   for (const signed of statements) {
@@ -29,7 +42,7 @@ const countReceipt = (turn: Turn, preparation: Preparation, signed: SignedStatem
   const { id, proposal, receipts, refusal } = preparation;
   if (refusal !== undefined || receipts.has(signerOf(signed))) return false;
   if (!isReceiptFor(turn.context.crypto, turn.membership, id, proposal, signed)) return false;
-  turn.noteSeen(signed.header);
+  turn.noteSeen(signed);
   turn.edit("preparations").set(id, { ...preparation, receipts: new Map(receipts).set(signerOf(signed), signed) });
   return true;
 };

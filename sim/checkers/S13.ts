@@ -18,6 +18,7 @@ const durableFacts = (ghost: Ghost, state: PeerState): ReadonlyArray<readonly [s
   ["registry root", ghost.crypto.setDigest(state.registry.set)],
   ["approvers", state.registry.approvers],
   ["highest slot", state.highSeq],
+  ["proof of the highest slot", state.highProof?.signature ?? "none"],
   ["highest decided slot", state.decidedSeq],
   ["refusals", keysOf(state.refused)],
   ["aborted proposals not yet aborted by all", keysOf(state.aborting)],

@@ -3,6 +3,8 @@ import type { Rows } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import { Violation } from "../Violation.ts";
 
+const batchNoOf = ({ newest }: Rows["seen"]): number => newest?.header.batchNo ?? 0;
+
 export const S21 = (): Checker => {
   /** By who recorded it, by whom it is about. */
   const known = new Map<number, Map<number, Rows["seen"]>>();
@@ -17,16 +19,17 @@ export const S21 = (): Checker => {
       if (!honest) return;
       for (const write of writes) {
         if (write.table !== "seen" || write.op === "remove") continue;
-        const { peerId, incarnation, batchNo } = write.row;
+        const { peerId, incarnation } = write.row;
+        const batchNo = batchNoOf(write.row);
         const records = recordsOf(slot);
         const before = records.get(peerId);
         if (
           before !== undefined &&
-          (incarnation < before.incarnation || (incarnation === before.incarnation && batchNo < before.batchNo))
+          (incarnation < before.incarnation || (incarnation === before.incarnation && batchNo < batchNoOf(before)))
         )
           throw new Violation(
             "S21",
-            `peer ${slot} had peer ${peerId} on record at ${before.incarnation}.${before.batchNo}`,
+            `peer ${slot} had peer ${peerId} on record at ${before.incarnation}.${batchNoOf(before)}`,
             `it now records ${incarnation}.${batchNo}`,
           );
         records.set(peerId, write.row);

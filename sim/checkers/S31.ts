@@ -2,8 +2,11 @@
 import type { Digest } from "../../core/Digest.ts";
 import type { Checker } from "../Checker.ts";
 import { type Ghost, maskOf } from "../Ghost.ts";
-import { batchHash } from "../../core/protocol/Statement.ts";
+import { type BatchHeader, batchHash } from "../../core/protocol/Statement.ts";
 import { Violation } from "../Violation.ts";
+
+const isSame = ({ crypto }: Ghost, left: BatchHeader, right: BatchHeader): boolean =>
+  left === right || batchHash(crypto, left) === batchHash(crypto, right);
 
 export const S31 = (ghost: Ghost): Checker => {
   const highest = new Map<number, number>();
@@ -27,19 +30,14 @@ export const S31 = (ghost: Ghost): Checker => {
         }
         if (write.table === "certificates") writersSeq.highest = Math.max(writersSeq.highest, write.row.proposal.seq);
         if (write.table === "seen") {
-          const { peerId, batchNo, batchHash: hash } = write.row;
-          const header = ghost.batch(peerId, batchNo);
-          const signed =
-            header === undefined
-              ? batchNo === 0
-                ? ghost.membership?.digest
-                : undefined
-              : batchHash(ghost.crypto, header);
-          if (signed !== hash)
+          const { peerId, newest } = write.row;
+          const real = newest && ghost.batch(peerId, newest.header.batchNo);
+          const isReal = newest === undefined || (real !== undefined && isSame(ghost, newest.header, real));
+          if (!isReal)
             throw new Violation(
               "S31",
-              `peer ${slot} recorded batch ${batchNo} of peer ${peerId} with hash ${hash}`,
-              `peer ${peerId} made ${signed ?? "no such batch"} durable`,
+              `peer ${slot} recorded batch ${newest.header.batchNo} of peer ${peerId}`,
+              `peer ${peerId} made ${real === undefined ? "no such batch" : "another one"} durable`,
             );
         }
         if (write.table === "counters") {

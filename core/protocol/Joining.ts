@@ -1,0 +1,52 @@
+/**
+ * After every start a peer asks all others what they have seen of it. Until each
+ * has shown that it has seen nothing this peer does not remember, it signs no
+ * statement: its disk may have gone back in time (protocol.md 3.1, 4i, S22). It
+ * still applies certificates, which others have signed, and reads go on.
+ *
+ * A peer whose topology was pinned by this very process has nothing to prove.
+ */
+import type { PeerId } from "./Topology.ts";
+import type { Turn } from "../Turn.ts";
+import { acknowledgeLate } from "./Delivery.ts";
+import type { Ready } from "./Message.ts";
+import { ask, nonceFor, ownFault } from "./Readiness.ts";
+import { quarantineIfBehind } from "./Rollback.ts";
+
+const JOIN_AGAIN_MILLIS = 500;
+
+/** Takes up what a restart or a seal interrupted. */
+export const takeUp = (turn: Turn): void => {
+  const { preparations, refused, aborting, outbox, prunable } = turn.state;
+  if (preparations.size + refused.size + aborting.size > 0) turn.arm("resolve", 1);
+  if (outbox.size > 0) turn.arm("deliver", 1);
+  if (prunable.size > 0) turn.arm("prune", 1);
+};
+
+/** Begins to ask, as soon as this process can answer for itself. */
+export const join = (turn: Turn): void => {
+  if (!turn.isJoining || ownFault(turn) !== undefined) return;
+  turn.state.joinNonce ??= turn.context.entropy;
+  ask(turn, turn.state.joinNonce, turn.state.unproven);
+  turn.arm("join", JOIN_AGAIN_MILLIS);
+};
+
+export const onJoinTimer = (turn: Turn): void => join(turn);
+
+/**
+ * A member's answer. Only one that its sender signed proves anything, and only a header that this peer itself
+ * signed can show that it has forgotten something: nobody can put another peer out by a claim.
+ */
+export const onJoinAnswer = (turn: Turn, from: PeerId, ready: Ready): void => {
+  const { joinNonce } = turn.state;
+  if (ready.peerId !== from || ownFault(turn) !== undefined) return;
+  if (joinNonce === undefined || ready.nonce !== nonceFor(turn, joinNonce, from)) return;
+  if (ready.sealed || ready.topologyDigest !== turn.membership.digest) return;
+  quarantineIfBehind(turn, ready.seen);
+  if (ownFault(turn) !== undefined) return;
+  turn.edit("unproven").delete(from);
+  if (turn.isJoining) return;
+  turn.state.joinNonce = undefined;
+  acknowledgeLate(turn);
+  takeUp(turn);
+};
