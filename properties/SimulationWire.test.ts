@@ -82,7 +82,10 @@ const messages: ReadonlyArray<readonly [string, Message]> = [
       signature: own.sign("T", { write: () => {}, read: () => 0 }, 0),
     },
   ],
-  ["a probe", { _tag: "ReadyProbe", nonce: NONCE, topologyDigest: digest("a"), configDigest: digest("3"), seen: undefined }],
+  [
+    "a probe",
+    { _tag: "ReadyProbe", nonce: NONCE, topologyDigest: digest("a"), configDigest: digest("3"), seen: undefined },
+  ],
   ["an answer to a probe", ready(false)],
   ["a sealed peer's answer", ready(true)],
   ["votes", { _tag: "Votes", statements: [] }],
