@@ -105,7 +105,7 @@ describe("a development cluster", () => {
 describe("a peer whose disk fails", () => {
   it("stops at once with one line of log, and leaves the outcome open", async () => {
     const cluster = track(await ServerCluster.found(1, "approvers: {answer-timeout: 1s}"));
-    await cluster.tamper(1, "DROP TABLE audit");
+    await cluster.tamper(1, "CREATE TRIGGER full BEFORE INSERT ON records BEGIN SELECT RAISE(FAIL, 'full'); END");
     const open = await cluster.register(1, registration("unknown"));
     expect(open.json).toMatchObject({
       status: 503,

@@ -9,6 +9,14 @@ export const places = ["records", "working"] as const;
 export type Place = (typeof places)[number];
 
 /** Written once and kept; a slot changes once more, while it still lies at the end. */
-const kept: ReadonlySet<TableName> = new Set(["batches", "slots", "approvers", "keys", "certificates", "audit"]);
+const kept: ReadonlySet<TableName> = new Set([
+  "batches",
+  "slots",
+  "approvers",
+  "keys",
+  "certificates",
+  "audit",
+  "strays",
+]);
 
 export const placeOf = (table: TableName): Place => (kept.has(table) ? "records" : "working");
