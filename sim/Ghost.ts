@@ -52,6 +52,8 @@ export class Ghost {
   readonly total: number;
   /** Every peer of the world. */
   readonly everyone: PeerMask;
+  /** Peers whose durable word has been taken back behind their own backs. */
+  forgetful: PeerMask = 0;
   /** The membership that was pinned first. */
   membership: Membership | undefined;
   readonly proposals = new Map<Digest, ProposalFacts>();

@@ -119,6 +119,15 @@ export class LayeredDisk<V> {
     else this.#rows(table).set(key, value);
   }
 
+  /** Keeps the content as it is now; what it returns brings it back, durable, and nothing else. */
+  photograph(): () => void {
+    const kept = [...this.#tables].map(([table, rows]) => [table, new Map(rows)] as const);
+    return () => {
+      this.wipe();
+      for (const [table, rows] of kept) this.#tables.set(table, new Map(rows));
+    };
+  }
+
   /** Takes everything away. */
   wipe(): void {
     this.losePower();

@@ -161,11 +161,42 @@ const assertProgress = (world: World, workload: Workload): void => {
 export const assertLiveness = (world: World, workload: Workload): void => {
   workload.stop();
   heal(world);
-  if (world.peers.some((peer) => !peer.honest)) return assertRefusedByName(world);
+  const odd = world.peers.filter((peer) => !peer.honest);
+  if (odd.some((peer) => !peer.rolledBack)) return assertRefusedByName(world);
+  if (odd.length > 0 && isFoundOut(world)) return assertStandsStill(world, workload);
   settle(world);
   for (const facts of world.ghost.proposals.values()) if (facts.aborted !== 0) world.marks.add("settled by an abort");
   assertProgress(world, workload);
   settle(world);
+  world.sweep();
+};
+
+/** Whether a peer on an old disk learns it from the others; what it lost may also be known to nobody. */
+const isFoundOut = (world: World): boolean => {
+  world.run(world.now + 5 * SECOND);
+  const isOut = world.peers.some(({ state }) => state?.quarantine !== undefined);
+  world.marks.add(isOut ? "rolled back: found out" : "rolled back: nothing missed");
+  return isOut;
+};
+
+/** While a member is in quarantine no change goes on, whoever is asked, and somebody names that member. */
+const assertStandsStill = (world: World, workload: Workload): void => {
+  for (const peer of world.peers) {
+    const outcome = attempt(world, workload, peer, workload.freshCommand());
+    if (typeof outcome !== "string" && outcome._tag === "Registered")
+      throw new Violation(
+        "S22",
+        "a member ran from an old disk and is in quarantine",
+        `a registration through peer ${peer.slot} succeeded`,
+      );
+    const isNamed = typeof outcome !== "string" && outcome._tag === "Rejected" && outcome.rejection.members.length > 0;
+    if (!isNamed)
+      throw new Violation(
+        "L5",
+        "a member ran from an old disk and is in quarantine",
+        `a registration through peer ${peer.slot} gave ${nameOf(outcome)} and names nobody`,
+      );
+  }
   world.sweep();
 };
 

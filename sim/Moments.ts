@@ -1,4 +1,5 @@
 /** Faults that wait for one moment of the protocol and strike exactly then. */
+import { maskOf } from "./Ghost.ts";
 import type { Prng } from "./Prng.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { Nemesis, World } from "./World.ts";
@@ -110,6 +111,32 @@ const wipeOne = (random: Prng): Nemesis => {
   };
 };
 
+/** One peer comes back on the disk it had a while ago, and does not say so. */
+const rollBackOne = (random: Prng): Nemesis => {
+  const slots = new Map<number, number>();
+  const atFlush = random.between(1, 80);
+  const laterMicros = random.pick([2_000, 20_000, 200_000, 2 * SECOND]);
+  let restore: (() => void) | undefined;
+  return {
+    flushed: (world, peer) => {
+      const count = (slots.get(peer.slot) ?? 0) + 1;
+      slots.set(peer.slot, count);
+      if (restore !== undefined || count !== atFlush || peer.state?.membership === undefined) return;
+      restore = peer.disk.photograph();
+      world.after(world.streams.crashes.between(1, laterMicros), () => {
+        if (world.healed) return;
+        world.faults.add("disk from an older snapshot");
+        world.crash(peer, "power", false);
+        restore?.();
+        peer.honest = false;
+        peer.rolledBack = true;
+        world.ghost.forgetful |= maskOf(peer.slot);
+        world.start(peer);
+      });
+    },
+  };
+};
+
 /** Before anything is initialized: the last peer is given the configuration and the id of the first one. */
 const duplicateId = (): Nemesis => ({
   started: (world) => {
@@ -132,5 +159,6 @@ export const moments = {
   crashBetweenCommits,
   writerRestartAfterPrepare,
   wipeOne,
+  rollBackOne,
   duplicateId,
 } as const;

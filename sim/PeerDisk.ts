@@ -25,4 +25,6 @@ export interface PeerDisk extends PeerStore {
   /** Brings every damaged or deleted row back as it was. */
   readonly repair: () => void;
   readonly wipe: () => void;
+  /** Keeps the content as it is now; what it returns brings all of it back, as an old snapshot would. */
+  readonly photograph: () => () => void;
 }

@@ -254,6 +254,16 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
     tampering: rows("slots", (row) => ({ ...row, outcome: "PREPARED", ack: undefined })),
   },
   {
+    name: "nobody-remembers",
+    changes: "no member tells another what it has seen of it, so one on an old disk joins and signs again",
+    finds: "S22",
+    schedule: "rollback-silent",
+    tampering: () => ({
+      delivered: (_world, _peer, message) =>
+        message._tag === "Ready" || message._tag === "ReadyProbe" ? { ...message, seen: undefined } : message,
+    }),
+  },
+  {
     name: "blind-reader",
     changes: "reads find nothing",
     finds: "S25",

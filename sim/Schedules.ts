@@ -157,6 +157,12 @@ const schedules = {
     }),
   },
   "wiped-peer": { plan: () => ({ faultsWhileFounding: true }), nemeses: (random: Prng) => [moments.wipeOne(random)] },
+  "rollback-silent": {
+    plan: (random: Prng) => ({
+      faults: random.chance(500) ? new Map() : weights(...BUSY_FAULTS, "lossy link", "slow link"),
+    }),
+    nemeses: (random: Prng) => [moments.rollBackOne(random)],
+  },
   "duplicate-id": { plan: () => ({}), nemeses: () => [moments.duplicateId()] },
 } as const satisfies { readonly [name: string]: Schedule };
 
@@ -182,7 +188,7 @@ const FAST_STEPS = 2_000;
 const REAL_STEPS = 120;
 const REAL_SEEDS = 16;
 /** These need somebody else to fail. */
-const CLUSTERS_ONLY: ReadonlySet<ScheduleName> = new Set(["wiped-peer", "duplicate-id"]);
+const CLUSTERS_ONLY: ReadonlySet<ScheduleName> = new Set(["wiped-peer", "duplicate-id", "rollback-silent"]);
 
 /** The plan of a run, and what waits for its moments. */
 export const planOf = (options: RunOptions): { readonly plan: Plan; readonly nemeses: ReadonlyArray<Nemesis> } => {

@@ -103,6 +103,14 @@ export class SealedDisk implements PeerDisk {
     this.#bytes.layers.wipe();
   }
 
+  photograph(): () => void {
+    const restore = this.#bytes.layers.photograph();
+    return () => {
+      this.#originals.clear();
+      restore();
+    };
+  }
+
   #put(original: Original): void {
     const { table, key, instead } = original;
     const name = `${table}/${key}`;

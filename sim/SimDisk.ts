@@ -100,6 +100,15 @@ export class SimDisk implements PeerDisk {
     this.#rows.wipe();
   }
 
+  photograph(): () => void {
+    const restore = this.#rows.photograph();
+    return () => {
+      this.#damaged.clear();
+      this.#deleted.clear();
+      restore();
+    };
+  }
+
   #assertWhole(table: TableName, key: string): void {
     if (this.#damaged.size > 0 && this.#damaged.has(`${table}/${key}`))
       throw new IntegrityFailure(`${table}/${key}`, "the seal does not hold");

@@ -51,6 +51,8 @@ export class SimPeer implements Watched {
   readonly disk: PeerDisk;
   readonly clock: ClockError = { offsetMillis: 0, driftPerMillion: 0 };
   honest = true;
+  /** It came back on an old disk without a word. */
+  rolledBack = false;
   /** Its clock was off by more than the tolerated skew; a process never forgets the latest time it saw. */
   hadClockStep = false;
   /** Rows were taken away or changed since the last repair. */

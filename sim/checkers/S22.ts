@@ -1,26 +1,53 @@
-/** S22: the batches of a peer are numbered without a gap and each names the hash of the one before. */
+/**
+ * S22: the batches of a peer are numbered without a gap and each names the hash of the one before. Not even a
+ * peer that came back on an old disk signs a batch again that an honest peer has on record.
+ */
 import { batchHash } from "../../core/protocol/Statement.ts";
-import type { Checker } from "../Checker.ts";
+import type { Rows } from "../../core/Tables.ts";
+import type { Checker, Watched } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
+type Header = Rows["batches"]["header"];
+
 export const S22 = (ghost: Ghost): Checker => {
   const last = new Map<number, { readonly batchNo: number; readonly hash: string }>();
+  /** The highest batch of each peer that an honest one has recorded, and who that is. */
+  const recorded = new Map<number, { readonly batchNo: number; readonly by: number }>();
+
+  const assertNew = ({ slot }: Watched, { batchNo }: Header): void => {
+    const known = recorded.get(slot);
+    if (known !== undefined && known.batchNo >= batchNo)
+      throw new Violation(
+        "S22",
+        `peer ${known.by} had batch ${known.batchNo} of peer ${slot} on record`,
+        `peer ${slot} made a batch ${batchNo} durable after that`,
+      );
+  };
+
+  const assertNext = ({ slot }: Watched, header: Header): void => {
+    const before = last.get(slot) ?? { batchNo: 0, hash: ghost.membership?.digest ?? "" };
+    if (header.batchNo !== before.batchNo + 1 || header.prevBatchHash !== before.hash)
+      throw new Violation(
+        "S22",
+        `the newest batch of peer ${slot} was ${before.batchNo} with hash ${before.hash}`,
+        `it made batch ${header.batchNo} durable, which names ${header.prevBatchHash} as the one before`,
+      );
+    last.set(slot, { batchNo: header.batchNo, hash: batchHash(ghost.crypto, header) });
+  };
+
   return {
     id: "S22",
-    flushed: ({ slot, honest }, writes) => {
-      if (!honest) return;
+    flushed: (peer, writes) => {
       for (const write of writes) {
-        if (write.table !== "batches" || write.op === "remove") continue;
-        const { header } = write.row;
-        const before = last.get(slot) ?? { batchNo: 0, hash: ghost.membership?.digest ?? "" };
-        if (header.batchNo !== before.batchNo + 1 || header.prevBatchHash !== before.hash)
-          throw new Violation(
-            "S22",
-            `the newest batch of peer ${slot} was ${before.batchNo} with hash ${before.hash}`,
-            `it made batch ${header.batchNo} durable, which names ${header.prevBatchHash} as the one before`,
-          );
-        last.set(slot, { batchNo: header.batchNo, hash: batchHash(ghost.crypto, header) });
+        if (write.op === "remove") continue;
+        if (write.table === "batches") {
+          assertNew(peer, write.row.header);
+          if (peer.honest) assertNext(peer, write.row.header);
+        }
+        const newest = write.table === "seen" && peer.honest ? write.row.newest?.header : undefined;
+        if (newest !== undefined && newest.batchNo > (recorded.get(newest.peerId)?.batchNo ?? 0))
+          recorded.set(newest.peerId, { batchNo: newest.batchNo, by: peer.slot });
       }
     },
   };

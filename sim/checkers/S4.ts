@@ -30,11 +30,13 @@ export const S4 = (ghost: Ghost): Checker => {
             `peer ${firstOf(facts.applied)} applied proposal ${facts.id}`,
             `peer ${abortedAt} aborted it`,
           );
-        if (facts.refusals !== 0)
+        // Who came back on an old disk may have refused and signed a receipt, and is found out by that.
+        const refusals = facts.refusals & ~ghost.forgetful;
+        if (refusals !== 0)
           throw new Violation(
             "S4",
             `peer ${firstOf(facts.applied)} applied proposal ${facts.id}`,
-            `a member has a durable REFUSAL of it, so that no certificate can exist (members ${facts.refusals.toString(2)})`,
+            `a member has a durable REFUSAL of it, so that no certificate can exist (members ${refusals.toString(2)})`,
           );
       }
     },
