@@ -1,6 +1,6 @@
 /**
  * Three real peers under 64 concurrent registrations; each in turn is killed with
- * SIGKILL and started again. What was answered 201 is on all three, byte for byte,
+ * SIGKILL and started again. What was answered 201 or 200 is on all three, byte for byte,
  * and nothing is on some only.
  */
 import { spawn } from "node:child_process";
@@ -73,10 +73,12 @@ const refIn = (text: string): string => {
 const isReady = async (origin: string): Promise<boolean> =>
   (await call(origin, "/v1/custody/system/ready")).status === 200;
 
+/** What is not applied or aborted everywhere yet. */
 const openBusiness = async (origin: string): Promise<number> => {
   const { text } = await call(origin, "/v1/custody/system/status");
-  const status: { readonly detail: { readonly outbox: number } } = JSON.parse(text);
-  return status.detail.outbox;
+  const { detail }: { readonly detail: { readonly [what in "outbox" | "uncommitted" | "locks"]: number } } =
+    JSON.parse(text);
+  return detail.outbox + detail.uncommitted + detail.locks;
 };
 
 /** Asks until the answer is yes; the test's own time limit ends it. */
@@ -102,7 +104,7 @@ const approversOf = (peerId: number): Promise<ReadonlyMap<string, string>> => {
 
 for (const victim of [3, 2, 1])
   it(
-    `keeps every registration answered 201 when peer ${victim} is killed under load`,
+    `keeps every registration answered with success, and leaves nothing undecided, when peer ${victim} is killed under load`,
     async () => {
       const { peers } = cluster.ready;
       const killed = peers.find((each) => each.id === victim);
@@ -118,8 +120,9 @@ for (const victim of [3, 2, 1])
             registration(`k${victim}-${index}-${round}`),
           );
           answers += 1;
-          if (status === 201) confirmed.push(refIn(text));
-          expect([201, 503, 0]).toContain(status);
+          // 200: the answer was lost between two peers, and the approver stood when it was asked for again.
+          if (status === 201 || status === 200) confirmed.push(refIn(text));
+          expect([201, 200, 503, 0]).toContain(status);
           if (answers >= BEFORE_THE_KILL && !isKilled) {
             isKilled = true;
             process.kill(killed.pid, "SIGKILL");
