@@ -70,6 +70,20 @@ describe("sealed rows", () => {
     expect(open().verifyAll()).toBeUndefined();
   });
 
+  it("are verified a page at a time, to the last one", () => {
+    commit(...Array.from({ length: 1_200 }, (_, index) => insert(`many-${String(index).padStart(4, "0")}`, "someone")));
+    const pauses = (): number => {
+      const pages = open().verifyPages();
+      let count = 0;
+      for (let page = pages.next(); page.done !== true; page = pages.next()) count += 1;
+      return count;
+    };
+    expect(pauses()).toBe(2);
+    const last = onDisk("many-1199");
+    tables.get("keys")?.set("many-1199", { ...last, row: Uint8Array.of(...last.row.slice(0, -1), 0) });
+    expect(open().verifyAll()).toBe("the rows do not add up to the signed head");
+  });
+
   it("read without the private key, against the key the peer row names", () => {
     expect(open("none").get("keys", "a")).toEqual({ id: "anna" });
     expect(open("none").verifyAll()).toBe("the integrity key is not in memory");

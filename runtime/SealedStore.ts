@@ -140,9 +140,11 @@ export class SealedStore implements PeerStore {
   /**
    * Reads everything and holds it against the signed head: finds rows that were
    * changed, deleted, added or brought back from an older time. Needs the
-   * integrity key. Returns where it does not hold, or undefined.
+   * integrity key. Returns where it does not hold, or undefined. It stops after
+   * every page, so that its caller can do something else in between; nothing may
+   * be committed before it has ended.
    */
-  verifyAll(): string | undefined {
+  *verifyPages(): Generator<undefined, string | undefined> {
     const integrity = this.#integrity;
     if (integrity === undefined) return "the integrity key is not in memory";
     try {
@@ -165,6 +167,7 @@ export class SealedStore implements PeerStore {
           const last = page.at(-1);
           if (last === undefined || page.length < SCAN_PAGE) break;
           after = last.key;
+          yield undefined;
         }
       }
       if (rows !== head.rows)
@@ -174,6 +177,14 @@ export class SealedStore implements PeerStore {
       if (fault instanceof IntegrityFailure) return fault.message;
       throw fault;
     }
+  }
+
+  /** {@link verifyPages} without a pause. */
+  verifyAll(): string | undefined {
+    const pages = this.verifyPages();
+    let page = pages.next();
+    while (page.done !== true) page = pages.next();
+    return page.value;
   }
 
   #headNow(integrity: IntegrityKey): Head {

@@ -76,6 +76,17 @@ const notAnswered = (detail: string): Answer => ({
   ),
 });
 
+/** Verifies every stored row, a page at a time: reads and probes go on in between, and a sealed peer writes nothing. */
+const verified = async (store: SealedStore): Promise<string | undefined> => {
+  const pages = store.verifyPages();
+  let page = pages.next();
+  while (page.done !== true) {
+    await new Promise((resolve) => void setImmediate(resolve));
+    page = pages.next();
+  }
+  return page.value;
+};
+
 export class Peer {
   readonly #ports: PeerPorts;
   readonly #replies = new Replies();
@@ -194,9 +205,9 @@ export class Peer {
    */
   async unseal(keys: PeerKeys): Promise<string | undefined> {
     const { driver, store } = this.#running;
-    this.#keys = keys;
     store.useKey(keys.integrity);
-    const fault = store.verifyAll();
+    const fault = await verified(store);
+    this.#keys = keys;
     if (fault !== undefined) this.#dispatch({ _tag: "IntegrityLost", where: fault }, "IntegrityLost");
     this.#ports.metrics.count("custody_events_total", "Unsealed");
     this.#guarded(() => driver.unseal(keys.identity));

@@ -1,0 +1,102 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { describe, expect, it } from "vitest";
+import type { Digest } from "../../core/Digest.ts";
+import { REGISTER_PATH } from "../../core/registry/Registration.ts";
+import { actor } from "../../properties/cluster/Cluster.ts";
+import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
+import { cryptoBackend, type PeerKeys } from "../crypto/CryptoBackend.ts";
+import { Metrics } from "./Metrics.ts";
+import { Peer } from "./Peer.ts";
+
+const backend = cryptoBackend("portable");
+const keys = (fill: number): PeerKeys =>
+  backend.keysOf({
+    identitySeed: new Uint8Array(32).fill(fill),
+    integritySeed: new Uint8Array(32).fill(fill + 1),
+  });
+const mono = { peerId: 1, threshold: 1, total: 1 };
+const vault = new Uint8Array(8);
+
+/** A mono peer on a store whose flushes end when the test says so; by default at once. */
+const start = (tables: MemoryTables = new Map()) => {
+  const waiting: Array<() => void> = [];
+  let isSlow = false;
+  const bytes = new MemoryByteStore({ tables, schedule: (flush) => (isSlow ? void waiting.push(flush) : flush()) });
+  const peer = new Peer({
+    bytes,
+    backend,
+    settings: {
+      configDigest: "11".repeat(32) as Digest,
+      audience: "custody",
+      issuer: undefined,
+      peers: [],
+      bootstrapSecret: undefined,
+      development: true,
+      answerMillis: 1_000,
+    },
+    metrics: new Metrics(),
+    now: () => 1_800_000_000_000,
+    elapsedMillis: () => 0,
+    send: () => undefined,
+    halt: (reason) => {
+      throw reason;
+    },
+  });
+  return { peer, waiting, slowDown: () => void (isSlow = true), tables };
+};
+
+const turnOfTheLoop = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+const publicKey64 = Buffer.from(ed25519.getPublicKey(new Uint8Array(32).fill(7))).toString("base64");
+const body = { id: "alice", credential: { type: "SIGNATURE", algorithm: "ED25519", publicKey64 } };
+const registration = {
+  method: "POST",
+  path: REGISTER_PATH,
+  ifMatch: undefined,
+  rawBody: utf8ToBytes(JSON.stringify(body)),
+};
+
+describe("a peer that is sealed while a flush is under way", () => {
+  it("keeps its keys until that flush has ended, and what it wrote stands", async () => {
+    const { peer, waiting, slowDown } = start();
+    await peer.initialize(keys(1), vault, mono);
+    await peer.unseal(keys(1));
+    slowDown();
+    const registering = peer.mutate(registration, "token", actor);
+    while (waiting.length === 0) await turnOfTheLoop();
+    let isSealed = false;
+    const sealing = peer.seal().then(() => {
+      isSealed = true;
+    });
+    await turnOfTheLoop();
+    expect(isSealed).toBe(false);
+    // Whatever came before the seal needs the key for each of its flushes, however slow.
+    for (let flush = waiting.shift(); flush !== undefined; flush = waiting.shift()) {
+      expect(isSealed).toBe(false);
+      flush();
+      await turnOfTheLoop();
+    }
+    await sealing;
+    expect(await registering).toMatchObject({ _tag: "Registered", created: true });
+    expect(peer.state.unsealed).toBe(false);
+    expect(peer.state.registry.approvers).toBe(1);
+  });
+});
+
+describe("a peer whose records do not hold", () => {
+  it("is not a new one: it cannot be initialized again, and its rows stay as they are", async () => {
+    const first = start();
+    await first.peer.initialize(keys(1), vault, mono);
+    first.peer.stop();
+    const row = first.tables.get("peer")?.get("self");
+    if (row === undefined) throw new Error("the peer was initialized");
+    first.tables.get("peer")?.set("self", { ...row, row: Uint8Array.of(...row.row.slice(0, -1), 0) });
+    const before = structuredClone(first.tables);
+    const { peer } = start(first.tables);
+    expect(peer.state.integrityFault).toBeDefined();
+    const answer = await peer.initialize(keys(3), vault, mono);
+    expect(answer._tag).toBe("Rejected");
+    expect(first.tables).toEqual(before);
+  });
+});
