@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { actor, Cluster, crypto } from "../../properties/cluster/Cluster.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import type { ActorCheck } from "../Event.ts";
@@ -212,6 +212,25 @@ describe("an abort vote", () => {
     expect(cluster.row(2, "preparations", preparation.id)?.state).toBe("PREPARED");
     deliver(cluster, forgedBy(cluster, 3, preparation.own, { kind: "REFUSAL", detail: "EXPIRED" }));
     expect(cluster.row(2, "preparations", preparation.id)?.state).toBe("PLEDGED");
+  });
+
+  it("costs one look, however often the same member repeats it in one message", () => {
+    const { cluster, preparation } = prepared();
+    const forged = forgedBy(cluster, 3, preparation.own, { kind: "REFUSAL" });
+    const copies = Array.from({ length: 500 }, (_, index) => ({
+      ...forged,
+      signature: index.toString(16).padStart(128, "0") as SignedStatement["signature"],
+    }));
+    const verify = vi.spyOn(crypto, "verify");
+    cluster.peers.get(2)?.dispatch({
+      _tag: "Deliver",
+      from: 3,
+      message: { _tag: "Votes", statements: copies },
+      actors: [],
+    });
+    expect(verify.mock.calls.length).toBe(1);
+    verify.mockRestore();
+    expect(cluster.peers.get(2)?.state.preparations.get(preparation.id)?.votes.size).toBe(0);
   });
 
   it("of this peer's own that it does not remember puts it in quarantine", () => {
