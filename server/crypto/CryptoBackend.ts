@@ -1,6 +1,7 @@
 /** The two libraries a peer may compute with. All peers of a cluster use the same one: it is in the configuration digest. */
 import { hkdfSync } from "node:crypto";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { installedProviders, type SignatureProvider } from "../../core/credential/SignatureProvider.ts";
 import type { Crypto, Signer } from "../../core/Crypto.ts";
 import type { PublicKey } from "../../core/Digest.ts";
 import { type CryptoPrimitives, cryptoOf, signerOf } from "../../runtime/CryptoPrimitives.ts";
@@ -9,6 +10,7 @@ import type { IntegrityKey } from "../../runtime/RowSeal.ts";
 import type { Config } from "../config/ConfigSchema.ts";
 import type { KeyMaterial } from "../seal/SealProvider.ts";
 import { nativePrimitives, nativeSigningKey, type NativeSigningKey } from "./NativeCrypto.ts";
+import { nativeProviders } from "./NativeProviders.ts";
 import { OwnSignatures } from "./OwnSignatures.ts";
 
 /** The private keys of a peer, ready to use. */
@@ -19,6 +21,8 @@ export interface PeerKeys {
 
 export interface CryptoBackend {
   readonly crypto: Crypto;
+  /** The signature algorithms approvers may use: of one opinion about every key, whichever backend checks it. */
+  readonly providers: ReadonlyMap<string, SignatureProvider>;
   /** Makes keys of two 32-byte seeds; the seeds may be overwritten afterwards. */
   readonly keysOf: (material: KeyMaterial) => PeerKeys;
 }
@@ -40,7 +44,11 @@ const portableSigningKey: SigningKey = (seed) => {
   return { publicKey: nobleSigning.publicKeyOf(own), sign: (message) => nobleSigning.sign(own, message) };
 };
 
-const backendOf = (primitives: CryptoPrimitives, signingKey: SigningKey): CryptoBackend => {
+const backendOf = (
+  primitives: CryptoPrimitives,
+  providers: CryptoBackend["providers"],
+  signingKey: SigningKey,
+): CryptoBackend => {
   const own = new OwnSignatures();
   const signer = (seed: Uint8Array): Signer => {
     const { publicKey, sign } = signingKey(seed);
@@ -52,6 +60,7 @@ const backendOf = (primitives: CryptoPrimitives, signingKey: SigningKey): Crypto
   };
   return {
     crypto: cryptoOf(own.knownTo(primitives)),
+    providers,
     keysOf: ({ identitySeed, integritySeed }) => ({
       identity: signer(identitySeed),
       integrity: { ...signer(integritySeed), setKey: setKeyOf(integritySeed) },
@@ -61,4 +70,6 @@ const backendOf = (primitives: CryptoPrimitives, signingKey: SigningKey): Crypto
 
 /** The backend a configuration asks for (`crypto.backend`). */
 export const cryptoBackend = (name: Config["crypto"]["backend"]): CryptoBackend =>
-  name === "native" ? backendOf(nativePrimitives, nativeSigningKey) : backendOf(noblePrimitives, portableSigningKey);
+  name === "native"
+    ? backendOf(nativePrimitives, nativeProviders, nativeSigningKey)
+    : backendOf(noblePrimitives, installedProviders, portableSigningKey);

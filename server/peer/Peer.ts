@@ -5,7 +5,6 @@
 import { randomBytes } from "node:crypto";
 import type { Either } from "effect";
 import type { Answer } from "../../core/Action.ts";
-import { installedProviders } from "../../core/credential/SignatureProvider.ts";
 import type { Digest } from "../../core/Digest.ts";
 import type { ActorCheck, Event, Settings } from "../../core/Event.ts";
 import type { PeerState } from "../../core/PeerState.ts";
@@ -244,7 +243,7 @@ export class Peer {
       elapsed: elapsedMillis,
       entropy,
       crypto: backend.crypto,
-      providers: installedProviders,
+      providers: backend.providers,
       settings,
       send: (to, message) => this.#send(to, message),
       reply: (requestId, answer) => this.#replies.answer(requestId, answer),
