@@ -36,10 +36,15 @@ const answer = (
   else turn.send(entryPeer, message);
 };
 
-/** Whether something about an approver is reserved or applied here: then no answer may say that nothing is. */
-const mayBeReserved = ({ state }: Turn, ref: string | undefined): boolean => {
-  const holder = ref === undefined ? undefined : state.locks.get(`ref:${ref}`);
-  return holder !== undefined && !state.aborting.has(holder);
+/**
+ * Whether something about the approver is reserved or applied here: then no answer may say that nothing is. What is
+ * applied counts for a forwarded request only: it may be a copy whose first answer was lost.
+ */
+const mayStand = ({ self, state, context }: Turn, { entryPeer, ref }: Caller): boolean => {
+  if (ref === undefined) return false;
+  const holder = state.locks.get(`ref:${ref}`);
+  if (holder !== undefined) return !state.aborting.has(holder);
+  return entryPeer !== self && context.view.get("approvers", ref) !== undefined;
 };
 
 /** How sure it is that a later copy of a request would be refused for the same reason. */
@@ -52,7 +57,7 @@ export const answerRejected = (
   rejection: Rejection,
   repeats: Repeats = repeatsOf(rejection),
 ): void => {
-  const told = mayBeReserved(turn, caller.ref) ? { ...rejection, outcomeUnknown: true } : rejection;
+  const told = mayStand(turn, caller) ? { ...rejection, outcomeUnknown: true } : rejection;
   if (caller.entryPeer !== turn.self && repeats === "only if remembered")
     rememberTurnedAway(turn, requestKey(caller), told);
   answer(turn, caller, { _tag: "Rejected", rejection: told }, { _tag: "Rejected", rejection: told });

@@ -208,6 +208,7 @@ export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">)
     else if (!isComplete(crypto, turn.membership, id, certificate)) continue;
     else if (preparation === undefined) forgotten(turn, certificate);
     else if (isFree(turn, preparation, message.acks)) fresh.set(id, { id, certificate });
+    if (fresh.has(id)) for (const receipt of certificate.receipts) turn.noteSeen(receipt);
   }
   const acks = [...again];
   if (turn.state.quarantine === undefined) apply(turn, [...fresh.values()], (signed) => acks.push(...signed));
@@ -241,9 +242,12 @@ const forgotten = (turn: Turn, { receipts }: Certificate): void => {
     turn.quarantine(`this peer signed batch ${own.header.batchNo} and does not remember it`);
 };
 
-/** What the writer knows to be acknowledged by all needs no outbox row here. */
+/**
+ * What the writer knows to be acknowledged by all needs no outbox row here. What this peer itself has not
+ * acknowledged yet, it knows better: the row reminds it to.
+ */
 export const markStable = (turn: Turn, seq: number): void => {
-  for (const open of turn.state.outbox.keys()) if (open <= seq) markPrunable(turn, open);
+  for (const [open, { acks }] of turn.state.outbox) if (open <= seq && acks.has(turn.self)) markPrunable(turn, open);
 };
 
 const markPrunable = (turn: Turn, seq: number): void => {

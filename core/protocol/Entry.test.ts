@@ -191,6 +191,19 @@ describe("a request", () => {
       expect(approvers(cluster)).toEqual([1, 1, 1]);
     });
 
+  it("that is applied everywhere, and whose answer was lost, is never told that nothing is reserved", () => {
+    const cluster = founded();
+    cluster.tamper = (_from, _to, message) =>
+      message._tag === "Outcome" && message.outcome._tag === "Confirmed" ? undefined : message;
+    cluster.register(3, "request", "alice", 7);
+    cluster.pass(300);
+    expect(approvers(cluster)).toEqual([1, 1, 1]);
+    cluster.peers.get(2)?.stop();
+    cluster.tamper = (from, to, message) => (from === 2 || to === 2 ? undefined : message);
+    cluster.pass(6_000);
+    expect(cluster.answers.get("request")).toMatchObject({ _tag: "Rejected", rejection: { outcomeUnknown: true } });
+  });
+
   it("is answered in time, naming the member that has not confirmed, although the wall clock was set back an hour", () => {
     const cluster = founded();
     cluster.tamper = (_from, to, message) => (message._tag === "Prepare" && to === 3 ? undefined : message);

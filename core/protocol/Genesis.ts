@@ -12,6 +12,7 @@ import { type BodyFault, type Rejection, rejection } from "../Rejection.ts";
 import { numberKey, type Rows, SELF } from "../Tables.ts";
 import { FIRST_INCARNATION, type Turn } from "../Turn.ts";
 import { cardMac, firstTopology, type GenesisCard, isCardMac } from "./GenesisCard.ts";
+import { beginJoining } from "./Joining.ts";
 import type { MessageOf } from "./Message.ts";
 import { isPinnedByAll, membershipOf, type PeerId, TOPOLOGY_TAG, topologyCodec, topologyDigest } from "./Topology.ts";
 
@@ -274,4 +275,6 @@ const pin = (turn: Turn, pinned: Rows["topology"]): void => {
     turn.write({ op: "insert", table: "seen", key: numberKey(peerId), row });
   }
   turn.sendAll({ _tag: "GenesisPinned", pinned });
+  // A disk that went back to before the topology looks like one that never had it.
+  beginJoining(turn);
 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { Cluster, crypto } from "../../properties/cluster/Cluster.ts";
+import { actor, Cluster, crypto } from "../../properties/cluster/Cluster.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
-import { slotKey } from "../Tables.ts";
+import { SELF, slotKey } from "../Tables.ts";
 import type { Message } from "./Message.ts";
 import { BATCH_TAG, batchHeaderCodec } from "./Statement.ts";
 
@@ -114,6 +114,73 @@ describe("a peer that has just started", () => {
     restart(cluster, 2);
     cluster.pass(1_000);
     expect(stateOf(cluster, 2).quarantine).toBeUndefined();
+  });
+
+  it("from a disk of before its topology was pinned proves itself like any other", () => {
+    const cluster = new Cluster(3);
+    const olds: Array<MemoryTables> = [];
+    cluster.tamper = (from, _to, message) => {
+      if (from === 2 && message._tag === "GenesisVote" && cluster.row(2, "topology", SELF) === undefined)
+        olds.push(copyOf(cluster.tables.get(2)));
+      return message;
+    };
+    cluster.pass(2_000);
+    cluster.tamper = whole;
+    cluster.register(1, "request", "alice", 7);
+    cluster.pass(2_000);
+    cluster.peers.get(2)?.stop();
+    cluster.tables.set(2, olds[0] ?? new Map());
+    cluster.start(2);
+    cluster.pass(3_000);
+    expect(stateOf(cluster, 2).membership).toBeDefined();
+    expect(stateOf(cluster, 2).quarantine).toContain("does not remember it");
+    expect(cluster.tables.get(2)?.get("batches")?.size ?? 0).toBe(0);
+  });
+
+  it("takes no comfort from a member whose own records do not hold", () => {
+    const cluster = founded();
+    cluster.register(1, "request", "alice", 7);
+    cluster.pass(2_000);
+    cluster.peers.get(3)?.stop();
+    const counters = cluster.tables.get(3)?.get("counters");
+    const row = counters?.get(SELF);
+    if (row === undefined) throw new Error("every peer has counters");
+    counters?.set(SELF, {
+      ...row,
+      row: row.row.map((byte, index) => (index === row.row.length - 1 ? byte ^ 1 : byte)),
+    });
+    cluster.start(3);
+    expect(stateOf(cluster, 3).integrityFault).toBeDefined();
+    restart(cluster, 2);
+    cluster.pass(3_000);
+    expect([...stateOf(cluster, 2).unproven]).toEqual([3]);
+  });
+
+  it("that has applied and not acknowledged refuses nothing of it and forgets nothing of it, whatever the writer says", () => {
+    const cluster = founded();
+    const commits: Array<Message> = [];
+    const prepares: Array<Message> = [];
+    cluster.tamper = (_from, to, message) => {
+      if (message._tag === "Prepare" && to === 2) prepares.push(message);
+      if (message._tag === "Commit" && to === 2) commits.push({ ...message, stableSeq: 1_000 });
+      return message._tag === "Commit" && to === 2 ? undefined : message;
+    };
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    cluster.tamper = (from, to, message) => (message._tag === "Ready" && from === 3 && to === 2 ? undefined : message);
+    restart(cluster, 2);
+    cluster.settle();
+    const tell = (message: Message): void =>
+      cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: 1, message, actors: [actor] });
+    for (const message of commits.slice(0, 1)) tell(message);
+    cluster.pass(200);
+    expect(cluster.row(2, "slots", slotKey(1, 1))).toMatchObject({ outcome: "APPLIED", ack: undefined });
+    expect(stateOf(cluster, 2).outbox.size).toBe(1);
+    cluster.tamper = (from, to, message) => (from === 2 && to === 1 ? undefined : message);
+    cluster.pass(1_000);
+    for (const message of prepares) tell(message);
+    expect(stateOf(cluster, 2).refused.size).toBe(0);
+    expect(cluster.row(2, "slots", slotKey(1, 1))?.ack?.statement.kind).toBe("COMMIT_ACK");
   });
 
   it("counts no answer that was asked for by an earlier process", () => {

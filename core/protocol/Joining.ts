@@ -4,7 +4,8 @@
  * statement: its disk may have gone back in time (protocol.md 3.1, 4i, S22). It
  * still applies certificates, which others have signed, and reads go on.
  *
- * A peer whose topology was pinned by this very process has nothing to prove.
+ * So does a peer that has just pinned its topology: to itself, a disk that went back
+ * to before that looks the same.
  */
 import type { PeerId } from "./Topology.ts";
 import type { Turn } from "../Turn.ts";
@@ -14,6 +15,15 @@ import { ask, nonceFor, ownFault } from "./Readiness.ts";
 import { quarantineIfBehind } from "./Rollback.ts";
 
 const JOIN_AGAIN_MILLIS = 500;
+/** When a founder asks: by then the others have mostly pinned the topology too. */
+const JOIN_FIRST_MILLIS = 20;
+
+/** Has every other member asked again, from now on. */
+export const beginJoining = (turn: Turn): void => {
+  if (turn.others.length === 0) return;
+  turn.state.unproven = new Set(turn.others);
+  turn.arm("join", JOIN_FIRST_MILLIS);
+};
 
 /** Takes up what a restart or a seal interrupted. */
 export const takeUp = (turn: Turn): void => {
@@ -34,14 +44,14 @@ export const join = (turn: Turn): void => {
 export const onJoinTimer = (turn: Turn): void => join(turn);
 
 /**
- * A member's answer. Only one that its sender signed proves anything, and only a header that this peer itself
+ * A member's answer. Only one that its sender signed proves anything, from one whose own records hold, and only a header that this peer itself
  * signed can show that it has forgotten something: nobody can put another peer out by a claim.
  */
 export const onJoinAnswer = (turn: Turn, from: PeerId, ready: Ready): void => {
   const { joinNonce } = turn.state;
   if (ready.peerId !== from || ownFault(turn) !== undefined) return;
   if (joinNonce === undefined || ready.nonce !== nonceFor(turn, joinNonce, from)) return;
-  if (ready.sealed || ready.topologyDigest !== turn.membership.digest) return;
+  if (ready.sealed || !ready.integrityOk || ready.topologyDigest !== turn.membership.digest) return;
   quarantineIfBehind(turn, ready.seen);
   if (ownFault(turn) !== undefined) return;
   turn.edit("unproven").delete(from);

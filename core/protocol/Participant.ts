@@ -135,6 +135,8 @@ export const onPrepare = (
     const slot = turn.context.view.get("slots", slotKey(item.proposal.epoch, item.proposal.seq));
     const known = earlierVote(turn, id, slot);
     if (known !== undefined) return void earlier.push(known);
+    // Applied while joining and not acknowledged yet: it has been judged, only not aloud.
+    if (slot?.proposalId === id) return;
     // Nothing follows from keys that could not be had: the writer asks again, until the deadline decides.
     if (candidate.actor._tag === "Unavailable" && turn.now <= item.proposal.expiresAt) return;
     const bindsSlot = slot === undefined && !taken.has(item.proposal.seq);

@@ -48,6 +48,7 @@ export const refuse = (
 
 const record = (turn: Turn, { id, proposal, writerReceipt, bindsSlot }: Refusing, refusal: SignedStatement): void => {
   const { epoch, seq } = proposal;
+  turn.noteSeen(writerReceipt);
   turn.edit("refused").set(id, {
     id,
     proposal: { epoch, seq },

@@ -5,11 +5,25 @@
  */
 import type { Turn } from "../Turn.ts";
 import { numberKey } from "../Tables.ts";
-import { BATCH_TAG, batchHeaderCodec, type SignedHeader, type SignedStatement, signerOf } from "./Statement.ts";
+import {
+  BATCH_TAG,
+  batchHeaderCodec,
+  isAuthentic,
+  type SignedHeader,
+  type SignedStatement,
+  signerOf,
+} from "./Statement.ts";
 
-/** Puts this peer in quarantine if one of the statements is its own and not in its memory; says whether it is in. */
+/**
+ * Puts this peer in quarantine if one of the statements is its own and not in its memory; says whether it is in.
+ * A statement made for another topology says nothing here, and whoever passes one on is not listened to further.
+ */
 export const quarantineIfForgotten = (turn: Turn, statements: Iterable<SignedStatement>): boolean => {
-  for (const signed of statements) if (signerOf(signed) === turn.self) quarantineIfBehind(turn, signed);
+  for (const signed of statements) {
+    if (signerOf(signed) !== turn.self) continue;
+    if (!isAuthentic(turn.context.crypto, turn.membership, signed)) break;
+    quarantineIfBehind(turn, signed);
+  }
   return turn.state.quarantine !== undefined;
 };
 

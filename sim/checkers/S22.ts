@@ -3,12 +3,28 @@
  * peer that came back on an old disk signs a batch again that an honest peer has on record.
  */
 import { batchHash } from "../../core/protocol/Statement.ts";
-import type { Rows } from "../../core/Tables.ts";
+import type { Rows, Write } from "../../core/Tables.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
 type Header = Rows["batches"]["header"];
+
+/** The batches of others that a row is proof of. */
+const headersIn = (write: Write): ReadonlyArray<Header> => {
+  if (write.op === "remove") return [];
+  switch (write.table) {
+    case "seen":
+      return write.row.newest === undefined ? [] : [write.row.newest.header];
+    case "certificates":
+      return write.row.receipts.map(({ header }) => header);
+    case "preparations":
+    case "refusals":
+      return [write.row.writerReceipt.header];
+    default:
+      return [];
+  }
+};
 
 export const S22 = (ghost: Ghost): Checker => {
   const last = new Map<number, { readonly batchNo: number; readonly hash: string }>();
@@ -45,9 +61,10 @@ export const S22 = (ghost: Ghost): Checker => {
           assertNew(peer, write.row.header);
           if (peer.honest) assertNext(peer, write.row.header);
         }
-        const newest = write.table === "seen" && peer.honest ? write.row.newest?.header : undefined;
-        if (newest !== undefined && newest.batchNo > (recorded.get(newest.peerId)?.batchNo ?? 0))
-          recorded.set(newest.peerId, { batchNo: newest.batchNo, by: peer.slot });
+        if (!peer.honest) continue;
+        for (const { peerId, batchNo } of headersIn(write))
+          if (peerId !== peer.slot && batchNo > (recorded.get(peerId)?.batchNo ?? 0))
+            recorded.set(peerId, { batchNo, by: peer.slot });
       }
     },
   };
