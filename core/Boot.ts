@@ -76,6 +76,7 @@ const deliveryOf = (view: RowView, { proposalId, epoch, seq }: Rows["outbox"]): 
     proposal: certificate.proposal,
     acks: new Map(ack && [[signerOf(ack), ack]]),
     dueAt: 0,
+    isPrunable: false,
   };
 };
 
@@ -139,13 +140,13 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
     highProof: undefined,
     decidedSeq: 0,
     seen: new Map(),
-    seenUnwritten: new Set(),
+    seenWritten: new Map(),
     preparations: new Map(),
     refused: new Map(),
     aborting: new Map(),
     locks: new Map(),
     outbox: new Map(),
-    prunable: new Set(),
+    prunable: 0,
     queue: [],
     rounds: new Map(),
     collecting: new Set(),
@@ -177,6 +178,7 @@ export const boot = (view: RowView, crypto: Crypto, elapsed: number): PeerState 
   const preparations = allRows(view, "preparations").map((row) => preparationOf(row, elapsed));
   const refused = allRows(view, "refusals").map((row) => refusedOf(view, row, elapsed));
   const aborting = allRows(view, "aborts").map((row) => abortingOf(view, row, elapsed));
+  const seen = new Map(allRows(view, "seen").map((row) => [row.peerId, row]));
   const outbox = allRows(view, "outbox").map((row) => deliveryOf(view, row));
   // States of one shape, field for field, are what every step after this reads fastest.
   return draftOf({
@@ -190,7 +192,8 @@ export const boot = (view: RowView, crypto: Crypto, elapsed: number): PeerState 
     highProof: highProofOf(view, membership, counters.highSeq),
     decidedSeq: counters.decidedSeq,
     quarantine: counters.quarantine,
-    seen: new Map(allRows(view, "seen").map((row) => [row.peerId, row])),
+    seen,
+    seenWritten: seen,
     preparations: new Map(preparations.map((each) => [each.id, each])),
     refused: new Map(refused.map((each) => [each.id, each])),
     aborting: new Map(aborting.map((each) => [each.id, each])),

@@ -83,6 +83,8 @@ export interface Delivery {
   readonly acks: ReadonlyMap<PeerId, SignedStatement>;
   /** Monotonic milliseconds: when it is sent again to whoever has not acknowledged it. */
   readonly dueAt: number;
+  /** Acknowledged by all, so that its row may go with the next transaction. */
+  readonly isPrunable: boolean;
 }
 
 /** A caller's request at the writer, judged well-formed and permitted, waiting for its round. */
@@ -170,8 +172,8 @@ export interface PeerState {
   readonly highProof: SignedStatement | undefined;
   readonly decidedSeq: number;
   readonly seen: ReadonlyMap<PeerId, Seen>;
-  /** Members of `seen` that are newer in memory than on disk. */
-  readonly seenUnwritten: ReadonlySet<PeerId>;
+  /** `seen` as it is on disk: behind the one in memory until the next transaction. */
+  readonly seenWritten: ReadonlyMap<PeerId, Seen>;
 
   readonly preparations: ReadonlyMap<Digest, Preparation>;
   readonly refused: ReadonlyMap<Digest, Refused>;
@@ -179,8 +181,8 @@ export interface PeerState {
   /** Lock name to the proposal that holds it. */
   readonly locks: ReadonlyMap<string, Digest>;
   readonly outbox: ReadonlyMap<number, Delivery>;
-  /** Slots whose outbox row may go with the next transaction. */
-  readonly prunable: ReadonlySet<number>;
+  /** How many of the outbox are prunable. */
+  readonly prunable: number;
 
   readonly queue: ReadonlyArray<Queued>;
   readonly rounds: ReadonlyMap<Digest, Round>;
@@ -220,7 +222,7 @@ export const draftOf = (state: PeerState): StateDraft => ({
   highProof: state.highProof,
   decidedSeq: state.decidedSeq,
   seen: state.seen,
-  seenUnwritten: state.seenUnwritten,
+  seenWritten: state.seenWritten,
   preparations: state.preparations,
   refused: state.refused,
   aborting: state.aborting,

@@ -194,7 +194,6 @@ export class Turn {
     if (known === undefined || incarnation !== known.incarnation) return;
     if (known.newest !== undefined && batchNo <= known.newest.header.batchNo) return;
     this.edit("seen").set(peerId, { peerId, incarnation, newest: { header, signature } });
-    this.edit("seenUnwritten").add(peerId);
   }
 
   /** Whether this process has not yet been shown by every other member that its memory is whole. */
@@ -284,20 +283,22 @@ export class Turn {
 
   /** Removes the outbox rows that nobody needs any more; they go with any transaction that happens anyway. */
   prune(): void {
-    if (this.state.prunable.size === 0) return;
-    for (const seq of this.state.prunable) {
-      this.edit("outbox").delete(seq);
+    if (this.state.prunable === 0) return;
+    const outbox = this.edit("outbox");
+    for (const { seq, isPrunable } of this.state.outbox.values()) {
+      if (!isPrunable) continue;
+      outbox.delete(seq);
       this.write({ op: "remove", table: "outbox", key: numberKey(seq) });
     }
-    this.edit("prunable").clear();
+    this.state.prunable = 0;
   }
 
   #writeSeen(): void {
-    for (const peerId of this.state.seenUnwritten) {
-      const row = this.state.seen.get(peerId);
-      if (row !== undefined) this.write({ op: "replace", table: "seen", key: numberKey(peerId), row });
-    }
-    if (this.state.seenUnwritten.size > 0) this.edit("seenUnwritten").clear();
+    const { seen, seenWritten } = this.state;
+    if (seen === seenWritten) return;
+    for (const [peerId, row] of seen)
+      if (row !== seenWritten.get(peerId)) this.write({ op: "replace", table: "seen", key: numberKey(peerId), row });
+    this.state.seenWritten = seen;
   }
 
   #writeCounters(): void {

@@ -5,7 +5,7 @@
  */
 import type { Digest } from "../Digest.ts";
 import { InvariantViolation } from "../Invariant.ts";
-import type { Preparation } from "../PeerState.ts";
+import type { Delivery, Preparation } from "../PeerState.ts";
 import { Limits } from "../Limits.ts";
 import { approverRow } from "../registry/Registration.ts";
 import { includeApprover } from "../registry/Root.ts";
@@ -35,13 +35,12 @@ interface Committed {
 }
 
 /** The highest slot below which the writer knows everything acknowledged by all. */
-export const stableSeq = (turn: Turn): number => {
-  const open = [
-    ...[...turn.state.outbox.keys()].filter((seq) => !turn.state.prunable.has(seq)),
-    ...[...turn.state.preparations.values()].map((each) => each.proposal.seq),
-    ...[...turn.state.aborting.values()].map((each) => each.proposal.seq),
-  ];
-  return open.reduce((lowest, seq) => Math.min(lowest, seq - 1), turn.state.highSeq);
+export const stableSeq = ({ state }: Turn): number => {
+  let stable = state.highSeq;
+  for (const { seq, isPrunable } of state.outbox.values()) if (!isPrunable) stable = Math.min(stable, seq - 1);
+  for (const { proposal } of state.preparations.values()) stable = Math.min(stable, proposal.seq - 1);
+  for (const { proposal } of state.aborting.values()) stable = Math.min(stable, proposal.seq - 1);
+  return stable;
 };
 
 /** Commits those of the proposals whose receipts are complete, and delivers them to every other member. */
@@ -147,7 +146,7 @@ const applyOne = (turn: Turn, { id, certificate }: Committed): void => {
   };
   turn.state.decidedSeq = Math.max(turn.state.decidedSeq, proposal.seq);
   turn.edit("preparations").delete(id);
-  turn.edit("collecting").delete(id);
+  if (turn.state.collecting.has(id)) turn.edit("collecting").delete(id);
   const round = turn.state.rounds.get(id);
   if (round !== undefined) turn.edit("rounds").set(id, { ...round, certificate });
   // The writer keeps its locks until all have applied: its next proposal never meets a stale one.
@@ -158,7 +157,8 @@ const recordApplied = (turn: Turn, id: Digest, proposal: Proposal): void => {
   const { epoch, seq } = proposal;
   const row = { proposalId: id, outcome: "APPLIED" as const, ack: undefined, writerReceipt: undefined };
   turn.write({ op: "replace", table: "slots", key: slotKey(epoch, seq), row });
-  turn.edit("outbox").set(seq, { id, seq, proposal, acks: new Map(), dueAt: turn.elapsed + DELIVER_MILLIS });
+  const dueAt = turn.elapsed + DELIVER_MILLIS;
+  turn.edit("outbox").set(seq, { id, seq, proposal, acks: new Map(), dueAt, isPrunable: false });
 };
 
 const recordAcknowledged = (turn: Turn, seq: number, ack: SignedStatement): void => {
@@ -247,12 +247,14 @@ const forgotten = (turn: Turn, { receipts }: Certificate): void => {
  * acknowledged yet, it knows better: the row reminds it to.
  */
 export const markStable = (turn: Turn, seq: number): void => {
-  for (const [open, { acks }] of turn.state.outbox) if (open <= seq && acks.has(turn.self)) markPrunable(turn, open);
+  for (const delivery of turn.state.outbox.values())
+    if (delivery.seq <= seq && delivery.acks.has(turn.self)) markPrunable(turn, delivery);
 };
 
-const markPrunable = (turn: Turn, seq: number): void => {
-  if (turn.state.prunable.has(seq)) return;
-  turn.edit("prunable").add(seq);
+const markPrunable = (turn: Turn, delivery: Delivery): void => {
+  if (delivery.isPrunable) return;
+  turn.edit("outbox").set(delivery.seq, { ...delivery, isPrunable: true });
+  turn.state.prunable += 1;
   turn.arm("prune", PRUNE_MILLIS);
 };
 
@@ -274,7 +276,7 @@ export const onCommitAcks = (turn: Turn, { statements }: MessageOf<"CommitAcks">
 const concludeDelivery = (turn: Turn, seq: number): void => {
   const delivery = turn.state.outbox.get(seq);
   if (delivery === undefined || delivery.acks.size !== turn.membership.peerIds.length) return;
-  markPrunable(turn, seq);
+  markPrunable(turn, delivery);
   if (!turn.isWriter) return;
   release(turn, delivery.id, delivery.proposal);
   const round = turn.state.rounds.get(delivery.id);
@@ -286,7 +288,7 @@ const concludeDelivery = (turn: Turn, seq: number): void => {
 /** Delivers again, to whoever has not acknowledged, what has waited for it long enough. */
 export const onDeliverTimer = (turn: Turn): void => {
   if (ownFault(turn) !== undefined) return;
-  const open = [...turn.state.outbox.values()].filter((each) => !turn.state.prunable.has(each.seq));
+  const open = [...turn.state.outbox.values()].filter((each) => !each.isPrunable);
   const due = open.filter((each) => each.dueAt <= turn.elapsed).slice(0, Limits.batchProposals);
   for (const peerId of turn.others) {
     const missing = due.filter((each) => !each.acks.has(peerId));
@@ -305,7 +307,7 @@ export const onDeliverTimer = (turn: Turn): void => {
 
 /** An idle peer clears its outbox by itself, and an idle writer tells the others that they may too. */
 export const onPruneTimer = (turn: Turn): void => {
-  if (ownFault(turn) !== undefined || turn.state.prunable.size === 0) return;
+  if (ownFault(turn) !== undefined || turn.state.prunable === 0) return;
   turn.prune();
   if (turn.isWriter) turn.sendAll({ _tag: "Commit", certificates: [], acks: [], stableSeq: stableSeq(turn) });
 };

@@ -30,7 +30,7 @@ export const takeUp = (turn: Turn): void => {
   const { preparations, refused, aborting, outbox, prunable } = turn.state;
   if (preparations.size + refused.size + aborting.size > 0) turn.arm("resolve", 1);
   if (outbox.size > 0) turn.arm("deliver", 1);
-  if (prunable.size > 0) turn.arm("prune", 1);
+  if (prunable > 0) turn.arm("prune", 1);
 };
 
 /** Begins to ask, as soon as this process can answer for itself. */
