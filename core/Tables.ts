@@ -177,7 +177,8 @@ export interface RowView {
   ) => ReadonlyArray<{ readonly key: string; readonly row: Rows[T] }>;
 }
 
-type WriteTo<T extends TableName> =
+/** A change of a row of one table. */
+export type WriteTo<T extends TableName> =
   | { readonly op: "insert" | "replace"; readonly table: T; readonly key: string; readonly row: Rows[T] }
   | { readonly op: "remove"; readonly table: T; readonly key: string };
 

@@ -6,7 +6,7 @@
 import type { Answer } from "../core/Action.ts";
 import type { PeerState } from "../core/PeerState.ts";
 import type { Message } from "../core/protocol/Message.ts";
-import type { Rows, RowView, Write } from "../core/Tables.ts";
+import type { Rows, RowView, TableName, Write, WriteTo } from "../core/Tables.ts";
 
 /** A peer as checkers see it. */
 export interface Watched {
@@ -44,6 +44,11 @@ export interface ReadSeen {
   readonly transactions: number;
 }
 
+/** By table: what looks at each row change of a transaction that has become durable. */
+export type RowHooks = {
+  readonly [T in TableName]?: (peer: Watched, write: WriteTo<T>, writes: ReadonlyArray<Write>) => void;
+};
+
 export interface Checker {
   readonly id: string;
   /** A process of this peer came up and read its store. */
@@ -52,7 +57,11 @@ export interface Checker {
   readonly stopped?: (peer: Watched, at: number) => void;
   /** The peer's signer is about to be used. */
   readonly signed?: (peer: Watched, tag: string) => void;
-  /** A transaction of this peer has become durable. */
+  /**
+   * The row changes of a transaction of this peer that has become durable, one
+   * after the other, to whoever asked for their table; then the transaction.
+   */
+  readonly written?: RowHooks;
   readonly flushed?: (peer: Watched, writes: ReadonlyArray<Write>) => void;
   /** A message leaves a peer. */
   readonly sent?: (peer: Watched, message: Message) => void;

@@ -1,5 +1,5 @@
 /** Every checker of a run. A new one adds itself here and in docs/invariants.md. */
-import type { Checker } from "./Checker.ts";
+import type { Checker, Watched } from "./Checker.ts";
 import { L8 } from "./checkers/L8.ts";
 import { S1 } from "./checkers/S1.ts";
 import { S2 } from "./checkers/S2.ts";
@@ -25,10 +25,12 @@ import { S29 } from "./checkers/S29.ts";
 import { S30 } from "./checkers/S30.ts";
 import { S31 } from "./checkers/S31.ts";
 import { S32 } from "./checkers/S32.ts";
+import { type TableName, tableNames, type Write } from "../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "./Oracle.ts";
 
-type Hook = Exclude<keyof Checker, "id">;
+type Hook = Exclude<keyof Checker, "id" | "written">;
+type RowHook = (peer: Watched, write: Write, writes: ReadonlyArray<Write>) => void;
 
 const makers: ReadonlyArray<readonly [id: string, make: (ghost: Ghost, oracle: Oracle) => Checker]> = [
   ["S1", S1],
@@ -64,9 +66,21 @@ export const checkerIds: ReadonlyArray<string> = makers.map(([id]) => id);
 /** The checkers of one run, each called only at the moments it asked for. */
 export class Checkers {
   readonly #all: ReadonlyArray<Checker>;
+  readonly #written: ReadonlyMap<TableName, ReadonlyArray<RowHook>>;
+  readonly #flushed: ReadonlyArray<NonNullable<Checker["flushed"]>>;
 
   constructor(ghost: Ghost, oracle: Oracle) {
     this.#all = makers.map(([, make]) => make(ghost, oracle));
+    // A hook is called with changes of the table it is found under, and with no others.
+    const rowHooks = (table: TableName) => this.#all.flatMap(({ written }) => (written?.[table] as RowHook) ?? []);
+    this.#written = new Map(tableNames.map((table) => [table, rowHooks(table)]));
+    this.#flushed = this.hooks("flushed");
+  }
+
+  /** Shows a transaction that has become durable to whoever looks at one or at its rows. */
+  flushed(peer: Watched, writes: ReadonlyArray<Write>): void {
+    for (const write of writes) for (const hook of this.#written.get(write.table) ?? []) hook(peer, write, writes);
+    for (const hook of this.#flushed) hook(peer, writes);
   }
 
   /** The hooks of one kind, in the order of the checkers. */

@@ -118,7 +118,7 @@ export class World {
   readonly #booted;
   readonly #stopped;
   readonly #signed;
-  readonly #flushed;
+  readonly #checkers: Checkers;
   readonly #sent;
   readonly #replied;
   readonly #stepped;
@@ -161,7 +161,7 @@ export class World {
     this.#booted = checkers.hooks("booted");
     this.#stopped = checkers.hooks("stopped");
     this.#signed = checkers.hooks("signed");
-    this.#flushed = checkers.hooks("flushed");
+    this.#checkers = checkers;
     this.#sent = checkers.hooks("sent");
     this.#replied = checkers.hooks("replied");
     this.#stepped = checkers.hooks("stepped");
@@ -412,7 +412,7 @@ export class World {
   #durable(peer: SimPeer, writes: ReadonlyArray<Write>): void {
     this.ghost.flushed(peer, writes);
     this.#markRare(writes);
-    for (const hook of this.#flushed) hook(peer, writes);
+    this.#checkers.flushed(peer, writes);
     for (const nemesis of this.nemeses) nemesis.flushed?.(this, peer, writes);
   }
 

@@ -16,10 +16,9 @@ const difference = (left: Rows["approvers"], right: Rows["approvers"]): string |
 
 export const S12 = (ghost: Ghost): Checker => ({
   id: "S12",
-  flushed: ({ slot, honest }, writes) => {
-    if (!honest) return;
-    for (const write of writes) {
-      if (write.table !== "approvers") continue;
+  written: {
+    approvers: ({ slot, honest }, write) => {
+      if (!honest) return;
       if (write.op === "remove")
         throw new Violation("S12", `approver ${write.key} was stored`, `peer ${slot} removed it`);
       const known = ghost.approvers.get(write.key)?.row;
@@ -30,7 +29,7 @@ export const S12 = (ghost: Ghost): Checker => ({
           `approver ${write.key} was stored first with another ${differs}`,
           `peer ${slot} stored it with its own`,
         );
-    }
+    },
   },
   swept: (peers) => {
     for (const peer of peers) {

@@ -56,10 +56,9 @@ export const S13 = (ghost: Ghost): Checker => {
   };
   return {
     id: "S13",
-    flushed: ({ slot, honest }, writes) => {
-      if (!honest) return;
-      for (const write of writes) {
-        if (write.table !== "approvers" || write.op === "remove") continue;
+    written: {
+      approvers: ({ slot, honest }, write) => {
+        if (!honest || write.op === "remove") return;
         const ref = refOf(write.row);
         if (ref !== write.row.ref || ref !== write.key)
           throw new Violation(
@@ -67,7 +66,7 @@ export const S13 = (ghost: Ghost): Checker => {
             `peer ${slot} stored approver ${write.key}`,
             `its descriptor makes the ref ${ref}`,
           );
-      }
+      },
     },
     swept: (peers) => {
       for (const peer of peers) {

@@ -6,20 +6,19 @@ export const S17 = (): Checker => {
   const latest = new Map<number, { readonly process: number; readonly at: number }>();
   return {
     id: "S17",
-    flushed: ({ slot, honest, process }, writes) => {
-      if (!honest) return;
-      for (const write of writes) {
-        if (write.op === "remove") continue;
-        if (write.table === "preparations") {
-          const { own, proposal } = write.row;
-          if (own.header.signedAt > proposal.expiresAt)
-            throw new Violation(
-              "S17",
-              `peer ${slot} signed a RECEIPT at ${own.header.signedAt}`,
-              `the proposal expired at ${proposal.expiresAt}`,
-            );
-        }
-        if (write.table !== "batches") continue;
+    written: {
+      preparations: ({ slot, honest }, write) => {
+        if (!honest || write.op === "remove") return;
+        const { own, proposal } = write.row;
+        if (own.header.signedAt > proposal.expiresAt)
+          throw new Violation(
+            "S17",
+            `peer ${slot} signed a RECEIPT at ${own.header.signedAt}`,
+            `the proposal expired at ${proposal.expiresAt}`,
+          );
+      },
+      batches: ({ slot, honest, process }, write) => {
+        if (!honest || write.op === "remove") return;
         const { signedAt, batchNo } = write.row.header;
         const before = latest.get(slot);
         if (before !== undefined && before.process === process && signedAt < before.at)
@@ -29,7 +28,7 @@ export const S17 = (): Checker => {
             `the same process had signed at ${before.at} before`,
           );
         latest.set(slot, { process, at: signedAt });
-      }
+      },
     },
   };
 };

@@ -8,24 +8,23 @@ export const S19 = (ghost: Ghost): Checker => {
   const pinned = new Map<number, string>();
   return {
     id: "S19",
-    flushed: ({ slot, honest }, writes) => {
-      if (!honest) return;
-      for (const write of writes) {
-        if (write.op === "remove") continue;
-        if (write.table === "topology") {
-          const digest = topologyDigest(ghost.crypto, write.row.topology);
-          const before = pinned.get(slot);
-          if (before !== undefined)
-            throw new Violation("S19", `peer ${slot} pinned topology ${before}`, `it pinned ${digest} afterwards`);
-          if (ghost.membership !== undefined && ghost.membership.digest !== digest)
-            throw new Violation(
-              "S19",
-              `a peer pinned topology ${ghost.membership.digest}`,
-              `peer ${slot} pinned ${digest}`,
-            );
-          pinned.set(slot, digest);
-        }
-        if (write.table !== "preparations") continue;
+    written: {
+      topology: ({ slot, honest }, write) => {
+        if (!honest || write.op === "remove") return;
+        const digest = topologyDigest(ghost.crypto, write.row.topology);
+        const before = pinned.get(slot);
+        if (before !== undefined)
+          throw new Violation("S19", `peer ${slot} pinned topology ${before}`, `it pinned ${digest} afterwards`);
+        if (ghost.membership !== undefined && ghost.membership.digest !== digest)
+          throw new Violation(
+            "S19",
+            `a peer pinned topology ${ghost.membership.digest}`,
+            `peer ${slot} pinned ${digest}`,
+          );
+        pinned.set(slot, digest);
+      },
+      preparations: ({ slot, honest }, write) => {
+        if (!honest || write.op === "remove") return;
         const { topologyDigest: signedFor } = write.row.own.statement;
         if (signedFor !== pinned.get(slot))
           throw new Violation(
@@ -33,7 +32,7 @@ export const S19 = (ghost: Ghost): Checker => {
             `peer ${slot} signed a RECEIPT for topology ${signedFor}`,
             `its durable topology is ${pinned.get(slot) ?? "none"}`,
           );
-      }
+      },
     },
   };
 };

@@ -15,10 +15,9 @@ export const S21 = (): Checker => {
   };
   return {
     id: "S21",
-    flushed: ({ slot, honest }, writes) => {
-      if (!honest) return;
-      for (const write of writes) {
-        if (write.table !== "seen" || write.op === "remove") continue;
+    written: {
+      seen: ({ slot, honest }, write) => {
+        if (!honest || write.op === "remove") return;
         const { peerId, incarnation } = write.row;
         const batchNo = batchNoOf(write.row);
         const records = recordsOf(slot);
@@ -33,7 +32,7 @@ export const S21 = (): Checker => {
             `it now records ${incarnation}.${batchNo}`,
           );
         records.set(peerId, write.row);
-      }
+      },
     },
   };
 };

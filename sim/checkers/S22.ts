@@ -3,28 +3,12 @@
  * peer that came back on an old disk signs a batch again that an honest peer has on record.
  */
 import { batchHash } from "../../core/protocol/Statement.ts";
-import type { Rows, Write } from "../../core/Tables.ts";
+import type { Rows, WriteTo } from "../../core/Tables.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
 type Header = Rows["batches"]["header"];
-
-/** The batches of others that a row is proof of. */
-const headersIn = (write: Write): ReadonlyArray<Header> => {
-  if (write.op === "remove") return [];
-  switch (write.table) {
-    case "seen":
-      return write.row.newest === undefined ? [] : [write.row.newest.header];
-    case "certificates":
-      return write.row.receipts.map(({ header }) => header);
-    case "preparations":
-    case "refusals":
-      return [write.row.writerReceipt.header];
-    default:
-      return [];
-  }
-};
 
 export const S22 = (ghost: Ghost): Checker => {
   const last = new Map<number, { readonly batchNo: number; readonly hash: string }>();
@@ -52,20 +36,31 @@ export const S22 = (ghost: Ghost): Checker => {
     last.set(slot, { batchNo: header.batchNo, hash: batchHash(ghost.crypto, header) });
   };
 
+  /** Takes note of a batch of another peer that a row is proof of. */
+  const record = (by: Watched, { peerId, batchNo }: Header): void => {
+    if (by.honest && peerId !== by.slot && batchNo > (recorded.get(peerId)?.batchNo ?? 0))
+      recorded.set(peerId, { batchNo, by: by.slot });
+  };
+  const recordWriters = (peer: Watched, write: WriteTo<"preparations"> | WriteTo<"refusals">): void => {
+    if (write.op !== "remove") record(peer, write.row.writerReceipt.header);
+  };
+
   return {
     id: "S22",
-    flushed: (peer, writes) => {
-      for (const write of writes) {
-        if (write.op === "remove") continue;
-        if (write.table === "batches") {
-          assertNew(peer, write.row.header);
-          if (peer.honest) assertNext(peer, write.row.header);
-        }
-        if (!peer.honest) continue;
-        for (const { peerId, batchNo } of headersIn(write))
-          if (peerId !== peer.slot && batchNo > (recorded.get(peerId)?.batchNo ?? 0))
-            recorded.set(peerId, { batchNo, by: peer.slot });
-      }
+    written: {
+      batches: (peer, write) => {
+        if (write.op === "remove") return;
+        assertNew(peer, write.row.header);
+        if (peer.honest) assertNext(peer, write.row.header);
+      },
+      seen: (peer, write) => {
+        if (write.op !== "remove" && write.row.newest !== undefined) record(peer, write.row.newest.header);
+      },
+      certificates: (peer, write) => {
+        if (write.op !== "remove") for (const { header } of write.row.receipts) record(peer, header);
+      },
+      preparations: recordWriters,
+      refusals: recordWriters,
     },
   };
 };

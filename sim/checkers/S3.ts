@@ -26,21 +26,20 @@ const fault = (ghost: Ghost, id: string, { proposal, receipts }: Rows["certifica
 
 export const S3 = (ghost: Ghost): Checker => ({
   id: "S3",
-  flushed: ({ slot, honest }, writes) => {
-    if (!honest) return;
-    for (const write of writes) {
-      if (write.table !== "certificates" || write.op === "remove") continue;
+  written: {
+    certificates: ({ slot, honest }, write) => {
+      if (!honest || write.op === "remove") return;
       const found = fault(ghost, write.key, write.row);
       if (found !== undefined) throw new Violation("S3", `peer ${slot} applied proposal ${write.key}`, found);
-    }
-    for (const write of writes) {
-      if (write.table !== "approvers" || write.op !== "insert") continue;
+    },
+    approvers: ({ slot, honest }, write, writes) => {
+      if (!honest || write.op !== "insert") return;
       const certified = writes.some(
         (other) =>
           other.table === "certificates" && other.op === "insert" && other.row.proposal.effects.ref === write.key,
       );
       if (!certified)
         throw new Violation("S3", `peer ${slot} stored approver ${write.key}`, "no certificate came with it");
-    }
+    },
   },
 });

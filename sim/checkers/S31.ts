@@ -1,6 +1,7 @@
 /** S31: nothing durable is raised by bytes that their owner did not sign; nothing about a proposal without its writer's receipt. */
 import type { Digest } from "../../core/Digest.ts";
-import type { Checker } from "../Checker.ts";
+import type { Write } from "../../core/Tables.ts";
+import type { Checker, Watched } from "../Checker.ts";
 import { type Ghost, maskOf } from "../Ghost.ts";
 import { type BatchHeader, batchHash } from "../../core/protocol/Statement.ts";
 import { Violation } from "../Violation.ts";
@@ -11,46 +12,49 @@ const isSame = ({ crypto }: Ghost, left: BatchHeader, right: BatchHeader): boole
 export const S31 = (ghost: Ghost): Checker => {
   const highest = new Map<number, number>();
   const writersSeq = { highest: 0 };
+  const assertWriters = ({ slot, honest }: Watched, { op, table, key }: Write): void => {
+    if (!honest || op === "remove") return;
+    const writer = ghost.membership?.writer ?? 0;
+    const facts = ghost.proposals.get(key as Digest);
+    if (facts === undefined || (facts.receipts & maskOf(writer)) === 0)
+      throw new Violation(
+        "S31",
+        `peer ${slot} wrote ${table} about proposal ${key}`,
+        `the writer, peer ${writer}, never made a RECEIPT of it durable`,
+      );
+    writersSeq.highest = Math.max(writersSeq.highest, facts.proposal.seq);
+  };
   return {
     id: "S31",
-    flushed: ({ slot, honest }, writes) => {
-      if (!honest) return;
-      for (const write of writes) {
-        if (write.op === "remove") continue;
-        if (write.table === "preparations" || write.table === "refusals") {
-          const writer = ghost.membership?.writer ?? 0;
-          const facts = ghost.proposals.get(write.key as Digest);
-          if (facts === undefined || (facts.receipts & maskOf(writer)) === 0)
-            throw new Violation(
-              "S31",
-              `peer ${slot} wrote ${write.table} about proposal ${write.key}`,
-              `the writer, peer ${writer}, never made a RECEIPT of it durable`,
-            );
-          writersSeq.highest = Math.max(writersSeq.highest, facts.proposal.seq);
-        }
-        if (write.table === "certificates") writersSeq.highest = Math.max(writersSeq.highest, write.row.proposal.seq);
-        if (write.table === "seen") {
-          const { peerId, newest } = write.row;
-          const real = newest && ghost.batch(peerId, newest.header.batchNo);
-          const isReal = newest === undefined || (real !== undefined && isSame(ghost, newest.header, real));
-          if (!isReal)
-            throw new Violation(
-              "S31",
-              `peer ${slot} recorded batch ${newest.header.batchNo} of peer ${peerId}`,
-              `peer ${peerId} made ${real === undefined ? "no such batch" : "another one"} durable`,
-            );
-        }
-        if (write.table === "counters") {
-          const { highSeq } = write.row;
-          if (highSeq > (highest.get(slot) ?? 0) && highSeq > writersSeq.highest)
-            throw new Violation(
-              "S31",
-              `peer ${slot} raised its highest slot to ${highSeq}`,
-              `the writer signed up to ${writersSeq.highest}`,
-            );
-          highest.set(slot, highSeq);
-        }
-      }
+    written: {
+      preparations: assertWriters,
+      refusals: assertWriters,
+      certificates: ({ honest }, write) => {
+        if (honest && write.op !== "remove") writersSeq.highest = Math.max(writersSeq.highest, write.row.proposal.seq);
+      },
+      seen: ({ slot, honest }, write) => {
+        if (!honest || write.op === "remove") return;
+        const { peerId, newest } = write.row;
+        const real = newest && ghost.batch(peerId, newest.header.batchNo);
+        const isReal = newest === undefined || (real !== undefined && isSame(ghost, newest.header, real));
+        if (!isReal)
+          throw new Violation(
+            "S31",
+            `peer ${slot} recorded batch ${newest.header.batchNo} of peer ${peerId}`,
+            `peer ${peerId} made ${real === undefined ? "no such batch" : "another one"} durable`,
+          );
+      },
+      counters: ({ slot, honest }, write) => {
+        if (!honest || write.op === "remove") return;
+        const { highSeq } = write.row;
+        if (highSeq > (highest.get(slot) ?? 0) && highSeq > writersSeq.highest)
+          throw new Violation(
+            "S31",
+            `peer ${slot} raised its highest slot to ${highSeq}`,
+            `the writer signed up to ${writersSeq.highest}`,
+          );
+        highest.set(slot, highSeq);
+      },
     },
   };
 };

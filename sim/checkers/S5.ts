@@ -4,24 +4,29 @@ import type { Checker } from "../Checker.ts";
 import { type Ghost, slotsOf } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
-export const S5 = (ghost: Ghost): Checker => ({
-  id: "S5",
-  flushed: ({ slot, honest }, writes) => {
-    if (!honest) return;
-    for (const write of writes) {
-      if (write.op === "remove" || (write.table !== "slots" && write.table !== "strays")) continue;
-      if (write.table === "slots" && write.row.outcome !== "ABORTED") continue;
-      const id = write.table === "slots" ? write.row.proposalId : (write.key as Digest);
-      const facts = ghost.proposals.get(id);
-      if (facts === undefined)
-        throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, "no peer ever prepared or refused it");
-      // An acknowledgement of the abort is a vote for it; a pledge made in the same transaction is not seen beside it.
-      const [silent] = slotsOf(ghost.everyone & ~(facts.refusals | facts.pledges | facts.aborted));
-      if (silent !== undefined)
-        throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, `peer ${silent} never voted for its end`);
-      const [applier] = slotsOf(facts.applied);
-      if (applier !== undefined)
-        throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, `peer ${applier} applied it`);
-    }
-  },
-});
+export const S5 = (ghost: Ghost): Checker => {
+  const assertMayEnd = (slot: number, id: Digest): void => {
+    const facts = ghost.proposals.get(id);
+    if (facts === undefined)
+      throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, "no peer ever prepared or refused it");
+    // An acknowledgement of the abort is a vote for it; a pledge made in the same transaction is not seen beside it.
+    const [silent] = slotsOf(ghost.everyone & ~(facts.refusals | facts.pledges | facts.aborted));
+    if (silent !== undefined)
+      throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, `peer ${silent} never voted for its end`);
+    const [applier] = slotsOf(facts.applied);
+    if (applier !== undefined)
+      throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, `peer ${applier} applied it`);
+  };
+  return {
+    id: "S5",
+    written: {
+      slots: ({ slot, honest }, write) => {
+        if (honest && write.op !== "remove" && write.row.outcome === "ABORTED")
+          assertMayEnd(slot, write.row.proposalId);
+      },
+      strays: ({ slot, honest }, { op, key }) => {
+        if (honest && op !== "remove") assertMayEnd(slot, key as Digest);
+      },
+    },
+  };
+};

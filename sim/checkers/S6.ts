@@ -19,15 +19,15 @@ export const S6 = (ghost: Ghost): Checker => {
   };
   return {
     id: "S6",
-    flushed: ({ slot, honest }, writes) => {
-      if (!honest) return;
-      for (const write of writes) {
-        if (write.op === "remove") continue;
-        if (write.table === "preparations")
+    written: {
+      preparations: ({ slot, honest }, write) => {
+        if (honest && write.op !== "remove")
           bind(signed[slot], write.row.proposal.seq, write.key as Digest, `peer ${slot} signed a RECEIPT for`);
-        if (write.table === "certificates")
+      },
+      certificates: ({ honest }, write) => {
+        if (honest && write.op !== "remove")
           bind(applied, write.row.proposal.seq, write.key as Digest, "some peer applied");
-      }
+      },
     },
   };
 };

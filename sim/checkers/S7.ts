@@ -20,37 +20,43 @@ export const S7 = (ghost: Ghost): Checker => {
     return claims;
   };
   const assertOne = (key: string, claims: Claims, owner: string, what: string): void => {
-    const other = claims.committed ?? [...claims.reserved.keys()].find((each) => each !== owner);
-    if (other !== undefined && other !== owner)
+    if (claims.committed === owner) return;
+    let other = claims.committed;
+    if (other === undefined) for (const each of claims.reserved.keys()) if (each !== owner) other ??= each;
+    if (other !== undefined)
       throw new Violation(
         "S7",
         `id ${other} ${claims.committed === undefined ? "has reserved" : "owns"} key ${key}`,
         `${what} it for id ${owner}`,
       );
   };
+  const commit = (slot: number, key: string, owner: string): void => {
+    const claims = claimsOf(key);
+    assertOne(key, claims, owner, `peer ${slot} stored`);
+    claims.committed = owner;
+  };
   return {
     id: "S7",
-    flushed: ({ slot, honest }, writes) => {
-      if (!honest) return;
-      for (const write of writes) {
+    written: {
+      preparations: ({ slot, honest }, write) => {
         // A pledge replaces a preparation's row and changes nothing about what is claimed.
-        if (write.table === "preparations" && write.op !== "replace") {
-          const proposal =
-            write.op === "remove" ? ghost.proposals.get(write.key as Digest)?.proposal : write.row.proposal;
-          if (proposal === undefined) continue;
-          const { id, keyIdentity } = proposal.effects;
-          const claims = claimsOf(keyIdentity);
-          const count = (claims.reserved.get(id) ?? 0) + (write.op === "remove" ? -1 : 1);
-          if (count > 0) claims.reserved.set(id, count);
-          else claims.reserved.delete(id);
-          if (write.op !== "remove") assertOne(keyIdentity, claims, id, `peer ${slot} reserved`);
-        }
-        if ((write.table !== "keys" && write.table !== "approvers") || write.op === "remove") continue;
-        const key = write.table === "keys" ? write.key : write.row.keyIdentity;
-        const claims = claimsOf(key);
-        assertOne(key, claims, write.row.id, `peer ${slot} stored`);
-        claims.committed = write.row.id;
-      }
+        if (!honest || write.op === "replace") return;
+        const proposal =
+          write.op === "remove" ? ghost.proposals.get(write.key as Digest)?.proposal : write.row.proposal;
+        if (proposal === undefined) return;
+        const { id, keyIdentity } = proposal.effects;
+        const claims = claimsOf(keyIdentity);
+        const count = (claims.reserved.get(id) ?? 0) + (write.op === "remove" ? -1 : 1);
+        if (count > 0) claims.reserved.set(id, count);
+        else claims.reserved.delete(id);
+        if (write.op !== "remove") assertOne(keyIdentity, claims, id, `peer ${slot} reserved`);
+      },
+      keys: ({ slot, honest }, write) => {
+        if (honest && write.op !== "remove") commit(slot, write.key, write.row.id);
+      },
+      approvers: ({ slot, honest }, write) => {
+        if (honest && write.op !== "remove") commit(slot, write.row.keyIdentity, write.row.id);
+      },
     },
   };
 };
