@@ -1,26 +1,33 @@
-/** How many events the simulator handles in a second on one thread, every checker on, and whether its memory stays flat. */
-import { measureEvents } from "../../sim/EventRate.ts";
+/**
+ * How many events the simulator handles in a second on one thread, every checker
+ * on, and whether its memory stays flat: in a process with as much room for young
+ * objects as the processes of a hunt have.
+ */
+import { fork } from "node:child_process";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { YOUNG_MEGABYTES } from "../../sim/bin/Hunt.ts";
+import type { Round } from "./SimulatorRounds.ts";
+import { median } from "./Statistics.ts";
 
-const MILLIS = 5_000;
-const ROUNDS = 3;
-
-const heapMegabytes = (): number => process.memoryUsage().heapUsed / (1024 * 1024);
-
-export const measureSimulator = (): { readonly [figure: string]: number } => {
-  const rates: Array<number> = [];
-  const heaps: Array<number> = [];
-  let events = 0;
-  for (let round = 0; round < ROUNDS; round++) {
-    const rate = measureEvents({ nowMillis: () => performance.now(), millis: MILLIS, schedule: "calm", peers: 3 });
-    rates.push(rate.eventsPerSecond);
-    heaps.push(heapMegabytes());
-    events += rate.events;
-  }
-  const sorted = rates.toSorted((left, right) => left - right);
-  return {
-    calmEventsPerSecond: sorted[Math.floor(ROUNDS / 2)] ?? 0,
-    events,
-    heapAfterFirstRoundMegabytes: Math.round(heaps[0] ?? 0),
-    heapAfterLastRoundMegabytes: Math.round(heaps.at(-1) ?? 0),
-  };
-};
+/** The figures by name. Rejects when the process ends without any. */
+export const measureSimulator = (): Promise<{ readonly [figure: string]: number }> =>
+  new Promise((resolve, reject) => {
+    const script = fileURLToPath(new URL(`./SimulatorRounds${extname(import.meta.url)}`, import.meta.url));
+    const measuring = fork(script, {
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+      execArgv: [...process.execArgv, `--max-semi-space-size=${YOUNG_MEGABYTES}`],
+    });
+    measuring.on("message", (rounds: ReadonlyArray<Round>) =>
+      resolve({
+        calmEventsPerSecond: median(rounds.map((each) => each.eventsPerSecond)),
+        events: rounds.reduce((sum, each) => sum + each.events, 0),
+        youngObjectsMegabytes: YOUNG_MEGABYTES,
+        heapAfterFirstRoundMegabytes: rounds[0]?.heapMegabytes ?? 0,
+        heapAfterLastRoundMegabytes: rounds.at(-1)?.heapMegabytes ?? 0,
+      }),
+    );
+    measuring.on("error", reject);
+    // Without effect where the figures have come.
+    measuring.on("exit", (code) => reject(new Error(`the measuring process ended with code ${code} and no figures`)));
+  });

@@ -133,7 +133,7 @@ const measureCluster = async (): Promise<Readonly<Record<string, Figures>>> => {
 const { values } = parseArgs({ options: { json: { type: "boolean" }, only: { type: "string" } } });
 const results = {
   ...(values.only === "simulator" ? {} : await measureCluster()),
-  ...(values.only === "cluster" ? {} : { simulator: measureSimulator() }),
+  ...(values.only === "cluster" ? {} : { simulator: await measureSimulator() }),
 };
 
 if (values.json === true) console.log(JSON.stringify(results, undefined, 2));

@@ -7,7 +7,7 @@ import type { SeedRange } from "../Seeds.ts";
 import type { Batch, HuntOptions } from "./HuntWorker.ts";
 
 /** Megabytes for young objects: a world makes little that lives long, so fewer and larger collections copy less. */
-const YOUNG_MEGABYTES = 64;
+export const YOUNG_MEGABYTES = 64;
 /** Large enough that handing over costs nothing, small enough that processes end together. */
 const BATCH_SEEDS = 8;
 
