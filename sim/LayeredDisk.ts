@@ -28,6 +28,10 @@ export type FlushEnd = "durable" | "durable, unreported" | "failed, lost" | "fai
 
 const byKey = (left: string, right: string): number => (left < right ? -1 : 1);
 
+/** How to take back the first of these changes, by what was there before each; seldom asked for, so made only then. */
+const undoOf = <V>(changes: ReadonlyArray<RowChange<V>>, befores: ReadonlyArray<V | undefined>) =>
+  changes.slice(0, befores.length).map(({ table, key }, index): Undo<V> => ({ table, key, before: befores[index] }));
+
 const misfit = (op: RowChange<never>["op"], table: TableName, exists: boolean): StoreFailure =>
   new StoreFailure(`${op} in table ${table}: the key ${exists ? "exists" : "is missing"}`);
 
@@ -161,20 +165,20 @@ export class LayeredDisk<V> {
 
   /** Makes all of the changes, or none and says why. */
   #apply(changes: ReadonlyArray<RowChange<V>>, isVolatile: boolean): StoreFailure | undefined {
-    const undo: Array<Undo<V>> = [];
+    const befores: Array<V | undefined> = [];
     for (const change of changes) {
       const { op, table, key } = change;
       const rows = this.#rows(table);
       const before = rows.get(key);
       if ((before !== undefined) === (op === "insert")) {
-        this.#takeBack(undo);
+        this.#takeBack(undoOf(changes, befores));
         return misfit(op, table, op === "insert");
       }
-      undo.push({ table, key, before });
+      befores.push(before);
       if (change.op === "remove") rows.delete(key);
       else rows.set(key, change.row);
     }
-    if (isVolatile) this.#undo.push(...undo);
+    if (isVolatile) this.#undo.push(...undoOf(changes, befores));
     return undefined;
   }
 }
