@@ -6,13 +6,16 @@
  */
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { Codec } from "../core/codec/Codec.ts";
-import { encodeAfter } from "../core/codec/CborWriter.ts";
+import { encodeAfter, withEncoding } from "../core/codec/CborWriter.ts";
 import type { Crypto, Signer } from "../core/Crypto.ts";
 import type { Digest, PublicKey, SetAccumulator, Signature } from "../core/Digest.ts";
 
 export interface CryptoPrimitives {
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
-  readonly hmacSha256: (key: Uint8Array, bytes: Uint8Array) => Uint8Array;
+  /** SHA-256 as 64 lower-case hexadecimal characters; must not keep the bytes, which change after the call. */
+  readonly sha256Hex: (bytes: Uint8Array) => string;
+  /** HMAC-SHA256 as 64 lower-case hexadecimal characters; must not keep the bytes, which change after the call. */
+  readonly hmacSha256Hex: (key: Uint8Array, bytes: Uint8Array) => string;
   /** SHAKE128 with the given number of output bytes (FIPS 202). */
   readonly shake128: (bytes: Uint8Array, length: number) => Uint8Array;
   /**
@@ -44,6 +47,7 @@ const prefixOf = (tag: string): Uint8Array => {
 
 const preimage = <A>(tag: string, codec: Codec<A>, value: A): Uint8Array => encodeAfter(prefixOf(tag), codec, value);
 
+// The brands of the texts below are their lengths, which the primitives promise.
 const asHex = <A extends string>(bytes: Uint8Array): A => bytesToHex(bytes) as A;
 
 /** A set of bounded size that forgets what it has held longest. */
@@ -75,7 +79,7 @@ const asSet = (bytes: Uint8Array): SetAccumulator => bytes as SetAccumulator;
 
 /** The crypto port over real primitives. */
 export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
-  const { sha256, hmacSha256, shake128, verifyEd25519, isEd25519Key } = primitives;
+  const { sha256, sha256Hex, hmacSha256Hex, shake128, verifyEd25519, isEd25519Key } = primitives;
   const verified = boundedMemory(REMEMBERED);
   const pinnable = boundedMemory(REMEMBERED);
   const isPublicKey = (key: PublicKey): boolean => {
@@ -86,17 +90,18 @@ export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
   };
   return {
     sha256,
-    digest: (tag, codec, value) => asHex<Digest>(sha256(preimage(tag, codec, value))),
+    digest: (tag, codec, value) => withEncoding(prefixOf(tag), codec, value, sha256Hex) as Digest,
     verify: (key, tag, codec, value, signature) => {
       const message = preimage(tag, codec, value);
-      const name = `${key}${signature}${bytesToHex(sha256(message))}`;
+      const name = `${key}${signature}${sha256Hex(message)}`;
       if (verified.has(name)) return true;
       const valid = isPublicKey(key) && verifyEd25519(hexToBytes(key), message, hexToBytes(signature));
       if (valid) verified.add(name);
       return valid;
     },
     isPublicKey,
-    mac: (secret, tag, codec, value) => asHex<Digest>(hmacSha256(secret, preimage(tag, codec, value))),
+    mac: (secret, tag, codec, value) =>
+      withEncoding(prefixOf(tag), codec, value, (bytes) => hmacSha256Hex(secret, bytes)) as Digest,
     emptySet: asSet(new Uint8Array(LANES * 2)),
     replaceInSet: (set, removed, added) => {
       const lanes = (element: Digest): Uint8Array =>
@@ -104,7 +109,7 @@ export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
       const rest = removed === undefined ? set : addLanes(set, lanes(removed), -1);
       return asSet(addLanes(rest, lanes(added), 1));
     },
-    setDigest: (set) => asHex<Digest>(sha256(set)),
+    setDigest: (set) => sha256Hex(set) as Digest,
   };
 };
 

@@ -3,6 +3,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { shake128 } from "@noble/hashes/sha3.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { CryptoPrimitives } from "./CryptoPrimitives.ts";
 
 const { Point } = ed25519;
@@ -24,7 +25,8 @@ const isStrictPoint = (bytes: Uint8Array): boolean => {
 
 export const noblePrimitives: CryptoPrimitives = {
   sha256,
-  hmacSha256: (key, bytes) => hmac(sha256, key, bytes),
+  sha256Hex: (bytes) => bytesToHex(sha256(bytes)),
+  hmacSha256Hex: (key, bytes) => bytesToHex(hmac(sha256, key, bytes)),
   shake128: (bytes, length) => shake128(bytes, { dkLen: length }),
   // noble's equation is multiplied by the cofactor; with A and R free of torsion that makes no difference.
   verifyEd25519: (key, message, signature) =>

@@ -6,7 +6,7 @@
 import { decode as decodeCbor } from "cborg";
 import { Either } from "effect";
 import { type Codec, DecodeFault } from "./Codec.ts";
-import { encode } from "./CborWriter.ts";
+import { withEncoding } from "./CborWriter.ts";
 
 const MAX_DEPTH = 32;
 /** A full batch of 64 proposals with five receipts each has some 30,000 items; a list of numbers may have more. */
@@ -51,6 +51,8 @@ const sameBytes = (left: Uint8Array, right: Uint8Array): boolean => {
   return true;
 };
 
+const NO_PREFIX = new Uint8Array(0);
+
 const OPTIONS = {
   strict: true,
   useMaps: true,
@@ -73,8 +75,9 @@ export const decode = <A>(codec: Codec<A>, bytes: Uint8Array): Either.Either<A, 
     return Either.left("not well-formed CBOR of the kinds used here");
   }
   try {
-    const value = codec.read(item, "");
-    return sameBytes(encode(codec, value), bytes) ? Either.right(value) : Either.left("not in deterministic encoding");
+    const value = codec.read(item);
+    const isDeterministic = withEncoding(NO_PREFIX, codec, value, (again) => sameBytes(again, bytes));
+    return isDeterministic ? Either.right(value) : Either.left("not in deterministic encoding");
   } catch (fault) {
     if (fault instanceof DecodeFault) return Either.left(fault.message);
     throw fault;

@@ -10,8 +10,8 @@ const FIRST_CAPACITY = 4096;
 /** A buffer that grew beyond this is given back after use. */
 const KEPT_CAPACITY = 1024 * 1024;
 
-/** The value of each ASCII code as a hexadecimal digit. */
-const hexValues = Uint8Array.from({ length: 128 }, (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0);
+/** The value of a hexadecimal digit's ASCII code: from "a" on, where bit 6 is set, nine more than its low bits. */
+const hexValue = (code: number): number => (code & 15) + (code >> 6) * 9;
 
 class CborSink implements Sink {
   #buffer = new Uint8Array(FIRST_CAPACITY);
@@ -34,8 +34,13 @@ class CborSink implements Sink {
       buffer[this.#length++] = type | argument;
       return;
     }
-    const width = argument < 0x100 ? 1 : argument < 0x10000 ? 2 : argument < 0x100000000 ? 4 : 8;
-    buffer[this.#length++] = type | (24 + Math.log2(width));
+    if (argument < 0x100) {
+      buffer[this.#length++] = type | 24;
+      buffer[this.#length++] = argument;
+      return;
+    }
+    const width = argument < 0x10000 ? 2 : argument < 0x100000000 ? 4 : 8;
+    buffer[this.#length++] = type | (width === 2 ? 25 : width === 4 ? 26 : 27);
     // Division, not shifts: arguments reach 2^53 - 1.
     let rest = argument;
     for (let index = this.#length + width - 1; index >= this.#length; index--) {
@@ -92,7 +97,7 @@ class CborSink implements Sink {
     const buffer = this.#buffer;
     let at = this.#length;
     for (let index = 0; index < value.length; index += 2)
-      buffer[at++] = ((hexValues[value.charCodeAt(index)] ?? 0) << 4) | (hexValues[value.charCodeAt(index + 1)] ?? 0);
+      buffer[at++] = (hexValue(value.charCodeAt(index)) << 4) | hexValue(value.charCodeAt(index + 1));
     this.#length = at;
   }
 
@@ -116,29 +121,40 @@ class CborSink implements Sink {
     this.#head(7, 22);
   }
 
-  /** What was written since the last call. */
-  take(): Uint8Array {
-    const written = this.#buffer.slice(0, this.#length);
+  /** What was written since it was last cleared, until something else is written. */
+  view(): Uint8Array {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  clear(): void {
     this.#length = 0;
     if (this.#buffer.length > KEPT_CAPACITY) this.#buffer = new Uint8Array(FIRST_CAPACITY);
-    return written;
   }
 }
 
 // One buffer for all: writing a value never writes another one in between.
 const shared = new CborSink();
 
-/** The one encoding of a value, after a prefix that is not part of it. */
-export const encodeAfter = <A>(prefix: Uint8Array, codec: Codec<A>, value: A): Uint8Array => {
+/**
+ * Hands the one encoding of a value, after a prefix that is not part of it, to `use`,
+ * which must neither keep the bytes nor encode anything: what is only hashed or
+ * compared needs no copy.
+ */
+export const withEncoding = <A, R>(prefix: Uint8Array, codec: Codec<A>, value: A, use: (bytes: Uint8Array) => R): R => {
   try {
     shared.raw(prefix);
     codec.write(value, shared);
-  } catch (fault) {
-    shared.take();
-    throw fault;
+    return use(shared.view());
+  } finally {
+    shared.clear();
   }
-  return shared.take();
 };
+
+const copied = (bytes: Uint8Array): Uint8Array => bytes.slice();
+
+/** The one encoding of a value, after a prefix that is not part of it. */
+export const encodeAfter = <A>(prefix: Uint8Array, codec: Codec<A>, value: A): Uint8Array =>
+  withEncoding(prefix, codec, value, copied);
 
 const NOTHING = new Uint8Array(0);
 

@@ -6,8 +6,8 @@
  * from decoded CBOR, refusing whatever does not fit by the path of the field.
  * Records are maps with unsigned integer keys in ascending order, RFC 8949 4.2.1.
  */
-import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Digest, PublicKey, Signature } from "../Digest.ts";
+import { hexOfBytes } from "./Hex.ts";
 import { utf8Length } from "./Utf8.ts";
 
 /** Where a value is written, token by token. Counts announce how many items follow. */
@@ -29,10 +29,22 @@ export interface Sink {
 /** Thrown inside `read` only; {@link CborReader} turns it into a value at the door. */
 export class DecodeFault extends Error {
   override readonly name = "DecodeFault";
-  constructor(path: string, expected: string) {
+  readonly #expected: string;
+  readonly #path: string;
+  constructor(expected: string, path = "") {
     super(`${path === "" ? "value" : path}: expected ${expected}`);
+    this.#expected = expected;
+    this.#path = path;
+  }
+
+  /** The same fault, seen from the container: paths grow on the way out, since nobody asks for those of good fields. */
+  within(part: string): DecodeFault {
+    const separator = this.#path === "" || this.#path.startsWith("[") ? "" : ".";
+    return new DecodeFault(this.#expected, `${part}${separator}${this.#path}`);
   }
 }
+
+const within = (fault: unknown, part: string): unknown => (fault instanceof DecodeFault ? fault.within(part) : fault);
 
 /**
  * Thrown by `write` for a value that its own `read` would refuse. Nothing may be
@@ -59,7 +71,7 @@ export const assertText = (value: string, max: number): void => {
 export interface Codec<A> {
   readonly write: (value: A, sink: Sink) => void;
   /** Reads a decoded CBOR item; throws {@link DecodeFault} with the path of what does not fit. */
-  readonly read: (item: unknown, path: string) => A;
+  readonly read: (item: unknown) => A;
 }
 
 /** The type a codec describes. */
@@ -71,17 +83,17 @@ export const uint: Codec<number> = {
     if (!Number.isSafeInteger(value) || value < 0) throw misfit("an unsigned integer");
     sink.uint(value);
   },
-  read: (item, path) => {
+  read: (item) => {
     if (typeof item !== "number" || !Number.isSafeInteger(item) || item < 0)
-      throw new DecodeFault(path, "an unsigned integer");
+      throw new DecodeFault("an unsigned integer");
     return item;
   },
 };
 
 export const bool: Codec<boolean> = {
   write: (value, sink) => sink.bool(value),
-  read: (item, path) => {
-    if (typeof item !== "boolean") throw new DecodeFault(path, "a boolean");
+  read: (item) => {
+    if (typeof item !== "boolean") throw new DecodeFault("a boolean");
     return item;
   },
 };
@@ -89,8 +101,8 @@ export const bool: Codec<boolean> = {
 /** Text of at most `max` UTF-8 bytes. */
 export const text = (max: number): Codec<string> => ({
   write: (value, sink) => sink.text(value, max),
-  read: (item, path) => {
-    if (typeof item !== "string" || !fitsText(item, max)) throw new DecodeFault(path, textOf(max));
+  read: (item) => {
+    if (typeof item !== "string" || !fitsText(item, max)) throw new DecodeFault(textOf(max));
     return item;
   },
 });
@@ -101,18 +113,18 @@ export const bytes = (max: number): Codec<Uint8Array> => ({
     if (value.length > max) throw misfit(`at most ${max} bytes`);
     sink.bytes(value);
   },
-  read: (item, path) => {
-    if (!(item instanceof Uint8Array) || item.length > max) throw new DecodeFault(path, `at most ${max} bytes`);
+  read: (item) => {
+    if (!(item instanceof Uint8Array) || item.length > max) throw new DecodeFault(`at most ${max} bytes`);
     return item;
   },
 });
 
 const hexOf = <A extends string>(length: number): Codec<A> => ({
   write: (value, sink) => sink.hex(value),
-  read: (item, path) => {
-    if (!(item instanceof Uint8Array) || item.length !== length) throw new DecodeFault(path, `${length} bytes`);
+  read: (item) => {
+    if (!(item instanceof Uint8Array) || item.length !== length) throw new DecodeFault(`${length} bytes`);
     // The brand is the length, which was just checked.
-    return bytesToHex(item) as A;
+    return hexOfBytes(item) as A;
   },
 });
 
@@ -129,9 +141,9 @@ export const oneOf = <const W extends ReadonlyArray<string>>(words: W): Codec<W[
       if (index === undefined) throw misfit("one of the listed words");
       sink.uint(index);
     },
-    read: (item, path) => {
+    read: (item) => {
       const word = typeof item === "number" ? words[item] : undefined;
-      if (word === undefined) throw new DecodeFault(path, `an index below ${words.length}`);
+      if (word === undefined) throw new DecodeFault(`an index below ${words.length}`);
       return word;
     },
   };
@@ -140,7 +152,7 @@ export const oneOf = <const W extends ReadonlyArray<string>>(words: W): Codec<W[
 /** A value that may be absent, written as null. */
 export const nullable = <A>(inner: Codec<A>): Codec<A | undefined> => ({
   write: (value, sink) => (value === undefined ? sink.nothing() : inner.write(value, sink)),
-  read: (item, path) => (item === null ? undefined : inner.read(item, path)),
+  read: (item) => (item === null ? undefined : inner.read(item)),
 });
 
 /** At most `max` items of one kind. */
@@ -150,9 +162,15 @@ export const list = <A>(inner: Codec<A>, max: number): Codec<ReadonlyArray<A>> =
     sink.list(value.length);
     for (const item of value) inner.write(item, sink);
   },
-  read: (item, path) => {
-    if (!Array.isArray(item) || item.length > max) throw new DecodeFault(path, `a list of at most ${max} items`);
-    return item.map((each, index) => inner.read(each, `${path}[${index}]`));
+  read: (item) => {
+    if (!Array.isArray(item) || item.length > max) throw new DecodeFault(`a list of at most ${max} items`);
+    const result: Array<A> = [];
+    try {
+      for (const each of item) result.push(inner.read(each));
+    } catch (fault) {
+      throw within(fault, `[${result.length}]`);
+    }
+    return result;
   },
 });
 
@@ -163,9 +181,15 @@ export const pair = <A, B>(first: Codec<A>, second: Codec<B>): Codec<readonly [A
     first.write(value[0], sink);
     second.write(value[1], sink);
   },
-  read: (item, path) => {
-    if (!Array.isArray(item) || item.length !== 2) throw new DecodeFault(path, "a pair");
-    return [first.read(item[0], `${path}[0]`), second.read(item[1], `${path}[1]`)];
+  read: (item) => {
+    if (!Array.isArray(item) || item.length !== 2) throw new DecodeFault("a pair");
+    let at = 0;
+    try {
+      const left = first.read(item[at++]);
+      return [left, second.read(item[at++])];
+    } catch (fault) {
+      throw within(fault, `[${at - 1}]`);
+    }
   },
 });
 
@@ -191,15 +215,20 @@ export const record = <const F extends { readonly [name: string]: unknown }>(
       codecs[key]?.write(values[names[key] ?? ""], sink);
     }
   };
-  const read = (item: unknown, path: string): RecordOf<F> => {
-    if (!(item instanceof Map) || item.size !== entries.length)
-      throw new DecodeFault(path, `a record of ${entries.length} fields`);
+  const read = (item: unknown): RecordOf<F> => {
+    if (!(item instanceof Map) || item.size !== codecs.length)
+      throw new DecodeFault(`a record of ${codecs.length} fields`);
     const result: { [name: string]: unknown } = {};
     let key = 0;
-    for (const [name, codec] of entries) {
-      const where = path === "" ? name : `${path}.${name}`;
-      if (!item.has(key)) throw new DecodeFault(where, "the field to be present");
-      result[name] = codec.read(item.get(key++), where);
+    try {
+      for (; key < codecs.length; key++) {
+        const field: unknown = item.get(key);
+        // The decoder refuses CBOR's own undefined, so this is a key that is not there.
+        if (field === undefined) throw new DecodeFault("the field to be present");
+        result[names[key] ?? ""] = codecs[key]?.read(field);
+      }
+    } catch (fault) {
+      throw within(fault, names[key] ?? "");
     }
     return result as RecordOf<F>;
   };
@@ -223,13 +252,16 @@ export const union = <const V extends Variants>(
       sink.uint(variant.index);
       variant.codec.write(value, sink);
     },
-    read: (item, path) => {
-      if (!Array.isArray(item) || item.length !== 2) throw new DecodeFault(path, "a pair");
+    read: (item) => {
+      if (!Array.isArray(item) || item.length !== 2) throw new DecodeFault("a pair");
       const entry = typeof item[0] === "number" ? entries[item[0]] : undefined;
-      if (entry === undefined) throw new DecodeFault(path, `a pair that starts with an index below ${entries.length}`);
+      if (entry === undefined) throw new DecodeFault(`a pair that starts with an index below ${entries.length}`);
       const [tag, codec] = entry;
-      const body = codec.read(item[1], path === "" ? tag : `${path}.${tag}`);
-      return { _tag: tag, ...(body as object) } as UnionOf<V>;
+      try {
+        return { _tag: tag, ...(codec.read(item[1]) as object) } as UnionOf<V>;
+      } catch (fault) {
+        throw within(fault, tag);
+      }
     },
   };
 };

@@ -1,0 +1,14 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { hexOfBytes } from "./Hex.ts";
+
+it("writes what the library writes", () => {
+  expect(hexOfBytes(new Uint8Array(0))).toBe("");
+  expect(hexOfBytes(Uint8Array.from({ length: 256 }, (_, value) => value))).toMatch(/^000102.*fdfeff$/);
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 512 }), (bytes) => {
+      expect(hexOfBytes(bytes)).toBe(bytesToHex(bytes));
+    }),
+  );
+});
