@@ -22,6 +22,10 @@ const run = ({ first, last, options }: Batch): ReadonlyArray<RunReport> =>
     reportOf(runSeed({ seed: first + index, ...options }), { steps: options.steps, real: options.real }),
   );
 
-process.on("message", (batch: Batch) => process.send?.(run(batch)));
-// Nobody waits for the rest once the parent is gone.
-process.on("disconnect", () => process.exit());
+/** Nobody waits for the rest once the parent is gone; it may be gone in the middle of a batch. */
+const stop = (): never => process.exit();
+
+process.on("message", (batch: Batch) =>
+  process.send?.(run(batch), undefined, undefined, (failure) => failure !== null && stop()),
+);
+process.on("disconnect", stop);
