@@ -16,7 +16,7 @@ import {
   onGenesisVote,
   onInitialize,
 } from "./protocol/Genesis.ts";
-import { onJoinAnswer, onJoinTimer } from "./protocol/Joining.ts";
+import { join, onJoinAnswer } from "./protocol/Joining.ts";
 import { onPrepare } from "./protocol/Participant.ts";
 import { onCheckReadiness, onProbeTimer, onReady, onReadyProbe } from "./protocol/Readiness.ts";
 import { onResolveTimer, onSettleAnswer, onSettleQuery } from "./protocol/Settlement.ts";
@@ -58,7 +58,7 @@ const fire = (turn: Turn, timer: TimerName): void => {
     case "genesis":
       return onGenesisTimer(turn);
     case "join":
-      return onJoinTimer(turn);
+      return join(turn);
     case "probe":
       return onProbeTimer(turn);
     case "propose":

@@ -100,7 +100,7 @@ const noteOn = (turn: Turn, { id, proposal, votes }: Preparation | Refused, sign
 /** The first refusal ends the collecting, and this peer will pledge; its callers are told when that has come to an end. */
 const notePreparation = (turn: Turn, preparation: Preparation, signed: SignedStatement): void => {
   const { id, votes } = preparation;
-  const isFirst = preparation.refusal === undefined && signed.statement.kind === "REFUSAL";
+  const isFirst = preparation.refusal === undefined && isRefusal(signed);
   turn.edit("preparations").set(id, {
     ...preparation,
     refusal: isFirst ? signed : preparation.refusal,

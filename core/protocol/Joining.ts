@@ -33,7 +33,7 @@ export const takeUp = (turn: Turn): void => {
   if (prunable > 0) turn.arm("prune", 1);
 };
 
-/** Begins to ask, as soon as this process can answer for itself. */
+/** Asks whoever has not answered yet, as soon as this process can answer for itself, and again every time its timer fires. */
 export const join = (turn: Turn): void => {
   if (!turn.isJoining || ownFault(turn) !== undefined) return;
   turn.state.joinNonce ??= turn.context.entropy;
@@ -41,11 +41,9 @@ export const join = (turn: Turn): void => {
   turn.arm("join", JOIN_AGAIN_MILLIS);
 };
 
-export const onJoinTimer = (turn: Turn): void => join(turn);
-
 /**
- * A member's answer. Only one that its sender signed proves anything, from one whose own records hold, and only a header that this peer itself
- * signed can show that it has forgotten something: nobody can put another peer out by a claim.
+ * A member's answer. Only one that its sender signed proves anything, and only where that member's own records hold.
+ * Only a header that this peer itself signed shows that it has forgotten something: a claim puts nobody out.
  */
 export const onJoinAnswer = (turn: Turn, from: PeerId, ready: Ready): void => {
   const { joinNonce } = turn.state;

@@ -16,7 +16,8 @@ import {
 
 /**
  * Puts this peer in quarantine if one of the statements is its own and not in its memory; says whether it is in.
- * A statement made for another topology says nothing here, and whoever passes one on is not listened to further.
+ * A statement made for another topology says nothing here; nobody honest passes one on, so the rest is not looked at,
+ * which bounds the signatures that one message can have checked.
  */
 export const quarantineIfForgotten = (turn: Turn, statements: Iterable<SignedStatement>): boolean => {
   for (const signed of statements) {
