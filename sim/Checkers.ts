@@ -21,7 +21,7 @@ import { S22 } from "./checkers/S22.ts";
 import { S23 } from "./checkers/S23.ts";
 import { S25 } from "./checkers/S25.ts";
 import { S28 } from "./checkers/S28.ts";
-import { S29 } from "./checkers/S29.ts";
+import { S29, TOKEN_MARK } from "./checkers/S29.ts";
 import { S30 } from "./checkers/S30.ts";
 import { S31 } from "./checkers/S31.ts";
 import { S32 } from "./checkers/S32.ts";
@@ -32,7 +32,9 @@ import type { Oracle } from "./Oracle.ts";
 type Hook = Exclude<keyof Checker, "id" | "written">;
 type RowHook = (peer: Watched, write: Write, writes: ReadonlyArray<Write>) => void;
 
-const makers: ReadonlyArray<readonly [id: string, make: (ghost: Ghost, oracle: Oracle) => Checker]> = [
+const makers: ReadonlyArray<
+  readonly [id: string, make: (ghost: Ghost, oracle: Oracle, secrets: ReadonlyArray<string>) => Checker]
+> = [
   ["S1", S1],
   ["S2", S2],
   ["S3", S3],
@@ -53,7 +55,7 @@ const makers: ReadonlyArray<readonly [id: string, make: (ghost: Ghost, oracle: O
   ["S23", S23],
   ["S25", S25],
   ["S28", S28],
-  ["S29", S29],
+  ["S29", (_ghost, _oracle, secrets) => S29(secrets)],
   ["S30", S30],
   ["S31", S31],
   ["S32", S32],
@@ -69,8 +71,9 @@ export class Checkers {
   readonly #written: ReadonlyMap<TableName, ReadonlyArray<RowHook>>;
   readonly #flushed: ReadonlyArray<NonNullable<Checker["flushed"]>>;
 
-  constructor(ghost: Ghost, oracle: Oracle) {
-    this.#all = makers.map(([, make]) => make(ghost, oracle));
+  /** @param secrets marks of what must never be stored, answered or logged */
+  constructor(ghost: Ghost, oracle: Oracle, secrets: ReadonlyArray<string> = [TOKEN_MARK]) {
+    this.#all = makers.map(([, make]) => make(ghost, oracle, secrets));
     // A hook is called with changes of the table it is found under, and with no others.
     const rowHooks = (table: TableName) => this.#all.flatMap(({ written }) => (written?.[table] as RowHook) ?? []);
     this.#written = new Map(tableNames.map((table) => [table, rowHooks(table)]));
@@ -81,6 +84,13 @@ export class Checkers {
   flushed(peer: Watched, writes: ReadonlyArray<Write>): void {
     for (const write of writes) for (const hook of this.#written.get(write.table) ?? []) hook(peer, write, writes);
     for (const hook of this.#flushed) hook(peer, writes);
+  }
+
+  /** The checkers that look at one of these kinds of moments; `written` and `flushed` are one kind. */
+  heeding(kinds: ReadonlyArray<Hook>): ReadonlyArray<string> {
+    const asked = (each: Checker): boolean =>
+      kinds.some((kind) => each[kind] !== undefined || (kind === "flushed" && each.written !== undefined));
+    return this.#all.filter(asked).map(({ id }) => id);
   }
 
   /** The hooks of one kind, in the order of the checkers. */

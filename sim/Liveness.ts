@@ -4,7 +4,7 @@
  */
 import type { Command } from "./Commands.ts";
 import { CALM_NETWORK } from "./Plan.ts";
-import { slotsOf } from "./Ghost.ts";
+import { type Unrest, unrestOf } from "./Rest.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import { Violation } from "./Violation.ts";
 import type { Outcome, Workload } from "./Workload.ts";
@@ -14,9 +14,6 @@ const SECOND = 1_000_000;
 /** Twelve rounds: the slowest timer of the protocol fires every 5 s. */
 const PATIENCE = 60 * SECOND;
 const SKEW_MILLIS = 2_000;
-
-/** A reason why the world is not at rest yet: the invariant it would break and the two facts. */
-type Unrest = readonly [id: string, first: string, second: string];
 
 /** Stops every fault and brings every peer back. */
 export const heal = (world: World): void => {
@@ -38,55 +35,7 @@ export const heal = (world: World): void => {
   }
 };
 
-/** L1: what anybody ever prepared or refused is applied everywhere or aborted everywhere. */
-const proposalUnrest = (world: World): Unrest | undefined => {
-  const { everyone, proposals } = world.ghost;
-  for (const { id, applied, aborted } of proposals.values()) {
-    if (applied === everyone || aborted === everyone) continue;
-    const [open] = slotsOf(everyone & ~(applied | aborted));
-    return ["L1", `proposal ${id} was prepared or refused somewhere`, `peer ${open} has not decided it after healing`];
-  }
-  return undefined;
-};
-
-/** Why a peer could not take part. */
-const absence = ({ slot, state }: SimPeer): Unrest | undefined => {
-  if (state === undefined || !state.unsealed) return ["L5", "everything was healed", `peer ${slot} is not unsealed`];
-  if (state.membership === undefined)
-    return ["L5", "everything was healed", `peer ${slot} has not founded the cluster`];
-  if (state.integrityFault !== undefined || state.quarantine !== undefined)
-    return ["L5", "everything was healed", `peer ${slot} is out: ${state.integrityFault ?? state.quarantine}`];
-  return undefined;
-};
-
-/** What a peer that takes part has not finished. */
-const remainder = (world: World, { slot, state }: SimPeer): Unrest | undefined => {
-  if (state === undefined) return undefined;
-  const { outbox, preparations, refused, aborting, locks } = state;
-  const left = { outbox, preparations, refused, aborting, locks };
-  for (const [name, { size }] of Object.entries(left))
-    if (size > 0) return ["L2", "everything was healed", `peer ${slot} still has: ${name} ${size}`];
-  const first = world.peer(1).state;
-  const { setDigest } = world.ghost.crypto;
-  if (first !== undefined && setDigest(first.registry.set) !== setDigest(state.registry.set))
-    return [
-      "L3",
-      `peer 1 has the root of ${first.registry.approvers} approvers`,
-      `peer ${slot} has another, of ${state.registry.approvers}`,
-    ];
-  return undefined;
-};
-
-const firstOf = (world: World, look: (peer: SimPeer) => Unrest | undefined): Unrest | undefined => {
-  for (const peer of world.peers) {
-    const found = look(peer);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-};
-
-const unrest = (world: World): Unrest | undefined =>
-  firstOf(world, absence) ?? proposalUnrest(world) ?? firstOf(world, (peer) => remainder(world, peer));
+const unrest = (world: World): Unrest | undefined => unrestOf(world.ghost, world.peers);
 
 const settle = (world: World): void => {
   const until = world.now + PATIENCE;

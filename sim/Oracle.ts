@@ -10,7 +10,13 @@ import type { Proposal } from "../core/protocol/Proposal.ts";
 import type { SignedStatement } from "../core/protocol/Statement.ts";
 import type { Membership } from "../core/protocol/Topology.ts";
 import type { Write } from "../core/Tables.ts";
-import type { Commands } from "./Commands.ts";
+import type { Command, Token } from "./Commands.ts";
+
+/** What callers sent and held, whoever they were: a simulated workload, or programs that called real peers. */
+export interface Said {
+  readonly byBody: (bodyDigest: string) => Pick<Command, "id" | "team" | "descriptor"> | undefined;
+  readonly tokenOf: (jti: string | undefined) => Pick<Token, "kind" | "claims"> | undefined;
+}
 
 /** What one member had durably done, as far as it bears on its next receipt. */
 interface Member {
@@ -31,16 +37,16 @@ const seqOf = (slotKey: string): number => Number(slotKey.slice(slotKey.indexOf(
 
 export class Oracle {
   readonly #crypto: Crypto;
-  readonly #commands: Commands;
+  readonly #said: Said;
   readonly #members: ReadonlyArray<Member>;
   /** Key identity to the one algorithm and key it stands for, and back. */
   readonly #keys = new Map<string, string>();
   /** Proposals found to be what their caller asked for, for the one topology there is: that does not change by itself. */
   readonly #asked = new WeakSet<Proposal>();
 
-  constructor(crypto: Crypto, commands: Commands, total: number) {
+  constructor(crypto: Crypto, said: Said, total: number) {
     this.#crypto = crypto;
-    this.#commands = commands;
+    this.#said = said;
     this.#members = Array.from({ length: total + 1 }, () => ({
       reserved: new Map(),
       refs: new Set(),
@@ -114,7 +120,7 @@ export class Oracle {
   }
 
   #commandFault({ effects, request }: Proposal): string | undefined {
-    const command = this.#commands.byBody(request.bodyDigest);
+    const command = this.#said.byBody(request.bodyDigest);
     if (command === undefined) return "no caller ever sent such a request";
     if (request.method !== "POST" || request.path !== "/v1/custody/approvers") return "it is another request";
     if (effects.id !== command.id) return "it registers another id than the caller asked for";
@@ -134,7 +140,7 @@ export class Oracle {
   }
 
   #tokenFault({ actor, expiresAt }: Proposal, signedAt: number): string | undefined {
-    const token = this.#commands.tokenOf(actor.jti);
+    const token = this.#said.tokenOf(actor.jti);
     if (token === undefined) return "its actor's token was never issued";
     // Whether it has expired is a question of the signer's clock, asked below.
     if (token.kind === "forbidden" || token.kind === "foreign" || token.kind === "forged")

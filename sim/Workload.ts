@@ -7,7 +7,7 @@ import type { Command, TokenKind } from "./Commands.ts";
 import type { WorkloadPlan } from "./Plan.ts";
 import type { Prng } from "./Prng.ts";
 import type { SimPeer } from "./SimPeer.ts";
-import { Violation } from "./Violation.ts";
+import { type Attempt, assertAskedFor } from "./Success.ts";
 import type { World } from "./World.ts";
 
 /** How long a caller waits; the service answers within 10 s. */
@@ -17,12 +17,6 @@ const LEAST_TOKEN_MILLIS = 2_500;
 const TURNED_AWAY_MICROS = 500_000;
 /** Registrations that callers come back to. */
 const REMEMBERED = 256;
-
-/** What became of one attempt. */
-export interface Attempt {
-  readonly command: Command;
-  readonly token: TokenKind;
-}
 
 /** The outcome of an attempt that somebody is waiting for. */
 export type Outcome = Answer | "unreachable" | "silence";
@@ -93,21 +87,8 @@ export class Workload {
   #answered(requestId: string, answer: Answer): void {
     const waiting = this.#waiting.get(requestId);
     if (waiting === undefined) return;
-    const { command, token } = waiting.attempt;
     if (answer._tag === "Registered") {
-      const { id, descriptor } = answer.approver;
-      if (id !== command.id || descriptor !== command.descriptor)
-        throw new Violation(
-          "S14",
-          `request ${requestId} registers id ${command.id}`,
-          `it was answered with approver ${answer.approver.ref}`,
-        );
-      if (token === "forbidden" || token === "foreign" || token === "forged")
-        throw new Violation(
-          "S30",
-          `request ${requestId} carried a token that is ${token}`,
-          "it was answered with success",
-        );
+      assertAskedFor(requestId, waiting.attempt, answer.approver);
       if (this.#promised.length < REMEMBERED) this.#promised.push(answer.approver.ref);
       else this.#promised[this.#random.below(REMEMBERED)] = answer.approver.ref;
     }

@@ -6,40 +6,44 @@ import { Violation } from "../Violation.ts";
 /** Every bearer token of the simulation begins with this, and nothing else does. */
 export const TOKEN_MARK = "bearer-secret-";
 
-const MARK_BYTES = [...TOKEN_MARK].map((character) => character.charCodeAt(0));
-
-const holdsBytes = (bytes: Uint8Array): boolean => {
-  const [first = 0] = MARK_BYTES;
+const holdsBytes = (bytes: Uint8Array, mark: ReadonlyArray<number>): boolean => {
+  const [first = 0] = mark;
   for (let at = bytes.indexOf(first); at >= 0; at = bytes.indexOf(first, at + 1))
-    if (MARK_BYTES.every((byte, index) => bytes[at + index] === byte)) return true;
+    if (mark.every((byte, index) => bytes[at + index] === byte)) return true;
   return false;
 };
 
 /** Digests and keys have these lengths; a token has another. */
 const isDigestLong = ({ length }: string): boolean => length === 64 || length === 128;
 
-const holdsMark = (text: string): boolean =>
-  text.length > TOKEN_MARK.length && !isDigestLong(text) && text.includes(TOKEN_MARK);
+type Find = (value: unknown, known?: object) => string | undefined;
 
-/** The path of the first token in a value, but for a part of it that was looked at already. */
-const find = (value: unknown, known?: object): string | undefined => {
-  if (typeof value === "string") return holdsMark(value) ? "" : undefined;
-  if (typeof value !== "object" || value === null) return undefined;
-  if (value instanceof Uint8Array) return holdsBytes(value) ? "" : undefined;
-  if (Array.isArray(value)) {
-    for (const each of value) {
-      const found = find(each, known);
-      if (found !== undefined) return `[]${found}`;
+/** Finds the path of the first secret in a value, but for a part of it that was looked at already. */
+const finder = (marks: ReadonlyArray<string>): Find => {
+  const shortest = Math.min(...marks.map(({ length }) => length));
+  const asBytes = marks.map((mark) => [...mark].map((character) => character.charCodeAt(0)));
+  const holdsMark = (text: string): boolean =>
+    text.length > shortest && !isDigestLong(text) && marks.some((mark) => text.includes(mark));
+  const find: Find = (value, known) => {
+    if (typeof value === "string") return holdsMark(value) ? "" : undefined;
+    if (typeof value !== "object" || value === null) return undefined;
+    if (value instanceof Uint8Array) return asBytes.some((mark) => holdsBytes(value, mark)) ? "" : undefined;
+    if (Array.isArray(value)) {
+      for (const each of value) {
+        const found = find(each, known);
+        if (found !== undefined) return `[]${found}`;
+      }
+      return undefined;
+    }
+    // for-in, because entries would be built for every row of every transaction.
+    for (const key in value) {
+      const each = (value as { readonly [name: string]: unknown })[key];
+      const found = typeof each === "number" || each === known ? undefined : find(each, known);
+      if (found !== undefined) return `.${key}${found}`;
     }
     return undefined;
-  }
-  // for-in, because entries would be built for every row of every transaction.
-  for (const key in value) {
-    const each = (value as { readonly [name: string]: unknown })[key];
-    const found = typeof each === "number" || each === known ? undefined : find(each, known);
-    if (found !== undefined) return `.${key}${found}`;
-  }
-  return undefined;
+  };
+  return find;
 };
 
 /** By their codecs these hold numbers and digests only, in which no text can be stored. */
@@ -52,7 +56,9 @@ const sharedPart = (write: Write): object | undefined => {
   return write.table === "preparations" ? write.row.proposal : undefined;
 };
 
-export const S29 = (): Checker => {
+/** @param marks what no durable byte, answer or log line may contain */
+export const S29 = (marks: ReadonlyArray<string>): Checker => {
+  const find = finder(marks);
   const clean = new WeakSet<object>();
   const findIn = (write: Write): string | undefined => {
     if (write.op === "remove" || textless.has(write.table)) return undefined;
@@ -71,7 +77,7 @@ export const S29 = (): Checker => {
       for (const write of writes) {
         const found = findIn(write);
         // All other keys are numbers and digests.
-        if (found !== undefined || (write.table === "approvers" && write.key.includes(TOKEN_MARK)))
+        if (found !== undefined || (write.table === "approvers" && marks.some((mark) => write.key.includes(mark))))
           throw new Violation(
             "S29",
             "bearer tokens stay in memory",
@@ -89,7 +95,8 @@ export const S29 = (): Checker => {
         );
     },
     traced: (line) => {
-      if (line.includes(TOKEN_MARK)) throw new Violation("S29", "bearer tokens stay in memory", "one is in the trace");
+      if (marks.some((mark) => line.includes(mark)))
+        throw new Violation("S29", "bearer tokens stay in memory", "one is in the trace");
     },
   };
 };
