@@ -1,8 +1,15 @@
 /** Counts of things by name: faults injected, rare situations reached. */
 export class Census {
   readonly #counts = new Map<string, number>();
+  readonly #told: ((name: string) => void) | undefined;
+
+  /** @param told hears every name as it is counted */
+  constructor(told?: (name: string) => void) {
+    this.#told = told;
+  }
 
   add(name: string, count = 1): void {
+    this.#told?.(name);
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + count);
   }
 

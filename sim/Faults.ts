@@ -96,12 +96,16 @@ const repairRows = (world: World): void => {
 
 const replay = (world: World): void => {
   const old = world.recent[world.streams.network.below(Math.max(1, world.recent.length))];
-  if (old !== undefined) world.transmit(old.to, old.packet, world.streams.network.between(1, 5 * SECOND));
+  if (old === undefined) return;
+  const delay = world.streams.network.between(1, 5 * SECOND);
+  world.transmit(old.to, old.packet, delay, { from: old.from.slot, message: old.message, how: "replayed" });
 };
 
 const forge = (world: World): void => {
   const old = world.recent[world.streams.network.below(Math.max(1, world.recent.length))];
-  if (old !== undefined) world.transmit(old.to, world.cryptography.wire.forge(old.packet), 500);
+  if (old === undefined) return;
+  const packet = world.cryptography.wire.forge(old.packet);
+  world.transmit(old.to, packet, 500, { from: old.from.slot, message: old.message, how: "forged" });
 };
 
 /** A member sends what it should not: a real message with one thing in it changed, in a valid envelope. */
@@ -118,7 +122,7 @@ const alter = (world: World): void => {
     old.to,
     message,
   );
-  if (packet !== undefined) world.transmit(old.to, packet, 500);
+  if (packet !== undefined) world.transmit(old.to, packet, 500, { from: old.from.slot, message, how: "altered" });
 };
 
 export const faultTable = {

@@ -1,6 +1,7 @@
 /** One seed, from a blank world to its last check. */
 import { startFaults } from "./Faults.ts";
 import { assertLiveness } from "./Liveness.ts";
+import type { Observer } from "./Observer.ts";
 import type { Plan } from "./Plan.ts";
 import { planOf, type RunOptions } from "./Schedules.ts";
 import { Trace } from "./Trace.ts";
@@ -30,6 +31,7 @@ export interface RunResult {
 export interface RunHooks {
   readonly line?: ((line: string) => void) | undefined;
   readonly tampering?: Tampering | undefined;
+  readonly observer?: Observer | undefined;
 }
 
 const whenFounded = (world: World, run: () => void): void => {
@@ -53,7 +55,7 @@ const play = (world: World): void => {
 export const runSeed = (options: RunOptions, hooks: RunHooks = {}): RunResult => {
   const { plan, nemeses } = planOf(options);
   const trace = new Trace(hooks.line);
-  const world = new World(plan, trace, hooks.tampering);
+  const world = new World(plan, trace, hooks.tampering, hooks.observer);
   world.nemeses.push(...nemeses);
   let violation: Violation | undefined;
   try {

@@ -23,6 +23,7 @@ import { Ghost } from "./Ghost.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
 import { Network } from "./Network.ts";
 import { Oracle } from "./Oracle.ts";
+import type { Observer, Origin } from "./Observer.ts";
 import type { Plan } from "./Plan.ts";
 import { type Streams, streamsOf } from "./Prng.ts";
 import { Scheduler } from "./Scheduler.ts";
@@ -103,9 +104,9 @@ export class World {
   readonly peers: ReadonlyArray<SimPeer>;
   readonly trace: Trace;
   /** Faults injected, by name. */
-  readonly faults = new Census();
+  readonly faults: Census;
   /** Situations reached, by name. */
-  readonly marks = new Census();
+  readonly marks: Census;
   readonly nemeses: Array<Nemesis> = [];
   readonly recent: Array<SentPacket> = [];
   /** True from the moment nothing more is done to the world. */
@@ -128,6 +129,7 @@ export class World {
   readonly #traced;
   readonly #swept;
   readonly #tampering: Tampering;
+  readonly #observer: Observer | undefined;
   readonly #lastState: Array<PeerState | undefined> = [];
   readonly #asked = new Map<string, number>();
   readonly #actionsLeft = new Map<number, number>();
@@ -147,10 +149,13 @@ export class World {
   /** Token keys cannot be had at these peers. */
   readonly keysUnavailable = new Set<number>();
 
-  constructor(plan: Plan, trace: Trace, tampering: Tampering = {}) {
+  constructor(plan: Plan, trace: Trace, tampering: Tampering = {}, observer?: Observer) {
     this.plan = plan;
     this.trace = trace;
     this.#tampering = tampering;
+    this.#observer = observer;
+    this.faults = new Census(observer && ((name) => observer.counted("fault", name)));
+    this.marks = new Census(observer && ((name) => observer.counted("mark", name)));
     this.streams = streamsOf(plan.seed);
     const honest = plan.real ? realCryptography(this.streams.entropy) : fastCryptography(this.streams.entropy);
     this.cryptography = tampering.cryptography?.(honest) ?? honest;
@@ -171,6 +176,7 @@ export class World {
     this.#traced = checkers.hooks("traced");
     this.#swept = checkers.hooks("swept");
     this.peers = Array.from({ length: plan.peers }, (_, index) => this.#newPeer(index + 1));
+    observer?.began(this);
   }
 
   get now(): number {
@@ -194,6 +200,7 @@ export class World {
   #note(what: string, who: number, detail: string, other = 0): void {
     for (const hook of this.#traced) hook(detail);
     this.trace.note(this.scheduler.now, who, what, detail, other);
+    this.#observer?.noted(what, who, detail, other);
   }
 
   #settings(slot: number): Settings {
@@ -271,21 +278,30 @@ export class World {
     if (this.recent.length >= KEPT_PACKETS) this.recent.shift();
     this.recent.push({ from: peer, to: slot, packet, message });
     this.#note("send to", peer.slot, message._tag, to);
+    this.#observer?.sent({
+      from: peer.slot,
+      to: slot,
+      packet,
+      message: altered ?? message,
+      isAltered: altered !== undefined,
+    });
     if (message._tag === "Commit" && message.certificates.length > 0 && state.membership?.writer !== state.peer?.peerId)
       this.marks.add("a certificate delivered by another than the writer");
     for (const delay of this.network.route(peer.slot, slot)) this.transmit(slot, packet, delay);
     for (const nemesis of this.nemeses) nemesis.sent?.(this, peer, to, message);
   }
 
-  /** Puts a packet on the wire; it arrives after `delay` microseconds. */
-  transmit(to: number, packet: Packet, delay: number): void {
-    this.scheduler.after(delay, () => this.#arrive(this.peer(to), packet));
+  /** Puts a packet on the wire; it arrives after `delay` microseconds. Who made it of an older one says so. */
+  transmit(to: number, packet: Packet, delay: number, origin?: Origin): void {
+    const copy = this.#observer?.transmitted(to, packet, delay, origin);
+    this.scheduler.after(delay, () => this.#arrive(this.peer(to), packet, copy));
   }
 
-  #arrive(peer: SimPeer, packet: Packet): void {
+  #arrive(peer: SimPeer, packet: Packet, copy: number | undefined): void {
     const { state } = peer;
-    if (state === undefined) return;
+    if (state === undefined) return this.#observer?.missed(copy);
     this.events += 1;
+    this.#observer?.arriving(copy);
     const opened = this.cryptography.wire.open(this.cryptography.crypto, state, packet);
     if (Either.isLeft(opened)) {
       this.marks.add("envelope refused");
@@ -317,6 +333,7 @@ export class World {
     this.#asked.delete(requestId);
     const detail = answer._tag === "Rejected" ? answer.rejection.code : answer._tag;
     this.#note("reply", peer.slot, detail, Number(requestId.slice(1)) || 0);
+    this.#observer?.replied(peer.slot, requestId, answer);
     for (const hook of this.#replied) hook(peer, { requestId, answer, askedAt, repliedAt: this.now });
     this.marks.add(answer._tag === "Registered" ? `answered ${answer.created ? 201 : 200}` : `answered ${detail}`);
     if (requestId.startsWith("init-") && answer._tag === "Initialized") this.#unsealSoon(peer);
@@ -379,6 +396,7 @@ export class World {
 
   #scheduleFlush(peer: SimPeer): void {
     const { process } = peer;
+    this.#observer?.flushing(peer, peer.underWay);
     const { leastFlushMicros, mostFlushMicros } = this.plan.disk;
     const usual = this.streams.disk.between(leastFlushMicros, mostFlushMicros);
     const latency = Math.min(usual * (this.#slowDisks.get(peer.slot) ?? 1), SLOWEST_FLUSH_MICROS);
@@ -432,6 +450,7 @@ export class World {
   /** Nothing is done to the world any more, and what was about to be is called off. */
   stopFaults(): void {
     this.healed = true;
+    this.#observer?.healed();
     this.nemeses.length = 0;
     this.keysUnavailable.clear();
     this.#flushEnds.clear();
@@ -548,6 +567,7 @@ export class World {
     if (state !== this.#lastState[peer.slot]) {
       this.#tampering.stepped?.(this, peer, state);
       this.#lastState[peer.slot] = state;
+      this.#observer?.stepped(peer);
       for (const hook of this.#stepped) hook(peer);
     }
     const again = this.#again.get(peer.slot);
@@ -564,11 +584,16 @@ export class World {
 
   /** Sends a mutation to a peer; false when nobody is there. */
   request(peer: SimPeer, requestId: string, call: Call, token: string): boolean {
-    if (!peer.isUp) return false;
+    if (!peer.isUp) {
+      this.#observer?.acted("unreachable", peer.slot, requestId, false);
+      return false;
+    }
     this.calls += 1;
     this.#asked.set(requestId, this.now);
     this.#note("request", peer.slot, "", Number(requestId.slice(1)));
-    peer.dispatch({ _tag: "Command", requestId, call, token, actor: this.#judge(peer, token) });
+    const actor = this.#judge(peer, token);
+    this.#observer?.asked(peer.slot, requestId, call, actor);
+    peer.dispatch({ _tag: "Command", requestId, call, token, actor });
     this.#settle(peer);
     return true;
   }
@@ -576,12 +601,14 @@ export class World {
   /** Nobody waits for the answer to this request any more. */
   forget(requestId: string): void {
     this.#asked.delete(requestId);
+    this.#observer?.forgot(requestId);
   }
 
   /** Asks a peer whether it would take a mutation now. */
   askReadiness(peer: SimPeer, requestId: string): boolean {
     if (!peer.isUp) return false;
     this.calls += 1;
+    this.#observer?.acted("readiness", peer.slot, requestId, true);
     peer.dispatch({ _tag: "CheckReadiness", requestId });
     this.#settle(peer);
     return true;
@@ -594,6 +621,7 @@ export class World {
     const before = peer.transactions;
     const stored = peer.store.get("approvers", ref);
     const found = this.#tampering.read === undefined ? stored : this.#tampering.read(stored);
+    this.#observer?.acted("read", peer.slot, ref, found !== undefined);
     if (!peer.isIdle) this.marks.add("read while a flush was under way");
     for (const hook of this.#read) hook(peer, { ref, found, transactions: peer.transactions - before });
     return found;
@@ -608,11 +636,13 @@ export class World {
 
   /** Runs until `until` microseconds, or until `steps` events and calls, whichever is first; sweeps now and then. */
   run(until: number, steps = Number.POSITIVE_INFINITY): void {
-    while (this.events + this.calls < steps && this.scheduler.runNext(until))
+    while (this.events + this.calls < steps && this.scheduler.runNext(until)) {
+      this.#observer?.ticked();
       if (this.events >= this.#nextSweep) {
         this.#nextSweep = this.events + SWEEP_EVENTS;
         this.sweep();
       }
+    }
     if (this.events + this.calls < steps) this.scheduler.advanceTo(until);
   }
 
