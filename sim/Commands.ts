@@ -25,7 +25,8 @@ export interface Command {
   readonly descriptor: string;
 }
 
-const tokenKinds = ["good", "short", "expired", "forbidden", "foreign", "forged"] as const;
+/** The first is the usual one. */
+export const tokenKinds = ["good", "short", "expired", "forbidden", "foreign", "forged"] as const;
 export type TokenKind = (typeof tokenKinds)[number];
 
 export interface Token {

@@ -1,29 +1,40 @@
 /**
  * Everything that may happen to a world at random, each by its name. A fault
  * happens once when called and sees to its own end; schedules draw them by weight.
+ * All it decides, now and later, are draws of the one unit it is given.
  */
 import { tableNames } from "../core/Tables.ts";
+import type { Unit } from "./Choices.ts";
 import { alteredMessage } from "./Forgery.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
 import type { Link } from "./Network.ts";
 import type { SimPeer } from "./SimPeer.ts";
-import type { World } from "./World.ts";
+import { type CrashKind, KEPT_PACKETS, type SentPacket, type World } from "./World.ts";
 
 const SECOND = 1_000_000;
+/** No plan lets faults come more slowly, in microseconds. */
+const LONGEST_WINDOW = 6_000_000;
 
-const anyPeer = (world: World): SimPeer => world.peer(1 + world.streams.crashes.below(world.plan.peers));
+const anyPeer = (world: World, unit: Unit): SimPeer => world.peer(unit.between("peer", 1, 1, world.plan.peers));
 
-const anyLink = (world: World): Link => {
-  const { network, peers } = { network: world.streams.network, peers: world.plan.peers };
-  const from = 1 + network.below(peers);
-  return world.network.link(from, 1 + ((from - 1 + 1 + network.below(Math.max(1, peers - 1))) % peers));
+const anyLink = (world: World, unit: Unit): Link => {
+  const { peers } = world.plan;
+  const from = unit.between("from peer", 1, 1, peers);
+  const to = unit.between("to peer", Math.min(2, peers), 1, peers);
+  return world.network.link(from, to === from ? (to % peers) + 1 : to);
 };
 
 /** Changes links for a while. */
-const forAWhile = (world: World, links: ReadonlyArray<Link>, change: Partial<Link>, mostMicros = 4 * SECOND): void => {
+const forAWhile = (
+  world: World,
+  unit: Unit,
+  links: ReadonlyArray<Link>,
+  change: Partial<Link>,
+  mostMicros = 4 * SECOND,
+): void => {
   const before = links.map((link) => ({ ...link }));
   for (const link of links) Object.assign(link, change);
-  world.after(world.streams.network.between(10_000, mostMicros), () => {
+  world.after(unit.between("for", SECOND, 10_000, mostMicros), () => {
     if (world.healed) return;
     links.forEach((link, index) => {
       const old = before[index];
@@ -33,60 +44,82 @@ const forAWhile = (world: World, links: ReadonlyArray<Link>, change: Partial<Lin
   });
 };
 
-const flap = (world: World, link: Link, left: number): void => {
+const everyLink = (world: World): ReadonlyArray<Link> => world.network.links(() => true);
+
+const flap = (world: World, unit: Unit, link: Link, left: number): void => {
   if (world.healed) return;
   link.cut = left % 2 === 1;
-  if (left > 0) world.after(world.streams.network.between(1_000, 300_000), () => flap(world, link, left - 1));
+  if (left > 0)
+    world.after(unit.between("turns after", 100_000, 1_000, 300_000), () => flap(world, unit, link, left - 1));
 };
 
-const armFlush = (world: World, how: FlushEnd): void => world.armFlush(anyPeer(world), how);
+/** Cuts a peer, and whoever is drawn to be on its side, off from the others. */
+const partition = (world: World, unit: Unit): void => {
+  const { slot } = anyPeer(world, unit);
+  const side = new Set(world.peers.flatMap((each) => (each.slot === slot ? [slot] : [])));
+  for (const each of world.peers)
+    if (each.slot !== slot && unit.chance(`with peer ${each.slot}`, 400)) side.add(each.slot);
+  const links = world.network.links((from, to) => side.has(from) !== side.has(to));
+  forAWhile(world, unit, links, { cut: true }, 12 * SECOND);
+};
 
-const sealForAWhile = (world: World): void => {
-  const peer = anyPeer(world);
+const failFlush = (world: World, unit: Unit, how: FlushEnd): void =>
+  world.armFlush(anyPeer(world, unit), how, unit.named<CrashKind>("ends by", "process", ["process", "power"], [1, 1]));
+
+const crashDuringFlush = (world: World, unit: Unit, kind: CrashKind): void =>
+  world.armCrashDuringFlush(anyPeer(world, unit), kind, unit.between("per mille of it", 500, 0, 999));
+
+const sealForAWhile = (world: World, unit: Unit): void => {
+  const peer = anyPeer(world, unit);
   world.seal(peer);
-  world.after(world.streams.crashes.between(10_000, 3 * SECOND), () => world.unseal(peer));
+  world.after(unit.between("for", SECOND, 10_000, 3 * SECOND), () => world.unseal(peer));
 };
 
-const stepClock = (world: World, peer: SimPeer, millis: number): void => {
+const stepClock = (world: World, unit: Unit, mostMillis: number): void => {
+  const peer = anyPeer(world, unit);
   const before = peer.clock.offsetMillis;
-  peer.clock.offsetMillis += millis;
+  peer.clock.offsetMillis += unit.between("by milliseconds", 0, -mostMillis, mostMillis);
   peer.hadClockStep = true;
-  world.after(world.streams.clock.between(100_000, 6 * SECOND), () => {
+  world.after(unit.between("for", SECOND, 100_000, 6 * SECOND), () => {
     if (!world.healed) peer.clock.offsetMillis = before;
   });
 };
 
+/** Rows of a table that a fault looks through for one to hit. */
+const MOST_ROWS = 64;
+
 /** Some row that a peer has stored; undefined while there is none worth hitting. */
-const anyRow = (world: World, peer: SimPeer) => {
-  const table = tableNames[world.streams.disk.below(tableNames.length)] ?? "peer";
+const anyRow = (peer: SimPeer, unit: Unit) => {
+  const even = tableNames.map(() => 1);
+  const table = unit.named("table", "peer", tableNames, even);
   if (table === "head" || table === "vault") return undefined;
-  const rows = peer.store.scan(table, "", 64);
-  const row = rows[world.streams.disk.below(Math.max(1, rows.length))];
+  const rows = peer.store.scan(table, "", MOST_ROWS);
+  const row = rows[unit.between("row", 0, 0, Math.max(0, rows.length - 1), 0, MOST_ROWS - 1)];
   return row && { table, key: row.key };
 };
 
-const damageRow = (world: World): void => {
-  const peer = anyPeer(world);
+const damageRow = (world: World, unit: Unit): void => {
+  const peer = anyPeer(world, unit);
   if (peer.isDamaged || peer.disk.flushing) return;
-  const hit = anyRow(world, peer);
+  const hit = anyRow(peer, unit);
   if (hit === undefined) return;
   peer.isDamaged = true;
   peer.disk.damage(hit.table, hit.key);
 };
 
 /** Rows are deleted while nobody looks: between a crash and the next start. */
-const deleteRow = (world: World): void => {
-  const peer = anyPeer(world);
+const deleteRow = (world: World, unit: Unit): void => {
+  const peer = anyPeer(world, unit);
   if (peer.isDamaged || !peer.isUp || peer.disk.flushing) return;
-  const hit = anyRow(world, peer);
+  const hit = anyRow(peer, unit);
   if (hit === undefined) return;
   world.crash(peer, "process");
   peer.isDamaged = true;
   peer.disk.remove(hit.table, hit.key);
 };
 
-const repairRows = (world: World): void => {
-  const peer = anyPeer(world);
+const repairRows = (world: World, unit: Unit): void => {
+  const peer = anyPeer(world, unit);
   if (!peer.isDamaged) return;
   world.crash(peer, "process");
   peer.disk.repair();
@@ -94,130 +127,115 @@ const repairRows = (world: World): void => {
   world.after(SECOND, () => world.start(peer));
 };
 
-const replay = (world: World): void => {
-  const old = world.recent[world.streams.network.below(Math.max(1, world.recent.length))];
+const anyPacket = (world: World, unit: Unit): SentPacket | undefined =>
+  world.recent[unit.between("packet", 0, 0, Math.max(0, world.recent.length - 1), 0, KEPT_PACKETS - 1)];
+
+const replay = (world: World, unit: Unit): void => {
+  const old = anyPacket(world, unit);
   if (old === undefined) return;
-  const delay = world.streams.network.between(1, 5 * SECOND);
+  const delay = unit.between("after", SECOND, 1, 5 * SECOND);
   world.transmit(old.to, old.packet, delay, { from: old.from.slot, message: old.message, how: "replayed" });
 };
 
-const forge = (world: World): void => {
-  const old = world.recent[world.streams.network.below(Math.max(1, world.recent.length))];
+const forge = (world: World, unit: Unit): void => {
+  const old = anyPacket(world, unit);
   if (old === undefined) return;
   const packet = world.cryptography.wire.forge(old.packet);
   world.transmit(old.to, packet, 500, { from: old.from.slot, message: old.message, how: "forged" });
 };
 
 /** A member sends what it should not: a real message with one thing in it changed, in a valid envelope. */
-const alter = (world: World): void => {
-  const old = world.recent[world.streams.network.below(Math.max(1, world.recent.length))];
+const alter = (world: World, unit: Unit): void => {
+  const old = anyPacket(world, unit);
   if (old?.from.state === undefined) return;
-  const message = alteredMessage(world, old.message);
+  const message = alteredMessage(world, unit, old.message);
   if (message === undefined) return;
   const { wire } = world.cryptography;
-  const packet = wire.seal(
-    old.from.state,
-    old.from.keys.identity,
-    () => world.streams.entropy.digest(),
-    old.to,
-    message,
-  );
+  const packet = wire.seal(old.from.state, old.from.keys.identity, () => world.entropy.digest(), old.to, message);
   if (packet !== undefined) world.transmit(old.to, packet, 500, { from: old.from.slot, message, how: "altered" });
 };
 
+/** Makes something happen to the world; its draws are those of the unit. */
+type Fault = (world: World, unit: Unit) => void;
+
 export const faultTable = {
-  "lossy link": (world: World) => forAWhile(world, [anyLink(world)], { loss: 400 }),
-  "lossy network": (world: World) =>
-    forAWhile(
-      world,
-      world.network.links(() => true),
-      { loss: 150 },
+  "lossy link": (world, unit) => forAWhile(world, unit, [anyLink(world, unit)], { loss: 400 }),
+  "lossy network": (world, unit) => forAWhile(world, unit, everyLink(world), { loss: 150 }),
+  "duplicating network": (world, unit) => forAWhile(world, unit, everyLink(world), { duplication: 400 }),
+  "reordering network": (world, unit) =>
+    forAWhile(world, unit, everyLink(world), { leastDelay: 50, mostDelay: 60_000 }),
+  "slow link": (world, unit) =>
+    forAWhile(world, unit, [anyLink(world, unit)], { leastDelay: 200_000, mostDelay: 3 * SECOND }),
+  "one-way cut": (world, unit) => forAWhile(world, unit, [anyLink(world, unit)], { cut: true }, 8 * SECOND),
+  partition,
+  "flapping link": (world, unit) => flap(world, unit, anyLink(world, unit), 2 * unit.between("times", 2, 2, 10)),
+  crash: (world, unit) => world.crash(anyPeer(world, unit), "process"),
+  "crash, bytes visible": (world, unit) => world.crash(anyPeer(world, unit), "process, bytes visible"),
+  "crash during a flush": (world, unit) => crashDuringFlush(world, unit, "process"),
+  "crash during a flush, bytes visible": (world, unit) => crashDuringFlush(world, unit, "process, bytes visible"),
+  "power loss during a flush": (world, unit) => crashDuringFlush(world, unit, "power"),
+  "crash after a flush": (world, unit) => world.armFlush(anyPeer(world, unit), "durable, unreported"),
+  "crash between actions": (world, unit) =>
+    world.armCrashAfterActions(
+      anyPeer(world, unit),
+      unit.between("actions later", 0, 0, 4),
+      unit.named<CrashKind>("ends by", "process", ["process", "power"], [1, 1]),
     ),
-  "duplicating network": (world: World) =>
-    forAWhile(
-      world,
-      world.network.links(() => true),
-      { duplication: 400 },
-    ),
-  "reordering network": (world: World) =>
-    forAWhile(
-      world,
-      world.network.links(() => true),
-      { leastDelay: 50, mostDelay: 60_000 },
-    ),
-  "slow link": (world: World) => forAWhile(world, [anyLink(world)], { leastDelay: 200_000, mostDelay: 3 * SECOND }),
-  "one-way cut": (world: World) => forAWhile(world, [anyLink(world)], { cut: true }, 8 * SECOND),
-  partition: (world: World) => {
-    const side = 1 + world.streams.network.below(Math.max(1, (1 << world.plan.peers) - 2));
-    const isSplit = (from: number, to: number) => ((side >> (from - 1)) & 1) !== ((side >> (to - 1)) & 1);
-    forAWhile(world, world.network.links(isSplit), { cut: true }, 12 * SECOND);
-  },
-  "flapping link": (world: World) => flap(world, anyLink(world), 2 * world.streams.network.between(2, 10)),
-  crash: (world: World) => world.crash(anyPeer(world), "process"),
-  "crash, bytes visible": (world: World) => world.crash(anyPeer(world), "process, bytes visible"),
-  "crash during a flush": (world: World) => world.armCrashDuringFlush(anyPeer(world), "process"),
-  "crash during a flush, bytes visible": (world: World) =>
-    world.armCrashDuringFlush(anyPeer(world), "process, bytes visible"),
-  "power loss during a flush": (world: World) => world.armCrashDuringFlush(anyPeer(world), "power"),
-  "crash after a flush": (world: World) => armFlush(world, "durable, unreported"),
-  "crash between actions": (world: World) => world.armCrashAfterActions(anyPeer(world), world.streams.crashes.below(5)),
-  "power loss": (world: World) => world.crash(anyPeer(world), "power"),
-  "power loss everywhere": (world: World) => {
+  "power loss": (world, unit) => world.crash(anyPeer(world, unit), "power"),
+  "power loss everywhere": (world) => {
     for (const peer of world.peers) world.crash(peer, "power");
   },
-  "crash everywhere": (world: World) => {
+  "crash everywhere": (world, unit) => {
     for (const peer of world.peers)
-      world.crash(peer, world.streams.crashes.pick(["process", "process, bytes visible"]));
+      world.crash(peer, unit.chance(`bytes visible at peer ${peer.slot}`, 500) ? "process, bytes visible" : "process");
   },
-  "failed flush, lost": (world: World) => armFlush(world, "failed, lost"),
-  "failed flush, durable": (world: World) => armFlush(world, "failed, durable"),
-  "slow disk": (world: World) => {
-    const peer = anyPeer(world);
-    world.slowDisk(peer, world.streams.disk.between(5, 400));
-    world.after(world.streams.disk.between(100_000, 8 * SECOND), () => world.slowDisk(peer, 1));
+  "failed flush, lost": (world, unit) => failFlush(world, unit, "failed, lost"),
+  "failed flush, durable": (world, unit) => failFlush(world, unit, "failed, durable"),
+  "slow disk": (world, unit) => {
+    const peer = anyPeer(world, unit);
+    world.slowDisk(peer, unit.between("times as slow", 5, 5, 400));
+    world.after(unit.between("for", SECOND, 100_000, 8 * SECOND), () => world.slowDisk(peer, 1));
   },
   seal: sealForAWhile,
-  "clock step within bounds": (world: World) =>
-    stepClock(world, anyPeer(world), world.streams.clock.between(-1_500, 1_500)),
-  "clock step beyond bounds": (world: World) =>
-    stepClock(world, anyPeer(world), world.streams.clock.between(-90_000, 90_000)),
-  "token keys unavailable": (world: World) => {
-    const { slot } = anyPeer(world);
+  "clock step within bounds": (world, unit) => stepClock(world, unit, 1_500),
+  "clock step beyond bounds": (world, unit) => stepClock(world, unit, 90_000),
+  "token keys unavailable": (world, unit) => {
+    const { slot } = anyPeer(world, unit);
     world.keysUnavailable.add(slot);
-    world.after(world.streams.crashes.between(10_000, 3 * SECOND), () => world.keysUnavailable.delete(slot));
+    world.after(unit.between("for", SECOND, 10_000, 3 * SECOND), () => world.keysUnavailable.delete(slot));
   },
   "replayed message": replay,
   "forged envelope": forge,
   "altered message": alter,
-  "altered in flight": (world: World) => world.alterNext((message) => alteredMessage(world, message)),
+  "altered in flight": (world, unit) => world.alterNext((message) => alteredMessage(world, unit, message)),
   "damaged row": damageRow,
   "deleted row": deleteRow,
   "repaired rows": repairRows,
-} as const;
+} as const satisfies { readonly [name: string]: Fault };
 
 export type FaultName = keyof typeof faultTable;
 export const faultNames = Object.keys(faultTable) as ReadonlyArray<FaultName>;
 
-/** Lets random faults happen, by weight, until the world is healed. */
+/**
+ * Lets random faults happen, by weight, until the world is healed. Time is cut into
+ * windows and every window has its own unit, so that a fault that is taken away moves
+ * no other one.
+ */
 export const startFaults = (world: World): void => {
-  const weighted = faultNames.flatMap((name) => {
-    const weight = world.plan.faults.get(name) ?? 0;
-    return weight > 0 ? [[name, weight] as const] : [];
-  });
-  const total = weighted.reduce((sum, [, weight]) => sum + weight, 0);
-  if (total === 0) return;
-  const { crashes } = world.streams;
-  const next = (): void => {
-    world.after(crashes.between(1, 2 * world.plan.faultMicros), () => {
-      if (world.healed) return;
-      let drawn = crashes.below(total);
-      const chosen = weighted.find(([, weight]) => (drawn -= weight) < 0);
-      if (chosen !== undefined) {
-        world.faults.add(chosen[0]);
-        faultTable[chosen[0]](world);
-      }
-      next();
-    });
+  const names = ["none", ...faultNames] as const;
+  const weights = names.map((name) => (name === "none" ? 0 : (world.plan.faults.get(name) ?? 0)));
+  const stream = world.choices.stream("fault");
+  const window = (): void => {
+    if (world.healed) return;
+    const unit = stream.next();
+    const name = unit.named("what", "none", names, weights);
+    if (name !== "none")
+      world.after(unit.between("in its window at", 0, 0, world.plan.faultMicros - 1, 0, LONGEST_WINDOW), () => {
+        if (world.healed) return;
+        world.faults.add(name);
+        faultTable[name](world, unit);
+      });
+    world.after(world.plan.faultMicros, window);
   };
-  next();
+  window();
 };

@@ -6,8 +6,11 @@
 import type { Digest, Signature } from "../core/Digest.ts";
 import type { Message } from "../core/protocol/Message.ts";
 import { BATCH_TAG, batchHeaderCodec, batchTree, type SignedStatement } from "../core/protocol/Statement.ts";
+import type { Unit } from "./Choices.ts";
 import type { World } from "./World.ts";
 
+/** No message holds more. */
+const MOST_STATEMENTS = 65_535;
 const FOREIGN = "f".repeat(64) as Digest;
 
 /** The same vote for another topology, really signed by its member: a replay from a cluster with the same keys. */
@@ -19,9 +22,9 @@ const foreignVote = (world: World, signed: SignedStatement): SignedStatement => 
   return { statement, index: 0, proof: [], header, signature: identity.sign(BATCH_TAG, batchHeaderCodec, header) };
 };
 
-const alteredStatement = (world: World, signed: SignedStatement): SignedStatement => {
+const alteredStatement = (world: World, unit: Unit, signed: SignedStatement): SignedStatement => {
   const { statement, header } = signed;
-  switch (world.streams.network.below(9)) {
+  switch (unit.between("how", 0, 0, 8)) {
     case 0:
       return foreignVote(world, signed);
     case 1:
@@ -43,23 +46,27 @@ const alteredStatement = (world: World, signed: SignedStatement): SignedStatemen
   }
 };
 
-const alteredOne = (world: World, statements: ReadonlyArray<SignedStatement>): ReadonlyArray<SignedStatement> => {
-  const at = world.streams.network.below(Math.max(1, statements.length));
-  return statements.map((each, index) => (index === at ? alteredStatement(world, each) : each));
+const alteredOne = (
+  world: World,
+  unit: Unit,
+  statements: ReadonlyArray<SignedStatement>,
+): ReadonlyArray<SignedStatement> => {
+  const at = unit.between("statement", 0, 0, Math.max(0, statements.length - 1), 0, MOST_STATEMENTS);
+  return statements.map((each, index) => (index === at ? alteredStatement(world, unit, each) : each));
 };
 
 /** The message with one thing changed; undefined where nothing in it is worth changing. */
-export const alteredMessage = (world: World, message: Message): Message | undefined => {
+export const alteredMessage = (world: World, unit: Unit, message: Message): Message | undefined => {
   switch (message._tag) {
     case "Votes":
     case "CommitAcks":
-      return { ...message, statements: alteredOne(world, message.statements) };
+      return { ...message, statements: alteredOne(world, unit, message.statements) };
     case "Commit": {
       const [first, ...rest] = message.certificates;
       if (first === undefined) return undefined;
-      const isShort = world.streams.network.chance(300);
-      const receipts = isShort ? first.receipts.slice(1) : alteredOne(world, first.receipts);
-      const doubled = world.streams.network.chance(300)
+      const isShort = unit.chance("a receipt is left out", 300);
+      const receipts = isShort ? first.receipts.slice(1) : alteredOne(world, unit, first.receipts);
+      const doubled = unit.chance("one receipt counts for all", 300)
         ? receipts.map(() => first.receipts[0] ?? receipts[0])
         : receipts;
       const whole = doubled.flatMap((each) => each ?? []);
@@ -69,7 +76,7 @@ export const alteredMessage = (world: World, message: Message): Message | undefi
       const [first, ...rest] = message.items;
       if (first === undefined) return undefined;
       const { proposal } = first;
-      const changed = world.streams.network.chance(500)
+      const changed = unit.chance("another id", 500)
         ? { ...proposal, effects: { ...proposal.effects, id: "mallory" } }
         : { ...proposal, seq: proposal.seq + 1 };
       return { ...message, items: [{ ...first, proposal: changed }, ...rest] };
@@ -82,13 +89,13 @@ export const alteredMessage = (world: World, message: Message): Message | undefi
         items: message.items.map((item) => ({
           ...item,
           state: "APPLIED" as const,
-          held: alteredOne(world, item.held),
+          held: alteredOne(world, unit, item.held),
         })),
       };
     case "AbortRequest":
       return {
         ...message,
-        items: message.items.map((item) => ({ ...item, votes: alteredOne(world, item.votes) })),
+        items: message.items.map((item) => ({ ...item, votes: alteredOne(world, unit, item.votes) })),
       };
     case "SettleQuery":
       return { ...message, demandFinal: !message.demandFinal };

@@ -50,7 +50,7 @@ const settle = (world: World): void => {
 /** Sends one registration and lets the world run until something came of it. */
 const attempt = (world: World, workload: Workload, peer: SimPeer, command: Command): Outcome => {
   const outcomes: Array<Outcome> = [];
-  workload.register(peer, command, "good", (outcome) => outcomes.push(outcome));
+  workload.register(peer, command, (outcome) => outcomes.push(outcome));
   // The workload itself gives up after a while, so something always comes.
   for (;;) {
     const [outcome] = outcomes;

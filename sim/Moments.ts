@@ -1,8 +1,13 @@
-/** Faults that wait for one moment of the protocol and strike exactly then. */
+/**
+ * Faults that wait for one moment of the protocol and strike exactly then. Each
+ * moment is a unit, and that nothing strikes there is its quiet value; where a
+ * moment is every so many flushes, every flush is one, so that which of them
+ * strikes can be said without the number.
+ */
 import { maskOf } from "./Ghost.ts";
-import type { Prng } from "./Prng.ts";
+import type { Choices, Stretch, Unit } from "./Choices.ts";
 import type { SimPeer } from "./SimPeer.ts";
-import type { Nemesis, World } from "./World.ts";
+import type { CrashKind, Nemesis, World } from "./World.ts";
 
 const SECOND = 1_000_000;
 
@@ -17,16 +22,25 @@ const isolate = (world: World, slot: number, micros: number): void => {
   });
 };
 
+/** The unit, where something strikes at this moment. */
+const struck = (world: World, unit: Unit, fault: string, isDue = true): Unit | undefined => {
+  if (!unit.chance("strikes", isDue ? 1000 : 0)) return undefined;
+  world.faults.add(fault);
+  return unit;
+};
+
 /** Runs its body at most once in a while, so that the world gets somewhere in between. */
-const rarely = (everyMicros: number): ((world: World, run: () => void) => void) => {
+const rarely = (everyMicros: number): ((world: World, run: (unit: Unit) => void) => void) => {
   let next = 0;
   return (world, run) => {
     if (world.now < next) return;
     next = world.now + everyMicros;
-    world.faults.add("moment");
-    run();
+    const unit = struck(world, world.choices.stream("moment").next(), "moment");
+    if (unit !== undefined) run(unit);
   };
 };
+
+const forSomeSeconds = (unit: Unit): number => unit.between("for seconds", 1, 1, 5) * SECOND;
 
 /** The writer's Prepare reaches everybody, and then nothing of the writer does. */
 const isolateWriterAfterPrepare = (): Nemesis => {
@@ -35,7 +49,7 @@ const isolateWriterAfterPrepare = (): Nemesis => {
     sent: (world, peer, to, message) => {
       const last = Math.max(...(peer.state?.membership?.peerIds ?? [0]));
       if (message._tag !== "Prepare" || to !== last) return;
-      now(world, () => world.after(1, () => isolate(world, peer.slot, world.streams.network.between(1, 5) * SECOND)));
+      now(world, (unit) => world.after(1, () => isolate(world, peer.slot, forSomeSeconds(unit))));
     },
   };
 };
@@ -46,26 +60,33 @@ const isolateOnePreparer = (): Nemesis => {
   return {
     flushed: (world, peer, writes) => {
       if (isWriter(peer) || !writes.some((each) => each.table === "preparations" && each.op === "insert")) return;
-      now(world, () => isolate(world, peer.slot, world.streams.network.between(1, 5) * SECOND));
+      now(world, (unit) => isolate(world, peer.slot, forSomeSeconds(unit)));
     },
   };
 };
 
+const endsAtSync = ["before its flush is reported", "soon", "later, bytes visible", "later, by power"] as const;
+
 /** Every n-th flush of any peer ends in a crash, before it, after it, or with its bytes still volatile. */
-const crashAtEverySync = (random: Prng): Nemesis => {
-  const every = random.between(2, 12);
+const crashAtEverySync = (choices: Choices): Nemesis => {
+  const every = choices.plan("flushes per crash").between("flushes", 12, 2, 12);
   let count = 0;
   return {
     flushed: (world, peer) => {
-      if (++count % every !== 0) return;
-      world.faults.add("moment");
-      const kind = world.streams.crashes.below(4);
-      if (kind === 0) world.armFlush(peer, "durable, unreported");
+      const unit = struck(world, world.choices.stream("moment").next(), "moment", ++count % every === 0);
+      if (unit === undefined) return;
+      const how = unit.named("how", "soon", endsAtSync, [1, 1, 1, 1]);
+      if (how === "before its flush is reported") world.armFlush(peer, "durable, unreported");
       // Not from inside the flush itself: the driver is about to act on it.
-      if (kind === 1) world.armCrashAfterActions(peer, world.streams.crashes.below(4));
-      if (kind > 1)
-        world.after(world.streams.crashes.between(1, 2_000), () =>
-          world.crash(peer, kind === 2 ? "process, bytes visible" : "power"),
+      else if (how === "soon")
+        world.armCrashAfterActions(
+          peer,
+          unit.between("actions later", 0, 0, 3),
+          unit.named<CrashKind>("ends by", "process", ["process", "power"], [1, 1]),
+        );
+      else
+        world.after(unit.between("after", 1, 1, 2_000), () =>
+          world.crash(peer, how === "later, by power" ? "power" : "process, bytes visible"),
         );
     },
   };
@@ -77,7 +98,13 @@ const crashBetweenCommits = (): Nemesis => {
   return {
     sent: (world, peer, _to, message) => {
       if (message._tag !== "Commit" || message.certificates.length === 0) return;
-      now(world, () => world.armCrashAfterActions(peer, world.streams.crashes.below(2)));
+      now(world, (unit) =>
+        world.armCrashAfterActions(
+          peer,
+          unit.between("actions later", 0, 0, 1),
+          unit.named<CrashKind>("ends by", "process", ["process", "power"], [1, 1]),
+        ),
+      );
     },
   };
 };
@@ -88,20 +115,20 @@ const writerRestartAfterPrepare = (): Nemesis => {
   return {
     sent: (world, peer, _to, message) => {
       if (message._tag !== "Prepare") return;
-      now(world, () => world.after(world.streams.crashes.between(0, 3_000), () => world.crash(peer, "process")));
+      now(world, (unit) => world.after(unit.between("after", 0, 0, 3_000), () => world.crash(peer, "process")));
     },
   };
 };
 
 /** One peer's machine is replaced by an empty one, during the founding or after it. */
-const wipeOne = (random: Prng): Nemesis => {
-  const afterFlushes = random.between(2, 60);
+const wipeOne = (choices: Choices): Nemesis => {
+  const afterFlushes = choices.plan("wiped").between("after flushes", 2, 2, 60);
   let count = 0;
   return {
     flushed: (world) => {
-      if (++count !== afterFlushes) return;
-      world.faults.add("wiped peer");
-      const peer = world.peer(1 + world.streams.crashes.below(world.plan.peers));
+      const unit = struck(world, world.choices.stream("moment").next(), "wiped peer", ++count === afterFlushes);
+      if (unit === undefined) return;
+      const peer = world.peer(unit.between("peer", 1, 1, world.plan.peers));
       world.after(1, () => {
         world.crash(peer, "power", false);
         peer.wipe();
@@ -111,19 +138,29 @@ const wipeOne = (random: Prng): Nemesis => {
   };
 };
 
+/** Microseconds: mostly soon, so that little was written in between. */
+const RESTORED_AFTER: readonly [Stretch, ...ReadonlyArray<Stretch>] = [
+  [1, 2_000],
+  [1, 20_000],
+  [1, 200_000],
+  [1, 2 * SECOND],
+];
+
 /** One peer comes back on the disk it had a while ago, and does not say so. */
-const rollBackOne = (random: Prng): Nemesis => {
-  const slots = new Map<number, number>();
-  const atFlush = random.between(1, 80);
-  const laterMicros = random.pick([2_000, 20_000, 200_000, 2 * SECOND]);
+const rollBackOne = (choices: Choices): Nemesis => {
+  const counts = new Map<number, number>();
+  const atFlush = choices.plan("photograph").between("at flush", 1, 1, 80);
   let restore: (() => void) | undefined;
   return {
     flushed: (world, peer) => {
-      const count = (slots.get(peer.slot) ?? 0) + 1;
-      slots.set(peer.slot, count);
-      if (restore !== undefined || count !== atFlush || peer.state?.membership === undefined) return;
+      const count = (counts.get(peer.slot) ?? 0) + 1;
+      counts.set(peer.slot, count);
+      if (restore !== undefined || peer.state?.membership === undefined) return;
+      const photograph = world.choices.stream(`moment of peer ${peer.slot}`).next();
+      const unit = struck(world, photograph, "photograph of a disk", count === atFlush);
+      if (unit === undefined) return;
       restore = peer.disk.photograph();
-      world.after(world.streams.crashes.between(1, laterMicros), () => {
+      world.after(unit.spread("restored after", 20_000, RESTORED_AFTER, 1, 2 * SECOND), () => {
         if (world.healed) return;
         world.faults.add("disk from an older snapshot");
         world.crash(peer, "power", false);

@@ -1,5 +1,5 @@
 /** Who reaches whom, how long it takes, and what is lost or arrives twice. */
-import type { Prng } from "./Prng.ts";
+import type { Choices, Stream } from "./Choices.ts";
 
 /** One direction between two peers. Delays are microseconds, rates per thousand. */
 export interface Link {
@@ -10,6 +10,11 @@ export interface Link {
   duplication: number;
 }
 
+/** How long a message may take at all; what is slower than this was lost. */
+const SLOWEST_MICROS = 3_000_000;
+/** What a message takes where nobody says otherwise. */
+const USUAL_MICROS = 600;
+
 export interface NetworkPlan {
   readonly leastDelay: number;
   readonly mostDelay: number;
@@ -19,11 +24,18 @@ export interface NetworkPlan {
 
 export class Network {
   readonly #links: ReadonlyArray<ReadonlyArray<Link>>;
-  readonly #random: Prng;
+  readonly #ways: ReadonlyArray<ReadonlyArray<Stream>>;
+  readonly #redelivery: number;
 
-  /** @param peers how many; they are numbered from 1 */
-  constructor(peers: number, plan: NetworkPlan, random: Prng) {
-    this.#random = random;
+  /**
+   * @param peers how many; they are numbered from 1
+   * @param redelivery how many messages in a thousand are handed over twice in a row
+   */
+  constructor(peers: number, plan: NetworkPlan, redelivery: number, choices: Choices) {
+    this.#redelivery = redelivery;
+    this.#ways = Array.from({ length: peers + 1 }, (_from, from) =>
+      Array.from({ length: peers + 1 }, (_to, to) => choices.stream(`link ${from}>${to}`)),
+    );
     this.#links = Array.from({ length: peers + 1 }, () =>
       Array.from({ length: peers + 1 }, (): Link => ({ cut: false, ...plan })),
     );
@@ -42,13 +54,28 @@ export class Network {
     );
   }
 
-  /** After how long the copies of a message arrive: none, one or two delays in microseconds. */
-  route(from: number, to: number): ReadonlyArray<number> {
+  /**
+   * Decides the way of the next message from one peer to another: for each copy that
+   * arrives, none to two, `deliver` is told after how many microseconds, and whether
+   * it is handed over twice in a row.
+   */
+  route(from: number, to: number, deliver: (delay: number, again: boolean) => void): void {
     const { cut, leastDelay, mostDelay, loss, duplication } = this.link(from, to);
-    if (cut || this.#random.chance(loss)) return [];
-    const first = this.#random.between(leastDelay, mostDelay);
-    if (!this.#random.chance(duplication)) return [first];
-    return [first, first + this.#random.between(leastDelay, mostDelay)];
+    const unit = this.#way(from, to).next();
+    if (cut || unit.chance("lost", loss)) return;
+    const first = unit.between("takes", USUAL_MICROS, leastDelay, mostDelay, 0, SLOWEST_MICROS);
+    deliver(first, unit.chance("handed over twice", this.#redelivery));
+    if (!unit.chance("doubled", duplication)) return;
+    deliver(
+      first + unit.between("the copy follows after", USUAL_MICROS, leastDelay, mostDelay, 0, SLOWEST_MICROS),
+      false,
+    );
+  }
+
+  #way(from: number, to: number): Stream {
+    const way = this.#ways[from]?.[to];
+    if (way === undefined) throw new RangeError("no such peers");
+    return way;
   }
 
   /** Everything works again, quickly. */

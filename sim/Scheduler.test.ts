@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { Prng } from "./Prng.ts";
+import { Choices } from "./Choices.ts";
 import { Scheduler } from "./Scheduler.ts";
 
 it("runs what is due first, and what is due together in the order it was asked for", () => {
-  const random = new Prng(3);
+  const random = new Choices(3).plan("order");
   const scheduler = new Scheduler();
-  const asked = Array.from({ length: 2_000 }, (_, order) => ({ at: random.below(50), order }));
+  const asked = Array.from({ length: 2_000 }, (_, order) => ({ at: random.between("at", 0, 0, 49), order }));
   const ran: Array<{ at: number; order: number }> = [];
   for (const each of asked) scheduler.after(each.at, () => ran.push({ at: scheduler.now, order: each.order }));
   while (scheduler.runNext(30));

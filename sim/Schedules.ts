@@ -2,7 +2,7 @@
 import { faultNames, type FaultName } from "./Faults.ts";
 import { CALM_NETWORK, type Plan, type WorkloadPlan } from "./Plan.ts";
 import type { NetworkPlan } from "./Network.ts";
-import { type Prng, streamsOf } from "./Prng.ts";
+import { Choices } from "./Choices.ts";
 import type { Nemesis } from "./World.ts";
 import { moments } from "./Moments.ts";
 
@@ -39,8 +39,8 @@ const weights = (...names: ReadonlyArray<FaultName>): ReadonlyMap<FaultName, num
 type Draft = Partial<Omit<Plan, "workload">> & { readonly workload?: Partial<WorkloadPlan> };
 
 interface Schedule {
-  readonly plan: (random: Prng) => Draft;
-  readonly nemeses?: (random: Prng) => ReadonlyArray<Nemesis>;
+  readonly plan: (choices: Choices) => Draft;
+  readonly nemeses?: (choices: Choices) => ReadonlyArray<Nemesis>;
 }
 
 /** Rows are damaged by their own schedule; in the mix they would mostly take peers out. */
@@ -52,39 +52,53 @@ const RARE: ReadonlySet<FaultName> = new Set([
   "clock step beyond bounds",
 ]);
 
-const swarm = (random: Prng): Draft => {
+const swarmFaults = (choices: Choices): ReadonlyMap<string, number> => {
   const faults = new Map<FaultName, number>();
-  for (const name of faultNames)
-    if (random.chance(RARE.has(name) ? 150 : 450))
-      faults.set(name, RARE.has(name) ? random.between(1, 4) : random.between(1, 30));
+  for (const name of faultNames) {
+    const unit = choices.plan(`fault ${name}`);
+    if (unit.chance("may happen", RARE.has(name) ? 150 : 450))
+      faults.set(name, unit.between("weight", 1, 1, RARE.has(name) ? 4 : 30));
+  }
   if (faults.has("damaged row") || faults.has("deleted row")) faults.set("repaired rows", 40);
-  return {
-    faults,
-    faultMicros: random.pick([100_000, 400_000, 1_500_000, 6_000_000]),
-    faultsWhileFounding: random.chance(400),
-    clockOffsetMillis: random.pick([0, 5, 1_000, 2_000]),
-    clockDriftPerMillion: random.pick([0, 0, 50, 500]),
-    network: {
-      leastDelay: random.between(50, 500),
-      mostDelay: random.pick([600, 2_000, 20_000]),
-      loss: random.pick([0, 0, 10, 60]),
-      duplication: random.pick([0, 0, 20, 150]),
-    },
-    disk: { leastFlushMicros: 100, mostFlushMicros: random.pick([150, 1_000, 10_000, 60_000]) },
-    workload: {
-      callers: random.pick([1, 3, 8, 24]),
-      mostThinkMicros: random.pick([5_000, 60_000, 400_000]),
-      fresh: random.between(10, 60),
-      retry: random.between(0, 30),
-      conflict: random.between(0, 20),
-      version: random.between(0, 20),
-      read: random.between(0, 20),
-      badTokens: random.pick([0, 20, 200]),
-      shortTokens: random.pick([0, 20, 300]),
-      mostTokenMillis: random.pick([5_500, 20_000]),
-    },
-  };
+  return faults;
 };
+
+/** A field of a plan that is drawn evenly from a stretch, or from some values. */
+const within = (choices: Choices, field: string, quiet: number, least: number, most: number): number =>
+  choices.plan(field).between("value", quiet, least, most);
+
+const among = (choices: Choices, field: string, quiet: number, ...values: [number, ...Array<number>]): number =>
+  choices.plan(field).oneOf("value", quiet, values);
+
+const swarm = (choices: Choices): Draft => ({
+  faults: swarmFaults(choices),
+  faultMicros: among(choices, "faultMicros", 400_000, 100_000, 400_000, 1_500_000, 6_000_000),
+  faultsWhileFounding: choices.plan("faultsWhileFounding").chance("value", 400),
+  clockOffsetMillis: among(choices, "clockOffsetMillis", 0, 0, 5, 1_000, 2_000),
+  clockDriftPerMillion: among(choices, "clockDriftPerMillion", 0, 0, 0, 50, 500),
+  network: {
+    leastDelay: within(choices, "leastDelay", 300, 50, 500),
+    mostDelay: among(choices, "mostDelay", 600, 600, 2_000, 20_000),
+    loss: among(choices, "loss", 0, 0, 0, 10, 60),
+    duplication: among(choices, "duplication", 0, 0, 0, 20, 150),
+  },
+  disk: {
+    leastFlushMicros: 100,
+    mostFlushMicros: among(choices, "mostFlushMicros", 150, 150, 1_000, 10_000, 60_000),
+  },
+  workload: {
+    callers: among(choices, "callers", 1, 1, 3, 8, 24),
+    mostThinkMicros: among(choices, "mostThinkMicros", 60_000, 5_000, 60_000, 400_000),
+    fresh: within(choices, "fresh", 40, 10, 60),
+    retry: within(choices, "retry", 0, 0, 30),
+    conflict: within(choices, "conflict", 0, 0, 20),
+    version: within(choices, "version", 0, 0, 20),
+    read: within(choices, "read", 0, 0, 20),
+    badTokens: among(choices, "badTokens", 0, 0, 20, 200),
+    shortTokens: among(choices, "shortTokens", 0, 0, 20, 300),
+    mostTokenMillis: among(choices, "mostTokenMillis", 20_000, 5_500, 20_000),
+  },
+});
 
 const schedules = {
   swarm: { plan: swarm },
@@ -101,7 +115,7 @@ const schedules = {
   "isolate-one-preparer": { plan: () => ({}), nemeses: () => [moments.isolateOnePreparer()] },
   "crash-at-every-sync": {
     plan: () => ({ faultsWhileFounding: true }),
-    nemeses: (random: Prng) => [moments.crashAtEverySync(random)],
+    nemeses: (choices: Choices) => [moments.crashAtEverySync(choices)],
   },
   "crash-between-commit-deliveries": { plan: () => ({}), nemeses: () => [moments.crashBetweenCommits()] },
   "writer-restart-loses-evidence": { plan: () => ({}), nemeses: () => [moments.writerRestartAfterPrepare()] },
@@ -156,12 +170,17 @@ const schedules = {
       clockOffsetMillis: 2_400,
     }),
   },
-  "wiped-peer": { plan: () => ({ faultsWhileFounding: true }), nemeses: (random: Prng) => [moments.wipeOne(random)] },
+  "wiped-peer": {
+    plan: () => ({ faultsWhileFounding: true }),
+    nemeses: (choices: Choices) => [moments.wipeOne(choices)],
+  },
   "rollback-silent": {
-    plan: (random: Prng) => ({
-      faults: random.chance(500) ? new Map() : weights(...BUSY_FAULTS, "lossy link", "slow link"),
+    plan: (choices: Choices) => ({
+      faults: choices.plan("other faults").chance("may happen", 500)
+        ? weights(...BUSY_FAULTS, "lossy link", "slow link")
+        : new Map(),
     }),
-    nemeses: (random: Prng) => [moments.rollBackOne(random)],
+    nemeses: (choices: Choices) => [moments.rollBackOne(choices)],
   },
   "duplicate-id": { plan: () => ({}), nemeses: () => [moments.duplicateId()] },
 } as const satisfies { readonly [name: string]: Schedule };
@@ -190,15 +209,19 @@ const REAL_SEEDS = 16;
 /** These need somebody else to fail. */
 const CLUSTERS_ONLY: ReadonlySet<ScheduleName> = new Set(["wiped-peer", "duplicate-id", "rollback-silent"]);
 
-/** The plan of a run, and what waits for its moments. */
-export const planOf = (options: RunOptions): { readonly plan: Plan; readonly nemeses: ReadonlyArray<Nemesis> } => {
+const drawnPeers = (choices: Choices, name: ScheduleName): number =>
+  CLUSTERS_ONLY.has(name) ? among(choices, "peers", 3, 3, 3, 5) : among(choices, "peers", 3, 1, 2, 3, 3, 3, 5);
+
+/** The plan of a run, and what waits for its moments; its choices are those of the same seed. */
+export const planOf = (
+  options: RunOptions,
+  choices: Choices,
+): { readonly plan: Plan; readonly nemeses: ReadonlyArray<Nemesis> } => {
   const { seed } = options;
   const name = options.schedule ?? DEFAULT_SCHEDULE;
-  const random = streamsOf(seed).plan;
-  const drawnPeers = random.pick(CLUSTERS_ONLY.has(name) ? [3, 3, 5] : [1, 2, 3, 3, 3, 5]);
   const real = options.real ?? seed % REAL_SEEDS === 0;
   const schedule: Schedule = schedules[name];
-  const draft = schedule.plan(random);
+  const draft = schedule.plan(choices);
   const plan: Plan = {
     faults: new Map(),
     faultMicros: 200_000,
@@ -212,9 +235,9 @@ export const planOf = (options: RunOptions): { readonly plan: Plan; readonly nem
     workload: { ...CALLERS, ...draft.workload },
     seed,
     schedule: name,
-    peers: options.peers ?? drawnPeers,
+    peers: options.peers ?? drawnPeers(choices, name),
     real,
     steps: options.steps ?? (real ? REAL_STEPS : FAST_STEPS),
   };
-  return { plan, nemeses: schedule.nemeses?.(random) ?? [] };
+  return { plan, nemeses: schedule.nemeses?.(choices) ?? [] };
 };

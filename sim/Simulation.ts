@@ -1,4 +1,5 @@
 /** One seed, from a blank world to its last check. */
+import { Choices, type Decider } from "./Choices.ts";
 import { startFaults } from "./Faults.ts";
 import { assertLiveness } from "./Liveness.ts";
 import type { Observer } from "./Observer.ts";
@@ -32,6 +33,8 @@ export interface RunHooks {
   readonly line?: ((line: string) => void) | undefined;
   readonly tampering?: Tampering | undefined;
   readonly observer?: Observer | undefined;
+  /** Has the last word on every draw; without it the seed has. */
+  readonly decider?: Decider | undefined;
 }
 
 const whenFounded = (world: World, run: () => void): void => {
@@ -43,7 +46,7 @@ const play = (world: World): void => {
   const { plan } = world;
   const workload = new Workload(world);
   for (const nemesis of world.nemeses) nemesis.started?.(world);
-  for (const peer of world.peers) world.after(world.streams.crashes.between(0, 50_000), () => world.start(peer));
+  for (const peer of world.peers) world.startSoon(peer);
   if (plan.faultsWhileFounding) startFaults(world);
   else whenFounded(world, () => startFaults(world));
   workload.start();
@@ -53,9 +56,10 @@ const play = (world: World): void => {
 
 /** Runs one seed. Never throws for what the simulated peers do; a fault of the simulator itself is thrown. */
 export const runSeed = (options: RunOptions, hooks: RunHooks = {}): RunResult => {
-  const { plan, nemeses } = planOf(options);
+  const choices = new Choices(options.seed, hooks.decider);
+  const { plan, nemeses } = planOf(options, choices);
   const trace = new Trace(hooks.line);
-  const world = new World(plan, trace, hooks.tampering, hooks.observer);
+  const world = new World(plan, choices, trace, hooks.tampering, hooks.observer);
   world.nemeses.push(...nemeses);
   let violation: Violation | undefined;
   try {

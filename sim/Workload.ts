@@ -3,9 +3,9 @@
  * each other's keys, read what they were promised, and write down every answer.
  */
 import type { Answer } from "../core/Action.ts";
-import type { Command, TokenKind } from "./Commands.ts";
+import type { Stream, Unit } from "./Choices.ts";
+import { type Command, type TokenKind, tokenKinds } from "./Commands.ts";
 import type { WorkloadPlan } from "./Plan.ts";
-import type { Prng } from "./Prng.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import { type Attempt, assertAskedFor } from "./Success.ts";
 import type { World } from "./World.ts";
@@ -14,9 +14,16 @@ import type { World } from "./World.ts";
 const PATIENCE_MICROS = 12_000_000;
 /** The writer refuses tokens with less than 5 s left by its clock, which may be 2.4 s slow. */
 const LEAST_TOKEN_MILLIS = 2_500;
+const MOST_TOKEN_MILLIS = 20_000;
+const LONG_TOKEN_MILLIS = 3_600_000;
 const TURNED_AWAY_MICROS = 500_000;
+/** What a caller waits for where nobody says otherwise, and at most. */
+const USUAL_PAUSE_MICROS = 50_000;
+const LONGEST_PAUSE_MICROS = 2_000_000;
 /** Registrations that callers come back to. */
 const REMEMBERED = 256;
+
+const deeds = ["register", "register a version", "repeat", "claim", "read", "ask for readiness"] as const;
 
 /** The outcome of an attempt that somebody is waiting for. */
 export type Outcome = Answer | "unreachable" | "silence";
@@ -24,23 +31,41 @@ export type Outcome = Answer | "unreachable" | "silence";
 export class Workload {
   readonly #world: World;
   readonly #plan: WorkloadPlan;
-  readonly #random: Prng;
+  readonly #deedWeights: ReadonlyArray<number>;
+  /** Of a caller in a world that is full. */
+  readonly #fullWeights: ReadonlyArray<number>;
+  readonly #tokenWeights: ReadonlyArray<number>;
   readonly #subjects: Array<Command> = [];
   readonly #waiting = new Map<string, { readonly attempt: Attempt; readonly done: (outcome: Outcome) => void }>();
   /** Refs a caller was promised: reads look for them. */
   readonly #promised: Array<string> = [];
   #nextKey = 1;
+  #remembered = 0;
+  #kept = 0;
   #stopped = false;
 
   constructor(world: World) {
     this.#world = world;
     this.#plan = world.plan.workload;
-    this.#random = world.streams.workload;
+    const { fresh, version, retry, conflict, read, readiness, badTokens, shortTokens } = this.#plan;
+    this.#deedWeights = [fresh, version, retry, conflict, read, readiness];
+    this.#fullWeights = [0, 0, retry, conflict, read, readiness];
+    // Per million, in the order of their kinds: what is not bad is short or good.
+    const bad = badTokens * 250;
+    this.#tokenWeights = [
+      (1000 - badTokens) * (1000 - shortTokens),
+      (1000 - badTokens) * shortTokens,
+      bad,
+      bad,
+      bad,
+      bad,
+    ];
     world.listener = { answered: (requestId, answer) => this.#answered(requestId, answer) };
   }
 
   start(): void {
-    for (let caller = 0; caller < this.#plan.callers; caller++) this.#think();
+    for (let caller = 1; caller <= this.#plan.callers; caller++)
+      this.#think(this.#world.choices.stream(`caller ${caller}`));
   }
 
   /** Callers send nothing new from now on. */
@@ -51,29 +76,29 @@ export class Workload {
   /** A registration nobody has asked for yet. */
   freshCommand(id?: string): Command {
     const key = this.#nextKey++;
-    return this.#remember(this.#world.commands.command(id ?? `approver-${key}`, key, `team-${key % 5}`));
+    const command = this.#world.commands.command(id ?? `approver-${key}`, key, `team-${key % 5}`);
+    this.#subjects[this.#remembered++ % REMEMBERED] = command;
+    return command;
   }
 
-  /** Sends one registration and tells what came of it, once. */
-  register(peer: SimPeer, command: Command, kind: TokenKind, done: (outcome: Outcome) => void): void {
+  /** Sends one registration under a good token and tells what came of it, once. */
+  register(peer: SimPeer, command: Command, done: (outcome: Outcome) => void): void {
+    this.#register(peer, command, "good", LONG_TOKEN_MILLIS, done);
+  }
+
+  #register(
+    peer: SimPeer,
+    command: Command,
+    kind: TokenKind,
+    lifeMillis: number,
+    done: (outcome: Outcome) => void,
+  ): void {
     const world = this.#world;
     const requestId = world.newRequestId();
-    const life =
-      kind === "short"
-        ? this.#random.between(LEAST_TOKEN_MILLIS, this.#plan.mostTokenMillis)
-        : kind === "expired"
-          ? -1_000
-          : 3_600_000;
-    const token = world.commands.token(kind, world.realMillis, life);
+    const token = world.commands.token(kind, world.realMillis, lifeMillis);
     this.#waiting.set(requestId, { attempt: { command, token: kind }, done });
     world.after(PATIENCE_MICROS, () => this.#finish(requestId, "silence"));
     if (!world.request(peer, requestId, command.call, token.text)) this.#finish(requestId, "unreachable");
-  }
-
-  #remember(command: Command): Command {
-    if (this.#subjects.length < REMEMBERED) this.#subjects.push(command);
-    else this.#subjects[this.#random.below(REMEMBERED)] = command;
-    return command;
   }
 
   #finish(requestId: string, outcome: Outcome): void {
@@ -89,64 +114,95 @@ export class Workload {
     if (waiting === undefined) return;
     if (answer._tag === "Registered") {
       assertAskedFor(requestId, waiting.attempt, answer.approver);
-      if (this.#promised.length < REMEMBERED) this.#promised.push(answer.approver.ref);
-      else this.#promised[this.#random.below(REMEMBERED)] = answer.approver.ref;
+      this.#promised[this.#kept++ % REMEMBERED] = answer.approver.ref;
     }
     this.#finish(requestId, answer);
   }
 
-  #think(): void {
+  #think(caller: Stream): void {
     const { leastThinkMicros, mostThinkMicros } = this.#plan;
-    this.#world.after(this.#random.between(leastThinkMicros, mostThinkMicros), () => this.#act());
+    this.#pause(caller, "thinks for", leastThinkMicros, mostThinkMicros, (unit) => this.#act(caller, unit));
   }
 
-  #anyPeer(): SimPeer {
-    return this.#world.peer(1 + this.#random.below(this.#world.plan.peers));
+  /** Begins the caller's next act with a pause, in microseconds. */
+  #pause(caller: Stream, label: string, least: number, most: number, then: (unit: Unit) => void): void {
+    const unit = caller.next();
+    this.#world.after(unit.between(label, USUAL_PAUSE_MICROS, least, most, 0, LONGEST_PAUSE_MICROS), () => then(unit));
   }
 
-  #act(): void {
+  /** Whom the caller asks; where nothing is drawn, whoever is the writer. */
+  #through(unit: Unit): SimPeer {
+    const { plan, writerSlot } = this.#world;
+    return this.#world.peer(unit.between("through peer", writerSlot, 1, plan.peers));
+  }
+
+  /** One of the things callers remember; undefined where there is none. */
+  #any<A>(unit: Unit, label: string, all: ReadonlyArray<A>): A | undefined {
+    return all.length === 0 ? undefined : all[unit.between(label, 0, 0, all.length - 1, 0, REMEMBERED - 1)];
+  }
+
+  #act(caller: Stream, unit: Unit): void {
     if (this.#stopped) return;
-    const { fresh, retry, conflict, version, read, readiness, mostKeys } = this.#plan;
-    const isFull = this.#nextKey > mostKeys;
-    const growth = isFull ? 0 : fresh + version;
-    let drawn = this.#random.below(Math.max(1, growth + retry + conflict + read + readiness));
-    const takes = (weight: number): boolean => (drawn -= weight) < 0;
-    const known = this.#subjects[this.#random.below(Math.max(1, this.#subjects.length))];
-    if (!isFull && (takes(fresh) || known === undefined)) return this.#submit(this.freshCommand());
-    if (known === undefined) return this.#think();
-    if (!isFull && takes(version)) return this.#submit(this.freshCommand(known.id));
-    const { commands } = this.#world;
-    // An identical retry may carry other metadata; the first ones are kept (contract 4.1).
-    if (takes(retry))
-      return this.#submit(this.#random.chance(300) ? commands.command(known.id, known.key, "another-team") : known);
-    if (takes(conflict)) return this.#submit(commands.command(`${known.id}-too`, known.key, known.team));
-    if (takes(read)) this.#read();
-    else this.#world.askReadiness(this.#anyPeer(), this.#world.newRequestId());
-    this.#think();
+    const isFull = this.#nextKey > this.#plan.mostKeys;
+    const deed = unit.named("does", "register", deeds, isFull ? this.#fullWeights : this.#deedWeights);
+    if (deed === "ask for readiness") {
+      this.#world.askReadiness(this.#through(unit), this.#world.newRequestId());
+      return this.#think(caller);
+    }
+    if (deed === "read") {
+      this.#read(unit);
+      return this.#think(caller);
+    }
+    const known = deed === "register" ? undefined : this.#any(unit, "subject", this.#subjects);
+    const command = this.#commandOf(unit, deed, known, isFull);
+    if (command === undefined) this.#think(caller);
+    else this.#submit(caller, unit, command);
   }
 
-  #submit(command: Command): void {
-    const bad = this.#random.chance(this.#plan.badTokens);
-    const kind: TokenKind = bad
-      ? this.#random.pick<TokenKind>(["expired", "forbidden", "foreign", "forged"])
-      : this.#random.chance(this.#plan.shortTokens)
-        ? "short"
-        : "good";
-    this.register(this.#anyPeer(), command, kind, (outcome) => {
+  /** What is asked for; undefined where nothing new is to be registered any more. */
+  #commandOf(unit: Unit, deed: string, known: Command | undefined, isFull: boolean): Command | undefined {
+    if (known === undefined || deed === "register") return isFull ? undefined : this.freshCommand();
+    if (deed === "register a version") return this.freshCommand(known.id);
+    const { commands } = this.#world;
+    if (deed === "claim") return commands.command(`${known.id}-too`, known.key, known.team);
+    // An identical retry may carry other metadata; the first ones are kept (contract 4.1).
+    return unit.chance("with other metadata", 300) ? commands.command(known.id, known.key, "another-team") : known;
+  }
+
+  #lifeOf(unit: Unit, kind: TokenKind): number {
+    if (kind === "expired") return -1_000;
+    if (kind !== "short") return LONG_TOKEN_MILLIS;
+    const { mostTokenMillis } = this.#plan;
+    return unit.between(
+      "token lives for",
+      MOST_TOKEN_MILLIS,
+      LEAST_TOKEN_MILLIS,
+      mostTokenMillis,
+      LEAST_TOKEN_MILLIS,
+      MOST_TOKEN_MILLIS,
+    );
+  }
+
+  #submit(caller: Stream, unit: Unit, command: Command): void {
+    const peer = this.#through(unit);
+    const kind = unit.named("token", "good", tokenKinds, this.#tokenWeights);
+    this.#register(peer, command, kind, this.#lifeOf(unit, kind), (outcome) => {
       this.#world.marks.add(`caller: ${nameOf(outcome)}`);
       const isOpen = typeof outcome === "string" || (outcome._tag === "Rejected" && outcome.rejection.outcomeUnknown);
       // Whoever does not know asks again, through whichever peer.
-      if (isOpen && !this.#stopped && this.#random.chance(600))
-        this.#world.after(this.#random.between(1_000, 2_000_000), () => this.#stopped || this.#submit(command));
-      else if (typeof outcome !== "string" && outcome._tag === "Registered") this.#think();
+      if (isOpen && !this.#stopped && unit.chance("asks again", 600))
+        this.#pause(caller, "asks again after", 1_000, LONGEST_PAUSE_MICROS, (next) => {
+          if (!this.#stopped) this.#submit(caller, next, command);
+        });
+      else if (typeof outcome !== "string" && outcome._tag === "Registered") this.#think(caller);
       // Whoever was turned away comes back later; nobody hammers at a closed door.
-      else this.#world.after(this.#random.between(1_000, TURNED_AWAY_MICROS), () => this.#act());
+      else this.#pause(caller, "stays away for", 1_000, TURNED_AWAY_MICROS, (next) => this.#act(caller, next));
     });
   }
 
-  #read(): void {
-    const ref = this.#promised[this.#random.below(Math.max(1, this.#promised.length))];
-    if (ref !== undefined) this.#world.read(this.#anyPeer(), ref);
+  #read(unit: Unit): void {
+    const ref = this.#any(unit, "promise", this.#promised);
+    if (ref !== undefined) this.#world.read(this.#through(unit), ref);
   }
 }
 

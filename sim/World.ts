@@ -17,6 +17,7 @@ import { delivery, tokensIn } from "../runtime/Ingress.ts";
 import { IntegrityFailure } from "../runtime/PeerStore.ts";
 import { Census } from "./Census.ts";
 import { Checkers } from "./Checkers.ts";
+import type { Choices, Stream, Stretch, Unit } from "./Choices.ts";
 import { AUDIENCE, Commands } from "./Commands.ts";
 import { type Cryptography, fastCryptography, realCryptography } from "./Cryptography.ts";
 import { Ghost } from "./Ghost.ts";
@@ -25,7 +26,7 @@ import { Network } from "./Network.ts";
 import { Oracle } from "./Oracle.ts";
 import type { Observer, Origin } from "./Observer.ts";
 import type { Plan } from "./Plan.ts";
-import { type Streams, streamsOf } from "./Prng.ts";
+import { entropyOf, type Prng } from "./Prng.ts";
 import { Scheduler } from "./Scheduler.ts";
 import { SimPeer } from "./SimPeer.ts";
 import type { Trace } from "./Trace.ts";
@@ -38,13 +39,33 @@ const EPOCH_MILLIS = 1_800_000_000_000;
 const CONFIG_DIGEST = "c".repeat(64) as Digest;
 const BOOTSTRAP_SECRET = Uint8Array.of(1, 2, 3, 4);
 /** Packets kept for those who replay old ones. */
-const KEPT_PACKETS = 64;
+export const KEPT_PACKETS = 64;
 /** A full sweep happens after this many events. */
 const SWEEP_EVENTS = 2_000;
 
-/** How long a crashed peer stays down, and a started one sealed, at most: mostly not long. */
-const DOWN_MICROS = [20_000, 200_000, 500_000, 8_000_000] as const;
-const SEALED_MICROS = [5_000, 50_000, 100_000, 2_000_000] as const;
+type Stretches = readonly [Stretch, ...ReadonlyArray<Stretch>];
+/** How long a crashed peer stays down, and a started one sealed: mostly not long. */
+const DOWN_MICROS: Stretches = [
+  [1_000, 20_000],
+  [1_000, 200_000],
+  [1_000, 500_000],
+  [1_000, 8_000_000],
+];
+const SEALED_MICROS: Stretches = [
+  [500, 5_000],
+  [500, 50_000],
+  [500, 100_000],
+  [500, 2_000_000],
+];
+const SEALED_HEALED_MICROS: Stretches = [[500, 5_000]];
+/** The limits of both, and what each usually takes. */
+const LONGEST_DOWN_MICROS = 8_000_000;
+const USUAL_DOWN_MICROS = 10_000;
+const LONGEST_SEALED_MICROS = 2_000_000;
+const USUAL_SEALED_MICROS = 1_000;
+const USUAL_FLUSH_MICROS = 150;
+const MOST_OFFSET_MILLIS = 2_500;
+const MOST_DRIFT_PER_MILLION = 500;
 
 /** What the slowest disk takes for one flush. */
 const SLOWEST_FLUSH_MICROS = 4_000_000;
@@ -95,7 +116,9 @@ export interface AnswerListener {
 
 export class World {
   readonly plan: Plan;
-  readonly streams: Streams;
+  readonly choices: Choices;
+  /** Entropy of the world itself. */
+  readonly entropy: Prng;
   readonly scheduler = new Scheduler();
   readonly network: Network;
   readonly cryptography: Cryptography;
@@ -132,10 +155,14 @@ export class World {
   readonly #observer: Observer | undefined;
   readonly #lastState: Array<PeerState | undefined> = [];
   readonly #asked = new Map<string, number>();
-  readonly #actionsLeft = new Map<number, number>();
-  readonly #flushEnds = new Map<number, FlushEnd>();
-  readonly #flushCrashes = new Map<number, CrashKind>();
-  readonly #failing = new Set<number>();
+  readonly #actionsLeft = new Map<number, { left: number; readonly kind: CrashKind }>();
+  readonly #flushEnds = new Map<number, { readonly how: FlushEnd; readonly kind: CrashKind }>();
+  readonly #flushCrashes = new Map<number, { readonly kind: CrashKind; readonly perMille: number }>();
+  readonly #failing = new Map<number, CrashKind>();
+  readonly #flushes: ReadonlyArray<Stream>;
+  readonly #processes: ReadonlyArray<Stream>;
+  /** What is decided about the process of each peer: the one that runs, or the one that comes next. */
+  readonly #lives: Array<Unit>;
   readonly #again = new Map<
     number,
     { readonly process: number; readonly run: () => void; readonly message: Message }
@@ -145,22 +172,23 @@ export class World {
   #opening = 0;
   #requests = 0;
   #nextSweep = SWEEP_EVENTS;
-  readonly #nonce = (): Digest => this.streams.entropy.digest();
+  readonly #nonce = (): Digest => this.entropy.digest();
   /** Token keys cannot be had at these peers. */
   readonly keysUnavailable = new Set<number>();
 
-  constructor(plan: Plan, trace: Trace, tampering: Tampering = {}, observer?: Observer) {
+  constructor(plan: Plan, choices: Choices, trace: Trace, tampering: Tampering = {}, observer?: Observer) {
     this.plan = plan;
     this.trace = trace;
     this.#tampering = tampering;
     this.#observer = observer;
     this.faults = new Census(observer && ((name) => observer.counted("fault", name)));
     this.marks = new Census(observer && ((name) => observer.counted("mark", name)));
-    this.streams = streamsOf(plan.seed);
-    const honest = plan.real ? realCryptography(this.streams.entropy) : fastCryptography(this.streams.entropy);
+    this.choices = choices;
+    this.entropy = entropyOf(plan.seed, 0);
+    const honest = plan.real ? realCryptography(this.entropy) : fastCryptography(this.entropy);
     this.cryptography = tampering.cryptography?.(honest) ?? honest;
     this.commands = new Commands(this.cryptography);
-    this.network = new Network(plan.peers, plan.network, this.streams.network);
+    this.network = new Network(plan.peers, plan.network, plan.redelivery, choices);
     this.ghost = new Ghost(honest.crypto, plan.peers);
     const checkers = new Checkers(this.ghost, new Oracle(honest.crypto, this.commands, plan.peers));
     this.#booted = checkers.hooks("booted");
@@ -175,6 +203,11 @@ export class World {
     this.#read = checkers.hooks("read");
     this.#traced = checkers.hooks("traced");
     this.#swept = checkers.hooks("swept");
+    const streams = (component: string): ReadonlyArray<Stream> =>
+      Array.from({ length: plan.peers + 1 }, (_, slot) => choices.stream(`${component} ${slot}`));
+    this.#flushes = streams("flush");
+    this.#processes = streams("process");
+    this.#lives = this.#processes.map((stream) => stream.next());
     this.peers = Array.from({ length: plan.peers }, (_, index) => this.#newPeer(index + 1));
     observer?.began(this);
   }
@@ -185,6 +218,12 @@ export class World {
 
   get realMillis(): number {
     return EPOCH_MILLIS + Math.floor(this.scheduler.now / 1000);
+  }
+
+  /** The peer that writes, as the first that is up sees it; before anybody does, the first. */
+  get writerSlot(): number {
+    for (const { state } of this.peers) if (state?.membership !== undefined) return state.membership.writer;
+    return 1;
   }
 
   peer(slot: number): SimPeer {
@@ -216,11 +255,12 @@ export class World {
   }
 
   #newPeer(slot: number): SimPeer {
-    const { clock } = this.streams;
-    const { clockOffsetMillis, clockDriftPerMillion } = this.plan;
+    const clock = this.choices.stream(`clock ${slot}`).next();
+    const entropy = entropyOf(this.plan.seed, slot);
+    const { clockOffsetMillis: most, clockDriftPerMillion: drift } = this.plan;
     const peer: SimPeer = new SimPeer(slot, this.#settings(slot), {
       cryptography: this.cryptography,
-      entropy: () => this.streams.entropy.digest(),
+      entropy: () => entropy.digest(),
       realMillis: () => this.realMillis,
       ignoresDamage: this.#tampering.ignoresDamage === true,
       elapsedMillis: () => Math.floor(this.scheduler.now / 1000),
@@ -242,10 +282,17 @@ export class World {
       halted: (each, reason) => this.#halted(each, reason),
     });
     // Clocks at the two ends of what is allowed are the ones that decide deadlines differently.
-    peer.clock.offsetMillis = clock.chance(400)
-      ? clock.pick([-clockOffsetMillis, clockOffsetMillis])
-      : clock.between(-clockOffsetMillis, clockOffsetMillis);
-    peer.clock.driftPerMillion = clock.between(-clockDriftPerMillion, clockDriftPerMillion);
+    const anywhere: Stretch = [-most, most];
+    const ends: Stretches = [[-most, -most], [most, most], anywhere, anywhere, anywhere];
+    peer.clock.offsetMillis = clock.spread("offset", 0, ends, -MOST_OFFSET_MILLIS, MOST_OFFSET_MILLIS);
+    peer.clock.driftPerMillion = clock.between(
+      "drift",
+      0,
+      -drift,
+      drift,
+      -MOST_DRIFT_PER_MILLION,
+      MOST_DRIFT_PER_MILLION,
+    );
     return peer;
   }
 
@@ -254,15 +301,15 @@ export class World {
   /** Whether the next action of a step happens; the peer may be to crash before it. */
   #mayAct(peer: SimPeer): boolean {
     if (this.#actionsLeft.size === 0) return true;
-    const left = this.#actionsLeft.get(peer.slot);
-    if (left === undefined) return true;
-    if (left > 0) {
-      this.#actionsLeft.set(peer.slot, left - 1);
+    const armed = this.#actionsLeft.get(peer.slot);
+    if (armed === undefined) return true;
+    if (armed.left > 0) {
+      armed.left -= 1;
       return true;
     }
     this.#actionsLeft.delete(peer.slot);
     this.marks.add("crashed between two actions");
-    this.crash(peer, this.streams.crashes.pick(["process", "power"]));
+    this.crash(peer, armed.kind);
     return false;
   }
 
@@ -287,17 +334,21 @@ export class World {
     });
     if (message._tag === "Commit" && message.certificates.length > 0 && state.membership?.writer !== state.peer?.peerId)
       this.marks.add("a certificate delivered by another than the writer");
-    for (const delay of this.network.route(peer.slot, slot)) this.transmit(slot, packet, delay);
+    this.network.route(peer.slot, slot, (delay, again) => this.#transmit(slot, packet, delay, again));
     for (const nemesis of this.nemeses) nemesis.sent?.(this, peer, to, message);
   }
 
   /** Puts a packet on the wire; it arrives after `delay` microseconds. Who made it of an older one says so. */
   transmit(to: number, packet: Packet, delay: number, origin?: Origin): void {
-    const copy = this.#observer?.transmitted(to, packet, delay, origin);
-    this.scheduler.after(delay, () => this.#arrive(this.peer(to), packet, copy));
+    this.#transmit(to, packet, delay, false, origin);
   }
 
-  #arrive(peer: SimPeer, packet: Packet, copy: number | undefined): void {
+  #transmit(to: number, packet: Packet, delay: number, again: boolean, origin?: Origin): void {
+    const copy = this.#observer?.transmitted(to, packet, delay, origin);
+    this.scheduler.after(delay, () => this.#arrive(this.peer(to), packet, again, copy));
+  }
+
+  #arrive(peer: SimPeer, packet: Packet, again: boolean, copy: number | undefined): void {
     const { state } = peer;
     if (state === undefined) return this.#observer?.missed(copy);
     this.events += 1;
@@ -316,8 +367,7 @@ export class World {
     const event = delivery(from, handled, actors);
     for (const hook of this.#delivered) hook(peer, message);
     peer.dispatch(event);
-    if (this.streams.network.chance(this.plan.redelivery))
-      this.#again.set(peer.slot, { process: peer.process, run: () => peer.dispatch(event), message });
+    if (again) this.#again.set(peer.slot, { process: peer.process, run: () => peer.dispatch(event), message });
     this.#settle(peer);
   }
 
@@ -362,14 +412,16 @@ export class World {
       throw new Violation(reason.id, `peer ${peer.slot} halted by itself`, reason.message);
     // Anything but a failing disk is a mistake in this program, and its stack says where.
     if (!(reason instanceof StoreFailure)) throw reason;
-    if (!this.#failing.delete(peer.slot))
+    const kind = this.#failing.get(peer.slot);
+    this.#failing.delete(peer.slot);
+    if (kind === undefined)
       throw new Violation(
         "S13",
         `peer ${peer.slot} halted by itself`,
         `its disk was sound and said: ${reason.message}`,
       );
     this.marks.add("halted by a failed flush");
-    this.crash(peer, this.streams.crashes.pick(["process", "power"]));
+    this.crash(peer, kind);
   }
 
   // Disks.
@@ -379,32 +431,46 @@ export class World {
     this.#slowDisks.set(peer.slot, factor);
   }
 
-  /** How this peer's next flush will end. */
-  armFlush(peer: SimPeer, how: FlushEnd): void {
-    this.#flushEnds.set(peer.slot, how);
+  /** How this peer's next flush will end, and its process if the flush fails. */
+  armFlush(peer: SimPeer, how: FlushEnd, kind: CrashKind = "process"): void {
+    this.#flushEnds.set(peer.slot, { how, kind });
   }
 
-  /** The peer will crash while its next flush is under way. */
-  armCrashDuringFlush(peer: SimPeer, kind: CrashKind): void {
-    this.#flushCrashes.set(peer.slot, kind);
+  /** The peer will crash while its next flush is under way, after this part of it (0 to 999 of a thousand). */
+  armCrashDuringFlush(peer: SimPeer, kind: CrashKind, perMille: number): void {
+    this.#flushCrashes.set(peer.slot, { kind, perMille });
   }
 
   /** The peer will crash before its action number `count` from now. */
-  armCrashAfterActions(peer: SimPeer, count: number): void {
-    this.#actionsLeft.set(peer.slot, count);
+  armCrashAfterActions(peer: SimPeer, count: number, kind: CrashKind): void {
+    this.#actionsLeft.set(peer.slot, { left: count, kind });
+  }
+
+  #unitOf(streams: ReadonlyArray<Stream>, slot: number): Unit {
+    const stream = streams[slot];
+    if (stream === undefined) throw new RangeError(`there is no peer ${slot}`);
+    return stream.next();
+  }
+
+  /** What is decided about this peer's process. */
+  #lifeOf(slot: number): Unit {
+    const life = this.#lives[slot];
+    if (life === undefined) throw new RangeError(`there is no peer ${slot}`);
+    return life;
   }
 
   #scheduleFlush(peer: SimPeer): void {
     const { process } = peer;
     this.#observer?.flushing(peer, peer.underWay);
     const { leastFlushMicros, mostFlushMicros } = this.plan.disk;
-    const usual = this.streams.disk.between(leastFlushMicros, mostFlushMicros);
-    const latency = Math.min(usual * (this.#slowDisks.get(peer.slot) ?? 1), SLOWEST_FLUSH_MICROS);
+    const unit = this.#unitOf(this.#flushes, peer.slot);
+    const drawn = unit.between("takes", USUAL_FLUSH_MICROS, leastFlushMicros, mostFlushMicros, 1, SLOWEST_FLUSH_MICROS);
+    const latency = Math.min(drawn * (this.#slowDisks.get(peer.slot) ?? 1), SLOWEST_FLUSH_MICROS);
     const crash = this.#flushCrashes.get(peer.slot);
     if (crash !== undefined) {
       this.#flushCrashes.delete(peer.slot);
-      this.scheduler.after(this.streams.crashes.below(latency), () => {
-        if (peer.isUp && peer.process === process) this.crash(peer, crash);
+      this.scheduler.after(Math.floor((latency * crash.perMille) / 1000), () => {
+        if (peer.isUp && peer.process === process) this.crash(peer, crash.kind);
       });
     }
     this.scheduler.after(latency, () => {
@@ -416,9 +482,10 @@ export class World {
   }
 
   #endFlush(peer: SimPeer): void {
-    const how = this.#tampering.flushEnd?.(peer) ?? this.#flushEnds.get(peer.slot) ?? "durable";
+    const armed = this.#flushEnds.get(peer.slot);
+    const how = this.#tampering.flushEnd?.(peer) ?? armed?.how ?? "durable";
     this.#flushEnds.delete(peer.slot);
-    if (how.startsWith("failed")) this.#failing.add(peer.slot);
+    if (how.startsWith("failed")) this.#failing.set(peer.slot, armed?.kind ?? "process");
     this.#note("flush", peer.slot, how, peer.underWay.length);
     peer.endFlush(how);
     if (how === "durable, unreported") {
@@ -479,8 +546,16 @@ export class World {
     this.#again.delete(peer.slot);
     this.#lastState[peer.slot] = undefined;
     for (const hook of this.#stopped) hook(peer, this.now);
-    const { crashes } = this.streams;
-    if (comesBack) this.after(crashes.between(1_000, crashes.pick(DOWN_MICROS)), () => this.start(peer));
+    const life = this.#unitOf(this.#processes, peer.slot);
+    this.#lives[peer.slot] = life;
+    if (!comesBack) return;
+    const down = life.spread("comes back after", USUAL_DOWN_MICROS, DOWN_MICROS, 1_000, LONGEST_DOWN_MICROS);
+    this.after(down, () => this.start(peer));
+  }
+
+  /** Starts a peer's first process, soon. */
+  startSoon(peer: SimPeer): void {
+    this.after(this.#lifeOf(peer.slot).between("starts after", 0, 0, 50_000), () => this.start(peer));
   }
 
   /** Starts a peer's process, first making durable what the open finds. */
@@ -488,7 +563,7 @@ export class World {
     if (peer.isUp) return;
     const ticket = ++this.#opening;
     peer.opening = ticket;
-    const wait = peer.disk.isVolatile ? this.streams.disk.between(100, 20_000) : 0;
+    const wait = peer.disk.isVolatile ? this.#lifeOf(peer.slot).between("opens in", 100, 100, 20_000) : 0;
     if (wait > 0) this.marks.add("opened on bytes that were not durable");
     this.after(wait, () => {
       if (peer.isUp || peer.opening !== ticket) return;
@@ -534,8 +609,10 @@ export class World {
 
   #unsealSoon(peer: SimPeer): void {
     const { process } = peer;
-    const { crashes } = this.streams;
-    this.after(crashes.between(500, this.healed ? 5_000 : crashes.pick(SEALED_MICROS)), () => {
+    const stretches = this.healed ? SEALED_HEALED_MICROS : SEALED_MICROS;
+    const unit = this.#lifeOf(peer.slot);
+    const wait = unit.spread("is unsealed after", USUAL_SEALED_MICROS, stretches, 500, LONGEST_SEALED_MICROS);
+    this.after(wait, () => {
       if (peer.isUp && peer.process === process) this.unseal(peer);
     });
   }
