@@ -1,0 +1,127 @@
+/** Reading a request body: strict JSON, every field named, every fault pointed at. */
+import { Either } from "effect";
+import { memberPointer } from "../codec/JsonPointer.ts";
+import { type JsonObject, type JsonValue, parseStrictJson } from "../codec/StrictJson.ts";
+import { Limits } from "../Limits.ts";
+import { type BodyFault, type Rejection, rejection } from "../Rejection.ts";
+
+/** Faults listed at most: a body of a million unknown fields must not get an answer of its own size. */
+const MOST_FAULTS = 64;
+
+/**
+ * Reads a body that is one object.
+ *
+ * @param body the raw request body
+ * @param what completes "The request body is not ..."
+ * @param known the fields that may be there
+ * @param read takes what it needs out of the fields; what it returns counts only if nothing was at fault
+ * @returns what was read; `INVALID_REQUEST_BODY` for malformed JSON (one fault) or for unknown,
+ *   missing, null or wrongly typed fields (every fault, up to {@link MOST_FAULTS})
+ */
+export const readBody = <A>(
+  body: Uint8Array,
+  what: string,
+  known: ReadonlyArray<string>,
+  read: (root: Fields) => A,
+): Either.Either<A, Rejection> => {
+  const refused = (faults: ReadonlyArray<BodyFault>): Either.Either<never, Rejection> =>
+    Either.left(
+      rejection(
+        "INVALID_REQUEST_BODY",
+        `The request body is not ${what}.`,
+        "Correct what the errors point at and send the request again; nothing was changed.",
+        { faults },
+      ),
+    );
+  if (body.length > Limits.requestBodyBytes) {
+    const detail = `A request body takes at most ${Limits.requestBodyBytes} bytes.`;
+    return refused([{ pointer: "", code: "too_large", detail }]);
+  }
+  const document = parseStrictJson(body);
+  if (Either.isLeft(document)) return refused([document.left]);
+  const faults: Array<BodyFault> = [];
+  const submitted = read(new Fields(document.right, "", known, faults));
+  return faults.length === 0 ? Either.right(submitted) : refused(faults);
+};
+
+/**
+ * The fields of one object. A reader that finds a fault notes it and answers with an
+ * empty value, so that one pass finds every fault; the values count only if there is none.
+ */
+export class Fields {
+  readonly #pointer: string;
+  readonly #faults: Array<BodyFault>;
+  /** Undefined where the object itself is at fault: then its fields are not reported as well. */
+  readonly #members: JsonObject | undefined;
+
+  constructor(value: JsonValue | undefined, pointer: string, known: ReadonlyArray<string>, faults: Array<BodyFault>) {
+    this.#pointer = pointer;
+    this.#faults = faults;
+    this.#members = isObject(value) ? value : undefined;
+    if (value !== undefined && this.#members === undefined) this.#wrongType(pointer, value, "an object");
+    for (const key of this.#members?.keys() ?? []) {
+      if (!known.includes(key)) this.#fault(memberPointer(pointer, key), "unknown_field", "No such field exists here.");
+    }
+  }
+
+  /** A field that must be there and be an object. */
+  object(key: string, known: ReadonlyArray<string>): Fields {
+    return new Fields(this.#required(key), this.#pointerOf(key), known, this.#faults);
+  }
+
+  /** A field that must be there, be a string and pass `check`. */
+  string(key: string, check: (text: string) => boolean = () => true, rule = ""): string {
+    const value = this.#required(key);
+    if (value === undefined) return "";
+    if (typeof value === "string") {
+      if (!check(value)) this.#fault(this.#pointerOf(key), "invalid_value", rule);
+      return value;
+    }
+    this.#wrongType(this.#pointerOf(key), value, "a string");
+    return "";
+  }
+
+  /** A field that must be there and be an object whose members are all strings. */
+  strings(key: string): ReadonlyMap<string, string> {
+    return this.#stringsOf(key, this.#required(key));
+  }
+
+  /** The same where the field may be absent, which is the same as empty. */
+  optionalStrings(key: string): ReadonlyMap<string, string> {
+    return this.#stringsOf(key, this.#members?.get(key));
+  }
+
+  #stringsOf(key: string, value: JsonValue | undefined): ReadonlyMap<string, string> {
+    const strings = new Map<string, string>();
+    if (value === undefined) return strings;
+    if (!isObject(value)) this.#wrongType(this.#pointerOf(key), value, "an object");
+    for (const [name, member] of isObject(value) ? value : []) {
+      if (typeof member === "string") strings.set(name, member);
+      else this.#wrongType(memberPointer(this.#pointerOf(key), name), member, "a string");
+    }
+    return strings;
+  }
+
+  #required(key: string): JsonValue | undefined {
+    const value = this.#members?.get(key);
+    if (value === undefined && this.#members !== undefined) {
+      this.#fault(this.#pointerOf(key), "missing_field", "The field must be there.");
+    }
+    return value;
+  }
+
+  #wrongType(pointer: string, value: JsonValue, wanted: string): void {
+    if (value === null) this.#fault(pointer, "null_value", "null is refused; leave an optional field out.");
+    else this.#fault(pointer, "wrong_type", `This must be ${wanted}.`);
+  }
+
+  #fault(pointer: string, code: string, detail: string): void {
+    if (this.#faults.length < MOST_FAULTS) this.#faults.push({ pointer, code, detail });
+  }
+
+  #pointerOf(key: string): string {
+    return memberPointer(this.#pointer, key);
+  }
+}
+
+const isObject = (value: JsonValue | undefined): value is JsonObject => value instanceof Map;
