@@ -8,6 +8,8 @@ import type { Rows } from "./Tables.ts";
 export type Answer =
   /** The approver stands on every member; `created` tells a new version from an identical retry. */
   | { readonly _tag: "Registered"; readonly created: boolean; readonly approver: Rows["approvers"] }
+  /** Every member has the new metadata; the approver carries the new revision. */
+  | { readonly _tag: "Replaced"; readonly approver: Rows["approvers"] }
   | { readonly _tag: "Initialized" }
   /** Empty when a mutation would be accepted now. */
   | { readonly _tag: "Readiness"; readonly faults: ReadonlyArray<MemberFault> }

@@ -3,7 +3,7 @@
  * Records stay in the store. Everything here can be rebuilt from the store
  * (Boot.ts), except what waits for a caller or an answer, which a crash forgets.
  */
-import type { Registration } from "./registry/Registration.ts";
+import type { Mutation } from "./registry/Mutation.ts";
 import type { Digest, SetAccumulator, Signature } from "./Digest.ts";
 import type { TimerName } from "./Event.ts";
 import type { Certificate } from "./protocol/Certificate.ts";
@@ -92,7 +92,7 @@ export interface Queued {
   readonly forward: Forward;
   readonly actor: Actor;
   readonly tokenExpiresAt: number;
-  readonly registration: Registration;
+  readonly mutation: Mutation;
   /** Monotonic milliseconds. */
   readonly arrivedAt: number;
 }
@@ -103,6 +103,8 @@ export interface Caller {
   readonly requestId: string;
   /** The approver asked for, as far as the request could be understood. */
   readonly ref: string | undefined;
+  /** The revision it builds on; undefined for a registration. */
+  readonly baseRevision: number | undefined;
   /** Monotonic milliseconds. */
   readonly arrivedAt: number;
 }
@@ -142,9 +144,11 @@ export interface Verdict {
 /** A request that entered here and was forwarded to the writer. */
 export interface Awaited {
   readonly forward: Forward;
-  /** The approver it asks for, as this peer computed it. */
-  readonly ref: string;
+  /** What it asks for, as this peer understood it. */
+  readonly mutation: Mutation;
   readonly acknowledged: boolean;
+  /** A replacement that looks just like it was applied here: what the writer says of a later copy is not the last word. */
+  readonly isApplied: boolean;
   /** Monotonic milliseconds. */
   readonly arrivedAt: number;
   readonly sentAt: number;

@@ -23,6 +23,8 @@ export const rejectionCodes = [
   "UNAUTHENTICATED",
   "ACCESS_DENIED",
   "INTEGRITY_FAILURE",
+  "PRECONDITION_REQUIRED",
+  "PRECONDITION_FAILED",
 ] as const;
 export type RejectionCode = (typeof rejectionCodes)[number];
 

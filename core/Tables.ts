@@ -111,7 +111,7 @@ const codecs = {
     seq: uint,
     prevHash: digest,
     timestamp: uint,
-    event: oneOf(["APPROVER_REGISTERED"]),
+    event: oneOf(["APPROVER_REGISTERED", "APPROVER_METADATA_REPLACED"]),
     actor: actorCodec,
     approverRef: text(256),
     metadataRevision: uint,

@@ -6,7 +6,7 @@
 import type { Answer } from "../core/Action.ts";
 import type { Digest } from "../core/Digest.ts";
 import type { ActorCheck } from "../core/Event.ts";
-import { approverRow } from "../core/registry/Registration.ts";
+import { approverRow } from "../core/registry/ApproverRow.ts";
 import { type Rows, slotKey, type TableName, type Write } from "../core/Tables.ts";
 import type { ScheduleName } from "./Schedules.ts";
 import type { Tampering, World } from "./World.ts";

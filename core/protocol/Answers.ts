@@ -1,21 +1,24 @@
 /** How the writer answers: a caller of its own at once, a forwarded one through its entry peer. */
 import type { Answer } from "../Action.ts";
-import type { Caller, Round } from "../PeerState.ts";
-import { approverRow } from "../registry/Registration.ts";
+import type { Caller, PeerState, Round } from "../PeerState.ts";
+import { approverRow } from "../registry/ApproverRow.ts";
+import type { Target } from "../registry/Mutation.ts";
 import type { Rejection } from "../Rejection.ts";
 import type { Rows } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { type Forward, requestKey } from "./Forward.ts";
 import type { Message, Outcome } from "./Message.ts";
+import { metadataLock, type Proposal, refLock } from "./Proposal.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
 
 /** How many forwarded requests that were turned away are remembered. */
 const TURNED_AWAY = 1024;
 
-export const callerOf = (forward: Forward, arrivedAt: number, ref: string | undefined): Caller => ({
+export const callerOf = (forward: Forward, arrivedAt: number, asked: Target | undefined): Caller => ({
   entryPeer: forward.entryPeer,
   requestId: forward.requestId,
-  ref,
+  ref: asked?.ref,
+  baseRevision: asked?.baseRevision,
   arrivedAt,
 });
 
@@ -36,19 +39,45 @@ const answer = (
   else turn.send(entryPeer, message);
 };
 
+/** What is under way under a lock: prepared, or applied and not acknowledged by all. */
+const underWay = ({ locks, preparations, outbox }: PeerState, lock: string): Proposal | undefined => {
+  const holder = locks.get(lock);
+  if (holder === undefined) return undefined;
+  const prepared = preparations.get(holder);
+  if (prepared !== undefined) return prepared.proposal;
+  for (const { id, proposal } of outbox.values()) if (id === holder) return proposal;
+  return undefined;
+};
+
 /**
- * Whether something about the approver is reserved or applied here: then no answer may say that nothing is. What is
- * applied counts for a forwarded request only: it may be a copy whose first answer was lost.
+ * Whether something that a rejected request asked for is reserved or applied here all the same: then no answer may
+ * say that nothing is. For a registration that is whatever is reserved of its approver; what is applied counts for a
+ * forwarded one only, as it may be a copy whose first answer was lost. A replacement is done by itself alone, so only
+ * a copy of it counts, and once all members have applied it its entry peer knows better than the writer.
  */
-const mayStand = ({ self, state, context }: Turn, { entryPeer, ref }: Caller): boolean => {
+const mayStand = ({ self, state, context }: Turn, { entryPeer, ref, baseRevision }: Caller): boolean => {
   if (ref === undefined) return false;
-  const holder = state.locks.get(`ref:${ref}`);
+  if (baseRevision !== undefined) {
+    const open = entryPeer === self ? undefined : underWay(state, metadataLock(ref));
+    return open?.entryPeer === entryPeer && open.effects.baseRevision === baseRevision;
+  }
+  const holder = state.locks.get(refLock(ref));
   if (holder !== undefined) return !state.aborting.has(holder);
   return entryPeer !== self && context.view.get("approvers", ref) !== undefined;
 };
 
+/**
+ * The same rejection where the request may have been done all the same. Repeating a registration finds out; a
+ * replacement that was done has taken its own base away.
+ */
+export const leftOpen = (rejection: Rejection, asked: Pick<Target, "baseRevision"> | undefined): Rejection => ({
+  ...rejection,
+  outcomeUnknown: true,
+  hint: asked?.baseRevision === undefined ? rejection.hint : "Read the approver: its revision tells what became of it.",
+});
+
 /** How sure it is that a later copy of a request would be refused for the same reason. */
-type Repeats = "by itself" | "only if remembered";
+export type Repeats = "by itself" | "only if remembered";
 
 /** Answers that a request was not done; the outcome stays open while an earlier copy of it may be under way. */
 export const answerRejected = (
@@ -57,7 +86,7 @@ export const answerRejected = (
   rejection: Rejection,
   repeats: Repeats = repeatsOf(rejection),
 ): void => {
-  const told = mayStand(turn, caller) ? { ...rejection, outcomeUnknown: true } : rejection;
+  const told = rejection.outcomeUnknown || mayStand(turn, caller) ? leftOpen(rejection, caller) : rejection;
   if (caller.entryPeer !== turn.self && repeats === "only if remembered")
     rememberTurnedAway(turn, requestKey(caller), told);
   answer(turn, caller, { _tag: "Rejected", rejection: told }, { _tag: "Rejected", rejection: told });
@@ -83,18 +112,23 @@ const rememberTurnedAway = (turn: Turn, key: string, rejection: Rejection): void
 export const answerExisting = (turn: Turn, caller: Caller, approver: Rows["approvers"]): void =>
   answer(turn, caller, { _tag: "Registered", created: false, approver }, { _tag: "Existing", ref: approver.ref });
 
-/** Every member has applied it: the request that made it is told 201, those that joined it 200. */
+/** What the caller is told whose request has led to this proposal, applied by every member. */
+export const confirmation = ({ kind, effects }: Proposal, created: boolean): Answer =>
+  kind === "METADATA"
+    ? { _tag: "Replaced", approver: approverRow(effects) }
+    : { _tag: "Registered", created, approver: approverRow(effects) };
+
+/** Every member has applied it: the request that made it is told so, and those that joined it that it was there. */
 export const answerConfirmed = (turn: Turn, round: Round, acks: ReadonlyArray<SignedStatement>): void => {
   const { certificate, creator, joiners } = round;
   if (certificate === undefined) return;
-  const approver = approverRow(certificate.proposal.effects);
   // A mono instance signs its acknowledgement in this very turn; then the answer waits for the flush.
   const flushed = acks.every((ack) => signerOf(ack) !== turn.self || turn.isFlushed(ack));
   const confirm = (caller: Caller, created: boolean): void =>
     answer(
       turn,
       caller,
-      { _tag: "Registered", created, approver },
+      confirmation(certificate.proposal, created),
       { _tag: "Confirmed", created, certificate, acks },
       flushed,
     );

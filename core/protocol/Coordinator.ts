@@ -4,18 +4,18 @@
  * way goes into the next one together (protocol.md 3.3, 4h).
  */
 import { Either } from "effect";
-import { authorize, REGISTER_PERMISSION } from "../registry/Authorization.ts";
-import { type Registration, registrationEffects, registrationOf } from "../registry/Registration.ts";
+import { authorize } from "../registry/Authorization.ts";
+import { type Mutation, mutationOf, permissionOf, standingOf, type Target } from "../registry/Mutation.ts";
 import type { ActorClaims } from "../auth/ActorClaims.ts";
 import type { ActorCheck } from "../Event.ts";
 import { Limits } from "../Limits.ts";
 import type { Caller, Queued } from "../PeerState.ts";
 import { type MemberFault, type Rejection, rejection } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
-import { answerExisting, answerRejected, callerOf, callersOf } from "./Answers.ts";
+import { answerExisting, answerRejected, callerOf, callersOf, type Repeats } from "./Answers.ts";
 import { type Call, type Forward, requestKey, requestLineOf } from "./Forward.ts";
 import { hold, reserve } from "./Preparations.ts";
-import { type Proposal, proposalId } from "./Proposal.ts";
+import { type Effects, keyLock, metadataLock, type Proposal, proposalId, refLock } from "./Proposal.ts";
 import { isFresh, NO_CAPACITY, probe } from "./Readiness.ts";
 import { commitCompleted, stableSeq } from "./Delivery.ts";
 
@@ -30,25 +30,25 @@ export const admitForwarded = (turn: Turn, forward: Forward, actor: ActorCheck):
   if (isPending(turn, key)) return;
   const turnedAway = turn.state.turnedAway.get(key);
   if (turnedAway !== undefined)
-    return answerRejected(turn, callerOf(forward, turn.elapsed, turnedAway.ref), turnedAway);
+    return answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), turnedAway);
   const judged = judgeRequest(turn, forward.call, actor);
   if (Either.isRight(judged)) enqueue(turn, forward, judged.right);
-  else answerRejected(turn, callerOf(forward, turn.elapsed, askedRef(turn, forward.call)), judged.left);
+  else answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), judged.left);
 };
 
-/** The approver a request asks for, whoever asks; undefined where it cannot be understood. */
-export const askedRef = (turn: Turn, call: Call): string | undefined =>
-  Either.match(registrationOf(turn.context, call), { onLeft: () => undefined, onRight: ({ ref }) => ref });
+/** What a request asks for, whoever asks; undefined where it cannot be understood. */
+export const askedOf = (turn: Turn, call: Call): Target | undefined =>
+  Either.getOrUndefined(mutationOf(turn.context, call));
 
 /** What a request means and who sends it, judged by this peer: all that needs no other member. */
 export interface Judged {
   readonly claims: ActorClaims;
-  readonly registration: Registration;
+  readonly mutation: Mutation;
 }
 
 export const judgeRequest = (turn: Turn, call: Call, actor: ActorCheck): Either.Either<Judged, Rejection> =>
-  Either.flatMap(authorize(turn.context, actor, REGISTER_PERMISSION), (claims) =>
-    Either.map(registrationOf(turn.context, call), (registration) => ({ claims, registration })),
+  Either.flatMap(authorize(turn.context, actor, permissionOf(call)), (claims) =>
+    Either.map(mutationOf(turn.context, call), (mutation) => ({ claims, mutation })),
   );
 
 /** Bodies in memory at the writer: of what waits, and of what is prepared and may have to be sent again. */
@@ -60,18 +60,18 @@ const evidenceBytes = ({ state }: Turn): number => {
 };
 
 /** Queues a request that was judged well-formed and permitted, if there is room. */
-export const enqueue = (turn: Turn, forward: Forward, { claims, registration }: Judged): void => {
+export const enqueue = (turn: Turn, forward: Forward, { claims, mutation }: Judged): void => {
   const arrivedAt = turn.elapsed;
   const waitingBytes = evidenceBytes(turn);
   const isFull =
     turn.state.queue.length >= Limits.queuedCommands ||
     (turn.state.queue.length > 0 && waitingBytes + forward.call.rawBody.length > Limits.queuedBytes);
   if (isFull) {
-    const refusal = busy("The writer has as much waiting as it may.", registration.ref);
-    return answerRejected(turn, callerOf(forward, arrivedAt, registration.ref), refusal);
+    const refusal = busy("The writer has as much waiting as it may.", mutation.ref);
+    return answerRejected(turn, callerOf(forward, arrivedAt, mutation), refusal);
   }
   const { iss, sub, jti, expiresAt } = claims;
-  const queued: Queued = { forward, actor: { iss, sub, jti }, tokenExpiresAt: expiresAt, registration, arrivedAt };
+  const queued: Queued = { forward, actor: { iss, sub, jti }, tokenExpiresAt: expiresAt, mutation, arrivedAt };
   turn.state.queue = [...turn.state.queue, queued];
   turn.arm("answers", writerPatience(turn));
 };
@@ -123,11 +123,7 @@ const failQueue = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
   turn.state.queue = [];
   const full = found.every((each) => each.reason === NO_CAPACITY);
   for (const queued of waiting)
-    answerRejected(
-      turn,
-      callerOfQueued(queued),
-      full ? noCapacity(found) : unavailable(found, queued.registration.ref),
-    );
+    answerRejected(turn, callerOfQueued(queued), full ? noCapacity(found) : unavailable(found, queued.mutation.ref));
 };
 
 const noCapacity = (members: ReadonlyArray<MemberFault>): Rejection =>
@@ -146,55 +142,58 @@ export const unavailable = (members: ReadonlyArray<MemberFault>, ref: string | u
     { members, ref },
   );
 
-/** What becomes of a queued request now. */
-const callerOfQueued = ({ forward, arrivedAt, registration }: Queued): Caller =>
-  callerOf(forward, arrivedAt, registration.ref);
+export const callerOfQueued = ({ forward, arrivedAt, mutation }: Queued): Caller =>
+  callerOf(forward, arrivedAt, mutation);
 
-type Disposal = "propose" | "wait" | "done";
+/** Proposed with these effects, left to wait, or answered. */
+type Disposal = Effects | "wait" | "done";
 
-const conflictRejection = (ref: string): Rejection =>
-  rejection(
-    "KEY_ALREADY_REGISTERED",
-    "The same key is registered under another id.",
-    "Use the existing approver, or register another key.",
-    { ref },
-  );
+/** A registration joins the round that is registering the same approver; false where it cannot. */
+const hasJoined = (turn: Turn, mutation: Mutation, caller: Caller): boolean => {
+  const { locks, rounds } = turn.state;
+  const holder = mutation.kind === "REGISTER" ? locks.get(refLock(mutation.ref)) : undefined;
+  const round = holder && rounds.get(holder);
+  // Without evidence nobody can still be asked to prepare it: how it is settled decides about this one too.
+  if (round === undefined || (round.evidence === undefined && round.certificate === undefined)) return false;
+  turn.edit("rounds").set(round.id, { ...round, joiners: [...round.joiners, caller] });
+  return true;
+};
 
-/** Joins the round that is registering the same ref, answers what is decided, or lets it be proposed or wait. */
+/**
+ * Whether something undecided decides about this one too: a change of the same approver, or a claim of the same
+ * key. An approver under change is not shown to whoever registers it again, as not every member may have it yet.
+ */
+const isHeldUp = ({ state: { locks } }: Turn, mutation: Mutation): boolean =>
+  locks.has(metadataLock(mutation.ref)) || (mutation.kind === "REGISTER" && locks.has(keyLock(mutation.keyIdentity)));
+
+/** What becomes of a queued request now: it joins a round, waits, is answered from what is decided, or is proposed. */
 const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
-  const { registration, tokenExpiresAt } = queued;
-  const { state, context } = turn;
+  const { mutation, tokenExpiresAt } = queued;
   const caller = callerOfQueued(queued);
-  const done = (refusal: Rejection): Disposal => {
-    answerRejected(turn, caller, refusal);
+  const done = (refusal: Rejection, repeats?: Repeats): Disposal => {
+    answerRejected(turn, caller, refusal, repeats);
     return "done";
   };
   if (tokenExpiresAt - turn.now < Limits.tokenRemainderMillis)
     return done(rejection("UNAUTHENTICATED", "The token expires too soon.", "Get a new token and repeat the request."));
-  const holder = state.locks.get(`ref:${registration.ref}`);
-  if (holder !== undefined) {
-    const round = state.rounds.get(holder);
-    // Without evidence nobody can still be asked to prepare it: how it is settled decides about this one too.
-    if (round === undefined || (round.evidence === undefined && round.certificate === undefined)) return "wait";
-    turn.edit("rounds").set(holder, { ...round, joiners: [...round.joiners, caller] });
-    return "done";
+  if (hasJoined(turn, mutation, caller)) return "done";
+  // Before any row is read, because whoever waits is asked again at every event.
+  if (isHeldUp(turn, mutation)) return "wait";
+  const standing = standingOf(turn.context.view, mutation);
+  switch (standing._tag) {
+    case "Done":
+      answerExisting(turn, caller, standing.approver);
+      return "done";
+    case "Impossible":
+      return done(standing.rejection, standing.isFinal ? "by itself" : "only if remembered");
+    case "Possible":
+      return turn.state.preparations.size + reserved >= Limits.preparations
+        ? done(noCapacity([{ peerId: turn.self, reason: NO_CAPACITY }]))
+        : standing.effectsAt(turn.now);
   }
-  // Somebody else's undecided claim of the key: its outcome decides, so this one waits. Before any row is read,
-  // because whoever waits is asked again at every event.
-  if (state.locks.has(`key:${registration.keyIdentity}`)) return "wait";
-  const existing = context.view.get("approvers", registration.ref);
-  if (existing !== undefined) {
-    answerExisting(turn, caller, existing);
-    return "done";
-  }
-  const owner = context.view.get("keys", registration.keyIdentity);
-  if (owner !== undefined && owner.id !== registration.id) return done(conflictRejection(registration.ref));
-  if (state.preparations.size + reserved >= Limits.preparations)
-    return done(noCapacity([{ peerId: turn.self, reason: NO_CAPACITY }]));
-  return "propose";
 };
 
-const bodyOf = (turn: Turn, queued: Queued, seq: number): Proposal => {
+const bodyOf = (turn: Turn, queued: Queued, effects: Effects, seq: number): Proposal => {
   const { membership, now } = turn;
   const { crypto, settings } = turn.context;
   const { call } = queued.forward;
@@ -205,8 +204,8 @@ const bodyOf = (turn: Turn, queued: Queued, seq: number): Proposal => {
     topologyDigest: membership.digest,
     configDigest: settings.configDigest,
     writer: turn.self,
-    kind: "REGISTER",
-    effects: registrationEffects(queued.registration, now),
+    kind: queued.mutation.kind,
+    effects,
     actor: queued.actor,
     request: requestLineOf(crypto, call),
     entryPeer: queued.forward.entryPeer,
@@ -233,9 +232,9 @@ const propose = (turn: Turn): void => {
       (chosen.length === 0 || evidenceBytes + bytes <= Limits.batchEvidenceBytes);
     const disposal = fits ? dispose(turn, queued, chosen.length) : "wait";
     if (disposal === "wait") waiting.push(queued);
-    if (disposal !== "propose") continue;
+    if (typeof disposal === "string") continue;
     evidenceBytes += bytes;
-    const proposal = bodyOf(turn, queued, ++seq);
+    const proposal = bodyOf(turn, queued, disposal, ++seq);
     const id = proposalId(turn.context.crypto, proposal);
     hold(turn, id, proposal);
     turn.edit("rounds").set(id, {

@@ -7,14 +7,15 @@ import type { Digest } from "../Digest.ts";
 import { InvariantViolation } from "../Invariant.ts";
 import type { Delivery, Preparation } from "../PeerState.ts";
 import { Limits } from "../Limits.ts";
-import { approverRow } from "../registry/Registration.ts";
-import { includeApprover } from "../registry/Root.ts";
+import { approverRow } from "../registry/ApproverRow.ts";
+import { replaceApprover } from "../registry/Root.ts";
 import { numberKey, rowCodec, type Rows, slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { answerConfirmed } from "./Answers.ts";
 import { assemble, type Certificate, isComplete, statementsInOrder } from "./Certificate.ts";
 import { decisionOf } from "./Decision.ts";
 import type { MessageOf } from "./Message.ts";
+import { noteApplied } from "./OwnRequest.ts";
 import { release } from "./Preparations.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
 import { ownFault } from "./Readiness.ts";
@@ -121,16 +122,31 @@ export const acknowledgeLate = (turn: Turn): void => {
   );
 };
 
+/** Brings the approver's row, the key's owner and the registry root up to date. */
+const changeRegistry = (turn: Turn, { kind, effects }: Proposal): void => {
+  const { crypto, view } = turn.context;
+  const { registry } = turn.state;
+  const row = approverRow(effects);
+  const before = kind === "METADATA" ? view.get("approvers", row.ref) : undefined;
+  // Nobody else can have changed it: this peer checked the revision when it took the lock that it still holds.
+  if (before?.revision !== effects.baseRevision)
+    throw new InvariantViolation("S11", "a certified replacement builds on a revision that is not the one stored here");
+  turn.write({ op: before === undefined ? "insert" : "replace", table: "approvers", key: row.ref, row });
+  turn.state.registry = {
+    set: replaceApprover(crypto, registry.set, before, row),
+    approvers: registry.approvers + (before === undefined ? 1 : 0),
+  };
+  if (before !== undefined) return;
+  const owner = view.get("keys", row.keyIdentity);
+  if (owner !== undefined && owner.id !== row.id)
+    throw new InvariantViolation("S7", "a certified registration claims a key that another id owns here");
+  if (owner === undefined) turn.write({ op: "insert", table: "keys", key: row.keyIdentity, row: { id: row.id } });
+};
+
 const applyOne = (turn: Turn, { id, certificate }: Committed): void => {
   const { proposal } = certificate;
-  const { crypto, view } = turn.context;
-  const approver = approverRow(proposal.effects);
-  const owner = view.get("keys", approver.keyIdentity);
-  if (owner !== undefined && owner.id !== approver.id)
-    throw new InvariantViolation("S7", "a certified registration claims a key that another id owns here");
-  turn.write({ op: "insert", table: "approvers", key: approver.ref, row: approver });
-  if (owner === undefined)
-    turn.write({ op: "insert", table: "keys", key: approver.keyIdentity, row: { id: approver.id } });
+  changeRegistry(turn, proposal);
+  noteApplied(turn, proposal);
   turn.write({ op: "insert", table: "certificates", key: id, row: certificate });
   turn.write({
     op: "insert",
@@ -140,10 +156,6 @@ const applyOne = (turn: Turn, { id, certificate }: Committed): void => {
   });
   turn.write({ op: "remove", table: "preparations", key: id });
   writeAudit(turn, id, proposal);
-  turn.state.registry = {
-    set: includeApprover(crypto, turn.state.registry.set, approver),
-    approvers: turn.state.registry.approvers + 1,
-  };
   turn.state.decidedSeq = Math.max(turn.state.decidedSeq, proposal.seq);
   turn.edit("preparations").delete(id);
   if (turn.state.collecting.has(id)) turn.edit("collecting").delete(id);
@@ -181,7 +193,7 @@ const writeAudit = (turn: Turn, id: Digest, proposal: Proposal): void => {
     seq: audit.seq + 1,
     prevHash: audit.hash,
     timestamp: turn.now,
-    event: "APPROVER_REGISTERED",
+    event: proposal.kind === "METADATA" ? "APPROVER_METADATA_REPLACED" : "APPROVER_REGISTERED",
     actor: proposal.actor,
     approverRef: effects.ref,
     metadataRevision: effects.newRevision,

@@ -4,18 +4,20 @@
  * every member's acknowledgement itself (protocol.md 1, "One malicious writer").
  */
 import { Either } from "effect";
+import { utf8Length } from "../codec/Utf8.ts";
 import type { ActorCheck, Event } from "../Event.ts";
-import { approverRow } from "../registry/Registration.ts";
+import type { Mutation } from "../registry/Mutation.ts";
 import { Limits } from "../Limits.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
-import type { Caller, Round } from "../PeerState.ts";
+import type { Awaited, Caller, Round } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
-import { answerRejected, callerOf, callersOf } from "./Answers.ts";
+import { answerRejected, callerOf, callersOf, confirmation, leftOpen } from "./Answers.ts";
 import { isComplete } from "./Certificate.ts";
 import {
   admitForwarded,
-  askedRef,
+  askedOf,
   busy,
+  callerOfQueued,
   enqueue,
   entryPatience,
   judgeRequest,
@@ -24,7 +26,8 @@ import {
 } from "./Coordinator.ts";
 import { attest, type Forward, isAttested } from "./Forward.ts";
 import type { MessageOf, Outcome } from "./Message.ts";
-import { proposalId } from "./Proposal.ts";
+import { isMadeBy } from "./OwnRequest.ts";
+import { metadataLock, type Proposal, proposalId, refLock } from "./Proposal.ts";
 import { ownFault } from "./Readiness.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
@@ -32,6 +35,10 @@ import type { PeerId } from "./Topology.ts";
 const FORWARD_AGAIN_MILLIS = 500;
 /** An acknowledged request whose outcome does not come may have had it lost on the way. */
 const OUTCOME_AGAIN_MILLIS = 2_000;
+
+/** Whether the header can travel; what it says is judged with the rest of the request. */
+const fitsIfMatch = (header: string | undefined): boolean =>
+  header === undefined || (utf8Length(header) ?? Number.POSITIVE_INFINITY) <= Limits.ifMatchBytes;
 
 export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Command" }>): void => {
   const { requestId, call, token, actor } = event;
@@ -41,7 +48,7 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
     return refuse(rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize and unseal it first."));
   const fault = ownFault(turn);
   if (fault !== undefined) return refuse(unavailable([{ peerId: turn.self, reason: fault }], undefined));
-  if (call.rawBody.length > Limits.requestBodyBytes || (call.ifMatch?.length ?? 0) > Limits.ifMatchBytes)
+  if (call.rawBody.length > Limits.requestBodyBytes || !fitsIfMatch(call.ifMatch))
     return refuse(rejection("INVALID_REQUEST_BODY", "The body or the If-Match header is too large.", "Send less."));
   // Judged here first, so that what is wrong with a request does not depend on the writer.
   const judged = judgeRequest(turn, call, actor);
@@ -64,8 +71,9 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
     return refuse(busy("This peer has as many requests under way as it may.", undefined));
   turn.edit("awaited").set(requestId, {
     forward,
-    ref: judged.right.registration.ref,
+    mutation: judged.right.mutation,
     acknowledged: false,
+    isApplied: false,
     arrivedAt: turn.elapsed,
     sentAt: turn.elapsed,
   });
@@ -81,7 +89,7 @@ export const onForward = (turn: Turn, from: PeerId, forward: Forward, actor: Act
   if (fault !== undefined) {
     const refusal = unavailable([{ peerId: turn.self, reason: fault }], undefined);
     return turn.state.unsealed
-      ? answerRejected(turn, callerOf(forward, turn.elapsed, askedRef(turn, forward.call)), refusal)
+      ? answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), refusal)
       : undefined;
   }
   if (!isAttested(turn.context.crypto, turn.membership, forward)) return;
@@ -101,13 +109,13 @@ export const onForwarded = (turn: Turn, from: PeerId, { requestId }: MessageOf<"
 export const onForwardTimer = (turn: Turn): void => {
   if (ownFault(turn) !== undefined || turn.state.awaited.size === 0) return;
   for (const [requestId, awaited] of turn.state.awaited) {
-    const { forward, acknowledged, arrivedAt, sentAt } = awaited;
+    const { forward, mutation, acknowledged, arrivedAt, sentAt } = awaited;
     if (turn.elapsed - sentAt < (acknowledged ? OUTCOME_AGAIN_MILLIS : FORWARD_AGAIN_MILLIS)) continue;
     if (!acknowledged && turn.elapsed - arrivedAt >= Limits.probeWaitMillis) {
       turn.edit("awaited").delete(requestId);
       const silent = { peerId: turn.membership.writer, reason: "it does not answer" };
       // A lost acknowledgement looks the same as a lost request, so the outcome stays open.
-      const refusal = { ...unavailable([silent], undefined), outcomeUnknown: true };
+      const refusal = leftOpen(unavailable([silent], undefined), mutation);
       turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
       continue;
     }
@@ -120,35 +128,47 @@ export const onForwardTimer = (turn: Turn): void => {
 export const onOutcome = (turn: Turn, from: PeerId, { requestId, outcome }: MessageOf<"Outcome">): void => {
   const awaited = turn.state.awaited.get(requestId);
   if (awaited === undefined || from !== turn.membership.writer) return;
-  if (outcome._tag === "Confirmed" && !isProven(turn, awaited.ref, outcome)) return;
+  if (outcome._tag === "Confirmed" && !isProven(turn, awaited, outcome)) return;
+  if (outcome._tag === "Existing" && awaited.mutation.kind !== "REGISTER") return;
   turn.edit("awaited").delete(requestId);
   switch (outcome._tag) {
-    case "Confirmed": {
-      const approver = approverRow(outcome.certificate.proposal.effects);
-      return turn.reply(requestId, { _tag: "Registered", created: outcome.created, approver });
-    }
+    case "Confirmed":
+      return turn.reply(requestId, confirmation(outcome.certificate.proposal, outcome.created));
     case "Existing": {
-      const approver = turn.context.view.get("approvers", awaited.ref);
+      const { ref } = awaited.mutation;
+      const approver = turn.context.view.get("approvers", ref);
       if (approver !== undefined) return turn.reply(requestId, { _tag: "Registered", created: false, approver });
-      const refusal = busy("The writer named an approver that is not stored here.", awaited.ref, true);
+      const refusal = busy("The writer named an approver that is not stored here.", ref, true);
       return turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
     }
     case "Rejected":
-      return turn.reply(requestId, { _tag: "Rejected", rejection: outcome.rejection });
+      return turn.reply(requestId, { _tag: "Rejected", rejection: rejectionOf(awaited, outcome.rejection) });
   }
 };
 
-/** Whether a claimed registration is the one that was asked for, certified and acknowledged by every member. */
+/** What the writer says of a later copy does not count against what was applied here before. */
+const rejectionOf = ({ mutation, isApplied }: Awaited, said: Rejection): Rejection => {
+  if (!isApplied) return said;
+  return leftOpen(busy("The change was made by this request or by one just like it.", mutation.ref), mutation);
+};
+
+/** Whether a proposal does what was asked for: any registration of that approver, but of the replacements only its own. */
+const isWanted = (turn: Turn, { forward, mutation }: Awaited, proposal: Proposal): boolean =>
+  mutation.kind === "REGISTER"
+    ? proposal.kind === "REGISTER" && proposal.effects.ref === mutation.ref
+    : isMadeBy(turn, forward, mutation, proposal);
+
+/** Whether what is claimed is what was asked for, certified and acknowledged by every member. */
 const isProven = (
   turn: Turn,
-  ref: string,
+  awaited: Awaited,
   { certificate, acks }: Extract<Outcome, { readonly _tag: "Confirmed" }>,
 ): boolean => {
   const { crypto } = turn.context;
   const { membership } = turn;
   const id = proposalId(crypto, certificate.proposal);
   return (
-    certificate.proposal.effects.ref === ref &&
+    isWanted(turn, awaited, certificate.proposal) &&
     isComplete(crypto, membership, id, certificate) &&
     acks.length === membership.peerIds.length &&
     membership.peerIds.every((peerId, index) => {
@@ -176,24 +196,27 @@ export const onAnswersTimer = (turn: Turn): void => {
   };
   const isDue = ({ arrivedAt }: { readonly arrivedAt: number }): boolean => isLate(arrivedAt, writerPatience(turn));
   const late = turn.state.queue.filter(isDue);
-  for (const { forward, arrivedAt, registration } of late) {
-    answerRejected(turn, callerOf(forward, arrivedAt, registration.ref), waitedTooLong(turn, registration.ref));
-  }
+  for (const queued of late) answerRejected(turn, callerOfQueued(queued), waitedTooLong(turn, queued.mutation));
   if (late.length > 0) turn.state.queue = turn.state.queue.filter((queued) => !late.includes(queued));
   for (const round of turn.state.rounds.values()) answerLate(turn, round, callersOf(round).filter(isDue));
   for (const [requestId, awaited] of turn.state.awaited) {
     if (!isLate(awaited.arrivedAt, entryPatience(turn))) continue;
     turn.edit("awaited").delete(requestId);
-    const refusal = busy("The writer has not answered in time; the outcome is not known yet.", awaited.ref, true);
-    turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
+    const { mutation } = awaited;
+    const refusal = busy("The writer has not answered in time; the outcome is not known yet.", mutation.ref);
+    turn.reply(requestId, { _tag: "Rejected", rejection: leftOpen(refusal, mutation) });
   }
   if (deadlines.length > 0) turn.arm("answers", Math.max(1, Math.min(...deadlines) - turn.elapsed));
 };
 
-/** What an earlier preparation of the same approver comes to is this request's outcome too, so it stays open. */
-const waitedTooLong = (turn: Turn, ref: string): Rejection =>
-  turn.state.locks.has(`ref:${ref}`)
-    ? busy("An earlier preparation of this approver is still undecided.", ref, true)
+/** What an earlier preparation of the same approver comes to is a registration's outcome too, so it stays open. */
+const waitedTooLong = (turn: Turn, { kind, ref }: Mutation): Rejection =>
+  turn.state.locks.has(metadataLock(ref))
+    ? busy(
+        "An earlier change of this approver is still undecided.",
+        ref,
+        kind === "REGISTER" && turn.state.locks.has(refLock(ref)),
+      )
     : busy("The request waited for its turn too long; nothing was reserved.", ref);
 
 /** Answers those of a round's callers whose time is up; the round itself goes on. */

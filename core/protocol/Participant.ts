@@ -7,8 +7,8 @@ import { Either } from "effect";
 import type { Digest } from "../Digest.ts";
 import type { ActorCheck } from "../Event.ts";
 import { Limits } from "../Limits.ts";
-import { authorize, REGISTER_PERMISSION } from "../registry/Authorization.ts";
-import { registrationEffects, registrationOf } from "../registry/Registration.ts";
+import { authorize } from "../registry/Authorization.ts";
+import { type Mutation, mutationOf, permissionOf, standingOf } from "../registry/Mutation.ts";
 import { type Rows, slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { isReceiptFor } from "./Certificate.ts";
@@ -67,11 +67,12 @@ const timeFault = (turn: Turn, { proposedAt, expiresAt }: Proposal): Verdict => 
   return RECEIPT;
 };
 
-/** Actor, attestation, command and effects, each recomputed from the evidence. */
-const evidenceFault = (turn: Turn, { id, item, actor }: Candidate): Verdict => {
+/** Actor, attestation and command, each recomputed from the evidence; then what the command means here. */
+const evidenceFault = (turn: Turn, candidate: Candidate, accepted: number): Verdict => {
+  const { item, actor } = candidate;
   const { proposal, evidence } = item;
   const { crypto } = turn.context;
-  const authorized = authorize(turn.context, actor, REGISTER_PERMISSION);
+  const authorized = authorize(turn.context, actor, permissionOf(evidence.call));
   if (Either.isLeft(authorized)) return authorized.left.code;
   const { iss, sub, jti, expiresAt } = authorized.right;
   if (proposal.actor.iss !== iss || proposal.actor.sub !== sub || proposal.actor.jti !== jti) return "WRONG_ACTOR";
@@ -83,21 +84,22 @@ const evidenceFault = (turn: Turn, { id, item, actor }: Candidate): Verdict => {
   const { request } = proposal;
   if (line.method !== request.method || line.path !== request.path || line.bodyDigest !== request.bodyDigest)
     return "WRONG_REQUEST";
-  const registration = registrationOf(turn.context, evidence.call);
-  if (Either.isLeft(registration)) return registration.left.code;
-  // The proposal with effects of this member's own making must be the same proposal, to the byte.
-  const effects = registrationEffects(registration.right, proposal.proposedAt);
-  const isSame = effects === proposal.effects || proposalId(crypto, { ...proposal, effects }) === id;
-  return proposal.kind === "REGISTER" && isSame ? RECEIPT : "WRONG_EFFECTS";
+  const mutation = mutationOf(turn.context, evidence.call);
+  if (Either.isLeft(mutation)) return mutation.left.code;
+  return registryFault(turn, candidate, mutation.right, accepted);
 };
 
-/** This member's own registry, locks and capacity. */
-const registryFault = (turn: Turn, proposal: Proposal, accepted: number): Verdict => {
-  const { view } = turn.context;
-  const { effects } = proposal;
-  if (view.get("approvers", effects.ref) !== undefined) return "ALREADY_REGISTERED";
-  const owner = view.get("keys", effects.keyIdentity);
-  if (owner !== undefined && owner.id !== effects.id) return "KEY_ALREADY_REGISTERED";
+/** This member's own registry, the effects that follow from it, and its locks and capacity. */
+const registryFault = (turn: Turn, { id, item }: Candidate, mutation: Mutation, accepted: number): Verdict => {
+  const { crypto, view } = turn.context;
+  const { proposal } = item;
+  const standing = standingOf(view, mutation);
+  if (standing._tag === "Done") return "ALREADY_REGISTERED";
+  if (standing._tag === "Impossible") return standing.rejection.code;
+  // The proposal with effects of this member's own making must be the same proposal, to the byte.
+  const effects = standing.effectsAt(proposal.proposedAt);
+  const isSame = effects === proposal.effects || proposalId(crypto, { ...proposal, effects }) === id;
+  if (proposal.kind !== mutation.kind || !isSame) return "WRONG_EFFECTS";
   if (locksOf(proposal).some((lock) => turn.state.locks.has(lock))) return "LOCKED";
   if (turn.state.preparations.size + accepted >= Limits.preparations) return "PREPARATION_CAPACITY";
   return RECEIPT;
@@ -111,7 +113,7 @@ const judge = (turn: Turn, candidate: Candidate, bindsSlot: boolean, accepted: n
   if (proposal.incarnations.length !== peerIds.length) return "WRONG_INCARNATION";
   if (peerIds.some((peerId, index) => proposal.incarnations[index] !== turn.recordedIncarnation(peerId)))
     return "WRONG_INCARNATION";
-  return timeFault(turn, proposal) || evidenceFault(turn, candidate) || registryFault(turn, proposal, accepted);
+  return timeFault(turn, proposal) || evidenceFault(turn, candidate, accepted);
 };
 
 /** Votes on every proposal of a batch by itself; all votes are signed and flushed together. */

@@ -68,6 +68,13 @@ export type Proposal = TypeOf<typeof proposalCodec>;
 export const proposalId = (crypto: Crypto, proposal: Proposal): Digest =>
   crypto.digest(PROPOSAL_TAG, proposalCodec, proposal);
 
+/** Held by whoever registers a key. */
+export const keyLock = (keyIdentity: Digest): string => `key:${keyIdentity}`;
+/** Held by whoever registers an approver. */
+export const refLock = (ref: string): string => `ref:${ref}`;
+/** Held by whoever changes an approver's metadata, its registration included. */
+export const metadataLock = (ref: string): string => `meta:${ref}`;
+
 const locks = new WeakMap<Proposal, ReadonlyArray<string>>();
 
 /** The exclusive locks a proposal holds while it is undecided (protocol.md 3.2). */
@@ -75,7 +82,8 @@ export const locksOf = (proposal: Proposal): ReadonlyArray<string> => {
   const known = locks.get(proposal);
   if (known !== undefined) return known;
   const { keyIdentity, ref } = proposal.effects;
-  const names = [`key:${keyIdentity}`, `ref:${ref}`, `meta:${ref}`];
+  const names =
+    proposal.kind === "METADATA" ? [metadataLock(ref)] : [keyLock(keyIdentity), refLock(ref), metadataLock(ref)];
   locks.set(proposal, names);
   return names;
 };

@@ -78,6 +78,10 @@ const speaking: ReadonlyArray<RejectionCode> = [
   "INVALID_PUBLIC_KEY",
   "UNSUPPORTED_ALGORITHM",
   "KEY_ALREADY_REGISTERED",
+  "INVALID_REF",
+  "APPROVER_NOT_FOUND",
+  "PRECONDITION_REQUIRED",
+  "PRECONDITION_FAILED",
   "PREPARATION_CAPACITY",
 ];
 
@@ -101,9 +105,9 @@ const refusalRejection = (peerId: PeerId, check: string, ref: string): Rejection
   return code === undefined
     ? rejection(
         "APPROVER_REPLICATION_UNAVAILABLE",
-        `Peer ${peerId} refused the registration at its check ${check}.`,
+        `Peer ${peerId} refused the change at its check ${check}.`,
         "Repeat the request later.",
         more,
       )
-    : rejection(code, `Peer ${peerId} refused the registration.`, "See the code.", more);
+    : rejection(code, `Peer ${peerId} refused the change.`, "See the code.", more);
 };

@@ -1,7 +1,7 @@
 /** Sealing and unsealing as the protocol sees them: with the keys gone a peer neither votes nor acknowledges. */
 import type { Turn } from "../Turn.ts";
-import { answerRejected, callerOf, callersOf } from "./Answers.ts";
-import { unavailable } from "./Coordinator.ts";
+import { answerRejected, callersOf, leftOpen } from "./Answers.ts";
+import { callerOfQueued, unavailable } from "./Coordinator.ts";
 import { continueGenesis } from "./Genesis.ts";
 import { join, takeUp } from "./Joining.ts";
 
@@ -35,15 +35,15 @@ const forgetCallers = (turn: Turn, reason: string): void => {
   turn.state.verdict = undefined;
   turn.state.probe = undefined;
   const refusal = unavailable([{ peerId: turn.state.peer?.peerId ?? 0, reason }], undefined);
-  const open = { ...refusal, outcomeUnknown: true };
   for (const requestId of turn.state.readinessWaiters)
     turn.reply(requestId, { _tag: "Readiness", faults: refusal.members });
   turn.state.readinessWaiters = [];
   const { queue, rounds, awaited } = turn.state;
-  for (const { forward, arrivedAt, registration } of queue)
-    answerRejected(turn, callerOf(forward, arrivedAt, registration.ref), refusal);
-  for (const round of rounds.values()) for (const caller of callersOf(round)) answerRejected(turn, caller, open);
-  for (const requestId of awaited.keys()) turn.reply(requestId, { _tag: "Rejected", rejection: open });
+  for (const queued of queue) answerRejected(turn, callerOfQueued(queued), refusal);
+  for (const round of rounds.values())
+    for (const caller of callersOf(round)) answerRejected(turn, caller, leftOpen(refusal, caller));
+  for (const [requestId, { mutation }] of awaited)
+    turn.reply(requestId, { _tag: "Rejected", rejection: leftOpen(refusal, mutation) });
   turn.state.queue = [];
   turn.edit("rounds").clear();
   turn.edit("awaited").clear();

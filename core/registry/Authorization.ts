@@ -8,6 +8,7 @@ import type { ActorCheck, StepContext } from "../Event.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
 
 export const REGISTER_PERMISSION = "service.approvers.register";
+export const METADATA_PERMISSION = "service.approvers.metadata";
 export const READ_PERMISSION = "service.approvers.read";
 
 const unauthenticated = (reason: string): Rejection =>

@@ -15,15 +15,19 @@ import { Limits } from "../Limits.ts";
 import type { Call } from "../protocol/Forward.ts";
 import type { Effects } from "../protocol/Proposal.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
-import type { Rows } from "../Tables.ts";
+import type { RowView } from "../Tables.ts";
+import type { Standing } from "./Standing.ts";
 
 const KEY_TAG = "CUSTODY_KEY_V1";
 const keyCodec = pair(text(64), bytes(Limits.publicKeyBytes));
 
-/** The path and method of the one command there is so far. */
+/** Where approvers are registered; a version's own path lies below it. */
 export const REGISTER_PATH = "/v1/custody/approvers";
 
 export interface Registration {
+  readonly kind: "REGISTER";
+  /** It builds on nothing. */
+  readonly baseRevision: undefined;
   readonly id: string;
   readonly ref: string;
   readonly descriptor: string;
@@ -35,26 +39,16 @@ export interface Registration {
 export const keyIdentityOf = (crypto: Crypto, algorithm: string, keyBytes: Uint8Array): Digest =>
   crypto.digest(KEY_TAG, keyCodec, [algorithm, keyBytes]);
 
-type Means = Pick<StepContext, "crypto" | "providers">;
-
-/** Calls understood before, by these means: a request is judged where it enters and again by each vote on it. */
-const understood = new WeakMap<Call, Means & { readonly meaning: Either.Either<Registration, Rejection> }>();
+/** What a registration is understood by. */
+export type Means = Pick<StepContext, "crypto" | "providers">;
 
 /** Reads and validates a registration; the left side names every field at fault. */
 export const registrationOf = ({ crypto, providers }: Means, call: Call): Either.Either<Registration, Rejection> => {
-  const known = understood.get(call);
-  if (known !== undefined && known.crypto === crypto && known.providers === providers) return known.meaning;
-  const meaning = understand({ crypto, providers }, call);
-  understood.set(call, { crypto, providers, meaning });
-  return meaning;
-};
-
-const understand = ({ crypto, providers }: Means, call: Call): Either.Either<Registration, Rejection> => {
   if (call.method !== "POST" || call.path !== REGISTER_PATH)
     return Either.left(
       rejection(
         "INVALID_REQUEST_BODY",
-        "The forwarded request is not a registration.",
+        "The forwarded request is neither a registration nor a metadata replacement.",
         "Bring all peers to one version.",
       ),
     );
@@ -66,6 +60,8 @@ const understand = ({ crypto, providers }: Means, call: Call): Either.Either<Reg
   const { credential, keyBytes } = normalized.right;
   const descriptor = descriptorJson(credential);
   return Either.right({
+    kind: "REGISTER",
+    baseRevision: undefined,
     id,
     ref: approverRef(id, refDigest(crypto.sha256, descriptor)),
     descriptor,
@@ -78,7 +74,7 @@ const understand = ({ crypto, providers }: Means, call: Call): Either.Either<Reg
 const proposed = new WeakMap<Registration, Effects>();
 
 /** What the registration does to the registry, at the time the writer proposes it. */
-export const registrationEffects = (registration: Registration, proposedAt: number): Effects => {
+const effectsOf = (registration: Registration, proposedAt: number): Effects => {
   const known = proposed.get(registration);
   if (known !== undefined && known.createdAt === proposedAt) return known;
   const effects: Effects = {
@@ -99,22 +95,20 @@ export const registrationEffects = (registration: Registration, proposedAt: numb
   return effects;
 };
 
-const approvers = new WeakMap<Effects, Rows["approvers"]>();
+const conflict = (ref: string): Rejection =>
+  rejection(
+    "KEY_ALREADY_REGISTERED",
+    "The same key is registered under another id.",
+    "Use the existing approver, or register another key.",
+    { ref },
+  );
 
-/** The stored approver that effects lead to; equal bytes on every peer. */
-export const approverRow = (effects: Effects): Rows["approvers"] => {
-  const known = approvers.get(effects);
-  if (known !== undefined) return known;
-  const row = {
-    id: effects.id,
-    ref: effects.ref,
-    descriptor: effects.descriptor,
-    keyIdentity: effects.keyIdentity,
-    metadata: effects.metadata,
-    revision: effects.newRevision,
-    createdAt: effects.createdAt,
-    updatedAt: effects.updatedAt,
-  };
-  approvers.set(effects, row);
-  return row;
+/** How it stands: an identical version is there already, another id owns the key, or it can be done. */
+export const registrationStanding = (view: RowView, registration: Registration): Standing => {
+  const approver = view.get("approvers", registration.ref);
+  if (approver !== undefined) return { _tag: "Done", approver };
+  const owner = view.get("keys", registration.keyIdentity);
+  if (owner !== undefined && owner.id !== registration.id)
+    return { _tag: "Impossible", rejection: conflict(registration.ref), isFinal: true };
+  return { _tag: "Possible", effectsAt: (proposedAt) => effectsOf(registration, proposedAt) };
 };

@@ -43,5 +43,10 @@ const elementOf = (crypto: Crypto, approver: Rows["approvers"]): Digest => {
   return element;
 };
 
-export const includeApprover = (crypto: Crypto, set: SetAccumulator, approver: Rows["approvers"]): SetAccumulator =>
-  crypto.replaceInSet(set, undefined, elementOf(crypto, approver));
+/** The set with an approver as it is now, in place of what it was before, if it was there. */
+export const replaceApprover = (
+  crypto: Crypto,
+  set: SetAccumulator,
+  before: Rows["approvers"] | undefined,
+  now: Rows["approvers"],
+): SetAccumulator => crypto.replaceInSet(set, before && elementOf(crypto, before), elementOf(crypto, now));

@@ -10,7 +10,9 @@ import type { Digest, PublicKey } from "../../core/Digest.ts";
 import type { ActorCheck, Settings, TimerName } from "../../core/Event.ts";
 import type { Message } from "../../core/protocol/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { Call } from "../../core/protocol/Forward.ts";
 import { REGISTER_PATH } from "../../core/registry/Registration.ts";
+import { metadataPath } from "../../core/registry/Replacement.ts";
 import { cryptoOf, signerOf } from "../../runtime/CryptoPrimitives.ts";
 import { openEnvelope, sealEnvelope } from "../../runtime/EnvelopeCodec.ts";
 import { delivery, tokensIn } from "../../runtime/Ingress.ts";
@@ -35,7 +37,7 @@ export const actor: ActorCheck = {
     expiresAt: NOW + 3_600_000,
     notBefore: undefined,
     issuedAt: undefined,
-    permissions: ["service.approvers.register"],
+    permissions: ["service.approvers.register", "service.approvers.metadata"],
   },
 };
 
@@ -201,12 +203,18 @@ export class Cluster {
   register(through: PeerId, requestId: string, id: string, seed: number): void {
     const publicKey64 = Buffer.from(ed25519.getPublicKey(new Uint8Array(32).fill(seed))).toString("base64");
     const body = { id, credential: { type: "SIGNATURE", algorithm: "ED25519", publicKey64 }, metadata: { team: "a" } };
-    this.peers.get(through)?.dispatch({
-      _tag: "Command",
-      requestId,
-      call: { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody: utf8ToBytes(JSON.stringify(body)) },
-      token: "token",
-      actor: this.judge(through),
-    });
+    const rawBody = utf8ToBytes(JSON.stringify(body));
+    this.ask(through, requestId, { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody });
+  }
+
+  replace(through: PeerId, requestId: string, ref: string, ifMatch: string | undefined, metadata: unknown): void {
+    const rawBody = utf8ToBytes(JSON.stringify({ metadata }));
+    this.ask(through, requestId, { method: "PUT", path: metadataPath(ref), ifMatch, rawBody });
+  }
+
+  /** Sends a mutation as a caller does, with the one token there is. */
+  ask(through: PeerId, requestId: string, call: Call): void {
+    const command = { _tag: "Command", requestId, call, token: "token", actor: this.judge(through) } as const;
+    this.peers.get(through)?.dispatch(command);
   }
 }

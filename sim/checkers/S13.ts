@@ -4,7 +4,7 @@ import { approverRef } from "../../core/credential/ApproverRef.ts";
 import { refDigest } from "../../core/credential/SignatureCredential.ts";
 import type { PeerState } from "../../core/PeerState.ts";
 import type { Rows } from "../../core/Tables.ts";
-import { includeApprover } from "../../core/registry/Root.ts";
+import { replaceApprover } from "../../core/registry/Root.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
@@ -31,7 +31,7 @@ const assertRegistry = (ghost: Ghost, { slot, store, state }: Watched): void => 
   let set = ghost.crypto.emptySet;
   const approvers = allRows(store, "approvers");
   for (const row of approvers) {
-    set = includeApprover(ghost.crypto, set, row);
+    set = replaceApprover(ghost.crypto, set, undefined, row);
     if (store.get("keys", row.keyIdentity)?.id !== row.id)
       throw new Violation("S13", `peer ${slot} stores approver ${row.ref}`, "its key index does not name that id");
   }

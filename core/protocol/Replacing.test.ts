@@ -1,0 +1,431 @@
+/** Metadata replacement through the whole protocol: one revision at a time, the same everywhere, never back. */
+import { describe, expect, it } from "vitest";
+import { actor, Cluster, crypto } from "../../properties/cluster/Cluster.ts";
+import type { ActorCheck } from "../Event.ts";
+import { Limits } from "../Limits.ts";
+import { REGISTER_PATH } from "../registry/Registration.ts";
+import { replaceApprover } from "../registry/Root.ts";
+import type { Message, MessageOf } from "./Message.ts";
+import { type Proposal, proposalId } from "./Proposal.ts";
+import { BATCH_TAG, batchHeaderCodec, batchTree, type SignedStatement } from "./Statement.ts";
+
+const whole = (_from: number, _to: number, message: Message): Message => message;
+const UNKNOWN = `nobody@sha256:${"ab".repeat(32)}`;
+
+/** A founded cluster with one approver, registered as revision 1. */
+const registered = (count = 3): { readonly cluster: Cluster; readonly ref: string } => {
+  const cluster = new Cluster(count);
+  cluster.pass(2_000);
+  cluster.register(1, "first", "alice", 7);
+  cluster.pass(2_000);
+  const answer = cluster.answers.get("first");
+  if (answer?._tag !== "Registered") throw new Error("the approver was not registered");
+  return { cluster, ref: answer.approver.ref };
+};
+
+const rows = (cluster: Cluster, ref: string) =>
+  [...cluster.peers.keys()].map((peerId) => cluster.row(peerId, "approvers", ref));
+const revisions = (cluster: Cluster, ref: string) => rows(cluster, ref).map((row) => row?.revision);
+const locks = (cluster: Cluster) => [...cluster.peers.values()].map(({ state }) => state.locks.size);
+const codeOf = (cluster: Cluster, requestId: string): string => {
+  const answer = cluster.answers.get(requestId);
+  return answer?._tag === "Rejected" ? answer.rejection.code : String(answer?._tag);
+};
+
+describe("a metadata replacement", () => {
+  for (const through of [1, 2, 3])
+    it(`through peer ${through} leaves the same row, root and audit event everywhere`, () => {
+      const { cluster, ref } = registered();
+      const [before] = rows(cluster, ref);
+      cluster.replace(through, "change", ref, '"1"', { team: "b", area: "eu" });
+      cluster.pass(100);
+      const expected = {
+        ...before,
+        metadata: [
+          ["area", "eu"],
+          ["team", "b"],
+        ],
+        revision: 2,
+        updatedAt: cluster.now - 100,
+      };
+      expect(cluster.answers.get("change")).toEqual({ _tag: "Replaced", approver: expected });
+      expect(rows(cluster, ref)).toEqual([expected, expected, expected]);
+      const [row] = rows(cluster, ref);
+      if (row === undefined) throw new Error("it was just there");
+      const root = crypto.setDigest(replaceApprover(crypto, crypto.emptySet, undefined, row));
+      for (const [peerId, { state }] of cluster.peers) {
+        expect(crypto.setDigest(state.registry.set)).toBe(root);
+        expect(state.registry.approvers).toBe(1);
+        const audit = cluster.row(peerId, "audit", "0000000000000002");
+        expect(audit).toMatchObject({
+          event: "APPROVER_METADATA_REPLACED",
+          approverRef: ref,
+          metadataRevision: 2,
+          request: { method: "PUT" },
+        });
+      }
+      expect(locks(cluster)).toEqual([0, 0, 0]);
+    });
+
+  it("may clear everything, and goes on from revision to revision", () => {
+    const { cluster, ref } = registered();
+    cluster.replace(2, "clear", ref, '"1"', {});
+    cluster.pass(100);
+    cluster.replace(3, "again", ref, '"2"', { team: "c" });
+    cluster.pass(100);
+    expect(cluster.answers.get("clear")).toMatchObject({ approver: { revision: 2, metadata: [] } });
+    expect(revisions(cluster, ref)).toEqual([3, 3, 3]);
+  });
+
+  it("works on a mono instance, where of several for one revision the first is done", () => {
+    const { cluster, ref } = registered(1);
+    for (const name of ["a", "b", "c"]) cluster.replace(1, name, ref, '"1"', { team: name });
+    cluster.pass(50);
+    expect(["a", "b", "c"].map((name) => codeOf(cluster, name))).toEqual([
+      "Replaced",
+      "PRECONDITION_FAILED",
+      "PRECONDITION_FAILED",
+    ]);
+    expect(rows(cluster, ref)[0]).toMatchObject({ revision: 2, metadata: [["team", "a"]] });
+  });
+
+  it("is refused, for certain and through any peer, for any If-Match but the one of the current revision", () => {
+    const { cluster, ref } = registered();
+    cluster.replace(1, "change", ref, '"1"', { team: "b" });
+    cluster.pass(100);
+    const refused = ['"1"', '"3"', 'W/"2"', "*", '"2", "3"', undefined];
+    for (const ifMatch of refused)
+      for (const through of [1, 2]) {
+        const code = ifMatch === undefined ? "PRECONDITION_REQUIRED" : "PRECONDITION_FAILED";
+        cluster.replace(through, `${ifMatch} ${through}`, ref, ifMatch, { team: "c" });
+        cluster.pass(100);
+        const answer = cluster.answers.get(`${ifMatch} ${through}`);
+        expect(answer, ifMatch).toMatchObject({ rejection: { code, outcomeUnknown: false } });
+      }
+    expect(revisions(cluster, ref)).toEqual([2, 2, 2]);
+  });
+
+  it("is refused for an unknown approver, and without its own permission", () => {
+    const { cluster, ref } = registered();
+    cluster.replace(2, "unknown", UNKNOWN, '"1"', {});
+    cluster.pass(100);
+    expect(cluster.answers.get("unknown")).toMatchObject({
+      rejection: { code: "APPROVER_NOT_FOUND", outcomeUnknown: false },
+    });
+    if (actor._tag !== "Verified") throw new Error("the test actor is verified");
+    const { claims } = actor;
+    const only = (permission: string): ActorCheck => ({
+      _tag: "Verified",
+      claims: { ...claims, permissions: [permission] },
+    });
+    cluster.judge = () => only("service.approvers.register");
+    cluster.replace(2, "forbidden", ref, '"1"', {});
+    expect(codeOf(cluster, "forbidden")).toBe("ACCESS_DENIED");
+    cluster.judge = () => only("service.approvers.metadata");
+    cluster.replace(2, "allowed", ref, '"1"', {});
+    cluster.register(2, "other", "bob", 8);
+    cluster.pass(100);
+    expect([codeOf(cluster, "allowed"), codeOf(cluster, "other")]).toEqual(["Replaced", "ACCESS_DENIED"]);
+  });
+
+  it("is refused while a member is missing, and nothing is reserved", () => {
+    const { cluster, ref } = registered();
+    cluster.peers.get(2)?.stop();
+    cluster.pass(2_000);
+    cluster.replace(3, "change", ref, '"1"', {});
+    cluster.pass(4_000);
+    expect(cluster.answers.get("change")).toMatchObject({
+      rejection: { members: [{ peerId: 2 }], outcomeUnknown: false },
+    });
+    expect(locks(cluster)).toEqual([0, 0, 0]);
+  });
+
+  it("takes a header of as many bytes as may travel and refuses one more, whatever its characters", () => {
+    const { cluster } = registered();
+    const call = { method: "POST", path: REGISTER_PATH, rawBody: new Uint8Array(2) };
+    for (const [index, header, detail] of [
+      [1, "é".repeat(Limits.ifMatchBytes / 2), "The request body is not a registration."],
+      [2, `x${"é".repeat(Limits.ifMatchBytes / 2)}`, "The body or the If-Match header is too large."],
+      [3, "\ud800", "The body or the If-Match header is too large."],
+    ] as const) {
+      cluster.ask(3, `long-${index}`, { ...call, ifMatch: header });
+      expect(cluster.answers.get(`long-${index}`)).toMatchObject({ rejection: { detail } });
+    }
+  });
+});
+
+describe("two replacements of one revision", () => {
+  it("through two peers at once: one is done, the other is refused for certain", () => {
+    const { cluster, ref } = registered();
+    cluster.replace(2, "b", ref, '"1"', { team: "b" });
+    cluster.replace(3, "c", ref, '"1"', { team: "c" });
+    cluster.pass(500);
+    expect(["b", "c"].map((name) => codeOf(cluster, name)).toSorted()).toEqual(["PRECONDITION_FAILED", "Replaced"]);
+    const winner = codeOf(cluster, "b") === "Replaced" ? "b" : "c";
+    expect(cluster.answers.get(winner === "b" ? "c" : "b")).toMatchObject({ rejection: { outcomeUnknown: false } });
+    for (const row of rows(cluster, ref)) expect(row).toMatchObject({ revision: 2, metadata: [["team", winner]] });
+  });
+
+  it("the second waits while the first is undecided, and is done when that is aborted", () => {
+    const { cluster, ref } = registered();
+    cluster.judge = (peerId) => (peerId === 3 ? { _tag: "Unavailable" } : actor);
+    cluster.replace(1, "first-change", ref, '"1"', { team: "b" });
+    cluster.settle();
+    expect(cluster.peers.get(1)?.state.locks.size).toBe(1);
+    cluster.replace(1, "second", ref, '"1"', { team: "c" });
+    cluster.pass(1_500);
+    expect(cluster.answers.has("second")).toBe(false);
+    let asked = 0;
+    cluster.judge = (peerId) => (peerId === 3 && asked++ === 0 ? { _tag: "Refused", reason: "unknown key" } : actor);
+    cluster.pass(6_000);
+    expect(codeOf(cluster, "first-change")).toBe("UNAUTHENTICATED");
+    expect(codeOf(cluster, "second")).toBe("Replaced");
+    for (const row of rows(cluster, ref)) expect(row).toMatchObject({ revision: 2, metadata: [["team", "c"]] });
+  });
+
+  it("a registration of the approver waits for a change of it and shows what came of it", () => {
+    const { cluster, ref } = registered();
+    cluster.tamper = (_from, to, message) => (message._tag === "CommitAcks" && to === 1 ? undefined : message);
+    cluster.replace(1, "change", ref, '"1"', { team: "b" });
+    cluster.settle();
+    cluster.register(2, "again", "alice", 7);
+    cluster.settle();
+    expect(cluster.answers.has("again")).toBe(false);
+    cluster.tamper = whole;
+    cluster.pass(3_000);
+    expect(codeOf(cluster, "change")).toBe("Replaced");
+    expect(cluster.answers.get("again")).toMatchObject({ created: false, approver: { revision: 2 } });
+  });
+});
+
+/** The votes on a replacement whose writer changes what it proposes. */
+const votesOn = (lie: (item: Item) => Partial<Item>): ReadonlyArray<string> => {
+  const { cluster, ref } = registered();
+  const votes: Array<string> = [];
+  cluster.tamper = (_from, _to, message): Message | undefined => {
+    if (message._tag === "Votes")
+      for (const { statement } of message.statements) votes.push(`${statement.kind} ${statement.detail}`);
+    if (message._tag === "AbortRequest") return undefined;
+    if (message._tag !== "Prepare") return message;
+    const items = message.items.map((item) => {
+      const changed = { ...item, ...lie(item) };
+      return { ...changed, receipt: signedByWriter(cluster, changed.proposal, item.receipt) };
+    });
+    return { ...message, items };
+  };
+  cluster.replace(2, "change", ref, '"1"', { team: "b" });
+  cluster.settle();
+  return votes;
+};
+
+type Item = MessageOf<"Prepare">["items"][number];
+
+const signedByWriter = (cluster: Cluster, proposal: Proposal, like: SignedStatement): SignedStatement => {
+  const statement = { ...like.statement, proposalId: proposalId(crypto, proposal) };
+  const header = { ...like.header, size: 1, root: batchTree(crypto, [statement]).root };
+  const writer = cluster.keys.get(1);
+  if (writer === undefined) throw new Error("peer 1 is the writer of every test cluster");
+  return { statement, index: 0, proof: [], header, signature: writer.sign(BATCH_TAG, batchHeaderCodec, header) };
+};
+
+const effects = (change: Partial<Proposal["effects"]>) => (item: Item) => ({
+  proposal: { ...item.proposal, effects: { ...item.proposal.effects, ...change } },
+});
+
+describe("a member's vote on a replacement", () => {
+  it("is a receipt for what follows from the evidence and its own row", () => {
+    expect(votesOn(() => ({}))).toEqual(["RECEIPT ", "RECEIPT "]);
+  });
+
+  it.each<readonly [string, (item: Item) => Partial<Item>, string]>([
+    ["other metadata", effects({ metadata: [["team", "x"]] }), "WRONG_EFFECTS"],
+    ["a revision left out", effects({ newRevision: 3 }), "WRONG_EFFECTS"],
+    ["another base", effects({ baseRevision: 2, newRevision: 3 }), "WRONG_EFFECTS"],
+    ["no base", effects({ baseRevision: undefined }), "WRONG_EFFECTS"],
+    ["another time of creation", effects({ createdAt: 1 }), "WRONG_EFFECTS"],
+    [
+      "the time of the last update",
+      (item) => effects({ updatedAt: item.proposal.effects.createdAt })(item),
+      "WRONG_EFFECTS",
+    ],
+    ["another descriptor", effects({ descriptor: "{}" }), "WRONG_EFFECTS"],
+    ["another approver", effects({ ref: UNKNOWN, id: "nobody" }), "WRONG_EFFECTS"],
+    ["the kind of a registration", (item) => ({ proposal: { ...item.proposal, kind: "REGISTER" } }), "WRONG_EFFECTS"],
+    [
+      "an If-Match the caller did not send",
+      (item) => ({ evidence: { ...item.evidence, call: { ...item.evidence.call, ifMatch: '"2"' } } }),
+      "NOT_ATTESTED",
+    ],
+  ])("is a refusal of %s", (_what, lie, code) => {
+    expect(votesOn(lie)).toEqual([`REFUSAL ${code}`, `REFUSAL ${code}`]);
+  });
+
+  it("is a refusal of what builds on a revision that was passed, or on nobody", () => {
+    for (const [name, code] of [
+      ["change", "PRECONDITION_FAILED"],
+      ["unknown", "APPROVER_NOT_FOUND"],
+    ] as const) {
+      const { cluster, ref } = registered();
+      const evidence = new Map<string, Item["evidence"]>();
+      const votes: Array<string> = [];
+      cluster.tamper = (from, to, message): Message | undefined => {
+        if (message._tag === "Forward") evidence.set(message.forward.requestId, message.forward);
+        if (message._tag === "Votes")
+          for (const { statement } of message.statements) votes.push(`${statement.kind} ${statement.detail}`);
+        const old = evidence.get(name);
+        if (message._tag !== "Prepare" || old === undefined || !evidence.has("second")) return whole(from, to, message);
+        // The writer plays an earlier request again in the place of the second.
+        const items = message.items.map((item) => {
+          const request = {
+            ...item.proposal.request,
+            path: old.call.path,
+            bodyDigest: item.proposal.request.bodyDigest,
+          };
+          const proposal = { ...item.proposal, request };
+          return { proposal, evidence: old, receipt: signedByWriter(cluster, proposal, item.receipt) };
+        });
+        return { ...message, items };
+      };
+      cluster.replace(2, "change", ref, '"1"', { team: "b" });
+      cluster.replace(2, "unknown", UNKNOWN, '"1"', { team: "b" });
+      cluster.pass(100);
+      votes.length = 0;
+      cluster.replace(2, "second", ref, '"2"', { team: "b" });
+      cluster.settle();
+      expect(votes.slice(0, 2)).toEqual([`REFUSAL ${code}`, `REFUSAL ${code}`]);
+      expect(revisions(cluster, ref)).toEqual([2, 2, 2]);
+    }
+  });
+});
+
+describe("delivery of a replacement", () => {
+  it("that comes again after a later one changes nothing and is acknowledged from what is stored", () => {
+    const { cluster, ref } = registered();
+    const commits: Array<Message> = [];
+    const acks: Array<Message> = [];
+    cluster.tamper = (from, to, message) => {
+      if (message._tag === "Commit" && to === 3 && message.certificates.length > 0) commits.push(message);
+      if (message._tag === "CommitAcks" && from === 3) acks.push(message);
+      return message;
+    };
+    cluster.replace(1, "b", ref, '"1"', { team: "b" });
+    cluster.pass(2_000);
+    const [old] = commits;
+    const [firstAck] = acks;
+    cluster.replace(1, "c", ref, '"2"', { team: "c" });
+    cluster.pass(2_000);
+    const batch = cluster.peers.get(3)?.state.chain.batchNo;
+    acks.length = 0;
+    if (old !== undefined) cluster.peers.get(3)?.dispatch({ _tag: "Deliver", from: 1, message: old, actors: [] });
+    expect(acks).toEqual([firstAck]);
+    expect(cluster.peers.get(3)?.state.chain.batchNo).toBe(batch);
+    expect(rows(cluster, ref)[2]).toMatchObject({ revision: 3, metadata: [["team", "c"]] });
+  });
+
+  it("is completed by the others when the writer is gone, and by the writer when it is back", () => {
+    const { cluster, ref } = registered();
+    cluster.tamper = (_from, to, message) => (message._tag === "Votes" && to === 1 ? undefined : message);
+    cluster.replace(2, "change", ref, '"1"', { team: "b" });
+    cluster.settle();
+    cluster.peers.get(1)?.stop();
+    cluster.tamper = whole;
+    cluster.pass(6_000);
+    expect(revisions(cluster, ref)).toEqual([1, 2, 2]);
+    cluster.start(1);
+    cluster.pass(6_000);
+    expect(revisions(cluster, ref)).toEqual([2, 2, 2]);
+    expect(locks(cluster)).toEqual([0, 0, 0]);
+  });
+
+  it("is aborted when the writer has lost the evidence, and the revision is free for the next one", () => {
+    const { cluster, ref } = registered();
+    cluster.tamper = (_from, to, message) => (message._tag === "Prepare" && to === 3 ? undefined : message);
+    cluster.replace(1, "change", ref, '"1"', { team: "b" });
+    cluster.settle();
+    cluster.peers.get(1)?.stop();
+    cluster.start(1);
+    expect([...(cluster.peers.get(1)?.state.locks.keys() ?? [])]).toEqual([`meta:${ref}`]);
+    cluster.tamper = whole;
+    cluster.pass(6_000);
+    expect(revisions(cluster, ref)).toEqual([1, 1, 1]);
+    cluster.replace(2, "next", ref, '"1"', { team: "c" });
+    cluster.pass(500);
+    expect(codeOf(cluster, "next")).toBe("Replaced");
+    expect(locks(cluster)).toEqual([0, 0, 0]);
+  });
+});
+
+describe("the answer to a replacement", () => {
+  it("is never a certain no where the change was made and its confirmation was lost", () => {
+    const { cluster, ref } = registered();
+    cluster.tamper = (_from, _to, message) =>
+      message._tag === "Outcome" && message.outcome._tag === "Confirmed" ? undefined : message;
+    cluster.replace(3, "change", ref, '"1"', { team: "b" });
+    cluster.pass(5_000);
+    expect(revisions(cluster, ref)).toEqual([2, 2, 2]);
+    expect(cluster.answers.get("change")).toMatchObject({
+      rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", outcomeUnknown: true, ref },
+    });
+  });
+
+  it("is no success that another caller's change gave, or a registration", () => {
+    const { cluster, ref } = registered();
+    let confirmed: MessageOf<"Outcome"> | undefined;
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag !== "Outcome") return message;
+      if (message.outcome._tag === "Confirmed") confirmed ??= message;
+      // A lying writer tells the second caller of the first one's success.
+      return message.requestId === "second" && confirmed !== undefined
+        ? { ...message, outcome: confirmed.outcome }
+        : message;
+    };
+    cluster.replace(3, "first-change", ref, '"1"', { team: "b" });
+    cluster.settle();
+    cluster.replace(3, "second", ref, '"1"', { team: "c" });
+    cluster.pass(1_000);
+    expect(codeOf(cluster, "first-change")).toBe("Replaced");
+    expect(cluster.answers.has("second")).toBe(false);
+  });
+
+  it("is not turned into a success by a writer that names an approver that exists", () => {
+    const { cluster, ref } = registered();
+    cluster.tamper = (_from, _to, message) =>
+      message._tag === "Outcome" ? { ...message, outcome: { _tag: "Existing", ref } } : message;
+    cluster.replace(3, "change", ref, '"9"', { team: "b" });
+    cluster.pass(1_000);
+    expect(cluster.answers.has("change")).toBe(false);
+  });
+
+  it("stays no when a copy arrives after what it lacked has come about", () => {
+    const { cluster, ref } = registered();
+    const copies: Array<Message> = [];
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "Forward") copies.push(message);
+      return message;
+    };
+    cluster.replace(3, "early", ref, '"2"', { team: "early" });
+    cluster.pass(100);
+    expect(codeOf(cluster, "early")).toBe("PRECONDITION_FAILED");
+    cluster.replace(1, "change", ref, '"1"', { team: "b" });
+    cluster.pass(100);
+    for (const message of copies)
+      cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 3, message, actors: [actor] });
+    cluster.pass(1_000);
+    expect(copies.length).toBeGreaterThan(0);
+    for (const row of rows(cluster, ref)) expect(row).toMatchObject({ revision: 2, metadata: [["team", "b"]] });
+  });
+
+  it("says so when nobody can decide in time, and to read before repeating", () => {
+    const { cluster, ref } = registered();
+    cluster.tamper = (_from, to, message) => (message._tag === "Prepare" && to === 2 ? undefined : message);
+    cluster.replace(3, "change", ref, '"1"', { team: "b" });
+    cluster.pass(10_000);
+    expect(cluster.answers.get("change")).toMatchObject({
+      rejection: {
+        outcomeUnknown: true,
+        hint: "Read the approver: its revision tells what became of it.",
+        members: [{ peerId: 2 }],
+      },
+    });
+  });
+});
