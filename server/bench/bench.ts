@@ -5,6 +5,7 @@
 import { parseArgs } from "node:util";
 import { bareCommits } from "./BareCommits.ts";
 import { startBareHttp } from "./BareHttp.ts";
+import { startBareTwoPhase } from "./BareTwoPhase.ts";
 import { type DevCluster, startDevCluster } from "./DevCluster.ts";
 import { load, type Loaded, registrations } from "./Load.ts";
 import { measureSimulator } from "./Simulator.ts";
@@ -13,10 +14,12 @@ import { median, quantile, rounded } from "./Statistics.ts";
 
 const PEERS = 3;
 const WARM_UP = 300;
-const BARE_COMMITS = 1_000;
+const BARE_COMMITS = 900;
 const ALONE = 600;
 const TOGETHER = 3_000;
 const CALLERS = 64;
+/** Both yardsticks and ours are measured by turns so many times. */
+const ROUNDS = 3;
 const READS = 10_000;
 const READERS = 16;
 const SLOW_FLUSH_MILLIS = 100;
@@ -32,32 +35,78 @@ const succeeded = (loaded: Loaded, wanted: number): Loaded => {
   return loaded;
 };
 
-const register = async (cluster: DevCluster, callers: number, count: number): Promise<Loaded> => {
-  const calls = registrations(count, cluster.token);
-  const [writer] = cluster.peers;
-  if (writer === undefined) throw new Error("a cluster has peers");
+/** The same requests for whoever is measured; the bare one takes no notice of their token. */
+const register = async (url: string, token: string, callers: number, count: number): Promise<Loaded> => {
+  const calls = registrations(count, token);
   const first = calls[0];
   if (first === undefined) throw new Error("at least one call");
-  return succeeded(await load(writer.url, callers, count, (index) => calls[index] ?? first), 201);
+  return succeeded(await load(url, callers, count, (index) => calls[index] ?? first), 201);
 };
 
+interface Measured {
+  readonly alone: Loaded;
+  readonly together: Loaded;
+}
+
+const oneAndMany = (name: string, { alone, together }: Measured): Figures => ({
+  [`${name}OneCallerMedianMillis`]: rounded(median(alone.latencies)),
+  [`${name}OneCallerP95Millis`]: rounded(quantile(alone.latencies, 0.95)),
+  [`${name}OneCallerPerSecond`]: rounded(alone.perSecond, 0),
+  [`${name}64CallersPerSecond`]: rounded(together.perSecond, 0),
+  [`${name}64CallersMedianMillis`]: rounded(median(together.latencies)),
+  [`${name}64CallersRateOverOneCaller`]: rounded(together.perSecond / alone.perSecond, 1),
+});
+
+/**
+ * Ours and both yardsticks by turns in short rounds, so that a change of the machine's mood meets all of them alike.
+ */
 const measureRegistrations = async (cluster: DevCluster): Promise<Figures> => {
-  await register(cluster, CALLERS, WARM_UP);
-  await register(cluster, 1, WARM_UP);
-  const bare = await bareCommits(cluster.dataDir, BARE_COMMITS);
-  const alone = await register(cluster, 1, ALONE);
-  const together = await register(cluster, CALLERS, TOGETHER);
-  const bareMillis = median(bare);
+  const [writer] = cluster.peers;
+  if (writer === undefined) throw new Error("a cluster has peers");
+  const twoPhase = await startBareTwoPhase(cluster.dataDir);
+  try {
+    const rivals = [writer.url, twoPhase.url];
+    for (const url of rivals) {
+      await register(url, cluster.token, CALLERS, WARM_UP);
+      await register(url, cluster.token, 1, WARM_UP);
+    }
+    const bare: Array<number> = [];
+    const alone: ReadonlyArray<Array<Loaded>> = rivals.map(() => []);
+    const together: ReadonlyArray<Array<Loaded>> = rivals.map(() => []);
+    for (let round = 0; round < ROUNDS; round++) {
+      bare.push(...(await bareCommits(cluster.dataDir, BARE_COMMITS / ROUNDS)));
+      for (const [index, url] of rivals.entries())
+        alone[index]?.push(await register(url, cluster.token, 1, ALONE / ROUNDS));
+      for (const [index, url] of rivals.entries())
+        together[index]?.push(await register(url, cluster.token, CALLERS, TOGETHER / ROUNDS));
+    }
+    const [ours, theirs] = rivals.map((_, index) => ({
+      alone: inAll(alone[index] ?? []),
+      together: inAll(together[index] ?? []),
+    }));
+    if (ours === undefined || theirs === undefined) throw new Error("two were measured");
+    return { ...oneAndMany("", ours), ...yardsticks(ours, theirs, median(bare)) };
+  } finally {
+    await twoPhase.stop();
+  }
+};
+
+/** Several rounds as one. */
+const inAll = (rounds: ReadonlyArray<Loaded>): Loaded => {
+  const latencies = rounds.flatMap((each) => each.latencies);
+  const seconds = rounds.reduce((sum, each) => sum + each.latencies.length / each.perSecond, 0);
+  return { perSecond: latencies.length / seconds, latencies, statuses: new Map() };
+};
+
+const yardsticks = (ours: Measured, theirs: Measured, bareMillis: number): Figures => {
+  const millis = median(ours.alone.latencies);
   return {
     bareCommitMedianMillis: rounded(bareMillis, 3),
     bareCommitsPerSecond: rounded(1000 / bareMillis, 0),
-    oneCallerMedianMillis: rounded(median(alone.latencies)),
-    oneCallerP95Millis: rounded(quantile(alone.latencies, 0.95)),
-    oneCallerPerSecond: rounded(alone.perSecond, 0),
-    oneCallerMedianInBareCommits: rounded(median(alone.latencies) / bareMillis, 1),
-    callers64PerSecond: rounded(together.perSecond, 0),
-    callers64MedianMillis: rounded(median(together.latencies)),
-    callers64RateOverOneCaller: rounded(together.perSecond / alone.perSecond, 1),
+    oneCallerMedianInBareCommits: rounded(millis / bareMillis, 1),
+    ...oneAndMany("bareTwoPhase", theirs),
+    oneCallerMedianInBareTwoPhase: rounded(millis / median(theirs.alone.latencies), 1),
+    bareTwoPhase64CallersRateOverOurs: rounded(theirs.together.perSecond / ours.together.perSecond, 1),
   };
 };
 
