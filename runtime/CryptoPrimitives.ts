@@ -9,6 +9,7 @@ import type { Codec } from "../core/codec/Codec.ts";
 import { encodeAfter, withEncoding } from "../core/codec/CborWriter.ts";
 import type { Crypto, Signer } from "../core/Crypto.ts";
 import type { Digest, PublicKey, SetAccumulator, Signature } from "../core/Digest.ts";
+import { RecentMap } from "./RecentMap.ts";
 
 export interface CryptoPrimitives {
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
@@ -50,18 +51,6 @@ const preimage = <A>(tag: string, codec: Codec<A>, value: A): Uint8Array => enco
 // The brands of the texts below are their lengths, which the primitives promise.
 const asHex = <A extends string>(bytes: Uint8Array): A => bytesToHex(bytes) as A;
 
-/** A set of bounded size that forgets what it has held longest. */
-const boundedMemory = (limit: number) => {
-  const known = new Set<string>();
-  return {
-    has: (key: string): boolean => known.has(key),
-    add: (key: string): void => {
-      if (known.size >= limit) for (const oldest of known) return void (known.delete(oldest), known.add(key));
-      known.add(key);
-    },
-  };
-};
-
 const addLanes = (set: Uint8Array, element: Uint8Array, sign: 1 | -1): Uint8Array => {
   const result = new Uint8Array(set.length);
   for (let at = 0; at < set.length; at += 2) {
@@ -80,12 +69,12 @@ const asSet = (bytes: Uint8Array): SetAccumulator => bytes as SetAccumulator;
 /** The crypto port over real primitives. */
 export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
   const { sha256, sha256Hex, hmacSha256Hex, shake128, verifyEd25519, isEd25519Key } = primitives;
-  const verified = boundedMemory(REMEMBERED);
-  const pinnable = boundedMemory(REMEMBERED);
+  const verified = new RecentMap<true>(REMEMBERED);
+  const pinnable = new RecentMap<true>(REMEMBERED);
   const isPublicKey = (key: PublicKey): boolean => {
-    if (pinnable.has(key)) return true;
+    if (pinnable.get(key) === true) return true;
     const valid = isEd25519Key(hexToBytes(key));
-    if (valid) pinnable.add(key);
+    if (valid) pinnable.set(key, true);
     return valid;
   };
   return {
@@ -94,9 +83,9 @@ export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
     verify: (key, tag, codec, value, signature) => {
       const message = preimage(tag, codec, value);
       const name = `${key}${signature}${sha256Hex(message)}`;
-      if (verified.has(name)) return true;
+      if (verified.get(name) === true) return true;
       const valid = isPublicKey(key) && verifyEd25519(hexToBytes(key), message, hexToBytes(signature));
-      if (valid) verified.add(name);
+      if (valid) verified.set(name, true);
       return valid;
     },
     isPublicKey,

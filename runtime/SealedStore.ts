@@ -11,6 +11,7 @@ import type { Digest, PublicKey } from "../core/Digest.ts";
 import { rowCodec, type Rows, SELF, type TableName, tableNames, type Write } from "../core/Tables.ts";
 import { type ByteStore, type Change, type StoredRow, StoreFailure } from "./ByteStore.ts";
 import { IntegrityFailure, type PeerStore } from "./PeerStore.ts";
+import { RecentMap } from "./RecentMap.ts";
 import {
   elementOf,
   type IntegrityKey,
@@ -43,7 +44,7 @@ const asDigest = (sum: bigint): Digest => sum.toString(16).padStart(64, "0") as 
 export class SealedStore implements PeerStore {
   readonly #bytes: ByteStore;
   readonly #crypto: Crypto;
-  readonly #elements = new Map<string, bigint>();
+  readonly #elements = new RecentMap<bigint>(REMEMBERED);
   #publicKey: PublicKey | undefined;
   #integrity: IntegrityKey | undefined;
   #head: Head | undefined;
@@ -213,15 +214,7 @@ export class SealedStore implements PeerStore {
 
   #remember(writes: ReadonlyArray<Write>, added: ReadonlyArray<readonly [string, bigint]>): void {
     for (const write of writes) if (write.op === "remove") this.#elements.delete(`${write.table}/${write.key}`);
-    for (const [name, element] of added) {
-      // Taken out first, so that the order of the map is the order of the last change.
-      this.#elements.delete(name);
-      this.#elements.set(name, element);
-    }
-    for (const oldest of this.#elements.keys()) {
-      if (this.#elements.size <= REMEMBERED) break;
-      this.#elements.delete(oldest);
-    }
+    for (const [name, element] of added) this.#elements.set(name, element);
   }
 
   #unseal(table: TableName, key: string, stored: StoredRow): { readonly seal: Seal } {

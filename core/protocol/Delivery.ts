@@ -317,9 +317,15 @@ export const onDeliverTimer = (turn: Turn): void => {
   if (open.length > 0) turn.arm("deliver", Math.max(1, next - turn.elapsed));
 };
 
+/**
+ * Whether something is under way here: its next transaction takes along what is no longer needed, and its
+ * last acknowledgement sets the timer again.
+ */
+const isUnderWay = ({ state }: Turn): boolean => state.preparations.size > 0 || state.outbox.size > state.prunable;
+
 /** An idle peer clears its outbox by itself, and an idle writer tells the others that they may too. */
 export const onPruneTimer = (turn: Turn): void => {
-  if (ownFault(turn) !== undefined || turn.state.prunable === 0) return;
+  if (ownFault(turn) !== undefined || turn.state.prunable === 0 || isUnderWay(turn)) return;
   turn.prune();
   if (turn.isWriter) turn.sendAll({ _tag: "Commit", certificates: [], acks: [], stableSeq: stableSeq(turn) });
 };

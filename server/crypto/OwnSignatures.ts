@@ -4,8 +4,9 @@
  * in certificates.
  */
 import type { CryptoPrimitives } from "../../runtime/CryptoPrimitives.ts";
+import { RecentMap } from "../../runtime/RecentMap.ts";
 
-/** Signatures remembered; beyond this the oldest is forgotten and verified like any other. */
+/** Signatures remembered; older ones are verified like any other. */
 const REMEMBERED = 8192;
 
 interface Made {
@@ -17,16 +18,11 @@ const nameOf = (signature: Uint8Array): string =>
   Buffer.from(signature.buffer, signature.byteOffset, signature.byteLength).toString("latin1");
 
 export class OwnSignatures {
-  readonly #made = new Map<string, Made>();
+  readonly #made = new RecentMap<Made>(REMEMBERED);
 
   /** Remembers a signature of this process; the arrays must not change afterwards. */
   remember(key: Uint8Array, message: Uint8Array, signature: Uint8Array): void {
     this.#made.set(nameOf(signature), { key, message });
-    if (this.#made.size <= REMEMBERED) return;
-    for (const oldest of this.#made.keys()) {
-      this.#made.delete(oldest);
-      return;
-    }
   }
 
   /** The primitives with a verification that knows these signatures: the same verdicts, sooner. */
