@@ -40,6 +40,15 @@ export interface DriverPorts {
   readonly halt: (reason: Error) => void;
 }
 
+/** Everything a driver keeps in memory between two events. */
+export interface DriverMemory {
+  readonly state: PeerState;
+  /** The identity key, while it is in use. */
+  readonly signer: Signer | undefined;
+  /** The latest wall time seen, in Unix milliseconds: time never runs backwards within a process. */
+  readonly latest: number;
+}
+
 interface Mail {
   readonly event: Event;
   /** For `Unsealed`: the key that comes into use with it. */
@@ -80,14 +89,20 @@ export class PeerDriver {
   readonly #mailbox: Array<Mail> = [];
   #state: PeerState;
   #signer: Signer | undefined;
-  #latest = 0;
+  #latest: number;
   #busy = false;
   #stopped = false;
 
-  /** Reads the state back from the store; throws what the store or a contradiction in it throws. */
-  constructor(ports: DriverPorts) {
+  /**
+   * Reads the state back from the store, or goes on from what another driver of
+   * this peer remembered on these very rows. Throws what the store or a
+   * contradiction in it throws.
+   */
+  constructor(ports: DriverPorts, memory?: DriverMemory) {
     this.#ports = ports;
-    this.#state = this.#boot();
+    this.#state = memory?.state ?? this.#boot();
+    this.#signer = memory?.signer;
+    this.#latest = memory?.latest ?? 0;
   }
 
   #boot(): PeerState {
@@ -114,6 +129,11 @@ export class PeerDriver {
   /** The published state: everything in it is on the disk. */
   get state(): PeerState {
     return this.#state;
+  }
+
+  /** What another driver needs to go on from here; only between events is it all there is. */
+  get memory(): DriverMemory {
+    return { state: this.#state, signer: this.#signer, latest: this.#latest };
   }
 
   /** Events waiting behind the one under way. */

@@ -1,46 +1,21 @@
 /** `custody sim`: replays one seed, or hunts through many. */
 import * as Command from "@effect/cli/Command";
-import * as HelpDoc from "@effect/cli/HelpDoc";
 import * as Options from "@effect/cli/Options";
-import * as ValidationError from "@effect/cli/ValidationError";
-import { Effect, Either, Option } from "effect";
+import { Effect, Option } from "effect";
 import { countLines, failureLines, type HuntReport, reportOf, type RunReport } from "../Report.ts";
 import { DEFAULT_SCHEDULE, scheduleNames } from "../Schedules.ts";
 import { parseDuration, parseSeeds, type SeedRange } from "../Seeds.ts";
 import { runSeed } from "../Simulation.ts";
 import { hunt } from "./Hunt.ts";
 import type { HuntOptions } from "./HuntWorker.ts";
+import { exploreCommand } from "./exploreCommand.ts";
 import { Progress } from "./Progress.ts";
+import { between, endAsFailed, misused, parsed, write } from "./Terminal.ts";
 
 const MOST_PEERS = 9;
 const MOST_STEPS = 1_000_000_000;
 const MOST_JOBS = 64;
 const DEFAULT_JOBS = 2;
-
-/** Says what is wrong and fails as the parser itself would; 2 is the exit code of that. */
-const misused = (message: string): Effect.Effect<never, ValidationError.ValidationError> =>
-  Effect.zipRight(
-    Effect.sync(() =>
-      process.stderr.write(`${message}
-`),
-    ),
-    Effect.fail(ValidationError.invalidValue(HelpDoc.p(message))),
-  );
-
-const between = (
-  name: string,
-  least: number,
-  most: number,
-  description: string,
-): Options.Options<Option.Option<number>> =>
-  Options.integer(name).pipe(
-    Options.filterMap(
-      (value) => (value >= least && value <= most ? Option.some(value) : Option.none()),
-      `--${name} must be a whole number from ${least} to ${most}`,
-    ),
-    Options.withDescription(description),
-    Options.optional,
-  );
 
 const options = {
   seed: between("seed", 0, 2 ** 48, "Run this seed."),
@@ -70,14 +45,6 @@ const options = {
   trace: Options.boolean("trace").pipe(Options.withDescription("Print every event of the one seed.")),
   json: Options.boolean("json").pipe(Options.withDescription("Print the result as one line of JSON.")),
 };
-
-const write = (lines: ReadonlyArray<string>): Effect.Effect<void> =>
-  Effect.async((resume) => {
-    process.stdout.write(lines.map((line) => `${line}\n`).join(""), () => resume(Effect.void));
-  });
-
-/** Ends the process with 1, whichever program this command is a part of: a violated invariant is a result, not an error. */
-const endAsFailed: Effect.Effect<void> = Effect.sync(() => process.exit(1));
 
 const runLines = (run: RunReport): ReadonlyArray<string> => [
   `seed ${run.seed}, schedule ${run.schedule}, ${run.peers} peer${run.peers === 1 ? "" : "s"}, ${run.real ? "real" : "fast"} crypto`,
@@ -129,12 +96,6 @@ const runMany = (
     if (report.failures.length > 0) yield* endAsFailed;
   });
 
-const parsed = <A>(text: Option.Option<string>, parse: (text: string) => Either.Either<A, string>) =>
-  Option.match(text, {
-    onNone: () => Effect.succeed(undefined),
-    onSome: (given) => Effect.catchAll(parse(given), misused),
-  });
-
 const run = Command.make("run", options, ({ seed, seeds, schedule, peers, steps, crypto, jobs, time, trace, json }) =>
   Effect.gen(function* () {
     const range = yield* parsed(seeds, parseSeeds);
@@ -160,5 +121,5 @@ const run = Command.make("run", options, ({ seed, seeds, schedule, peers, steps,
 /** The command `sim`. Ends with 0 when nothing was violated, 1 when something was, 2 on wrong usage. */
 export const sim = Command.make("sim").pipe(
   Command.withDescription("The seeded simulator."),
-  Command.withSubcommands([run]),
+  Command.withSubcommands([run, exploreCommand]),
 );

@@ -1,0 +1,51 @@
+/** Everything there is at one moment of a small world: an immutable value that knows how it came about. */
+import type { Answer } from "../../core/Action.ts";
+import { type Fingerprint, fingerprint, gathered, joined } from "./Fingerprint.ts";
+import type { Flying, Member } from "./Member.ts";
+
+/** What may still go wrong. */
+export interface Budget {
+  readonly crashes: number;
+  readonly losses: number;
+  readonly duplicates: number;
+  /** Timers that fire although messages are on their way or time could stand still. */
+  readonly timers: number;
+  /** Times that more than a proposal's life goes by at once. */
+  readonly pauses: number;
+}
+
+/** A caller's request: not sent yet, on its way, or answered. */
+export type Call = "unsent" | "sent" | Answer;
+
+/** What was done last, in words, and to what. */
+export interface Origin {
+  readonly move: string;
+  readonly before: Configuration;
+}
+
+export interface Configuration {
+  readonly members: ReadonlyArray<Member>;
+  readonly flying: ReadonlyArray<Flying>;
+  readonly calls: ReadonlyArray<Call>;
+  /** Milliseconds. */
+  readonly time: number;
+  readonly budget: Budget;
+  readonly origin: Origin | undefined;
+  readonly print: Fingerprint;
+}
+
+/** A configuration from its parts. */
+export const configurationOf = (parts: Omit<Configuration, "print">): Configuration => {
+  const { members, flying, calls, time, budget } = parts;
+  let print = gathered(flying.map((each) => each.print));
+  for (const member of members) print = joined(print, member.print);
+  print = joined(print, joined(fingerprint(calls), joined(fingerprint(time), fingerprint(budget))));
+  return { ...parts, print };
+};
+
+/** How a configuration came about, first move first. */
+export const storyOf = (configuration: Configuration): ReadonlyArray<string> => {
+  const moves: Array<string> = [];
+  for (let each = configuration.origin; each !== undefined; each = each.before.origin) moves.push(each.move);
+  return moves.toReversed();
+};

@@ -1,0 +1,122 @@
+/** Walks every configuration that a small world can come to, each once. */
+import { Violation } from "../Violation.ts";
+import { assertSafe, remainderOf } from "./Claims.ts";
+import { type Configuration, storyOf } from "./Configuration.ts";
+import { type Scope, startOf } from "./Founding.ts";
+import type { Tamper } from "./Member.ts";
+import type { Moves } from "./Moves.ts";
+import { VisitedSet } from "./VisitedSet.ts";
+
+/** Timers that may fire before everything is decided, once nothing more goes wrong. */
+const MOST_QUIET_MOVES = 5_000;
+
+export interface ExploreOptions extends Scope {
+  /** Configurations after which the search ends, complete or not. */
+  readonly mostStates: number;
+  /** Says now and then whether there is time for more. */
+  readonly isTimeUp?: (() => boolean) | undefined;
+  readonly tamper?: Tamper | undefined;
+  readonly progress?: ((states: number) => void) | undefined;
+}
+
+export interface Exploration {
+  readonly states: number;
+  readonly moves: number;
+  /** Configurations in which nothing was on its way, each followed to its end without further faults. */
+  readonly ends: number;
+  readonly deepest: number;
+  /** Whether everything within the bounds was seen. */
+  readonly complete: boolean;
+  readonly failure: { readonly violation: Violation; readonly story: ReadonlyArray<string> } | undefined;
+}
+
+const honest: Tamper = (_peerId, writes) => writes;
+const EXPANSIONS_BETWEEN_LOOKS = 4_096;
+
+class Search {
+  readonly #moves: Moves;
+  readonly #seen = new VisitedSet();
+  /** Configurations known to come to rest. */
+  readonly #resting = new VisitedSet();
+  readonly #stack: Array<{ readonly at: Configuration; readonly depth: number }> = [];
+  made = 0;
+  ends = 0;
+  deepest = 0;
+  /** Where a claim failed. */
+  last: Configuration;
+
+  constructor(first: Configuration, moves: Moves) {
+    this.#moves = moves;
+    this.last = first;
+    this.#enter(first, 0);
+  }
+
+  get states(): number {
+    return this.#seen.size;
+  }
+
+  get isDone(): boolean {
+    return this.#stack.length === 0;
+  }
+
+  /** Makes every move of one configuration. Throws the {@link Violation} of a claim that fails. */
+  expand(): void {
+    const next = this.#stack.pop();
+    if (next === undefined) return;
+    const { at, depth } = next;
+    this.last = at;
+    for (const move of this.#moves.of(at)) {
+      const after = move.make();
+      this.made += 1;
+      this.last = after;
+      assertSafe(after, at);
+      this.#enter(after, depth + 1);
+    }
+  }
+
+  #enter(at: Configuration, depth: number): void {
+    if (!this.#seen.add(at.print)) return;
+    this.deepest = Math.max(this.deepest, depth);
+    this.#stack.push({ at, depth });
+    if (at.flying.length === 0 && at.members.every(({ flushing, memory }) => memory && flushing === undefined))
+      this.#assertComesToRest(at);
+  }
+
+  /** L1, L2: from here on nothing goes wrong any more, so everything is decided before long. */
+  #assertComesToRest(from: Configuration): void {
+    this.ends += 1;
+    let at = from;
+    for (let count = 0; remainderOf(at) !== undefined && this.#resting.add(at.print); count++) {
+      const move = this.#moves.quiet(at);
+      if (move === undefined || count > MOST_QUIET_MOVES)
+        throw new Violation("L1", "nothing goes wrong any more", remainderOf(at) ?? "nothing is left to do");
+      const after = move.make();
+      this.last = after;
+      assertSafe(after, at);
+      at = after;
+    }
+  }
+}
+
+/** Searches within the bounds, depth first. */
+export const explore = (options: ExploreOptions): Exploration => {
+  const { mostStates, isTimeUp, tamper, progress } = options;
+  const { first, moves } = startOf(options, tamper ?? honest);
+  const search = new Search(first, moves);
+  let failure: Exploration["failure"];
+  let looks = 0;
+  try {
+    while (!search.isDone && search.states < mostStates) {
+      if (++looks % EXPANSIONS_BETWEEN_LOOKS === 0) {
+        progress?.(search.states);
+        if (isTimeUp?.() === true) break;
+      }
+      search.expand();
+    }
+  } catch (fault) {
+    if (!(fault instanceof Violation)) throw fault;
+    failure = { violation: fault, story: storyOf(search.last) };
+  }
+  const { states, made, ends, deepest, isDone } = search;
+  return { states, moves: made, ends, deepest, complete: isDone && failure === undefined, failure };
+};

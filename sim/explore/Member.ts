@@ -1,0 +1,277 @@
+/** One peer as an immutable value, and what the runtime's driver makes of it in one event. */
+import type { Action, Answer } from "../../core/Action.ts";
+import type { Signer } from "../../core/Crypto.ts";
+import type { Digest } from "../../core/Digest.ts";
+import type { Event, Settings } from "../../core/Event.ts";
+import { InvariantViolation } from "../../core/Invariant.ts";
+import type { Message } from "../../core/protocol/Message.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { Write } from "../../core/Tables.ts";
+import type { PeerState } from "../../core/PeerState.ts";
+import { type DriverMemory, type DriverPorts, PeerDriver } from "../../runtime/PeerDriver.ts";
+import type { Cryptography } from "../Cryptography.ts";
+import { hexOfWord } from "../Mixer.ts";
+import { Violation } from "../Violation.ts";
+import type { Packet } from "../Wire.ts";
+import { type Fingerprint, fingerprint, gathered, joined } from "./Fingerprint.ts";
+import { Interned } from "./Interned.ts";
+import type { StoredRows } from "./StoredRows.ts";
+
+/** Where virtual time begins on the calendar; the explorer counts milliseconds from there. */
+export const EPOCH_MILLIS = 1_800_000_000_000;
+/** Packets of values carry no nonce. */
+const NO_NONCE = "0".repeat(64) as Digest;
+
+/** A message on its way. */
+export interface Flying {
+  readonly from: PeerId;
+  readonly to: PeerId;
+  readonly message: Message;
+  readonly packet: Packet;
+  readonly print: Fingerprint;
+}
+
+/** What leaves a member: a message, or the answer to the caller of that number. */
+export type Effect = Flying | { readonly call: number; readonly answer: Answer; readonly print: Fingerprint };
+
+/** A transaction whose flush is under way, and what comes of it when it ends. */
+interface Flushing {
+  readonly rows: StoredRows;
+  readonly memory: Memory;
+  readonly effects: ReadonlyArray<Effect>;
+}
+
+export interface Member {
+  readonly peerId: PeerId;
+  readonly rows: StoredRows;
+  /** Undefined while no process runs. */
+  readonly memory: Memory | undefined;
+  readonly flushing: Flushing | undefined;
+  /** How many random values it has drawn in all its processes. */
+  readonly draws: number;
+  readonly print: Fingerprint;
+}
+
+/** What a member is and what left it. */
+export interface Reaction {
+  readonly member: Member;
+  readonly effects: ReadonlyArray<Effect>;
+}
+
+/** What does not change about a member. */
+export interface Identity {
+  readonly settings: Settings;
+  readonly signer: Signer;
+}
+
+/** Rows as they shall reach a disk: a bug planted on purpose. */
+export type Tamper = (peerId: PeerId, writes: ReadonlyArray<Write>) => ReadonlyArray<Write>;
+
+/** Whom a peer belongs to never changes here; no rule reads its audit chain; what it has written of `seen` is in its rows. */
+type LeftOut = "peer" | "membership" | "pinned" | "founding" | "audit" | "seenWritten";
+type Counted = Exclude<keyof PeerState, LeftOut>;
+
+/** A record, so that a new field of the state must be put here or among those left out. */
+const counted: Readonly<Record<Counted, true>> = {
+  unsealed: true,
+  integrityFault: true,
+  quarantine: true,
+  chain: true,
+  unproven: true,
+  joinNonce: true,
+  registry: true,
+  highSeq: true,
+  highProof: true,
+  decidedSeq: true,
+  seen: true,
+  preparations: true,
+  refused: true,
+  aborting: true,
+  locks: true,
+  outbox: true,
+  prunable: true,
+  queue: true,
+  rounds: true,
+  collecting: true,
+  probe: true,
+  readinessWaiters: true,
+  verdict: true,
+  turnedAway: true,
+  awaited: true,
+  timers: true,
+};
+// The keys of a literal record are its own.
+const FIELDS = Object.keys(counted) as ReadonlyArray<Counted>;
+
+/** A process's memory with its fingerprint, which knows those of its fields. */
+export interface Memory extends DriverMemory {
+  readonly prints: ReadonlyArray<Fingerprint>;
+  readonly print: Fingerprint;
+}
+
+/** Most fields are the very same ones as before the event. */
+export const memoryOf = (memory: DriverMemory, before: Memory | undefined): Memory => {
+  const { state } = memory;
+  const prints = FIELDS.map((field, index) => {
+    const known = before?.prints[index];
+    return known !== undefined && before?.state[field] === state[field] ? known : fingerprint(state[field]);
+  });
+  let print = fingerprint(prints.length);
+  for (const each of prints) print = joined(print, each);
+  return { state, signer: memory.signer, latest: memory.latest, prints, print };
+};
+
+/** A member from its parts; `flushing` without means that none is under way. */
+export const memberOf = (parts: Omit<Member, "print">): Member => {
+  const { rows, memory, flushing } = parts;
+  const idle = joined(rows.print, memory === undefined ? fingerprint(undefined) : memory.print);
+  const print =
+    flushing === undefined
+      ? idle
+      : joined(
+          idle,
+          joined(
+            flushing.rows.print,
+            joined(flushing.memory.print, gathered(flushing.effects.map((effect) => effect.print))),
+          ),
+        );
+  return { ...parts, print };
+};
+
+interface Known {
+  readonly time: number;
+  readonly reaction: Reaction;
+}
+
+/** Runs events through the runtime's own driver, on members as values; the same event at the same member only once. */
+export class Bench {
+  readonly #cryptography: Cryptography;
+  readonly #identities: ReadonlyMap<PeerId, Identity>;
+  readonly #tamper: Tamper;
+  readonly #members = new Interned<Member>();
+  readonly #effects = new Interned<Effect>();
+  readonly #reactions = new WeakMap<Member, Map<unknown, Known>>();
+
+  constructor(cryptography: Cryptography, identities: ReadonlyMap<PeerId, Identity>, tamper: Tamper) {
+    this.#cryptography = cryptography;
+    this.#identities = identities;
+    this.#tamper = tamper;
+  }
+
+  /**
+   * One event at an idle member, `time` milliseconds after the epoch; without an
+   * event nothing happens. `key` is one object or text for one event. Throws a
+   * {@link Violation}.
+   */
+  handle(member: Member, key: unknown, time: number, eventOf: (state: PeerState) => Event | undefined): Reaction {
+    return this.#remembered(member, key, time, () => {
+      const event = member.memory && eventOf(member.memory.state);
+      return event === undefined
+        ? { member, effects: [] }
+        : this.#run(member, time, (driver) => driver.dispatch(event));
+    });
+  }
+
+  /** A process starts on a member's rows and is unsealed. */
+  start(member: Member, time: number): Reaction {
+    const { signer } = this.#identity(member.peerId);
+    return this.#remembered(member, "start", time, () => this.#run(member, time, (driver) => driver.unseal(signer)));
+  }
+
+  /** The flush under way has ended well. */
+  endFlush(member: Member, { rows, memory, effects }: Flushing): Reaction {
+    return this.#remembered(member, "flush", 0, () => ({
+      member: this.#one({ ...member, rows, memory, flushing: undefined }),
+      effects,
+    }));
+  }
+
+  /** The process ends; `kept` says whether the transaction under way was flushed. */
+  crash(member: Member, kept: boolean): Member {
+    const rows = kept && member.flushing !== undefined ? member.flushing.rows : member.rows;
+    return this.#one({ ...member, rows, memory: undefined, flushing: undefined });
+  }
+
+  #one(parts: Omit<Member, "print">): Member {
+    return this.#members.one(memberOf(parts));
+  }
+
+  #identity(peerId: PeerId): Identity {
+    const identity = this.#identities.get(peerId);
+    if (identity === undefined) throw new RangeError(`there is no peer ${peerId}`);
+    return identity;
+  }
+
+  #remembered(member: Member, key: unknown, time: number, react: () => Reaction): Reaction {
+    const all = this.#reactions.get(member) ?? new Map<unknown, Known>();
+    const known = all.get(key);
+    if (known !== undefined && known.time === time) return known.reaction;
+    const reaction = react();
+    this.#reactions.set(member, all.set(key, { time, reaction }));
+    return reaction;
+  }
+
+  #run(member: Member, time: number, run: (driver: PeerDriver) => void): Reaction {
+    const { peerId } = member;
+    let actions: Array<Action> = [];
+    let { draws } = member;
+    let commit: { readonly rows: StoredRows; readonly done: () => void } | undefined;
+    const ports: DriverPorts = {
+      store: {
+        get: member.rows.get,
+        scan: member.rows.scan,
+        commit: (writes, done) => {
+          commit = { rows: member.rows.with(this.#tamper(peerId, writes)), done };
+        },
+      },
+      clock: () => EPOCH_MILLIS + time,
+      elapsed: () => time,
+      entropy: () => (hexOfWord(peerId) + hexOfWord(++draws)).repeat(4) as Digest,
+      crypto: this.#cryptography.crypto,
+      providers: this.#cryptography.providers,
+      settings: this.#identity(peerId).settings,
+      send: (to, message) => void actions.push({ _tag: "Send", to, message }),
+      reply: (requestId, answer) => void actions.push({ _tag: "Reply", requestId, answer }),
+      // The state itself says which timers are armed and when they are due.
+      setTimer: () => undefined,
+      halt: (reason) => {
+        throw reason instanceof InvariantViolation
+          ? new Violation(reason.id, `peer ${peerId} halted by itself`, reason.message)
+          : reason;
+      },
+    };
+    const driver = new PeerDriver(ports, member.memory);
+    run(driver);
+    const memory = memoryOf(driver.memory, member.memory);
+    const effects = this.#effectsOf(peerId, memory, actions);
+    const pending = commit;
+    if (pending === undefined) return { member: this.#one({ ...member, memory, flushing: undefined, draws }), effects };
+    // The end of the flush does not depend on what happens elsewhere meanwhile, so it is known already.
+    actions = [];
+    pending.done();
+    const then = memoryOf(driver.memory, memory);
+    const flushing = { rows: pending.rows, memory: then, effects: this.#effectsOf(peerId, then, actions) };
+    return { member: this.#one({ ...member, memory, flushing, draws }), effects };
+  }
+
+  #effectsOf(peerId: PeerId, memory: Memory, actions: ReadonlyArray<Action>): ReadonlyArray<Effect> {
+    return actions.flatMap((action): ReadonlyArray<Effect> => {
+      switch (action._tag) {
+        case "SetTimer":
+          return [];
+        case "Reply": {
+          const { requestId, answer } = action;
+          const print = joined(fingerprint(requestId), fingerprint(answer));
+          return [this.#effects.one({ call: Number(requestId.slice(1)), answer, print })];
+        }
+        case "Send": {
+          const { to, message } = action;
+          const { wire } = this.#cryptography;
+          const packet = wire.seal(memory.state, this.#identity(peerId).signer, () => NO_NONCE, to, message);
+          const print = joined(fingerprint(peerId * 64 + to), fingerprint(message));
+          return packet === undefined ? [] : [this.#effects.one({ from: peerId, to, message, packet, print })];
+        }
+      }
+    });
+  }
+}

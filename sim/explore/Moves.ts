@@ -1,0 +1,267 @@
+/** What can happen next in a configuration. */
+import { Either } from "effect";
+import type { Event, TimerName } from "../../core/Event.ts";
+import { delivery, tokensIn } from "../../runtime/Ingress.ts";
+import type { Command, Commands } from "../Commands.ts";
+import type { Cryptography } from "../Cryptography.ts";
+import type { PeerState } from "../../core/PeerState.ts";
+import { type Budget, type Call, type Configuration, configurationOf } from "./Configuration.ts";
+import { isSame } from "./Fingerprint.ts";
+import type { Bench, Effect, Flying, Member, Reaction } from "./Member.ts";
+
+/** More than a proposal lives. */
+const PAUSE_MILLIS = 61_000;
+
+/** What callers ask for, and through which peer. */
+export interface Request {
+  readonly through: number;
+  readonly command: Command;
+  readonly token: string;
+}
+
+/** A move that can be made: what it is in words, and what it leads to. */
+export interface Move {
+  readonly name: () => string;
+  readonly make: () => Configuration;
+}
+
+interface Change {
+  readonly member?: Reaction | undefined;
+  readonly flying?: ReadonlyArray<Flying>;
+  readonly calls?: ReadonlyArray<Call>;
+  readonly time?: number;
+  readonly budget?: Partial<Budget>;
+}
+
+const without = (flying: ReadonlyArray<Flying>, index: number): ReadonlyArray<Flying> => flying.toSpliced(index, 1);
+
+const nameOf = ({ from, to, message }: Flying): string => `${message._tag} from ${from} to ${to}`;
+
+/** A member's timer that is due first; the earlier in the list of names on a tie. */
+const nextTimer = ({ memory }: Member): readonly [TimerName, number] | undefined => {
+  let first: readonly [TimerName, number] | undefined;
+  for (const each of memory?.state.timers ?? []) if (first === undefined || each[1] < first[1]) first = each;
+  return first;
+};
+
+export class Moves {
+  readonly #bench: Bench;
+  readonly #cryptography: Cryptography;
+  readonly #commands: Commands;
+  readonly #requests: ReadonlyArray<Request>;
+
+  constructor(bench: Bench, cryptography: Cryptography, commands: Commands, requests: ReadonlyArray<Request>) {
+    this.#bench = bench;
+    this.#cryptography = cryptography;
+    this.#commands = commands;
+    this.#requests = requests;
+  }
+
+  /** Every move, or one that may come before all others without loss. */
+  of(at: Configuration): ReadonlyArray<Move> {
+    const { members, budget } = at;
+    // Nothing else at this member can come before the end of its flush, and what others do does not touch it:
+    // while nobody can crash, its place among their moves makes no difference.
+    if (budget.crashes === 0) {
+      const member = members.find(({ flushing }) => flushing !== undefined);
+      if (member !== undefined) return this.#flushes(at, member);
+    }
+    return [
+      ...members.flatMap((member) => [...this.#flushes(at, member), ...this.#crashes(at, member)]),
+      ...members.flatMap((member) => (member.memory === undefined ? [this.#start(at, member)] : [])),
+      ...this.#requests.flatMap((_request, index) => this.#submit(at, index)),
+      ...this.#messages(at),
+      ...members.flatMap((member) => this.#fire(at, member, true)),
+      ...this.#pause(at),
+    ];
+  }
+
+  /** The next move of a world in which nothing more goes wrong: messages in order, timers when nothing else is left. */
+  quiet(at: Configuration): Move | undefined {
+    const { members, flying } = at;
+    const flushing = members.find((member) => member.flushing !== undefined);
+    if (flushing !== undefined) return this.#flushes(at, flushing)[0];
+    const down = members.find(({ memory }) => memory === undefined);
+    if (down !== undefined) return this.#start(at, down);
+    const [first] = flying;
+    if (first !== undefined) return this.#deliver(at, first, 0, 0);
+    const due = members.flatMap((member) => {
+      const timer = nextTimer(member);
+      return timer === undefined ? [] : [{ member, due: timer[1] }];
+    });
+    const next = due.toSorted((left, right) => left.due - right.due)[0];
+    return next && this.#fire(at, next.member, false)[0];
+  }
+
+  #after(at: Configuration, name: string, change: Change): Configuration {
+    const { member, time, budget } = change;
+    let flying = change.flying ?? at.flying;
+    let calls = change.calls ?? at.calls;
+    if (member !== undefined) [flying, calls] = this.#carryOut(member.effects, flying, calls);
+    return configurationOf({
+      members:
+        member === undefined
+          ? at.members
+          : at.members.map((each) => (each.peerId === member.member.peerId ? member.member : each)),
+      flying,
+      calls,
+      time: time ?? at.time,
+      budget: budget === undefined ? at.budget : { ...at.budget, ...budget },
+      origin: { move: name, before: at },
+    });
+  }
+
+  #carryOut(
+    effects: ReadonlyArray<Effect>,
+    flying: ReadonlyArray<Flying>,
+    calls: ReadonlyArray<Call>,
+  ): readonly [ReadonlyArray<Flying>, ReadonlyArray<Call>] {
+    if (effects.length === 0) return [flying, calls];
+    const sent = [...flying];
+    let answered = calls;
+    for (const effect of effects)
+      if ("message" in effect) sent.push(effect);
+      else answered = answered.with(effect.call, effect.answer);
+    return [sent, answered];
+  }
+
+  #flushes(at: Configuration, member: Member): ReadonlyArray<Move> {
+    const { flushing, peerId } = member;
+    if (flushing === undefined) return [];
+    const name = `the flush of ${peerId} ends`;
+    return [
+      { name: () => name, make: () => this.#after(at, name, { member: this.#bench.endFlush(member, flushing) }) },
+    ];
+  }
+
+  /** A process ends: with its transaction lost, or kept and any first part of what follows from it done. */
+  #crashes(at: Configuration, member: Member): ReadonlyArray<Move> {
+    const { flushing, memory, peerId } = member;
+    if (at.budget.crashes === 0 || memory === undefined) return [];
+    const budget = { crashes: at.budget.crashes - 1 };
+    const crash = (how: string, kept: boolean, effects: ReadonlyArray<Effect>): Move => {
+      const name = `${peerId} crashes ${how}`;
+      return {
+        name: () => name,
+        make: () => {
+          return this.#after(at, name, { member: { member: this.#bench.crash(member, kept), effects }, budget });
+        },
+      };
+    };
+    if (flushing === undefined) return [crash("", false, [])];
+    const { effects } = flushing;
+    return [
+      crash("before its flush", false, []),
+      crash("after its flush, before it acts", true, []),
+      ...effects.slice(1).map((_effect, index) => {
+        const done = index + 1;
+        return crash(`after its flush and ${done} of ${effects.length} actions`, true, effects.slice(0, done));
+      }),
+    ];
+  }
+
+  #start(at: Configuration, member: Member): Move {
+    const name = `${member.peerId} starts`;
+    return { name: () => name, make: () => this.#after(at, name, { member: this.#bench.start(member, at.time) }) };
+  }
+
+  #submit(at: Configuration, index: number): ReadonlyArray<Move> {
+    const request = this.#requests[index];
+    const member = request && at.members[request.through - 1];
+    if (request === undefined || member?.memory === undefined || member.flushing !== undefined) return [];
+    if (at.calls[index] !== "unsent") return [];
+    const { command, token, through } = request;
+    const name = `a caller asks ${through} for ${command.id}`;
+    const event = {
+      _tag: "Command",
+      requestId: `r${index}`,
+      call: command.call,
+      token,
+      actor: this.#commands.judge(token),
+    } as const;
+    const calls = at.calls.with(index, "sent");
+    return [
+      {
+        name: () => name,
+        make: () =>
+          this.#after(at, name, { member: this.#bench.handle(member, event.requestId, at.time, () => event), calls }),
+      },
+    ];
+  }
+
+  #messages(at: Configuration): ReadonlyArray<Move> {
+    const { budget, flying } = at;
+    return flying.flatMap((each, index) => {
+      const target = at.members[each.to - 1];
+      if (target === undefined || target.flushing !== undefined) return [];
+      // Two copies of one message are one choice.
+      if (flying.findIndex(({ print }) => isSame(print, each.print)) < index) return [];
+      const moves = [this.#deliver(at, each, index, 0)];
+      // A message to a peer that is down goes nowhere, which is a loss that costs nothing.
+      if (target.memory === undefined) return moves;
+      if (budget.duplicates > 0) moves.push(this.#deliver(at, each, index, 1));
+      if (budget.losses > 0) moves.push(this.#lose(at, each, index));
+      return moves;
+    });
+  }
+
+  #lose(at: Configuration, each: Flying, index: number): Move {
+    const name = (): string => `${nameOf(each)} is lost`;
+    const budget = { losses: at.budget.losses - 1 };
+    return { name, make: () => this.#after(at, name(), { flying: without(at.flying, index), budget }) };
+  }
+
+  /** A message arrives; with `copies` 1 another copy of it stays on its way. */
+  #deliver(at: Configuration, each: Flying, index: number, copies: 0 | 1): Move {
+    const name = (): string => `${nameOf(each)} arrives${copies === 0 ? "" : " and will again"}`;
+    return {
+      name,
+      make: () =>
+        this.#after(at, name(), {
+          member: this.#opened(at, each),
+          flying: copies === 0 ? without(at.flying, index) : at.flying,
+          budget: { duplicates: at.budget.duplicates - copies },
+        }),
+    };
+  }
+
+  #opened(at: Configuration, flying: Flying): Reaction | undefined {
+    const member = at.members[flying.to - 1];
+    return member && this.#bench.handle(member, flying, at.time, (state) => this.#eventOf(state, flying));
+  }
+
+  #eventOf(state: PeerState, { packet }: Flying): Event | undefined {
+    const opened = this.#cryptography.wire.open(this.#cryptography.crypto, state, packet);
+    if (Either.isLeft(opened)) return undefined;
+    const { from, message } = opened.right;
+    const actors = tokensIn(message).map((token) => this.#commands.judge(token));
+    return delivery(from, message, actors);
+  }
+
+  #fire(at: Configuration, member: Member, isCounted: boolean): ReadonlyArray<Move> {
+    const next = member.flushing === undefined ? nextTimer(member) : undefined;
+    if (next === undefined || (isCounted && at.budget.timers === 0)) return [];
+    const [timer, due] = next;
+    const name = `timer ${timer} of ${member.peerId} fires`;
+    const time = Math.max(at.time, due);
+    const budget = { timers: at.budget.timers - (isCounted ? 1 : 0) };
+    return [
+      {
+        name: () => name,
+        make: () =>
+          this.#after(at, name, {
+            member: this.#bench.handle(member, timer, time, () => ({ _tag: "TimerFired", timer })),
+            time,
+            budget,
+          }),
+      },
+    ];
+  }
+
+  #pause(at: Configuration): ReadonlyArray<Move> {
+    if (at.budget.pauses === 0) return [];
+    const name = "more than a proposal's life goes by";
+    const budget = { pauses: at.budget.pauses - 1 };
+    return [{ name: () => name, make: () => this.#after(at, name, { time: at.time + PAUSE_MILLIS, budget }) }];
+  }
+}
