@@ -3,19 +3,22 @@
  * happens once when called and sees to its own end; schedules draw them by weight.
  * All it decides, now and later, are draws of the one unit it is given.
  */
-import { tableNames } from "../core/Tables.ts";
 import type { Unit } from "./Choices.ts";
+import { bitRot } from "./faults/BitRot.ts";
+import { drift } from "./faults/Drift.ts";
+import { foreignCluster } from "./faults/ForeignCluster.ts";
+import { fullDisk } from "./faults/FullDisk.ts";
+import { pause } from "./faults/Pause.ts";
+import { silentMember } from "./faults/SilentMember.ts";
+import { anyPacket, anyPeer, anyRow } from "./faults/Victims.ts";
 import { alteredMessage } from "./Forgery.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
 import type { Link } from "./Network.ts";
-import type { SimPeer } from "./SimPeer.ts";
-import { type CrashKind, KEPT_PACKETS, type SentPacket, type World } from "./World.ts";
+import type { CrashKind, World } from "./World.ts";
 
 const SECOND = 1_000_000;
 /** No plan lets faults come more slowly, in microseconds. */
 const LONGEST_WINDOW = 6_000_000;
-
-const anyPeer = (world: World, unit: Unit): SimPeer => world.peer(unit.between("peer", 1, 1, world.plan.peers));
 
 const anyLink = (world: World, unit: Unit): Link => {
   const { peers } = world.plan;
@@ -85,28 +88,6 @@ const stepClock = (world: World, unit: Unit, mostMillis: number): void => {
   });
 };
 
-/** Rows of a table that a fault looks through for one to hit. */
-const MOST_ROWS = 64;
-
-/** Some row that a peer has stored; undefined while there is none worth hitting. */
-const anyRow = (peer: SimPeer, unit: Unit) => {
-  const even = tableNames.map(() => 1);
-  const table = unit.named("table", "peer", tableNames, even);
-  if (table === "head" || table === "vault") return undefined;
-  const rows = peer.store.scan(table, "", MOST_ROWS);
-  const row = rows[unit.between("row", 0, 0, Math.max(0, rows.length - 1), 0, MOST_ROWS - 1)];
-  return row && { table, key: row.key };
-};
-
-const damageRow = (world: World, unit: Unit): void => {
-  const peer = anyPeer(world, unit);
-  if (peer.isDamaged || peer.disk.flushing) return;
-  const hit = anyRow(peer, unit);
-  if (hit === undefined) return;
-  peer.isDamaged = true;
-  peer.disk.damage(hit.table, hit.key);
-};
-
 /** Rows are deleted while nobody looks: between a crash and the next start. */
 const deleteRow = (world: World, unit: Unit): void => {
   const peer = anyPeer(world, unit);
@@ -126,9 +107,6 @@ const repairRows = (world: World, unit: Unit): void => {
   peer.isDamaged = false;
   world.after(SECOND, () => world.start(peer));
 };
-
-const anyPacket = (world: World, unit: Unit): SentPacket | undefined =>
-  world.recent[unit.between("packet", 0, 0, Math.max(0, world.recent.length - 1), 0, KEPT_PACKETS - 1)];
 
 const replay = (world: World, unit: Unit): void => {
   const old = anyPacket(world, unit);
@@ -208,9 +186,18 @@ export const faultTable = {
   "forged envelope": forge,
   "altered message": alter,
   "altered in flight": (world, unit) => world.alterNext((message) => alteredMessage(world, unit, message)),
-  "damaged row": damageRow,
+  "bit rot": bitRot,
   "deleted row": deleteRow,
+  // A prefix of the unsynced rows is on the disk: the signed head must notice.
+  "torn write": (world, unit) => crashDuringFlush(world, unit, "power, torn write"),
   "repaired rows": repairRows,
+  "full disk": fullDisk,
+  pause,
+  "clock drift": drift,
+  "silent member": silentMember,
+  "message of another cluster": foreignCluster,
+  "request through two peers": (world) => world.callers.sendTwice(),
+  "contradicting metadata": (world) => world.callers.contradict(),
 } as const satisfies { readonly [name: string]: Fault };
 
 export type FaultName = keyof typeof faultTable;

@@ -12,8 +12,10 @@ import { type Membership, membershipOf } from "../core/protocol/Topology.ts";
 import type { Rows, Write } from "../core/Tables.ts";
 import type { Watched } from "./Checker.ts";
 
-/** Sets of peers are bit masks: bit `slot`. */
+/** Sets of up to 32 peers are bit masks of one word: bit `slot - 1`. Word operations give signed words, so compare sets with each other. */
 export type PeerMask = number;
+
+export const MOST_PEERS = 32;
 
 /** Everything durable about one proposal. */
 export interface ProposalFacts {
@@ -38,12 +40,17 @@ const isSame = (left: SignedStatement, right: SignedStatement): boolean => {
   return encode(signedStatementCodec, left).every((byte, index) => byte === bytes[index]);
 };
 
-export const maskOf = (slot: number): PeerMask => 1 << slot;
+export const maskOf = (slot: number): PeerMask => 1 << (slot - 1);
+
+/** The peers from 1 to `count`. */
+export const firstPeers = (count: number): PeerMask => (count === 0 ? 0 : -1 >>> (MOST_PEERS - count)) | 0;
+
+export const countOf = (mask: PeerMask): number => slotsOf(mask).length;
 
 /** The peers of a set, ascending. */
 export const slotsOf = (mask: PeerMask): ReadonlyArray<number> => {
   const slots: Array<number> = [];
-  for (let slot = 1; slot < 31; slot++) if ((mask & maskOf(slot)) !== 0) slots.push(slot);
+  for (let slot = 1; slot <= MOST_PEERS; slot++) if ((mask & maskOf(slot)) !== 0) slots.push(slot);
   return slots;
 };
 
@@ -54,6 +61,8 @@ export class Ghost {
   readonly everyone: PeerMask;
   /** Peers whose durable word has been taken back behind their own backs. */
   forgetful: PeerMask = 0;
+  /** Peers that sign what is not on their disk: their word proves nothing, and need not be durable. */
+  lying: PeerMask = 0;
   /** The membership that was pinned first. */
   membership: Membership | undefined;
   readonly proposals = new Map<Digest, ProposalFacts>();
@@ -66,9 +75,26 @@ export class Ghost {
   constructor(crypto: Crypto, total: number) {
     this.crypto = crypto;
     this.total = total;
-    this.everyone = ((1 << total) - 1) << 1;
+    this.everyone = firstPeers(total);
     this.#batches = Array.from({ length: total + 1 }, () => []);
     this.#open = Array.from({ length: total + 1 }, () => new Map());
+  }
+
+  /**
+   * Whether what is applied here and aborted there is a fault of the protocol: it holds against one faulty
+   * member, and not against two (protocol.md 1).
+   */
+  get isAtomic(): boolean {
+    return countOf(this.forgetful | this.lying) < 2;
+  }
+
+  isLying(slot: number): boolean {
+    return (this.lying & maskOf(slot)) !== 0;
+  }
+
+  /** Whether the writer says one thing to all. */
+  get hasHonestWriter(): boolean {
+    return this.membership === undefined || !this.isLying(this.membership.writer);
   }
 
   /** The durable header of a peer's batch. */
@@ -147,6 +173,7 @@ export class Ghost {
         return;
       }
       case "approvers": {
+        if (this.isLying(slot)) return;
         const known = this.approvers.get(write.key);
         if (known === undefined) this.approvers.set(write.key, { row: write.row, holders: maskOf(slot) });
         else known.holders |= maskOf(slot);

@@ -52,6 +52,25 @@ describe("the layers of a disk", () => {
     expect([get("a"), durable]).toEqual(["3", 2]);
   });
 
+  it("keeps a prefix of a torn transaction until it is mended, and tears none of a single change", () => {
+    put("a", "1");
+    disk.endFlush("durable");
+    const change = (key: string) => ({ op: "insert" as const, table: "keys" as const, key, row: "2" });
+    disk.commit([change("b"), change("c"), change("d")], () => reported.push("torn"));
+    expect(disk.tear(700)).toBe(true);
+    disk.losePower();
+    disk.makeDurable();
+    expect([["a", "b", "c", "d"].map(get), disk.isTorn, reported]).toEqual([
+      ["1", "2", "2", undefined],
+      true,
+      ["done"],
+    ]);
+    disk.mend();
+    expect([["a", "b", "c"].map(get), disk.isTorn, durable]).toEqual([["1", undefined, undefined], false, 1]);
+    disk.commit([change("b")], () => undefined);
+    expect([disk.tear(999), disk.isTorn, get("b")]).toEqual([false, false, undefined]);
+  });
+
   it("keeps what was flushed, whether or not anybody was told", () => {
     put("a", "1");
     disk.endFlush("durable, unreported");

@@ -40,6 +40,8 @@ export class LayeredDisk<V> {
   readonly #schedule: () => void;
   readonly #durable: () => void;
   #undo: Array<Undo<V>> = [];
+  /** What a torn transaction changed. */
+  #torn: Array<Undo<V>> = [];
   #pending: Pending<V> | undefined;
   #failure: StoreFailure | undefined;
 
@@ -105,6 +107,29 @@ export class LayeredDisk<V> {
     this.#undo = [];
   }
 
+  /** Keeps a share (in thousandths) of the changes under way, as a disk without atomic writes would; false where there are not two. */
+  tear(share: number): boolean {
+    const changes = this.#pending?.changes ?? [];
+    this.losePower();
+    if (changes.length < 2) return false;
+    const kept = changes.slice(0, Math.max(1, Math.floor((changes.length * share) / 1000)));
+    const refused = this.#apply(kept, true);
+    this.#torn = this.#undo;
+    this.#undo = [];
+    return refused === undefined;
+  }
+
+  /** Whether a transaction lies there in part. */
+  get isTorn(): boolean {
+    return this.#torn.length > 0;
+  }
+
+  /** Takes a torn transaction back. */
+  mend(): void {
+    this.#takeBack(this.#torn);
+    this.#torn = [];
+  }
+
   /** Whether the next open has something to make durable first. */
   get isVolatile(): boolean {
     return this.#undo.length > 0;
@@ -135,6 +160,7 @@ export class LayeredDisk<V> {
   /** Takes everything away. */
   wipe(): void {
     this.losePower();
+    this.#torn = [];
     this.#tables.clear();
   }
 

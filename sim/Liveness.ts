@@ -3,6 +3,7 @@
  * come about has to come about within a bounded time.
  */
 import type { Command } from "./Commands.ts";
+import { maskOf, slotsOf } from "./Ghost.ts";
 import { CALM_NETWORK } from "./Plan.ts";
 import { type Unrest, unrestOf } from "./Rest.ts";
 import type { SimPeer } from "./SimPeer.ts";
@@ -14,13 +15,18 @@ const SECOND = 1_000_000;
 /** Twelve rounds: the slowest timer of the protocol fires every 5 s. */
 const PATIENCE = 60 * SECOND;
 const SKEW_MILLIS = 2_000;
+/** The slowest timer fires twice: by then a faulty member has been asked about what it did. */
+const FOUND_OUT = 12 * SECOND;
 
 /** Stops every fault and brings every peer back. */
 export const heal = (world: World): void => {
   world.stopFaults();
   world.network.heal(CALM_NETWORK);
   for (const peer of world.peers) {
-    const needsRestart = peer.isDamaged || Math.abs(peer.clock.offsetMillis) > SKEW_MILLIS || peer.hadClockStep;
+    if (peer.isLost) continue;
+    // A traitor that has repented asks the others what they have seen of it, as after any start.
+    const needsRestart =
+      peer.isDamaged || Math.abs(peer.clock.offsetMillis) > SKEW_MILLIS || peer.hadClockStep || peer.isLying;
     if (needsRestart) {
       world.crash(peer, "process", false);
       peer.clock.offsetMillis = 0;
@@ -106,13 +112,32 @@ const assertProgress = (world: World, workload: Workload): void => {
   }
 };
 
-/** Heals the world and holds it to its promises (L1 to L5). */
+/** Holds the world to its promises: what is demanded depends on the mode of the plan. */
 export const assertLiveness = (world: World, workload: Workload): void => {
   workload.stop();
+  // Nothing is healed where progress is not asked for: the world is looked at as it is.
+  if (world.plan.mode === "safety") return world.sweep();
   heal(world);
+  if (world.plan.mode === "past") return assertNamed(world, workload);
   const odd = world.peers.filter((peer) => !peer.honest);
-  if (odd.some((peer) => !peer.rolledBack)) return assertRefusedByName(world);
-  if (odd.length > 0 && isFoundOut(world)) return assertStandsStill(world, workload);
+  if (odd.some((peer) => !peer.rolledBack && !peer.isLying)) return assertRefusedByName(world);
+  if (odd.length === 0) return assertWhole(world, workload);
+  world.run(world.now + FOUND_OUT);
+  try {
+    if (!isFoundOut(world)) assertWhole(world, workload);
+  } catch (fault) {
+    // What betrays a peer may come up only when somebody asks about it.
+    if (!(fault instanceof Violation && isFoundOut(world))) throw fault;
+  }
+  const isOut = isFoundOut(world);
+  world.marks.add(isOut ? "a faulty member was found out" : "a faulty member left no trace");
+  if (!isOut) return;
+  settleApplied(world);
+  assertStandsStill(world, workload);
+};
+
+/** Everything works, comes to rest and goes on working (L1 to L5). */
+const assertWhole = (world: World, workload: Workload): void => {
   settle(world);
   for (const facts of world.ghost.proposals.values()) if (facts.aborted !== 0) world.marks.add("settled by an abort");
   assertProgress(world, workload);
@@ -120,12 +145,25 @@ export const assertLiveness = (world: World, workload: Workload): void => {
   world.sweep();
 };
 
-/** Whether a peer on an old disk learns it from the others; what it lost may also be known to nobody. */
-const isFoundOut = (world: World): boolean => {
-  world.run(world.now + 5 * SECOND);
-  const isOut = world.peers.some(({ state }) => state?.quarantine !== undefined);
-  world.marks.add(isOut ? "rolled back: found out" : "rolled back: nothing missed");
-  return isOut;
+/** Whether a faulty member has learned from the others what it is; what it did may also be known to nobody. */
+const isFoundOut = (world: World): boolean => world.peers.some(({ state }) => state?.quarantine !== undefined);
+
+/** One faulty member keeps no honest one from applying what another honest one has applied. */
+const settleApplied = (world: World): void => {
+  const until = world.now + PATIENCE;
+  const honest = world.peers.reduce((mask, peer) => (peer.honest ? mask | maskOf(peer.slot) : mask), 0);
+  const open = () =>
+    [...world.ghost.proposals.values()].find(
+      ({ applied }) => (applied & honest) !== 0 && (applied & honest) !== honest,
+    );
+  while (open() !== undefined && world.now < until) world.run(world.now + SECOND / 4);
+  const left = open();
+  if (left !== undefined)
+    throw new Violation(
+      "L1",
+      `proposal ${left.id} is applied at peer ${slotsOf(left.applied & honest)[0]}`,
+      `peer ${slotsOf(honest & ~left.applied)[0]} has not applied it, with one faulty member in quarantine`,
+    );
 };
 
 /** While a member is in quarantine no change goes on, whoever is asked, and somebody names that member. */
@@ -133,18 +171,32 @@ const assertStandsStill = (world: World, workload: Workload): void => {
   for (const peer of world.peers) {
     const outcome = attempt(world, workload, peer, workload.freshCommand());
     if (typeof outcome !== "string" && outcome._tag === "Registered")
-      throw new Violation(
-        "S22",
-        "a member ran from an old disk and is in quarantine",
-        `a registration through peer ${peer.slot} succeeded`,
-      );
-    const isNamed = typeof outcome !== "string" && outcome._tag === "Rejected" && outcome.rejection.members.length > 0;
-    if (!isNamed)
-      throw new Violation(
-        "L5",
-        "a member ran from an old disk and is in quarantine",
-        `a registration through peer ${peer.slot} gave ${nameOf(outcome)} and names nobody`,
-      );
+      throw new Violation("S22", "a member is in quarantine", `a registration through peer ${peer.slot} succeeded`);
+    assertNames(peer, outcome, "a member is in quarantine");
+  }
+  world.sweep();
+};
+
+/** A caller that is turned away is told which members are in the way. */
+const assertNames = (peer: SimPeer, outcome: Outcome, because: string): void => {
+  const isNamed = typeof outcome !== "string" && outcome._tag === "Rejected" && outcome.rejection.members.length > 0;
+  if (!isNamed)
+    throw new Violation(
+      "L5",
+      because,
+      `a registration through peer ${peer.slot} gave ${nameOf(outcome)} and names nobody`,
+    );
+};
+
+/** With more than one faulty or lost member: no honest peer says yes to what is not so (S14), and each no names somebody. */
+const assertNamed = (world: World, workload: Workload): void => {
+  world.run(world.now + FOUND_OUT);
+  for (const peer of world.peers) {
+    if (!peer.honest) continue;
+    const outcome = attempt(world, workload, peer, workload.freshCommand());
+    const isDone = typeof outcome !== "string" && outcome._tag === "Registered";
+    world.marks.add(isDone ? "past the budget: went on" : "past the budget: refused by name");
+    if (!isDone) assertNames(peer, outcome, "members are lost or faulty");
   }
   world.sweep();
 };

@@ -138,6 +138,25 @@ const wipeOne = (choices: Choices): Nemesis => {
   };
 };
 
+/** One member is gone for good: its machine burns, and nobody replaces it. */
+const loseOne = (choices: Choices, slot: number): Nemesis => {
+  const afterFlushes = choices.plan(`loss of peer ${slot}`).between("after flushes", 1, 1, 40);
+  let count = 0;
+  return {
+    flushed: (world, peer) => {
+      if (peer.slot !== slot) return;
+      const unit = struck(world, world.choices.stream("moment").next(), "lost peer", ++count === afterFlushes);
+      if (unit === undefined) return;
+      world.after(1, () => {
+        if (world.healed) return;
+        world.crash(peer, "power", false);
+        peer.honest = false;
+        peer.isLost = true;
+      });
+    },
+  };
+};
+
 /** Microseconds: mostly soon, so that little was written in between. */
 const RESTORED_AFTER: readonly [Stretch, ...ReadonlyArray<Stretch>] = [
   [1, 2_000],
@@ -155,7 +174,9 @@ const rollBackOne = (choices: Choices): Nemesis => {
     flushed: (world, peer) => {
       const count = (counts.get(peer.slot) ?? 0) + 1;
       counts.set(peer.slot, count);
-      if (restore !== undefined || peer.state?.membership === undefined) return;
+      // A mono instance has no witness, and no promise.
+      if (world.plan.peers === 1 || restore !== undefined || !peer.honest) return;
+      if (peer.state?.membership === undefined) return;
       const photograph = world.choices.stream(`moment of peer ${peer.slot}`).next();
       const unit = struck(world, photograph, "photograph of a disk", count === atFlush);
       if (unit === undefined) return;
@@ -196,6 +217,7 @@ export const moments = {
   crashBetweenCommits,
   writerRestartAfterPrepare,
   wipeOne,
+  loseOne,
   rollBackOne,
   duplicateId,
 } as const;

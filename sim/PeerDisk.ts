@@ -18,8 +18,13 @@ export interface PeerDisk extends PeerStore {
   readonly useKey: (present: boolean) => void;
   /** Where the rows do not hold, or undefined; what a peer asks itself when it is unsealed. */
   readonly verify: () => string | undefined;
-  /** Makes one row fail its seal. */
-  readonly damage: (table: TableName, key: string) => void;
+  /** Makes one row fail its seal: one bit of it is another, of the byte `at` (from 0, modulo the stored length). */
+  readonly damage: (table: TableName, key: string, at: number) => void;
+  /**
+   * Of the transaction under way this share of its changes, in thousandths, stays on the disk after a power loss;
+   * false where it cannot be torn. {@link repair} takes them back.
+   */
+  readonly tear: (share: number) => boolean;
   /** Takes one row away behind the peer's back. */
   readonly remove: (table: TableName, key: string) => void;
   /** Brings every damaged or deleted row back as it was. */

@@ -26,9 +26,18 @@ export interface WorkloadPlan {
   readonly mostKeys: number;
 }
 
+/**
+ * What is demanded. `within`: at most one faulty member, and everything must come about after healing. `safety`:
+ * any faults, nothing is healed, safety alone must hold. `past`: more than one faulty or lost member, and the rest
+ * must refuse and name what is missing.
+ */
+export const modes = ["within", "safety", "past"] as const;
+export type Mode = (typeof modes)[number];
+
 export interface Plan {
   readonly seed: number;
   readonly schedule: string;
+  readonly mode: Mode;
   readonly peers: number;
   /** Real crypto, real codec, sealed rows. */
   readonly real: boolean;

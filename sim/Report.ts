@@ -8,6 +8,7 @@ export interface RunReport {
   readonly seed: number;
   readonly schedule: string;
   readonly peers: number;
+  readonly mode: string;
   readonly real: boolean;
   readonly hash: string;
   readonly events: number;
@@ -26,6 +27,7 @@ export const reportOf = (
   seed,
   schedule: plan.schedule,
   peers: plan.peers,
+  mode: plan.mode,
   real: plan.real,
   hash,
   events,
@@ -34,6 +36,7 @@ export const reportOf = (
   violation: violation && { id: violation.id, facts: violation.facts },
   replay: [
     `npm run sim -- --seed ${seed} --schedule ${plan.schedule} --peers ${plan.peers}`,
+    plan.mode === "within" ? "" : ` --mode ${plan.mode}`,
     given.steps === undefined ? "" : ` --steps ${given.steps}`,
     given.real === undefined ? "" : ` --crypto ${given.real ? "real" : "fast"}`,
   ].join(""),

@@ -13,10 +13,12 @@ export interface Standing {
 export type Unrest = readonly [id: string, first: string, second: string];
 
 /** L1: what anybody ever prepared or refused is applied everywhere or aborted everywhere. */
-const proposalUnrest = ({ everyone, proposals }: Ghost): Unrest | undefined => {
+const proposalUnrest = ({ everyone, lying, proposals }: Ghost): Unrest | undefined => {
+  // What a traitor's own disk says of what it signed is nobody's business.
+  const trusted = everyone & ~lying;
   for (const { id, applied, aborted } of proposals.values()) {
-    if (applied === everyone || aborted === everyone) continue;
-    const [open] = slotsOf(everyone & ~(applied | aborted));
+    if ((applied & trusted) === trusted || (aborted & trusted) === trusted) continue;
+    const [open] = slotsOf(trusted & ~(applied | aborted));
     return ["L1", `proposal ${id} was prepared or refused somewhere`, `peer ${open} has not decided it after healing`];
   }
   return undefined;
@@ -34,7 +36,7 @@ const absence = ({ slot, state }: Standing): Unrest | undefined => {
 
 /** What a peer that takes part has not finished, or has otherwise than the first. */
 const remainder = (ghost: Ghost, first: Standing | undefined, { slot, state }: Standing): Unrest | undefined => {
-  if (state === undefined) return undefined;
+  if (state === undefined || ghost.isLying(slot)) return undefined;
   const { outbox, preparations, refused, aborting, locks } = state;
   const left = { outbox, preparations, refused, aborting, locks };
   for (const [name, { size }] of Object.entries(left))
@@ -58,5 +60,7 @@ const firstOf = <A>(all: ReadonlyArray<A>, look: (each: A) => Unrest | undefined
 };
 
 /** Why these peers are not at rest together; undefined when they are. `peers` ascending, from the first. */
-export const unrestOf = (ghost: Ghost, peers: ReadonlyArray<Standing>): Unrest | undefined =>
-  firstOf(peers, absence) ?? proposalUnrest(ghost) ?? firstOf(peers, (peer) => remainder(ghost, peers[0], peer));
+export const unrestOf = (ghost: Ghost, peers: ReadonlyArray<Standing>): Unrest | undefined => {
+  const first = peers.find(({ slot }) => !ghost.isLying(slot));
+  return firstOf(peers, absence) ?? proposalUnrest(ghost) ?? firstOf(peers, (peer) => remainder(ghost, first, peer));
+};

@@ -1,10 +1,11 @@
 /** Named schedules: a plan drawn from a seed, and moments to wait for (protocol.md 6). */
 import { faultNames, type FaultName } from "./Faults.ts";
-import { CALM_NETWORK, type Plan, type WorkloadPlan } from "./Plan.ts";
+import { CALM_NETWORK, type Mode, type Plan, type WorkloadPlan } from "./Plan.ts";
 import type { NetworkPlan } from "./Network.ts";
 import { Choices } from "./Choices.ts";
 import type { Nemesis } from "./World.ts";
 import { moments } from "./Moments.ts";
+import { betray, treasonNames } from "./faults/Treason.ts";
 
 const CALLERS: WorkloadPlan = {
   callers: 6,
@@ -43,10 +44,15 @@ interface Schedule {
   readonly nemeses?: (choices: Choices) => ReadonlyArray<Nemesis>;
 }
 
+/** These leave rows that do not hold, until they are repaired. */
+const DAMAGING: ReadonlyArray<FaultName> = ["bit rot", "deleted row", "torn write"];
+
 /** Rows are damaged by their own schedule; in the mix they would mostly take peers out. */
 const RARE: ReadonlySet<FaultName> = new Set([
-  "damaged row",
+  "bit rot",
   "deleted row",
+  "torn write",
+  "full disk",
   "power loss everywhere",
   "crash everywhere",
   "clock step beyond bounds",
@@ -59,7 +65,7 @@ const swarmFaults = (choices: Choices): ReadonlyMap<string, number> => {
     if (unit.chance("may happen", RARE.has(name) ? 150 : 450))
       faults.set(name, unit.between("weight", 1, 1, RARE.has(name) ? 4 : 30));
   }
-  if (faults.has("damaged row") || faults.has("deleted row")) faults.set("repaired rows", 40);
+  if (DAMAGING.some((name) => faults.has(name))) faults.set("repaired rows", 40);
   return faults;
 };
 
@@ -100,8 +106,52 @@ const swarm = (choices: Choices): Draft => ({
   },
 });
 
+const rarely = (choices: Choices, what: string, perMille: number): boolean =>
+  choices.plan(what).chance("happens", perMille);
+
+/** What may become of one member that nobody can trust any more. */
+const faulty = (choices: Choices): Nemesis => {
+  const kinds = ["rollback", ...treasonNames] as const;
+  const kind = choices.plan("faulty member").named("kind", "rollback", kinds, [1, 1, 1, 1]);
+  return kind === "rollback" ? moments.rollBackOne(choices) : betray(kind);
+};
+
+const honestMoments = {
+  "isolate the writer": moments.isolateWriterAfterPrepare,
+  "isolate a preparer": moments.isolateOnePreparer,
+  "crash between commits": moments.crashBetweenCommits,
+  "restart the writer": moments.writerRestartAfterPrepare,
+} as const;
+
+/** One moment of the protocol to strike at, of those that leave every member honest. */
+const anyMoment = (choices: Choices): Nemesis => {
+  const names = Object.keys(honestMoments) as ReadonlyArray<keyof typeof honestMoments>;
+  const name = choices.plan("moment").named("which", "isolate the writer", names, [1, 1, 1, 1]);
+  return honestMoments[name]();
+};
+
+/** At most one member is faulty, which is what the protocol promises to stand. */
+const swarmNemeses = (choices: Choices): ReadonlyArray<Nemesis> => [
+  ...(rarely(choices, "a faulty member", 200) ? [faulty(choices)] : []),
+  ...(rarely(choices, "a moment to strike at", 250) ? [anyMoment(choices)] : []),
+];
+
+/** Two members or more are lost or faulty, each in its own way; one at least is left. */
+const tooMany = (choices: Choices, peers: number): ReadonlyArray<Nemesis> => {
+  const spared = choices.plan("spared member").between("peer", 1, 1, peers);
+  const others = Array.from({ length: peers }, (_, index) => index + 1).filter((slot) => slot !== spared);
+  const bad = others.filter((slot, index) => index < 2 || rarely(choices, `peer ${slot} is bad too`, 300));
+  return bad.map((slot) => {
+    const unit = choices.plan(`what becomes of peer ${slot}`);
+    if (unit.chance("is lost", 500)) return moments.loseOne(choices, slot);
+    return slot === 1
+      ? betray(unit.named("betrays as", "lying writer", treasonNames, [1, 1, 1]), slot)
+      : betray("equivocating refuser", slot);
+  });
+};
+
 const schedules = {
-  swarm: { plan: swarm },
+  swarm: { plan: swarm, nemeses: swarmNemeses },
   calm: { plan: () => ({}) },
   "drop-dup-reorder": {
     plan: () => ({
@@ -152,7 +202,17 @@ const schedules = {
   "forged-merkle-proof": {
     plan: () => ({ faults: weights("altered message", "altered in flight", "forged envelope"), faultMicros: 20_000 }),
   },
-  "row-tamper-delete": { plan: () => ({ faults: weights("damaged row", "deleted row", "repaired rows", "crash") }) },
+  "row-tamper-delete": { plan: () => ({ faults: weights(...DAMAGING, "repaired rows", "crash") }) },
+  "wal-tail-loss": {
+    plan: () => ({
+      faults: weights("torn write", "repaired rows", "power loss during a flush", "power loss", "crash, bytes visible"),
+      disk: { leastFlushMicros: 500, mostFlushMicros: 8_000 },
+    }),
+  },
+  "disk-full": { plan: () => ({ faults: weights("full disk", "failed flush, lost") }) },
+  "pause-and-drift": {
+    plan: () => ({ faults: weights("pause", "clock drift", "clock step within bounds"), clockOffsetMillis: 1_000 }),
+  },
   "sync-error": { plan: () => ({ faults: weights("failed flush, lost", "failed flush, durable") }) },
   "seal-unseal-churn": { plan: () => ({ faults: weights("seal"), faultMicros: 150_000, faultsWhileFounding: true }) },
   "slow-disk-pipeline": {
@@ -182,6 +242,24 @@ const schedules = {
     }),
     nemeses: (choices: Choices) => [moments.rollBackOne(choices)],
   },
+  "equivocating-writer": {
+    plan: (choices: Choices) => ({
+      faults: rarely(choices, "other faults", 600)
+        ? weights(...BUSY_FAULTS, "one-way cut", "replayed message", "slow link")
+        : new Map(),
+    }),
+    nemeses: () => [betray("equivocating writer")],
+  },
+  "lying-writer": { plan: () => ({ faults: weights("crash") }), nemeses: () => [betray("lying writer")] },
+  "equivocating-refuser": {
+    plan: (choices: Choices) => ({
+      faults: rarely(choices, "other faults", 600)
+        ? weights(...BUSY_FAULTS, "one-way cut", "slow link", "partition")
+        : new Map(),
+    }),
+    nemeses: () => [betray("equivocating refuser")],
+  },
+  "silent-preparer": { plan: () => ({ faults: weights("silent member", "pause") }) },
   "duplicate-id": { plan: () => ({}), nemeses: () => [moments.duplicateId()] },
 } as const satisfies { readonly [name: string]: Schedule };
 
@@ -195,10 +273,12 @@ export const isSchedule = (name: string): name is ScheduleName => Object.hasOwn(
 export interface RunOptions {
   readonly seed: number;
   readonly schedule?: ScheduleName | undefined;
-  /** 1 to 9; drawn from 1, 2, 3, 3, 5 without. */
+  /** 1 to 32; drawn from 1, 2, 3, 3, 5 without. */
   readonly peers?: number | undefined;
   /** Events before healing. */
   readonly steps?: number | undefined;
+  /** Within the fault budget without. */
+  readonly mode?: Mode | undefined;
   /** Real crypto and codec; every 16th seed without. */
   readonly real?: boolean | undefined;
 }
@@ -206,11 +286,23 @@ export interface RunOptions {
 const FAST_STEPS = 2_000;
 const REAL_STEPS = 120;
 const REAL_SEEDS = 16;
+/** More peers than this need more events to get as far. */
+const FEW_PEERS = 5;
 /** These need somebody else to fail. */
-const CLUSTERS_ONLY: ReadonlySet<ScheduleName> = new Set(["wiped-peer", "duplicate-id", "rollback-silent"]);
+const CLUSTERS_ONLY: ReadonlySet<ScheduleName> = new Set([
+  "wiped-peer",
+  "duplicate-id",
+  "rollback-silent",
+  "equivocating-writer",
+  "lying-writer",
+  "equivocating-refuser",
+  "silent-preparer",
+]);
 
-const drawnPeers = (choices: Choices, name: ScheduleName): number =>
-  CLUSTERS_ONLY.has(name) ? among(choices, "peers", 3, 3, 3, 5) : among(choices, "peers", 3, 1, 2, 3, 3, 3, 5);
+const drawnPeers = (choices: Choices, name: ScheduleName, mode: Mode): number =>
+  mode === "past" || CLUSTERS_ONLY.has(name)
+    ? among(choices, "peers", 3, 3, 3, 5)
+    : among(choices, "peers", 3, 1, 2, 3, 3, 3, 5);
 
 /** The plan of a run, and what waits for its moments; its choices are those of the same seed. */
 export const planOf = (
@@ -219,7 +311,10 @@ export const planOf = (
 ): { readonly plan: Plan; readonly nemeses: ReadonlyArray<Nemesis> } => {
   const { seed } = options;
   const name = options.schedule ?? DEFAULT_SCHEDULE;
+  const mode = options.mode ?? "within";
+  const peers = options.peers ?? drawnPeers(choices, name, mode);
   const real = options.real ?? seed % REAL_SEEDS === 0;
+  const usualSteps = (real ? REAL_STEPS : FAST_STEPS) * (peers > FEW_PEERS ? peers : 1);
   const schedule: Schedule = schedules[name];
   const draft = schedule.plan(choices);
   const plan: Plan = {
@@ -235,9 +330,11 @@ export const planOf = (
     workload: { ...CALLERS, ...draft.workload },
     seed,
     schedule: name,
-    peers: options.peers ?? drawnPeers(choices, name),
+    mode,
+    peers,
     real,
-    steps: options.steps ?? (real ? REAL_STEPS : FAST_STEPS),
+    steps: options.steps ?? usualSteps,
   };
-  return { plan, nemeses: schedule.nemeses?.(choices) ?? [] };
+  const nemeses = schedule.nemeses?.(choices) ?? [];
+  return { plan, nemeses: mode === "past" ? [...nemeses, ...tooMany(choices, peers)] : nemeses };
 };

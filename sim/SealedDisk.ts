@@ -77,13 +77,19 @@ export class SealedDisk implements PeerDisk {
     return this.#store.verifyAll();
   }
 
-  damage(table: TableName, key: string): void {
+  damage(table: TableName, key: string, at: number): void {
     const value = this.#bytes.layers.get(table, key);
     if (value === undefined) return;
-    const row = new Uint8Array(value.row);
-    const last = row.length - 1;
-    row[last] = (row[last] ?? 0) ^ 1;
-    this.#put({ table, key, value, instead: { row, seal: value.seal } });
+    const instead = { row: new Uint8Array(value.row), seal: new Uint8Array(value.seal) };
+    const place = at % (instead.row.length + instead.seal.length);
+    const [bytes, index] =
+      place < instead.row.length ? [instead.row, place] : [instead.seal, place - instead.row.length];
+    bytes[index] = (bytes[index] ?? 0) ^ 1;
+    this.#put({ table, key, value, instead });
+  }
+
+  tear(share: number): boolean {
+    return this.#bytes.layers.tear(share);
   }
 
   remove(table: TableName, key: string): void {
@@ -96,6 +102,7 @@ export class SealedDisk implements PeerDisk {
     for (const { table, key, value, instead } of this.#originals.values())
       if (this.#bytes.layers.get(table, key) === instead) this.#bytes.layers.overwrite(table, key, value);
     this.#originals.clear();
+    this.#bytes.layers.mend();
   }
 
   wipe(): void {

@@ -74,11 +74,16 @@ export class SimDisk implements PeerDisk {
   verify(): string | undefined {
     for (const where of this.#damaged) return where;
     for (const where of this.#deleted.keys()) return `${where} is missing`;
-    return undefined;
+    // The head counts transactions and rows, so it does not fit a part of one.
+    return this.#rows.isTorn ? "head/self" : undefined;
   }
 
   damage(table: TableName, key: string): void {
     this.#damaged.add(`${table}/${key}`);
+  }
+
+  tear(share: number): boolean {
+    return this.#rows.tear(share);
   }
 
   remove(table: TableName, key: string): void {
@@ -90,6 +95,7 @@ export class SimDisk implements PeerDisk {
 
   repair(): void {
     this.#damaged.clear();
+    this.#rows.mend();
     for (const { table, key, row } of this.#deleted.values()) this.#rows.overwrite(table, key, row);
     this.#deleted.clear();
   }

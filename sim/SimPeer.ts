@@ -53,6 +53,10 @@ export class SimPeer implements Watched {
   honest = true;
   /** It came back on an old disk without a word. */
   rolledBack = false;
+  /** It signs what its driver never decided. */
+  isLying = false;
+  /** It is gone for good. */
+  isLost = false;
   /** Its clock was off by more than the tolerated skew; a process never forgets the latest time it saw. */
   hadClockStep = false;
   /** Rows were taken away or changed since the last repair. */

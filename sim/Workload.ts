@@ -40,6 +40,8 @@ export class Workload {
   /** Refs a caller was promised: reads look for them. */
   readonly #promised: Array<string> = [];
   #nextKey = 1;
+  /** What goes out beside the next request, through another peer. */
+  #copies: "identical" | "contradicting" | undefined;
   #remembered = 0;
   #kept = 0;
   #stopped = false;
@@ -60,7 +62,15 @@ export class Workload {
       bad,
       bad,
     ];
-    world.listener = { answered: (requestId, answer) => this.#answered(requestId, answer) };
+    world.callers = {
+      answered: (requestId, answer) => this.#answered(requestId, answer),
+      sendTwice: () => {
+        this.#copies = "identical";
+      },
+      contradict: () => {
+        this.#copies = "contradicting";
+      },
+    };
   }
 
   start(): void {
@@ -186,6 +196,7 @@ export class Workload {
   #submit(caller: Stream, unit: Unit, command: Command): void {
     const peer = this.#through(unit);
     const kind = unit.named("token", "good", tokenKinds, this.#tokenWeights);
+    if (this.#copies !== undefined) this.#submitBeside(peer, command, this.#copies);
     this.#register(peer, command, kind, this.#lifeOf(unit, kind), (outcome) => {
       this.#world.marks.add(`caller: ${nameOf(outcome)}`);
       const isOpen = typeof outcome === "string" || (outcome._tag === "Rejected" && outcome.rejection.outcomeUnknown);
@@ -198,6 +209,16 @@ export class Workload {
       // Whoever was turned away comes back later; nobody hammers at a closed door.
       else this.#pause(caller, "stays away for", 1_000, TURNED_AWAY_MICROS, (next) => this.#act(caller, next));
     });
+  }
+
+  /** The same request through another peer at once, or the same key under the same id with other metadata. */
+  #submitBeside(peer: SimPeer, command: Command, copies: "identical" | "contradicting"): void {
+    this.#copies = undefined;
+    const { commands, plan, marks } = this.#world;
+    const other = this.#world.peer((peer.slot % plan.peers) + 1);
+    const beside =
+      copies === "identical" ? command : commands.command(command.id, command.key, `${command.team}-rewritten`);
+    this.register(other, beside, (outcome) => marks.add(`caller, beside: ${nameOf(outcome)}`));
   }
 
   #read(unit: Unit): void {

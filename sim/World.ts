@@ -4,6 +4,7 @@
  */
 import { Either } from "effect";
 import type { Answer } from "../core/Action.ts";
+import type { Signer } from "../core/Crypto.ts";
 import type { Digest } from "../core/Digest.ts";
 import type { ActorCheck, Settings, TimerName } from "../core/Event.ts";
 import { InvariantViolation } from "../core/Invariant.ts";
@@ -19,7 +20,7 @@ import { Census } from "./Census.ts";
 import { Checkers } from "./Checkers.ts";
 import type { Choices, Stream, Stretch, Unit } from "./Choices.ts";
 import { AUDIENCE, Commands } from "./Commands.ts";
-import { type Cryptography, fastCryptography, realCryptography } from "./Cryptography.ts";
+import { type Cryptography, fastCryptography, type PeerKeys, realCryptography } from "./Cryptography.ts";
 import { Ghost } from "./Ghost.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
 import { Network } from "./Network.ts";
@@ -70,7 +71,7 @@ const MOST_DRIFT_PER_MILLION = 500;
 /** What the slowest disk takes for one flush. */
 const SLOWEST_FLUSH_MICROS = 4_000_000;
 
-export type CrashKind = "process" | "process, bytes visible" | "power";
+export type CrashKind = "process" | "process, bytes visible" | "power" | "power, torn write";
 
 /** A packet as it was sent, for the faults that replay or alter one. */
 export interface SentPacket {
@@ -78,6 +79,13 @@ export interface SentPacket {
   readonly to: number;
   readonly packet: Packet;
   readonly message: Message;
+}
+
+/** Stands between a peer's driver and the network: what leaves in place of a message, and what the driver gets to hear. */
+export interface Mouthpiece {
+  readonly says: (to: PeerId, message: Message) => ReadonlyArray<Message>;
+  /** Undefined: the driver hears nothing. */
+  readonly hears: (from: PeerId, message: Message) => Message | undefined;
 }
 
 /** Watches for the moment a schedule waits for. */
@@ -109,9 +117,13 @@ export interface Tampering {
   readonly ignoresDamage?: boolean;
 }
 
-/** Who is told of answers to callers. */
-export interface AnswerListener {
+/** The callers: who is told of answers, and what may be asked of them. */
+export interface Callers {
   readonly answered: (requestId: string, answer: Answer) => void;
+  /** The next request goes through two peers at once. */
+  readonly sendTwice: () => void;
+  /** The next request goes out with two versions of its metadata at once. */
+  readonly contradict: () => void;
 }
 
 export class World {
@@ -125,6 +137,8 @@ export class World {
   readonly commands: Commands;
   readonly ghost: Ghost;
   readonly peers: ReadonlyArray<SimPeer>;
+  /** Keys of a peer of another cluster. */
+  readonly strangerKeys: PeerKeys;
   readonly trace: Trace;
   /** Faults injected, by name. */
   readonly faults: Census;
@@ -138,7 +152,7 @@ export class World {
   events = 0;
   /** Requests and reads of callers; they move a run on, but are not counted as events. */
   calls = 0;
-  listener: AnswerListener = { answered: () => undefined };
+  callers: Callers = { answered: () => undefined, sendTwice: () => undefined, contradict: () => undefined };
   readonly #booted;
   readonly #stopped;
   readonly #signed;
@@ -168,6 +182,10 @@ export class World {
     { readonly process: number; readonly run: () => void; readonly message: Message }
   >();
   readonly #slowDisks = new Map<number, number>();
+  readonly #fullDisks = new Set<number>();
+  readonly #mouthpieces = new Map<number, Mouthpiece>();
+  /** What waits for peers that stand still. */
+  readonly #paused = new Map<number, Array<() => void>>();
   #alterNext: ((message: Message) => Message | undefined) | undefined;
   #opening = 0;
   #requests = 0;
@@ -188,6 +206,7 @@ export class World {
     const honest = plan.real ? realCryptography(this.entropy) : fastCryptography(this.entropy);
     this.cryptography = tampering.cryptography?.(honest) ?? honest;
     this.commands = new Commands(this.cryptography);
+    this.strangerKeys = this.cryptography.newKeys();
     this.network = new Network(plan.peers, plan.network, plan.redelivery, choices);
     this.ghost = new Ghost(honest.crypto, plan.peers);
     const checkers = new Checkers(this.ghost, new Oracle(honest.crypto, this.commands, plan.peers));
@@ -319,23 +338,66 @@ export class World {
     for (const hook of this.#sent) hook(peer, message);
     const altered = this.#alterNext?.(message);
     if (altered !== undefined) this.#alterNext = undefined;
-    const packet = this.cryptography.wire.seal(state, peer.signer, this.#nonce, to, altered ?? message);
+    this.#note("send to", peer.slot, message._tag, to);
+    if (message._tag === "Commit" && message.certificates.length > 0 && state.membership?.writer !== state.peer?.peerId)
+      this.marks.add("a certificate delivered by another than the writer");
+    const mouthpiece = this.#mouthpieces.get(peer.slot);
+    if (mouthpiece === undefined) this.#post(peer, peer.signer, to, altered ?? message, altered !== undefined);
+    else for (const said of mouthpiece.says(to, message)) this.utter(peer, to, said);
+    for (const nemesis of this.nemeses) nemesis.sent?.(this, peer, to, message);
+  }
+
+  /** A peer says something under its own name that its driver did not ask for, or not so; nobody checks it. */
+  utter(peer: SimPeer, to: PeerId, message: Message): void {
+    this.#post(peer, message._tag === "Ready" ? peer.signer : peer.keys.identity, to, message, true);
+  }
+
+  #post(peer: SimPeer, signer: Signer | undefined, to: PeerId, message: Message, isAltered: boolean): void {
+    const { state } = peer;
     const slot = peer.addresses.get(to);
+    const packet = state && this.cryptography.wire.seal(state, signer, this.#nonce, to, message);
     if (packet === undefined || slot === undefined) return;
     if (this.recent.length >= KEPT_PACKETS) this.recent.shift();
     this.recent.push({ from: peer, to: slot, packet, message });
-    this.#note("send to", peer.slot, message._tag, to);
-    this.#observer?.sent({
-      from: peer.slot,
-      to: slot,
-      packet,
-      message: altered ?? message,
-      isAltered: altered !== undefined,
-    });
-    if (message._tag === "Commit" && message.certificates.length > 0 && state.membership?.writer !== state.peer?.peerId)
-      this.marks.add("a certificate delivered by another than the writer");
+    this.#observer?.sent({ from: peer.slot, to: slot, packet, message, isAltered });
     this.network.route(peer.slot, slot, (delay, again) => this.#transmit(slot, packet, delay, again));
-    for (const nemesis of this.nemeses) nemesis.sent?.(this, peer, to, message);
+  }
+
+  /** Whether something stands between a peer and the network. */
+  isSpokenFor(peer: SimPeer): boolean {
+    return this.#mouthpieces.has(peer.slot);
+  }
+
+  /** Puts something between a peer and the network; undefined takes it away. */
+  speakThrough(peer: SimPeer, mouthpiece: Mouthpiece | undefined): void {
+    if (mouthpiece === undefined) this.#mouthpieces.delete(peer.slot);
+    else this.#mouthpieces.set(peer.slot, mouthpiece);
+  }
+
+  /** Stops a peer's process for a while, as SIGSTOP does: what reaches it waits and then comes all at once. */
+  pause(peer: SimPeer, micros: number): void {
+    if (!peer.isUp || this.#paused.has(peer.slot)) return;
+    const { process } = peer;
+    this.#paused.set(peer.slot, []);
+    this.#note("pause", peer.slot, "");
+    this.scheduler.after(micros, () => {
+      if (peer.process === process) this.#resume(peer);
+    });
+  }
+
+  #resume(peer: SimPeer): void {
+    const waiting = this.#paused.get(peer.slot);
+    if (waiting === undefined) return;
+    this.#paused.delete(peer.slot);
+    this.#note("resume", peer.slot, "", waiting.length);
+    for (const run of waiting) run();
+  }
+
+  /** Runs something that happens to a peer, now or when it goes on. */
+  #whenAwake(peer: SimPeer, run: () => void): void {
+    const waiting = this.#paused.get(peer.slot);
+    if (waiting === undefined) run();
+    else waiting.push(run);
   }
 
   /** Puts a packet on the wire; it arrives after `delay` microseconds. Who made it of an older one says so. */
@@ -345,7 +407,8 @@ export class World {
 
   #transmit(to: number, packet: Packet, delay: number, again: boolean, origin?: Origin): void {
     const copy = this.#observer?.transmitted(to, packet, delay, origin);
-    this.scheduler.after(delay, () => this.#arrive(this.peer(to), packet, again, copy));
+    const peer = this.peer(to);
+    this.scheduler.after(delay, () => this.#whenAwake(peer, () => this.#arrive(peer, packet, again, copy)));
   }
 
   #arrive(peer: SimPeer, packet: Packet, again: boolean, copy: number | undefined): void {
@@ -360,8 +423,11 @@ export class World {
     }
     const { from } = opened.right;
     const { message } = opened.right;
-    const handled = this.#tampering.delivered?.(this, peer, message) ?? message;
     this.#note("deliver from", peer.slot, message._tag, from);
+    const mouthpiece = this.#mouthpieces.get(peer.slot);
+    const heard = mouthpiece === undefined ? message : mouthpiece.hears(from, message);
+    if (heard === undefined) return;
+    const handled = this.#tampering.delivered?.(this, peer, heard) ?? heard;
     const tokens = tokensIn(handled);
     const actors = tokens.length === 0 ? NO_ACTORS : tokens.map((token) => this.#judge(peer, token));
     const event = delivery(from, handled, actors);
@@ -387,7 +453,7 @@ export class World {
     for (const hook of this.#replied) hook(peer, { requestId, answer, askedAt, repliedAt: this.now });
     this.marks.add(answer._tag === "Registered" ? `answered ${answer.created ? 201 : 200}` : `answered ${detail}`);
     if (requestId.startsWith("init-") && answer._tag === "Initialized") this.#unsealSoon(peer);
-    this.listener.answered(requestId, answer);
+    this.callers.answered(requestId, answer);
   }
 
   /** The next message that `alter` has something to change in goes out changed. */
@@ -397,13 +463,14 @@ export class World {
 
   #setTimer(peer: SimPeer, timer: TimerName, afterMillis: number): void {
     const { process } = peer;
-    this.scheduler.after(afterMillis * 1000, () => {
+    const fire = (): void => {
       if (!peer.isUp || peer.process !== process) return;
       this.events += 1;
       this.#note("timer", peer.slot, timer);
       peer.dispatch({ _tag: "TimerFired", timer });
       this.#settle(peer);
-    });
+    };
+    this.scheduler.after(afterMillis * 1000, () => this.#whenAwake(peer, fire));
   }
 
   #halted(peer: SimPeer, reason: Error): void {
@@ -429,6 +496,12 @@ export class World {
   /** Makes this peer's flushes `factor` times as slow; 1 is normal. */
   slowDisk(peer: SimPeer, factor: number): void {
     this.#slowDisks.set(peer.slot, factor);
+  }
+
+  /** Every flush of this peer is refused cleanly from now on, or is no longer. */
+  fillDisk(peer: SimPeer, isFull: boolean): void {
+    if (isFull) this.#fullDisks.add(peer.slot);
+    else this.#fullDisks.delete(peer.slot);
   }
 
   /** How this peer's next flush will end, and its process if the flush fails. */
@@ -473,17 +546,20 @@ export class World {
         if (peer.isUp && peer.process === process) this.crash(peer, crash.kind);
       });
     }
-    this.scheduler.after(latency, () => {
+    const end = (): void => {
       if (!peer.isUp || peer.process !== process || !peer.disk.flushing) return;
       this.events += 1;
       this.#endFlush(peer);
       this.#settle(peer);
-    });
+    };
+    this.scheduler.after(latency, () => this.#whenAwake(peer, end));
   }
 
   #endFlush(peer: SimPeer): void {
     const armed = this.#flushEnds.get(peer.slot);
-    const how = this.#tampering.flushEnd?.(peer) ?? armed?.how ?? "durable";
+    const isFull = this.#fullDisks.has(peer.slot);
+    const how = isFull ? "failed, lost" : (this.#tampering.flushEnd?.(peer) ?? armed?.how ?? "durable");
+    if (isFull) this.marks.add("a full disk refused a write");
     this.#flushEnds.delete(peer.slot);
     if (how.startsWith("failed")) this.#failing.set(peer.slot, armed?.kind ?? "process");
     this.#note("flush", peer.slot, how, peer.underWay.length);
@@ -524,6 +600,9 @@ export class World {
     this.#flushCrashes.clear();
     this.#actionsLeft.clear();
     this.#slowDisks.clear();
+    this.#fullDisks.clear();
+    this.#mouthpieces.clear();
+    for (const peer of this.peers) this.#resume(peer);
     this.#alterNext = undefined;
   }
 
@@ -538,8 +617,10 @@ export class World {
     this.#note("crash", peer.slot, kind);
     this.faults.add(`crash: ${kind}`);
     if (peer.disk.flushing) this.marks.add("crashed before a flush ended");
-    if (kind === "power") peer.losePower();
+    if (kind === "power, torn write") this.#tearWrite(peer);
+    else if (kind === "power") peer.losePower();
     else peer.crash(kind === "process, bytes visible");
+    this.#paused.delete(peer.slot);
     this.#actionsLeft.delete(peer.slot);
     this.#flushEnds.delete(peer.slot);
     this.#flushCrashes.delete(peer.slot);
@@ -553,6 +634,16 @@ export class World {
     this.after(down, () => this.start(peer));
   }
 
+  /** Power goes while a transaction is being written, and a part of it is on the disk. */
+  #tearWrite(peer: SimPeer): void {
+    const share = this.#lifeOf(peer.slot).between("of a torn write per mille", 500, 1, 999);
+    if (!peer.isDamaged && peer.disk.tear(share)) {
+      peer.isDamaged = true;
+      this.marks.add("a transaction was torn");
+    }
+    peer.losePower();
+  }
+
   /** Starts a peer's first process, soon. */
   startSoon(peer: SimPeer): void {
     this.after(this.#lifeOf(peer.slot).between("starts after", 0, 0, 50_000), () => this.start(peer));
@@ -560,7 +651,7 @@ export class World {
 
   /** Starts a peer's process, first making durable what the open finds. */
   start(peer: SimPeer): void {
-    if (peer.isUp) return;
+    if (peer.isUp || peer.isLost) return;
     const ticket = ++this.#opening;
     peer.opening = ticket;
     const wait = peer.disk.isVolatile ? this.#lifeOf(peer.slot).between("opens in", 100, 100, 20_000) : 0;
@@ -668,10 +759,14 @@ export class World {
     this.calls += 1;
     this.#asked.set(requestId, this.now);
     this.#note("request", peer.slot, "", Number(requestId.slice(1)));
-    const actor = this.#judge(peer, token);
-    this.#observer?.asked(peer.slot, requestId, call, actor);
-    peer.dispatch({ _tag: "Command", requestId, call, token, actor });
-    this.#settle(peer);
+    const { process } = peer;
+    this.#whenAwake(peer, () => {
+      if (!peer.isUp || peer.process !== process) return;
+      const actor = this.#judge(peer, token);
+      this.#observer?.asked(peer.slot, requestId, call, actor);
+      peer.dispatch({ _tag: "Command", requestId, call, token, actor });
+      this.#settle(peer);
+    });
     return true;
   }
 
@@ -686,8 +781,11 @@ export class World {
     if (!peer.isUp) return false;
     this.calls += 1;
     this.#observer?.acted("readiness", peer.slot, requestId, true);
-    peer.dispatch({ _tag: "CheckReadiness", requestId });
-    this.#settle(peer);
+    const { process } = peer;
+    this.#whenAwake(peer, () => {
+      if (peer.process === process) peer.dispatch({ _tag: "CheckReadiness", requestId });
+      this.#settle(peer);
+    });
     return true;
   }
 

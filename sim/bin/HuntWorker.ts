@@ -1,5 +1,6 @@
 /** A process of a hunt: runs the seeds it is handed, one batch after the other. */
 import { reportOf, type RunReport } from "../Report.ts";
+import type { Mode } from "../Plan.ts";
 import type { ScheduleName } from "../Schedules.ts";
 import { runSeed } from "../Simulation.ts";
 
@@ -7,6 +8,7 @@ import { runSeed } from "../Simulation.ts";
 export interface HuntOptions {
   readonly schedule: ScheduleName | undefined;
   readonly peers: number | undefined;
+  readonly mode: Mode | undefined;
   readonly steps: number | undefined;
   readonly real: boolean | undefined;
 }

@@ -2,6 +2,8 @@
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Option } from "effect";
+import { MOST_PEERS } from "../Ghost.ts";
+import { modes } from "../Plan.ts";
 import { countLines, failureLines, type HuntReport, reportOf, type RunReport } from "../Report.ts";
 import { DEFAULT_SCHEDULE, scheduleNames } from "../Schedules.ts";
 import { parseDuration, parseSeeds, type SeedRange } from "../Seeds.ts";
@@ -12,7 +14,6 @@ import { exploreCommand } from "./exploreCommand.ts";
 import { Progress } from "./Progress.ts";
 import { between, endAsFailed, misused, parsed, write } from "./Terminal.ts";
 
-const MOST_PEERS = 9;
 const MOST_STEPS = 1_000_000_000;
 const MOST_JOBS = 64;
 const DEFAULT_JOBS = 2;
@@ -29,6 +30,12 @@ const options = {
     Options.optional,
   ),
   peers: between("peers", 1, MOST_PEERS, "How many peers; without it drawn from the seed."),
+  mode: Options.choice("mode", modes).pipe(
+    Options.withDescription(
+      "What is demanded: progress after healing, with at most one faulty member (within, the default); safety alone, and nothing is healed (safety); that the rest refuses and names what is missing, with several faulty or lost members (past).",
+    ),
+    Options.optional,
+  ),
   steps: between("steps", 1, MOST_STEPS, "Events and requests before everything is healed and must come to rest."),
   crypto: Options.choice("crypto", ["fast", "real"]).pipe(
     Options.withDescription(
@@ -96,26 +103,30 @@ const runMany = (
     if (report.failures.length > 0) yield* endAsFailed;
   });
 
-const run = Command.make("run", options, ({ seed, seeds, schedule, peers, steps, crypto, jobs, time, trace, json }) =>
-  Effect.gen(function* () {
-    const range = yield* parsed(seeds, parseSeeds);
-    const millis = yield* parsed(time, parseDuration);
-    const given: HuntOptions = {
-      schedule: Option.getOrUndefined(schedule),
-      peers: Option.getOrUndefined(peers),
-      steps: Option.getOrUndefined(steps),
-      real: Option.getOrUndefined(Option.map(crypto, (kind) => kind === "real")),
-    };
-    if (Option.isSome(seed) === (range !== undefined))
-      return yield* misused("Give one of --seed 42 and --seeds 1..10000.");
-    if (Option.isSome(seed)) {
-      if (millis !== undefined || Option.isSome(jobs)) return yield* misused("--jobs and --time belong to --seeds.");
-      return yield* runOne(seed.value, { ...given, trace, json });
-    }
-    if (trace) return yield* misused("--trace belongs to --seed.");
-    if (range !== undefined)
-      yield* runMany(range, { jobs: Option.getOrElse(jobs, () => DEFAULT_JOBS), millis, json, given });
-  }),
+const run = Command.make(
+  "run",
+  options,
+  ({ seed, seeds, schedule, peers, mode, steps, crypto, jobs, time, trace, json }) =>
+    Effect.gen(function* () {
+      const range = yield* parsed(seeds, parseSeeds);
+      const millis = yield* parsed(time, parseDuration);
+      const given: HuntOptions = {
+        schedule: Option.getOrUndefined(schedule),
+        peers: Option.getOrUndefined(peers),
+        mode: Option.getOrUndefined(mode),
+        steps: Option.getOrUndefined(steps),
+        real: Option.getOrUndefined(Option.map(crypto, (kind) => kind === "real")),
+      };
+      if (Option.isSome(seed) === (range !== undefined))
+        return yield* misused("Give one of --seed 42 and --seeds 1..10000.");
+      if (Option.isSome(seed)) {
+        if (millis !== undefined || Option.isSome(jobs)) return yield* misused("--jobs and --time belong to --seeds.");
+        return yield* runOne(seed.value, { ...given, trace, json });
+      }
+      if (trace) return yield* misused("--trace belongs to --seed.");
+      if (range !== undefined)
+        yield* runMany(range, { jobs: Option.getOrElse(jobs, () => DEFAULT_JOBS), millis, json, given });
+    }),
 ).pipe(Command.withDescription("Run the peers in a simulated world, reproducibly, with every invariant checked."));
 
 /** The command `sim`. Ends with 0 when nothing was violated, 1 when something was, 2 on wrong usage. */

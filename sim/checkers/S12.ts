@@ -1,7 +1,7 @@
 /** S12: a stored approver never changes its descriptor or creation time and never vanishes; it is the same everywhere. */
 import type { Rows } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
+import { type Ghost, maskOf } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
 const difference = (left: Rows["approvers"], right: Rows["approvers"]): string | undefined => {
@@ -35,7 +35,7 @@ export const S12 = (ghost: Ghost): Checker => ({
     for (const peer of peers) {
       if (!peer.honest || peer.isDamaged) continue;
       for (const [ref, { holders }] of ghost.approvers)
-        if ((holders & (1 << peer.slot)) !== 0 && peer.store.get("approvers", ref) === undefined)
+        if ((holders & maskOf(peer.slot)) !== 0 && peer.store.get("approvers", ref) === undefined)
           throw new Violation("S12", `peer ${peer.slot} made approver ${ref} durable`, "it is not there any more");
     }
   },

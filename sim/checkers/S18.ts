@@ -27,7 +27,9 @@ export const S18 = (ghost: Ghost): Checker => {
       if (message._tag !== "Commit" || !peer.honest || !peer.isIdle || !mayApply(peer)) return;
       for (const certificate of message.certificates) {
         const id = proposalId(ghost.crypto, certificate.proposal);
-        if (peer.state?.preparations.has(id) !== true || !isValid(id, certificate)) continue;
+        // Whoever has seen a refusal waits for somebody else to have applied it.
+        const preparation = peer.state?.preparations.get(id);
+        if (preparation === undefined || preparation.refusal !== undefined || !isValid(id, certificate)) continue;
         const known = expected.get(peer.slot);
         if (known?.process === peer.process) known.ids.add(id);
         else expected.set(peer.slot, { process: peer.process, ids: new Set([id]) });

@@ -46,6 +46,7 @@ export const S2 = (ghost: Ghost): Checker => {
       for (const statement of statementsIn(message)) {
         if (seen.has(statement)) continue;
         const { peerId, batchNo } = statement.header;
+        if (ghost.isLying(peerId)) continue;
         if (!ghost.isDurable(statement))
           throw new Violation(
             "S2",

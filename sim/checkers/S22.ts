@@ -16,6 +16,7 @@ export const S22 = (ghost: Ghost): Checker => {
   const recorded = new Map<number, { readonly batchNo: number; readonly by: number }>();
 
   const assertNew = ({ slot }: Watched, { batchNo }: Header): void => {
+    if (ghost.isLying(slot)) return;
     const known = recorded.get(slot);
     if (known !== undefined && known.batchNo >= batchNo)
       throw new Violation(

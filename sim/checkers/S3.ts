@@ -19,7 +19,8 @@ const fault = (ghost: Ghost, id: string, { proposal, receipts }: Rows["certifica
     if (header.incarnation !== proposal.incarnations[index]) return `member ${peerId} signed at another incarnation`;
     if (header.signedAt > proposal.expiresAt)
       return `member ${peerId} signed at ${header.signedAt}, after it expired at ${proposal.expiresAt}`;
-    if (!ghost.isReceipt(statement.proposalId, receipt)) return `member ${peerId} never made such a receipt durable`;
+    if (!ghost.isLying(peerId) && !ghost.isReceipt(statement.proposalId, receipt))
+      return `member ${peerId} never made such a receipt durable`;
   }
   return undefined;
 };

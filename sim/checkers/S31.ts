@@ -13,7 +13,7 @@ export const S31 = (ghost: Ghost): Checker => {
   const highest = new Map<number, number>();
   const writersSeq = { highest: 0 };
   const assertWriters = ({ slot, honest }: Watched, { op, table, key }: Write): void => {
-    if (!honest || op === "remove") return;
+    if (!honest || op === "remove" || !ghost.hasHonestWriter) return;
     const writer = ghost.membership?.writer ?? 0;
     const facts = ghost.proposals.get(key as Digest);
     if (facts === undefined || (facts.receipts & maskOf(writer)) === 0)
@@ -35,6 +35,7 @@ export const S31 = (ghost: Ghost): Checker => {
       seen: ({ slot, honest }, write) => {
         if (!honest || write.op === "remove") return;
         const { peerId, newest } = write.row;
+        if (ghost.isLying(peerId)) return;
         const real = newest && ghost.batch(peerId, newest.header.batchNo);
         const isReal = newest === undefined || (real !== undefined && isSame(ghost, newest.header, real));
         if (!isReal)
@@ -47,7 +48,8 @@ export const S31 = (ghost: Ghost): Checker => {
       counters: ({ slot, honest }, write) => {
         if (!honest || write.op === "remove") return;
         const { highSeq } = write.row;
-        if (highSeq > (highest.get(slot) ?? 0) && highSeq > writersSeq.highest)
+        const isRaised = ghost.hasHonestWriter && highSeq > (highest.get(slot) ?? 0);
+        if (isRaised && highSeq > writersSeq.highest)
           throw new Violation(
             "S31",
             `peer ${slot} raised its highest slot to ${highSeq}`,

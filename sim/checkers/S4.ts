@@ -2,30 +2,28 @@
 import type { Digest } from "../../core/Digest.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Checker, Watched } from "../Checker.ts";
-import type { Ghost, PeerMask } from "../Ghost.ts";
+import { type Ghost, type PeerMask, slotsOf } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
-const firstOf = (peers: PeerMask): number => 31 - Math.clz32(peers & -peers);
+const firstOf = (peers: PeerMask): number => 32 - Math.clz32(peers & -peers);
 
 export const S4 = (ghost: Ghost): Checker => {
   const aborted = new Map<string, number>();
   const assertOneEnd = (id: Digest): void => {
     const facts = ghost.proposals.get(id);
-    if (facts === undefined || facts.applied === 0) return;
+    if (facts === undefined || !ghost.isAtomic) return;
+    const applied = facts.applied & ~ghost.lying;
+    if (applied === 0) return;
     const abortedAt = aborted.get(id);
     if (abortedAt !== undefined)
-      throw new Violation(
-        "S4",
-        `peer ${firstOf(facts.applied)} applied proposal ${id}`,
-        `peer ${abortedAt} aborted it`,
-      );
-    // Who came back on an old disk may have refused and signed a receipt, and is found out by that.
-    const refusals = facts.refusals & ~ghost.forgetful;
+      throw new Violation("S4", `peer ${firstOf(applied)} applied proposal ${id}`, `peer ${abortedAt} aborted it`);
+    // Who lies, or came back on an old disk, may have refused and signed a receipt, and is found out by that.
+    const refusals = facts.refusals & ~ghost.forgetful & ~ghost.lying;
     if (refusals !== 0)
       throw new Violation(
         "S4",
-        `peer ${firstOf(facts.applied)} applied proposal ${id}`,
-        `a member has a durable REFUSAL of it, so that no certificate can exist (members ${refusals.toString(2)})`,
+        `peer ${firstOf(applied)} applied proposal ${id}`,
+        `a member has a durable REFUSAL of it, so that no certificate can exist (members ${slotsOf(refusals).join(", ")})`,
       );
   };
   const written = ({ honest }: Watched, { op, key }: Write): void => {

@@ -10,11 +10,12 @@ export const S5 = (ghost: Ghost): Checker => {
     if (facts === undefined)
       throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, "no peer ever prepared or refused it");
     // An acknowledgement of the abort is a vote for it; a pledge made in the same transaction is not seen beside it.
-    const [silent] = slotsOf(ghost.everyone & ~(facts.refusals | facts.pledges | facts.aborted));
+    // Who lies may have sent a vote and not kept it.
+    const [silent] = slotsOf(ghost.everyone & ~(facts.refusals | facts.pledges | facts.aborted | ghost.lying));
     if (silent !== undefined)
       throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, `peer ${silent} never voted for its end`);
-    const [applier] = slotsOf(facts.applied);
-    if (applier !== undefined)
+    const [applier] = slotsOf(facts.applied & ~ghost.lying);
+    if (applier !== undefined && ghost.isAtomic)
       throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, `peer ${applier} applied it`);
   };
   return {

@@ -1,0 +1,29 @@
+/** A member takes part and says nothing of it: it prepares, applies and aborts, and its votes do not leave it. */
+import type { Message } from "../../core/protocol/Message.ts";
+import type { Unit } from "../Choices.ts";
+import type { SimPeer } from "../SimPeer.ts";
+import type { World } from "../World.ts";
+import { anyPeer } from "./Victims.ts";
+
+const LONGEST = 8_000_000;
+
+const tells: ReadonlySet<Message["_tag"]> = new Set(["Votes", "SettleAnswer", "CommitAcks", "Commit", "AbortRequest"]);
+
+/** Keeps a peer's votes to itself for a while. */
+const silence = (world: World, peer: SimPeer, micros: number): void => {
+  if (!peer.honest || world.isSpokenFor(peer)) return;
+  world.speakThrough(peer, {
+    says: (_to, message) => {
+      if (!tells.has(message._tag)) return [message];
+      world.marks.add("a vote was kept back");
+      return [];
+    },
+    hears: (_from, message) => message,
+  });
+  world.after(micros, () => {
+    if (!world.healed) world.speakThrough(peer, undefined);
+  });
+};
+
+export const silentMember = (world: World, unit: Unit): void =>
+  silence(world, anyPeer(world, unit), unit.between("for", 1_000_000, 100_000, LONGEST));

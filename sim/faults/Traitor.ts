@@ -1,0 +1,202 @@
+/**
+ * A member that lies. It runs the real driver on a real disk; what leaves it and
+ * what its driver hears goes through this, which holds the member's own identity
+ * key and signs whatever suits it, in valid batches that fork from its chain. Its
+ * driver is kept from learning of that, or else it would put itself in quarantine.
+ */
+import type { Digest } from "../../core/Digest.ts";
+import type { Message, PrepareItem, SettleItem } from "../../core/protocol/Message.ts";
+import type { Proposal } from "../../core/protocol/Proposal.ts";
+import { proposalId } from "../../core/protocol/Proposal.ts";
+import {
+  BATCH_TAG,
+  batchHeaderCodec,
+  batchTree,
+  type SignedHeader,
+  type SignedStatement,
+  signerOf,
+  type Statement,
+} from "../../core/protocol/Statement.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import { numberKey } from "../../core/Tables.ts";
+import { maskOf } from "../Ghost.ts";
+import type { Stream, Unit } from "../Choices.ts";
+import type { SimPeer } from "../SimPeer.ts";
+import type { Mouthpiece, World } from "../World.ts";
+
+/** How one kind of traitor treats what its driver wants to say. Where every draw is quiet it tells the truth. */
+export type Lie = (traitor: Traitor, to: PeerId, message: Message) => ReadonlyArray<Message>;
+
+const answers = ["REFUSAL", "RECEIPT", "PLEDGE"] as const;
+
+/** A proposal under the traitor's name that its driver knows nothing of. */
+interface Forged {
+  readonly proposal: Proposal;
+  readonly votes: Map<PeerId, SignedStatement>;
+}
+
+export class Traitor implements Mouthpiece {
+  readonly world: World;
+  readonly peer: SimPeer;
+  readonly #lie: Lie;
+  /** It does not keep from its driver what it has done. */
+  readonly #isCareless: boolean;
+  readonly #forged = new Map<Digest, Forged>();
+  readonly #said = new Map<string, SignedStatement>();
+  readonly #stream: Stream;
+  #highestFork = 0;
+
+  constructor(world: World, peer: SimPeer, lie: Lie) {
+    this.world = world;
+    this.peer = peer;
+    this.#lie = lie;
+    this.#stream = world.choices.stream(`traitor ${peer.slot}`);
+    this.#isCareless = this.next().chance("keeps nothing from its driver", 150);
+    peer.honest = false;
+    peer.isLying = true;
+    world.ghost.lying |= maskOf(peer.slot);
+  }
+
+  /** The traitor's next decision. */
+  next(): Unit {
+    return this.#stream.next();
+  }
+
+  get others(): ReadonlyArray<PeerId> {
+    return [...this.peer.addresses.keys()];
+  }
+
+  idOf(proposal: Proposal): Digest {
+    return proposalId(this.world.cryptography.crypto, proposal);
+  }
+
+  /** A statement about a proposal, in a batch of its own beside the driver's next one; the same words are signed once. */
+  state(kind: Statement["kind"], proposal: Proposal, detail = ""): SignedStatement | undefined {
+    const { state, keys } = this.peer;
+    if (state?.peer === undefined) return undefined;
+    const statement: Statement = {
+      kind,
+      proposalId: this.idOf(proposal),
+      epoch: proposal.epoch,
+      seq: proposal.seq,
+      topologyDigest: proposal.topologyDigest,
+      detail,
+    };
+    const name = `${kind} ${statement.proposalId}`;
+    const known = this.#said.get(name);
+    if (known !== undefined) return known;
+    const tree = batchTree(this.world.cryptography.crypto, [statement]);
+    const header = {
+      peerId: state.peer.peerId,
+      incarnation: state.chain.incarnation,
+      batchNo: state.chain.batchNo + 1,
+      prevBatchHash: state.chain.hash,
+      size: 1,
+      root: tree.root,
+      // A receipt must be signed in time; anything else may bear any date.
+      signedAt: proposal.proposedAt,
+    };
+    this.#highestFork = Math.max(this.#highestFork, header.batchNo);
+    const signature = keys.identity.sign(BATCH_TAG, batchHeaderCodec, header);
+    const signed = { statement, index: 0, proof: tree.proofs[0] ?? [], header, signature };
+    this.#said.set(name, signed);
+    this.world.marks.add(`a traitor signed a ${kind}`);
+    return signed;
+  }
+
+  /** Another proposal in place of one of its driver's, with a receipt for it. */
+  forge({ evidence }: PrepareItem, proposal: Proposal): PrepareItem | undefined {
+    const receipt = this.state("RECEIPT", proposal);
+    const id = this.idOf(proposal);
+    if (!this.#forged.has(id)) this.#forged.set(id, { proposal, votes: new Map() });
+    return receipt && { proposal, receipt, evidence };
+  }
+
+  says(to: PeerId, message: Message): ReadonlyArray<Message> {
+    if (this.peer.state?.membership === undefined) return [message];
+    if (message._tag !== "Ready") return this.#lie(this, to, message);
+    // It owns up to as many batches as anybody may have seen.
+    return [{ ...message, batchNo: Math.max(message.batchNo, this.#highestFork) }];
+  }
+
+  hears(from: PeerId, message: Message): Message | undefined {
+    if (this.#isCareless) return message;
+    switch (message._tag) {
+      case "Ready":
+      case "ReadyProbe":
+        return message.seen !== undefined && this.#isFork(message.seen) ? { ...message, seen: undefined } : message;
+      case "Votes":
+      case "CommitAcks":
+        this.#note(message.statements);
+        return { ...message, statements: this.#withoutForks(message.statements) };
+      case "SettleAnswer":
+        for (const { held } of message.items) this.#note(held);
+        return {
+          ...message,
+          items: message.items.map((item) => ({ ...item, held: this.#withoutForks(item.held) })),
+        };
+      case "SettleQuery":
+        return this.#answerForged(from, message.items) ? undefined : message;
+      case "AbortRequest":
+        if (this.#answerForged(from, message.items)) return undefined;
+        return {
+          ...message,
+          items: message.items.map((item) => ({ ...item, votes: this.#withoutForks(item.votes) })),
+        };
+      case "Commit":
+        return {
+          ...message,
+          certificates: message.certificates.filter(({ receipts }) => !receipts.some((each) => this.#isFork(each))),
+        };
+      default:
+        return message;
+    }
+  }
+
+  #isFork({ header, signature }: SignedHeader): boolean {
+    return (
+      header.peerId === this.peer.peerId &&
+      this.peer.store.get("batches", numberKey(header.batchNo))?.signature !== signature
+    );
+  }
+
+  #withoutForks(statements: ReadonlyArray<SignedStatement>): ReadonlyArray<SignedStatement> {
+    return statements.filter((each) => !this.#isFork(each));
+  }
+
+  /** Receipts of all others for something forged make a certificate; it goes to some of them. */
+  #note(statements: ReadonlyArray<SignedStatement>): void {
+    for (const signed of statements) {
+      const { proposalId: id, kind } = signed.statement;
+      const forged = this.#forged.get(id);
+      if (forged === undefined || kind !== "RECEIPT" || forged.votes.has(signerOf(signed))) continue;
+      forged.votes.set(signerOf(signed), signed);
+      if (forged.votes.size < this.others.length) continue;
+      this.world.marks.add("a traitor completed a certificate of its own");
+      const own = this.state("RECEIPT", forged.proposal);
+      const receipts = this.peer.state?.membership?.peerIds.flatMap((peerId) =>
+        peerId === this.peer.peerId ? (own ?? []) : (forged.votes.get(peerId) ?? []),
+      );
+      const commit = {
+        certificates: [{ proposal: forged.proposal, receipts: receipts ?? [] }],
+        acks: [],
+        stableSeq: 0,
+      };
+      const unit = this.next();
+      for (const to of this.others)
+        if (unit.chance(`delivers it to peer ${to}`, 700))
+          this.world.utter(this.peer, to, { _tag: "Commit", ...commit });
+    }
+  }
+
+  /** Whether the question was about something forged; then the traitor says whatever ends it or keeps it open. */
+  #answerForged(from: PeerId, items: ReadonlyArray<SettleItem>): boolean {
+    const statements = items.flatMap(({ proposal }) => {
+      if (!this.#forged.has(this.idOf(proposal))) return [];
+      const kind = this.next().named("answers with a", "REFUSAL", answers, [14, 3, 3]);
+      return this.state(kind, proposal, kind === "RECEIPT" ? "" : "EXPIRED") ?? [];
+    });
+    if (statements.length > 0) this.world.utter(this.peer, from, { _tag: "Votes", statements });
+    return statements.length > 0;
+  }
+}

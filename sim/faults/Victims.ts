@@ -1,0 +1,24 @@
+/** Whom and what a random fault hits. */
+import { tableNames, type TableName } from "../../core/Tables.ts";
+import type { Unit } from "../Choices.ts";
+import type { SimPeer } from "../SimPeer.ts";
+import { KEPT_PACKETS, type SentPacket, type World } from "../World.ts";
+
+export const anyPeer = (world: World, unit: Unit): SimPeer => world.peer(unit.between("peer", 1, 1, world.plan.peers));
+
+/** One of the newest packets; undefined while there is none. */
+export const anyPacket = (world: World, unit: Unit): SentPacket | undefined =>
+  world.recent[unit.between("packet", 0, 0, Math.max(0, world.recent.length - 1), 0, KEPT_PACKETS - 1)];
+
+/** Rows of a table that a fault looks through for one to hit. */
+const MOST_ROWS = 64;
+
+/** Some row that a peer has stored; undefined while there is none worth hitting. */
+export const anyRow = (peer: SimPeer, unit: Unit): { readonly table: TableName; readonly key: string } | undefined => {
+  const even = tableNames.map(() => 1);
+  const table = unit.named("table", "peer", tableNames, even);
+  if (table === "head" || table === "vault") return undefined;
+  const rows = peer.store.scan(table, "", MOST_ROWS);
+  const row = rows[unit.between("row", 0, 0, Math.max(0, rows.length - 1), 0, MOST_ROWS - 1)];
+  return row && { table, key: row.key };
+};
