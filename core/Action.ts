@@ -11,6 +11,8 @@ export type Answer =
   /** Every member has the new metadata; the approver carries the new revision. */
   | { readonly _tag: "Replaced"; readonly approver: Rows["approvers"] }
   | { readonly _tag: "Initialized" }
+  /** A restore was declared; the incarnation is known once the peer is unsealed. */
+  | { readonly _tag: "Restoring"; readonly incarnation: number | undefined }
   /** Empty when a mutation would be accepted now. */
   | { readonly _tag: "Readiness"; readonly faults: ReadonlyArray<MemberFault> }
   | { readonly _tag: "Rejected"; readonly rejection: Rejection };

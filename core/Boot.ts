@@ -7,9 +7,12 @@ import type { SetAccumulator } from "./Digest.ts";
 import { InvariantViolation } from "./Invariant.ts";
 import { type Aborting, type Delivery, draftOf, type PeerState, type Preparation, type Refused } from "./PeerState.ts";
 import { NO_DIGEST } from "./protocol/Genesis.ts";
+import { highProofOf } from "./protocol/HighSlot.ts";
+import { freshRecovery } from "./protocol/Recovery.ts";
 import { locksOf } from "./protocol/Proposal.ts";
 import { signerOf } from "./protocol/Statement.ts";
-import { type Membership, membershipOf, topologyDigest } from "./protocol/Topology.ts";
+import type { Seen } from "./protocol/Message.ts";
+import { type Membership, membershipOf, type PeerId, topologyDigest } from "./protocol/Topology.ts";
 import { type RowView, type Rows, SELF, slotKey, type TableName } from "./Tables.ts";
 import { FIRST_INCARNATION } from "./Turn.ts";
 
@@ -28,7 +31,12 @@ export const allRows = <T extends TableName>(view: RowView, table: T): ReadonlyA
 };
 
 /** A certificate can exist only for what was prepared: undecided rows come back with both receipts they hold. */
-const preparationOf = (row: Rows["preparations"], elapsed: number): Preparation => ({
+const preparationOf = (
+  row: Rows["preparations"],
+  seen: ReadonlyMap<PeerId, Seen>,
+  self: PeerId,
+  elapsed: number,
+): Preparation => ({
   id: row.own.statement.proposalId,
   proposal: row.proposal,
   writerReceipt: row.writerReceipt,
@@ -39,7 +47,15 @@ const preparationOf = (row: Rows["preparations"], elapsed: number): Preparation 
   ]),
   refusal: row.refusal,
   pledge: row.pledge,
-  votes: new Map([row.refusal, row.pledge].flatMap((vote) => (vote === undefined ? [] : [[signerOf(vote), vote]]))),
+  // A refusal of a life that is over made this peer pledge, and counts no more.
+  votes: new Map(
+    [row.refusal, row.pledge].flatMap((vote) =>
+      vote === undefined ||
+      (signerOf(vote) !== self && vote.header.incarnation !== seen.get(signerOf(vote))?.incarnation)
+        ? []
+        : [[signerOf(vote), vote]],
+    ),
+  ),
   preparedAt: elapsed,
   askedAt: elapsed,
 });
@@ -103,22 +119,6 @@ const restoredLocks = (
   return new Map(holders.flatMap(({ id, proposal }) => locksOf(proposal).map((lock) => [lock, id] as const)));
 };
 
-/** The writer's receipt for the highest slot is in whatever row the slot's proposal has come to. */
-const highProofOf = (view: RowView, membership: Membership | undefined, highSeq: number): PeerState["highProof"] => {
-  if (membership === undefined || highSeq === 0) return undefined;
-  const slot = view.get("slots", slotKey(membership.topology.epoch, highSeq));
-  if (slot === undefined) return undefined;
-  const certified = view
-    .get("certificates", slot.proposalId)
-    ?.receipts.find((each) => signerOf(each) === membership.writer);
-  return (
-    certified ??
-    slot.writerReceipt ??
-    view.get("preparations", slot.proposalId)?.writerReceipt ??
-    view.get("refusals", slot.proposalId)?.writerReceipt
-  );
-};
-
 /** A peer that remembers nothing but who it is and whom it belongs to. */
 const blank = (view: RowView, crypto: Crypto): PeerState => {
   const peer = view.get("peer", SELF);
@@ -128,6 +128,9 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
     unsealed: false,
     integrityFault: undefined,
     quarantine: undefined,
+    restored: undefined,
+    recovery: undefined,
+    isDeclared: false,
     unproven: new Set(),
     joinNonce: undefined,
     founding: { cards: new Map(), vote: undefined, signatures: new Map(), faults: new Map() },
@@ -175,10 +178,11 @@ export const boot = (view: RowView, crypto: Crypto, elapsed: number): PeerState 
   if (peer === undefined) return { ...start, integrityFault: "peer/self" };
   // What was signed was signed for a topology; without it nothing here can be understood.
   if (counters.batchNo > 0 && membership === undefined) return { ...start, integrityFault: "topology/self" };
-  const preparations = allRows(view, "preparations").map((row) => preparationOf(row, elapsed));
+  const seen = new Map(allRows(view, "seen").map((row) => [row.peerId, row]));
+  const restore = view.get("restore", SELF);
+  const preparations = allRows(view, "preparations").map((row) => preparationOf(row, seen, peer.peerId, elapsed));
   const refused = allRows(view, "refusals").map((row) => refusedOf(view, row, elapsed));
   const aborting = allRows(view, "aborts").map((row) => abortingOf(view, row, elapsed));
-  const seen = new Map(allRows(view, "seen").map((row) => [row.peerId, row]));
   const outbox = allRows(view, "outbox").map((row) => deliveryOf(view, row));
   // States of one shape, field for field, are what every step after this reads fastest.
   return draftOf({
@@ -192,6 +196,8 @@ export const boot = (view: RowView, crypto: Crypto, elapsed: number): PeerState 
     highProof: highProofOf(view, membership, counters.highSeq),
     decidedSeq: counters.decidedSeq,
     quarantine: counters.quarantine,
+    restored: restore && { restoration: restore.restoration, signature: restore.signature },
+    recovery: restore?.recovering === true ? freshRecovery("the process was started again") : undefined,
     seen,
     seenWritten: seen,
     preparations: new Map(preparations.map((each) => [each.id, each])),

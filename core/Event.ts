@@ -25,6 +25,7 @@ export const timerNames = [
   "resolve",
   "deliver",
   "prune",
+  "recover",
   "forward",
   "answers",
 ] as const;
@@ -45,6 +46,8 @@ export type Event =
   /** The private keys are in memory: {@link StepContext.signer} is there from this event on. */
   | { readonly _tag: "Unsealed" }
   | { readonly _tag: "Sealed" }
+  /** An operator declares that this peer's disk is older than what the peer once said. */
+  | { readonly _tag: "DeclareRestore"; readonly requestId: string }
   /** A registry mutation that a caller sent to this peer. */
   | {
       readonly _tag: "Command";

@@ -4,6 +4,8 @@
  */
 import type { Event, StepContext, TimerName } from "./Event.ts";
 import type { PeerState } from "./PeerState.ts";
+import type { Ready } from "./protocol/Message.ts";
+import type { PeerId } from "./protocol/Topology.ts";
 import { onAbortRequest } from "./protocol/Abort.ts";
 import { advance, onProposeTimer } from "./protocol/Coordinator.ts";
 import { onCommit, onCommitAcks, onDeliverTimer, onPruneTimer } from "./protocol/Delivery.ts";
@@ -16,9 +18,19 @@ import {
   onGenesisVote,
   onInitialize,
 } from "./protocol/Genesis.ts";
+import { noteRestored } from "./protocol/Incarnations.ts";
 import { join, onJoinAnswer } from "./protocol/Joining.ts";
 import { onPrepare } from "./protocol/Participant.ts";
-import { onCheckReadiness, onProbeTimer, onReady, onReadyProbe } from "./protocol/Readiness.ts";
+import { onCheckReadiness, onProbeTimer, onReady, onReadyProbe, ownFault } from "./protocol/Readiness.ts";
+import {
+  onDeclareRestore,
+  onMemberAnswer,
+  onRecoverTimer,
+  onSnapshotOffer,
+  raiseIfOutbid,
+  recover,
+} from "./protocol/Recovery.ts";
+import { onSnapshotRequest } from "./protocol/SnapshotHelper.ts";
 import { onResolveTimer, onSettleAnswer, onSettleQuery } from "./protocol/Settlement.ts";
 import { onVotes } from "./protocol/Votes.ts";
 import { onIntegrityLost, onSealed, onUnsealed } from "./protocol/Seal.ts";
@@ -39,6 +51,8 @@ const dispatch = (turn: Turn, event: Event): void => {
       return onUnsealed(turn);
     case "Sealed":
       return onSealed(turn);
+    case "DeclareRestore":
+      return onDeclareRestore(turn, event.requestId);
     case "Command":
       return onCommand(turn, event);
     case "CheckReadiness":
@@ -69,6 +83,8 @@ const fire = (turn: Turn, timer: TimerName): void => {
       return onDeliverTimer(turn);
     case "prune":
       return onPruneTimer(turn);
+    case "recover":
+      return onRecoverTimer(turn);
     case "forward":
       return onForwardTimer(turn);
     case "answers":
@@ -80,7 +96,8 @@ const fire = (turn: Turn, timer: TimerName): void => {
 const deliver = (turn: Turn, { from, message, actors }: Extract<Event, { readonly _tag: "Deliver" }>): void => {
   switch (message._tag) {
     case "ReadyProbe":
-      return onReadyProbe(turn, from, message);
+      onReadyProbe(turn, from, message);
+      return raiseIfOutbid(turn);
     case "GenesisCard":
       return turn.state.unsealed ? onGenesisCard(turn, from, message) : undefined;
     case "GenesisVote":
@@ -93,7 +110,7 @@ const deliver = (turn: Turn, { from, message, actors }: Extract<Event, { readonl
   if (turn.state.membership === undefined || !turn.membership.keys.has(from)) return;
   switch (message._tag) {
     case "Ready":
-      return turn.isJoining ? onJoinAnswer(turn, from, message) : onReady(turn, from, message);
+      return onAnyReady(turn, from, message);
     case "Forward":
       return onForward(turn, from, message.forward, actors[0] ?? { _tag: "Unavailable" });
     case "Forwarded":
@@ -114,5 +131,21 @@ const deliver = (turn: Turn, { from, message, actors }: Extract<Event, { readonl
       return onSettleAnswer(turn, message);
     case "AbortRequest":
       return onAbortRequest(turn, from, message);
+    case "SnapshotRequest":
+      return onSnapshotRequest(turn, from, message);
+    case "SnapshotOffer":
+      return onSnapshotOffer(turn, from, message);
   }
+};
+
+/** What a member says of itself: of its own life first, before anything rests on it. */
+const onAnyReady = (turn: Turn, from: PeerId, ready: Ready): void => {
+  if (ownFault(turn) === undefined) noteRestored(turn, from, ready.restored);
+  if (turn.isJoining) {
+    onJoinAnswer(turn, from, ready);
+    raiseIfOutbid(turn);
+    return turn.isJoining ? undefined : recover(turn);
+  }
+  if (turn.state.recovery !== undefined) return onMemberAnswer(turn, from, ready);
+  return onReady(turn, from, ready);
 };

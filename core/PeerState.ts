@@ -11,6 +11,7 @@ import type { Forward } from "./protocol/Forward.ts";
 import type { GenesisCard } from "./protocol/GenesisCard.ts";
 import type { Ready, Seen } from "./protocol/Message.ts";
 import type { Actor, Proposal } from "./protocol/Proposal.ts";
+import type { SignedRestoration } from "./protocol/Restoration.ts";
 import type { SignedStatement } from "./protocol/Statement.ts";
 import type { Membership, PeerId } from "./protocol/Topology.ts";
 import type { MemberFault, Rejection } from "./Rejection.ts";
@@ -154,6 +155,39 @@ export interface Awaited {
   readonly sentAt: number;
 }
 
+/** How far a restored peer has come with taking the registry from another member. */
+export interface Transfer {
+  readonly helper: PeerId;
+  /** What every member that offered has: the registry must come to exactly this. */
+  readonly root: Digest;
+  readonly count: number;
+  /** The last slot that is settled here. */
+  readonly after: string;
+  /** Something that nobody else has was taken away in this pass, so that what it hid may still be missing. */
+  readonly undone: boolean;
+  /** Once all slots are settled: the registry read again from the first row, to see what it comes to. */
+  readonly sum: { readonly after: string; readonly set: SetAccumulator; readonly count: number } | undefined;
+  /** Monotonic milliseconds: when it last moved on, and when it was last asked for more. */
+  readonly movedAt: number;
+  readonly askedAt: number;
+}
+
+/** A declared restore under way: this peer votes for nothing new and shows nothing of its registry. */
+export interface Recovery {
+  /** Of the round in which all members are asked what they have; undefined between rounds. */
+  readonly nonce: Digest | undefined;
+  /** Monotonic milliseconds. */
+  readonly startedAt: number;
+  readonly answers: ReadonlyMap<PeerId, Ready>;
+  readonly transfer: Transfer | undefined;
+  /** Somebody has this incarnation, or a higher one, on record from another restore of this peer. */
+  readonly outbid: number | undefined;
+  /** Members that offered what does not hold. */
+  readonly distrusted: ReadonlySet<PeerId>;
+  /** What it waits for; for the operator. */
+  readonly waitsFor: string;
+}
+
 export interface PeerState {
   readonly peer: Rows["peer"] | undefined;
   readonly unsealed: boolean;
@@ -161,6 +195,11 @@ export interface PeerState {
   readonly integrityFault: string | undefined;
   /** Why this peer knows that it ran from an old disk. */
   readonly quarantine: string | undefined;
+  /** This peer's own last declared restore. */
+  readonly restored: SignedRestoration | undefined;
+  readonly recovery: Recovery | undefined;
+  /** An operator has declared a restore of this sealed peer: it begins with the unseal. */
+  readonly isDeclared: boolean;
   /** Members that have not yet shown this process that its memory is whole, and the nonce they are asked with. */
   readonly unproven: ReadonlySet<PeerId>;
   readonly joinNonce: Digest | undefined;
@@ -214,6 +253,9 @@ export const draftOf = (state: PeerState): StateDraft => ({
   unsealed: state.unsealed,
   integrityFault: state.integrityFault,
   quarantine: state.quarantine,
+  restored: state.restored,
+  recovery: state.recovery,
+  isDeclared: state.isDeclared,
   unproven: state.unproven,
   joinNonce: state.joinNonce,
   founding: state.founding,

@@ -25,6 +25,8 @@ export const rejectionCodes = [
   "INTEGRITY_FAILURE",
   "PRECONDITION_REQUIRED",
   "PRECONDITION_FAILED",
+  "RESTORE_IMPOSSIBLE",
+  "RECOVERING",
 ] as const;
 export type RejectionCode = (typeof rejectionCodes)[number];
 

@@ -80,6 +80,7 @@ describe("the detail", () => {
       locks: new Map([["key:x", digest("6")]]),
       integrityFault: "approvers/x",
       quarantine: "an old disk",
+      recovery: undefined,
     };
     const detail = statusDetail(state);
     expect(detail).toMatchObject({

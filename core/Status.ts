@@ -47,6 +47,8 @@ export interface StatusDetail {
   /** Why this peer signs nothing, if so: a row that does not hold, or an old disk. */
   readonly integrityFault: string | undefined;
   readonly quarantine: string | undefined;
+  /** What a restored peer waits for before it takes part again. */
+  readonly recovering: string | undefined;
 }
 
 export const sealState = ({ peer, unsealed }: PeerState): SealState =>
@@ -91,5 +93,6 @@ export const statusDetail = (state: PeerState): StatusDetail | undefined => {
     lastDecidedSlot: state.decidedSeq,
     integrityFault: state.integrityFault,
     quarantine: state.quarantine,
+    recovering: state.recovery?.waitsFor,
   };
 };

@@ -22,6 +22,7 @@ import { Limits } from "./Limits.ts";
 import { certificateCodec } from "./protocol/Certificate.ts";
 import { seenCodec } from "./protocol/Message.ts";
 import { actorCodec, metadataCodec, proposalCodec, requestLineCodec } from "./protocol/Proposal.ts";
+import { signedRestorationFields } from "./protocol/Restoration.ts";
 import { batchHeaderCodec, signedStatementCodec } from "./protocol/Statement.ts";
 import { pinnedCodec, topologyCodec } from "./protocol/Topology.ts";
 
@@ -80,6 +81,8 @@ const codecs = {
     /** Kept with an aborted outcome: nothing else is left that shows that the writer used the slot. */
     writerReceipt: nullable(signedStatementCodec),
   }),
+  /** This peer's last declared restore, once there is one, and whether it still has to take the registry from others. */
+  restore: record({ ...signedRestorationFields, recovering: bool }),
   /** Aborted proposals whose slot was bound to another one here, or to none. */
   strays: record({ ack: signedStatementCodec }),
   /** At the writer: aborted proposals whose locks it keeps until every member has aborted them. */

@@ -193,7 +193,7 @@ export class Turn {
     const known = this.state.seen.get(peerId);
     if (known === undefined || incarnation !== known.incarnation) return;
     if (known.newest !== undefined && batchNo <= known.newest.header.batchNo) return;
-    this.edit("seen").set(peerId, { peerId, incarnation, newest: { header, signature } });
+    this.edit("seen").set(peerId, { ...known, newest: { header, signature } });
   }
 
   /** Whether this process has not yet been shown by every other member that its memory is whole. */
@@ -245,6 +245,8 @@ export class Turn {
     if (signer === undefined || integrityFault !== undefined || quarantine !== undefined)
       throw new InvariantViolation("S28", "a peer that must not sign was asked to");
     if (this.isJoining) throw new InvariantViolation("S22", "a peer that has not joined was asked to sign");
+    if (this.state.recovery !== undefined && drafts.some(({ kind }) => kind !== "REFUSAL"))
+      throw new InvariantViolation("S26", "a peer that is recovering was asked to vote for something");
     const { digest: topologyDigest, topology } = this.membership;
     const { epoch } = topology;
     const statements = drafts.map(({ kind, proposalId, seq, detail }) => ({

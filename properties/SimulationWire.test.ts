@@ -67,7 +67,10 @@ const ready = (sealed: boolean): Message => ({
   refusals: 0,
   registryRoot: digest("6"),
   clock: 1,
+  approvers: 0,
   seen: undefined,
+  restored: undefined,
+  recorded: undefined,
 });
 
 const messages: ReadonlyArray<readonly [string, Message]> = [
@@ -84,7 +87,15 @@ const messages: ReadonlyArray<readonly [string, Message]> = [
   ],
   [
     "a probe",
-    { _tag: "ReadyProbe", nonce: NONCE, topologyDigest: digest("a"), configDigest: digest("3"), seen: undefined },
+    {
+      _tag: "ReadyProbe",
+      nonce: NONCE,
+      topologyDigest: digest("a"),
+      configDigest: digest("3"),
+      seen: undefined,
+      restored: undefined,
+      recorded: undefined,
+    },
   ],
   ["an answer to a probe", ready(false)],
   ["a sealed peer's answer", ready(true)],

@@ -25,10 +25,16 @@ export interface ReadPorts {
 }
 
 /** Why this peer serves no reads, if so. */
-export const readRefusal = ({ peer, unsealed }: PeerState): Rejection | undefined => {
+export const readRefusal = ({ peer, unsealed, recovery }: PeerState): Rejection | undefined => {
   if (peer === undefined)
     return rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize and unseal it first.");
   if (!unsealed) return rejection("SEALED", "This peer is sealed.", "Unseal it, or ask another peer.");
+  if (recovery !== undefined)
+    return rejection(
+      "RECOVERING",
+      "This peer was restored and has not taken over the registry of the others yet.",
+      "Ask another peer, or repeat the request later.",
+    );
   return undefined;
 };
 

@@ -49,7 +49,8 @@ export const byteWire: Wire = {
   forge: (packet) => {
     if (packet._tag === "Value") return packet;
     const bytes = new Uint8Array(packet.bytes);
-    const at = bytes.length - 40;
+    // The end of the signature, or the word that says that there is none.
+    const at = bytes.length - 1;
     bytes[at] = (bytes[at] ?? 0) ^ 1;
     return { _tag: "Bytes", bytes };
   },

@@ -20,6 +20,7 @@ import { release, resolveDelay } from "./Preparations.ts";
 import { proposalId } from "./Proposal.ts";
 import { ownFault } from "./Readiness.ts";
 import { answerRefused, refuse, type Refusing } from "./Refusals.ts";
+import { reacknowledge } from "./Reacknowledge.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
@@ -61,11 +62,13 @@ export const refusalOf = (
   soFar: ReadonlyArray<Refusing>,
 ): Refusing | undefined => {
   const { epoch, seq } = proposal;
-  if (seq < 1 || seq > turn.state.decidedSeq + Limits.slotWindow) return undefined;
+  // Who is recovering does not know yet how far the slots go, and binds none.
+  const isRecovering = turn.state.recovery !== undefined;
+  if (seq < 1 || (!isRecovering && seq > turn.state.decidedSeq + Limits.slotWindow)) return undefined;
   // Settling goes on where new preparations are refused, up to what all undecided slots may take.
   if (turn.state.refused.size + soFar.length >= Limits.refusals + Limits.preparations) return undefined;
   const isTaken = soFar.some((each) => each.bindsSlot && each.proposal.seq === seq);
-  const bindsSlot = !isTaken && turn.context.view.get("slots", slotKey(epoch, seq)) === undefined;
+  const bindsSlot = !isRecovering && !isTaken && turn.context.view.get("slots", slotKey(epoch, seq)) === undefined;
   return { id, proposal, writerReceipt: receipt, code, bindsSlot };
 };
 
@@ -279,6 +282,7 @@ const sendItems = (turn: Turn, items: ReadonlyArray<AbortItem>, to: ReadonlyArra
 /** Abort votes that came as answers: this peer is settling, so it asks for what is missing and tells what is complete. */
 export const onAbortVotes = (turn: Turn, statements: ReadonlyArray<SignedStatement>): void => {
   if (turn.isJoining) return;
+  if (turn.state.recovery !== undefined) return;
   const touched = noteVotes(turn, statements);
   const pledged = pledge(turn, touched);
   turn.whenSigned(() => {
@@ -296,6 +300,7 @@ export const onAbortVotes = (turn: Turn, statements: ReadonlyArray<SignedStateme
 export const onAbortRequest = (turn: Turn, from: PeerId, { items }: MessageOf<"AbortRequest">): void => {
   if (ownFault(turn) !== undefined || turn.isJoining) return;
   const { crypto, view } = turn.context;
+  const isRecovering = turn.state.recovery !== undefined;
   const asked = new Map<Digest, AbortItem>();
   for (const item of items) {
     const id = proposalId(crypto, item.proposal);
@@ -308,24 +313,32 @@ export const onAbortRequest = (turn: Turn, from: PeerId, { items }: MessageOf<"A
   const refusing: Array<Refusing> = [];
   for (const [id, item] of asked) {
     if (turn.state.preparations.has(id) || turn.state.refused.has(id)) continue;
-    const decision = decisionOf(view, id, item.proposal);
+    // What the disk of a restored peer says of outcomes counts only once it is that of the others.
+    const decision = isRecovering ? undefined : decisionOf(view, id, item.proposal);
     if (decision !== undefined) decided.set(id, decision);
-    else if (item.votes.some((vote) => isRefusal(vote) && isAbortVote(turn, id, item.proposal.seq, vote))) {
+    else if (
+      isRecovering ||
+      item.votes.some((vote) => isRefusal(vote) && isAbortVote(turn, id, item.proposal.seq, vote))
+    ) {
       const refusal = refusalOf(turn, id, item, "REFUSED_BY_ANOTHER", refusing);
       if (refusal !== undefined) refusing.push(refusal);
     }
   }
   refuse(turn, refusing, () => undefined);
   turn.whenSigned(() => {
-    noteVotes(turn, votes);
+    // Votes are counted again once this peer knows what they are about.
+    if (!isRecovering) noteVotes(turn, votes);
     pledge(turn, asked.keys());
     turn.whenSigned(() => {
-      const statements = [...decided.values()].flatMap(({ ack }) => ack ?? []);
-      abort(turn, completeOf(turn, asked.keys()), (acks) => statements.push(...acks));
+      const statements: Array<SignedStatement> = [];
+      reacknowledge(turn, decided, (all) => {
+        for (const { ack } of all.values()) if (ack !== undefined) statements.push(ack);
+        sendApplied(turn, from, all);
+      });
+      if (!isRecovering) abort(turn, completeOf(turn, asked.keys()), (acks) => statements.push(...acks));
       turn.whenSigned(() => {
         for (const id of asked.keys()) statements.push(...ownVote(turn, id));
         if (statements.length > 0) turn.send(from, { _tag: "Votes", statements });
-        sendApplied(turn, from, decided);
       });
     });
   });

@@ -6,8 +6,16 @@ import type { SignedStatement } from "./Statement.ts";
 
 export interface Decision {
   readonly outcome: "APPLIED" | "ABORTED";
-  /** This peer's acknowledgement of it; absent where it was applied by a peer that has not joined yet. */
+  readonly epoch: number;
+  readonly seq: number;
+  /** Its slot is bound to another proposal here, or was. */
+  readonly isStray: boolean;
+  /**
+   * This peer's acknowledgement of it; absent where it was applied by a peer that has not joined yet, or was taken
+   * from another member after a restore.
+   */
   readonly ack: SignedStatement | undefined;
+  readonly writerReceipt: SignedStatement | undefined;
 }
 
 /** The outcome recorded for a proposal; undefined while there is none. */
@@ -17,10 +25,12 @@ export const decisionOf = (
   { epoch, seq }: Pick<Proposal, "epoch" | "seq">,
 ): Decision | undefined => {
   const slot = view.get("slots", slotKey(epoch, seq));
-  if (slot?.proposalId === id)
-    return slot.outcome === "APPLIED" || slot.outcome === "ABORTED"
-      ? { outcome: slot.outcome, ack: slot.ack }
+  if (slot?.proposalId === id) {
+    const { outcome, ack, writerReceipt } = slot;
+    return outcome === "APPLIED" || outcome === "ABORTED"
+      ? { outcome, epoch, seq, isStray: false, ack, writerReceipt }
       : undefined;
+  }
   const stray = view.get("strays", id);
-  return stray && { outcome: "ABORTED", ack: stray.ack };
+  return stray && { outcome: "ABORTED", epoch, seq, isStray: true, ack: stray.ack, writerReceipt: undefined };
 };

@@ -9,15 +9,17 @@ import type { Delivery, Preparation } from "../PeerState.ts";
 import { Limits } from "../Limits.ts";
 import { approverRow } from "../registry/ApproverRow.ts";
 import { replaceApprover } from "../registry/Root.ts";
-import { numberKey, rowCodec, type Rows, slotKey } from "../Tables.ts";
+import { numberKey, slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { answerConfirmed } from "./Answers.ts";
+import { writeAudit } from "./Audit.ts";
 import { assemble, type Certificate, isComplete, statementsInOrder } from "./Certificate.ts";
-import { decisionOf } from "./Decision.ts";
+import { type Decision, decisionOf } from "./Decision.ts";
 import type { MessageOf } from "./Message.ts";
 import { noteApplied } from "./OwnRequest.ts";
 import { release } from "./Preparations.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
+import { reacknowledge } from "./Reacknowledge.ts";
 import { ownFault } from "./Readiness.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
@@ -26,9 +28,6 @@ const DELIVER_MILLIS = 1_000;
 const PRUNE_MILLIS = 50;
 /** Acknowledgements in one message. */
 const ACKS = Limits.preparations;
-const AUDIT_TAG = "CUSTODY_AUDIT_V1";
-/** Until integrity keys can be rotated there is one. */
-const INTEGRITY_KEY_VERSION = 1;
 
 interface Committed {
   readonly id: Digest;
@@ -182,33 +181,12 @@ const recordAcknowledged = (turn: Turn, seq: number, ack: SignedStatement): void
   concludeDelivery(turn, seq);
 };
 
-/** Exactly one audit row for each applied proposal, written from the proposal alone (S32). */
-const writeAudit = (turn: Turn, id: Digest, proposal: Proposal): void => {
-  const { audit } = turn.state;
-  const { effects } = proposal;
-  const row: Rows["audit"] = {
-    id,
-    peerId: turn.self,
-    integrityKeyVersion: INTEGRITY_KEY_VERSION,
-    seq: audit.seq + 1,
-    prevHash: audit.hash,
-    timestamp: turn.now,
-    event: proposal.kind === "METADATA" ? "APPROVER_METADATA_REPLACED" : "APPROVER_REGISTERED",
-    actor: proposal.actor,
-    approverRef: effects.ref,
-    metadataRevision: effects.newRevision,
-    request: proposal.request,
-    outcome: "APPLIED",
-  };
-  turn.write({ op: "insert", table: "audit", key: numberKey(row.seq), row });
-  turn.state.audit = { seq: row.seq, hash: turn.context.crypto.digest(AUDIT_TAG, rowCodec("audit"), row) };
-};
-
 /** A certificate from another member: verified and applied in one go, or answered again from what is stored. */
 export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">): void => {
-  if (ownFault(turn) !== undefined) return;
+  // Who is recovering takes outcomes from the offer of a whole registry, never from one certificate (4i).
+  if (ownFault(turn) !== undefined || turn.state.recovery !== undefined) return;
   const { crypto, view } = turn.context;
-  const again: Array<SignedStatement> = [];
+  const again = new Map<Digest, Decision>();
   const fresh = new Map<Digest, Committed>();
   for (const certificate of message.certificates) {
     const { proposal } = certificate;
@@ -216,13 +194,16 @@ export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">)
     const preparation = turn.state.preparations.get(id);
     // What is prepared is not applied: the common way reads no row.
     const decision = preparation === undefined ? decisionOf(view, id, proposal) : undefined;
-    if (decision !== undefined) again.push(...(decision.ack === undefined ? [] : [decision.ack]));
+    if (decision !== undefined) again.set(id, decision);
     else if (!isComplete(crypto, turn.membership, id, certificate)) continue;
     else if (preparation === undefined) forgotten(turn, certificate);
     else if (isFree(turn, preparation, message.acks)) fresh.set(id, { id, certificate });
     if (fresh.has(id)) for (const receipt of certificate.receipts) turn.noteSeen(receipt);
   }
-  const acks = [...again];
+  const acks: Array<SignedStatement> = [];
+  reacknowledge(turn, again, (all) => {
+    for (const { ack } of all.values()) if (ack !== undefined) acks.push(ack);
+  });
   if (turn.state.quarantine === undefined) apply(turn, [...fresh.values()], (signed) => acks.push(...signed));
   turn.whenSigned(() => {
     if (acks.length > 0) turn.send(from, { _tag: "CommitAcks", statements: acks });

@@ -270,7 +270,7 @@ const pin = (turn: Turn, pinned: Rows["topology"]): void => {
   turn.state.chain = { incarnation: FIRST_INCARNATION, batchNo: 0, hash: membership.digest };
   turn.write({ op: "insert", table: "topology", key: SELF, row: pinned });
   for (const peerId of turn.others) {
-    const row = { peerId, incarnation: FIRST_INCARNATION, newest: undefined };
+    const row = { peerId, incarnation: FIRST_INCARNATION, newest: undefined, restored: undefined };
     turn.edit("seen").set(peerId, row);
     turn.write({ op: "insert", table: "seen", key: numberKey(peerId), row });
   }

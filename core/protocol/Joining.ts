@@ -12,7 +12,7 @@ import type { Turn } from "../Turn.ts";
 import { acknowledgeLate } from "./Delivery.ts";
 import type { Ready } from "./Message.ts";
 import { ask, nonceFor, ownFault } from "./Readiness.ts";
-import { quarantineIfBehind } from "./Rollback.ts";
+import { isKnownLife, quarantineIfBehind } from "./Rollback.ts";
 
 const JOIN_AGAIN_MILLIS = 500;
 /** When a founder asks: by then the others have mostly pinned the topology too. */
@@ -50,8 +50,9 @@ export const onJoinAnswer = (turn: Turn, from: PeerId, ready: Ready): void => {
   if (ready.peerId !== from || ownFault(turn) !== undefined) return;
   if (joinNonce === undefined || ready.nonce !== nonceFor(turn, joinNonce, from)) return;
   if (ready.sealed || !ready.integrityOk || ready.topologyDigest !== turn.membership.digest) return;
+  const isKnown = isKnownLife(turn, ready.recorded);
   quarantineIfBehind(turn, ready.seen);
-  if (ownFault(turn) !== undefined) return;
+  if (ownFault(turn) !== undefined || !isKnown) return;
   turn.edit("unproven").delete(from);
   if (turn.isJoining) return;
   turn.state.joinNonce = undefined;

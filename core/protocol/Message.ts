@@ -23,16 +23,34 @@ import { certificateCodec } from "./Certificate.ts";
 import { forwardCodec } from "./Forward.ts";
 import { cardCodec } from "./GenesisCard.ts";
 import { proposalCodec } from "./Proposal.ts";
+import { signedRestorationCodec } from "./Restoration.ts";
+import { snapshotItemCodec } from "./Snapshot.ts";
 import { signedHeaderCodec, signedStatementCodec } from "./Statement.ts";
 import { pinnedCodec } from "./Topology.ts";
 
 const statements = list(signedStatementCodec, Limits.preparations * 2);
 
-/** What a peer remembers of another: its incarnation, and the newest batch it has seen signed. */
-export const seenCodec = record({ peerId: uint, incarnation: uint, newest: nullable(signedHeaderCodec) });
+/**
+ * What a peer remembers of another: its incarnation with the announcement that raised it, and the newest batch of
+ * that incarnation it has seen signed.
+ */
+export const seenCodec = record({
+  peerId: uint,
+  incarnation: uint,
+  newest: nullable(signedHeaderCodec),
+  /** Absent for who was never restored. */
+  restored: nullable(signedRestorationCodec),
+});
 export type Seen = TypeOf<typeof seenCodec>;
 
 export const peerModes = ["joining", "active", "recovering", "promoting", "quarantined"] as const;
+
+const livesCodecs = {
+  /** The sender's own last restore, which the receiver records before it answers or believes anything. */
+  restored: nullable(signedRestorationCodec),
+  /** The last restore of the receiver's that the sender has on record. */
+  recorded: nullable(signedRestorationCodec),
+};
 
 const readyCodec = record({
   nonce: digest,
@@ -51,9 +69,11 @@ const readyCodec = record({
   uncommitted: uint,
   refusals: uint,
   registryRoot: digest,
+  approvers: uint,
   clock: uint,
   /** The newest batch of the receiver's that the sender has seen, so that nobody comes back with less. */
   seen: nullable(signedHeaderCodec),
+  ...livesCodecs,
 });
 export type Ready = TypeOf<typeof readyCodec>;
 
@@ -105,6 +125,7 @@ export const messageCodec = union({
     configDigest: digest,
     /** As in `Ready`. */
     seen: nullable(signedHeaderCodec),
+    ...livesCodecs,
   }),
   Ready: readyCodec,
   Forward: record({ forward: forwardCodec }),
@@ -134,6 +155,18 @@ export const messageCodec = union({
   }),
   /** Abort votes known to the sender, at least one of them a refusal; asks for the receiver's own. */
   AbortRequest: record({ items: batch(abortItemCodec) }),
+  /** A restored member asks one that was not for its outcomes, in the order of the slots, after this key. */
+  SnapshotRequest: record({ recoveryId: digest, nonce: digest, after: text(64) }),
+  SnapshotOffer: record({
+    recoveryId: digest,
+    nonce: digest,
+    after: text(64),
+    /** What the sender's registry is, with nothing undecided in it; the same in every offer of a round. */
+    cutoff: record({ topologyDigest: digest, root: digest, count: uint }),
+    items: batch(snapshotItemCodec),
+    /** Everything up to this key is in `items`; absent where there is no more. */
+    upTo: nullable(text(64)),
+  }),
 });
 export type Message = TypeOf<typeof messageCodec>;
 export type MessageOf<T extends Message["_tag"]> = Extract<Message, { readonly _tag: T }>;

@@ -11,6 +11,7 @@ import { authorize } from "../registry/Authorization.ts";
 import { type Mutation, mutationOf, permissionOf, standingOf } from "../registry/Mutation.ts";
 import { type Rows, slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
+import { isAboutProposal, refusalOf } from "./Abort.ts";
 import { isReceiptFor } from "./Certificate.ts";
 import { markStable } from "./Delivery.ts";
 import { isAttested, requestLineOf } from "./Forward.ts";
@@ -124,6 +125,7 @@ export const onPrepare = (
   actors: ReadonlyArray<ActorCheck>,
 ): void => {
   if (ownFault(turn) !== undefined || turn.isJoining) return;
+  if (turn.state.recovery !== undefined) return refuseAll(turn, from, items);
   const earlier: Array<SignedStatement> = [];
   const accepted: Array<Reservation> = [];
   const refused: Array<Refusing> = [];
@@ -154,6 +156,21 @@ export const onPrepare = (
   });
   vote(turn, from, earlier, accepted, refused);
   if (from === turn.membership.writer) markStable(turn, stableSeq);
+};
+
+/** Who is recovering votes for nothing; what is open ends the sooner, and the others can offer their registry. */
+const refuseAll = (turn: Turn, from: PeerId, items: ReadonlyArray<PrepareItem>): void => {
+  const earlier: Array<SignedStatement> = [];
+  const refused: Array<Refusing> = [];
+  for (const item of items) {
+    const id = proposalId(turn.context.crypto, item.proposal);
+    if (!isAboutProposal(turn, id, item) || refused.some((each) => each.id === id)) continue;
+    const known = turn.state.refused.get(id)?.votes.get(turn.self);
+    const refusal = known === undefined ? refusalOf(turn, id, item, "RECOVERING", refused) : undefined;
+    if (known !== undefined) earlier.push(known);
+    if (refusal !== undefined) refused.push(refusal);
+  }
+  vote(turn, from, earlier, [], refused);
 };
 
 const vote = (

@@ -10,7 +10,8 @@ import type { MemberFault } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
 import type { Message, MessageOf, Ready, Seen } from "./Message.ts";
 import type { Probe } from "../PeerState.ts";
-import { quarantineIfBehind } from "./Rollback.ts";
+import { noteRestored } from "./Incarnations.ts";
+import { isKnownLife, quarantineIfBehind } from "./Rollback.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
@@ -33,8 +34,14 @@ export const ownFault = (turn: Turn): string | undefined => {
   return undefined;
 };
 
+const RECOVERING = "it is recovering: it was restored and takes the registry from the other members";
+
 /** Why this peer could not take part in a change now: what it lacks itself, or what the others have not shown it yet. */
-const unreadiness = (turn: Turn): string | undefined => ownFault(turn) ?? (turn.isJoining ? JOINING : undefined);
+const unreadiness = (turn: Turn): string | undefined => {
+  const own = ownFault(turn);
+  if (own !== undefined) return own;
+  return turn.state.recovery !== undefined ? RECOVERING : turn.isJoining ? JOINING : undefined;
+};
 
 /** Each member gets a nonce of its own, so that none can answer in the name of another. */
 export const nonceFor = (turn: Turn, nonce: Digest, peerId: PeerId): Digest =>
@@ -59,24 +66,37 @@ export const ask = (turn: Turn, nonce: Digest, members: Iterable<PeerId>): void 
   const topologyDigest = turn.membership.digest;
   for (const peerId of members) {
     const own = nonceFor(turn, nonce, peerId);
-    const seen = turn.state.seen.get(peerId)?.newest;
-    turn.send(peerId, { _tag: "ReadyProbe", nonce: own, topologyDigest, configDigest, seen });
+    const known = turn.state.seen.get(peerId);
+    turn.send(peerId, {
+      _tag: "ReadyProbe",
+      nonce: own,
+      topologyDigest,
+      configDigest,
+      seen: known?.newest,
+      restored: turn.state.restored,
+      recorded: known?.restored,
+    });
   }
 };
 
 /** The answer to a probe; a sealed peer answers too, unsigned, and is only ever believed to be unready. */
-export const onReadyProbe = (turn: Turn, from: PeerId, { nonce, seen }: MessageOf<"ReadyProbe">): void => {
+export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"ReadyProbe">): void => {
   const { state, context } = turn;
   if (state.peer === undefined) return;
   const { membership } = state;
-  if (membership !== undefined && ownFault(turn) === undefined) quarantineIfBehind(turn, seen);
-  const message: Message = {
+  if (membership !== undefined && ownFault(turn) === undefined) {
+    noteRestored(turn, from, message.restored);
+    isKnownLife(turn, message.recorded);
+    quarantineIfBehind(turn, message.seen);
+  }
+  const known = turn.state.seen.get(from);
+  const answer: Message = {
     _tag: "Ready",
-    nonce,
+    nonce: message.nonce,
     peerId: state.peer.peerId,
     topologyDigest: membership?.digest,
     configDigest: context.settings.configDigest,
-    mode: state.quarantine !== undefined ? "quarantined" : turn.isJoining ? "joining" : "active",
+    mode: modeOf(turn),
     sealed: !state.unsealed,
     integrityOk: state.integrityFault === undefined,
     incarnation: state.chain.incarnation,
@@ -87,10 +107,18 @@ export const onReadyProbe = (turn: Turn, from: PeerId, { nonce, seen }: MessageO
     uncommitted: state.preparations.size,
     refusals: state.refused.size,
     registryRoot: context.crypto.setDigest(state.registry.set),
+    approvers: state.registry.approvers,
     clock: turn.now,
-    seen: state.seen.get(from)?.newest,
+    seen: known?.newest,
+    restored: state.restored,
+    recorded: known?.restored,
   };
-  turn.send(from, message);
+  turn.send(from, answer);
+};
+
+const modeOf = ({ state, isJoining }: Turn): Ready["mode"] => {
+  if (state.quarantine !== undefined) return "quarantined";
+  return state.recovery !== undefined ? "recovering" : isJoining ? "joining" : "active";
 };
 
 /** Why a member that answered could not take part, or undefined. */

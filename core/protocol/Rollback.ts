@@ -5,6 +5,7 @@
  */
 import type { Turn } from "../Turn.ts";
 import { numberKey } from "../Tables.ts";
+import { isAnnounced, type SignedRestoration } from "./Restoration.ts";
 import {
   BATCH_TAG,
   batchHeaderCodec,
@@ -39,4 +40,21 @@ export const quarantineIfBehind = (turn: Turn, seen: SignedHeader | undefined): 
   if (stored?.signature === signature && stored.header.root === header.root) return;
   if (peer !== undefined && crypto.verify(peer.identityKey, BATCH_TAG, batchHeaderCodec, header, signature))
     turn.quarantine(`this peer signed batch ${header.batchNo} and does not remember it`);
+};
+
+/**
+ * Whether a member has exactly this life of this peer on record. One it knows of a later life, or of another one of
+ * the same number, shows that this disk is from before a restore: that puts the peer in quarantine, or makes it
+ * announce a higher one if it is being restored just now (its clock was set back).
+ */
+export const isKnownLife = (turn: Turn, recorded: SignedRestoration | undefined): boolean => {
+  const { restored, recovery } = turn.state;
+  if (recorded?.restoration.recoveryId === restored?.restoration.recoveryId) return true;
+  const theirs = recorded?.restoration.incarnation ?? 0;
+  if (recorded === undefined || recorded.restoration.peerId !== turn.self || theirs < turn.state.chain.incarnation)
+    return false;
+  if (!isAnnounced(turn.context.crypto, turn.membership, recorded)) return false;
+  if (recovery !== undefined) turn.state.recovery = { ...recovery, outbid: Math.max(theirs, recovery.outbid ?? 0) };
+  else turn.quarantine(`this peer was restored as incarnation ${theirs} and does not remember it`);
+  return false;
 };

@@ -14,7 +14,9 @@ import { type Decision, decisionOf } from "./Decision.ts";
 import { commitCompleted, stableSeq } from "./Delivery.ts";
 import type { MessageOf, PrepareItem, SettleItem } from "./Message.ts";
 import { resolveDelay } from "./Preparations.ts";
-import { proposalId } from "./Proposal.ts";
+import { isSuperseded } from "./Incarnations.ts";
+import { type Proposal, proposalId } from "./Proposal.ts";
+import { reacknowledge } from "./Reacknowledge.ts";
 import { ownFault } from "./Readiness.ts";
 import { refuse, type Refusing } from "./Refusals.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
@@ -151,23 +153,33 @@ export const onSettleQuery = (turn: Turn, from: PeerId, message: MessageOf<"Sett
   if (quarantineIfForgotten(turn, receipts)) return;
   for (const [id, item] of asked) {
     if (turn.state.preparations.has(id) || turn.state.refused.has(id)) continue;
-    const decision = decisionOf(view, id, item.proposal);
-    const isDemanded = message.demandFinal && from === item.proposal.writer;
+    const decision = turn.state.recovery === undefined ? decisionOf(view, id, item.proposal) : undefined;
     if (decision !== undefined) decided.set(id, decision);
-    else if (!turn.isJoining && (isDemanded || turn.now > item.proposal.expiresAt)) {
-      const refusal = refusalOf(turn, id, item, isDemanded ? "ABANDONED" : "EXPIRED", refusing);
+    else {
+      const code = turn.isJoining ? undefined : finalCode(turn, item.proposal, message.demandFinal && from);
+      const refusal = code === undefined ? undefined : refusalOf(turn, id, item, code, refusing);
       if (refusal !== undefined) refusing.push(refusal);
     }
   }
   refuse(turn, refusing, () => undefined);
-  turn.whenSigned(() => {
-    const items = message.items.map(({ proposal }): AnswerItem => {
-      const id = proposalId(crypto, proposal);
-      return asked.has(id) ? answerFor(turn, id, decided.get(id)) : { proposalId: id, ...UNKNOWN };
-    });
-    turn.send(from, { _tag: "SettleAnswer", nonce: message.nonce, items });
-    sendApplied(turn, from, decided);
-  });
+  reacknowledge(turn, decided, (all) =>
+    turn.whenSigned(() => {
+      const items = message.items.map(({ proposal }): AnswerItem => {
+        const id = proposalId(crypto, proposal);
+        return asked.has(id) ? answerFor(turn, id, all.get(id)) : { proposalId: id, ...UNKNOWN };
+      });
+      turn.send(from, { _tag: "SettleAnswer", nonce: message.nonce, items });
+      sendApplied(turn, from, all);
+    }),
+  );
+};
+
+/** Why somebody who knows nothing of a proposal refuses it for good when asked; undefined while it may still vote for it. */
+const finalCode = (turn: Turn, proposal: Proposal, demandedBy: PeerId | false): string | undefined => {
+  if (turn.state.recovery !== undefined) return "RECOVERING";
+  if (demandedBy === proposal.writer) return "ABANDONED";
+  if (isSuperseded(turn, proposal)) return "WRONG_INCARNATION";
+  return turn.now > proposal.expiresAt ? "EXPIRED" : undefined;
 };
 
 export const onSettleAnswer = (turn: Turn, { items }: MessageOf<"SettleAnswer">): void =>

@@ -1,0 +1,24 @@
+/** Everybody who waits for an answer of this peer, for when it can give none any more. */
+import type { Turn } from "../Turn.ts";
+import { answerRejected, callersOf, leftOpen } from "./Answers.ts";
+import { callerOfQueued, unavailable } from "./Coordinator.ts";
+
+/** Tells everybody who waits; what was reserved or applied is on disk and is taken up again later. */
+export const forgetCallers = (turn: Turn, reason: string): void => {
+  turn.state.verdict = undefined;
+  turn.state.probe = undefined;
+  const refusal = unavailable([{ peerId: turn.state.peer?.peerId ?? 0, reason }], undefined);
+  for (const requestId of turn.state.readinessWaiters)
+    turn.reply(requestId, { _tag: "Readiness", faults: refusal.members });
+  turn.state.readinessWaiters = [];
+  const { queue, rounds, awaited } = turn.state;
+  for (const queued of queue) answerRejected(turn, callerOfQueued(queued), refusal);
+  for (const round of rounds.values())
+    for (const caller of callersOf(round)) answerRejected(turn, caller, leftOpen(refusal, caller));
+  for (const [requestId, { mutation }] of awaited)
+    turn.reply(requestId, { _tag: "Rejected", rejection: leftOpen(refusal, mutation) });
+  turn.state.queue = [];
+  turn.edit("rounds").clear();
+  turn.edit("awaited").clear();
+  turn.edit("collecting").clear();
+};

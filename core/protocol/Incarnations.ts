@@ -1,0 +1,62 @@
+/**
+ * What the others do when a member announces a new life: they record it before
+ * anything else, and from then on its old votes and acknowledgements count no
+ * more. Receipts count at the incarnation their proposal pins, for ever
+ * (protocol.md 4i, S21).
+ */
+import type { PeerId } from "./Topology.ts";
+import { numberKey } from "../Tables.ts";
+import type { Turn } from "../Turn.ts";
+import type { Proposal } from "./Proposal.ts";
+import { isAnnounced, type SignedRestoration } from "./Restoration.ts";
+import type { SignedStatement } from "./Statement.ts";
+
+/**
+ * Records a member's own announcement, in this turn's transaction, if it is higher than what is on record. One that
+ * is equal to that or lower says nothing, whoever made it.
+ */
+export const noteRestored = (turn: Turn, from: PeerId, signed: SignedRestoration | undefined): void => {
+  const known = turn.state.seen.get(from);
+  if (signed === undefined || known === undefined || signed.restoration.peerId !== from) return;
+  const { incarnation } = signed.restoration;
+  if (incarnation <= known.incarnation || !isAnnounced(turn.context.crypto, turn.membership, signed)) return;
+  const row = { peerId: from, incarnation, newest: undefined, restored: signed };
+  turn.edit("seen").set(from, row);
+  // Flushed before anything is answered that rests on it (D5).
+  turn.write({ op: "replace", table: "seen", key: numberKey(from), row });
+  forgetOldVotes(turn, from);
+};
+
+const without = (
+  statements: ReadonlyMap<PeerId, SignedStatement>,
+  peerId: PeerId,
+): ReadonlyMap<PeerId, SignedStatement> => {
+  const left = new Map(statements);
+  left.delete(peerId);
+  return left;
+};
+
+/** What was counted while it was on record counts no more; a pledge stays, whatever refusal it was made on. */
+const forgetOldVotes = (turn: Turn, peerId: PeerId): void => {
+  const { preparations, refused, aborting, outbox, probe } = turn.state;
+  for (const each of preparations.values())
+    if (each.votes.has(peerId)) turn.edit("preparations").set(each.id, { ...each, votes: without(each.votes, peerId) });
+  for (const each of refused.values())
+    if (each.votes.has(peerId)) turn.edit("refused").set(each.id, { ...each, votes: without(each.votes, peerId) });
+  for (const each of aborting.values())
+    if (each.acks.has(peerId)) turn.edit("aborting").set(each.id, { ...each, acks: without(each.acks, peerId) });
+  for (const each of outbox.values())
+    if (each.acks.has(peerId) && !each.isPrunable)
+      turn.edit("outbox").set(each.seq, { ...each, acks: without(each.acks, peerId) });
+  // It was ready in its old life.
+  turn.state.verdict = undefined;
+  if (probe?.answers.has(peerId) === true) {
+    const answers = new Map(probe.answers);
+    answers.delete(peerId);
+    turn.state.probe = { ...probe, answers };
+  }
+};
+
+/** Whether a proposal pins a life of some member that is over: then nobody signs a receipt for it any more. */
+export const isSuperseded = (turn: Turn, { incarnations }: Proposal): boolean =>
+  turn.membership.peerIds.some((peerId, index) => (incarnations[index] ?? 0) < turn.recordedIncarnation(peerId));

@@ -1,0 +1,57 @@
+/**
+ * What is decided here without an acknowledgement of this life: a restored
+ * member took it from others, and its old acknowledgements count no more. It
+ * says so when somebody asks, once (protocol.md 4i).
+ */
+import type { Digest } from "../Digest.ts";
+import { slotKey } from "../Tables.ts";
+import type { Turn } from "../Turn.ts";
+import type { Decision } from "./Decision.ts";
+import type { SignedStatement } from "./Statement.ts";
+
+const isOwed = (turn: Turn, { ack }: Decision): boolean =>
+  turn.state.restored !== undefined && !turn.isJoining && ack?.header.incarnation !== turn.state.chain.incarnation;
+
+/**
+ * Signs an acknowledgement for each of the decisions that has none, and hands all of them on, with the
+ * acknowledgement as far as there is one.
+ */
+export const reacknowledge = (
+  turn: Turn,
+  decided: ReadonlyMap<Digest, Decision>,
+  run: (decided: ReadonlyMap<Digest, Decision>) => void,
+): void => {
+  const owed = [...decided].filter(([, decision]) => isOwed(turn, decision));
+  if (owed.length === 0) return run(decided);
+  const drafts = owed.map(([proposalId, { outcome, seq }]) => ({
+    kind: outcome === "APPLIED" ? ("COMMIT_ACK" as const) : ("ABORT_ACK" as const),
+    proposalId,
+    seq,
+    detail: "",
+  }));
+  turn.sign(drafts, (acks) => {
+    const all = new Map(decided);
+    owed.forEach(([id, decision], index) => {
+      const ack = acks[index];
+      if (ack === undefined) return;
+      record(turn, id, decision, ack);
+      all.set(id, { ...decision, ack });
+    });
+    run(all);
+  });
+};
+
+const record = (
+  turn: Turn,
+  id: Digest,
+  { epoch, seq, outcome, isStray, writerReceipt }: Decision,
+  ack: SignedStatement,
+): void =>
+  isStray
+    ? turn.write({ op: "replace", table: "strays", key: id, row: { ack } })
+    : turn.write({
+        op: "replace",
+        table: "slots",
+        key: slotKey(epoch, seq),
+        row: { proposalId: id, outcome, ack, writerReceipt },
+      });

@@ -1,0 +1,318 @@
+/**
+ * A declared restore: this peer's disk is older than what it once said, or may
+ * be. It gives up what was undecided, announces a new life, and signs nothing
+ * until every other member has that on record. Then it may refuse what its old
+ * life left open, but votes for nothing and applies nothing: it takes the
+ * registry as it is at members that were not restored, compares what it comes
+ * to, and is one of them again (protocol.md 3.1, 4f, 4i; S21, S26).
+ */
+import type { Digest } from "../Digest.ts";
+import { replaceApprover } from "../registry/Root.ts";
+import type { PeerState, Recovery, Transfer } from "../PeerState.ts";
+import { type Rejection, rejection } from "../Rejection.ts";
+import { numberKey, SELF } from "../Tables.ts";
+import type { Turn } from "../Turn.ts";
+import { forgetCallers } from "./Callers.ts";
+import { decisionOf } from "./Decision.ts";
+import { highProofOf } from "./HighSlot.ts";
+import { join, takeUp } from "./Joining.ts";
+import type { MessageOf, Ready } from "./Message.ts";
+import { ask, nonceFor, ownFault } from "./Readiness.ts";
+import { type Restoration, restorationCodec, RESTORATION_TAG, restorationHash } from "./Restoration.ts";
+import { installOffer } from "./SnapshotInstall.ts";
+import { isAuthentic, signerOf } from "./Statement.ts";
+import type { PeerId } from "./Topology.ts";
+
+const RECOVER_MILLIS = 500;
+/** How long a round waits for the answers of all members. */
+const ROUND_MILLIS = 2_000;
+/** When a page is asked for again, and when the helper is given up. */
+const ASK_AGAIN_MILLIS = 1_000;
+const SILENT_MILLIS = 5_000;
+/** Approvers read in one turn, when the root is computed from them. */
+const SUM_ROWS = 256;
+
+/** A recovery that has yet to begin. */
+export const freshRecovery = (waitsFor: string, distrusted: ReadonlySet<PeerId> = new Set()): Recovery => ({
+  nonce: undefined,
+  startedAt: 0,
+  answers: new Map(),
+  transfer: undefined,
+  outbid: undefined,
+  distrusted,
+  waitsFor,
+});
+
+const UNRECORDED = "not every member has the restore on record yet";
+
+// Declaring.
+
+const declareRefusal = ({ state }: Turn): Rejection | undefined => {
+  const { peer, membership, integrityFault } = state;
+  if (peer === undefined)
+    return rejection("NOT_INITIALIZED", "This peer is not initialized.", "There is nothing to restore yet.");
+  if (integrityFault !== undefined)
+    return rejection(
+      "INTEGRITY_FAILURE",
+      "The stored records of this peer do not hold, so nothing can be built on them.",
+      "Put back a backup of its data folder that is whole, however old, and declare the restore then.",
+    );
+  if (membership === undefined)
+    return rejection(
+      "RESTORE_IMPOSSIBLE",
+      "This peer belongs to no cluster yet, as far as its disk knows.",
+      "Let it take part in the founding; if the cluster was founded, it will be told so.",
+    );
+  if (membership.peerIds.length === 1)
+    return rejection(
+      "RESTORE_IMPOSSIBLE",
+      "A cluster of one has no other member to take the registry from.",
+      "Nobody can say what a backup of it lacks; register again what is missing.",
+    );
+  return undefined;
+};
+
+/** Begins at once, or with the unseal where this peer is sealed: before it can sign anything as what it was. */
+export const onDeclareRestore = (turn: Turn, requestId: string): void => {
+  const refusal = declareRefusal(turn);
+  if (refusal !== undefined) return turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
+  if (!turn.state.unsealed) {
+    turn.state.isDeclared = true;
+    return turn.reply(requestId, { _tag: "Restoring", incarnation: undefined });
+  }
+  begin(turn, 0);
+  turn.reply(requestId, { _tag: "Restoring", incarnation: turn.state.chain.incarnation });
+};
+
+/** The peer was unsealed: carries out what was declared while it was sealed. */
+export const beginDeclared = (turn: Turn): void => {
+  if (!turn.state.isDeclared) return;
+  turn.state.isDeclared = false;
+  if (declareRefusal(turn) === undefined) begin(turn, 0);
+};
+
+/** Somebody has an equal or higher incarnation of this peer on record: it takes one above that. */
+export const raiseIfOutbid = (turn: Turn): void => {
+  const outbid = turn.state.recovery?.outbid;
+  if (outbid !== undefined) begin(turn, outbid);
+};
+
+/** Starts a new life, whatever the last one had come to. */
+const begin = (turn: Turn, above: number): void => {
+  const { signer, crypto, entropy, now } = turn.context;
+  if (signer === undefined) return;
+  forgetCallers(turn, "it is recovering");
+  const { chain, restored } = turn.state;
+  const restoration: Restoration = {
+    topologyDigest: turn.membership.digest,
+    peerId: turn.self,
+    incarnation: Math.max(now, 1 + Math.max(above, chain.incarnation)),
+    // Nobody asks itself, so no probe of this step has the same.
+    recoveryId: nonceFor(turn, entropy, turn.self),
+  };
+  const signature = signer.sign(RESTORATION_TAG, restorationCodec, restoration);
+  const op = restored === undefined ? "insert" : "replace";
+  turn.write({ op, table: "restore", key: SELF, row: { restoration, signature, recovering: true } });
+  dropUndecided(turn);
+  turn.state.restored = { restoration, signature };
+  turn.state.chain = {
+    incarnation: restoration.incarnation,
+    batchNo: chain.batchNo,
+    hash: restorationHash(crypto, restoration),
+  };
+  turn.state.quarantine = undefined;
+  turn.state.recovery = freshRecovery(UNRECORDED);
+  turn.state.unproven = new Set(turn.others);
+  turn.state.joinNonce = undefined;
+  join(turn);
+  recover(turn);
+};
+
+/** Every row that is not final: what becomes of it is for the others to say. */
+const dropUndecided = (turn: Turn): void => {
+  const { preparations, refused, aborting, outbox } = turn.state;
+  for (const key of preparations.keys()) turn.write({ op: "remove", table: "preparations", key });
+  for (const key of refused.keys()) turn.write({ op: "remove", table: "refusals", key });
+  for (const key of aborting.keys()) turn.write({ op: "remove", table: "aborts", key });
+  for (const seq of outbox.keys()) turn.write({ op: "remove", table: "outbox", key: numberKey(seq) });
+  turn.edit("preparations").clear();
+  turn.edit("refused").clear();
+  turn.edit("aborting").clear();
+  turn.edit("outbox").clear();
+  turn.edit("locks").clear();
+  turn.state.prunable = 0;
+};
+
+// Asking all.
+
+/** Sees to it that a recovery goes on. */
+export const recover = (turn: Turn): void => {
+  if (turn.state.recovery !== undefined) turn.arm("recover", 1);
+};
+
+export const onRecoverTimer = (turn: Turn): void => {
+  const { recovery } = turn.state;
+  if (recovery === undefined || ownFault(turn) !== undefined) return;
+  turn.arm("recover", RECOVER_MILLIS);
+  if (turn.isJoining) return waitFor(turn, UNRECORDED);
+  const { transfer } = recovery;
+  if (transfer === undefined) return askAll(turn, recovery);
+  if (transfer.sum !== undefined) return sumUp(turn, transfer, transfer.sum);
+  if (turn.elapsed - transfer.movedAt >= SILENT_MILLIS)
+    return waitFor(turn, `peer ${transfer.helper} does not go on with its offer`);
+  if (turn.elapsed - transfer.askedAt >= ASK_AGAIN_MILLIS) requestMore(turn, transfer);
+};
+
+/** Ends the round; the next one begins with the timer. */
+const waitFor = (turn: Turn, waitsFor: string, distrusted: PeerId | undefined = undefined): void => {
+  const { recovery } = turn.state;
+  if (recovery === undefined) return;
+  const doubts = new Set(recovery.distrusted);
+  if (distrusted !== undefined) doubts.add(distrusted);
+  turn.state.recovery = freshRecovery(waitsFor, doubts);
+};
+
+const askAll = (turn: Turn, recovery: Recovery): void => {
+  if (recovery.nonce !== undefined && turn.elapsed - recovery.startedAt < ROUND_MILLIS) return;
+  const nonce = turn.context.entropy;
+  const waitsFor = recovery.nonce === undefined ? recovery.waitsFor : silentOnes(turn, recovery);
+  turn.state.recovery = { ...recovery, nonce, startedAt: turn.elapsed, answers: new Map(), waitsFor };
+  ask(turn, nonce, turn.others);
+};
+
+const silentOnes = (turn: Turn, { answers }: Recovery): string =>
+  turn.others
+    .filter((peerId) => !answers.has(peerId))
+    .map((peerId) => `peer ${peerId} does not answer`)
+    .join("; ");
+
+/** What a member has, asked by a peer that is recovering. */
+export const onMemberAnswer = (turn: Turn, from: PeerId, ready: Ready): void => {
+  const { recovery } = turn.state;
+  if (recovery?.nonce === undefined || recovery.transfer !== undefined || ownFault(turn) !== undefined) return;
+  if (ready.peerId !== from || recovery.answers.has(from)) return;
+  if (ready.nonce !== nonceFor(turn, recovery.nonce, from)) return;
+  const answers = new Map(recovery.answers).set(from, ready);
+  turn.state.recovery = { ...recovery, answers };
+  if (answers.size === turn.others.length) conclude(turn, [...answers.values()]);
+};
+
+/** Why nothing can be taken over yet as far as this member goes, or undefined. */
+const hindrance = (turn: Turn, ready: Ready): string | undefined => {
+  if (ready.sealed) return "it is sealed";
+  if (!ready.integrityOk) return "its stored records do not hold";
+  if (ready.topologyDigest !== turn.membership.digest) return "it belongs to another topology";
+  if (ready.recorded?.restoration.recoveryId !== turn.state.restored?.restoration.recoveryId)
+    return "it has not recorded the restore";
+  if (ready.mode !== "active" && ready.mode !== "recovering") return `it is ${ready.mode}`;
+  return ready.mode === "active" && ready.uncommitted > 0 ? "something is undecided there" : undefined;
+};
+
+/** All have answered: takes the registry of one whose contents every other active member has too. */
+const conclude = (turn: Turn, answers: ReadonlyArray<Ready>): void => {
+  for (const ready of answers) noteHighest(turn, ready);
+  for (const ready of answers) {
+    const found = hindrance(turn, ready);
+    if (found !== undefined) return waitFor(turn, `peer ${ready.peerId}: ${found}`);
+  }
+  const offering = answers.filter((ready) => ready.mode === "active");
+  const [first] = offering;
+  if (first === undefined) return waitFor(turn, "every other member is recovering too, so nobody has the registry");
+  const { registryRoot: root, approvers: count } = first;
+  if (offering.some((each) => each.registryRoot !== root || each.approvers !== count))
+    return waitFor(turn, "the other members do not have the same registry yet");
+  const trusted = offering.filter((each) => turn.state.recovery?.distrusted.has(each.peerId) === false);
+  if (trusted.length === 0 && turn.state.recovery !== undefined)
+    turn.state.recovery = { ...turn.state.recovery, distrusted: new Set() };
+  const helper = (trusted[0] ?? first).peerId;
+  requestMore(turn, {
+    helper,
+    root,
+    count,
+    after: "",
+    undone: false,
+    sum: undefined,
+    movedAt: turn.elapsed,
+    askedAt: turn.elapsed,
+  });
+};
+
+/** A restored writer must not use a slot again that somebody has seen it use. */
+const noteHighest = (turn: Turn, { highSeq, highSeqProof: proof }: Ready): void => {
+  if (proof === undefined || highSeq <= turn.state.highSeq || proof.statement.seq !== highSeq) return;
+  if (proof.statement.kind !== "RECEIPT" || signerOf(proof) !== turn.membership.writer) return;
+  if (isAuthentic(turn.context.crypto, turn.membership, proof)) turn.noteSlot(highSeq, proof);
+};
+
+// Taking over.
+
+const requestMore = (turn: Turn, transfer: Transfer): void => {
+  const { recovery, restored } = turn.state;
+  if (recovery?.nonce === undefined || restored === undefined) return;
+  const { recoveryId } = restored.restoration;
+  const { helper, after } = transfer;
+  const waitsFor = `takes the registry from peer ${helper}`;
+  turn.state.recovery = { ...recovery, transfer: { ...transfer, askedAt: turn.elapsed }, waitsFor };
+  turn.send(helper, { _tag: "SnapshotRequest", recoveryId, nonce: recovery.nonce, after });
+};
+
+export const onSnapshotOffer = (turn: Turn, from: PeerId, offer: MessageOf<"SnapshotOffer">): void => {
+  const { recovery, restored } = turn.state;
+  const transfer = recovery?.transfer;
+  if (recovery === undefined || transfer === undefined || ownFault(turn) !== undefined || turn.isJoining) return;
+  if (from !== transfer.helper || transfer.sum !== undefined || offer.after !== transfer.after) return;
+  if (offer.recoveryId !== restored?.restoration.recoveryId || offer.nonce !== recovery.nonce) return;
+  const { topologyDigest, root, count } = offer.cutoff;
+  if (topologyDigest !== turn.membership.digest || root !== transfer.root || count !== transfer.count)
+    return waitFor(turn, `peer ${from} offers another registry than it had`, from);
+  const installed = installOffer(turn, offer);
+  if (installed === undefined) return waitFor(turn, `peer ${from} offers what does not hold`, from);
+  const undone = transfer.undone || installed.undone;
+  const next = { ...transfer, undone, movedAt: turn.elapsed };
+  if (offer.upTo !== undefined) return requestMore(turn, { ...next, after: offer.upTo });
+  if (undone) return requestMore(turn, { ...next, after: "", undone: false });
+  const sum = { after: "", set: turn.context.crypto.emptySet, count: 0 };
+  turn.state.recovery = { ...recovery, transfer: { ...next, sum } };
+  recover(turn);
+};
+
+/** Reads the registry as it is now on this disk, a part at a time, and holds it against what was offered. */
+const sumUp = (turn: Turn, transfer: Transfer, sum: NonNullable<Transfer["sum"]>): void => {
+  const { recovery } = turn.state;
+  const { crypto, view } = turn.context;
+  if (recovery === undefined) return;
+  const page = view.scan("approvers", sum.after, SUM_ROWS);
+  let { set } = sum;
+  for (const { row } of page) set = replaceApprover(crypto, set, undefined, row);
+  const count = sum.count + page.length;
+  const last = page.at(-1);
+  if (last !== undefined && page.length === SUM_ROWS) {
+    turn.state.recovery = { ...recovery, transfer: { ...transfer, sum: { after: last.key, set, count } } };
+    return recover(turn);
+  }
+  if (crypto.setDigest(set) !== transfer.root || count !== transfer.count)
+    return waitFor(turn, `what peer ${transfer.helper} offers does not come to its root`, transfer.helper);
+  finish(turn, { set, approvers: count });
+};
+
+/** The one step in which the registry becomes visible and this peer a member like any other. */
+const finish = (turn: Turn, registry: PeerState["registry"]): void => {
+  const { restored, refused, highSeq } = turn.state;
+  const { view } = turn.context;
+  if (restored === undefined) return;
+  turn.write({ op: "replace", table: "restore", key: SELF, row: { ...restored, recovering: false } });
+  turn.state.registry = registry;
+  turn.state.recovery = undefined;
+  turn.state.highProof = highProofOf(view, turn.membership, highSeq);
+  for (const { id, proposal } of refused.values()) if (isDecided(turn, id, proposal)) forgetRefusal(turn, id);
+  takeUp(turn);
+};
+
+const isDecided = (turn: Turn, id: Digest, proposal: { readonly epoch: number; readonly seq: number }): boolean =>
+  decisionOf(turn.context.view, id, proposal) !== undefined;
+
+/** What it was refused for has come to an end elsewhere, and that is what counts. */
+const forgetRefusal = (turn: Turn, id: Digest): void => {
+  turn.edit("refused").delete(id);
+  turn.write({ op: "remove", table: "refusals", key: id });
+};

@@ -1,0 +1,41 @@
+/**
+ * What a member gives to one that was restored: its decided slots with their
+ * certificates, a page at a time, and what its registry comes to. It gives
+ * nothing while something is undecided here: that could still change the root
+ * (protocol.md 4f, S26).
+ */
+import type { Turn } from "../Turn.ts";
+import { Limits } from "../Limits.ts";
+import type { MessageOf } from "./Message.ts";
+import { ownFault } from "./Readiness.ts";
+import type { SnapshotItem } from "./Snapshot.ts";
+import type { PeerId } from "./Topology.ts";
+
+export const onSnapshotRequest = (turn: Turn, from: PeerId, message: MessageOf<"SnapshotRequest">): void => {
+  const { state, context } = turn;
+  if (ownFault(turn) !== undefined || turn.isJoining || state.recovery !== undefined) return;
+  // Its new life must be on record here: from then on nothing can be certified without it (D5).
+  if (state.seen.get(from)?.restored?.restoration.recoveryId !== message.recoveryId) return;
+  if (state.preparations.size > 0) return;
+  const { recoveryId, nonce, after } = message;
+  const page = context.view.scan("slots", after, Limits.batchProposals);
+  const last = page.at(-1);
+  turn.send(from, {
+    _tag: "SnapshotOffer",
+    recoveryId,
+    nonce,
+    after,
+    cutoff: {
+      topologyDigest: turn.membership.digest,
+      root: context.crypto.setDigest(state.registry.set),
+      count: state.registry.approvers,
+    },
+    items: page.flatMap(({ key, row: { proposalId, outcome, writerReceipt } }): ReadonlyArray<SnapshotItem> => {
+      // Whoever refused keeps its refusal to itself until it has come to an end.
+      if (outcome === "ABORTED") return [{ key, proposalId, certificate: undefined, writerReceipt }];
+      const certificate = outcome === "APPLIED" ? context.view.get("certificates", proposalId) : undefined;
+      return certificate === undefined ? [] : [{ key, proposalId, certificate, writerReceipt: undefined }];
+    }),
+    upTo: page.length < Limits.batchProposals ? undefined : last?.key,
+  });
+};

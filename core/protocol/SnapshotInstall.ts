@@ -1,0 +1,165 @@
+/**
+ * How a restored member makes its registry that of the others. It walks through
+ * the slots in order, its own beside the offered ones: what both have stays,
+ * what only the offer has is verified and applied, what only this peer has is
+ * taken away, because its old life may have applied what the others aborted.
+ * Nobody reads the registry meanwhile, so the steps are seen as one (protocol.md 4f).
+ */
+import type { Digest } from "../Digest.ts";
+import { approverRef } from "../credential/ApproverRef.ts";
+import { refDigest } from "../credential/SignatureCredential.ts";
+import { approverRow } from "../registry/ApproverRow.ts";
+import { Limits } from "../Limits.ts";
+import { type Rows, slotKey, type TableName } from "../Tables.ts";
+import type { Turn } from "../Turn.ts";
+import { writeAudit } from "./Audit.ts";
+import { type Certificate, isComplete } from "./Certificate.ts";
+import type { MessageOf } from "./Message.ts";
+import { type Effects, proposalId } from "./Proposal.ts";
+import type { SnapshotItem } from "./Snapshot.ts";
+import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
+
+type Offer = MessageOf<"SnapshotOffer">;
+
+/** An offered slot that was looked at and holds. */
+interface Settled {
+  readonly key: string;
+  readonly seq: number;
+  readonly id: Digest;
+  readonly outcome: "APPLIED" | "ABORTED";
+  readonly certificate: Certificate | undefined;
+  /** The writer's receipt, which proves that the slot was used. */
+  readonly proof: SignedStatement;
+}
+
+/** Inserts a row or replaces it, whichever fits what is committed. */
+const put = <T extends TableName>(turn: Turn, table: T, key: string, row: Rows[T]): void => {
+  const op = turn.context.view.get(table, key) === undefined ? "insert" : "replace";
+  turn.write({ op, table, key, row } as Parameters<Turn["write"]>[0]);
+};
+
+/** What was applied, verified by nothing but signatures and digests; undefined where it does not hold. */
+const appliedOf = (
+  turn: Turn,
+  { key, proposalId: id }: SnapshotItem,
+  certificate: Certificate,
+): Settled | undefined => {
+  const { crypto, view } = turn.context;
+  const { proposal, receipts } = certificate;
+  const { epoch, seq, effects } = proposal;
+  const proof = receipts.find((each) => signerOf(each) === turn.membership.writer);
+  if (proof === undefined || slotKey(epoch, seq) !== key || proposalId(crypto, proposal) !== id) return undefined;
+  // What lies here under the same id was verified before it was written.
+  const isVerified = view.get("certificates", id) !== undefined || isComplete(crypto, turn.membership, id, certificate);
+  if (!isVerified || approverRef(effects.id, refDigest(crypto.sha256, effects.descriptor)) !== effects.ref)
+    return undefined;
+  return { key, seq, id, outcome: "APPLIED", certificate, proof };
+};
+
+const abortedOf = (turn: Turn, { key, proposalId: id }: SnapshotItem, proof: SignedStatement): Settled | undefined => {
+  const { kind, proposalId: about, epoch, seq } = proof.statement;
+  const isProof = kind === "RECEIPT" && about === id && slotKey(epoch, seq) === key;
+  return isProof &&
+    signerOf(proof) === turn.membership.writer &&
+    isAuthentic(turn.context.crypto, turn.membership, proof)
+    ? { key, seq, id, outcome: "ABORTED", certificate: undefined, proof }
+    : undefined;
+};
+
+/** Every item of an offer, or undefined where one does not hold or is out of its place. */
+const settledOf = (turn: Turn, { items, after, upTo }: Offer): ReadonlyArray<Settled> | undefined => {
+  const settled: Array<Settled> = [];
+  let last = after;
+  for (const item of items) {
+    const { key, certificate, writerReceipt } = item;
+    if (key <= last || (upTo !== undefined && key > upTo)) return undefined;
+    last = key;
+    const each =
+      certificate !== undefined
+        ? appliedOf(turn, item, certificate)
+        : writerReceipt && abortedOf(turn, item, writerReceipt);
+    if (each === undefined) return undefined;
+    settled.push(each);
+  }
+  return upTo === undefined || upTo > after ? settled : undefined;
+};
+
+/** This peer's own slots from `after` to `upTo`, or to the end. */
+const ownSlots = ({ context: { view } }: Turn, after: string, upTo: string | undefined): Map<string, Rows["slots"]> => {
+  const own = new Map<string, Rows["slots"]>();
+  for (let from = after; ; ) {
+    const page = view.scan("slots", from, Limits.batchProposals);
+    for (const { key, row } of page) if (upTo === undefined || key <= upTo) own.set(key, row);
+    const last = page.at(-1);
+    if (last === undefined || page.length < Limits.batchProposals || (upTo !== undefined && last.key > upTo))
+      return own;
+    from = last.key;
+  }
+};
+
+/** Takes back what no other member has; says whether something was applied. */
+const undo = (turn: Turn, { proposalId: id }: Rows["slots"]): boolean => {
+  const { view } = turn.context;
+  const certificate = view.get("certificates", id);
+  if (certificate === undefined) return false;
+  const { ref, keyIdentity, id: owner } = certificate.proposal.effects;
+  turn.write({ op: "remove", table: "certificates", key: id });
+  if (view.get("approvers", ref) !== undefined) turn.write({ op: "remove", table: "approvers", key: ref });
+  if (view.get("keys", keyIdentity)?.id === owner) turn.write({ op: "remove", table: "keys", key: keyIdentity });
+  return true;
+};
+
+/** The newest revision stands, whichever of an approver's certificates is met first. */
+const putEffects = (turn: Turn, effects: Effects): void => {
+  const { view } = turn.context;
+  const approver = approverRow(effects);
+  const known = view.get("approvers", approver.ref);
+  if (known === undefined || known.revision < approver.revision) put(turn, "approvers", approver.ref, approver);
+  if (view.get("keys", approver.keyIdentity)?.id !== approver.id)
+    put(turn, "keys", approver.keyIdentity, { id: approver.id });
+};
+
+const settle = (
+  turn: Turn,
+  { key, seq, id, outcome, certificate, proof }: Settled,
+  own: Rows["slots"] | undefined,
+): void => {
+  if (certificate !== undefined) {
+    putEffects(turn, certificate.proposal.effects);
+    if (turn.context.view.get("certificates", id) === undefined) {
+      turn.write({ op: "insert", table: "certificates", key: id, row: certificate });
+      writeAudit(turn, id, certificate.proposal);
+    }
+  }
+  turn.noteSlot(seq, proof);
+  turn.state.decidedSeq = Math.max(turn.state.decidedSeq, seq);
+  if (own?.proposalId === id && own.outcome === outcome) return;
+  put(turn, "slots", key, {
+    proposalId: id,
+    outcome,
+    ack: undefined,
+    writerReceipt: outcome === "ABORTED" ? proof : undefined,
+  });
+};
+
+/**
+ * Makes this peer's part of the registry that lies between two slots the offered one.
+ *
+ * @returns whether something was taken away, so that another pass must show that nothing it hid is missing;
+ *   undefined where the offer does not hold, and then nothing is changed
+ */
+export const installOffer = (turn: Turn, offer: Offer): { readonly undone: boolean } | undefined => {
+  const settled = settledOf(turn, offer);
+  if (settled === undefined) return undefined;
+  const own = ownSlots(turn, offer.after, offer.upTo);
+  const offered = new Map(settled.map((each) => [each.key, each]));
+  let undone = false;
+  for (const [key, row] of own) {
+    const other = offered.get(key);
+    const isSame = other?.id === row.proposalId && other.outcome === row.outcome;
+    if (!isSame && row.outcome === "APPLIED") undone = undo(turn, row) || undone;
+    if (other === undefined) turn.write({ op: "remove", table: "slots", key });
+  }
+  for (const each of settled) settle(turn, each, own.get(each.key));
+  return { undone };
+};
