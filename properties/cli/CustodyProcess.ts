@@ -9,7 +9,7 @@ export const custodyScript = fileURLToPath(new URL("../../server/bin/custody.ts"
 const loader = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 
 /** What Node needs to run the script from source. */
-export const loaderArguments = ["--import", loader];
+const loaderArguments = ["--import", loader];
 
 export interface Finished {
   readonly code: number | null;

@@ -1,10 +1,10 @@
-/** A development cluster started by the real command line, and what its ready-file says. */
+/** A development cluster started the way `npm start` starts it, and what its ready-file says. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Schema } from "effect";
-import { custodyScript, loaderArguments } from "./CustodyProcess.ts";
 
 const Ready = Schema.parseJson(
   Schema.Struct({
@@ -40,14 +40,16 @@ export interface DevCluster {
   readonly stop: () => Promise<unknown>;
 }
 
+const startScript = fileURLToPath(new URL("../../server/bin/start.mjs", import.meta.url));
+
 const environment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("CUSTODY_")));
 
 /** Starts `custody dev` on free ports in a folder and waits until it says that it is ready. */
 export const startDevCluster = async (folder: string, ...more: ReadonlyArray<string>): Promise<DevCluster> => {
   const readyFile = join(folder, "ready.json");
-  const args = ["dev", "--data", join(folder, "cluster"), "--ready-file", readyFile, ...more];
-  const child = spawn(process.execPath, [...loaderArguments, custodyScript, ...args], {
+  const args = ["--data", join(folder, "cluster"), "--ready-file", readyFile, ...more];
+  const child = spawn(process.execPath, [startScript, ...args], {
     env: environment(),
     stdio: ["ignore", "pipe", "pipe"],
   });

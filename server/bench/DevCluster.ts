@@ -8,8 +8,8 @@ import { fileURLToPath } from "node:url";
 const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 /** As `npm start` runs it, and as the package ships it. */
 const commands = {
-  source: [...process.execArgv, fromHere("../bin/custody.ts")],
-  built: [fromHere("../../dist/server/bin/custody.js")],
+  source: [fromHere("../bin/start.mjs")],
+  built: [fromHere("../../dist/server/bin/custody.js"), "dev"],
 };
 const STARTED_MILLIS = 120_000;
 
@@ -41,7 +41,7 @@ export const startDevCluster = async (peers: number, form: keyof typeof commands
   const began = performance.now();
   const child = spawn(
     process.execPath,
-    [...commands[form], "dev", "--peers", String(peers), "--port", "0", "--data", data, "--ready-file", readyFile],
+    [...commands[form], "--peers", String(peers), "--port", "0", "--data", data, "--ready-file", readyFile],
     { stdio: ["ignore", "pipe", "pipe"] },
   );
   let printed = "";
