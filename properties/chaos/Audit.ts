@@ -1,0 +1,192 @@
+/**
+ * Judges a run of real peers: replays every durable transaction and everything
+ * callers saw, in the order of one clock, past the checkers of the simulator, and
+ * lets them look at the databases as they were left.
+ */
+import { boot } from "../../core/Boot.ts";
+import type { Crypto } from "../../core/Crypto.ts";
+import { InvariantViolation } from "../../core/Invariant.ts";
+import type { PeerState } from "../../core/PeerState.ts";
+import type { RowView } from "../../core/Tables.ts";
+import { IntegrityFailure } from "../../runtime/PeerStore.ts";
+import type { Watched } from "../../sim/Checker.ts";
+import { Checkers } from "../../sim/Checkers.ts";
+import { Ghost } from "../../sim/Ghost.ts";
+import { Oracle, type Said } from "../../sim/Oracle.ts";
+import { unrestOf } from "../../sim/Rest.ts";
+import { assertAskedFor } from "../../sim/Success.ts";
+import { Violation } from "../../sim/Violation.ts";
+import type { FinalStore } from "./FinalStore.ts";
+import type { Moment } from "./History.ts";
+import type { Transaction } from "./Journal.ts";
+import { assertSameRows } from "./SameRows.ts";
+import { Truth } from "./Truth.ts";
+
+/** One peer as it was left. */
+export interface PeerEvidence {
+  readonly slot: number;
+  readonly transactions: ReadonlyArray<Transaction>;
+  readonly final: FinalStore;
+  /** Whether it said that it was unsealed, before it was stopped. */
+  readonly unsealed: boolean;
+}
+
+export interface Evidence {
+  readonly crypto: Crypto;
+  readonly peers: ReadonlyArray<PeerEvidence>;
+  readonly moments: ReadonlyArray<Moment>;
+  readonly said: Said;
+  /** What must not be stored, answered or logged. */
+  readonly secrets: ReadonlyArray<string>;
+  readonly logLines: Iterable<string>;
+}
+
+export interface Verdict {
+  /** The ids of the invariants that were looked at. */
+  readonly checked: ReadonlyArray<string>;
+  readonly transactions: number;
+  readonly violation: Violation | undefined;
+}
+
+/** What a run of real peers shows of the moments that checkers ask for; what passes inside a process is not among it. */
+const shown = ["flushed", "replied", "read", "booted", "stopped", "traced", "swept", "stepped"] as const;
+
+/** {@link shown} has states only once all is over, and these look at how one state follows another. */
+const needInside: ReadonlySet<string> = new Set(["S18"]);
+
+const atRest = ["L1", "L2", "L3", "L4", "L5"];
+
+class AuditedPeer implements Watched {
+  readonly slot: number;
+  readonly honest = true;
+  readonly store: RowView;
+  readonly isIdle = true;
+  readonly isDamaged = false;
+  readonly knownDamage = undefined;
+  process = 0;
+  state: PeerState | undefined;
+
+  constructor({ slot, final }: PeerEvidence) {
+    this.slot = slot;
+    this.store = final.store;
+  }
+}
+
+type Step =
+  | { readonly at: number; readonly peer: AuditedPeer; readonly transaction: Transaction }
+  | { readonly at: number; readonly moment: Moment };
+
+class Audit {
+  readonly #evidence: Evidence;
+  readonly #peers: ReadonlyArray<AuditedPeer>;
+  readonly #ghost: Ghost;
+  readonly #checkers: Checkers;
+  readonly #truth: Truth;
+
+  constructor(evidence: Evidence) {
+    const { crypto, peers, said, secrets } = evidence;
+    this.#evidence = evidence;
+    this.#peers = peers.map((each) => new AuditedPeer(each));
+    this.#ghost = new Ghost(crypto, peers.length);
+    this.#checkers = new Checkers(this.#ghost, new Oracle(crypto, said, peers.length), secrets);
+    this.#truth = new Truth(this.#ghost);
+  }
+
+  get checked(): ReadonlyArray<string> {
+    return [...this.#checkers.heeding(shown).filter((id) => !needInside.has(id)), ...atRest];
+  }
+
+  /** Throws {@link Violation}. */
+  run(): void {
+    for (const step of this.#steps()) {
+      if ("moment" in step) this.#moment(step.moment);
+      else this.#transaction(step.peer, step.transaction);
+    }
+    for (const line of this.#evidence.logLines) for (const hook of this.#checkers.hooks("traced")) hook(line);
+    this.#end();
+  }
+
+  #peer(slot: number): AuditedPeer {
+    const peer = this.#peers[slot - 1];
+    if (peer === undefined) throw new RangeError(`there is no peer ${slot}`);
+    return peer;
+  }
+
+  /** Whatever depends on a transaction began after it was flushed, and its stamp is from before that. */
+  #steps(): ReadonlyArray<Step> {
+    const { peers, moments } = this.#evidence;
+    const steps: ReadonlyArray<Step> = [
+      ...peers.flatMap(({ slot, transactions }) =>
+        transactions.map((transaction) => ({ at: transaction.stamp, peer: this.#peer(slot), transaction })),
+      ),
+      ...moments.map((moment) => ({ at: moment.at, moment })),
+    ];
+    return steps.toSorted((left, right) => left.at - right.at);
+  }
+
+  #transaction(peer: AuditedPeer, { process, writes }: Transaction): void {
+    peer.process = process;
+    this.#ghost.flushed(peer, writes);
+    this.#checkers.flushed(peer, writes);
+    this.#truth.stored(writes);
+  }
+
+  #moment(moment: Moment): void {
+    switch (moment._tag) {
+      case "Up":
+        for (const hook of this.#checkers.hooks("booted")) hook(this.#peer(moment.slot));
+        return;
+      case "Down":
+        for (const hook of this.#checkers.hooks("stopped")) hook(this.#peer(moment.slot), moment.at);
+        return;
+      case "Replied": {
+        const { at, asked, answer, body } = moment;
+        const { requestId } = asked;
+        if (answer._tag === "Registered") assertAskedFor(requestId, asked, answer.approver);
+        const reply = { requestId, answer, askedAt: asked.at, repliedAt: at };
+        for (const hook of this.#checkers.hooks("replied")) hook(this.#peer(asked.slot), reply);
+        return this.#truth.replied(asked, answer, body);
+      }
+      case "Read": {
+        const { slot, ref, found, body } = moment;
+        for (const hook of this.#checkers.hooks("read")) hook(this.#peer(slot), { ref, found, transactions: 0 });
+        return this.#truth.read(slot, ref, body);
+      }
+    }
+  }
+
+  /** Everything has come to rest: the databases are held against the transactions and against each other. */
+  #end(): void {
+    const { crypto, peers } = this.#evidence;
+    for (const { slot, final, unsealed } of peers) {
+      if (final.fault !== undefined)
+        throw new Violation("STORE", `peer ${slot} was never tampered with`, `its rows do not hold: ${final.fault}`);
+      this.#peer(slot).state = { ...boot(final.store, crypto, 0), unsealed };
+    }
+    for (const { slot, transactions, final } of peers) assertSameRows(slot, transactions, final.tables);
+    for (const peer of this.#peers) for (const hook of this.#checkers.hooks("stepped")) hook(peer);
+    for (const hook of this.#checkers.hooks("swept")) hook(this.#peers);
+    const unrest = unrestOf(this.#ghost, this.#peers);
+    if (unrest !== undefined) throw new Violation(...unrest);
+  }
+}
+
+const violationOf = (thrown: unknown): Violation => {
+  if (thrown instanceof Violation) return thrown;
+  if (thrown instanceof InvariantViolation) return new Violation(thrown.id, "a peer's rows were read", thrown.message);
+  if (thrown instanceof IntegrityFailure)
+    return new Violation("STORE", "no row was ever tampered with", thrown.message);
+  throw thrown;
+};
+
+/** Judges what a run left behind. Never throws for a fault of the peers. */
+export const audit = (evidence: Evidence): Verdict => {
+  const judge = new Audit(evidence);
+  const transactions = evidence.peers.reduce((sum, peer) => sum + peer.transactions.length, 0);
+  try {
+    judge.run();
+    return { checked: judge.checked, transactions, violation: undefined };
+  } catch (thrown) {
+    return { checked: judge.checked, transactions, violation: violationOf(thrown) };
+  }
+};

@@ -1,0 +1,92 @@
+/** What lies in a stopped peer's database: read as bytes, unsealed with the peer's own shares, and verified. */
+import { Effect, Either } from "effect";
+import type { Crypto } from "../../core/Crypto.ts";
+import { SELF, type TableName, tableNames } from "../../core/Tables.ts";
+import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
+import { SealedStore } from "../../runtime/SealedStore.ts";
+import type { CryptoBackend } from "../../server/crypto/CryptoBackend.ts";
+import { shamirProvider } from "../../server/seal/ShamirSeal.ts";
+import { openClient } from "../../server/sqlite/Database.ts";
+import { places } from "../../server/sqlite/Layout.ts";
+import { databaseFile } from "../../server/sqlite/StoreDirectory.ts";
+
+export interface FinalStore {
+  /** Rows as they lie there, by table and key. */
+  readonly tables: MemoryTables;
+  /** The same, decoded and held against their seals. */
+  readonly store: SealedStore;
+  /** The number of the last transaction; 0 before the first. */
+  readonly transactions: number;
+  /** Where rows do not hold, if they do not. */
+  readonly fault: string | undefined;
+}
+
+interface StoredColumns {
+  readonly name: string;
+  readonly key: string;
+  readonly row: Uint8Array;
+  readonly seal: Uint8Array;
+}
+
+const known = new Set<string>(tableNames);
+const isTable = (name: string): name is TableName => known.has(name);
+
+const readTables = (directory: string): Effect.Effect<MemoryTables, Error> =>
+  Effect.gen(function* () {
+    const tables: MemoryTables = new Map();
+    const sql = yield* openClient(databaseFile(directory), "read");
+    for (const place of places) {
+      const rows = yield* sql<StoredColumns>`SELECT name, key, row, seal FROM ${sql(place)} ORDER BY name, key`;
+      for (const { name, key, row, seal } of rows) {
+        if (!isTable(name)) continue;
+        const table = tables.get(name) ?? new Map();
+        tables.set(name, table);
+        table.set(key, { row: new Uint8Array(row), seal: new Uint8Array(seal) });
+      }
+    }
+    return tables;
+  }).pipe(Effect.scoped);
+
+/** Seals over rows already there, as the store reads them; scans of large tables are paged, so sorting is done once. */
+const sealedStore = (tables: MemoryTables, crypto: Crypto): SealedStore =>
+  new SealedStore(new MemoryByteStore({ tables }), crypto);
+
+/** Verifies all rows with the integrity key in the peer's vault, opened with its shares. */
+const verify = async (
+  store: SealedStore,
+  backend: CryptoBackend,
+  shares: ReadonlyArray<string>,
+): Promise<string | undefined> => {
+  const vault = store.get("vault", SELF)?.blob;
+  if (vault === undefined) return "the vault is missing";
+  const provider = shamirProvider({ shares: shares.length, threshold: 2 }, (length) => new Uint8Array(length));
+  const session = provider.unseal(vault);
+  if (Either.isLeft(session)) return session.left;
+  for (const share of shares) {
+    const step = await session.right.submit(share);
+    if (Either.isLeft(step)) return step.left.message;
+    if (step.right._tag === "Collecting") continue;
+    store.useKey(backend.keysOf(step.right.material).integrity);
+    return store.verifyAll();
+  }
+  return "the shares do not open the vault";
+};
+
+/**
+ * Reads the database of a peer that has been stopped.
+ *
+ * @param directory the peer's data directory
+ * @param shares its unseal shares
+ */
+export const readFinalStore = async (
+  directory: string,
+  backend: CryptoBackend,
+  shares: ReadonlyArray<string>,
+): Promise<FinalStore> => {
+  const tables = await Effect.runPromise(readTables(directory));
+  const store = sealedStore(tables, backend.crypto);
+  const fault = await verify(store, backend, shares).catch((thrown: unknown) =>
+    thrown instanceof Error ? thrown.message : "the rows cannot be read",
+  );
+  return { tables, store, transactions: store.get("head", SELF)?.transactions ?? 0, fault };
+};

@@ -1,0 +1,40 @@
+/** What callers of real peers asked and were told, and when processes came and went; all in microseconds of one clock. */
+import type { Answer } from "../../core/Action.ts";
+import type { Rows } from "../../core/Tables.ts";
+import type { Command, TokenKind } from "../../sim/Commands.ts";
+
+/** A registration that somebody sent. */
+export interface Asked {
+  readonly requestId: string;
+  /** The peer it was sent to. */
+  readonly slot: number;
+  readonly command: Pick<Command, "id" | "descriptor">;
+  readonly token: TokenKind;
+  readonly at: number;
+}
+
+export type Moment =
+  /** A process of a peer is about to be started, or to go on. */
+  | { readonly _tag: "Up"; readonly at: number; readonly slot: number }
+  /** A process of a peer is known to have ended, or to stand still. */
+  | { readonly _tag: "Down"; readonly at: number; readonly slot: number }
+  | {
+      readonly _tag: "Replied";
+      readonly at: number;
+      readonly asked: Asked;
+      readonly answer: Answer;
+      /** The record as it was sent, where there was one. */
+      readonly body: string | undefined;
+    }
+  /** An approver was read whose registration somebody had been promised before the question was sent. */
+  | {
+      readonly _tag: "Read";
+      readonly at: number;
+      readonly slot: number;
+      readonly ref: string;
+      readonly found: Rows["approvers"] | undefined;
+      readonly body: string | undefined;
+    };
+
+/** Microseconds on the clock that all processes of this machine share and that only goes forward. */
+export const microsNow = (): number => Number(process.hrtime.bigint() / 1000n);

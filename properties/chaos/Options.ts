@@ -1,0 +1,84 @@
+/** The command line of `npm run chaos`. */
+import { parseArgs } from "node:util";
+import { Either } from "effect";
+
+export interface ChaosOptions {
+  readonly seed: number;
+  readonly minutes: number;
+  readonly peers: ReadonlyArray<number>;
+  readonly callers: number;
+  readonly json: boolean;
+  readonly help: boolean;
+  readonly planOnly: boolean;
+}
+
+export const helpText = `npm run chaos -- [OPTION]...
+
+Real peer processes with real SQLite under kill -9, SIGSTOP, cut, slow and lying
+connections, failing flushes, a full disk and moved clocks, with callers all the
+while. Then everything is healed, must come to rest, and is held against the
+invariants that the simulator checks, by the same code (docs/chaos.md).
+
+  --seed N        the plan of faults; the same number gives the same plan.
+                  Default: drawn, and printed
+  --minutes N     how long callers and faults go on, shared among the clusters:
+                  0.2 to 600. Default: 5
+  --peers N,N     the clusters, one after the other, 2 to 9 peers each. Default: 3,5
+  --callers N     callers at once, 1 to 64. Default: 8
+  --plan          print the plan of faults and end
+  --json          the result as one line of JSON
+  --help          this text
+
+Exit codes: 0 nothing was violated, 1 something was (databases and logs are kept),
+2 wrong usage, 3 the peers could not be run.`;
+
+const options = {
+  seed: { type: "string" },
+  minutes: { type: "string" },
+  peers: { type: "string" },
+  callers: { type: "string" },
+  plan: { type: "boolean" },
+  json: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+const numberFrom = (text: string, least: number, most: number, isWhole: boolean): number | undefined => {
+  const pattern = isWhole ? /^[0-9]{1,12}$/ : /^[0-9]{1,6}(\.[0-9]{1,3})?$/;
+  const value = Number(text);
+  return pattern.test(text) && value >= least && value <= most ? value : undefined;
+};
+
+const parsed = (args: ReadonlyArray<string>) => {
+  try {
+    return Either.right(parseArgs({ args: [...args], options }).values);
+  } catch (fault) {
+    return Either.left(fault instanceof Error ? fault.message : "the arguments cannot be read");
+  }
+};
+
+/**
+ * Reads the arguments. Left says what is wrong with them.
+ *
+ * @param draw a seed, where none is given
+ */
+export const parseOptions = (args: ReadonlyArray<string>, draw: () => number): Either.Either<ChaosOptions, string> =>
+  Either.flatMap(parsed(args), (values) => {
+    const seed = values.seed === undefined ? draw() : numberFrom(values.seed, 0, 2 ** 31, true);
+    if (seed === undefined) return Either.left("--seed: give a whole number from 0 to 2147483648");
+    const minutes = numberFrom(values.minutes ?? "5", 0.2, 600, false);
+    if (minutes === undefined) return Either.left("--minutes: give a number from 0.2 to 600");
+    const callers = numberFrom(values.callers ?? "8", 1, 64, true);
+    if (callers === undefined) return Either.left("--callers: give a whole number from 1 to 64");
+    const peers = (values.peers ?? "3,5").split(",").map((each) => numberFrom(each, 2, 9, true));
+    const known = peers.filter((each) => each !== undefined);
+    if (known.length !== peers.length) return Either.left("--peers: give numbers from 2 to 9, such as 3,5");
+    return Either.right({
+      seed,
+      minutes,
+      callers,
+      peers: known,
+      json: values.json === true,
+      help: values.help === true,
+      planOnly: values.plan === true,
+    });
+  });

@@ -1,0 +1,252 @@
+/** One real peer of a chaos run, over all its processes: started, killed, stopped in its tracks, and watched. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { DevFolder } from "../../server/dev/DevFolder.ts";
+import { peerCommand } from "../../server/dev/PeerCommand.ts";
+import { lastLogLines, type PeerProcess } from "../../server/dev/PeerProcess.ts";
+import { Violation } from "../../sim/Violation.ts";
+import { microsNow, type Moment } from "./History.ts";
+import { clockFile, doneFile, flushFile } from "./PortFiles.ts";
+
+/** EX_SOFTWARE: how a peer ends that must not go on. */
+const HALTED = 70;
+/** A peer that has to end by itself does so well within this. */
+const ENDING_MILLIS = 30_000;
+const POLL_MILLIS = 20;
+
+const quoted = (path: string): string => `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+
+export interface PeerOptions {
+  readonly slot: number;
+  readonly entry: string;
+  readonly folder: DevFolder;
+  /** The fault port as plain JavaScript, which comes before the product's own code in every thread. */
+  readonly faultPort: string;
+  /** Where it finds the others: `ID=URL` for each, through wires of ours. */
+  readonly peers: string;
+  readonly note: (moment: Moment) => void;
+  /** Called when a process ends that nobody wanted to end. */
+  readonly broken: (violation: Violation) => void;
+}
+
+const pause = (millis: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, millis));
+
+/** Whether Linux shows the process as stopped; elsewhere the signal itself has to do. */
+const isStopped = (pid: number): boolean => {
+  if (process.platform !== "linux") return true;
+  try {
+    return / T \d/.test(readFileSync(`/proc/${pid}/stat`, "latin1").replace(/^\d+ \(.*\)/, ""));
+  } catch {
+    return false;
+  }
+};
+
+const sqliteClient = createRequire(import.meta.url).resolve("@effect/sql-sqlite-node");
+
+/** Every process of this run that has not ended. */
+const running = new Set<ChildProcess>();
+
+/** SIGKILL to whatever this run started and has not ended, paused or not. */
+export const killAllPeers = (): void => {
+  for (const child of running) child.kill("SIGKILL");
+};
+
+export class PeerUnderTest {
+  readonly slot: number;
+  /** Journals of its processes, and the files by which faults are ordered. */
+  readonly chaosFolder: string;
+  readonly #options: PeerOptions;
+  #child: ChildProcess | undefined;
+  #processes = 0;
+  /** The process that runs is one that is to end: why and how it ends is no surprise. */
+  #mayEnd: "no" | "halted" | "any" = "no";
+  #isPaused = false;
+  /** Its clock was moved in this process. */
+  hasMovedClock = false;
+  /** What somebody is doing to it; faults that need all of it leave it alone meanwhile. */
+  isTaken = false;
+
+  constructor(options: PeerOptions) {
+    this.#options = options;
+    this.slot = options.slot;
+    this.chaosFolder = join(options.folder.peer(options.slot).folder, "chaos");
+    mkdirSync(this.chaosFolder, { recursive: true, mode: 0o700 });
+  }
+
+  get isUp(): boolean {
+    return this.#child !== undefined;
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** As `custody dev` sees a process. */
+  get asProcess(): PeerProcess {
+    const child = this.#child;
+    const ending = (): string | undefined => {
+      if (child === undefined) return "was not started";
+      if (child.signalCode !== null) return `killed by ${child.signalCode}`;
+      return child.exitCode === null ? undefined : `ended with exit code ${child.exitCode}`;
+    };
+    return { id: this.slot, pid: child?.pid ?? 0, ending };
+  }
+
+  /** The last lines it wrote. */
+  lastWords(count: number): ReadonlyArray<string> {
+    return lastLogLines(this.#options.folder.peer(this.slot), count);
+  }
+
+  /**
+   * Starts its next process, without a fault in it.
+   *
+   * @param preload a library that moves its clock, and by what
+   */
+  start(preload?: { readonly library: string; readonly offsetMillis: number }): void {
+    if (this.#child !== undefined) return;
+    const { entry, faultPort, folder, note, peers, slot } = this.#options;
+    this.disarmFlush();
+    rmSync(join(this.chaosFolder, clockFile), { force: true });
+    this.hasMovedClock = preload !== undefined;
+    this.#processes += 1;
+    const [program, ...args] = peerCommand(entry, folder, slot);
+    const inherited = Object.entries(process.env).filter(([name]) => !/^(CUSTODY_|NODE_OPTIONS$)/.test(name));
+    const seconds = ((preload?.offsetMillis ?? 0) / 1000).toFixed(3);
+    const moved =
+      preload === undefined
+        ? {}
+        : {
+            LD_PRELOAD: preload.library,
+            FAKETIME: preload.offsetMillis < 0 ? seconds : `+${seconds}`,
+            DONT_FAKE_MONOTONIC: "1",
+          };
+    const output = openSync(folder.peer(slot).log, "a", 0o600);
+    note({ _tag: "Up", at: microsNow(), slot });
+    const child = spawn(program, args, {
+      cwd: folder.peer(slot).folder,
+      env: {
+        ...Object.fromEntries(inherited),
+        ...moved,
+        NODE_OPTIONS: `--require ${quoted(faultPort)}`,
+        CUSTODY_CLUSTER_PEERS: peers,
+        CHAOS_DIR: this.chaosFolder,
+        CHAOS_PROCESS: String(this.#processes),
+        CHAOS_PARENT: String(process.pid),
+        CHAOS_SQLITE_CLIENT: sqliteClient,
+      },
+      stdio: ["ignore", output, output],
+    });
+    closeSync(output);
+    this.#child = child;
+    running.add(child);
+    this.#mayEnd = "no";
+    child.once("error", (fault) => this.#ended(child, fault.message));
+    child.once("exit", (code, signal) => this.#ended(child, code ?? signal ?? "unknown"));
+  }
+
+  #ended(child: ChildProcess, how: number | string): void {
+    running.delete(child);
+    if (this.#child !== child) return;
+    const { broken, note, slot } = this.#options;
+    this.#child = undefined;
+    this.#isPaused = false;
+    note({ _tag: "Down", at: microsNow(), slot });
+    if (this.#mayEnd === "any" || (this.#mayEnd === "halted" && how === HALTED)) return;
+    const wanted = this.#mayEnd === "no" ? "nothing was done to it that ends a peer" : `it had to end with ${HALTED}`;
+    const words = this.lastWords(5).join("\n    ");
+    broken(new Violation("EXIT", `peer ${slot}: ${wanted}`, `it ended with ${how}; its last words:\n    ${words}`));
+  }
+
+  async #gone(millis: number): Promise<boolean> {
+    for (const until = microsNow() + millis * 1000; this.#child !== undefined; await pause(POLL_MILLIS))
+      if (microsNow() > until) return false;
+    return true;
+  }
+
+  /** SIGKILL; resolves when the process is gone. */
+  async kill(): Promise<void> {
+    this.#mayEnd = "any";
+    this.#child?.kill("SIGKILL");
+    await this.#gone(ENDING_MILLIS);
+  }
+
+  /** SIGTERM; it must close in order. Resolves with false where it had to be killed. */
+  async terminate(): Promise<boolean> {
+    const child = this.#child;
+    if (child === undefined) return true;
+    this.#mayEnd = "any";
+    child.kill("SIGTERM");
+    const inTime = await this.#gone(ENDING_MILLIS);
+    if (!inTime) await this.kill();
+    return inTime && child.exitCode === 0;
+  }
+
+  /** SIGSTOP; resolves when the process stands still. */
+  async pause(): Promise<void> {
+    const child = this.#child;
+    if (child?.pid === undefined) return;
+    child.kill("SIGSTOP");
+    this.#isPaused = true;
+    for (const until = microsNow() + 1_000_000; this.#child === child && microsNow() < until; await pause(1))
+      if (isStopped(child.pid)) return this.#options.note({ _tag: "Down", at: microsNow(), slot: this.slot });
+  }
+
+  resume(): void {
+    if (!this.#isPaused || this.#child === undefined) return;
+    this.#isPaused = false;
+    this.#options.note({ _tag: "Up", at: microsNow(), slot: this.slot });
+    this.#child.kill("SIGCONT");
+  }
+
+  /** Its next flush fails, with the bytes `lost` or `kept`. */
+  armFlush(how: "lost" | "kept"): void {
+    this.#mayEnd = "halted";
+    rmSync(join(this.chaosFolder, doneFile), { force: true });
+    writeFileSync(join(this.chaosFolder, flushFile), how);
+  }
+
+  /** Whether the flush that was to fail has failed. */
+  get hasFailedFlush(): boolean {
+    return existsSync(join(this.chaosFolder, doneFile));
+  }
+
+  disarmFlush(): void {
+    rmSync(join(this.chaosFolder, flushFile), { force: true });
+  }
+
+  /** Its next writes beyond so many bytes of a file fail. */
+  limitFiles(prlimit: string, bytes: number): void {
+    const { pid } = this;
+    if (pid === undefined) return;
+    this.#mayEnd = "halted";
+    execFileSync(prlimit, ["--pid", String(pid), `--fsize=${bytes}:unlimited`], { stdio: "ignore" });
+  }
+
+  unlimitFiles(prlimit: string): void {
+    const { pid } = this;
+    if (pid !== undefined)
+      execFileSync(prlimit, ["--pid", String(pid), "--fsize=unlimited:unlimited"], { stdio: "ignore" });
+  }
+
+  /** Nothing that was armed ends it any more. */
+  mustLive(): void {
+    if (this.#child !== undefined) this.#mayEnd = "no";
+  }
+
+  /** The wall clock that it sees is off by so much. */
+  moveClock(offsetMillis: number): void {
+    this.hasMovedClock = true;
+    writeFileSync(join(this.chaosFolder, clockFile), String(offsetMillis));
+  }
+
+  /** Resolves with whether it ended by itself, in time. */
+  async endsByItself(millis: number): Promise<boolean> {
+    return this.#gone(millis);
+  }
+}

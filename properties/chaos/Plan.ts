@@ -1,0 +1,139 @@
+/** What is done to a cluster and when: drawn from the seed alone, so the same on every machine. */
+import { type Prng, streamsOf } from "../../sim/Prng.ts";
+
+export const faultKinds = [
+  "kill",
+  "kill-all",
+  "terminate",
+  "pause",
+  "cut",
+  "cut-one-way",
+  "isolate",
+  "delay",
+  "swallow",
+  "flaky",
+  "flush-lost",
+  "flush-kept",
+  "disk-full",
+  "clock",
+  "faketime",
+  "seal",
+] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+export interface PlannedFault {
+  /** Milliseconds after the callers began. */
+  readonly at: number;
+  readonly kind: FaultKind;
+  /** The peer it befalls. */
+  readonly slot: number;
+  /** The other end, where there is one. */
+  readonly other: number;
+  readonly lastsMillis: number;
+  /** A delay or a clock offset in milliseconds, or a chance in a thousand: what the kind takes. */
+  readonly amount: number;
+}
+
+const FIRST_MILLIS = 1_500;
+const QUIET_MILLIS = 2_000;
+/** From the beginning of one fault to that of the next. */
+const GAP_MILLIS = [1_200, 3_500] as const;
+
+/** These need no tool and no privilege; even a short run has them. */
+const always: ReadonlyArray<FaultKind> = ["kill", "pause", "cut", "flush-lost"];
+
+/** Kinds that take the cluster down for longer are drawn less often. */
+const weights: Readonly<Record<FaultKind, number>> = {
+  kill: 5,
+  "kill-all": 1,
+  terminate: 1,
+  pause: 4,
+  cut: 2,
+  "cut-one-way": 2,
+  isolate: 2,
+  delay: 3,
+  swallow: 2,
+  flaky: 3,
+  "flush-lost": 2,
+  "flush-kept": 2,
+  "disk-full": 2,
+  clock: 2,
+  faketime: 1,
+  seal: 1,
+};
+
+const lasts: Readonly<Record<FaultKind, readonly [least: number, most: number]>> = {
+  kill: [50, 1_500],
+  "kill-all": [50, 1_000],
+  terminate: [50, 1_000],
+  pause: [300, 4_000],
+  cut: [200, 3_000],
+  "cut-one-way": [200, 3_000],
+  isolate: [500, 3_000],
+  delay: [1_000, 4_000],
+  swallow: [500, 3_000],
+  flaky: [1_000, 4_000],
+  "flush-lost": [50, 500],
+  "flush-kept": [50, 500],
+  "disk-full": [50, 500],
+  clock: [2_000, 8_000],
+  faketime: [2_000, 8_000],
+  seal: [200, 2_000],
+};
+
+const MOST_DELAY_MILLIS = 400;
+const MOST_CLOCK_MILLIS = 7_000;
+const MOST_FLAKY_PER_MILLE = 60;
+
+const amountOf = (random: Prng, kind: FaultKind): number => {
+  switch (kind) {
+    case "delay":
+      return random.between(20, MOST_DELAY_MILLIS);
+    case "clock":
+    case "faketime":
+      return random.between(500, MOST_CLOCK_MILLIS) * random.pick([-1, 1]);
+    case "flaky":
+      return random.between(5, MOST_FLAKY_PER_MILLE);
+    default:
+      return 0;
+  }
+};
+
+const shuffled = <A>(random: Prng, all: ReadonlyArray<A>): ReadonlyArray<A> => {
+  const left = [...all];
+  return all.flatMap(() => left.splice(random.below(left.length), 1));
+};
+
+const total = Object.values(weights).reduce((sum, each) => sum + each, 0);
+
+const drawKind = (random: Prng): FaultKind => {
+  let drawn = random.below(total);
+  return faultKinds.find((kind) => (drawn -= weights[kind]) < 0) ?? "kill";
+};
+
+/**
+ * The faults of one cluster: every kind once while there is time for it, then by weight.
+ *
+ * @param millis how long the callers go on
+ */
+export const drawPlan = (seed: number, peers: number, millis: number): ReadonlyArray<PlannedFault> => {
+  const random = streamsOf(seed * 16 + peers).crashes;
+  const others = faultKinds.filter((kind) => !always.includes(kind));
+  const first = [...shuffled(random, always), ...shuffled(random, others)];
+  const plan: Array<PlannedFault> = [];
+  for (let at = FIRST_MILLIS; at < millis - QUIET_MILLIS; at += random.between(...GAP_MILLIS)) {
+    const kind = first.shift() ?? drawKind(random);
+    const slot = 1 + random.below(peers);
+    const other = 1 + ((slot - 1 + random.between(1, Math.max(1, peers - 1))) % peers);
+    plan.push({ at, kind, slot, other, lastsMillis: random.between(...lasts[kind]), amount: amountOf(random, kind) });
+  }
+  return plan;
+};
+
+/** One line for a planned fault. */
+export const planLine = ({ at, kind, slot, other, lastsMillis, amount }: PlannedFault): string => {
+  const between = ["cut", "cut-one-way", "swallow", "flaky", "delay"].includes(kind);
+  const where = kind === "kill-all" ? "all peers" : between ? `peers ${slot} and ${other}` : `peer ${slot}`;
+  const how = amount === 0 ? "" : `, ${amount}${kind === "flaky" ? " in 1000" : " ms"}`;
+  return `${(at / 1000).toFixed(1).padStart(6)} s  ${kind.padEnd(12)} ${where}${how}, for ${lastsMillis} ms`;
+};

@@ -1,0 +1,222 @@
+/** One cluster under one plan: callers and faults for a while, then healing, quiet, and the verdict. */
+import { createReadStream, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { cryptoBackend } from "../../server/crypto/CryptoBackend.ts";
+import { Violation } from "../../sim/Violation.ts";
+import { audit, type PeerEvidence, type Verdict } from "./Audit.ts";
+import { Callers } from "./Callers.ts";
+import { ChaosCluster } from "./ChaosCluster.ts";
+import { Faults } from "./Faults.ts";
+import { readFinalStore } from "./FinalStore.ts";
+import type { Moment } from "./History.ts";
+import { readJournal } from "./Journal.ts";
+import type { PlannedFault } from "./Plan.ts";
+import type { Tools } from "./Probe.ts";
+
+/** Everybody is back, and what was under way is finished, well within this. */
+const QUIET_MILLIS = 90_000;
+const POLL_MILLIS = 200;
+
+type Counts = ReadonlyArray<readonly [string, number]>;
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly peers: number;
+  readonly millis: number;
+  readonly callers: number;
+  readonly plan: ReadonlyArray<PlannedFault>;
+  readonly tools: Tools;
+  /** A new folder for everything this cluster writes. */
+  readonly folder: string;
+  readonly say: (line: string) => void;
+}
+
+export interface RunReport extends Verdict {
+  readonly peers: number;
+  readonly injected: Counts;
+  readonly missed: Counts;
+  readonly answers: Counts;
+  readonly resets: number;
+  readonly approvers: number;
+}
+
+const pause = (millis: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, millis));
+
+/** Lines of every log of these folders. */
+async function* logLines(folders: ReadonlyArray<string>): AsyncGenerator<string> {
+  for (const folder of folders)
+    for (const name of readdirSync(folder).filter((each) => each.startsWith("peer.log")))
+      yield* createInterface({ input: createReadStream(join(folder, name)), crlfDelay: Number.POSITIVE_INFINITY });
+}
+
+class Run {
+  readonly #options: RunOptions;
+  readonly #moments: Array<Moment> = [];
+  #broken: Violation | undefined;
+  /** Peers were told to stop: how they end is looked at by who told them. */
+  #isOver = false;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<RunReport> {
+    const { folder, peers, seed, say, tools, callers: count } = this.#options;
+    const broken = (violation: Violation): void => {
+      if (!this.#isOver) this.#broken ??= violation;
+    };
+    const note = (moment: Moment): void => void this.#moments.push(moment);
+    say(`starting ${peers} peers`);
+    const cluster = await ChaosCluster.start({ folder, peers, seed, note, broken });
+    const callers = new Callers({ seed, urls: cluster.urls, count, tokens: cluster.tokens, note });
+    const faults = new Faults(cluster, tools, broken);
+    try {
+      await this.#abuse(callers, faults);
+      say("healing");
+      const unquiet = this.#broken ?? (await this.#heal(cluster)) ?? (await this.#progress(cluster, callers));
+      this.#isOver = true;
+      const verdict = await this.#judge(cluster, callers, unquiet);
+      return {
+        ...verdict,
+        peers,
+        injected: faults.injected.entries(),
+        missed: faults.missed.entries(),
+        answers: callers.answers.entries(),
+        resets: Math.round(cluster.resets),
+      };
+    } finally {
+      this.#isOver = true;
+      await callers.stop();
+      await cluster.kill();
+    }
+  }
+
+  /** Callers and faults, until the time is over or a peer has broken. */
+  async #abuse(callers: Callers, faults: Faults): Promise<void> {
+    const { millis, plan } = this.#options;
+    callers.start();
+    const doing = faults.run(plan);
+    const until = performance.now() + millis;
+    while (performance.now() < until && this.#broken === undefined) await pause(POLL_MILLIS);
+    faults.stop();
+    await doing;
+    await callers.stop();
+  }
+
+  /** Stops every fault and waits until nothing is under way anywhere; why that did not come about. */
+  async #heal(cluster: ChaosCluster): Promise<Violation | undefined> {
+    cluster.calm();
+    for (const peer of cluster.peers) {
+      peer.resume();
+      // A process never forgets the latest time it saw.
+      if (peer.hasMovedClock) await peer.terminate();
+      peer.start();
+    }
+    return this.#quiet(cluster);
+  }
+
+  async #quiet(cluster: ChaosCluster): Promise<Violation | undefined> {
+    const until = performance.now() + QUIET_MILLIS;
+    for (;;) {
+      const unrest = await this.#unrest(cluster);
+      if (unrest === undefined || this.#broken !== undefined) return this.#broken;
+      if (performance.now() > until) return unrest;
+      await pause(POLL_MILLIS);
+    }
+  }
+
+  /** What keeps the first peer that is not at rest. */
+  async #unrest(cluster: ChaosCluster): Promise<Violation | undefined> {
+    for (const { slot } of cluster.peers) {
+      const status = await cluster.status(slot);
+      if (status?.state !== "UNSEALED" || status.detail === undefined) {
+        if (status?.state === "SEALED") await cluster.unseal(slot);
+        return new Violation("L5", "everything was healed", `peer ${slot} is ${status?.state ?? "silent"}`);
+      }
+      for (const [what, count] of Object.entries(status.detail))
+        if (count > 0) return new Violation("L2", "everything was healed", `peer ${slot} still has: ${what} ${count}`);
+      const { status: ready, text } = await cluster.ask(slot, "ready");
+      if (ready !== 200) return new Violation("L4", "everything was healed", `peer ${slot} is not ready: ${text}`);
+    }
+    return undefined;
+  }
+
+  /** A fresh registration succeeds through every peer, an identical retry through another gives 200, and all show it. */
+  async #progress(cluster: ChaosCluster, callers: Callers): Promise<Violation | undefined> {
+    const total = cluster.peers.length;
+    for (const { slot } of cluster.peers) {
+      const command = callers.fresh();
+      const other = (slot % total) + 1;
+      const created = await callers.register(slot, command, "good");
+      const again = await callers.register(other, command, "good");
+      if (created?._tag !== "Registered")
+        return new Violation(
+          "L4",
+          "everything was healed",
+          `a fresh registration through peer ${slot} gave ${created?._tag === "Rejected" ? created.rejection.code : "nothing"}`,
+        );
+      if (again?._tag !== "Registered" || again.created)
+        return new Violation(
+          "L4",
+          `a registration succeeded through peer ${slot}`,
+          `its retry through peer ${other} gave ${again?._tag ?? "nothing"}${again?._tag === "Registered" ? ", as created" : ""}`,
+        );
+      for (const reader of cluster.peers)
+        if ((await callers.read(reader.slot, again.approver.ref)) !== 200)
+          return new Violation(
+            "L4",
+            `a registration succeeded through peer ${slot}`,
+            `peer ${reader.slot} does not show it`,
+          );
+    }
+    return this.#quiet(cluster);
+  }
+
+  /** Stops the peers in order, and judges what they leave behind. A violation found before keeps its place. */
+  async #judge(
+    cluster: ChaosCluster,
+    callers: Callers,
+    found: Violation | undefined,
+  ): Promise<Verdict & { readonly approvers: number }> {
+    const { say } = this.#options;
+    const unsealed = new Set<number>();
+    for (const { slot } of cluster.peers) if ((await cluster.status(slot))?.state === "UNSEALED") unsealed.add(slot);
+    const ended = await Promise.all(
+      cluster.peers.map(async (peer) => ({ slot: peer.slot, isWell: await peer.terminate() })),
+    );
+    const unwell = ended.find(({ isWell }) => !isWell);
+    const untidy = unwell && new Violation("EXIT", `peer ${unwell.slot} was told to close`, "it did not, or not well");
+    say("judging");
+    const backend = cryptoBackend("native");
+    const peers: Array<PeerEvidence> = [];
+    for (const { slot, chaosFolder } of cluster.peers) {
+      const directory = join(cluster.folder.peer(slot).folder, "data");
+      const final = await readFinalStore(directory, backend, await cluster.shares(slot));
+      const transactions = readJournal(chaosFolder, final.transactions);
+      peers.push({ slot, transactions, final, unsealed: unsealed.has(slot) });
+    }
+    const lines: Array<string> = [];
+    for await (const line of logLines(cluster.peers.map(({ slot }) => cluster.folder.peer(slot).folder)))
+      lines.push(line);
+    const { commands } = callers;
+    const verdict = audit({
+      crypto: backend.crypto,
+      peers,
+      moments: this.#moments,
+      said: {
+        byBody: (bodyDigest) => commands.byBody(bodyDigest),
+        tokenOf: (jti) => cluster.tokens.tokenOf(jti),
+      },
+      secrets: await cluster.secrets(),
+      logLines: lines,
+    });
+    const approvers = peers[0]?.final.tables.get("approvers")?.size ?? 0;
+    // What is split comes before what is late, and both before a cluster that was stopped on the way to its rest.
+    const isSafety = verdict.violation?.id.startsWith("S") === true;
+    return { ...verdict, approvers, violation: isSafety ? verdict.violation : (found ?? untidy ?? verdict.violation) };
+  }
+}
+
+/** Runs one cluster from its start to its verdict; its processes are gone afterwards, whatever happens. */
+export const runCluster = (options: RunOptions): Promise<RunReport> => new Run(options).run();

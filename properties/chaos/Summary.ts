@@ -1,0 +1,84 @@
+/** What a chaos run tells at its end. */
+import { Census } from "../../sim/Census.ts";
+import type { FaultKind } from "./Plan.ts";
+import type { RunReport } from "./Run.ts";
+
+type Counts = ReadonlyArray<readonly [string, number]>;
+
+export interface Summary {
+  readonly seed: number;
+  readonly minutes: number;
+  readonly clusters: ReadonlyArray<number>;
+  /** Faults that happened, by kind. */
+  readonly injected: Counts;
+  /** Faults that met a peer that was down already, or that nothing reached in time. */
+  readonly missed: Counts;
+  /** Kinds that cannot be done on this machine: how many were planned, and what is missing. */
+  readonly impossible: ReadonlyArray<{ readonly kind: FaultKind; readonly planned: number; readonly why: string }>;
+  readonly connectionsReset: number;
+  readonly answers: Counts;
+  readonly approvers: number;
+  readonly transactions: number;
+  readonly checked: ReadonlyArray<string>;
+  readonly violation: { readonly id: string; readonly facts: readonly [string, string] } | undefined;
+  /** Where databases and logs lie, if they were kept. */
+  readonly kept: string | undefined;
+}
+
+const joined = (all: ReadonlyArray<Counts>): Counts => {
+  const census = new Census();
+  for (const each of all) census.addAll(each);
+  return census.entries();
+};
+
+const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, each) => total + each, 0);
+
+/** Joins the reports of the clusters of one run. */
+export const summaryOf = (
+  reports: ReadonlyArray<RunReport>,
+  { seed, minutes, impossible, kept }: Pick<Summary, "seed" | "minutes" | "impossible" | "kept">,
+): Summary => {
+  const violation = reports.find((report) => report.violation !== undefined)?.violation;
+  return {
+    seed,
+    minutes,
+    clusters: reports.map(({ peers }) => peers),
+    injected: joined(reports.map(({ injected }) => injected)),
+    missed: joined(reports.map(({ missed }) => missed)),
+    impossible,
+    connectionsReset: sum(reports.map(({ resets }) => resets)),
+    answers: joined(reports.map(({ answers }) => answers)),
+    approvers: sum(reports.map(({ approvers }) => approvers)),
+    transactions: sum(reports.map(({ transactions }) => transactions)),
+    checked: [...new Set(reports.flatMap(({ checked }) => checked))],
+    violation: violation && { id: violation.id, facts: violation.facts },
+    kept,
+  };
+};
+
+const total = (counts: Counts): number => sum(counts.map(([, count]) => count));
+
+const list = (counts: Counts): string => counts.map(([name, count]) => `${name} ${count}`).join(", ");
+
+/** The summary in lines for people; the last one is the verdict. */
+export const summaryLines = (summary: Summary): ReadonlyArray<string> => {
+  const { seed, injected, missed, impossible, answers, checked, violation, kept } = summary;
+  return [
+    "",
+    `${total(injected)} faults injected: ${list(injected)}`,
+    ...(missed.length === 0 ? [] : [`${total(missed)} met nobody: ${list(missed)}`]),
+    ...impossible.map(({ kind, planned, why }) => `not possible here: ${kind} (${planned} planned): ${why}`),
+    `${summary.connectionsReset} connections reset`,
+    `${total(answers)} requests answered or given up: ${list(answers)}`,
+    `${summary.approvers} approvers in ${summary.transactions} durable transactions`,
+    `${checked.length} invariants checked: ${checked.join(" ")}`,
+    ...(violation === undefined
+      ? [`chaos: green, seed ${seed}, clusters of ${summary.clusters.join(" and ")}`]
+      : [
+          `chaos: VIOLATED ${violation.id}, seed ${seed}`,
+          `  ${violation.facts[0]}`,
+          `  ${violation.facts[1]}`,
+          ...(kept === undefined ? [] : [`  databases, journals and logs: ${kept}`]),
+        ]),
+  ];
+};

@@ -1,0 +1,78 @@
+/** The tokens of callers, made by the development cluster's own issuer; what each of them says is remembered by its id. */
+import { Effect, Either } from "effect";
+import type { ActorClaims } from "../../core/auth/ActorClaims.ts";
+import { openDevelopmentIssuer, type DevelopmentIssuer } from "../../server/auth/DevelopmentIssuer.ts";
+import { parseTokenClaims } from "../../server/auth/TokenClaims.ts";
+import type { Cluster } from "../../server/dev/ClusterFile.ts";
+import type { TokenKind } from "../../sim/Commands.ts";
+
+const HOUR = 3_600_000;
+/** The service wants at least 5 s left. */
+const SHORT_MILLIS = 8_000;
+
+const permissions = ["service.approvers.register", "service.approvers.read"];
+
+interface Known {
+  readonly kind: TokenKind;
+  readonly claims: ActorClaims;
+}
+
+/** A token of which one character of the signature is another. */
+const forge = (token: string): string => {
+  const at = token.length - 10;
+  return `${token.slice(0, at)}${token[at] === "A" ? "B" : "A"}${token.slice(at + 1)}`;
+};
+
+export class Tokens {
+  readonly #issuer: DevelopmentIssuer;
+  readonly #cluster: Cluster;
+  readonly #byId = new Map<string, Known>();
+  readonly #kept = new Map<TokenKind, string>();
+
+  private constructor(issuer: DevelopmentIssuer, cluster: Cluster) {
+    this.#issuer = issuer;
+    this.#cluster = cluster;
+  }
+
+  /** Opens the issuer in a development cluster's folder. */
+  static async open(folder: string, cluster: Cluster): Promise<Tokens> {
+    return new Tokens(await Effect.runPromise(openDevelopmentIssuer(folder)), cluster);
+  }
+
+  /** A token of a kind; all but short ones are made once. */
+  async of(kind: TokenKind): Promise<string> {
+    const kept = this.#kept.get(kind);
+    if (kept !== undefined) return kept;
+    const token = await this.#mint(kind);
+    if (kind !== "short") this.#kept.set(kind, token);
+    return token;
+  }
+
+  tokenOf(jti: string | undefined): Known | undefined {
+    return jti === undefined ? undefined : this.#byId.get(jti);
+  }
+
+  /** What every token of this issuer begins with, and nothing else holds. */
+  async mark(): Promise<string> {
+    const [header = ""] = (await this.of("good")).split(".");
+    return header;
+  }
+
+  async #mint(kind: TokenKind): Promise<string> {
+    const { audience, issuer } = this.#cluster;
+    const token = await Effect.runPromise(
+      this.#issuer.mint({
+        subject: `caller-${kind}`,
+        permissions: kind === "forbidden" ? permissions.slice(1) : permissions,
+        ttlMillis: kind === "short" ? SHORT_MILLIS : HOUR,
+        audience: kind === "foreign" ? "another-service" : audience,
+        issuer,
+        now: Date.now() - (kind === "expired" ? 2 * HOUR : 0),
+      }),
+    );
+    const [, payload = ""] = token.split(".");
+    const claims = Either.getOrThrow(parseTokenClaims(Buffer.from(payload, "base64url")));
+    if (claims.jti !== undefined) this.#byId.set(claims.jti, { kind, claims });
+    return kind === "forged" ? forge(token) : token;
+  }
+}

@@ -1,0 +1,91 @@
+/** `npm run chaos`: parses, runs each cluster, and ends with a verdict (docs/chaos.md). */
+import { randomInt } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Either } from "effect";
+import { CannotStart } from "./ChaosCluster.ts";
+import { type ChaosOptions, helpText, parseOptions } from "./Options.ts";
+import { killAllPeers } from "./PeerUnderTest.ts";
+import { drawPlan, type FaultKind, faultKinds, planLine } from "./Plan.ts";
+import { obstacle, probeTools } from "./Probe.ts";
+import { runCluster, type RunReport } from "./Run.ts";
+import { type Summary, summaryLines, summaryOf } from "./Summary.ts";
+
+const GREEN = 0;
+const VIOLATED = 1;
+const MISUSED = 2;
+const NOT_RUN = 3;
+/** As a shell has it for SIGINT. */
+const INTERRUPTED = 130;
+
+/** Starting, healing and judging one cluster takes no longer than this on a slow machine. */
+const AROUND_MILLIS = 240_000;
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const complain = (line: string): void => void process.stderr.write(`${line}\n`);
+
+type Impossible = Summary["impossible"];
+
+const runAll = async (options: ChaosOptions, folder: string): Promise<number> => {
+  const { seed, minutes, peers: clusters, callers, json } = options;
+  const say = json ? complain : print;
+  const tools = probeTools();
+  const millis = (minutes * 60_000) / clusters.length;
+  const plans = clusters.map((peers) => ({ peers, plan: drawPlan(seed, peers, millis) }));
+  say(`chaos: seed ${seed}, ${minutes} minutes`);
+  for (const { peers, plan } of plans) for (const line of [`${peers} peers:`, ...plan.map(planLine)]) say(line);
+  if (options.planOnly) return GREEN;
+  const planned = (kind: FaultKind): number =>
+    plans.reduce((sum, { plan }) => sum + plan.filter((fault) => fault.kind === kind).length, 0);
+  const impossible: Impossible = faultKinds.flatMap((kind) => {
+    const why = obstacle(kind, tools);
+    return why === undefined ? [] : [{ kind, planned: planned(kind), why }];
+  });
+  const reports: Array<RunReport> = [];
+  for (const { peers, plan } of plans) {
+    const own = mkdtempSync(join(folder, `${peers}-peers-`));
+    reports.push(await runCluster({ seed, peers, millis, callers, plan, tools, folder: own, say }));
+    if (reports.at(-1)?.violation !== undefined) break;
+  }
+  const isViolated = reports.some(({ violation }) => violation !== undefined);
+  const summary = summaryOf(reports, { seed, minutes, impossible, kept: isViolated ? folder : undefined });
+  for (const line of json ? [JSON.stringify(summary)] : summaryLines(summary)) print(line);
+  return isViolated ? VIOLATED : GREEN;
+};
+
+const main = async (): Promise<number> => {
+  const parsed = parseOptions(process.argv.slice(2), () => randomInt(2 ** 31));
+  if (Either.isLeft(parsed)) {
+    complain(`chaos: ${parsed.left}\n\n${helpText}`);
+    return MISUSED;
+  }
+  if (parsed.right.help) {
+    print(helpText);
+    return GREEN;
+  }
+  const { minutes, peers } = parsed.right;
+  const folder = mkdtempSync(join(tmpdir(), "custody-chaos-"));
+  setTimeout(
+    () => {
+      complain(`chaos: it did not come to an end in time; databases and logs: ${folder}`);
+      process.exit(NOT_RUN);
+    },
+    minutes * 60_000 + peers.length * AROUND_MILLIS,
+  ).unref();
+  try {
+    const code = await runAll(parsed.right, folder);
+    if (code === GREEN) rmSync(folder, { recursive: true, force: true });
+    return code;
+  } catch (fault) {
+    complain(
+      `chaos: ${fault instanceof CannotStart ? fault.message : fault instanceof Error ? fault.stack : "unknown"}`,
+    );
+    complain(`databases and logs, as far as there are any: ${folder}`);
+    return NOT_RUN;
+  }
+};
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => process.exit(INTERRUPTED));
+process.on("exit", killAllPeers);
+process.exit(await main());
