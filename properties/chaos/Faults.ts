@@ -107,6 +107,8 @@ export class Faults {
   }
 
   async #terminate(peer: PeerUnderTest, fault: PlannedFault): Promise<Outcome> {
+    // A process that is still loading has not yet said what it does about SIGTERM.
+    if ((await this.#cluster.status(peer.slot)) === undefined) return "not reached";
     return this.#restart(peer, fault, async () => {
       if (await peer.terminate()) return;
       const words = peer.lastWords(5).join("\n    ");

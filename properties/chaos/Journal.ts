@@ -69,7 +69,8 @@ const numberOf = (changes: ReadonlyArray<ByteChange>): number => {
   return Either.getOrThrow(decode(sealCodec, head.seal)).transaction;
 };
 
-const transactionOf = (record: JournalRecord, process: number): Transaction => {
+/** A record as the transaction it stands for, durable or not. */
+export const transactionOf = (record: JournalRecord, process: number): Transaction => {
   const changes = changesOf(record);
   const rows = changes.filter(({ table }) => table !== "head").toSorted((left, right) => rank(left) - rank(right));
   return {

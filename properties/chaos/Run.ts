@@ -15,7 +15,7 @@ import type { PlannedFault } from "./Plan.ts";
 import type { Tools } from "./Probe.ts";
 
 /** Everybody is back, and what was under way is finished, well within this. */
-const QUIET_MILLIS = 90_000;
+const QUIET_MILLIS = 120_000;
 const POLL_MILLIS = 200;
 
 type Counts = ReadonlyArray<readonly [string, number]>;

@@ -16,6 +16,7 @@ import { metadataPath } from "../../core/registry/Replacement.ts";
 import { cryptoOf, signerOf } from "../../runtime/CryptoPrimitives.ts";
 import { openEnvelope, sealEnvelope } from "../../runtime/EnvelopeCodec.ts";
 import { delivery, tokensIn } from "../../runtime/Ingress.ts";
+import type { ByteStore, Change } from "../../runtime/ByteStore.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { noblePrimitives, nobleSigning } from "../../runtime/NobleCrypto.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
@@ -59,6 +60,8 @@ export class Cluster {
   readonly #timers: Array<{ readonly peerId: PeerId; readonly timer: TimerName; readonly at: number }> = [];
   readonly peers = new Map<PeerId, PeerDriver>();
   readonly tables = new Map<PeerId, MemoryTables>();
+  /** Every transaction, as it became durable. */
+  readonly committed: Array<{ readonly peerId: PeerId; readonly changes: ReadonlyArray<Change> }> = [];
   readonly keys = new Map<PeerId, ReturnType<typeof keyOf>>();
   readonly total: number;
   now = NOW;
@@ -135,7 +138,16 @@ export class Cluster {
   #assemble(peerId: PeerId, seed: number, base: Settings) {
     const tables = this.tables.get(peerId) ?? new Map();
     this.tables.set(peerId, tables);
-    const store = new SealedStore(new MemoryByteStore({ tables }), crypto);
+    const bytes = new MemoryByteStore({ tables });
+    const recorded: ByteStore = {
+      get: bytes.get,
+      scan: bytes.scan,
+      commit: (changes, done) => {
+        this.committed.push({ peerId, changes });
+        bytes.commit(changes, done);
+      },
+    };
+    const store = new SealedStore(recorded, crypto);
     const identity = keyOf(new Uint8Array(32).fill(seed));
     const integrity = { ...keyOf(new Uint8Array(32).fill(seed + 100)), setKey: new Uint8Array(32).fill(seed) };
     store.useKey(integrity);

@@ -1,0 +1,188 @@
+/** The verdict on real peers can fail: a cluster's true records pass, and each contradiction planted in them is found. */
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { Either } from "effect";
+import { parseTokenClaims } from "../../server/auth/TokenClaims.ts";
+import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
+import { MemoryByteStore } from "../../runtime/MemoryByteStore.ts";
+import { SealedStore } from "../../runtime/SealedStore.ts";
+import { recordJson } from "../../server/http/ApproverRecord.ts";
+import { commitRequest } from "../../server/sqlite/WriterMessage.ts";
+import type { Said } from "../../sim/Oracle.ts";
+import { Cluster, crypto } from "../cluster/Cluster.ts";
+import { audit, type Evidence, type PeerEvidence } from "./Audit.ts";
+import type { Asked, Moment } from "./History.ts";
+import { type Transaction, transactionOf } from "./Journal.ts";
+
+const descriptorOf = (publicKey64: string): string =>
+  JSON.stringify({ algorithm: "ED25519", publicKey64, type: "SIGNATURE", version: 1 });
+
+/** A cluster that has registered alice through peer 3, with what its caller saw. */
+const registered = () => {
+  const cluster = new Cluster(3);
+  cluster.pass(2_000);
+  const askedAt = cluster.committed.length;
+  cluster.register(3, "r1", "alice", 7);
+  cluster.pass(3_000);
+  const answer = cluster.answers.get("r1");
+  if (answer?._tag !== "Registered") throw new Error("alice was to be registered");
+  return { cluster, askedAt, answer, ref: answer.approver.ref };
+};
+
+const shared = registered();
+const { answer, ref } = shared;
+const { descriptor } = answer.approver;
+const body = recordJson(answer.approver);
+const asked: Asked = {
+  requestId: "r1",
+  slot: 3,
+  command: { id: "alice", descriptor },
+  token: "good",
+  at: shared.askedAt,
+};
+
+const said: Said = {
+  byBody: (bodyDigest) => {
+    const publicKey64 = JSON.parse(descriptor).publicKey64;
+    const credential = { type: "SIGNATURE", algorithm: "ED25519", publicKey64 };
+    const text = JSON.stringify({ id: "alice", credential, metadata: { team: "a" } });
+    const digest = createHash("sha256").update(text).digest("hex");
+    return digest === bodyDigest ? { id: "alice", team: "a", descriptor: descriptorOf(publicKey64) } : undefined;
+  },
+  tokenOf: () => ({
+    kind: "good",
+    claims: Either.getOrThrow(
+      parseTokenClaims(Buffer.from(JSON.stringify({ sub: "operator", aud: "custody", exp: 1_800_003_600 }))),
+    ),
+  }),
+};
+
+const copyOf = (tables: MemoryTables): MemoryTables =>
+  new Map([...tables].map(([table, rows]) => [table, new Map(rows)]));
+
+const peerEvidence = ({ committed, tables: all }: Cluster, slot: number): PeerEvidence => {
+  const transactions = committed.flatMap(({ peerId, changes }, stamp) =>
+    peerId === slot ? [transactionOf({ stamp, ...commitRequest(changes) }, 1)] : [],
+  );
+  const tables = copyOf(all.get(slot) ?? new Map());
+  const store = new SealedStore(new MemoryByteStore({ tables }), crypto);
+  const final = { tables, store, transactions: transactions.length, fault: undefined };
+  return { slot, transactions, final, unsealed: true };
+};
+
+const end = shared.cluster.committed.length;
+const replied: Moment = { _tag: "Replied", at: end, asked, answer, body };
+const read: Moment = { _tag: "Read", at: end + 1, slot: 2, ref, found: answer.approver, body };
+
+const evidence = (more: Partial<Evidence> = {}, cluster = shared.cluster): Evidence => ({
+  crypto,
+  peers: [1, 2, 3].map((slot) => peerEvidence(cluster, slot)),
+  moments: [replied, read],
+  said,
+  secrets: ["bearer-secret-"],
+  logLines: ["listening"],
+  ...more,
+});
+
+/** Peer 3 as it would be had its transactions been others. */
+const withPeer3 = (change: (transactions: ReadonlyArray<Transaction>) => ReadonlyArray<Transaction>) => {
+  const { peers } = evidence();
+  return peers.map((peer) => (peer.slot === 3 ? { ...peer, transactions: change(peer.transactions) } : peer));
+};
+
+const idOf = (given: Evidence): string | undefined => audit(given).violation?.id;
+
+describe("the verdict", () => {
+  it("is green on true records, and says what it looked at", () => {
+    const verdict = audit(evidence());
+    expect(verdict.violation).toBeUndefined();
+    expect(verdict.transactions).toBe(end);
+    expect(verdict.checked).toEqual(expect.arrayContaining(["S1", "S3", "S7", "S13", "S14", "S30", "L1", "L3", "L8"]));
+    for (const inside of ["S2", "S18", "S23", "S28"]) expect(verdict.checked).not.toContain(inside);
+  });
+
+  it("finds a success whose approver one member never stored", () => {
+    const peers = withPeer3((all) =>
+      all.map((each) => ({ ...each, writes: each.writes.filter(({ table }) => table !== "approvers") })),
+    );
+    expect(idOf(evidence({ peers }))).toBe("S14");
+  });
+
+  it("finds a success that was told before every member had it", () => {
+    const last = peerEvidence(shared.cluster, 2).transactions.find(({ writes }) =>
+      writes.some(({ table }) => table === "approvers"),
+    );
+    expect(idOf(evidence({ moments: [{ ...replied, at: (last?.stamp ?? 0) - 0.5 }] }))).toBe("S14");
+  });
+
+  it("finds a success of another approver, of a forged token, and a second creation", () => {
+    const other = { ...asked, command: { id: "bob", descriptor } };
+    expect(idOf(evidence({ moments: [{ ...replied, asked: other }] }))).toBe("S14");
+    expect(idOf(evidence({ moments: [{ ...replied, asked: { ...asked, token: "forged" } }] }))).toBe("S30");
+    const again: Moment = { ...replied, asked: { ...asked, requestId: "r2" } };
+    expect(idOf(evidence({ moments: [replied, again] }))).toBe("S14");
+  });
+
+  it("finds a success that came while a member was down", () => {
+    const down: Moment = { _tag: "Down", at: asked.at - 1, slot: 2 };
+    expect(idOf(evidence({ moments: [down, replied] }))).toBe("L8");
+    const up: Moment = { _tag: "Up", at: asked.at - 0.5, slot: 2 };
+    expect(idOf(evidence({ moments: [down, up, replied] }))).toBeUndefined();
+  });
+
+  it("finds a conflict with an owner that nobody knows", () => {
+    const { rejection } = {
+      rejection: {
+        code: "KEY_ALREADY_REGISTERED" as const,
+        detail: "",
+        hint: "",
+        faults: [],
+        members: [],
+        ref: undefined,
+        outcomeUnknown: false,
+      },
+    };
+    const conflict = (id: string): Moment => ({
+      ...replied,
+      asked: { ...asked, requestId: "r2", command: { id, descriptor } },
+      answer: { _tag: "Rejected", rejection },
+      body: undefined,
+    });
+    expect(idOf(evidence({ moments: [conflict("mallory")] }))).toBeUndefined();
+    expect(idOf(evidence({ moments: [conflict("alice")] }))).toBe("S14");
+  });
+
+  it("finds a read that misses what was promised, and a record that looks otherwise", () => {
+    expect(idOf(evidence({ moments: [{ ...read, found: undefined, body: undefined }] }))).toBe("S25");
+    const changed = body.replace('"team":"a"', '"team":"b"');
+    expect(idOf(evidence({ moments: [{ ...read, body: changed }] }))).toBe("S12");
+  });
+
+  it("finds a row that was deleted, one that was added, and a transaction that no process wrote", () => {
+    for (const change of [
+      (tables: MemoryTables) => tables.get("keys")?.clear(),
+      (tables: MemoryTables) => tables.get("keys")?.set("stranger", { row: Uint8Array.of(1), seal: Uint8Array.of(1) }),
+    ]) {
+      const { peers } = evidence();
+      for (const { slot, final } of peers) if (slot === 2) change(final.tables);
+      expect(idOf(evidence({ peers }))).toBe("STORE");
+    }
+    const peers = withPeer3((all) => all.filter(({ number }) => number !== 1));
+    expect(idOf(evidence({ peers }))).toBe("STORE");
+  });
+
+  it("finds a member that has a proposal open at the end", () => {
+    const cluster = new Cluster(3);
+    cluster.pass(2_000);
+    cluster.tamper = (_from, to, message) => (to === 2 && message._tag === "Commit" ? undefined : message);
+    cluster.register(3, "r1", "alice", 7);
+    cluster.pass(300);
+    expect(idOf(evidence({ moments: [] }, cluster))).toBe("L1");
+  });
+
+  it("finds a secret in a log, and a peer that stayed sealed", () => {
+    expect(idOf(evidence({ logLines: ["token bearer-secret-1 refused"] }))).toBe("S29");
+    const peers = evidence().peers.map((each) => ({ ...each, unsealed: each.slot !== 2 }));
+    expect(idOf(evidence({ peers }))).toBe("L5");
+  });
+});
