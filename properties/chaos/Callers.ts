@@ -13,6 +13,7 @@ import { Census } from "../../sim/Census.ts";
 import { type Command, Commands, type TokenKind } from "../../sim/Commands.ts";
 import { realCryptography } from "../../sim/Cryptography.ts";
 import { Prng } from "../../sim/Prng.ts";
+import { Chance } from "./Chance.ts";
 import { type Asked, microsNow, type Moment } from "./History.ts";
 import type { Tokens } from "./Tokens.ts";
 
@@ -153,7 +154,7 @@ export class Callers {
 
   start(): void {
     const { count, seed } = this.#options;
-    this.#done = Promise.all(Array.from({ length: count }, (_, index) => this.#live(new Prng(seed * 64 + index + 1))));
+    this.#done = Promise.all(Array.from({ length: count }, (_, index) => this.#live(new Chance(seed, index + 1))));
   }
 
   /** Sends nothing new, waits for the answers under way, and closes the connections. */
@@ -169,7 +170,7 @@ export class Callers {
     return this.commands.command(id ?? `approver-${key}`, key, `team-${key % 5}`);
   }
 
-  async #live(random: Prng): Promise<void> {
+  async #live(random: Chance): Promise<void> {
     while (!this.#isOver) {
       await pause(random.between(...THINK_MILLIS));
       if (this.#isOver) return;
@@ -177,7 +178,7 @@ export class Callers {
     }
   }
 
-  async #act(random: Prng): Promise<void> {
+  async #act(random: Chance): Promise<void> {
     const drawn = random.below(100);
     const known = this.#subjects[random.below(Math.max(1, this.#subjects.length))];
     if (known === undefined || drawn < 34) return this.#submit(random, this.#remember(random, this.fresh()));
@@ -186,7 +187,7 @@ export class Callers {
     const { id, key, team } = known;
     // An identical retry may carry other metadata; the first ones are kept (contract 4.1).
     if (drawn < 58)
-      return this.#submit(random, random.chance(300) ? this.commands.command(id, key, "another-team") : known);
+      return this.#submit(random, random.happens(300) ? this.commands.command(id, key, "another-team") : known);
     if (drawn < 66) return this.#submit(random, this.commands.command(`${id}-too`, key, team));
     if (drawn < 96) return this.#read(random);
     const { status } = await call(this.#agent, this.#url(random), "/v1/custody/system/ready", {
@@ -196,24 +197,24 @@ export class Callers {
     this.answers.add(`ready ${status}`);
   }
 
-  #remember(random: Prng, command: Command): Command {
+  #remember(random: Chance, command: Command): Command {
     if (this.#subjects.length < REMEMBERED) this.#subjects.push(command);
     else this.#subjects[random.below(REMEMBERED)] = command;
     return command;
   }
 
-  #slot(random: Prng): number {
+  #slot(random: Chance): number {
     return 1 + random.below(this.#options.urls.length);
   }
 
-  #url(random: Prng): string {
+  #url(random: Chance): string {
     return this.#options.urls[this.#slot(random) - 1] ?? "";
   }
 
-  async #submit(random: Prng, command: Command): Promise<void> {
-    const kind: TokenKind = random.chance(50)
+  async #submit(random: Chance, command: Command): Promise<void> {
+    const kind: TokenKind = random.happens(50)
       ? random.pick<TokenKind>(["expired", "forbidden", "foreign", "forged"])
-      : random.chance(60)
+      : random.happens(60)
         ? "short"
         : "good";
     for (;;) {
@@ -226,7 +227,7 @@ export class Callers {
       await pause(random.between(...TURNED_AWAY_MILLIS));
       // Whoever does not know asks again, through whichever peer.
       const isOpen = answer === undefined || (answer._tag === "Rejected" && answer.rejection.outcomeUnknown);
-      if (this.#isOver || !isOpen || !random.chance(700)) return;
+      if (this.#isOver || !isOpen || !random.happens(700)) return;
     }
   }
 
@@ -246,7 +247,7 @@ export class Callers {
     return answer;
   }
 
-  async #read(random: Prng): Promise<void> {
+  async #read(random: Chance): Promise<void> {
     const ref = this.#promised[random.below(Math.max(1, this.#promised.length))];
     if (ref !== undefined) await this.read(this.#slot(random), ref);
   }

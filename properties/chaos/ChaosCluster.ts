@@ -11,10 +11,10 @@ import { openDevFolder, prepareCluster } from "../../server/dev/DevSetup.ts";
 import { httpUrl } from "../../server/dev/PeerConfigFile.ts";
 import { mintToken, operatorPermissions, operatorTtlMillis } from "../../server/dev/Tokens.ts";
 import { developmentShares } from "../../server/peer/DevelopmentSecrets.ts";
-import { Prng } from "../../sim/Prng.ts";
 import type { Violation } from "../../sim/Violation.ts";
 import { type Answered, call } from "./Callers.ts";
 import { buildFaultPort } from "./FaultPortBuild.ts";
+import { Chance } from "./Chance.ts";
 import type { Moment } from "./History.ts";
 import { PeerUnderTest } from "./PeerUnderTest.ts";
 import { Tokens } from "./Tokens.ts";
@@ -22,6 +22,9 @@ import { CALM, Wire } from "./Wire.ts";
 
 /** The product as it is shipped. */
 const entry = fileURLToPath(new URL("../../dist/server/bin/custody.js", import.meta.url));
+
+/** Who draws which connections break. */
+const WIRES = 2_000;
 
 const Status = Schema.parseJson(
   Schema.Struct({
@@ -187,8 +190,8 @@ export class ChaosCluster {
 
 const openWires = async (cluster: Cluster, seed: number): Promise<ReadonlyMap<string, Wire>> => {
   const wires = new Map<string, Wire>();
-  const random = new Prng(seed);
-  const chance = (perMille: number): boolean => random.chance(perMille);
+  const random = new Chance(seed, WIRES);
+  const chance = (perMille: number): boolean => random.happens(perMille);
   const pairs = cluster.peers.flatMap((from) =>
     cluster.peers.filter((to) => to.id !== from.id).map((to): readonly [ClusterPeer, ClusterPeer] => [from, to]),
   );

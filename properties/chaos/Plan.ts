@@ -1,5 +1,5 @@
 /** What is done to a cluster and when: drawn from the seed alone, so the same on every machine. */
-import { type Prng, streamsOf } from "../../sim/Prng.ts";
+import { Chance } from "./Chance.ts";
 
 export const faultKinds = [
   "kill",
@@ -36,6 +36,8 @@ export interface PlannedFault {
 
 const FIRST_MILLIS = 1_500;
 const QUIET_MILLIS = 2_000;
+/** Who draws plans, beside the number of peers. */
+const PLAN = 1_000;
 /** From the beginning of one fault to that of the next. */
 const GAP_MILLIS = [1_200, 3_500] as const;
 
@@ -85,7 +87,7 @@ const MOST_DELAY_MILLIS = 400;
 const MOST_CLOCK_MILLIS = 7_000;
 const MOST_FLAKY_PER_MILLE = 60;
 
-const amountOf = (random: Prng, kind: FaultKind): number => {
+const amountOf = (random: Chance, kind: FaultKind): number => {
   switch (kind) {
     case "delay":
       return random.between(20, MOST_DELAY_MILLIS);
@@ -99,14 +101,14 @@ const amountOf = (random: Prng, kind: FaultKind): number => {
   }
 };
 
-const shuffled = <A>(random: Prng, all: ReadonlyArray<A>): ReadonlyArray<A> => {
+const shuffled = <A>(random: Chance, all: ReadonlyArray<A>): ReadonlyArray<A> => {
   const left = [...all];
   return all.flatMap(() => left.splice(random.below(left.length), 1));
 };
 
 const total = Object.values(weights).reduce((sum, each) => sum + each, 0);
 
-const drawKind = (random: Prng): FaultKind => {
+const drawKind = (random: Chance): FaultKind => {
   let drawn = random.below(total);
   return faultKinds.find((kind) => (drawn -= weights[kind]) < 0) ?? "kill";
 };
@@ -117,7 +119,7 @@ const drawKind = (random: Prng): FaultKind => {
  * @param millis how long the callers go on
  */
 export const drawPlan = (seed: number, peers: number, millis: number): ReadonlyArray<PlannedFault> => {
-  const random = streamsOf(seed * 16 + peers).crashes;
+  const random = new Chance(seed, PLAN + peers);
   const others = faultKinds.filter((kind) => !always.includes(kind));
   const first = [...shuffled(random, always), ...shuffled(random, others)];
   const plan: Array<PlannedFault> = [];
