@@ -141,6 +141,8 @@ export class Callers {
   readonly commands: Commands;
   /** Answers by what was asked and the status; 0 stands for none. */
   readonly answers = new Census();
+  /** Registrations that were told 201. */
+  successes = 0;
   #nextKey = 1;
   #nextRequest = 1;
   #isOver = false;
@@ -240,6 +242,7 @@ export class Callers {
     const answered = await call(this.#agent, urls[slot - 1] ?? "", REGISTER_PATH, { token, body });
     this.answers.add(`register ${answered.status}`);
     const answer = answerOf(answered);
+    if (answered.status === 201) this.successes += 1;
     if (answer !== undefined) {
       const record = answer._tag === "Registered" ? answered.text : undefined;
       note({ _tag: "Replied", at: microsNow(), asked, answer, body: record });

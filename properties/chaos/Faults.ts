@@ -9,6 +9,10 @@ import { CALM, type Wire, type WireMode } from "./Wire.ts";
 
 /** An armed flush, or a full disk, waits so long for something to be written. */
 const REACH_MILLIS = 6_000;
+/** How many successes make a cluster that works, and how long they are waited for. */
+const SUCCESSES = 3;
+const WORKING_MILLIS = 8_000;
+const POLL_MILLIS = 10;
 /** A peer's log and journals stay below this, its database and the log of it do not. */
 const FILE_BYTES = 1024 * 1024;
 
@@ -17,19 +21,30 @@ type Outcome = "done" | "not reached";
 
 const pause = (millis: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, millis));
 
+export interface FaultsOptions {
+  readonly cluster: ChaosCluster;
+  readonly tools: Tools;
+  /** How many registrations have succeeded by now. */
+  readonly successes: () => number;
+  readonly broken: (violation: Violation) => void;
+}
+
 export class Faults {
   readonly #cluster: ChaosCluster;
   readonly #tools: Tools;
+  readonly #successes: () => number;
   readonly #broken: (violation: Violation) => void;
   /** Faults that happened, by kind. */
   readonly injected = new Census();
   /** Faults that were planned and met nobody. */
   readonly missed = new Census();
+  #met = 0;
   #isOver = false;
 
-  constructor(cluster: ChaosCluster, tools: Tools, broken: (violation: Violation) => void) {
+  constructor({ cluster, tools, successes, broken }: FaultsOptions) {
     this.#cluster = cluster;
     this.#tools = tools;
+    this.#successes = successes;
     this.#broken = broken;
   }
 
@@ -38,14 +53,23 @@ export class Faults {
     const began = performance.now();
     const underWay: Array<Promise<void>> = [];
     for (const fault of plan) {
-      await pause(Math.max(0, fault.at - (performance.now() - began)));
-      if (this.#isOver) break;
       if (obstacle(fault.kind, this.#tools) !== undefined) continue;
+      await pause(Math.max(0, fault.at - (performance.now() - began)));
+      if (!fault.isHurried) await this.#working();
+      if (this.#isOver) break;
       underWay.push(
         this.#do(fault).then((outcome) => (outcome === "done" ? this.injected : this.missed).add(fault.kind)),
       );
     }
     await Promise.all(underWay);
+  }
+
+  /** Waits until callers have succeeded since the last time: a fault shows most where something is under way. */
+  async #working(): Promise<void> {
+    const enough = this.#met + SUCCESSES;
+    for (const until = performance.now() + WORKING_MILLIS; this.#successes() < enough; await pause(POLL_MILLIS))
+      if (this.#isOver || performance.now() > until) break;
+    this.#met = this.#successes();
   }
 
   stop(): void {
@@ -108,7 +132,7 @@ export class Faults {
 
   async #terminate(peer: PeerUnderTest, fault: PlannedFault): Promise<Outcome> {
     // A process that is still loading has not yet said what it does about SIGTERM.
-    if ((await this.#cluster.status(peer.slot)) === undefined) return "not reached";
+    if ((await this.#cluster.ask(peer.slot, "health")).status !== 200) return "not reached";
     return this.#restart(peer, fault, async () => {
       if (await peer.terminate()) return;
       const words = peer.lastWords(5).join("\n    ");

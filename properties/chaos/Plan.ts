@@ -22,8 +22,10 @@ export const faultKinds = [
 export type FaultKind = (typeof faultKinds)[number];
 
 export interface PlannedFault {
-  /** Milliseconds after the callers began. */
+  /** Milliseconds after the callers began; not before. */
   readonly at: number;
+  /** It comes at that very time. Others wait for a moment until callers have succeeded since the last one. */
+  readonly isHurried: boolean;
   readonly kind: FaultKind;
   /** The peer it befalls. */
   readonly slot: number;
@@ -36,6 +38,8 @@ export interface PlannedFault {
 
 const FIRST_MILLIS = 1_500;
 const QUIET_MILLIS = 2_000;
+/** In a thousand: these may come while the one before still lasts. */
+const HURRIED = 350;
 /** Who draws plans, beside the number of peers. */
 const PLAN = 1_000;
 /** From the beginning of one fault to that of the next. */
@@ -127,15 +131,23 @@ export const drawPlan = (seed: number, peers: number, millis: number): ReadonlyA
     const kind = first.shift() ?? drawKind(random);
     const slot = 1 + random.below(peers);
     const other = 1 + ((slot - 1 + random.between(1, Math.max(1, peers - 1))) % peers);
-    plan.push({ at, kind, slot, other, lastsMillis: random.between(...lasts[kind]), amount: amountOf(random, kind) });
+    plan.push({
+      at,
+      isHurried: random.happens(HURRIED),
+      kind,
+      slot,
+      other,
+      lastsMillis: random.between(...lasts[kind]),
+      amount: amountOf(random, kind),
+    });
   }
   return plan;
 };
 
 /** One line for a planned fault. */
-export const planLine = ({ at, kind, slot, other, lastsMillis, amount }: PlannedFault): string => {
+export const planLine = ({ at, isHurried, kind, slot, other, lastsMillis, amount }: PlannedFault): string => {
   const between = ["cut", "cut-one-way", "swallow", "flaky", "delay"].includes(kind);
   const where = kind === "kill-all" ? "all peers" : between ? `peers ${slot} and ${other}` : `peer ${slot}`;
   const how = amount === 0 ? "" : `, ${amount}${kind === "flaky" ? " in 1000" : " ms"}`;
-  return `${(at / 1000).toFixed(1).padStart(6)} s  ${kind.padEnd(12)} ${where}${how}, for ${lastsMillis} ms`;
+  return `${isHurried ? " " : "≥"}${(at / 1000).toFixed(1).padStart(5)} s  ${kind.padEnd(12)} ${where}${how}, for ${lastsMillis} ms`;
 };

@@ -70,7 +70,7 @@ class Run {
     say(`starting ${peers} peers`);
     const cluster = await ChaosCluster.start({ folder, peers, seed, note, broken });
     const callers = new Callers({ seed, urls: cluster.urls, count, tokens: cluster.tokens, note });
-    const faults = new Faults(cluster, tools, broken);
+    const faults = new Faults({ cluster, tools, successes: () => callers.successes, broken });
     try {
       await this.#abuse(callers, faults);
       say("healing");
