@@ -33,6 +33,11 @@ export interface DriverPorts {
   readonly settings: Settings;
   /** Hands a message to the network; losing it is allowed. */
   readonly send: (to: PeerId, message: Message) => void;
+  /**
+   * Told, while a flush runs, what will be sent after it: time to do what needs no flush, such as sealing an
+   * envelope. Nothing may leave; a message that is never sent was told in vain.
+   */
+  readonly sendAhead?: (to: PeerId, message: Message) => void;
   readonly reply: (requestId: string, answer: Answer) => void;
   /** Fires {@link PeerDriver.dispatch} with the timer once, after the delay. */
   readonly setTimer: (timer: TimerName, afterMillis: number) => void;
@@ -225,7 +230,14 @@ export class PeerDriver {
       this.#work();
     });
     returned = true;
+    if (waiting) this.#announce(next.thenSend);
     return waiting;
+  }
+
+  #announce(actions: ReadonlyArray<Action>): void {
+    const { sendAhead } = this.#ports;
+    if (sendAhead === undefined) return;
+    for (const action of actions) if (action._tag === "Send") sendAhead(action.to, action.message);
   }
 
   #publish(next: Step): void {

@@ -20,6 +20,7 @@ import { PeerDriver } from "../../runtime/PeerDriver.ts";
 import { readApprover } from "../../runtime/Reads.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import type { CryptoBackend, PeerKeys } from "../crypto/CryptoBackend.ts";
+import { AheadSealed } from "./AheadSealed.ts";
 import { FreshStart } from "./FreshStart.ts";
 import type { Metrics } from "./Metrics.ts";
 import { observedStore } from "./ObservedStore.ts";
@@ -91,6 +92,7 @@ export class Peer {
   readonly #replies = new Replies();
   readonly #timers: Timers;
   readonly #publication = new Set<() => void>();
+  readonly #ahead = new AheadSealed();
   #running: Running;
   #keys: PeerKeys | undefined;
   #readiness: Promise<ReadonlyArray<MemberFault>> | undefined;
@@ -246,6 +248,7 @@ export class Peer {
       providers: backend.providers,
       settings,
       send: (to, message) => this.#send(to, message),
+      sendAhead: (to, message) => this.#sealAhead(to, message),
       reply: (requestId, answer) => this.#replies.answer(requestId, answer),
       setTimer: (timer, afterMillis) => this.#timers.set(timer, afterMillis),
       halt,
@@ -253,8 +256,17 @@ export class Peer {
     return { driver, store };
   }
 
+  /** With a pinned topology an envelope is made of nothing that the step under way could still change. */
+  #sealAhead(to: PeerId, message: Message): void {
+    const signer = this.#keys?.identity;
+    if (signer === undefined || this.state.membership === undefined) return;
+    const envelope = sealEnvelope(this.state, signer, entropy(), to, message);
+    if (envelope !== undefined) this.#ahead.keep(to, message, { signer, envelope });
+  }
+
   #send(to: PeerId, message: Message): void {
-    const envelope = sealEnvelope(this.state, this.#keys?.identity, entropy(), to, message);
+    const signer = this.#keys?.identity;
+    const envelope = this.#ahead.take(to, message, signer) ?? sealEnvelope(this.state, signer, entropy(), to, message);
     if (envelope === undefined) return;
     this.#ports.metrics.count("custody_messages_sent_total", message._tag);
     this.#ports.send(to, envelope);

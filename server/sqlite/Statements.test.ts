@@ -41,8 +41,10 @@ describe("the statements of a transaction", () => {
 
   it("come in few sizes, so that they stay prepared", () => {
     expect(sizes(1)).toEqual([1]);
-    expect(sizes(3)).toEqual([2, 1]);
-    expect(sizes(63)).toEqual([32, 16, 8, 4, 2, 1]);
+    expect(sizes(3)).toEqual([3]);
+    expect(sizes(8)).toEqual([8]);
+    expect(sizes(9)).toEqual([8, 1]);
+    expect(sizes(63)).toEqual([32, 16, 8, 7]);
     expect(sizes(64)).toEqual([64]);
     expect(sizes(65)).toEqual([64, 1]);
     expect(sizes(200)).toEqual([64, 64, 64, 8]);

@@ -39,8 +39,12 @@ const sqlFor = (op: Change["op"], place: Place, rows: number): string => {
   return sql;
 };
 
-/** Powers of two, so that a handful of prepared statements serves every number of rows. */
+/** What a transaction of one registration changes goes into one statement for each place and kind. */
+const largestExact = 8;
+
+/** Beyond that powers of two, so that a handful of prepared statements serves every number of rows. */
 const sizeFor = (rows: number): number => {
+  if (rows <= largestExact) return rows;
   let size = largestGroup;
   while (size > rows) size /= 2;
   return size;

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import type { Digest } from "../core/Digest.ts";
+import { installedProviders } from "../core/credential/SignatureProvider.ts";
+import { Cluster, crypto } from "../properties/cluster/Cluster.ts";
+import { PeerDriver } from "./PeerDriver.ts";
+
+/** A new peer of three over a store whose flushes end when the test says so, and what it tells its network. */
+const newPeer = () => {
+  const flushes: Array<() => void> = [];
+  const told: Array<string> = [];
+  const driver = new PeerDriver({
+    store: { get: () => undefined, scan: () => [], commit: (_writes, done) => void flushes.push(() => done()) },
+    clock: () => 1_800_000_000_000,
+    elapsed: () => 0,
+    entropy: () => "22".repeat(32) as Digest,
+    crypto,
+    providers: installedProviders,
+    settings: {
+      configDigest: "11".repeat(32) as Digest,
+      audience: "custody",
+      issuer: undefined,
+      peers: [2, 3],
+      bootstrapSecret: new Uint8Array(9),
+      development: true,
+      answerMillis: 10_000,
+    },
+    sendAhead: (to, message) => void told.push(`soon ${message._tag} to ${to}`),
+    send: (to, message) => void told.push(`${message._tag} to ${to}`),
+    reply: () => undefined,
+    setTimer: () => undefined,
+    halt: (reason) => {
+      throw reason;
+    },
+  });
+  return { driver, told, flush: () => flushes.splice(0).forEach((end) => end()) };
+};
+
+describe("what is sent after a flush", () => {
+  it("is told while the flush runs, and sent after it", () => {
+    const key = new Cluster(1).keys.get(1);
+    if (key === undefined) throw new Error("a cluster has keys");
+    const { driver, told, flush } = newPeer();
+    const founding = { peerId: 1, threshold: 2, total: 3, vault: new Uint8Array(8) };
+    const keys = { identityKey: key.publicKey, integrityKey: key.publicKey };
+    driver.dispatch({ _tag: "Initialize", requestId: "init", ...founding, ...keys });
+    flush();
+    expect(told).toEqual([]);
+    driver.unseal(key);
+    const soon = ["soon GenesisCard to 2", "soon GenesisCard to 3"];
+    expect(told).toEqual(soon);
+    flush();
+    expect(told).toEqual([...soon, "GenesisCard to 2", "GenesisCard to 3"]);
+  });
+});
