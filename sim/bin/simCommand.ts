@@ -12,6 +12,7 @@ import { hunt } from "./Hunt.ts";
 import type { HuntOptions } from "./HuntWorker.ts";
 import { exploreCommand } from "./exploreCommand.ts";
 import { Progress } from "./Progress.ts";
+import { show } from "./ShowCommand.ts";
 import { between, endAsFailed, misused, parsed, write } from "./Terminal.ts";
 
 const MOST_STEPS = 1_000_000_000;
@@ -132,5 +133,5 @@ const run = Command.make(
 /** The command `sim`. Ends with 0 when nothing was violated, 1 when something was, 2 on wrong usage. */
 export const sim = Command.make("sim").pipe(
   Command.withDescription("The seeded simulator."),
-  Command.withSubcommands([run, exploreCommand]),
+  Command.withSubcommands([run, exploreCommand, show]),
 );

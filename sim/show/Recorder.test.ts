@@ -17,12 +17,13 @@ const countOf = (lines: ReadonlyArray<string>, word: string): number =>
   lines.filter((line) => line.includes(` ${word} `)).length;
 
 describe("a recording", () => {
-  it.each([swarm, { ...swarm, seed: 4, schedule: "drop-dup-reorder" }, { ...swarm, real: true, steps: 120 }] as const)(
-    "changes nothing about the run: %o",
-    (options) => {
-      expect(record(options).result.hash).toBe(runSeed(options).hash);
-    },
-  );
+  it.each([
+    { ...swarm, steps: 600 },
+    { ...swarm, seed: 4, schedule: "drop-dup-reorder", steps: 600 },
+    { ...swarm, real: true, peers: 2, steps: 20 },
+  ] as const)("changes nothing about the run: %o", (options) => {
+    expect(record(options).result.hash).toBe(runSeed(options).hash);
+  });
 
   it("holds as much as the trace", () => {
     const { recorder, lines } = record(swarm);

@@ -1,0 +1,99 @@
+/** What happened, in words: one line for each message, answer, request and flush. */
+import type { Answer } from "../../core/Action.ts";
+import type { Call } from "../../core/protocol/Forward.ts";
+import type { Message } from "../../core/protocol/Message.ts";
+import type { SignedStatement } from "../../core/protocol/Statement.ts";
+import type { Write } from "../../core/Tables.ts";
+import type { Asked } from "./Recorder.ts";
+import { shortRef, type Topics } from "./Topics.ts";
+
+/** More of a kind are counted, not listed. */
+const LISTED = 3;
+
+const listed = (parts: ReadonlyArray<string>): string =>
+  parts.length <= LISTED ? parts.join(", ") : `${parts.slice(0, LISTED).join(", ")} and ${parts.length - LISTED} more`;
+
+const names = (topics: Topics, numbers: ReadonlyArray<number>): string =>
+  listed(numbers.map((number) => topics.nameOf(number)));
+
+const statementText =
+  (topics: Topics) =>
+  ({ statement }: SignedStatement): string =>
+    [statement.kind, statement.detail, "for", topics.nameOfId(statement.proposalId)].filter(Boolean).join(" ");
+
+const outcomeText = (topics: Topics, outcome: Extract<Message, { readonly _tag: "Outcome" }>["outcome"]): string => {
+  if (outcome._tag === "Rejected") return `refused, ${outcome.rejection.code}`;
+  if (outcome._tag === "Existing") return `stands already, ${shortRef(outcome.ref)}`;
+  return `confirmed, ${topics.nameOf(topics.proposal(outcome.certificate.proposal))}`;
+};
+
+/** What is in a message, without its type; empty where the type says it all. */
+export const messageText = (topics: Topics, message: Message): string => {
+  switch (message._tag) {
+    case "Forward":
+      return `${message.forward.requestId}: ${callText(message.forward.call)}`;
+    case "Forwarded":
+      return message.requestId;
+    case "Outcome":
+      return `${message.requestId} ${outcomeText(topics, message.outcome)}`;
+    case "Prepare":
+    case "SettleQuery":
+    case "AbortRequest":
+      return names(
+        topics,
+        message.items.map(({ proposal }) => topics.proposal(proposal)),
+      );
+    case "Commit":
+      return names(
+        topics,
+        message.certificates.map(({ proposal }) => topics.proposal(proposal)),
+      );
+    case "Votes":
+    case "CommitAcks":
+      return listed(message.statements.map(statementText(topics)));
+    case "SettleAnswer":
+      return listed(message.items.map((item) => `${topics.nameOfId(item.proposalId)} ${item.state}`));
+    case "Ready":
+      return `${message.mode}${message.sealed ? ", sealed" : ""}, slot ${message.highSeq}`;
+    case "GenesisRefused":
+      return message.reason;
+    default:
+      return "";
+  }
+};
+
+export const answerText = (answer: Answer): string => {
+  switch (answer._tag) {
+    case "Registered":
+      return `${answer.created ? "201 registered" : "200 stands already"}, ${shortRef(answer.approver.ref)}`;
+    case "Rejected":
+      return `refused, ${answer.rejection.code}${answer.rejection.outcomeUnknown ? ", outcome unknown" : ""}`;
+    case "Readiness":
+      return answer.faults.length === 0
+        ? "ready"
+        : `not ready: ${answer.faults.map(({ reason }) => reason).join(", ")}`;
+    default:
+      return answer._tag.toLowerCase();
+  }
+};
+
+/** Method, path, and the approver's id where the body names one. */
+const callText = ({ method, path, rawBody }: Call): string => {
+  const [, id] = /"id":"([^"]{1,64})"/.exec(String.fromCharCode(...rawBody.subarray(0, 1024))) ?? [];
+  return `${id === undefined ? "" : `${id}, `}${method} ${path}`;
+};
+
+export const askedText = ({ requestId, call, actor }: Asked): string => {
+  const who = actor._tag === "Verified" ? actor.claims.sub : `a token that is ${actor._tag.toLowerCase()}`;
+  return `${requestId} by ${who}: ${callText(call)}`;
+};
+
+/** How many rows of which tables. */
+export const writesText = (writes: ReadonlyArray<Write>): string => {
+  const counts = new Map<string, number>();
+  for (const { table, op } of writes) {
+    const name = op === "remove" ? `${table} removed` : table;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts].map(([name, count]) => (count === 1 ? name : `${count} ${name}`)).join(", ");
+};

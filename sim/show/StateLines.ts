@@ -1,0 +1,228 @@
+/**
+ * A peer's state as named lines in sections, and what differs between two of
+ * them. States are immutable and share what did not change, so that equal
+ * references need no look.
+ */
+import type { PeerState } from "../../core/PeerState.ts";
+import type { SignedStatement } from "../../core/protocol/Statement.ts";
+import type { Mode } from "./PictureData.ts";
+import { shortRef, type Topics } from "./Topics.ts";
+
+/** A line: the text is for reading, the value for looking closer. */
+export interface Line {
+  readonly text: string;
+  readonly value: unknown;
+}
+
+/** Section to name to line. */
+export type Lines = ReadonlyMap<string, ReadonlyMap<string, Line>>;
+
+interface Section {
+  readonly name: string;
+  readonly of: ReadonlyArray<keyof PeerState>;
+  readonly lines: (state: PeerState, topics: Topics) => Iterable<readonly [string, Line]>;
+}
+
+const plain = (text: string | number | boolean, value: unknown = text): Line => ({ text: String(text), value });
+
+const short = (text: string): string => (text.length > 16 ? `${text.slice(0, 8)}…` : text);
+
+const members = (of: ReadonlyMap<number, unknown> | ReadonlySet<number>): string =>
+  [...of.keys()].join(", ") || "nobody";
+
+const kinds = (votes: Iterable<SignedStatement>): string =>
+  [...votes].map(({ header, statement }) => `${header.peerId} ${statement.kind}`).join(", ");
+
+/** A lock's name holds a digest; what it locks is told by its beginning and its end. */
+const lockName = (lock: string): string => (lock.startsWith("key:") ? `key:${short(lock.slice(4))}` : shortRef(lock));
+
+const sections: ReadonlyArray<Section> = [
+  {
+    name: "Peer",
+    of: ["peer", "unsealed", "integrityFault", "quarantine", "unproven", "joinNonce", "membership"],
+    *lines({ peer, unsealed, integrityFault, quarantine, unproven, membership }) {
+      yield ["initialized", plain(peer === undefined ? "no" : `as peer ${peer.peerId}`, peer)];
+      yield ["sealed", plain(unsealed ? "no" : "yes")];
+      if (integrityFault !== undefined) yield ["rows do not hold", plain(integrityFault)];
+      if (quarantine !== undefined) yield ["in quarantine", plain(quarantine)];
+      if (unproven.size > 0) yield ["waits to be told its past by", plain(members(unproven))];
+      yield [
+        "topology",
+        plain(membership ? `${short(membership.digest)}, writer ${membership.writer}` : "none", membership),
+      ];
+    },
+  },
+  {
+    name: "Locks",
+    of: ["locks"],
+    *lines({ locks }, topics) {
+      for (const [lock, id] of locks) yield [lockName(lock), plain(topics.nameOfId(id), { lock, proposalId: id })];
+    },
+  },
+  {
+    name: "Prepared",
+    of: ["preparations"],
+    *lines({ preparations }, topics) {
+      for (const preparation of preparations.values()) {
+        const { proposal, receipts, votes, pledge } = preparation;
+        const parts = [`receipts of ${members(receipts)}`];
+        if (pledge !== undefined) parts.unshift("pledged");
+        if (votes.size > 0) parts.push(`votes to abort: ${kinds(votes.values())}`);
+        yield [topics.nameOf(topics.proposal(proposal)), { text: parts.join("; "), value: preparation }];
+      }
+    },
+  },
+  {
+    name: "Refused",
+    of: ["refused"],
+    *lines({ refused }, topics) {
+      for (const each of refused.values())
+        yield [topics.nameOfId(each.id), { text: `votes to abort: ${kinds(each.votes.values())}`, value: each }];
+    },
+  },
+  {
+    name: "Aborting",
+    of: ["aborting"],
+    *lines({ aborting }, topics) {
+      for (const each of aborting.values())
+        yield [
+          topics.nameOf(topics.proposal(each.proposal)),
+          { text: `acknowledged by ${members(each.acks)}`, value: each },
+        ];
+    },
+  },
+  {
+    name: "To be delivered",
+    of: ["outbox"],
+    *lines({ outbox }, topics) {
+      for (const each of outbox.values()) {
+        const text = each.isPrunable ? "acknowledged by all" : `acknowledged by ${members(each.acks)}`;
+        yield [topics.nameOf(topics.proposal(each.proposal)), { text, value: each }];
+      }
+    },
+  },
+  {
+    name: "Rounds of the writer",
+    of: ["rounds", "collecting"],
+    *lines({ rounds, collecting }, topics) {
+      for (const round of rounds.values()) {
+        const { id, certificate, refusal, creator, joiners } = round;
+        const stage = certificate ? "certified" : refusal ? "refused" : collecting.has(id) ? "collecting" : "prepared";
+        const waiting = [creator, ...joiners].flatMap((caller) => caller?.requestId ?? []);
+        yield [topics.nameOfId(id), { text: [stage, ...waiting].join(", "), value: round }];
+      }
+    },
+  },
+  {
+    name: "Waiting",
+    of: ["queue", "awaited", "readinessWaiters", "turnedAway"],
+    *lines({ queue, awaited, readinessWaiters, turnedAway }) {
+      for (const each of queue) yield [each.forward.requestId, { text: "in the writer's queue", value: each }];
+      for (const each of awaited.values())
+        yield [
+          each.forward.requestId,
+          { text: each.acknowledged ? "with the writer" : "on its way to the writer", value: each },
+        ];
+      for (const [request, rejection] of turnedAway)
+        yield [`turned away: ${request}`, plain(rejection.code, rejection)];
+      for (const requestId of readinessWaiters) yield [requestId, plain("asked whether a change would be taken")];
+    },
+  },
+  {
+    name: "Founding",
+    of: ["founding"],
+    *lines({ founding: { cards, vote, signatures, faults } }) {
+      if (cards.size > 0) yield ["cards of", plain(members(cards), cards)];
+      if (vote !== undefined) yield ["signed for", plain(short(vote.digest), vote)];
+      if (signatures.size > 0) yield ["signatures of", plain(members(signatures))];
+      for (const [peerId, fault] of faults) yield [`peer ${peerId} is at fault`, plain(fault)];
+    },
+  },
+  {
+    name: "Counters",
+    of: ["chain", "audit", "registry", "highSeq", "highProof", "decidedSeq", "prunable"],
+    *lines({ chain, audit, registry, highSeq, highProof, decidedSeq }) {
+      yield ["incarnation", plain(chain.incarnation)];
+      yield ["newest batch", plain(`${chain.batchNo} (${short(chain.hash)})`, chain)];
+      yield ["highest slot bound", plain(highSeq, highProof)];
+      yield ["highest slot decided", plain(decidedSeq)];
+      yield ["approvers", plain(registry.approvers)];
+      yield ["audit rows", plain(audit.seq, audit)];
+    },
+  },
+  {
+    name: "Readiness",
+    of: ["probe", "verdict"],
+    *lines({ probe, verdict }) {
+      if (probe !== undefined) yield ["probing", plain(`answers of ${members(probe.answers)}`, probe)];
+      if (verdict === undefined) return;
+      const faults = verdict.faults.map(({ peerId, reason }) => `${peerId} ${reason}`).join(", ");
+      yield ["last verdict", plain(faults === "" ? "everybody ready" : faults, verdict)];
+    },
+  },
+  {
+    name: "Seen of others",
+    of: ["seen"],
+    *lines({ seen }) {
+      for (const each of seen.values())
+        yield [
+          `peer ${each.peerId}`,
+          plain(`batch ${each.newest?.header.batchNo ?? "none"} of incarnation ${each.incarnation}`, each),
+        ];
+    },
+  },
+  {
+    name: "Timers",
+    of: ["timers"],
+    *lines({ timers }) {
+      for (const [timer, dueAt] of timers) yield [timer, plain(`due at ${dueAt} ms`)];
+    },
+  },
+];
+
+const REST = "Other";
+
+/** The names of all sections, in the order in which they are read. */
+export const sectionNames: ReadonlyArray<string> = [...sections.map(({ name }) => name), REST];
+
+/** Told elsewhere, or the same once more. */
+const untold: ReadonlyArray<keyof PeerState> = ["pinned", "seenWritten"];
+const told = new Set<string>([...sections.flatMap(({ of }) => of), ...untold]);
+
+/** What nobody has written a section for is shown as it is. */
+const restOf = (state: PeerState): Iterable<readonly [string, Line]> =>
+  Object.entries(state)
+    .filter(([field, value]) => !told.has(field) && value !== undefined)
+    .map(([field, value]) => [field, { text: "", value }] as const);
+
+const unchanged = (fields: ReadonlyArray<keyof PeerState>, before: PeerState | undefined, now: PeerState): boolean =>
+  before !== undefined && fields.every((field) => before[field] === now[field]);
+
+const NOTHING: Lines = new Map();
+
+/** All lines of a state; sections that did not change since `before` are those of `beforeLines`. */
+export const linesOf = (
+  topics: Topics,
+  now: PeerState | undefined,
+  before: PeerState | undefined,
+  beforeLines: Lines,
+): Lines => {
+  if (now === undefined) return NOTHING;
+  const lines = new Map<string, ReadonlyMap<string, Line>>();
+  for (const { name, of, lines: make } of sections) {
+    const old = unchanged(of, before, now) ? beforeLines.get(name) : undefined;
+    lines.set(name, old ?? new Map(make(now, topics)));
+  }
+  lines.set(REST, new Map(restOf(now)));
+  return lines;
+};
+
+/** What a peer's lane looks like. */
+export const modeOf = (state: PeerState | undefined): Mode => {
+  if (state === undefined) return "down";
+  if (state.peer === undefined) return "blank";
+  if (state.integrityFault !== undefined || state.quarantine !== undefined) return "out";
+  if (!state.unsealed) return "sealed";
+  if (state.membership === undefined) return "founding";
+  return state.unproven.size > 0 ? "joining" : "active";
+};
