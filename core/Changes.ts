@@ -7,12 +7,14 @@ const merged = (earlier: Write, later: Write): Write | undefined => {
   return later.op === "remove" ? undefined : { ...later, op: "insert" };
 };
 
+/** So many changes are looked through faster than a map of them is made. */
+const FEW = 24;
+
 export class Changes {
   /** Undefined where a row was inserted and removed again. */
   readonly #writes: Array<Write | undefined> = [];
-  /** Key to the last change under it, in whichever table: most keys are used in one table, so nothing is joined to look one up. */
-  readonly #latest = new Map<string, number>();
-  /** For each change the one before it with the same key, or -1. */
+  /** Where there are more than a few: key to the last change under it, in whichever table, and for each the one before it or -1. */
+  #latest: Map<string, number> | undefined;
   readonly #before: Array<number> = [];
   #count = 0;
 
@@ -22,9 +24,7 @@ export class Changes {
   }
 
   add(write: Write): void {
-    const latest = this.#latest.get(write.key) ?? -1;
-    let at = latest;
-    while (at >= 0 && this.#writes[at]?.table !== write.table) at = this.#before[at] ?? -1;
+    const at = this.#placeOf(write);
     const earlier = at < 0 ? undefined : this.#writes[at];
     if (earlier !== undefined) {
       const both = merged(earlier, write);
@@ -32,10 +32,34 @@ export class Changes {
       if (both === undefined) this.#count -= 1;
       return;
     }
-    this.#latest.set(write.key, this.#writes.length);
-    this.#before.push(latest);
+    if (this.#latest !== undefined) this.#index(this.#latest, write.key, this.#writes.length);
     this.#writes.push(write);
     this.#count += 1;
+    if (this.#writes.length > FEW && this.#latest === undefined) this.#indexAll();
+  }
+
+  /** Where the last change of the same row is, or -1. */
+  #placeOf({ table, key }: Write): number {
+    let at = this.#latest === undefined ? this.#writes.length - 1 : (this.#latest.get(key) ?? -1);
+    while (at >= 0) {
+      const other = this.#writes[at];
+      if (other !== undefined && other.table === table && other.key === key) return at;
+      at = this.#latest === undefined ? at - 1 : (this.#before[at] ?? -1);
+    }
+    return -1;
+  }
+
+  #index(latest: Map<string, number>, key: string, at: number): void {
+    this.#before[at] = latest.get(key) ?? -1;
+    latest.set(key, at);
+  }
+
+  #indexAll(): void {
+    const latest = new Map<string, number>();
+    this.#latest = latest;
+    this.#writes.forEach((write, at) => {
+      if (write !== undefined) this.#index(latest, write.key, at);
+    });
   }
 
   toArray(): ReadonlyArray<Write> {

@@ -3,8 +3,9 @@
  * what to write and send; nothing leaves a turn but the {@link Step} it ends in,
  * so `step` as a whole stays a pure function.
  */
-import type { Action, Answer, Send, SetTimer } from "./Action.ts";
+import type { Action, Answer } from "./Action.ts";
 import { Changes } from "./Changes.ts";
+import { copyOfMap, copyOfSet } from "./Copies.ts";
 import type { StepContext, TimerName } from "./Event.ts";
 import { InvariantViolation } from "./Invariant.ts";
 import { countersRow, draftOf, type PeerState, type StateDraft } from "./PeerState.ts";
@@ -47,23 +48,34 @@ type Editable<T> =
   T extends ReadonlyMap<infer K, infer V> ? Map<K, V> : T extends ReadonlySet<infer E> ? Set<E> : never;
 
 const NO_WRITES: ReadonlyArray<Write> = [];
+const NO_ACTIONS: ReadonlyArray<Action> = [];
+const NO_DRAFTS: ReadonlyArray<Draft> = [];
+
+/** What is to be signed with the turn's next batch, and who waits for it. */
+interface Request {
+  readonly drafts: ReadonlyArray<Draft>;
+  readonly run: (signed: ReadonlyArray<SignedStatement>) => void;
+}
+
+const draftsOf = (requests: ReadonlyArray<Request>): ReadonlyArray<Draft> => {
+  const [first] = requests;
+  if (first !== undefined && requests.length === 1) return first.drafts;
+  const all: Array<Draft> = [];
+  for (const { drafts } of requests) all.push(...drafts);
+  return all;
+};
 
 export class Turn {
   readonly context: StepContext;
   readonly state: StateDraft;
   /** The state before this turn; it never changes. */
   readonly #before: PeerState;
-  readonly #sendNow: Array<Action> = [];
-  readonly #thenSend: Array<Action> = [];
-  /** Absent until something is written: most turns only talk. */
+  // Absent until there is something in them: most turns do one thing of one kind.
+  #sendNow: Array<Action> | undefined;
+  #thenSend: Array<Action> | undefined;
   #changes: Changes | undefined;
+  #requests: Array<Request> | undefined;
   #others: ReadonlyArray<PeerId> | undefined;
-  #drafts: Array<Draft> = [];
-  #continuations: Array<{
-    readonly from: number;
-    readonly to: number;
-    readonly run: (signed: ReadonlyArray<SignedStatement>) => void;
-  }> = [];
 
   constructor(state: PeerState, context: StepContext) {
     this.#before = state;
@@ -110,7 +122,7 @@ export class Turn {
   edit<K extends Collection>(field: K): Editable<PeerState[K]> {
     const current = this.state[field];
     if (current !== this.#before[field]) return current as unknown as Editable<PeerState[K]>;
-    const copy = current instanceof Map ? new Map(current) : new Set(current as ReadonlySet<unknown>);
+    const copy = current instanceof Map ? copyOfMap(current) : copyOfSet(current as ReadonlySet<unknown>);
     this.state[field] = copy as unknown as StateDraft[K];
     return copy as unknown as Editable<PeerState[K]>;
   }
@@ -121,13 +133,26 @@ export class Turn {
     this.#changes.add(write);
   }
 
-  get #isWriting(): boolean {
-    return this.#changes !== undefined && this.#changes.count > 0;
+  // A list of one is made as such: a push to an empty one makes room for 17.
+
+  #atOnce(action: Action): void {
+    if (this.#sendNow === undefined) this.#sendNow = [action];
+    else this.#sendNow.push(action);
+  }
+
+  #afterFlush(action: Action): void {
+    if (this.#thenSend === undefined) this.#thenSend = [action];
+    else this.#thenSend.push(action);
+  }
+
+  #whenSigned(request: Request): void {
+    if (this.#requests === undefined) this.#requests = [request];
+    else this.#requests.push(request);
   }
 
   /** Sends after this turn's flush. */
   send(to: PeerId, message: Message): void {
-    this.#thenSend.push({ _tag: "Send", to, message });
+    this.#afterFlush({ _tag: "Send", to, message });
   }
 
   sendAll(message: Message, to: ReadonlyArray<PeerId> = this.others): void {
@@ -136,17 +161,17 @@ export class Turn {
 
   /** Sends at once: only what consists of statements that were flushed in an earlier turn. */
   sendFlushed(message: Message, to: ReadonlyArray<PeerId>): void {
-    for (const peerId of to) this.#sendNow.push({ _tag: "Send", to: peerId, message } satisfies Send);
+    for (const peerId of to) this.#atOnce({ _tag: "Send", to: peerId, message });
   }
 
   /** Answers a caller after this turn's flush. */
   reply(requestId: string, answer: Answer): void {
-    this.#thenSend.push({ _tag: "Reply", requestId, answer });
+    this.#afterFlush({ _tag: "Reply", requestId, answer });
   }
 
   /** Answers a caller at once: only with what every member, this one included, has flushed. */
   replyFlushed(requestId: string, answer: Answer): void {
-    this.#sendNow.push({ _tag: "Reply", requestId, answer });
+    this.#atOnce({ _tag: "Reply", requestId, answer });
   }
 
   /** Whether a statement of this peer was flushed before this turn began. */
@@ -159,7 +184,7 @@ export class Turn {
     const due = this.elapsed + afterMillis;
     if ((this.state.timers.get(timer) ?? Number.POSITIVE_INFINITY) <= due) return;
     this.edit("timers").set(timer, due);
-    this.#thenSend.push({ _tag: "SetTimer", timer, afterMillis } satisfies SetTimer);
+    this.#afterFlush({ _tag: "SetTimer", timer, afterMillis });
   }
 
   /**
@@ -167,17 +192,13 @@ export class Turn {
    * header for all, and handed to `run` in the order they were asked for.
    */
   sign(drafts: ReadonlyArray<Draft>, run: (signed: ReadonlyArray<SignedStatement>) => void): void {
-    if (drafts.length === 0) return;
-    const from = this.#drafts.length;
-    this.#drafts.push(...drafts);
-    this.#continuations.push({ from, to: this.#drafts.length, run });
+    if (drafts.length > 0) this.#whenSigned({ drafts, run });
   }
 
   /** Runs when all statements asked for so far are signed: at once if there are none. */
   whenSigned(run: () => void): void {
-    const at = this.#drafts.length;
-    if (at === 0) run();
-    else this.#continuations.push({ from: at, to: at, run });
+    if (this.#requests === undefined) run();
+    else this.#whenSigned({ drafts: NO_DRAFTS, run });
   }
 
   /** The incarnation of a member that this peer has on record. */
@@ -221,22 +242,30 @@ export class Turn {
    */
   finish(advance: (turn: Turn) => void): Step {
     advance(this);
-    while (this.#drafts.length > 0) {
-      const drafts = this.#drafts;
-      const continuations = this.#continuations;
-      this.#drafts = [];
-      this.#continuations = [];
-      const signed = this.#signBatch(drafts);
-      for (const { from, to, run } of continuations) run(signed.slice(from, to));
+    while (this.#requests !== undefined) {
+      const requests = this.#requests;
+      this.#requests = undefined;
+      const signed = this.#signBatch(draftsOf(requests));
+      let from = 0;
+      for (const { drafts, run } of requests) {
+        const to = from + drafts.length;
+        run(drafts.length === signed.length ? signed : signed.slice(from, to));
+        from = to;
+      }
       advance(this);
     }
-    if (this.#isWriting) {
+    const { state } = this;
+    if (this.#changes !== undefined && this.#changes.count > 0) {
       this.prune();
       this.#writeSeen();
     }
-    if (this.#isWriting && this.state.membership !== undefined) this.#writeCounters();
-    const writes = this.#changes?.toArray() ?? NO_WRITES;
-    return { state: this.state, sendNow: this.#sendNow, writes, thenSend: this.#thenSend };
+    if (this.#changes !== undefined && this.#changes.count > 0 && state.membership !== undefined) this.#writeCounters();
+    return {
+      state,
+      sendNow: this.#sendNow ?? NO_ACTIONS,
+      writes: this.#changes?.toArray() ?? NO_WRITES,
+      thenSend: this.#thenSend ?? NO_ACTIONS,
+    };
   }
 
   #signBatch(drafts: ReadonlyArray<Draft>): ReadonlyArray<SignedStatement> {

@@ -12,7 +12,6 @@ import type { Digest, PublicKey, SetAccumulator, Signature } from "../core/Diges
 import { RecentMap } from "./RecentMap.ts";
 
 export interface CryptoPrimitives {
-  readonly sha256: (bytes: Uint8Array) => Uint8Array;
   /** SHA-256 as 64 lower-case hexadecimal characters; must not keep the bytes, which change after the call. */
   readonly sha256Hex: (bytes: Uint8Array) => string;
   /** HMAC-SHA256 as 64 lower-case hexadecimal characters; must not keep the bytes, which change after the call. */
@@ -68,7 +67,7 @@ const asSet = (bytes: Uint8Array): SetAccumulator => bytes as SetAccumulator;
 
 /** The crypto port over real primitives. */
 export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
-  const { sha256, sha256Hex, hmacSha256Hex, shake128, verifyEd25519, isEd25519Key } = primitives;
+  const { sha256Hex, hmacSha256Hex, shake128, verifyEd25519, isEd25519Key } = primitives;
   const verified = new RecentMap<true>(REMEMBERED);
   const pinnable = new RecentMap<true>(REMEMBERED);
   const isPublicKey = (key: PublicKey): boolean => {
@@ -78,7 +77,7 @@ export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
     return valid;
   };
   return {
-    sha256,
+    sha256: (bytes) => sha256Hex(bytes) as Digest,
     digest: (tag, codec, value) => withEncoding(prefixOf(tag), codec, value, sha256Hex) as Digest,
     verify: (key, tag, codec, value, signature) => {
       const message = preimage(tag, codec, value);

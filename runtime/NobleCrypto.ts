@@ -24,7 +24,6 @@ const isStrictPoint = (bytes: Uint8Array): boolean => {
 };
 
 export const noblePrimitives: CryptoPrimitives = {
-  sha256,
   sha256Hex: (bytes) => bytesToHex(sha256(bytes)),
   hmacSha256Hex: (key, bytes) => bytesToHex(hmac(sha256, key, bytes)),
   shake128: (bytes, length) => shake128(bytes, { dkLen: length }),

@@ -2,7 +2,6 @@
  * Everything callers ever said: the registrations they sent and the tokens they
  * held. The oracle judges receipts by this alone, never by what a peer computed.
  */
-import { bytesToHex } from "@noble/hashes/utils.js";
 import type { ActorClaims } from "../core/auth/ActorClaims.ts";
 import { utf8Bytes } from "../core/codec/Utf8.ts";
 import type { ActorCheck } from "../core/Event.ts";
@@ -60,7 +59,7 @@ export class Commands {
     const rawBody = utf8Bytes(
       `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":{"team":"${team}"}}`,
     );
-    const bodyDigest = bytesToHex(this.#cryptography.crypto.sha256(rawBody));
+    const bodyDigest = this.#cryptography.crypto.sha256(rawBody);
     const descriptor = `{"algorithm":"${algorithm}","publicKey64":"${normal64}","type":"SIGNATURE","version":1}`;
     const call = { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody };
     const command = { id, key, team, call, bodyDigest, descriptor };

@@ -6,7 +6,7 @@ import { assertText, type Sink } from "../core/codec/Codec.ts";
 
 const FIRST = 0x9e3779b1;
 const SECOND = 0x85ebca77;
-/** Of hexadecimal strings this many leading and trailing characters are mixed: the simulator's own repeat themselves. */
+/** Of hexadecimal strings this many leading and trailing characters are mixed: the simulator's own have 16, or repeat themselves. */
 const HEX_HEAD = 16;
 const HEX_TAIL = 4;
 
@@ -20,6 +20,12 @@ const hexOfByte = (byte: number): string => hexBytes[byte & 255] ?? "";
 /** A 32-bit word as 8 hexadecimal characters. */
 export const hexOfWord = (word: number): string =>
   hexOfByte(word >>> 24) + hexOfByte(word >>> 16) + hexOfByte(word >>> 8) + hexOfByte(word);
+
+/** The ASCII code of the hexadecimal digit for four bits of a word, counted from the right. */
+const digitAt = (word: number, shift: number): number => {
+  const value = (word >>> shift) & 15;
+  return value < 10 ? 48 + value : 87 + value;
+};
 
 const finished = (lane: number): number => {
   let mixed = Math.imul(lane ^ (lane >>> 16), 0x85ebca6b);
@@ -119,8 +125,26 @@ export class Mixer implements Sink {
     return finished((this.right + Math.imul(this.left, 3)) | 0);
   }
 
-  /** 16 hexadecimal characters. */
+  /** 16 hexadecimal characters, made at once: a text joined of parts is copied and hashed again wherever it is looked up. */
   get hash(): string {
-    return hexOfWord(this.first) + hexOfWord(this.second);
+    const { first, second } = this;
+    return String.fromCharCode(
+      digitAt(first, 28),
+      digitAt(first, 24),
+      digitAt(first, 20),
+      digitAt(first, 16),
+      digitAt(first, 12),
+      digitAt(first, 8),
+      digitAt(first, 4),
+      digitAt(first, 0),
+      digitAt(second, 28),
+      digitAt(second, 24),
+      digitAt(second, 20),
+      digitAt(second, 16),
+      digitAt(second, 12),
+      digitAt(second, 8),
+      digitAt(second, 4),
+      digitAt(second, 0),
+    );
   }
 }

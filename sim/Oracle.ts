@@ -3,7 +3,6 @@
  * what the token said, and what this one member had durably stored and reserved
  * before. It shares no code with the members' own checks.
  */
-import { bytesToHex } from "@noble/hashes/utils.js";
 import { utf8Bytes } from "../core/codec/Utf8.ts";
 import type { Crypto } from "../core/Crypto.ts";
 import type { Proposal } from "../core/protocol/Proposal.ts";
@@ -128,7 +127,7 @@ export class Oracle {
     const [pair, ...more] = effects.metadata;
     if (more.length > 0 || pair?.[0] !== "team" || pair[1] !== command.team) return "its metadata is not the caller's";
     const preimage = utf8Bytes(`SERVICE_APPROVER_V1\u0000${command.descriptor}`);
-    if (effects.ref !== `${command.id}@sha256:${bytesToHex(this.#crypto.sha256(preimage))}`)
+    if (effects.ref !== `${command.id}@sha256:${this.#crypto.sha256(preimage)}`)
       return "its ref is another one";
     const key = this.#keys.get(effects.keyIdentity);
     const identity = this.#keys.get(command.descriptor);

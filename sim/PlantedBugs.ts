@@ -8,6 +8,7 @@ import type { Digest } from "../core/Digest.ts";
 import type { ActorCheck } from "../core/Event.ts";
 import { approverRow } from "../core/registry/ApproverRow.ts";
 import { type Rows, slotKey, type TableName, type Write } from "../core/Tables.ts";
+import { TOKEN_MARK } from "./checkers/S29.ts";
 import type { ScheduleName } from "./Schedules.ts";
 import type { Tampering, World } from "./World.ts";
 
@@ -280,7 +281,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
     name: "token-in-audit",
     changes: "the bearer token of a request is stored in its audit row",
     finds: "S29",
-    tampering: rows("audit", (row) => ({ ...row, actor: { ...row.actor, sub: `bearer-secret-${row.actor.jti}` } })),
+    tampering: rows("audit", (row) => ({ ...row, actor: { ...row.actor, sub: `${TOKEN_MARK}${row.actor.jti}` } })),
   },
   {
     name: "permission-unchecked",

@@ -56,8 +56,19 @@ export const byteWire: Wire = {
   },
 };
 
-const crossesTopologies = ({ _tag }: Message): boolean =>
-  _tag.startsWith("Genesis") || _tag === "ReadyProbe" || _tag === "Ready";
+const crossesTopologies = ({ _tag }: Message): boolean => {
+  switch (_tag) {
+    case "GenesisCard":
+    case "GenesisVote":
+    case "GenesisPinned":
+    case "GenesisRefused":
+    case "ReadyProbe":
+    case "Ready":
+      return true;
+    default:
+      return false;
+  }
+};
 
 const keyOf = ({ membership, founding }: PeerState, from: PeerId, message: Message): PublicKey | undefined => {
   if (message._tag === "GenesisCard" || message._tag === "GenesisRefused") return message.card.identityKey;
@@ -74,10 +85,10 @@ const openValue = (state: PeerState, value: ValueEnvelope): Either.Either<Opened
   if (!crossesTopologies(message) && topologyDigest !== state.membership?.digest)
     return Either.left("another topology");
   if (key === undefined)
-    return message._tag === "Ready" && message.sealed ? Either.right({ from, message }) : Either.left("unsigned");
+    return message._tag === "Ready" && message.sealed ? Either.right(value) : Either.left("unsigned");
   const known = keyOf(state, from, message);
   if (known === undefined) return Either.left("the sender is not known here");
-  return known === key ? Either.right({ from, message }) : Either.left("the signature does not verify");
+  return known === key ? Either.right(value) : Either.left("the signature does not verify");
 };
 
 export const valueWire: Wire = {

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { p256 } from "@noble/curves/nist.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import { sha256 } from "@noble/hashes/sha2.js";
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
 import { Limits } from "../Limits.ts";
 import { descriptorJson, normalizeCredential, refDigest } from "./SignatureCredential.ts";
 import { installedProviders, type SignatureProvider } from "./SignatureProvider.ts";
+import { noblePrimitives } from "../../runtime/NobleCrypto.ts";
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 const normalized = (algorithm: string, publicKey64: string, providers = installedProviders) =>
@@ -119,7 +119,7 @@ describe("the digest of a ref", () => {
 
   it("is SHA-256 over tag, zero and JSON, as an independent computation has it", () => {
     const expected = createHash("sha256").update("SERVICE_APPROVER_V1\0").update(json).digest("hex");
-    expect(refDigest(sha256, descriptorJson(credential))).toBe(expected);
+    expect(refDigest(noblePrimitives.sha256Hex, descriptorJson(credential))).toBe(expected);
   });
 
   it("tells the same bytes on two curves apart", () => {
@@ -129,7 +129,7 @@ describe("the digest of a ref", () => {
       .filter((each) => Either.isRight(normalized("P256", each)) && Either.isRight(normalized("SECP256K1", each)));
     expect(shared.length).toBeGreaterThan(0);
     const digests = ["P256", "SECP256K1"].map((algorithm) =>
-      refDigest(sha256, descriptorJson({ type: "SIGNATURE", algorithm, publicKey64: shared[0] ?? "" })),
+      refDigest(noblePrimitives.sha256Hex, descriptorJson({ type: "SIGNATURE", algorithm, publicKey64: shared[0] ?? "" })),
     );
     expect(new Set(digests).size).toBe(2);
     expect(secp256k1.Point.BASE.toBytes()).not.toEqual(p256.Point.BASE.toBytes());

@@ -1,5 +1,4 @@
 /** A public key as an approver credential, and the digest that names it (contract 2.1 and 2.2). */
-import { bytesToHex } from "@noble/hashes/utils.js";
 import { Either, Encoding } from "effect";
 import { canonicalJson } from "../codec/CanonicalJson.ts";
 import { utf8Bytes } from "../codec/Utf8.ts";
@@ -97,9 +96,9 @@ export const descriptorJson = ({ type, algorithm, publicKey64 }: SignatureCreden
 /**
  * The digest part of a ref (contract 2.2, step 3).
  *
- * @param sha256 SHA-256, 32 bytes
+ * @param sha256 SHA-256 as hexadecimal text
  * @param descriptor the canonical JSON of a descriptor, of either credential type
  * @returns 64 lower-case hexadecimal characters
  */
-export const refDigest = (sha256: (bytes: Uint8Array) => Uint8Array, descriptor: string): string =>
-  bytesToHex(sha256(utf8Bytes(REF_PREFIX + descriptor)));
+export const refDigest = (sha256: (bytes: Uint8Array) => string, descriptor: string): string =>
+  sha256(utf8Bytes(REF_PREFIX + descriptor));

@@ -8,7 +8,6 @@ import { ED25519_TORSION_SUBGROUP, ed25519 } from "@noble/curves/ed25519.js";
 import { ed448 } from "@noble/curves/ed448.js";
 import { p256, p384, p521 } from "@noble/curves/nist.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { ml_dsa44, ml_dsa65, ml_dsa87 } from "@noble/post-quantum/ml-dsa.js";
 import {
@@ -31,6 +30,7 @@ import { approverRef } from "./ApproverRef.ts";
 import { parseRegisterRequest } from "./RegisterRequest.ts";
 import { descriptorJson, normalizeCredential, refDigest } from "./SignatureCredential.ts";
 import { installedProviders } from "./SignatureProvider.ts";
+import { noblePrimitives } from "../../runtime/NobleCrypto.ts";
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 const fileOf = (name: string) => fileURLToPath(new URL(`../../docs/vectors/${name}`, import.meta.url));
@@ -220,7 +220,7 @@ const workedExample = () => {
   const at = 1767225600000;
   const record = {
     id,
-    ref: approverRef(id, refDigest(sha256, descriptorJson(credential))),
+    ref: approverRef(id, refDigest(noblePrimitives.sha256Hex, descriptorJson(credential))),
     credential,
     metadata: Object.fromEntries(metadata),
     metadataRevision: 1,
@@ -252,7 +252,7 @@ describe.each(document.accepted)("$algorithm", ({ algorithm, id, inputs, ...vect
     const descriptor = descriptorJson(credential);
     expect(credential.publicKey64).toBe(vector.publicKey64);
     expect(descriptor).toBe(vector.descriptor);
-    expect(approverRef(id, refDigest(sha256, descriptor))).toBe(vector.ref);
+    expect(approverRef(id, refDigest(noblePrimitives.sha256Hex, descriptor))).toBe(vector.ref);
   });
 });
 

@@ -7,6 +7,7 @@
  * with a PLEDGE, and from then on neither assembles a certificate nor applies
  * one. REFUSAL, PLEDGE and ABORT_ACK of all members together end the proposal.
  */
+import { withEntry } from "../Copies.ts";
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import type { Aborting, Preparation, Refused } from "../PeerState.ts";
@@ -82,7 +83,7 @@ const noteVotes = (turn: Turn, statements: ReadonlyArray<SignedStatement>): Read
     const aborting = turn.state.aborting.get(id);
     if (preparation !== undefined && noteOn(turn, preparation, signed)) notePreparation(turn, preparation, signed);
     else if (refused !== undefined && noteOn(turn, refused, signed))
-      turn.edit("refused").set(id, { ...refused, votes: new Map(refused.votes).set(signerOf(signed), signed) });
+      turn.edit("refused").set(id, { ...refused, votes: withEntry(refused.votes, signerOf(signed), signed) });
     else if (aborting !== undefined) noteAbortAck(turn, aborting, signed);
     if (preparation !== undefined || refused !== undefined) touched.add(id);
   }
@@ -107,7 +108,7 @@ const notePreparation = (turn: Turn, preparation: Preparation, signed: SignedSta
   turn.edit("preparations").set(id, {
     ...preparation,
     refusal: isFirst ? signed : preparation.refusal,
-    votes: new Map(votes).set(signerOf(signed), signed),
+    votes: withEntry(votes, signerOf(signed), signed),
   });
   if (!isFirst) return;
   turn.edit("collecting").delete(id);
@@ -121,7 +122,7 @@ const noteAbortAck = (turn: Turn, aborting: Aborting, signed: SignedStatement): 
   if (signed.statement.kind !== "ABORT_ACK" || acks.has(signerOf(signed))) return;
   if (!isAbortVote(turn, id, proposal.seq, signed)) return;
   turn.noteSeen(signed);
-  const known = new Map(acks).set(signerOf(signed), signed);
+  const known = withEntry(acks, signerOf(signed), signed);
   turn.edit("aborting").set(id, { ...aborting, acks: known });
   concludeAborting(turn, id);
 };
@@ -158,7 +159,7 @@ const recordPledge = (turn: Turn, signed: SignedStatement): void => {
   const preparation = turn.state.preparations.get(id);
   if (preparation === undefined) return;
   const { proposal, own, writerReceipt, refusal, votes } = preparation;
-  turn.edit("preparations").set(id, { ...preparation, pledge: signed, votes: new Map(votes).set(turn.self, signed) });
+  turn.edit("preparations").set(id, { ...preparation, pledge: signed, votes: withEntry(votes, turn.self, signed) });
   turn.write({
     op: "replace",
     table: "preparations",

@@ -13,22 +13,27 @@ import type { Caller, Queued } from "../PeerState.ts";
 import { type MemberFault, type Rejection, rejection } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
 import { answerExisting, answerRejected, callerOf, callersOf, type Repeats } from "./Answers.ts";
-import { type Call, type Forward, requestKey, requestLineOf } from "./Forward.ts";
+import { type Call, type Forward, isSameRequest, requestKey, requestLineOf } from "./Forward.ts";
+import type { PrepareItem } from "./Message.ts";
 import { hold, reserve } from "./Preparations.ts";
 import { type Effects, keyLock, metadataLock, type Proposal, proposalId, refLock } from "./Proposal.ts";
 import { isFresh, NO_CAPACITY, probe } from "./Readiness.ts";
 import { commitCompleted, stableSeq } from "./Delivery.ts";
 
 /** Whether a forwarded request is waiting here already. */
-const isPending = (turn: Turn, key: string): boolean =>
-  turn.state.queue.some((each) => requestKey(each.forward) === key) ||
-  [...turn.state.rounds.values()].some((round) => callersOf(round).some((caller) => requestKey(caller) === key));
+const isPending = (turn: Turn, forward: Forward): boolean =>
+  turn.state.queue.some((each) => isSameRequest(each.forward, forward)) || isInRound(turn, forward);
+
+const isInRound = (turn: Turn, forward: Forward): boolean => {
+  for (const round of turn.state.rounds.values())
+    if (callersOf(round).some((caller) => isSameRequest(caller, forward))) return true;
+  return false;
+};
 
 /** A request that came through another peer may be a copy; one that was turned away gets no second chance. */
 export const admitForwarded = (turn: Turn, forward: Forward, actor: ActorCheck): void => {
-  const key = requestKey(forward);
-  if (isPending(turn, key)) return;
-  const turnedAway = turn.state.turnedAway.get(key);
+  if (isPending(turn, forward)) return;
+  const turnedAway = turn.state.turnedAway.get(requestKey(forward));
   if (turnedAway !== undefined)
     return answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), turnedAway);
   const judged = judgeRequest(turn, forward.call, actor);
@@ -259,14 +264,12 @@ const propose = (turn: Turn): void => {
           turn,
           chosen.map((each) => each.id),
         );
-      turn.sendAll({
-        _tag: "Prepare",
-        items: chosen.flatMap(({ proposal, queued }, index) => {
-          const receipt = receipts[index];
-          return receipt === undefined ? [] : [{ proposal, receipt, evidence: queued.forward }];
-        }),
-        stableSeq: stableSeq(turn),
+      const items: Array<PrepareItem> = [];
+      receipts.forEach((receipt, index) => {
+        const entry = chosen[index];
+        if (entry !== undefined) items.push({ proposal: entry.proposal, receipt, evidence: entry.queued.forward });
       });
+      turn.sendAll({ _tag: "Prepare", items, stableSeq: stableSeq(turn) });
     },
   );
 };

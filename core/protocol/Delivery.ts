@@ -3,6 +3,7 @@
  * its audit row and its outbox row, and acknowledges. The outbox row stays until
  * all have acknowledged, so one delivery before a crash is enough (protocol.md 4b).
  */
+import { withEntry } from "../Copies.ts";
 import type { Digest } from "../Digest.ts";
 import { InvariantViolation } from "../Invariant.ts";
 import type { Delivery, Preparation } from "../PeerState.ts";
@@ -10,7 +11,7 @@ import { Limits } from "../Limits.ts";
 import { approverRow } from "../registry/ApproverRow.ts";
 import { replaceApprover } from "../registry/Root.ts";
 import { numberKey, slotKey } from "../Tables.ts";
-import type { Turn } from "../Turn.ts";
+import type { Draft, Turn } from "../Turn.ts";
 import { answerConfirmed } from "./Answers.ts";
 import { writeAudit } from "./Audit.ts";
 import { assemble, type Certificate, isComplete, statementsInOrder } from "./Certificate.ts";
@@ -29,6 +30,8 @@ const PRUNE_MILLIS = 50;
 /** Acknowledgements in one message. */
 const ACKS = Limits.preparations;
 
+const NO_ACKS: ReadonlyMap<PeerId, SignedStatement> = new Map();
+
 interface Committed {
   readonly id: Digest;
   readonly certificate: Certificate;
@@ -46,7 +49,8 @@ export const stableSeq = ({ state }: Turn): number => {
 /** Commits those of the proposals whose receipts are complete, and delivers them to every other member. */
 export const commitCompleted = (turn: Turn, ids: Iterable<Digest>): void => {
   const completed: Array<Committed> = [];
-  for (const id of new Set(ids)) {
+  for (const id of ids) {
+    if (completed.some((each) => each.id === id)) continue;
     const preparation = turn.state.preparations.get(id);
     // Whoever has pledged neither assembles a certificate nor applies one (protocol.md 3.1).
     if (preparation?.refusal !== undefined) continue;
@@ -90,18 +94,13 @@ const acknowledge = (
   seqs: ReadonlyArray<number>,
   run: (acks: ReadonlyArray<SignedStatement>) => void,
 ): void => {
-  const deliveries = seqs.flatMap((seq) => turn.state.outbox.get(seq) ?? []);
-  const drafts = deliveries.map(({ id, seq }) => ({
-    kind: "COMMIT_ACK" as const,
-    proposalId: id,
-    seq,
-    detail: "",
-  }));
+  const drafts: Array<Draft> = [];
+  for (const seq of seqs) {
+    const delivery = turn.state.outbox.get(seq);
+    if (delivery !== undefined) drafts.push({ kind: "COMMIT_ACK", proposalId: delivery.id, seq, detail: "" });
+  }
   turn.sign(drafts, (acks) => {
-    deliveries.forEach(({ seq }, index) => {
-      const ack = acks[index];
-      if (ack !== undefined) recordAcknowledged(turn, seq, ack);
-    });
+    for (const ack of acks) recordAcknowledged(turn, ack.statement.seq, ack);
     run(acks);
   });
 };
@@ -169,7 +168,7 @@ const recordApplied = (turn: Turn, id: Digest, proposal: Proposal): void => {
   const row = { proposalId: id, outcome: "APPLIED" as const, ack: undefined, writerReceipt: undefined };
   turn.write({ op: "replace", table: "slots", key: slotKey(epoch, seq), row });
   const dueAt = turn.elapsed + DELIVER_MILLIS;
-  turn.edit("outbox").set(seq, { id, seq, proposal, acks: new Map(), dueAt, isPrunable: false });
+  turn.edit("outbox").set(seq, { id, seq, proposal, acks: NO_ACKS, dueAt, isPrunable: false });
 };
 
 const recordAcknowledged = (turn: Turn, seq: number, ack: SignedStatement): void => {
@@ -177,7 +176,7 @@ const recordAcknowledged = (turn: Turn, seq: number, ack: SignedStatement): void
   if (delivery === undefined) return;
   const row = { proposalId: delivery.id, outcome: "APPLIED" as const, ack, writerReceipt: undefined };
   turn.write({ op: "replace", table: "slots", key: slotKey(delivery.proposal.epoch, seq), row });
-  turn.edit("outbox").set(seq, { ...delivery, acks: new Map(delivery.acks).set(turn.self, ack) });
+  turn.edit("outbox").set(seq, { ...delivery, acks: withEntry(delivery.acks, turn.self, ack) });
   concludeDelivery(turn, seq);
 };
 
@@ -187,7 +186,7 @@ export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">)
   if (ownFault(turn) !== undefined || turn.state.recovery !== undefined) return;
   const { crypto, view } = turn.context;
   const again = new Map<Digest, Decision>();
-  const fresh = new Map<Digest, Committed>();
+  const fresh: Array<Committed> = [];
   for (const certificate of message.certificates) {
     const { proposal } = certificate;
     const id = proposalId(crypto, proposal);
@@ -197,14 +196,16 @@ export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">)
     if (decision !== undefined) again.set(id, decision);
     else if (!isComplete(crypto, turn.membership, id, certificate)) continue;
     else if (preparation === undefined) forgotten(turn, certificate);
-    else if (isFree(turn, preparation, message.acks)) fresh.set(id, { id, certificate });
-    if (fresh.has(id)) for (const receipt of certificate.receipts) turn.noteSeen(receipt);
+    else if (isFree(turn, preparation, message.acks) && !fresh.some((each) => each.id === id)) {
+      fresh.push({ id, certificate });
+      for (const receipt of certificate.receipts) turn.noteSeen(receipt);
+    }
   }
   const acks: Array<SignedStatement> = [];
   reacknowledge(turn, again, (all) => {
     for (const { ack } of all.values()) if (ack !== undefined) acks.push(ack);
   });
-  if (turn.state.quarantine === undefined) apply(turn, [...fresh.values()], (signed) => acks.push(...signed));
+  if (turn.state.quarantine === undefined) apply(turn, fresh, (signed) => acks.push(...signed));
   turn.whenSigned(() => {
     if (acks.length > 0) turn.send(from, { _tag: "CommitAcks", statements: acks });
   });
@@ -260,7 +261,7 @@ export const onCommitAcks = (turn: Turn, { statements }: MessageOf<"CommitAcks">
     if (delivery.acks.has(header.peerId) || header.incarnation !== turn.recordedIncarnation(header.peerId)) continue;
     if (!isAuthentic(turn.context.crypto, turn.membership, signed)) continue;
     turn.noteSeen(signed);
-    turn.edit("outbox").set(delivery.seq, { ...delivery, acks: new Map(delivery.acks).set(header.peerId, signed) });
+    turn.edit("outbox").set(delivery.seq, { ...delivery, acks: withEntry(delivery.acks, header.peerId, signed) });
     concludeDelivery(turn, delivery.seq);
   }
 };

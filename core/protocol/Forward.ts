@@ -7,7 +7,6 @@
  * the writer is the entry peer that signature says all there is to say, and the
  * request carries no other.
  */
-import { bytesToHex } from "@noble/hashes/utils.js";
 import { bytes, digest, nullable, record, signature, text, type TypeOf, uint } from "../codec/Codec.ts";
 import type { Crypto, Signer } from "../Crypto.ts";
 import type { Digest } from "../Digest.ts";
@@ -72,8 +71,7 @@ export const requestLineOf = (crypto: Crypto, call: Call): RequestLine => {
   const known = lines.get(call);
   if (known !== undefined && known.crypto === crypto) return known.line;
   const { method, path, rawBody } = call;
-  // The brand is the length: SHA-256 has 32 bytes.
-  const line = { method, path, bodyDigest: bytesToHex(crypto.sha256(rawBody)) as Digest };
+  const line = { method, path, bodyDigest: crypto.sha256(rawBody) };
   lines.set(call, { crypto, line });
   return line;
 };
@@ -108,6 +106,10 @@ export const isAttested = (crypto: Crypto, membership: Membership, forward: Forw
   return holds;
 };
 
-/** Names a request in the whole cluster. */
-export const requestKey = ({ entryPeer, requestId }: Pick<Forward, "entryPeer" | "requestId">): string =>
-  `${entryPeer}/${requestId}`;
+/** What tells a request from all others in the whole cluster. */
+type RequestName = Pick<Forward, "entryPeer" | "requestId">;
+
+export const isSameRequest = (left: RequestName, right: RequestName): boolean =>
+  left.requestId === right.requestId && left.entryPeer === right.entryPeer;
+
+export const requestKey = ({ entryPeer, requestId }: RequestName): string => `${entryPeer}/${requestId}`;

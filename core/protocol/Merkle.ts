@@ -24,8 +24,13 @@ export interface MerkleTree {
   readonly proofs: ReadonlyArray<ReadonlyArray<Digest>>;
 }
 
+const NO_SIBLINGS: ReadonlyArray<ReadonlyArray<Digest>> = [[]];
+
 /** Builds the tree over at least one leaf. */
 export const merkleTree = (crypto: Crypto, leaves: ReadonlyArray<Digest>): MerkleTree => {
+  const [first] = leaves;
+  // The most common batch by far has one statement.
+  if (first !== undefined && leaves.length === 1) return { root: first, proofs: NO_SIBLINGS };
   const proofs: ReadonlyArray<Array<Digest>> = leaves.map(() => []);
   const build = (from: number, to: number): Digest => {
     const only = leaves[from];
@@ -52,6 +57,7 @@ export const impliedRoot = (
   proof: ReadonlyArray<Digest>,
 ): Digest | undefined => {
   if (index >= size) return undefined;
+  if (size === 1) return proof.length === 0 ? leaf : undefined;
   let used = 0;
   const climb = (at: number, count: number): Digest | undefined => {
     if (count === 1) return leaf;

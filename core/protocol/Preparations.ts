@@ -7,6 +7,7 @@ import { slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { locksOf, type Proposal } from "./Proposal.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
+import type { PeerId } from "./Topology.ts";
 
 /**
  * How long after its receipt a member asks the others what became of a proposal:
@@ -33,6 +34,8 @@ export const release = (turn: Turn, id: Digest, proposal: Proposal): void => {
   const locks = turn.edit("locks");
   for (const lock of locksOf(proposal)) if (locks.get(lock) === id) locks.delete(lock);
 };
+
+const NO_VOTES: ReadonlyMap<PeerId, SignedStatement> = new Map();
 
 export interface Reservation {
   readonly id: Digest;
@@ -70,13 +73,10 @@ const record = (turn: Turn, { id, proposal, writerReceipt }: Reservation, own: S
     proposal,
     writerReceipt: fromWriter,
     own,
-    receipts: new Map([
-      [signerOf(fromWriter), fromWriter],
-      [turn.self, own],
-    ]),
+    receipts: new Map().set(signerOf(fromWriter), fromWriter).set(turn.self, own),
     refusal: undefined,
     pledge: undefined,
-    votes: new Map(),
+    votes: NO_VOTES,
     preparedAt: turn.elapsed,
     askedAt: turn.elapsed,
   });

@@ -4,6 +4,7 @@
  * (contract 10.1, protocol.md 4h).
  */
 import { digest, pair, uint } from "../codec/Codec.ts";
+import { withEntry } from "../Copies.ts";
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import type { MemberFault } from "../Rejection.ts";
@@ -143,7 +144,7 @@ export const onReady = (turn: Turn, from: PeerId, ready: Ready): void => {
   if (running === undefined) return;
   if (ready.nonce !== nonceFor(turn, running.nonce, from) || running.answers.has(from)) return;
   detectRollback(turn, ready);
-  turn.state.probe = { ...running, answers: new Map(running.answers).set(from, ready) };
+  turn.state.probe = { ...running, answers: withEntry(running.answers, from, ready) };
   // One unready member decides the matter; there is no reason to wait for the others.
   const fault = faultOf(turn, ready, running);
   if (fault !== undefined || unreadiness(turn) !== undefined) return conclude(turn, faults(turn, false));

@@ -3,6 +3,7 @@
  * undecided here. Whoever holds every member's receipt commits, writer or not.
  */
 import type { Digest } from "../Digest.ts";
+import { withEntry } from "../Copies.ts";
 import type { Preparation } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
 import { isAbortKind, onAbortVotes } from "./Abort.ts";
@@ -43,6 +44,6 @@ const countReceipt = (turn: Turn, preparation: Preparation, signed: SignedStatem
   if (refusal !== undefined || receipts.has(signerOf(signed))) return false;
   if (!isReceiptFor(turn.context.crypto, turn.membership, id, proposal, signed)) return false;
   turn.noteSeen(signed);
-  turn.edit("preparations").set(id, { ...preparation, receipts: new Map(receipts).set(signerOf(signed), signed) });
+  turn.edit("preparations").set(id, { ...preparation, receipts: withEntry(receipts, signerOf(signed), signed) });
   return true;
 };

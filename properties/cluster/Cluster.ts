@@ -87,7 +87,7 @@ export class Cluster {
   }
 
   readonly entropy = (): Digest =>
-    bytesToHex(crypto.sha256(Uint8Array.of(this.#entropy++ >> 8, this.#entropy & 255))) as Digest;
+    crypto.sha256(Uint8Array.of(this.#entropy++ >> 8, this.#entropy & 255));
 
   start(peerId: PeerId): void {
     this.startAs(peerId, peerId);

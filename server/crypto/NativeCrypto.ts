@@ -72,7 +72,6 @@ const verifyEd25519 = (key: Uint8Array, message: Uint8Array, signature: Uint8Arr
   verify(null, message, publicKeyOf(key), signature);
 
 export const nativePrimitives: CryptoPrimitives = {
-  sha256: (bytes) => hash("sha256", bytes, "buffer"),
   // A text made by Node costs a third of a Buffer made by Node and a text made of that.
   sha256Hex: (bytes) => hash("sha256", bytes, "hex"),
   hmacSha256Hex: (key, bytes) => createHmac("sha256", key).update(bytes).digest("hex"),

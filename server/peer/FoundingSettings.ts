@@ -1,8 +1,7 @@
 /** What a peer may and must bring along, depending on whether its cluster is founded already. */
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { Effect } from "effect";
 import type { Crypto } from "../../core/Crypto.ts";
-import type { Digest } from "../../core/Digest.ts";
 import type { Settings } from "../../core/Event.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { loadBootstrapSecret } from "../config/BootstrapSecret.ts";
@@ -56,8 +55,7 @@ export const foundingSettings = (circumstances: Circumstances, crypto: Crypto): 
     if (fault !== undefined) return yield* startError(fault);
     const { config } = circumstances;
     return {
-      // The brand is the length: SHA-256 has 32 bytes.
-      configDigest: bytesToHex(crypto.sha256(utf8ToBytes(configDigestInput(config)))) as Digest,
+      configDigest: crypto.sha256(utf8ToBytes(configDigestInput(config))),
       audience: config.auth.audience,
       issuer: config.auth.issuer,
       peers: config.cluster.peers.map(({ id }) => id),

@@ -9,7 +9,9 @@ const fault = (ghost: Ghost, id: string, { proposal, receipts }: Rows["certifica
   if (membership === undefined) return "no topology is pinned anywhere";
   if (receipts.length !== membership.peerIds.length)
     return `its certificate holds ${receipts.length} receipts of ${membership.peerIds.length} members`;
-  for (const [index, peerId] of membership.peerIds.entries()) {
+  let index = -1;
+  for (const peerId of membership.peerIds) {
+    index += 1;
     const receipt = receipts[index];
     if (receipt === undefined || receipt.header.peerId !== peerId) return `the receipt of member ${peerId} is missing`;
     const { statement, header } = receipt;

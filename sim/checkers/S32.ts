@@ -11,8 +11,11 @@ const FIRST = "0".repeat(64);
 const applies = (writes: ReadonlyArray<Write>, id: string): boolean =>
   writes.some(({ table, op, key }) => table === "certificates" && op === "insert" && key === id);
 
-const auditRowsOf = (writes: ReadonlyArray<Write>, id: string): number =>
-  writes.filter((write) => write.table === "audit" && write.op === "insert" && write.row.id === id).length;
+const auditRowsOf = (writes: ReadonlyArray<Write>, id: string): number => {
+  let rows = 0;
+  for (const write of writes) if (write.table === "audit" && write.op === "insert" && write.row.id === id) rows += 1;
+  return rows;
+};
 
 export const S32 = (ghost: Ghost): Checker => {
   const last = new Map<number, { readonly seq: number; readonly hash: string }>();

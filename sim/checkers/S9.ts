@@ -7,37 +7,42 @@ import { Violation } from "../Violation.ts";
 /** A proposal whose locks must be held. */
 type Open = Pick<Preparation, "id" | "proposal">;
 
-const openAt = (state: PeerState): ReadonlyArray<Open> => {
-  const open: Array<Open> = [...state.preparations.values()];
+const forEachOpen = (state: PeerState, look: (open: Open) => void): void => {
+  for (const each of state.preparations.values()) look(each);
   const members = state.membership?.peerIds.length ?? 0;
   if (state.membership?.writer === state.peer?.peerId)
-    for (const each of state.outbox.values()) if (each.acks.size < members) open.push(each);
+    for (const each of state.outbox.values()) if (each.acks.size < members) look(each);
   // Whatever is still in here is an abort that not all have acknowledged.
-  open.push(...state.aborting.values());
-  return open;
+  for (const each of state.aborting.values()) look(each);
 };
 
 /** A lock that no open proposal accounts for, with who holds it. */
-const strayLock = (locks: PeerState["locks"], open: ReadonlyArray<Open>): readonly [string, string] | undefined => {
-  const expected = new Set(open.flatMap(({ proposal }) => locksOf(proposal)));
-  return [...locks].find(([lock]) => !expected.has(lock));
+const strayLock = (state: PeerState): readonly [string, string] | undefined => {
+  const expected = new Set<string>();
+  forEachOpen(state, ({ proposal }) => {
+    for (const lock of locksOf(proposal)) expected.add(lock);
+  });
+  return [...state.locks].find(([lock]) => !expected.has(lock));
 };
 
 export const S9 = (): Checker => {
-  const last = new Map<number, readonly [unknown, unknown, unknown, unknown]>();
+  const last: Array<PeerState | undefined> = [];
   return {
     id: "S9",
     stepped: ({ slot, honest, state }) => {
       if (!honest || state === undefined) return;
       const { locks, preparations, outbox, aborting } = state;
-      const known = last.get(slot);
-      const isKnown = known?.[0] === locks && known[1] === preparations && known[2] === outbox && known[3] === aborting;
+      const known = last[slot];
+      last[slot] = state;
+      const isKnown =
+        known?.locks === locks &&
+        known.preparations === preparations &&
+        known.outbox === outbox &&
+        known.aborting === aborting;
       if (isKnown) return;
-      last.set(slot, [locks, preparations, outbox, aborting]);
       if (state.integrityFault !== undefined) return;
-      const open = openAt(state);
       let held = 0;
-      for (const { id, proposal } of open)
+      forEachOpen(state, ({ id, proposal }) => {
         for (const lock of locksOf(proposal)) {
           held += 1;
           if (locks.get(lock) === id) continue;
@@ -47,8 +52,9 @@ export const S9 = (): Checker => {
             `its lock ${lock} is held by ${locks.get(lock) ?? "nobody"}`,
           );
         }
+      });
       // Each lock was found with its own proposal, so as many locks as were found are exactly those.
-      const stray = held === locks.size ? undefined : strayLock(locks, open);
+      const stray = held === locks.size ? undefined : strayLock(state);
       if (stray !== undefined)
         throw new Violation(
           "S9",

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { Changes } from "./Changes.ts";
+import type { Write } from "./Tables.ts";
+
+const insert = (key: number, id = "a"): Write => ({ op: "insert", table: "keys", key: String(key), row: { id } });
+const replace = (key: number, id: string): Write => ({ ...insert(key, id), op: "replace" }) as Write;
+const remove = (key: number): Write => ({ op: "remove", table: "keys", key: String(key) });
+const slot = (key: number): Write => ({
+  op: "remove",
+  table: "slots",
+  key: String(key),
+});
+
+describe("the changes of a turn", () => {
+  // On both sides of the number up to which they are looked through one by one.
+  it.each([1, 24, 25, 26, 100])("are one for each row, of %i rows", (rows) => {
+    const changes = new Changes();
+    for (let key = 0; key < rows; key++) {
+      changes.add(insert(key));
+      changes.add(slot(key));
+    }
+    for (let key = 0; key < rows; key++) changes.add(replace(key, "b"));
+    expect(changes.count).toBe(2 * rows);
+    expect(changes.toArray()).toEqual(Array.from({ length: rows }, (_, key) => [insert(key, "b"), slot(key)]).flat());
+    for (let key = 0; key < rows; key++) changes.add(remove(key));
+    expect(changes.count).toBe(rows);
+    expect(changes.toArray()).toEqual(Array.from({ length: rows }, (_, key) => slot(key)));
+    for (let key = 0; key < rows; key++) changes.add(insert(key, "c"));
+    expect(changes.toArray()).toEqual([
+      ...Array.from({ length: rows }, (_, key) => slot(key)),
+      ...Array.from({ length: rows }, (_, key) => insert(key, "c")),
+    ]);
+  });
+
+  it("turn a removal followed by an insertion into a replacement", () => {
+    const changes = new Changes();
+    changes.add(remove(1));
+    changes.add(insert(1, "b"));
+    expect(changes.toArray()).toEqual([replace(1, "b")]);
+  });
+});
