@@ -352,9 +352,60 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
     changes: "a repetition is answered as a new approver, also while a member is down",
     finds: "L8",
     schedule: "retry-storm-identical",
+    tampering: () => {
+      const truths = new WeakMap<Answer, Answer>();
+      return {
+        answered: (world, answer) => {
+          if (answer._tag !== "Registered" || world.peers.every((peer) => peer.isUp)) return answer;
+          const boast = { ...answer, created: true };
+          truths.set(boast, answer);
+          return boast;
+        },
+        // Callers would notice too, and sooner (H1).
+        told: (_world, _requestId, answer) => truths.get(answer) ?? answer,
+      };
+    },
+  },
+  {
+    name: "forgetful-gateway",
+    changes: "between a peer and its callers every seventh read is lost and taken for a missing approver",
+    finds: "H1",
+    tampering: () => {
+      let count = 0;
+      return { shown: (found) => (++count % 7 === 0 ? undefined : found) };
+    },
+  },
+  {
+    name: "cheerful-gateway",
+    changes: "a caller that was refused another's key is told that it has registered it",
+    finds: "H1",
+    schedule: "twin-keys-two-ids",
     tampering: () => ({
-      answered: (world, answer) =>
-        answer._tag === "Registered" && world.peers.some((peer) => !peer.isUp) ? { ...answer, created: true } : answer,
+      told: (world, _requestId, answer) => {
+        if (answer._tag !== "Rejected" || answer.rejection.code !== "KEY_ALREADY_REGISTERED") return answer;
+        for (const { proposal } of world.ghost.proposals.values())
+          if (answer.rejection.ref?.endsWith(proposal.effects.ref.slice(-64)) === true) {
+            const [id = ""] = answer.rejection.ref.split("@");
+            const row = { ...approverRow(proposal.effects), id, ref: answer.rejection.ref };
+            return { _tag: "Registered", created: false, approver: row };
+          }
+        return answer;
+      },
     }),
+  },
+  {
+    name: "two-creators",
+    changes: "a caller that repeats itself is told that it has created what was there before it asked",
+    finds: "H1",
+    schedule: "retry-storm-identical",
+    tampering: () => ({
+      told: (_world, _requestId, answer) => (answer._tag === "Registered" ? { ...answer, created: true } : answer),
+    }),
+  },
+  {
+    name: "stale-gateway",
+    changes: "a read shows an approver with metadata that it never had",
+    finds: "H1",
+    tampering: () => ({ shown: (found) => found && { ...found, metadata: [["team", "of yesterday"]] } }),
   },
 ];

@@ -33,6 +33,7 @@ import { SimPeer } from "./SimPeer.ts";
 import type { Trace } from "./Trace.ts";
 import { Violation } from "./Violation.ts";
 import type { Packet } from "./Wire.ts";
+import { Witness } from "./Witness.ts";
 
 const NO_ACTORS: ReadonlyArray<ActorCheck> = [];
 /** Where virtual time begins on the calendar. */
@@ -111,6 +112,10 @@ export interface Tampering {
   readonly answered?: (world: World, answer: Answer) => Answer;
   /** Edits a published state in place. */
   readonly stepped?: (world: World, peer: SimPeer, state: PeerState) => void;
+  /** What becomes of an answer between a peer and its caller, where only callers could notice. */
+  readonly told?: (world: World, requestId: string, answer: Answer) => Answer;
+  /** The same for a read. */
+  readonly shown?: (found: Rows["approvers"] | undefined) => Rows["approvers"] | undefined;
   /** What a read gives. */
   readonly read?: (found: Rows["approvers"] | undefined) => Rows["approvers"] | undefined;
   /** A peer that finds its rows damaged does not tell its core. */
@@ -166,6 +171,7 @@ export class World {
   readonly #traced;
   readonly #swept;
   readonly #tampering: Tampering;
+  readonly #witness = new Witness();
   readonly #observer: Observer | undefined;
   readonly #lastState: Array<PeerState | undefined> = [];
   readonly #asked = new Map<string, number>();
@@ -453,7 +459,10 @@ export class World {
     for (const hook of this.#replied) hook(peer, { requestId, answer, askedAt, repliedAt: this.now });
     this.marks.add(answer._tag === "Registered" ? `answered ${answer.created ? 201 : 200}` : `answered ${detail}`);
     if (requestId.startsWith("init-") && answer._tag === "Initialized") this.#unsealSoon(peer);
-    this.callers.answered(requestId, answer);
+    const told = this.#tampering.told?.(this, requestId, answer) ?? answer;
+    if (this.ghost.isLying(peer.slot)) this.#witness.forgot(requestId);
+    else this.#witness.answered(requestId, this.now, told, this.peer(this.writerSlot).honest);
+    this.callers.answered(requestId, told);
   }
 
   /** The next message that `alter` has something to change in goes out changed. */
@@ -758,6 +767,7 @@ export class World {
     }
     this.calls += 1;
     this.#asked.set(requestId, this.now);
+    this.#witness.asked(requestId, this.now, call);
     this.#note("request", peer.slot, "", Number(requestId.slice(1)));
     const { process } = peer;
     this.#whenAwake(peer, () => {
@@ -773,6 +783,7 @@ export class World {
   /** Nobody waits for the answer to this request any more. */
   forget(requestId: string): void {
     this.#asked.delete(requestId);
+    this.#witness.forgot(requestId);
     this.#observer?.forgot(requestId);
   }
 
@@ -799,7 +810,9 @@ export class World {
     this.#observer?.acted("read", peer.slot, ref, found !== undefined);
     if (!peer.isIdle) this.marks.add("read while a flush was under way");
     for (const hook of this.#read) hook(peer, { ref, found, transactions: peer.transactions - before });
-    return found;
+    const shown = this.#tampering.shown === undefined ? found : this.#tampering.shown(found);
+    if (peer.honest) this.#witness.read(peer.slot, this.now, ref, shown);
+    return shown;
   }
 
   /** A request id nobody else has. */
