@@ -1,14 +1,13 @@
 /** Every checker catches a bug that was put in for it; none complains about the same seeds without. */
 import { describe, expect, it } from "vitest";
 import { checkerIds } from "../sim/Checkers.ts";
-import { type PlantedBug, plantedBugs } from "../sim/PlantedBugs.ts";
+import { type PlantedBug, plantedBugOptions, plantedBugs } from "../sim/PlantedBugs.ts";
 import { type RunResult, runSeed } from "../sim/Simulation.ts";
 
 const SEEDS = 40;
-const STEPS = 1_200;
 
-const run = ({ schedule = "calm" }: PlantedBug, seed: number, bug?: PlantedBug): RunResult =>
-  runSeed({ seed, schedule, peers: 3, real: false, steps: STEPS }, { tampering: bug?.tampering() });
+const run = (where: PlantedBug, seed: number, bug?: PlantedBug): RunResult =>
+  runSeed(plantedBugOptions(where, seed), { tampering: bug?.tampering() });
 
 /** The first of a few seeds in which the bug shows. */
 const findIn = (bug: PlantedBug): RunResult | undefined => {

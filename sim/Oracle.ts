@@ -127,8 +127,7 @@ export class Oracle {
     const [pair, ...more] = effects.metadata;
     if (more.length > 0 || pair?.[0] !== "team" || pair[1] !== command.team) return "its metadata is not the caller's";
     const preimage = utf8Bytes(`SERVICE_APPROVER_V1\u0000${command.descriptor}`);
-    if (effects.ref !== `${command.id}@sha256:${this.#crypto.sha256(preimage)}`)
-      return "its ref is another one";
+    if (effects.ref !== `${command.id}@sha256:${this.#crypto.sha256(preimage)}`) return "its ref is another one";
     const key = this.#keys.get(effects.keyIdentity);
     const identity = this.#keys.get(command.descriptor);
     if ((key ?? command.descriptor) !== command.descriptor) return "its key identity belongs to another key";

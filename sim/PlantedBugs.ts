@@ -9,7 +9,7 @@ import type { ActorCheck } from "../core/Event.ts";
 import { approverRow } from "../core/registry/ApproverRow.ts";
 import { type Rows, slotKey, type TableName, type Write } from "../core/Tables.ts";
 import { TOKEN_MARK } from "./checkers/S29.ts";
-import type { ScheduleName } from "./Schedules.ts";
+import type { RunOptions, ScheduleName } from "./Schedules.ts";
 import type { Tampering, World } from "./World.ts";
 
 export interface PlantedBug {
@@ -409,3 +409,16 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({ shown: (found) => found && { ...found, metadata: [["team", "of yesterday"]] } }),
   },
 ];
+
+const STEPS = 1_200;
+
+/** The run in which a bug is looked for. */
+export const plantedBugOptions = ({ schedule = "calm" }: PlantedBug, seed: number): RunOptions => ({
+  seed,
+  schedule,
+  peers: 3,
+  real: false,
+  steps: STEPS,
+});
+
+export const plantedBugNamed = (name: string): PlantedBug | undefined => plantedBugs.find((bug) => bug.name === name);

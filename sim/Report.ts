@@ -22,7 +22,11 @@ export interface RunReport {
 /** @param given the options that were not left to the seed */
 export const reportOf = (
   { seed, plan, hash, events, faults, marks, violation }: RunResult,
-  given: { readonly steps: number | undefined; readonly real: boolean | undefined },
+  given: {
+    readonly steps: number | undefined;
+    readonly real: boolean | undefined;
+    readonly bug?: string | undefined;
+  },
 ): RunReport => ({
   seed,
   schedule: plan.schedule,
@@ -39,6 +43,7 @@ export const reportOf = (
     plan.mode === "within" ? "" : ` --mode ${plan.mode}`,
     given.steps === undefined ? "" : ` --steps ${given.steps}`,
     given.real === undefined ? "" : ` --crypto ${given.real ? "real" : "fast"}`,
+    given.bug === undefined ? "" : ` --bug ${given.bug}`,
   ].join(""),
 });
 

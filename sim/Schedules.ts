@@ -281,6 +281,8 @@ export interface RunOptions {
   readonly mode?: Mode | undefined;
   /** Real crypto and codec; every 16th seed without. */
   readonly real?: boolean | undefined;
+  /** How many callers; the schedule says without. */
+  readonly callers?: number | undefined;
 }
 
 const FAST_STEPS = 2_000;
@@ -327,7 +329,7 @@ export const planOf = (
     clockDriftPerMillion: 50,
     redelivery: 60,
     ...draft,
-    workload: { ...CALLERS, ...draft.workload },
+    workload: { ...CALLERS, ...draft.workload, ...(options.callers === undefined ? {} : { callers: options.callers }) },
     seed,
     schedule: name,
     mode,

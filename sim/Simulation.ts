@@ -23,6 +23,8 @@ export interface RunResult {
   /** 16 hexadecimal characters over everything that happened. */
   readonly hash: string;
   readonly events: number;
+  /** Requests and reads of callers; with the events, they are the steps the run took. */
+  readonly calls: number;
   readonly faults: ReadonlyArray<readonly [string, number]>;
   readonly marks: ReadonlyArray<readonly [string, number]>;
   readonly violation: Violation | undefined;
@@ -73,6 +75,7 @@ export const runSeed = (options: RunOptions, hooks: RunHooks = {}): RunResult =>
     plan,
     hash: trace.hash,
     events: world.events,
+    calls: world.calls,
     faults: world.faults.entries(),
     marks: world.marks.entries(),
     violation,

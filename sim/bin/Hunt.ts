@@ -4,7 +4,8 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HuntReport, type RunReport } from "../Report.ts";
 import type { SeedRange } from "../Seeds.ts";
-import type { Batch, HuntOptions } from "./HuntWorker.ts";
+import type { HuntOptions } from "./HuntRun.ts";
+import type { Batch } from "./HuntWorker.ts";
 
 /** Megabytes for young objects: a world makes little that lives long, so fewer and larger collections copy less. */
 export const YOUNG_MEGABYTES = 64;

@@ -1,17 +1,6 @@
 /** A process of a hunt: runs the seeds it is handed, one batch after the other. */
-import { reportOf, type RunReport } from "../Report.ts";
-import type { Mode } from "../Plan.ts";
-import type { ScheduleName } from "../Schedules.ts";
-import { runSeed } from "../Simulation.ts";
-
-/** What every run of a hunt has in common. */
-export interface HuntOptions {
-  readonly schedule: ScheduleName | undefined;
-  readonly peers: number | undefined;
-  readonly mode: Mode | undefined;
-  readonly steps: number | undefined;
-  readonly real: boolean | undefined;
-}
+import type { RunReport } from "../Report.ts";
+import { type HuntOptions, runOf } from "./HuntRun.ts";
 
 export interface Batch {
   readonly first: number;
@@ -20,9 +9,7 @@ export interface Batch {
 }
 
 const run = ({ first, last, options }: Batch): ReadonlyArray<RunReport> =>
-  Array.from({ length: last - first + 1 }, (_, index) =>
-    reportOf(runSeed({ seed: first + index, ...options }), { steps: options.steps, real: options.real }),
-  );
+  Array.from({ length: last - first + 1 }, (_, index) => runOf(first + index, options));
 
 /** Nobody waits for the rest once the parent is gone; it may be gone in the middle of a batch. */
 const stop = (): never => process.exit();

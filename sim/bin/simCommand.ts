@@ -4,15 +4,19 @@ import * as Options from "@effect/cli/Options";
 import { Effect, Option } from "effect";
 import { MOST_PEERS } from "../Ghost.ts";
 import { modes } from "../Plan.ts";
-import { countLines, failureLines, type HuntReport, reportOf, type RunReport } from "../Report.ts";
+import { countLines, failureLines, type HuntReport, type RunReport } from "../Report.ts";
 import { DEFAULT_SCHEDULE, scheduleNames } from "../Schedules.ts";
 import { parseDuration, parseSeeds, type SeedRange } from "../Seeds.ts";
-import { runSeed } from "../Simulation.ts";
 import { hunt } from "./Hunt.ts";
-import type { HuntOptions } from "./HuntWorker.ts";
 import { exploreCommand } from "./exploreCommand.ts";
+import { type HuntOptions, runOf } from "./HuntRun.ts";
 import { Progress } from "./Progress.ts";
+import { replayCommand } from "./replayCommand.ts";
+import { bugOption } from "./RunSource.ts";
+import { keepFailures, type KeptOfHunt, TAPES_FOLDER } from "./Shrinking.ts";
 import { show } from "./ShowCommand.ts";
+import { shrinkCommand } from "./shrinkCommand.ts";
+
 import { between, endAsFailed, misused, parsed, write } from "./Terminal.ts";
 
 const MOST_STEPS = 1_000_000_000;
@@ -50,29 +54,46 @@ const options = {
     Options.withDescription("Begin no more seeds after this long, such as 60s, 5m or 2h."),
     Options.optional,
   ),
+  bug: bugOption,
+  noShrink: Options.boolean("no-shrink").pipe(
+    Options.withDescription("Write the whole tape of a failure instead of the smallest one."),
+  ),
+  tapes: Options.text("tapes").pipe(
+    Options.withPseudoName("DIR"),
+    Options.withDescription("Where the tapes of failures go."),
+    Options.withDefault(TAPES_FOLDER),
+  ),
   trace: Options.boolean("trace").pipe(Options.withDescription("Print every event of the one seed.")),
   json: Options.boolean("json").pipe(Options.withDescription("Print the result as one line of JSON.")),
 };
+
+/** What becomes of failures. */
+interface Keeping {
+  readonly tapes: string;
+  readonly noShrink: boolean;
+  readonly json: boolean;
+}
 
 const runLines = (run: RunReport): ReadonlyArray<string> => [
   `seed ${run.seed}, schedule ${run.schedule}, ${run.peers} peer${run.peers === 1 ? "" : "s"}, ${run.real ? "real" : "fast"} crypto`,
   ...countLines(run),
   `${run.events} events, trace hash ${run.hash}`,
-  ...(run.violation === undefined ? ["no violation"] : failureLines(run)),
+  ...(run.violation === undefined ? ["no violation"] : []),
 ];
 
-const runOne = (
-  seed: number,
-  { trace, json, ...given }: HuntOptions & { readonly trace: boolean; readonly json: boolean },
-) =>
+const runOne = (seed: number, given: HuntOptions, { trace, ...keeping }: Keeping & { readonly trace: boolean }) =>
   Effect.gen(function* () {
-    const line = trace ? (text: string) => void process.stdout.write(`${text}\n`) : undefined;
-    const run = reportOf(runSeed({ seed, ...given }, { line }), given);
-    yield* write(json ? [JSON.stringify(run)] : runLines(run));
-    if (run.violation !== undefined) yield* endAsFailed;
+    const run = runOf(seed, given, trace ? (text) => void process.stdout.write(`${text}\n`) : undefined);
+    if (run.violation === undefined) return yield* write(keeping.json ? [JSON.stringify(run)] : runLines(run));
+    const kept = yield* keepFailures([run], given, keeping);
+    const tapes = kept.map(({ lines: _lines, ...rest }) => rest);
+    yield* write(
+      keeping.json ? [JSON.stringify({ ...run, tapes })] : [...runLines(run), ...kept.flatMap(({ lines }) => lines)],
+    );
+    yield* endAsFailed;
   });
 
-const huntJson = (report: HuntReport, millis: number) => ({
+const huntJson = (report: HuntReport, millis: number, kept: ReadonlyArray<KeptOfHunt>) => ({
   seeds: report.seeds,
   realSeeds: report.realSeeds,
   events: report.events,
@@ -81,33 +102,39 @@ const huntJson = (report: HuntReport, millis: number) => ({
   faults: Object.fromEntries(report.faults.entries()),
   marks: Object.fromEntries(report.marks.entries()),
   failures: report.failures,
+  tapes: kept.map(({ lines: _lines, ...rest }) => rest),
 });
 
-const huntLines = (report: HuntReport, progress: Progress): ReadonlyArray<string> => [
+const huntLines = (report: HuntReport, progress: Progress, kept: ReadonlyArray<KeptOfHunt>): ReadonlyArray<string> => [
   ...countLines({ faults: report.faults.entries(), marks: report.marks.entries() }),
   `${report.seeds} seeds (${report.realSeeds} with real crypto), ${report.events} events, ${progress.rates(report)}, hash ${report.hash}`,
-  ...report.failures.flatMap(failureLines),
+  ...report.failures.filter(({ seed }) => !kept.some((each) => each.seed === seed)).flatMap(failureLines),
+  ...kept.flatMap(({ lines }) => lines),
   report.failures.length === 0 ? "no violation" : `${report.failures.length} seeds failed`,
 ];
 
-const runMany = (
-  seeds: SeedRange,
-  { jobs, millis, json, given }: { jobs: number; millis: number | undefined; json: boolean; given: HuntOptions },
-) =>
+interface HuntGiven extends Keeping {
+  readonly jobs: number;
+  readonly millis: number | undefined;
+}
+
+const runMany = (seeds: SeedRange, given: HuntOptions, { jobs, millis, ...keeping }: HuntGiven) =>
   Effect.gen(function* () {
     const progress = new Progress(seeds.last - seeds.first + 1);
     const report = yield* Effect.promise(() =>
       hunt({ seeds, jobs, millis, options: given, progress: progress.update }),
     );
     progress.end();
-    yield* write(json ? [JSON.stringify(huntJson(report, progress.millis))] : huntLines(report, progress));
+    const { millis: took } = progress;
+    const kept = yield* keepFailures(report.failures, given, keeping);
+    yield* write(keeping.json ? [JSON.stringify(huntJson(report, took, kept))] : huntLines(report, progress, kept));
     if (report.failures.length > 0) yield* endAsFailed;
   });
 
 const run = Command.make(
   "run",
   options,
-  ({ seed, seeds, schedule, peers, mode, steps, crypto, jobs, time, trace, json }) =>
+  ({ seed, seeds, schedule, peers, mode, steps, crypto, jobs, time, bug, trace, ...keeping }) =>
     Effect.gen(function* () {
       const range = yield* parsed(seeds, parseSeeds);
       const millis = yield* parsed(time, parseDuration);
@@ -117,21 +144,22 @@ const run = Command.make(
         mode: Option.getOrUndefined(mode),
         steps: Option.getOrUndefined(steps),
         real: Option.getOrUndefined(Option.map(crypto, (kind) => kind === "real")),
+        bug: Option.getOrUndefined(bug),
       };
       if (Option.isSome(seed) === (range !== undefined))
         return yield* misused("Give one of --seed 42 and --seeds 1..10000.");
       if (Option.isSome(seed)) {
         if (millis !== undefined || Option.isSome(jobs)) return yield* misused("--jobs and --time belong to --seeds.");
-        return yield* runOne(seed.value, { ...given, trace, json });
+        return yield* runOne(seed.value, given, { ...keeping, trace });
       }
       if (trace) return yield* misused("--trace belongs to --seed.");
       if (range !== undefined)
-        yield* runMany(range, { jobs: Option.getOrElse(jobs, () => DEFAULT_JOBS), millis, json, given });
+        yield* runMany(range, given, { ...keeping, jobs: Option.getOrElse(jobs, () => DEFAULT_JOBS), millis });
     }),
 ).pipe(Command.withDescription("Run the peers in a simulated world, reproducibly, with every invariant checked."));
 
 /** The command `sim`. Ends with 0 when nothing was violated, 1 when something was, 2 on wrong usage. */
 export const sim = Command.make("sim").pipe(
   Command.withDescription("The seeded simulator."),
-  Command.withSubcommands([run, exploreCommand, show]),
+  Command.withSubcommands([run, replayCommand, shrinkCommand, show, exploreCommand]),
 );

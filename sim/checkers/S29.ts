@@ -105,8 +105,7 @@ export const S29 = (marks: ReadonlyArray<string>): Checker => {
         );
     },
     traced: (line) => {
-      if (holdsMark(line, marks))
-        throw new Violation("S29", "bearer tokens stay in memory", "one is in the trace");
+      if (holdsMark(line, marks)) throw new Violation("S29", "bearer tokens stay in memory", "one is in the trace");
     },
   };
 };

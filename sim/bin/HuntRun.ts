@@ -1,0 +1,23 @@
+/** One run of a hunt. */
+import type { Mode } from "../Plan.ts";
+import { plantedBugNamed } from "../PlantedBugs.ts";
+import { reportOf, type RunReport } from "../Report.ts";
+import type { ScheduleName } from "../Schedules.ts";
+import { runSeed } from "../Simulation.ts";
+
+/** What every run of a hunt has in common. */
+export interface HuntOptions {
+  readonly schedule: ScheduleName | undefined;
+  readonly peers: number | undefined;
+  readonly mode: Mode | undefined;
+  readonly steps: number | undefined;
+  readonly real: boolean | undefined;
+  /** A planted bug, by name. */
+  readonly bug: string | undefined;
+}
+
+/** Runs one seed of a hunt. */
+export const runOf = (seed: number, options: HuntOptions, line?: (line: string) => void): RunReport => {
+  const tampering = options.bug === undefined ? undefined : plantedBugNamed(options.bug)?.tampering();
+  return reportOf(runSeed({ seed, ...options }, { tampering, line }), options);
+};

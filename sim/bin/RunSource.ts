@@ -1,0 +1,140 @@
+/** Where a run comes from: a seed with its options, or a tape. */
+import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import * as Args from "@effect/cli/Args";
+import * as Options from "@effect/cli/Options";
+import type * as ValidationError from "@effect/cli/ValidationError";
+import { Effect, Either, Option } from "effect";
+import { MOST_PEERS } from "../Ghost.ts";
+import { modes } from "../Plan.ts";
+import { plantedBugs } from "../PlantedBugs.ts";
+import { DEFAULT_SCHEDULE, scheduleNames } from "../Schedules.ts";
+import { parseSeeds } from "../Seeds.ts";
+import { type Tape, type TapeOptions, tapeOptions } from "../tape/Tape.ts";
+import { formatTape, MOST_TAPE_BYTES, parseTape } from "../tape/TapeFormat.ts";
+import { TapeMismatch } from "../tape/TapePlayer.ts";
+import { type Onlookers, type Recording, record, replayExactly } from "../tape/TapeRun.ts";
+import { sourceCommit } from "./SourceCommit.ts";
+import { between, misused } from "./Terminal.ts";
+
+const MOST_STEPS = 1_000_000_000;
+
+/** A run that is to be seen again. */
+export type RunSource =
+  | { readonly _tag: "Seed"; readonly options: TapeOptions }
+  | { readonly _tag: "Tape"; readonly file: string; readonly tape: Tape };
+
+export const sourceArgument = Args.text({ name: "SEED|TAPE.json" }).pipe(
+  Args.withDescription("The seed to run, or a file with a tape."),
+);
+
+export const bugOption = Options.choice(
+  "bug",
+  plantedBugs.map(({ name }) => name),
+).pipe(Options.withDescription("Plant this bug, to see how it is found."), Options.optional);
+
+/** What a seed may be told; a tape knows it all. */
+export const seedOptions = {
+  schedule: Options.choice("schedule", scheduleNames).pipe(
+    Options.withDescription(
+      `What goes wrong, and when; without it ${DEFAULT_SCHEDULE}. Of a seed only, like the next ones.`,
+    ),
+    Options.optional,
+  ),
+  peers: between("peers", 1, MOST_PEERS, "How many peers; without it drawn from the seed."),
+  mode: Options.choice("mode", modes).pipe(
+    Options.withDescription("What is demanded of the run; without it within."),
+    Options.optional,
+  ),
+  steps: between("steps", 1, MOST_STEPS, "Events and requests before everything is healed and must come to rest."),
+  crypto: Options.choice("crypto", ["fast", "real"]).pipe(
+    Options.withDescription(
+      "Stand-ins, or real signatures, codec and sealed rows; without it every 16th seed is real.",
+    ),
+    Options.optional,
+  ),
+  bug: bugOption,
+};
+
+type Given<T> = { readonly [Name in keyof T]: T[Name] extends Options.Options<infer A> ? A : never };
+export type SeedGiven = Given<typeof seedOptions>;
+
+const reasonOf = (fault: unknown): string => (fault instanceof Error ? fault.message : String(fault));
+
+/** Reads no more than a tape may have, whatever the file is. */
+const readBounded = (file: string): Uint8Array => {
+  const handle = openSync(file, "r");
+  try {
+    const status = fstatSync(handle);
+    if (!status.isFile()) throw new Error("it is no plain file");
+    if (status.size > MOST_TAPE_BYTES) throw new Error(`it has more than ${MOST_TAPE_BYTES} bytes`);
+    return readFileSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+};
+
+const readTape = (file: string): Effect.Effect<Tape, ValidationError.ValidationError> =>
+  Effect.try(() => readBounded(file)).pipe(
+    Effect.catchAll(({ error }) =>
+      misused(`${file} is no seed (a whole number from 0 to 2^48) and cannot be read as a tape: ${reasonOf(error)}`),
+    ),
+    Effect.flatMap((bytes) =>
+      Either.match(parseTape(bytes), {
+        onLeft: (reason) =>
+          misused(`${file} is no tape of this version: ${reason}. Write it again with custody sim shrink or replay.`),
+        onRight: Effect.succeed,
+      }),
+    ),
+  );
+
+/** A seed, or the tape in a file; fails as wrong usage where it is neither. */
+export const readSource = (
+  text: string,
+  { schedule, peers, mode, steps, crypto, bug }: SeedGiven,
+): Effect.Effect<RunSource, ValidationError.ValidationError> => {
+  if (/^\d+$/.test(text))
+    return Either.match(parseSeeds(text), {
+      onLeft: () => misused(`${text} is too large: seeds are whole numbers from 0 to 2^48.`),
+      onRight: ({ first: seed }) =>
+        Effect.succeed({
+          _tag: "Seed",
+          options: tapeOptions(
+            {
+              seed,
+              schedule: Option.getOrUndefined(schedule),
+              peers: Option.getOrUndefined(peers),
+              mode: Option.getOrUndefined(mode),
+              steps: Option.getOrUndefined(steps),
+              real: Option.getOrUndefined(Option.map(crypto, (kind) => kind === "real")),
+            },
+            Option.getOrUndefined(bug),
+          ),
+        }),
+    });
+  if ([schedule, peers, mode, steps, crypto, bug].some(({ _tag }) => _tag === "Some"))
+    return misused("--schedule, --peers, --mode, --steps, --crypto and --bug belong to a seed; a tape has its own.");
+  return Effect.map(readTape(text), (tape) => ({ _tag: "Tape", file: text, tape }));
+};
+
+/** Runs it with a recorder on. A tape that does not fit this code is wrong usage: there is a commit that it fits. */
+export const runSource = (
+  source: RunSource,
+  onlookers: Onlookers = {},
+): Effect.Effect<Recording, ValidationError.ValidationError> =>
+  Effect.suspend(() => {
+    if (source._tag === "Seed") return Effect.succeed(record(source.options, onlookers));
+    try {
+      return Effect.succeed(replayExactly(source.tape, onlookers));
+    } catch (fault) {
+      if (!(fault instanceof TapeMismatch)) throw fault;
+      return misused(
+        `${source.file} does not fit this code. ${fault.message}. It was recorded with commit ${source.tape.commit}; this is ${sourceCommit()}.`,
+      );
+    }
+  });
+
+/** Writes a tape to a file; one that is there is replaced. */
+export const writeTape = (file: string, tape: Tape): Effect.Effect<void, ValidationError.ValidationError> =>
+  Effect.try(() => writeFileSync(file, formatTape(tape))).pipe(
+    Effect.catchAll(({ error }) => misused(`${file} cannot be written: ${reasonOf(error)}`)),
+  );

@@ -1,0 +1,100 @@
+/** Shrinks a failing run with a bound on time, writes its tape, and makes the text that tells it. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { Effect } from "effect";
+import type { RunReport } from "../Report.ts";
+import { failureText, storyOf } from "../Story.ts";
+import { shrink, type Shrunk } from "../shrink/Shrink.ts";
+import { tapeOptions } from "../tape/Tape.ts";
+import { record, type Recording, replayExactly, tapeOf } from "../tape/TapeRun.ts";
+import type { HuntOptions } from "./HuntRun.ts";
+import { writeTape } from "./RunSource.ts";
+import { sourceCommit } from "./SourceCommit.ts";
+import { misused } from "./Terminal.ts";
+
+/** More than any planted bug needs by far. */
+const MOST_RUNS = 20_000;
+export const SHRINK_MILLIS = 30_000;
+/** Where a hunt leaves its tapes unless it is told otherwise. */
+export const TAPES_FOLDER = "custody-tapes";
+
+/** Shrinks for at most `millis` milliseconds. */
+export const shrinkWithin = (failing: Recording, millis: number): Shrunk => {
+  const endsAt = performance.now() + millis;
+  return shrink(failing, { mostRuns: MOST_RUNS, isTimeUp: () => performance.now() >= endsAt });
+};
+
+/** The command that runs a seed again, in this checkout or with the package installed. */
+const seedCommand = ({ options }: Recording): string =>
+  [
+    `custody sim replay ${options.seed} --schedule ${options.schedule} --peers ${options.peers}`,
+    `--steps ${options.steps} --crypto ${options.real ? "real" : "fast"}`,
+    ...(options.mode === "within" ? [] : [`--mode ${options.mode}`]),
+    ...(options.bug === undefined ? [] : [`--bug ${options.bug}`]),
+  ].join(" ");
+
+/** Where a failure's tape goes, inside a folder. */
+const tapeFile = (folder: string, { options, result }: Recording): string =>
+  join(folder, `${result.violation?.id ?? "run"}-${options.schedule}-${options.seed}.json`);
+
+const makeFolder = (folder: string) =>
+  Effect.try(() => void mkdirSync(folder, { recursive: true })).pipe(
+    Effect.catchAll(({ error }) =>
+      misused(`--tapes ${folder} cannot be made: ${error instanceof Error ? error.message : String(error)}`),
+    ),
+  );
+
+export interface Kept {
+  readonly file: string;
+  readonly deviations: number;
+  readonly runs: number;
+  readonly isMinimal: boolean;
+  readonly lines: ReadonlyArray<string>;
+}
+
+/** Writes the tape of a failing run, shrunk unless it was not to be, and tells the failure. */
+export const keepFailure = (failing: Recording, shrunk: Shrunk | undefined, file: string) =>
+  Effect.gen(function* () {
+    const commit = sourceCommit();
+    const { recording, runs, isMinimal } = shrunk ?? { recording: failing, runs: 0, isMinimal: false };
+    const tape = tapeOf(recording, { commit, sparse: shrunk !== undefined });
+    yield* writeTape(file, tape);
+    const made = isMinimal ? `nothing more can be taken from it` : "more might be taken from it";
+    const origin = shrunk === undefined ? "not shrunk" : `shrunk in ${runs} runs; ${made}`;
+    const lines = failureText({
+      recording,
+      commit,
+      replay: `custody sim replay ${file}`,
+      origin: `from: ${seedCommand(failing)} (${origin})`,
+      story: storyOf((onlookers) => replayExactly(tape, onlookers)),
+    });
+    return { file, deviations: recording.deviations.length, runs, isMinimal, lines } satisfies Kept;
+  });
+
+/** Failures of a hunt that are shrunk and told whole: one for each invariant, and not more than this many. */
+const MOST_TOLD = 3;
+
+export interface KeptOfHunt extends Kept {
+  readonly seed: number;
+}
+
+/** Keeps the first failure of each invariant that a hunt found broken. */
+export const keepFailures = (
+  failures: ReadonlyArray<RunReport>,
+  { bug, ...given }: HuntOptions,
+  { tapes, noShrink }: { readonly tapes: string; readonly noShrink: boolean },
+) =>
+  Effect.gen(function* () {
+    const firsts = failures.filter(
+      ({ violation }, index) => failures.findIndex((each) => each.violation?.id === violation?.id) === index,
+    );
+    if (firsts.length > 0) yield* makeFolder(tapes);
+    return yield* Effect.forEach(firsts.slice(0, MOST_TOLD), ({ seed }) => {
+      const failing = record(tapeOptions({ seed, ...given }, bug));
+      const shrunk = noShrink ? undefined : shrinkWithin(failing, SHRINK_MILLIS);
+      return Effect.map(
+        keepFailure(failing, shrunk, tapeFile(tapes, failing)),
+        (kept): KeptOfHunt => ({ seed, ...kept }),
+      );
+    });
+  });

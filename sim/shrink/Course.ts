@@ -1,0 +1,123 @@
+/** A run as its deviations from the quiet one, and the smaller runs that may fail in its stead. */
+import type { RecordedDraw, RecordedUnit, TapeOptions, Value } from "../tape/Tape.ts";
+
+export interface Course {
+  readonly options: TapeOptions;
+  readonly units: ReadonlyArray<RecordedUnit>;
+}
+
+/** Where in the search for smaller runs somebody is. */
+export interface Place {
+  readonly pass: number;
+  /** How many units are taken away at once, in the pass that takes away runs of them. */
+  readonly chunk: number;
+  readonly at: number;
+  /** Something became smaller since the first pass. */
+  readonly improved: boolean;
+}
+
+/** A smaller run, made when it is asked for. */
+type Candidate = () => Course;
+type Pass = (course: Course, chunk: number) => ReadonlyArray<Candidate>;
+
+const componentOf = ({ stream }: RecordedUnit): string => stream.split(" ")[0] ?? stream;
+
+/** All units that belong together by a name, the most numerous first, are taken away at once. */
+const withoutGroups =
+  (groupOf: (unit: RecordedUnit) => string): Pass =>
+  ({ options, units }) => {
+    const groups = new Map<string, number>();
+    for (const unit of units) groups.set(groupOf(unit), (groups.get(groupOf(unit)) ?? 0) + 1);
+    if (groups.size === units.length) return [];
+    return [...groups]
+      .toSorted(([, left], [, right]) => right - left)
+      .map(([group]) => () => ({ options, units: units.filter((unit) => groupOf(unit) !== group) }));
+  };
+
+const smallerNumbers = (now: number, least: number, ...wanted: ReadonlyArray<number>): ReadonlyArray<number> => [
+  ...new Set(wanted.map(Math.floor).filter((each) => each >= least && each < now)),
+];
+
+const smallerOptions: Pass = ({ options, units }) => {
+  const { peers, steps, callers } = options;
+  const changed =
+    (change: Partial<TapeOptions>): Candidate =>
+    () => ({ options: { ...options, ...change }, units });
+  return [
+    ...smallerNumbers(steps, 1, steps / 16, steps / 4, steps / 2, (steps * 3) / 4).map((each) =>
+      changed({ steps: each }),
+    ),
+    ...smallerNumbers(callers, 1, 1, 2, callers / 4, callers / 2, (callers * 3) / 4).map((each) =>
+      changed({ callers: each }),
+    ),
+    ...smallerNumbers(peers, 1, 1, 2, 3).map((each) => changed({ peers: each })),
+  ];
+};
+
+const nothing: Pass = ({ options, units }) => (units.length === 0 ? [] : [() => ({ options, units: [] })]);
+
+const withoutChunks: Pass = ({ options, units }, chunk) =>
+  Array.from({ length: Math.ceil(units.length / chunk) }, (_, index) => () => ({
+    options,
+    units: [...units.slice(0, index * chunk), ...units.slice((index + 1) * chunk)],
+  }));
+
+/** What a draw may be instead: its quiet value, or one half way to it. */
+const calmer = ({ value, quiet }: RecordedDraw): ReadonlyArray<Value> => {
+  if (value === quiet) return [];
+  if (typeof value !== "number" || typeof quiet !== "number") return [quiet];
+  const half = quiet + Math.trunc((value - quiet) / 2);
+  return half === value || half === quiet ? [quiet] : [quiet, half];
+};
+
+const calmerValues: Pass = ({ options, units }) =>
+  units.flatMap((unit, unitAt) =>
+    unit.draws.flatMap((draw, drawAt) =>
+      calmer(draw).map(
+        (value): Candidate =>
+          () => {
+            const draws = unit.draws.with(drawAt, { ...draw, value });
+            return { options, units: units.with(unitAt, { ...unit, draws }) };
+          },
+      ),
+    ),
+  );
+
+const CHUNKS = 4;
+const passes: ReadonlyArray<Pass> = [
+  nothing,
+  smallerOptions,
+  withoutGroups(componentOf),
+  withoutGroups(({ stream }) => stream),
+  withoutChunks,
+  calmerValues,
+];
+
+export const START: Place = { pass: 0, chunk: 0, at: 0, improved: false };
+
+const firstChunk = ({ units }: Course): number => Math.max(1, Math.ceil(units.length / 2));
+
+/** The place after the last candidate of a pass; undefined once a whole round made nothing smaller. */
+const turn = ({ pass, chunk, improved }: Place, course: Course): Place | undefined => {
+  if (pass === CHUNKS && chunk > 1) return { pass, chunk: Math.ceil(chunk / 2), at: 0, improved };
+  if (pass + 1 < passes.length) return { pass: pass + 1, chunk: firstChunk(course), at: 0, improved };
+  return improved ? START : undefined;
+};
+
+export interface Reduction {
+  readonly candidate: Course;
+  /** Where to go on from if this one fails too. */
+  readonly ifFailing: Place;
+}
+
+/** The smaller runs of a run from a place on, coarse to fine, until a whole round has none left. */
+export function* reductions(course: Course, from: Place): Generator<Reduction> {
+  for (let place: Place | undefined = from; place !== undefined; place = turn(place, course)) {
+    const { pass, chunk } = place;
+    const candidates = passes[pass]?.(course, Math.max(1, chunk)) ?? [];
+    for (let at = place.at; at < candidates.length; at++) {
+      const candidate = candidates[at];
+      if (candidate !== undefined) yield { candidate: candidate(), ifFailing: { pass, chunk, at, improved: true } };
+    }
+  }
+}

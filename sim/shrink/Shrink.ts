@@ -1,0 +1,65 @@
+/**
+ * From a failing run to a small one that fails the same way: units are made quiet,
+ * many at once and then fewer, and what still breaks the same invariant is kept.
+ */
+import { type Recording, record } from "../tape/TapeRun.ts";
+import { type Course, type Place, reductions, START } from "./Course.ts";
+import { WishDecider } from "./WishDecider.ts";
+
+export interface ShrinkLimits {
+  /** How many smaller runs are tried at most. */
+  readonly mostRuns: number;
+  /** Whether it should end now with what it has; the simulator has no clock. */
+  readonly isTimeUp: () => boolean;
+  /** Told after every run that was kept. */
+  readonly progress?: ((recording: Recording, runs: number) => void) | undefined;
+}
+
+export interface Shrunk {
+  /** The smallest run found; it fails as the first one did. */
+  readonly recording: Recording;
+  /** Runs that were tried. */
+  readonly runs: number;
+  /** Nothing more can be taken from it, as opposed to: the limits were reached. */
+  readonly isMinimal: boolean;
+}
+
+/** Runs a course: its units as far as they fit, and all else quiet. */
+export const follow = ({ options, units }: Course): Recording => record(options, {}, new WishDecider(units));
+
+/** The course of a run, with no more steps than it took: a violation before healing does not need those after it. */
+const courseOf = ({ options, result, deviations }: Recording): Course => {
+  const taken = result.events + result.calls;
+  return { options: taken < options.steps ? { ...options, steps: taken } : options, units: deviations };
+};
+
+/**
+ * Makes a failing run smaller until no unit of choice can be made quiet and no draw
+ * calmer, or until the limits are reached. The same run and the same number of runs
+ * give the same result.
+ *
+ * @param failing a run with a violation; without one it is handed back as it is
+ */
+export const shrink = (failing: Recording, { mostRuns, isTimeUp, progress }: ShrinkLimits): Shrunk => {
+  const wanted = failing.result.violation?.id;
+  let recording = failing;
+  let course = courseOf(failing);
+  let place: Place | undefined = wanted === undefined ? undefined : START;
+  let runs = 0;
+  while (place !== undefined) {
+    let next: Place | undefined;
+    for (const { candidate, ifFailing } of reductions(course, place)) {
+      if (runs >= mostRuns || isTimeUp()) return { recording, runs, isMinimal: false };
+      runs += 1;
+      const tried = follow(candidate);
+      if (tried.result.violation?.id !== wanted) continue;
+      recording = tried;
+      course = courseOf(tried);
+      next = ifFailing;
+      progress?.(recording, runs);
+      break;
+    }
+    place = next;
+  }
+  return { recording, runs, isMinimal: true };
+};

@@ -1,0 +1,158 @@
+/** Tapes as JSON. A tape may come from anybody: it is read strictly and within bounds, and refused by the name of the field. */
+import { Either, ParseResult, Schema } from "effect";
+import { type JsonValue, parseStrictJson } from "../../core/codec/StrictJson.ts";
+import { modes } from "../Plan.ts";
+import { plantedBugs } from "../PlantedBugs.ts";
+import { scheduleNames } from "../Schedules.ts";
+import type { Tape, TapeDraw, TapeUnit } from "./Tape.ts";
+
+const VERSION = 1;
+/** Bytes of a whole tape: some fifty times what a usual run takes. */
+export const MOST_TAPE_BYTES = 64 * 1024 * 1024;
+const MOST_DEPTH = 8;
+const MOST_UNITS = 2_000_000;
+const MOST_DRAWS = 1_024;
+const MOST_TEXT = 1_024;
+const MOST_FIELDS = 256;
+
+const text = Schema.String.pipe(Schema.maxLength(MOST_TEXT));
+const whole = Schema.Number.pipe(Schema.int(), Schema.between(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER));
+const from = (least: number, most: number) => whole.pipe(Schema.between(least, most));
+const fields = <A, I>(value: Schema.Schema<A, I>) =>
+  Schema.Record({ key: text, value }).pipe(
+    Schema.filter((record) => Object.keys(record).length <= MOST_FIELDS || `at most ${MOST_FIELDS} fields`),
+  );
+
+/** `["lost", true]`, `["what", "crash"]` or, within bounds, `["takes", [0, 3000000], 600]`. */
+const draw = Schema.Union(
+  Schema.Tuple(text, Schema.Union(Schema.Boolean, text)),
+  Schema.Tuple(text, Schema.Tuple(whole, whole), whole).pipe(
+    Schema.filter(([, [floor, ceiling], value]) => (value >= floor && value <= ceiling) || "a value within its bounds"),
+  ),
+);
+
+const unit = Schema.Struct({
+  unit: text,
+  number: from(1, Number.MAX_SAFE_INTEGER),
+  draws: Schema.Array(draw).pipe(Schema.minItems(1), Schema.maxItems(MOST_DRAWS)),
+});
+
+const fileSchema = Schema.Struct({
+  version: Schema.Literal(VERSION),
+  kind: Schema.Literal("full", "sparse"),
+  commit: text,
+  options: Schema.Struct({
+    seed: from(0, 2 ** 48),
+    schedule: Schema.Literal(...scheduleNames),
+    peers: from(1, 32),
+    mode: Schema.Literal(...modes),
+    steps: from(1, 1_000_000_000),
+    crypto: Schema.Literal("fast", "real"),
+    callers: from(0, 1_000),
+    bug: Schema.NullOr(Schema.Literal(...plantedBugs.map(({ name }) => name))),
+  }),
+  plan: fields(Schema.Union(whole, text, Schema.Boolean, fields(whole))),
+  units: Schema.Array(unit).pipe(Schema.maxItems(MOST_UNITS)),
+  end: Schema.Struct({
+    hash: Schema.String.pipe(Schema.pattern(/^[0-9a-f]{16}$/)),
+    events: from(0, Number.MAX_SAFE_INTEGER),
+    violation: Schema.NullOr(Schema.Struct({ id: text, facts: Schema.Tuple(Schema.String, Schema.String) })),
+  }),
+});
+type File = typeof fileSchema.Type;
+
+const decode = Schema.decodeUnknownEither(fileSchema, { onExcessProperty: "error" });
+
+const drawOf = ([label, second, third]: File["units"][number]["draws"][number]): TapeDraw =>
+  typeof second === "object" && third !== undefined
+    ? { label, bounds: second, value: third }
+    : { label, bounds: undefined, value: typeof second === "object" ? 0 : second };
+
+const tapeOfFile = ({ kind, commit, options, plan, units, end }: File): Tape => ({
+  sparse: kind === "sparse",
+  commit,
+  options: {
+    seed: options.seed,
+    schedule: options.schedule,
+    peers: options.peers,
+    mode: options.mode,
+    steps: options.steps,
+    real: options.crypto === "real",
+    callers: options.callers,
+    bug: options.bug ?? undefined,
+  },
+  plan,
+  units: units.map((each): TapeUnit => ({ stream: each.unit, ordinal: each.number, draws: each.draws.map(drawOf) })),
+  end: { ...end, violation: end.violation ?? undefined },
+});
+
+const twice = (units: File["units"]): string | undefined => {
+  const seen = new Set<string>();
+  for (const { unit, number } of units) {
+    const name = `${unit} #${number}`;
+    if (seen.has(name)) return name;
+    seen.add(name);
+  }
+  return undefined;
+};
+
+const plain = (value: JsonValue): unknown => {
+  if (value instanceof Map) return Object.fromEntries([...value].map(([name, each]) => [name, plain(each)]));
+  return Array.isArray(value) ? value.map(plain) : value;
+};
+
+const parsedJson = (bytes: Uint8Array): Either.Either<unknown, string> =>
+  Either.mapBoth(parseStrictJson(bytes, { depth: MOST_DEPTH }), {
+    onLeft: ({ pointer, detail }) => `it is no JSON${pointer === "" ? "" : ` at ${pointer}`}: ${detail}`,
+    onRight: plain,
+  });
+
+/** Reads a tape; the left side names the field that is wrong, and what is expected there. */
+export const parseTape = (bytes: Uint8Array): Either.Either<Tape, string> => {
+  if (bytes.length > MOST_TAPE_BYTES) return Either.left(`it has more than ${MOST_TAPE_BYTES} bytes`);
+  return Either.flatMap(parsedJson(bytes), (json) =>
+    Either.flatMap(
+      Either.mapLeft(decode(json), (error) => {
+        const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error);
+        const field = issue?.path.map(String).join(".") ?? "";
+        return `${field === "" ? "the tape" : `field "${field}"`}: ${issue?.message ?? "it does not fit"}`;
+      }),
+      (file) => {
+        const doubled = twice(file.units);
+        return doubled === undefined
+          ? Either.right(tapeOfFile(file))
+          : Either.left(`field "units": "${doubled}" is there twice`);
+      },
+    ),
+  );
+};
+
+const drawText = ({ label, bounds, value }: TapeDraw): string =>
+  JSON.stringify(bounds === undefined ? [label, value] : [label, bounds, value]);
+
+const unitText = ({ stream, ordinal, draws }: TapeUnit): string =>
+  `    { "unit": ${JSON.stringify(stream)}, "number": ${ordinal}, "draws": [${draws.map(drawText).join(", ")}] }`;
+
+/** A tape as JSON, one line for every unit. */
+export const formatTape = ({ sparse, commit, options, plan, units, end }: Tape): string => {
+  const { seed, schedule, peers, mode, steps, real, callers, bug } = options;
+  const head = {
+    version: VERSION,
+    kind: sparse ? "sparse" : "full",
+    commit,
+    options: {
+      seed,
+      schedule,
+      peers,
+      mode,
+      steps,
+      crypto: real ? "real" : "fast",
+      callers,
+      bug: bug ?? null,
+    },
+    plan,
+  };
+  const lines = Object.entries(head).map(([name, value]) => `  "${name}": ${JSON.stringify(value)},`);
+  const ending = JSON.stringify({ ...end, violation: end.violation ?? null });
+  return `{\n${lines.join("\n")}\n  "units": [\n${units.map(unitText).join(",\n")}\n  ],\n  "end": ${ending}\n}\n`;
+};
