@@ -20,7 +20,7 @@ const failingRun = (name: string): Recording => {
 };
 
 describe("shrinking", () => {
-  it.each(["double-vote", "lost-acknowledgements", "answer-early", "damage-ignored", "pledge-aborts"])(
+  it.each(["double-vote", "lost-acknowledgements", "answer-early", "damage-ignored"])(
     "makes a few deviations of a run with %s, and they replay to the same violation",
     (name) => {
       const failing = failingRun(name);

@@ -28,7 +28,7 @@ export interface Shrunk {
 export const follow = ({ options, units }: Course): Recording => record(options, {}, new WishDecider(units));
 
 /** The course of a run, with no more steps than it took: a violation before healing does not need those after it. */
-const courseOf = ({ options, result, deviations }: Recording): Course => {
+export const courseOf = ({ options, result, deviations }: Recording): Course => {
   const taken = result.events + result.calls;
   return { options: taken < options.steps ? { ...options, steps: taken } : options, units: deviations };
 };

@@ -1,0 +1,170 @@
+/**
+ * How strong the checkers are: every planted bug, whether it is found, after how
+ * many seeds, and how small its failure becomes. `npm run sim:strength -- --help`.
+ */
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Effect } from "effect";
+import { type PlantedBug, plantedBugOptions, plantedBugs } from "../PlantedBugs.ts";
+import { runSeed } from "../Simulation.ts";
+import { tapeOptions } from "../tape/Tape.ts";
+import { record } from "../tape/TapeRun.ts";
+import { keepFailure, shrinkWithin } from "./Shrinking.ts";
+
+const MOST_SEEDS = 10_000;
+const SHRINK_MILLIS = 30_000;
+
+const help = `npm run sim:strength -- [--bug NAME]... [--seeds N] [--shrink SECONDS] [--tapes DIR]
+
+  --bug NAME       only this bug; may be given several times
+  --seeds N        seeds to look in at most; ${MOST_SEEDS} without
+  --shrink SECONDS how long to shrink each; ${SHRINK_MILLIS / 1000} without
+  --tapes DIR      write the tape of each smallest failure to DIR/NAME.json
+
+Ends with 0 when every bug was found under its invariant, 1 when one was not, 2 on wrong usage.
+`;
+
+interface Row {
+  readonly bug: string;
+  readonly invariant: string;
+  readonly found: string;
+  readonly seeds: string;
+  readonly before: string;
+  readonly after: string;
+  readonly seconds: string;
+}
+
+/** The first seed in which a bug shows. */
+const seedOf = (bug: PlantedBug, most: number): number | undefined => {
+  for (let seed = 1; seed <= most; seed++)
+    if (runSeed(plantedBugOptions(bug, seed), { tampering: bug.tampering() }).violation !== undefined) return seed;
+  return undefined;
+};
+
+interface Measured {
+  readonly row: Row;
+  readonly isFound: boolean;
+  readonly deviations: number;
+}
+
+const measure = (bug: PlantedBug, seeds: number, millis: number, tapes: string | undefined): Measured => {
+  const seed = seedOf(bug, seeds);
+  if (seed === undefined)
+    return {
+      row: {
+        bug: bug.name,
+        invariant: bug.finds,
+        found: "NO",
+        seeds: `> ${seeds}`,
+        before: "",
+        after: "",
+        seconds: "",
+      },
+      isFound: false,
+      deviations: Number.POSITIVE_INFINITY,
+    };
+  const failing = record(tapeOptions(plantedBugOptions(bug, seed), bug.name));
+  const startedAt = performance.now();
+  const shrunk = shrinkWithin(failing, millis);
+  const seconds = (performance.now() - startedAt) / 1000;
+  if (tapes !== undefined) Effect.runSync(keepFailure(failing, shrunk, join(tapes, `${bug.name}.json`)));
+  const id = failing.result.violation?.id;
+  const deviations = shrunk.recording.deviations.length;
+  return {
+    row: {
+      bug: bug.name,
+      invariant: bug.finds,
+      found: id === bug.finds ? "yes" : `as ${id}`,
+      seeds: String(seed),
+      before: String(failing.deviations.length),
+      after: `${deviations}${shrunk.isMinimal ? "" : " (time was up)"}`,
+      seconds: seconds.toFixed(1),
+    },
+    isFound: id === bug.finds,
+    deviations,
+  };
+};
+
+const header: Row = {
+  bug: "bug",
+  invariant: "breaks",
+  found: "found",
+  seeds: "seeds",
+  before: "deviations",
+  after: "after shrinking",
+  seconds: "seconds",
+};
+
+const lineOf = (row: Row): string =>
+  [
+    row.bug.padEnd(28),
+    row.invariant.padEnd(7),
+    row.found.padEnd(8),
+    row.seeds.padStart(7),
+    row.before.padStart(11),
+    row.after.padStart(16),
+    row.seconds.padStart(8),
+  ]
+    .join(" ")
+    .trimEnd();
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** The command line was wrong. */
+class Misuse extends Error {}
+
+const positive = (text: string, name: string): number => {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new Misuse(`--${name} must be a whole number from 1`);
+  return Number(text);
+};
+
+const given = () => {
+  try {
+    return parseArgs({
+      options: {
+        bug: { type: "string", multiple: true },
+        seeds: { type: "string", default: String(MOST_SEEDS) },
+        shrink: { type: "string", default: String(SHRINK_MILLIS / 1000) },
+        tapes: { type: "string" },
+        help: { type: "boolean", default: false },
+      },
+    });
+  } catch (fault) {
+    throw new Misuse(fault instanceof Error ? fault.message : "the arguments cannot be read");
+  }
+};
+
+const main = (): number => {
+  const { values } = given();
+  if (values.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const wanted = values.bug ?? plantedBugs.map(({ name }) => name);
+  const unknown = wanted.find((name) => !plantedBugs.some((bug) => bug.name === name));
+  if (unknown !== undefined) throw new Misuse(`--bug ${unknown}: there is no such planted bug`);
+  const seeds = positive(values.seeds, "seeds");
+  const millis = positive(values.shrink, "shrink") * 1000;
+  print(lineOf(header));
+  const measured = plantedBugs
+    .filter(({ name }) => wanted.includes(name))
+    .map((bug) => {
+      const each = measure(bug, seeds, millis, values.tapes);
+      print(lineOf(each.row));
+      return each;
+    });
+  const sizes = measured.map(({ deviations }) => deviations).toSorted((left, right) => left - right);
+  const found = measured.filter(({ isFound }) => isFound).length;
+  print(
+    `${found} of ${measured.length} found, median ${sizes[Math.floor(sizes.length / 2)]} deviations after shrinking`,
+  );
+  return found === measured.length ? 0 : 1;
+};
+
+try {
+  process.exitCode = main();
+} catch (fault) {
+  if (!(fault instanceof Misuse)) throw fault;
+  process.stderr.write(`${fault.message}\n${help}`);
+  process.exitCode = 2;
+}
