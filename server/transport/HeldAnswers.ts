@@ -7,8 +7,8 @@
 import type { Message } from "../../core/protocol/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 
-/** Longer than a step with its flush on an ordinary disk; a slow disk falls back to requests of its own. */
-const HOLD_MILLIS = 50;
+/** Longer than a step with its flush, on a slow disk or a busy machine too: there a second request costs most. */
+const HOLD_MILLIS = 250;
 /** Requests of one peer kept open at once; more are answered at once. */
 const MOST_HELD = 64;
 
