@@ -1,5 +1,6 @@
 /** One peer as a process: `custody server`. */
 import { Effect } from "effect";
+import { optimizeEarly } from "./EarlyOptimization.ts";
 import { jsonLog } from "./Log.ts";
 import { type ServerHost, type ServerOptions, startServer } from "./Server.ts";
 import type { StartError } from "./StartError.ts";
@@ -32,6 +33,7 @@ const stopOnFault = (fault: unknown): void => {
 export const runServer = (options: ServerOptions): Effect.Effect<never, StartError> =>
   Effect.acquireRelease(
     Effect.sync(() => {
+      optimizeEarly();
       process.on("uncaughtException", stopOnFault);
       process.on("unhandledRejection", stopOnFault);
     }),
