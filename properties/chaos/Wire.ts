@@ -91,11 +91,21 @@ export class Wire {
   }
 
   #carry(from: Socket, to: Socket): void {
+    /** What was delayed, in order; undefined stands for the end of the stream. */
+    const late: Array<Uint8Array | undefined> = [];
     let waiting = 0;
-    const deliver = (piece: Uint8Array): void => {
+    const deliver = (piece: Uint8Array | undefined): void => {
+      if (piece === undefined) return void to.end();
       waiting -= piece.length;
       if (to.writable) to.write(piece);
       if (waiting < MOST_WAITING_BYTES && !to.writableNeedDrain) from.resume();
+    };
+    /** Each timer hands over the oldest piece, and nothing overtakes what still waits. */
+    const pass = (piece: Uint8Array | undefined): void => {
+      const millis = this.#mode._tag === "Delay" ? this.#mode.millis : 0;
+      if (millis === 0 && late.length === 0) return deliver(piece);
+      late.push(piece);
+      setTimeout(() => deliver(late.shift()), millis);
     };
     to.on("drain", () => from.resume());
     from.on("data", (piece: Uint8Array) => {
@@ -108,14 +118,8 @@ export class Wire {
       }
       waiting += piece.length;
       if (waiting >= MOST_WAITING_BYTES || to.writableNeedDrain) from.pause();
-      // Always through a timer once a delay is on, or a later piece would overtake.
-      if (mode._tag === "Delay") setTimeout(() => deliver(piece), mode.millis);
-      else deliver(piece);
+      pass(piece);
     });
-    from.on("end", () => {
-      const mode = this.#mode;
-      if (mode._tag === "Delay") setTimeout(() => to.end(), mode.millis);
-      else to.end();
-    });
+    from.on("end", () => pass(undefined));
   }
 }
