@@ -10,6 +10,7 @@ import { S6 } from "./checkers/S6.ts";
 import { S7 } from "./checkers/S7.ts";
 import { S9 } from "./checkers/S9.ts";
 import { S10 } from "./checkers/S10.ts";
+import { S11 } from "./checkers/S11.ts";
 import { S12 } from "./checkers/S12.ts";
 import { S13 } from "./checkers/S13.ts";
 import { S14 } from "./checkers/S14.ts";
@@ -44,6 +45,7 @@ const makers: ReadonlyArray<
   ["S7", S7],
   ["S9", S9],
   ["S10", S10],
+  ["S11", S11],
   ["S12", S12],
   ["S13", S13],
   ["S14", S14],

@@ -6,13 +6,15 @@ import type { ActorClaims } from "../core/auth/ActorClaims.ts";
 import { utf8Bytes } from "../core/codec/Utf8.ts";
 import type { ActorCheck } from "../core/Event.ts";
 import type { Call } from "../core/protocol/Forward.ts";
-import { REGISTER_PERMISSION } from "../core/registry/Authorization.ts";
+import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../core/registry/Authorization.ts";
 import { REGISTER_PATH } from "../core/registry/Registration.ts";
+import { metadataPath } from "../core/registry/Replacement.ts";
 import { TOKEN_MARK } from "./checkers/S29.ts";
 import type { Cryptography } from "./Cryptography.ts";
 
 /** A registration as its caller means it. */
 export interface Command {
+  readonly kind: "REGISTER";
   readonly id: string;
   readonly key: number;
   readonly team: string;
@@ -22,6 +24,17 @@ export interface Command {
   readonly bodyDigest: string;
   /** The canonical JSON of its descriptor, written here by hand. */
   readonly descriptor: string;
+}
+
+/** A replacement of metadata as its caller means it. */
+export interface Replacement {
+  readonly kind: "METADATA";
+  readonly ref: string;
+  /** What If-Match says, to the character; absent without the header. */
+  readonly ifMatch: string | undefined;
+  /** The one pair there is to be; undefined where everything is cleared. */
+  readonly team: string | undefined;
+  readonly call: Call;
 }
 
 /** The first is the usual one. */
@@ -37,12 +50,23 @@ export interface Token {
 
 /** Tokens outlive the proposals they are evidence for; older ones are forgotten. */
 const REMEMBERED_TOKENS = 16_384;
+/** So do the requests. */
+const REMEMBERED_REPLACEMENTS = 65_536;
+
+const forgetOldest = <K>(all: Map<K, unknown>, most: number): void => {
+  if (all.size <= most) return;
+  for (const oldest of all.keys()) {
+    all.delete(oldest);
+    return;
+  }
+};
 export const AUDIENCE = "custody";
 
 export class Commands {
   readonly #cryptography: Cryptography;
   readonly #byBody = new Map<string, Command>();
   readonly #byName = new Map<string, Command>();
+  readonly #replacements = new Map<string, Replacement>();
   readonly #tokens = new Map<number, Token>();
   #nextToken = 1;
 
@@ -62,7 +86,7 @@ export class Commands {
     const bodyDigest = this.#cryptography.crypto.sha256(rawBody);
     const descriptor = `{"algorithm":"${algorithm}","publicKey64":"${normal64}","type":"SIGNATURE","version":1}`;
     const call = { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody };
-    const command = { id, key, team, call, bodyDigest, descriptor };
+    const command = { kind: "REGISTER" as const, id, key, team, call, bodyDigest, descriptor };
     this.#byBody.set(bodyDigest, command);
     this.#byName.set(name, command);
     return command;
@@ -72,8 +96,38 @@ export class Commands {
     return this.#byBody.get(bodyDigest);
   }
 
-  /** A new token. `lifeMillis` counts from `nowMillis`; negative for one that has expired. */
-  token(kind: TokenKind, nowMillis: number, lifeMillis: number): Token {
+  /** A replacement of an approver's metadata by one pair or by none; equal arguments give the very same request. */
+  replacement(ref: string, ifMatch: string | undefined, team: string | undefined): Replacement {
+    const rawBody = utf8Bytes(team === undefined ? '{"metadata":{}}' : `{"metadata":{"team":"${team}"}}`);
+    const path = metadataPath(ref);
+    const name = this.#nameOf(path, this.#cryptography.crypto.sha256(rawBody), ifMatch);
+    const said = this.#replacements.get(name);
+    if (said !== undefined) return said;
+    const replacement = {
+      kind: "METADATA" as const,
+      ref,
+      ifMatch,
+      team,
+      call: { method: "PUT", path, ifMatch, rawBody },
+    };
+    this.#replacements.set(name, replacement);
+    forgetOldest(this.#replacements, REMEMBERED_REPLACEMENTS);
+    return replacement;
+  }
+
+  /** The replacement that a caller sent to this path with this body and this If-Match. */
+  replacementOf(path: string, bodyDigest: string, ifMatch: string | undefined): Replacement | undefined {
+    return this.#replacements.get(this.#nameOf(path, bodyDigest, ifMatch));
+  }
+
+  #nameOf(path: string, bodyDigest: string, ifMatch: string | undefined): string {
+    return `${path} ${bodyDigest} ${ifMatch}`;
+  }
+
+  /** A new token for what is asked. `lifeMillis` counts from `nowMillis`; negative for one that has expired. */
+  token(kind: TokenKind, nowMillis: number, lifeMillis: number, asked: "REGISTER" | "METADATA" = "REGISTER"): Token {
+    const [needed, other] =
+      asked === "REGISTER" ? [REGISTER_PERMISSION, METADATA_PERMISSION] : [METADATA_PERMISSION, REGISTER_PERMISSION];
     const number = this.#nextToken++;
     const claims: ActorClaims = {
       iss: undefined,
@@ -83,17 +137,13 @@ export class Commands {
       expiresAt: nowMillis + lifeMillis,
       notBefore: undefined,
       issuedAt: undefined,
-      permissions: kind === "forbidden" ? ["service.approvers.read"] : [REGISTER_PERMISSION],
+      permissions: kind === "forbidden" ? ["service.approvers.read", other] : [needed],
     };
     const check: ActorCheck =
       kind === "forged" ? { _tag: "Refused", reason: "its signature does not verify" } : { _tag: "Verified", claims };
     const token = { kind, text: `${TOKEN_MARK}${number}`, check, claims };
     this.#tokens.set(number, token);
-    if (this.#tokens.size > REMEMBERED_TOKENS)
-      for (const oldest of this.#tokens.keys()) {
-        this.#tokens.delete(oldest);
-        break;
-      }
+    forgetOldest(this.#tokens, REMEMBERED_TOKENS);
     return token;
   }
 

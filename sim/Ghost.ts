@@ -31,9 +31,17 @@ export interface ProposalFacts {
 }
 
 export interface ApproverFacts {
+  /** As it was first stored. */
   readonly row: Rows["approvers"];
   holders: PeerMask;
+  /** The newest revisions, each as it was first stored anywhere. */
+  readonly revisions: Map<number, Rows["approvers"]>;
+  /** The revision that each peer has, by slot; 0 where it has none. */
+  readonly revisionAt: Array<number>;
 }
+
+/** Peers are never more than one revision apart, so older ones are compared with nothing. */
+const KEPT_REVISIONS = 8;
 
 const isSame = (left: SignedStatement, right: SignedStatement): boolean => {
   const bytes = encode(signedStatementCodec, right);
@@ -174,11 +182,28 @@ export class Ghost {
       }
       case "approvers": {
         if (this.isLying(slot)) return;
-        const known = this.approvers.get(write.key);
-        if (known === undefined) this.approvers.set(write.key, { row: write.row, holders: maskOf(slot) });
-        else known.holders |= maskOf(slot);
+        const facts = this.#approver(write.key, write.row);
+        facts.holders |= maskOf(slot);
+        facts.revisionAt[slot] = write.row.revision;
       }
     }
+  }
+
+  #approver(ref: string, row: Rows["approvers"]): ApproverFacts {
+    const known = this.approvers.get(ref);
+    if (known === undefined) {
+      const revisionAt = Array.from({ length: this.total + 1 }, () => 0);
+      const facts = { row, holders: 0, revisions: new Map([[row.revision, row]]), revisionAt };
+      this.approvers.set(ref, facts);
+      return facts;
+    }
+    const { revisions } = known;
+    if (!revisions.has(row.revision)) revisions.set(row.revision, row);
+    for (const oldest of revisions.keys()) {
+      if (revisions.size <= KEPT_REVISIONS) break;
+      revisions.delete(oldest);
+    }
+    return known;
   }
 
   #noteAborted(slot: number, id: Digest): void {

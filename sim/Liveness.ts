@@ -2,7 +2,7 @@
  * The end of every run: all faults stop, all peers come back, and then what must
  * come about has to come about within a bounded time.
  */
-import type { Command } from "./Commands.ts";
+import type { Command, Replacement } from "./Commands.ts";
 import { maskOf, slotsOf } from "./Ghost.ts";
 import { CALM_NETWORK } from "./Plan.ts";
 import { type Unrest, unrestOf } from "./Rest.ts";
@@ -53,10 +53,10 @@ const settle = (world: World): void => {
   if (found !== undefined) throw new Violation(...found);
 };
 
-/** Sends one registration and lets the world run until something came of it. */
-const attempt = (world: World, workload: Workload, peer: SimPeer, command: Command): Outcome => {
+/** Sends one request and lets the world run until something came of it. */
+const attempt = (world: World, workload: Workload, peer: SimPeer, asked: Command | Replacement): Outcome => {
   const outcomes: Array<Outcome> = [];
-  workload.register(peer, command, (outcome) => outcomes.push(outcome));
+  workload.ask(peer, asked, (outcome) => outcomes.push(outcome));
   // The workload itself gives up after a while, so something always comes.
   for (;;) {
     const [outcome] = outcomes;
@@ -84,7 +84,41 @@ const nameOf = (outcome: Outcome): string =>
       ? `${outcome.rejection.code} (${outcome.rejection.detail})`
       : outcome._tag;
 
-/** A fresh registration succeeds through every peer, and an identical retry through another gives 200. */
+/**
+ * The metadata of an approver can be replaced upon the revision that a peer shows, through that peer. The same once
+ * more, through another, is refused for certain: the revision it names has been passed.
+ */
+const assertReplaceable = (world: World, workload: Workload, peer: SimPeer, other: SimPeer, ref: string): void => {
+  const until = world.now + PATIENCE;
+  for (;;) {
+    const revision = world.read(peer, ref)?.revision ?? 0;
+    const replacement = world.commands.replacement(ref, `"${revision}"`, "healed");
+    const replaced = attempt(world, workload, peer, replacement);
+    if (typeof replaced !== "string" && replaced._tag === "Replaced") {
+      const again = attempt(world, workload, other, replacement);
+      const isRefused =
+        typeof again !== "string" &&
+        again._tag === "Rejected" &&
+        again.rejection.code === "PRECONDITION_FAILED" &&
+        !again.rejection.outcomeUnknown;
+      if (isRefused) return;
+      throw new Violation(
+        "L4",
+        `revision ${revision} of ${ref} was replaced through peer ${peer.slot}`,
+        `the same request through peer ${other.slot} gave ${nameOf(again)}`,
+      );
+    }
+    if (world.now >= until)
+      throw new Violation(
+        "L4",
+        "everything was healed",
+        `replacing revision ${revision} of ${ref} through peer ${peer.slot} gave ${nameOf(replaced)}`,
+      );
+    world.run(world.now + SECOND);
+  }
+};
+
+/** A fresh registration succeeds through every peer, an identical retry through another gives 200, and metadata can be replaced. */
 const assertProgress = (world: World, workload: Workload): void => {
   for (const peer of world.peers) {
     const command = workload.freshCommand();
@@ -109,6 +143,7 @@ const assertProgress = (world: World, workload: Workload): void => {
         `a registration succeeded through peer ${peer.slot}`,
         `peer ${other.slot} does not show it`,
       );
+    assertReplaceable(world, workload, peer, other, again.approver.ref);
   }
 };
 

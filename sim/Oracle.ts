@@ -5,22 +5,29 @@
  */
 import { utf8Bytes } from "../core/codec/Utf8.ts";
 import type { Crypto } from "../core/Crypto.ts";
-import type { Proposal } from "../core/protocol/Proposal.ts";
+import type { Effects, Proposal } from "../core/protocol/Proposal.ts";
 import type { SignedStatement } from "../core/protocol/Statement.ts";
 import type { Membership } from "../core/protocol/Topology.ts";
 import type { Write } from "../core/Tables.ts";
-import type { Command, Token } from "./Commands.ts";
+import type { Command, Replacement, Token } from "./Commands.ts";
 
 /** What callers sent and held, whoever they were: a simulated workload, or programs that called real peers. */
 export interface Said {
   readonly byBody: (bodyDigest: string) => Pick<Command, "id" | "team" | "descriptor"> | undefined;
+  /** What was to be put in the place of an approver's metadata by a PUT with this path, body and If-Match. */
+  readonly replacementOf: (
+    path: string,
+    bodyDigest: string,
+    ifMatch: string,
+  ) => Pick<Replacement, "ref" | "team"> | undefined;
   readonly tokenOf: (jti: string | undefined) => Pick<Token, "kind" | "claims"> | undefined;
 }
 
 /** What one member had durably done, as far as it bears on its next receipt. */
 interface Member {
   readonly reserved: Map<string, Proposal>;
-  readonly refs: Set<string>;
+  /** What the approvers it has are by now. */
+  readonly approvers: Map<string, Effects>;
   readonly owners: Map<string, string>;
   readonly slots: Map<number, string>;
   decided: number;
@@ -33,6 +40,33 @@ const WINDOW = 256;
 
 /** The number of a slot in its key: the part after the epoch. */
 const seqOf = (slotKey: string): number => Number(slotKey.slice(slotKey.indexOf(".") + 1));
+
+/** Callers send one pair, or none. */
+const metadataFault = ({ metadata }: Effects, team: string | undefined): string | undefined => {
+  const [pair, ...more] = metadata;
+  const isSame = team === undefined ? pair === undefined : pair?.[0] === "team" && pair[1] === team;
+  return isSame && more.length === 0 ? undefined : "its metadata is not the caller's";
+};
+
+/** Why a registration is none of something new. */
+const noveltyFault = (member: Member, { effects, proposedAt }: Proposal): string | undefined => {
+  if (effects.createdAt !== proposedAt || effects.updatedAt !== proposedAt) return "its times are not the writer's";
+  if (effects.newRevision !== 1 || effects.baseRevision !== undefined) return "its revision is not the first";
+  if (member.approvers.has(effects.ref)) return "this member has the approver already";
+  const owner = member.owners.get(effects.keyIdentity);
+  return owner !== undefined && owner !== effects.id ? `its key belongs to id ${owner} here` : undefined;
+};
+
+/** Why a replacement is not the next revision of the approver as one member has it. */
+const successorFault = (before: Effects | undefined, { effects, proposedAt }: Proposal): string | undefined => {
+  if (before === undefined) return "this member does not have the approver";
+  if (effects.baseRevision !== before.newRevision) return `the revision here is ${before.newRevision}`;
+  if (effects.newRevision !== before.newRevision + 1) return "it leaves a revision out";
+  for (const field of ["id", "descriptor", "keyIdentity", "createdAt"] as const)
+    if (effects[field] !== before[field]) return `it changes ${field}`;
+  const time = Math.max(proposedAt, before.updatedAt);
+  return effects.updatedAt === time ? undefined : `it was not updated at ${time}`;
+};
 
 export class Oracle {
   readonly #crypto: Crypto;
@@ -48,7 +82,7 @@ export class Oracle {
     this.#said = said;
     this.#members = Array.from({ length: total + 1 }, () => ({
       reserved: new Map(),
-      refs: new Set(),
+      approvers: new Map(),
       owners: new Map(),
       slots: new Map(),
       decided: 0,
@@ -95,7 +129,7 @@ export class Oracle {
     if (write.table === "certificates") {
       const { proposal } = write.row;
       member.reserved.delete(write.key);
-      member.refs.add(proposal.effects.ref);
+      member.approvers.set(proposal.effects.ref, proposal.effects);
       member.owners.set(proposal.effects.keyIdentity, proposal.effects.id);
       member.decided = Math.max(member.decided, proposal.seq);
     }
@@ -118,14 +152,34 @@ export class Oracle {
     return fault;
   }
 
-  #commandFault({ effects, request }: Proposal): string | undefined {
+  #commandFault(proposal: Proposal): string | undefined {
+    switch (proposal.kind) {
+      case "REGISTER":
+        return this.#registrationFault(proposal);
+      case "METADATA":
+        return this.#replacementFault(proposal);
+      case "FINISH":
+        return "nobody can finish an enrollment yet";
+    }
+  }
+
+  /** What else the approver is must be as it was, which only the member's own registry tells. */
+  #replacementFault({ effects, request }: Proposal): string | undefined {
+    const said = this.#said.replacementOf(request.path, request.bodyDigest, `"${effects.baseRevision}"`);
+    if (said === undefined || request.method !== "PUT")
+      return "no caller ever sent such a request with such an If-Match";
+    if (effects.ref !== said.ref) return "it changes another approver than the caller named";
+    return metadataFault(effects, said.team);
+  }
+
+  #registrationFault({ effects, request }: Proposal): string | undefined {
     const command = this.#said.byBody(request.bodyDigest);
     if (command === undefined) return "no caller ever sent such a request";
     if (request.method !== "POST" || request.path !== "/v1/custody/approvers") return "it is another request";
     if (effects.id !== command.id) return "it registers another id than the caller asked for";
     if (effects.descriptor !== command.descriptor) return "its descriptor is not that of the caller's key";
-    const [pair, ...more] = effects.metadata;
-    if (more.length > 0 || pair?.[0] !== "team" || pair[1] !== command.team) return "its metadata is not the caller's";
+    const fault = metadataFault(effects, command.team);
+    if (fault !== undefined) return fault;
     const preimage = utf8Bytes(`SERVICE_APPROVER_V1\u0000${command.descriptor}`);
     if (effects.ref !== `${command.id}@sha256:${this.#crypto.sha256(preimage)}`) return "its ref is another one";
     const key = this.#keys.get(effects.keyIdentity);
@@ -149,12 +203,10 @@ export class Oracle {
     return undefined;
   }
 
-  #timeFault({ proposedAt, expiresAt, effects }: Proposal, signedAt: number): string | undefined {
+  #timeFault({ proposedAt, expiresAt }: Proposal, signedAt: number): string | undefined {
     if (signedAt > expiresAt) return `it had expired at ${expiresAt}`;
     if (proposedAt > signedAt + SKEW_MILLIS) return `it was proposed at ${proposedAt}, in this member's future`;
     if (expiresAt > proposedAt + LIFE_MILLIS) return "it lives too long";
-    if (effects.createdAt !== proposedAt || effects.updatedAt !== proposedAt) return "its times are not the writer's";
-    if (effects.newRevision !== 1 || effects.baseRevision !== undefined) return "its revision is not the first";
     return undefined;
   }
 
@@ -168,16 +220,20 @@ export class Oracle {
   }
 
   #registryFault(member: Member, proposal: Proposal): string | undefined {
-    const { ref, keyIdentity, id } = proposal.effects;
+    const { ref, keyIdentity } = proposal.effects;
     const bound = member.slots.get(proposal.seq);
     if (bound !== undefined) return `its slot ${proposal.seq} was bound to proposal ${bound}`;
     if (proposal.seq < 1 || proposal.seq > member.decided + WINDOW)
       return `its slot ${proposal.seq} is out of the window`;
-    if (member.refs.has(ref)) return "this member has the approver already";
-    const owner = member.owners.get(keyIdentity);
-    if (owner !== undefined && owner !== id) return `its key belongs to id ${owner} here`;
-    for (const [other, { effects }] of member.reserved)
-      if (effects.ref === ref || effects.keyIdentity === keyIdentity) return `proposal ${other} holds its locks here`;
+    const fault =
+      proposal.kind === "METADATA"
+        ? successorFault(member.approvers.get(ref), proposal)
+        : noveltyFault(member, proposal);
+    if (fault !== undefined) return fault;
+    for (const [other, { kind, effects }] of member.reserved) {
+      const isSameKey = kind !== "METADATA" && proposal.kind !== "METADATA" && effects.keyIdentity === keyIdentity;
+      if (effects.ref === ref || isSameKey) return `proposal ${other} holds its locks here`;
+    }
     if (member.reserved.size >= CAPACITY) return "this member has no capacity left";
     return undefined;
   }

@@ -15,6 +15,10 @@ export interface WorkloadPlan {
   readonly retry: number;
   readonly conflict: number;
   readonly version: number;
+  /** Replacements of metadata: upon the revision last heard of, with another If-Match, and two at once. */
+  readonly replace: number;
+  readonly guess: number;
+  readonly race: number;
   readonly read: number;
   readonly readiness: number;
   /** How many requests in a thousand carry a token that will not do. */

@@ -59,7 +59,11 @@ const everyToken = (check: ActorCheck): ActorCheck =>
   check._tag === "Verified"
     ? {
         _tag: "Verified",
-        claims: { ...check.claims, audience: ["custody"], permissions: ["service.approvers.register"] },
+        claims: {
+          ...check.claims,
+          audience: ["custody"],
+          permissions: ["service.approvers.register", "service.approvers.metadata"],
+        },
       }
     : check;
 
@@ -87,6 +91,23 @@ const abortWithPledge = (): Tampering => ({
       return [write, { op: "replace", table: "slots", key: slotKey(proposal.epoch, proposal.seq), row }];
     }),
 });
+
+/** Takes every If-Match for the revision that is the current one, so that whoever comes last wins. */
+const lastOneWins = (): Tampering => ({
+  asked: (_world, peer, call) => {
+    const ref = call.method === "PUT" ? decodeURIComponent(call.path.split("/")[4] ?? "") : "";
+    const current = peer.isDamaged ? undefined : peer.store.get("approvers", ref);
+    return current === undefined ? call : { ...call, ifMatch: `"${current.revision}"` };
+  },
+});
+
+/** Success, where a caller should have been told that somebody else was first. */
+const everybodyWins = (world: World, answer: Answer): Answer => {
+  if (answer._tag !== "Rejected" || answer.rejection.code !== "PRECONDITION_FAILED") return answer;
+  const facts = world.ghost.approvers.get(answer.rejection.ref ?? "");
+  const approver = facts === undefined ? undefined : [...facts.revisions.values()].at(-1);
+  return approver === undefined ? answer : { _tag: "Replaced", approver };
+};
 
 const dropLock = (locks: ReadonlyMap<string, Digest>): void => {
   for (const lock of locks.keys()) if (locks instanceof Map) return void locks.delete(lock);
@@ -174,6 +195,69 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
         row: { ...row, proposal: { ...proposal, seq: proposal.seq + 10_000 + index } },
       })),
     ),
+  },
+  {
+    name: "older-delivery-wins",
+    changes: "a later revision is stored under the number of the one that it replaces",
+    finds: "S11",
+    tampering: rows("approvers", (row) => (row.revision > 2 ? { ...row, revision: row.revision - 1 } : row)),
+  },
+  {
+    name: "update-without-time",
+    changes: "a replacement leaves the time of the last update as it was at registration",
+    finds: "S11",
+    tampering: rows("approvers", (row) => (row.revision > 1 ? { ...row, updatedAt: row.createdAt } : row)),
+  },
+  {
+    name: "own-metadata",
+    changes: "one peer stores metadata of its own when it is replaced",
+    finds: "S11",
+    tampering: () => ({
+      written: (_world, peer, writes) =>
+        writes.map((write) =>
+          peer.slot === 2 && write.table === "approvers" && write.op === "replace"
+            ? { ...write, row: { ...write.row, metadata: [["team", "own"] as const] } }
+            : write,
+        ),
+    }),
+  },
+  {
+    name: "last-one-wins",
+    changes: "If-Match is taken for the current revision, whatever it says, so updates are lost",
+    finds: "S30",
+    tampering: lastOneWins,
+  },
+  {
+    name: "everybody-wins",
+    changes: "a caller whose revision was passed is told that its replacement was made",
+    finds: "S14",
+    tampering: () => ({ answered: everybodyWins }),
+  },
+  {
+    name: "counted-twice",
+    changes: "an approver that is replaced stays in the registry root as it was",
+    finds: "S13",
+    tampering: () => ({
+      cryptography: (honest) => ({
+        ...honest,
+        crypto: {
+          ...honest.crypto,
+          replaceInSet: (set, _removed, added) => honest.crypto.replaceInSet(set, undefined, added),
+        },
+      }),
+    }),
+  },
+  {
+    name: "first-revision-in-audit",
+    changes: "audit rows of replacements speak of revision 1",
+    finds: "S32",
+    tampering: rows("audit", (row) => ({ ...row, metadataRevision: 1 })),
+  },
+  {
+    name: "stale-reader",
+    changes: "reads give the first revision, whatever has become of it",
+    finds: "S25",
+    tampering: () => ({ read: (found) => found && { ...found, revision: 1 } }),
   },
   {
     name: "own-clock-in-record",

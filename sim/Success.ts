@@ -1,7 +1,15 @@
 /** What a caller may take a success for: it is about what was asked, and the token could carry it (S14, S30). */
 import type { Rows } from "../core/Tables.ts";
-import type { Command, TokenKind } from "./Commands.ts";
+import type { Command, Replacement, TokenKind } from "./Commands.ts";
 import { Violation } from "./Violation.ts";
+
+/** The tokens that allow nothing, whatever the clock says. */
+const allowsNothing: ReadonlySet<TokenKind> = new Set(["forbidden", "foreign", "forged"]);
+
+const assertAllowed = (requestId: string, token: TokenKind): void => {
+  if (allowsNothing.has(token))
+    throw new Violation("S30", `request ${requestId} carried a token that is ${token}`, "it was answered with success");
+};
 
 /** One registration as it was sent. */
 export interface Attempt {
@@ -21,6 +29,26 @@ export const assertAskedFor = (
       `request ${requestId} registers id ${command.id}`,
       `it was answered with approver ${approver.ref}`,
     );
-  if (token === "forbidden" || token === "foreign" || token === "forged")
-    throw new Violation("S30", `request ${requestId} carried a token that is ${token}`, "it was answered with success");
+  assertAllowed(requestId, token);
+};
+
+/** The same for a replacement: it led from the revision it named to the next, with its own metadata. */
+export const assertReplaced = (
+  requestId: string,
+  { ref, ifMatch, team }: Pick<Replacement, "ref" | "ifMatch" | "team">,
+  token: TokenKind,
+  approver: Pick<Rows["approvers"], "ref" | "revision" | "metadata">,
+): void => {
+  const metadata = team === undefined ? [] : [["team", team]];
+  if (
+    approver.ref !== ref ||
+    ifMatch !== `"${approver.revision - 1}"` ||
+    JSON.stringify(approver.metadata) !== JSON.stringify(metadata)
+  )
+    throw new Violation(
+      "S14",
+      `request ${requestId} gives ${ref} at ${ifMatch} the metadata ${JSON.stringify(metadata)}`,
+      `it was answered with revision ${approver.revision} of ${approver.ref} and ${JSON.stringify(approver.metadata)}`,
+    );
+  assertAllowed(requestId, token);
 };

@@ -1,13 +1,15 @@
 /**
  * Callers: they register, repeat themselves after an answer or a silence, claim
- * each other's keys, read what they were promised, and write down every answer.
+ * each other's keys, replace metadata, race each other for a revision, read what
+ * they were promised, and write down every answer.
  */
 import type { Answer } from "../core/Action.ts";
 import type { Stream, Unit } from "./Choices.ts";
-import { type Command, type TokenKind, tokenKinds } from "./Commands.ts";
+import { type Command, type Replacement, type TokenKind, tokenKinds } from "./Commands.ts";
 import type { WorkloadPlan } from "./Plan.ts";
 import type { SimPeer } from "./SimPeer.ts";
-import { type Attempt, assertAskedFor } from "./Success.ts";
+import { assertAskedFor, assertReplaced } from "./Success.ts";
+import { Violation } from "./Violation.ts";
 import type { World } from "./World.ts";
 
 /** How long a caller waits; the service answers within 10 s. */
@@ -23,7 +25,49 @@ const LONGEST_PAUSE_MICROS = 2_000_000;
 /** Registrations that callers come back to. */
 const REMEMBERED = 256;
 
-const deeds = ["register", "register a version", "repeat", "claim", "read", "ask for readiness"] as const;
+const deeds = [
+  "register",
+  "register a version",
+  "repeat",
+  "claim",
+  "replace",
+  "replace on a guess",
+  "race",
+  "read",
+  "ask for readiness",
+] as const;
+
+/** What If-Match may say; the first is the revision last heard of. */
+const guesses = ["that", "the one before", "the one after", "weak", "a wildcard", "a list", "nothing"] as const;
+type Guess = (typeof guesses)[number];
+const EVENLY: ReadonlyArray<number> = guesses.map(() => 1);
+
+const ifMatchOf = (guess: Guess, revision: number): string | undefined => {
+  switch (guess) {
+    case "that":
+      return `"${revision}"`;
+    case "the one before":
+      return `"${revision - 1}"`;
+    case "the one after":
+      return `"${revision + 1}"`;
+    case "weak":
+      return `W/"${revision}"`;
+    case "a wildcard":
+      return "*";
+    case "a list":
+      return `"${revision}", "${revision + 1}"`;
+    case "nothing":
+      return undefined;
+  }
+};
+
+/** Few, so that two callers may ask for the very same thing. */
+const TEAMS = 3;
+/** Metadata that is cleared. */
+const NO_TEAM = 0;
+
+/** What callers ask for. */
+type Asked = Command | Replacement;
 
 /** The outcome of an attempt that somebody is waiting for. */
 export type Outcome = Answer | "unreachable" | "silence";
@@ -36,9 +80,14 @@ export class Workload {
   readonly #fullWeights: ReadonlyArray<number>;
   readonly #tokenWeights: ReadonlyArray<number>;
   readonly #subjects: Array<Command> = [];
-  readonly #waiting = new Map<string, { readonly attempt: Attempt; readonly done: (outcome: Outcome) => void }>();
+  readonly #waiting = new Map<
+    string,
+    { readonly asked: Asked; readonly token: TokenKind; readonly done: (outcome: Outcome) => void }
+  >();
   /** Refs a caller was promised: reads look for them. */
   readonly #promised: Array<string> = [];
+  /** The revision of each that was last heard of, from an answer or a read. */
+  readonly #revisions = new Map<string, number>();
   #nextKey = 1;
   /** What goes out beside the next request, through another peer. */
   #copies: "identical" | "contradicting" | undefined;
@@ -49,9 +98,10 @@ export class Workload {
   constructor(world: World) {
     this.#world = world;
     this.#plan = world.plan.workload;
-    const { fresh, version, retry, conflict, read, readiness, badTokens, shortTokens } = this.#plan;
-    this.#deedWeights = [fresh, version, retry, conflict, read, readiness];
-    this.#fullWeights = [0, 0, retry, conflict, read, readiness];
+    const { fresh, version, retry, conflict, replace, guess, race, read, readiness } = this.#plan;
+    const { badTokens, shortTokens } = this.#plan;
+    this.#deedWeights = [fresh, version, retry, conflict, replace, guess, race, read, readiness];
+    this.#fullWeights = [0, 0, retry, conflict, replace, guess, race, read, readiness];
     // Per million, in the order of their kinds: what is not bad is short or good.
     const bad = badTokens * 250;
     this.#tokenWeights = [
@@ -91,24 +141,18 @@ export class Workload {
     return command;
   }
 
-  /** Sends one registration under a good token and tells what came of it, once. */
-  register(peer: SimPeer, command: Command, done: (outcome: Outcome) => void): void {
-    this.#register(peer, command, "good", LONG_TOKEN_MILLIS, done);
+  /** Sends one request under a good token and tells what came of it, once. */
+  ask(peer: SimPeer, asked: Asked, done: (outcome: Outcome) => void): void {
+    this.#ask(peer, asked, "good", LONG_TOKEN_MILLIS, done);
   }
 
-  #register(
-    peer: SimPeer,
-    command: Command,
-    kind: TokenKind,
-    lifeMillis: number,
-    done: (outcome: Outcome) => void,
-  ): void {
+  #ask(peer: SimPeer, asked: Asked, kind: TokenKind, lifeMillis: number, done: (outcome: Outcome) => void): void {
     const world = this.#world;
     const requestId = world.newRequestId();
-    const token = world.commands.token(kind, world.realMillis, lifeMillis);
-    this.#waiting.set(requestId, { attempt: { command, token: kind }, done });
+    const token = world.commands.token(kind, world.realMillis, lifeMillis, asked.kind);
+    this.#waiting.set(requestId, { asked, token: kind, done });
     world.after(PATIENCE_MICROS, () => this.#finish(requestId, "silence"));
-    if (!world.request(peer, requestId, command.call, token.text)) this.#finish(requestId, "unreachable");
+    if (!world.request(peer, requestId, asked.call, token.text)) this.#finish(requestId, "unreachable");
   }
 
   #finish(requestId: string, outcome: Outcome): void {
@@ -122,11 +166,21 @@ export class Workload {
   #answered(requestId: string, answer: Answer): void {
     const waiting = this.#waiting.get(requestId);
     if (waiting === undefined) return;
-    if (answer._tag === "Registered") {
-      assertAskedFor(requestId, waiting.attempt, answer.approver);
-      this.#promised[this.#kept++ % REMEMBERED] = answer.approver.ref;
-    }
+    if (answer._tag === "Registered" || answer._tag === "Replaced") this.#succeeded(requestId, waiting, answer);
     this.#finish(requestId, answer);
+  }
+
+  #succeeded(
+    requestId: string,
+    { asked, token }: { readonly asked: Asked; readonly token: TokenKind },
+    { _tag, approver }: Extract<Answer, { readonly _tag: "Registered" | "Replaced" }>,
+  ): void {
+    if (asked.kind === "REGISTER" && _tag === "Registered") {
+      assertAskedFor(requestId, { command: asked, token }, approver);
+      this.#promised[this.#kept++ % REMEMBERED] = approver.ref;
+    } else if (asked.kind === "METADATA" && _tag === "Replaced") assertReplaced(requestId, asked, token, approver);
+    else throw new Violation("S14", `request ${requestId} is a ${asked.kind}`, `it was answered ${_tag}`);
+    this.#revisions.set(approver.ref, approver.revision);
   }
 
   #think(caller: Stream): void {
@@ -160,9 +214,11 @@ export class Workload {
       return this.#think(caller);
     }
     if (deed === "read") {
-      this.#read(unit);
+      this.#read(unit, this.#any(unit, "promise", this.#promised));
       return this.#think(caller);
     }
+    if (deed === "replace" || deed === "replace on a guess" || deed === "race")
+      return this.#replace(caller, unit, deed);
     const known = deed === "register" ? undefined : this.#any(unit, "subject", this.#subjects);
     const command = this.#commandOf(unit, deed, known, isFull);
     if (command === undefined) this.#think(caller);
@@ -179,6 +235,24 @@ export class Workload {
     return unit.chance("with other metadata", 300) ? commands.command(known.id, known.key, "another-team") : known;
   }
 
+  /** Replaces the metadata of an approver that somebody was promised; in a race another caller does so at the same time. */
+  #replace(caller: Stream, unit: Unit, deed: "replace" | "replace on a guess" | "race"): void {
+    const ref = this.#any(unit, "approver", this.#promised);
+    if (ref === undefined) return this.#think(caller);
+    const guess = deed === "replace on a guess" ? unit.named("if match", "that", guesses, EVENLY) : "that";
+    const ifMatch = ifMatchOf(guess, this.#revisions.get(ref) ?? 1);
+    if (deed === "race")
+      this.#ask(this.#through(unit), this.#replacement(unit, ref, ifMatch), "good", LONG_TOKEN_MILLIS, (outcome) =>
+        this.#world.marks.add(`racer: ${nameOf(outcome)}`),
+      );
+    this.#submit(caller, unit, this.#replacement(unit, ref, ifMatch));
+  }
+
+  #replacement(unit: Unit, ref: string, ifMatch: string | undefined): Replacement {
+    const team = unit.between("team", 1, NO_TEAM, TEAMS);
+    return this.#world.commands.replacement(ref, ifMatch, team === NO_TEAM ? undefined : `team-${team}`);
+  }
+
   #lifeOf(unit: Unit, kind: TokenKind): number {
     if (kind === "expired") return -1_000;
     if (kind !== "short") return LONG_TOKEN_MILLIS;
@@ -193,39 +267,51 @@ export class Workload {
     );
   }
 
-  #submit(caller: Stream, unit: Unit, command: Command): void {
+  #submit(caller: Stream, unit: Unit, asked: Asked): void {
     const peer = this.#through(unit);
     const kind = unit.named("token", "good", tokenKinds, this.#tokenWeights);
-    if (this.#copies !== undefined) this.#submitBeside(peer, command, this.#copies);
-    this.#register(peer, command, kind, this.#lifeOf(unit, kind), (outcome) => {
+    if (this.#copies !== undefined) this.#submitBeside(peer, asked, this.#copies);
+    this.#ask(peer, asked, kind, this.#lifeOf(unit, kind), (outcome) => {
       this.#world.marks.add(`caller: ${nameOf(outcome)}`);
+      // The revision tells a careful caller more than another answer would; others just ask again.
+      if (asked.kind === "METADATA" && !isSuccess(outcome) && unit.chance("reads first", 500))
+        this.#read(unit, asked.ref);
       const isOpen = typeof outcome === "string" || (outcome._tag === "Rejected" && outcome.rejection.outcomeUnknown);
       // Whoever does not know asks again, through whichever peer.
       if (isOpen && !this.#stopped && unit.chance("asks again", 600))
         this.#pause(caller, "asks again after", 1_000, LONGEST_PAUSE_MICROS, (next) => {
-          if (!this.#stopped) this.#submit(caller, next, command);
+          if (!this.#stopped) this.#submit(caller, next, asked);
         });
-      else if (typeof outcome !== "string" && outcome._tag === "Registered") this.#think(caller);
+      else if (isSuccess(outcome)) this.#think(caller);
       // Whoever was turned away comes back later; nobody hammers at a closed door.
       else this.#pause(caller, "stays away for", 1_000, TURNED_AWAY_MICROS, (next) => this.#act(caller, next));
     });
   }
 
-  /** The same request through another peer at once, or the same key under the same id with other metadata. */
-  #submitBeside(peer: SimPeer, command: Command, copies: "identical" | "contradicting"): void {
+  /** The same request through another peer at once, or one of the same approver with other metadata. */
+  #submitBeside(peer: SimPeer, asked: Asked, copies: "identical" | "contradicting"): void {
     this.#copies = undefined;
-    const { commands, plan, marks } = this.#world;
+    const { plan, marks } = this.#world;
     const other = this.#world.peer((peer.slot % plan.peers) + 1);
-    const beside =
-      copies === "identical" ? command : commands.command(command.id, command.key, `${command.team}-rewritten`);
-    this.register(other, beside, (outcome) => marks.add(`caller, beside: ${nameOf(outcome)}`));
+    const beside = copies === "identical" ? asked : this.#rewritten(asked);
+    this.ask(other, beside, (outcome) => marks.add(`caller, beside: ${nameOf(outcome)}`));
   }
 
-  #read(unit: Unit): void {
-    const ref = this.#any(unit, "promise", this.#promised);
-    if (ref !== undefined) this.#world.read(this.#through(unit), ref);
+  #rewritten(asked: Asked): Asked {
+    const { commands } = this.#world;
+    return asked.kind === "REGISTER"
+      ? commands.command(asked.id, asked.key, `${asked.team}-rewritten`)
+      : commands.replacement(asked.ref, asked.ifMatch, `${asked.team}-rewritten`);
+  }
+
+  #read(unit: Unit, ref: string | undefined): void {
+    const found = ref === undefined ? undefined : this.#world.read(this.#through(unit), ref);
+    if (found !== undefined) this.#revisions.set(found.ref, found.revision);
   }
 }
+
+const isSuccess = (outcome: Outcome): boolean =>
+  typeof outcome !== "string" && (outcome._tag === "Registered" || outcome._tag === "Replaced");
 
 /** One word for an outcome. */
 const nameOf = (outcome: Outcome): string => {

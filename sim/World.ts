@@ -103,6 +103,8 @@ export interface Tampering {
   readonly flushEnd?: (peer: SimPeer) => FlushEnd | undefined;
   /** The message a peer handles; the checkers see the real one. */
   readonly delivered?: (world: World, peer: SimPeer, message: Message) => Message;
+  /** The request as the peer takes it that it entered through. */
+  readonly asked?: (world: World, peer: SimPeer, call: Call) => Call;
   /** What a peer believes of a token. */
   readonly judged?: (world: World, peer: SimPeer, check: ActorCheck) => ActorCheck;
   /** The rows that reach a disk. */
@@ -774,7 +776,8 @@ export class World {
       if (!peer.isUp || peer.process !== process) return;
       const actor = this.#judge(peer, token);
       this.#observer?.asked(peer.slot, requestId, call, actor);
-      peer.dispatch({ _tag: "Command", requestId, call, token, actor });
+      const taken = this.#tampering.asked?.(this, peer, call) ?? call;
+      peer.dispatch({ _tag: "Command", requestId, call: taken, token, actor });
       this.#settle(peer);
     });
     return true;

@@ -49,6 +49,7 @@ const said: Said = {
     const digest = createHash("sha256").update(text).digest("hex");
     return digest === bodyDigest ? { id: "alice", team: "a", descriptor: descriptorOf(publicKey64) } : undefined;
   },
+  replacementOf: () => undefined,
   tokenOf: () => ({
     kind: "good",
     claims: Either.getOrThrow(

@@ -206,6 +206,8 @@ class Run {
       moments: this.#moments,
       said: {
         byBody: (bodyDigest) => commands.byBody(bodyDigest),
+        // No endpoint replaces metadata yet, so whoever replaced some did it unasked.
+        replacementOf: () => undefined,
         tokenOf: (jti) => cluster.tokens.tokenOf(jti),
       },
       secrets: await cluster.secrets(),

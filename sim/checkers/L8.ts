@@ -9,13 +9,14 @@ export const L8 = (): Checker => {
     booted: ({ slot }) => void downSince.delete(slot),
     stopped: ({ slot }, at) => void downSince.set(slot, at),
     replied: ({ slot }, { answer, askedAt, requestId }) => {
-      if (askedAt === undefined || answer._tag !== "Registered" || !answer.created) return;
+      const isNew = answer._tag === "Replaced" || (answer._tag === "Registered" && answer.created);
+      if (askedAt === undefined || !isNew) return;
       for (const [down, since] of downSince)
         if (since < askedAt)
           throw new Violation(
             "L8",
             `peer ${down} is down since ${since} µs`,
-            `request ${requestId} arrived at peer ${slot} at ${askedAt} µs and created an approver`,
+            `request ${requestId} arrived at peer ${slot} at ${askedAt} µs and changed the registry`,
           );
     },
   };

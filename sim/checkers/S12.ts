@@ -1,4 +1,4 @@
-/** S12: a stored approver never changes its descriptor or creation time and never vanishes; it is the same everywhere. */
+/** S12: a stored approver never changes its descriptor or creation time, which are the same everywhere, and never vanishes. */
 import type { Rows } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import { type Ghost, maskOf } from "../Ghost.ts";
@@ -7,10 +7,6 @@ import { Violation } from "../Violation.ts";
 const difference = (left: Rows["approvers"], right: Rows["approvers"]): string | undefined => {
   for (const field of ["id", "ref", "descriptor", "keyIdentity", "createdAt"] as const)
     if (left[field] !== right[field]) return field;
-  if (left.revision === right.revision) {
-    if (left.updatedAt !== right.updatedAt) return "updatedAt";
-    if (JSON.stringify(left.metadata) !== JSON.stringify(right.metadata)) return "metadata";
-  }
   return undefined;
 };
 

@@ -1,25 +1,58 @@
 /** S14: who is told of a success is told the truth: every member has it, durably. */
 import type { Checker } from "../Checker.ts";
-import { type Ghost, maskOf, slotsOf } from "../Ghost.ts";
+import { type Ghost, maskOf, type PeerMask, slotsOf } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
+
+/** Successes remembered, to see that no two callers are told of the same one. */
+const REMEMBERED = 4_096;
+
+/** Members that do not have a revision yet, nor a later one. */
+const behind = ({ everyone, approvers }: Ghost, ref: string, revision: number): PeerMask => {
+  const facts = approvers.get(ref);
+  let missing = 0;
+  for (const slot of slotsOf(everyone)) if ((facts?.revisionAt[slot] ?? 0) < revision) missing |= maskOf(slot);
+  return missing;
+};
 
 export const S14 = (ghost: Ghost): Checker => {
   let exempt = 0;
+  /** Who was told that it made a revision. */
+  const makers = new Map<string, string>();
+  const assertOnlyOne = (requestId: string, ref: string, revision: number): void => {
+    const made = `revision ${revision} of ${ref}`;
+    const other = makers.get(made);
+    if (other !== undefined && other !== requestId)
+      throw new Violation("S14", `request ${other} was told that it made ${made}`, `so was request ${requestId}`);
+    makers.set(made, requestId);
+    for (const oldest of makers.keys()) {
+      if (makers.size <= REMEMBERED) break;
+      makers.delete(oldest);
+    }
+  };
   return {
     id: "S14",
     stepped: ({ slot, honest }) => {
       if (!honest) exempt |= maskOf(slot);
     },
     replied: ({ slot }, { requestId, answer }) => {
-      if (answer._tag !== "Registered" || ghost.isLying(slot)) return;
-      const facts = ghost.approvers.get(answer.approver.ref);
-      const missing = ghost.everyone & ~exempt & ~(facts?.holders ?? 0);
+      if ((answer._tag !== "Registered" && answer._tag !== "Replaced") || ghost.isLying(slot)) return;
+      const { ref, revision, metadata } = answer.approver;
+      // A registration promises the approver; the revision that it shows may be on its way to others.
+      const missing = behind(ghost, ref, answer._tag === "Replaced" ? revision : 1) & ~exempt;
       if (missing !== 0)
         throw new Violation(
           "S14",
-          `peer ${slot} answered request ${requestId} with success for ${answer.approver.ref}`,
+          `peer ${slot} answered request ${requestId} with success for revision ${revision} of ${ref}`,
           `it is not durable at every member (missing at ${slotsOf(missing).join(", ")})`,
         );
+      const stored = ghost.approvers.get(ref)?.revisions.get(revision)?.metadata;
+      if (stored !== undefined && stored !== metadata && JSON.stringify(stored) !== JSON.stringify(metadata))
+        throw new Violation(
+          "S14",
+          `peer ${slot} answered request ${requestId} with revision ${revision} of ${ref}`,
+          "the members have other metadata under that revision",
+        );
+      if (answer._tag === "Replaced") assertOnlyOne(requestId, ref, revision);
     },
   };
 };

@@ -11,11 +11,12 @@ export const S25 = (ghost: Ghost): Checker => ({
       throw new Violation("S25", `peer ${slot} was asked to read ${ref}`, `it wrote ${transactions} transaction(s)`);
     const facts = ghost.approvers.get(ref);
     const isHeld = facts !== undefined && (facts.holders & maskOf(slot)) !== 0;
-    if (isHeld !== (found !== undefined) || (isHeld && found?.descriptor !== facts.row.descriptor))
+    const isOther = isHeld && (found?.descriptor !== facts.row.descriptor || found.revision !== facts.revisionAt[slot]);
+    if (isHeld !== (found !== undefined) || isOther)
       throw new Violation(
         "S25",
-        `peer ${slot} has ${isHeld ? "" : "not "}made approver ${ref} durable`,
-        `a read of it gave ${found === undefined ? "nothing" : "an approver"}`,
+        `peer ${slot} has ${isHeld ? `revision ${facts.revisionAt[slot]} of` : "not made"} approver ${ref} durable`,
+        `a read of it gave ${found === undefined ? "nothing" : `revision ${found.revision}`}`,
       );
   },
 });

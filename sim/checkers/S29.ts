@@ -96,7 +96,7 @@ export const S29 = (marks: ReadonlyArray<string>): Checker => {
       }
     },
     replied: ({ slot }, { answer, requestId }) => {
-      const found = answer._tag === "Registered" && clean.has(answer.approver) ? undefined : find(answer);
+      const found = "approver" in answer && clean.has(answer.approver) ? undefined : find(answer);
       if (found !== undefined)
         throw new Violation(
           "S29",

@@ -36,11 +36,12 @@ export const S3 = (ghost: Ghost): Checker => ({
       if (found !== undefined) throw new Violation("S3", `peer ${slot} applied proposal ${write.key}`, found);
     },
     approvers: ({ slot, honest }, write, writes) => {
-      if (!honest || write.op !== "insert") return;
-      const certified = writes.some(
-        (other) =>
-          other.table === "certificates" && other.op === "insert" && other.row.proposal.effects.ref === write.key,
-      );
+      if (!honest || write.op === "remove") return;
+      const certified = writes.some((other) => {
+        if (other.table !== "certificates" || other.op !== "insert") return false;
+        const { kind, effects } = other.row.proposal;
+        return effects.ref === write.key && (kind === "METADATA") === (write.op === "replace");
+      });
       if (!certified)
         throw new Violation("S3", `peer ${slot} stored approver ${write.key}`, "no certificate came with it");
     },

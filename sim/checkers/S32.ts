@@ -1,5 +1,5 @@
 /** S32: every applied proposal leaves exactly one audit row at every member that applied it, in an unbroken chain. */
-import { rowCodec, type Write } from "../../core/Tables.ts";
+import { rowCodec, type Rows, type Write } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
@@ -10,6 +10,15 @@ const FIRST = "0".repeat(64);
 /** The certificates that a transaction inserts are those it applies. */
 const applies = (writes: ReadonlyArray<Write>, id: string): boolean =>
   writes.some(({ table, op, key }) => table === "certificates" && op === "insert" && key === id);
+
+/** Whether the event tells of what was applied, and of nothing else. */
+const tells = (row: Rows["audit"], writes: ReadonlyArray<Write>): boolean =>
+  writes.some((write) => {
+    if (write.table !== "certificates" || write.op === "remove" || write.key !== row.id) return false;
+    const { kind, effects } = write.row.proposal;
+    const event = kind === "METADATA" ? "APPROVER_METADATA_REPLACED" : "APPROVER_REGISTERED";
+    return row.event === event && row.approverRef === effects.ref && row.metadataRevision === effects.newRevision;
+  });
 
 const auditRowsOf = (writes: ReadonlyArray<Write>, id: string): number => {
   let rows = 0;
@@ -38,6 +47,12 @@ export const S32 = (ghost: Ghost): Checker => {
             "S32",
             `peer ${slot} wrote an audit row of ${row.id}`,
             "it did not apply that proposal in the same transaction",
+          );
+        if (!tells(row, writes))
+          throw new Violation(
+            "S32",
+            `peer ${slot} applied proposal ${row.id}`,
+            `its audit row tells of ${row.event} to revision ${row.metadataRevision} of ${row.approverRef}`,
           );
         const before = last.get(slot) ?? { seq: 0, hash: FIRST };
         if (row.seq !== before.seq + 1 || row.prevHash !== before.hash)

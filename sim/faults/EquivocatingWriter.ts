@@ -12,7 +12,12 @@ import type { Lie, Traitor } from "./Traitor.ts";
 /** The same request, proposed a moment later: another id in the same slot. */
 const twinOf = (proposal: Proposal): Proposal => {
   const proposedAt = proposal.proposedAt + 1;
-  const effects = { ...proposal.effects, createdAt: proposedAt, updatedAt: proposedAt };
+  const { createdAt, updatedAt } = proposal.effects;
+  const effects = {
+    ...proposal.effects,
+    createdAt: proposal.kind === "METADATA" ? createdAt : proposedAt,
+    updatedAt: Math.max(updatedAt, proposedAt),
+  };
   return { ...proposal, proposedAt, effects };
 };
 

@@ -29,7 +29,10 @@ const falsehoods: readonly [Falsify, ...ReadonlyArray<Falsify>] = [
   ({ entryPeer, writer }) => ({ entryPeer: entryPeer === writer ? writer + 1 : writer }),
   ({ incarnations }) => ({ incarnations: incarnations.map((each, index) => (index === 0 ? each + 1 : each)) }),
   () => ({ configDigest: FOREIGN }),
-  () => ({ kind: "METADATA" }),
+  ({ kind }) => ({ kind: kind === "METADATA" ? "REGISTER" : "METADATA" }),
+  ({ effects }) => ({
+    effects: { ...effects, baseRevision: (effects.baseRevision ?? 0) + 1, newRevision: effects.newRevision + 1 },
+  }),
 ];
 
 const falsified = (unit: Unit, proposal: Proposal): Proposal => {
