@@ -86,8 +86,7 @@ export class Cluster {
     for (let peerId = 1; peerId <= count; peerId++) this.start(peerId);
   }
 
-  readonly entropy = (): Digest =>
-    crypto.sha256(Uint8Array.of(this.#entropy++ >> 8, this.#entropy & 255));
+  readonly entropy = (): Digest => crypto.sha256(Uint8Array.of(this.#entropy++ >> 8, this.#entropy & 255));
 
   start(peerId: PeerId): void {
     this.startAs(peerId, peerId);
