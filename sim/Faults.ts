@@ -23,8 +23,9 @@ const LONGEST_WINDOW = 6_000_000;
 const anyLink = (world: World, unit: Unit): Link => {
   const { peers } = world.plan;
   const from = unit.between("from peer", 1, 1, peers);
-  const to = unit.between("to peer", Math.min(2, peers), 1, peers);
-  return world.network.link(from, to === from ? (to % peers) + 1 : to);
+  const next = (from % peers) + 1;
+  const others = world.peers.flatMap(({ slot }) => (slot === from || slot === next ? [] : [slot]));
+  return world.network.link(from, unit.oneOf("to peer", next, [next, ...others]));
 };
 
 /** Changes links for a while. */
