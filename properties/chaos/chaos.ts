@@ -20,7 +20,7 @@ const NOT_RUN = 3;
 const INTERRUPTED = 130;
 
 /** Starting, healing and judging one cluster takes no longer than this on a slow machine. */
-const AROUND_MILLIS = 240_000;
+const AROUND_MILLIS = 300_000;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const complain = (line: string): void => void process.stderr.write(`${line}\n`);

@@ -18,15 +18,17 @@ import { openEnvelope, sealEnvelope } from "../../runtime/EnvelopeCodec.ts";
 import { delivery, tokensIn } from "../../runtime/Ingress.ts";
 import type { ByteStore, Change } from "../../runtime/ByteStore.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
-import { noblePrimitives, nobleSigning } from "../../runtime/NobleCrypto.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
+import { nativePrimitives, nativeSigningKey } from "../../server/crypto/NativeCrypto.ts";
 
-export const crypto = cryptoOf(noblePrimitives);
+export const crypto = cryptoOf(nativePrimitives);
 export const NOW = 1_800_000_000_000;
 
-const keyOf = (seed: Uint8Array) =>
-  signerOf(bytesToHex(nobleSigning.publicKeyOf(seed)) as PublicKey, (message) => nobleSigning.sign(seed, message));
+const keyOf = (seed: Uint8Array) => {
+  const { publicKey, sign } = nativeSigningKey(seed);
+  return signerOf(bytesToHex(publicKey) as PublicKey, sign);
+};
 
 export const actor: ActorCheck = {
   _tag: "Verified",
