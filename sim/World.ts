@@ -21,7 +21,7 @@ import { Checkers } from "./Checkers.ts";
 import type { Choices, Stream, Stretch, Unit } from "./Choices.ts";
 import { AUDIENCE, Commands } from "./Commands.ts";
 import { type Cryptography, fastCryptography, type PeerKeys, realCryptography } from "./Cryptography.ts";
-import { Ghost } from "./Ghost.ts";
+import { Ghost, maskOf } from "./Ghost.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
 import { Network } from "./Network.ts";
 import { Oracle } from "./Oracle.ts";
@@ -132,6 +132,29 @@ export interface Callers {
   /** The next request goes out with two versions of its metadata at once. */
   readonly contradict: () => void;
 }
+
+/** What a row change shows to have happened that seldom does (Sometimes.ts). */
+const rareIn = (write: Write): string | undefined => {
+  if (write.op === "remove") return undefined;
+  switch (write.table) {
+    case "refusals":
+      return `refused: ${write.row.refusal.statement.detail}`;
+    case "counters":
+      return write.row.quarantine === undefined ? undefined : "quarantined";
+    case "preparations":
+      return write.row.pledge === undefined ? undefined : "a member pledged";
+    case "strays":
+      return "a stray was kept";
+    case "aborts":
+      return "an abort waits for all";
+    case "slots":
+      return write.row.outcome === "APPLIED" && write.row.ack === undefined
+        ? "applied and not yet acknowledged"
+        : undefined;
+    default:
+      return undefined;
+  }
+};
 
 export class World {
   readonly plan: Plan;
@@ -436,6 +459,7 @@ export class World {
     const heard = mouthpiece === undefined ? message : mouthpiece.hears(from, message);
     if (heard === undefined) return;
     const handled = this.#tampering.delivered?.(this, peer, heard) ?? heard;
+    if (this.#isLate(peer, handled)) this.marks.add("a late certificate met a settlement");
     const tokens = tokensIn(handled);
     const actors = tokens.length === 0 ? NO_ACTORS : tokens.map((token) => this.#judge(peer, token));
     const event = delivery(from, handled, actors);
@@ -583,20 +607,35 @@ export class World {
 
   #durable(peer: SimPeer, writes: ReadonlyArray<Write>): void {
     this.ghost.flushed(peer, writes);
-    this.#markRare(writes);
+    this.#markRare(peer, writes);
     this.#checkers.flushed(peer, writes);
     for (const nemesis of this.nemeses) nemesis.flushed?.(this, peer, writes);
   }
 
-  #markRare(writes: ReadonlyArray<Write>): void {
+  #markRare(peer: SimPeer, writes: ReadonlyArray<Write>): void {
     let prepared = 0;
     for (const write of writes) {
       if (write.op === "remove") continue;
-      if (write.table === "preparations") prepared += 1;
-      if (write.table === "refusals") this.marks.add(`refused: ${write.row.refusal.statement.detail}`);
-      if (write.table === "counters" && write.row.quarantine !== undefined) this.marks.add("quarantined");
+      if (write.table === "preparations" && write.op === "insert") prepared += 1;
+      const mark = rareIn(write) ?? (this.#isReleased(peer, write) ? "applied after a pledge" : undefined);
+      if (mark !== undefined) this.marks.add(mark);
     }
     if (prepared > 1) this.marks.add(prepared < 16 ? "a batch of several" : "a batch of 16 or more");
+  }
+
+  /** Whether a member applies what it had pledged not to. */
+  #isReleased({ slot, honest }: SimPeer, write: Write): boolean {
+    if (!honest || write.table !== "certificates" || write.op !== "insert") return false;
+    return ((this.ghost.proposals.get(write.key as Digest)?.pledges ?? 0) & maskOf(slot)) !== 0;
+  }
+
+  /** Whether a message holds all receipts for something that its receiver has seen a refusal of. */
+  #isLate({ state }: SimPeer, message: Message): boolean {
+    if (message._tag !== "Commit" || state === undefined || state.preparations.size === 0) return false;
+    return message.certificates.some(({ receipts: [first] }) => {
+      const preparation = first && state.preparations.get(first.statement.proposalId);
+      return preparation?.refusal !== undefined;
+    });
   }
 
   // Processes.

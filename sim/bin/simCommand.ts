@@ -6,6 +6,7 @@ import { MOST_PEERS } from "../Ghost.ts";
 import { modes } from "../Plan.ts";
 import { countLines, failureLines, type HuntReport, type RunReport } from "../Report.ts";
 import { DEFAULT_SCHEDULE, scheduleNames } from "../Schedules.ts";
+import { type Coverage, coverageOf, ENOUGH_SEEDS, sometimes } from "../Sometimes.ts";
 import { parseDuration, parseSeeds, type SeedRange } from "../Seeds.ts";
 import { hunt } from "./Hunt.ts";
 import { exploreCommand } from "./exploreCommand.ts";
@@ -63,6 +64,12 @@ const options = {
     Options.withDescription("Where the tapes of failures go."),
     Options.withDefault(TAPES_FOLDER),
   ),
+  sometimes: Options.choice("sometimes", ["report", "require"]).pipe(
+    Options.withDescription(
+      `Of a hunt: whether it fails for a rare situation that it never reached; without it only after ${ENOUGH_SEEDS} seeds of the default mix.`,
+    ),
+    Options.optional,
+  ),
   trace: Options.boolean("trace").pipe(Options.withDescription("Print every event of the one seed.")),
   json: Options.boolean("json").pipe(Options.withDescription("Print the result as one line of JSON.")),
 };
@@ -93,7 +100,7 @@ const runOne = (seed: number, given: HuntOptions, { trace, ...keeping }: Keeping
     yield* endAsFailed;
   });
 
-const huntJson = (report: HuntReport, millis: number, kept: ReadonlyArray<KeptOfHunt>) => ({
+const huntJson = (report: HuntReport, millis: number, kept: ReadonlyArray<KeptOfHunt>, coverage: Coverage) => ({
   seeds: report.seeds,
   realSeeds: report.realSeeds,
   events: report.events,
@@ -101,24 +108,41 @@ const huntJson = (report: HuntReport, millis: number, kept: ReadonlyArray<KeptOf
   hash: report.hash,
   faults: Object.fromEntries(report.faults.entries()),
   marks: Object.fromEntries(report.marks.entries()),
+  sometimes: { points: sometimes.length, missing: coverage.missing.map(({ name }) => name), isRed: coverage.isRed },
   failures: report.failures,
   tapes: kept.map(({ lines: _lines, ...rest }) => rest),
 });
 
-const huntLines = (report: HuntReport, progress: Progress, kept: ReadonlyArray<KeptOfHunt>): ReadonlyArray<string> => [
+const huntLines = (
+  report: HuntReport,
+  progress: Progress,
+  kept: ReadonlyArray<KeptOfHunt>,
+  coverage: Coverage,
+): ReadonlyArray<string> => [
   ...countLines({ faults: report.faults.entries(), marks: report.marks.entries() }),
   `${report.seeds} seeds (${report.realSeeds} with real crypto), ${report.events} events, ${progress.rates(report)}, hash ${report.hash}`,
   ...report.failures.filter(({ seed }) => !kept.some((each) => each.seed === seed)).flatMap(failureLines),
   ...kept.flatMap(({ lines }) => lines),
+  ...coverage.lines,
   report.failures.length === 0 ? "no violation" : `${report.failures.length} seeds failed`,
 ];
 
 interface HuntGiven extends Keeping {
+  /** Every rare situation must have been reached, however short the hunt. */
+  readonly requiresAll: boolean;
   readonly jobs: number;
   readonly millis: number | undefined;
 }
 
-const runMany = (seeds: SeedRange, given: HuntOptions, { jobs, millis, ...keeping }: HuntGiven) =>
+/** Whether nothing was told that keeps a hunt from places where the default mix gets to. */
+const isDefaultMix = ({ schedule, peers, mode, steps, bug }: HuntOptions): boolean =>
+  (schedule ?? DEFAULT_SCHEDULE) === DEFAULT_SCHEDULE &&
+  (mode ?? "within") === "within" &&
+  peers === undefined &&
+  steps === undefined &&
+  bug === undefined;
+
+const runMany = (seeds: SeedRange, given: HuntOptions, { jobs, millis, requiresAll, ...keeping }: HuntGiven) =>
   Effect.gen(function* () {
     const progress = new Progress(seeds.last - seeds.first + 1);
     const report = yield* Effect.promise(() =>
@@ -127,14 +151,23 @@ const runMany = (seeds: SeedRange, given: HuntOptions, { jobs, millis, ...keepin
     progress.end();
     const { millis: took } = progress;
     const kept = yield* keepFailures(report.failures, given, keeping);
-    yield* write(keeping.json ? [JSON.stringify(huntJson(report, took, kept))] : huntLines(report, progress, kept));
-    if (report.failures.length > 0) yield* endAsFailed;
+    const coverage = coverageOf(
+      { seeds: report.seeds, marks: report.marks.entries() },
+      requiresAll,
+      isDefaultMix(given),
+    );
+    yield* write(
+      keeping.json
+        ? [JSON.stringify(huntJson(report, took, kept, coverage))]
+        : huntLines(report, progress, kept, coverage),
+    );
+    if (report.failures.length > 0 || coverage.isRed) yield* endAsFailed;
   });
 
 const run = Command.make(
   "run",
   options,
-  ({ seed, seeds, schedule, peers, mode, steps, crypto, jobs, time, bug, trace, ...keeping }) =>
+  ({ seed, seeds, schedule, peers, mode, steps, crypto, jobs, time, bug, trace, sometimes: demanded, ...keeping }) =>
     Effect.gen(function* () {
       const range = yield* parsed(seeds, parseSeeds);
       const millis = yield* parsed(time, parseDuration);
@@ -154,7 +187,12 @@ const run = Command.make(
       }
       if (trace) return yield* misused("--trace belongs to --seed.");
       if (range !== undefined)
-        yield* runMany(range, given, { ...keeping, jobs: Option.getOrElse(jobs, () => DEFAULT_JOBS), millis });
+        yield* runMany(range, given, {
+          ...keeping,
+          jobs: Option.getOrElse(jobs, () => DEFAULT_JOBS),
+          millis,
+          requiresAll: Option.contains(demanded, "require"),
+        });
     }),
 ).pipe(Command.withDescription("Run the peers in a simulated world, reproducibly, with every invariant checked."));
 

@@ -1,0 +1,103 @@
+/**
+ * Rare things that a simulator must have brought about at least once, or its
+ * silence proves nothing. Each is a mark that a run sets when the thing happens; a
+ * hunt through {@link ENOUGH_SEEDS} seeds of the default mix is red while one is
+ * missing.
+ */
+
+export interface Point {
+  /** The mark, as runs count it. */
+  readonly name: string;
+  readonly means: string;
+}
+
+/** After so many seeds of the default mix, within the fault budget, every point has been reached. */
+export const ENOUGH_SEEDS = 20_000;
+
+const point = (name: string, means: string): Point => ({ name, means });
+
+export const sometimes: ReadonlyArray<Point> = [
+  point("a batch of several", "one signature covered several preparations"),
+  point("a batch of 16 or more", "callers were quicker than flushes for a while"),
+  point(
+    "a certificate delivered by another than the writer",
+    "a survivor completed or delivered what the writer began",
+  ),
+  point("a late certificate met a settlement", "a member that had seen a refusal was handed all receipts"),
+  point("a member pledged", "a member that had prepared gave its claim up on another's refusal"),
+  point("applied after a pledge", "a third member's acknowledgement released a member that had pledged"),
+  point("an abort waits for all", "the writer kept its locks until every member had aborted"),
+  point("a stray was kept", "an aborted proposal whose slot was bound to another one is remembered by itself"),
+  point("applied and not yet acknowledged", "a peer applied a certificate while it was joining"),
+  point("settled by an abort", "after healing some proposal had ended in an abort"),
+  point("refused: ABANDONED", "a writer that had lost its evidence demanded a final answer"),
+  point("refused: EXPIRED", "a proposal was judged or asked about after its deadline"),
+  point("refused: REFUSED_BY_ANOTHER", "a member that knew nothing refused because another had"),
+  point("refused: LOCKED", "two proposals wanted one lock at one member"),
+  point("refused: SLOT_TAKEN", "two proposals wanted one slot at one member"),
+  point("refused: WRONG_EFFECTS", "a proposal said what its request did not"),
+  point("refused: WRONG_ACTOR", "a proposal named another actor than its token"),
+  point("refused: WRONG_REQUEST", "a proposal named another request than its evidence"),
+  point("refused: CONFIGURATION_DIFFERS", "a proposal came from another configuration"),
+  point("answered 201", "a registration succeeded"),
+  point("answered 200", "a repetition found what was there"),
+  point("answered KEY_ALREADY_REGISTERED", "a second id asked for a key"),
+  point("answered ACCESS_DENIED", "a token without the permission was turned away"),
+  point("answered UNAUTHENTICATED", "a token that proves nothing was turned away"),
+  point("answered APPROVER_REPLICATION_UNAVAILABLE", "a member was missing"),
+  point("caller: outcome unknown", "a caller was told that nobody knows"),
+  point("caller: silence", "a caller gave up waiting"),
+  point("read while a flush was under way", "a read did not wait"),
+  point("crashed before a flush ended", "a process ended while its transaction was under way"),
+  point("crashed after a flush, before it was reported", "a process ended with more on its disk than it knew"),
+  point("crashed between two actions", "a process ended between two messages of one step"),
+  point("opened on bytes that were not durable", "a start found what a crash had left unflushed"),
+  point("halted by a failed flush", "a peer stopped because its disk had failed"),
+  point("a full disk refused a write", "a peer stopped because there was no room"),
+  point("a transaction was torn", "a part of a transaction was on a disk"),
+  point("envelope refused", "a message did not belong here, or was forged"),
+  point("a vote was kept back", "a member took part and said nothing"),
+  point("quarantined", "a peer learned from its own signature that it must not go on"),
+  point("a faulty member was found out", "a faulty member left traces, and changes were refused by name"),
+  point("a faulty member left no trace", "a faulty member had done nothing that anybody saw"),
+  point("a member signed a receipt and a refusal", "a member contradicted itself"),
+  point("a writer lied about effects", "a writer proposed what nobody had asked for"),
+  point("an equivocating writer: split", "a writer gave two proposals of one slot to different members"),
+  point("an equivocating writer: both", "a writer gave two proposals of one slot to the same member"),
+  point("an equivocating writer: late", "a second proposal of a slot came when the first was decided"),
+  point("an equivocating writer: two slots", "one request was proposed in two slots"),
+  point(
+    "a traitor completed a certificate of its own",
+    "a writer collected all receipts for what its own driver never proposed",
+  ),
+];
+
+/** The points that these counts do not hold. */
+export const missingPoints = (marks: Iterable<readonly [name: string, count: number]>): ReadonlyArray<Point> => {
+  const reached = new Set<string>();
+  for (const [name, count] of marks) if (count > 0) reached.add(name);
+  return sometimes.filter(({ name }) => !reached.has(name));
+};
+
+/** How a hunt stands with the points: what to print, and whether it is red. */
+export interface Coverage {
+  readonly missing: ReadonlyArray<Point>;
+  readonly lines: ReadonlyArray<string>;
+  readonly isRed: boolean;
+}
+
+/**
+ * @param isRequired every point must be there, however short the hunt
+ * @param isDefaultMix the hunt went through the default mix, so that enough seeds of it must reach everything
+ */
+export const coverageOf = (
+  { seeds, marks }: { readonly seeds: number; readonly marks: Iterable<readonly [string, number]> },
+  isRequired: boolean,
+  isDefaultMix: boolean,
+): Coverage => {
+  const missing = missingPoints(marks);
+  const isRed = missing.length > 0 && (isRequired || (isDefaultMix && seeds >= ENOUGH_SEEDS));
+  const count = `${sometimes.length - missing.length} of ${sometimes.length} "sometimes" points reached`;
+  const listed = missing.map(({ name, means }) => `  ${isRed ? "never" : "not yet"}: ${name} (${means})`);
+  return { missing, lines: [count, ...listed], isRed };
+};
