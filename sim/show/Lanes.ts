@@ -37,11 +37,12 @@ const lane = (recorder: Recorder, topics: Topics, pool: Pool, slot: number): Lan
   let state: PeerState | undefined;
   let lines: Lines = new Map();
   let flushFrom = -1;
+  let isPaused = false;
   const step = (row: number, now: PeerState | undefined): void => {
     const next = linesOf(topics, now, state, lines);
     const changes = changesOf(pool, lines, next);
     if (changes.length > 0) lanes.states.push([row, changes]);
-    const mode = modes.indexOf(modeOf(now));
+    const mode = modes.indexOf(isPaused && now !== undefined ? "paused" : modeOf(now));
     const locks = now?.locks.size ?? 0;
     const last = lanes.modes.at(-1);
     if (last?.[1] !== mode || last[2] !== locks) lanes.modes.push([row, mode, locks]);
@@ -59,6 +60,11 @@ const lane = (recorder: Recorder, topics: Topics, pool: Pool, slot: number): Lan
   step(-1, recorder.earlier.get(slot));
   recorder.moments.forEach((moment, row) => {
     if (moment.slot === slot) flush(row, moment);
+    if (moment.slot === slot && (moment.kind === "pause" || moment.kind === "resume")) {
+      isPaused = moment.kind === "pause";
+      step(row, state);
+    }
+    if (moment.kind === "crash" && moment.slot === slot) isPaused = false;
     if (moment.state?.of === slot) step(row, moment.state.now);
   });
   if (flushFrom >= 0) lanes.flushes.push([flushFrom, recorder.moments.length]);

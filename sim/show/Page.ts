@@ -66,7 +66,7 @@ const body = `<a class="skip" href="#list">Skip to the events</a>
 <h3>What is drawn</h3>
 <ul class="legend">
 <li><span class="swatch of-prepare"></span> Each message is an arrow from where it was sent to where it arrived; its colour says what it is for. One that ends in a cross was lost, or found nobody; a dashed one is a second copy; a dotted one was replayed, forged or altered by a fault.</li>
-<li>Down a lane: thick where the peer takes part, thin while it joins or founds, dashed while sealed, nothing while no process runs, red while it must not sign. The bar beside it is as wide as the locks it holds are many; a block is a flush.</li>
+<li>Down a lane: thick where the peer takes part, thin while it joins or founds, dashed while sealed, dashed amber while paused, nothing while no process runs, red while it must not sign. The bar beside it is as wide as the locks it holds are many; a block is a flush.</li>
 <li>On the left, callers wait for answers; on the right, what was done to the world and for how long.</li>
 <li>Every event takes one line, whatever time it took; time is printed beside it, with pauses. Long quiet stretches are folded: press one to open it.</li>
 </ul>

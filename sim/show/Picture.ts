@@ -200,6 +200,10 @@ class Painter {
         return `${peer} is unsealed`;
       case "seal":
         return `${peer} is sealed`;
+      case "pause":
+        return `${peer} stands still`;
+      case "resume":
+        return `${peer} goes on`;
       case "request":
         return `${peer} is asked ${asked === undefined ? "" : askedText(asked)}`;
       case "read":

@@ -8,7 +8,17 @@
 export type PoolEntry = string | number | boolean | null | ReadonlyArray<number>;
 
 /** How a peer is: what its lane looks like. */
-export const modes = ["down", "blank", "sealed", "founding", "joining", "active", "out"] as const;
+export const modes = [
+  "down",
+  "blank",
+  "sealed",
+  "founding",
+  "joining",
+  "active",
+  "restoring",
+  "paused",
+  "out",
+] as const;
 export type Mode = (typeof modes)[number];
 
 export interface TopicData {

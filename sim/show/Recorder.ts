@@ -25,6 +25,8 @@ export type MomentKind =
   | "start"
   | "unseal"
   | "seal"
+  | "pause"
+  | "resume"
   | "request"
   | "reply"
   | "read"
@@ -46,6 +48,8 @@ const noted: ReadonlyMap<string, MomentKind> = new Map([
   ["start", "start"],
   ["unseal", "unseal"],
   ["seal", "seal"],
+  ["pause", "pause"],
+  ["resume", "resume"],
   ["request", "request"],
 ]);
 

@@ -55,6 +55,8 @@ export const messageText = (topics: Topics, message: Message): string => {
       return listed(message.items.map((item) => `${topics.nameOfId(item.proposalId)} ${item.state}`));
     case "Ready":
       return `${message.mode}${message.sealed ? ", sealed" : ""}, slot ${message.highSeq}`;
+    case "SnapshotOffer":
+      return `${message.items.length} outcomes${message.upTo === undefined ? ", the last" : ""}`;
     case "GenesisRefused":
       return message.reason;
     default:
@@ -66,6 +68,8 @@ export const answerText = (answer: Answer): string => {
   switch (answer._tag) {
     case "Registered":
       return `${answer.created ? "201 registered" : "200 stands already"}, ${shortRef(answer.approver.ref)}`;
+    case "Replaced":
+      return `200 replaced, ${shortRef(answer.approver.ref)}`;
     case "Rejected":
       return `refused, ${answer.rejection.code}${answer.rejection.outcomeUnknown ? ", outcome unknown" : ""}`;
     case "Readiness":

@@ -129,6 +129,14 @@ const sections: ReadonlyArray<Section> = [
     },
   },
   {
+    name: "Restore",
+    of: ["recovery", "restored"],
+    *lines({ recovery, restored }) {
+      if (recovery !== undefined) yield ["waits for", plain(recovery.waitsFor, recovery)];
+      if (restored !== undefined) yield ["last declared", { text: "", value: restored }];
+    },
+  },
+  {
     name: "Founding",
     of: ["founding"],
     *lines({ founding: { cards, vote, signatures, faults } }) {
@@ -224,5 +232,6 @@ export const modeOf = (state: PeerState | undefined): Mode => {
   if (state.integrityFault !== undefined || state.quarantine !== undefined) return "out";
   if (!state.unsealed) return "sealed";
   if (state.membership === undefined) return "founding";
+  if (state.recovery !== undefined) return "restoring";
   return state.unproven.size > 0 ? "joining" : "active";
 };

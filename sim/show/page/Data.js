@@ -43,6 +43,7 @@ export const families = /** @type {const} */ ([
   ["votes", "Votes", ["Votes"]],
   ["commit", "Commit", ["Commit", "CommitAcks"]],
   ["settlement", "Settlement", ["SettleQuery", "SettleAnswer", "AbortRequest"]],
+  ["restore", "Restore", ["SnapshotRequest", "SnapshotOffer"]],
   ["other", "Other messages", []],
 ]);
 
@@ -57,7 +58,7 @@ export const familyOf = (type) => familyByType.get(type) ?? "other";
 export const happenings = /** @type {const} */ ([
   ["flushes", "Flushes", ["flush"]],
   ["timers", "Timers", ["timer"]],
-  ["processes", "Crashes and starts", ["crash", "start"]],
+  ["processes", "Crashes, starts and pauses", ["crash", "start", "pause", "resume"]],
   ["seals", "Seals", ["seal", "unseal"]],
   ["callers", "Callers", ["request", "reply", "silence", "unreachable"]],
   ["reads", "Reads", ["read", "readiness"]],

@@ -102,6 +102,8 @@ const shapes = {
   timer: "M-3.5 0A3.5 3.5 0 1 1 3.5 0A3.5 3.5 0 1 1 -3.5 0M0 -2V0H1.6",
   flush: "M-4 -4H4V4H-4Z",
   start: "M-4 -4.5L5 0L-4 4.5Z",
+  pause: "M-4 -4.5H-1V4.5H-4ZM1 -4.5H4V4.5H1Z",
+  resume: "M-4 -4.5L5 0L-4 4.5Z",
   unseal: "M0 -5L5 0L0 5L-5 0Z",
   seal: "M0 -5L5 0L0 5L-5 0Z",
 };
