@@ -15,7 +15,7 @@ import { Progress } from "./Progress.ts";
 import { replayCommand } from "./replayCommand.ts";
 import { bugOption } from "./RunSource.ts";
 import { keepFailures, type KeptOfHunt, TAPES_FOLDER } from "./Shrinking.ts";
-import { show } from "./ShowCommand.ts";
+import { showCommand } from "./showCommand.ts";
 import { shrinkCommand } from "./shrinkCommand.ts";
 
 import { between, endAsFailed, misused, parsed, write } from "./Terminal.ts";
@@ -199,5 +199,5 @@ const run = Command.make(
 /** The command `sim`. Ends with 0 when nothing was violated, 1 when something was, 2 on wrong usage. */
 export const sim = Command.make("sim").pipe(
   Command.withDescription("The seeded simulator."),
-  Command.withSubcommands([run, replayCommand, shrinkCommand, show, exploreCommand]),
+  Command.withSubcommands([run, replayCommand, shrinkCommand, showCommand, exploreCommand]),
 );

@@ -12,7 +12,7 @@ import { Topics } from "./Topics.ts";
 
 /** What is told of a run beside what was recorded. */
 export interface PictureOptions {
-  readonly report: RunReport;
+  readonly report: Pick<RunReport, "seed" | "schedule" | "peers" | "real" | "hash" | "events" | "violation">;
   /** The command that makes the same run. */
   readonly command: string;
   readonly notes: ReadonlyArray<string>;
@@ -245,7 +245,7 @@ export const pictureOf = (recorder: Recorder, options: PictureOptions): PictureD
       command,
       notes,
     },
-    violation: violation === undefined ? null : { ...violation, row: moments.length - 1 },
+    violation: violation === undefined ? null : { id: violation.id, facts: violation.facts, row: moments.length - 1 },
     leftOut: recorder.dropped,
     peer: peer ?? 0,
     modes,

@@ -11,6 +11,7 @@ import type { Message } from "../../core/protocol/Message.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Observed, Observer, Sending } from "../Observer.ts";
 import type { Packet } from "../Wire.ts";
+import { Reached } from "../Until.ts";
 import { type Change, Conditions } from "./Conditions.ts";
 
 /** The newest moments that are kept: the end of a run says what went wrong. */
@@ -119,6 +120,12 @@ export class Recorder implements Observer {
   readonly #open = new Set<string>();
   #arriving: number | undefined;
   #faultAt = -1;
+  readonly #until: number | undefined;
+
+  /** @param until the number of the last event that shall happen: then {@link Reached} is thrown out of the run */
+  constructor(until?: number) {
+    this.#until = until;
+  }
 
   get world(): Observed {
     if (this.#world === undefined) throw new RangeError("nothing was recorded");
@@ -273,9 +280,11 @@ export class Recorder implements Observer {
 
   ticked(): void {
     const changes = this.#conditions?.changes() ?? [];
-    if (changes.length === 0) return;
-    const last = this.moments.at(-1);
-    const isOwn = last?.kind === "fault" && this.#faultAt === this.world.now;
-    (isOwn ? last : this.#begin("network", 0, "")).changes.push(...changes);
+    if (changes.length > 0) {
+      const last = this.moments.at(-1);
+      const isOwn = last?.kind === "fault" && this.#faultAt === this.world.now;
+      (isOwn ? last : this.#begin("network", 0, "")).changes.push(...changes);
+    }
+    if (this.#until !== undefined && this.world.events >= this.#until) throw new Reached();
   }
 }

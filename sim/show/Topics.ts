@@ -15,7 +15,7 @@ const SHORT = 6;
 
 /** A ref as far as people tell approvers apart: its id, and the beginning of the digest. */
 export const shortRef = (ref: string): string =>
-  ref.replace(/([0-9a-f]{6})[0-9a-f]{58}$/, "$1…").replace("@sha256:", "@");
+  ref.replace(/([0-9a-f]{6})[0-9a-f]{10,}$/, "$1…").replace("@sha256:", "@");
 
 export class Topics {
   readonly #crypto: Crypto;

@@ -27,7 +27,7 @@ const hex = (text) => {
 
 /** @param {string | number | boolean | null} value */
 const plain = (value) => {
-  if (typeof value === "string" && /^[0-9a-f]{33,}$/.test(value)) return hex(value);
+  if (typeof value === "string" && /^[0-9a-f]{16,}$/.test(value)) return hex(value);
   if (typeof value === "number" && value >= EPOCH && value < EPOCH + YEAR)
     return html(
       "span",

@@ -6,7 +6,7 @@ import { at, data } from "./Data.js";
  * @param {string} fact
  */
 const namedIn = (fact) => {
-  const words = new Set(fact.match(/\b[0-9a-f]{64}\b|\br\d+\b/g) ?? []);
+  const words = new Set(fact.match(/\b[0-9a-f]{16,64}\b|\br\d+\b/g) ?? []);
   const topics = data.topics.flatMap(({ id }, number) =>
     words.has(id) || (id.includes("@") && fact.includes(id)) ? [number] : [],
   );

@@ -25,14 +25,14 @@ const say = (text) => {
 
 /** @param {string} fact */
 const factParts = (fact) =>
-  fact.split(/(\b[0-9a-f]{64}\b|\br\d+\b|\bpeer \d+\b)/).map((part, index) => {
+  fact.split(/(\b[0-9a-f]{16,64}\b|\br\d+\b|\bpeer \d+\b)/).map((part, index) => {
     if (index % 2 === 0) return part;
     const query = part.startsWith("peer ") ? `peer:${part.slice(5)}` : part;
     const find = () => {
       search.value = query;
       searchFor(query);
     };
-    return button(part.length > 60 ? `${part.slice(0, 10)}…` : part, find, {
+    return button(part.length > 12 ? `${part.slice(0, 10)}…` : part, find, {
       class: "link",
       title: `Search for ${query}`,
     });
