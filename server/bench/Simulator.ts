@@ -1,12 +1,12 @@
 /**
  * How many events the simulator handles in a second on one thread, every checker
- * on, and whether its memory stays flat: in a process that is started as those of
- * a hunt are.
+ * on, and whether its memory stays flat: in a process with as much room for young
+ * objects as the processes of a hunt have.
  */
 import { fork } from "node:child_process";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { V8_FLAGS, YOUNG_MEGABYTES } from "../../sim/bin/Hunt.ts";
+import { YOUNG_MEGABYTES } from "../../sim/bin/Hunt.ts";
 import type { Round } from "./SimulatorRounds.ts";
 import { median } from "./Statistics.ts";
 
@@ -16,7 +16,7 @@ export const measureSimulator = (): Promise<{ readonly [figure: string]: number 
     const script = fileURLToPath(new URL(`./SimulatorRounds${extname(import.meta.url)}`, import.meta.url));
     const measuring = fork(script, {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
-      execArgv: [...process.execArgv, ...V8_FLAGS],
+      execArgv: [...process.execArgv, `--max-semi-space-size=${YOUNG_MEGABYTES}`],
     });
     measuring.on("message", (rounds: ReadonlyArray<Round>) =>
       resolve({

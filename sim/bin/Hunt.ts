@@ -9,11 +9,6 @@ import type { Batch } from "./HuntWorker.ts";
 
 /** Megabytes for young objects: a world makes little that lives long, so fewer and larger collections copy less. */
 export const YOUNG_MEGABYTES = 64;
-/**
- * What V8 is told in a process that runs the simulator. A hunt has a process for every core, so helper threads of the
- * garbage collector would only take turns with the other processes, and all that wait for them would wait.
- */
-export const V8_FLAGS: ReadonlyArray<string> = [`--max-semi-space-size=${YOUNG_MEGABYTES}`, "--single-threaded-gc"];
 /** Large enough that handing over costs nothing, small enough that processes end together. */
 const BATCH_SEEDS = 8;
 
@@ -45,7 +40,7 @@ export const hunt = ({ seeds, jobs, millis, options, progress }: Hunt): Promise<
       const worker = fork(script, {
         stdio: ["ignore", "ignore", "inherit", "ipc"],
         serialization: "advanced",
-        execArgv: [...process.execArgv, ...V8_FLAGS],
+        execArgv: [...process.execArgv, `--max-semi-space-size=${YOUNG_MEGABYTES}`],
       });
       const give = (): void => {
         const batch = nextBatch();
