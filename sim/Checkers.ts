@@ -21,6 +21,7 @@ import { S21 } from "./checkers/S21.ts";
 import { S22 } from "./checkers/S22.ts";
 import { S23 } from "./checkers/S23.ts";
 import { S25 } from "./checkers/S25.ts";
+import { S26 } from "./checkers/S26.ts";
 import { S28 } from "./checkers/S28.ts";
 import { S29, TOKEN_MARK } from "./checkers/S29.ts";
 import { S30 } from "./checkers/S30.ts";
@@ -56,6 +57,7 @@ const makers: ReadonlyArray<
   ["S22", S22],
   ["S23", S23],
   ["S25", S25],
+  ["S26", S26],
   ["S28", S28],
   ["S29", (_ghost, _oracle, secrets) => S29(secrets)],
   ["S30", S30],

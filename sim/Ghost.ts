@@ -7,6 +7,9 @@ import { encode } from "../core/codec/CborWriter.ts";
 import type { Crypto } from "../core/Crypto.ts";
 import type { Digest } from "../core/Digest.ts";
 import type { Proposal } from "../core/protocol/Proposal.ts";
+import { decisionOf } from "../core/protocol/Decision.ts";
+import type { Restoration } from "../core/protocol/Restoration.ts";
+import { FIRST_INCARNATION } from "../core/Turn.ts";
 import { type BatchHeader, type SignedStatement, signedStatementCodec } from "../core/protocol/Statement.ts";
 import { type Membership, membershipOf } from "../core/protocol/Topology.ts";
 import type { Rows, Write } from "../core/Tables.ts";
@@ -23,11 +26,15 @@ export interface ProposalFacts {
   readonly proposal: Proposal;
   receipts: PeerMask;
   refusals: PeerMask;
+  /** Who refused it in the life that it pins: then no certificate of it can exist. */
+  barring: PeerMask;
   pledges: PeerMask;
   applied: PeerMask;
   aborted: PeerMask;
   /** Receipts by signer, as they were made durable. */
   readonly receiptOf: Map<number, SignedStatement>;
+  /** By signer: in which of its lives it voted for the end. */
+  readonly endVotes: Map<number, Set<number>>;
 }
 
 export interface ApproverFacts {
@@ -46,6 +53,11 @@ const KEPT_REVISIONS = 8;
 const isSame = (left: SignedStatement, right: SignedStatement): boolean => {
   const bytes = encode(signedStatementCodec, right);
   return encode(signedStatementCodec, left).every((byte, index) => byte === bytes[index]);
+};
+
+const noteEndVote = ({ endVotes }: ProposalFacts, { header }: SignedStatement): void => {
+  const lives = endVotes.get(header.peerId) ?? new Set();
+  endVotes.set(header.peerId, lives.add(header.incarnation));
 };
 
 export const maskOf = (slot: number): PeerMask => 1 << (slot - 1);
@@ -71,12 +83,20 @@ export class Ghost {
   forgetful: PeerMask = 0;
   /** Peers that sign what is not on their disk: their word proves nothing, and need not be durable. */
   lying: PeerMask = 0;
+  /** Peers on an older disk, until a declared restore has brought the registry of the others there. */
+  away: PeerMask = 0;
+  /** Of these, those whose restore is durable. */
+  recovering: PeerMask = 0;
+  /** Peers that were restored as declared at least once: what they alone knew is gone. */
+  restored: PeerMask = 0;
+  /** Durable announcements by slot: every life a peer has had, the first one aside. */
+  readonly #lives: ReadonlyArray<Map<number, Digest>>;
   /** The membership that was pinned first. */
   membership: Membership | undefined;
   readonly proposals = new Map<Digest, ProposalFacts>();
   readonly approvers = new Map<string, ApproverFacts>();
   /** Durable batch headers by slot, by number. */
-  readonly #batches: ReadonlyArray<Array<BatchHeader>>;
+  readonly #batches: ReadonlyArray<Map<number, Array<BatchHeader>>>;
   /** How many proposals each peer has prepared and not seen decided. */
   readonly #open: ReadonlyArray<Map<Digest, Proposal>>;
 
@@ -84,7 +104,8 @@ export class Ghost {
     this.crypto = crypto;
     this.total = total;
     this.everyone = firstPeers(total);
-    this.#batches = Array.from({ length: total + 1 }, () => []);
+    this.#lives = Array.from({ length: total + 1 }, () => new Map());
+    this.#batches = Array.from({ length: total + 1 }, () => new Map());
     this.#open = Array.from({ length: total + 1 }, () => new Map());
   }
 
@@ -106,12 +127,30 @@ export class Ghost {
   }
 
   /** The durable header of a peer's batch. */
-  batch(slot: number, batchNo: number): BatchHeader | undefined {
-    return this.#batches[slot]?.[batchNo];
+  batch(slot: number, incarnation: number, batchNo: number): BatchHeader | undefined {
+    return this.#batches[slot]?.get(incarnation)?.[batchNo];
   }
 
-  lastBatch(slot: number): BatchHeader | undefined {
-    return this.#batches[slot]?.at(-1);
+  lastBatch(slot: number, incarnation: number): BatchHeader | undefined {
+    return this.#batches[slot]?.get(incarnation)?.at(-1);
+  }
+
+  isAway(slot: number): boolean {
+    return (this.away & maskOf(slot)) !== 0;
+  }
+
+  isRecovering(slot: number): boolean {
+    return (this.recovering & maskOf(slot)) !== 0;
+  }
+
+  /** Whether a peer has durably announced this incarnation; the recoveryId, if it did. */
+  lifeOf(slot: number, incarnation: number): Digest | undefined {
+    return this.#lives[slot]?.get(incarnation);
+  }
+
+  /** Whether a peer has ever had this incarnation. */
+  hadLife(slot: number, incarnation: number): boolean {
+    return incarnation === FIRST_INCARNATION || this.lifeOf(slot, incarnation) !== undefined;
   }
 
   /** Durable preparations of a peer that are not decided there. */
@@ -121,7 +160,7 @@ export class Ghost {
 
   /** Whether these bytes were durable at their signer before anybody else could see them. */
   isDurable({ header }: SignedStatement): boolean {
-    const known = this.batch(header.peerId, header.batchNo);
+    const known = this.batch(header.peerId, header.incarnation, header.batchNo);
     return (
       known !== undefined && (known === header || (known.root === header.root && known.signedAt === header.signedAt))
     );
@@ -135,10 +174,47 @@ export class Ghost {
 
   /** Takes note of a transaction that has become durable. */
   flushed(peer: Watched, writes: ReadonlyArray<Write>): void {
-    for (const write of writes) this.#note(peer.slot, write);
+    for (const write of writes) this.#note(peer, write);
   }
 
-  #note(slot: number, write: Write): void {
+  /** A new life: no vote and no record of the old one is anything that this peer stands for. */
+  #beginLife(slot: number, { incarnation, recoveryId }: Restoration): void {
+    const left = ~maskOf(slot);
+    this.#lives[slot]?.set(incarnation, recoveryId);
+    this.away |= maskOf(slot);
+    this.recovering |= maskOf(slot);
+    this.restored |= maskOf(slot);
+    this.#open[slot]?.clear();
+    for (const facts of this.proposals.values()) {
+      facts.refusals &= left;
+      facts.pledges &= left;
+      facts.applied &= left;
+      facts.aborted &= left;
+    }
+    for (const facts of this.approvers.values()) facts.holders &= left;
+  }
+
+  /** The registry of the others is there: from now on the peer answers for all of it. */
+  #endRecovery({ slot, store }: Watched): void {
+    this.away &= ~maskOf(slot);
+    this.recovering &= ~maskOf(slot);
+    for (const [id, facts] of this.proposals) {
+      if (store.get("certificates", id) !== undefined) facts.applied |= maskOf(slot);
+      if (decisionOf(store, id, facts.proposal)?.outcome === "ABORTED") facts.aborted |= maskOf(slot);
+    }
+    for (const [ref, facts] of this.approvers) {
+      const row = store.get("approvers", ref);
+      facts.revisionAt[slot] = row?.revision ?? 0;
+      if (row !== undefined) facts.holders |= maskOf(slot);
+    }
+  }
+
+  #note(peer: Watched, write: Write): void {
+    const { slot } = peer;
+    if (write.table === "restore" && write.op !== "remove")
+      return write.row.recovering ? this.#beginLife(slot, write.row.restoration) : this.#endRecovery(peer);
+    // What a recovering peer writes becomes its word when it has come to the end.
+    if (this.isRecovering(slot) && write.table !== "batches" && write.table !== "refusals") return;
     if (write.op === "remove") {
       if (write.table === "preparations") this.#open[slot]?.delete(write.key as Digest);
       return;
@@ -149,26 +225,29 @@ export class Ghost {
         return;
       case "batches": {
         const { header } = write.row;
-        const batches = this.#batches[slot];
-        if (batches !== undefined) batches[header.batchNo] = header;
+        const batches = this.#batches[slot]?.get(header.incarnation) ?? [];
+        batches[header.batchNo] = header;
+        this.#batches[slot]?.set(header.incarnation, batches);
         return;
       }
       case "preparations": {
         const facts = this.#facts(write.key as Digest, write.row.proposal);
         facts.receipts |= maskOf(slot);
         facts.receiptOf.set(slot, write.row.own);
-        if (write.row.pledge !== undefined) facts.pledges |= maskOf(slot);
+        if (write.row.pledge !== undefined) {
+          facts.pledges |= maskOf(slot);
+          noteEndVote(facts, write.row.pledge);
+        }
         this.#open[slot]?.set(facts.id, facts.proposal);
         return;
       }
       case "refusals":
-        this.#facts(write.key as Digest, write.row.proposal).refusals |= maskOf(slot);
-        return;
+        return this.#noteRefusal(slot, this.#facts(write.key as Digest, write.row.proposal), write.row.refusal);
       case "slots":
-        if (write.row.outcome === "ABORTED") this.#noteAborted(slot, write.row.proposalId);
+        if (write.row.outcome === "ABORTED") this.#noteAborted(slot, write.row.proposalId, write.row.ack);
         return;
       case "strays":
-        return this.#noteAborted(slot, write.key as Digest);
+        return this.#noteAborted(slot, write.key as Digest, write.row.ack);
       case "certificates": {
         const facts = this.#facts(write.key as Digest, write.row.proposal);
         facts.applied |= maskOf(slot);
@@ -206,15 +285,35 @@ export class Ghost {
     return known;
   }
 
-  #noteAborted(slot: number, id: Digest): void {
+  #noteRefusal(slot: number, facts: ProposalFacts, refusal: SignedStatement): void {
+    facts.refusals |= maskOf(slot);
+    noteEndVote(facts, refusal);
+    const position = this.membership?.peerIds.indexOf(slot) ?? -1;
+    if (facts.proposal.incarnations[position] === refusal.header.incarnation) facts.barring |= maskOf(slot);
+  }
+
+  #noteAborted(slot: number, id: Digest, ack: SignedStatement | undefined): void {
     const facts = this.proposals.get(id);
-    if (facts !== undefined) facts.aborted |= maskOf(slot);
+    if (facts === undefined) return;
+    facts.aborted |= maskOf(slot);
+    if (ack !== undefined) noteEndVote(facts, ack);
   }
 
   #facts(id: Digest, proposal: Proposal): ProposalFacts {
     const known = this.proposals.get(id);
     if (known !== undefined) return known;
-    const facts = { id, proposal, receipts: 0, refusals: 0, pledges: 0, applied: 0, aborted: 0, receiptOf: new Map() };
+    const facts = {
+      id,
+      proposal,
+      receipts: 0,
+      refusals: 0,
+      barring: 0,
+      pledges: 0,
+      applied: 0,
+      aborted: 0,
+      receiptOf: new Map(),
+      endVotes: new Map(),
+    };
     this.proposals.set(id, facts);
     return facts;
   }

@@ -154,7 +154,9 @@ export const assertLiveness = (world: World, workload: Workload): void => {
   if (world.plan.mode === "safety") return world.sweep();
   heal(world);
   if (world.plan.mode === "past") return assertNamed(world, workload);
-  const odd = world.peers.filter((peer) => !peer.honest);
+  // Who was declared to be restored is on the way back, and everything is demanded of it.
+  const isBack = ({ toDeclare, slot }: SimPeer): boolean => toDeclare || world.ghost.isRecovering(slot);
+  const odd = world.peers.filter((peer) => !peer.honest && !isBack(peer));
   if (odd.some((peer) => !peer.rolledBack && !peer.isLying)) return assertRefusedByName(world);
   if (odd.length === 0) return assertWhole(world, workload);
   world.run(world.now + FOUND_OUT);
@@ -169,6 +171,15 @@ export const assertLiveness = (world: World, workload: Workload): void => {
   if (!isOut) return;
   settleApplied(world);
   assertStandsStill(world, workload);
+  restoreQuarantined(world, workload);
+};
+
+/** What an operator does in the end about peers on an old disk: then they are members like any other. */
+const restoreQuarantined = (world: World, workload: Workload): void => {
+  // A traitor's disk is not what it signed; whoever gets it back in, it is not this test.
+  if (world.ghost.lying !== 0) return;
+  for (const peer of world.peers) if (peer.state?.quarantine !== undefined) world.declareRestore(peer);
+  assertWhole(world, workload);
 };
 
 /** Everything works, comes to rest and goes on working (L1 to L5). */

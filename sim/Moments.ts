@@ -4,7 +4,6 @@
  * moment is every so many flushes, every flush is one, so that which of them
  * strikes can be said without the number.
  */
-import { maskOf } from "./Ghost.ts";
 import type { Choices, Stretch, Unit } from "./Choices.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { CrashKind, Nemesis, World } from "./World.ts";
@@ -184,13 +183,60 @@ const rollBackOne = (choices: Choices): Nemesis => {
       world.after(unit.spread("restored after", 20_000, RESTORED_AFTER, 1, 2 * SECOND), () => {
         if (world.healed) return;
         world.faults.add("disk from an older snapshot");
-        world.crash(peer, "power", false);
-        restore?.();
-        peer.honest = false;
-        peer.rolledBack = true;
-        world.ghost.forgetful |= maskOf(peer.slot);
-        world.start(peer);
+        if (restore !== undefined) world.comeBackOn(peer, restore, false);
       });
+    },
+  };
+};
+
+/** What happens around a declared restore, beside the restore itself. */
+interface RestorePlan {
+  /** How many restores there are: of the same peer, or of any but one. */
+  readonly times: number;
+  /** One of the others hears nothing for a while, from just before. */
+  readonly isHelperLagging?: boolean;
+}
+
+/**
+ * Peers come back on disks they had a while ago, and their operators say so. One peer, the same for all of the run,
+ * is never restored: somebody must have the registry (protocol.md 1).
+ */
+const restoreDeclared = (choices: Choices, { times, isHelperLagging = false }: RestorePlan): Nemesis => {
+  const counts = new Map<number, number>();
+  const spared = choices.plan("spared").between("peer", 1, 1, 3);
+  const atFlush = choices.plan("photograph").between("at flush", 1, 1, 30);
+  const photographs = new Map<number, () => void>();
+  let left = times;
+
+  const strike = (world: World, unit: Unit, peer: SimPeer): void => {
+    const putBack = photographs.get(peer.slot);
+    if (world.healed || putBack === undefined || left === 0 || peer.isDamaged) return;
+    left -= 1;
+    world.faults.add("disk from an older snapshot, declared");
+    if (isHelperLagging) isolate(world, (peer.slot % world.plan.peers) + 1, forSomeSeconds(unit));
+    world.comeBackOn(peer, putBack, true);
+    // The next one may come in the middle of this one, at the same peer or at another.
+    const others = [...photographs.keys()].filter((slot) => slot !== spared);
+    const next = others[unit.between("next peer", 0, 0, Math.max(0, others.length - 1), 0, 8)] ?? peer.slot;
+    if (left > 0)
+      world.after(unit.spread("next after", 100_000, RESTORED_AFTER, 1, 2 * SECOND), () =>
+        strike(world, unit, world.peer(next)),
+      );
+  };
+
+  return {
+    flushed: (world, peer) => {
+      const count = (counts.get(peer.slot) ?? 0) + 1;
+      counts.set(peer.slot, count);
+      if (world.plan.peers === 1 || peer.slot === spared || photographs.has(peer.slot) || !peer.honest) return;
+      if (peer.state?.membership === undefined || peer.isDamaged || count < atFlush) return;
+      const isFirst = photographs.size === 0;
+      photographs.set(peer.slot, peer.disk.photograph());
+      if (!isFirst) return;
+      const unit = world.choices.stream("moment").next();
+      world.after(unit.spread("restored after", 20_000, RESTORED_AFTER, 1, 2 * SECOND), () =>
+        strike(world, unit, peer),
+      );
     },
   };
 };
@@ -219,5 +265,6 @@ export const moments = {
   wipeOne,
   loseOne,
   rollBackOne,
+  restoreDeclared,
   duplicateId,
 } as const;

@@ -8,7 +8,8 @@ import type { Crypto } from "../core/Crypto.ts";
 import type { Effects, Proposal } from "../core/protocol/Proposal.ts";
 import type { SignedStatement } from "../core/protocol/Statement.ts";
 import type { Membership } from "../core/protocol/Topology.ts";
-import type { Write } from "../core/Tables.ts";
+import { allRows } from "../core/Boot.ts";
+import type { RowView, Write } from "../core/Tables.ts";
 import type { Command, Replacement, Token } from "./Commands.ts";
 
 /** What callers sent and held, whoever they were: a simulated workload, or programs that called real peers. */
@@ -37,6 +38,7 @@ const SKEW_MILLIS = 5_000;
 const LIFE_MILLIS = 60_000;
 const CAPACITY = 256;
 const WINDOW = 256;
+const PAGE = 256;
 
 /** The number of a slot in its key: the part after the epoch. */
 const seqOf = (slotKey: string): number => Number(slotKey.slice(slotKey.indexOf(".") + 1));
@@ -74,6 +76,8 @@ export class Oracle {
   readonly #members: ReadonlyArray<Member>;
   /** Key identity to the one algorithm and key it stands for, and back. */
   readonly #keys = new Map<string, string>();
+  /** Every incarnation that a peer has announced. */
+  readonly #lives = new Map<number, Set<number>>();
   /** Proposals found to be what their caller asked for, for the one topology there is: that does not change by itself. */
   readonly #asked = new WeakSet<Proposal>();
 
@@ -87,6 +91,27 @@ export class Oracle {
       slots: new Map(),
       decided: 0,
     }));
+  }
+
+  /** Takes note of a member's new life, and of what is on its disk now instead of what it had done before. */
+  restored(slot: number, incarnation: number, view: RowView): void {
+    this.#lives.set(slot, (this.#lives.get(slot) ?? new Set()).add(incarnation));
+    const member = this.#members[slot];
+    if (member === undefined) return;
+    for (const known of [member.reserved, member.approvers, member.owners, member.slots]) known.clear();
+    for (let after = ""; ; ) {
+      const page = view.scan("slots", after, PAGE);
+      for (const { key, row } of page) member.slots.set(seqOf(key), row.proposalId);
+      const last = page.at(-1);
+      if (last === undefined) break;
+      after = last.key;
+    }
+    for (const { proposal } of allRows(view, "certificates")) {
+      const { effects } = proposal;
+      if (effects.newRevision > (member.approvers.get(effects.ref)?.newRevision ?? 0))
+        member.approvers.set(effects.ref, effects);
+      member.owners.set(effects.keyIdentity, effects.id);
+    }
   }
 
   /**
@@ -215,7 +240,9 @@ export class Oracle {
       return "it belongs to another cluster";
     if (proposal.writer !== Math.min(...membership.topology.members.map((each) => each.peerId)))
       return "its writer is not the lowest member";
-    if (proposal.incarnations.some((each) => each !== 1)) return "it pins an incarnation nobody has";
+    const isLife = (each: number, index: number): boolean =>
+      each === 1 || this.#lives.get(membership.peerIds[index] ?? 0)?.has(each) === true;
+    if (!proposal.incarnations.every(isLife)) return "it pins an incarnation nobody has";
     return undefined;
   }
 

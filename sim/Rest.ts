@@ -13,11 +13,14 @@ export interface Standing {
 export type Unrest = readonly [id: string, first: string, second: string];
 
 /** L1: what anybody ever prepared or refused is applied everywhere or aborted everywhere. */
-const proposalUnrest = ({ everyone, lying, proposals }: Ghost): Unrest | undefined => {
+const proposalUnrest = ({ everyone, lying, restored, proposals }: Ghost): Unrest | undefined => {
   // What a traitor's own disk says of what it signed is nobody's business.
   const trusted = everyone & ~lying;
-  for (const { id, applied, aborted } of proposals.values()) {
+  for (const { id, receipts, barring, applied, aborted } of proposals.values()) {
     if ((applied & trusted) === trusted || (aborted & trusted) === trusted) continue;
+    // What only old lives knew is gone with them; what the others aborted needs no trace at who was restored.
+    if (applied === 0 && ((receipts | barring) & trusted & ~restored) === 0) continue;
+    if (applied === 0 && ((aborted | restored) & trusted) === trusted) continue;
     const [open] = slotsOf(trusted & ~(applied | aborted));
     return ["L1", `proposal ${id} was prepared or refused somewhere`, `peer ${open} has not decided it after healing`];
   }
@@ -31,6 +34,8 @@ const absence = ({ slot, state }: Standing): Unrest | undefined => {
     return ["L5", "everything was healed", `peer ${slot} has not founded the cluster`];
   if (state.integrityFault !== undefined || state.quarantine !== undefined)
     return ["L5", "everything was healed", `peer ${slot} is out: ${state.integrityFault ?? state.quarantine}`];
+  if (state.recovery !== undefined)
+    return ["L5", "everything was healed", `peer ${slot} is still recovering: ${state.recovery.waitsFor}`];
   return undefined;
 };
 

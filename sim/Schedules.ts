@@ -284,6 +284,33 @@ const schedules = {
     nemeses: () => [betray("equivocating refuser")],
   },
   "silent-preparer": { plan: () => ({ faults: weights("silent member", "pause") }) },
+  "rollback-declared": {
+    plan: (choices: Choices) => ({
+      faults: choices.plan("other faults").chance("may happen", 500)
+        ? weights(...BUSY_FAULTS, "lossy link", "slow link")
+        : new Map(),
+    }),
+    nemeses: (choices: Choices) => [moments.restoreDeclared(choices, { times: 1 })],
+  },
+  "double-declared-restore": {
+    plan: (choices: Choices) => ({
+      faults: choices.plan("other faults").chance("may happen", 500)
+        ? weights(...BUSY_FAULTS, "lossy link")
+        : new Map(),
+    }),
+    nemeses: (choices: Choices) => [moments.restoreDeclared(choices, { times: 3 })],
+  },
+  "recover-under-load": {
+    plan: () => ({
+      faults: weights(...BUSY_FAULTS, "lossy network", "reordering network", "replayed message", "crash"),
+      workload: { callers: 24, mostThinkMicros: 4_000 },
+    }),
+    nemeses: (choices: Choices) => [moments.restoreDeclared(choices, { times: 2 })],
+  },
+  "recover-helper-lagging": {
+    plan: () => ({ workload: { callers: 12, mostThinkMicros: 20_000 } }),
+    nemeses: (choices: Choices) => [moments.restoreDeclared(choices, { times: 1, isHelperLagging: true })],
+  },
   "duplicate-id": { plan: () => ({}), nemeses: () => [moments.duplicateId()] },
 } as const satisfies { readonly [name: string]: Schedule };
 
@@ -319,6 +346,10 @@ const CLUSTERS_ONLY: ReadonlySet<ScheduleName> = new Set([
   "wiped-peer",
   "duplicate-id",
   "rollback-silent",
+  "rollback-declared",
+  "double-declared-restore",
+  "recover-under-load",
+  "recover-helper-lagging",
   "equivocating-writer",
   "lying-writer",
   "equivocating-refuser",

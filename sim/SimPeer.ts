@@ -51,8 +51,10 @@ export class SimPeer implements Watched {
   readonly disk: PeerDisk;
   readonly clock: ClockError = { offsetMillis: 0, driftPerMillion: 0 };
   honest = true;
-  /** It came back on an old disk without a word. */
+  /** It came back on an old disk. */
   rolledBack = false;
+  /** An operator knows that its disk is old, and says so at the next start, until that has reached the disk. */
+  toDeclare = false;
   /** It signs what its driver never decided. */
   isLying = false;
   /** It is gone for good. */

@@ -606,6 +606,7 @@ export class World {
   }
 
   #durable(peer: SimPeer, writes: ReadonlyArray<Write>): void {
+    this.#noteRestore(peer, writes);
     this.ghost.flushed(peer, writes);
     this.#markRare(peer, writes);
     this.#checkers.flushed(peer, writes);
@@ -727,10 +728,47 @@ export class World {
       throw fault;
     }
     for (const hook of this.#booted) hook(peer);
+    if (peer.toDeclare) this.#declare(peer);
     // An operator does not initialize what was initialized before, even where the peer no longer knows.
     if (peer.state?.peer === undefined && !peer.isDamaged) this.#initialize(peer);
     else this.#unsealSoon(peer);
     this.#settle(peer);
+  }
+
+  #declare(peer: SimPeer): void {
+    this.#note("declare a restore", peer.slot, "");
+    peer.dispatch({ _tag: "DeclareRestore", requestId: `restore-${peer.slot}-${++this.#requests}` });
+  }
+
+  /** An operator declares what a peer has found out itself: that it ran from an old disk. */
+  declareRestore(peer: SimPeer): void {
+    peer.toDeclare = true;
+    if (!peer.isUp) return;
+    this.#declare(peer);
+    this.#settle(peer);
+  }
+
+  /** A peer's machine gets an older disk; an operator who knows says so before the keys are back. */
+  comeBackOn(peer: SimPeer, putBack: () => void, isDeclared: boolean): void {
+    this.crash(peer, "power", false);
+    putBack();
+    peer.honest = false;
+    peer.rolledBack = true;
+    peer.toDeclare = isDeclared;
+    this.ghost.away |= maskOf(peer.slot);
+    this.ghost.recovering &= ~maskOf(peer.slot);
+    if (!isDeclared) this.ghost.forgetful |= maskOf(peer.slot);
+    this.start(peer);
+  }
+
+  #noteRestore(peer: SimPeer, writes: ReadonlyArray<Write>): void {
+    for (const write of writes) {
+      if (write.table !== "restore" || write.op === "remove") continue;
+      this.marks.add(write.row.recovering ? "a restore was declared" : "a restored peer is a member again");
+      if (write.row.recovering) peer.toDeclare = false;
+      peer.honest = !write.row.recovering;
+      if (peer.honest) peer.rolledBack = false;
+    }
   }
 
   #initialize(peer: SimPeer): void {
@@ -844,7 +882,7 @@ export class World {
 
   /** Reads an approver from a peer's committed rows, as a GET does; undefined where nobody answers or it is not there. */
   read(peer: SimPeer, ref: string): Rows["approvers"] | undefined {
-    if (!peer.isUp || peer.isDamaged) return undefined;
+    if (!peer.isUp || peer.isDamaged || peer.state?.recovery !== undefined) return undefined;
     this.calls += 1;
     const before = peer.transactions;
     const stored = peer.store.get("approvers", ref);

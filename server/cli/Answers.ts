@@ -18,6 +18,8 @@ const UnsealAnswer = Schema.Struct({
 
 const StatusAnswer = Schema.Struct({ state: Schema.Literal("UNINITIALIZED", "SEALED", "UNSEALED") });
 
+const RestoreAnswer = Schema.Struct({ state: Schema.Literal("SEALED", "UNSEALED") });
+
 const RecordAnswer = Schema.Struct({ ref: Schema.String });
 
 const reader =
@@ -37,5 +39,6 @@ const reader =
 // What changed something succeeded all the same; what only read did not reach this service.
 export const readInitAnswer = reader(InitAnswer, "unknown");
 export const readUnsealAnswer = reader(UnsealAnswer, "unknown");
+export const readRestoreAnswer = reader(RestoreAnswer, "unknown");
 export const readRecordAnswer = reader(RecordAnswer, "unknown");
 export const readStatusAnswer = reader(StatusAnswer, "unreachable");

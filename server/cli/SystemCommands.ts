@@ -1,8 +1,8 @@
-/** `custody init | unseal | seal | status`: the operator's ceremony, one peer at a time. */
+/** `custody init | unseal | seal | restore | status`: the operator's ceremony, one peer at a time. */
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect } from "effect";
-import { readInitAnswer, readStatusAnswer, readUnsealAnswer } from "./Answers.ts";
+import { readInitAnswer, readRestoreAnswer, readStatusAnswer, readUnsealAnswer } from "./Answers.ts";
 import { CliFailure } from "./CliFailure.ts";
 import { printErrorLines, printLines, printResult } from "./Output.ts";
 import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
@@ -79,6 +79,24 @@ const seal = Command.make("seal", { service: serviceOptions, json: jsonOption },
   }).pipe(Effect.scoped),
 ).pipe(Command.withDescription("Seal one peer: it forgets its private keys until it is unsealed."));
 
+const restore = Command.make("restore", { service: serviceOptions, json: jsonOption }, ({ service, json }) =>
+  Effect.gen(function* () {
+    const { call } = yield* serviceOf(service, process.env);
+    const { body } = yield* call({ method: "POST", path: "/v1/custody/system/restore", body: {} });
+    if (json) return yield* printResult({ json, value: body });
+    const { state } = yield* readRestoreAnswer(body);
+    yield* printLines(
+      state === "SEALED"
+        ? ["The restore is declared. It begins when the peer is unsealed; if it is restarted before that, declare it again."]
+        : ["The restore has begun. `custody status` shows under `recovering` what it waits for; changes wait for its end."],
+    );
+  }).pipe(Effect.scoped),
+).pipe(
+  Command.withDescription(
+    "Declare that one peer runs on an older disk: it takes the registry from the other members. Best before unsealing it.",
+  ),
+);
+
 const status = Command.make("status", { service: serviceOptions, json: jsonOption }, ({ service, json }) =>
   Effect.gen(function* () {
     const { call } = yield* serviceOf(service, process.env);
@@ -88,4 +106,4 @@ const status = Command.make("status", { service: serviceOptions, json: jsonOptio
   }).pipe(Effect.scoped),
 ).pipe(Command.withDescription("Show the state of one peer; details with the permission service.control.system."));
 
-export const systemCommands = [init, unseal, seal, status] as const;
+export const systemCommands = [init, unseal, seal, restore, status] as const;

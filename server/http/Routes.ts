@@ -7,7 +7,7 @@ import { REGISTER_PATH } from "../../core/registry/Registration.ts";
 import type { Handler } from "./ApiCall.ts";
 import { readOne, register } from "./ApproverHandlers.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
-import { configuration, health, init, ready, seal, status, unseal } from "./SystemHandlers.ts";
+import { configuration, health, init, ready, restore, seal, status, unseal } from "./SystemHandlers.ts";
 
 type Methods = { readonly [M in "GET" | "POST"]?: Handler };
 
@@ -32,6 +32,7 @@ const exact: ReadonlyMap<string, Methods> = new Map([
   [`${SYSTEM}/init`, { POST: init }],
   [`${SYSTEM}/unseal`, { POST: unseal }],
   [`${SYSTEM}/seal`, { POST: seal }],
+  [`${SYSTEM}/restore`, { POST: restore }],
   [`${SYSTEM}/status`, { GET: status }],
   [`${SYSTEM}/health`, { GET: health }],
   [`${SYSTEM}/ready`, { GET: ready }],

@@ -54,6 +54,19 @@ export const seal: Handler = (call) =>
     return answer(200, { state: yield* failLeft(Either.mapLeft(state, faultOf)) });
   });
 
+/** POST /v1/custody/system/restore: this peer's disk is an old one. */
+export const restore: Handler = (call) =>
+  Effect.gen(function* () {
+    yield* authorized(call, "service.system.restore");
+    yield* failLeft(parseEmptyBody(yield* readBody(call.request, systemBody(call.ports))));
+    const { peer, log } = call.ports;
+    const declared = yield* Effect.promise(() => peer.restore());
+    if (declared._tag === "Rejected") return yield* Effect.fail(faultOf(declared.rejection));
+    const incarnation = declared._tag === "Restoring" ? (declared.incarnation ?? null) : null;
+    log.info("restore declared", incarnation === null ? {} : { incarnation });
+    return answer(200, { state: sealState(peer.state), incarnation });
+  });
+
 interface MemberStatus {
   readonly peerId: number;
   readonly self: boolean;

@@ -216,6 +216,18 @@ export class Peer {
     return driver.state.integrityFault;
   }
 
+  /**
+   * Declares that this peer's disk is older than what it once said; also while it is sealed, and then it takes
+   * effect with the unseal of this process.
+   */
+  restore(): Promise<Answer> {
+    return this.#replies.ask(
+      (requestId) => this.#dispatch({ _tag: "DeclareRestore", requestId }, "DeclareRestore"),
+      this.#ports.settings.answerMillis,
+      notAnswered("The declaration was not written in time; ask for the status of this peer."),
+    );
+  }
+
   /** Takes the keys out of use once everything before it is done. */
   async seal(): Promise<void> {
     this.#dispatch({ _tag: "Sealed" }, "Sealed");

@@ -9,6 +9,9 @@ export const S1 = (ghost: Ghost): Checker => {
   const assertOneVote = ({ slot, honest }: Watched, { op, key }: Write): void => {
     if (!honest || op === "remove") return;
     const facts = ghost.proposals.get(key as Digest);
+    // A receipt of a life that is over is no contradiction to a refusal of the next one.
+    const life = facts?.receiptOf.get(slot)?.header.incarnation;
+    if (life !== undefined && facts?.endVotes.get(slot)?.has(life) !== true) return;
     if (facts !== undefined && (facts.receipts & facts.refusals & maskOf(slot)) !== 0)
       throw new Violation(
         "S1",

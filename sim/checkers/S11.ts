@@ -1,4 +1,5 @@
 /** S11: revisions of an approver go one by one and never back; equal revisions hold equal metadata and time everywhere. */
+import { allRows } from "../../core/Boot.ts";
 import type { Rows, Write } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
@@ -28,6 +29,12 @@ export const S11 = (ghost: Ghost): Checker => {
   return {
     id: "S11",
     written: {
+      // What a restored peer has is what it took from the others.
+      restore: ({ slot, store }, write) => {
+        if (write.op === "remove" || write.row.recovering) return;
+        durable[slot]?.clear();
+        for (const { ref, revision } of allRows(store, "approvers")) durable[slot]?.set(ref, revision);
+      },
       approvers: ({ slot, honest }, write, writes) => {
         if (!honest || write.op === "remove") return;
         const { row, key } = write;

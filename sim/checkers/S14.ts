@@ -32,13 +32,13 @@ export const S14 = (ghost: Ghost): Checker => {
   return {
     id: "S14",
     stepped: ({ slot, honest }) => {
-      if (!honest) exempt |= maskOf(slot);
+      exempt = honest ? exempt & ~maskOf(slot) : exempt | maskOf(slot);
     },
     replied: ({ slot }, { requestId, answer }) => {
       if ((answer._tag !== "Registered" && answer._tag !== "Replaced") || ghost.isLying(slot)) return;
       const { ref, revision, metadata } = answer.approver;
       // A registration promises the approver; the revision that it shows may be on its way to others.
-      const missing = behind(ghost, ref, answer._tag === "Replaced" ? revision : 1) & ~exempt;
+      const missing = behind(ghost, ref, answer._tag === "Replaced" ? revision : 1) & ~exempt & ~ghost.away;
       if (missing !== 0)
         throw new Violation(
           "S14",

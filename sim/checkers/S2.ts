@@ -45,13 +45,13 @@ export const S2 = (ghost: Ghost): Checker => {
       last = message;
       for (const statement of statementsIn(message)) {
         if (seen.has(statement)) continue;
-        const { peerId, batchNo } = statement.header;
+        const { peerId, incarnation, batchNo } = statement.header;
         if (ghost.isLying(peerId)) continue;
         if (!ghost.isDurable(statement))
           throw new Violation(
             "S2",
             `peer ${slot} sent ${message._tag} with a ${statement.statement.kind} of batch ${batchNo} of peer ${peerId}`,
-            `the newest synced batch of peer ${peerId} is ${ghost.lastBatch(peerId)?.batchNo ?? 0}, or another batch ${batchNo}`,
+            `the newest synced batch of peer ${peerId} is ${ghost.lastBatch(peerId, incarnation)?.batchNo ?? 0}, or another batch ${batchNo}`,
           );
         seen.add(statement);
       }

@@ -1,38 +1,105 @@
-/** S21: what a peer has on record of another's incarnation and batches never goes back. */
+/**
+ * S21: what a peer has on record of another's incarnation and batches never goes back, but by a restore of its own.
+ * Votes and acknowledgements count at the incarnation on record, receipts at the one their proposal pins, and a
+ * restored peer signs nothing before every other one has its new life on record.
+ */
+import type { PeerState } from "../../core/PeerState.ts";
+import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Rows } from "../../core/Tables.ts";
-import type { Checker } from "../Checker.ts";
+import { FIRST_INCARNATION } from "../../core/Turn.ts";
+import type { Checker, Watched } from "../Checker.ts";
+import { type Ghost, slotsOf } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
 const batchNoOf = ({ newest }: Rows["seen"]): number => newest?.header.batchNo ?? 0;
 
-export const S21 = (): Checker => {
+/** The collections in which statements of others are counted. */
+const countedIn = ({ seen, preparations, refused, aborting, outbox }: PeerState): ReadonlyArray<unknown> => [
+  seen,
+  preparations,
+  refused,
+  aborting,
+  outbox,
+];
+
+/** Everything counted for or against a proposal that counts only at the incarnation on record. */
+const counted = (state: PeerState): ReadonlyArray<SignedStatement> => [
+  ...[...state.preparations.values()].flatMap(({ votes }) => [...votes.values()]),
+  ...[...state.refused.values()].flatMap(({ votes }) => [...votes.values()]),
+  ...[...state.aborting.values()].flatMap(({ acks }) => [...acks.values()]),
+  ...[...state.outbox.values()].flatMap(({ acks, isPrunable }) => (isPrunable ? [] : [...acks.values()])),
+];
+
+const lifeOf = (state: PeerState, peerId: number): number =>
+  peerId === state.peer?.peerId ? state.chain.incarnation : (state.seen.get(peerId)?.incarnation ?? FIRST_INCARNATION);
+
+export const S21 = (ghost: Ghost): Checker => {
   /** By who recorded it, by whom it is about. */
   const known = new Map<number, Map<number, Rows["seen"]>>();
-  const recordsOf = (slot: number): Map<number, Rows["seen"]> => {
+  /** By who recorded it, by whom it is about: the highest incarnation ever. */
+  const lives = new Map<string, number>();
+  const last = new Map<number, ReadonlyArray<unknown>>();
+
+  const record = ({ slot, honest }: Watched, row: Rows["seen"]): void => {
+    const { peerId, incarnation } = row;
+    const name = `${slot} ${peerId}`;
+    lives.set(name, Math.max(incarnation, lives.get(name) ?? FIRST_INCARNATION));
+    if (!honest) return;
+    const batchNo = batchNoOf(row);
     const records = known.get(slot) ?? new Map<number, Rows["seen"]>();
     known.set(slot, records);
-    return records;
+    const before = records.get(peerId);
+    const isLess =
+      before !== undefined &&
+      (incarnation < before.incarnation || (incarnation === before.incarnation && batchNo < batchNoOf(before)));
+    if (isLess)
+      throw new Violation(
+        "S21",
+        `peer ${slot} had peer ${peerId} on record at ${before.incarnation}.${batchNoOf(before)}`,
+        `it now records ${incarnation}.${batchNo}`,
+      );
+    records.set(peerId, row);
   };
+
+  const assertRecorded = ({ slot }: Watched, { incarnation, batchNo }: Rows["batches"]["header"]): void => {
+    if (incarnation === FIRST_INCARNATION || ghost.isLying(slot)) return;
+    for (const other of slotsOf(ghost.everyone & ~ghost.lying)) {
+      const recorded = lives.get(`${other} ${slot}`) ?? FIRST_INCARNATION;
+      if (other !== slot && recorded < incarnation)
+        throw new Violation(
+          "S21",
+          `peer ${slot} signed batch ${batchNo} in its life ${incarnation}`,
+          `peer ${other} has only ever had its life ${recorded} on record`,
+        );
+    }
+  };
+
   return {
     id: "S21",
     written: {
-      seen: ({ slot, honest }, write) => {
-        if (!honest || write.op === "remove") return;
-        const { peerId, incarnation } = write.row;
-        const batchNo = batchNoOf(write.row);
-        const records = recordsOf(slot);
-        const before = records.get(peerId);
-        if (
-          before !== undefined &&
-          (incarnation < before.incarnation || (incarnation === before.incarnation && batchNo < batchNoOf(before)))
-        )
+      seen: (peer, write) => {
+        if (write.op !== "remove") record(peer, write.row);
+      },
+      restore: ({ slot }) => void known.delete(slot),
+      batches: (peer, write) => {
+        if (write.op !== "remove") assertRecorded(peer, write.row.header);
+      },
+    },
+    stepped: ({ slot, honest, state }) => {
+      if (!honest || state === undefined || state.integrityFault !== undefined) return;
+      const now = countedIn(state);
+      const before = last.get(slot);
+      if (before !== undefined && now.every((each, index) => each === before[index])) return;
+      last.set(slot, now);
+      // Nobody has had a second life yet.
+      if (ghost.restored === 0) return;
+      for (const { header, statement } of counted(state))
+        if (header.incarnation !== lifeOf(state, header.peerId))
           throw new Violation(
             "S21",
-            `peer ${slot} had peer ${peerId} on record at ${before.incarnation}.${batchNoOf(before)}`,
-            `it now records ${incarnation}.${batchNo}`,
+            `peer ${slot} has peer ${header.peerId} on record in its life ${lifeOf(state, header.peerId)}`,
+            `it counts a ${statement.kind} of ${statement.proposalId} that was signed in life ${header.incarnation}`,
           );
-        records.set(peerId, write.row);
-      },
     },
   };
 };

@@ -2,6 +2,7 @@
  * S22: the batches of a peer are numbered without a gap and each names the hash of the one before. Not even a
  * peer that came back on an old disk signs a batch again that an honest peer has on record.
  */
+import { restorationHash } from "../../core/protocol/Restoration.ts";
 import { batchHash } from "../../core/protocol/Statement.ts";
 import type { Rows, WriteTo } from "../../core/Tables.ts";
 import type { Checker, Watched } from "../Checker.ts";
@@ -11,14 +12,14 @@ import { Violation } from "../Violation.ts";
 type Header = Rows["batches"]["header"];
 
 export const S22 = (ghost: Ghost): Checker => {
-  const last = new Map<number, { readonly batchNo: number; readonly hash: string }>();
+  const last = new Map<number, { readonly batchNo: number | undefined; readonly hash: string }>();
   /** The highest batch of each peer that an honest one has recorded, and who that is. */
-  const recorded = new Map<number, { readonly batchNo: number; readonly by: number }>();
+  const recorded = new Map<number, { readonly incarnation: number; readonly batchNo: number; readonly by: number }>();
 
-  const assertNew = ({ slot }: Watched, { batchNo }: Header): void => {
+  const assertNew = ({ slot }: Watched, { incarnation, batchNo }: Header): void => {
     if (ghost.isLying(slot)) return;
     const known = recorded.get(slot);
-    if (known !== undefined && known.batchNo >= batchNo)
+    if (known !== undefined && known.incarnation === incarnation && known.batchNo >= batchNo)
       throw new Violation(
         "S22",
         `peer ${known.by} had batch ${known.batchNo} of peer ${slot} on record`,
@@ -28,7 +29,9 @@ export const S22 = (ghost: Ghost): Checker => {
 
   const assertNext = ({ slot }: Watched, header: Header): void => {
     const before = last.get(slot) ?? { batchNo: 0, hash: ghost.membership?.digest ?? "" };
-    if (header.batchNo !== before.batchNo + 1 || header.prevBatchHash !== before.hash)
+    // A new life goes on with whatever number its disk had come to.
+    const expected = before.batchNo === undefined ? header.batchNo : before.batchNo + 1;
+    if (header.batchNo !== expected || header.prevBatchHash !== before.hash)
       throw new Violation(
         "S22",
         `the newest batch of peer ${slot} was ${before.batchNo} with hash ${before.hash}`,
@@ -38,9 +41,11 @@ export const S22 = (ghost: Ghost): Checker => {
   };
 
   /** Takes note of a batch of another peer that a row is proof of. */
-  const record = (by: Watched, { peerId, batchNo }: Header): void => {
-    if (by.honest && peerId !== by.slot && batchNo > (recorded.get(peerId)?.batchNo ?? 0))
-      recorded.set(peerId, { batchNo, by: by.slot });
+  const record = (by: Watched, { peerId, incarnation, batchNo }: Header): void => {
+    if (!by.honest || peerId === by.slot) return;
+    const known = recorded.get(peerId) ?? { incarnation: 0, batchNo: 0 };
+    if (incarnation > known.incarnation || (incarnation === known.incarnation && batchNo > known.batchNo))
+      recorded.set(peerId, { incarnation, batchNo, by: by.slot });
   };
   const recordWriters = (peer: Watched, write: WriteTo<"preparations"> | WriteTo<"refusals">): void => {
     if (write.op !== "remove") record(peer, write.row.writerReceipt.header);
@@ -52,7 +57,11 @@ export const S22 = (ghost: Ghost): Checker => {
       batches: (peer, write) => {
         if (write.op === "remove") return;
         assertNew(peer, write.row.header);
-        if (peer.honest) assertNext(peer, write.row.header);
+        if (peer.honest || ghost.isRecovering(peer.slot)) assertNext(peer, write.row.header);
+      },
+      restore: ({ slot }, write) => {
+        if (write.op !== "remove" && write.row.recovering)
+          last.set(slot, { batchNo: undefined, hash: restorationHash(ghost.crypto, write.row.restoration) });
       },
       seen: (peer, write) => {
         if (write.op !== "remove" && write.row.newest !== undefined) record(peer, write.row.newest.header);

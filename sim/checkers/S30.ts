@@ -6,6 +6,11 @@ import { Violation } from "../Violation.ts";
 
 export const S30 = (ghost: Ghost, oracle: Oracle): Checker => ({
   id: "S30",
+  written: {
+    restore: ({ slot, store }, write) => {
+      if (write.op !== "remove") oracle.restored(slot, write.row.restoration.incarnation, store);
+    },
+  },
   flushed: ({ slot, honest }, writes) => {
     const { membership } = ghost;
     if (!honest || membership === undefined) return;

@@ -4,6 +4,7 @@ import type { Write } from "../../core/Tables.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import { type Ghost, maskOf } from "../Ghost.ts";
 import { type BatchHeader, batchHash } from "../../core/protocol/Statement.ts";
+import { FIRST_INCARNATION } from "../../core/Turn.ts";
 import { Violation } from "../Violation.ts";
 
 const isSame = ({ crypto }: Ghost, left: BatchHeader, right: BatchHeader): boolean =>
@@ -34,9 +35,16 @@ export const S31 = (ghost: Ghost): Checker => {
       },
       seen: ({ slot, honest }, write) => {
         if (!honest || write.op === "remove") return;
-        const { peerId, newest } = write.row;
+        const { peerId, incarnation, newest, restored } = write.row;
         if (ghost.isLying(peerId)) return;
-        const real = newest && ghost.batch(peerId, newest.header.batchNo);
+        const life = restored && ghost.lifeOf(peerId, incarnation);
+        if (incarnation !== FIRST_INCARNATION && (life === undefined || life !== restored?.restoration.recoveryId))
+          throw new Violation(
+            "S31",
+            `peer ${slot} recorded incarnation ${incarnation} of peer ${peerId}`,
+            `peer ${peerId} never announced that`,
+          );
+        const real = newest && ghost.batch(peerId, newest.header.incarnation, newest.header.batchNo);
         const isReal = newest === undefined || (real !== undefined && isSame(ghost, newest.header, real));
         if (!isReal)
           throw new Violation(

@@ -1,5 +1,5 @@
 /** S32: every applied proposal leaves exactly one audit row at every member that applied it, in an unbroken chain. */
-import { rowCodec, type Rows, type Write } from "../../core/Tables.ts";
+import { rowCodec, type Rows, SELF, type Write } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
@@ -31,6 +31,11 @@ export const S32 = (ghost: Ghost): Checker => {
   return {
     id: "S32",
     written: {
+      // A restored peer goes on with the chain that was on its disk.
+      restore: ({ slot, store }, write) => {
+        const counters = write.op === "remove" ? undefined : store.get("counters", SELF);
+        if (counters !== undefined) last.set(slot, { seq: counters.auditSeq, hash: counters.auditHash });
+      },
       certificates: ({ slot, honest }, { op, key }, writes) => {
         if (!honest || op !== "insert") return;
         const rows = auditRowsOf(writes, key);

@@ -12,13 +12,13 @@ export const S4 = (ghost: Ghost): Checker => {
   const assertOneEnd = (id: Digest): void => {
     const facts = ghost.proposals.get(id);
     if (facts === undefined || !ghost.isAtomic) return;
-    const applied = facts.applied & ~ghost.lying;
+    const applied = facts.applied & ~ghost.lying & ~ghost.away;
     if (applied === 0) return;
     const abortedAt = aborted.get(id);
     if (abortedAt !== undefined)
       throw new Violation("S4", `peer ${firstOf(applied)} applied proposal ${id}`, `peer ${abortedAt} aborted it`);
     // Who lies, or came back on an old disk, may have refused and signed a receipt, and is found out by that.
-    const refusals = facts.refusals & ~ghost.forgetful & ~ghost.lying;
+    const refusals = facts.barring & ~ghost.forgetful & ~ghost.lying;
     if (refusals !== 0)
       throw new Violation(
         "S4",

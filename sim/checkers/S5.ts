@@ -1,32 +1,57 @@
-/** S5: what is aborted anywhere has a durable abort vote of every member, and no honest peer ever applies it. */
+/**
+ * S5: what is aborted anywhere has a durable abort vote of every member, in the life that is on record for it there,
+ * and no honest peer ever applies it.
+ */
 import type { Digest } from "../../core/Digest.ts";
-import type { Checker } from "../Checker.ts";
+import type { SignedStatement } from "../../core/protocol/Statement.ts";
+import { numberKey } from "../../core/Tables.ts";
+import { FIRST_INCARNATION } from "../../core/Turn.ts";
+import type { Checker, Watched } from "../Checker.ts";
 import { type Ghost, slotsOf } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
 export const S5 = (ghost: Ghost): Checker => {
-  const assertMayEnd = (slot: number, id: Digest): void => {
+  /** What came to its end at a peer before: an acknowledgement made again later is no second end. */
+  const ended = new Set<string>();
+
+  const assertMayEnd = ({ slot, store }: Watched, id: Digest, ack: SignedStatement | undefined): void => {
     const facts = ghost.proposals.get(id);
     if (facts === undefined)
       throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, "no peer ever prepared or refused it");
+    const lifeOf = (voter: number): number =>
+      voter === slot
+        ? (ack?.header.incarnation ?? FIRST_INCARNATION)
+        : (store.get("seen", numberKey(voter))?.incarnation ?? FIRST_INCARNATION);
     // An acknowledgement of the abort is a vote for it; a pledge made in the same transaction is not seen beside it.
     // Who lies may have sent a vote and not kept it.
-    const [silent] = slotsOf(ghost.everyone & ~(facts.refusals | facts.pledges | facts.aborted | ghost.lying));
+    const silent = slotsOf(ghost.everyone & ~ghost.lying).find(
+      (voter) => facts.endVotes.get(voter)?.has(lifeOf(voter)) !== true,
+    );
     if (silent !== undefined)
-      throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, `peer ${silent} never voted for its end`);
-    const [applier] = slotsOf(facts.applied & ~ghost.lying);
+      throw new Violation(
+        "S5",
+        `peer ${slot} aborted proposal ${id}`,
+        `peer ${silent} never voted for its end in its life ${lifeOf(silent)}`,
+      );
+    const [applier] = slotsOf(facts.applied & ~ghost.lying & ~ghost.away);
     if (applier !== undefined && ghost.isAtomic)
       throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, `peer ${applier} applied it`);
   };
+
+  const end = (peer: Watched, id: Digest, ack: SignedStatement | undefined): void => {
+    const name = `${peer.slot} ${id}`;
+    if (peer.honest && !ended.has(name)) assertMayEnd(peer, id, ack);
+    ended.add(name);
+  };
+
   return {
     id: "S5",
     written: {
-      slots: ({ slot, honest }, write) => {
-        if (honest && write.op !== "remove" && write.row.outcome === "ABORTED")
-          assertMayEnd(slot, write.row.proposalId);
+      slots: (peer, write) => {
+        if (write.op !== "remove" && write.row.outcome === "ABORTED") end(peer, write.row.proposalId, write.row.ack);
       },
-      strays: ({ slot, honest }, { op, key }) => {
-        if (honest && op !== "remove") assertMayEnd(slot, key as Digest);
+      strays: (peer, write) => {
+        if (write.op !== "remove") end(peer, write.key as Digest, write.row.ack);
       },
     },
   };

@@ -20,6 +20,8 @@ export const S6 = (ghost: Ghost): Checker => {
   return {
     id: "S6",
     written: {
+      // What the old life signed binds it no more.
+      restore: ({ slot }) => signed[slot]?.clear(),
       preparations: ({ slot, honest }, write) => {
         if (honest && write.op !== "remove")
           bind(signed[slot], write.row.proposal.seq, write.key as Digest, `peer ${slot} signed a RECEIPT for`);

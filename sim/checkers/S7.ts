@@ -5,8 +5,8 @@ import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
 interface Claims {
-  /** Owner id to the number of peers that hold it reserved; committed claims never go away. */
-  readonly reserved: Map<string, number>;
+  /** Owner id to the peers that hold it reserved; committed claims never go away. */
+  readonly reserved: Map<string, Set<number>>;
   committed: string | undefined;
 }
 
@@ -40,6 +40,12 @@ export const S7 = (ghost: Ghost): Checker => {
   return {
     id: "S7",
     written: {
+      // Whatever the old life had reserved, it does so no more, whether its row was still there or not.
+      restore: ({ slot }) => {
+        for (const { reserved } of keys.values())
+          for (const [owner, holders] of reserved)
+            if (holders.delete(slot) && holders.size === 0) reserved.delete(owner);
+      },
       preparations: ({ slot, honest }, write) => {
         // A pledge replaces a preparation's row and changes nothing about what is claimed.
         if (!honest || write.op === "replace") return;
@@ -48,8 +54,10 @@ export const S7 = (ghost: Ghost): Checker => {
         if (proposal === undefined) return;
         const { id, keyIdentity } = proposal.effects;
         const claims = claimsOf(keyIdentity);
-        const count = (claims.reserved.get(id) ?? 0) + (write.op === "remove" ? -1 : 1);
-        if (count > 0) claims.reserved.set(id, count);
+        const holders = claims.reserved.get(id) ?? new Set();
+        if (write.op === "remove") holders.delete(slot);
+        else holders.add(slot);
+        if (holders.size > 0) claims.reserved.set(id, holders);
         else claims.reserved.delete(id);
         if (write.op !== "remove") assertOne(keyIdentity, claims, id, `peer ${slot} reserved`);
       },
