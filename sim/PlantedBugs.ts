@@ -355,6 +355,13 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({ read: () => undefined }),
   },
   {
+    name: "recovered-by-declaration",
+    changes: "a restored peer counts as recovered as soon as it is declared, with what is on its old disk",
+    finds: "S26",
+    schedule: "rollback-declared",
+    tampering: rows("restore", (row) => ({ ...row, recovering: false })),
+  },
+  {
     name: "damage-ignored",
     changes: "a peer that finds its rows damaged goes on as if they were whole",
     finds: "S28",

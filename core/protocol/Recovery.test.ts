@@ -296,6 +296,38 @@ describe("what was undecided when a member was restored", () => {
     expectWhole(cluster, 0);
   });
 
+  it("holds no slot for what the old disk had bound and no helper has decided, also after a restart in between", () => {
+    const cluster = founded();
+    cluster.judge = (peerId) => (peerId === 2 ? { _tag: "Refused", reason: "test" } : actor);
+    cluster.tamper = (_from, _to, message) => (message._tag === "AbortRequest" ? undefined : message);
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    expect([stateOf(cluster, 2).refused.size, stateOf(cluster, 3).preparations.size]).toEqual([1, 1]);
+    // Peer 2 stays undecided, and is the one to offer: what peer 1 offers is spoilt.
+    let isOffering = false;
+    cluster.tamper = (from, to, message) => {
+      const isVote = message._tag === "AbortRequest" || message._tag === "Votes";
+      if (isVote && (from === 2 || to === 2)) return undefined;
+      if (message._tag !== "SnapshotOffer") return message;
+      return isOffering && from === 1
+        ? { ...message, cutoff: { ...message.cutoff, root: message.nonce } }
+        : isOffering
+          ? message
+          : undefined;
+    };
+    declare(cluster, 3);
+    cluster.pass(4_000);
+    expect(stateOf(cluster, 3).refused.size).toBe(1);
+    cluster.peers.get(3)?.stop();
+    cluster.start(3);
+    isOffering = true;
+    cluster.pass(3_000);
+    expect(stateOf(cluster, 3).recovery).toBeUndefined();
+    cluster.tamper = whole;
+    cluster.pass(10_000);
+    expectWhole(cluster, 0);
+  });
+
   it("takes an acknowledgement of the old life back, so that nobody is told of a success that was lost", () => {
     const cluster = founded();
     cluster.tamper = (from, _to, message) => (from === 3 && message._tag === "CommitAcks" ? undefined : message);

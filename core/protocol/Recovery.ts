@@ -304,7 +304,10 @@ const finish = (turn: Turn, registry: PeerState["registry"]): void => {
   turn.state.registry = registry;
   turn.state.recovery = undefined;
   turn.state.highProof = highProofOf(view, turn.membership, highSeq);
-  for (const { id, proposal } of refused.values()) if (isDecided(turn, id, proposal)) forgetRefusal(turn, id);
+  for (const each of refused.values())
+    if (isDecided(turn, each.id, each.proposal)) forgetRefusal(turn, each.id);
+    // What its old disk had bound was taken away with everything that is not final.
+    else if (each.bindsSlot) turn.edit("refused").set(each.id, { ...each, bindsSlot: false });
   takeUp(turn);
 };
 

@@ -87,8 +87,12 @@ const restore = Command.make("restore", { service: serviceOptions, json: jsonOpt
     const { state } = yield* readRestoreAnswer(body);
     yield* printLines(
       state === "SEALED"
-        ? ["The restore is declared. It begins when the peer is unsealed; if it is restarted before that, declare it again."]
-        : ["The restore has begun. `custody status` shows under `recovering` what it waits for; changes wait for its end."],
+        ? [
+            "The restore is declared. It begins when the peer is unsealed; if it is restarted before that, declare it again.",
+          ]
+        : [
+            "The restore has begun. `custody status` shows under `recovering` what it waits for; changes wait for its end.",
+          ],
     );
   }).pipe(Effect.scoped),
 ).pipe(
