@@ -1,0 +1,56 @@
+/** The commands that replay and shrink, as a person runs them. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { MOST_FAILURE_LINES } from "../sim/Story.ts";
+import { runCustody } from "./cli/CustodyProcess.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "custody-tapes-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const failing = ["--schedule", "calm", "--peers", "3", "--crypto", "fast", "--bug", "lost-acknowledgements"];
+
+it("shrinks a seed to a tape, replays it, stops at an event and shows a peer there", async () => {
+  const tape = join(folder, "smallest.json");
+  const shrunk = await runCustody(["sim", "shrink", "1", ...failing, "--steps", "1200", "--out", tape]);
+  expect(shrunk).toMatchObject({ code: 1, stderr: "" });
+  const lines = shrunk.stdout.trimEnd().split("\n");
+  expect(lines.length).toBeLessThanOrEqual(MOST_FAILURE_LINES);
+  expect(lines[0]).toContain("breaks S23");
+  expect(shrunk.stdout).toContain(`custody sim replay ${tape}`);
+  const replayed = await runCustody(["sim", "replay", tape, "--json"]);
+  expect(replayed.code).toBe(1);
+  expect(JSON.parse(replayed.stdout)).toMatchObject({ stopped: false, violation: { id: "S23" } });
+  const stopped = await runCustody([
+    "sim",
+    "replay",
+    tape,
+    "--until",
+    "20",
+    "--show",
+    "state",
+    "--peer",
+    "2",
+    "--json",
+  ]);
+  expect(stopped.code).toBe(0);
+  expect(JSON.parse(stopped.stdout)).toMatchObject({ stopped: true, peers: [{ peer: 2, process: 1 }] });
+});
+
+it("writes the tape of what a hunt found, and says what it cannot read", async () => {
+  const found = await runCustody(["sim", "run", "--seed", "1", ...failing, "--no-shrink", "--tapes", folder, "--json"]);
+  expect(found.code).toBe(1);
+  const file = join(folder, "S23-calm-1.json");
+  expect(JSON.parse(found.stdout)).toMatchObject({ violation: { id: "S23" }, tapes: [{ seed: 1, file }] });
+  writeFileSync(file, readFileSync(file, "utf8").replace('"kind": "full"', '"kind": "whole"'));
+  const refused = await runCustody(["sim", "replay", file]);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain('field "kind"');
+  const both = await runCustody(["sim", "replay", file, "--peers", "3"]);
+  expect(both.code).toBe(2);
+  expect(both.stderr).toContain("belong to a seed");
+});
