@@ -1,6 +1,7 @@
 /** Runs to an event, and what the peers were then. */
 import type { PeerState } from "../core/PeerState.ts";
 import type { Observed, Observer } from "./Observer.ts";
+import { redactionOf, textWithoutTokens } from "./Redaction.ts";
 import { silent } from "./Silent.ts";
 
 /** Ends a run from inside: it came to the event that was asked for. */
@@ -56,7 +57,7 @@ export class Until {
 
 const MOST_DEPTH = 12;
 
-/** A value of the core as JSON has it: maps are objects, sets are lists, bytes are hexadecimal. */
+/** A value of the core as JSON has it: maps are objects, sets are lists, bytes are hexadecimal, secrets are named only. */
 export const plainOf = (value: unknown, depth = 0): unknown => {
   if (depth > MOST_DEPTH || typeof value === "function") return undefined;
   if (value instanceof Uint8Array) return [...value].map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -65,6 +66,8 @@ export const plainOf = (value: unknown, depth = 0): unknown => {
   if (value instanceof Set) return [...value].map((each) => plainOf(each, depth + 1));
   if (Array.isArray(value)) return value.map((each) => plainOf(each, depth + 1));
   if (typeof value === "object" && value !== null)
-    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plainOf(each, depth + 1)]));
-  return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [name, redactionOf(name) ?? plainOf(each, depth + 1)]),
+    );
+  return typeof value === "string" ? textWithoutTokens(value) : value;
 };

@@ -3,23 +3,12 @@
  * without secrets: no bearer token and no key material gets in (S29).
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { TOKEN_MARK } from "../checkers/S29.ts";
+import { redactionOf, textWithoutTokens } from "../Redaction.ts";
 import type { PoolEntry } from "./PictureData.ts";
 
 const LIST = -1;
 /** Longer byte strings are cut. */
 const SHOWN_BYTES = 64;
-
-/** Fields that are secret whatever is in them, and what is written in their place. */
-const secrets: ReadonlyMap<string, string> = new Map([
-  ["token", "(a bearer token, never shown)"],
-  ["vault", "(encrypted keys, never shown)"],
-  ["blob", "(encrypted keys, never shown)"],
-  ["bootstrapSecret", "(a secret, never shown)"],
-]);
-
-const textWithoutTokens = (text: string): string =>
-  text.includes(TOKEN_MARK) ? "(it holds a bearer token, never shown)" : text;
 
 /** Request bodies are JSON, and readable as they are; everything else is not. */
 const isText = (bytes: Uint8Array): boolean => bytes.length > 0 && bytes.every((byte) => byte >= 0x20 && byte < 0x7f);
@@ -61,7 +50,7 @@ export class Pool {
   }
 
   #field(name: string, value: unknown): readonly [string, number] {
-    return [textWithoutTokens(name), this.add(secrets.get(name) ?? value)];
+    return [textWithoutTokens(name), this.add(redactionOf(name) ?? value)];
   }
 
   #shape(names: ReadonlyArray<string>): number {
