@@ -60,8 +60,11 @@ export class Witness {
     this.#keys.set(approver.ref, { key, id: approver.id });
   }
 
-  /** Whoever asked has gone away. */
-  forgot(name: OperationId): void {
+  /** Whoever asked has gone away, or was answered by somebody who may lie about anything but what the approver is called. */
+  forgot(name: OperationId, answer?: Answer): void {
+    const key = this.#under.get(name);
+    if (key !== undefined && answer !== undefined && "approver" in answer)
+      this.#keys.set(answer.approver.ref, { key, id: answer.approver.id });
     this.#under.delete(name);
     this.#history.forgot(name);
   }

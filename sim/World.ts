@@ -486,7 +486,7 @@ export class World {
     this.marks.add(answer._tag === "Registered" ? `answered ${answer.created ? 201 : 200}` : `answered ${detail}`);
     if (requestId.startsWith("init-") && answer._tag === "Initialized") this.#unsealSoon(peer);
     const told = this.#tampering.told?.(this, requestId, answer) ?? answer;
-    if (this.ghost.isLying(peer.slot)) this.#witness.forgot(requestId);
+    if (this.ghost.isLying(peer.slot)) this.#witness.forgot(requestId, told);
     else this.#witness.answered(requestId, this.now, told, this.peer(this.writerSlot).honest);
     this.callers.answered(requestId, told);
   }
