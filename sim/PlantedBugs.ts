@@ -6,10 +6,19 @@
 import type { Answer } from "../core/Action.ts";
 import type { Digest } from "../core/Digest.ts";
 import type { ActorCheck } from "../core/Event.ts";
+import { type Proposal, proposalId } from "../core/protocol/Proposal.ts";
+import {
+  BATCH_TAG,
+  batchHeaderCodec,
+  batchTree,
+  type SignedStatement,
+  type Statement,
+} from "../core/protocol/Statement.ts";
 import { approverRow } from "../core/registry/ApproverRow.ts";
 import { type Rows, slotKey, type TableName, type Write } from "../core/Tables.ts";
 import { TOKEN_MARK } from "./checkers/S29.ts";
 import type { RunOptions, ScheduleName } from "./Schedules.ts";
+import type { SimPeer } from "./SimPeer.ts";
 import type { Tampering, World } from "./World.ts";
 
 export interface PlantedBug {
@@ -111,6 +120,28 @@ const everybodyWins = (world: World, answer: Answer): Answer => {
 
 const dropLock = (locks: ReadonlyMap<string, Digest>): void => {
   for (const lock of locks.keys()) if (locks instanceof Map) return void locks.delete(lock);
+};
+
+/** What lets a member that has pledged go on, as if every other member had said it. */
+const inventedAcks = (world: World, peer: SimPeer, proposal: Proposal): ReadonlyArray<SignedStatement> => {
+  const { crypto } = world.cryptography;
+  const { epoch, seq, topologyDigest } = proposal;
+  const statement: Statement = {
+    kind: "COMMIT_ACK",
+    proposalId: proposalId(crypto, proposal),
+    epoch,
+    seq,
+    topologyDigest,
+    detail: "",
+  };
+  const { root, proofs } = batchTree(crypto, [statement]);
+  return world.peers.flatMap((other) => {
+    const newest = other === peer ? undefined : world.ghost.lastBatch(other.slot);
+    if (newest === undefined) return [];
+    const header = { ...newest, size: 1, root };
+    const signature = other.keys.identity.sign(BATCH_TAG, batchHeaderCodec, header);
+    return [{ statement, index: 0, proof: proofs[0] ?? [], header, signature }];
+  });
 };
 
 export const plantedBugs: ReadonlyArray<PlantedBug> = [
@@ -498,6 +529,25 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
     changes: "a read shows an approver with metadata that it never had",
     finds: "H1",
     tampering: () => ({ shown: (found) => found && { ...found, metadata: [["team", "of yesterday"]] } }),
+  },
+  {
+    name: "forgotten-strays",
+    changes: "a member that aborts a proposal whose slot is bound to another one does not remember that it did",
+    finds: "S23",
+    schedule: "equivocating-writer",
+    tampering: without((write) => write.table === "strays"),
+  },
+  {
+    name: "hasty-release",
+    changes: "a member that has pledged applies a certificate without the acknowledgement of a third member",
+    finds: "S4",
+    schedule: "late-certificate-vs-settlement",
+    tampering: () => ({
+      delivered: (world, peer, message) =>
+        message._tag !== "Commit"
+          ? message
+          : { ...message, acks: message.certificates.flatMap(({ proposal }) => inventedAcks(world, peer, proposal)) },
+    }),
   },
 ];
 

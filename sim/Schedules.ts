@@ -283,6 +283,16 @@ const schedules = {
     }),
     nemeses: () => [betray("equivocating refuser")],
   },
+  // The writer itself contradicts itself: it has all receipts, shows a refusal, and delivers what it kept back later.
+  "late-certificate-vs-settlement": {
+    plan: () => ({ faults: weights("slow link", "one-way cut") }),
+    nemeses: () => [betray("equivocating refuser", 1)],
+  },
+  // Nobody knows who settles: the writer is cut off, and the others are slow to hear of each other.
+  "two-initiators": {
+    plan: () => ({ faults: weights("slow link", "one-way cut"), faultMicros: 400_000 }),
+    nemeses: () => [moments.isolateWriterAfterPrepare(), moments.isolateOnePreparer()],
+  },
   "silent-preparer": { plan: () => ({ faults: weights("silent member", "pause") }) },
   "rollback-declared": {
     plan: (choices: Choices) => ({
@@ -353,6 +363,8 @@ const CLUSTERS_ONLY: ReadonlySet<ScheduleName> = new Set([
   "equivocating-writer",
   "lying-writer",
   "equivocating-refuser",
+  "late-certificate-vs-settlement",
+  "two-initiators",
   "silent-preparer",
 ]);
 
