@@ -18,6 +18,7 @@ import { approverRow } from "../core/registry/ApproverRow.ts";
 import { type Rows, slotKey, type TableName, type Write } from "../core/Tables.ts";
 import { TOKEN_MARK } from "./checkers/S29.ts";
 import type { RunOptions, ScheduleName } from "./Schedules.ts";
+import { FIRST_INCARNATION } from "../core/Turn.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { Tampering, World } from "./World.ts";
 
@@ -136,7 +137,7 @@ const inventedAcks = (world: World, peer: SimPeer, proposal: Proposal): Readonly
   };
   const { root, proofs } = batchTree(crypto, [statement]);
   return world.peers.flatMap((other) => {
-    const newest = other === peer ? undefined : world.ghost.lastBatch(other.slot);
+    const newest = other === peer ? undefined : world.ghost.lastBatch(other.slot, FIRST_INCARNATION);
     if (newest === undefined) return [];
     const header = { ...newest, size: 1, root };
     const signature = other.keys.identity.sign(BATCH_TAG, batchHeaderCodec, header);
@@ -533,7 +534,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "forgotten-strays",
     changes: "a member that aborts a proposal whose slot is bound to another one does not remember that it did",
-    finds: "S23",
+    finds: "S5",
     schedule: "equivocating-writer",
     tampering: without((write) => write.table === "strays"),
   },
