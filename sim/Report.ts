@@ -47,6 +47,17 @@ export const reportOf = (
   ].join(""),
 });
 
+/** What a hunt came to, as far as it can be added up. */
+export interface HuntSums {
+  readonly seeds: number;
+  readonly realSeeds: number;
+  readonly events: number;
+  readonly faults: Iterable<readonly [string, number]>;
+  readonly marks: Iterable<readonly [string, number]>;
+  readonly failures: ReadonlyArray<RunReport>;
+  readonly hashSums: readonly [number, number];
+}
+
 /** The sum of many runs. */
 export class HuntReport {
   readonly faults = new Census();
@@ -55,7 +66,7 @@ export class HuntReport {
   seeds = 0;
   realSeeds = 0;
   events = 0;
-  /** Order must not matter: runs of several threads come in as they end. */
+  /** Order must not matter: runs of several processes come in as they end, and hunts of several machines are added up. */
   #first = 0;
   #second = 0;
   readonly #mixer = new Mixer();
@@ -71,6 +82,23 @@ export class HuntReport {
     this.#mixer.text(run.hash);
     this.#first = (this.#first + this.#mixer.first) | 0;
     this.#second = (this.#second + this.#mixer.second) | 0;
+  }
+
+  /** Adds what another hunt did. */
+  addAll(other: HuntSums): void {
+    this.seeds += other.seeds;
+    this.realSeeds += other.realSeeds;
+    this.events += other.events;
+    this.faults.addAll(other.faults);
+    this.marks.addAll(other.marks);
+    this.failures.push(...other.failures);
+    this.#first = (this.#first + other.hashSums[0]) | 0;
+    this.#second = (this.#second + other.hashSums[1]) | 0;
+  }
+
+  /** What the hash is made of: two sums over the runs, each of 32 bits. */
+  get hashSums(): readonly [number, number] {
+    return [this.#first, this.#second];
   }
 
   /** 16 hexadecimal characters over the hashes of all runs; equal for equal sets of seeds. */

@@ -2,7 +2,7 @@
 import type { Mode } from "../Plan.ts";
 import { plantedBugNamed } from "../PlantedBugs.ts";
 import { reportOf, type RunReport } from "../Report.ts";
-import type { ScheduleName } from "../Schedules.ts";
+import { DEFAULT_SCHEDULE, type ScheduleName } from "../Schedules.ts";
 import { runSeed } from "../Simulation.ts";
 
 /** What every run of a hunt has in common. */
@@ -21,3 +21,11 @@ export const runOf = (seed: number, options: HuntOptions, line?: (line: string) 
   const tampering = options.bug === undefined ? undefined : plantedBugNamed(options.bug)?.tampering();
   return reportOf(runSeed({ seed, ...options }, { tampering, line }), options);
 };
+
+/** Whether nothing was told that keeps a hunt from places where the default mix gets to. */
+export const isDefaultMix = ({ schedule, peers, mode, steps, bug }: HuntOptions): boolean =>
+  (schedule ?? DEFAULT_SCHEDULE) === DEFAULT_SCHEDULE &&
+  (mode ?? "within") === "within" &&
+  peers === undefined &&
+  steps === undefined &&
+  bug === undefined;

@@ -3,14 +3,17 @@ import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Option } from "effect";
 import { MOST_PEERS } from "../Ghost.ts";
+import { type HuntFile, optionsOf } from "../HuntFile.ts";
 import { modes } from "../Plan.ts";
 import { countLines, failureLines, type HuntReport, type RunReport } from "../Report.ts";
 import { DEFAULT_SCHEDULE, scheduleNames } from "../Schedules.ts";
 import { type Coverage, coverageOf, ENOUGH_SEEDS, sometimes } from "../Sometimes.ts";
 import { parseDuration, parseSeeds, type SeedRange } from "../Seeds.ts";
+import { parseShard, shardOf } from "../Shard.ts";
 import { hunt } from "./Hunt.ts";
 import { exploreCommand } from "./exploreCommand.ts";
-import { type HuntOptions, runOf } from "./HuntRun.ts";
+import { type HuntOptions, isDefaultMix, runOf } from "./HuntRun.ts";
+import { mergeCommand } from "./mergeCommand.ts";
 import { Progress } from "./Progress.ts";
 import { replayCommand } from "./replayCommand.ts";
 import { bugOption } from "./RunSource.ts";
@@ -18,6 +21,7 @@ import { keepFailures, type KeptOfHunt, TAPES_FOLDER } from "./Shrinking.ts";
 import { showCommand } from "./showCommand.ts";
 import { shrinkCommand } from "./shrinkCommand.ts";
 
+import { sourceCommit } from "./SourceCommit.ts";
 import { between, endAsFailed, misused, parsed, write } from "./Terminal.ts";
 
 const MOST_STEPS = 1_000_000_000;
@@ -29,6 +33,11 @@ const options = {
   seeds: Options.text("seeds").pipe(
     Options.withPseudoName("FIRST..LAST"),
     Options.withDescription("Run all seeds of a range, such as 1..10000."),
+    Options.optional,
+  ),
+  shard: Options.text("shard").pipe(
+    Options.withPseudoName("I/N"),
+    Options.withDescription("Run only part I of the seeds, cut into N parts; `custody sim merge` adds the parts up."),
     Options.optional,
   ),
   schedule: Options.choice("schedule", scheduleNames).pipe(
@@ -100,12 +109,26 @@ const runOne = (seed: number, given: HuntOptions, { trace, ...keeping }: Keeping
     yield* endAsFailed;
   });
 
-const huntJson = (report: HuntReport, millis: number, kept: ReadonlyArray<KeptOfHunt>, coverage: Coverage) => ({
+/** What `custody sim merge` reads again. */
+const huntJson = (
+  { first, last }: SeedRange,
+  given: HuntOptions,
+  report: HuntReport,
+  millis: number,
+  kept: ReadonlyArray<KeptOfHunt>,
+  coverage: Coverage,
+): HuntFile => ({
+  version: 1,
+  commit: sourceCommit(),
+  options: optionsOf(given),
+  first,
+  last,
   seeds: report.seeds,
   realSeeds: report.realSeeds,
   events: report.events,
   millis: Math.round(millis),
   hash: report.hash,
+  hashSums: report.hashSums,
   faults: Object.fromEntries(report.faults.entries()),
   marks: Object.fromEntries(report.marks.entries()),
   sometimes: { points: sometimes.length, missing: coverage.missing.map(({ name }) => name), isRed: coverage.isRed },
@@ -134,14 +157,6 @@ interface HuntGiven extends Keeping {
   readonly millis: number | undefined;
 }
 
-/** Whether nothing was told that keeps a hunt from places where the default mix gets to. */
-const isDefaultMix = ({ schedule, peers, mode, steps, bug }: HuntOptions): boolean =>
-  (schedule ?? DEFAULT_SCHEDULE) === DEFAULT_SCHEDULE &&
-  (mode ?? "within") === "within" &&
-  peers === undefined &&
-  steps === undefined &&
-  bug === undefined;
-
 const runMany = (seeds: SeedRange, given: HuntOptions, { jobs, millis, requiresAll, ...keeping }: HuntGiven) =>
   Effect.gen(function* () {
     const progress = new Progress(seeds.last - seeds.first + 1);
@@ -158,7 +173,7 @@ const runMany = (seeds: SeedRange, given: HuntOptions, { jobs, millis, requiresA
     );
     yield* write(
       keeping.json
-        ? [JSON.stringify(huntJson(report, took, kept, coverage))]
+        ? [JSON.stringify(huntJson(seeds, given, report, took, kept, coverage))]
         : huntLines(report, progress, kept, coverage),
     );
     if (report.failures.length > 0 || coverage.isRed) yield* endAsFailed;
@@ -167,9 +182,25 @@ const runMany = (seeds: SeedRange, given: HuntOptions, { jobs, millis, requiresA
 const run = Command.make(
   "run",
   options,
-  ({ seed, seeds, schedule, peers, mode, steps, crypto, jobs, time, bug, trace, sometimes: demanded, ...keeping }) =>
+  ({
+    seed,
+    seeds,
+    shard,
+    schedule,
+    peers,
+    mode,
+    steps,
+    crypto,
+    jobs,
+    time,
+    bug,
+    trace,
+    sometimes: demanded,
+    ...keeping
+  }) =>
     Effect.gen(function* () {
-      const range = yield* parsed(seeds, parseSeeds);
+      const whole = yield* parsed(seeds, parseSeeds);
+      const part = yield* parsed(shard, parseShard);
       const millis = yield* parsed(time, parseDuration);
       const given: HuntOptions = {
         schedule: Option.getOrUndefined(schedule),
@@ -179,25 +210,28 @@ const run = Command.make(
         real: Option.getOrUndefined(Option.map(crypto, (kind) => kind === "real")),
         bug: Option.getOrUndefined(bug),
       };
-      if (Option.isSome(seed) === (range !== undefined))
+      if (Option.isSome(seed) === (whole !== undefined))
         return yield* misused("Give one of --seed 42 and --seeds 1..10000.");
       if (Option.isSome(seed)) {
-        if (millis !== undefined || Option.isSome(jobs)) return yield* misused("--jobs and --time belong to --seeds.");
+        if (millis !== undefined || part !== undefined || Option.isSome(jobs))
+          return yield* misused("--jobs, --shard and --time belong to --seeds.");
         return yield* runOne(seed.value, given, { ...keeping, trace });
       }
       if (trace) return yield* misused("--trace belongs to --seed.");
-      if (range !== undefined)
-        yield* runMany(range, given, {
-          ...keeping,
-          jobs: Option.getOrElse(jobs, () => DEFAULT_JOBS),
-          millis,
-          requiresAll: Option.contains(demanded, "require"),
-        });
+      if (whole === undefined) return;
+      const range = part === undefined ? whole : shardOf(whole, part);
+      if (range === undefined) return yield* misused("--shard has no seeds: there are fewer seeds than parts.");
+      yield* runMany(range, given, {
+        ...keeping,
+        jobs: Option.getOrElse(jobs, () => DEFAULT_JOBS),
+        millis,
+        requiresAll: Option.contains(demanded, "require"),
+      });
     }),
 ).pipe(Command.withDescription("Run the peers in a simulated world, reproducibly, with every invariant checked."));
 
 /** The command `sim`. Ends with 0 when nothing was violated, 1 when something was, 2 on wrong usage. */
 export const sim = Command.make("sim").pipe(
   Command.withDescription("The seeded simulator."),
-  Command.withSubcommands([run, replayCommand, shrinkCommand, showCommand, exploreCommand]),
+  Command.withSubcommands([run, replayCommand, shrinkCommand, mergeCommand, showCommand, exploreCommand]),
 );
