@@ -128,7 +128,7 @@ const deliver = (turn: Turn, { from, message, actors }: Extract<Event, { readonl
     case "SettleQuery":
       return onSettleQuery(turn, from, message);
     case "SettleAnswer":
-      return onSettleAnswer(turn, message);
+      return onSettleAnswer(turn, from, message);
     case "AbortRequest":
       return onAbortRequest(turn, from, message);
     case "SnapshotRequest":

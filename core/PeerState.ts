@@ -9,7 +9,7 @@ import type { TimerName } from "./Event.ts";
 import type { Certificate } from "./protocol/Certificate.ts";
 import type { Forward } from "./protocol/Forward.ts";
 import type { GenesisCard } from "./protocol/GenesisCard.ts";
-import type { Ready, Seen } from "./protocol/Message.ts";
+import type { Ready, Seen, SettleItem } from "./protocol/Message.ts";
 import type { Actor, Proposal } from "./protocol/Proposal.ts";
 import type { SignedRestoration } from "./protocol/Restoration.ts";
 import type { SignedStatement } from "./protocol/Statement.ts";
@@ -172,6 +172,13 @@ export interface Transfer {
   readonly askedAt: number;
 }
 
+/** What all others are asked about before a restored peer refuses it. */
+export interface Inquiry {
+  readonly item: SettleItem;
+  /** Members that have not said yet that they have not applied it. */
+  readonly silent: ReadonlySet<PeerId>;
+}
+
 /** A declared restore under way: this peer votes for nothing new and shows nothing of its registry. */
 export interface Recovery {
   /** Of the round in which all members are asked what they have; undefined between rounds. */
@@ -180,7 +187,8 @@ export interface Recovery {
   readonly startedAt: number;
   readonly answers: ReadonlyMap<PeerId, Ready>;
   readonly transfer: Transfer | undefined;
-  /** Somebody has this incarnation, or a higher one, on record from another restore of this peer. */
+  readonly inquiries: ReadonlyMap<Digest, Inquiry>;
+  /** Another life of this peer has this incarnation, or a higher one: somebody has it on record, or shows what it signed. */
   readonly outbid: number | undefined;
   /** Members that offered what does not hold. */
   readonly distrusted: ReadonlySet<PeerId>;

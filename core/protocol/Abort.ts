@@ -16,6 +16,7 @@ import type { Turn } from "../Turn.ts";
 import { type Certificate, isReceiptFor } from "./Certificate.ts";
 import { stableSeq } from "./Delivery.ts";
 import { type Decision, decisionOf } from "./Decision.ts";
+import { inquire } from "./Inquiry.ts";
 import type { AbortItem, MessageOf, SettleItem } from "./Message.ts";
 import { release, resolveDelay } from "./Preparations.ts";
 import { proposalId } from "./Proposal.ts";
@@ -312,19 +313,19 @@ export const onAbortRequest = (turn: Turn, from: PeerId, { items }: MessageOf<"A
   if (quarantineIfForgotten(turn, [...votes, ...shown.map((item) => item.receipt)])) return;
   const decided = new Map<Digest, Decision>();
   const refusing: Array<Refusing> = [];
+  const unknown: Array<readonly [Digest, SettleItem]> = [];
   for (const [id, item] of asked) {
     if (turn.state.preparations.has(id) || turn.state.refused.has(id)) continue;
     // What the disk of a restored peer says of outcomes counts only once it is that of the others.
     const decision = isRecovering ? undefined : decisionOf(view, id, item.proposal);
     if (decision !== undefined) decided.set(id, decision);
-    else if (
-      isRecovering ||
-      item.votes.some((vote) => isRefusal(vote) && isAbortVote(turn, id, item.proposal.seq, vote))
-    ) {
+    else if (isRecovering) unknown.push([id, item]);
+    else if (item.votes.some((vote) => isRefusal(vote) && isAbortVote(turn, id, item.proposal.seq, vote))) {
       const refusal = refusalOf(turn, id, item, "REFUSED_BY_ANOTHER", refusing);
       if (refusal !== undefined) refusing.push(refusal);
     }
   }
+  inquire(turn, unknown);
   refuse(turn, refusing, () => undefined);
   turn.whenSigned(() => {
     // Votes are counted again once this peer knows what they are about.

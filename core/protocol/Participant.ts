@@ -11,10 +11,11 @@ import { authorize } from "../registry/Authorization.ts";
 import { type Mutation, mutationOf, permissionOf, standingOf } from "../registry/Mutation.ts";
 import { type Rows, slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
-import { isAboutProposal, refusalOf } from "./Abort.ts";
+import { isAboutProposal } from "./Abort.ts";
 import { isReceiptFor } from "./Certificate.ts";
 import { markStable } from "./Delivery.ts";
 import { isAttested, requestLineOf } from "./Forward.ts";
+import { inquire } from "./Inquiry.ts";
 import type { MessageOf, PrepareItem } from "./Message.ts";
 import { hold, type Reservation, reserve } from "./Preparations.ts";
 import { locksOf, type Proposal, proposalId } from "./Proposal.ts";
@@ -125,7 +126,7 @@ export const onPrepare = (
   actors: ReadonlyArray<ActorCheck>,
 ): void => {
   if (ownFault(turn) !== undefined || turn.isJoining) return;
-  if (turn.state.recovery !== undefined) return refuseAll(turn, from, items);
+  if (turn.state.recovery !== undefined) return answerRecovering(turn, from, items);
   const earlier: Array<SignedStatement> = [];
   const accepted: Array<Reservation> = [];
   const refused: Array<Refusing> = [];
@@ -159,18 +160,18 @@ export const onPrepare = (
 };
 
 /** Who is recovering votes for nothing; what is open ends the sooner, and the others can offer their registry. */
-const refuseAll = (turn: Turn, from: PeerId, items: ReadonlyArray<PrepareItem>): void => {
+const answerRecovering = (turn: Turn, from: PeerId, items: ReadonlyArray<PrepareItem>): void => {
   const earlier: Array<SignedStatement> = [];
-  const refused: Array<Refusing> = [];
+  const unknown = new Map<Digest, PrepareItem>();
   for (const item of items) {
     const id = proposalId(turn.context.crypto, item.proposal);
-    if (!isAboutProposal(turn, id, item) || refused.some((each) => each.id === id)) continue;
+    if (!isAboutProposal(turn, id, item)) continue;
     const known = turn.state.refused.get(id)?.votes.get(turn.self);
-    const refusal = known === undefined ? refusalOf(turn, id, item, "RECOVERING", refused) : undefined;
-    if (known !== undefined) earlier.push(known);
-    if (refusal !== undefined) refused.push(refusal);
+    if (known === undefined) unknown.set(id, item);
+    else earlier.push(known);
   }
-  vote(turn, from, earlier, [], refused);
+  inquire(turn, unknown);
+  vote(turn, from, earlier, [], []);
 };
 
 const vote = (

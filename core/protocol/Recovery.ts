@@ -15,6 +15,7 @@ import type { Turn } from "../Turn.ts";
 import { forgetCallers } from "./Callers.ts";
 import { decisionOf } from "./Decision.ts";
 import { highProofOf } from "./HighSlot.ts";
+import { inquireAgain } from "./Inquiry.ts";
 import { join, takeUp } from "./Joining.ts";
 import type { MessageOf, Ready } from "./Message.ts";
 import { ask, nonceFor, ownFault } from "./Readiness.ts";
@@ -38,6 +39,7 @@ export const freshRecovery = (waitsFor: string, distrusted: ReadonlySet<PeerId> 
   startedAt: 0,
   answers: new Map(),
   transfer: undefined,
+  inquiries: new Map(),
   outbid: undefined,
   distrusted,
   waitsFor,
@@ -156,8 +158,9 @@ export const onRecoverTimer = (turn: Turn): void => {
   turn.arm("recover", RECOVER_MILLIS);
   if (turn.isJoining) return waitFor(turn, UNRECORDED);
   const { transfer } = recovery;
+  if (transfer?.sum !== undefined) return sumUp(turn, transfer, transfer.sum);
+  inquireAgain(turn);
   if (transfer === undefined) return askAll(turn, recovery);
-  if (transfer.sum !== undefined) return sumUp(turn, transfer, transfer.sum);
   if (turn.elapsed - transfer.movedAt >= SILENT_MILLIS)
     return waitFor(turn, `peer ${transfer.helper} does not go on with its offer`);
   if (turn.elapsed - transfer.askedAt >= ASK_AGAIN_MILLIS) requestMore(turn, transfer);
@@ -169,7 +172,7 @@ const waitFor = (turn: Turn, waitsFor: string, distrusted: PeerId | undefined = 
   if (recovery === undefined) return;
   const doubts = new Set(recovery.distrusted);
   if (distrusted !== undefined) doubts.add(distrusted);
-  turn.state.recovery = freshRecovery(waitsFor, doubts);
+  turn.state.recovery = { ...freshRecovery(waitsFor, doubts), inquiries: recovery.inquiries };
 };
 
 const askAll = (turn: Turn, recovery: Recovery): void => {

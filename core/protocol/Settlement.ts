@@ -15,6 +15,7 @@ import { commitCompleted, stableSeq } from "./Delivery.ts";
 import type { MessageOf, PrepareItem, SettleItem } from "./Message.ts";
 import { resolveDelay } from "./Preparations.ts";
 import { isSuperseded } from "./Incarnations.ts";
+import { inquire, unappliedAt } from "./Inquiry.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
 import { ownFault } from "./Readiness.ts";
@@ -145,6 +146,7 @@ export const onSettleQuery = (turn: Turn, from: PeerId, message: MessageOf<"Sett
   const asked = new Map<Digest, SettleItem>();
   const decided = new Map<Digest, Decision>();
   const refusing: Array<Refusing> = [];
+  const unknown: Array<readonly [Digest, SettleItem]> = [];
   for (const item of message.items) {
     const id = proposalId(crypto, item.proposal);
     if (isAboutProposal(turn, id, item)) asked.set(id, item);
@@ -155,12 +157,14 @@ export const onSettleQuery = (turn: Turn, from: PeerId, message: MessageOf<"Sett
     if (turn.state.preparations.has(id) || turn.state.refused.has(id)) continue;
     const decision = turn.state.recovery === undefined ? decisionOf(view, id, item.proposal) : undefined;
     if (decision !== undefined) decided.set(id, decision);
+    else if (turn.state.recovery !== undefined) unknown.push([id, item]);
     else {
       const code = turn.isJoining ? undefined : finalCode(turn, item.proposal, message.demandFinal && from);
       const refusal = code === undefined ? undefined : refusalOf(turn, id, item, code, refusing);
       if (refusal !== undefined) refusing.push(refusal);
     }
   }
+  inquire(turn, unknown);
   refuse(turn, refusing, () => undefined);
   reacknowledge(turn, decided, (all) =>
     turn.whenSigned(() => {
@@ -176,14 +180,25 @@ export const onSettleQuery = (turn: Turn, from: PeerId, message: MessageOf<"Sett
 
 /** Why somebody who knows nothing of a proposal refuses it for good when asked; undefined while it may still vote for it. */
 const finalCode = (turn: Turn, proposal: Proposal, demandedBy: PeerId | false): string | undefined => {
-  if (turn.state.recovery !== undefined) return "RECOVERING";
   if (demandedBy === proposal.writer) return "ABANDONED";
   if (isSuperseded(turn, proposal)) return "WRONG_INCARNATION";
   return turn.now > proposal.expiresAt ? "EXPIRED" : undefined;
 };
 
-export const onSettleAnswer = (turn: Turn, { items }: MessageOf<"SettleAnswer">): void =>
+export const onSettleAnswer = (turn: Turn, from: PeerId, answer: MessageOf<"SettleAnswer">): void => {
   onVotes(
     turn,
-    items.flatMap((item) => item.held),
+    answer.items.flatMap((item) => item.held),
   );
+  if (ownFault(turn) === undefined) refuseUnapplied(turn, unappliedAt(turn, from, answer));
+};
+
+/** Nobody has applied it: a restored member refuses it, and everybody who waits for its vote has it. */
+const refuseUnapplied = (turn: Turn, unapplied: ReadonlyArray<readonly [Digest, SettleItem]>): void => {
+  const refusing: Array<Refusing> = [];
+  for (const [id, item] of unapplied) {
+    const refusal = turn.state.refused.has(id) ? undefined : refusalOf(turn, id, item, "RECOVERING", refusing);
+    if (refusal !== undefined) refusing.push(refusal);
+  }
+  refuse(turn, refusing, (statements) => turn.sendAll({ _tag: "Votes", statements }));
+};

@@ -1,0 +1,75 @@
+/**
+ * What a restored member does before it refuses: it asks every other member
+ * whether it has applied the proposal. Somebody may have pledged on a refusal
+ * and been freed by an acknowledgement of this peer's old life; a refusal now
+ * would then complete the votes for the end of what is applied (protocol.md
+ * 3.1, 4i, S4). Who answers has this peer's new life on record, and from then
+ * on nothing of the old one frees it.
+ */
+import type { Digest } from "../Digest.ts";
+import { Limits } from "../Limits.ts";
+import type { Inquiry } from "../PeerState.ts";
+import type { Turn } from "../Turn.ts";
+import type { MessageOf, SettleItem } from "./Message.ts";
+import type { PeerId } from "./Topology.ts";
+
+const askAbout = (turn: Turn, items: ReadonlyArray<SettleItem>, to: ReadonlyArray<PeerId>): void => {
+  const { restored } = turn.state;
+  if (items.length === 0 || restored === undefined) return;
+  // Nobody can have answered with it who had not been asked by this life.
+  const nonce = restored.restoration.recoveryId;
+  turn.sendAll({ _tag: "SettleQuery", items, demandFinal: false, nonce }, to);
+};
+
+/** Asks about each of at most one message's proposals, unless it is asked about or refused already. */
+export const inquire = (turn: Turn, asked: Iterable<readonly [Digest, SettleItem]>): void => {
+  const { recovery, refused } = turn.state;
+  if (recovery === undefined || turn.isJoining) return;
+  const inquiries = new Map(recovery.inquiries);
+  const fresh: Array<SettleItem> = [];
+  for (const [id, { proposal, receipt }] of asked) {
+    if (inquiries.has(id) || refused.has(id) || inquiries.size >= Limits.preparations) continue;
+    const item = { proposal, receipt };
+    inquiries.set(id, { item, silent: new Set(turn.others) });
+    fresh.push(item);
+  }
+  turn.state.recovery = { ...recovery, inquiries };
+  askAbout(turn, fresh, turn.others);
+};
+
+/** Asks those again who have not answered. */
+export const inquireAgain = (turn: Turn): void => {
+  const open = [...(turn.state.recovery?.inquiries.values() ?? [])];
+  for (const peerId of turn.others) {
+    const unanswered = open.filter(({ silent }) => silent.has(peerId)).slice(0, Limits.batchProposals);
+    askAbout(
+      turn,
+      unanswered.map(({ item }) => item),
+      [peerId],
+    );
+  }
+};
+
+/** Takes a member's answer; returns what all members have now said of that they have not applied it. */
+export const unappliedAt = (
+  turn: Turn,
+  from: PeerId,
+  { nonce, items }: MessageOf<"SettleAnswer">,
+): ReadonlyArray<readonly [Digest, SettleItem]> => {
+  const { recovery, restored } = turn.state;
+  if (recovery === undefined || turn.isJoining || nonce !== restored?.restoration.recoveryId) return [];
+  const inquiries = new Map(recovery.inquiries);
+  const unapplied: Array<readonly [Digest, SettleItem]> = [];
+  for (const { proposalId: id, state } of items) {
+    const inquiry: Inquiry | undefined = inquiries.get(id);
+    if (inquiry === undefined || !inquiry.silent.has(from)) continue;
+    const silent = new Set(inquiry.silent);
+    silent.delete(from);
+    // What somebody has applied comes with the registry. Who asks again later gets it asked about again.
+    if (state === "APPLIED" || silent.size === 0) inquiries.delete(id);
+    else inquiries.set(id, { ...inquiry, silent });
+    if (state !== "APPLIED" && silent.size === 0) unapplied.push([id, inquiry.item]);
+  }
+  turn.state.recovery = { ...recovery, inquiries };
+  return unapplied;
+};
