@@ -58,7 +58,8 @@ const dispatch = (turn: Turn, event: Event): void => {
     case "CheckReadiness":
       return onCheckReadiness(turn, event.requestId);
     case "Deliver":
-      return deliver(turn, event);
+      deliver(turn, event);
+      return raiseIfOutbid(turn);
     case "TimerFired":
       turn.edit("timers").delete(event.timer);
       return fire(turn, event.timer);
@@ -96,8 +97,7 @@ const fire = (turn: Turn, timer: TimerName): void => {
 const deliver = (turn: Turn, { from, message, actors }: Extract<Event, { readonly _tag: "Deliver" }>): void => {
   switch (message._tag) {
     case "ReadyProbe":
-      onReadyProbe(turn, from, message);
-      return raiseIfOutbid(turn);
+      return onReadyProbe(turn, from, message);
     case "GenesisCard":
       return turn.state.unsealed ? onGenesisCard(turn, from, message) : undefined;
     case "GenesisVote":
@@ -143,7 +143,6 @@ const onAnyReady = (turn: Turn, from: PeerId, ready: Ready): void => {
   if (ownFault(turn) === undefined) noteRestored(turn, from, ready.restored);
   if (turn.isJoining) {
     onJoinAnswer(turn, from, ready);
-    raiseIfOutbid(turn);
     return turn.isJoining ? undefined : recover(turn);
   }
   if (turn.state.recovery !== undefined) return onMemberAnswer(turn, from, ready);

@@ -155,6 +155,14 @@ export interface Awaited {
   readonly sentAt: number;
 }
 
+/** What the approvers read so far come to, and what their revisions add up to. */
+export interface Sum {
+  readonly after: string;
+  readonly set: SetAccumulator;
+  readonly count: number;
+  readonly revisions: number;
+}
+
 /** How far a restored peer has come with taking the registry from another member. */
 export interface Transfer {
   readonly helper: PeerId;
@@ -165,8 +173,10 @@ export interface Transfer {
   readonly after: string;
   /** Something that nobody else has was taken away in this pass, so that what it hid may still be missing. */
   readonly undone: boolean;
+  /** Applied slots settled in this pass. */
+  readonly applied: number;
   /** Once all slots are settled: the registry read again from the first row, to see what it comes to. */
-  readonly sum: { readonly after: string; readonly set: SetAccumulator; readonly count: number } | undefined;
+  readonly sum: Sum | undefined;
   /** Monotonic milliseconds: when it last moved on, and when it was last asked for more. */
   readonly movedAt: number;
   readonly askedAt: number;

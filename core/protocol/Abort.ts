@@ -21,7 +21,7 @@ import type { AbortItem, MessageOf, SettleItem } from "./Message.ts";
 import { release, resolveDelay } from "./Preparations.ts";
 import { proposalId } from "./Proposal.ts";
 import { ownFault } from "./Readiness.ts";
-import { answerRefused, refuse, type Refusing } from "./Refusals.ts";
+import { answerRefused, finalCode, refuse, type Refusing } from "./Refusals.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
@@ -320,8 +320,11 @@ export const onAbortRequest = (turn: Turn, from: PeerId, { items }: MessageOf<"A
     const decision = isRecovering ? undefined : decisionOf(view, id, item.proposal);
     if (decision !== undefined) decided.set(id, decision);
     else if (isRecovering) unknown.push([id, item]);
-    else if (item.votes.some((vote) => isRefusal(vote) && isAbortVote(turn, id, item.proposal.seq, vote))) {
-      const refusal = refusalOf(turn, id, item, "REFUSED_BY_ANOTHER", refusing);
+    else {
+      const isRefused = item.votes.some((vote) => isRefusal(vote) && isAbortVote(turn, id, item.proposal.seq, vote));
+      // Its writer asks for votes for the end: the refusals it knew may be of lives that are over.
+      const code = isRefused ? "REFUSED_BY_ANOTHER" : finalCode(turn, item.proposal, from);
+      const refusal = code === undefined ? undefined : refusalOf(turn, id, item, code, refusing);
       if (refusal !== undefined) refusing.push(refusal);
     }
   }

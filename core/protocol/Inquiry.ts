@@ -58,6 +58,8 @@ export const unappliedAt = (
 ): ReadonlyArray<readonly [Digest, SettleItem]> => {
   const { recovery, restored } = turn.state;
   if (recovery === undefined || turn.isJoining || nonce !== restored?.restoration.recoveryId) return [];
+  // This life is over, and signs nothing more.
+  if (recovery.outbid !== undefined) return [];
   const inquiries = new Map(recovery.inquiries);
   const unapplied: Array<readonly [Digest, SettleItem]> = [];
   for (const { proposalId: id, state } of items) {

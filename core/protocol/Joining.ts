@@ -52,7 +52,7 @@ export const onJoinAnswer = (turn: Turn, from: PeerId, ready: Ready): void => {
   if (ready.sealed || !ready.integrityOk || ready.topologyDigest !== turn.membership.digest) return;
   const isKnown = isKnownLife(turn, ready.recorded);
   quarantineIfBehind(turn, ready.seen);
-  if (ownFault(turn) !== undefined || !isKnown) return;
+  if (ownFault(turn) !== undefined || turn.state.recovery?.outbid !== undefined || !isKnown) return;
   turn.edit("unproven").delete(from);
   if (turn.isJoining) return;
   turn.state.joinNonce = undefined;

@@ -8,7 +8,8 @@
  */
 import type { Digest } from "../Digest.ts";
 import { replaceApprover } from "../registry/Root.ts";
-import type { PeerState, Recovery, Transfer } from "../PeerState.ts";
+import { Limits } from "../Limits.ts";
+import type { PeerState, Recovery, Sum, Transfer } from "../PeerState.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
 import { numberKey, SELF } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
@@ -234,6 +235,7 @@ const conclude = (turn: Turn, answers: ReadonlyArray<Ready>): void => {
     count,
     after: "",
     undone: false,
+    applied: 0,
     sum: undefined,
     movedAt: turn.elapsed,
     askedAt: turn.elapsed,
@@ -271,29 +273,33 @@ export const onSnapshotOffer = (turn: Turn, from: PeerId, offer: MessageOf<"Snap
   const installed = installOffer(turn, offer);
   if (installed === undefined) return waitFor(turn, `peer ${from} offers what does not hold`, from);
   const undone = transfer.undone || installed.undone;
-  const next = { ...transfer, undone, movedAt: turn.elapsed };
-  if (offer.upTo !== undefined) return requestMore(turn, { ...next, after: offer.upTo });
-  if (undone) return requestMore(turn, { ...next, after: "", undone: false });
-  const sum = { after: "", set: turn.context.crypto.emptySet, count: 0 };
+  const next = { ...transfer, undone, applied: transfer.applied + installed.applied, movedAt: turn.elapsed };
+  if (installed.upTo !== undefined) return requestMore(turn, { ...next, after: installed.upTo });
+  if (undone) return requestMore(turn, { ...next, after: "", undone: false, applied: 0 });
+  const sum = { after: "", set: turn.context.crypto.emptySet, count: 0, revisions: 0 };
   turn.state.recovery = { ...recovery, transfer: { ...next, sum } };
   recover(turn);
 };
 
 /** Reads the registry as it is now on this disk, a part at a time, and holds it against what was offered. */
-const sumUp = (turn: Turn, transfer: Transfer, sum: NonNullable<Transfer["sum"]>): void => {
+const sumUp = (turn: Turn, transfer: Transfer, sum: Sum): void => {
   const { recovery } = turn.state;
   const { crypto, view } = turn.context;
   if (recovery === undefined) return;
   const page = view.scan("approvers", sum.after, SUM_ROWS);
-  let { set } = sum;
-  for (const { row } of page) set = replaceApprover(crypto, set, undefined, row);
+  let { set, revisions } = sum;
+  for (const { row } of page) {
+    set = replaceApprover(crypto, set, undefined, row);
+    revisions += row.revision;
+  }
   const count = sum.count + page.length;
   const last = page.at(-1);
   if (last !== undefined && page.length === SUM_ROWS) {
-    turn.state.recovery = { ...recovery, transfer: { ...transfer, sum: { after: last.key, set, count } } };
+    turn.state.recovery = { ...recovery, transfer: { ...transfer, sum: { after: last.key, set, count, revisions } } };
     return recover(turn);
   }
-  if (crypto.setDigest(set) !== transfer.root || count !== transfer.count)
+  // Every applied slot made one revision: the root alone does not show one left out that others built on.
+  if (crypto.setDigest(set) !== transfer.root || count !== transfer.count || revisions !== transfer.applied)
     return waitFor(turn, `what peer ${transfer.helper} offers does not come to its root`, transfer.helper);
   finish(turn, { set, approvers: count });
 };
@@ -306,7 +312,9 @@ const finish = (turn: Turn, registry: PeerState["registry"]): void => {
   turn.write({ op: "replace", table: "restore", key: SELF, row: { ...restored, recovering: false } });
   turn.state.registry = registry;
   turn.state.recovery = undefined;
-  turn.state.highProof = highProofOf(view, turn.membership, highSeq);
+  // Nobody votes further ahead. What the old life reserved there nobody knew, or it would be decided; its life is over.
+  if (turn.isWriter) turn.state.highSeq = Math.min(highSeq, turn.state.decidedSeq + Limits.slotWindow - 1);
+  turn.state.highProof = highProofOf(view, turn.membership, turn.state.highSeq);
   for (const each of refused.values())
     if (isDecided(turn, each.id, each.proposal)) forgetRefusal(turn, each.id);
     // What its old disk had bound was taken away with everything that is not final.

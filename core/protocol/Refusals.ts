@@ -10,6 +10,7 @@ import { slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { answerRejected } from "./Answers.ts";
 import { busy } from "./Coordinator.ts";
+import { isSuperseded } from "./Incarnations.ts";
 import { resolveDelay } from "./Preparations.ts";
 import type { Proposal } from "./Proposal.ts";
 import type { SignedStatement } from "./Statement.ts";
@@ -23,6 +24,13 @@ export interface Refusing {
   readonly code: string;
   readonly bindsSlot: boolean;
 }
+
+/** Why somebody who knows nothing of a proposal refuses it for good when asked; undefined while it may still vote for it. */
+export const finalCode = (turn: Turn, proposal: Proposal, demandedBy: PeerId | false): string | undefined => {
+  if (demandedBy === proposal.writer) return "ABANDONED";
+  if (isSuperseded(turn, proposal)) return "WRONG_INCARNATION";
+  return turn.now > proposal.expiresAt ? "EXPIRED" : undefined;
+};
 
 /** Signs one refusal for each proposal, records them, and hands them on in order. */
 export const refuse = (

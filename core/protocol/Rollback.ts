@@ -16,7 +16,8 @@ import {
 } from "./Statement.ts";
 
 /**
- * Puts this peer in quarantine if one of the statements is its own and not in its memory; says whether it is in.
+ * Puts this peer in quarantine if one of the statements is its own and not in its memory; says whether it is in, or is
+ * to begin another life, so that the message must not be acted on.
  * A statement made for another topology says nothing here; nobody honest passes one on, so the rest is not looked at,
  * which bounds the signatures that one message can have checked.
  */
@@ -26,10 +27,13 @@ export const quarantineIfForgotten = (turn: Turn, statements: Iterable<SignedSta
     if (!isAuthentic(turn.context.crypto, turn.membership, signed)) break;
     quarantineIfBehind(turn, signed);
   }
-  return turn.state.quarantine !== undefined;
+  return turn.state.quarantine !== undefined || turn.state.recovery?.outbid !== undefined;
 };
 
-/** Puts this peer in quarantine if a header that it signed, at this incarnation or a later one, is not in its chain. */
+/**
+ * Puts this peer in quarantine if a header that it signed, at this incarnation or a later one, is not in its chain; a
+ * peer that is being restored announces a higher one instead.
+ */
 export const quarantineIfBehind = (turn: Turn, seen: SignedHeader | undefined): void => {
   if (seen === undefined || seen.header.peerId !== turn.self) return;
   const { header, signature } = seen;
@@ -38,8 +42,16 @@ export const quarantineIfBehind = (turn: Turn, seen: SignedHeader | undefined): 
   if (header.incarnation < chain.incarnation) return;
   const stored = header.incarnation === chain.incarnation ? view.get("batches", numberKey(header.batchNo)) : undefined;
   if (stored?.signature === signature && stored.header.root === header.root) return;
-  if (peer !== undefined && crypto.verify(peer.identityKey, BATCH_TAG, batchHeaderCodec, header, signature))
-    turn.quarantine(`this peer signed batch ${header.batchNo} and does not remember it`);
+  if (peer === undefined || !crypto.verify(peer.identityKey, BATCH_TAG, batchHeaderCodec, header, signature)) return;
+  if (turn.state.recovery !== undefined) return outbid(turn, header.incarnation);
+  turn.quarantine(`this peer signed batch ${header.batchNo} and does not remember it`);
+};
+
+/** Another life of this peer has this incarnation: the one that it announces just now has to have a higher one. */
+const outbid = (turn: Turn, incarnation: number): void => {
+  const { recovery } = turn.state;
+  if (recovery === undefined) return;
+  turn.state.recovery = { ...recovery, outbid: Math.max(incarnation, recovery.outbid ?? 0) };
 };
 
 /**
@@ -54,7 +66,7 @@ export const isKnownLife = (turn: Turn, recorded: SignedRestoration | undefined)
   if (recorded === undefined || recorded.restoration.peerId !== turn.self || theirs < turn.state.chain.incarnation)
     return false;
   if (!isAnnounced(turn.context.crypto, turn.membership, recorded)) return false;
-  if (recovery !== undefined) turn.state.recovery = { ...recovery, outbid: Math.max(theirs, recovery.outbid ?? 0) };
+  if (recovery !== undefined) outbid(turn, theirs);
   else turn.quarantine(`this peer was restored as incarnation ${theirs} and does not remember it`);
   return false;
 };

@@ -14,12 +14,11 @@ import { type Decision, decisionOf } from "./Decision.ts";
 import { commitCompleted, stableSeq } from "./Delivery.ts";
 import type { MessageOf, PrepareItem, SettleItem } from "./Message.ts";
 import { resolveDelay } from "./Preparations.ts";
-import { isSuperseded } from "./Incarnations.ts";
 import { inquire, unappliedAt } from "./Inquiry.ts";
-import { type Proposal, proposalId } from "./Proposal.ts";
+import { proposalId } from "./Proposal.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
 import { ownFault } from "./Readiness.ts";
-import { refuse, type Refusing } from "./Refusals.ts";
+import { finalCode, refuse, type Refusing } from "./Refusals.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
 import type { PeerId } from "./Topology.ts";
 import { onVotes } from "./Votes.ts";
@@ -176,13 +175,6 @@ export const onSettleQuery = (turn: Turn, from: PeerId, message: MessageOf<"Sett
       sendApplied(turn, from, all);
     }),
   );
-};
-
-/** Why somebody who knows nothing of a proposal refuses it for good when asked; undefined while it may still vote for it. */
-const finalCode = (turn: Turn, proposal: Proposal, demandedBy: PeerId | false): string | undefined => {
-  if (demandedBy === proposal.writer) return "ABANDONED";
-  if (isSuperseded(turn, proposal)) return "WRONG_INCARNATION";
-  return turn.now > proposal.expiresAt ? "EXPIRED" : undefined;
 };
 
 export const onSettleAnswer = (turn: Turn, from: PeerId, answer: MessageOf<"SettleAnswer">): void => {

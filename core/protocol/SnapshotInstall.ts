@@ -84,17 +84,21 @@ const settledOf = (turn: Turn, { items, after, upTo }: Offer): ReadonlyArray<Set
   return upTo === undefined || upTo > after ? settled : undefined;
 };
 
-/** This peer's own slots from `after` to `upTo`, or to the end. */
-const ownSlots = ({ context: { view } }: Turn, after: string, upTo: string | undefined): Map<string, Rows["slots"]> => {
-  const own = new Map<string, Rows["slots"]>();
-  for (let from = after; ; ) {
-    const page = view.scan("slots", from, Limits.batchProposals);
-    for (const { key, row } of page) if (upTo === undefined || key <= upTo) own.set(key, row);
-    const last = page.at(-1);
-    if (last === undefined || page.length < Limits.batchProposals || (upTo !== undefined && last.key > upTo))
-      return own;
-    from = last.key;
-  }
+/** Own slots settled in one transaction, whatever an offer leaves out. */
+const OWN_SLOTS = 2 * Limits.batchProposals;
+
+interface OwnSlots {
+  readonly rows: ReadonlyMap<string, Rows["slots"]>;
+  /** How far they reach: to the end of the offer, or to where there are too many for one transaction. */
+  readonly upTo: string | undefined;
+}
+
+/** This peer's own slots from `after` to `upTo`, or to the end, as far as they fit. */
+const ownSlots = ({ context: { view } }: Turn, after: string, upTo: string | undefined): OwnSlots => {
+  const page = view.scan("slots", after, OWN_SLOTS);
+  const within = page.filter(({ key }) => upTo === undefined || key <= upTo);
+  const isCut = within.length === OWN_SLOTS;
+  return { rows: new Map(within.map(({ key, row }) => [key, row])), upTo: isCut ? within.at(-1)?.key : upTo };
 };
 
 /** Takes back what no other member has; says whether something was applied. */
@@ -142,16 +146,24 @@ const settle = (
   });
 };
 
+interface Installed {
+  /** The last slot that is settled; absent where there is no more. */
+  readonly upTo: string | undefined;
+  readonly undone: boolean;
+  readonly applied: number;
+}
+
 /**
  * Makes this peer's part of the registry that lies between two slots the offered one.
  *
- * @returns whether something was taken away, so that another pass must show that nothing it hid is missing;
- *   undefined where the offer does not hold, and then nothing is changed
+ * @returns how far it came; whether something was taken away, so that another pass must show that nothing it hid is
+ *   missing; and how many of these slots were applied. Undefined where the offer does not hold, and then nothing is changed
  */
-export const installOffer = (turn: Turn, offer: Offer): { readonly undone: boolean } | undefined => {
-  const settled = settledOf(turn, offer);
-  if (settled === undefined) return undefined;
-  const own = ownSlots(turn, offer.after, offer.upTo);
+export const installOffer = (turn: Turn, offer: Offer): Installed | undefined => {
+  const all = settledOf(turn, offer);
+  if (all === undefined) return undefined;
+  const { rows: own, upTo } = ownSlots(turn, offer.after, offer.upTo);
+  const settled = all.filter(({ key }) => upTo === undefined || key <= upTo);
   const offered = new Map(settled.map((each) => [each.key, each]));
   let undone = false;
   for (const [key, row] of own) {
@@ -161,5 +173,5 @@ export const installOffer = (turn: Turn, offer: Offer): { readonly undone: boole
     if (other === undefined) turn.write({ op: "remove", table: "slots", key });
   }
   for (const each of settled) settle(turn, each, own.get(each.key));
-  return { undone };
+  return { upTo, undone, applied: settled.filter((each) => each.certificate !== undefined).length };
 };
