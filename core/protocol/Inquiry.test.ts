@@ -59,4 +59,38 @@ describe("a restored member that knows nothing of a proposal", () => {
       expect(cluster.peers.get(peerId)?.state.recovery).toBeUndefined();
     }
   });
+
+  it("says nothing of what it has forgotten while somebody has its old life on record", () => {
+    const cluster = new Cluster(3);
+    cluster.pass(2_000);
+    const answered: Array<number> = [];
+    let isRecorded = false;
+    cluster.tamper = (from, to, message) => {
+      if (from === 2 && message._tag === "SettleAnswer") answered.push(to);
+      if (message._tag === "Votes" || message._tag === "SnapshotOffer") return undefined;
+      return !isRecorded && from === 3 && to === 2 && message._tag === "Ready" ? undefined : message;
+    };
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    const [held] = cluster.peers.get(3)?.state.preparations.values() ?? [];
+    if (held === undefined) throw new Error("peer 3 has not prepared");
+    const query: Message = {
+      _tag: "SettleQuery",
+      items: [{ proposal: held.proposal, receipt: held.writerReceipt }],
+      demandFinal: false,
+      nonce: held.id,
+    };
+    declare(cluster, 2);
+    cluster.settle();
+    const ask = (): void => {
+      cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: 3, message: query, actors: [] });
+      cluster.settle();
+    };
+    ask();
+    expect(answered).toEqual([]);
+    isRecorded = true;
+    cluster.pass(600);
+    ask();
+    expect(answered).toContain(3);
+  });
 });

@@ -152,6 +152,8 @@ export const onSettleQuery = (turn: Turn, from: PeerId, message: MessageOf<"Sett
   }
   const receipts = [...asked.values()].map((item) => item.receipt);
   if (quarantineIfForgotten(turn, receipts)) return;
+  // While some member has this peer's old life on record, what that said still counts there, and this one has forgotten it.
+  if (turn.state.recovery !== undefined && turn.isJoining) return;
   for (const [id, item] of asked) {
     if (turn.state.preparations.has(id) || turn.state.refused.has(id)) continue;
     const decision = turn.state.recovery === undefined ? decisionOf(view, id, item.proposal) : undefined;
