@@ -104,7 +104,7 @@ describe("the picture of a run", () => {
     for (const name of ["items", "stableSeq"]) expect(await fields.getByText(name, { exact: true }).count()).toBe(1);
     await fields.getByText("1", { exact: true }).first().click();
     await fields.getByText("evidence", { exact: true }).first().click();
-    expect(await fields.innerText()).toContain("(a bearer token, never shown)");
+    await expect.poll(() => fields.innerText()).toContain("(a bearer token, never shown)");
     expect(await textOf(page, "#details .state h3")).toMatch(/^Peer 1 at this moment/);
     expect(await page.locator("#details .state").innerText()).toMatch(/Locks \d/);
     await page.context().close();

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freshKey64, registration, ServerCluster } from "./ServerCluster.ts";
+import { type Answered, freshKey64, registration, ServerCluster } from "./ServerCluster.ts";
 
 /** An implementation of SHA-256 that has nothing to do with ours. */
 const digestTool = "openssl";
@@ -72,8 +72,14 @@ describe("three peers over HTTP", () => {
 
   it("answer 64 callers at once, each with its own approver", async () => {
     const bodies = Array.from({ length: 64 }, (_, index) => registration(`many-${index}`));
-    const answers = await Promise.all(bodies.map((body, index) => cluster.register((index % 3) + 1, body)));
-    expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 201));
+    // On a busy machine a member may be called late; then a caller asks again, as it is told to.
+    const insist = async (through: number, body: (typeof bodies)[number], again = false): Promise<Answered> => {
+      const answered = await cluster.register(through, body);
+      if (answered.status === 503 && answered.json["retryable"] === true) return insist(through, body, true);
+      expect(answered.status === 201 || (again && answered.status === 200)).toBe(true);
+      return answered;
+    };
+    const answers = await Promise.all(bodies.map((body, index) => insist((index % 3) + 1, body)));
     expect(answers.map(({ json }) => json["id"])).toEqual(bodies.map(({ id }) => id));
   });
 

@@ -85,7 +85,7 @@ const measureRegistrations = async (cluster: DevCluster): Promise<Figures> => {
       together: inAll(together[index] ?? []),
     }));
     if (ours === undefined || theirs === undefined) throw new Error("two were measured");
-    return { ...oneAndMany("", ours), ...yardsticks(ours, theirs, median(bare)) };
+    return { ...oneAndMany("registration", ours), ...yardsticks(ours, theirs, median(bare)) };
   } finally {
     await twoPhase.stop();
   }
