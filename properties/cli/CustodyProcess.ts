@@ -1,15 +1,13 @@
 /** Runs the real command line as a process of its own. */
 import { spawn } from "node:child_process";
-import { createRequire } from "node:module";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
+import { makeBundle } from "../../server/bin/bundle.mjs";
 
-/** The script every test starts. */
+/** The command line's source. */
 export const custodyScript = fileURLToPath(new URL("../../server/bin/custody.ts", import.meta.url));
 
-const loader = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
-
-/** What Node needs to run the script from source. */
-const loaderArguments = ["--import", loader];
+/** What every test starts; made once for each file of tests. */
+const program = makeBundle();
 
 export interface Finished {
   readonly code: number | null;
@@ -27,9 +25,13 @@ const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("CUSTODY_")));
 
 /** Runs one command to its end. */
-export const runCustody = (args: ReadonlyArray<string>, { env = {}, input = "" }: RunOptions = {}): Promise<Finished> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...loaderArguments, custodyScript, ...args], {
+export const runCustody = async (
+  args: ReadonlyArray<string>,
+  { env = {}, input = "" }: RunOptions = {},
+): Promise<Finished> => {
+  const script = await program;
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [script, ...args], {
       env: { ...cleanEnvironment(), ...env },
       stdio: "pipe",
     });
@@ -45,3 +47,4 @@ export const runCustody = (args: ReadonlyArray<string>, { env = {}, input = "" }
     child.stdin.on("error", () => undefined);
     child.stdin.end(input);
   });
+};
