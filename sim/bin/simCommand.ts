@@ -2,7 +2,6 @@
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Option } from "effect";
-import { MOST_PEERS } from "../Ghost.ts";
 import { type HuntFile, optionsOf } from "../HuntFile.ts";
 import { modes } from "../Plan.ts";
 import { countLines, failureLines, type HuntReport, type RunReport } from "../Report.ts";
@@ -16,7 +15,7 @@ import { type HuntOptions, isDefaultMix, runOf } from "./HuntRun.ts";
 import { mergeCommand } from "./mergeCommand.ts";
 import { Progress } from "./Progress.ts";
 import { replayCommand } from "./replayCommand.ts";
-import { bugOption } from "./RunSource.ts";
+import { bugOption, seedOptions } from "./RunSource.ts";
 import { keepFailures, type KeptOfHunt, TAPES_FOLDER } from "./Shrinking.ts";
 import { showCommand } from "./showCommand.ts";
 import { shrinkCommand } from "./shrinkCommand.ts";
@@ -24,7 +23,6 @@ import { shrinkCommand } from "./shrinkCommand.ts";
 import { sourceCommit } from "./SourceCommit.ts";
 import { between, endAsFailed, misused, parsed, write } from "./Terminal.ts";
 
-const MOST_STEPS = 1_000_000_000;
 const MOST_JOBS = 64;
 const DEFAULT_JOBS = 2;
 
@@ -44,20 +42,15 @@ const options = {
     Options.withDescription(`What goes wrong, and when; without it ${DEFAULT_SCHEDULE}, a mix drawn from the seed.`),
     Options.optional,
   ),
-  peers: between("peers", 1, MOST_PEERS, "How many peers; without it drawn from the seed."),
+  peers: seedOptions.peers,
   mode: Options.choice("mode", modes).pipe(
     Options.withDescription(
       "What is demanded: progress after healing, with at most one faulty member (within, the default); safety alone, and nothing is healed (safety); that the rest refuses and names what is missing, with several faulty or lost members (past).",
     ),
     Options.optional,
   ),
-  steps: between("steps", 1, MOST_STEPS, "Events and requests before everything is healed and must come to rest."),
-  crypto: Options.choice("crypto", ["fast", "real"]).pipe(
-    Options.withDescription(
-      "Stand-ins, or real signatures, codec and sealed rows; without it every 16th seed is real.",
-    ),
-    Options.optional,
-  ),
+  steps: seedOptions.steps,
+  crypto: seedOptions.crypto,
   jobs: between("jobs", 1, MOST_JOBS, `Processes of a hunt; without it ${DEFAULT_JOBS}.`),
   time: Options.text("time").pipe(
     Options.withPseudoName("DURATION"),
