@@ -39,6 +39,8 @@ export const Limits = {
   tokenIdBytes: 1024,
   /** A request's If-Match header. */
   ifMatchBytes: 256,
+  /** Contract 8: how long an enrollment may be open. */
+  registrationTtlMillis: 600_000,
   /** Peers of one topology. */
   members: 64,
   /** decisions.md: a mutation is answered within this. */

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { registration, ServerCluster } from "./ServerCluster.ts";
 
 const opened: Array<ServerCluster> = [];
@@ -103,6 +103,36 @@ describe("a member in the way", () => {
     await cluster.unseal(2);
     await cluster.ready(1);
     expect((await cluster.register(2, registration("bob"))).status).toBe(201);
+  });
+
+  it("is named when its relying party is another one, and not once it is the same again", async () => {
+    const cluster = track(await ServerCluster.found(2));
+    const enrolling = {
+      CUSTODY_WEBAUTHN_ENABLED: "true",
+      CUSTODY_WEBAUTHN_RP_ID: "localhost",
+      CUSTODY_WEBAUTHN_RP_NAME: "Test",
+      CUSTODY_WEBAUTHN_ORIGINS: "http://localhost:7300",
+    };
+    const restart = async (id: number, env: Readonly<Record<string, string>>): Promise<void> => {
+      await cluster.stop(id);
+      await cluster.run(id, env);
+      await cluster.unseal(id);
+    };
+    await expect(restart(1, { ...enrolling, CUSTODY_WEBAUTHN_ORIGINS: "http://localhost/x" })).rejects.toThrow(
+      'webauthn.origins.0 (from CUSTODY_WEBAUTHN_ORIGINS): "http://localhost/x" holds a path',
+    );
+    await restart(1, enrolling);
+    await restart(2, { ...enrolling, CUSTODY_WEBAUTHN_RP_NAME: "Another" });
+    await vi.waitFor(async () => {
+      const { json } = await cluster.get(1, "/v1/custody/system/ready");
+      expect(json).toMatchObject({
+        code: "NOT_READY",
+        members: [{ peerId: 2, reason: "its cluster configuration differs" }],
+      });
+    });
+    await restart(2, enrolling);
+    await cluster.ready(1);
+    expect((await cluster.register(2, registration("alice"))).status).toBe(201);
   });
 
   it("is named when it is down, and catches up when it is back", async () => {

@@ -13,6 +13,15 @@ const config = (more: Section = {}): Config =>
 
 const base = configDigestInput(config());
 
+const webauthn = {
+  enabled: true,
+  "rp-id": "example.com",
+  "rp-name": "Example",
+  origins: ["https://b.example.com", "https://a.example.com"],
+};
+const enrolling = configDigestInput(config({ webauthn }));
+const root = (byte: number) => Uint8Array.of(byte);
+
 describe("configDigestInput", () => {
   it("is this text for a configuration of defaults", () => {
     expect(base).toBe(
@@ -42,5 +51,42 @@ describe("configDigestInput", () => {
     ["the number of unseal shares", { seal: { shares: 3, threshold: 2 } }],
   ])("does not differ with %s", (_name, more) => {
     expect(configDigestInput(config(more))).toBe(base);
+  });
+
+  it("shows the relying party once enrollment is on", () => {
+    expect(enrolling).toBe(
+      base.replace(
+        '{"enabled":false}',
+        '{"attestation":"none","enabled":true,"origins":["https://a.example.com","https://b.example.com"],"registrationTtlMillis":300000,"rpId":"example.com","rpName":"Example","trustRoots":[]}',
+      ),
+    );
+  });
+
+  it.each<[string, Section]>([
+    ["RP ID", { "rp-id": "a.example.com", origins: ["https://a.example.com"] }],
+    ["name", { "rp-name": "Other" }],
+    ["origins", { origins: ["https://a.example.com"] }],
+    ["time", { "registration-ttl": "6m" }],
+    ["attestation", { attestation: "direct" }],
+  ])("differs when the relying party's %s differs", (_name, more) => {
+    expect(configDigestInput(config({ webauthn: { ...webauthn, ...more } }))).not.toBe(enrolling);
+  });
+
+  it("differs with the certificates trusted, and not with their files or order", () => {
+    const trusting = config({ webauthn: { ...webauthn, "trust-roots": ["a.pem"] } });
+    expect(configDigestInput(trusting)).toBe(enrolling);
+    expect(configDigestInput(trusting, [root(1)])).not.toBe(configDigestInput(trusting, [root(2)]));
+    expect(configDigestInput(trusting, [root(1), root(2)])).toBe(configDigestInput(trusting, [root(2), root(1)]));
+  });
+
+  it.each<[string, Section]>([
+    ["the order of origins", { webauthn: { ...webauthn, origins: webauthn.origins.toReversed() } }],
+    ["a default that is written out", { webauthn: { ...webauthn, "registration-ttl": "300s", attestation: "none" } }],
+  ])("does not differ with %s", (_name, more) => {
+    expect(configDigestInput(config(more))).toBe(enrolling);
+  });
+
+  it("does not look at the relying party while enrollment is off", () => {
+    expect(configDigestInput(config({ webauthn: { ...webauthn, enabled: false } }))).toBe(base);
   });
 });

@@ -1,6 +1,22 @@
 /** What must be the same on every peer of a cluster, whatever else their files say. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { canonicalJson } from "../../core/codec/CanonicalJson.ts";
 import type { Config } from "./ConfigSchema.ts";
+
+/** A peer where enrollment is off does not care what the rest of the section says. */
+const relyingParty = ({ webauthn }: Config, trustRoots: ReadonlyArray<Uint8Array>) =>
+  webauthn.enabled
+    ? {
+        enabled: true,
+        rpId: webauthn.rpId ?? null,
+        rpName: webauthn.rpName ?? null,
+        origins: webauthn.origins.toSorted(),
+        registrationTtlMillis: webauthn.registrationTtlMillis,
+        attestation: webauthn.attestation,
+        trustRoots: trustRoots.map((der) => bytesToHex(sha256(der))).toSorted(),
+      }
+    : { enabled: false };
 
 /**
  * The shared part of a configuration as canonical JSON, to be digested and
@@ -8,19 +24,22 @@ import type { Config } from "./ConfigSchema.ts";
  *
  * In it: whom a token must come from and be for, and how it may be signed; the
  * backend that verifies signatures (native and portable ones differ at the
- * edges); the WebAuthn settings; the features and authority types. Sets are
+ * edges); the relying party of enrollments, with the certificates it trusts and
+ * not the files they came from; the features and authority types. Sets are
  * sorted, so that their order in a file does not matter. Not in it: addresses,
  * paths, where the keys come from, limits of one peer, and the quorum, which
  * `init` sets.
+ *
+ * @param trustRoots the certificates of `webauthn.trust-roots`, in DER
  */
-export const configDigestInput = (config: Config): string =>
+export const configDigestInput = (config: Config, trustRoots: ReadonlyArray<Uint8Array> = []): string =>
   canonicalJson({
     version: 1,
     audience: config.auth.audience,
     issuer: config.auth.issuer ?? null,
     algorithms: config.auth.algorithms.toSorted(),
     cryptoBackend: config.crypto.backend,
-    webauthn: { enabled: config.webauthn.enabled },
+    webauthn: relyingParty(config, trustRoots),
     features: [...new Set(["core", ...config.features])].toSorted(),
     authorities: { arbitrary: config.authorities.arbitrary },
     development: config.development,

@@ -39,6 +39,9 @@ const withUrl = (url: string): string => `peer: {data-dir: d}\nauth: {audience: 
 const urls = (count: number): string =>
   Array.from({ length: count }, (_, index) => `${index + 1}=https://p${index}:1`).join(",");
 
+const origins = (count: number): string =>
+  Array.from({ length: count }, (_, index) => `https://a${index}.example.com`).join(",");
+
 const readSecret = async (lines: string, env: Environment = {}) =>
   Effect.runPromise(Effect.either(loadBootstrapSecret(await accepted(`${least}${lines}`), env)));
 const writeSecret = (text: string, mode = 0o600): string => {
@@ -66,7 +69,13 @@ describe("a file with only what is required", () => {
       features: ["core"],
       authorities: { arbitrary: true },
       crypto: { backend: "native" },
-      webauthn: { enabled: false },
+      webauthn: {
+        enabled: false,
+        origins: [],
+        registrationTtlMillis: 300_000,
+        attestation: "none",
+        trustRoots: [],
+      },
       limits: { bodyBytesInFlight: 67_108_864 },
       development: false,
     });
@@ -96,7 +105,7 @@ peer-http: {port: 65536}
 cluster: {peers: [{id: 2, url: "https://a:7400/x"}, {id: 0, url: "http://10.0.0.2:7400"}], bootstrap-secret: hunter2hunter2}
 auth: {jwks: {file: a, url: "https://b/"}, algorithms: [EdDSA, HS256]}
 seal: {shares: 1}
-webauthn: {enabled: true}
+webauthn: {enabled: true, origins: ["http://a.example"]}
 surprise: 1
 `;
     expect((await problems(text)).toSorted()).toEqual([
@@ -112,13 +121,14 @@ surprise: 1
       "peer.log-level: must be one of debug, info, warn, error; write one of them",
       "seal.shares: must be a whole number from 2 to 255; write such a number",
       "surprise: unknown key; remove it or use one of peer, http, peer-http, cluster, auth, seal, approvers, features, authorities, crypto, webauthn, limits, development",
-      "webauthn.enabled: WebAuthn enrollment is not part of this version; set it to false or remove it",
+      'webauthn.origins.0: "http://a.example" has no TLS, which only http://localhost may lack; use https://',
     ]);
   });
 
   it("never with a submitted value", async () => {
+    const isPublic = ["webauthn.rp-id", "webauthn.origins"];
     const values = ["hunter2", "[hunter2]", "{hunter2x: 1}", "12.5", "null", "https://hunter2:hunter2@a:1/hunter2"];
-    for (const { path } of settings) {
+    for (const { path } of settings.filter((each) => !isPublic.includes(each.path.join(".")))) {
       for (const value of values) {
         const text = path.reduceRight((below, key) => `{${key}: ${below}}`, value);
         const result = await load(text);
@@ -284,10 +294,124 @@ describe("limits, at the limit and one past it", () => {
     ["CUSTODY_AUTH_ALGORITHMS", "EdDSA,ES256", "EdDSA,EdDSA"],
     ["CUSTODY_HTTP_PORT", "65535", "65536"],
     ["CUSTODY_HTTP_HOST", "127.0.0.1", "127.0.0.1:7300"],
+    ["CUSTODY_WEBAUTHN_REGISTRATION_TTL", "10m", "601s"],
+    ["CUSTODY_WEBAUTHN_REGISTRATION_TTL", "1s", "999ms"],
+    ["CUSTODY_WEBAUTHN_ORIGINS", origins(16), origins(17)],
     ["CUSTODY_PEER_DATA_DIR", `/${"a".repeat(4095)}`, `/${"a".repeat(4096)}`],
   ])("%s", async (name, inside, outside) => {
     expect(Either.isRight(await load(least, { [name]: inside }))).toBe(true);
     expect(await problems(least, { [name]: outside })).toHaveLength(1);
+  });
+});
+
+describe("the relying party", () => {
+  const section = (lines: string): string => `${least}webauthn: {enabled: true, rp-name: Example, ${lines}}\n`;
+  const withOrigin = (origin: string, rpId = "example.com"): string =>
+    section(`rp-id: ${rpId}, origins: [${JSON.stringify(origin)}]`);
+
+  it("comes from the file or the environment, with files from the folder of the file", async () => {
+    const text = section('rp-id: example.com, origins: ["https://example.com"], trust-roots: [roots.pem]');
+    const { webauthn } = await accepted(text, {
+      CUSTODY_WEBAUTHN_ORIGINS: "https://b.example.com:8443,https://example.com",
+      CUSTODY_WEBAUTHN_ATTESTATION: "direct",
+    });
+    expect(webauthn).toEqual({
+      enabled: true,
+      rpId: "example.com",
+      rpName: "Example",
+      origins: ["https://b.example.com:8443", "https://example.com"],
+      registrationTtlMillis: 300_000,
+      attestation: "direct",
+      trustRoots: [join(folder, "roots.pem")],
+    });
+  });
+
+  it("is required once enrollment is on", async () => {
+    const message = "is required while webauthn.enabled is true; set it, or set enabled to false";
+    expect((await problems(`${least}webauthn: {enabled: true}\n`)).toSorted()).toEqual([
+      `webauthn.origins: ${message}`,
+      `webauthn.rp-id: ${message}`,
+      `webauthn.rp-name: ${message}`,
+    ]);
+  });
+
+  it.each([
+    ["https://example.com", "example.com"],
+    ["https://a.b.example.com:444", "example.com"],
+    ["https://xn--bcher-kva.example", "xn--bcher-kva.example"],
+    ["http://localhost:7300", "localhost"],
+    ["http://localhost", "localhost"],
+    ["https://localhost:7300", "localhost"],
+    ["https://custody", "custody"],
+  ])("may have the origin %s under %s", async (origin, rpId) => {
+    expect((await accepted(withOrigin(origin, rpId))).webauthn.origins).toEqual([origin]);
+  });
+
+  it.each([
+    ["https://*.example.com", /"https:\/\/\*\.example\.com" holds a wildcard/],
+    ["*", /"\*" holds a wildcard/],
+    ["https://example.com/enroll", /"https:\/\/example\.com\/enroll" holds a path/],
+    ["https://example.com?a", /holds a query/],
+    ["https://example.com?", /holds a query/],
+    ["https://example.com#a", /holds a fragment/],
+    ["https://example.com#", /holds a fragment/],
+    ["https://example.com/", /is not written as browsers send it; write "https:\/\/example\.com"/],
+    ["https://Example.com", /write "https:\/\/example\.com"/],
+    ["https://example.com:443", /write "https:\/\/example\.com"/],
+    ["https://bücher.example.com", /write "https:\/\/xn--bcher-kva\.example\.com"/],
+    [" https://example.com", /write "https:\/\/example\.com"/],
+    ["http://example.com", /"http:\/\/example\.com" has no TLS/],
+    ["http://127.0.0.1:7300", /has no TLS, which only http:\/\/localhost may lack/],
+    ["http://[::1]:7300", /has no TLS/],
+    ["http://localhost.example.com", /has no TLS/],
+    ["wss://example.com", /does not begin with https/],
+    ["android:apk-key-hash:AAAA", /does not begin with https/],
+    ["example.com", /"example\.com" is not an origin/],
+    ["null", /"null" is not an origin/],
+    ["https://example.org", /"https:\/\/example\.org" is not under the rp-id "example\.com"/],
+    ["https://badexample.com", /is not under/],
+    ["https://example.com.evil.org", /is not under/],
+    ["http://localhost:7300", /"http:\/\/localhost:7300" is not under the rp-id/],
+  ])("never has the origin %s", async (origin, message) => {
+    const [problem, ...more] = await problems(withOrigin(origin));
+    expect(more).toEqual([]);
+    expect(problem).toMatch(/^webauthn\.origins\.0: /);
+    expect(problem).toMatch(message);
+  });
+
+  it("is refused without its password where an origin holds one", async () => {
+    const [problem] = await problems(withOrigin("https://hunter2:hunter3@example.com"));
+    expect(problem).toBe("webauthn.origins.0: the value holds credentials; remove them");
+  });
+
+  it.each([
+    "Example.com",
+    "https://example.com",
+    "example.com:443",
+    "127.0.0.1",
+    "[::1]",
+    "example.com.",
+    ".com",
+    "a_b.com",
+    "1.2",
+  ])("never has the RP ID %s", async (rpId) => {
+    const [problem] = await problems(section(`rp-id: "${rpId}", origins: ["https://example.com"]`));
+    expect(problem).toBe(
+      `webauthn.rp-id: ${JSON.stringify(rpId)} is not a domain name in lower case; write it without scheme, port or address, for example custody.example.com`,
+    );
+  });
+
+  it("has nothing below an RP ID of one label, and no origin twice", async () => {
+    expect((await problems(withOrigin("https://a.custody", "custody")))[0]).toMatch(/is not under/);
+    const twice = 'rp-id: example.com, origins: ["https://example.com", "https://example.com"]';
+    expect((await problems(section(twice)))[0]).toMatch(
+      /^webauthn\.origins: must be a list of 0 to 16 different entries/,
+    );
+  });
+
+  it("is checked while enrollment is off, too", async () => {
+    const text = `${least}webauthn: {rp-id: example.com, origins: ["https://example.org"]}\n`;
+    expect(await problems(text)).toHaveLength(1);
   });
 });
 

@@ -29,7 +29,9 @@ const keysAt = (path: ReadonlyArray<string>): string => {
 const problemOf = (issue: ParseResult.ArrayFormatterIssue, overridden: ReadonlySet<string>): ConfigProblem => {
   const keys = issue.path.map(String);
   const dotted = issue.path.map(shownKey).join(".");
-  const source = overridden.has(keys.join(".")) ? ` (from ${variableName(keys)})` : "";
+  // Of a list from the environment, single entries are refused too.
+  const setting = keys.map((_, index) => keys.slice(0, index + 1)).find((each) => overridden.has(each.join(".")));
+  const source = setting === undefined ? "" : ` (from ${variableName(setting)})`;
   const path = dotted === "" ? "the file" : dotted + source;
   if (issue._tag === "Unexpected") {
     return { path, message: `unknown key; remove it or use one of ${keysAt(keys.slice(0, -1))}` };

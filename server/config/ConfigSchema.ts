@@ -5,6 +5,7 @@
 import { Schema } from "effect";
 import { Limits } from "../../core/Limits.ts";
 import { isLoopbackHost } from "./Loopback.ts";
+import { Origin, outsideFault, RpId } from "./RelyingPartySetting.ts";
 import {
   byteSize,
   distinctList,
@@ -116,16 +117,40 @@ const seal = Schema.Struct({
   ),
 );
 
-const webauthn = Schema.Struct({
-  enabled: withDefault(
-    Schema.Boolean.annotations({ message: () => "must be true or false; write false" }).pipe(
-      Schema.filter((enabled): enabled is false => !enabled, {
-        message: () => "WebAuthn enrollment is not part of this version; set it to false or remove it",
-      }),
+/** The most origins and the most files of trust roots; a session pins the origins on every peer. */
+const mostOrigins = 16;
+const mostTrustRootFiles = 32;
+
+const webauthn = (directory: string) =>
+  Schema.Struct({
+    enabled: withDefault(Flag, false),
+    rpId: Schema.optionalWith(RpId, { exact: true }).pipe(Schema.fromKey("rp-id")),
+    rpName: Schema.optionalWith(Text, { exact: true }).pipe(Schema.fromKey("rp-name")),
+    origins: withDefault(distinctList(Origin, 0, mostOrigins), []),
+    registrationTtlMillis: withDefault(
+      duration(1000, Limits.registrationTtlMillis, "1s to 10m"),
+      5 * minuteMillis,
+    ).pipe(Schema.fromKey("registration-ttl")),
+    attestation: withDefault(oneOf("none", "indirect", "direct"), "none"),
+    trustRoots: withDefault(distinctList(filePath(directory), 0, mostTrustRootFiles), []).pipe(
+      Schema.fromKey("trust-roots"),
     ),
-    false,
-  ),
-});
+  }).pipe(
+    Schema.filter(({ enabled, rpId, rpName, origins }) => {
+      const outside = origins.flatMap((origin, index) => {
+        const message = rpId === undefined ? undefined : outsideFault(origin, rpId);
+        return message === undefined ? [] : [{ path: ["origins", index], message }];
+      });
+      if (!enabled) return outside;
+      const message = "is required while webauthn.enabled is true; set it, or set enabled to false";
+      return [
+        ...(rpId === undefined ? [{ path: ["rp-id"], message }] : []),
+        ...(rpName === undefined ? [{ path: ["rp-name"], message }] : []),
+        ...(origins.length === 0 ? [{ path: ["origins"], message }] : []),
+        ...outside,
+      ];
+    }),
+  );
 
 const sections = (directory: string) =>
   Schema.Struct({
@@ -143,7 +168,7 @@ const sections = (directory: string) =>
     features: withDefault(distinctList(oneOf("core"), 0, 1), ["core"]),
     authorities: Schema.Struct({ arbitrary: withDefault(Flag, true) }),
     crypto: Schema.Struct({ backend: withDefault(oneOf("native", "portable"), "native") }),
-    webauthn,
+    webauthn: webauthn(directory),
     limits: Schema.Struct({
       bodyBytesInFlight: withDefault(
         byteSize(Limits.requestBodyBytes, 4096 * mebibyte, "10MiB to 4GiB"),

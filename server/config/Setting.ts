@@ -11,7 +11,17 @@ import { isLoopbackHost } from "./Loopback.ts";
 const explained = <A, I>(schema: Schema.Schema<A, I>, sentence: string): Schema.Schema<A, I> =>
   schema.annotations({ message: () => ({ message: sentence, override: true }) });
 
-const decoded = <A>(sentence: string, decode: (text: string) => Either.Either<A, string>, target: Schema.Schema<A>) =>
+/**
+ * A text that becomes a value.
+ *
+ * @param sentence what is said of anything but a text
+ * @param decode the value, or the sentence for this text
+ */
+export const decoded = <A>(
+  sentence: string,
+  decode: (text: string) => Either.Either<A, string>,
+  target: Schema.Schema<A>,
+) =>
   Schema.transformOrFail(Schema.String.annotations({ message: () => sentence }), target, {
     strict: true,
     decode: (text, _options, ast) =>

@@ -1,10 +1,11 @@
 /** Certificates and keys for both listeners and for calls to other peers, checked before anything listens. */
-import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { createPrivateKey, type KeyObject } from "node:crypto";
 import { createSecureContext, type SecureVersion } from "node:tls";
 import { Effect, Either } from "effect";
 import { type FileFault, readBoundedFile } from "../config/BoundedFile.ts";
 import { ConfigError, type ConfigProblem } from "../config/ConfigError.ts";
 import type { Config, ListenerConfig } from "../config/ConfigSchema.ts";
+import { certificatesIn, notCertificates } from "../config/PemCertificates.ts";
 
 /** What a listener of `node:https` is made with. */
 export interface ListenerTls {
@@ -42,20 +43,6 @@ const authorityBytes = 1024 * 1024;
 /** Both ends of a call between peers are this product, so there is nothing older to be compatible with. */
 const peerVersion: SecureVersion = "TLSv1.3";
 const publicVersion: SecureVersion = "TLSv1.2";
-
-const block = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
-
-/** Every certificate of a PEM file; undefined when there is none or one is malformed. */
-const certificatesIn = (pem: Buffer): ReadonlyArray<X509Certificate> | undefined => {
-  const blocks = pem.toString("latin1").match(block);
-  try {
-    return blocks?.map((text) => new X509Certificate(text));
-  } catch {
-    return undefined;
-  }
-};
-
-const notCertificates = "holds no PEM certificate, or a malformed one; name a file of BEGIN CERTIFICATE blocks";
 
 const privateKeyIn = (pem: Buffer): Either.Either<KeyObject, string> => {
   try {

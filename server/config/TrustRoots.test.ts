@@ -1,0 +1,60 @@
+import { X509Certificate } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Effect, Either, Schema } from "effect";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { issue } from "../../properties/http/Certificates.ts";
+import { type Config, configSchema } from "./ConfigSchema.ts";
+import { withSections } from "./Environment.ts";
+import { loadTrustRoots } from "./TrustRoots.ts";
+
+const [first, second] = [issue("first", undefined), issue("second", undefined)];
+const derOf = ({ pem }: { readonly pem: string }): Uint8Array => Uint8Array.from(new X509Certificate(pem).raw);
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "custody-roots-"));
+  writeFileSync(join(folder, "first.pem"), first.pem);
+  writeFileSync(join(folder, "both.pem"), `a word before\n${first.pem}and between\n${second.pem}`);
+  writeFileSync(join(folder, "none.pem"), "");
+  writeFileSync(join(folder, "large.pem"), first.pem.padEnd(1024 * 1024 + 1, "\n"));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const config = (files: ReadonlyArray<string>, enabled = true): Config =>
+  Schema.decodeUnknownSync(configSchema(folder))(
+    withSections({
+      peer: { "data-dir": "a" },
+      auth: { audience: "custody", jwks: { file: "jwks.json" } },
+      webauthn: {
+        enabled,
+        "rp-id": "example.com",
+        "rp-name": "Example",
+        origins: ["https://example.com"],
+        "trust-roots": files,
+      },
+    }),
+  );
+const load = (files: ReadonlyArray<string>, enabled?: boolean) =>
+  Effect.runPromise(Effect.either(loadTrustRoots(config(files, enabled))));
+
+it("reads every certificate of every file once", async () => {
+  expect(await load(["both.pem", "first.pem"])).toEqual(Either.right([derOf(first), derOf(second)]));
+  expect(await load([])).toEqual(Either.right([]));
+});
+
+it("names every file that is missing, too large or holds no certificate", async () => {
+  const error = Either.getOrThrow(Either.flip(await load(["first.pem", "absent.pem", "none.pem", "large.pem"])));
+  expect(error.message.split("\n")).toEqual([
+    "webauthn.trust-roots.1: the file does not exist; create it or correct the path",
+    "webauthn.trust-roots.2: holds no PEM certificate, or a malformed one; name a file of BEGIN CERTIFICATE blocks",
+    "webauthn.trust-roots.3: the file is larger than 1048576 bytes; shorten it or name another file",
+  ]);
+});
+
+it("opens nothing while enrollment is off", async () => {
+  expect(await load(["absent.pem"], false)).toEqual(Either.right([]));
+});
