@@ -35,8 +35,15 @@ module.exports = {
     {
       name: "sim-never-meets-server",
       severity: "error",
-      from: { path: "^sim/", pathNot: "\\.test\\.ts$" },
+      from: { path: "^sim/", pathNot: ["\\.test\\.ts$", "^sim/bin/NativeBackend\\.ts$"] },
       to: { path: ["^server/", "^properties/"] },
+    },
+    {
+      name: "sim-borrows-primitives-only",
+      comment: "the simulator's command line computes with Node's own library, through the adapter that peers use",
+      severity: "error",
+      from: { path: "^sim/bin/NativeBackend\\.ts$" },
+      to: { path: ["^server/", "^properties/"], pathNot: "^server/crypto/NativeCrypto\\.ts$" },
     },
     {
       name: "server-never-meets-sim",

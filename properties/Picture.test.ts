@@ -25,7 +25,7 @@ const pageFile = (name: string, options: RunOptions, bug?: string): string => {
   const recorder = new Recorder();
   const tampering = plantedBugs.find((each) => each.name === bug)?.tampering();
   const result = runSeed(options, { observer: recorder, tampering });
-  const report = reportOf(result, { steps: options.steps, real: options.real });
+  const report = reportOf(result, { steps: options.steps, crypto: options.crypto });
   const file = join(folder, `${name}.html`);
   const picture = pictureOf(recorder, { report, command: report.replay, notes: [], peer: undefined });
   writeFileSync(file, pageOf(picture, readPageSource()));
@@ -38,8 +38,8 @@ let violated = "";
 beforeAll(async () => {
   if (isAbsent) return;
   folder = mkdtempSync(join(tmpdir(), "custody-picture-"));
-  lossy = pageFile("lossy", { seed: 8, schedule: "drop-dup-reorder", peers: 3, real: false, steps: 600 });
-  violated = pageFile("violated", { seed: 3, schedule: "calm", peers: 3, real: false }, "double-vote");
+  lossy = pageFile("lossy", { seed: 8, schedule: "drop-dup-reorder", peers: 3, crypto: "fast", steps: 600 });
+  violated = pageFile("violated", { seed: 3, schedule: "calm", peers: 3, crypto: "fast" }, "double-vote");
   // Inside a container root has no namespaces for the browser's own sandbox; the page is ours.
   browser = await chromium.launch({ executablePath: program, chromiumSandbox: false });
 });

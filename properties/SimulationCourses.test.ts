@@ -12,7 +12,7 @@ const MOST_DEVIATIONS = 8;
 
 it("holds for the correct core, and every run is its own course again", () => {
   fc.assert(
-    fc.property(courses({ schedule: "swarm", peers: 3, steps: 150, real: false }), (course) => {
+    fc.property(courses({ schedule: "swarm", peers: 3, steps: 150, crypto: "fast" }), (course) => {
       const { result, deviations } = follow(course);
       expect(result.violation).toBeUndefined();
       expect(result.hash).toBe(record(course.options).result.hash);
@@ -26,7 +26,7 @@ it("makes a planted bug a few deviations, mostly, which are a tape that fails ag
   const sizes = SEEDS.map((seed) => {
     const found = fc.check(
       fc.property(
-        courses({ schedule: "one-way-partition", peers: 3, steps: 600, real: false }, "answer-early"),
+        courses({ schedule: "one-way-partition", peers: 3, steps: 600, crypto: "fast" }, "answer-early"),
         (course) => follow(course).result.violation === undefined,
       ),
       { seed, numRuns: 40 },

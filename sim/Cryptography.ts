@@ -1,4 +1,4 @@
-/** What a world computes with: the stand-ins of bulk runs, or the real primitives. */
+/** What a world computes with: stand-ins, the product's own codec with stand-ins for signatures, or the real thing. */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { p256 } from "@noble/curves/nist.js";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
@@ -6,14 +6,16 @@ import { Either, Encoding } from "effect";
 import { installedProviders, type SignatureProvider } from "../core/credential/SignatureProvider.ts";
 import type { Crypto, Signer } from "../core/Crypto.ts";
 import type { PublicKey } from "../core/Digest.ts";
-import { cryptoOf, signerOf } from "../runtime/CryptoPrimitives.ts";
+import { type CryptoPrimitives, cryptoOf, signerOf } from "../runtime/CryptoPrimitives.ts";
 import { noblePrimitives, nobleSigning } from "../runtime/NobleCrypto.ts";
 import type { IntegrityKey } from "../runtime/RowSeal.ts";
+import { codecCrypto } from "./CodecCrypto.ts";
 import { fastCrypto } from "./FastCrypto.ts";
 import type { PeerDisk } from "./PeerDisk.ts";
 import type { Prng } from "./Prng.ts";
 import { SealedDisk } from "./SealedDisk.ts";
 import { SimDisk } from "./SimDisk.ts";
+import type { Tier } from "./Tier.ts";
 import { byteWire, valueWire, type Wire } from "./Wire.ts";
 
 /** The keys a peer gets when it is initialized. */
@@ -30,7 +32,6 @@ export interface SampleKey {
 }
 
 export interface Cryptography {
-  readonly real: boolean;
   readonly crypto: Crypto;
   readonly wire: Wire;
   readonly providers: ReadonlyMap<string, SignatureProvider>;
@@ -50,6 +51,8 @@ const simProvider: SignatureProvider = {
     encoded.length === SIM_KEY_BYTES ? Either.right(encoded) : Either.left("A SIM key has 24 bytes."),
 };
 
+const simProviders = new Map([[SIM_ALGORITHM, simProvider]]);
+
 /** Hexadecimal digits are Base64 characters too: 32 of them are 24 bytes. */
 const simKey = (index: number): SampleKey => {
   const text = index.toString(16).padStart(32, "0");
@@ -57,21 +60,54 @@ const simKey = (index: number): SampleKey => {
 };
 
 /** Quick stand-ins; see docs/simulator.md for what they bypass. */
-export const fastCryptography = (entropy: Prng): Cryptography => {
+const fastCryptography = (entropy: Prng): Cryptography => {
   const { crypto, newSigner } = fastCrypto(entropy);
   return {
-    real: false,
     crypto,
     wire: valueWire,
-    providers: new Map([[SIM_ALGORITHM, simProvider]]),
+    providers: simProviders,
     newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: new Uint8Array(0) } }),
     sampleKey: simKey,
     newDisk: (_keys, schedule, durable) => new SimDisk(schedule, durable),
   };
 };
 
-const realSigner = (seed: Uint8Array): Signer =>
-  signerOf(bytesToHex(nobleSigning.publicKeyOf(seed)) as PublicKey, (message) => nobleSigning.sign(seed, message));
+/**
+ * Who computes real digests and signatures. Ed25519 (RFC 8032 5.1.6) and SHA-256 leave nothing to choose, so every
+ * backend gives the same bytes, and a run is the same with any.
+ */
+export interface Backend {
+  readonly primitives: CryptoPrimitives;
+  /** An Ed25519 key from its seed of 32 bytes. */
+  readonly signingKey: (seed: Uint8Array) => SigningKey;
+}
+
+export interface SigningKey {
+  readonly publicKey: Uint8Array;
+  readonly sign: (message: Uint8Array) => Uint8Array;
+}
+
+/** Pure JavaScript: wherever the simulator runs, this runs. */
+export const portableBackend: Backend = {
+  primitives: noblePrimitives,
+  signingKey: (seed) => ({
+    publicKey: nobleSigning.publicKeyOf(seed),
+    sign: (message) => nobleSigning.sign(seed, message),
+  }),
+};
+
+/** The codec, digests and sealed rows of a real peer; stand-ins for signatures, MACs and registered keys. */
+const codecCryptography = (entropy: Prng, { primitives }: Backend): Cryptography => {
+  const { crypto, newSigner } = codecCrypto(entropy, primitives);
+  return {
+    crypto,
+    wire: byteWire,
+    providers: simProviders,
+    newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) } }),
+    sampleKey: simKey,
+    newDisk: (keys, schedule, durable) => new SealedDisk(crypto, () => keys()?.integrity, schedule, durable),
+  };
+};
 
 const seedOf = (index: number): Uint8Array => {
   const seed = new Uint8Array(32).fill(5);
@@ -79,7 +115,7 @@ const seedOf = (index: number): Uint8Array => {
   return seed;
 };
 
-const realKey = (index: number): SampleKey => {
+const makeRealKey = (index: number): SampleKey => {
   const seed = seedOf(index);
   if (index % 2 === 0) {
     const key64 = Encoding.encodeBase64(ed25519.getPublicKey(seed));
@@ -92,19 +128,45 @@ const realKey = (index: number): SampleKey => {
   };
 };
 
+/** They are the same in every run, and each takes longer to make than an event. */
+const realKeys = new Map<number, SampleKey>();
+
+const realKey = (index: number): SampleKey => {
+  const known = realKeys.get(index);
+  if (known !== undefined) return known;
+  const made = makeRealKey(index);
+  realKeys.set(index, made);
+  return made;
+};
+
 /** Ed25519, SHA-256, CBOR envelopes and sealed rows, as on a real peer. */
-export const realCryptography = (entropy: Prng): Cryptography => {
-  const crypto = cryptoOf(noblePrimitives);
+export const realCryptography = (
+  entropy: Prng,
+  { primitives, signingKey }: Backend = portableBackend,
+): Cryptography => {
+  const crypto = cryptoOf(primitives);
+  const newSigner = (): Signer => {
+    const { publicKey, sign } = signingKey(hexToBytes(entropy.digest()));
+    return signerOf(bytesToHex(publicKey) as PublicKey, sign);
+  };
   return {
-    real: true,
     crypto,
     wire: byteWire,
     providers: installedProviders,
-    newKeys: () => ({
-      identity: realSigner(hexToBytes(entropy.digest())),
-      integrity: { ...realSigner(hexToBytes(entropy.digest())), setKey: hexToBytes(entropy.digest()) },
-    }),
+    newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) } }),
     sampleKey: realKey,
     newDisk: (keys, schedule, durable) => new SealedDisk(crypto, () => keys()?.integrity, schedule, durable),
   };
+};
+
+/** What a run of a tier computes with. */
+export const cryptographyOf = (tier: Tier, entropy: Prng, backend: Backend = portableBackend): Cryptography => {
+  switch (tier) {
+    case "fast":
+      return fastCryptography(entropy);
+    case "codec":
+      return codecCryptography(entropy, backend);
+    case "real":
+      return realCryptography(entropy, backend);
+  }
 };

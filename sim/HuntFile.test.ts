@@ -4,13 +4,14 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { type HuntFile, mergeHunts, optionsOf, parseHuntFile } from "./HuntFile.ts";
 import { HuntReport, type RunReport } from "./Report.ts";
+import { tierOf } from "./Tier.ts";
 
 const NO_OPTIONS = optionsOf({
   schedule: undefined,
   peers: undefined,
   mode: undefined,
   steps: undefined,
-  real: undefined,
+  crypto: undefined,
   bug: undefined,
 });
 
@@ -19,7 +20,7 @@ const runOf = (seed: number): RunReport => ({
   schedule: "swarm",
   peers: 3,
   mode: "within",
-  real: seed % 16 === 0,
+  crypto: tierOf(seed),
   hash: seed.toString(16).padStart(16, "0"),
   events: 10 * seed,
   faults: [["crash", 1]],
@@ -31,14 +32,15 @@ const runOf = (seed: number): RunReport => ({
 const huntOf = (first: number, last: number, ran = last): { readonly report: HuntReport; readonly hunt: HuntFile } => {
   const report = new HuntReport();
   for (let seed = first; seed <= ran; seed++) report.add(runOf(seed));
-  const { seeds, realSeeds, events, hash, hashSums, failures } = report;
+  const { seeds, codecSeeds, realSeeds, events, hash, hashSums, failures } = report;
   const hunt: HuntFile = {
-    version: 1,
+    version: 2,
     commit: "abc",
     options: NO_OPTIONS,
     first,
     last,
     seeds,
+    codecSeeds,
     realSeeds,
     events,
     millis: 5,
@@ -61,7 +63,7 @@ describe("shards of one hunt", () => {
     const merged = Either.getOrThrow(mergeHunts(named(huntOf(21, 40).hunt, huntOf(1, 9).hunt, huntOf(10, 20).hunt)));
     expect(merged.report.hash).toBe(report.hash);
     expect(merged.report.seeds).toBe(40);
-    expect(merged.report.realSeeds).toBe(2);
+    expect([merged.report.codecSeeds, merged.report.realSeeds]).toEqual([2, 3]);
     expect(merged.report.events).toBe(report.events);
     expect(merged.report.marks.entries()).toEqual(report.marks.entries());
     expect(merged.report.failures).toEqual(report.failures);
@@ -94,7 +96,7 @@ describe("a hunt's file", () => {
   });
 
   it.each<readonly [string, object, string]>([
-    ["version", { version: 2 }, "version"],
+    ["version", { version: 1 }, "version"],
     ["a field nobody knows", { more: 1 }, "more"],
     ["a negative count", { seeds: -1 }, "seeds"],
     ["a sum of more than 32 bits", { hashSums: [2 ** 31, 0] }, "hashSums.0"],

@@ -10,8 +10,9 @@ import { plantedBugs } from "./PlantedBugs.ts";
 import { HuntReport } from "./Report.ts";
 import { scheduleNames } from "./Schedules.ts";
 import type { SeedRange } from "./Seeds.ts";
+import { tiers } from "./Tier.ts";
 
-const VERSION = 1;
+const VERSION = 2;
 /** Bytes of one file; a thousand failures take one megabyte. */
 export const MOST_HUNT_BYTES = 16 * 1024 * 1024;
 const MOST_TEXT = 1_024;
@@ -32,7 +33,7 @@ const failure = Schema.Struct({
   schedule: text,
   peers: whole,
   mode: text,
-  real: Schema.Boolean,
+  crypto: Schema.Literal(...tiers),
   hash,
   events: whole,
   faults: pairs,
@@ -51,13 +52,14 @@ const fileSchema = Schema.Struct({
     peers: Schema.NullOr(whole),
     mode: Schema.NullOr(Schema.Literal(...modes)),
     steps: Schema.NullOr(whole),
-    real: Schema.NullOr(Schema.Boolean),
+    crypto: Schema.NullOr(Schema.Literal(...tiers)),
     bug: Schema.NullOr(Schema.Literal(...plantedBugs.map(({ name }) => name))),
   }),
   /** The seeds that were asked for, and how many were run before time was up. */
   first: whole,
   last: whole,
   seeds: whole,
+  codecSeeds: whole,
   realSeeds: whole,
   events: whole,
   millis: whole,
@@ -84,12 +86,12 @@ export const parseHuntFile = (content: string): Either.Either<HuntFile, string> 
       });
 
 /** The options of a hunt as the file has them: what was left to the seed is null. */
-export const optionsOf = ({ schedule, peers, mode, steps, real, bug }: HuntOptions): HuntFile["options"] => ({
+export const optionsOf = ({ schedule, peers, mode, steps, crypto, bug }: HuntOptions): HuntFile["options"] => ({
   schedule: schedule ?? null,
   peers: peers ?? null,
   mode: mode ?? null,
   steps: steps ?? null,
-  real: real ?? null,
+  crypto: crypto ?? null,
   // It was checked where it was given.
   bug: (bug ?? null) as HuntFile["options"]["bug"],
 });

@@ -1,5 +1,6 @@
 /** Everything about a run that is fixed before it starts. Rates are per thousand, times as named. */
 import type { NetworkPlan } from "./Network.ts";
+import type { Tier } from "./Tier.ts";
 
 export interface DiskPlan {
   readonly leastFlushMicros: number;
@@ -43,8 +44,8 @@ export interface Plan {
   readonly schedule: string;
   readonly mode: Mode;
   readonly peers: number;
-  /** Real crypto, real codec, sealed rows. */
-  readonly real: boolean;
+  /** How much is computed as on a real peer. */
+  readonly crypto: Tier;
   /** Events after which the world is healed. */
   readonly steps: number;
   readonly network: NetworkPlan;

@@ -559,7 +559,7 @@ export const plantedBugOptions = ({ schedule = "calm" }: PlantedBug, seed: numbe
   seed,
   schedule,
   peers: 3,
-  real: false,
+  crypto: "fast",
   steps: STEPS,
 });
 

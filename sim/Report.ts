@@ -2,6 +2,7 @@
 import { Census } from "./Census.ts";
 import { Mixer } from "./Mixer.ts";
 import type { RunResult } from "./Simulation.ts";
+import type { Tier } from "./Tier.ts";
 
 /** A run as it is sent between threads and printed. */
 export interface RunReport {
@@ -9,7 +10,7 @@ export interface RunReport {
   readonly schedule: string;
   readonly peers: number;
   readonly mode: string;
-  readonly real: boolean;
+  readonly crypto: Tier;
   readonly hash: string;
   readonly events: number;
   readonly faults: ReadonlyArray<readonly [string, number]>;
@@ -24,7 +25,7 @@ export const reportOf = (
   { seed, plan, hash, events, faults, marks, violation }: RunResult,
   given: {
     readonly steps: number | undefined;
-    readonly real: boolean | undefined;
+    readonly crypto: Tier | undefined;
     readonly bug?: string | undefined;
   },
 ): RunReport => ({
@@ -32,7 +33,7 @@ export const reportOf = (
   schedule: plan.schedule,
   peers: plan.peers,
   mode: plan.mode,
-  real: plan.real,
+  crypto: plan.crypto,
   hash,
   events,
   faults,
@@ -42,7 +43,7 @@ export const reportOf = (
     `npm run sim -- --seed ${seed} --schedule ${plan.schedule} --peers ${plan.peers}`,
     plan.mode === "within" ? "" : ` --mode ${plan.mode}`,
     given.steps === undefined ? "" : ` --steps ${given.steps}`,
-    given.real === undefined ? "" : ` --crypto ${given.real ? "real" : "fast"}`,
+    given.crypto === undefined ? "" : ` --crypto ${given.crypto}`,
     given.bug === undefined ? "" : ` --bug ${given.bug}`,
   ].join(""),
 });
@@ -50,6 +51,8 @@ export const reportOf = (
 /** What a hunt came to, as far as it can be added up. */
 export interface HuntSums {
   readonly seeds: number;
+  /** How many of them were of a tier that is not fast. */
+  readonly codecSeeds: number;
   readonly realSeeds: number;
   readonly events: number;
   readonly faults: Iterable<readonly [string, number]>;
@@ -64,6 +67,7 @@ export class HuntReport {
   readonly marks = new Census();
   readonly failures: Array<RunReport> = [];
   seeds = 0;
+  codecSeeds = 0;
   realSeeds = 0;
   events = 0;
   /** Order must not matter: runs of several processes come in as they end, and hunts of several machines are added up. */
@@ -73,7 +77,8 @@ export class HuntReport {
 
   add(run: RunReport): void {
     this.seeds += 1;
-    if (run.real) this.realSeeds += 1;
+    if (run.crypto === "codec") this.codecSeeds += 1;
+    if (run.crypto === "real") this.realSeeds += 1;
     this.events += run.events;
     this.faults.addAll(run.faults);
     this.marks.addAll(run.marks);
@@ -87,6 +92,7 @@ export class HuntReport {
   /** Adds what another hunt did. */
   addAll(other: HuntSums): void {
     this.seeds += other.seeds;
+    this.codecSeeds += other.codecSeeds;
     this.realSeeds += other.realSeeds;
     this.events += other.events;
     this.faults.addAll(other.faults);
@@ -108,6 +114,14 @@ export class HuntReport {
     return this.#mixer.hash;
   }
 }
+
+/** How many seeds of which tier, for people. */
+export const seedsText = ({
+  seeds,
+  codecSeeds,
+  realSeeds,
+}: Pick<HuntSums, "seeds" | "codecSeeds" | "realSeeds">): string =>
+  `${seeds} seeds (${codecSeeds} with the codec, ${realSeeds} with all crypto)`;
 
 /** A failure in five lines. */
 export const failureLines = ({ seed, schedule, peers, violation, replay }: RunReport): ReadonlyArray<string> =>

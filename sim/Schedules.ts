@@ -5,6 +5,7 @@ import type { NetworkPlan } from "./Network.ts";
 import { Choices } from "./Choices.ts";
 import type { Nemesis } from "./World.ts";
 import { moments } from "./Moments.ts";
+import { type Tier, tierOf } from "./Tier.ts";
 import { betray, treasonNames } from "./faults/Treason.ts";
 
 const CALLERS: WorkloadPlan = {
@@ -340,15 +341,14 @@ export interface RunOptions {
   readonly steps?: number | undefined;
   /** Within the fault budget without. */
   readonly mode?: Mode | undefined;
-  /** Real crypto and codec; every 16th seed without. */
-  readonly real?: boolean | undefined;
+  /** How much is computed as on a real peer; the seed says without. */
+  readonly crypto?: Tier | undefined;
   /** How many callers; the schedule says without. */
   readonly callers?: number | undefined;
 }
 
-const FAST_STEPS = 2_000;
-const REAL_STEPS = 120;
-const REAL_SEEDS = 16;
+/** Events before healing, for what an event costs. */
+const STEPS: Readonly<Record<Tier, number>> = { fast: 2_000, codec: 1_000, real: 120 };
 /** More peers than this need more events to get as far. */
 const FEW_PEERS = 5;
 /** These need somebody else to fail. */
@@ -382,8 +382,8 @@ export const planOf = (
   const name = options.schedule ?? DEFAULT_SCHEDULE;
   const mode = options.mode ?? "within";
   const peers = options.peers ?? drawnPeers(choices, name, mode);
-  const real = options.real ?? seed % REAL_SEEDS === 0;
-  const usualSteps = (real ? REAL_STEPS : FAST_STEPS) * (peers > FEW_PEERS ? peers : 1);
+  const crypto = options.crypto ?? tierOf(seed);
+  const usualSteps = STEPS[crypto] * (peers > FEW_PEERS ? peers : 1);
   const schedule: Schedule = schedules[name];
   const draft = schedule.plan(choices);
   const plan: Plan = {
@@ -401,7 +401,7 @@ export const planOf = (
     schedule: name,
     mode,
     peers,
-    real,
+    crypto,
     steps: options.steps ?? usualSteps,
   };
   const nemeses = schedule.nemeses?.(choices) ?? [];

@@ -1,4 +1,4 @@
-/** The disk of real runs: rows encoded and sealed by the runtime's own layer over simulated bytes. */
+/** The disk of runs that are not bulk: rows encoded and sealed by the runtime's own layer over simulated bytes. */
 import type { Crypto } from "../core/Crypto.ts";
 import type { Rows, TableName, Write } from "../core/Tables.ts";
 import type { StoredRow, StoreFailure } from "../runtime/ByteStore.ts";

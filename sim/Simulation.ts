@@ -2,13 +2,12 @@
 import { Choices, type Decider } from "./Choices.ts";
 import { startFaults } from "./Faults.ts";
 import { assertLiveness } from "./Liveness.ts";
-import type { Observer } from "./Observer.ts";
 import type { Plan } from "./Plan.ts";
 import { planOf, type RunOptions } from "./Schedules.ts";
 import { Trace } from "./Trace.ts";
 import { Violation } from "./Violation.ts";
 import { Workload } from "./Workload.ts";
-import { type Tampering, World } from "./World.ts";
+import { World, type WorldPorts } from "./World.ts";
 
 const SECOND = 1_000_000;
 /** A run ends here even if it has not used up its events. */
@@ -31,10 +30,8 @@ export interface RunResult {
 }
 
 /** How a run is looked at, and what is done to it on purpose. */
-export interface RunHooks {
+export interface RunHooks extends WorldPorts {
   readonly line?: ((line: string) => void) | undefined;
-  readonly tampering?: Tampering | undefined;
-  readonly observer?: Observer | undefined;
   /** Has the last word on every draw; without it the seed has. */
   readonly decider?: Decider | undefined;
 }
@@ -61,7 +58,7 @@ export const runSeed = (options: RunOptions, hooks: RunHooks = {}): RunResult =>
   const choices = new Choices(options.seed, hooks.decider);
   const { plan, nemeses } = planOf(options, choices);
   const trace = new Trace(hooks.line);
-  const world = new World(plan, choices, trace, hooks.tampering, hooks.observer);
+  const world = new World(plan, choices, trace, hooks);
   world.nemeses.push(...nemeses);
   let violation: Violation | undefined;
   try {

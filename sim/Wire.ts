@@ -1,6 +1,6 @@
 /**
  * What travels between peers. Bulk runs pass values and compare what an envelope
- * binds (sender, receiver, topology, key); real runs pass signed bytes through
+ * binds (sender, receiver, topology, key); the others pass signed bytes through
  * the runtime's own codec.
  */
 import { Either } from "effect";

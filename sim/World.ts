@@ -20,7 +20,7 @@ import { Census } from "./Census.ts";
 import { Checkers } from "./Checkers.ts";
 import type { Choices, Stream, Stretch, Unit } from "./Choices.ts";
 import { AUDIENCE, Commands } from "./Commands.ts";
-import { type Cryptography, fastCryptography, type PeerKeys, realCryptography } from "./Cryptography.ts";
+import { type Backend, type Cryptography, cryptographyOf, type PeerKeys } from "./Cryptography.ts";
 import { Ghost, maskOf } from "./Ghost.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
 import { Network } from "./Network.ts";
@@ -133,6 +133,14 @@ export interface Callers {
   readonly contradict: () => void;
 }
 
+/** What a world may be given beside its plan. */
+export interface WorldPorts {
+  readonly tampering?: Tampering | undefined;
+  readonly observer?: Observer | undefined;
+  /** Who computes what is real in it; any one gives the same run. */
+  readonly backend?: Backend | undefined;
+}
+
 /** What a row change shows to have happened that seldom does (Sometimes.ts). */
 const rareIn = (write: Write): string | undefined => {
   if (write.op === "remove") return undefined;
@@ -225,7 +233,7 @@ export class World {
   /** Token keys cannot be had at these peers. */
   readonly keysUnavailable = new Set<number>();
 
-  constructor(plan: Plan, choices: Choices, trace: Trace, tampering: Tampering = {}, observer?: Observer) {
+  constructor(plan: Plan, choices: Choices, trace: Trace, { tampering = {}, observer, backend }: WorldPorts = {}) {
     this.plan = plan;
     this.trace = trace;
     this.#tampering = tampering;
@@ -234,7 +242,7 @@ export class World {
     this.marks = new Census(observer && ((name) => observer.counted("mark", name)));
     this.choices = choices;
     this.entropy = entropyOf(plan.seed, 0);
-    const honest = plan.real ? realCryptography(this.entropy) : fastCryptography(this.entropy);
+    const honest = cryptographyOf(plan.crypto, this.entropy, backend);
     this.cryptography = tampering.cryptography?.(honest) ?? honest;
     this.commands = new Commands(this.cryptography);
     this.strangerKeys = this.cryptography.newKeys();

@@ -8,7 +8,16 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { YOUNG_MEGABYTES } from "../../sim/bin/Hunt.ts";
 import type { Round } from "./SimulatorRounds.ts";
-import { median } from "./Statistics.ts";
+import { median, rounded } from "./Statistics.ts";
+
+/** Calm runs of three peers, tier by tier; the ratio is that of each round, since the machine's speed drifts. */
+const tierFigures = (rounds: ReadonlyArray<Round>): { readonly [figure: string]: number } => ({
+  calmEventsPerSecond: median(rounds.map(({ eventsPerSecond }) => eventsPerSecond.fast)),
+  calmCodecEventsPerSecond: median(rounds.map(({ eventsPerSecond }) => eventsPerSecond.codec)),
+  calmRealEventsPerSecond: median(rounds.map(({ eventsPerSecond }) => eventsPerSecond.real)),
+  codecOverFast: rounded(median(rounds.map(({ eventsPerSecond: { codec, fast } }) => codec / fast))),
+  realOverFast: rounded(median(rounds.map(({ eventsPerSecond: { real, fast } }) => real / fast)), 3),
+});
 
 /** The figures by name. Rejects when the process ends without any. */
 export const measureSimulator = (): Promise<{ readonly [figure: string]: number }> =>
@@ -20,7 +29,7 @@ export const measureSimulator = (): Promise<{ readonly [figure: string]: number 
     });
     measuring.on("message", (rounds: ReadonlyArray<Round>) =>
       resolve({
-        calmEventsPerSecond: median(rounds.map((each) => each.eventsPerSecond)),
+        ...tierFigures(rounds),
         events: rounds.reduce((sum, each) => sum + each.events, 0),
         youngObjectsMegabytes: YOUNG_MEGABYTES,
         heapAfterFirstRoundMegabytes: rounds[0]?.heapMegabytes ?? 0,

@@ -4,6 +4,8 @@ import { plantedBugNamed } from "../PlantedBugs.ts";
 import { reportOf, type RunReport } from "../Report.ts";
 import { DEFAULT_SCHEDULE, type ScheduleName } from "../Schedules.ts";
 import { runSeed } from "../Simulation.ts";
+import type { Tier } from "../Tier.ts";
+import { backendOf } from "./NativeBackend.ts";
 
 /** What every run of a hunt has in common. */
 export interface HuntOptions {
@@ -11,7 +13,7 @@ export interface HuntOptions {
   readonly peers: number | undefined;
   readonly mode: Mode | undefined;
   readonly steps: number | undefined;
-  readonly real: boolean | undefined;
+  readonly crypto: Tier | undefined;
   /** A planted bug, by name. */
   readonly bug: string | undefined;
 }
@@ -19,7 +21,7 @@ export interface HuntOptions {
 /** Runs one seed of a hunt. */
 export const runOf = (seed: number, options: HuntOptions, line?: (line: string) => void): RunReport => {
   const tampering = options.bug === undefined ? undefined : plantedBugNamed(options.bug)?.tampering();
-  return reportOf(runSeed({ seed, ...options }, { tampering, line }), options);
+  return reportOf(runSeed({ seed, ...options }, { tampering, line, backend: backendOf(seed) }), options);
 };
 
 /** Whether nothing was told that keeps a hunt from places where the default mix gets to. */

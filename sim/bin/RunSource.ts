@@ -9,10 +9,12 @@ import { modes } from "../Plan.ts";
 import { plantedBugs } from "../PlantedBugs.ts";
 import { DEFAULT_SCHEDULE, scheduleNames } from "../Schedules.ts";
 import { parseSeeds } from "../Seeds.ts";
+import { tiers } from "../Tier.ts";
 import { type Tape, type TapeOptions, tapeOptions } from "../tape/Tape.ts";
 import { formatTape, MOST_TAPE_BYTES, parseTape } from "../tape/TapeFormat.ts";
 import { TapeMismatch } from "../tape/TapePlayer.ts";
 import { type Onlookers, type Recording, record, replayExactly } from "../tape/TapeRun.ts";
+import { backendOf } from "./NativeBackend.ts";
 import { sourceCommit } from "./SourceCommit.ts";
 import { between, misused } from "./Terminal.ts";
 
@@ -46,9 +48,9 @@ export const seedOptions = {
     Options.optional,
   ),
   steps: between("steps", 1, MOST_STEPS, "Events and requests before everything is healed and must come to rest."),
-  crypto: Options.choice("crypto", ["fast", "real"]).pipe(
+  crypto: Options.choice("crypto", tiers).pipe(
     Options.withDescription(
-      "Stand-ins, or real signatures, codec and sealed rows; without it every 16th seed is real.",
+      "Stand-ins for all crypto (fast), the product's codec, hashes and sealed rows with stand-ins for signatures (codec), or everything as on a real peer (real); without it one seed in 16 is codec, and one in 16 real.",
     ),
     Options.optional,
   ),
@@ -105,7 +107,7 @@ export const readSource = (
               peers: Option.getOrUndefined(peers),
               mode: Option.getOrUndefined(mode),
               steps: Option.getOrUndefined(steps),
-              real: Option.getOrUndefined(Option.map(crypto, (kind) => kind === "real")),
+              crypto: Option.getOrUndefined(crypto),
             },
             Option.getOrUndefined(bug),
           ),
@@ -122,9 +124,11 @@ export const runSource = (
   onlookers: Onlookers = {},
 ): Effect.Effect<Recording, ValidationError.ValidationError> =>
   Effect.suspend(() => {
-    if (source._tag === "Seed") return Effect.succeed(record(source.options, onlookers));
+    const { seed } = source._tag === "Seed" ? source.options : source.tape.options;
+    const seen = { ...onlookers, backend: backendOf(seed) };
+    if (source._tag === "Seed") return Effect.succeed(record(source.options, seen));
     try {
-      return Effect.succeed(replayExactly(source.tape, onlookers));
+      return Effect.succeed(replayExactly(source.tape, seen));
     } catch (fault) {
       if (!(fault instanceof TapeMismatch)) throw fault;
       return misused(

@@ -8,6 +8,7 @@ import { shrink, type Shrunk } from "../shrink/Shrink.ts";
 import { tapeOptions } from "../tape/Tape.ts";
 import { record, type Recording, replayExactly, tapeOf } from "../tape/TapeRun.ts";
 import type { HuntOptions } from "./HuntRun.ts";
+import { backendOf } from "./NativeBackend.ts";
 import { writeTape } from "./RunSource.ts";
 import { sourceCommit } from "./SourceCommit.ts";
 import { misused } from "./Terminal.ts";
@@ -21,14 +22,18 @@ export const TAPES_FOLDER = "custody-tapes";
 /** Shrinks for at most `millis` milliseconds. */
 export const shrinkWithin = (failing: Recording, millis: number): Shrunk => {
   const endsAt = performance.now() + millis;
-  return shrink(failing, { mostRuns: MOST_RUNS, isTimeUp: () => performance.now() >= endsAt });
+  return shrink(failing, {
+    mostRuns: MOST_RUNS,
+    isTimeUp: () => performance.now() >= endsAt,
+    backend: backendOf(failing.options.seed),
+  });
 };
 
 /** The command that runs a seed again, in this checkout or with the package installed. */
 const seedCommand = ({ options }: Recording): string =>
   [
     `custody sim replay ${options.seed} --schedule ${options.schedule} --peers ${options.peers}`,
-    `--steps ${options.steps} --crypto ${options.real ? "real" : "fast"}`,
+    `--steps ${options.steps} --crypto ${options.crypto}`,
     ...(options.mode === "within" ? [] : [`--mode ${options.mode}`]),
     ...(options.bug === undefined ? [] : [`--bug ${options.bug}`]),
   ].join(" ");
@@ -66,7 +71,7 @@ export const keepFailure = (failing: Recording, shrunk: Shrunk | undefined, file
       commit,
       replay: `custody sim replay ${file}`,
       origin: `from: ${seedCommand(failing)} (${origin})`,
-      story: storyOf((onlookers) => replayExactly(tape, onlookers)),
+      story: storyOf((onlookers) => replayExactly(tape, { ...onlookers, backend: backendOf(tape.options.seed) })),
     });
     return { file, deviations: recording.deviations.length, runs, isMinimal, lines } satisfies Kept;
   });
@@ -90,7 +95,7 @@ export const keepFailures = (
     );
     if (firsts.length > 0) yield* makeFolder(tapes);
     return yield* Effect.forEach(firsts.slice(0, MOST_TOLD), ({ seed }) => {
-      const failing = record(tapeOptions({ seed, ...given }, bug));
+      const failing = record(tapeOptions({ seed, ...given }, bug), { backend: backendOf(seed) });
       const shrunk = noShrink ? undefined : shrinkWithin(failing, SHRINK_MILLIS);
       return Effect.map(
         keepFailure(failing, shrunk, tapeFile(tapes, failing)),

@@ -5,7 +5,7 @@ import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Either } from "effect";
 import { type HuntFile, mergeHunts, type Merged, MOST_HUNT_BYTES, parseHuntFile } from "../HuntFile.ts";
-import { countLines, failureLines } from "../Report.ts";
+import { countLines, failureLines, seedsText } from "../Report.ts";
 import { type Coverage, coverageOf, sometimes } from "../Sometimes.ts";
 import { isDefaultMix } from "./HuntRun.ts";
 import { endAsFailed, misused, write } from "./Terminal.ts";
@@ -44,7 +44,7 @@ const gapText = ({ first, last }: { readonly first: number; readonly last: numbe
 
 const linesOf = ({ report, commit, gaps, cutShort, tapes }: Merged, coverage: Coverage): ReadonlyArray<string> => [
   ...countLines({ faults: report.faults.entries(), marks: report.marks.entries() }),
-  `commit ${commit}: ${report.seeds} seeds (${report.realSeeds} with real crypto), ${report.events} events, hash ${report.hash}`,
+  `commit ${commit}: ${seedsText(report)}, ${report.events} events, hash ${report.hash}`,
   ...gaps.map((gap) => `nobody was asked to run ${gapText(gap)}`),
   ...(cutShort === 0 ? [] : [`${cutShort} shards ended before all of their seeds were run`]),
   ...report.failures.flatMap(failureLines),
@@ -57,6 +57,7 @@ const jsonOf = ({ report, commit, options: given, gaps, cutShort, tapes }: Merge
   commit,
   options: given,
   seeds: report.seeds,
+  codecSeeds: report.codecSeeds,
   realSeeds: report.realSeeds,
   events: report.events,
   hash: report.hash,
@@ -69,12 +70,12 @@ const jsonOf = ({ report, commit, options: given, gaps, cutShort, tapes }: Merge
   tapes,
 });
 
-const given = ({ schedule, peers, mode, steps, real, bug }: HuntFile["options"]) => ({
+const given = ({ schedule, peers, mode, steps, crypto, bug }: HuntFile["options"]) => ({
   schedule: schedule ?? undefined,
   peers: peers ?? undefined,
   mode: mode ?? undefined,
   steps: steps ?? undefined,
-  real: real ?? undefined,
+  crypto: crypto ?? undefined,
   bug: bug ?? undefined,
 });
 

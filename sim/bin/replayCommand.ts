@@ -66,7 +66,7 @@ const endLines = ({ recording, reached }: Seen): ReadonlyArray<string> => {
   const { result, deviations, options } = recording;
   const bug = options.bug === undefined ? "" : `, planted bug ${options.bug}`;
   return [
-    `seed ${options.seed}, schedule ${options.schedule}, ${options.peers} peers, ${options.real ? "real" : "fast"} crypto${bug}`,
+    `seed ${options.seed}, schedule ${options.schedule}, ${options.peers} peers, ${options.crypto} crypto${bug}`,
     ...countLines(result),
     `${result.events} events, ${deviations.length} deviations from the quiet run, trace hash ${result.hash}`,
     ...(result.violation === undefined

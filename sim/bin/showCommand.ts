@@ -41,8 +41,7 @@ const optionsOf = (source: RunSource): TapeOptions => (source._tag === "Seed" ? 
 
 /** The command that draws the same picture. */
 const commandOf = (source: RunSource, until: number | undefined): string => {
-  const { seed, schedule, peers, mode, steps, real, bug } = optionsOf(source);
-  const crypto = real ? "real" : "fast";
+  const { seed, schedule, peers, mode, steps, crypto, bug } = optionsOf(source);
   const run =
     source._tag === "Tape"
       ? source.file
@@ -64,9 +63,9 @@ const runFacts = (
   recorder: Recorder,
   recording: Recording | undefined,
 ): PictureOptions["report"] => {
-  const { seed, schedule, peers, real } = optionsOf(source);
+  const { seed, schedule, peers, crypto } = optionsOf(source);
   const { hash = "none, for it was stopped", events = recorder.world.events, violation } = recording?.result ?? {};
-  return { seed, schedule, peers, real, hash, events, violation };
+  return { seed, schedule, peers, crypto, hash, events, violation };
 };
 
 const notesOf = (

@@ -4,7 +4,7 @@ import * as Options from "@effect/cli/Options";
 import { Effect, Option } from "effect";
 import { type HuntFile, optionsOf } from "../HuntFile.ts";
 import { modes } from "../Plan.ts";
-import { countLines, failureLines, type HuntReport, type RunReport } from "../Report.ts";
+import { countLines, failureLines, type HuntReport, type RunReport, seedsText } from "../Report.ts";
 import { DEFAULT_SCHEDULE, scheduleNames } from "../Schedules.ts";
 import { type Coverage, coverageOf, ENOUGH_SEEDS, sometimes } from "../Sometimes.ts";
 import { parseDuration, parseSeeds, type SeedRange } from "../Seeds.ts";
@@ -84,7 +84,7 @@ interface Keeping {
 }
 
 const runLines = (run: RunReport): ReadonlyArray<string> => [
-  `seed ${run.seed}, schedule ${run.schedule}, ${run.peers} peer${run.peers === 1 ? "" : "s"}, ${run.real ? "real" : "fast"} crypto`,
+  `seed ${run.seed}, schedule ${run.schedule}, ${run.peers} peer${run.peers === 1 ? "" : "s"}, ${run.crypto} crypto`,
   ...countLines(run),
   `${run.events} events, trace hash ${run.hash}`,
   ...(run.violation === undefined ? ["no violation"] : []),
@@ -111,12 +111,13 @@ const huntJson = (
   kept: ReadonlyArray<KeptOfHunt>,
   coverage: Coverage,
 ): HuntFile => ({
-  version: 1,
+  version: 2,
   commit: sourceCommit(),
   options: optionsOf(given),
   first,
   last,
   seeds: report.seeds,
+  codecSeeds: report.codecSeeds,
   realSeeds: report.realSeeds,
   events: report.events,
   millis: Math.round(millis),
@@ -136,7 +137,7 @@ const huntLines = (
   coverage: Coverage,
 ): ReadonlyArray<string> => [
   ...countLines({ faults: report.faults.entries(), marks: report.marks.entries() }),
-  `${report.seeds} seeds (${report.realSeeds} with real crypto), ${report.events} events, ${progress.rates(report)}, hash ${report.hash}`,
+  `${seedsText(report)}, ${report.events} events, ${progress.rates(report)}, hash ${report.hash}`,
   ...report.failures.filter(({ seed }) => !kept.some((each) => each.seed === seed)).flatMap(failureLines),
   ...kept.flatMap(({ lines }) => lines),
   ...coverage.lines,
@@ -200,7 +201,7 @@ const run = Command.make(
         peers: Option.getOrUndefined(peers),
         mode: Option.getOrUndefined(mode),
         steps: Option.getOrUndefined(steps),
-        real: Option.getOrUndefined(Option.map(crypto, (kind) => kind === "real")),
+        crypto: Option.getOrUndefined(crypto),
         bug: Option.getOrUndefined(bug),
       };
       if (Option.isSome(seed) === (whole !== undefined))

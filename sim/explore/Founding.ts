@@ -28,7 +28,7 @@ export interface Scope {
 /** A founded world of a seed that decides nothing but the keys. */
 const foundedWorld = (peers: number): World => {
   const choices = new Choices(1);
-  const { plan } = planOf({ seed: 1, schedule: "calm", peers, real: false }, choices);
+  const { plan } = planOf({ seed: 1, schedule: "calm", peers, crypto: "fast" }, choices);
   const still = { ...plan, clockOffsetMillis: 0, clockDriftPerMillion: 0, redelivery: 0 };
   const world = new World(still, choices, new Trace());
   for (const peer of world.peers) world.start(peer);

@@ -12,7 +12,7 @@ import type { PictureData } from "./PictureData.ts";
 import { Pool } from "./Pool.ts";
 import { Recorder } from "./Recorder.ts";
 
-const given = { steps: undefined, real: undefined };
+const given = { steps: undefined, crypto: undefined };
 
 const pictureOfRun = (options: RunOptions, bug?: string): PictureData => {
   const recorder = new Recorder();
@@ -32,7 +32,7 @@ const valueOf = ({ pool, shapes }: Pick<PictureData, "pool" | "shapes">, index: 
 };
 
 const source = readPageSource();
-const lossy: RunOptions = { seed: 17, schedule: "drop-dup-reorder", peers: 3, real: false, steps: 700 };
+const lossy: RunOptions = { seed: 17, schedule: "drop-dup-reorder", peers: 3, crypto: "fast", steps: 700 };
 const lossyPicture = pictureOfRun(lossy);
 
 describe("the values of a page", () => {
@@ -137,7 +137,7 @@ describe("a picture", () => {
 
   it("ends every call once, and marks the violation with its two facts", () => {
     const { violation, calls, moments } = pictureOfRun(
-      { seed: 3, schedule: "calm", peers: 3, real: false },
+      { seed: 3, schedule: "calm", peers: 3, crypto: "fast" },
       "double-vote",
     );
     expect(violation).toMatchObject({ id: "S1", row: moments.length - 1 });
@@ -166,7 +166,7 @@ describe("the page", () => {
 
   it.each([
     ["fast", lossyPicture],
-    ["real", pictureOfRun({ ...lossy, real: true, peers: 2, steps: 20 })],
+    ["real", pictureOfRun({ ...lossy, crypto: "real", peers: 2, steps: 20 })],
   ] as const)("of a run with %s crypto shows no token and asks for nothing from outside", (_, picture) => {
     const page = pageOf(picture, source);
     expect(page).not.toContain(TOKEN_MARK);

@@ -12,7 +12,7 @@ import { Topics } from "./Topics.ts";
 
 /** What is told of a run beside what was recorded. */
 export interface PictureOptions {
-  readonly report: Pick<RunReport, "seed" | "schedule" | "peers" | "real" | "hash" | "events" | "violation">;
+  readonly report: Pick<RunReport, "seed" | "schedule" | "peers" | "crypto" | "hash" | "events" | "violation">;
   /** The command that makes the same run. */
   readonly command: string;
   readonly notes: ReadonlyArray<string>;
@@ -229,7 +229,7 @@ class Painter {
 /** What the page draws of a recorded run. */
 export const pictureOf = (recorder: Recorder, options: PictureOptions): PictureData => {
   const { report, command, notes, peer } = options;
-  const { seed, schedule, peers, real, hash, events, violation } = report;
+  const { seed, schedule, peers, crypto, hash, events, violation } = report;
   const painter = new Painter(recorder, recorder.world.cryptography.crypto);
   const { topics, pool } = painter;
   const moments = recorder.moments.map((moment) => painter.moment(moment));
@@ -239,7 +239,7 @@ export const pictureOf = (recorder: Recorder, options: PictureOptions): PictureD
       seed,
       schedule,
       peers,
-      crypto: real ? "real" : "fast",
+      crypto,
       hash,
       events,
       command,

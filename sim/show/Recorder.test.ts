@@ -10,7 +10,7 @@ const record = (options: RunOptions): { recorder: Recorder; result: RunResult; l
   return { recorder, result, lines };
 };
 
-const swarm: RunOptions = { seed: 17, schedule: "swarm", peers: 3, real: false };
+const swarm: RunOptions = { seed: 17, schedule: "swarm", peers: 3, crypto: "fast" };
 
 /** How many lines of the trace have this word. */
 const countOf = (lines: ReadonlyArray<string>, word: string): number =>
@@ -20,7 +20,7 @@ describe("a recording", () => {
   it.each([
     { ...swarm, steps: 600 },
     { ...swarm, seed: 4, schedule: "drop-dup-reorder", steps: 600 },
-    { ...swarm, real: true, peers: 2, steps: 20 },
+    { ...swarm, crypto: "real", peers: 2, steps: 20 },
   ] as const)("changes nothing about the run: %o", (options) => {
     expect(record(options).result.hash).toBe(runSeed(options).hash);
   });

@@ -2,6 +2,7 @@
  * From a failing run to a small one that fails the same way: units are made quiet,
  * many at once and then fewer, and what still breaks the same invariant is kept.
  */
+import type { Backend } from "../Cryptography.ts";
 import { type Recording, record } from "../tape/TapeRun.ts";
 import { type Course, type Place, reductions, START } from "./Course.ts";
 import { WishDecider } from "./WishDecider.ts";
@@ -11,6 +12,8 @@ export interface ShrinkLimits {
   readonly mostRuns: number;
   /** Whether it should end now with what it has; the simulator has no clock. */
   readonly isTimeUp: () => boolean;
+  /** Who computes what is real in the runs. */
+  readonly backend?: Backend | undefined;
   /** Told after every run that was kept. */
   readonly progress?: ((recording: Recording, runs: number) => void) | undefined;
 }
@@ -25,7 +28,8 @@ export interface Shrunk {
 }
 
 /** Runs a course: its units as far as they fit, and all else quiet. */
-export const follow = ({ options, units }: Course): Recording => record(options, {}, new WishDecider(units));
+export const follow = ({ options, units }: Course, backend?: Backend): Recording =>
+  record(options, { backend }, new WishDecider(units));
 
 /** The course of a run, with no more steps than it took: a violation before healing does not need those after it. */
 export const courseOf = ({ options, result, deviations }: Recording): Course => {
@@ -40,7 +44,7 @@ export const courseOf = ({ options, result, deviations }: Recording): Course => 
  *
  * @param failing a run with a violation; without one it is handed back as it is
  */
-export const shrink = (failing: Recording, { mostRuns, isTimeUp, progress }: ShrinkLimits): Shrunk => {
+export const shrink = (failing: Recording, { mostRuns, isTimeUp, backend, progress }: ShrinkLimits): Shrunk => {
   const wanted = failing.result.violation?.id;
   let recording = failing;
   let course = courseOf(failing);
@@ -51,7 +55,7 @@ export const shrink = (failing: Recording, { mostRuns, isTimeUp, progress }: Shr
     for (const { candidate, ifFailing } of reductions(course, place)) {
       if (runs >= mostRuns || isTimeUp()) return { recording, runs, isMinimal: false };
       runs += 1;
-      const tried = follow(candidate);
+      const tried = follow(candidate, backend);
       if (tried.result.violation?.id !== wanted) continue;
       recording = tried;
       course = courseOf(tried);

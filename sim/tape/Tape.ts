@@ -7,6 +7,7 @@ import type { Mode, Plan } from "../Plan.ts";
 import { Choices } from "../Choices.ts";
 import { DEFAULT_SCHEDULE, planOf, type RunOptions, type ScheduleName } from "../Schedules.ts";
 import type { RunResult } from "../Simulation.ts";
+import type { Tier } from "../Tier.ts";
 
 /** The lawful values of a draw: a stretch of whole numbers; yes or no and names have none. */
 export type Bounds = readonly [floor: number, ceiling: number] | undefined;
@@ -41,7 +42,7 @@ export interface TapeOptions extends RunOptions {
   readonly peers: number;
   readonly mode: Mode;
   readonly steps: number;
-  readonly real: boolean;
+  readonly crypto: Tier;
   readonly callers: number;
   readonly bug: string | undefined;
 }
@@ -74,8 +75,8 @@ export const deviates = ({ draws }: RecordedUnit): boolean => draws.some(({ valu
 /** The options of a run, with what the seed would draw drawn. */
 export const tapeOptions = (options: RunOptions, bug?: string): TapeOptions => {
   const { seed, schedule = DEFAULT_SCHEDULE } = options;
-  const { peers, mode, steps, real, workload } = planOf(options, new Choices(seed)).plan;
-  return { seed, schedule, peers, mode, steps, real, callers: workload.callers, bug };
+  const { peers, mode, steps, crypto, workload } = planOf(options, new Choices(seed)).plan;
+  return { seed, schedule, peers, mode, steps, crypto, callers: workload.callers, bug };
 };
 
 export const planRecord = (plan: Plan): PlanRecord =>

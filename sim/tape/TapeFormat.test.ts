@@ -13,11 +13,11 @@ const tape: Tape = {
     peers: 3,
     mode: "within",
     steps: 400,
-    real: false,
+    crypto: "fast",
     callers: 2,
     bug: "double-vote",
   },
-  plan: { seed: 7, schedule: "swarm", real: false, faults: { crash: 3 } },
+  plan: { seed: 7, schedule: "swarm", crypto: "fast", faults: { crash: 3 } },
   units: [
     {
       stream: "link 1>2",
@@ -49,7 +49,7 @@ describe("a tape as JSON", () => {
     const quiet: Tape = {
       ...tape,
       sparse: false,
-      options: { ...tape.options, bug: undefined, real: true },
+      options: { ...tape.options, bug: undefined, crypto: "real" },
       units: [],
       end: { ...tape.end, violation: undefined },
     };

@@ -4,6 +4,7 @@ import { type JsonValue, parseStrictJson } from "../../core/codec/StrictJson.ts"
 import { modes } from "../Plan.ts";
 import { plantedBugs } from "../PlantedBugs.ts";
 import { scheduleNames } from "../Schedules.ts";
+import { tiers } from "../Tier.ts";
 import type { Tape, TapeDraw, TapeUnit } from "./Tape.ts";
 
 const VERSION = 1;
@@ -47,7 +48,7 @@ const fileSchema = Schema.Struct({
     peers: from(1, 32),
     mode: Schema.Literal(...modes),
     steps: from(1, 1_000_000_000),
-    crypto: Schema.Literal("fast", "real"),
+    crypto: Schema.Literal(...tiers),
     callers: from(0, 1_000),
     bug: Schema.NullOr(Schema.Literal(...plantedBugs.map(({ name }) => name))),
   }),
@@ -77,7 +78,7 @@ const tapeOfFile = ({ kind, commit, options, plan, units, end }: File): Tape => 
     peers: options.peers,
     mode: options.mode,
     steps: options.steps,
-    real: options.crypto === "real",
+    crypto: options.crypto,
     callers: options.callers,
     bug: options.bug ?? undefined,
   },
@@ -135,7 +136,7 @@ const unitText = ({ stream, ordinal, draws }: TapeUnit): string =>
 
 /** A tape as JSON, one line for every unit. */
 export const formatTape = ({ sparse, commit, options, plan, units, end }: Tape): string => {
-  const { seed, schedule, peers, mode, steps, real, callers, bug } = options;
+  const { seed, schedule, peers, mode, steps, crypto, callers, bug } = options;
   const head = {
     version: VERSION,
     kind: sparse ? "sparse" : "full",
@@ -146,7 +147,7 @@ export const formatTape = ({ sparse, commit, options, plan, units, end }: Tape):
       peers,
       mode,
       steps,
-      crypto: real ? "real" : "fast",
+      crypto,
       callers,
       bug: bug ?? null,
     },

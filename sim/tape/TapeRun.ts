@@ -1,18 +1,16 @@
 /** Runs that are written down, and runs that follow a tape. */
 import { Choices, type Decider } from "../Choices.ts";
-import type { Observer } from "../Observer.ts";
 import { plantedBugNamed } from "../PlantedBugs.ts";
 import { planOf } from "../Schedules.ts";
 import { type RunResult, runSeed } from "../Simulation.ts";
-import type { Tampering } from "../World.ts";
+import type { Tampering, WorldPorts } from "../World.ts";
 import { endOf, planRecord, type PlanRecord, type RecordedUnit, type Tape, type TapeOptions } from "./Tape.ts";
 import { TapeMismatch, TapePlayer } from "./TapePlayer.ts";
 import { TapeRecorder } from "./TapeRecorder.ts";
 
-/** How a run is looked at. */
-export interface Onlookers {
+/** How a run is looked at, and who computes what is real in it. */
+export interface Onlookers extends Pick<WorldPorts, "observer" | "backend"> {
   readonly line?: ((line: string) => void) | undefined;
-  readonly observer?: Observer | undefined;
   /** Is told of every unit at its first draw. */
   readonly began?: ((unit: RecordedUnit) => void) | undefined;
 }
@@ -36,9 +34,9 @@ const tamperingOf = ({ bug }: TapeOptions): Tampering | undefined =>
  * @throws whatever the decider throws
  */
 export const record = (options: TapeOptions, onlookers: Onlookers = {}, decider?: Decider): Recording => {
-  const { line, observer, began } = onlookers;
+  const { began, ...hooks } = onlookers;
   const recorder = new TapeRecorder(decider, began);
-  const result = runSeed(options, { tampering: tamperingOf(options), line, observer, decider: recorder });
+  const result = runSeed(options, { ...hooks, tampering: tamperingOf(options), decider: recorder });
   return { options, result, units: recorder.units, deviations: recorder.deviations };
 };
 

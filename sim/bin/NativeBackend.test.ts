@@ -1,0 +1,35 @@
+/** Real crypto leaves nothing to choose, so a run must be the same to the byte whoever computes it. */
+import { createHash } from "node:crypto";
+import { expect, it } from "vitest";
+import { encode } from "../../core/codec/CborWriter.ts";
+import { messageCodec } from "../../core/protocol/Message.ts";
+import { type Backend, portableBackend } from "../Cryptography.ts";
+import { silent } from "../Silent.ts";
+import { runSeed } from "../Simulation.ts";
+import { type Tier, tierOf } from "../Tier.ts";
+import { backendOf, nativeBackend } from "./NativeBackend.ts";
+
+/** A run, and a hash over every message that was sent in it, with the signatures that it carries. */
+const runWith = (crypto: Tier, backend: Backend) => {
+  const messages = createHash("sha256");
+  const { hash, events } = runSeed(
+    { seed: 24, schedule: "drop-dup-reorder", peers: 2, steps: 60, crypto },
+    { backend, observer: { ...silent, sent: ({ message }) => void messages.update(encode(messageCodec, message)) } },
+  );
+  return { hash, events, messages: messages.digest("hex") };
+};
+
+it.each(["codec", "real"] as const)("computes a run of the tier %s as the portable library does", (crypto) => {
+  expect(runWith(crypto, nativeBackend)).toEqual(runWith(crypto, portableBackend));
+});
+
+it("tells runs apart by the messages in them", () => {
+  expect(runWith("codec", nativeBackend).messages).not.toBe(runWith("real", nativeBackend).messages);
+});
+
+it("leaves one real seed in a thousand at least to the portable library", () => {
+  const portable = Array.from({ length: 1_000 }, (_, index) => 12_345 + index).filter(
+    (seed) => tierOf(seed) === "real" && backendOf(seed) === portableBackend,
+  );
+  expect(portable.length).toBeGreaterThan(0);
+});
