@@ -5,6 +5,7 @@
  */
 import { decode as decodeCbor } from "cborg";
 import { Either } from "effect";
+import { sameBytes } from "./Bytes.ts";
 import { type Codec, DecodeFault } from "./Codec.ts";
 import { withEncoding } from "./CborWriter.ts";
 
@@ -43,12 +44,6 @@ const shapeFault = (bytes: Uint8Array): string | undefined => {
     }
   }
   return undefined;
-};
-
-const sameBytes = (left: Uint8Array, right: Uint8Array): boolean => {
-  if (left.length !== right.length) return false;
-  for (let index = 0; index < left.length; index++) if (left[index] !== right[index]) return false;
-  return true;
 };
 
 const NO_PREFIX = new Uint8Array(0);

@@ -59,3 +59,24 @@ const rank = (unit: number): number => {
   if (unit < HIGH_SURROGATES) return unit;
   return unit < AFTER_SURROGATES ? unit + 0x2000 : unit - 0x800;
 };
+
+/** Whether a range of bytes is UTF-8: exactly the well-formed sequences of Unicode table 3-7. */
+export const isUtf8 = (bytes: Uint8Array, start: number, end: number): boolean => {
+  let at = start;
+  while (at < end) {
+    const lead = bytes[at] ?? 0;
+    at += 1;
+    if (lead < 0x80) continue;
+    const following =
+      lead >= 0xc2 && lead <= 0xdf ? 1 : (lead & 0xf0) === 0xe0 ? 2 : lead >= 0xf0 && lead <= 0xf4 ? 3 : 0;
+    if (following === 0 || at + following > end) return false;
+    // The second byte excludes over-long forms, surrogates and what lies above U+10FFFF.
+    const second = bytes[at] ?? 0;
+    const least = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
+    const most = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
+    if (second < least || second > most) return false;
+    for (let index = 1; index < following; index += 1) if (((bytes[at + index] ?? 0) & 0xc0) !== 0x80) return false;
+    at += following;
+  }
+  return true;
+};

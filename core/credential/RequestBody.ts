@@ -1,7 +1,7 @@
 /** Reading a request body: strict JSON, every field named, every fault pointed at. */
 import { Either } from "effect";
 import { memberPointer } from "../codec/JsonPointer.ts";
-import { type JsonObject, type JsonValue, parseStrictJson } from "../codec/StrictJson.ts";
+import { type JsonArray, type JsonObject, type JsonValue, parseStrictJson } from "../codec/StrictJson.ts";
 import { Limits } from "../Limits.ts";
 import { type BodyFault, type Rejection, rejection } from "../Rejection.ts";
 
@@ -54,19 +54,41 @@ export class Fields {
   /** Undefined where the object itself is at fault: then its fields are not reported as well. */
   readonly #members: JsonObject | undefined;
 
-  constructor(value: JsonValue | undefined, pointer: string, known: ReadonlyArray<string>, faults: Array<BodyFault>) {
+  /** @param known the fields that may be there; undefined where the caller judges the names itself */
+  constructor(
+    value: JsonValue | undefined,
+    pointer: string,
+    known: ReadonlyArray<string> | undefined,
+    faults: Array<BodyFault>,
+  ) {
     this.#pointer = pointer;
     this.#faults = faults;
     this.#members = isObject(value) ? value : undefined;
     if (value !== undefined && this.#members === undefined) this.#wrongType(pointer, value, "an object");
     for (const key of this.#members?.keys() ?? []) {
-      if (!known.includes(key)) this.#fault(memberPointer(pointer, key), "unknown_field", "No such field exists here.");
+      if (known?.includes(key) === false)
+        this.#fault(memberPointer(pointer, key), "unknown_field", "No such field exists here.");
     }
   }
 
   /** A field that must be there and be an object. */
-  object(key: string, known: ReadonlyArray<string>): Fields {
+  object(key: string, known?: ReadonlyArray<string>): Fields {
     return new Fields(this.#required(key), this.#pointerOf(key), known, this.#faults);
+  }
+
+  /** The same where the field may be absent; absent is undefined. */
+  optionalObject(key: string, known: ReadonlyArray<string>): Fields | undefined {
+    return this.#members?.has(key) === true ? this.object(key, known) : undefined;
+  }
+
+  /** The names that are there, in the order of the text. */
+  names(): ReadonlyArray<string> {
+    return [...(this.#members?.keys() ?? [])];
+  }
+
+  /** The members as they were read; empty where this is no object. */
+  members(): JsonObject {
+    return this.#members ?? new Map();
   }
 
   /** A field that must be there, be a string and pass `check`. */
@@ -79,6 +101,42 @@ export class Fields {
     }
     this.#wrongType(this.#pointerOf(key), value, "a string");
     return "";
+  }
+
+  /** The same where the field may be absent; absent is undefined. */
+  optionalString(key: string, check?: (text: string) => boolean, rule?: string): string | undefined {
+    return this.#members?.has(key) === true ? this.string(key, check, rule) : undefined;
+  }
+
+  /** A field that may be absent, and is an integer from -(2^53 - 1) to 2^53 - 1. */
+  optionalInteger(key: string): number | undefined {
+    const value = this.#members?.get(key);
+    if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+    if (value !== undefined) this.#wrongType(this.#pointerOf(key), value, "an integer");
+    return undefined;
+  }
+
+  /** A field that may be absent, and is true or false. */
+  optionalBoolean(key: string): void {
+    const value = this.#members?.get(key);
+    if (value !== undefined && typeof value !== "boolean")
+      this.#wrongType(this.#pointerOf(key), value, "true or false");
+  }
+
+  /** A field that may be absent, and is an array of at most `longest` strings that pass `check`. */
+  optionalList(key: string, longest: number, check: (text: string) => boolean, rule: string): ReadonlyArray<string> {
+    const value = this.#members?.get(key);
+    if (value === undefined) return [];
+    const pointer = this.#pointerOf(key);
+    if (!isArray(value)) this.#wrongType(pointer, value, "an array");
+    const items = isArray(value) ? value : [];
+    if (items.length > longest) this.#fault(pointer, "too_many", `This takes at most ${longest} items.`);
+    return items.slice(0, longest).flatMap((item, index) => {
+      const itemPointer = memberPointer(pointer, index);
+      if (typeof item !== "string") this.#wrongType(itemPointer, item, "a string");
+      else if (!check(item)) this.#fault(itemPointer, "invalid_value", rule);
+      return typeof item === "string" ? [item] : [];
+    });
   }
 
   /** A field that must be there and be an object whose members are all strings. */
@@ -123,5 +181,8 @@ export class Fields {
     return memberPointer(this.#pointer, key);
   }
 }
+
+/** `Array.isArray` alone does not narrow a read-only array. */
+const isArray = (value: JsonValue): value is JsonArray => Array.isArray(value);
 
 const isObject = (value: JsonValue | undefined): value is JsonObject => value instanceof Map;

@@ -30,8 +30,8 @@ const derLength = (length: number): Uint8Array => {
 
 const derHeader = (tag: number, length: number): Uint8Array => concatBytes(Uint8Array.of(tag), derLength(length));
 
-/** All that stands before a key of the given length, the zero octet that counts unused bits included. */
-const prefixOf = (encoding: KeyEncoding, keyBytes: number): Uint8Array => {
+/** All that stands before a key of the given length in bytes, the zero octet that counts unused bits included. */
+export const subjectPublicKeyInfoPrefix = (encoding: KeyEncoding, keyBytes: number): Uint8Array => {
   const identifier = concatBytes(derHeader(SEQUENCE, encoding.identifier.length), encoding.identifier);
   const bits = concatBytes(derHeader(BIT_STRING, keyBytes + 1), Uint8Array.of(0));
   return concatBytes(derHeader(SEQUENCE, identifier.length + bits.length + keyBytes), identifier, bits);
@@ -90,7 +90,7 @@ interface Wrapping {
 
 const wrappingsOf = (encoding: KeyEncoding): ReadonlyArray<Wrapping> =>
   encoding.keyBytes.map((keyBytes) => {
-    const prefix = prefixOf(encoding, keyBytes);
+    const prefix = subjectPublicKeyInfoPrefix(encoding, keyBytes);
     return { algorithm: encoding.algorithm, length: prefix.length + keyBytes, prefix };
   });
 

@@ -4,11 +4,14 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { installedProviders, type SignatureProvider } from "../../core/credential/SignatureProvider.ts";
 import type { Crypto, Signer } from "../../core/Crypto.ts";
 import type { PublicKey } from "../../core/Digest.ts";
+import type { CeremonyCrypto } from "../../core/webauthn/CeremonyCrypto.ts";
 import { type CryptoPrimitives, cryptoOf, signerOf } from "../../runtime/CryptoPrimitives.ts";
+import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
 import { noblePrimitives, nobleSigning } from "../../runtime/NobleCrypto.ts";
 import type { IntegrityKey } from "../../runtime/RowSeal.ts";
 import type { Config } from "../config/ConfigSchema.ts";
 import type { KeyMaterial } from "../seal/SealProvider.ts";
+import { nativeCeremonyCrypto } from "./NativeCeremonyCrypto.ts";
 import { nativePrimitives, nativeSigningKey, type NativeSigningKey } from "./NativeCrypto.ts";
 import { nativeProviders } from "./NativeProviders.ts";
 import { OwnSignatures } from "./OwnSignatures.ts";
@@ -23,6 +26,8 @@ export interface CryptoBackend {
   readonly crypto: Crypto;
   /** The signature algorithms approvers may use: of one opinion about every key, whichever backend checks it. */
   readonly providers: ReadonlyMap<string, SignatureProvider>;
+  /** What verifies a registration ceremony. */
+  readonly ceremony: CeremonyCrypto;
   /** Makes keys of two 32-byte seeds; the seeds may be overwritten afterwards. */
   readonly keysOf: (material: KeyMaterial) => PeerKeys;
 }
@@ -47,6 +52,7 @@ const portableSigningKey: SigningKey = (seed) => {
 const backendOf = (
   primitives: CryptoPrimitives,
   providers: CryptoBackend["providers"],
+  ceremony: CeremonyCrypto,
   signingKey: SigningKey,
 ): CryptoBackend => {
   const own = new OwnSignatures();
@@ -61,6 +67,7 @@ const backendOf = (
   return {
     crypto: cryptoOf(own.knownTo(primitives)),
     providers,
+    ceremony,
     keysOf: ({ identitySeed, integritySeed }) => ({
       identity: signer(identitySeed),
       integrity: { ...signer(integritySeed), setKey: setKeyOf(integritySeed) },
@@ -71,5 +78,5 @@ const backendOf = (
 /** The backend a configuration asks for (`crypto.backend`). */
 export const cryptoBackend = (name: Config["crypto"]["backend"]): CryptoBackend =>
   name === "native"
-    ? backendOf(nativePrimitives, nativeProviders, nativeSigningKey)
-    : backendOf(noblePrimitives, installedProviders, portableSigningKey);
+    ? backendOf(nativePrimitives, nativeProviders, nativeCeremonyCrypto, nativeSigningKey)
+    : backendOf(noblePrimitives, installedProviders, nobleCeremonyCrypto, portableSigningKey);

@@ -30,6 +30,7 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   INVALID_REF: kind(400, "The ref is malformed"),
   INVALID_PUBLIC_KEY: kind(400, "The public key is refused"),
   INVALID_METADATA: kind(400, "The metadata is over a limit"),
+  INVALID_CEREMONY: kind(400, "The registration ceremony is refused"),
   UNSUPPORTED_ALGORITHM: kind(400, "The algorithm is not installed"),
   INVALID_SHARE: kind(400, "The unseal share is refused"),
   BAD_REQUEST: kind(400, "The request is malformed"),

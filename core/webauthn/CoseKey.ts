@@ -1,0 +1,72 @@
+/** The public key of a credential: a COSE_Key (RFC 9052 section 7) of ES256 in its one canonical form. */
+import { concatBytes } from "@noble/hashes/utils.js";
+import { Either } from "effect";
+import { sameBytes } from "../codec/Bytes.ts";
+import { normalizeP256 } from "../credential/Weierstrass.ts";
+import { demand, Refused } from "./CeremonyRefusal.ts";
+import { ES256 } from "./CreationOptions.ts";
+import { type CborKey, type CborValue, cborBytes, cborMap, readCborItem } from "./StrictCbor.ts";
+
+/** Labels of RFC 9052 section 7.1 and RFC 9053 section 7.1.1, in the canonical order of CTAP2. */
+const KTY = 1;
+const ALG = 3;
+const CRV = -1;
+const X = -2;
+const Y = -3;
+const LABELS: ReadonlyArray<CborKey> = [KTY, ALG, CRV, X, Y];
+const EC2 = 2;
+const CURVE_P256 = 1;
+const COORDINATE_BYTES = 32;
+
+/** Everything of the canonical form around the two coordinates. */
+const HEAD = Uint8Array.of(0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, COORDINATE_BYTES);
+const BETWEEN = Uint8Array.of(0x22, 0x58, COORDINATE_BYTES);
+const UNCOMPRESSED = Uint8Array.of(0x04);
+
+export interface CoseKey {
+  /** The canonical COSE_Key, 77 bytes. */
+  readonly cose: Uint8Array;
+  /** Uncompressed SEC 1 point. */
+  readonly point: Uint8Array;
+  /** Compressed SEC 1 point: the normal form of a SIGNATURE key of P256. */
+  readonly keyBytes: Uint8Array;
+}
+
+/**
+ * Reads the key that starts at an offset.
+ *
+ * @returns the key, and where it ends
+ * @throws Refused `cose_key`, `algorithm` or `curve_point`
+ */
+export const readCoseKey = (bytes: Uint8Array, at: number): { readonly key: CoseKey; readonly end: number } => {
+  const item = readCborItem(bytes, at);
+  if (Either.isLeft(item)) throw new Refused("cose_key", `There is ${item.left} in the COSE key.`);
+  const { value, end } = item.right;
+  const { x, y } = checkMembers(value);
+  const cose = concatBytes(HEAD, x, BETWEEN, y);
+  // The same members in another order or with another length of a head are another key to whoever digests them.
+  const isCanonical = sameBytes(cose, bytes.subarray(at, end));
+  demand(isCanonical, "cose_key", "The COSE key is not in the canonical form of CTAP2.");
+  const point = concatBytes(UNCOMPRESSED, x, y);
+  const keyBytes = normalizeP256(point);
+  if (Either.isLeft(keyBytes)) throw new Refused("curve_point", "The coordinates are no point of P-256.");
+  return { key: { cose, point, keyBytes: keyBytes.right }, end };
+};
+
+/** Kind, algorithm and curve of the key, and nothing beside them. */
+const checkMembers = (value: CborValue): { readonly x: Uint8Array; readonly y: Uint8Array } => {
+  const members = cborMap(value);
+  if (members === undefined) throw new Refused("cose_key", "The COSE key is not a map.");
+  demand(members.get(ALG) === ES256, "algorithm", "The algorithm of the key is not ES256 (-7).");
+  demand(members.get(KTY) === EC2, "algorithm", "The type of the key is not EC2 (2).");
+  demand(members.get(CRV) === CURVE_P256, "algorithm", "The curve of the key is not P-256 (1).");
+  const isKnown = [...members.keys()].every((label) => LABELS.includes(label));
+  demand(isKnown, "cose_key", "The COSE key has a label beside 1, 3, -1, -2 and -3.");
+  return { x: coordinate(members.get(X)), y: coordinate(members.get(Y)) };
+};
+
+const coordinate = (value: CborValue | undefined): Uint8Array => {
+  const bytes = cborBytes(value);
+  if (bytes?.length === COORDINATE_BYTES) return bytes;
+  throw new Refused("cose_key", `A coordinate of the key is not ${COORDINATE_BYTES} bytes.`);
+};

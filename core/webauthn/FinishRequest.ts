@@ -1,0 +1,150 @@
+/** The body of `POST /v1/custody/approvers/webauthn/registration/finish` (contract 4.1). */
+import { Either } from "effect";
+import { strictBase64Url } from "../codec/Base64Url.ts";
+import { canonicalJson } from "../codec/CanonicalJson.ts";
+import { text } from "../codec/Codec.ts";
+import { memberPointer } from "../codec/JsonPointer.ts";
+import type { JsonObject } from "../codec/StrictJson.ts";
+import { type Fields, readBody } from "../credential/RequestBody.ts";
+import type { Crypto } from "../Crypto.ts";
+import type { Digest } from "../Digest.ts";
+import { Limits } from "../Limits.ts";
+import type { Rejection } from "../Rejection.ts";
+import { ceremonyChecks, type CeremonyRefusal, ceremonyRejection } from "./CeremonyRefusal.ts";
+import type { SubmittedCredential } from "./SubmittedCredential.ts";
+
+const FINISH_TAG = "CUSTODY_FINISH_V1";
+const credentialCodec = text(Limits.requestBodyBytes);
+
+const BASE64URL = "This must be unpadded Base64url in its canonical form, not empty and not over its limit.";
+const TRANSPORT = "A transport is a short word of lower-case letters, digits and hyphens.";
+
+/** Members that a browser's `toJSON()` writes; no other is known. */
+const CREDENTIAL = ["id", "rawId", "type", "response", "authenticatorAttachment", "clientExtensionResults"];
+const RESPONSE = [
+  "clientDataJSON",
+  "attestationObject",
+  "transports",
+  "authenticatorData",
+  "publicKey",
+  "publicKeyAlgorithm",
+];
+/** The one extension that the options request, and the members it may have (WebAuthn Level 3 section 10.1.3). */
+const REQUESTED_EXTENSION = "credProps";
+const CREDENTIAL_PROPERTIES = ["rk", "authenticatorDisplayName"];
+
+/** A finish as submitted. */
+export interface FinishRequest {
+  /** The 32 bytes of the bearer secret; for the memory only. */
+  readonly invitation: Uint8Array;
+  readonly credential: SubmittedCredential;
+  /** `credential` as canonical JSON, without an `authenticatorAttachment` that is null. */
+  readonly credentialJson: string;
+}
+
+/**
+ * Reads a finish request.
+ *
+ * @param body the raw request body
+ * @returns the request; `INVALID_REQUEST_BODY` with every fault; or `INVALID_CEREMONY` for an invitation that is none
+ *   (`invitation`) or the output of a client extension that nobody requested (`client_extension`), each by name
+ */
+export const parseFinishRequest = (body: Uint8Array): Either.Either<FinishRequest, Rejection> =>
+  Either.flatMap(readBody(body, "a registration response", ["invitation", "credential"], readRequest), (read) => {
+    const invitation = strictBase64Url(read.invitation, Limits.challengeBytes);
+    const refusals: ReadonlyArray<CeremonyRefusal> = [
+      ...(invitation?.length === Limits.challengeBytes ? [] : [notAnInvitation]),
+      ...read.unrequested.map(unrequestedExtension),
+    ];
+    if (invitation === undefined || refusals.length > 0) return Either.left(ceremonyRejection(refusals));
+    return Either.right({
+      invitation,
+      credential: read.credential,
+      credentialJson: canonicalJson(withoutNullAttachment(read.members)),
+    });
+  });
+
+/** The digest that names one response: the only one that the session may still be finished with. */
+export const responseDigest = (crypto: Pick<Crypto, "digest">, credentialJson: string): Digest =>
+  crypto.digest(FINISH_TAG, credentialCodec, credentialJson);
+
+const notAnInvitation: CeremonyRefusal = {
+  check: "invitation",
+  pointer: ceremonyChecks.invitation,
+  detail: `An invitation is ${Limits.challengeBytes} bytes in unpadded Base64url.`,
+};
+
+const unrequestedExtension = (name: string): CeremonyRefusal => ({
+  check: "client_extension",
+  pointer: memberPointer(ceremonyChecks.client_extension, name),
+  detail: "This extension was not requested, so that the client may not answer it.",
+});
+
+interface ReadRequest {
+  readonly invitation: string;
+  readonly credential: SubmittedCredential;
+  readonly members: JsonObject;
+  readonly unrequested: ReadonlyArray<string>;
+}
+
+const readRequest = (root: Fields): ReadRequest => {
+  const credential = root.object("credential", CREDENTIAL);
+  const members = credential.members();
+  credential.string("type", (type) => type === "public-key", 'The one type is "public-key".');
+  if (members.get("authenticatorAttachment") !== null)
+    credential.optionalString(
+      "authenticatorAttachment",
+      (attachment) => attachment === "platform" || attachment === "cross-platform",
+      'This must be "platform", "cross-platform" or null.',
+    );
+  const extensions = credential.object("clientExtensionResults");
+  const properties = extensions.optionalObject(REQUESTED_EXTENSION, CREDENTIAL_PROPERTIES);
+  properties?.optionalBoolean("rk");
+  properties?.optionalString("authenticatorDisplayName");
+  const response = credential.object("response", RESPONSE);
+  return {
+    invitation: root.string("invitation"),
+    credential: {
+      id: bytesOf(credential, "id", Limits.credentialIdBytes),
+      rawId: bytesOf(credential, "rawId", Limits.credentialIdBytes),
+      clientDataJson: bytesOf(response, "clientDataJSON", Limits.clientDataBytes),
+      attestationObject: bytesOf(response, "attestationObject", Limits.attestationObjectBytes),
+      transports: distinct(response.optionalList("transports", Limits.transports, isTransport, TRANSPORT)),
+      reported: {
+        authenticatorData: optionalBytesOf(response, "authenticatorData", Limits.attestationObjectBytes),
+        publicKey: optionalBytesOf(response, "publicKey", Limits.publicKeyBytes),
+        publicKeyAlgorithm: response.optionalInteger("publicKeyAlgorithm"),
+      },
+    },
+    members,
+    unrequested: extensions.names().filter((name) => name !== REQUESTED_EXTENSION),
+  };
+};
+
+const NO_BYTES = new Uint8Array(0);
+
+/** Binary fields; one that is at fault was noted and reads as empty. */
+const bytesOf = (fields: Fields, key: string, longest: number): Uint8Array =>
+  keptBytes(longest, (check) => fields.string(key, check, BASE64URL)) ?? NO_BYTES;
+
+const optionalBytesOf = (fields: Fields, key: string, longest: number): Uint8Array | undefined =>
+  keptBytes(longest, (check) => fields.optionalString(key, check, BASE64URL));
+
+/** Decodes while checking, so that no text is decoded twice. */
+const keptBytes = (longest: number, read: (check: (text: string) => boolean) => unknown): Uint8Array | undefined => {
+  let bytes: Uint8Array | undefined;
+  read((encoded) => {
+    bytes = encoded === "" ? undefined : strictBase64Url(encoded, longest);
+    return bytes !== undefined;
+  });
+  return bytes;
+};
+
+const isTransport = (word: string): boolean =>
+  word.length <= Limits.transportCharacters && /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(word);
+
+const distinct = (words: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(words)].toSorted();
+
+/** decisions.md: null there counts as absent, so both are one response. */
+const withoutNullAttachment = (credential: JsonObject): JsonObject =>
+  new Map([...credential].filter(([key, value]) => key !== "authenticatorAttachment" || value !== null));

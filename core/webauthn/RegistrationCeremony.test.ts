@@ -1,0 +1,125 @@
+import { existsSync, readFileSync } from "node:fs";
+import { p256 } from "@noble/curves/nist.js";
+import { Either, Encoding } from "effect";
+import { describe, expect, it } from "vitest";
+import { makeCredential, none, packedSelf } from "../../properties/webauthn/Authenticator.ts";
+import { cryptoOf } from "../../runtime/CryptoPrimitives.ts";
+import { noblePrimitives } from "../../runtime/NobleCrypto.ts";
+import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
+import { nativeCeremonyCrypto } from "../../server/crypto/NativeCeremonyCrypto.ts";
+import { canonicalJson } from "../codec/CanonicalJson.ts";
+import { normalizeCredential } from "../credential/SignatureCredential.ts";
+import { installedProviders } from "../credential/SignatureProvider.ts";
+import { keyIdentityOf } from "../registry/Registration.ts";
+import { parseFinishRequest } from "./FinishRequest.ts";
+import { verifyRegistration } from "./RegistrationCeremony.ts";
+import { relyingPartyOf } from "./RelyingParty.ts";
+import { WEBAUTHN_KEY_ALGORITHM } from "./WebauthnDescriptor.ts";
+
+const file = new URL("../../../shared/vectors/webauthn/w3c-level3-vectors.json", import.meta.url);
+
+interface Vector {
+  readonly id: string;
+  readonly expected: { readonly challenge: string; readonly origin: string; readonly rpId: string };
+  readonly outcome: "accept" | "reject" | "policy";
+  readonly credential: unknown;
+}
+
+const relyingParty = Either.getOrThrow(
+  relyingPartyOf({
+    rpId: "example.org",
+    rpName: "Example",
+    origins: ["https://www.example.org", "https://example.org"],
+    registrationTtlMillis: 300_000,
+    attestation: "none",
+    trustRoots: [],
+  }),
+);
+
+describe("an accepted response", () => {
+  const challenge = new Uint8Array(32).fill(9);
+  const making = { challenge, origin: "https://example.org", rpId: "example.org", signCount: 7, flags: 0x5d };
+  const body = JSON.stringify({ invitation: "A".repeat(43), credential: makeCredential(making) });
+  const { credential } = Either.getOrThrow(parseFinishRequest(Buffer.from(body)));
+  const userHandle = new Uint8Array(32).fill(3);
+  const verified = Either.getOrThrow(
+    verifyRegistration(nobleCeremonyCrypto, { relyingParty, challenge, userHandle, credential, at: 0 }),
+  );
+
+  it.each([none, packedSelf])("may be attested by $format", (attestation) => {
+    const body = JSON.stringify({ invitation: "A".repeat(43), credential: makeCredential({ ...making, attestation }) });
+    const { credential } = Either.getOrThrow(parseFinishRequest(Buffer.from(body)));
+    for (const crypto of [nobleCeremonyCrypto, nativeCeremonyCrypto]) {
+      const registration = { relyingParty, challenge, userHandle, credential, at: 0 };
+      expect(verifyRegistration(crypto, registration)).toEqual(Either.right(verified));
+    }
+  });
+
+  it("gives the nine fields of the contract", () => {
+    expect(verified.descriptor).toEqual({
+      version: 1,
+      type: "WEBAUTHN",
+      credentialId: Encoding.encodeBase64Url(credential.id),
+      publicKeyCose: expect.stringMatching(/^[\w-]{103}$/),
+      rpId: "example.org",
+      origins: ["https://example.org", "https://www.example.org"],
+      userVerification: "REQUIRED",
+      userHandle: Encoding.encodeBase64Url(userHandle),
+      backupEligible: true,
+    });
+    expect(verified.descriptorJson).toBe(canonicalJson({ ...verified.descriptor }));
+  });
+
+  it("keeps what may change beside them", () => {
+    const aaguid = Encoding.encodeBase64Url(new Uint8Array(16));
+    expect(verified.observations).toEqual({ signCount: 7, backupState: true, transports: ["nfc", "usb"], aaguid });
+  });
+
+  it("shares the identity of its key with the SIGNATURE key in every encoding", () => {
+    const point = p256.Point.fromBytes(verified.keyBytes);
+    const crypto = cryptoOf(noblePrimitives);
+    const asPasskey = keyIdentityOf(crypto, WEBAUTHN_KEY_ALGORITHM, verified.keyBytes);
+    for (const encoded of [point.toBytes(true), point.toBytes(false)]) {
+      const publicKey64 = Encoding.encodeBase64(encoded);
+      const { credential, keyBytes } = Either.getOrThrow(normalizeCredential(installedProviders, "P256", publicKey64));
+      expect(keyIdentityOf(crypto, credential.algorithm, keyBytes)).toBe(asPasskey);
+    }
+  });
+});
+
+/** When the outcomes of the vectors were written down. */
+const AT = 1_780_000_000_000;
+
+describe.each([
+  ["native", nativeCeremonyCrypto],
+  ["portable", nobleCeremonyCrypto],
+])("the vectors of WebAuthn Level 3 section 16, %s", (_, crypto) => {
+  it("are classified as labelled", ({ skip }) => {
+    skip(!existsSync(file), `${file.pathname} is not here`);
+    const { vectors }: { readonly vectors: ReadonlyArray<Vector> } = JSON.parse(readFileSync(file, "utf8"));
+    for (const { id, expected, outcome, credential } of vectors.filter((each) => each.outcome !== "policy")) {
+      const relyingParty = Either.getOrThrow(
+        relyingPartyOf({
+          rpId: expected.rpId,
+          rpName: "Vectors",
+          origins: [expected.origin],
+          registrationTtlMillis: 300_000,
+          attestation: "none",
+          trustRoots: [],
+        }),
+      );
+      const body = JSON.stringify({ invitation: "A".repeat(43), credential });
+      const outcomeHere = Either.flatMap(parseFinishRequest(Buffer.from(body)), (request) =>
+        verifyRegistration(crypto, {
+          relyingParty,
+          challenge: Buffer.from(expected.challenge, "base64url"),
+          userHandle: new Uint8Array(32),
+          credential: request.credential,
+          at: AT,
+        }),
+      );
+
+      expect(outcomeHere._tag, id).toBe(outcome === "accept" ? "Right" : "Left");
+    }
+  });
+});

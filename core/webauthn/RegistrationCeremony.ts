@@ -1,0 +1,92 @@
+/** The registration ceremony: WebAuthn Level 3 section 7.1 under contract 4.1, from a browser's response to a descriptor. */
+import { Either, Encoding } from "effect";
+import { sameBytes } from "../codec/Bytes.ts";
+import { utf8Bytes } from "../codec/Utf8.ts";
+import { checkAttestation } from "./Attestation.ts";
+import { readAttestationObject } from "./AttestationObject.ts";
+import { type AuthenticatorData, readAuthenticatorData } from "./AuthenticatorData.ts";
+import type { CeremonyCrypto } from "./CeremonyCrypto.ts";
+import { type CeremonyRefusal, demand, Refused } from "./CeremonyRefusal.ts";
+import { checkClientData } from "./ClientData.ts";
+import type { RelyingParty } from "./RelyingParty.ts";
+import { checkReported } from "./Reported.ts";
+import type { SubmittedCredential } from "./SubmittedCredential.ts";
+import { type Observations, type WebauthnDescriptor, webauthnDescriptorJson } from "./WebauthnDescriptor.ts";
+
+/** One response and the session it answers. */
+export interface Registration {
+  readonly relyingParty: RelyingParty;
+  /** The 32 bytes each that the session holds. */
+  readonly challenge: Uint8Array;
+  readonly userHandle: Uint8Array;
+  readonly credential: SubmittedCredential;
+  /** Unix milliseconds at which certificates must be valid; members that must agree take it from the proposal. */
+  readonly at: number;
+}
+
+/** What an accepted response leads to. */
+export interface VerifiedCredential {
+  readonly descriptor: WebauthnDescriptor;
+  /** The canonical JSON of the descriptor, for `refDigest`. */
+  readonly descriptorJson: string;
+  /** The compressed SEC 1 point: the key identity is that of a SIGNATURE key of `WEBAUTHN_KEY_ALGORITHM`. */
+  readonly keyBytes: Uint8Array;
+  readonly observations: Observations;
+}
+
+/**
+ * Verifies a response.
+ *
+ * @returns the credential; or the first check that failed, in the order of docs/webauthn.md
+ */
+export const verifyRegistration = (
+  crypto: CeremonyCrypto,
+  registration: Registration,
+): Either.Either<VerifiedCredential, CeremonyRefusal> => {
+  try {
+    return Either.right(verified(crypto, registration));
+  } catch (cause) {
+    if (cause instanceof Refused) return Either.left(cause.refusal);
+    throw cause;
+  }
+};
+
+const verified = (crypto: CeremonyCrypto, registration: Registration): VerifiedCredential => {
+  const { relyingParty, challenge, credential, userHandle, at } = registration;
+  checkClientData(credential.clientDataJson, challenge, relyingParty);
+  const { format, statement, authenticatorData } = readAttestationObject(credential.attestationObject);
+  const rpIdHash = crypto.hash("SHA-256", utf8Bytes(relyingParty.rpId));
+  const data = readAuthenticatorData(authenticatorData, rpIdHash);
+  checkIds(credential, data);
+  checkReported(credential.reported, data);
+  const clientDataHash = crypto.hash("SHA-256", credential.clientDataJson);
+  checkAttestation(crypto, { format, statement, data, clientDataHash, rpIdHash, relyingParty, at });
+  const descriptor: WebauthnDescriptor = {
+    version: 1,
+    type: "WEBAUTHN",
+    credentialId: Encoding.encodeBase64Url(data.credentialId),
+    publicKeyCose: Encoding.encodeBase64Url(data.key.cose),
+    rpId: relyingParty.rpId,
+    origins: relyingParty.origins,
+    userVerification: "REQUIRED",
+    userHandle: Encoding.encodeBase64Url(userHandle),
+    backupEligible: data.backupEligible,
+  };
+  return {
+    descriptor,
+    descriptorJson: webauthnDescriptorJson(descriptor),
+    keyBytes: data.key.keyBytes,
+    observations: {
+      signCount: data.signCount,
+      backupState: data.backupState,
+      transports: credential.transports,
+      aaguid: Encoding.encodeBase64Url(data.aaguid),
+    },
+  };
+};
+
+/** Contract 4.1, verification rule 1: the attested id is the one that counts, and the others repeat it. */
+const checkIds = ({ id, rawId }: SubmittedCredential, { credentialId }: AuthenticatorData): void => {
+  demand(sameBytes(id, credentialId), "id", "The id is not the one that the authenticator attests.");
+  demand(sameBytes(rawId, credentialId), "raw_id", "The rawId is not the one that the authenticator attests.");
+};

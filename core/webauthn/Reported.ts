@@ -1,0 +1,22 @@
+/** The members that browsers add in `toJSON()` (WebAuthn Level 3 section 5.2.1): repetitions, held against the original. */
+import { concatBytes } from "@noble/hashes/utils.js";
+import { sameBytes } from "../codec/Bytes.ts";
+import { keyEncodings, subjectPublicKeyInfoPrefix } from "../credential/SubjectPublicKeyInfo.ts";
+import type { AuthenticatorData } from "./AuthenticatorData.ts";
+import { demand } from "./CeremonyRefusal.ts";
+import { ES256 } from "./CreationOptions.ts";
+import type { SubmittedCredential } from "./SubmittedCredential.ts";
+
+const UNCOMPRESSED_BYTES = 65;
+const SPKI_HEAD = subjectPublicKeyInfoPrefix(keyEncodings.P256, UNCOMPRESSED_BYTES);
+
+/** @throws Refused with the member that says something else than the authenticator does */
+export const checkReported = (reported: SubmittedCredential["reported"], { bytes, key }: AuthenticatorData): void => {
+  const { authenticatorData, publicKey, publicKeyAlgorithm } = reported;
+  const isSameData = authenticatorData === undefined || sameBytes(authenticatorData, bytes);
+  demand(isSameData, "reported_authenticator_data", "This differs from the authenticator data that is attested.");
+  const isSameKey = publicKey === undefined || sameBytes(publicKey, concatBytes(SPKI_HEAD, key.point));
+  demand(isSameKey, "reported_public_key", "This is not the SubjectPublicKeyInfo of the attested key.");
+  const isSameAlgorithm = publicKeyAlgorithm === undefined || publicKeyAlgorithm === ES256;
+  demand(isSameAlgorithm, "reported_algorithm", "This is not the algorithm of the attested key, -7.");
+};

@@ -1,0 +1,21 @@
+/** What checks the statement of one attestation format, and what it is given. */
+import type { AuthenticatorData } from "./AuthenticatorData.ts";
+import type { CeremonyCrypto } from "./CeremonyCrypto.ts";
+import type { RelyingParty } from "./RelyingParty.ts";
+import type { CborMap } from "./StrictCbor.ts";
+
+/** A statement and everything it may be about. */
+export interface AttestationInput {
+  readonly format: string;
+  readonly statement: CborMap;
+  readonly data: AuthenticatorData;
+  /** SHA-256 of the client data. */
+  readonly clientDataHash: Uint8Array;
+  readonly rpIdHash: Uint8Array;
+  readonly relyingParty: RelyingParty;
+  /** Unix milliseconds at which certificates must be valid. */
+  readonly at: number;
+}
+
+/** @throws Refused with the check that failed */
+export type StatementCheck = (crypto: CeremonyCrypto, input: AttestationInput) => void;
