@@ -53,9 +53,6 @@ export const Limits = {
   tokenRemainderMillis: 5_000,
   /** decisions.md: skew allowed on `nbf` and `iat`. */
   tokenSkewMillis: 15_000,
-  /** Contract 8: how long a registration session lasts unless configured, and at most. */
-  registrationMillis: 5 * 60_000,
-  longestRegistrationMillis: 10 * 60_000,
   /** Random bytes of a challenge, a user handle and an invitation each (decisions.md). */
   challengeBytes: 32,
   /** What a browser's response may take: far above any seen, far below what would be felt. */
@@ -66,12 +63,8 @@ export const Limits = {
   /** WebAuthn Level 3 section 4, "Credential ID": at least 16 bytes; section 7.1 step 25: at most 1023. */
   shortestCredentialIdBytes: 16,
   credentialIdBytes: 1023,
-  /** Origins one relying party may list; every one of them enters every descriptor. */
-  origins: 16,
-  relyingPartyNameBytes: 256,
-  /** Certificates of one attestation statement, and trusted roots in a configuration. */
+  /** Certificates of one attestation statement, and bytes of one. */
   chainCertificates: 8,
-  trustRoots: 64,
   certificateBytes: 16 * 1024,
   /** protocol.md 4h: how old a readiness probe may be. */
   probeAgeMillis: 1_000,
