@@ -4,12 +4,31 @@ import type { Message } from "./protocol/Message.ts";
 import type { PeerId } from "./protocol/Topology.ts";
 import type { MemberFault, Rejection } from "./Rejection.ts";
 import type { Rows } from "./Tables.ts";
+import type { CreationOptions } from "./webauthn/CreationOptions.ts";
+
+/** A session as its registrar is told of it (contract 4.1, "Options response"). */
+export interface Offer {
+  /** Both unpadded Base64url. */
+  readonly registrationId: string;
+  readonly invitation: string;
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
+  readonly publicKey: CreationOptions;
+}
 
 export type Answer =
   /** The approver stands on every member; `created` tells a new version from an identical retry. */
-  | { readonly _tag: "Registered"; readonly created: boolean; readonly approver: Rows["approvers"] }
+  | {
+      readonly _tag: "Registered";
+      readonly created: boolean;
+      readonly approver: Rows["approvers"];
+      /** Of a passkey only. */
+      readonly observations: Rows["observations"] | undefined;
+    }
   /** Every member has the new metadata; the approver carries the new revision. */
   | { readonly _tag: "Replaced"; readonly approver: Rows["approvers"] }
+  /** Every member keeps the session; nobody else is ever told the invitation. */
+  | { readonly _tag: "Offered"; readonly offer: Offer }
   | { readonly _tag: "Initialized" }
   /** A restore was declared; the incarnation is known once the peer is unsealed. */
   | { readonly _tag: "Restoring"; readonly incarnation: number | undefined }

@@ -4,6 +4,7 @@
  */
 import type { Crypto } from "./Crypto.ts";
 import type { SetAccumulator } from "./Digest.ts";
+import { markOf } from "./enrollment/Sessions.ts";
 import { InvariantViolation } from "./Invariant.ts";
 import { type Aborting, type Delivery, draftOf, type PeerState, type Preparation, type Refused } from "./PeerState.ts";
 import { NO_DIGEST } from "./protocol/Genesis.ts";
@@ -158,6 +159,9 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
     verdict: undefined,
     turnedAway: new Map(),
     awaited: new Map(),
+    offers: new Map(),
+    offered: new Map(),
+    sessions: new Map(),
     timers: new Map(),
   });
 };
@@ -205,6 +209,7 @@ export const boot = (view: RowView, crypto: Crypto, elapsed: number): PeerState 
     aborting: new Map(aborting.map((each) => [each.id, each])),
     locks: restoredLocks(membership, peer, preparations, [...outbox, ...aborting]),
     outbox: new Map(outbox.map((each) => [each.seq, each])),
+    sessions: new Map(allRows(view, "sessions").map((row) => [row.session.registrationId, markOf(row)])),
   });
 };
 

@@ -20,6 +20,8 @@ export interface Crypto {
   readonly isPublicKey: (key: PublicKey) => boolean;
   /** HMAC-SHA256 over the same preimage, 64 hexadecimal characters. */
   readonly mac: <A>(secret: Uint8Array, tag: string, codec: Codec<A>, value: A) => Digest;
+  /** 32 bytes that only who has the seed can tell from random ones; another label gives others. */
+  readonly derive: (seed: Digest, label: string) => Uint8Array;
   /** The digest of the empty multiset. */
   readonly emptySet: SetAccumulator;
   /** The accumulator with one element taken out (if given) and one put in: constant time in the size of the set. */

@@ -1,5 +1,6 @@
 /** What can happen to a peer. Everything a step depends on is in here, in the state, or in the {@link StepContext}. */
 import type { ActorClaims } from "./auth/ActorClaims.ts";
+import type { Ceremony } from "./enrollment/Ceremony.ts";
 import type { SignatureProvider } from "./credential/SignatureProvider.ts";
 import type { Crypto, Signer } from "./Crypto.ts";
 import type { Digest, PublicKey } from "./Digest.ts";
@@ -7,6 +8,7 @@ import type { Call } from "./protocol/Forward.ts";
 import type { Message } from "./protocol/Message.ts";
 import type { PeerId } from "./protocol/Topology.ts";
 import type { RowView } from "./Tables.ts";
+import type { RelyingParty } from "./webauthn/RelyingParty.ts";
 
 /**
  * What the token port found out about a bearer token before the event entered.
@@ -28,6 +30,7 @@ export const timerNames = [
   "recover",
   "forward",
   "answers",
+  "mirror",
 ] as const;
 export type TimerName = (typeof timerNames)[number];
 
@@ -81,6 +84,8 @@ export interface Settings {
   readonly bootstrapSecret: Uint8Array | undefined;
   readonly development: boolean;
   readonly answerMillis: number;
+  /** Whom passkeys are enrolled for; undefined while enrollment is disabled. */
+  readonly relyingParty: RelyingParty | undefined;
 }
 
 /** Everything from outside that one step may look at. */
@@ -92,12 +97,16 @@ export interface StepContext {
    * what is signed, stored or compared between peers is taken from `now`.
    */
   readonly elapsed: number;
-  /** 32 fresh random bytes for this step. */
+  /**
+   * 32 fresh random bytes for this step. Secrets are derived from them, so a step that may make one sends them to
+   * nobody as they are.
+   */
   readonly entropy: Digest;
   readonly crypto: Crypto;
   /** Present exactly while the peer is unsealed. */
   readonly signer: Signer | undefined;
   readonly view: RowView;
   readonly providers: ReadonlyMap<string, SignatureProvider>;
+  readonly ceremony: Ceremony;
   readonly settings: Settings;
 }

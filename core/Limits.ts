@@ -33,6 +33,20 @@ export const Limits = {
   readinessWaiters: 256,
   /** Faults listed in one answer. */
   listedFaults: 64,
+  /** Contract 8: unfinished enrollment sessions of one registrar. */
+  sessionsPerRegistrar: 8,
+  /** Contract 8: unexpired enrollment sessions at the writer. */
+  sessions: 256,
+  /** Unexpired sessions a member takes from the writer: the writer's own, and what failed attempts of it left behind. */
+  mirroredSessions: 1024,
+  /** Session rows a peer keeps, expired ones included; past that the oldest expired ones go before their hour is up. */
+  sessionRows: 4096,
+  /** decisions.md: how long a session is remembered past its deadline. */
+  sessionRetentionMillis: 3_600_000,
+  /** The body of an options request: the largest metadata fits, however it is escaped. */
+  optionsBodyBytes: 256 * 1024,
+  /** Answered options requests the writer can answer again. */
+  offersRemembered: 256,
   /** Claims that are stored with what their bearer did. */
   subjectBytes: 1024,
   issuerBytes: 2048,

@@ -7,6 +7,8 @@ import type { PeerState } from "./PeerState.ts";
 import type { Ready } from "./protocol/Message.ts";
 import type { PeerId } from "./protocol/Topology.ts";
 import { onAbortRequest } from "./protocol/Abort.ts";
+import { onSessionMirror } from "./enrollment/SessionMember.ts";
+import { onMirrorTimer, onSessionVotes, openSessions } from "./enrollment/SessionWriter.ts";
 import { advance, onProposeTimer } from "./protocol/Coordinator.ts";
 import { onCommit, onCommitAcks, onDeliverTimer, onPruneTimer } from "./protocol/Delivery.ts";
 import { onAnswersTimer, onCommand, onForward, onForwarded, onForwardTimer, onOutcome } from "./protocol/Entry.ts";
@@ -40,7 +42,13 @@ import { type Step, Turn } from "./Turn.ts";
 export const step = (state: PeerState, event: Event, context: StepContext): Step => {
   const turn = new Turn(state, context);
   dispatch(turn, event);
-  return turn.finish(advance);
+  return turn.finish(goOn);
+};
+
+/** What the writer has waiting and may be able to start by now. */
+const goOn = (turn: Turn): void => {
+  openSessions(turn);
+  advance(turn);
 };
 
 const dispatch = (turn: Turn, event: Event): void => {
@@ -90,6 +98,8 @@ const fire = (turn: Turn, timer: TimerName): void => {
       return onForwardTimer(turn);
     case "answers":
       return onAnswersTimer(turn);
+    case "mirror":
+      return onMirrorTimer(turn);
   }
 };
 
@@ -135,6 +145,10 @@ const deliver = (turn: Turn, { from, message, actors }: Extract<Event, { readonl
       return onSnapshotRequest(turn, from, message);
     case "SnapshotOffer":
       return onSnapshotOffer(turn, from, message);
+    case "SessionMirror":
+      return onSessionMirror(turn, from, message, actors);
+    case "SessionVotes":
+      return onSessionVotes(turn, from, message);
   }
 };
 

@@ -4,12 +4,16 @@
  * (Boot.ts), except what waits for a caller or an answer, which a crash forgets.
  */
 import type { Mutation } from "./registry/Mutation.ts";
+import type { Enrollment } from "./enrollment/Enrollment.ts";
+import type { Response } from "./enrollment/Finish.ts";
+import type { Session } from "./enrollment/Session.ts";
+import type { Request } from "./registry/Request.ts";
 import type { Digest, SetAccumulator, Signature } from "./Digest.ts";
 import type { TimerName } from "./Event.ts";
 import type { Certificate } from "./protocol/Certificate.ts";
 import type { Forward } from "./protocol/Forward.ts";
 import type { GenesisCard } from "./protocol/GenesisCard.ts";
-import type { Ready, Seen, SettleItem } from "./protocol/Message.ts";
+import type { Outcome, Ready, Seen, SettleItem } from "./protocol/Message.ts";
 import type { Actor, Proposal } from "./protocol/Proposal.ts";
 import type { SignedRestoration } from "./protocol/Restoration.ts";
 import type { SignedStatement } from "./protocol/Statement.ts";
@@ -98,6 +102,38 @@ export interface Queued {
   readonly arrivedAt: number;
 }
 
+/** A session that the writer has made and that the others are asked to keep. */
+export interface Mirror {
+  readonly session: Session;
+  readonly digest: Digest;
+  /** Nowhere but here and in the one answer. */
+  readonly invitation: Uint8Array;
+  /** The acknowledgements of the others so far. */
+  readonly acks: ReadonlyMap<PeerId, SignedStatement>;
+  /** Monotonic milliseconds: when the silent ones were last asked. */
+  readonly sentAt: number;
+}
+
+/** A registrar's request for options at the writer, judged well-formed and permitted, until it is answered. */
+export interface Offer {
+  readonly forward: Forward;
+  readonly actor: Actor;
+  readonly tokenExpiresAt: number;
+  readonly enrollment: Enrollment;
+  /** Absent until every member was found ready. */
+  readonly mirror?: Mirror;
+  /** Monotonic milliseconds. */
+  readonly arrivedAt: number;
+}
+
+/** What must be known of every stored session to count them and to forget them in time. */
+export interface SessionMark {
+  readonly registrar: Pick<Actor, "iss" | "sub">;
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
+  readonly isCompleted: boolean;
+}
+
 /** Who waits for an answer of the writer: no body, no token. */
 export interface Caller {
   readonly entryPeer: PeerId;
@@ -106,6 +142,8 @@ export interface Caller {
   readonly ref: string | undefined;
   /** The revision it builds on; undefined for a registration. */
   readonly baseRevision: number | undefined;
+  /** The response it brings; undefined for all but a finish. */
+  readonly response: Response | undefined;
   /** Monotonic milliseconds. */
   readonly arrivedAt: number;
 }
@@ -146,7 +184,7 @@ export interface Verdict {
 export interface Awaited {
   readonly forward: Forward;
   /** What it asks for, as this peer understood it. */
-  readonly mutation: Mutation;
+  readonly request: Request;
   readonly acknowledged: boolean;
   /** A replacement that looks just like it was applied here: what the writer says of a later copy is not the last word. */
   readonly isApplied: boolean;
@@ -258,6 +296,12 @@ export interface PeerState {
   /** Forwarded requests refused for the state of the cluster, the newest ones, by request key. */
   readonly turnedAway: ReadonlyMap<string, Rejection>;
   readonly awaited: ReadonlyMap<string, Awaited>;
+  /** At the writer: requests for options that are under way, by request key. */
+  readonly offers: ReadonlyMap<string, Offer>;
+  /** At the writer: the newest options it has sent to an entry peer, for another copy of the same request. */
+  readonly offered: ReadonlyMap<string, Extract<Outcome, { readonly _tag: "Offered" }>>;
+  /** The stored sessions, by registration id. */
+  readonly sessions: ReadonlyMap<Digest, SessionMark>;
   /** When each armed timer is due, in monotonic milliseconds. */
   readonly timers: ReadonlyMap<TimerName, number>;
 }
@@ -301,6 +345,9 @@ export const draftOf = (state: PeerState): StateDraft => ({
   verdict: state.verdict,
   turnedAway: state.turnedAway,
   awaited: state.awaited,
+  offers: state.offers,
+  offered: state.offered,
+  sessions: state.sessions,
   timers: state.timers,
 });
 

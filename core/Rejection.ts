@@ -28,6 +28,12 @@ export const rejectionCodes = [
   "PRECONDITION_FAILED",
   "RESTORE_IMPOSSIBLE",
   "RECOVERING",
+  "WEBAUTHN_DISABLED",
+  "REGISTRATION_NOT_FOUND",
+  "REGISTRATION_EXPIRED",
+  "REGISTRATION_COMPLETED",
+  "CREDENTIAL_ALREADY_REGISTERED",
+  "SESSION_CAPACITY",
 ] as const;
 export type RejectionCode = (typeof rejectionCodes)[number];
 

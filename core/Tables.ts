@@ -19,9 +19,10 @@ import {
   uint,
 } from "./codec/Codec.ts";
 import { Limits } from "./Limits.ts";
+import { sessionCodec } from "./enrollment/Session.ts";
 import { certificateCodec } from "./protocol/Certificate.ts";
 import { seenCodec } from "./protocol/Message.ts";
-import { actorCodec, metadataCodec, proposalCodec, requestLineCodec } from "./protocol/Proposal.ts";
+import { actorCodec, metadataCodec, observationsCodec, proposalCodec, requestLineCodec } from "./protocol/Proposal.ts";
 import { signedRestorationFields } from "./protocol/Restoration.ts";
 import { batchHeaderCodec, signedStatementCodec } from "./protocol/Statement.ts";
 import { pinnedCodec, topologyCodec } from "./protocol/Topology.ts";
@@ -104,6 +105,18 @@ const codecs = {
   }),
   /** The owner of a key, whatever format it was registered in. */
   keys: record({ id: text(Limits.approverIdCharacters) }),
+  /** The approver that has a credential of an authenticator, by (rpId, credentialId). */
+  credentials: record({ ref: text(256) }),
+  /** What was observed of an approver's authenticator, by ref; it is no part of the ref (contract 2.3). */
+  observations: observationsCodec,
+  /** Enrollment sessions, by registration id, until an hour past their deadline. */
+  sessions: record({
+    session: sessionCodec,
+    /** This peer's own acknowledgement. */
+    ack: signedStatementCodec,
+    /** The one response that has completed it, and what that registered. */
+    completed: nullable(record({ responseDigest: digest, ref: text(256) })),
+  }),
   certificates: certificateCodec,
   outbox: record({ proposalId: digest, epoch: uint, seq: uint }),
   audit: record({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Cluster, crypto, NOW } from "../properties/cluster/Cluster.ts";
+import { ceremony, Cluster, crypto, NOW } from "../properties/cluster/Cluster.ts";
 import type { Digest } from "./Digest.ts";
 import type { StepContext } from "./Event.ts";
 import type { Write } from "./Tables.ts";
@@ -16,6 +16,7 @@ const contextOf = (signer: StepContext["signer"]): StepContext => ({
   signer,
   view: { get: () => undefined, scan: () => [] },
   providers: new Map(),
+  ceremony,
   settings: {
     configDigest: "11".repeat(32) as Digest,
     audience: "custody",
@@ -24,6 +25,7 @@ const contextOf = (signer: StepContext["signer"]): StepContext => ({
     bootstrapSecret: undefined,
     development: true,
     answerMillis: 10_000,
+    relyingParty: undefined,
   },
 });
 const turnOf = (signer: StepContext["signer"] = cluster.keys.get(1)): Turn => {

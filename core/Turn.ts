@@ -6,6 +6,7 @@
 import type { Action, Answer } from "./Action.ts";
 import { Changes } from "./Changes.ts";
 import { copyOfMap, copyOfSet } from "./Copies.ts";
+import type { Digest } from "./Digest.ts";
 import type { StepContext, TimerName } from "./Event.ts";
 import { InvariantViolation } from "./Invariant.ts";
 import { countersRow, draftOf, type PeerState, type StateDraft } from "./PeerState.ts";
@@ -15,12 +16,14 @@ import {
   batchHash,
   batchHeaderCodec,
   batchTree,
+  isAuthentic,
   type SignedHeader,
   type SignedStatement,
+  signerOf,
   type Statement,
 } from "./protocol/Statement.ts";
 import type { Membership, PeerId } from "./protocol/Topology.ts";
-import { numberKey, SELF, type Write } from "./Tables.ts";
+import { numberKey, type Rows, SELF, type TableName, type Write } from "./Tables.ts";
 
 /**
  * What a step decided. `sendNow` may leave before the flush, because it is made
@@ -133,6 +136,12 @@ export class Turn {
     this.#changes.add(write);
   }
 
+  /** Inserts a row or replaces it, whichever fits what is committed. */
+  put<T extends TableName>(table: T, key: string, row: Rows[T]): void {
+    const op = this.context.view.get(table, key) === undefined ? "insert" : "replace";
+    this.write({ op, table, key, row } as Write);
+  }
+
   // A list of one is made as such: a push to an empty one makes room for 17.
 
   #atOnce(action: Action): void {
@@ -206,6 +215,34 @@ export class Turn {
     return peerId === this.self
       ? this.state.chain.incarnation
       : (this.state.seen.get(peerId)?.incarnation ?? FIRST_INCARNATION);
+  }
+
+  /** Whether every member, in member order, is in the life that is pinned. */
+  isCurrent(incarnations: ReadonlyArray<number>): boolean {
+    const { peerIds } = this.membership;
+    return (
+      incarnations.length === peerIds.length &&
+      peerIds.every((peerId, index) => incarnations[index] === this.recordedIncarnation(peerId))
+    );
+  }
+
+  /** Whether there is, in member order, one such statement by every member about this, made in the life on record. */
+  isAcknowledgedByAll(kind: Statement["kind"], about: Digest, acks: ReadonlyArray<SignedStatement>): boolean {
+    const { peerIds } = this.membership;
+    return (
+      acks.length === peerIds.length &&
+      peerIds.every((peerId, index) => {
+        const ack = acks[index];
+        return (
+          ack !== undefined &&
+          signerOf(ack) === peerId &&
+          ack.statement.kind === kind &&
+          ack.statement.proposalId === about &&
+          ack.header.incarnation === this.recordedIncarnation(peerId) &&
+          isAuthentic(this.context.crypto, this.membership, ack)
+        );
+      })
+    );
   }
 
   /** Remembers the newest batch seen of another member; written with the next transaction. */

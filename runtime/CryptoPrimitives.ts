@@ -5,7 +5,7 @@
  * peers of a cluster make the same one.
  */
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import type { Codec } from "../core/codec/Codec.ts";
+import { type Codec, digest, pair, text } from "../core/codec/Codec.ts";
 import { encodeAfter, withEncoding } from "../core/codec/CborWriter.ts";
 import type { Crypto, Signer } from "../core/Crypto.ts";
 import type { Digest, PublicKey, SetAccumulator, Signature } from "../core/Digest.ts";
@@ -31,6 +31,8 @@ const SEPARATOR = Uint8Array.of(0);
 /** LtHash16: 1,024 lanes of 16 bits (Bellare and Micciancio's lattice construction). */
 const LANES = 1024;
 const SET_TAG = "CUSTODY_SET_V1";
+const DERIVE_TAG = "CUSTODY_DERIVE_V1";
+const derivedFrom = pair(digest, text(1024));
 /** Signatures found valid, remembered so that a statement seen again costs a lookup. */
 const REMEMBERED = 8192;
 
@@ -90,6 +92,7 @@ export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
     isPublicKey,
     mac: (secret, tag, codec, value) =>
       withEncoding(prefixOf(tag), codec, value, (bytes) => hmacSha256Hex(secret, bytes)) as Digest,
+    derive: (seed, label) => hexToBytes(withEncoding(prefixOf(DERIVE_TAG), derivedFrom, [seed, label], sha256Hex)),
     emptySet: asSet(new Uint8Array(LANES * 2)),
     replaceInSet: (set, removed, added) => {
       const lanes = (element: Digest): Uint8Array =>

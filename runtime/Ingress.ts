@@ -13,6 +13,7 @@ export const tokensIn = (message: Message): ReadonlyArray<string> => {
     case "Forward":
       return [message.forward.token];
     case "Prepare":
+    case "SessionMirror":
       return message.items.map((item) => item.evidence.token);
     default:
       return [];

@@ -9,6 +9,7 @@
  */
 import type { Action, Answer } from "../core/Action.ts";
 import { boot, bootDamaged } from "../core/Boot.ts";
+import type { Ceremony } from "../core/enrollment/Ceremony.ts";
 import type { SignatureProvider } from "../core/credential/SignatureProvider.ts";
 import type { Crypto, Signer } from "../core/Crypto.ts";
 import type { Digest } from "../core/Digest.ts";
@@ -30,6 +31,7 @@ export interface DriverPorts {
   readonly entropy: () => Digest;
   readonly crypto: Crypto;
   readonly providers: ReadonlyMap<string, SignatureProvider>;
+  readonly ceremony: Ceremony;
   readonly settings: Settings;
   /** Hands a message to the network; losing it is allowed. */
   readonly send: (to: PeerId, message: Message) => void;
@@ -68,6 +70,7 @@ class Context implements StepContext {
   readonly signer: Signer | undefined;
   readonly view: PeerStore;
   readonly providers: ReadonlyMap<string, SignatureProvider>;
+  readonly ceremony: Ceremony;
   readonly settings: Settings;
   readonly #draw: () => Digest;
   #entropy: Digest | undefined;
@@ -79,6 +82,7 @@ class Context implements StepContext {
     this.signer = signer;
     this.view = ports.store;
     this.providers = ports.providers;
+    this.ceremony = ports.ceremony;
     this.settings = ports.settings;
     this.#draw = ports.entropy;
   }

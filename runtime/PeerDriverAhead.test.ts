@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Digest } from "../core/Digest.ts";
 import { installedProviders } from "../core/credential/SignatureProvider.ts";
-import { Cluster, crypto } from "../properties/cluster/Cluster.ts";
+import { ceremony, Cluster, crypto } from "../properties/cluster/Cluster.ts";
 import { PeerDriver } from "./PeerDriver.ts";
 
 /** A new peer of three over a store whose flushes end when the test says so, and what it tells its network. */
@@ -15,6 +15,7 @@ const newPeer = () => {
     entropy: () => "22".repeat(32) as Digest,
     crypto,
     providers: installedProviders,
+    ceremony,
     settings: {
       configDigest: "11".repeat(32) as Digest,
       audience: "custody",
@@ -23,6 +24,7 @@ const newPeer = () => {
       bootstrapSecret: new Uint8Array(9),
       development: true,
       answerMillis: 10_000,
+      relyingParty: undefined,
     },
     sendAhead: (to, message) => void told.push(`soon ${message._tag} to ${to}`),
     send: (to, message) => void told.push(`${message._tag} to ${to}`),

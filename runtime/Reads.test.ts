@@ -24,6 +24,7 @@ const settings: Settings = {
   bootstrapSecret: undefined,
   development: false,
   answerMillis: 10_000,
+  relyingParty: undefined,
 };
 
 const actor = (permissions: ReadonlyArray<string>, expiresAt = NOW + 1): ActorCheck => ({

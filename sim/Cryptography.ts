@@ -3,19 +3,21 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { p256 } from "@noble/curves/nist.js";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { Either, Encoding } from "effect";
+import { type Ceremony, ceremonyWith } from "../core/enrollment/Ceremony.ts";
 import { installedProviders, type SignatureProvider } from "../core/credential/SignatureProvider.ts";
 import type { Crypto, Signer } from "../core/Crypto.ts";
 import type { PublicKey } from "../core/Digest.ts";
 import { type CryptoPrimitives, cryptoOf, signerOf } from "../runtime/CryptoPrimitives.ts";
+import { nobleCeremonyCrypto } from "../runtime/NobleCeremonyCrypto.ts";
 import { noblePrimitives, nobleSigning } from "../runtime/NobleCrypto.ts";
 import type { IntegrityKey } from "../runtime/RowSeal.ts";
 import { codecCrypto } from "./CodecCrypto.ts";
 import { fastCrypto } from "./FastCrypto.ts";
-import { unisolated } from "./Isolation.ts";
 import type { PeerDisk } from "./PeerDisk.ts";
 import type { Prng } from "./Prng.ts";
 import { SealedDisk } from "./SealedDisk.ts";
 import { SimDisk } from "./SimDisk.ts";
+import { simCeremony } from "./SimCeremony.ts";
 import type { Tier } from "./Tier.ts";
 import { byteWire, valueWire, type Wire } from "./Wire.ts";
 
@@ -36,6 +38,7 @@ export interface Cryptography {
   readonly crypto: Crypto;
   readonly wire: Wire;
   readonly providers: ReadonlyMap<string, SignatureProvider>;
+  readonly ceremony: Ceremony;
   readonly newKeys: () => PeerKeys;
   /** The same number gives the same key, another number another key. */
   readonly sampleKey: (index: number) => SampleKey;
@@ -67,6 +70,7 @@ const fastCryptography = (entropy: Prng): Cryptography => {
     crypto,
     wire: valueWire,
     providers: simProviders,
+    ceremony: simCeremony,
     newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: new Uint8Array(0) } }),
     sampleKey: simKey,
     newDisk: (_keys, schedule, durable) => new SimDisk(schedule, durable),
@@ -92,8 +96,8 @@ export interface SigningKey {
 export const portableBackend: Backend = {
   primitives: noblePrimitives,
   signingKey: (seed) => ({
-    publicKey: unisolated(() => nobleSigning.publicKeyOf(seed)),
-    sign: (message) => unisolated(() => nobleSigning.sign(seed, message)),
+    publicKey: nobleSigning.publicKeyOf(seed),
+    sign: (message) => nobleSigning.sign(seed, message),
   }),
 };
 
@@ -104,11 +108,14 @@ const codecCryptography = (entropy: Prng, { primitives }: Backend): Cryptography
     crypto,
     wire: byteWire,
     providers: simProviders,
+    ceremony: simCeremony,
     newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) } }),
     sampleKey: simKey,
     newDisk: (keys, schedule, durable) => new SealedDisk(crypto, () => keys()?.integrity, schedule, durable),
   };
 };
+
+const realCeremony = ceremonyWith(nobleCeremonyCrypto);
 
 const seedOf = (index: number): Uint8Array => {
   const seed = new Uint8Array(32).fill(5);
@@ -135,7 +142,7 @@ const realKeys = new Map<number, SampleKey>();
 const realKey = (index: number): SampleKey => {
   const known = realKeys.get(index);
   if (known !== undefined) return known;
-  const made = unisolated(() => makeRealKey(index));
+  const made = makeRealKey(index);
   realKeys.set(index, made);
   return made;
 };
@@ -154,6 +161,7 @@ export const realCryptography = (
     crypto,
     wire: byteWire,
     providers: installedProviders,
+    ceremony: realCeremony,
     newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) } }),
     sampleKey: realKey,
     newDisk: (keys, schedule, durable) => new SealedDisk(crypto, () => keys()?.integrity, schedule, durable),

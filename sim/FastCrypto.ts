@@ -4,6 +4,7 @@
  * file's closures hold. Inside the simulation nobody can make a signature
  * without the signer of that key; outside they protect nothing.
  */
+import { hexToBytes } from "@noble/hashes/utils.js";
 import type { Codec } from "../core/codec/Codec.ts";
 import type { Crypto, Signer } from "../core/Crypto.ts";
 import type { Digest, PublicKey, SetAccumulator, Signature } from "../core/Digest.ts";
@@ -132,6 +133,13 @@ export const fastCrypto = (entropy: Prng): FastCrypto => {
       mixer.bytes(secret);
       mixer.hex(preimage);
       return asDigest(mixer.hash);
+    },
+    derive: (seed, label) => {
+      mixer.reset(19);
+      mixer.hex(seed);
+      mixer.text(label);
+      // At full length, which is looked at where it ends up.
+      return hexToBytes(mixer.hash.repeat(4));
     },
     emptySet: asSet(new Uint8Array(8)),
     replaceInSet: (set, removed, added) => {

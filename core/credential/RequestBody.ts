@@ -15,6 +15,7 @@ const MOST_FAULTS = 64;
  * @param what completes "The request body is not ..."
  * @param known the fields that may be there
  * @param read takes what it needs out of the fields; what it returns counts only if nothing was at fault
+ * @param max bytes it may have
  * @returns what was read; `INVALID_REQUEST_BODY` for malformed JSON (one fault) or for unknown,
  *   missing, null or wrongly typed fields (every fault, up to {@link MOST_FAULTS})
  */
@@ -23,6 +24,7 @@ export const readBody = <A>(
   what: string,
   known: ReadonlyArray<string>,
   read: (root: Fields) => A,
+  max: number = Limits.requestBodyBytes,
 ): Either.Either<A, Rejection> => {
   const refused = (faults: ReadonlyArray<BodyFault>): Either.Either<never, Rejection> =>
     Either.left(
@@ -33,8 +35,8 @@ export const readBody = <A>(
         { faults },
       ),
     );
-  if (body.length > Limits.requestBodyBytes) {
-    const detail = `A request body takes at most ${Limits.requestBodyBytes} bytes.`;
+  if (body.length > max) {
+    const detail = `This request body takes at most ${max} bytes.`;
     return refused([{ pointer: "", code: "too_large", detail }]);
   }
   const document = parseStrictJson(body);

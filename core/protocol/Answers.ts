@@ -2,8 +2,9 @@
 import type { Answer } from "../Action.ts";
 import type { Caller, PeerState, Round } from "../PeerState.ts";
 import { approverRow } from "../registry/ApproverRow.ts";
-import type { Target } from "../registry/Mutation.ts";
-import type { Rejection } from "../Rejection.ts";
+import type { Response } from "../enrollment/Finish.ts";
+import type { Target } from "../registry/Request.ts";
+import type { Rejection, RejectionCode } from "../Rejection.ts";
 import type { Rows } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { type Forward, requestKey } from "./Forward.ts";
@@ -19,6 +20,7 @@ export const callerOf = (forward: Forward, arrivedAt: number, asked: Target | un
   requestId: forward.requestId,
   ref: asked?.ref,
   baseRevision: asked?.baseRevision,
+  response: asked?.response,
   arrivedAt,
 });
 
@@ -40,7 +42,7 @@ const answer = (
 };
 
 /** What is under way under a lock: prepared, or applied and not acknowledged by all. */
-const underWay = ({ locks, preparations, outbox }: PeerState, lock: string): Proposal | undefined => {
+export const underWay = ({ locks, preparations, outbox }: PeerState, lock: string): Proposal | undefined => {
   const holder = locks.get(lock);
   if (holder === undefined) return undefined;
   const prepared = preparations.get(holder);
@@ -49,14 +51,31 @@ const underWay = ({ locks, preparations, outbox }: PeerState, lock: string): Pro
   return undefined;
 };
 
+/** Whether a proposal is there because of this very response. */
+export const isOfResponse = (
+  proposal: Proposal | undefined,
+  { response }: { readonly response: Response | undefined },
+): boolean => proposal !== undefined && proposal.effects.responseDigest === response?.responseDigest;
+
+/** Whether this very response is reserved, or was applied where the rejected request may be a copy of the one that did it. */
+const mayHaveFinished = ({ self, state, context }: Turn, { entryPeer, ref = "", response }: Caller): boolean => {
+  const open = underWay(state, refLock(ref));
+  if (open !== undefined) return isOfResponse(open, { response });
+  const session = response && context.view.get("sessions", response.registrationId);
+  return entryPeer !== self && session?.completed?.responseDigest === response?.responseDigest;
+};
+
 /**
  * Whether something that a rejected request asked for is reserved or applied here all the same: then no answer may
  * say that nothing is. For a registration that is whatever is reserved of its approver; what is applied counts for a
  * forwarded one only, as it may be a copy whose first answer was lost. A replacement is done by itself alone, so only
  * a copy of it counts, and once all members have applied it its entry peer knows better than the writer.
  */
-const mayStand = ({ self, state, context }: Turn, { entryPeer, ref, baseRevision }: Caller): boolean => {
+const mayStand = (turn: Turn, caller: Caller): boolean => {
+  const { self, state, context } = turn;
+  const { entryPeer, ref, baseRevision } = caller;
   if (ref === undefined) return false;
+  if (caller.response !== undefined) return mayHaveFinished(turn, caller);
   if (baseRevision !== undefined) {
     const open = entryPeer === self ? undefined : underWay(state, metadataLock(ref));
     return open?.entryPeer === entryPeer && open.effects.baseRevision === baseRevision;
@@ -68,13 +87,17 @@ const mayStand = ({ self, state, context }: Turn, { entryPeer, ref, baseRevision
 
 /**
  * The same rejection where the request may have been done all the same. Repeating a registration finds out; a
- * replacement that was done has taken its own base away.
+ * replacement that was done has taken its own base away. A session whose invitation nobody was told is as good as none.
  */
-export const leftOpen = (rejection: Rejection, asked: Pick<Target, "baseRevision"> | undefined): Rejection => ({
-  ...rejection,
-  outcomeUnknown: true,
-  hint: asked?.baseRevision === undefined ? rejection.hint : "Read the approver: its revision tells what became of it.",
-});
+export const leftOpen = (
+  rejection: Rejection,
+  asked: Pick<Target, "baseRevision"> & Partial<Pick<Target, "kind">>,
+): Rejection => {
+  if (asked.kind === "OPTIONS") return rejection;
+  const hint =
+    asked.baseRevision === undefined ? rejection.hint : "Read the approver: its revision tells what became of it.";
+  return { ...rejection, outcomeUnknown: true, hint };
+};
 
 /** How sure it is that a later copy of a request would be refused for the same reason. */
 export type Repeats = "by itself" | "only if remembered";
@@ -92,8 +115,13 @@ export const answerRejected = (
   answer(turn, caller, { _tag: "Rejected", rejection: told }, { _tag: "Rejected", rejection: told });
 };
 
-const repeatsOf = ({ code }: Rejection): Repeats =>
-  code === "APPROVER_REPLICATION_UNAVAILABLE" || code === "PREPARATION_CAPACITY" ? "only if remembered" : "by itself";
+const mayChange: ReadonlySet<RejectionCode> = new Set([
+  "APPROVER_REPLICATION_UNAVAILABLE",
+  "PREPARATION_CAPACITY",
+  "SESSION_CAPACITY",
+]);
+
+const repeatsOf = ({ code }: Rejection): Repeats => (mayChange.has(code) ? "only if remembered" : "by itself");
 
 /**
  * A request that was refused for the state of the cluster, or by another member, could succeed a moment
@@ -109,14 +137,20 @@ const rememberTurnedAway = (turn: Turn, key: string, rejection: Rejection): void
   remembered.set(key, rejection);
 };
 
+/** What the caller is told whose approver was there before, from this peer's own rows. */
+export const existing = (turn: Turn, approver: Rows["approvers"]): Answer => {
+  const observations = turn.context.view.get("observations", approver.ref);
+  return { _tag: "Registered", created: false, approver, observations };
+};
+
 export const answerExisting = (turn: Turn, caller: Caller, approver: Rows["approvers"]): void =>
-  answer(turn, caller, { _tag: "Registered", created: false, approver }, { _tag: "Existing", ref: approver.ref });
+  answer(turn, caller, existing(turn, approver), { _tag: "Existing", ref: approver.ref });
 
 /** What the caller is told whose request has led to this proposal, applied by every member. */
 export const confirmation = ({ kind, effects }: Proposal, created: boolean): Answer =>
   kind === "METADATA"
     ? { _tag: "Replaced", approver: approverRow(effects) }
-    : { _tag: "Registered", created, approver: approverRow(effects) };
+    : { _tag: "Registered", created, approver: approverRow(effects), observations: effects.observations };
 
 /** Every member has applied it: the request that made it is told so, and those that joined it that it was there. */
 export const answerConfirmed = (turn: Turn, round: Round, acks: ReadonlyArray<SignedStatement>): void => {

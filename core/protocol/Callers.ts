@@ -1,7 +1,8 @@
 /** Everybody who waits for an answer of this peer, for when it can give none any more. */
 import type { Turn } from "../Turn.ts";
-import { answerRejected, callersOf, leftOpen } from "./Answers.ts";
-import { callerOfQueued, unavailable } from "./Coordinator.ts";
+import { answerRejected, callerOf, callersOf, leftOpen } from "./Answers.ts";
+import { callerOfQueued } from "./Coordinator.ts";
+import { unavailable } from "./Unavailable.ts";
 
 /** Tells everybody who waits; what was reserved or applied is on disk and is taken up again later. */
 export const forgetCallers = (turn: Turn, reason: string): void => {
@@ -11,14 +12,19 @@ export const forgetCallers = (turn: Turn, reason: string): void => {
   for (const requestId of turn.state.readinessWaiters)
     turn.reply(requestId, { _tag: "Readiness", faults: refusal.members });
   turn.state.readinessWaiters = [];
-  const { queue, rounds, awaited } = turn.state;
+  const { queue, rounds, awaited, offers } = turn.state;
   for (const queued of queue) answerRejected(turn, callerOfQueued(queued), refusal);
   for (const round of rounds.values())
     for (const caller of callersOf(round)) answerRejected(turn, caller, leftOpen(refusal, caller));
-  for (const [requestId, { mutation }] of awaited)
-    turn.reply(requestId, { _tag: "Rejected", rejection: leftOpen(refusal, mutation) });
+  for (const [requestId, { request }] of awaited)
+    turn.reply(requestId, { _tag: "Rejected", rejection: leftOpen(refusal, request) });
+  for (const { forward, arrivedAt, enrollment } of offers.values())
+    answerRejected(turn, callerOf(forward, arrivedAt, enrollment), refusal);
   turn.state.queue = [];
   turn.edit("rounds").clear();
   turn.edit("awaited").clear();
+  turn.edit("offers").clear();
+  // Invitations outlive neither the keys nor the callers.
+  turn.edit("offered").clear();
   turn.edit("collecting").clear();
 };

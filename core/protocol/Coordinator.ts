@@ -4,25 +4,49 @@
  * way goes into the next one together (protocol.md 3.3, 4h).
  */
 import { Either } from "effect";
-import { authorize } from "../registry/Authorization.ts";
-import { type Mutation, mutationOf, permissionOf, standingOf, type Target } from "../registry/Mutation.ts";
+import { authorize, endsTooSoon, tokenTooShort } from "../registry/Authorization.ts";
+import { type Mutation, standingOf } from "../registry/Mutation.ts";
+import { permissionOf, type Request, requestOf, type Target, targetOf } from "../registry/Request.ts";
 import type { ActorClaims } from "../auth/ActorClaims.ts";
 import type { ActorCheck } from "../Event.ts";
 import { Limits } from "../Limits.ts";
 import type { Caller, Queued } from "../PeerState.ts";
-import { type MemberFault, type Rejection, rejection } from "../Rejection.ts";
+import type { MemberFault, Rejection } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
-import { answerExisting, answerRejected, callerOf, callersOf, type Repeats } from "./Answers.ts";
+import { isFinish } from "../enrollment/Finish.ts";
+import { isOfferedAgain } from "../enrollment/Offered.ts";
+import {
+  answerExisting,
+  answerRejected,
+  callerOf,
+  callersOf,
+  isOfResponse,
+  type Repeats,
+  underWay,
+} from "./Answers.ts";
 import { type Call, type Forward, isSameRequest, requestKey, requestLineOf } from "./Forward.ts";
 import type { PrepareItem } from "./Message.ts";
 import { hold, reserve } from "./Preparations.ts";
-import { type Effects, keyLock, metadataLock, type Proposal, proposalId, refLock } from "./Proposal.ts";
-import { isFresh, NO_CAPACITY, probe } from "./Readiness.ts";
+import {
+  credentialLock,
+  type Effects,
+  keyLock,
+  metadataLock,
+  type Proposal,
+  proposalId,
+  refLock,
+  sessionLock,
+} from "./Proposal.ts";
+import { currentVerdict, unreadiness } from "./Readiness.ts";
+import { writerPatience } from "./Patience.ts";
+import { busy, NO_CAPACITY, noCapacity, unavailable, unready } from "./Unavailable.ts";
 import { commitCompleted, stableSeq } from "./Delivery.ts";
 
 /** Whether a forwarded request is waiting here already. */
 const isPending = (turn: Turn, forward: Forward): boolean =>
-  turn.state.queue.some((each) => isSameRequest(each.forward, forward)) || isInRound(turn, forward);
+  turn.state.queue.some((each) => isSameRequest(each.forward, forward)) ||
+  turn.state.offers.has(requestKey(forward)) ||
+  isInRound(turn, forward);
 
 const isInRound = (turn: Turn, forward: Forward): boolean => {
   for (const round of turn.state.rounds.values())
@@ -32,7 +56,7 @@ const isInRound = (turn: Turn, forward: Forward): boolean => {
 
 /** A request that came through another peer may be a copy; one that was turned away gets no second chance. */
 export const admitForwarded = (turn: Turn, forward: Forward, actor: ActorCheck): void => {
-  if (isPending(turn, forward)) return;
+  if (isPending(turn, forward) || isOfferedAgain(turn, forward)) return;
   const turnedAway = turn.state.turnedAway.get(requestKey(forward));
   if (turnedAway !== undefined)
     return answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), turnedAway);
@@ -42,56 +66,50 @@ export const admitForwarded = (turn: Turn, forward: Forward, actor: ActorCheck):
 };
 
 /** What a request asks for, whoever asks; undefined where it cannot be understood. */
-export const askedOf = (turn: Turn, call: Call): Target | undefined =>
-  Either.getOrUndefined(mutationOf(turn.context, call));
+export const askedOf = (turn: Turn, call: Call): Target | undefined => targetOf(turn, call);
 
 /** What a request means and who sends it, judged by this peer: all that needs no other member. */
 export interface Judged {
   readonly claims: ActorClaims;
-  readonly mutation: Mutation;
+  readonly request: Request;
 }
 
 export const judgeRequest = (turn: Turn, call: Call, actor: ActorCheck): Either.Either<Judged, Rejection> =>
-  Either.flatMap(authorize(turn.context, actor, permissionOf(call)), (claims) =>
-    Either.map(mutationOf(turn.context, call), (mutation) => ({ claims, mutation })),
-  );
+  Either.gen(function* () {
+    const claims = yield* authorize(turn.context, actor, permissionOf(call));
+    // What a finish means stands in rows that a peer may not trust before the others have shown it that it may.
+    const reason = isFinish(call) ? unreadiness(turn) : undefined;
+    if (reason !== undefined) return yield* Either.left(unavailable([{ peerId: turn.self, reason }], undefined));
+    return { claims, request: yield* requestOf(turn, call) };
+  });
 
 /** Bodies in memory at the writer: of what waits, and of what is prepared and may have to be sent again. */
 const evidenceBytes = ({ state }: Turn): number => {
   let sum = 0;
   for (const { forward } of state.queue) sum += forward.call.rawBody.length;
+  for (const { forward } of state.offers.values()) sum += forward.call.rawBody.length;
   for (const { evidence } of state.rounds.values()) sum += evidence?.call.rawBody.length ?? 0;
   return sum;
 };
 
 /** Queues a request that was judged well-formed and permitted, if there is room. */
-export const enqueue = (turn: Turn, forward: Forward, { claims, mutation }: Judged): void => {
+export const enqueue = (turn: Turn, forward: Forward, { claims, request }: Judged): void => {
   const arrivedAt = turn.elapsed;
   const waitingBytes = evidenceBytes(turn);
+  const waiting = turn.state.queue.length + turn.state.offers.size;
   const isFull =
-    turn.state.queue.length >= Limits.queuedCommands ||
-    (turn.state.queue.length > 0 && waitingBytes + forward.call.rawBody.length > Limits.queuedBytes);
+    waiting >= Limits.queuedCommands ||
+    (waiting > 0 && waitingBytes + forward.call.rawBody.length > Limits.queuedBytes);
   if (isFull) {
-    const refusal = busy("The writer has as much waiting as it may.", mutation.ref);
-    return answerRejected(turn, callerOf(forward, arrivedAt, mutation), refusal);
+    const refusal = busy("The writer has as much waiting as it may.", request.ref);
+    return answerRejected(turn, callerOf(forward, arrivedAt, request), refusal);
   }
-  const { iss, sub, jti, expiresAt } = claims;
-  const queued: Queued = { forward, actor: { iss, sub, jti }, tokenExpiresAt: expiresAt, mutation, arrivedAt };
-  turn.state.queue = [...turn.state.queue, queued];
   turn.arm("answers", writerPatience(turn));
+  const { iss, sub, jti, expiresAt } = claims;
+  const judged = { forward, actor: { iss, sub, jti }, tokenExpiresAt: expiresAt, arrivedAt };
+  if (request.kind === "OPTIONS") turn.edit("offers").set(requestKey(forward), { ...judged, enrollment: request });
+  else turn.state.queue = [...turn.state.queue, { ...judged, mutation: request }];
 };
-
-/** Room for an answer's way from one peer to the next and to the caller. */
-const margin = (turn: Turn): number => Math.min(500, turn.context.settings.answerMillis / 10);
-
-/** How long a request waits at its entry peer. */
-export const entryPatience = (turn: Turn): number => turn.context.settings.answerMillis - margin(turn);
-
-/** How long it waits at the writer: less, because the writer knows what it is waiting for and can say so. */
-export const writerPatience = (turn: Turn): number => turn.context.settings.answerMillis - 2 * margin(turn);
-
-export const busy = (detail: string, ref: string | undefined, outcomeUnknown = false): Rejection =>
-  rejection("APPROVER_REPLICATION_UNAVAILABLE", detail, "Repeat the same request later.", { ref, outcomeUnknown });
 
 /**
  * Starts the next round if there is one to start; called at the end of every
@@ -109,13 +127,7 @@ export const onProposeTimer = (turn: Turn): void => {
 };
 
 const startRound = (turn: Turn): void => {
-  // A bad verdict serves the requests it was asked for; the next one deserves a new probe.
-  const isBad = turn.state.verdict !== undefined && turn.state.verdict.faults.length > 0;
-  if (!isFresh(turn) || (isBad && turn.state.verdict?.concludedAt !== turn.elapsed)) {
-    turn.state.verdict = undefined;
-    probe(turn);
-  }
-  const { verdict } = turn.state;
+  const verdict = currentVerdict(turn);
   if (verdict === undefined) return;
   if (verdict.faults.length > 0) failQueue(turn, verdict.faults);
   else propose(turn);
@@ -126,26 +138,8 @@ const failQueue = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
   turn.state.verdict = undefined;
   const waiting = turn.state.queue;
   turn.state.queue = [];
-  const full = found.every((each) => each.reason === NO_CAPACITY);
-  for (const queued of waiting)
-    answerRejected(turn, callerOfQueued(queued), full ? noCapacity(found) : unavailable(found, queued.mutation.ref));
+  for (const queued of waiting) answerRejected(turn, callerOfQueued(queued), unready(found, queued.mutation.ref));
 };
-
-const noCapacity = (members: ReadonlyArray<MemberFault>): Rejection =>
-  rejection(
-    "PREPARATION_CAPACITY",
-    `A member holds ${Limits.preparations} uncommitted preparations.`,
-    "Repeat the request later; an operator looks at the peer's status.",
-    { members },
-  );
-
-export const unavailable = (members: ReadonlyArray<MemberFault>, ref: string | undefined): Rejection =>
-  rejection(
-    "APPROVER_REPLICATION_UNAVAILABLE",
-    `Not every member is ready: ${members.map((each) => `peer ${each.peerId}: ${each.reason}`).join("; ")}.`,
-    "Repeat the request when the named members are back.",
-    { members, ref },
-  );
 
 export const callerOfQueued = ({ forward, arrivedAt, mutation }: Queued): Caller =>
   callerOf(forward, arrivedAt, mutation);
@@ -156,10 +150,12 @@ type Disposal = Effects | "wait" | "done";
 /** A registration joins the round that is registering the same approver; false where it cannot. */
 const hasJoined = (turn: Turn, mutation: Mutation, caller: Caller): boolean => {
   const { locks, rounds } = turn.state;
-  const holder = mutation.kind === "REGISTER" ? locks.get(refLock(mutation.ref)) : undefined;
+  const holder = mutation.kind === "METADATA" ? undefined : locks.get(refLock(mutation.ref));
   const round = holder && rounds.get(holder);
   // Without evidence nobody can still be asked to prepare it: how it is settled decides about this one too.
   if (round === undefined || (round.evidence === undefined && round.certificate === undefined)) return false;
+  // Another response to the same session is another request: it waits for what becomes of this one.
+  if (mutation.kind === "FINISH" && !isOfResponse(underWay(turn.state, refLock(mutation.ref)), mutation)) return false;
   turn.edit("rounds").set(round.id, { ...round, joiners: [...round.joiners, caller] });
   return true;
 };
@@ -168,8 +164,15 @@ const hasJoined = (turn: Turn, mutation: Mutation, caller: Caller): boolean => {
  * Whether something undecided decides about this one too: a change of the same approver, or a claim of the same
  * key. An approver under change is not shown to whoever registers it again, as not every member may have it yet.
  */
-const isHeldUp = ({ state: { locks } }: Turn, mutation: Mutation): boolean =>
-  locks.has(metadataLock(mutation.ref)) || (mutation.kind === "REGISTER" && locks.has(keyLock(mutation.keyIdentity)));
+const isHeldUp = ({ state: { locks } }: Turn, mutation: Mutation): boolean => {
+  if (locks.has(metadataLock(mutation.ref))) return true;
+  if (mutation.kind === "METADATA") return false;
+  if (locks.has(keyLock(mutation.keyIdentity))) return true;
+  return (
+    mutation.kind === "FINISH" &&
+    (locks.has(credentialLock(mutation.credentialIdentity)) || locks.has(sessionLock(mutation.response.registrationId)))
+  );
+};
 
 /** What becomes of a queued request now: it joins a round, waits, is answered from what is decided, or is proposed. */
 const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
@@ -179,12 +182,11 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
     answerRejected(turn, caller, refusal, repeats);
     return "done";
   };
-  if (tokenExpiresAt - turn.now < Limits.tokenRemainderMillis)
-    return done(rejection("UNAUTHENTICATED", "The token expires too soon.", "Get a new token and repeat the request."));
+  if (endsTooSoon(turn, tokenExpiresAt)) return done(tokenTooShort);
   if (hasJoined(turn, mutation, caller)) return "done";
   // Before any row is read, because whoever waits is asked again at every event.
   if (isHeldUp(turn, mutation)) return "wait";
-  const standing = standingOf(turn.context.view, mutation);
+  const standing = standingOf(turn, mutation);
   switch (standing._tag) {
     case "Done":
       answerExisting(turn, caller, standing.approver);
@@ -202,6 +204,7 @@ const bodyOf = (turn: Turn, queued: Queued, effects: Effects, seq: number): Prop
   const { membership, now } = turn;
   const { crypto, settings } = turn.context;
   const { call } = queued.forward;
+  const deadline = queued.mutation.kind === "FINISH" ? queued.mutation.deadline : Number.POSITIVE_INFINITY;
   return {
     clusterId: membership.topology.clusterId,
     epoch: membership.topology.epoch,
@@ -215,7 +218,7 @@ const bodyOf = (turn: Turn, queued: Queued, effects: Effects, seq: number): Prop
     request: requestLineOf(crypto, call),
     entryPeer: queued.forward.entryPeer,
     proposedAt: now,
-    expiresAt: Math.min(now + Limits.proposalMillis, queued.tokenExpiresAt),
+    expiresAt: Math.min(now + Limits.proposalMillis, queued.tokenExpiresAt, deadline),
     incarnations: membership.peerIds.map((peerId) => turn.recordedIncarnation(peerId)),
   };
 };

@@ -4,6 +4,7 @@
  * all have acknowledged, so one delivery before a crash is enough (protocol.md 4b).
  */
 import { withEntry } from "../Copies.ts";
+import { assertConsumable, consume } from "../enrollment/Consumption.ts";
 import type { Digest } from "../Digest.ts";
 import { InvariantViolation } from "../Invariant.ts";
 import type { Delivery, Preparation } from "../PeerState.ts";
@@ -139,6 +140,8 @@ const changeRegistry = (turn: Turn, { kind, effects }: Proposal): void => {
   if (owner !== undefined && owner.id !== row.id)
     throw new InvariantViolation("S7", "a certified registration claims a key that another id owns here");
   if (owner === undefined) turn.write({ op: "insert", table: "keys", key: row.keyIdentity, row: { id: row.id } });
+  assertConsumable(turn, effects);
+  consume(turn, effects);
 };
 
 const applyOne = (turn: Turn, { id, certificate }: Committed): void => {

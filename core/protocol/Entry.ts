@@ -5,32 +5,25 @@
  */
 import { Either } from "effect";
 import { utf8Length } from "../codec/Utf8.ts";
+import { isOfferProven, offerOf } from "../enrollment/Offered.ts";
+import { giveUp } from "../enrollment/SessionWriter.ts";
 import type { ActorCheck, Event } from "../Event.ts";
 import type { Mutation } from "../registry/Mutation.ts";
 import { Limits } from "../Limits.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
 import type { Awaited, Caller, Round } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
-import { answerRejected, callerOf, callersOf, confirmation, leftOpen } from "./Answers.ts";
+import { answerRejected, callerOf, callersOf, confirmation, existing, isOfResponse, leftOpen } from "./Answers.ts";
 import { isComplete } from "./Certificate.ts";
-import {
-  admitForwarded,
-  askedOf,
-  busy,
-  callerOfQueued,
-  enqueue,
-  entryPatience,
-  judgeRequest,
-  unavailable,
-  writerPatience,
-} from "./Coordinator.ts";
+import { admitForwarded, askedOf, callerOfQueued, enqueue, judgeRequest } from "./Coordinator.ts";
 import { attest, type Forward, isAttested } from "./Forward.ts";
+import { entryPatience, writerPatience } from "./Patience.ts";
 import type { MessageOf, Outcome } from "./Message.ts";
 import { isMadeBy } from "./OwnRequest.ts";
 import { metadataLock, type Proposal, proposalId, refLock } from "./Proposal.ts";
 import { ownFault } from "./Readiness.ts";
-import { isAuthentic, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
+import { busy, unavailable } from "./Unavailable.ts";
 
 const FORWARD_AGAIN_MILLIS = 500;
 /** An acknowledged request whose outcome does not come may have had it lost on the way. */
@@ -71,7 +64,7 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
     return refuse(busy("This peer has as many requests under way as it may.", undefined));
   turn.edit("awaited").set(requestId, {
     forward,
-    mutation: judged.right.mutation,
+    request: judged.right.request,
     acknowledged: false,
     isApplied: false,
     arrivedAt: turn.elapsed,
@@ -109,13 +102,13 @@ export const onForwarded = (turn: Turn, from: PeerId, { requestId }: MessageOf<"
 export const onForwardTimer = (turn: Turn): void => {
   if (ownFault(turn) !== undefined || turn.state.awaited.size === 0) return;
   for (const [requestId, awaited] of turn.state.awaited) {
-    const { forward, mutation, acknowledged, arrivedAt, sentAt } = awaited;
+    const { forward, request, acknowledged, arrivedAt, sentAt } = awaited;
     if (turn.elapsed - sentAt < (acknowledged ? OUTCOME_AGAIN_MILLIS : FORWARD_AGAIN_MILLIS)) continue;
     if (!acknowledged && turn.elapsed - arrivedAt >= Limits.probeWaitMillis) {
       turn.edit("awaited").delete(requestId);
       const silent = { peerId: turn.membership.writer, reason: "it does not answer" };
       // A lost acknowledgement looks the same as a lost request, so the outcome stays open.
-      const refusal = leftOpen(unavailable([silent], undefined), mutation);
+      const refusal = leftOpen(unavailable([silent], undefined), request);
       turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
       continue;
     }
@@ -128,35 +121,59 @@ export const onForwardTimer = (turn: Turn): void => {
 export const onOutcome = (turn: Turn, from: PeerId, { requestId, outcome }: MessageOf<"Outcome">): void => {
   const awaited = turn.state.awaited.get(requestId);
   if (awaited === undefined || from !== turn.membership.writer) return;
-  if (outcome._tag === "Confirmed" && !isProven(turn, awaited, outcome)) return;
-  if (outcome._tag === "Existing" && awaited.mutation.kind !== "REGISTER") return;
+  if (!isBelievable(turn, awaited, outcome)) return;
   turn.edit("awaited").delete(requestId);
   switch (outcome._tag) {
     case "Confirmed":
       return turn.reply(requestId, confirmation(outcome.certificate.proposal, outcome.created));
     case "Existing": {
-      const { ref } = awaited.mutation;
-      const approver = turn.context.view.get("approvers", ref);
-      if (approver !== undefined) return turn.reply(requestId, { _tag: "Registered", created: false, approver });
+      const { ref } = awaited.request;
+      const approver = ref && turn.context.view.get("approvers", ref);
+      if (approver) return turn.reply(requestId, existing(turn, approver));
       const refusal = busy("The writer named an approver that is not stored here.", ref, true);
       return turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
     }
+    case "Offered":
+      if (awaited.request.kind !== "OPTIONS") return;
+      return turn.reply(requestId, { _tag: "Offered", offer: offerOf(turn, awaited.request.relyingParty, outcome) });
     case "Rejected":
       return turn.reply(requestId, { _tag: "Rejected", rejection: rejectionOf(awaited, outcome.rejection) });
   }
 };
 
+/** Whether an outcome is one of what was asked for, and proves itself where it claims success. */
+const isBelievable = (turn: Turn, awaited: Awaited, outcome: Outcome): boolean => {
+  switch (outcome._tag) {
+    case "Confirmed":
+      return isProven(turn, awaited, outcome);
+    case "Existing":
+      return awaited.request.kind === "REGISTER" || awaited.request.kind === "FINISH";
+    case "Offered":
+      return awaited.request.kind === "OPTIONS" && isOfferProven(turn, awaited.forward, outcome);
+    case "Rejected":
+      return true;
+  }
+};
+
 /** What the writer says of a later copy does not count against what was applied here before. */
-const rejectionOf = ({ mutation, isApplied }: Awaited, said: Rejection): Rejection => {
+const rejectionOf = ({ request, isApplied }: Awaited, said: Rejection): Rejection => {
   if (!isApplied) return said;
-  return leftOpen(busy("The change was made by this request or by one just like it.", mutation.ref), mutation);
+  return leftOpen(busy("The change was made by this request or by one just like it.", request.ref), request);
 };
 
 /** Whether a proposal does what was asked for: any registration of that approver, but of the replacements only its own. */
-const isWanted = (turn: Turn, { forward, mutation }: Awaited, proposal: Proposal): boolean =>
-  mutation.kind === "REGISTER"
-    ? proposal.kind === "REGISTER" && proposal.effects.ref === mutation.ref
-    : isMadeBy(turn, forward, mutation, proposal);
+const isWanted = (turn: Turn, { forward, request }: Awaited, proposal: Proposal): boolean => {
+  switch (request.kind) {
+    case "OPTIONS":
+      return false;
+    case "METADATA":
+      return isMadeBy(turn, forward, request, proposal);
+    case "REGISTER":
+      return proposal.kind === "REGISTER" && proposal.effects.ref === request.ref;
+    case "FINISH":
+      return proposal.kind === "FINISH" && proposal.effects.ref === request.ref && isOfResponse(proposal, request);
+  }
+};
 
 /** Whether what is claimed is what was asked for, certified and acknowledged by every member. */
 const isProven = (
@@ -170,18 +187,7 @@ const isProven = (
   return (
     isWanted(turn, awaited, certificate.proposal) &&
     isComplete(crypto, membership, id, certificate) &&
-    acks.length === membership.peerIds.length &&
-    membership.peerIds.every((peerId, index) => {
-      const ack = acks[index];
-      return (
-        ack !== undefined &&
-        signerOf(ack) === peerId &&
-        ack.statement.kind === "COMMIT_ACK" &&
-        ack.statement.proposalId === id &&
-        ack.header.incarnation === turn.recordedIncarnation(peerId) &&
-        isAuthentic(crypto, membership, ack)
-      );
-    })
+    turn.isAcknowledgedByAll("COMMIT_ACK", id, acks)
   );
 };
 
@@ -198,13 +204,14 @@ export const onAnswersTimer = (turn: Turn): void => {
   const late = turn.state.queue.filter(isDue);
   for (const queued of late) answerRejected(turn, callerOfQueued(queued), waitedTooLong(turn, queued.mutation));
   if (late.length > 0) turn.state.queue = turn.state.queue.filter((queued) => !late.includes(queued));
+  for (const offer of [...turn.state.offers.values()].filter(isDue)) giveUp(turn, offer);
   for (const round of turn.state.rounds.values()) answerLate(turn, round, callersOf(round).filter(isDue));
   for (const [requestId, awaited] of turn.state.awaited) {
     if (!isLate(awaited.arrivedAt, entryPatience(turn))) continue;
     turn.edit("awaited").delete(requestId);
-    const { mutation } = awaited;
-    const refusal = busy("The writer has not answered in time; the outcome is not known yet.", mutation.ref);
-    turn.reply(requestId, { _tag: "Rejected", rejection: leftOpen(refusal, mutation) });
+    const { request } = awaited;
+    const refusal = busy("The writer has not answered in time; the outcome is not known yet.", request.ref);
+    turn.reply(requestId, { _tag: "Rejected", rejection: leftOpen(refusal, request) });
   }
   if (deadlines.length > 0) turn.arm("answers", Math.max(1, Math.min(...deadlines) - turn.elapsed));
 };
@@ -215,7 +222,7 @@ const waitedTooLong = (turn: Turn, { kind, ref }: Mutation): Rejection =>
     ? busy(
         "An earlier change of this approver is still undecided.",
         ref,
-        kind === "REGISTER" && turn.state.locks.has(refLock(ref)),
+        kind !== "METADATA" && turn.state.locks.has(refLock(ref)),
       )
     : busy("The request waited for its turn too long; nothing was reserved.", ref);
 

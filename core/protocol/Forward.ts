@@ -11,7 +11,7 @@ import { bytes, digest, nullable, record, signature, text, type TypeOf, uint } f
 import type { Crypto, Signer } from "../Crypto.ts";
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
-import type { requestLineCodec } from "./Proposal.ts";
+import type { RequestLine } from "./Proposal.ts";
 import type { Membership } from "./Topology.ts";
 
 const FORWARD_TAG = "CUSTODY_FORWARD_V1";
@@ -60,8 +60,6 @@ const attested = (crypto: Crypto, topologyDigest: Digest, forward: Omit<Forward,
   actorDigest: crypto.digest(ACTOR_TAG, tokenCodec, forward.token),
   receivedAt: forward.receivedAt,
 });
-
-type RequestLine = TypeOf<typeof requestLineCodec>;
 
 /** Lines made before, by what made them: whoever shares a call shares its line. */
 const lines = new WeakMap<Call, { readonly crypto: Crypto; readonly line: RequestLine }>();

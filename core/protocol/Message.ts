@@ -19,6 +19,7 @@ import {
 } from "../codec/Codec.ts";
 import { Limits } from "../Limits.ts";
 import { rejectionCodes } from "../Rejection.ts";
+import { sessionCodec } from "../enrollment/Session.ts";
 import { certificateCodec } from "./Certificate.ts";
 import { forwardCodec } from "./Forward.ts";
 import { cardCodec } from "./GenesisCard.ts";
@@ -96,6 +97,8 @@ export const outcomeCodec = union({
   /** The approver was registered and acknowledged before; the entry peer finds it in its own registry. */
   Existing: record({ ref: text(256) }),
   Rejected: record({ rejection: rejectionCodec }),
+  /** The session with every member's acknowledgement, and the secret that nobody else is told. */
+  Offered: record({ session: sessionCodec, invitation: bytes(Limits.challengeBytes), acks: statements }),
 });
 
 const prepareItemCodec = record({ proposal: proposalCodec, receipt: signedStatementCodec, evidence: forwardCodec });
@@ -103,6 +106,9 @@ export type PrepareItem = TypeOf<typeof prepareItemCodec>;
 
 const settleItemCodec = record({ proposal: proposalCodec, receipt: signedStatementCodec });
 export type SettleItem = TypeOf<typeof settleItemCodec>;
+
+const mirrorItemCodec = record({ session: sessionCodec, evidence: forwardCodec });
+export type MirrorItem = TypeOf<typeof mirrorItemCodec>;
 
 const abortItemCodec = record({
   proposal: proposalCodec,
@@ -166,6 +172,13 @@ export const messageCodec = union({
     items: batch(snapshotItemCodec),
     /** Everything up to this key is in `items`; absent where there is no more. */
     upTo: nullable(text(64)),
+  }),
+  /** The writer asks every other member to keep these sessions, each with the request that it was made for. */
+  SessionMirror: record({ items: batch(mirrorItemCodec) }),
+  /** Sessions kept, and sessions not kept with the code of the check that failed. A refusal binds nobody. */
+  SessionVotes: record({
+    acks: batch(signedStatementCodec),
+    refusals: batch(record({ sessionDigest: digest, code: text(64) })),
   }),
 });
 export type Message = TypeOf<typeof messageCodec>;

@@ -5,7 +5,7 @@
 import type { Mutation } from "../registry/Mutation.ts";
 import type { Turn } from "../Turn.ts";
 import { type Forward, requestLineOf } from "./Forward.ts";
-import type { Proposal } from "./Proposal.ts";
+import { isSameLine, type Proposal } from "./Proposal.ts";
 
 /** Whether a proposal came from this request, or from one that entered here and is its like in every byte. */
 export const isMadeBy = (
@@ -17,8 +17,7 @@ export const isMadeBy = (
   const { effects, request } = proposal;
   if (proposal.kind !== kind || proposal.entryPeer !== turn.self) return false;
   if (effects.ref !== ref || effects.baseRevision !== baseRevision) return false;
-  const line = requestLineOf(turn.context.crypto, call);
-  return line.method === request.method && line.path === request.path && line.bodyDigest === request.bodyDigest;
+  return isSameLine(requestLineOf(turn.context.crypto, call), request);
 };
 
 /**
@@ -28,6 +27,6 @@ export const isMadeBy = (
 export const noteApplied = (turn: Turn, proposal: Proposal): void => {
   if (proposal.kind !== "METADATA" || proposal.entryPeer !== turn.self) return;
   for (const [requestId, awaited] of turn.state.awaited)
-    if (isMadeBy(turn, awaited.forward, awaited.mutation, proposal))
+    if (awaited.request.kind === "METADATA" && isMadeBy(turn, awaited.forward, awaited.request, proposal))
       turn.edit("awaited").set(requestId, { ...awaited, isApplied: true });
 };

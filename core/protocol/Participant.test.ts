@@ -71,7 +71,11 @@ describe("a member's vote", () => {
     ["a later revision", effects({ newRevision: 2 }), "WRONG_EFFECTS"],
     ["a base revision", effects({ baseRevision: 0 }), "WRONG_EFFECTS"],
     ["another creation time", effects({ createdAt: NOW - 5 }), "WRONG_EFFECTS"],
-    ["observations nobody made", effects({ observations: { signCount: 1, backupState: 0 } }), "WRONG_EFFECTS"],
+    [
+      "observations nobody made",
+      effects({ observations: { signCount: 1, backupState: false, transports: [], aaguid: "" } }),
+      "WRONG_EFFECTS",
+    ],
     ["another kind of mutation", proposal({ kind: "METADATA" }), "WRONG_EFFECTS"],
     ["another actor", proposal({ actor: { iss: undefined, sub: "mallory", jti: undefined } }), "WRONG_ACTOR"],
     [

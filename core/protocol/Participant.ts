@@ -8,7 +8,8 @@ import type { Digest } from "../Digest.ts";
 import type { ActorCheck } from "../Event.ts";
 import { Limits } from "../Limits.ts";
 import { authorize } from "../registry/Authorization.ts";
-import { type Mutation, mutationOf, permissionOf, standingOf } from "../registry/Mutation.ts";
+import { type Mutation, mutationOf, standingOf } from "../registry/Mutation.ts";
+import { permissionOf } from "../registry/Request.ts";
 import { type Rows, slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { isAboutProposal } from "./Abort.ts";
@@ -18,7 +19,7 @@ import { isAttested, requestLineOf } from "./Forward.ts";
 import { inquire } from "./Inquiry.ts";
 import type { MessageOf, PrepareItem } from "./Message.ts";
 import { hold, type Reservation, reserve } from "./Preparations.ts";
-import { locksOf, type Proposal, proposalId } from "./Proposal.ts";
+import { isSameActor, isSameLine, locksOf, type Proposal, proposalId } from "./Proposal.ts";
 import { ownFault } from "./Readiness.ts";
 import { refuse, type Refusing } from "./Refusals.ts";
 import type { SignedStatement } from "./Statement.ts";
@@ -76,26 +77,24 @@ const evidenceFault = (turn: Turn, candidate: Candidate, accepted: number): Verd
   const { crypto } = turn.context;
   const authorized = authorize(turn.context, actor, permissionOf(evidence.call));
   if (Either.isLeft(authorized)) return authorized.left.code;
-  const { iss, sub, jti, expiresAt } = authorized.right;
-  if (proposal.actor.iss !== iss || proposal.actor.sub !== sub || proposal.actor.jti !== jti) return "WRONG_ACTOR";
-  if (proposal.expiresAt > expiresAt) return "EXPIRED";
+  if (!isSameActor(proposal.actor, authorized.right)) return "WRONG_ACTOR";
+  if (proposal.expiresAt > authorized.right.expiresAt) return "EXPIRED";
   if (proposal.entryPeer !== evidence.entryPeer || !isAttested(crypto, turn.membership, evidence))
     return "NOT_ATTESTED";
   if (Math.abs(proposal.proposedAt - evidence.receivedAt) > Limits.proposalMillis) return "STALE_REQUEST";
-  const line = requestLineOf(crypto, evidence.call);
-  const { request } = proposal;
-  if (line.method !== request.method || line.path !== request.path || line.bodyDigest !== request.bodyDigest)
-    return "WRONG_REQUEST";
-  const mutation = mutationOf(turn.context, evidence.call);
+  if (!isSameLine(requestLineOf(crypto, evidence.call), proposal.request)) return "WRONG_REQUEST";
+  const mutation = mutationOf(turn, evidence.call);
   if (Either.isLeft(mutation)) return mutation.left.code;
   return registryFault(turn, candidate, mutation.right, accepted);
 };
 
 /** This member's own registry, the effects that follow from it, and its locks and capacity. */
 const registryFault = (turn: Turn, { id, item }: Candidate, mutation: Mutation, accepted: number): Verdict => {
-  const { crypto, view } = turn.context;
+  const { crypto } = turn.context;
   const { proposal } = item;
-  const standing = standingOf(view, mutation);
+  // No member signs for a response that its session's deadline would overtake.
+  if (mutation.kind === "FINISH" && proposal.expiresAt > mutation.deadline) return "EXPIRED";
+  const standing = standingOf(turn, mutation);
   if (standing._tag === "Done") return "ALREADY_REGISTERED";
   if (standing._tag === "Impossible") return standing.rejection.code;
   // The proposal with effects of this member's own making must be the same proposal, to the byte.
@@ -109,12 +108,9 @@ const registryFault = (turn: Turn, { id, item }: Candidate, mutation: Mutation, 
 
 const judge = (turn: Turn, candidate: Candidate, bindsSlot: boolean, accepted: number): Verdict => {
   const { proposal } = candidate.item;
-  const { peerIds } = turn.membership;
   if (!bindsSlot) return "SLOT_TAKEN";
   if (proposal.configDigest !== turn.context.settings.configDigest) return "CONFIGURATION_DIFFERS";
-  if (proposal.incarnations.length !== peerIds.length) return "WRONG_INCARNATION";
-  if (peerIds.some((peerId, index) => proposal.incarnations[index] !== turn.recordedIncarnation(peerId)))
-    return "WRONG_INCARNATION";
+  if (!turn.isCurrent(proposal.incarnations)) return "WRONG_INCARNATION";
   return timeFault(turn, proposal) || evidenceFault(turn, candidate, accepted);
 };
 

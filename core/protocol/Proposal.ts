@@ -3,7 +3,7 @@
  * computed once by the writer. Its id is the digest of everything in it, so a
  * vote for the id is a vote for the bytes (protocol.md 2).
  */
-import { digest, list, nullable, oneOf, pair, record, text, type TypeOf, uint } from "../codec/Codec.ts";
+import { bool, digest, list, nullable, oneOf, pair, record, text, type TypeOf, uint } from "../codec/Codec.ts";
 import type { Crypto } from "../Crypto.ts";
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
@@ -15,8 +15,17 @@ export const metadataCodec = list(
   Limits.metadataPairs,
 );
 
+const AAGUID_CHARACTERS = 22;
+
 /** First observations of an authenticator; they never enter a ref (contract 2.3). */
-const observationsCodec = record({ signCount: uint, backupState: uint });
+export const observationsCodec = record({
+  signCount: uint,
+  backupState: bool,
+  /** Sorted and distinct. */
+  transports: list(text(Limits.transportCharacters), Limits.transports),
+  /** Unpadded Base64url. */
+  aaguid: text(AAGUID_CHARACTERS),
+});
 
 export const effectsCodec = record({
   id: text(Limits.approverIdCharacters),
@@ -34,6 +43,8 @@ export const effectsCodec = record({
   registrationId: nullable(digest),
   responseDigest: nullable(digest),
   observations: nullable(observationsCodec),
+  /** (rpId, credentialId) of a passkey. */
+  credentialIdentity: nullable(digest),
 });
 export type Effects = TypeOf<typeof effectsCodec>;
 
@@ -44,7 +55,15 @@ export const actorCodec = record({
 });
 export type Actor = TypeOf<typeof actorCodec>;
 
+/** Whether two say who it was in the same words. */
+export const isSameActor = (left: Actor, right: Actor): boolean =>
+  left.iss === right.iss && left.sub === right.sub && left.jti === right.jti;
+
 export const requestLineCodec = record({ method: text(16), path: text(2048), bodyDigest: digest });
+export type RequestLine = TypeOf<typeof requestLineCodec>;
+
+export const isSameLine = (left: RequestLine, right: RequestLine): boolean =>
+  left.method === right.method && left.path === right.path && left.bodyDigest === right.bodyDigest;
 
 export const proposalCodec = record({
   clusterId: digest,
@@ -75,15 +94,27 @@ export const refLock = (ref: string): string => `ref:${ref}`;
 /** Held by whoever changes an approver's metadata, its registration included. */
 export const metadataLock = (ref: string): string => `meta:${ref}`;
 
+/** Held by whoever registers a credential of an authenticator. */
+export const credentialLock = (credentialIdentity: Digest): string => `cred:${credentialIdentity}`;
+/** Held by the one response that may complete an enrollment. */
+export const sessionLock = (registrationId: Digest): string => `session:${registrationId}`;
+
 const locks = new WeakMap<Proposal, ReadonlyArray<string>>();
+
+const namesOf = ({ kind, effects }: Proposal): ReadonlyArray<string> => {
+  const { keyIdentity, ref, credentialIdentity, registrationId } = effects;
+  if (kind === "METADATA") return [metadataLock(ref)];
+  const names = [keyLock(keyIdentity), refLock(ref), metadataLock(ref)];
+  if (credentialIdentity !== undefined) names.push(credentialLock(credentialIdentity));
+  if (registrationId !== undefined) names.push(sessionLock(registrationId));
+  return names;
+};
 
 /** The exclusive locks a proposal holds while it is undecided (protocol.md 3.2). */
 export const locksOf = (proposal: Proposal): ReadonlyArray<string> => {
   const known = locks.get(proposal);
   if (known !== undefined) return known;
-  const { keyIdentity, ref } = proposal.effects;
-  const names =
-    proposal.kind === "METADATA" ? [metadataLock(ref)] : [keyLock(keyIdentity), refLock(ref), metadataLock(ref)];
+  const names = namesOf(proposal);
   locks.set(proposal, names);
   return names;
 };

@@ -10,17 +10,15 @@ import { Limits } from "../Limits.ts";
 import type { MemberFault } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
 import type { Message, MessageOf, Ready, Seen } from "./Message.ts";
-import type { Probe } from "../PeerState.ts";
+import type { Probe, Verdict } from "../PeerState.ts";
 import { noteRestored } from "./Incarnations.ts";
 import { isKnownLife, quarantineIfBehind } from "./Rollback.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
+import { NO_CAPACITY } from "./Unavailable.ts";
 import type { PeerId } from "./Topology.ts";
 
 const PROBE_TAG = "CUSTODY_PROBE_V1";
 const nonceCodec = pair(digest, uint);
-
-/** The one reason that is no fault of the member: 429, not 503. */
-export const NO_CAPACITY = "it holds as many uncommitted preparations as it may";
 
 const JOINING = "it is joining: not every member has shown it yet that its memory is whole";
 
@@ -38,7 +36,7 @@ export const ownFault = (turn: Turn): string | undefined => {
 const RECOVERING = "it is recovering: it was restored and takes the registry from the other members";
 
 /** Why this peer could not take part in a change now: what it lacks itself, or what the others have not shown it yet. */
-const unreadiness = (turn: Turn): string | undefined => {
+export const unreadiness = (turn: Turn): string | undefined => {
   const own = ownFault(turn);
   if (own !== undefined) return own;
   return turn.state.recovery !== undefined ? RECOVERING : turn.isJoining ? JOINING : undefined;
@@ -213,8 +211,19 @@ export const onCheckReadiness = (turn: Turn, requestId: string): void => {
   probe(turn);
 };
 
+/** Whether all members are ready, for those who wait for it now; undefined while they are being asked. */
+export const currentVerdict = (turn: Turn): Verdict | undefined => {
+  // A bad verdict serves the requests it was asked for; the next one deserves a new probe.
+  const isBad = turn.state.verdict !== undefined && turn.state.verdict.faults.length > 0;
+  if (!isFresh(turn) || (isBad && turn.state.verdict?.concludedAt !== turn.elapsed)) {
+    turn.state.verdict = undefined;
+    probe(turn);
+  }
+  return turn.state.verdict;
+};
+
 /** Whether the last answers of all members are young enough to act on. */
-export const isFresh = (turn: Turn): boolean => {
+const isFresh = (turn: Turn): boolean => {
   const { verdict } = turn.state;
   return (
     verdict !== undefined &&

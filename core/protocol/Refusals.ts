@@ -9,12 +9,12 @@ import { type Rejection, rejection, type RejectionCode } from "../Rejection.ts";
 import { slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { answerRejected } from "./Answers.ts";
-import { busy } from "./Coordinator.ts";
 import { isSuperseded } from "./Incarnations.ts";
 import { resolveDelay } from "./Preparations.ts";
 import type { Proposal } from "./Proposal.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
+import { busy } from "./Unavailable.ts";
 
 export interface Refusing {
   readonly id: Digest;
@@ -92,6 +92,13 @@ const speaking: ReadonlyArray<RejectionCode> = [
   "PRECONDITION_REQUIRED",
   "PRECONDITION_FAILED",
   "PREPARATION_CAPACITY",
+  "SESSION_CAPACITY",
+  "WEBAUTHN_DISABLED",
+  "REGISTRATION_NOT_FOUND",
+  "REGISTRATION_EXPIRED",
+  "REGISTRATION_COMPLETED",
+  "CREDENTIAL_ALREADY_REGISTERED",
+  "INVALID_CEREMONY",
 ];
 
 /**
@@ -108,7 +115,7 @@ export const answerRefused = (turn: Turn, { creator, joiners, refusal }: Round, 
 };
 
 /** The refusing check's own code; where it has none, the member and the check are named. */
-const refusalRejection = (peerId: PeerId, check: string, ref: string): Rejection => {
+export const refusalRejection = (peerId: PeerId, check: string, ref: string | undefined): Rejection => {
   const code = speaking.find((each) => each === check);
   const more = { members: [{ peerId, reason: check }], ref };
   return code === undefined

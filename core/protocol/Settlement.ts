@@ -17,7 +17,7 @@ import { resolveDelay } from "./Preparations.ts";
 import { inquire, unappliedAt } from "./Inquiry.ts";
 import { proposalId } from "./Proposal.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
-import { ownFault } from "./Readiness.ts";
+import { nonceFor, ownFault } from "./Readiness.ts";
 import { finalCode, refuse, type Refusing } from "./Refusals.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
 import type { PeerId } from "./Topology.ts";
@@ -109,11 +109,12 @@ const prepareAgain = (turn: Turn, peerId: PeerId, open: ReadonlyArray<Preparatio
  * not prepared can still do so: its question demands a final answer.
  */
 const query = (turn: Turn, open: ReadonlyArray<Preparation>): void => {
+  const nonce = nonceFor(turn, turn.context.entropy, turn.self);
   for (let from = 0; from < open.length; from += Limits.batchProposals) {
     const items = open
       .slice(from, from + Limits.batchProposals)
       .map(({ proposal, writerReceipt }): SettleItem => ({ proposal, receipt: writerReceipt }));
-    turn.sendAll({ _tag: "SettleQuery", items, demandFinal: turn.isWriter, nonce: turn.context.entropy });
+    turn.sendAll({ _tag: "SettleQuery", items, demandFinal: turn.isWriter, nonce });
   }
 };
 

@@ -5,12 +5,13 @@
  * taken away, because its old life may have applied what the others aborted.
  * Nobody reads the registry meanwhile, so the steps are seen as one (protocol.md 4f).
  */
+import { consume, unconsume } from "../enrollment/Consumption.ts";
 import type { Digest } from "../Digest.ts";
 import { approverRef } from "../credential/ApproverRef.ts";
 import { refDigest } from "../credential/SignatureCredential.ts";
 import { approverRow } from "../registry/ApproverRow.ts";
 import { Limits } from "../Limits.ts";
-import { type Rows, slotKey, type TableName } from "../Tables.ts";
+import { type Rows, slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { writeAudit } from "./Audit.ts";
 import { type Certificate, isComplete } from "./Certificate.ts";
@@ -31,12 +32,6 @@ interface Settled {
   /** The writer's receipt, which proves that the slot was used. */
   readonly proof: SignedStatement;
 }
-
-/** Inserts a row or replaces it, whichever fits what is committed. */
-const put = <T extends TableName>(turn: Turn, table: T, key: string, row: Rows[T]): void => {
-  const op = turn.context.view.get(table, key) === undefined ? "insert" : "replace";
-  turn.write({ op, table, key, row } as Parameters<Turn["write"]>[0]);
-};
 
 /** What was applied, verified by nothing but signatures and digests; undefined where it does not hold. */
 const appliedOf = (
@@ -106,10 +101,12 @@ const undo = (turn: Turn, { proposalId: id }: Rows["slots"]): boolean => {
   const { view } = turn.context;
   const certificate = view.get("certificates", id);
   if (certificate === undefined) return false;
-  const { ref, keyIdentity, id: owner } = certificate.proposal.effects;
+  const { effects } = certificate.proposal;
+  const { ref, keyIdentity, id: owner } = effects;
   turn.write({ op: "remove", table: "certificates", key: id });
   if (view.get("approvers", ref) !== undefined) turn.write({ op: "remove", table: "approvers", key: ref });
   if (view.get("keys", keyIdentity)?.id === owner) turn.write({ op: "remove", table: "keys", key: keyIdentity });
+  unconsume(turn, effects);
   return true;
 };
 
@@ -118,9 +115,10 @@ const putEffects = (turn: Turn, effects: Effects): void => {
   const { view } = turn.context;
   const approver = approverRow(effects);
   const known = view.get("approvers", approver.ref);
-  if (known === undefined || known.revision < approver.revision) put(turn, "approvers", approver.ref, approver);
+  if (known === undefined || known.revision < approver.revision) turn.put("approvers", approver.ref, approver);
   if (view.get("keys", approver.keyIdentity)?.id !== approver.id)
-    put(turn, "keys", approver.keyIdentity, { id: approver.id });
+    turn.put("keys", approver.keyIdentity, { id: approver.id });
+  consume(turn, effects);
 };
 
 const settle = (
@@ -138,7 +136,7 @@ const settle = (
   turn.noteSlot(seq, proof);
   turn.state.decidedSeq = Math.max(turn.state.decidedSeq, seq);
   if (own?.proposalId === id && own.outcome === outcome) return;
-  put(turn, "slots", key, {
+  turn.put("slots", key, {
     proposalId: id,
     outcome,
     ack: undefined,

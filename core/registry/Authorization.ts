@@ -14,6 +14,16 @@ export const READ_PERMISSION = "service.approvers.read";
 const unauthenticated = (reason: string): Rejection =>
   rejection("UNAUTHENTICATED", `The token was refused: ${reason}.`, "Send a valid token in X-JWT-TOKEN.");
 
+/** Whether a token ends before a change could be reserved under it (decisions.md); `tokenExpiresAt` in Unix milliseconds. */
+export const endsTooSoon = ({ now }: Pick<StepContext, "now">, tokenExpiresAt: number): boolean =>
+  tokenExpiresAt - now < Limits.tokenRemainderMillis;
+
+export const tokenTooShort: Rejection = rejection(
+  "UNAUTHENTICATED",
+  "The token expires too soon.",
+  "Get a new token and repeat the request.",
+);
+
 const fits = (claim: string | undefined, max: number): boolean =>
   claim === undefined || (utf8Length(claim) ?? Number.POSITIVE_INFINITY) <= max;
 

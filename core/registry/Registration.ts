@@ -90,12 +90,14 @@ const effectsOf = (registration: Registration, proposedAt: number): Effects => {
     registrationId: undefined,
     responseDigest: undefined,
     observations: undefined,
+    credentialIdentity: undefined,
   };
   proposed.set(registration, effects);
   return effects;
 };
 
-const conflict = (ref: string): Rejection =>
+/** The answer to a claim of a key that another id owns, in whatever format. */
+export const keyConflict = (ref: string): Rejection =>
   rejection(
     "KEY_ALREADY_REGISTERED",
     "The same key is registered under another id.",
@@ -109,6 +111,6 @@ export const registrationStanding = (view: RowView, registration: Registration):
   if (approver !== undefined) return { _tag: "Done", approver };
   const owner = view.get("keys", registration.keyIdentity);
   if (owner !== undefined && owner.id !== registration.id)
-    return { _tag: "Impossible", rejection: conflict(registration.ref), isFinal: true };
+    return { _tag: "Impossible", rejection: keyConflict(registration.ref), isFinal: true };
   return { _tag: "Possible", effectsAt: (proposedAt) => effectsOf(registration, proposedAt) };
 };

@@ -97,6 +97,7 @@ describe("a replacement's standing", () => {
       registrationId: undefined,
       responseDigest: undefined,
       observations: undefined,
+      credentialIdentity: undefined,
     });
   });
 

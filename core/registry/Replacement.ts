@@ -88,6 +88,7 @@ const effectsOn = (replacement: Replacement, from: Rows["approvers"], proposedAt
     registrationId: undefined,
     responseDigest: undefined,
     observations: undefined,
+    credentialIdentity: undefined,
   };
   made.set(replacement, { from, effects });
   return effects;

@@ -74,7 +74,7 @@ const rowOf = (text: string): Rows["approvers"] | undefined => {
 const answerOf = ({ status, text }: Answered): Answer | undefined => {
   if (status === 200 || status === 201) {
     const approver = rowOf(text);
-    return approver && { _tag: "Registered", created: status === 201, approver };
+    return approver && { _tag: "Registered", created: status === 201, approver, observations: undefined };
   }
   const problem = Either.getOrUndefined(decodeProblem(text));
   const code = rejectionCodes.find((each) => each === problem?.code);

@@ -7,6 +7,7 @@ import { installedProviders } from "../../core/credential/SignatureProvider.ts";
 import { decode } from "../../core/codec/CborReader.ts";
 import { type Rows, rowCodec, type TableName } from "../../core/Tables.ts";
 import type { Digest, PublicKey } from "../../core/Digest.ts";
+import { ceremonyWith } from "../../core/enrollment/Ceremony.ts";
 import type { ActorCheck, Settings, TimerName } from "../../core/Event.ts";
 import type { Message } from "../../core/protocol/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
@@ -17,12 +18,14 @@ import { cryptoOf, signerOf } from "../../runtime/CryptoPrimitives.ts";
 import { openEnvelope, sealEnvelope } from "../../runtime/EnvelopeCodec.ts";
 import { delivery, tokensIn } from "../../runtime/Ingress.ts";
 import type { ByteStore, Change } from "../../runtime/ByteStore.ts";
+import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { nativePrimitives, nativeSigningKey } from "../../server/crypto/NativeCrypto.ts";
 
 export const crypto = cryptoOf(nativePrimitives);
+export const ceremony = ceremonyWith(nobleCeremonyCrypto);
 export const NOW = 1_800_000_000_000;
 
 const keyOf = (seed: Uint8Array) => {
@@ -53,6 +56,7 @@ const settingsOf = (peerId: PeerId, total: number): Settings => ({
   bootstrapSecret: utf8ToBytes("bootstrap"),
   development: true,
   answerMillis: 10_000,
+  relyingParty: undefined,
 });
 
 /** Messages wait on the wire until `settle`; time passes only in `pass`. */
@@ -159,6 +163,7 @@ export class Cluster {
       entropy: this.entropy,
       crypto,
       providers: installedProviders,
+      ceremony,
       settings: { ...base, ...this.#override(peerId) },
       send: (to, message) => {
         const sent = this.tamper(peerId, to, message);

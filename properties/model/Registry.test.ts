@@ -82,6 +82,7 @@ describe("a cluster, to its callers,", () => {
         ? {
             _tag: "Registered",
             created: true,
+            observations: undefined,
             approver: {
               id,
               ref: `${id}@sha256:${"0".repeat(64)}`,

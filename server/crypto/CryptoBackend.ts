@@ -4,6 +4,7 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { installedProviders, type SignatureProvider } from "../../core/credential/SignatureProvider.ts";
 import type { Crypto, Signer } from "../../core/Crypto.ts";
 import type { PublicKey } from "../../core/Digest.ts";
+import { type Ceremony, ceremonyWith } from "../../core/enrollment/Ceremony.ts";
 import type { CeremonyCrypto } from "../../core/webauthn/CeremonyCrypto.ts";
 import { type CryptoPrimitives, cryptoOf, signerOf } from "../../runtime/CryptoPrimitives.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
@@ -27,7 +28,7 @@ export interface CryptoBackend {
   /** The signature algorithms approvers may use: of one opinion about every key, whichever backend checks it. */
   readonly providers: ReadonlyMap<string, SignatureProvider>;
   /** What verifies a registration ceremony. */
-  readonly ceremony: CeremonyCrypto;
+  readonly ceremony: Ceremony;
   /** Makes keys of two 32-byte seeds; the seeds may be overwritten afterwards. */
   readonly keysOf: (material: KeyMaterial) => PeerKeys;
 }
@@ -67,7 +68,7 @@ const backendOf = (
   return {
     crypto: cryptoOf(own.knownTo(primitives)),
     providers,
-    ceremony,
+    ceremony: ceremonyWith(ceremony),
     keysOf: ({ identitySeed, integritySeed }) => ({
       identity: signer(identitySeed),
       integrity: { ...signer(integritySeed), setKey: setKeyOf(integritySeed) },

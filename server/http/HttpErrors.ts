@@ -37,17 +37,23 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   UNAUTHENTICATED: kind(401, "The token is missing or refused"),
   ACCESS_DENIED: kind(403, "The permission is missing"),
   APPROVER_NOT_FOUND: kind(404, "There is no such approver"),
+  REGISTRATION_NOT_FOUND: kind(404, "There is no such enrollment"),
+  WEBAUTHN_DISABLED: kind(404, "Enrollment is disabled"),
   NOT_FOUND: kind(404, "There is no such resource"),
   METHOD_NOT_ALLOWED: kind(405, "The method is not allowed here"),
   REQUEST_TIMEOUT: kind(408, "The request did not arrive in time", true),
   KEY_ALREADY_REGISTERED: kind(409, "The key is registered already"),
+  CREDENTIAL_ALREADY_REGISTERED: kind(409, "The credential is registered already"),
+  REGISTRATION_COMPLETED: kind(409, "The enrollment is completed already"),
   RESTORE_IMPOSSIBLE: kind(409, "The peer cannot be restored"),
   ALREADY_INITIALIZED: kind(409, "The peer is initialized already"),
+  REGISTRATION_EXPIRED: kind(410, "The enrollment has expired"),
   PRECONDITION_FAILED: kind(412, "The revision is another one"),
   BODY_TOO_LARGE: kind(413, "The request body is too large"),
   UNSUPPORTED_MEDIA_TYPE: kind(415, "The media type is not supported"),
   PRECONDITION_REQUIRED: kind(428, "If-Match is missing"),
   PREPARATION_CAPACITY: kind(429, "There is no capacity", true),
+  SESSION_CAPACITY: kind(429, "There is no capacity", true),
   HEADERS_TOO_LARGE: kind(431, "The request header is too large"),
   INTERNAL_ERROR: kind(500, "Something went wrong here"),
   APPROVER_REPLICATION_UNAVAILABLE: kind(503, "A member is unavailable", true),
@@ -60,7 +66,11 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
 };
 
 /** Seconds after which a repetition makes sense. */
-const retryAfter: Partial<Record<ErrorCode, string>> = { PREPARATION_CAPACITY: "5", BODY_CAPACITY: "1" };
+const retryAfter: Partial<Record<ErrorCode, string>> = {
+  PREPARATION_CAPACITY: "5",
+  SESSION_CAPACITY: "30",
+  BODY_CAPACITY: "1",
+};
 
 /** The challenge of RFC 9110 11.6.1; the token travels in a header of its own. */
 const challenge = 'JWT realm="custody", header="X-JWT-TOKEN"';

@@ -34,6 +34,7 @@ const start = (tables: MemoryTables = new Map()) => {
       bootstrapSecret: undefined,
       development: true,
       answerMillis: 1_000,
+      relyingParty: undefined,
     },
     metrics: new Metrics(),
     now: () => 1_800_000_000_000,

@@ -258,6 +258,7 @@ export class Peer {
       entropy,
       crypto: backend.crypto,
       providers: backend.providers,
+      ceremony: backend.ceremony,
       settings,
       send: (to, message) => this.#send(to, message),
       sendAhead: (to, message) => this.#sealAhead(to, message),

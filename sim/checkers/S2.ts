@@ -1,9 +1,14 @@
 /** S2: every statement that left its signer was in the signer's synced state. */
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Message, Outcome } from "../../core/protocol/Message.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
+
+const inOutcome = (outcome: Outcome): ReadonlyArray<SignedStatement> => {
+  if (outcome._tag === "Offered") return outcome.acks;
+  return outcome._tag === "Confirmed" ? [...outcome.certificate.receipts, ...outcome.acks] : [];
+};
 
 /** Every statement in a message, whoever signed it. */
 const statementsIn = (message: Message): ReadonlyArray<SignedStatement> => {
@@ -26,9 +31,9 @@ const statementsIn = (message: Message): ReadonlyArray<SignedStatement> => {
     case "Ready":
       return message.highSeqProof === undefined ? [] : [message.highSeqProof];
     case "Outcome":
-      return message.outcome._tag === "Confirmed"
-        ? [...message.outcome.certificate.receipts, ...message.outcome.acks]
-        : [];
+      return inOutcome(message.outcome);
+    case "SessionVotes":
+      return message.acks;
     default:
       return [];
   }

@@ -101,6 +101,9 @@ const counted: Readonly<Record<Counted, true>> = {
   verdict: true,
   turnedAway: true,
   awaited: true,
+  offers: true,
+  offered: true,
+  sessions: true,
   timers: true,
 };
 // The keys of a literal record are its own.
@@ -232,6 +235,7 @@ export class Bench {
       entropy: () => (hexOfWord(peerId) + hexOfWord(++draws)).repeat(4) as Digest,
       crypto: this.#cryptography.crypto,
       providers: this.#cryptography.providers,
+      ceremony: this.#cryptography.ceremony,
       settings: this.#identity(peerId).settings,
       send: (to, message) => void actions.push({ _tag: "Send", to, message }),
       reply: (requestId, answer) => void actions.push({ _tag: "Reply", requestId, answer }),

@@ -23,6 +23,7 @@ const statementText =
 
 const outcomeText = (topics: Topics, outcome: Extract<Message, { readonly _tag: "Outcome" }>["outcome"]): string => {
   if (outcome._tag === "Rejected") return `refused, ${outcome.rejection.code}`;
+  if (outcome._tag === "Offered") return `offered, ${outcome.session.id}`;
   if (outcome._tag === "Existing") return `stands already, ${shortRef(outcome.ref)}`;
   return `confirmed, ${topics.nameOf(topics.proposal(outcome.certificate.proposal))}`;
 };
@@ -51,6 +52,10 @@ export const messageText = (topics: Topics, message: Message): string => {
     case "Votes":
     case "CommitAcks":
       return listed(message.statements.map(statementText(topics)));
+    case "SessionMirror":
+      return listed(message.items.map(({ session }) => session.id));
+    case "SessionVotes":
+      return [...message.acks.map(() => "kept"), ...message.refusals.map(({ code }) => code)].join(", ");
     case "SettleAnswer":
       return listed(message.items.map((item) => `${topics.nameOfId(item.proposalId)} ${item.state}`));
     case "Ready":
@@ -70,6 +75,8 @@ export const answerText = (answer: Answer): string => {
       return `${answer.created ? "201 registered" : "200 stands already"}, ${shortRef(answer.approver.ref)}`;
     case "Replaced":
       return `200 replaced, ${shortRef(answer.approver.ref)}`;
+    case "Offered":
+      return "200 offered";
     case "Rejected":
       return `refused, ${answer.rejection.code}${answer.rejection.outcomeUnknown ? ", outcome unknown" : ""}`;
     case "Readiness":

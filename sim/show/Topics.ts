@@ -107,6 +107,8 @@ export class Topics {
           ...this.#ofProposal(proposal),
           this.request(evidence.requestId),
         ]);
+      case "SessionMirror":
+        return message.items.map(({ evidence }) => this.request(evidence.requestId));
       case "Votes":
       case "CommitAcks":
         return this.#ofStatements(message.statements);
@@ -127,6 +129,7 @@ export class Topics {
 
   #ofOutcome(outcome: Extract<Message, { readonly _tag: "Outcome" }>["outcome"]): ReadonlyArray<number> {
     if (outcome._tag === "Confirmed") return this.#ofProposal(outcome.certificate.proposal);
+    if (outcome._tag === "Offered") return [];
     const ref = outcome._tag === "Existing" ? outcome.ref : outcome.rejection.ref;
     return ref === undefined ? [] : [this.approver(ref)];
   }

@@ -1,0 +1,14 @@
+/** The port through which a peer verifies the response of an authenticator: pure, synchronous, in memory. */
+import type { Either } from "effect";
+import type { CeremonyCrypto } from "../webauthn/CeremonyCrypto.ts";
+import type { CeremonyRefusal } from "../webauthn/CeremonyRefusal.ts";
+import { type Registration, type VerifiedCredential, verifyRegistration } from "../webauthn/RegistrationCeremony.ts";
+
+/** The credential that a response proves, or the first check that it fails. The same input always gives the same answer. */
+export type Ceremony = (registration: Registration) => Either.Either<VerifiedCredential, CeremonyRefusal>;
+
+/** The ceremony of the contract, computed with this crypto. */
+export const ceremonyWith =
+  (crypto: CeremonyCrypto): Ceremony =>
+  (registration) =>
+    verifyRegistration(crypto, registration);

@@ -1,0 +1,279 @@
+import { describe, expect, it } from "vitest";
+import { actor, Cluster, NOW } from "../../properties/cluster/Cluster.ts";
+import { enrolling, offerOf, options, relyingParty } from "../../properties/cluster/Enrolling.ts";
+import type { ActorCheck } from "../Event.ts";
+import { Limits } from "../Limits.ts";
+import type { Message } from "../protocol/Message.ts";
+
+const HOUR = Limits.sessionRetentionMillis;
+const TTL = relyingParty.registrationTtlMillis;
+
+const rowsOf = (cluster: Cluster, table: "sessions" | "approvers" | "credentials" | "observations" | "keys") =>
+  [...cluster.tables.values()].map((each) => each.get(table)?.size ?? 0);
+const writesSince = (cluster: Cluster, from: number): number => cluster.committed.length - from;
+const whole = (_from: number, _to: number, message: Message): Message => message;
+const expiring = (inMillis: number): ActorCheck => {
+  if (actor._tag !== "Verified") throw new Error("the test actor is verified");
+  return { _tag: "Verified", claims: { ...actor.claims, expiresAt: NOW + inMillis } };
+};
+
+describe("options", () => {
+  it.each([1, 2, 3])("are answered by a cluster of %i when every member keeps the session", (total) => {
+    const cluster = enrolling(total);
+    for (let through = 1; through <= total; through++) {
+      const offer = offerOf(cluster, through, `options-${through}`);
+      expect(rowsOf(cluster, "sessions")).toEqual(Array(total).fill(through));
+      expect(offer.expiresAt).toBe(cluster.now + TTL);
+      expect(offer.publicKey).toMatchObject({ rp: { id: "localhost" }, user: { name: "alice" }, timeout: TTL });
+      for (const text of [offer.invitation, offer.registrationId, offer.publicKey.challenge, offer.publicKey.user.id])
+        expect(text).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    }
+  });
+
+  it("give every request secrets of its own, two of one step too", () => {
+    const cluster = enrolling(3);
+    for (const requestId of ["a", "b", "c"]) options(cluster, 1, requestId);
+    cluster.pass(1_000);
+    const secrets = ["a", "b", "c"].flatMap((requestId) => {
+      const answer = cluster.answers.get(requestId);
+      if (answer?._tag !== "Offered") throw new Error(answer?._tag);
+      return [answer.offer.invitation, answer.offer.publicKey.challenge, answer.offer.publicKey.user.id];
+    });
+    expect(new Set(secrets).size).toBe(9);
+  });
+
+  it.each<readonly [string, unknown, string]>([
+    ["no id", {}, "INVALID_REQUEST_BODY"],
+    ["an id that is none", { id: "-" }, "INVALID_REQUEST_BODY"],
+    ["a field nobody knows", { id: "alice", rpId: "evil.example" }, "INVALID_REQUEST_BODY"],
+    ["metadata over a limit", { id: "alice", metadata: { k: "x".repeat(513) } }, "INVALID_METADATA"],
+  ])("are refused for %s", (_what, body, code) => {
+    const cluster = enrolling(1);
+    options(cluster, 1, "options", body);
+    cluster.pass(100);
+    expect(cluster.answers.get("options")).toMatchObject({ rejection: { code } });
+  });
+
+  it("are refused while enrollment is disabled, without the permission, and under a token that ends too soon", () => {
+    const disabled = new Cluster(1);
+    disabled.pass(2_000);
+    options(disabled, 1, "options");
+    expect(disabled.answers.get("options")).toMatchObject({ rejection: { code: "WEBAUTHN_DISABLED" } });
+    const cluster = enrolling(2);
+    if (actor._tag !== "Verified") throw new Error();
+    const { claims } = actor;
+    cluster.judge = () => ({ _tag: "Verified", claims: { ...claims, permissions: ["service.approvers.metadata"] } });
+    options(cluster, 1, "forbidden");
+    cluster.judge = () => expiring(6_999);
+    options(cluster, 1, "short");
+    cluster.pass(100);
+    expect(cluster.answers.get("forbidden")).toMatchObject({ rejection: { code: "ACCESS_DENIED" } });
+    expect(cluster.answers.get("short")).toMatchObject({ rejection: { code: "UNAUTHENTICATED" } });
+    expect(rowsOf(cluster, "sessions")).toEqual([0, 0]);
+  });
+
+  it("are 503 by name where a member is down, or does not keep the session in time", () => {
+    const cluster = enrolling(3);
+    cluster.tamper = (_from, to, message) => (message._tag === "SessionMirror" && to === 3 ? undefined : message);
+    options(cluster, 2, "silent");
+    cluster.pass(10_000);
+    expect(cluster.answers.get("silent")).toMatchObject({
+      rejection: {
+        code: "APPROVER_REPLICATION_UNAVAILABLE",
+        outcomeUnknown: false,
+        members: [{ peerId: 3, reason: "it has not acknowledged the session" }],
+      },
+    });
+    // What member 2 keeps of the attempt nobody has the invitation for; the writer keeps nothing.
+    expect(rowsOf(cluster, "sessions")).toEqual([0, 1, 0]);
+    cluster.peers.get(3)?.stop();
+    cluster.tamper = whole;
+    options(cluster, 2, "down");
+    cluster.pass(4_000);
+    expect(cluster.answers.get("down")).toMatchObject({ rejection: { members: [{ peerId: 3 }] } });
+  });
+
+  it("come through although a mirror, its answer or the outcome is lost, and make one session", () => {
+    for (const tag of ["SessionMirror", "SessionVotes", "Outcome", "Forward"]) {
+      const cluster = enrolling(3);
+      let lost = 0;
+      cluster.tamper = (_from, _to, message) => (message._tag === tag && lost++ === 0 ? undefined : message);
+      options(cluster, 3, "options");
+      cluster.pass(4_000);
+      expect(cluster.answers.get("options"), tag).toMatchObject({ _tag: "Offered" });
+      expect(rowsOf(cluster, "sessions"), tag).toEqual([1, 1, 1]);
+    }
+  });
+
+  it("are believed by the entry peer only with every acknowledgement, its own row and the very invitation", () => {
+    for (const bend of ["acks", "order", "invitation", "request", "session"] as const) {
+      const cluster = enrolling(3);
+      cluster.tamper = (_from, _to, message) => {
+        if (message._tag !== "Outcome" || message.outcome._tag !== "Offered") return message;
+        const { session, acks } = message.outcome;
+        const bent = {
+          acks: { acks: acks.slice(1) },
+          order: { acks: acks.toReversed() },
+          invitation: { invitation: new Uint8Array(32).fill(1) },
+          request: { session: { ...session, requestId: "another" } },
+          session: { session: { ...session, metadata: [["team", "b"]] as const } },
+        };
+        return { ...message, outcome: { ...message.outcome, ...bent[bend] } };
+      };
+      options(cluster, 3, "options");
+      cluster.pass(1_000);
+      expect(cluster.answers.has("options"), bend).toBe(false);
+    }
+  });
+
+  it("are refused past 8 unfinished sessions of one registrar, and again possible when some have expired", () => {
+    const cluster = enrolling(2);
+    // All at once, so that sessions on their way count too.
+    for (let count = 1; count <= 10; count++) options(cluster, (count % 2) + 1, `o${count}`);
+    cluster.pass(2_000);
+    const tags = Array.from({ length: 10 }, (_, index) => cluster.answers.get(`o${index + 1}`)?._tag);
+    expect(tags.filter((tag) => tag === "Offered")).toHaveLength(Limits.sessionsPerRegistrar);
+    expect([...cluster.answers.values()]).toContainEqual(
+      expect.objectContaining({ rejection: expect.objectContaining({ code: "SESSION_CAPACITY" }) }),
+    );
+    if (actor._tag !== "Verified") throw new Error();
+    const { claims } = actor;
+    cluster.judge = () => ({ _tag: "Verified", claims: { ...claims, sub: "another" } });
+    offerOf(cluster, 2, "other");
+    cluster.judge = () => actor;
+    cluster.pass(TTL);
+    offerOf(cluster, 2, "later");
+    expect(rowsOf(cluster, "sessions")).toEqual([10, 10]);
+  });
+
+  it("forget a session an hour past its deadline, with the next one that is written", () => {
+    const cluster = enrolling(2);
+    cluster.judge = () => expiring(3 * HOUR);
+    offerOf(cluster, 1, "first");
+    cluster.pass(TTL + HOUR + 1_000);
+    expect(rowsOf(cluster, "sessions")).toEqual([1, 1]);
+    offerOf(cluster, 1, "second");
+    expect(rowsOf(cluster, "sessions")).toEqual([1, 1]);
+  });
+});
+
+/** The writer's own mirror, caught, as the other members got it. */
+const caughtMirror = () => {
+  const cluster = enrolling(3);
+  const mirrors: Array<Extract<Message, { readonly _tag: "SessionMirror" }>> = [];
+  const votes: Array<Extract<Message, { readonly _tag: "SessionVotes" }>> = [];
+  cluster.tamper = (_from, to, message) => {
+    if (message._tag === "SessionVotes") votes.push(message);
+    if (message._tag !== "SessionMirror") return message;
+    if (to === 2) mirrors.push(message);
+    return undefined;
+  };
+  options(cluster, 3, "options");
+  cluster.pass(100);
+  const [mirror] = mirrors;
+  const item = mirror?.items[0];
+  if (mirror === undefined || item === undefined) throw new Error("no mirror was sent");
+  const show = (items: (typeof mirror)["items"], to = 2, from = 1, judged: ActorCheck = actor): void => {
+    const actors = items.map(() => judged);
+    cluster.peers.get(to)?.dispatch({ _tag: "Deliver", from, message: { _tag: "SessionMirror", items }, actors });
+    cluster.settle();
+  };
+  return { cluster, item, show, votes };
+};
+
+describe("a member asked to keep a session", () => {
+  type Item = ReturnType<typeof caughtMirror>["item"];
+  const session = (change: Partial<Item["session"]>) => (item: Item) => ({
+    ...item,
+    session: { ...item.session, ...change },
+  });
+  it.each<readonly [string, (item: Item) => Item, string]>([
+    ["another id", session({ id: "mallory" }), "WRONG_SESSION"],
+    ["other metadata", session({ metadata: [["team", "x"]] }), "WRONG_SESSION"],
+    ["another relying party", session({ rpId: "evil.example" }), "WRONG_SESSION"],
+    ["another origin", session({ origins: ["https://evil.example"] }), "WRONG_SESSION"],
+    ["a short challenge", session({ challenge: new Uint8Array(31) }), "WRONG_SESSION"],
+    ["a short user handle", session({ userHandle: new Uint8Array(0) }), "WRONG_SESSION"],
+    ["another registrar", session({ registrar: { iss: undefined, sub: "x", jti: undefined } }), "WRONG_ACTOR"],
+    ["another request", session({ requestId: "x" }), "WRONG_REQUEST"],
+    ["another entry peer", session({ entryPeer: 2 }), "NOT_ATTESTED"],
+    ["another configuration", session({ configDigest: "00".repeat(32) as never }), "CONFIGURATION_DIFFERS"],
+    ["another cluster", session({ clusterId: "00".repeat(32) as never }), "WRONG_TOPOLOGY"],
+    ["a life that nobody has", session({ incarnations: [1, 2, 1] }), "WRONG_INCARNATION"],
+    ["a life too few", session({ incarnations: [1, 1] }), "WRONG_INCARNATION"],
+    ["a longer life than configured", (item) => session({ expiresAt: item.session.expiresAt + 1 })(item), "EXPIRED"],
+    ["the future", (item) => session({ createdAt: item.session.createdAt + 6_000 })(item), "CLOCK_SKEW"],
+    [
+      "an old request",
+      (item) => {
+        const age = Limits.proposalMillis + 200;
+        const { createdAt, expiresAt } = item.session;
+        return session({ createdAt: createdAt - age, expiresAt: expiresAt - age })(item);
+      },
+      "STALE_REQUEST",
+    ],
+    [
+      "a request that is none for options",
+      (item) => ({ ...item, evidence: { ...item.evidence, call: { ...item.evidence.call, path: "/" } } }),
+      "WRONG_REQUEST",
+    ],
+  ])("refuses %s and writes nothing", (_what, bend, code) => {
+    const { cluster, item, show, votes } = caughtMirror();
+    const before = cluster.committed.length;
+    show([bend(item)]);
+    expect(writesSince(cluster, before)).toBe(0);
+    expect(votes.at(-1)).toMatchObject({ acks: [], refusals: [{ code }] });
+  });
+
+  it("refuses a registrar who may not, and answers nothing while it cannot tell", () => {
+    const { cluster, item, show, votes } = caughtMirror();
+    show([item], 2, 1, { _tag: "Unavailable" });
+    expect(votes).toHaveLength(0);
+    show([item], 2, 1, { _tag: "Refused", reason: "it is forged" });
+    expect(votes.at(-1)).toMatchObject({ refusals: [{ code: "UNAUTHENTICATED" }] });
+    expect(rowsOf(cluster, "sessions")).toEqual([0, 0, 0]);
+  });
+
+  it("listens to the writer only", () => {
+    const { cluster, item, show, votes } = caughtMirror();
+    show([item], 2, 3);
+    show([item], 1, 2);
+    expect(votes).toHaveLength(0);
+    expect(rowsOf(cluster, "sessions")).toEqual([0, 0, 0]);
+  });
+
+  it("acknowledges the same body again with the stored statement, after a restart too, and writes nothing", () => {
+    const { cluster, item, show, votes } = caughtMirror();
+    show([item]);
+    const before = cluster.committed.length;
+    show([item]);
+    show([item, item]);
+    expect(writesSince(cluster, before)).toBe(0);
+    cluster.peers.get(2)?.stop();
+    cluster.start(2);
+    cluster.pass(3_000);
+    const restarted = cluster.committed.length;
+    show([item]);
+    expect(writesSince(cluster, restarted)).toBe(0);
+    expect(new Set(votes.flatMap((each) => each.acks.map(({ signature }) => signature))).size).toBe(1);
+  });
+
+  it("keeps one body of a name: an equivocating writer gets no second one, not in one message either", () => {
+    for (const together of [true, false]) {
+      const { cluster, item, show, votes } = caughtMirror();
+      const other = session({ challenge: new Uint8Array(32).fill(7) })(item);
+      if (together) show([item, other]);
+      else for (const each of [item, other]) show([each]);
+      expect(votes.flatMap((each) => each.refusals)).toMatchObject([{ code: "REGISTRATION_TAKEN" }]);
+      expect(rowsOf(cluster, "sessions")).toEqual([0, 1, 0]);
+    }
+  });
+
+  it("refuses a session that comes after its deadline", () => {
+    const { cluster, item, show, votes } = caughtMirror();
+    cluster.judge = () => expiring(3 * HOUR);
+    cluster.now += TTL + 1_000;
+    show([item], 2, 1, expiring(3 * HOUR));
+    expect(votes.at(-1)).toMatchObject({ refusals: [{ code: "EXPIRED" }] });
+  });
+});

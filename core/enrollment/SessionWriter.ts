@@ -1,0 +1,207 @@
+/**
+ * The writer's side of options: once every member is ready it makes a session
+ * and a secret, asks the others to keep the session, and stores its own row
+ * last. Only then is the registrar answered (protocol.md 4e, S14). What fails on
+ * the way leaves rows that nobody has the invitation for, and they expire.
+ */
+import { withEntry } from "../Copies.ts";
+import { Limits } from "../Limits.ts";
+import type { Mirror, Offer } from "../PeerState.ts";
+import { answerRejected, callerOf } from "../protocol/Answers.ts";
+import { requestKey, requestLineOf } from "../protocol/Forward.ts";
+import type { MessageOf, MirrorItem } from "../protocol/Message.ts";
+import type { Actor } from "../protocol/Proposal.ts";
+import { currentVerdict, ownFault } from "../protocol/Readiness.ts";
+import { refusalRejection } from "../protocol/Refusals.ts";
+import { isAuthentic, type SignedStatement, signerOf } from "../protocol/Statement.ts";
+import type { PeerId } from "../protocol/Topology.ts";
+import { unavailable, unready } from "../protocol/Unavailable.ts";
+import { endsTooSoon, tokenTooShort } from "../registry/Authorization.ts";
+import { type Rejection, rejection } from "../Rejection.ts";
+import type { Turn } from "../Turn.ts";
+import { answerOffered } from "./Offered.ts";
+import { registrationIdOf, type Session, sessionDigest } from "./Session.ts";
+import { keepSession, type Load, storedLoad } from "./Sessions.ts";
+
+const MIRROR_AGAIN_MILLIS = 500;
+
+/** Makes sessions for those who wait for one, when every member is known to be ready; called at the end of every event. */
+export const openSessions = (turn: Turn): void => {
+  if (turn.state.offers.size === 0) return;
+  const waiting = [...turn.state.offers.values()].filter((each) => each.mirror === undefined);
+  if (waiting.length === 0) return;
+  const verdict = currentVerdict(turn);
+  if (verdict === undefined) return;
+  const items: Array<MirrorItem> = [];
+  for (const offer of waiting) {
+    const refusal = verdict.faults.length > 0 ? unready(verdict.faults, undefined) : refusalOf(turn, offer);
+    if (refusal !== undefined) fail(turn, offer, refusal);
+    else items.push(open(turn, offer));
+  }
+  if (turn.others.length > 0) mirror(turn, turn.others, items);
+};
+
+/** Ends an attempt; the registrar may make another one. */
+const fail = (turn: Turn, { forward, arrivedAt, enrollment }: Offer, refusal: Rejection): void => {
+  turn.edit("offers").delete(requestKey(forward));
+  answerRejected(turn, callerOf(forward, arrivedAt, enrollment), refusal);
+};
+
+const refusalOf = (turn: Turn, { tokenExpiresAt, actor }: Offer): Rejection | undefined => {
+  if (endsTooSoon(turn, tokenExpiresAt)) return tokenTooShort;
+  const { unexpired, unfinished } = loadOf(turn, actor);
+  if (unfinished >= Limits.sessionsPerRegistrar)
+    return noRoom(`This registrar has ${Limits.sessionsPerRegistrar} unfinished enrollments.`);
+  return unexpired >= Limits.sessions
+    ? noRoom(`There are ${Limits.sessions} enrollments that have not expired.`)
+    : undefined;
+};
+
+export const noRoom = (detail: string): Rejection =>
+  rejection("SESSION_CAPACITY", detail, "Repeat the request when some have been finished or have expired.");
+
+/** What is stored, and what is about to be. */
+const loadOf = (turn: Turn, actor: Actor): Load => {
+  const load = { ...storedLoad(turn, actor) };
+  for (const { mirror: underWay } of turn.state.offers.values()) {
+    if (underWay === undefined) continue;
+    load.unexpired += 1;
+    const { registrar } = underWay.session;
+    if (registrar.sub === actor.sub && registrar.iss === actor.iss) load.unfinished += 1;
+  }
+  return load;
+};
+
+/** Makes the session of one request. A mono instance has nobody to ask, so it keeps it at once. */
+const open = (turn: Turn, offer: Offer): MirrorItem => {
+  const { crypto, entropy } = turn.context;
+  const key = requestKey(offer.forward);
+  // The request's name is part of it, so that two requests of one step get different secrets.
+  const secret = (name: string): Uint8Array => crypto.derive(entropy, `${name} ${key}`);
+  const invitation = secret("invitation");
+  const session = sessionFor(turn, offer, {
+    registrationId: registrationIdOf(crypto, invitation),
+    challenge: secret("challenge"),
+    userHandle: secret("user handle"),
+  });
+  const digest = sessionDigest(crypto, session);
+  const begun = { session, digest, invitation, acks: new Map(), sentAt: turn.elapsed };
+  turn.edit("offers").set(key, { ...offer, mirror: begun });
+  if (turn.others.length === 0) store(turn, offer, begun);
+  return { session, evidence: offer.forward };
+};
+
+const sessionFor = (
+  turn: Turn,
+  { forward, actor, enrollment }: Offer,
+  fresh: Pick<Session, "registrationId" | "challenge" | "userHandle">,
+): Session => {
+  const { membership, now } = turn;
+  const { crypto, settings } = turn.context;
+  const { id, metadata, relyingParty } = enrollment;
+  return {
+    clusterId: membership.topology.clusterId,
+    epoch: membership.topology.epoch,
+    topologyDigest: membership.digest,
+    configDigest: settings.configDigest,
+    writer: turn.self,
+    ...fresh,
+    id,
+    metadata,
+    rpId: relyingParty.rpId,
+    origins: relyingParty.origins,
+    algorithm: "ES256",
+    registrar: actor,
+    request: requestLineOf(crypto, forward.call),
+    requestId: forward.requestId,
+    entryPeer: forward.entryPeer,
+    createdAt: now,
+    expiresAt: now + relyingParty.registrationTtlMillis,
+    incarnations: membership.peerIds.map((peerId) => turn.recordedIncarnation(peerId)),
+  };
+};
+
+const mirror = (turn: Turn, to: ReadonlyArray<PeerId>, items: ReadonlyArray<MirrorItem>): void => {
+  if (items.length === 0) return;
+  // The bodies of so many requests fit into one message, whatever is in them.
+  for (let from = 0; from < items.length; from += Limits.batchProposals)
+    turn.sendAll({ _tag: "SessionMirror", items: items.slice(from, from + Limits.batchProposals) }, to);
+  turn.arm("mirror", MIRROR_AGAIN_MILLIS);
+};
+
+/** Asks those again who have not answered for a while. */
+export const onMirrorTimer = (turn: Turn): void => {
+  if (ownFault(turn) !== undefined || turn.state.offers.size === 0) return;
+  const due: Array<{ readonly offer: Offer; readonly begun: Mirror }> = [];
+  let isOpen = false;
+  for (const offer of turn.state.offers.values()) {
+    const { mirror: begun } = offer;
+    if (begun === undefined) continue;
+    isOpen = true;
+    if (turn.elapsed - begun.sentAt >= MIRROR_AGAIN_MILLIS) due.push({ offer, begun });
+  }
+  for (const peerId of turn.others) {
+    const missing = due.filter(({ begun }) => !begun.acks.has(peerId));
+    mirror(
+      turn,
+      [peerId],
+      missing.map(({ offer, begun }) => ({ session: begun.session, evidence: offer.forward })),
+    );
+  }
+  const offers = turn.edit("offers");
+  for (const { offer, begun } of due)
+    offers.set(requestKey(offer.forward), { ...offer, mirror: { ...begun, sentAt: turn.elapsed } });
+  if (isOpen) turn.arm("mirror", MIRROR_AGAIN_MILLIS);
+};
+
+/** What another member says of the sessions it was asked to keep. */
+export const onSessionVotes = (turn: Turn, from: PeerId, { acks, refusals }: MessageOf<"SessionVotes">): void => {
+  if (ownFault(turn) !== undefined || turn.state.offers.size === 0) return;
+  for (const offer of turn.state.offers.values()) {
+    const { mirror: begun } = offer;
+    if (begun === undefined) continue;
+    const refusal = refusals.find((each) => each.sessionDigest === begun.digest);
+    if (refusal !== undefined) {
+      fail(turn, offer, refusalRejection(from, refusal.code, undefined));
+      continue;
+    }
+    const ack = acks.find((each) => isSessionAck(turn, begun.digest, from, each));
+    if (ack !== undefined && !begun.acks.has(from)) note(turn, offer, begun, ack);
+  }
+};
+
+/** Whether a statement is a member's acknowledgement of a session, made in the life that is on record. */
+const isSessionAck = (turn: Turn, digest: Mirror["digest"], from: PeerId, signed: SignedStatement): boolean =>
+  signed.statement.kind === "SESSION_ACK" &&
+  signed.statement.proposalId === digest &&
+  signerOf(signed) === from &&
+  signed.header.incarnation === turn.recordedIncarnation(from) &&
+  isAuthentic(turn.context.crypto, turn.membership, signed);
+
+const note = (turn: Turn, offer: Offer, begun: Mirror, ack: SignedStatement): void => {
+  turn.noteSeen(ack);
+  const next = { ...begun, acks: withEntry(begun.acks, signerOf(ack), ack) };
+  turn.edit("offers").set(requestKey(offer.forward), { ...offer, mirror: next });
+  if (next.acks.size < turn.others.length) return;
+  if (turn.isCurrent(next.session.incarnations)) return store(turn, offer, next);
+  // Whoever was restored meanwhile may have lost it with its old life.
+  fail(turn, offer, unavailable([{ peerId: turn.self, reason: "a member was restored meanwhile" }], undefined));
+};
+
+/** The writer's own row is the last; when it is flushed with its acknowledgement the registrar is answered. */
+const store = (turn: Turn, offer: Offer, { session, digest, invitation, acks }: Mirror): void => {
+  turn.edit("offers").delete(requestKey(offer.forward));
+  turn.sign([{ kind: "SESSION_ACK", proposalId: digest, seq: 0, detail: "" }], ([own]) => {
+    if (own === undefined) return;
+    keepSession(turn, session, own);
+    const all = turn.membership.peerIds.flatMap((peerId) => (peerId === turn.self ? own : (acks.get(peerId) ?? [])));
+    answerOffered(turn, offer, { _tag: "Offered", session, invitation, acks: all });
+  });
+};
+
+/** Ends an attempt that has waited as long as may be, naming the members that keep silent. */
+export const giveUp = (turn: Turn, offer: Offer): void => {
+  const silent = turn.others.filter((peerId) => offer.mirror?.acks.has(peerId) !== true);
+  const members = silent.map((peerId) => ({ peerId, reason: "it has not acknowledged the session" }));
+  fail(turn, offer, unavailable(members, undefined));
+};

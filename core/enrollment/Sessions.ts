@@ -1,0 +1,66 @@
+/**
+ * The sessions a peer keeps: written when it acknowledges one, removed only by a
+ * later transaction that writes another, so that no read ever writes.
+ */
+import type { Digest } from "../Digest.ts";
+import { Limits } from "../Limits.ts";
+import type { PeerState, SessionMark } from "../PeerState.ts";
+import { type Actor, sessionLock } from "../protocol/Proposal.ts";
+import type { SignedStatement } from "../protocol/Statement.ts";
+import type { Rows } from "../Tables.ts";
+import type { Turn } from "../Turn.ts";
+import type { Session } from "./Session.ts";
+import { isForgotten } from "./SessionStanding.ts";
+
+/** What stays in memory of a stored session. */
+export const markOf = ({ session, completed }: Rows["sessions"]): SessionMark => ({
+  registrar: { iss: session.registrar.iss, sub: session.registrar.sub },
+  expiresAt: session.expiresAt,
+  isCompleted: completed !== undefined,
+});
+
+/** Stores a session with this peer's acknowledgement of it, and forgets those whose time is over. */
+export const keepSession = (turn: Turn, session: Session, ack: SignedStatement): void => {
+  forgetOld(turn);
+  const row = { session, ack, completed: undefined };
+  turn.edit("sessions").set(session.registrationId, markOf(row));
+  turn.write({ op: "insert", table: "sessions", key: session.registrationId, row });
+};
+
+/** A response is reserved for it and not settled: until it is, the session stays and counts (contract 8). */
+const isReserved = ({ locks }: Pick<PeerState, "locks">, registrationId: Digest): boolean =>
+  locks.has(sessionLock(registrationId));
+
+/** Sessions an hour past their deadline go; where there are too many rows, the oldest past their deadline go too. */
+const forgetOld = (turn: Turn): void => {
+  const { now, state } = turn;
+  const expired: Array<readonly [Digest, SessionMark]> = [];
+  for (const [registrationId, mark] of state.sessions)
+    if (mark.expiresAt < now && !isReserved(state, registrationId)) expired.push([registrationId, mark]);
+  const inExcess = state.sessions.size - (Limits.sessionRows - 1);
+  expired.sort(([, left], [, right]) => left.expiresAt - right.expiresAt);
+  expired.forEach(([registrationId, { expiresAt }], index) => {
+    if (index >= inExcess && !isForgotten(expiresAt, now)) return;
+    turn.edit("sessions").delete(registrationId);
+    turn.write({ op: "remove", table: "sessions", key: registrationId });
+  });
+};
+
+/** How many sessions take up room, and how many of them are unfinished and of one registrar. */
+export interface Load {
+  readonly unexpired: number;
+  readonly unfinished: number;
+}
+
+/** What the stored sessions come to now; one past its deadline counts while a response to it is unsettled. */
+export const storedLoad = ({ state, now }: Turn, { iss, sub }: Pick<Actor, "iss" | "sub">): Load => {
+  let unexpired = 0;
+  let unfinished = 0;
+  for (const [registrationId, { registrar, expiresAt, isCompleted }] of state.sessions) {
+    const counts = now <= expiresAt || (!isCompleted && isReserved(state, registrationId));
+    if (!counts) continue;
+    unexpired += 1;
+    if (!isCompleted && registrar.sub === sub && registrar.iss === iss) unfinished += 1;
+  }
+  return { unexpired, unfinished };
+};

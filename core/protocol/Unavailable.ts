@@ -1,0 +1,29 @@
+/** What callers are told when the cluster, not their request, is in the way. */
+import { Limits } from "../Limits.ts";
+import { type MemberFault, type Rejection, rejection } from "../Rejection.ts";
+
+export const busy = (detail: string, ref: string | undefined, outcomeUnknown = false): Rejection =>
+  rejection("APPROVER_REPLICATION_UNAVAILABLE", detail, "Repeat the same request later.", { ref, outcomeUnknown });
+
+export const unavailable = (members: ReadonlyArray<MemberFault>, ref: string | undefined): Rejection =>
+  rejection(
+    "APPROVER_REPLICATION_UNAVAILABLE",
+    `Not every member is ready: ${members.map((each) => `peer ${each.peerId}: ${each.reason}`).join("; ")}.`,
+    "Repeat the request when the named members are back.",
+    { members, ref },
+  );
+
+/** The one reason that is no fault of a member: 429, not 503. */
+export const NO_CAPACITY = "it holds as many uncommitted preparations as it may";
+
+export const noCapacity = (members: ReadonlyArray<MemberFault>): Rejection =>
+  rejection(
+    "PREPARATION_CAPACITY",
+    `A member holds ${Limits.preparations} uncommitted preparations.`,
+    "Repeat the request later; an operator looks at the peer's status.",
+    { members },
+  );
+
+/** What those are told who waited for every member to be ready. */
+export const unready = (members: ReadonlyArray<MemberFault>, ref: string | undefined): Rejection =>
+  members.every((each) => each.reason === NO_CAPACITY) ? noCapacity(members) : unavailable(members, ref);

@@ -1,0 +1,32 @@
+/** What callers can ask a peer for: a change of the registry, or a session to enroll a passkey in. */
+import { Either } from "effect";
+import { type Enrollment, enrollmentOf, isOptions } from "../enrollment/Enrollment.ts";
+import { finishTarget, isFinish, type Response } from "../enrollment/Finish.ts";
+import type { Call } from "../protocol/Forward.ts";
+import type { Rejection } from "../Rejection.ts";
+import { METADATA_PERMISSION, REGISTER_PERMISSION } from "./Authorization.ts";
+import { type Mutation, mutationOf } from "./Mutation.ts";
+import type { Place } from "./Place.ts";
+import { isReplacement } from "./Replacement.ts";
+
+export type Request = Mutation | Enrollment;
+
+/**
+ * What a request is about: the approver, the revision it builds on, which only a replacement has one of, and the
+ * response it brings, which only a finish does.
+ */
+export type Target = Pick<Request, "kind" | "ref" | "baseRevision"> & { readonly response?: Response };
+
+/** What the bearer of the request must be allowed to; a finish needs the invitation instead of a permission. */
+export const permissionOf = (call: Call): string | undefined => {
+  if (isFinish(call)) return undefined;
+  return isReplacement(call) ? METADATA_PERMISSION : REGISTER_PERMISSION;
+};
+
+/** Reads and validates a request; the left side names every field at fault. */
+export const requestOf = (place: Place, call: Call): Either.Either<Request, Rejection> =>
+  isOptions(call) ? enrollmentOf(place.context.settings, call) : mutationOf(place, call);
+
+/** What a request is about, whoever asks and whether or not it can be done; undefined where it cannot be understood. */
+export const targetOf = (place: Place, call: Call): Target | undefined =>
+  isFinish(call) ? finishTarget(place, call) : Either.getOrUndefined(requestOf(place, call));
