@@ -1,9 +1,9 @@
 /** The picture of a run in a real browser: opened from disk, without a network, used as a person would. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readPageSource } from "../sim/bin/PageFiles.ts";
 import { plantedBugs } from "../sim/PlantedBugs.ts";
@@ -13,10 +13,7 @@ import { pageOf } from "../sim/show/Page.ts";
 import { pictureOf } from "../sim/show/Picture.ts";
 import { Recorder } from "../sim/show/Recorder.ts";
 import { runSeed } from "../sim/Simulation.ts";
-
-const program = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-const isAbsent = !existsSync(program);
-const absent = `there is no browser at ${program}; CHROMIUM names another`;
+import { absentBrowser, browserIsAbsent, startBrowser } from "./Browser.ts";
 
 let browser: Browser | undefined;
 let folder = "";
@@ -36,12 +33,11 @@ let lossy = "";
 let violated = "";
 
 beforeAll(async () => {
-  if (isAbsent) return;
+  if (browserIsAbsent) return;
   folder = mkdtempSync(join(tmpdir(), "custody-picture-"));
   lossy = pageFile("lossy", { seed: 8, schedule: "drop-dup-reorder", peers: 3, crypto: "fast", steps: 600 });
   violated = pageFile("violated", { seed: 3, schedule: "calm", peers: 3, crypto: "fast" }, "double-vote");
-  // Inside a container root has no namespaces for the browser's own sandbox; the page is ours.
-  browser = await chromium.launch({ executablePath: program, chromiumSandbox: false });
+  browser = await startBrowser();
 });
 afterAll(async () => {
   await browser?.close();
@@ -79,7 +75,7 @@ const textOf = async (page: Page, selector: string): Promise<string> =>
 
 describe("the picture of a run", () => {
   it("shows lanes, arrows and crosses, and what a message holds when it is pressed", async ({ skip }) => {
-    skip(isAbsent, absent);
+    skip(browserIsAbsent, absentBrowser);
     const page = await open(lossy);
     expect(await textOf(page, "h1")).toBe("Seed 8, drop-dup-reorder, 3 peers");
     expect(await page.locator(".lane-head b").allInnerTexts()).toEqual([
@@ -111,7 +107,7 @@ describe("the picture of a run", () => {
   });
 
   it("is used by keyboard: events, the same proposal, both ends of a message, zoom, help", async ({ skip }) => {
-    skip(isAbsent, absent);
+    skip(browserIsAbsent, absentBrowser);
     const page = await open(`${lossy}#row=0`);
     const { keyboard } = page;
     await page.focus("#list");
@@ -154,7 +150,7 @@ describe("the picture of a run", () => {
   });
 
   it("hides by kind and peer, folds what is quiet, and unfolds it", async ({ skip }) => {
-    skip(isAbsent, absent);
+    skip(browserIsAbsent, absentBrowser);
     const page = await open(`${lossy}#row=0`);
     const count = async () => Number(await page.locator("#list [role=option]").first().getAttribute("aria-setsize"));
     const folded = await count();
@@ -179,7 +175,7 @@ describe("the picture of a run", () => {
   it("begins at the violation, names both facts, and leads to them; dark and on a small screen too", async ({
     skip,
   }) => {
-    skip(isAbsent, absent);
+    skip(browserIsAbsent, absentBrowser);
     const page = await open(violated, { colorScheme: "dark", viewport: { width: 800, height: 700 } });
     expect(await textOf(page, "#outcome")).toBe("S1 violated");
     expect(await page.locator("#verdict li").count()).toBe(2);

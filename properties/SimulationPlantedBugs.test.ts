@@ -1,7 +1,8 @@
 /** Every checker catches a bug that was put in for it; none complains about the same seeds without. */
 import { describe, expect, it } from "vitest";
 import { checkerIds } from "../sim/Checkers.ts";
-import { type PlantedBug, plantedBugOptions, plantedBugs } from "../sim/PlantedBugs.ts";
+import type { PlantedBug } from "../sim/PlantedBug.ts";
+import { plantedBugOptions, plantedBugs } from "../sim/PlantedBugs.ts";
 import { type RunResult, runSeed } from "../sim/Simulation.ts";
 
 const SEEDS = 40;

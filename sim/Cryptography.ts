@@ -13,6 +13,7 @@ import { noblePrimitives, nobleSigning } from "../runtime/NobleCrypto.ts";
 import type { IntegrityKey } from "../runtime/RowSeal.ts";
 import { codecCrypto } from "./CodecCrypto.ts";
 import { fastCrypto } from "./FastCrypto.ts";
+import { unisolated } from "./Isolation.ts";
 import type { PeerDisk } from "./PeerDisk.ts";
 import type { Prng } from "./Prng.ts";
 import { SealedDisk } from "./SealedDisk.ts";
@@ -96,8 +97,8 @@ export interface SigningKey {
 export const portableBackend: Backend = {
   primitives: noblePrimitives,
   signingKey: (seed) => ({
-    publicKey: nobleSigning.publicKeyOf(seed),
-    sign: (message) => nobleSigning.sign(seed, message),
+    publicKey: unisolated(() => nobleSigning.publicKeyOf(seed)),
+    sign: (message) => unisolated(() => nobleSigning.sign(seed, message)),
   }),
 };
 
@@ -142,7 +143,7 @@ const realKeys = new Map<number, SampleKey>();
 const realKey = (index: number): SampleKey => {
   const known = realKeys.get(index);
   if (known !== undefined) return known;
-  const made = makeRealKey(index);
+  const made = unisolated(() => makeRealKey(index));
   realKeys.set(index, made);
   return made;
 };

@@ -5,6 +5,7 @@
  */
 import type { Unit } from "./Choices.ts";
 import { bitRot } from "./faults/BitRot.ts";
+import { declaredRestore } from "./faults/DeclaredRestore.ts";
 import { drift } from "./faults/Drift.ts";
 import { foreignCluster } from "./faults/ForeignCluster.ts";
 import { fullDisk } from "./faults/FullDisk.ts";
@@ -199,6 +200,7 @@ export const faultTable = {
   "message of another cluster": foreignCluster,
   "request through two peers": (world) => world.callers.sendTwice(),
   "contradicting metadata": (world) => world.callers.contradict(),
+  "declared restore": declaredRestore,
 } as const satisfies { readonly [name: string]: Fault };
 
 export type FaultName = keyof typeof faultTable;

@@ -2,6 +2,7 @@
  * The end of every run: all faults stop, all peers come back, and then what must
  * come about has to come about within a bounded time.
  */
+import { assertAnsweredBehindExpired } from "./checkers/L9.ts";
 import type { Command, Replacement } from "./Commands.ts";
 import { maskOf, slotsOf } from "./Ghost.ts";
 import { CALM_NETWORK } from "./Plan.ts";
@@ -182,8 +183,9 @@ const restoreQuarantined = (world: World, workload: Workload): void => {
   assertWhole(world, workload);
 };
 
-/** Everything works, comes to rest and goes on working (L1 to L5). */
+/** Everything works, comes to rest and goes on working (L1 to L5, L9). */
 const assertWhole = (world: World, workload: Workload): void => {
+  assertAnsweredBehindExpired(world, (peer, asked) => attempt(world, workload, peer, asked));
   settle(world);
   for (const facts of world.ghost.proposals.values()) if (facts.aborted !== 0) world.marks.add("settled by an abort");
   assertProgress(world, workload);

@@ -4,11 +4,16 @@
  * moment is every so many flushes, every flush is one, so that which of them
  * strikes can be said without the number.
  */
-import type { Choices, Stretch, Unit } from "./Choices.ts";
+import type { Choices, Unit } from "./Choices.ts";
+import { mayForget, RESTORED_AFTER } from "./faults/DeclaredRestore.ts";
+import { silence } from "./faults/SilentMember.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { CrashKind, Nemesis, World } from "./World.ts";
 
 const SECOND = 1_000_000;
+
+/** Longer than any run. */
+const LONGEST_SILENCE = 3_600 * SECOND;
 
 const isWriter = ({ state }: SimPeer): boolean =>
   state?.membership !== undefined && state.membership.writer === state.peer?.peerId;
@@ -60,6 +65,19 @@ const isolateOnePreparer = (): Nemesis => {
     flushed: (world, peer, writes) => {
       if (isWriter(peer) || !writes.some((each) => each.table === "preparations" && each.op === "insert")) return;
       now(world, (unit) => isolate(world, peer.slot, forSomeSeconds(unit)));
+    },
+  };
+};
+
+/** From the first preparation on the last member takes part and says nothing of it, until everything is healed. */
+const silenceOne = (): Nemesis => {
+  let isSilent = false;
+  return {
+    flushed: (world, _peer, writes) => {
+      if (isSilent || !writes.some((each) => each.table === "preparations")) return;
+      if (struck(world, world.choices.stream("moment").next(), "silent member") === undefined) return;
+      isSilent = true;
+      silence(world, world.peer(world.plan.peers), LONGEST_SILENCE);
     },
   };
 };
@@ -156,14 +174,6 @@ const loseOne = (choices: Choices, slot: number): Nemesis => {
   };
 };
 
-/** Microseconds: mostly soon, so that little was written in between. */
-const RESTORED_AFTER: readonly [Stretch, ...ReadonlyArray<Stretch>] = [
-  [1, 2_000],
-  [1, 20_000],
-  [1, 200_000],
-  [1, 2 * SECOND],
-];
-
 /** One peer comes back on the disk it had a while ago, and does not say so. */
 const rollBackOne = (choices: Choices): Nemesis => {
   const counts = new Map<number, number>();
@@ -181,7 +191,7 @@ const rollBackOne = (choices: Choices): Nemesis => {
       if (unit === undefined) return;
       restore = peer.disk.photograph();
       world.after(unit.spread("restored after", 20_000, RESTORED_AFTER, 1, 2 * SECOND), () => {
-        if (world.healed) return;
+        if (world.healed || !mayForget(world, peer)) return;
         world.faults.add("disk from an older snapshot");
         if (restore !== undefined) world.comeBackOn(peer, restore, false);
       });
@@ -262,6 +272,7 @@ export const moments = {
   crashAtEverySync,
   crashBetweenCommits,
   writerRestartAfterPrepare,
+  silenceOne,
   wipeOne,
   loseOne,
   rollBackOne,

@@ -15,43 +15,17 @@ import {
   type Statement,
 } from "../core/protocol/Statement.ts";
 import { approverRow } from "../core/registry/ApproverRow.ts";
-import { type Rows, slotKey, type TableName, type Write } from "../core/Tables.ts";
+import { type Rows, slotKey, type Write } from "../core/Tables.ts";
 import { TOKEN_MARK } from "./checkers/S29.ts";
-import type { RunOptions, ScheduleName } from "./Schedules.ts";
+import { memoryBugs } from "./bugs/MemoryBugs.ts";
+import { restoreBugs } from "./bugs/RestoreBugs.ts";
+import { type PlantedBug, rows, without } from "./PlantedBug.ts";
+import type { RunOptions } from "./Schedules.ts";
 import { FIRST_INCARNATION } from "../core/Turn.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { Tampering, World } from "./World.ts";
 
-export interface PlantedBug {
-  readonly name: string;
-  /** What it changes. */
-  readonly changes: string;
-  /** The invariant that must find it. */
-  readonly finds: string;
-  /** Where it shows; calm with three peers without. */
-  readonly schedule?: ScheduleName;
-  readonly tampering: () => Tampering;
-}
-
 const FOREIGN = "f".repeat(64) as Digest;
-
-/** Changes the rows of one table on their way to disk. */
-const rows =
-  <T extends TableName>(table: T, change: (row: Rows[T], key: string, world: World) => Rows[T]) =>
-  (): Tampering => ({
-    written: (world, _peer, writes) =>
-      writes.map((write): Write => {
-        if (write.table !== table || write.op === "remove") return write;
-        // The table's name was compared just now, so the row is of its type.
-        const changed = { ...write, row: change(write.row as Rows[T], write.key, world) };
-        return changed as unknown as Write;
-      }),
-  });
-
-/** Takes some rows out of every transaction. */
-const without = (isDropped: (write: Write) => boolean) => (): Tampering => ({
-  written: (_world, _peer, writes) => writes.filter((write) => !isDropped(write)),
-});
 
 /** Adds rows to a transaction that makes a preparation. */
 const besidePreparation =
@@ -550,17 +524,22 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
           : { ...message, acks: message.certificates.flatMap(({ proposal }) => inventedAcks(world, peer, proposal)) },
     }),
   },
+  ...restoreBugs,
+  ...memoryBugs,
 ];
 
 const STEPS = 1_200;
 
 /** The run in which a bug is looked for. */
-export const plantedBugOptions = ({ schedule = "calm" }: PlantedBug, seed: number): RunOptions => ({
+export const plantedBugOptions = (
+  { schedule = "calm", peers = 3, steps = STEPS }: PlantedBug,
+  seed: number,
+): RunOptions => ({
   seed,
   schedule,
-  peers: 3,
+  peers,
   crypto: "fast",
-  steps: STEPS,
+  steps,
 });
 
 export const plantedBugNamed = (name: string): PlantedBug | undefined => plantedBugs.find((bug) => bug.name === name);

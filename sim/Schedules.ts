@@ -6,6 +6,7 @@ import { Choices } from "./Choices.ts";
 import type { Nemesis } from "./World.ts";
 import { moments } from "./Moments.ts";
 import { type Tier, tierOf } from "./Tier.ts";
+import { lateReceipt } from "./faults/LateReceipt.ts";
 import { betray, treasonNames } from "./faults/Treason.ts";
 
 const CALLERS: WorkloadPlan = {
@@ -48,10 +49,13 @@ interface Schedule {
   readonly nemeses?: (choices: Choices) => ReadonlyArray<Nemesis>;
 }
 
+/** Enough events to take every place there is for a preparation. */
+const STORM_STEPS = 8_000;
+
 /** These leave rows that do not hold, until they are repaired. */
 const DAMAGING: ReadonlyArray<FaultName> = ["bit rot", "deleted row", "torn write"];
 
-/** Rows are damaged by their own schedule; in the mix they would mostly take peers out. */
+/** These have schedules of their own; in the mix they would mostly take peers out. */
 const RARE: ReadonlySet<FaultName> = new Set([
   "bit rot",
   "deleted row",
@@ -60,6 +64,7 @@ const RARE: ReadonlySet<FaultName> = new Set([
   "power loss everywhere",
   "crash everywhere",
   "clock step beyond bounds",
+  "declared restore",
 ]);
 
 const swarmFaults = (choices: Choices): ReadonlyMap<string, number> => {
@@ -322,6 +327,26 @@ const schedules = {
     plan: () => ({ workload: { callers: 12, mostThinkMicros: 20_000 } }),
     nemeses: (choices: Choices) => [moments.restoreDeclared(choices, { times: 1, isHelperLagging: true })],
   },
+  // All 256 places are taken by what nobody decides until it has expired, and longer.
+  "expiry-storm-256": {
+    plan: () => ({
+      steps: STORM_STEPS,
+      workload: {
+        callers: 320,
+        fresh: 60,
+        replace: 2,
+        mostThinkMicros: 40_000,
+        shortTokens: 1000,
+        mostTokenMillis: 12_000,
+      },
+    }),
+    nemeses: () => [moments.silenceOne()],
+  },
+  // The story of docs/decisions/0015, decision 5: what an old acknowledgement has freed must not be refused by a new life.
+  "restores-around-late-receipt": {
+    plan: () => ({ workload: { callers: 2, mostThinkMicros: 400_000 } }),
+    nemeses: () => [lateReceipt()],
+  },
   "duplicate-id": { plan: () => ({}), nemeses: () => [moments.duplicateId()] },
 } as const satisfies { readonly [name: string]: Schedule };
 
@@ -366,12 +391,18 @@ const CLUSTERS_ONLY: ReadonlySet<ScheduleName> = new Set([
   "late-certificate-vs-settlement",
   "two-initiators",
   "silent-preparer",
+  "expiry-storm-256",
 ]);
 
+/** With fewer members nobody is left who was never restored and still holds its pledge. */
+const STORY_OF_FOUR: ScheduleName = "restores-around-late-receipt";
+
 const drawnPeers = (choices: Choices, name: ScheduleName, mode: Mode): number =>
-  mode === "past" || CLUSTERS_ONLY.has(name)
-    ? among(choices, "peers", 3, 3, 3, 5)
-    : among(choices, "peers", 3, 1, 2, 3, 3, 3, 5);
+  name === STORY_OF_FOUR
+    ? among(choices, "peers", 4, 4, 5)
+    : mode === "past" || CLUSTERS_ONLY.has(name)
+      ? among(choices, "peers", 3, 3, 3, 5)
+      : among(choices, "peers", 3, 1, 2, 3, 3, 3, 5);
 
 /** The plan of a run, and what waits for its moments; its choices are those of the same seed. */
 export const planOf = (
@@ -402,7 +433,7 @@ export const planOf = (
     mode,
     peers,
     crypto,
-    steps: options.steps ?? usualSteps,
+    steps: options.steps ?? (crypto === "fast" ? draft.steps : undefined) ?? usualSteps,
   };
   const nemeses = schedule.nemeses?.(choices) ?? [];
   return { plan, nemeses: mode === "past" ? [...nemeses, ...tooMany(choices, peers)] : nemeses };

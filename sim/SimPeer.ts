@@ -10,7 +10,7 @@ import type { Event, Settings, TimerName } from "../core/Event.ts";
 import type { PeerState } from "../core/PeerState.ts";
 import type { Message } from "../core/protocol/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
-import { type RowView, SELF, type Write } from "../core/Tables.ts";
+import { type Rows, type RowView, SELF, type TableName, type Write } from "../core/Tables.ts";
 import { IntegrityFailure } from "../runtime/PeerStore.ts";
 import { PeerDriver } from "../runtime/PeerDriver.ts";
 import type { Watched } from "./Checker.ts";
@@ -26,6 +26,10 @@ export interface Surroundings {
   readonly realMillis: () => number;
   /** A planted bug: damage that was found is kept from the core. */
   readonly ignoresDamage: boolean;
+  /** A planted bug: a row as the core finds it. */
+  readonly found:
+    | (<T extends TableName>(peer: SimPeer, table: T, row: Rows[T] | undefined) => Rows[T] | undefined)
+    | undefined;
   /** Milliseconds that have gone by, by a clock that never jumps. */
   readonly elapsedMillis: () => number;
   /** Asks for {@link SimPeer.endFlush} after the latency of this peer's disk. */
@@ -121,7 +125,7 @@ export class SimPeer implements Watched {
 
   /** Starts a process: the open first makes what it finds durable. Throws what the driver's constructor throws. */
   start(): void {
-    const { cryptography, entropy, realMillis } = this.#surroundings;
+    const { cryptography, entropy, realMillis, found } = this.#surroundings;
     this.disk.open();
     // Without an initialization there is no vault to open; the keys are just being made.
     if (this.#isBlank()) this.disk.useKey(true);
@@ -130,7 +134,7 @@ export class SimPeer implements Watched {
     const alive = (): boolean => this.process === process && this.#driver !== undefined;
     this.#driver = new PeerDriver({
       store: {
-        get: this.disk.get,
+        get: found === undefined ? this.disk.get : (table, key) => found(this, table, this.disk.get(table, key)),
         scan: this.disk.scan,
         commit: (asked, done) => {
           const writes = this.#surroundings.written(this, asked);

@@ -1,6 +1,7 @@
 /** One seed, from a blank world to its last check. */
 import { Choices, type Decider } from "./Choices.ts";
 import { startFaults } from "./Faults.ts";
+import { isolated } from "./Isolation.ts";
 import { assertLiveness } from "./Liveness.ts";
 import type { Plan } from "./Plan.ts";
 import { planOf, type RunOptions } from "./Schedules.ts";
@@ -53,8 +54,13 @@ const play = (world: World): void => {
   assertLiveness(world, workload);
 };
 
-/** Runs one seed. Never throws for what the simulated peers do; a fault of the simulator itself is thrown. */
-export const runSeed = (options: RunOptions, hooks: RunHooks = {}): RunResult => {
+/**
+ * Runs one seed. Never throws for what the simulated peers do; a fault of the simulator itself is thrown, and so is
+ * an `Escape` where something asked the machine for time or entropy.
+ */
+export const runSeed = (options: RunOptions, hooks: RunHooks = {}): RunResult => isolated(() => run(options, hooks));
+
+const run = (options: RunOptions, hooks: RunHooks): RunResult => {
   const choices = new Choices(options.seed, hooks.decider);
   const { plan, nemeses } = planOf(options, choices);
   const trace = new Trace(hooks.line);

@@ -12,7 +12,7 @@ import type { PeerState } from "../core/PeerState.ts";
 import type { Call } from "../core/protocol/Forward.ts";
 import type { Message } from "../core/protocol/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
-import type { Rows, Write } from "../core/Tables.ts";
+import type { Rows, TableName, Write } from "../core/Tables.ts";
 import { StoreFailure } from "../runtime/ByteStore.ts";
 import { delivery, tokensIn } from "../runtime/Ingress.ts";
 import { IntegrityFailure } from "../runtime/PeerStore.ts";
@@ -102,11 +102,13 @@ export interface Tampering {
   /** How a flush ends. */
   readonly flushEnd?: (peer: SimPeer) => FlushEnd | undefined;
   /** The message a peer handles; the checkers see the real one. */
-  readonly delivered?: (world: World, peer: SimPeer, message: Message) => Message;
+  readonly delivered?: (world: World, peer: SimPeer, message: Message, from: PeerId) => Message;
   /** The request as the peer takes it that it entered through. */
   readonly asked?: (world: World, peer: SimPeer, call: Call) => Call;
   /** What a peer believes of a token. */
   readonly judged?: (world: World, peer: SimPeer, check: ActorCheck) => ActorCheck;
+  /** A row as a peer's core finds it. */
+  readonly found?: <T extends TableName>(peer: SimPeer, table: T, row: Rows[T] | undefined) => Rows[T] | undefined;
   /** The rows that reach a disk. */
   readonly written?: (world: World, peer: SimPeer, writes: ReadonlyArray<Write>) => ReadonlyArray<Write>;
   readonly cryptography?: (cryptography: Cryptography) => Cryptography;
@@ -322,6 +324,7 @@ export class World {
       entropy: () => entropy.digest(),
       realMillis: () => this.realMillis,
       ignoresDamage: this.#tampering.ignoresDamage === true,
+      found: this.#tampering.found,
       elapsedMillis: () => Math.floor(this.scheduler.now / 1000),
       scheduleFlush: (each) => this.#scheduleFlush(each),
       written: (each, writes) => this.#tampering.written?.(this, each, writes) ?? writes,
@@ -467,7 +470,7 @@ export class World {
     const mouthpiece = this.#mouthpieces.get(peer.slot);
     const heard = mouthpiece === undefined ? message : mouthpiece.hears(from, message);
     if (heard === undefined) return;
-    const handled = this.#tampering.delivered?.(this, peer, heard) ?? heard;
+    const handled = this.#tampering.delivered?.(this, peer, heard, from) ?? heard;
     if (this.#isLate(peer, handled)) this.marks.add("a late certificate met a settlement");
     const tokens = tokensIn(handled);
     const actors = tokens.length === 0 ? NO_ACTORS : tokens.map((token) => this.#judge(peer, token));
@@ -775,7 +778,7 @@ export class World {
       if (write.table !== "restore" || write.op === "remove") continue;
       this.marks.add(write.row.recovering ? "a restore was declared" : "a restored peer is a member again");
       if (write.row.recovering) peer.toDeclare = false;
-      peer.honest = !write.row.recovering;
+      peer.honest = !write.row.recovering && !peer.isLying;
       if (peer.honest) peer.rolledBack = false;
     }
   }

@@ -34,6 +34,8 @@ const freePort = (): Promise<number> =>
     });
   });
 
+type Extra = string | ((httpPorts: ReadonlyArray<number>) => string);
+
 interface Member {
   readonly id: number;
   readonly peerPort: number;
@@ -74,18 +76,24 @@ export class ServerCluster {
   readonly halted: Array<number> = [];
   readonly #members = new Map<number, Member>();
   readonly #extra: string;
+  readonly #httpPorts: ReadonlyArray<number>;
   readonly #scheme: "http" | "https";
   #issuer: DevelopmentIssuer | undefined;
   token = "";
 
-  private constructor(extra: string) {
+  private constructor(extra: string, httpPorts: ReadonlyArray<number>) {
     this.#extra = extra;
+    this.#httpPorts = httpPorts;
     this.#scheme = extra.includes("tls:") ? "https" : "http";
   }
 
-  /** Starts peers that are not initialized yet. `extra` is more YAML for each configuration, or `tls: {…}` for the peer APIs. */
-  static async start(total: number, extra = ""): Promise<ServerCluster> {
-    const cluster = new ServerCluster(extra);
+  /**
+   * Starts peers that are not initialized yet. `extra` is more YAML for each configuration, made of the public
+   * ports where it has to name them, or `tls: {…}` for the peer APIs.
+   */
+  static async start(total: number, extra: Extra = ""): Promise<ServerCluster> {
+    const httpPorts = typeof extra === "string" ? [] : await Promise.all(Array.from({ length: total }, freePort));
+    const cluster = new ServerCluster(typeof extra === "string" ? extra : extra(httpPorts), httpPorts);
     cluster.#issuer = await Effect.runPromise(openDevelopmentIssuer(join(cluster.folder, "issuer")));
     cluster.token = await cluster.mint(allPermissions);
     const ports = await Promise.all(Array.from({ length: total }, freePort));
@@ -95,7 +103,7 @@ export class ServerCluster {
   }
 
   /** Starts, initializes and unseals all peers, and waits until mutations are accepted. */
-  static async found(total: number, extra = ""): Promise<ServerCluster> {
+  static async found(total: number, extra: Extra = ""): Promise<ServerCluster> {
     const cluster = await ServerCluster.start(total, extra);
     for (const id of cluster.ids) await cluster.initialize(id);
     for (const id of cluster.ids) await cluster.unseal(id);
@@ -133,7 +141,7 @@ export class ServerCluster {
     );
     const lines = [
       "peer: {data-dir: data, log-level: debug}",
-      "http: {port: 0}",
+      `http: {port: ${this.#httpPorts[id - 1] ?? 0}}`,
       `peer-http: {port: ${peerPort}${this.#scheme === "https" ? `, ${this.#extra}` : ""}}`,
       ...(others.length === 0 ? [] : ["cluster:", "  peers:", ...others]),
       `auth: {audience: ${audience}, jwks: {file: ../issuer/jwks.json}}`,

@@ -3,7 +3,7 @@
  * thousand modules; loading those through a TypeScript loader takes four times as much of a processor. Made
  * anew each time, in about a second, so it is never older than the sources.
  */
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, stop } from "esbuild";
@@ -37,8 +37,13 @@ export const makeBundle = async () => {
   // Its helper would stay for as long as the cluster runs.
   await stop();
 
-  mkdirSync(folder, { recursive: true });
-  for (const { path, contents } of outputFiles) {
+  const page = join(root, "server/enroll/page");
+  const pageFiles = readdirSync(page).map((name) => ({
+    path: join(folder, "page", name),
+    contents: readFileSync(join(page, name)),
+  }));
+  mkdirSync(join(folder, "page"), { recursive: true });
+  for (const { path, contents } of [...pageFiles, ...outputFiles]) {
     // Whole or not at all: the peers of another cluster may be starting from it.
     const unfinished = join(folder, `.${basename(path)}.${process.pid}`);
     writeFileSync(unfinished, contents);

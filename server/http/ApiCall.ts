@@ -6,6 +6,7 @@ import type { ActorCheck } from "../../core/Event.ts";
 import { authorize } from "../../core/registry/Authorization.ts";
 import { extractToken } from "../auth/TokenHeader.ts";
 import type { Config } from "../config/ConfigSchema.ts";
+import type { EnrollmentPage } from "../enroll/EnrollmentPage.ts";
 import type { Log } from "../peer/Log.ts";
 import type { Metrics } from "../peer/Metrics.ts";
 import type { Peer } from "../peer/Peer.ts";
@@ -21,6 +22,7 @@ export interface ApiPorts {
   readonly check: (token: string) => Promise<ActorCheck>;
   readonly reachable: (peerId: number) => boolean | undefined;
   readonly budget: ByteBudget;
+  readonly page: EnrollmentPage;
   readonly log: Log;
   readonly metrics: Metrics;
   /** Unix milliseconds. */
@@ -40,8 +42,10 @@ export interface ApiCall {
 
 export interface ApiAnswer {
   readonly status: number;
-  /** JSON text. */
+  /** JSON text, unless `type` says otherwise. */
   readonly body: string;
+  /** The media type of the few answers that are not JSON. */
+  readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The public API: whatever happens, the answer is JSON with a request id. Plain `node:http`
+ * The public API: whatever happens, there is an answer with a request id, and an error is JSON. Plain `node:http`
  * around one fiber for each request, which is what a handler with its resources needs.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -24,7 +24,12 @@ interface Written {
   readonly body: string;
 }
 
-const success = ({ status, body, headers = {} }: ApiAnswer): Written => ({ status, type: JSON_TYPE, headers, body });
+const success = ({ status, body, type = JSON_TYPE, headers = {} }: ApiAnswer): Written => ({
+  status,
+  type,
+  headers,
+  body,
+});
 
 const failure = (fault: HttpFault, requestId: string): Written => ({
   type: PROBLEM_TYPE,

@@ -6,6 +6,8 @@ import { Either } from "effect";
 import { REGISTER_PATH } from "../../core/registry/Registration.ts";
 import type { Handler } from "./ApiCall.ts";
 import { readOne, register } from "./ApproverHandlers.ts";
+import { ENROLL_PATH } from "../enroll/EnrollmentPage.ts";
+import { page } from "./EnrollmentHandlers.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
 import { configuration, health, init, ready, restore, seal, status, unseal } from "./SystemHandlers.ts";
 
@@ -29,6 +31,7 @@ const REF_PREFIX = `${REGISTER_PATH}/`;
 const exact: ReadonlyMap<string, Methods> = new Map([
   [REGISTER_PATH, { POST: register }],
   ["/v2/custody/config", { GET: configuration }],
+  [ENROLL_PATH, { GET: page }],
   [`${SYSTEM}/init`, { POST: init }],
   [`${SYSTEM}/unseal`, { POST: unseal }],
   [`${SYSTEM}/seal`, { POST: seal }],
@@ -41,6 +44,8 @@ const exact: ReadonlyMap<string, Methods> = new Map([
 const routeOf = (path: string): { readonly route: Route; readonly rest: string } | undefined => {
   const methods = exact.get(path);
   if (methods !== undefined) return { route: { name: path, methods }, rest: "" };
+  if (path.startsWith(`${ENROLL_PATH}/`))
+    return { route: { name: `${ENROLL_PATH}/{file}`, methods: { GET: page } }, rest: path.slice(ENROLL_PATH.length) };
   const rest = path.startsWith(REF_PREFIX) ? path.slice(REF_PREFIX.length) : "";
   if (rest === "" || rest.includes("/")) return undefined;
   return { route: { name: `${REF_PREFIX}{ref}`, methods: { GET: readOne } }, rest };

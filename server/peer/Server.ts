@@ -13,6 +13,7 @@ import { openTokenVerifier, type TokenVerifier } from "../auth/TokenVerifier.ts"
 import { loadConfig } from "../config/ConfigFile.ts";
 import type { Config, ListenerConfig } from "../config/ConfigSchema.ts";
 import { cryptoBackend } from "../crypto/CryptoBackend.ts";
+import { readEnrollmentPage } from "../enroll/EnrollmentPage.ts";
 import type { ApiPorts } from "../http/ApiCall.ts";
 import { ByteBudget } from "../http/ByteBudget.ts";
 import { makePublicListener } from "../http/PublicListener.ts";
@@ -186,6 +187,7 @@ const openPublicApi = (assembly: Assembly, budget: ByteBudget): Effect.Effect<st
       check,
       reachable: (peerId) => links.reachable(peerId),
       budget,
+      page: readEnrollmentPage(),
       log,
       metrics,
       now,

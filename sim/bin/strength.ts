@@ -5,7 +5,8 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Effect } from "effect";
-import { type PlantedBug, plantedBugOptions, plantedBugs } from "../PlantedBugs.ts";
+import type { PlantedBug } from "../PlantedBug.ts";
+import { plantedBugOptions, plantedBugs } from "../PlantedBugs.ts";
 import { runSeed } from "../Simulation.ts";
 import { tapeOptions } from "../tape/Tape.ts";
 import { record } from "../tape/TapeRun.ts";

@@ -30,6 +30,15 @@ const counted = (state: PeerState): ReadonlyArray<SignedStatement> => [
   ...[...state.outbox.values()].flatMap(({ acks, isPrunable }) => (isPrunable ? [] : [...acks.values()])),
 ];
 
+/** A receipt counted for a proposal that pins another life of its signer, if there is one. */
+const strayReceipt = ({ preparations, membership }: PeerState): SignedStatement | undefined => {
+  for (const { proposal, receipts } of preparations.values())
+    for (const [peerId, receipt] of receipts)
+      if (receipt.header.incarnation !== proposal.incarnations[membership?.peerIds.indexOf(peerId) ?? -1])
+        return receipt;
+  return undefined;
+};
+
 const lifeOf = (state: PeerState, peerId: number): number =>
   peerId === state.peer?.peerId ? state.chain.incarnation : (state.seen.get(peerId)?.incarnation ?? FIRST_INCARNATION);
 
@@ -93,6 +102,13 @@ export const S21 = (ghost: Ghost): Checker => {
       last.set(slot, now);
       // Nobody has had a second life yet.
       if (ghost.restored === 0) return;
+      const stray = strayReceipt(state);
+      if (stray !== undefined)
+        throw new Violation(
+          "S21",
+          `peer ${slot} counts a receipt of peer ${stray.header.peerId} for ${stray.statement.proposalId}`,
+          `it was signed in life ${stray.header.incarnation}, which that proposal does not pin`,
+        );
       for (const { header, statement } of counted(state))
         if (header.incarnation !== lifeOf(state, header.peerId))
           throw new Violation(

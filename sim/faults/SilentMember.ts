@@ -10,7 +10,7 @@ const LONGEST = 8_000_000;
 const tells: ReadonlySet<Message["_tag"]> = new Set(["Votes", "SettleAnswer", "CommitAcks", "Commit", "AbortRequest"]);
 
 /** Keeps a peer's votes to itself for a while. */
-const silence = (world: World, peer: SimPeer, micros: number): void => {
+export const silence = (world: World, peer: SimPeer, micros: number): void => {
   if (!peer.honest || world.isSpokenFor(peer)) return;
   world.speakThrough(peer, {
     says: (_to, message) => {

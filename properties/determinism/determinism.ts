@@ -1,0 +1,62 @@
+/** `npm run sim:determinism`: whether a seed is one run, in every process and on every Node. */
+import { parseArgs } from "node:util";
+import { Either } from "effect";
+import { parseSeeds } from "../../sim/Seeds.ts";
+import { comparisonLines, compareProcesses, SECOND_NODE } from "./Processes.ts";
+
+const SEEDS = "1..1000";
+const STEPS = "40";
+
+const help = `npm run sim:determinism -- [--seeds A..B] [--steps N]
+
+  --seeds A..B     the seeds to run; ${SEEDS} without
+  --steps N        steps of each before it is healed; ${STEPS} without
+
+Runs every seed in two processes of this Node, and in one of the Node that the
+environment variable ${SECOND_NODE} names, and compares them moment by moment.
+Ends with 0 when all are the same, 1 when they differ, 2 on wrong usage.
+`;
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const misused = (reason: string): number => {
+  process.stderr.write(`${reason}\n${help}`);
+  return 2;
+};
+
+const given = () => {
+  try {
+    return parseArgs({
+      options: {
+        seeds: { type: "string", default: SEEDS },
+        steps: { type: "string", default: STEPS },
+        help: { type: "boolean", default: false },
+      },
+    }).values;
+  } catch (fault) {
+    return fault instanceof Error ? fault.message : "the arguments cannot be read";
+  }
+};
+
+const main = async (): Promise<number> => {
+  const values = given();
+  if (typeof values === "string") return misused(values);
+  if (values.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const seeds = parseSeeds(values.seeds);
+  if (Either.isLeft(seeds)) return misused(`--seeds: ${seeds.left}`);
+  if (!/^[1-9]\d{0,6}$/.test(values.steps)) return misused("--steps must be a whole number from 1");
+  const second = process.env[SECOND_NODE];
+  const comparison = await compareProcesses(seeds.right, Number(values.steps), second === undefined ? [] : [second]);
+  for (const line of comparisonLines(seeds.right, comparison)) print(line);
+  print(
+    second === undefined
+      ? `no second Node: ${SECOND_NODE} is not set, so only this one was asked`
+      : `second Node: ${second}`,
+  );
+  return "lines" in comparison.outcome ? 0 : 1;
+};
+
+process.exitCode = await main();

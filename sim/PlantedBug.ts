@@ -1,0 +1,36 @@
+/** What a bug put in on purpose is, and how rows are changed on their way to a disk. */
+import type { Rows, TableName, Write } from "../core/Tables.ts";
+import type { ScheduleName } from "./Schedules.ts";
+import type { Tampering, World } from "./World.ts";
+
+export interface PlantedBug {
+  readonly name: string;
+  /** What it changes. */
+  readonly changes: string;
+  /** The invariant that must find it. */
+  readonly finds: string;
+  /** Where it shows; calm without, and three peers. */
+  readonly schedule?: ScheduleName;
+  readonly peers?: number;
+  /** Events before everything is healed; 1,200 without. */
+  readonly steps?: number;
+  readonly tampering: () => Tampering;
+}
+
+/** Changes the rows of one table on their way to disk. */
+export const rows =
+  <T extends TableName>(table: T, change: (row: Rows[T], key: string, world: World) => Rows[T]) =>
+  (): Tampering => ({
+    written: (world, _peer, writes) =>
+      writes.map((write): Write => {
+        if (write.table !== table || write.op === "remove") return write;
+        // The table's name was compared just now, so the row is of its type.
+        const changed = { ...write, row: change(write.row as Rows[T], write.key, world) };
+        return changed as unknown as Write;
+      }),
+  });
+
+/** Takes some rows out of every transaction. */
+export const without = (isDropped: (write: Write) => boolean) => (): Tampering => ({
+  written: (_world, _peer, writes) => writes.filter((write) => !isDropped(write)),
+});

@@ -1,0 +1,122 @@
+/** Bugs of what a member remembers: of what has been decided, of what it owes, and of what it has seen of others. */
+import type { Digest } from "../../core/Digest.ts";
+import type { PeerState } from "../../core/PeerState.ts";
+import type { SignedHeader } from "../../core/protocol/Statement.ts";
+import { rejection } from "../../core/Rejection.ts";
+import type { Rows } from "../../core/Tables.ts";
+import { type PlantedBug, rows } from "../PlantedBug.ts";
+import type { SimPeer } from "../SimPeer.ts";
+import type { Tampering, World } from "../World.ts";
+
+/** What was applied while joining counts as done, acknowledged or not. */
+const pruneUnacknowledged = ({ slot }: SimPeer, state: PeerState): void => {
+  const { outbox } = state;
+  // The writer's own row holds its locks too, which is another bug.
+  if (!(outbox instanceof Map) || state.membership?.writer === slot) return;
+  for (const delivery of state.outbox.values()) {
+    if (delivery.isPrunable || delivery.acks.has(slot)) continue;
+    outbox.set(delivery.seq, { ...delivery, isPrunable: true });
+    Object.assign(state, { prunable: state.prunable + 1 });
+  }
+};
+
+/** An aborted slot looks as if it had never been bound, so whoever asks about its proposal finds it unknown. */
+const judgedAgain = (): Tampering => ({
+  found: (_peer, table, row) =>
+    table === "slots" && (row as Rows["slots"] | undefined)?.outcome === "ABORTED" ? undefined : row,
+  written: (_world, peer, writes) =>
+    writes.map((write) =>
+      write.table === "slots" && write.op === "insert" && peer.store.get("slots", write.key) !== undefined
+        ? { ...write, op: "replace" }
+        : write,
+    ),
+});
+
+/** Whether a batch is known here by a receipt in it. */
+const isOfReceipt = (world: World, peerId: number, { header }: SignedHeader): boolean => {
+  for (const { receiptOf } of world.ghost.proposals.values()) {
+    const receipt = receiptOf.get(peerId)?.header;
+    if (receipt?.incarnation === header.incarnation && receipt.batchNo === header.batchNo) return true;
+  }
+  return false;
+};
+
+/** Receipts of others leave no trace in what a member has seen of them. */
+const receiptsNotSeen = (): Tampering => {
+  const known = new Map<string, Rows["seen"]>();
+  const kept = (world: World, { slot }: SimPeer, row: Rows["seen"]): Rows["seen"] => {
+    const name = `${slot} ${row.peerId}`;
+    const before = known.get(name);
+    const isHidden = row.newest !== undefined && isOfReceipt(world, row.peerId, row.newest);
+    const newest = isHidden ? (before?.incarnation === row.incarnation ? before.newest : undefined) : row.newest;
+    const left = { ...row, newest };
+    known.set(name, left);
+    return left;
+  };
+  return {
+    stepped: (world, peer, { seen }) => {
+      if (seen instanceof Map) for (const [peerId, row] of seen) seen.set(peerId, kept(world, peer, row));
+    },
+    written: (world, peer, writes) =>
+      rows("seen", (row) => kept(world, peer, row))().written?.(world, peer, writes) ?? writes,
+  };
+};
+
+const later = (ref: string) =>
+  rejection("APPROVER_REPLICATION_UNAVAILABLE", "It is busy.", "Ask later.", { ref, outcomeUnknown: true });
+
+export const memoryBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "pruned-unacknowledged",
+    changes: "a member drops the row that would remind it to acknowledge what it applied while it was joining",
+    finds: "L2",
+    schedule: "crash-at-every-sync",
+    tampering: () => ({ stepped: (_world, peer, state) => pruneUnacknowledged(peer, state) }),
+  },
+  {
+    name: "judged-again",
+    changes: "what was aborted is unknown to a member, so it votes on it again",
+    finds: "S23",
+    schedule: "batch-mixed-votes",
+    tampering: judgedAgain,
+  },
+  {
+    name: "receipts-not-seen",
+    changes: "a member does not remember which batches of others it has receipts from",
+    finds: "S22",
+    schedule: "rollback-silent",
+    tampering: receiptsNotSeen,
+  },
+  {
+    name: "locks-until-expiry",
+    changes: "a member drops the locks of a preparation when its deadline has passed",
+    finds: "S9",
+    schedule: "expiry-storm-256",
+    steps: 8_000,
+    tampering: () => ({
+      stepped: (world, _peer, state) => {
+        const isLate = (id: Digest): boolean =>
+          (state.preparations.get(id)?.proposal.expiresAt ?? Number.POSITIVE_INFINITY) < world.realMillis;
+        const left = [...state.locks].filter(([, id]) => !isLate(id));
+        if (left.length < state.locks.size) Object.assign(state, { locks: new Map(left) });
+      },
+    }),
+  },
+  {
+    name: "grudge",
+    changes: "whoever asks again for what had expired undecided is told to ask later, for ever",
+    finds: "L9",
+    schedule: "expiry-storm-256",
+    steps: 8_000,
+    tampering: () => ({
+      answered: (world, answer) => {
+        if (!world.healed || (answer._tag !== "Registered" && answer._tag !== "Replaced")) return answer;
+        const { ref } = answer.approver;
+        const isLate = [...world.ghost.proposals.values()].some(
+          ({ proposal }) => proposal.effects.ref === ref && proposal.expiresAt < world.realMillis,
+        );
+        return isLate ? { _tag: "Rejected", rejection: later(ref) } : answer;
+      },
+    }),
+  },
+];

@@ -1,0 +1,144 @@
+/** Bugs of declared restores: what a peer does in a new life, and what others make of its old one. */
+import type { PeerState, Preparation } from "../../core/PeerState.ts";
+import { proposalId } from "../../core/protocol/Proposal.ts";
+import type { SignedStatement } from "../../core/protocol/Statement.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import { FIRST_INCARNATION } from "../../core/Turn.ts";
+import { type PlantedBug, rows } from "../PlantedBug.ts";
+import type { Tampering, World } from "../World.ts";
+
+type Statements = ReadonlyMap<PeerId, SignedStatement>;
+
+/** Changes a published map in place. */
+const put = (statements: Statements, signed: SignedStatement): void => {
+  if (statements instanceof Map) statements.set(signed.header.peerId, signed);
+};
+
+/** Everything that counts votes or acknowledgements by their signer, by what it is about. */
+const counters = ({ preparations, refused, aborting, outbox }: PeerState): ReadonlyMap<string, Statements> =>
+  new Map([
+    ...[...preparations.values()].map(({ id, votes }) => [`votes ${id}`, votes] as const),
+    ...[...refused.values()].map(({ id, votes }) => [`refused ${id}`, votes] as const),
+    ...[...aborting.values()].map(({ id, acks }) => [`aborting ${id}`, acks] as const),
+    ...[...outbox.values()].flatMap(({ id, acks, isPrunable }) => (isPrunable ? [] : [[`acks ${id}`, acks] as const])),
+  ]);
+
+/** What was counted once stays counted, whoever has begun a new life since. */
+const countForEver = (): Tampering => {
+  const before = new Map<string, Statements>();
+  return {
+    stepped: (_world, { slot, process }, state) => {
+      for (const [what, statements] of counters(state)) {
+        const name = `${slot} ${process} ${what}`;
+        for (const signed of before.get(name)?.values() ?? [])
+          if (!statements.has(signed.header.peerId) && signed.header.peerId !== slot) put(statements, signed);
+        before.set(name, new Map(statements));
+      }
+    },
+  };
+};
+
+/** A restored member's receipt as its first life would have signed it. */
+const receiptOfOldLife = (world: World, { id, proposal }: Preparation, peerId: PeerId): SignedStatement | undefined => {
+  const header = world.ghost.lastBatch(peerId, FIRST_INCARNATION);
+  const receipt = world.ghost.proposals.get(id)?.receiptOf.get(proposal.writer);
+  return header && receipt && { ...receipt, header };
+};
+
+const countOldReceipts = (): Tampering => ({
+  stepped: (world, _peer, { preparations, seen }) => {
+    for (const preparation of preparations.values())
+      for (const { peerId, incarnation } of seen.values()) {
+        // A proposal made before the restore pins the first life, and a receipt of that would be a right one.
+        const isPinned = preparation.proposal.incarnations.includes(incarnation);
+        if (incarnation === FIRST_INCARNATION || !isPinned || preparation.receipts.has(peerId)) continue;
+        const receipt = receiptOfOldLife(world, preparation, peerId);
+        if (receipt !== undefined) put(preparation.receipts, receipt);
+      }
+  },
+});
+
+/** Records another's new life, and the next time its first one again. */
+const forgetLives = (): Tampering => {
+  const recorded = new Set<string>();
+  return {
+    written: (world, peer, writes) =>
+      rows("seen", (row) => {
+        const name = `${peer.slot} ${row.peerId} ${row.incarnation}`;
+        const isAgain = row.incarnation !== FIRST_INCARNATION && recorded.has(name);
+        recorded.add(name);
+        return isAgain ? { ...row, incarnation: FIRST_INCARNATION } : row;
+      })().written?.(world, peer, writes) ?? writes,
+  };
+};
+
+export const restoreBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "yes-taken-for-no",
+    changes: "a restored member that asks who has applied a proposal takes every answer for a no, and refuses it",
+    finds: "S4",
+    schedule: "restores-around-late-receipt",
+    peers: 4,
+    tampering: () => ({
+      delivered: (_world, peer, message) =>
+        message._tag === "SettleAnswer" && peer.state?.recovery !== undefined
+          ? { ...message, items: message.items.map((item) => ({ ...item, state: "UNKNOWN" as const })) }
+          : message,
+    }),
+  },
+  {
+    name: "forgetful-witness",
+    changes: "a restored member says that it knows nothing of a proposal before all others have its new life on record",
+    finds: "S4",
+    schedule: "restores-around-late-receipt",
+    peers: 5,
+    tampering: () => ({
+      delivered: (world, peer, message, from) => {
+        const { state } = peer;
+        if (message._tag !== "SettleQuery" || state?.recovery === undefined || state.unproven.size === 0)
+          return message;
+        const { crypto } = world.cryptography;
+        const items = message.items.map(({ proposal }) => ({
+          proposalId: proposalId(crypto, proposal),
+          state: "UNKNOWN" as const,
+          held: [],
+        }));
+        world.utter(peer, from, { _tag: "SettleAnswer", nonce: message.nonce, items });
+        return message;
+      },
+    }),
+  },
+  {
+    name: "counted-for-ever",
+    changes: "votes and acknowledgements of a life that is over stay counted",
+    finds: "S21",
+    schedule: "double-declared-restore",
+    tampering: countForEver,
+  },
+  {
+    name: "receipt-of-any-life",
+    changes: "a receipt counts whatever life of its signer it was made in",
+    finds: "S21",
+    schedule: "rollback-declared",
+    tampering: countOldReceipts,
+  },
+  {
+    name: "lives-forgotten",
+    changes: "a member that has another's new life on record goes back to the old one",
+    finds: "S21",
+    schedule: "rollback-declared",
+    tampering: forgetLives,
+  },
+  {
+    name: "hasty-life",
+    changes: "a restored peer signs before all others have its new life on record",
+    finds: "S21",
+    schedule: "restores-around-late-receipt",
+    peers: 5,
+    tampering: () => ({
+      stepped: (_world, _peer, { recovery, unproven }) => {
+        if (recovery !== undefined && unproven instanceof Set) unproven.clear();
+      },
+    }),
+  },
+];
