@@ -137,6 +137,65 @@ describe("registering", () => {
   });
 });
 
+describe("inviting", () => {
+  const secret = "c".repeat(42).concat("A");
+  const expiresAt = Date.UTC(2030, 0, 2, 3, 4, 5);
+  const publicKey = (rpId: string) => ({ challenge: "x", rp: { name: "Ex\u00e4mple", id: rpId }, more: [1] });
+  const offered = (rpId = "localhost") => ({
+    registrationId: "r".repeat(42).concat("E"),
+    invitation: secret,
+    expiresAt,
+    publicKey: publicKey(rpId),
+  });
+  const invite = (...more: ReadonlyArray<string>) => ["approvers", "invite", "--id", "alice", ...more];
+  const heldBy = (link: string): unknown => JSON.parse(Buffer.from(link.split("#")[1] ?? "", "base64url").toString());
+
+  it("prints the link on standard output alone, where it leads, until when, and that it is a secret", async () => {
+    const args = invite("--metadata", "team=a=b");
+    const { code, stdout, stderr, received, url } = await against(() => jsonReply(201, offered()), args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(received[0]).toMatchObject({
+      method: "POST",
+      path: "/v1/custody/approvers/webauthn/registration/options",
+      token,
+      body: '{"id":"alice","metadata":{"team":"a=b"}}',
+    });
+    const link = stdout.split("\n").find((line) => line.startsWith("http")) ?? "";
+    expect(link.split("#")[0]).toBe(`http://localhost:${new URL(url).port}/enroll`);
+    expect(heldBy(link)).toEqual({ invitation: secret, expiresAt, publicKey: publicKey("localhost") });
+    expect(stdout).toContain("until 2030-01-02T03:04:05.000Z");
+    expect(stdout).toContain("The link is a secret");
+  });
+
+  it("leads to the origin it is told, and prints JSON on one line", async () => {
+    const args = invite("--origin", "https://a.example.com:8443", "--json");
+    const { code, stdout, received } = await against(() => jsonReply(201, offered("example.com")), args);
+    const printed = JSON.parse(stdout);
+    expect({ code, sent: received[0]?.body }).toEqual({ code: 0, sent: '{"id":"alice"}' });
+    expect(printed).toMatchObject({ id: "alice", expiresAt, registrationId: offered().registrationId });
+    expect(printed.link).toMatch(/^https:\/\/a\.example\.com:8443\/enroll#/);
+  });
+
+  it.each([
+    ["the peer's address is not the relying party's", [], /give one of webauthn\.origins as --origin/],
+    ["the origin is not", ["--origin", "https://example.org"], /--origin is not under the relying party example\.com/],
+  ])("makes no link when %s", async (_name, more, message) => {
+    const { code, stdout, stderr } = await against(() => jsonReply(201, offered("example.com")), invite(...more));
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain(secret);
+  });
+
+  it("ends with 1 where enrollment is off, and with 4 when what answers is no invitation", async () => {
+    const off = { status: 404, code: "WEBAUTHN_DISABLED", detail: "Enrollment is off." };
+    const refused = await against(() => jsonReply(404, off), invite());
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("WEBAUTHN_DISABLED (404): Enrollment is off.");
+    const other = await against(() => jsonReply(201, { ...offered(), invitation: "short" }), invite());
+    expect({ code: other.code, stdout: other.stdout }).toEqual({ code: 4, stdout: "" });
+  });
+});
+
 describe("reading", () => {
   it("ends with 3 when nothing listens, and 3 when what answers is something else", async () => {
     const closed = await against(() => "cut", ["status"]);
@@ -221,6 +280,11 @@ describe("wrong usage ends with 2 and sends nothing", () => {
     ["clear text over a network", () => ["status", "--url", "http://192.0.2.1"], /use https/],
     ["a shortened ref", () => ["approvers", "get", "alice@sha256:00"], /not a complete ref/],
     ["an algorithm the key is not of", () => register(file("key.pem"), "--algorithm", "P256"), /is of ED25519/],
+    [
+      "an origin with a path",
+      () => ["approvers", "invite", "--id", "a", "--origin", "https://a.example/x"],
+      /--origin must be/,
+    ],
     [
       "a metadata key given twice",
       () => register(file("key.pem"), "--metadata=a=1", "--metadata=a=2"),

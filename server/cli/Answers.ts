@@ -22,6 +22,19 @@ const RestoreAnswer = Schema.Struct({ state: Schema.Literal("SEALED", "UNSEALED"
 
 const RecordAnswer = Schema.Struct({ ref: Schema.String });
 
+const secretText = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9_-]{43}$/));
+
+/** The creation options are passed on as they came; only whom they are for is looked at. */
+const OptionsAnswer = Schema.Struct({
+  registrationId: secretText,
+  invitation: secretText,
+  expiresAt: Schema.Int.pipe(Schema.between(0, 8.64e15)),
+  publicKey: Schema.Struct(
+    { rp: Schema.Struct({ id: Schema.String.pipe(Schema.pattern(/^[a-z0-9.-]{1,253}$/)), name: Schema.String }) },
+    { key: Schema.String, value: Schema.Unknown },
+  ),
+});
+
 const reader =
   <A, I>(schema: Schema.Schema<A, I>, kind: "unknown" | "unreachable") =>
   (body: unknown): Effect.Effect<A, CliFailure> =>
@@ -40,5 +53,6 @@ const reader =
 export const readInitAnswer = reader(InitAnswer, "unknown");
 export const readUnsealAnswer = reader(UnsealAnswer, "unknown");
 export const readRestoreAnswer = reader(RestoreAnswer, "unknown");
+export const readOptionsAnswer = reader(OptionsAnswer, "unknown");
 export const readRecordAnswer = reader(RecordAnswer, "unknown");
 export const readStatusAnswer = reader(StatusAnswer, "unreachable");

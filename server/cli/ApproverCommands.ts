@@ -1,4 +1,4 @@
-/** `custody approvers register | get`. */
+/** `custody approvers register | invite | get`. */
 import * as Args from "@effect/cli/Args";
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
@@ -7,6 +7,8 @@ import { parseApproverRef } from "../../core/credential/ApproverRef.ts";
 import { readBoundedFile } from "../config/BoundedFile.ts";
 import { readRecordAnswer } from "./Answers.ts";
 import { type CliFailure, usageFailure } from "./CliFailure.ts";
+import { approverIdOption, metadataOf, metadataOption } from "./ApproverOptions.ts";
+import { invite } from "./InviteCommand.ts";
 import { printResult } from "./Output.ts";
 import { type PublicKeyFile, parsePublicKeyFile } from "./PublicKeyFile.ts";
 import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
@@ -37,26 +39,10 @@ const chosenAlgorithm = (key: PublicKeyFile, given: string | undefined): Either.
   return Either.right(given ?? key.algorithm ?? "");
 };
 
-/** `k=v` pairs as a map; a key given twice is refused rather than dropped. */
-const metadataOf = (pairs: ReadonlyArray<string>): Either.Either<Readonly<Record<string, string>>, CliFailure> => {
-  const entries = pairs.map((pair) => {
-    const equals = pair.indexOf("=");
-    return [pair.slice(0, Math.max(equals, 0)), pair.slice(equals + 1)] as const;
-  });
-  const malformed = entries.findIndex(([key]) => key === "");
-  if (malformed !== -1) return Either.left(usageFailure(`--metadata ${malformed + 1} is not key=value`));
-  const twice = entries.findIndex(([key], index) => entries.findIndex(([other]) => other === key) !== index);
-  if (twice !== -1) return Either.left(usageFailure(`--metadata ${twice + 1} repeats a key; keep one of them`));
-  return Either.right(Object.fromEntries(entries));
-};
-
 const register = Command.make(
   "register",
   {
-    id: Options.text("id").pipe(
-      Options.withPseudoName("ID"),
-      Options.withDescription("The approver's id, such as alice."),
-    ),
+    id: approverIdOption,
     key: Options.text("key").pipe(
       Options.withPseudoName("FILE|-"),
       Options.withDescription("The public key: PEM, DER or Base64; - for standard input."),
@@ -67,11 +53,7 @@ const register = Command.make(
       Options.optional,
       Options.map(Option.getOrUndefined),
     ),
-    metadata: Options.text("metadata").pipe(
-      Options.withPseudoName("KEY=VALUE"),
-      Options.withDescription("Metadata for search and display."),
-      Options.repeated,
-    ),
+    metadata: metadataOption,
     service: serviceOptions,
     json: jsonOption,
   },
@@ -87,7 +69,7 @@ const register = Command.make(
         algorithm: yield* chosenAlgorithm(publicKey, algorithm),
         publicKey64: publicKey.publicKey64,
       };
-      const body = { id, credential, ...(metadata.length === 0 ? {} : { metadata: pairs }) };
+      const body = { id, credential, ...pairs };
       const { call } = yield* serviceOf(service, process.env);
       const answer = yield* call({ method: "POST", path: "/v1/custody/approvers", body });
       const { ref } = yield* readRecordAnswer(answer.body);
@@ -118,6 +100,6 @@ const get = Command.make(
 ).pipe(Command.withDescription("Show one approver version."));
 
 export const approverCommands = Command.make("approvers").pipe(
-  Command.withDescription("Register and read approvers."),
-  Command.withSubcommands([register, get]),
+  Command.withDescription("Register approvers, invite them to register themselves, and read them."),
+  Command.withSubcommands([register, invite, get]),
 );

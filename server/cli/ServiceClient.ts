@@ -37,6 +37,8 @@ export interface ServiceAnswer {
 }
 
 export interface Service {
+  /** Scheme, host and port of the peer that is called. */
+  readonly origin: string;
   /** Fails with a {@link CliFailure} for every answer that is not a success in JSON. */
   readonly call: (call: ServiceCall) => Effect.Effect<ServiceAnswer, CliFailure>;
 }
@@ -147,6 +149,6 @@ export const openService = (address: ServiceAddress): Effect.Effect<Service, nev
   ).pipe(
     Effect.map((agent) => {
       const client = HttpClient.withTracerPropagation(NodeHttpClient.makeUndici(agent), false);
-      return { call: (call) => callWith(client, address, call) };
+      return { origin: address.origin, call: (call) => callWith(client, address, call) };
     }),
   );

@@ -2,21 +2,21 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { canonicalJson } from "../../core/codec/CanonicalJson.ts";
+import type { RelyingParty } from "../../core/webauthn/RelyingParty.ts";
 import type { Config } from "./ConfigSchema.ts";
 
-/** A peer where enrollment is off does not care what the rest of the section says. */
-const relyingParty = ({ webauthn }: Config, trustRoots: ReadonlyArray<Uint8Array>) =>
-  webauthn.enabled
-    ? {
+const enrollment = (party: RelyingParty | undefined) =>
+  party === undefined
+    ? { enabled: false }
+    : {
         enabled: true,
-        rpId: webauthn.rpId ?? null,
-        rpName: webauthn.rpName ?? null,
-        origins: webauthn.origins.toSorted(),
-        registrationTtlMillis: webauthn.registrationTtlMillis,
-        attestation: webauthn.attestation,
-        trustRoots: trustRoots.map((der) => bytesToHex(sha256(der))).toSorted(),
-      }
-    : { enabled: false };
+        rpId: party.rpId,
+        rpName: party.rpName,
+        origins: party.origins.toSorted(),
+        registrationTtlMillis: party.registrationTtlMillis,
+        attestation: party.attestation,
+        trustRoots: party.trustRoots.map((der) => bytesToHex(sha256(der))).toSorted(),
+      };
 
 /**
  * The shared part of a configuration as canonical JSON, to be digested and
@@ -30,16 +30,16 @@ const relyingParty = ({ webauthn }: Config, trustRoots: ReadonlyArray<Uint8Array
  * paths, where the keys come from, limits of one peer, and the quorum, which
  * `init` sets.
  *
- * @param trustRoots the certificates of `webauthn.trust-roots`, in DER
+ * @param party undefined while enrollment is off
  */
-export const configDigestInput = (config: Config, trustRoots: ReadonlyArray<Uint8Array> = []): string =>
+export const configDigestInput = (config: Config, party: RelyingParty | undefined): string =>
   canonicalJson({
     version: 1,
     audience: config.auth.audience,
     issuer: config.auth.issuer ?? null,
     algorithms: config.auth.algorithms.toSorted(),
     cryptoBackend: config.crypto.backend,
-    webauthn: relyingParty(config, trustRoots),
+    webauthn: enrollment(party),
     features: [...new Set(["core", ...config.features])].toSorted(),
     authorities: { arbitrary: config.authorities.arbitrary },
     development: config.development,

@@ -64,7 +64,7 @@ export const Origin = decoded(
  * Whether a page of this origin may use this RP ID (WebAuthn Level 3 5.1.3, step 8).
  * An ID of one label, such as `localhost`, has nothing below it.
  */
-const isUnder = (origin: string, rpId: string): boolean => {
+export const isUnder = (origin: string, rpId: string): boolean => {
   const { hostname } = new URL(origin);
   return hostname === rpId || (rpId.includes(".") && hostname.endsWith(`.${rpId}`));
 };

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { issue } from "../../properties/http/Certificates.ts";
 import { type Config, configSchema } from "./ConfigSchema.ts";
 import { withSections } from "./Environment.ts";
+import { loadRelyingParty } from "./LoadRelyingParty.ts";
 import { loadTrustRoots } from "./TrustRoots.ts";
 
 const [first, second] = [issue("first", undefined), issue("second", undefined)];
@@ -33,13 +34,12 @@ const config = (files: ReadonlyArray<string>, enabled = true): Config =>
         enabled,
         "rp-id": "example.com",
         "rp-name": "Example",
-        origins: ["https://example.com"],
+        origins: ["https://z.example.com", "https://example.com"],
         "trust-roots": files,
       },
     }),
   );
-const load = (files: ReadonlyArray<string>, enabled?: boolean) =>
-  Effect.runPromise(Effect.either(loadTrustRoots(config(files, enabled))));
+const load = (files: ReadonlyArray<string>) => Effect.runPromise(Effect.either(loadTrustRoots(config(files))));
 
 it("reads every certificate of every file once", async () => {
   expect(await load(["both.pem", "first.pem"])).toEqual(Either.right([derOf(first), derOf(second)]));
@@ -55,6 +55,16 @@ it("names every file that is missing, too large or holds no certificate", async 
   ]);
 });
 
-it("opens nothing while enrollment is off", async () => {
-  expect(await load(["absent.pem"], false)).toEqual(Either.right([]));
+it("belong to the relying party, and are not opened while enrollment is off", async () => {
+  const party = (files: ReadonlyArray<string>, enabled: boolean) =>
+    Effect.runPromise(loadRelyingParty(config(files, enabled)));
+  expect(await party(["first.pem"], true)).toEqual({
+    rpId: "example.com",
+    rpName: "Example",
+    origins: ["https://example.com", "https://z.example.com"],
+    registrationTtlMillis: 300_000,
+    attestation: "none",
+    trustRoots: [derOf(first)],
+  });
+  expect(await party(["absent.pem"], false)).toBeUndefined();
 });

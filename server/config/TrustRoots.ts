@@ -18,15 +18,13 @@ const rootsOf = (file: string, path: string): Effect.Effect<ReadonlyArray<Uint8A
   });
 
 /**
- * The certificates in all files of `webauthn.trust-roots`, in DER, each once;
- * none while enrollment is off.
+ * The certificates in all files of `webauthn.trust-roots`, in DER, each once.
  *
  * Fails with a {@link ConfigError} naming every entry whose file is missing,
  * longer than 1 MiB, or holds anything but certificates.
  */
 export const loadTrustRoots = ({ webauthn }: Config): Effect.Effect<ReadonlyArray<Uint8Array>, ConfigError> =>
   Effect.gen(function* () {
-    if (!webauthn.enabled) return [];
     const read = yield* Effect.forEach(webauthn.trustRoots, (file, index) =>
       Effect.either(rootsOf(file, `webauthn.trust-roots.${index}`)),
     );

@@ -21,6 +21,8 @@ export interface DevFolder {
   readonly issuer: string;
   /** The operator's token as a header line, for `curl -H @FILE`. */
   readonly operatorHeader: string;
+  /** The same token alone, for `--token-file FILE`. */
+  readonly operatorToken: string;
   readonly peer: (id: number) => DevPeerFolder;
 }
 
@@ -39,6 +41,7 @@ export const devFolder = (directory: string): DevFolder => {
     bootstrap: join(secrets, "bootstrap"),
     issuer: join(secrets, "issuer"),
     operatorHeader: join(secrets, "operator.header"),
+    operatorToken: join(secrets, "operator.token"),
     peer: (id) => {
       const folder = join(root, `peer-${id}`);
       return {

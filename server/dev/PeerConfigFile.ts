@@ -13,6 +13,15 @@ export const httpUrl = ({ httpPort }: ClusterPeer): string => `http://${host}:${
 /** The address at which other peers reach a peer. */
 export const peerUrl = ({ peerPort }: ClusterPeer): string => `http://${host}:${peerPort}`;
 
+/** Passkeys are made where browsers open the peers: by name, because an address cannot be a relying party. */
+const webauthn = ({ peers }: Cluster) => ({
+  enabled: true,
+  "rp-id": "localhost",
+  "rp-name": "custody dev",
+  origins: peers.map(({ httpPort }) => `http://localhost:${httpPort}`),
+  "registration-ttl": "10m",
+});
+
 /** The unseal shares of a development peer, and how many of them it takes. */
 const seal = { shares: 3, threshold: 2 };
 
@@ -30,6 +39,7 @@ const configText = (cluster: Cluster, peer: ClusterPeer): string =>
       jwks: { file: "../dev-secrets/issuer/jwks.json" },
     },
     seal,
+    webauthn: webauthn(cluster),
     development: true,
   });
 

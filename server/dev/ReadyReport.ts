@@ -89,6 +89,5 @@ export const readyLines = (
     "",
     `${config}`,
     "",
-    `data and logs are in ${folder.root}; Ctrl-C stops every peer`,
   ];
 };

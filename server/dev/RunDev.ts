@@ -12,6 +12,7 @@ import { type DevOrder, openDevFolder, prepareCluster } from "./DevSetup.ts";
 import { runningPeers, startPeer, stopProcesses } from "./PeerProcess.ts";
 import { removePidFile, runningPid, writePidFile } from "./PidFile.ts";
 import { writePrivateFile } from "./PrivateFile.ts";
+import { invitationExample } from "./InvitationExample.ts";
 import { type ReadyReport, readyLines, readyReport, withProcess, writeReadyFile } from "./ReadyReport.ts";
 import { mintToken, operatorPermissions, operatorTtlMillis } from "./Tokens.ts";
 import { watchPeers } from "./Watch.ts";
@@ -92,6 +93,7 @@ const mintOperatorToken = (folder: DevFolder, cluster: Cluster) =>
     const order = { subject: "operator", permissions: operatorPermissions, ttlMillis: operatorTtlMillis };
     const token = yield* mintToken(folder, cluster, order);
     yield* writePrivateFile(folder.operatorHeader, `X-JWT-TOKEN: ${Redacted.value(token)}\n`);
+    yield* writePrivateFile(folder.operatorToken, `${Redacted.value(token)}\n`);
     return token;
   });
 
@@ -121,7 +123,12 @@ export const runDev = (settings: DevSettings): Effect.Effect<never, CliFailure> 
     yield* publish(report);
     // Milliseconds since this process began, so the loading of the program counts.
     const seconds = performance.now() / 1000;
-    yield* json ? printResult({ json, value: report }) : printLines(readyLines(folder, cluster, report, seconds));
+    if (json) yield* printResult({ json, value: report });
+    else {
+      yield* printLines(readyLines(folder, cluster, report, seconds));
+      yield* printLines(yield* invitationExample(entry, folder, cluster, token));
+      yield* printLines(["", `data and logs are in ${folder.root}; Ctrl-C stops every peer`]);
+    }
     let current = report;
     yield* watchPeers(folder, started, report, (id, pid) => {
       current = withProcess(current, id, pid);

@@ -7,7 +7,7 @@ import type { Rows } from "../../core/Tables.ts";
 import { loadBootstrapSecret } from "../config/BootstrapSecret.ts";
 import { configDigestInput } from "../config/ConfigDigest.ts";
 import type { Config } from "../config/ConfigSchema.ts";
-import { loadTrustRoots } from "../config/TrustRoots.ts";
+import { loadRelyingParty } from "../config/LoadRelyingParty.ts";
 import { developmentBootstrap } from "./DevelopmentSecrets.ts";
 import { type StartError, startError } from "./StartError.ts";
 
@@ -55,9 +55,9 @@ export const foundingSettings = (circumstances: Circumstances, crypto: Crypto): 
     const fault = developmentFault(circumstances);
     if (fault !== undefined) return yield* startError(fault);
     const { config } = circumstances;
-    const trustRoots = yield* Effect.mapError(loadTrustRoots(config), ({ message }) => startError(message));
+    const relyingParty = yield* Effect.mapError(loadRelyingParty(config), ({ message }) => startError(message));
     return {
-      configDigest: crypto.sha256(utf8ToBytes(configDigestInput(config, trustRoots))),
+      configDigest: crypto.sha256(utf8ToBytes(configDigestInput(config, relyingParty))),
       audience: config.auth.audience,
       issuer: config.auth.issuer,
       peers: config.cluster.peers.map(({ id }) => id),
