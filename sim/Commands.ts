@@ -66,6 +66,8 @@ export class Commands {
   readonly #cryptography: Cryptography;
   readonly #byBody = new Map<string, Command>();
   readonly #byName = new Map<string, Command>();
+  /** What was submitted, to its normal form where that is another text. */
+  readonly #normalForms = new Map<string, string>();
   readonly #replacements = new Map<string, Replacement>();
   readonly #tokens = new Map<number, Token>();
   #nextToken = 1;
@@ -74,12 +76,18 @@ export class Commands {
     this.#cryptography = cryptography;
   }
 
-  /** A registration of a sample key under an id; equal arguments give equal bytes. */
-  command(id: string, key: number, team: string): Command {
-    const name = `${id} ${key} ${team}`;
+  /**
+   * A registration of a sample key under an id; equal arguments give equal bytes.
+   *
+   * @param format which of the formats of the key it is submitted in, from 0; there may be fewer, and then they come again
+   */
+  command(id: string, key: number, team: string, format = 0): Command {
+    const name = `${id} ${key} ${team} ${format}`;
     const said = this.#byName.get(name);
     if (said !== undefined) return said;
-    const { algorithm, submitted64, normal64 } = this.#cryptography.sampleKey(key);
+    const { algorithm, submitted64: usual64, otherwise64, normal64 } = this.#cryptography.sampleKey(key);
+    const submitted64 = format === 0 ? usual64 : (otherwise64[format % otherwise64.length] ?? usual64);
+    if (submitted64 !== normal64) this.#normalForms.set(submitted64, normal64);
     const rawBody = utf8Bytes(
       `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":{"team":"${team}"}}`,
     );
@@ -90,6 +98,11 @@ export class Commands {
     this.#byBody.set(bodyDigest, command);
     this.#byName.set(name, command);
     return command;
+  }
+
+  /** The normal form of a key that a caller submitted, both in Base64. */
+  normalForm(submitted64: string): string {
+    return this.#normalForms.get(submitted64) ?? submitted64;
   }
 
   byBody(bodyDigest: string): Command | undefined {

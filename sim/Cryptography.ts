@@ -28,10 +28,11 @@ export interface PeerKeys {
   readonly integrity: IntegrityKey;
 }
 
-/** A key that callers register: as submitted, and as it must come out. */
+/** A key that callers register: as submitted, in which other formats it may be, and as it must come out. */
 export interface SampleKey {
   readonly algorithm: string;
   readonly submitted64: string;
+  readonly otherwise64: readonly [string, ...ReadonlyArray<string>];
   readonly normal64: string;
 }
 
@@ -46,14 +47,19 @@ export interface Cryptography {
   readonly newDisk: (keys: () => PeerKeys | undefined, schedule: () => void, durable: () => void) => PeerDisk;
 }
 
-/** The algorithm of bulk runs: any 24 bytes are a key and its own normal form. */
+/** The algorithm of bulk runs: any 24 bytes are a key and its own normal form; the same with a mark before it is another format of it. */
 const SIM_ALGORITHM = "SIM";
 const SIM_KEY_BYTES = 24;
+const SIM_MARK = 4;
 
 const simProvider: SignatureProvider = {
   algorithm: SIM_ALGORITHM,
-  normalize: (encoded) =>
-    encoded.length === SIM_KEY_BYTES ? Either.right(encoded) : Either.left("A SIM key has 24 bytes."),
+  normalize: (encoded) => {
+    if (encoded.length === SIM_KEY_BYTES) return Either.right(encoded);
+    return encoded.length === SIM_KEY_BYTES + 1 && encoded[0] === SIM_MARK
+      ? Either.right(encoded.slice(1))
+      : Either.left("A SIM key has 24 bytes.");
+  },
 };
 
 const simProviders = new Map([[SIM_ALGORITHM, simProvider]]);
@@ -61,7 +67,8 @@ const simProviders = new Map([[SIM_ALGORITHM, simProvider]]);
 /** Hexadecimal digits are Base64 characters too: 32 of them are 24 bytes. */
 const simKey = (index: number): SampleKey => {
   const text = index.toString(16).padStart(32, "0");
-  return { algorithm: SIM_ALGORITHM, submitted64: text, normal64: text };
+  const marked = Encoding.encodeBase64(Uint8Array.of(SIM_MARK, ...Either.getOrThrow(Encoding.decodeBase64(text))));
+  return { algorithm: SIM_ALGORITHM, submitted64: text, otherwise64: [marked], normal64: text };
 };
 
 /** Quick stand-ins; see docs/simulator.md for what they bypass. */
@@ -124,16 +131,26 @@ const seedOf = (index: number): Uint8Array => {
   return seed;
 };
 
+/** What stands before a key or point in its SubjectPublicKeyInfo (RFC 8410 section 4, RFC 5480 section 2). */
+const ED25519_SPKI = hexToBytes("302a300506032b6570032100");
+const P256_SPKI = hexToBytes("3059301306072a8648ce3d020106082a8648ce3d030107034200");
+
+const spki64 = (before: Uint8Array, key: Uint8Array): string => Encoding.encodeBase64(Uint8Array.of(...before, ...key));
+
 const makeRealKey = (index: number): SampleKey => {
   const seed = seedOf(index);
   if (index % 2 === 0) {
-    const key64 = Encoding.encodeBase64(ed25519.getPublicKey(seed));
-    return { algorithm: "ED25519", submitted64: key64, normal64: key64 };
+    const key = ed25519.getPublicKey(seed);
+    const key64 = Encoding.encodeBase64(key);
+    return { algorithm: "ED25519", submitted64: key64, otherwise64: [spki64(ED25519_SPKI, key)], normal64: key64 };
   }
+  const point = p256.getPublicKey(seed, false);
+  const normal64 = Encoding.encodeBase64(p256.getPublicKey(seed, true));
   return {
     algorithm: "P256",
-    submitted64: Encoding.encodeBase64(p256.getPublicKey(seed, false)),
-    normal64: Encoding.encodeBase64(p256.getPublicKey(seed, true)),
+    submitted64: Encoding.encodeBase64(point),
+    otherwise64: [normal64, spki64(P256_SPKI, point)],
+    normal64,
   };
 };
 

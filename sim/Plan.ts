@@ -22,6 +22,8 @@ export interface WorkloadPlan {
   readonly race: number;
   readonly read: number;
   readonly readiness: number;
+  /** How many registrations in a thousand of a key that is known have it in another format. */
+  readonly otherFormats: number;
   /** How many requests in a thousand carry a token that will not do. */
   readonly badTokens: number;
   /** How many requests in a thousand carry a token that soon expires, and how soon at most; 2.5 s at least. */

@@ -3,6 +3,7 @@
  * driver or of its store. properties/SimulationPlantedBugs.test.ts shows that
  * each is found, under the id named here.
  */
+import { Either } from "effect";
 import type { Answer } from "../core/Action.ts";
 import type { Digest } from "../core/Digest.ts";
 import type { ActorCheck } from "../core/Event.ts";
@@ -232,6 +233,20 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
     changes: "If-Match is taken for the current revision, whatever it says, so updates are lost",
     finds: "S30",
     tampering: lastOneWins,
+  },
+  {
+    name: "format-is-identity",
+    changes: "a key in another format is taken for another key",
+    finds: "S30",
+    schedule: "format-switch-same-key",
+    tampering: () => ({
+      cryptography: (honest) => ({
+        ...honest,
+        providers: new Map(
+          [...honest.providers].map(([name, provider]) => [name, { ...provider, normalize: Either.right }]),
+        ),
+      }),
+    }),
   },
   {
     name: "everybody-wins",

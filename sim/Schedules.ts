@@ -6,6 +6,7 @@ import { Choices } from "./Choices.ts";
 import type { Nemesis } from "./World.ts";
 import { moments } from "./Moments.ts";
 import { type Tier, tierOf } from "./Tier.ts";
+import { clonedDisk } from "./faults/ClonedDisk.ts";
 import { lateReceipt } from "./faults/LateReceipt.ts";
 import { betray, treasonNames } from "./faults/Treason.ts";
 
@@ -22,6 +23,7 @@ const CALLERS: WorkloadPlan = {
   race: 3,
   read: 15,
   readiness: 2,
+  otherFormats: 0,
   badTokens: 30,
   shortTokens: 30,
   mostTokenMillis: 20_000,
@@ -202,6 +204,13 @@ const schedules = {
       workload: { fresh: 10, conflict: 60, callers: 16, mostThinkMicros: 4_000 },
     }),
   },
+  // One key, submitted in one format after another, under its own id and under others.
+  "format-switch-same-key": {
+    plan: () => ({
+      faults: weights(...BUSY_FAULTS, "lossy link", "request through two peers"),
+      workload: { fresh: 12, retry: 40, conflict: 40, callers: 12, mostThinkMicros: 8_000, otherFormats: 600 },
+    }),
+  },
   "retry-storm-identical": {
     plan: () => ({
       faults: weights(...BUSY_FAULTS, "lossy network"),
@@ -271,6 +280,10 @@ const schedules = {
         : new Map(),
     }),
     nemeses: (choices: Choices) => [moments.rollBackOne(choices)],
+  },
+  "cloned-disk": {
+    plan: () => ({ faults: weights("lossy link", "slow link") }),
+    nemeses: (choices: Choices) => [clonedDisk(choices)],
   },
   "equivocating-writer": {
     plan: (choices: Choices) => ({
@@ -392,6 +405,7 @@ const CLUSTERS_ONLY: ReadonlySet<ScheduleName> = new Set([
   "two-initiators",
   "silent-preparer",
   "expiry-storm-256",
+  "cloned-disk",
 ]);
 
 /** With fewer members nobody is left who was never restored and still holds its pledge. */

@@ -32,6 +32,12 @@ export class Witness {
   readonly #keys = new Map<string, { readonly key: string; readonly id: string }>();
   readonly #asked = new WeakMap<Call, Asked>();
   readonly #under = new Map<OperationId, string>();
+  readonly #normalForm: (submitted64: string) => string;
+
+  /** @param normalForm the one form of a key, whatever format it was submitted in */
+  constructor(normalForm: (submitted64: string) => string) {
+    this.#normalForm = normalForm;
+  }
 
   /** A request leaves its caller, `at` microseconds. */
   asked(name: OperationId, at: number, call: Call): void {
@@ -86,6 +92,9 @@ export class Witness {
     }
     const { id, credential } = body;
     if (id === undefined || credential === undefined) return undefined;
-    return { kind: "register", key: `${credential.algorithm} ${credential.publicKey64}`, id, metadata };
+    return { kind: "register", key: this.#keyOf(credential), id, metadata };
+  }
+  #keyOf({ algorithm, publicKey64 }: NonNullable<Body["credential"]>): string {
+    return `${algorithm} ${this.#normalForm(publicKey64)}`;
   }
 }

@@ -61,6 +61,9 @@ const ifMatchOf = (guess: Guess, revision: number): string | undefined => {
   }
 };
 
+/** A key may come in so many formats beside the usual one. */
+const MOST_FORMATS = 2;
+
 /** Few, so that two callers may ask for the very same thing. */
 const TEAMS = 3;
 /** Metadata that is cleared. */
@@ -230,9 +233,18 @@ export class Workload {
     if (known === undefined || deed === "register") return isFull ? undefined : this.freshCommand();
     if (deed === "register a version") return this.freshCommand(known.id);
     const { commands } = this.#world;
-    if (deed === "claim") return commands.command(`${known.id}-too`, known.key, known.team);
+    const format = this.#formatOf(unit);
+    if (deed === "claim") return commands.command(`${known.id}-too`, known.key, known.team, format);
     // An identical retry may carry other metadata; the first ones are kept (contract 4.1).
-    return unit.chance("with other metadata", 300) ? commands.command(known.id, known.key, "another-team") : known;
+    const team = unit.chance("with other metadata", 300) ? "another-team" : known.team;
+    return team === known.team && format === 0 ? known : commands.command(known.id, known.key, team, format);
+  }
+
+  /** In which format a key is submitted again; plans that do not ask for others draw nothing. */
+  #formatOf(unit: Unit): number {
+    if (this.#plan.otherFormats === 0 || !unit.chance("in another format", this.#plan.otherFormats)) return 0;
+    this.#world.marks.add("a key was submitted in another format");
+    return unit.between("format", 1, 1, MOST_FORMATS);
   }
 
   /** Replaces the metadata of an approver that somebody was promised; in a race another caller does so at the same time. */

@@ -206,7 +206,7 @@ export class World {
   readonly #traced;
   readonly #swept;
   readonly #tampering: Tampering;
-  readonly #witness = new Witness();
+  readonly #witness: Witness;
   readonly #observer: Observer | undefined;
   readonly #lastState: Array<PeerState | undefined> = [];
   readonly #asked = new Map<string, number>();
@@ -247,6 +247,7 @@ export class World {
     const honest = cryptographyOf(plan.crypto, this.entropy, backend);
     this.cryptography = tampering.cryptography?.(honest) ?? honest;
     this.commands = new Commands(this.cryptography);
+    this.#witness = new Witness((submitted64) => this.commands.normalForm(submitted64));
     this.strangerKeys = this.cryptography.newKeys();
     this.network = new Network(plan.peers, plan.network, plan.redelivery, choices);
     this.ghost = new Ghost(honest.crypto, plan.peers);
