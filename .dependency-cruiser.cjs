@@ -5,10 +5,18 @@ module.exports = {
     { name: "not-resolved", severity: "error", from: {}, to: { couldNotResolve: true } },
     {
       name: "core-is-pure",
-      comment: "core imports itself, data modules of effect, noble and the CBOR decoder, and nothing else",
+      comment: "core imports itself, data modules of effect, noble, the CBOR and the ASN.1 decoder, and nothing else",
       severity: "error",
       from: { path: "^core/", pathNot: "\\.test\\.ts$" },
-      to: { pathNot: ["^core/", "^node_modules/effect/", "^node_modules/@noble/", "^node_modules/cborg/"] },
+      to: {
+        pathNot: [
+          "^core/",
+          "^node_modules/effect/",
+          "^node_modules/@noble/",
+          "^node_modules/cborg/",
+          "^node_modules/asn1js/",
+        ],
+      },
     },
     {
       name: "core-has-no-fibers",

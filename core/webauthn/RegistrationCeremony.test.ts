@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { p256 } from "@noble/curves/nist.js";
 import { Either, Encoding } from "effect";
 import { describe, expect, it } from "vitest";
+import { androidKey, apple, packedCertified, root, tpm } from "../../properties/webauthn/Attestations.ts";
 import { makeCredential, none, packedSelf } from "../../properties/webauthn/Authenticator.ts";
 import { cryptoOf } from "../../runtime/CryptoPrimitives.ts";
 import { noblePrimitives } from "../../runtime/NobleCrypto.ts";
@@ -34,6 +35,9 @@ const relyingParty: RelyingParty = {
   trustRoots: [],
 };
 
+/** When the outcomes of the vectors were written down. */
+const AT = 1_780_000_000_000;
+
 describe("an accepted response", () => {
   const challenge = new Uint8Array(32).fill(9);
   const making = { challenge, origin: "https://example.org", rpId: "example.org", signCount: 7, flags: 0x5d };
@@ -41,17 +45,23 @@ describe("an accepted response", () => {
   const { credential } = Either.getOrThrow(parseFinishRequest(Buffer.from(body)));
   const userHandle = new Uint8Array(32).fill(3);
   const verified = Either.getOrThrow(
-    verifyRegistration(nobleCeremonyCrypto, { relyingParty, challenge, userHandle, credential, at: 0 }),
+    verifyRegistration(nobleCeremonyCrypto, { relyingParty, challenge, userHandle, credential, at: AT }),
   );
 
-  it.each([none, packedSelf])("may be attested by $format", (attestation) => {
-    const body = JSON.stringify({ invitation: "A".repeat(43), credential: makeCredential({ ...making, attestation }) });
-    const { credential } = Either.getOrThrow(parseFinishRequest(Buffer.from(body)));
-    for (const crypto of [nobleCeremonyCrypto, nativeCeremonyCrypto]) {
-      const registration = { relyingParty, challenge, userHandle, credential, at: 0 };
-      expect(verifyRegistration(crypto, registration)).toEqual(Either.right(verified));
-    }
-  });
+  it.each([none, packedSelf, packedCertified(), tpm(), androidKey(), apple()])(
+    "may be attested by $format",
+    (attestation) => {
+      const body = JSON.stringify({
+        invitation: "A".repeat(43),
+        credential: makeCredential({ ...making, attestation }),
+      });
+      const { credential } = Either.getOrThrow(parseFinishRequest(Buffer.from(body)));
+      for (const crypto of [nobleCeremonyCrypto, nativeCeremonyCrypto]) {
+        const registration = { relyingParty, challenge, userHandle, credential, at: AT };
+        expect(verifyRegistration(crypto, registration)).toEqual(Either.right(verified));
+      }
+    },
+  );
 
   it("gives the nine fields of the contract", () => {
     expect(verified.descriptor).toEqual({
@@ -85,27 +95,29 @@ describe("an accepted response", () => {
   });
 });
 
-/** When the outcomes of the vectors were written down. */
-const AT = 1_780_000_000_000;
+interface Vectors {
+  readonly attestationRoot: { readonly attestation_ca_cert: string };
+  readonly vectors: ReadonlyArray<Vector>;
+}
 
 describe.each([
   ["native", nativeCeremonyCrypto],
   ["portable", nobleCeremonyCrypto],
 ])("the vectors of WebAuthn Level 3 section 16, %s", (_, crypto) => {
-  it("are classified as labelled", ({ skip }) => {
-    skip(!existsSync(file), `${file.pathname} is not here`);
-    const { vectors }: { readonly vectors: ReadonlyArray<Vector> } = JSON.parse(readFileSync(file, "utf8"));
-    for (const { id, expected, outcome, credential } of vectors.filter((each) => each.outcome !== "policy")) {
+  const classified = (trustRoots: (shipped: Uint8Array) => ReadonlyArray<Uint8Array>) => {
+    const { vectors, attestationRoot }: Vectors = JSON.parse(readFileSync(file, "utf8"));
+    const shipped = Buffer.from(attestationRoot.attestation_ca_cert, "hex");
+    return vectors.map(({ id, expected, outcome, credential }) => {
       const relyingParty: RelyingParty = {
         rpId: expected.rpId,
         rpName: "Vectors",
         origins: [expected.origin],
         registrationTtlMillis: 300_000,
         attestation: "none",
-        trustRoots: [],
+        trustRoots: trustRoots(shipped),
       };
       const body = JSON.stringify({ invitation: "A".repeat(43), credential });
-      const outcomeHere = Either.flatMap(parseFinishRequest(Buffer.from(body)), (request) =>
+      const result = Either.flatMap(parseFinishRequest(Buffer.from(body)), (request) =>
         verifyRegistration(crypto, {
           relyingParty,
           challenge: Buffer.from(expected.challenge, "base64url"),
@@ -114,8 +126,21 @@ describe.each([
           at: AT,
         }),
       );
+      return { id, outcome, result };
+    });
+  };
 
-      expect(outcomeHere._tag, id).toBe(outcome === "accept" ? "Right" : "Left");
-    }
+  it.for<[name: string, roots: (shipped: Uint8Array) => ReadonlyArray<Uint8Array>, policy: "accept" | "reject"]>([
+    ["no root", () => [], "accept"],
+    ["the shipped root", (shipped) => [root.certificate, shipped], "accept"],
+    ["another root", () => [root.certificate], "reject"],
+  ])("are classified as labelled under %s", ([, roots, policy], { skip }) => {
+    skip(!existsSync(file), `${file.pathname} is not here`);
+    const results = classified(roots);
+    for (const { id, outcome, result } of results)
+      expect(result._tag, `${id} ${JSON.stringify(Either.merge(result))}`).toBe(
+        (outcome === "policy" ? policy : outcome) === "accept" ? "Right" : "Left",
+      );
+    expect(results).toHaveLength(15);
   });
 });

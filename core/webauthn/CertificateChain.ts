@@ -1,0 +1,106 @@
+/** Chains of attestation certificates: RFC 5280 section 6.1, as far as attestation needs it. */
+import { sameBytes } from "../codec/Bytes.ts";
+import { Limits } from "../Limits.ts";
+import type { CeremonyCrypto } from "./CeremonyCrypto.ts";
+import { demand, Refused } from "./CeremonyRefusal.ts";
+import { type Certificate, readCertificate } from "./Certificate.ts";
+import type { RelyingParty } from "./RelyingParty.ts";
+import { isSignature } from "./StatementSignature.ts";
+import { type CborMap, cborBytes } from "./StrictCbor.ts";
+
+/** A chain as a statement carries it: the certificate of the attestation key first, each signed by the next. */
+export interface CertificateChain {
+  readonly leaf: Certificate;
+  readonly authorities: ReadonlyArray<Certificate>;
+}
+
+/**
+ * Reads `x5c`: an array of one to {@link Limits.chainCertificates} certificates.
+ *
+ * @throws Refused `attestation_statement` or what {@link readCertificate} throws
+ */
+export const readChain = (statement: CborMap): CertificateChain => {
+  const x5c = statement.get("x5c");
+  demand(Array.isArray(x5c), "attestation_statement", "There is no x5c that is an array.");
+  demand(x5c.length <= Limits.chainCertificates, "attestation_statement", "There are too many certificates in x5c.");
+  const [leaf, ...authorities] = x5c.map((item) => {
+    const der = cborBytes(item);
+    if (der === undefined) throw new Refused("attestation_statement", "A certificate in x5c is not a byte string.");
+    return readCertificate(der);
+  });
+  if (leaf === undefined) throw new Refused("attestation_statement", "There is no certificate in x5c.");
+  return { leaf, authorities };
+};
+
+/** Roots by the relying party that trusts them, read once. */
+const trusted = new WeakMap<RelyingParty, ReadonlyArray<Certificate>>();
+
+const rootsOf = (relyingParty: RelyingParty): ReadonlyArray<Certificate> => {
+  const known = trusted.get(relyingParty);
+  if (known !== undefined) return known;
+  const roots = relyingParty.trustRoots.map(readCertificate);
+  trusted.set(relyingParty, roots);
+  return roots;
+};
+
+/**
+ * Checks that every certificate is valid at a time and issued by the next, and that the chain leads to a trusted root
+ * where there are any. With no roots configured any chain that holds together will do: it then says what the
+ * authenticator claims to be, and nothing about who made the claim.
+ *
+ * @param at Unix milliseconds
+ * @throws Refused `certificate_validity`, `certificate_chain` or `trust_root`
+ */
+export const checkChain = (
+  crypto: CeremonyCrypto,
+  { leaf, authorities }: CertificateChain,
+  relyingParty: RelyingParty,
+  at: number,
+): void => {
+  const chain = [leaf, ...authorities];
+  for (const certificate of chain) checkValidity(certificate, at);
+  for (const [index, issuer] of authorities.entries()) {
+    // Authorities between this issuer and the leaf.
+    const fault = issueFault(crypto, chain[index] ?? leaf, issuer, index);
+    if (fault !== undefined) throw new Refused("certificate_chain", fault);
+  }
+  const roots = rootsOf(relyingParty);
+  if (roots.length === 0) return;
+  const isAnchored = chain.some((certificate, index) =>
+    roots.some((root) => isAnchoredIn(crypto, certificate, index, root, at)),
+  );
+  demand(isAnchored, "trust_root", "The chain leads to none of the trusted roots.");
+};
+
+const checkValidity = ({ notBefore, notAfter }: Certificate, at: number): void =>
+  demand(notBefore <= at && at <= notAfter, "certificate_validity", "A certificate is not valid at this time.");
+
+/** What is wrong with saying that a certificate was issued by an authority. */
+const issueFault = (
+  crypto: CeremonyCrypto,
+  subject: Certificate,
+  issuer: Certificate,
+  authoritiesBelow: number,
+): string | undefined => {
+  if (!sameBytes(subject.issuer, issuer.subject)) return "A certificate does not name the next one as its issuer.";
+  const { basicConstraints, maySignCertificates, key } = issuer;
+  if (basicConstraints?.isAuthority !== true || !maySignCertificates || issuer.version !== 3)
+    return "A certificate is issued by one that may issue none.";
+  if ((basicConstraints.pathLength ?? authoritiesBelow) < authoritiesBelow)
+    return "A chain is longer than one of its authorities allows.";
+  const isSigned =
+    subject.signatureKind === key.kind &&
+    isSignature(crypto, key, subject.signatureHash, subject.signed, subject.signature);
+  return isSigned ? undefined : "The signature of a certificate does not verify.";
+};
+
+/** The root may be part of the chain, or what its last certificate was issued by. */
+const isAnchoredIn = (
+  crypto: CeremonyCrypto,
+  certificate: Certificate,
+  index: number,
+  root: Certificate,
+  at: number,
+): boolean =>
+  sameBytes(certificate.der, root.der) ||
+  (root.notBefore <= at && at <= root.notAfter && issueFault(crypto, certificate, root, index) === undefined);

@@ -1,0 +1,232 @@
+/**
+ * DER (X.690 sections 8, 10 and 11) as certificates are made of it. asn1js builds
+ * the values; it reads BER, so that a scan before it refuses what DER does not
+ * allow: indefinite and over-long lengths, strings in pieces, integers and
+ * booleans with two forms, bits that are not there, nesting without bound.
+ */
+import {
+  BaseStringBlock,
+  BitString,
+  Boolean as BooleanBlock,
+  Constructed,
+  Enumerated,
+  fromBER,
+  GeneralizedTime,
+  Integer,
+  ObjectIdentifier,
+  OctetString,
+  Sequence,
+  Set as SetBlock,
+  UTCTime,
+} from "asn1js";
+import { Either } from "effect";
+import { demand, Refused } from "./CeremonyRefusal.ts";
+
+/** One decoded value. */
+export type DerValue = ReturnType<typeof fromBER>["result"];
+
+const DEPTH = 24;
+const ITEMS = 4096;
+
+const CONSTRUCTED = 0x20;
+const CLASS = 0xc0;
+const LONG_TAG = 0x1f;
+const BOOLEAN = 1;
+const INTEGER = 2;
+const BIT_STRING = 3;
+const NULL = 5;
+const ENUMERATED = 10;
+const SEQUENCE = 16;
+const SET = 17;
+
+/** Leaves the recursion; never leaves this file. */
+class NotDer {
+  readonly detail: string;
+  constructor(detail: string) {
+    this.detail = detail;
+  }
+}
+
+class Scanner {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+  #items = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  document(): void {
+    this.#element(this.#bytes.length, 0);
+    if (this.#at !== this.#bytes.length) throw new NotDer("something after the end");
+  }
+
+  #byte(limit: number): number {
+    const byte = this.#bytes[this.#at];
+    if (byte === undefined || this.#at >= limit) throw new NotDer("the end in the middle of a value");
+    this.#at += 1;
+    return byte;
+  }
+
+  #element(limit: number, depth: number): void {
+    this.#items += 1;
+    if (this.#items > ITEMS || depth > DEPTH) throw new NotDer("too much, or too deep nesting");
+    const identifier = this.#byte(limit);
+    if ((identifier & LONG_TAG) === LONG_TAG) this.#longTag(limit);
+    const length = this.#length(limit);
+    const end = this.#at + length;
+    if (end > limit) throw new NotDer("a value that is longer than what holds it");
+    const isConstructed = (identifier & CONSTRUCTED) !== 0;
+    if ((identifier & CLASS) === 0) this.#universal(identifier & LONG_TAG, isConstructed, end);
+    if (isConstructed) while (this.#at < end) this.#element(end, depth + 1);
+    this.#at = end;
+  }
+
+  /** Tag numbers from 31 on, without leading zeros, of at most three octets. */
+  #longTag(limit: number): void {
+    const first = this.#byte(limit);
+    if (first === 0x80 || first < LONG_TAG) throw new NotDer("a tag that is not in its shortest form");
+    let octet = first;
+    for (let count = 1; octet >= 0x80; count += 1) {
+      if (count === 3) throw new NotDer("a tag number that is too large");
+      octet = this.#byte(limit);
+    }
+  }
+
+  #length(limit: number): number {
+    const first = this.#byte(limit);
+    if (first < 0x80) return first;
+    const octets = first & 0x7f;
+    if (octets === 0 || octets > 3) throw new NotDer("a length that is indefinite or too large");
+    let length = 0;
+    for (let index = 0; index < octets; index += 1) length = length * 256 + this.#byte(limit);
+    const least = octets === 1 ? 0x80 : 256 ** (octets - 1);
+    if (length < least) throw new NotDer("a length that is not in its shortest form");
+    return length;
+  }
+
+  /** X.690 sections 8.3, 10.2, 11.1 and 11.2: what has one form only. */
+  #universal(tag: number, isConstructed: boolean, end: number): void {
+    const mayHoldOthers = tag === SEQUENCE || tag === SET;
+    if (isConstructed !== mayHoldOthers) throw new NotDer("a string in pieces, or a sequence that is none");
+    const [first = 0, second = 0] = this.#bytes.subarray(this.#at, end);
+    const length = end - this.#at;
+    if (tag === BOOLEAN && (length !== 1 || (first !== 0 && first !== 0xff)))
+      throw new NotDer("a boolean that is neither 00 nor ff");
+    if (tag === NULL && length !== 0) throw new NotDer("a null that is not empty");
+    if ((tag === INTEGER || tag === ENUMERATED) && (length === 0 || isPadded(length, first, second)))
+      throw new NotDer("an integer that is not in its shortest form");
+    if (tag === BIT_STRING && !this.#areBits(first, length, end)) throw new NotDer("a bit string with bits left over");
+  }
+
+  #areBits(unused: number, length: number, end: number): boolean {
+    if (length === 0 || unused > 7 || (length === 1 && unused !== 0)) return false;
+    return unused === 0 || ((this.#bytes[end - 1] ?? 0) & ((1 << unused) - 1)) === 0;
+  }
+}
+
+const isPadded = (length: number, first: number, second: number): boolean =>
+  length > 1 && ((first === 0 && second < 0x80) || (first === 0xff && second >= 0x80));
+
+/** How a value is called in a refusal: "The validity of the certificate is not …". */
+type Name = string;
+
+/**
+ * Reads bytes that are one DER value and nothing else.
+ *
+ * @throws Refused `certificate`
+ */
+export const readDer = (bytes: Uint8Array, name: Name): DerValue => {
+  try {
+    new Scanner(bytes).document();
+  } catch (fault) {
+    if (fault instanceof NotDer) throw new Refused("certificate", `There is ${fault.detail} in ${name}.`);
+    throw fault;
+  }
+  const read = Either.try(() => fromBER(bytes));
+  const isRead = Either.isRight(read) && read.right.offset === bytes.length;
+  demand(isRead, "certificate", `There is a value that cannot be read in ${name}.`);
+  return read.right.result;
+};
+
+const notOf = (name: Name, kind: string): Refused => new Refused("certificate", `There is no ${kind} as ${name}.`);
+
+/** The bytes of a value, its header included. */
+export const derBytes = (value: DerValue): Uint8Array => value.valueBeforeDecodeView;
+
+export const sequenceOf = (value: DerValue | undefined, name: Name): ReadonlyArray<DerValue> => {
+  if (value instanceof Sequence) return value.valueBlock.value;
+  throw notOf(name, "sequence");
+};
+
+export const setOf = (value: DerValue | undefined, name: Name): ReadonlyArray<DerValue> => {
+  if (value instanceof SetBlock) return value.valueBlock.value;
+  throw notOf(name, "set");
+};
+
+export const oidOf = (value: DerValue | undefined, name: Name): string => {
+  if (value instanceof ObjectIdentifier) return value.getValue();
+  throw notOf(name, "object identifier");
+};
+
+export const octetsOf = (value: DerValue | undefined, name: Name): Uint8Array => {
+  if (value instanceof OctetString) return value.valueBlock.valueHexView;
+  throw notOf(name, "octet string");
+};
+
+/** Bits without the count of unused ones. */
+export const bitsOf = (value: DerValue | undefined, name: Name): Uint8Array => {
+  if (value instanceof BitString) return value.valueBlock.valueHexView;
+  throw notOf(name, "bit string");
+};
+
+/** Text of any string type of ASN.1. */
+export const textOf = (value: DerValue | undefined, name: Name): string => {
+  if (value instanceof BaseStringBlock) return value.getValue();
+  throw notOf(name, "text");
+};
+
+export const booleanOf = (value: DerValue | undefined, name: Name): boolean => {
+  if (value instanceof BooleanBlock) return value.getValue();
+  throw notOf(name, "boolean");
+};
+
+/** The two's complement octets of an integer. */
+export const integerOctetsOf = (value: DerValue | undefined, name: Name): Uint8Array => {
+  if (value instanceof Integer) return value.valueBlock.valueHexView;
+  throw notOf(name, "integer");
+};
+
+/** An integer or an enumerated value from 0 to 2^31 - 1. */
+export const smallIntegerOf = (value: DerValue | undefined, name: Name): number => {
+  const isInteger = value instanceof Integer || value instanceof Enumerated;
+  const octets = isInteger ? value.valueBlock.valueHexView : new Uint8Array(0);
+  const [first = 0x80] = octets;
+  if (octets.length > 4 || first >= 0x80) throw notOf(name, "small integer");
+  return octets.reduce((number, octet) => number * 256 + octet, 0);
+};
+
+/** Unix milliseconds: exactly the forms of RFC 5280 section 4.1.2.5, which end in seconds and Z. */
+export const timeOf = (value: DerValue | undefined, name: Name): number => {
+  if (value instanceof UTCTime || value instanceof GeneralizedTime) {
+    const text = String.fromCharCode(...value.valueBlock.valueHexView);
+    const date = value.toDate();
+    const isGeneralized = value instanceof GeneralizedTime;
+    // The decoder takes a thirteenth month for the next January; only a time that exists comes back the same.
+    if (Number.isFinite(date.getTime()) && text === digitsOf(date.toISOString()).slice(isGeneralized ? 0 : 2) + "Z")
+      return date.getTime();
+  }
+  throw notOf(name, "time");
+};
+
+/** The digits of an ISO date up to its seconds. */
+const digitsOf = (iso: string): string => iso.slice(0, iso.indexOf(".")).replaceAll(/\D/g, "");
+
+/** What stands in an explicit context tag; undefined where the value has another tag. */
+export const taggedOf = (value: DerValue | undefined, tag: number): DerValue | undefined =>
+  value instanceof Constructed && value.idBlock.tagClass === CONTEXT_CLASS && value.idBlock.tagNumber === tag
+    ? value.valueBlock.value[0]
+    : undefined;
+
+/** asn1js counts the classes from 1: universal, application, context-specific, private. */
+const CONTEXT_CLASS = 3;
