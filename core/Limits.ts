@@ -72,6 +72,8 @@ export const Limits = {
   /** What a browser's response may take: far above any seen, far below what would be felt. */
   clientDataBytes: 16 * 1024,
   attestationObjectBytes: 64 * 1024,
+  /** The body of a finish: all of the above in Base64url, with what browsers repeat of it, and room to spare. */
+  finishBodyBytes: 256 * 1024,
   transports: 16,
   transportCharacters: 32,
   /** WebAuthn Level 3 section 4, "Credential ID": at least 16 bytes; section 7.1 step 25: at most 1023. */

@@ -152,7 +152,7 @@ describe("inviting", () => {
 
   it("prints the link on standard output alone, where it leads, until when, and that it is a secret", async () => {
     const args = invite("--metadata", "team=a=b");
-    const { code, stdout, stderr, received, url } = await against(() => jsonReply(201, offered()), args);
+    const { code, stdout, stderr, received, url } = await against(() => jsonReply(200, offered()), args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(received[0]).toMatchObject({
       method: "POST",
@@ -169,7 +169,7 @@ describe("inviting", () => {
 
   it("leads to the origin it is told, and prints JSON on one line", async () => {
     const args = invite("--origin", "https://a.example.com:8443", "--json");
-    const { code, stdout, received } = await against(() => jsonReply(201, offered("example.com")), args);
+    const { code, stdout, received } = await against(() => jsonReply(200, offered("example.com")), args);
     const printed = JSON.parse(stdout);
     expect({ code, sent: received[0]?.body }).toEqual({ code: 0, sent: '{"id":"alice"}' });
     expect(printed).toMatchObject({ id: "alice", expiresAt, registrationId: offered().registrationId });
@@ -180,7 +180,7 @@ describe("inviting", () => {
     ["the peer's address is not the relying party's", [], /give one of webauthn\.origins as --origin/],
     ["the origin is not", ["--origin", "https://example.org"], /--origin is not under the relying party example\.com/],
   ])("makes no link when %s", async (_name, more, message) => {
-    const { code, stdout, stderr } = await against(() => jsonReply(201, offered("example.com")), invite(...more));
+    const { code, stdout, stderr } = await against(() => jsonReply(200, offered("example.com")), invite(...more));
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(message);
     expect(stderr).not.toContain(secret);
@@ -191,7 +191,7 @@ describe("inviting", () => {
     const refused = await against(() => jsonReply(404, off), invite());
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain("WEBAUTHN_DISABLED (404): Enrollment is off.");
-    const other = await against(() => jsonReply(201, { ...offered(), invitation: "short" }), invite());
+    const other = await against(() => jsonReply(200, { ...offered(), invitation: "short" }), invite());
     expect({ code: other.code, stdout: other.stdout }).toEqual({ code: 4, stdout: "" });
   });
 });

@@ -55,9 +55,17 @@ const row: Rows["approvers"] = {
   updatedAt: NOW,
 };
 
-/** A store with one approver, or what `find` makes of the question. */
-const viewOf = (find: () => Rows["approvers"] | undefined): RowView => ({
-  get: (table, key) => (table === "approvers" && key === ref ? (find() as never) : undefined),
+const observations: Rows["observations"] = { signCount: 7, backupState: false, transports: ["usb"], aaguid: "AA" };
+
+/** A store with one approver, or what `find` makes of the question; `observed` answers for its authenticator. */
+const viewOf = (
+  find: () => Rows["approvers"] | undefined,
+  observed: () => Rows["observations"] | undefined = () => undefined,
+): RowView => ({
+  get: (table, key) => {
+    if (key !== ref) return undefined;
+    return (table === "approvers" ? find() : table === "observations" ? observed() : undefined) as never;
+  },
   scan: () => [],
 });
 const empty: RowView = { get: () => undefined, scan: () => [] };
@@ -85,12 +93,21 @@ const stored = viewOf(() => row);
 
 describe("a read", () => {
   it("gives the row", () => {
-    expect(readWith(stored, unsealed, reader)).toEqual({ outcome: row, lost: [] });
+    const outcome = { approver: row, observations: undefined };
+    expect(readWith(stored, unsealed, reader)).toEqual({ outcome, lost: [] });
+  });
+
+  it("gives what was observed of a passkey beside its row", () => {
+    const view = viewOf(
+      () => row,
+      () => observations,
+    );
+    expect(readWith(view, unsealed, reader).outcome).toEqual({ approver: row, observations });
   });
 
   it("goes on while this peer must not sign", () => {
     const damaged = { ...unsealed, integrityFault: "approvers/other", quarantine: "old disk" };
-    expect(readWith(stored, damaged, reader).outcome).toBe(row);
+    expect(readWith(stored, damaged, reader).outcome).toMatchObject({ approver: row });
   });
 
   it.each<[string, ActorCheck, string]>([
@@ -123,6 +140,16 @@ describe("a read", () => {
     });
     const where = [`approvers/${ref}`];
     expect(readWith(broken, unsealed, reader)).toEqual({ outcome: "INTEGRITY_FAILURE", lost: where });
+    const unobserved = viewOf(
+      () => row,
+      () => {
+        throw new IntegrityFailure(`observations/${ref}`, "the seal does not hold");
+      },
+    );
+    expect(readWith(unobserved, unsealed, reader)).toEqual({
+      outcome: "INTEGRITY_FAILURE",
+      lost: [`observations/${ref}`],
+    });
     const moved = viewOf(() => ({ ...row, ref: `bob@${ref.slice(6)}` }));
     expect(readWith(moved, unsealed, reader)).toEqual({ outcome: "INTEGRITY_FAILURE", lost: where });
     const other = descriptorJson({ type: "SIGNATURE", algorithm: "P256", publicKey64: "AA==" });

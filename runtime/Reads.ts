@@ -38,6 +38,12 @@ export const readRefusal = ({ peer, unsealed, recovery }: PeerState): Rejection 
   return undefined;
 };
 
+/** A version, and what was observed of its authenticator when it is a passkey. */
+export interface ReadRecord {
+  readonly approver: Rows["approvers"];
+  readonly observations: Rows["observations"] | undefined;
+}
+
 const damaged = rejection(
   "INTEGRITY_FAILURE",
   "The stored record does not hold: it is not what this peer wrote.",
@@ -54,7 +60,7 @@ const unknown = rejection(
  * One approver version by its complete ref, already URL-decoded.
  *
  * Left, in this order: 401 and 403 for the actor, `NOT_INITIALIZED` and `SEALED`,
- * `INVALID_REF`, `APPROVER_NOT_FOUND`, and `INTEGRITY_FAILURE` when the row's seal
+ * `INVALID_REF`, `APPROVER_NOT_FOUND`, and `INTEGRITY_FAILURE` when a row's seal
  * does not hold or its descriptor is not the one the ref names (contract 2.2).
  * A store that cannot be read throws.
  */
@@ -62,14 +68,14 @@ export const readApprover = (
   { view, state, crypto, settings, now, integrityLost }: ReadPorts,
   actor: ActorCheck,
   ref: string,
-): Either.Either<Rows["approvers"], Rejection> =>
+): Either.Either<ReadRecord, Rejection> =>
   Either.gen(function* () {
     yield* authorize({ now, settings }, actor, READ_PERMISSION);
     const refusal = readRefusal(state);
     if (refusal !== undefined) return yield* Either.left(refusal);
     const { digestHex } = yield* parseApproverRef(ref);
-    const row = yield* Either.try({
-      try: () => view.get("approvers", ref),
+    const [row, observations] = yield* Either.try({
+      try: () => [view.get("approvers", ref), view.get("observations", ref)] as const,
       catch: (fault) => {
         if (!(fault instanceof IntegrityFailure)) throw fault;
         integrityLost(fault.where);
@@ -81,5 +87,5 @@ export const readApprover = (
       integrityLost(`approvers/${ref}`);
       return yield* Either.left(damaged);
     }
-    return row;
+    return { approver: row, observations };
   });

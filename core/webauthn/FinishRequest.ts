@@ -14,7 +14,7 @@ import { ceremonyChecks, type CeremonyRefusal, ceremonyRejection } from "./Cerem
 import type { SubmittedCredential } from "./SubmittedCredential.ts";
 
 const FINISH_TAG = "CUSTODY_FINISH_V1";
-const credentialCodec = text(Limits.requestBodyBytes);
+const credentialCodec = text(Limits.finishBodyBytes);
 
 const BASE64URL = "This must be unpadded Base64url in its canonical form, not empty and not over its limit.";
 const TRANSPORT = "A transport is a short word of lower-case letters, digits and hyphens.";
@@ -50,7 +50,7 @@ export interface FinishRequest {
  *   (`invitation`) or the output of a client extension that nobody requested (`client_extension`), each by name
  */
 export const parseFinishRequest = (body: Uint8Array): Either.Either<FinishRequest, Rejection> =>
-  Either.flatMap(readBody(body, "a registration response", ["invitation", "credential"], readRequest), (read) => {
+  Either.flatMap(readFields(body), (read) => {
     const invitation = strictBase64Url(read.invitation, Limits.challengeBytes);
     const refusals: ReadonlyArray<CeremonyRefusal> = [
       ...(invitation?.length === Limits.challengeBytes ? [] : [notAnInvitation]),
@@ -63,6 +63,9 @@ export const parseFinishRequest = (body: Uint8Array): Either.Either<FinishReques
       credentialJson: canonicalJson(withoutNullAttachment(read.members)),
     });
   });
+
+const readFields = (body: Uint8Array): Either.Either<ReadRequest, Rejection> =>
+  readBody(body, "a registration response", ["invitation", "credential"], readRequest, Limits.finishBodyBytes);
 
 /** The digest that names one response: the only one that the session may still be finished with. */
 export const responseDigest = (crypto: Pick<Crypto, "digest">, credentialJson: string): Digest =>

@@ -32,7 +32,7 @@ const registered = () => {
 const shared = registered();
 const { answer, ref } = shared;
 const { descriptor } = answer.approver;
-const body = recordJson(answer.approver);
+const body = recordJson(answer);
 const asked: Asked = {
   requestId: "r1",
   slot: 3,

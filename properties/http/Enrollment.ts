@@ -1,5 +1,9 @@
-/** What tests of enrollment share: a cluster where it is on, and links as the command line prints them. */
-import { ServerCluster } from "./ServerCluster.ts";
+/** What tests of enrollment share: a cluster where it is on, its two calls, and links as the command line prints them. */
+import { makeCredential, type Making } from "../webauthn/Authenticator.ts";
+import type { Answered, ServerCluster } from "./ServerCluster.ts";
+
+const optionsPath = "/v1/custody/approvers/webauthn/registration/options";
+const finishPath = "/v1/custody/approvers/webauthn/registration/finish";
 
 /** The origin of one peer, as a browser is sent there. */
 export const originOf = (cluster: ServerCluster, id: number): string =>
@@ -25,3 +29,65 @@ export const linkOf = (origin: string, { invitation, expiresAt, publicKey }: Inv
   const json = JSON.stringify({ invitation, expiresAt, publicKey });
   return `${origin}/enroll#${Buffer.from(json).toString("base64url")}`;
 };
+
+/** What an options call answered, as far as tests look at it. */
+export interface Offered extends Answered {
+  readonly invitation: string;
+  readonly registrationId: string;
+  readonly challenge: Uint8Array;
+  /** The token it was asked for with. */
+  readonly token: string;
+}
+
+const field = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+
+/** Asks again while the service says that the same request may succeed later, as a caller is told to. */
+const insisting = async (ask: () => Promise<Answered>): Promise<Answered> => {
+  const answered = await ask();
+  return answered.status === 503 && answered.json["retryable"] === true ? insisting(ask) : answered;
+};
+
+/** Callers of a cluster, who keep every secret they meet, to look for it afterwards where none may be. */
+export class Enrollees {
+  readonly invitations: Array<string> = [];
+  readonly tokens: Array<string> = [];
+  readonly registrationIds: Array<string> = [];
+  readonly #cluster: ServerCluster;
+  #registrars = 0;
+
+  constructor(cluster: ServerCluster) {
+    this.#cluster = cluster;
+  }
+
+  async token(permissions: ReadonlyArray<string>, subject = "holder"): Promise<string> {
+    const token = await this.#cluster.mint(permissions, 3_600_000, Date.now(), subject);
+    this.tokens.push(token);
+    return token;
+  }
+
+  /** A registrar of its own for every call, unless one is named: each may have eight unfinished sessions. */
+  async options(through: number, body: unknown, registrar = `registrar-${this.#registrars++}`): Promise<Offered> {
+    const token = await this.token(["service.approvers.register"], registrar);
+    const answered = await insisting(() => this.#cluster.post(through, optionsPath, body, { "x-jwt-token": token }));
+    const { json } = answered;
+    const [invitation, registrationId] = [String(json["invitation"]), String(json["registrationId"])];
+    if (answered.status === 200) {
+      this.invitations.push(invitation);
+      this.registrationIds.push(registrationId);
+    }
+    const challenge = Buffer.from(String(field(json["publicKey"], "challenge")), "base64url");
+    return { ...answered, invitation, registrationId, challenge, token };
+  }
+
+  /** Finishes with a token that allows nothing. */
+  async finish(through: number, body: unknown): Promise<Answered> {
+    const token = await this.token([]);
+    return insisting(() => this.#cluster.post(through, finishPath, body, { "x-jwt-token": token }));
+  }
+
+  /** A credential for a session, as an authenticator on `localhost` makes it. */
+  credential({ challenge }: Offered, seed: string, making: Partial<Making> = {}) {
+    return makeCredential({ challenge, origin: originOf(this.#cluster, 1), rpId: "localhost", seed, ...making });
+  }
+}

@@ -127,9 +127,14 @@ export class ServerCluster {
     return server;
   }
 
-  mint(permissions: ReadonlyArray<string>, ttlMillis = 3_600_000, at = Date.now()): Promise<string> {
+  mint(
+    permissions: ReadonlyArray<string>,
+    ttlMillis = 3_600_000,
+    at = Date.now(),
+    subject = "operator",
+  ): Promise<string> {
     if (this.#issuer === undefined) throw new Error("the issuer is not open");
-    const request = { subject: "operator", permissions, ttlMillis, audience, issuer: undefined, now: at };
+    const request = { subject, permissions, ttlMillis, audience, issuer: undefined, now: at };
     return Effect.runPromise(this.#issuer.mint(request));
   }
 

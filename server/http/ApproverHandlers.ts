@@ -1,21 +1,30 @@
 /** Registration and exact reads (contract 4.1). */
 import { Effect, Either } from "effect";
+import type { Answer } from "../../core/Action.ts";
 import { Limits } from "../../core/Limits.ts";
 import { REGISTER_PERMISSION } from "../../core/registry/Authorization.ts";
 import { REGISTER_PATH } from "../../core/registry/Registration.ts";
-import type { Rows } from "../../core/Tables.ts";
+import type { ReadRecord } from "../../runtime/Reads.ts";
 import { type ApiAnswer, authorized, bearerOf, type Handler } from "./ApiCall.ts";
 import { entityTag, recordJson } from "./ApproverRecord.ts";
-import { faultOf, httpFault } from "./HttpErrors.ts";
+import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
 import { readBody } from "./RequestBody.ts";
 
-const BODY_MILLIS = 10_000;
+/** How long the body of a mutation may take to arrive. */
+export const BODY_MILLIS = 10_000;
 
-const recordAnswer = (status: number, row: Rows["approvers"]): ApiAnswer => ({
+const recordAnswer = (status: number, record: ReadRecord): ApiAnswer => ({
   status,
-  body: recordJson(row),
-  headers: { etag: entityTag(row) },
+  body: recordJson(record),
+  headers: { etag: entityTag(record) },
 });
+
+/** The answer to a mutation that registers: 201 for a new version, 200 for one that was there already. */
+export const registeredAnswer = (answered: Answer): Effect.Effect<ApiAnswer, HttpFault> => {
+  if (answered._tag === "Rejected") return Effect.fail(faultOf(answered.rejection));
+  if (answered._tag !== "Registered") return Effect.dieMessage(`a registration was answered with ${answered._tag}`);
+  return Effect.succeed(recordAnswer(answered.created ? 201 : 200, answered));
+};
 
 /** POST /v1/custody/approvers. The token is judged before a byte of the body is read. */
 export const register: Handler = (call) =>
@@ -26,10 +35,7 @@ export const register: Handler = (call) =>
     const rawBody = yield* readBody(request, limits);
     const command = { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody };
     const answered = yield* Effect.promise(() => ports.peer.mutate(command, token, actor));
-    if (answered._tag === "Rejected") return yield* Effect.fail(faultOf(answered.rejection));
-    if (answered._tag !== "Registered")
-      return yield* Effect.dieMessage("a registration was answered as something else");
-    return recordAnswer(answered.created ? 201 : 200, answered.approver);
+    return yield* registeredAnswer(answered);
   });
 
 const malformedRef = httpFault(

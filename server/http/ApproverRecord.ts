@@ -1,37 +1,66 @@
 /** An approver as callers see it (contract 2.1): the same bytes from every peer. */
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { Either } from "effect";
-import { parseStrictJson } from "../../core/codec/StrictJson.ts";
+import { type JsonValue, parseStrictJson } from "../../core/codec/StrictJson.ts";
 import { InvariantViolation } from "../../core/Invariant.ts";
 import type { Rows } from "../../core/Tables.ts";
+import type { ReadRecord } from "../../runtime/Reads.ts";
 
-interface ShownCredential {
-  readonly type: string;
-  readonly algorithm: string;
-  readonly publicKey64: string;
-}
+type Fields = Readonly<Record<string, JsonValue | undefined>>;
 
-/** The descriptor without its version; it was made by this program and stands under the ref's digest. */
-const credentialOf = (descriptor: string): ShownCredential => {
-  const parsed = Either.getOrUndefined(parseStrictJson(utf8ToBytes(descriptor)));
-  const fields = parsed instanceof Map ? parsed : new Map<string, unknown>();
-  const [type, algorithm, publicKey64] = ["type", "algorithm", "publicKey64"].map((name) => fields.get(name));
-  if (typeof type !== "string" || typeof algorithm !== "string" || typeof publicKey64 !== "string")
-    throw new InvariantViolation("S13", "a stored descriptor is not one of a signature credential");
-  return { type, algorithm, publicKey64 };
+/** Credential types and the fields of each, in the order in which they are shown. */
+const shownFields: Readonly<Record<string, ReadonlyArray<string>>> = {
+  SIGNATURE: ["type", "algorithm", "publicKey64"],
+  WEBAUTHN: [
+    "version",
+    "type",
+    "algorithm",
+    "credentialId",
+    "publicKeyCose",
+    "rpId",
+    "origins",
+    "userVerification",
+    "userHandle",
+    "backupEligible",
+  ],
 };
 
-/** The JSON text of a record; timestamps are Unix milliseconds. */
-export const recordJson = (row: Rows["approvers"]): string =>
+/** The algorithm of every passkey, which no descriptor names (decisions.md, "Records"). */
+const PASSKEY_ALGORITHM = "ES256";
+
+/**
+ * The descriptor as it is shown: without its version for a signature (decisions.md), with its algorithm for a
+ * passkey. It was made by this program and stands under the ref's digest.
+ */
+const credentialOf = (descriptor: string): Fields => {
+  const parsed = Either.getOrUndefined(parseStrictJson(utf8ToBytes(descriptor)));
+  const digested: Fields = parsed instanceof Map ? Object.fromEntries(parsed) : {};
+  const fields: Fields = digested["type"] === "WEBAUTHN" ? { ...digested, algorithm: PASSKEY_ALGORITHM } : digested;
+  const names = shownFields[String(fields["type"])];
+  if (names === undefined || names.some((name) => fields[name] === undefined))
+    throw new InvariantViolation("S13", "a stored descriptor is not one of a known credential");
+  return Object.fromEntries(names.map((name) => [name, fields[name]]));
+};
+
+/** The JSON text of a record; timestamps are Unix milliseconds. What was observed stands outside the ref's digest. */
+export const recordJson = ({ approver, observations }: ReadRecord): string =>
   JSON.stringify({
-    id: row.id,
-    ref: row.ref,
-    credential: credentialOf(row.descriptor),
-    metadata: Object.fromEntries(row.metadata),
-    metadataRevision: row.revision,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
+    id: approver.id,
+    ref: approver.ref,
+    credential: credentialOf(approver.descriptor),
+    ...(observations === undefined ? {} : { observations: shownObservations(observations) }),
+    metadata: Object.fromEntries(approver.metadata),
+    metadataRevision: approver.revision,
+    createdAt: approver.createdAt,
+    updatedAt: approver.updatedAt,
   });
 
+const shownObservations = ({ signCount, backupState, transports, aaguid }: Rows["observations"]) => ({
+  signCount,
+  backupState,
+  transports,
+  aaguid,
+});
+
 /** The revision as a strong entity tag (contract 2.1, rule 3). */
-export const entityTag = (row: Rows["approvers"]): string => `"${row.revision}"`;
+export const entityTag = ({ approver }: ReadRecord): string => `"${approver.revision}"`;

@@ -1,17 +1,46 @@
-/** Enrollment of passkeys (contract 4.1): the page. */
+/** Enrollment of passkeys (contract 4.1): options, finish, and the page. */
 import { Effect } from "effect";
+import { disabled, OPTIONS_PATH } from "../../core/enrollment/Enrollment.ts";
+import { FINISH_PATH } from "../../core/enrollment/Finish.ts";
+import { Limits } from "../../core/Limits.ts";
+import { REGISTER_PERMISSION } from "../../core/registry/Authorization.ts";
 import { ENROLL_PATH, pageHeaders } from "../enroll/EnrollmentPage.ts";
-import type { Handler } from "./ApiCall.ts";
-import { httpFault } from "./HttpErrors.ts";
+import { answer, type ApiCall, authorized, type Handler } from "./ApiCall.ts";
+import { BODY_MILLIS, registeredAnswer } from "./ApproverHandlers.ts";
+import { faultOf, httpFault } from "./HttpErrors.ts";
+import { readBody } from "./RequestBody.ts";
 
-const noPage = httpFault(
-  "NOT_FOUND",
-  "There is no such file of the enrollment page here.",
-  "Enrollment is off unless webauthn.enabled is true; the page is at /enroll.",
-);
+/** Asks the core, once the bearer may ask and the body is here: who may not learns nothing, and nothing of theirs is read. */
+const asked = (call: ApiCall, path: string, permission: string | undefined, maxBytes: number) =>
+  Effect.gen(function* () {
+    const { request, ports } = call;
+    const { token, actor } = yield* authorized(call, permission);
+    if (ports.peer.settings.relyingParty === undefined) return yield* Effect.fail(faultOf(disabled));
+    const rawBody = yield* readBody(request, { budget: ports.budget, maxBytes, timeoutMillis: BODY_MILLIS });
+    const command = { method: "POST", path, ifMatch: undefined, rawBody };
+    return yield* Effect.promise(() => ports.peer.mutate(command, token, actor));
+  });
+
+/** POST …/registration/options. The answer holds the invitation, which nobody is ever told again. */
+export const options: Handler = (call) =>
+  Effect.gen(function* () {
+    const answered = yield* asked(call, OPTIONS_PATH, REGISTER_PERMISSION, Limits.optionsBodyBytes);
+    if (answered._tag === "Rejected") return yield* Effect.fail(faultOf(answered.rejection));
+    if (answered._tag !== "Offered") return yield* Effect.dieMessage(`options were answered with ${answered._tag}`);
+    const { registrationId, invitation, expiresAt, publicKey } = answered.offer;
+    const deadline = String(Math.floor(expiresAt / 1000));
+    return answer(200, { registrationId, invitation, expiresAt, publicKey }, { "x-expires-at": deadline });
+  });
+
+/** POST …/registration/finish. Any valid token will do: the invitation is the permission. */
+export const finish: Handler = (call) =>
+  Effect.flatMap(asked(call, FINISH_PATH, undefined, Limits.finishBodyBytes), registeredAnswer);
+
+const noPage = httpFault("NOT_FOUND", "The enrollment page has no such file.", "The page is at /enroll.");
 
 /** GET /enroll and the files of the page. They hold nothing of anybody, so that no token is asked for. */
 export const page: Handler = ({ rest, ports }) => {
-  const file = ports.config.webauthn.enabled ? ports.page.get(`${ENROLL_PATH}${rest}`) : undefined;
+  if (ports.peer.settings.relyingParty === undefined) return Effect.fail(faultOf(disabled));
+  const file = ports.page.get(`${ENROLL_PATH}${rest}`);
   return file === undefined ? Effect.fail(noPage) : Effect.succeed({ status: 200, ...file, headers: pageHeaders });
 };

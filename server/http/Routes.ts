@@ -3,11 +3,13 @@
  * sent: only the ref is ever decoded, once, by the handler that knows it is one.
  */
 import { Either } from "effect";
+import { OPTIONS_PATH } from "../../core/enrollment/Enrollment.ts";
+import { FINISH_PATH } from "../../core/enrollment/Finish.ts";
 import { REGISTER_PATH } from "../../core/registry/Registration.ts";
 import type { Handler } from "./ApiCall.ts";
 import { readOne, register } from "./ApproverHandlers.ts";
 import { ENROLL_PATH } from "../enroll/EnrollmentPage.ts";
-import { page } from "./EnrollmentHandlers.ts";
+import { finish, options, page } from "./EnrollmentHandlers.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
 import { configuration, health, init, ready, restore, seal, status, unseal } from "./SystemHandlers.ts";
 
@@ -31,6 +33,8 @@ const REF_PREFIX = `${REGISTER_PATH}/`;
 const exact: ReadonlyMap<string, Methods> = new Map([
   [REGISTER_PATH, { POST: register }],
   ["/v2/custody/config", { GET: configuration }],
+  [OPTIONS_PATH, { POST: options }],
+  [FINISH_PATH, { POST: finish }],
   [ENROLL_PATH, { GET: page }],
   [`${SYSTEM}/init`, { POST: init }],
   [`${SYSTEM}/unseal`, { POST: unseal }],

@@ -64,6 +64,6 @@ export const foundingSettings = (circumstances: Circumstances, crypto: Crypto): 
       bootstrapSecret: yield* secretOf(circumstances),
       development: config.development,
       answerMillis: config.approvers.answerTimeoutMillis,
-      relyingParty: undefined,
+      relyingParty,
     };
   });

@@ -12,12 +12,11 @@ import type { Call } from "../../core/protocol/Forward.ts";
 import type { Message } from "../../core/protocol/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { type MemberFault, type Rejection, rejection } from "../../core/Rejection.ts";
-import type { Rows } from "../../core/Tables.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
 import { type Opened, openEnvelope, sealEnvelope } from "../../runtime/EnvelopeCodec.ts";
 import { delivery } from "../../runtime/Ingress.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
-import { readApprover } from "../../runtime/Reads.ts";
+import { readApprover, type ReadRecord } from "../../runtime/Reads.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import type { CryptoBackend, PeerKeys } from "../crypto/CryptoBackend.ts";
 import { AheadSealed } from "./AheadSealed.ts";
@@ -157,7 +156,7 @@ export class Peer {
   }
 
   /** See {@link readApprover}. */
-  read(actor: ActorCheck, ref: string): Either.Either<Rows["approvers"], Rejection> {
+  read(actor: ActorCheck, ref: string): Either.Either<ReadRecord, Rejection> {
     const { backend, settings, now } = this.#ports;
     const integrityLost = (where: string): void => {
       if (this.state.integrityFault === undefined) this.#dispatch({ _tag: "IntegrityLost", where }, "IntegrityLost");

@@ -1,0 +1,281 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { p256 } from "@noble/curves/nist.js";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { packedSelf, secretKeyOf } from "../webauthn/Authenticator.ts";
+import { Enrollees, enrolling, originOf } from "./Enrollment.ts";
+import { type Answered, registration, ServerCluster } from "./ServerCluster.ts";
+
+let cluster: ServerCluster;
+let enrollees: Enrollees;
+beforeAll(async () => {
+  cluster = await ServerCluster.found(3, enrolling("attestation: direct"));
+  enrollees = new Enrollees(cluster);
+});
+afterAll(async () => {
+  await cluster.close();
+});
+
+const codeOf = ({ status, json }: Answered): readonly [number, unknown] => [status, json["code"]];
+const refOf = ({ json }: Answered): string => String(json["ref"]);
+
+/** Recursively sorted keys, without white space: RFC 8785 for what a descriptor holds. */
+const sorted = (value: unknown): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(
+        Object.entries(value)
+          .toSorted(([left], [right]) => (left < right ? -1 : 1))
+          .map(([key, each]) => [key, sorted(each)]),
+      )
+    : value;
+
+describe("an enrollment over HTTP", () => {
+  it("takes options from one peer, is finished at another and read at a third", async () => {
+    const before = Date.now();
+    const offered = await enrollees.options(1, { id: "alice", metadata: { team: "a" } });
+    expect(offered.status).toBe(200);
+    expect(Object.keys(offered.json)).toEqual(["registrationId", "invitation", "expiresAt", "publicKey"]);
+    const expiresAt = Number(offered.json["expiresAt"]);
+    expect(expiresAt).toBeGreaterThanOrEqual(before + 300_000);
+    expect(offered.headers.get("x-expires-at")).toBe(String(Math.floor(expiresAt / 1000)));
+    expect(offered.headers.get("cache-control")).toBe("no-store");
+    const user = { name: "alice", displayName: "alice", id: expect.stringMatching(/^[\w-]{43}$/) };
+    expect(offered.json["publicKey"]).toMatchObject({
+      rp: { id: "localhost", name: "Test Custody" },
+      user,
+      attestation: "direct",
+      excludeCredentials: [],
+      pubKeyCredParams: [{ type: "public-key", alg: -7 }],
+    });
+    const flags = 0x4d;
+    const making = { attestation: packedSelf, signCount: 41, flags, aaguid: new Uint8Array(16).fill(9) };
+    const credential = enrollees.credential(offered, "alice", making);
+    const created = await enrollees.finish(2, { invitation: offered.invitation, credential });
+    expect(created.status).toBe(201);
+    expect(created.headers.get("etag")).toBe('"1"');
+    expect(Object.keys(created.json)).toEqual([
+      "id",
+      "ref",
+      "credential",
+      "observations",
+      "metadata",
+      "metadataRevision",
+      "createdAt",
+      "updatedAt",
+    ]);
+    expect(created.json).toMatchObject({
+      id: "alice",
+      metadata: { team: "a" },
+      metadataRevision: 1,
+      observations: {
+        signCount: 41,
+        backupState: false,
+        transports: ["nfc", "usb"],
+        aaguid: Buffer.alloc(16, 9).toString("base64url"),
+      },
+    });
+    const shown = Object(created.json["credential"]);
+    expect(shown).toEqual({
+      version: 1,
+      type: "WEBAUTHN",
+      algorithm: "ES256",
+      credentialId: credential.id,
+      publicKeyCose: expect.stringMatching(/^[\w-]{103}$/),
+      rpId: "localhost",
+      origins: [1, 2, 3].map((id) => originOf(cluster, id)).toSorted(),
+      userVerification: "REQUIRED",
+      userHandle: Object(Object(offered.json["publicKey"]).user).id,
+      backupEligible: true,
+    });
+    // The ref, computed by hand from what is shown: every field of the descriptor, and not the algorithm.
+    const { algorithm: _, ...digested } = shown;
+    const preimage = `SERVICE_APPROVER_V1\0${JSON.stringify(sorted(digested))}`;
+    expect(refOf(created)).toBe(`alice@sha256:${createHash("sha256").update(preimage).digest("hex")}`);
+    for (const from of [1, 2, 3]) {
+      const read = await cluster.read(from, refOf(created));
+      expect([read.status, read.text, read.headers.get("etag")]).toEqual([200, created.text, '"1"']);
+    }
+  });
+
+  it("answers the same response 200, another one 409, and a registrationId, or what is no invitation, not at all", async () => {
+    const offered = await enrollees.options(3, { id: "bob" });
+    const { invitation, registrationId } = offered;
+    const credential = enrollees.credential(offered, "bob");
+    const stranger = Buffer.alloc(32, 7).toString("base64url");
+    for (const wrong of [registrationId, stranger])
+      expect(codeOf(await enrollees.finish(1, { invitation: wrong, credential }))).toEqual([
+        404,
+        "REGISTRATION_NOT_FOUND",
+      ]);
+    const malformed = await enrollees.finish(1, { invitation: "short", credential });
+    expect(codeOf(malformed)).toEqual([400, "INVALID_CEREMONY"]);
+    expect(malformed.json["errors"]).toMatchObject([{ pointer: "/invitation", code: "invitation" }]);
+    const created = await enrollees.finish(2, { invitation, credential });
+    expect(created.status).toBe(201);
+    for (const through of [1, 2, 3]) {
+      const again = await enrollees.finish(through, { credential, invitation });
+      expect([again.status, again.text]).toEqual([200, created.text]);
+    }
+    const other = { invitation, credential: enrollees.credential(offered, "other") };
+    expect(codeOf(await enrollees.finish(3, other))).toEqual([409, "REGISTRATION_COMPLETED"]);
+  });
+
+  it("lists known credentials, and lets none be registered twice", async () => {
+    const first = await enrollees.options(1, { id: "carol" });
+    const credential = enrollees.credential(first, "carol");
+    expect((await enrollees.finish(1, { invitation: first.invitation, credential })).status).toBe(201);
+    const second = await enrollees.options(2, { id: "carol" });
+    expect(Object(second.json["publicKey"]).excludeCredentials).toEqual([{ type: "public-key", id: credential.id }]);
+    const twice = { invitation: second.invitation, credential: enrollees.credential(second, "carol") };
+    expect(codeOf(await enrollees.finish(3, twice))).toEqual([409, "CREDENTIAL_ALREADY_REGISTERED"]);
+    // The session is still good, as it would be after any other refusal.
+    const another = { invitation: second.invitation, credential: enrollees.credential(second, "carol-2") };
+    expect((await enrollees.finish(3, another)).status).toBe(201);
+  });
+
+  it("is asked for with the permission, and finished with any valid token", async () => {
+    const path = "/v1/custody/approvers/webauthn/registration";
+    const none = { "x-jwt-token": await enrollees.token([]) };
+    expect(codeOf(await cluster.post(2, `${path}/options`, { id: "dave" }, none))).toEqual([403, "ACCESS_DENIED"]);
+    const offered = await enrollees.options(2, { id: "dave" });
+    const body = { invitation: offered.invitation, credential: enrollees.credential(offered, "dave") };
+    const refused = await cluster.post(1, `${path}/finish`, body, { "x-jwt-token": "no.such.token" });
+    expect(codeOf(refused)).toEqual([401, "UNAUTHENTICATED"]);
+    const spent = await cluster.mint([], 2_000);
+    enrollees.tokens.push(spent);
+    // Less of it is left than the writer needs: that is its own refusal, and the invitation is as good as before.
+    expect((await cluster.post(1, `${path}/finish`, body, { "x-jwt-token": spent })).status).toBe(401);
+    expect((await enrollees.finish(1, body)).status).toBe(201);
+  });
+
+  it("takes strict bodies of a bounded length, by POST alone", async () => {
+    const path = "/v1/custody/approvers/webauthn/registration";
+    for (const body of [
+      '{"id":"a","id":"b"}',
+      '{"id":"a","more":1}',
+      '{"id":null}',
+      '{"id":"-"}',
+      "[]",
+      '{"id":"a"}x',
+      "",
+    ])
+      expect([body, ...codeOf(await cluster.post(1, `${path}/options`, body))]).toEqual([
+        body,
+        400,
+        "INVALID_REQUEST_BODY",
+      ]);
+    const tooMuch = { id: "a", metadata: { key: "v".repeat(513) } };
+    expect(codeOf(await cluster.post(1, `${path}/options`, tooMuch))).toEqual([400, "INVALID_METADATA"]);
+    for (const last of ["options", "finish"]) {
+      const padded = (bytes: number): string => `{"id":"-"}`.padEnd(bytes, " ");
+      const [inside, outside] = [padded(256 * 1024), padded(256 * 1024 + 1)];
+      expect(codeOf(await cluster.post(1, `${path}/${last}`, inside))).toEqual([400, "INVALID_REQUEST_BODY"]);
+      expect(codeOf(await cluster.post(1, `${path}/${last}`, outside))).toEqual([413, "BODY_TOO_LARGE"]);
+      const text = await cluster.post(1, `${path}/${last}`, "{}", { "content-type": "text/plain" });
+      expect(codeOf(text)).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
+      const got = await cluster.get(1, `${path}/${last}`);
+      expect([...codeOf(got), got.headers.get("allow")]).toEqual([405, "METHOD_NOT_ALLOWED", "POST"]);
+    }
+  });
+
+  it("has room for eight unfinished sessions of one registrar", async () => {
+    const ask = () => enrollees.options(2, { id: "many" }, "busy");
+    const offers = [await ask(), ...(await Promise.all(Array.from({ length: 7 }, ask)))];
+    expect(offers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
+    const ninth = await ask();
+    expect([...codeOf(ninth), ninth.headers.get("retry-after")]).toEqual([429, "SESSION_CAPACITY", "30"]);
+    expect((await enrollees.options(2, { id: "many" }, "idle")).status).toBe(200);
+    const [first] = offers;
+    if (first === undefined) return expect.unreachable("eight sessions were opened");
+    const body = { invitation: first.invitation, credential: enrollees.credential(first, "many") };
+    expect((await enrollees.finish(1, body)).status).toBe(201);
+    expect((await ask()).status).toBe(200);
+  });
+
+  it("gives one key one owner, in a hundred races of a passkey and a public key", async () => {
+    const race = async (index: number): Promise<void> => {
+      const seed = `race-${index}`;
+      const offered = await enrollees.options((index % 3) + 1, { id: `${seed}-passkey` });
+      const credential = enrollees.credential(offered, seed);
+      const publicKey64 = Buffer.from(p256.getPublicKey(secretKeyOf(seed), index % 2 === 0)).toString("base64");
+      const body = registration(`${seed}-key`, publicKey64);
+      const bare = { ...body, credential: { ...body.credential, algorithm: "P256" } };
+      const register = async (): Promise<Answered> => {
+        const answered = await cluster.register(((index + 1) % 3) + 1, bare);
+        return answered.status === 503 && answered.json["retryable"] === true ? register() : answered;
+      };
+      const answers = await Promise.all([
+        enrollees.finish(((index + 2) % 3) + 1, { invitation: offered.invitation, credential }),
+        register(),
+      ]);
+      // A caller that had to ask again on a busy machine may find what its first request did.
+      const won = answers.filter(({ status }) => status === 201 || status === 200);
+      const lost = answers.filter(({ status }) => status === 409);
+      expect([index, won.length, lost.map(({ json }) => json["code"])]).toEqual([index, 1, ["KEY_ALREADY_REGISTERED"]]);
+    };
+    const lanes = Array.from({ length: 20 }, async (_, lane) => {
+      for (let index = lane; index < 100; index += 20) await race(index);
+    });
+    await Promise.all(lanes);
+  });
+
+  it("leaves neither invitation nor token in a database, the audit or a log", () => {
+    const files = cluster.ids.flatMap((id) => {
+      const { dataDir } = cluster.member(id);
+      return readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name)));
+    });
+    const everywhere = Buffer.concat([...files, Buffer.from(cluster.logs.join(""))]);
+    // The search finds what is there: the hash by which every session is known, and the log's own lines.
+    const [known] = enrollees.registrationIds;
+    expect(everywhere.includes(Buffer.from(known ?? "", "base64url").toString("hex"))).toBe(true);
+    expect(everywhere.includes('"event":"request"')).toBe(true);
+    expect(enrollees.invitations.length).toBeGreaterThan(110);
+    for (const invitation of enrollees.invitations) {
+      const bytes = Buffer.from(invitation, "base64url");
+      for (const form of [invitation, bytes, bytes.toString("hex"), bytes.toString("base64")])
+        expect(everywhere.includes(form)).toBe(false);
+    }
+    for (const token of [cluster.token, ...enrollees.tokens])
+      for (const form of [token, token.split(".")[1] ?? token, token.split(".")[2] ?? token])
+        expect(everywhere.includes(form)).toBe(false);
+  });
+});
+
+describe("an enrollment's end", () => {
+  it("comes with its deadline, and takes nobody's invitation before", async () => {
+    const mono = await ServerCluster.found(1, enrolling("registration-ttl: 2s"));
+    try {
+      const late = new Enrollees(mono);
+      const [offered, finished] = [await late.options(1, { id: "late" }), await late.options(1, { id: "done" })];
+      const honest = { invitation: finished.invitation, credential: late.credential(finished, "done") };
+      expect((await late.finish(1, honest)).status).toBe(201);
+      const { invitation } = offered;
+      const unverified = { invitation, credential: late.credential(offered, "late", { flags: 0x41 }) };
+      const refused = await late.finish(1, unverified);
+      expect(refused.json).toMatchObject({ code: "INVALID_CEREMONY", errors: [{ code: "user_verification" }] });
+      const body = { invitation, credential: late.credential(offered, "late") };
+      await vi.waitFor(async () => expect((await late.finish(1, unverified)).status).toBe(410), { timeout: 20_000 });
+      expect(codeOf(await late.finish(1, body))).toEqual([410, "REGISTRATION_EXPIRED"]);
+      // The one that was completed says so to its own response only, and only until then.
+      await vi.waitFor(async () => expect((await late.finish(1, honest)).status).toBe(410), { timeout: 20_000 });
+      const other = { ...honest, credential: late.credential(finished, "another") };
+      expect(codeOf(await late.finish(1, other))).toEqual([409, "REGISTRATION_COMPLETED"]);
+    } finally {
+      await mono.close();
+    }
+  });
+
+  it("is where it is disabled, for callers and for the page", async () => {
+    const mono = await ServerCluster.found(1);
+    try {
+      const path = "/v1/custody/approvers/webauthn/registration";
+      for (const last of ["options", "finish"])
+        expect(codeOf(await mono.post(1, `${path}/${last}`, {}))).toEqual([404, "WEBAUTHN_DISABLED"]);
+      expect(codeOf(await mono.get(1, "/enroll"))).toEqual([404, "WEBAUTHN_DISABLED"]);
+      expect((await mono.post(1, `${path}/options`, {}, { "x-jwt-token": "no" })).status).toBe(401);
+    } finally {
+      await mono.close();
+    }
+  });
+});
