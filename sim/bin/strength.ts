@@ -2,6 +2,7 @@
  * How strong the checkers are: every planted bug, whether it is found, after how
  * many seeds, and how small its failure becomes. `npm run sim:strength -- --help`.
  */
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Effect } from "effect";
@@ -146,6 +147,7 @@ const main = (): number => {
   if (unknown !== undefined) throw new Misuse(`--bug ${unknown}: there is no such planted bug`);
   const seeds = positive(values.seeds, "seeds");
   const millis = positive(values.shrink, "shrink") * 1000;
+  if (values.tapes !== undefined) mkdirSync(values.tapes, { recursive: true });
   print(lineOf(header));
   const measured = plantedBugs
     .filter(({ name }) => wanted.includes(name))
