@@ -84,6 +84,7 @@ const sized = (bytes: Uint8Array): Uint8Array => concatBytes(uint16(bytes.length
 /** The TPM's own structures, every field open. */
 export interface TpmParts extends Parts {
   readonly ver?: string;
+  readonly scheme?: Uint8Array;
   readonly pubArea?: (honest: Uint8Array) => Uint8Array;
   readonly magic?: number;
   readonly type?: number;
@@ -96,21 +97,27 @@ export interface TpmParts extends Parts {
 }
 
 const tpmAttributes: ReadonlyArray<readonly [string, string]> = [
-  ["2.23.133.2.1", "id:54455354"],
+  ["2.23.133.2.1", "id:414D4400"],
   ["2.23.133.2.2", "Model of tests"],
   ["2.23.133.2.3", "id:00000001"],
 ];
 export const directoryNames = (...attributes: ReadonlyArray<readonly [string, string]>): Uint8Array =>
   sequence(tagged(4, name(...attributes)));
 
-/** A TPMT_PUBLIC on P-256 for signing with ECDSA and SHA-256. */
-const pubAreaOf = (secretKey: Uint8Array): Uint8Array => {
+const NO_SCHEME = Uint8Array.of(0x00, 0x10);
+/** ECDSA with SHA-256, as a TPM may pin it. */
+export const ecdsaScheme = Uint8Array.of(0x00, 0x18, 0x00, 0x0b);
+
+/** A TPMT_PUBLIC on P-256 for signing. */
+const pubAreaOf = (secretKey: Uint8Array, scheme: Uint8Array): Uint8Array => {
   const point = pointOf(secretKey);
   return concatBytes(
     Uint8Array.of(0x00, 0x23, 0x00, 0x0b),
     uint32(0x00050472),
     sized(new Uint8Array(0)),
-    Uint8Array.of(0x00, 0x10, 0x00, 0x18, 0x00, 0x0b, 0x00, 0x03, 0x00, 0x10),
+    Uint8Array.of(0x00, 0x10),
+    scheme,
+    Uint8Array.of(0x00, 0x03, 0x00, 0x10),
     sized(point.subarray(1, 33)),
     sized(point.subarray(33)),
   );
@@ -136,7 +143,7 @@ export const tpm = (parts: TpmParts = {}): AttestationFormat => ({
   format: "tpm",
   state: ({ authenticatorData, clientDataHash, aaguid, secretKey }) => {
     const key = parts.signer ?? batchKey;
-    const honestArea = pubAreaOf(secretKey);
+    const honestArea = pubAreaOf(secretKey, parts.scheme ?? NO_SCHEME);
     const pubArea = parts.pubArea?.(honestArea) ?? honestArea;
     const extraData = (parts.digest ?? sha256)(concatBytes(authenticatorData, clientDataHash));
     const honestInfo = certInfoOf(parts, pubArea, extraData);

@@ -640,7 +640,7 @@ const tpms: ReadonlyArray<Case> = [
   ],
   ["pubArea of an RSA key", PUB, ofTpm({ pubArea: (honest) => spliced(honest, 1, 0x01) })],
   ["pubArea with an unknown name hash", PUB, ofTpm({ pubArea: (honest) => spliced(honest, 3, 0x12) })],
-  ["pubArea of another curve", PUB, ofTpm({ pubArea: (honest) => spliced(honest, 17, 0x04) })],
+  ["pubArea of another curve", PUB, ofTpm({ pubArea: (honest) => spliced(honest, 15, 0x04) })],
   ["pubArea with a byte behind", PUB, ofTpm({ pubArea: (honest) => after(honest, "00") })],
   ["pubArea cut short", PUB, ofTpm({ pubArea: (honest) => honest.slice(0, -1) })],
   ["pubArea that is empty", PUB, ofTpm({ pubArea: () => new Uint8Array(0) })],
@@ -649,7 +649,7 @@ const tpms: ReadonlyArray<Case> = [
     "pubArea with a long coordinate",
     PUB,
     ofTpm({
-      pubArea: (honest) => concatBytes(honest.subarray(0, 20), uint16(33), Uint8Array.of(0), honest.subarray(22)),
+      pubArea: (honest) => concatBytes(honest.subarray(0, 18), uint16(33), Uint8Array.of(0), honest.subarray(20)),
     }),
   ],
   ["certInfo with another magic", INFO, ofTpm({ magic: 0xff544348 })],

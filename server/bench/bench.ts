@@ -1,11 +1,12 @@
 /**
- * `npm run bench [-- --json] [-- --only cluster|simulator]`: everything is measured
+ * `npm run bench [-- --json] [-- --only cluster|simulator|ceremonies]`: everything is measured
  * in one run on this machine, because ratios hold where absolute figures drift.
  */
 import { parseArgs } from "node:util";
 import { bareCommits } from "./BareCommits.ts";
 import { startBareHttp } from "./BareHttp.ts";
 import { startBareTwoPhase } from "./BareTwoPhase.ts";
+import { measureCeremonies } from "./Ceremonies.ts";
 import { type DevCluster, startDevCluster } from "./DevCluster.ts";
 import { load, type Loaded, registrations } from "./Load.ts";
 import { measureSimulator } from "./Simulator.ts";
@@ -180,9 +181,11 @@ const measureCluster = async (): Promise<Readonly<Record<string, Figures>>> => {
 };
 
 const { values } = parseArgs({ options: { json: { type: "boolean" }, only: { type: "string" } } });
+const isWanted = (part: string): boolean => values.only === undefined || values.only === part;
 const results = {
-  ...(values.only === "simulator" ? {} : await measureCluster()),
-  ...(values.only === "cluster" ? {} : { simulator: await measureSimulator() }),
+  ...(isWanted("cluster") ? await measureCluster() : {}),
+  ...(isWanted("simulator") ? { simulator: await measureSimulator() } : {}),
+  ...(isWanted("ceremonies") ? { ceremonies: await measureCeremonies() } : {}),
 };
 
 if (values.json === true) console.log(JSON.stringify(results, undefined, 2));

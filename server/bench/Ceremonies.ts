@@ -1,0 +1,101 @@
+/**
+ * How many registration ceremonies one core verifies in a second, format by
+ * format, beside `@simplewebauthn/server` on the same responses: from the text of
+ * the credential to the verified key, with one trusted root for both.
+ */
+import { SettingsService, verifyRegistrationResponse } from "@simplewebauthn/server";
+import { Either, Encoding } from "effect";
+import { parseFinishRequest } from "../../core/webauthn/FinishRequest.ts";
+import type { CeremonyCrypto } from "../../core/webauthn/CeremonyCrypto.ts";
+import { verifyRegistration } from "../../core/webauthn/RegistrationCeremony.ts";
+import type { RelyingParty } from "../../core/webauthn/RelyingParty.ts";
+import { androidKey, apple, packedCertified, root, tpm } from "../../properties/webauthn/Attestations.ts";
+import { makeCredential, none, packedSelf } from "../../properties/webauthn/Authenticator.ts";
+import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
+import { nativeCeremonyCrypto } from "../crypto/NativeCeremonyCrypto.ts";
+import { median, rounded } from "./Statistics.ts";
+
+const formats = {
+  none,
+  packedSelf,
+  packed: packedCertified(),
+  tpm: tpm(),
+  // Android sends its root along.
+  androidKey: androidKey({ behind: [root.certificate] }),
+  apple: apple(),
+};
+
+/** Different keys and certificates, so that nobody can remember one. */
+const RESPONSES = 40;
+/** All are measured by turns so many times, once they have run warm. */
+const ROUNDS = 5;
+const WARM_UP_ROUNDS = 2;
+
+const challenge = new Uint8Array(32).fill(9);
+const asked = { challenge, origin: "https://example.org", rpId: "example.org" };
+const invitation = Encoding.encodeBase64Url(new Uint8Array(32));
+const relyingParty: RelyingParty = {
+  rpId: asked.rpId,
+  rpName: "Example",
+  origins: [asked.origin],
+  registrationTtlMillis: 300_000,
+  attestation: "none",
+  trustRoots: [root.certificate],
+};
+
+type Verify = (body: string) => unknown;
+
+const ours =
+  (crypto: CeremonyCrypto): Verify =>
+  (body) => {
+    const { credential } = Either.getOrThrow(parseFinishRequest(Buffer.from(body)));
+    const registration = { relyingParty, challenge, userHandle: challenge, credential, at: Date.now() };
+    return Either.getOrThrowWith(verifyRegistration(crypto, registration), ({ detail }) => new Error(detail));
+  };
+
+const theirs: Verify = async (body) => {
+  const { verified } = await verifyRegistrationResponse({
+    response: JSON.parse(body).credential,
+    expectedChallenge: Encoding.encodeBase64Url(challenge),
+    expectedOrigin: asked.origin,
+    expectedRPID: asked.rpId,
+    supportedAlgorithmIDs: [-7],
+  });
+  if (!verified) throw new Error("@simplewebauthn/server refuses an honest response");
+};
+
+/** By the processor's time of all threads, for the library lets others of the process work. */
+const perSecond = async (verify: Verify, bodies: ReadonlyArray<string>): Promise<number> => {
+  const start = process.cpuUsage();
+  for (const body of bodies) await verify(body);
+  const { user, system } = process.cpuUsage(start);
+  return (bodies.length * 1e6) / (user + system);
+};
+
+/** The figures by name: rates, and ours over theirs as the middle of each round's ratio, since the machine's speed drifts. */
+export const measureCeremonies = async (): Promise<{ readonly [figure: string]: number }> => {
+  for (const identifier of ["packed", "tpm", "android-key", "apple"] as const)
+    SettingsService.setRootCertificates({ identifier, certificates: [Uint8Array.from(root.certificate)] });
+  const rivals = [ours(nativeCeremonyCrypto), ours(nobleCeremonyCrypto), theirs];
+  const figures: { [figure: string]: number } = {};
+  for (const [name, attestation] of Object.entries(formats)) {
+    const bodies = Array.from({ length: RESPONSES }, (_, index) => {
+      const credential = makeCredential({ ...asked, attestation, seed: `${name} ${index}` });
+      return JSON.stringify({ invitation, credential });
+    });
+    for (let round = 0; round < WARM_UP_ROUNDS; round += 1)
+      for (const verify of rivals) await perSecond(verify, bodies);
+    const rates: ReadonlyArray<Array<number>> = rivals.map(() => []);
+    for (let round = 0; round < ROUNDS; round += 1)
+      for (const [index, verify] of rivals.entries()) rates[index]?.push(await perSecond(verify, bodies));
+    const [native = [], portable = [], library = []] = rates;
+    const over = (own: ReadonlyArray<number>) =>
+      rounded(median(own.map((rate, round) => rate / (library[round] ?? 0))), 1);
+    figures[`${name}PerSecond`] = rounded(median(native), 0);
+    figures[`${name}PortablePerSecond`] = rounded(median(portable), 0);
+    figures[`${name}LibraryPerSecond`] = rounded(median(library), 0);
+    figures[`${name}OverLibrary`] = over(native);
+    figures[`${name}PortableOverLibrary`] = over(portable);
+  }
+  return figures;
+};
