@@ -74,6 +74,8 @@ export const Limits = {
   attestationObjectBytes: 64 * 1024,
   /** The body of a finish: all of the above in Base64url, with what browsers repeat of it, and room to spare. */
   finishBodyBytes: 256 * 1024,
+  /** What a client may say the user sees of the credential (credProps). */
+  displayNameBytes: 256,
   transports: 16,
   transportCharacters: 32,
   /** WebAuthn Level 3 section 4, "Credential ID": at least 16 bytes; section 7.1 step 25: at most 1023. */

@@ -22,7 +22,7 @@ import {
 
 const sample = record({
   number: uint,
-  words: text(64),
+  words: text(128),
   raw: bytes(600),
   id: digest,
   flag: bool,
@@ -38,7 +38,9 @@ const hex = (length: number) =>
 
 const samples: fc.Arbitrary<Sample> = fc.record({
   number: fc.maxSafeNat(),
-  words: fc.string({ unit: "grapheme", maxLength: 8 }),
+  words: fc
+    .tuple(fc.constantFrom("", "\uFEFF", "\uFEFF\uFEFF"), fc.string({ unit: "grapheme", maxLength: 8 }))
+    .map((parts) => parts.join("")),
   raw: fc.uint8Array({ maxLength: 600 }),
   id: hex(32) as fc.Arbitrary<Sample["id"]>,
   flag: fc.boolean(),
@@ -83,6 +85,13 @@ describe("deterministic CBOR", () => {
       }),
     );
   });
+
+  it.each(["\uFEFF", "\uFEFFx", `\uFEFF${"x".repeat(40)}`, "x\uFEFF"])(
+    "keeps a byte order mark in text: %j",
+    (words) => {
+      expect(decode(text(64), encode(text(64), words))).toEqual(Either.right(words));
+    },
+  );
 
   it("refuses every truncation and every trailing byte", () => {
     fc.assert(

@@ -3,9 +3,9 @@
  * strict one; what it tolerates (nesting without end, unsorted maps, odd UTF-8)
  * is caught by a depth scan before it and by encoding the value again after it.
  */
-import { decode as decodeCbor } from "cborg";
 import { Either } from "effect";
 import { sameBytes } from "./Bytes.ts";
+import { decodeItem } from "./CborItem.ts";
 import { type Codec, DecodeFault } from "./Codec.ts";
 import { withEncoding } from "./CborWriter.ts";
 
@@ -48,24 +48,13 @@ const shapeFault = (bytes: Uint8Array): string | undefined => {
 
 const NO_PREFIX = new Uint8Array(0);
 
-const OPTIONS = {
-  strict: true,
-  useMaps: true,
-  rejectDuplicateMapKeys: true,
-  allowIndefinite: false,
-  allowUndefined: false,
-  allowNaN: false,
-  allowInfinity: false,
-  allowBigInt: false,
-} as const;
-
 /** Decodes deterministic CBOR strictly; the left side is one sentence that names the field and holds no value. */
 export const decode = <A>(codec: Codec<A>, bytes: Uint8Array): Either.Either<A, string> => {
   const misshapen = shapeFault(bytes);
   if (misshapen !== undefined) return Either.left(misshapen);
   let item: unknown;
   try {
-    item = decodeCbor(bytes, OPTIONS);
+    item = decodeItem(bytes);
   } catch {
     return Either.left("not well-formed CBOR of the kinds used here");
   }

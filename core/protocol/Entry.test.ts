@@ -16,6 +16,24 @@ const expiring = (inMillis: number): ActorCheck => {
   return { _tag: "Verified", claims: { ...actor.claims, expiresAt: NOW + inMillis } };
 };
 
+describe("a request with metadata that begins with a byte order mark", () => {
+  it.each([1, 3])("is done like any other by a cluster of %i, and reads the same after a restart", (total) => {
+    const cluster = founded(total);
+    cluster.register(total, "request", "alice", 7, { team: "\uFEFFa" });
+    cluster.pass(3_000);
+    for (const peerId of cluster.peers.keys()) {
+      cluster.peers.get(peerId)?.stop();
+      cluster.start(peerId);
+    }
+    cluster.pass(3_000);
+    cluster.register(1, "retry", "alice", 7);
+    cluster.pass(3_000);
+    expect(cluster.answers.get("request")).toMatchObject({ _tag: "Registered", created: true });
+    expect(cluster.answers.get("retry")).toMatchObject({ approver: { metadata: [["team", "\uFEFFa"]] } });
+    expect([...cluster.peers.values()].map((each) => each.state.integrityFault)).toEqual(Array(total).fill(undefined));
+  });
+});
+
 describe("a request through a peer that is not the writer", () => {
   it("is answered although the outcome was lost once", () => {
     const cluster = founded();

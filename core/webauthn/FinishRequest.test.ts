@@ -95,6 +95,16 @@ describe("a finish request", () => {
       inResponse({ transports: Array.from({ length: Limits.transports + 1 }, () => "usb") }),
       ["/credential/response/transports too_many"],
     ],
+    [
+      "a display name over its limit",
+      bodyOf((honest) => ({
+        ...honest,
+        clientExtensionResults: {
+          credProps: { authenticatorDisplayName: "é".repeat(Limits.displayNameBytes / 2 + 1) },
+        },
+      })),
+      ["/credential/clientExtensionResults/credProps/authenticatorDisplayName invalid_value"],
+    ],
     ["a null publicKey", inResponse({ publicKey: null }), ["/credential/response/publicKey null_value"]],
     [
       "an algorithm that is no integer",

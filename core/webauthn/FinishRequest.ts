@@ -5,6 +5,7 @@ import { canonicalJson } from "../codec/CanonicalJson.ts";
 import { text } from "../codec/Codec.ts";
 import { memberPointer } from "../codec/JsonPointer.ts";
 import type { JsonObject } from "../codec/StrictJson.ts";
+import { utf8Length } from "../codec/Utf8.ts";
 import { type Fields, readBody } from "../credential/RequestBody.ts";
 import type { Crypto } from "../Crypto.ts";
 import type { Digest } from "../Digest.ts";
@@ -17,6 +18,7 @@ const FINISH_TAG = "CUSTODY_FINISH_V1";
 const credentialCodec = text(Limits.finishBodyBytes);
 
 const BASE64URL = "This must be unpadded Base64url in its canonical form, not empty and not over its limit.";
+const DISPLAY_NAME = `A display name has at most ${Limits.displayNameBytes} bytes of UTF-8.`;
 const TRANSPORT = "A transport is a short word of lower-case letters, digits and hyphens.";
 
 /** Members that a browser's `toJSON()` writes; no other is known. */
@@ -103,7 +105,7 @@ const readRequest = (root: Fields): ReadRequest => {
   const extensions = credential.object("clientExtensionResults");
   const properties = extensions.optionalObject(REQUESTED_EXTENSION, CREDENTIAL_PROPERTIES);
   properties?.optionalBoolean("rk");
-  properties?.optionalString("authenticatorDisplayName");
+  properties?.optionalString("authenticatorDisplayName", isDisplayName, DISPLAY_NAME);
   const response = credential.object("response", RESPONSE);
   return {
     invitation: root.string("invitation"),
@@ -142,6 +144,9 @@ const keptBytes = (longest: number, read: (check: (text: string) => boolean) => 
   });
   return bytes;
 };
+
+const isDisplayName = (name: string): boolean =>
+  (utf8Length(name) ?? Number.POSITIVE_INFINITY) <= Limits.displayNameBytes;
 
 const isTransport = (word: string): boolean =>
   word.length <= Limits.transportCharacters && /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(word);

@@ -5,8 +5,8 @@
  * lengths, tags, floats, text that is not UTF-8, keys of other kinds. The order
  * of a map's keys is left free, for honest authenticators differ there.
  */
-import { decode } from "cborg";
 import { Either } from "effect";
+import { decodeItem } from "../codec/CborItem.ts";
 import { isUtf8 } from "../codec/Utf8.ts";
 
 export type CborKey = number | string;
@@ -114,17 +114,6 @@ class Scanner {
   }
 }
 
-const OPTIONS = {
-  strict: true,
-  useMaps: true,
-  rejectDuplicateMapKeys: true,
-  allowIndefinite: false,
-  allowUndefined: false,
-  allowNaN: false,
-  allowInfinity: false,
-  allowBigInt: false,
-} as const;
-
 /** One item and where it ends. */
 export interface CborItem {
   readonly value: CborValue;
@@ -145,7 +134,7 @@ export const readCborItem = (bytes: Uint8Array, at: number): Either.Either<CborI
     throw fault;
   }
   return Either.try({
-    try: () => ({ value: decode(bytes.subarray(at, scanner.at), OPTIONS), end: scanner.at }),
+    try: () => ({ value: decodeItem(bytes.subarray(at, scanner.at)) as CborValue, end: scanner.at }),
     // Of what the decoder refuses, the scan has left one thing.
     catch: () => "a map with the same key twice",
   });

@@ -218,9 +218,9 @@ export class Cluster {
     return stored && Either.getOrThrow(decode(rowCodec(table), stored.row));
   }
 
-  register(through: PeerId, requestId: string, id: string, seed: number): void {
+  register(through: PeerId, requestId: string, id: string, seed: number, metadata: object = { team: "a" }): void {
     const publicKey64 = Buffer.from(ed25519.getPublicKey(new Uint8Array(32).fill(seed))).toString("base64");
-    const body = { id, credential: { type: "SIGNATURE", algorithm: "ED25519", publicKey64 }, metadata: { team: "a" } };
+    const body = { id, credential: { type: "SIGNATURE", algorithm: "ED25519", publicKey64 }, metadata };
     const rawBody = utf8ToBytes(JSON.stringify(body));
     this.ask(through, requestId, { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody });
   }

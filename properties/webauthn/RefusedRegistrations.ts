@@ -310,6 +310,16 @@ const attestationObjects: ReadonlyArray<Case> = [
   ["a member named by bytes", "attestation_object", members((m) => `a4${m.fmt}${m.attStmt}${m.authData}43666d7400`)],
   ["a format in long form", "attestation_object", members((m) => `a363666d7478046e6f6e65${m.attStmt}${m.authData}`)],
   ["a format in pieces", "attestation_object", members((m) => `a363666d747f646e6f6e65ff${m.attStmt}${m.authData}`)],
+  [
+    "a format behind a byte order mark",
+    "attestation_format",
+    members((m) => `a363666d7467efbbbf6e6f6e65${m.attStmt}${m.authData}`),
+  ],
+  [
+    "a name behind a byte order mark",
+    "attestation_object",
+    members((m) => `a366efbbbf666d74646e6f6e65${m.attStmt}${m.authData}`),
+  ],
   ["a format that is bytes", "attestation_object", members((m) => `a363666d74446e6f6e65${m.attStmt}${m.authData}`)],
   ["a format that is not UTF-8", "attestation_object", members((m) => `a363666d7464ffffffff${m.attStmt}${m.authData}`)],
   ["a statement that is an array", "attestation_object", members((m) => `a3${m.fmt}6761747453746d7480${m.authData}`)],
