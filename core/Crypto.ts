@@ -12,6 +12,8 @@ import type { Digest, PublicKey, SetAccumulator, Signature } from "./Digest.ts";
 export interface Crypto {
   /** SHA-256 of raw bytes. */
   readonly sha256: (bytes: Uint8Array) => Digest;
+  /** SHA-256 of the UTF-8 form of a text. */
+  readonly sha256OfText: (text: string) => Digest;
   /** `SHA-256(utf8(tag) || 0x00 || encoding of value)`: protocol.md, "Domain separation". */
   readonly digest: <A>(tag: string, codec: Codec<A>, value: A) => Digest;
   /** Strict Ed25519 over the same preimage; false for whatever is not a valid signature, never throws. */

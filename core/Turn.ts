@@ -251,7 +251,8 @@ export class Turn {
     const known = this.state.seen.get(peerId);
     if (known === undefined || incarnation !== known.incarnation) return;
     if (known.newest !== undefined && batchNo <= known.newest.header.batchNo) return;
-    this.edit("seen").set(peerId, { ...known, newest: { header, signature } });
+    const { restored } = known;
+    this.edit("seen").set(peerId, { peerId, incarnation, newest: { header, signature }, restored });
   }
 
   /** Whether this process has not yet been shown by every other member that its memory is whole. */

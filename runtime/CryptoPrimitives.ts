@@ -7,6 +7,7 @@
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { type Codec, digest, pair, text } from "../core/codec/Codec.ts";
 import { encodeAfter, withEncoding } from "../core/codec/CborWriter.ts";
+import { utf8Bytes } from "../core/codec/Utf8.ts";
 import type { Crypto, Signer } from "../core/Crypto.ts";
 import type { Digest, PublicKey, SetAccumulator, Signature } from "../core/Digest.ts";
 import { RecentMap } from "./RecentMap.ts";
@@ -80,6 +81,7 @@ export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
   };
   return {
     sha256: (bytes) => sha256Hex(bytes) as Digest,
+    sha256OfText: (text) => sha256Hex(utf8Bytes(text)) as Digest,
     digest: (tag, codec, value) => withEncoding(prefixOf(tag), codec, value, sha256Hex) as Digest,
     verify: (key, tag, codec, value, signature) => {
       const message = preimage(tag, codec, value);

@@ -43,7 +43,7 @@ const actor = (permissions: ReadonlyArray<string>, expiresAt = NOW + 1): ActorCh
 const reader = actor(["service.approvers.read"]);
 
 const descriptor = descriptorJson({ type: "SIGNATURE", algorithm: "ED25519", publicKey64: "AA==" });
-const ref = `alice@sha256:${refDigest(crypto.sha256, descriptor)}`;
+const ref = `alice@sha256:${refDigest(crypto.sha256OfText, descriptor)}`;
 const row: Rows["approvers"] = {
   id: "alice",
   ref,

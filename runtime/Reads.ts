@@ -16,7 +16,7 @@ import { IntegrityFailure } from "./PeerStore.ts";
 export interface ReadPorts {
   readonly view: RowView;
   readonly state: PeerState;
-  readonly crypto: Pick<Crypto, "sha256">;
+  readonly crypto: Pick<Crypto, "sha256OfText">;
   readonly settings: Settings;
   /** Unix milliseconds. */
   readonly now: number;
@@ -83,7 +83,7 @@ export const readApprover = (
       },
     });
     if (row === undefined) return yield* Either.left(unknown);
-    if (row.ref !== ref || refDigest(crypto.sha256, row.descriptor) !== digestHex) {
+    if (row.ref !== ref || refDigest(crypto.sha256OfText, row.descriptor) !== digestHex) {
       integrityLost(`approvers/${ref}`);
       return yield* Either.left(damaged);
     }

@@ -73,8 +73,8 @@ export interface Checker {
   /** A message is about to be handled by a peer. */
   readonly delivered?: (peer: Watched, message: Message) => void;
   readonly read?: (peer: Watched, read: ReadSeen) => void;
-  /** A line went into the trace. */
-  readonly traced?: (line: string) => void;
+  /** A text is about to be in the trace that was not there before. */
+  readonly traced?: (text: string) => void;
   /** Now and then, and at the end: look at everything. */
   readonly swept?: (peers: ReadonlyArray<Watched>) => void;
 }

@@ -66,8 +66,6 @@ export class Commands {
   readonly #cryptography: Cryptography;
   readonly #byBody = new Map<string, Command>();
   readonly #byName = new Map<string, Command>();
-  /** What was submitted, to its normal form where that is another text. */
-  readonly #normalForms = new Map<string, string>();
   readonly #replacements = new Map<string, Replacement>();
   readonly #tokens = new Map<number, Token>();
   #nextToken = 1;
@@ -87,7 +85,6 @@ export class Commands {
     if (said !== undefined) return said;
     const { algorithm, submitted64: usual64, otherwise64, normal64 } = this.#cryptography.sampleKey(key);
     const submitted64 = format === 0 ? usual64 : (otherwise64[format % otherwise64.length] ?? usual64);
-    if (submitted64 !== normal64) this.#normalForms.set(submitted64, normal64);
     const rawBody = utf8Bytes(
       `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":{"team":"${team}"}}`,
     );
@@ -98,11 +95,6 @@ export class Commands {
     this.#byBody.set(bodyDigest, command);
     this.#byName.set(name, command);
     return command;
-  }
-
-  /** The normal form of a key that a caller submitted, both in Base64. */
-  normalForm(submitted64: string): string {
-    return this.#normalForms.get(submitted64) ?? submitted64;
   }
 
   byBody(bodyDigest: string): Command | undefined {

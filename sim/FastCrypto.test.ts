@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { record, text, uint } from "../core/codec/Codec.ts";
+import { utf8Bytes } from "../core/codec/Utf8.ts";
 import type { Digest, PublicKey, Signature } from "../core/Digest.ts";
 import { fastCrypto } from "./FastCrypto.ts";
 import { Prng } from "./Prng.ts";
@@ -23,6 +24,11 @@ describe("the stand-in crypto", () => {
     expect(verifies(signer.publicKey, "TAG", { ...value, name: "b" }, signature)).toBe(false);
     expect(verifies("0".repeat(64) as PublicKey, "TAG", value, signature)).toBe(false);
     expect(verifies(signer.publicKey, "TAG", value, "0".repeat(128) as Signature)).toBe(false);
+  });
+
+  it("digests a text as its UTF-8 form", () => {
+    for (const text of ["", "a", "abc", "abcd", "abcde", "a longer text of several words", "naïve", "four 𝄞", "\u0000ü"])
+      expect(crypto.sha256OfText(text)).toBe(crypto.sha256(utf8Bytes(text)));
   });
 
   it("tells numbers apart that agree in their low 32 bits", () => {

@@ -114,6 +114,11 @@ export const fastCrypto = (entropy: Prng): FastCrypto => {
       // At full length: a ref ends in it, and is told from other text by its length.
       return asDigest(mixer.hash.repeat(4));
     },
+    sha256OfText: (text) => {
+      mixer.reset(7);
+      mixer.utf8(text);
+      return asDigest(mixer.hash.repeat(4));
+    },
     digest,
     verify: (key, tag, codec, value, signature) => {
       const secret = secrets.get(key);

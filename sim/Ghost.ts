@@ -271,8 +271,8 @@ export class Ghost {
   #approver(ref: string, row: Rows["approvers"]): ApproverFacts {
     const known = this.approvers.get(ref);
     if (known === undefined) {
-      const revisionAt = Array.from({ length: this.total + 1 }, () => 0);
-      const facts = { row, holders: 0, revisions: new Map([[row.revision, row]]), revisionAt };
+      const revisionAt = new Array<number>(this.total + 1).fill(0);
+      const facts = { row, holders: 0, revisions: new Map().set(row.revision, row), revisionAt };
       this.approvers.set(ref, facts);
       return facts;
     }

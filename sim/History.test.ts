@@ -2,7 +2,13 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { type Asked, type Ending, History } from "./History.ts";
 
 const KEY = "a key";
-const register = (id: string, metadata: string): Asked => ({ kind: "register", key: KEY, id, metadata });
+const register = (id: string, metadata: string): Asked => ({
+  kind: "register",
+  key: KEY,
+  id,
+  metadata,
+  base: undefined,
+});
 const replace = (base: number, metadata: string): Asked => ({ kind: "replace", key: KEY, id: "alice", metadata, base });
 const record = (metadata: string, revision = 1, id = "alice") => ({ id, metadata, revision });
 const created = (metadata: string, id?: string): Ending => ({

@@ -27,8 +27,8 @@ export interface Asked {
   readonly key: string;
   readonly id: string;
   readonly metadata: string;
-  /** Of a replacement: the revision it builds on. */
-  readonly base?: number;
+  /** The revision that a replacement builds on; undefined for a registration. */
+  readonly base: number | undefined;
 }
 
 /** A record as somebody saw it. */
@@ -43,6 +43,24 @@ export type Ending =
   | { readonly _tag: "done"; readonly created: boolean; readonly seen: Seen }
   | { readonly _tag: "no" | "taken" | "stale" | "open" };
 
+/**
+ * When somebody said or showed something. It is made into a sentence only when it contradicts another one: of what
+ * callers see, nothing else is ever read.
+ */
+interface Look {
+  /** The request that was answered, or the peer that was read. */
+  readonly by: OperationId | number;
+  /** The revision that was shown; undefined for nothing. */
+  readonly revision: number | undefined;
+  /** Microseconds. */
+  readonly at: number;
+}
+
+const sentenceOf = ({ by, revision, at }: Look): string =>
+  typeof by === "number"
+    ? `peer ${by} showed ${revision === undefined ? "nothing" : `revision ${revision}`} at ${at} µs`
+    : `request ${by} was told of success at ${at} µs`;
+
 interface Operation extends Asked {
   readonly name: OperationId;
   /** Microseconds. */
@@ -56,18 +74,35 @@ interface Record {
   /** Who was told to have created it. */
   creator: Operation | undefined;
   /** The first success of any kind. */
-  owner: { readonly id: string; readonly said: string } | undefined;
+  owner: { readonly id: string; readonly said: Look } | undefined;
   /** When something was first known to be there. */
   knownSince: number;
   /** By revision: what it was first seen to hold. */
-  readonly values: Map<number, { readonly metadata: string; readonly said: string }>;
+  readonly values: Map<number, { readonly metadata: string; readonly said: Look }>;
   /** Ascending in both: from when on every look must show this revision at least. */
-  readonly acknowledged: Array<{ readonly at: number; readonly revision: number; readonly said: string }>;
+  readonly acknowledged: Array<{ readonly at: number; readonly revision: number; readonly said: Look }>;
   /** By peer: the newest revision it has shown. */
   readonly shown: Map<number, number>;
 }
 
 const ID = "H1";
+
+/** Whether a request may have been done by a moment and have made what was seen. */
+const mayHaveMade = (each: Operation, seen: Seen, at: number): boolean =>
+  !each.isNo &&
+  each.askedAt <= at &&
+  each.id === seen.id &&
+  each.metadata === seen.metadata &&
+  (seen.revision === 1 ? each.kind === "register" : each.kind === "replace" && each.base === seen.revision - 1);
+
+/** The newest revision that was acknowledged before a moment. */
+const acknowledgedBefore = ({ acknowledged }: Record, at: number): Record["acknowledged"][number] | undefined => {
+  for (let index = acknowledged.length - 1; index >= 0; index--) {
+    const each = acknowledged[index];
+    if (each !== undefined && each.at < at) return each;
+  }
+  return undefined;
+};
 
 export class History {
   readonly #open = new Map<OperationId, Operation>();
@@ -91,7 +126,8 @@ export class History {
 
   /** A request is sent, `at` microseconds. */
   asked(name: OperationId, at: number, asked: Asked): void {
-    const operation = { ...asked, name, askedAt: at, isNo: false };
+    const { kind, key, id, metadata, base } = asked;
+    const operation: Operation = { kind, key, id, metadata, base, name, askedAt: at, isNo: false };
     this.#open.set(name, operation);
     this.#recordOf(asked.key).operations.push(operation);
   }
@@ -122,34 +158,35 @@ export class History {
     const record = this.#records.get(key);
     if (record === undefined && seen === undefined) return;
     const known = record ?? this.#recordOf(key);
-    const newest = known.acknowledged.findLast(({ at }) => at < from);
-    const said = `peer ${peer} showed ${seen === undefined ? "nothing" : `revision ${seen.revision}`} at ${from} µs`;
-    if (newest !== undefined && (seen?.revision ?? 0) < newest.revision) throw new Violation(ID, newest.said, said);
+    const newest = acknowledgedBefore(known, from);
+    const said: Look = { by: peer, revision: seen?.revision, at: from };
+    if (newest !== undefined && (seen?.revision ?? 0) < newest.revision)
+      throw new Violation(ID, sentenceOf(newest.said), sentenceOf(said));
     const before = known.shown.get(peer) ?? 0;
     if ((seen?.revision ?? 0) < before)
-      throw new Violation(ID, `peer ${peer} had shown revision ${before} of key ${key}`, said);
+      throw new Violation(ID, `peer ${peer} had shown revision ${before} of key ${key}`, sentenceOf(said));
     if (seen === undefined) return;
     known.shown.set(peer, seen.revision);
     this.#assertExplained(known, seen, from, said);
   }
 
   #assertDone(record: Record, operation: Operation, at: number, created: boolean, seen: Seen): void {
-    const said = `request ${operation.name} was told of success at ${at} µs`;
+    const said: Look = { by: operation.name, revision: seen.revision, at };
     const { creator, owner, knownSince } = record;
     if (owner !== undefined && owner.id !== operation.id)
-      throw new Violation(ID, `${owner.said}: the key belongs to id ${owner.id}`, `${said} for id ${operation.id}`);
+      throw new Violation(ID, `${sentenceOf(owner.said)}: the key belongs to id ${owner.id}`, `${sentenceOf(said)} for id ${operation.id}`);
     if (operation.kind === "replace" && seen.revision !== (operation.base ?? 0) + 1)
       throw new Violation(
         ID,
         `request ${operation.name} builds on revision ${operation.base}`,
-        `${said}, of revision ${seen.revision}`,
+        `${sentenceOf(said)}, of revision ${seen.revision}`,
       );
     if (created || operation.kind === "replace") {
       if (seen.metadata !== operation.metadata)
         throw new Violation(
           ID,
           `request ${operation.name} brought metadata ${operation.metadata}`,
-          `${said}, with ${seen.metadata}`,
+          `${sentenceOf(said)}, with ${seen.metadata}`,
         );
     }
     if (created) {
@@ -157,7 +194,7 @@ export class History {
         throw new Violation(
           ID,
           `request ${creator.name} was told that it had created the approver`,
-          `${said} too, as its creator`,
+          `${sentenceOf(said)} too, as its creator`,
         );
       if (knownSince < operation.askedAt)
         throw new Violation(
@@ -171,51 +208,45 @@ export class History {
     if (seen.revision > (record.acknowledged.at(-1)?.revision ?? 0))
       record.acknowledged.push({ at, revision: seen.revision, said });
     // Who is told of an old revision after a newer one was acknowledged before the question has been told a lie.
-    const newest = record.acknowledged.findLast((each) => each.at < operation.askedAt);
+    const newest = acknowledgedBefore(record, operation.askedAt);
     if (newest !== undefined && newest.revision > seen.revision)
       throw new Violation(
         ID,
-        `${newest.said}, of revision ${newest.revision}`,
-        `${said}, of revision ${seen.revision}`,
+        `${sentenceOf(newest.said)}, of revision ${newest.revision}`,
+        `${sentenceOf(said)}, of revision ${seen.revision}`,
       );
   }
 
   /** That somebody could have made what was seen, and that it is the same as at every earlier look. */
-  #assertExplained(record: Record, seen: Seen, at: number, said: string): void {
+  #assertExplained(record: Record, seen: Seen, at: number, said: Look): void {
     const value = record.values.get(seen.revision);
     if (value !== undefined && value.metadata !== seen.metadata)
       throw new Violation(
         ID,
-        `${value.said}: revision ${seen.revision} has metadata ${value.metadata}`,
-        `${said}, with ${seen.metadata}`,
+        `${sentenceOf(value.said)}: revision ${seen.revision} has metadata ${value.metadata}`,
+        `${sentenceOf(said)}, with ${seen.metadata}`,
       );
     if (record.owner !== undefined && record.owner.id !== seen.id)
       throw new Violation(
         ID,
-        `${record.owner.said}: the key belongs to id ${record.owner.id}`,
-        `${said}, under id ${seen.id}`,
+        `${sentenceOf(record.owner.said)}: the key belongs to id ${record.owner.id}`,
+        `${sentenceOf(said)}, under id ${seen.id}`,
       );
-    const isMaker = (each: Operation): boolean =>
-      !each.isNo &&
-      each.askedAt <= at &&
-      each.id === seen.id &&
-      each.metadata === seen.metadata &&
-      (seen.revision === 1 ? each.kind === "register" : each.kind === "replace" && each.base === seen.revision - 1);
     // A value that was explained stays explained, although whoever may have made it may be told no later.
-    if (value === undefined && !record.operations.some(isMaker))
+    if (value === undefined && !record.operations.some((each) => mayHaveMade(each, seen, at)))
       throw new Violation(
         ID,
         `no request could have made revision ${seen.revision} with metadata ${seen.metadata} by then`,
-        said,
+        sentenceOf(said),
       );
     if (record.creator !== undefined && record.creator.askedAt > at)
       throw new Violation(
         ID,
         `request ${record.creator.name} created the approver and was asked at ${record.creator.askedAt} µs`,
-        said,
+        sentenceOf(said),
       );
     record.owner ??= { id: seen.id, said };
-    record.values.set(seen.revision, value ?? { metadata: seen.metadata, said });
+    if (value === undefined) record.values.set(seen.revision, { metadata: seen.metadata, said });
     record.knownSince = Math.min(record.knownSince, at);
   }
 
@@ -225,7 +256,7 @@ export class History {
     if (owner !== undefined && owner.id === operation.id)
       throw new Violation(
         ID,
-        `${owner.said}: the key belongs to id ${owner.id}`,
+        `${sentenceOf(owner.said)}: the key belongs to id ${owner.id}`,
         `${said}, although it asked for that id`,
       );
     if (!operations.some((each) => each.id !== operation.id && !each.isNo))

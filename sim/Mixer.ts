@@ -3,6 +3,7 @@
  * for trace hashes, where nobody with a computer attacks it.
  */
 import { assertText, type Sink } from "../core/codec/Codec.ts";
+import { utf8Bytes } from "../core/codec/Utf8.ts";
 
 const FIRST = 0x9e3779b1;
 const SECOND = 0x85ebca77;
@@ -87,6 +88,32 @@ export class Mixer implements Sink {
           (value[index] ?? 0),
       );
     for (index -= 3; index < length; index++) this.word(value[index] ?? 0);
+  }
+
+  /** What {@link bytes} would make of the UTF-8 form of a text; ASCII needs no array for that. */
+  utf8(value: string): void {
+    const { left, right } = this;
+    const { length } = value;
+    this.word(length);
+    let all = 0;
+    let index = 3;
+    for (; index < length; index += 4) {
+      const first = value.charCodeAt(index - 3);
+      const second = value.charCodeAt(index - 2);
+      const third = value.charCodeAt(index - 1);
+      const fourth = value.charCodeAt(index);
+      all |= first | second | third | fourth;
+      this.word((first << 24) | (second << 16) | (third << 8) | fourth);
+    }
+    for (index -= 3; index < length; index++) {
+      const last = value.charCodeAt(index);
+      all |= last;
+      this.word(last);
+    }
+    if (all < 0x80) return;
+    this.left = left;
+    this.right = right;
+    this.bytes(utf8Bytes(value));
   }
 
   hex(value: string): void {

@@ -22,9 +22,19 @@ export interface NetworkPlan {
   readonly duplication: number;
 }
 
+/** The way of one message. */
+export interface Way {
+  /** Microseconds until it arrives. */
+  readonly takes: number;
+  /** Whether it is handed over twice in a row. */
+  readonly isTwice: boolean;
+  /** Microseconds until a second copy arrives; undefined where there is none. */
+  readonly copyTakes: number | undefined;
+}
+
 export class Network {
   readonly #links: ReadonlyArray<ReadonlyArray<Link>>;
-  readonly #ways: ReadonlyArray<ReadonlyArray<Stream>>;
+  readonly #streams: ReadonlyArray<ReadonlyArray<Stream>>;
   readonly #redelivery: number;
 
   /**
@@ -33,7 +43,7 @@ export class Network {
    */
   constructor(peers: number, plan: NetworkPlan, redelivery: number, choices: Choices) {
     this.#redelivery = redelivery;
-    this.#ways = Array.from({ length: peers + 1 }, (_from, from) =>
+    this.#streams = Array.from({ length: peers + 1 }, (_from, from) =>
       Array.from({ length: peers + 1 }, (_to, to) => choices.stream(`link ${from}>${to}`)),
     );
     this.#links = Array.from({ length: peers + 1 }, () =>
@@ -54,28 +64,23 @@ export class Network {
     );
   }
 
-  /**
-   * Decides the way of the next message from one peer to another: for each copy that
-   * arrives, none to two, `deliver` is told after how many microseconds, and whether
-   * it is handed over twice in a row.
-   */
-  route(from: number, to: number, deliver: (delay: number, again: boolean) => void): void {
+  /** Decides the way of the next message from one peer to another; undefined where none of it arrives. */
+  route(from: number, to: number): Way | undefined {
     const { cut, leastDelay, mostDelay, loss, duplication } = this.link(from, to);
-    const unit = this.#way(from, to).next();
-    if (cut || unit.chance("lost", loss)) return;
-    const first = unit.between("takes", USUAL_MICROS, leastDelay, mostDelay, 0, SLOWEST_MICROS);
-    deliver(first, unit.chance("handed over twice", this.#redelivery));
-    if (!unit.chance("doubled", duplication)) return;
-    deliver(
-      first + unit.between("the copy follows after", USUAL_MICROS, leastDelay, mostDelay, 0, SLOWEST_MICROS),
-      false,
-    );
+    const unit = this.#stream(from, to).next();
+    if (cut || unit.chance("lost", loss)) return undefined;
+    const takes = unit.between("takes", USUAL_MICROS, leastDelay, mostDelay, 0, SLOWEST_MICROS);
+    const isTwice = unit.chance("handed over twice", this.#redelivery);
+    const copyTakes = unit.chance("doubled", duplication)
+      ? takes + unit.between("the copy follows after", USUAL_MICROS, leastDelay, mostDelay, 0, SLOWEST_MICROS)
+      : undefined;
+    return { takes, isTwice, copyTakes };
   }
 
-  #way(from: number, to: number): Stream {
-    const way = this.#ways[from]?.[to];
-    if (way === undefined) throw new RangeError("no such peers");
-    return way;
+  #stream(from: number, to: number): Stream {
+    const stream = this.#streams[from]?.[to];
+    if (stream === undefined) throw new RangeError("no such peers");
+    return stream;
   }
 
   /** Everything works again, quickly. */

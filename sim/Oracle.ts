@@ -3,7 +3,6 @@
  * what the token said, and what this one member had durably stored and reserved
  * before. It shares no code with the members' own checks.
  */
-import { utf8Bytes } from "../core/codec/Utf8.ts";
 import type { Crypto } from "../core/Crypto.ts";
 import type { Effects, Proposal } from "../core/protocol/Proposal.ts";
 import type { SignedStatement } from "../core/protocol/Statement.ts";
@@ -205,8 +204,8 @@ export class Oracle {
     if (effects.descriptor !== command.descriptor) return "its descriptor is not that of the caller's key";
     const fault = metadataFault(effects, command.team);
     if (fault !== undefined) return fault;
-    const preimage = utf8Bytes(`SERVICE_APPROVER_V1\u0000${command.descriptor}`);
-    if (effects.ref !== `${command.id}@sha256:${this.#crypto.sha256(preimage)}`) return "its ref is another one";
+    const digest = this.#crypto.sha256OfText(`SERVICE_APPROVER_V1\u0000${command.descriptor}`);
+    if (effects.ref !== `${command.id}@sha256:${digest}`) return "its ref is another one";
     const key = this.#keys.get(effects.keyIdentity);
     const identity = this.#keys.get(command.descriptor);
     if ((key ?? command.descriptor) !== command.descriptor) return "its key identity belongs to another key";

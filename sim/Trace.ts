@@ -8,6 +8,8 @@ export class Trace {
   readonly #mixer = new Mixer();
   readonly #words = new Map<string, number>();
   readonly #write: ((line: string) => void) | undefined;
+  /** Told of each word before it is in a line for the first time; every line is made of words and numbers. */
+  newWord: (word: string) => void = () => undefined;
 
   /** @param write takes each line as it happens; without it only the hash is kept */
   constructor(write?: (line: string) => void) {
@@ -20,15 +22,17 @@ export class Trace {
    * @param at microseconds of virtual time
    * @param who a peer's number
    * @param what one of few words, mixed by its number
-   * @param detail one of few words too; never holds a secret (S29 reads it)
+   * @param detail one of few words too; never holds a secret (S29 reads each once)
    * @param other a number that belongs to it: another peer, a request, a count of rows
    */
   note(at: number, who: number, what: string, detail: string, other: number): void {
     const mixer = this.#mixer;
+    const whatWord = this.#wordOf(what);
+    const detailWord = this.#wordOf(detail);
     mixer.uint(at);
     mixer.word(who);
-    mixer.word(this.#wordOf(what));
-    mixer.word(this.#wordOf(detail));
+    mixer.word(whatWord);
+    mixer.word(detailWord);
     mixer.uint(other);
     this.#write?.(`${String(at).padStart(12)} peer ${who} ${what} ${detail} ${other}`);
   }
@@ -37,6 +41,7 @@ export class Trace {
   #wordOf(text: string): number {
     const known = this.#words.get(text);
     if (known !== undefined) return known;
+    this.newWord(text);
     const mixer = new Mixer();
     mixer.text(text);
     this.#words.set(text, mixer.first);

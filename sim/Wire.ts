@@ -12,11 +12,10 @@ import type { PeerId } from "../core/protocol/Topology.ts";
 import { type Opened, openEnvelope, sealEnvelope } from "../runtime/EnvelopeCodec.ts";
 
 /** Something on its way; opaque to everyone but the wire that made it. */
-export type Packet =
-  | { readonly _tag: "Value"; readonly value: ValueEnvelope }
-  | { readonly _tag: "Bytes"; readonly bytes: Uint8Array };
+export type Packet = ValueEnvelope | { readonly _tag: "Bytes"; readonly bytes: Uint8Array };
 
 interface ValueEnvelope {
+  readonly _tag: "Value";
   readonly topologyDigest: Digest | undefined;
   readonly from: PeerId;
   readonly to: PeerId;
@@ -33,7 +32,8 @@ export interface Wire {
     to: PeerId,
     message: Message,
   ) => Packet | undefined;
-  readonly open: (crypto: Crypto, state: PeerState, packet: Packet) => Either.Either<Opened, string>;
+  /** Who says what; or a word for why it is not let in. */
+  readonly open: (crypto: Crypto, state: PeerState, packet: Packet) => Opened | string;
   /** The same packet, as somebody without the sender's key would have made it. */
   readonly forge: (packet: Packet) => Packet;
 }
@@ -45,7 +45,7 @@ export const byteWire: Wire = {
     return bytes && { _tag: "Bytes", bytes };
   },
   open: (crypto, state, packet) =>
-    packet._tag === "Bytes" ? openEnvelope(crypto, state, packet.bytes) : Either.left("not bytes"),
+    packet._tag === "Bytes" ? Either.merge(openEnvelope(crypto, state, packet.bytes)) : "not bytes",
   forge: (packet) => {
     if (packet._tag === "Value") return packet;
     const bytes = new Uint8Array(packet.bytes);
@@ -78,33 +78,33 @@ const keyOf = ({ membership, founding }: PeerState, from: PeerId, message: Messa
 };
 
 /** The same rules as `openEnvelope`, without bytes; `Wire.test.ts` holds the two against each other. */
-const openValue = (state: PeerState, value: ValueEnvelope): Either.Either<Opened, string> => {
+const openValue = (state: PeerState, value: ValueEnvelope): Opened | string => {
   const { topologyDigest, from, to, key, message } = value;
-  if (state.peer === undefined) return Either.left("this peer is not initialized");
-  if (to !== state.peer.peerId) return Either.left("names another peer");
+  if (state.peer === undefined) return "this peer is not initialized";
+  if (to !== state.peer.peerId) return "names another peer";
   if (!crossesTopologies(message) && topologyDigest !== state.membership?.digest)
-    return Either.left("another topology");
+    return "another topology";
   if (key === undefined)
-    return message._tag === "Ready" && message.sealed ? Either.right(value) : Either.left("unsigned");
+    return message._tag === "Ready" && message.sealed ? value : "unsigned";
   const known = keyOf(state, from, message);
-  if (known === undefined) return Either.left("the sender is not known here");
-  return known === key ? Either.right(value) : Either.left("the signature does not verify");
+  if (known === undefined) return "the sender is not known here";
+  return known === key ? value : "the signature does not verify";
 };
 
 export const valueWire: Wire = {
   seal: (state, signer, _nonce, to, message) => {
     if (state.peer === undefined || (signer === undefined && message._tag !== "Ready")) return undefined;
-    const value = {
+    return {
+      _tag: "Value",
       topologyDigest: state.membership?.digest,
       from: state.peer.peerId,
       to,
       key: signer?.publicKey,
       message,
     };
-    return { _tag: "Value", value };
   },
   open: (_crypto, state, packet) =>
-    packet._tag === "Value" ? openValue(state, packet.value) : Either.left("not a value"),
+    packet._tag === "Value" ? openValue(state, packet) : "not a value",
   forge: (packet) =>
-    packet._tag === "Bytes" ? packet : { _tag: "Value", value: { ...packet.value, key: "f".repeat(64) as PublicKey } },
+    packet._tag === "Bytes" ? packet : { ...packet, key: "f".repeat(64) as PublicKey },
 };

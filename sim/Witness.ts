@@ -1,19 +1,20 @@
-/** Writes the history of what callers ask and see, from their requests as they sent them and the answers as they got them. */
+/** Writes the history of what callers ask and see, from their requests as they meant them and the answers as they got them. */
 import type { Answer } from "../core/Action.ts";
-import type { Call } from "../core/protocol/Forward.ts";
 import type { Rows } from "../core/Tables.ts";
+import type { Command, Replacement } from "./Commands.ts";
 import { type Asked, type Ending, History, type OperationId, type Seen } from "./History.ts";
 
-/** What this file reads of the body of a request; the simulator's callers send nothing else. */
-interface Body {
-  readonly id?: string;
-  readonly credential?: { readonly algorithm: string; readonly publicKey64: string };
-  readonly metadata?: { readonly [key: string]: string };
-}
+type Pairs = Rows["approvers"]["metadata"];
 
-type Pairs = ReadonlyArray<readonly [string, string]>;
+/** Pairs as one text, equal exactly where they are; the lengths tell names and values from what separates them. */
+const textOf = (pairs: Pairs): string => {
+  let text = "";
+  const sorted = pairs.length < 2 ? pairs : pairs.toSorted(([left], [right]) => (left < right ? -1 : 1));
+  for (const [name, value] of sorted) text += `${name.length} ${name}: ${value.length} ${value}; `;
+  return text;
+};
 
-const textOf = (pairs: Pairs): string => JSON.stringify(pairs.toSorted(([left], [right]) => (left < right ? -1 : 1)));
+const metadataOf = (team: string | undefined): string => textOf(team === undefined ? [] : [["team", team]]);
 
 const seenOf = ({ id, metadata, revision }: Rows["approvers"]): Seen => ({ id, metadata: textOf(metadata), revision });
 
@@ -23,27 +24,17 @@ const codeOf = ({ rejection }: Extract<Answer, { readonly _tag: "Rejected" }>): 
   return { _tag: rejection.code === "PRECONDITION_FAILED" ? "stale" : "no" };
 };
 
-/** The ref in the path of a replacement. */
-const refIn = (path: string): string => decodeURIComponent(path.split("/").at(-2) ?? "");
-
 export class Witness {
   readonly #history = new History();
   /** What each ref stands for, once somebody was told of it. */
   readonly #keys = new Map<string, { readonly key: string; readonly id: string }>();
-  readonly #asked = new WeakMap<Call, Asked>();
+  /** What was asked and is not answered yet, by the key it is about. */
   readonly #under = new Map<OperationId, string>();
-  readonly #normalForm: (submitted64: string) => string;
-
-  /** @param normalForm the one form of a key, whatever format it was submitted in */
-  constructor(normalForm: (submitted64: string) => string) {
-    this.#normalForm = normalForm;
-  }
 
   /** A request leaves its caller, `at` microseconds. */
-  asked(name: OperationId, at: number, call: Call): void {
-    const asked = this.#asked.get(call) ?? this.#read(call);
+  asked(name: OperationId, at: number, said: Command | Replacement): void {
+    const asked = this.#meaningOf(said);
     if (asked === undefined) return;
-    this.#asked.set(call, asked);
     this.#under.set(name, asked.key);
     this.#history.asked(name, at, asked);
   }
@@ -63,14 +54,13 @@ export class Witness {
     const { approver } = answer;
     const created = answer._tag === "Registered" && answer.created;
     this.#history.ended(name, at, { _tag: "done", created, seen: seenOf(approver) });
-    this.#keys.set(approver.ref, { key, id: approver.id });
+    this.#name(approver, key);
   }
 
   /** Whoever asked has gone away, or was answered by somebody who may lie about anything but what the approver is called. */
   forgot(name: OperationId, answer?: Answer): void {
     const key = this.#under.get(name);
-    if (key !== undefined && answer !== undefined && "approver" in answer)
-      this.#keys.set(answer.approver.ref, { key, id: answer.approver.id });
+    if (key !== undefined && answer !== undefined && "approver" in answer) this.#name(answer.approver, key);
     this.#under.delete(name);
     this.#history.forgot(name);
   }
@@ -81,20 +71,27 @@ export class Witness {
     if (known !== undefined) this.#history.read(peer, at, known.key, found && seenOf(found));
   }
 
-  /** What a request asks for; undefined where it names no revision or nothing that is known. */
-  #read({ method, path, ifMatch, rawBody }: Call): Asked | undefined {
-    const body: Body = JSON.parse(new TextDecoder().decode(rawBody));
-    const metadata = textOf(Object.entries(body.metadata ?? {}));
-    if (method === "PUT") {
-      const known = this.#keys.get(refIn(path));
-      const base = Number(/^"(\d+)"$/.exec(ifMatch ?? "")?.[1]);
-      return known && Number.isSafeInteger(base) ? { kind: "replace", ...known, metadata, base } : undefined;
-    }
-    const { id, credential } = body;
-    if (id === undefined || credential === undefined) return undefined;
-    return { kind: "register", key: this.#keyOf(credential), id, metadata };
+  /** An approver is known by its ref from now on. */
+  #name({ ref, id }: Rows["approvers"], key: string): void {
+    const known = this.#keys.get(ref);
+    if (known?.key !== key || known.id !== id) this.#keys.set(ref, { key, id });
   }
-  #keyOf({ algorithm, publicKey64 }: NonNullable<Body["credential"]>): string {
-    return `${algorithm} ${this.#normalForm(publicKey64)}`;
+
+  /** What a request asks for; undefined where it names no revision or nothing that is known. */
+  #meaningOf(said: Command | Replacement): Asked | undefined {
+    // One key has one descriptor, whatever form it was submitted in.
+    if (said.kind === "REGISTER")
+      return {
+        kind: "register",
+        key: said.descriptor,
+        id: said.id,
+        metadata: metadataOf(said.team),
+        base: undefined,
+      };
+    const known = this.#keys.get(said.ref);
+    const base = Number(/^"(\d+)"$/.exec(said.ifMatch ?? "")?.[1]);
+    return known && Number.isSafeInteger(base)
+      ? { kind: "replace", key: known.key, id: known.id, metadata: metadataOf(said.team), base }
+      : undefined;
   }
 }

@@ -155,7 +155,7 @@ export class Workload {
     const token = world.commands.token(kind, world.realMillis, lifeMillis, asked.kind);
     this.#waiting.set(requestId, { asked, token: kind, done });
     world.after(PATIENCE_MICROS, () => this.#finish(requestId, "silence"));
-    if (!world.request(peer, requestId, asked.call, token.text)) this.#finish(requestId, "unreachable");
+    if (!world.request(peer, requestId, asked, token.text)) this.#finish(requestId, "unreachable");
   }
 
   #finish(requestId: string, outcome: Outcome): void {
@@ -255,7 +255,7 @@ export class Workload {
     const ifMatch = ifMatchOf(guess, this.#revisions.get(ref) ?? 1);
     if (deed === "race")
       this.#ask(this.#through(unit), this.#replacement(unit, ref, ifMatch), "good", LONG_TOKEN_MILLIS, (outcome) =>
-        this.#world.marks.add(`racer: ${nameOf(outcome)}`),
+        this.#world.marks.add(outcomeMarks[nameOf(outcome)].racer),
       );
     this.#submit(caller, unit, this.#replacement(unit, ref, ifMatch));
   }
@@ -284,7 +284,7 @@ export class Workload {
     const kind = unit.named("token", "good", tokenKinds, this.#tokenWeights);
     if (this.#copies !== undefined) this.#submitBeside(peer, asked, this.#copies);
     this.#ask(peer, asked, kind, this.#lifeOf(unit, kind), (outcome) => {
-      this.#world.marks.add(`caller: ${nameOf(outcome)}`);
+      this.#world.marks.add(outcomeMarks[nameOf(outcome)].caller);
       // The revision tells a careful caller more than another answer would; others just ask again.
       if (asked.kind === "METADATA" && !isSuccess(outcome) && unit.chance("reads first", 500))
         this.#read(unit, asked.ref);
@@ -306,7 +306,7 @@ export class Workload {
     const { plan, marks } = this.#world;
     const other = this.#world.peer((peer.slot % plan.peers) + 1);
     const beside = copies === "identical" ? asked : this.#rewritten(asked);
-    this.ask(other, beside, (outcome) => marks.add(`caller, beside: ${nameOf(outcome)}`));
+    this.ask(other, beside, (outcome) => marks.add(outcomeMarks[nameOf(outcome)].beside));
   }
 
   #rewritten(asked: Asked): Asked {
@@ -325,8 +325,21 @@ export class Workload {
 const isSuccess = (outcome: Outcome): boolean =>
   typeof outcome !== "string" && (outcome._tag === "Registered" || outcome._tag === "Replaced");
 
+const marksOf = (name: string) => ({
+  caller: `caller: ${name}`,
+  racer: `racer: ${name}`,
+  beside: `caller, beside: ${name}`,
+});
+const outcomeMarks = {
+  silence: marksOf("silence"),
+  unreachable: marksOf("unreachable"),
+  "outcome unknown": marksOf("outcome unknown"),
+  refused: marksOf("refused"),
+  success: marksOf("success"),
+};
+
 /** One word for an outcome. */
-const nameOf = (outcome: Outcome): string => {
+const nameOf = (outcome: Outcome): keyof typeof outcomeMarks => {
   if (typeof outcome === "string") return outcome;
   if (outcome._tag === "Rejected") return outcome.rejection.outcomeUnknown ? "outcome unknown" : "refused";
   return "success";

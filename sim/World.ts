@@ -2,7 +2,6 @@
  * The simulated world: virtual time, a network, peers that run the real driver
  * on simulated disks, and checkers that are told of everything.
  */
-import { Either } from "effect";
 import type { Answer } from "../core/Action.ts";
 import type { Signer } from "../core/Crypto.ts";
 import type { Digest } from "../core/Digest.ts";
@@ -19,7 +18,7 @@ import { IntegrityFailure } from "../runtime/PeerStore.ts";
 import { Census } from "./Census.ts";
 import { Checkers } from "./Checkers.ts";
 import type { Choices, Stream, Stretch, Unit } from "./Choices.ts";
-import { AUDIENCE, Commands } from "./Commands.ts";
+import { AUDIENCE, type Command, Commands, type Replacement } from "./Commands.ts";
 import { type Backend, type Cryptography, cryptographyOf, type PeerKeys } from "./Cryptography.ts";
 import { Ghost, maskOf } from "./Ghost.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
@@ -143,6 +142,20 @@ export interface WorldPorts {
   readonly backend?: Backend | undefined;
 }
 
+/** Which situation an answer is; the usual ones are not joined of parts, since every map hashes a new text anew. */
+const markOf = (answer: Answer): string => {
+  switch (answer._tag) {
+    case "Registered":
+      return answer.created ? "answered 201" : "answered 200";
+    case "Replaced":
+      return "answered Replaced";
+    case "Rejected":
+      return `answered ${answer.rejection.code}`;
+    default:
+      return `answered ${answer._tag}`;
+  }
+};
+
 /** What a row change shows to have happened that seldom does (Sometimes.ts). */
 const rareIn = (write: Write): string | undefined => {
   if (write.op === "remove") return undefined;
@@ -203,7 +216,6 @@ export class World {
   readonly #redelivered;
   readonly #delivered;
   readonly #read;
-  readonly #traced;
   readonly #swept;
   readonly #tampering: Tampering;
   readonly #witness: Witness;
@@ -247,7 +259,7 @@ export class World {
     const honest = cryptographyOf(plan.crypto, this.entropy, backend);
     this.cryptography = tampering.cryptography?.(honest) ?? honest;
     this.commands = new Commands(this.cryptography);
-    this.#witness = new Witness((submitted64) => this.commands.normalForm(submitted64));
+    this.#witness = new Witness();
     this.strangerKeys = this.cryptography.newKeys();
     this.network = new Network(plan.peers, plan.network, plan.redelivery, choices);
     this.ghost = new Ghost(honest.crypto, plan.peers);
@@ -262,7 +274,10 @@ export class World {
     this.#redelivered = checkers.hooks("redelivered");
     this.#delivered = checkers.hooks("delivered");
     this.#read = checkers.hooks("read");
-    this.#traced = checkers.hooks("traced");
+    const traced = checkers.hooks("traced");
+    trace.newWord = (word) => {
+      for (const hook of traced) hook(word);
+    };
     this.#swept = checkers.hooks("swept");
     const streams = (component: string): ReadonlyArray<Stream> =>
       Array.from({ length: plan.peers + 1 }, (_, slot) => choices.stream(`${component} ${slot}`));
@@ -298,7 +313,6 @@ export class World {
   }
 
   #note(what: string, who: number, detail: string, other = 0): void {
-    for (const hook of this.#traced) hook(detail);
     this.trace.note(this.scheduler.now, who, what, detail, other);
     this.#observer?.noted(what, who, detail, other);
   }
@@ -404,7 +418,10 @@ export class World {
     if (this.recent.length >= KEPT_PACKETS) this.recent.shift();
     this.recent.push({ from: peer, to: slot, packet, message });
     this.#observer?.sent({ from: peer.slot, to: slot, packet, message, isAltered });
-    this.network.route(peer.slot, slot, (delay, again) => this.#transmit(slot, packet, delay, again));
+    const way = this.network.route(peer.slot, slot);
+    if (way === undefined) return;
+    this.#transmit(slot, packet, way.takes, way.isTwice);
+    if (way.copyTakes !== undefined) this.#transmit(slot, packet, way.copyTakes, false);
   }
 
   /** Whether something stands between a peer and the network. */
@@ -437,9 +454,17 @@ export class World {
     for (const run of waiting) run();
   }
 
+  /**
+   * What waits for a peer that stands still; undefined where it does not. What happens to a peer is made into a
+   * closure only where it has to wait: one less for every event.
+   */
+  #waitingFor(peer: SimPeer): Array<() => void> | undefined {
+    return this.#paused.size === 0 ? undefined : this.#paused.get(peer.slot);
+  }
+
   /** Runs something that happens to a peer, now or when it goes on. */
   #whenAwake(peer: SimPeer, run: () => void): void {
-    const waiting = this.#paused.get(peer.slot);
+    const waiting = this.#waitingFor(peer);
     if (waiting === undefined) run();
     else waiting.push(run);
   }
@@ -452,7 +477,11 @@ export class World {
   #transmit(to: number, packet: Packet, delay: number, again: boolean, origin?: Origin): void {
     const copy = this.#observer?.transmitted(to, packet, delay, origin);
     const peer = this.peer(to);
-    this.scheduler.after(delay, () => this.#whenAwake(peer, () => this.#arrive(peer, packet, again, copy)));
+    this.scheduler.after(delay, () => {
+      const waiting = this.#waitingFor(peer);
+      if (waiting === undefined) this.#arrive(peer, packet, again, copy);
+      else waiting.push(() => this.#arrive(peer, packet, again, copy));
+    });
   }
 
   #arrive(peer: SimPeer, packet: Packet, again: boolean, copy: number | undefined): void {
@@ -461,12 +490,11 @@ export class World {
     this.events += 1;
     this.#observer?.arriving(copy);
     const opened = this.cryptography.wire.open(this.cryptography.crypto, state, packet);
-    if (Either.isLeft(opened)) {
+    if (typeof opened === "string") {
       this.marks.add("envelope refused");
-      return this.#note("refuse", peer.slot, opened.left);
+      return this.#note("refuse", peer.slot, opened);
     }
-    const { from } = opened.right;
-    const { message } = opened.right;
+    const { from, message } = opened;
     this.#note("deliver from", peer.slot, message._tag, from);
     const mouthpiece = this.#mouthpieces.get(peer.slot);
     const heard = mouthpiece === undefined ? message : mouthpiece.hears(from, message);
@@ -496,8 +524,8 @@ export class World {
     this.#note("reply", peer.slot, detail, Number(requestId.slice(1)) || 0);
     this.#observer?.replied(peer.slot, requestId, answer);
     for (const hook of this.#replied) hook(peer, { requestId, answer, askedAt, repliedAt: this.now });
-    this.marks.add(answer._tag === "Registered" ? `answered ${answer.created ? 201 : 200}` : `answered ${detail}`);
-    if (requestId.startsWith("init-") && answer._tag === "Initialized") this.#unsealSoon(peer);
+    this.marks.add(markOf(answer));
+    if (answer._tag === "Initialized" && requestId.startsWith("init-")) this.#unsealSoon(peer);
     const told = this.#tampering.told?.(this, requestId, answer) ?? answer;
     if (this.ghost.isLying(peer.slot)) this.#witness.forgot(requestId, told);
     else this.#witness.answered(requestId, this.now, told, this.peer(this.writerSlot).honest);
@@ -511,14 +539,19 @@ export class World {
 
   #setTimer(peer: SimPeer, timer: TimerName, afterMillis: number): void {
     const { process } = peer;
-    const fire = (): void => {
-      if (!peer.isUp || peer.process !== process) return;
-      this.events += 1;
-      this.#note("timer", peer.slot, timer);
-      peer.dispatch({ _tag: "TimerFired", timer });
-      this.#settle(peer);
-    };
-    this.scheduler.after(afterMillis * 1000, () => this.#whenAwake(peer, fire));
+    this.scheduler.after(afterMillis * 1000, () => {
+      const waiting = this.#waitingFor(peer);
+      if (waiting === undefined) this.#fire(peer, process, timer);
+      else waiting.push(() => this.#fire(peer, process, timer));
+    });
+  }
+
+  #fire(peer: SimPeer, process: number, timer: TimerName): void {
+    if (!peer.isUp || peer.process !== process) return;
+    this.events += 1;
+    this.#note("timer", peer.slot, timer);
+    peer.dispatch({ _tag: "TimerFired", timer });
+    this.#settle(peer);
   }
 
   #halted(peer: SimPeer, reason: Error): void {
@@ -594,16 +627,21 @@ export class World {
         if (peer.isUp && peer.process === process) this.crash(peer, crash.kind);
       });
     }
-    const end = (): void => {
-      if (!peer.isUp || peer.process !== process || !peer.disk.flushing) return;
-      this.events += 1;
-      this.#endFlush(peer);
-      this.#settle(peer);
-    };
-    this.scheduler.after(latency, () => this.#whenAwake(peer, end));
+    this.scheduler.after(latency, () => {
+      const waiting = this.#waitingFor(peer);
+      if (waiting === undefined) this.#endFlush(peer, process);
+      else waiting.push(() => this.#endFlush(peer, process));
+    });
   }
 
-  #endFlush(peer: SimPeer): void {
+  #endFlush(peer: SimPeer, process: number): void {
+    if (!peer.isUp || peer.process !== process || !peer.disk.flushing) return;
+    this.events += 1;
+    this.#finishFlush(peer);
+    this.#settle(peer);
+  }
+
+  #finishFlush(peer: SimPeer): void {
     const armed = this.#flushEnds.get(peer.slot);
     const isFull = this.#fullDisks.has(peer.slot);
     const how = isFull ? "failed, lost" : (this.#tampering.flushEnd?.(peer) ?? armed?.how ?? "durable");
@@ -852,16 +890,17 @@ export class World {
   // Callers.
 
   /** Sends a mutation to a peer; false when nobody is there. */
-  request(peer: SimPeer, requestId: string, call: Call, token: string): boolean {
+  request(peer: SimPeer, requestId: string, said: Command | Replacement, token: string): boolean {
     if (!peer.isUp) {
       this.#observer?.acted("unreachable", peer.slot, requestId, false);
       return false;
     }
     this.calls += 1;
     this.#asked.set(requestId, this.now);
-    this.#witness.asked(requestId, this.now, call);
+    this.#witness.asked(requestId, this.now, said);
     this.#note("request", peer.slot, "", Number(requestId.slice(1)));
     const { process } = peer;
+    const { call } = said;
     this.#whenAwake(peer, () => {
       if (!peer.isUp || peer.process !== process) return;
       const actor = this.#judge(peer, token);

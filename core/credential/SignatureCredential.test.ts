@@ -7,8 +7,10 @@ import { describe, expect, it } from "vitest";
 import { Limits } from "../Limits.ts";
 import { descriptorJson, normalizeCredential, refDigest } from "./SignatureCredential.ts";
 import { installedProviders, type SignatureProvider } from "./SignatureProvider.ts";
+import { cryptoOf } from "../../runtime/CryptoPrimitives.ts";
 import { noblePrimitives } from "../../runtime/NobleCrypto.ts";
 
+const { sha256OfText } = cryptoOf(noblePrimitives);
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 const normalized = (algorithm: string, publicKey64: string, providers = installedProviders) =>
   normalizeCredential(providers, algorithm, publicKey64);
@@ -119,7 +121,7 @@ describe("the digest of a ref", () => {
 
   it("is SHA-256 over tag, zero and JSON, as an independent computation has it", () => {
     const expected = createHash("sha256").update("SERVICE_APPROVER_V1\0").update(json).digest("hex");
-    expect(refDigest(noblePrimitives.sha256Hex, descriptorJson(credential))).toBe(expected);
+    expect(refDigest(sha256OfText, descriptorJson(credential))).toBe(expected);
   });
 
   it("tells the same bytes on two curves apart", () => {
@@ -130,7 +132,7 @@ describe("the digest of a ref", () => {
     expect(shared.length).toBeGreaterThan(0);
     const digests = ["P256", "SECP256K1"].map((algorithm) =>
       refDigest(
-        noblePrimitives.sha256Hex,
+        sha256OfText,
         descriptorJson({ type: "SIGNATURE", algorithm, publicKey64: shared[0] ?? "" }),
       ),
     );

@@ -1,7 +1,6 @@
 /** A public key as an approver credential, and the digest that names it (contract 2.1 and 2.2). */
 import { Either, Encoding } from "effect";
 import { canonicalJson } from "../codec/CanonicalJson.ts";
-import { utf8Bytes } from "../codec/Utf8.ts";
 import { Limits } from "../Limits.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
 import type { SignatureProvider } from "./SignatureProvider.ts";
@@ -96,9 +95,9 @@ export const descriptorJson = ({ type, algorithm, publicKey64 }: SignatureCreden
 /**
  * The digest part of a ref (contract 2.2, step 3).
  *
- * @param sha256 SHA-256 as hexadecimal text
+ * @param sha256OfText SHA-256 of the UTF-8 form of a text, as hexadecimal text
  * @param descriptor the canonical JSON of a descriptor, of either credential type
  * @returns 64 lower-case hexadecimal characters
  */
-export const refDigest = (sha256: (bytes: Uint8Array) => string, descriptor: string): string =>
-  sha256(utf8Bytes(REF_PREFIX + descriptor));
+export const refDigest = (sha256OfText: (text: string) => string, descriptor: string): string =>
+  sha256OfText(REF_PREFIX + descriptor);

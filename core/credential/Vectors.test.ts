@@ -30,8 +30,10 @@ import { approverRef } from "./ApproverRef.ts";
 import { parseRegisterRequest } from "./RegisterRequest.ts";
 import { descriptorJson, normalizeCredential, refDigest } from "./SignatureCredential.ts";
 import { installedProviders } from "./SignatureProvider.ts";
+import { cryptoOf } from "../../runtime/CryptoPrimitives.ts";
 import { noblePrimitives } from "../../runtime/NobleCrypto.ts";
 
+const { sha256OfText } = cryptoOf(noblePrimitives);
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 const fileOf = (name: string) => fileURLToPath(new URL(`../../docs/vectors/${name}`, import.meta.url));
 const textOf = (document: unknown) => `${JSON.stringify(document, null, 2)}\n`;
@@ -220,7 +222,7 @@ const workedExample = () => {
   const at = 1767225600000;
   const record = {
     id,
-    ref: approverRef(id, refDigest(noblePrimitives.sha256Hex, descriptorJson(credential))),
+    ref: approverRef(id, refDigest(sha256OfText, descriptorJson(credential))),
     credential,
     metadata: Object.fromEntries(metadata),
     metadataRevision: 1,
@@ -252,7 +254,7 @@ describe.each(document.accepted)("$algorithm", ({ algorithm, id, inputs, ...vect
     const descriptor = descriptorJson(credential);
     expect(credential.publicKey64).toBe(vector.publicKey64);
     expect(descriptor).toBe(vector.descriptor);
-    expect(approverRef(id, refDigest(noblePrimitives.sha256Hex, descriptor))).toBe(vector.ref);
+    expect(approverRef(id, refDigest(sha256OfText, descriptor))).toBe(vector.ref);
   });
 });
 

@@ -7,7 +7,7 @@ import { withEntry } from "../Copies.ts";
 import { assertConsumable, consume } from "../enrollment/Consumption.ts";
 import type { Digest } from "../Digest.ts";
 import { InvariantViolation } from "../Invariant.ts";
-import type { Delivery, Preparation } from "../PeerState.ts";
+import { certified, concluded, type Delivery, type Preparation, withAcks } from "../PeerState.ts";
 import { Limits } from "../Limits.ts";
 import { approverRow } from "../registry/ApproverRow.ts";
 import { replaceApprover } from "../registry/Root.ts";
@@ -161,7 +161,7 @@ const applyOne = (turn: Turn, { id, certificate }: Committed): void => {
   turn.edit("preparations").delete(id);
   if (turn.state.collecting.has(id)) turn.edit("collecting").delete(id);
   const round = turn.state.rounds.get(id);
-  if (round !== undefined) turn.edit("rounds").set(id, { ...round, certificate });
+  if (round !== undefined) turn.edit("rounds").set(id, certified(round, certificate));
   // The writer keeps its locks until all have applied: its next proposal never meets a stale one.
   if (!turn.isWriter) release(turn, id, proposal);
 };
@@ -179,7 +179,7 @@ const recordAcknowledged = (turn: Turn, seq: number, ack: SignedStatement): void
   if (delivery === undefined) return;
   const row = { proposalId: delivery.id, outcome: "APPLIED" as const, ack, writerReceipt: undefined };
   turn.write({ op: "replace", table: "slots", key: slotKey(delivery.proposal.epoch, seq), row });
-  turn.edit("outbox").set(seq, { ...delivery, acks: withEntry(delivery.acks, turn.self, ack) });
+  turn.edit("outbox").set(seq, withAcks(delivery, withEntry(delivery.acks, turn.self, ack)));
   concludeDelivery(turn, seq);
 };
 
@@ -250,7 +250,7 @@ export const markStable = (turn: Turn, seq: number): void => {
 
 const markPrunable = (turn: Turn, delivery: Delivery): void => {
   if (delivery.isPrunable) return;
-  turn.edit("outbox").set(delivery.seq, { ...delivery, isPrunable: true });
+  turn.edit("outbox").set(delivery.seq, concluded(delivery));
   turn.state.prunable += 1;
   turn.arm("prune", PRUNE_MILLIS);
 };
@@ -264,7 +264,7 @@ export const onCommitAcks = (turn: Turn, { statements }: MessageOf<"CommitAcks">
     if (delivery.acks.has(header.peerId) || header.incarnation !== turn.recordedIncarnation(header.peerId)) continue;
     if (!isAuthentic(turn.context.crypto, turn.membership, signed)) continue;
     turn.noteSeen(signed);
-    turn.edit("outbox").set(delivery.seq, { ...delivery, acks: withEntry(delivery.acks, header.peerId, signed) });
+    turn.edit("outbox").set(delivery.seq, withAcks(delivery, withEntry(delivery.acks, header.peerId, signed)));
     concludeDelivery(turn, delivery.seq);
   }
 };

@@ -11,7 +11,7 @@ import type { ActorCheck, Event } from "../Event.ts";
 import type { Mutation } from "../registry/Mutation.ts";
 import { Limits } from "../Limits.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
-import type { Awaited, Caller, Round } from "../PeerState.ts";
+import { type Awaited, type Caller, type Round, takenUp } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
 import { answerRejected, callerOf, callersOf, confirmation, existing, isOfResponse, leftOpen } from "./Answers.ts";
 import { isComplete } from "./Certificate.ts";
@@ -95,7 +95,7 @@ export const onForward = (turn: Turn, from: PeerId, forward: Forward, actor: Act
 export const onForwarded = (turn: Turn, from: PeerId, { requestId }: MessageOf<"Forwarded">): void => {
   const awaited = turn.state.awaited.get(requestId);
   if (awaited === undefined || from !== turn.membership.writer) return;
-  turn.edit("awaited").set(requestId, { ...awaited, acknowledged: true });
+  turn.edit("awaited").set(requestId, takenUp(awaited));
 };
 
 /** Forwards again what the writer has not acknowledged; when it stays silent it counts as unavailable. */

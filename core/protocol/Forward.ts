@@ -81,10 +81,12 @@ export const attest = (
   membership: Membership,
   { requestId, entryPeer, call, token, receivedAt }: Omit<Forward, "attestation">,
 ): Forward => {
-  const forward = { requestId, entryPeer, call, token, receivedAt, attestation: undefined };
-  if (entryPeer === membership.writer) return forward;
-  const attestation = signer.sign(FORWARD_TAG, attestedCodec, attested(crypto, membership.digest, forward));
-  return { ...forward, attestation };
+  const forward = { requestId, entryPeer, call, token, receivedAt };
+  const attestation =
+    entryPeer === membership.writer
+      ? undefined
+      : signer.sign(FORWARD_TAG, attestedCodec, attested(crypto, membership.digest, forward));
+  return { requestId, entryPeer, call, token, receivedAt, attestation };
 };
 
 /** Forwards whose attestation was found to hold, and for which members. */

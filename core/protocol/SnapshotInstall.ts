@@ -46,7 +46,7 @@ const appliedOf = (
   if (proof === undefined || slotKey(epoch, seq) !== key || proposalId(crypto, proposal) !== id) return undefined;
   // What lies here under the same id was verified before it was written.
   const isVerified = view.get("certificates", id) !== undefined || isComplete(crypto, turn.membership, id, certificate);
-  if (!isVerified || approverRef(effects.id, refDigest(crypto.sha256, effects.descriptor)) !== effects.ref)
+  if (!isVerified || approverRef(effects.id, refDigest(crypto.sha256OfText, effects.descriptor)) !== effects.ref)
     return undefined;
   return { key, seq, id, outcome: "APPLIED", certificate, proof };
 };

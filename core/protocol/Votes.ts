@@ -4,7 +4,7 @@
  */
 import type { Digest } from "../Digest.ts";
 import { withEntry } from "../Copies.ts";
-import type { Preparation } from "../PeerState.ts";
+import { type Preparation, withReceipts } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
 import { isAbortKind, onAbortVotes } from "./Abort.ts";
 import { isReceiptFor } from "./Certificate.ts";
@@ -44,6 +44,6 @@ const countReceipt = (turn: Turn, preparation: Preparation, signed: SignedStatem
   if (refusal !== undefined || receipts.has(signerOf(signed))) return false;
   if (!isReceiptFor(turn.context.crypto, turn.membership, id, proposal, signed)) return false;
   turn.noteSeen(signed);
-  turn.edit("preparations").set(id, { ...preparation, receipts: withEntry(receipts, signerOf(signed), signed) });
+  turn.edit("preparations").set(id, withReceipts(preparation, withEntry(receipts, signerOf(signed), signed)));
   return true;
 };

@@ -63,7 +63,7 @@ export const registrationOf = ({ crypto, providers }: Means, call: Call): Either
     kind: "REGISTER",
     baseRevision: undefined,
     id,
-    ref: approverRef(id, refDigest(crypto.sha256, descriptor)),
+    ref: approverRef(id, refDigest(crypto.sha256OfText, descriptor)),
     descriptor,
     keyIdentity: keyIdentityOf(crypto, credential.algorithm, keyBytes),
     metadata,

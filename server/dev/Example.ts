@@ -16,7 +16,7 @@ const freshKey64 = (): string =>
     .subarray(-keyBytes)
     .toString("base64");
 
-const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /**
  * Three curl commands: register a fresh key through the third peer, read it from

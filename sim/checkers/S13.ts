@@ -50,7 +50,7 @@ export const S13 = (ghost: Ghost): Checker => {
   const refOf = (row: Rows["approvers"]): string => {
     const known = computed.get(row);
     if (known !== undefined) return known;
-    const ref = approverRef(row.id, refDigest(ghost.crypto.sha256, row.descriptor));
+    const ref = approverRef(row.id, refDigest(ghost.crypto.sha256OfText, row.descriptor));
     computed.set(row, ref);
     return ref;
   };

@@ -13,14 +13,13 @@ import { Violation } from "../Violation.ts";
 
 const batchNoOf = ({ newest }: Rows["seen"]): number => newest?.header.batchNo ?? 0;
 
-/** The collections in which statements of others are counted. */
-const countedIn = ({ seen, preparations, refused, aborting, outbox }: PeerState): ReadonlyArray<unknown> => [
-  seen,
-  preparations,
-  refused,
-  aborting,
-  outbox,
-];
+/** Whether a step has left everything as it was in which statements of others are counted. */
+const isAsBefore = (before: PeerState, now: PeerState): boolean =>
+  before.seen === now.seen &&
+  before.preparations === now.preparations &&
+  before.refused === now.refused &&
+  before.aborting === now.aborting &&
+  before.outbox === now.outbox;
 
 /** Everything counted for or against a proposal that counts only at the incarnation on record. */
 const counted = (state: PeerState): ReadonlyArray<SignedStatement> => [
@@ -45,18 +44,32 @@ const lifeOf = (state: PeerState, peerId: number): number =>
 export const S21 = (ghost: Ghost): Checker => {
   /** By who recorded it, by whom it is about. */
   const known = new Map<number, Map<number, Rows["seen"]>>();
-  /** By who recorded it, by whom it is about: the highest incarnation ever. */
-  const lives = new Map<string, number>();
-  const last = new Map<number, ReadonlyArray<unknown>>();
+  /** By who recorded it, by whom it is about: the highest incarnation ever, where it is not the first. */
+  const lives = new Map<number, Map<number, number>>();
+  const last: Array<PeerState | undefined> = [];
+
+  const recordedLife = (slot: number, peerId: number): number => lives.get(slot)?.get(peerId) ?? FIRST_INCARNATION;
+
+  const recordLife = (slot: number, peerId: number, incarnation: number): void => {
+    if (incarnation <= recordedLife(slot, peerId)) return;
+    const records = lives.get(slot) ?? new Map<number, number>();
+    lives.set(slot, records.set(peerId, incarnation));
+  };
+
+  const recordsOf = (slot: number): Map<number, Rows["seen"]> => {
+    const records = known.get(slot);
+    if (records !== undefined) return records;
+    const fresh = new Map<number, Rows["seen"]>();
+    known.set(slot, fresh);
+    return fresh;
+  };
 
   const record = ({ slot, honest }: Watched, row: Rows["seen"]): void => {
     const { peerId, incarnation } = row;
-    const name = `${slot} ${peerId}`;
-    lives.set(name, Math.max(incarnation, lives.get(name) ?? FIRST_INCARNATION));
+    recordLife(slot, peerId, incarnation);
     if (!honest) return;
     const batchNo = batchNoOf(row);
-    const records = known.get(slot) ?? new Map<number, Rows["seen"]>();
-    known.set(slot, records);
+    const records = recordsOf(slot);
     const before = records.get(peerId);
     const isLess =
       before !== undefined &&
@@ -73,7 +86,7 @@ export const S21 = (ghost: Ghost): Checker => {
   const assertRecorded = ({ slot }: Watched, { incarnation, batchNo }: Rows["batches"]["header"]): void => {
     if (incarnation === FIRST_INCARNATION || ghost.isLying(slot)) return;
     for (const other of slotsOf(ghost.everyone & ~ghost.lying)) {
-      const recorded = lives.get(`${other} ${slot}`) ?? FIRST_INCARNATION;
+      const recorded = recordedLife(other, slot);
       if (other !== slot && recorded < incarnation)
         throw new Violation(
           "S21",
@@ -95,13 +108,11 @@ export const S21 = (ghost: Ghost): Checker => {
       },
     },
     stepped: ({ slot, honest, state }) => {
-      if (!honest || state === undefined || state.integrityFault !== undefined) return;
-      const now = countedIn(state);
-      const before = last.get(slot);
-      if (before !== undefined && now.every((each, index) => each === before[index])) return;
-      last.set(slot, now);
-      // Nobody has had a second life yet.
-      if (ghost.restored === 0) return;
+      // Until somebody has had a second life there is only one to count in.
+      if (ghost.restored === 0 || !honest || state === undefined || state.integrityFault !== undefined) return;
+      const before = last[slot];
+      last[slot] = state;
+      if (before !== undefined && isAsBefore(before, state)) return;
       const stray = strayReceipt(state);
       if (stray !== undefined)
         throw new Violation(

@@ -1,5 +1,7 @@
 /** S29: no token is in durable bytes, in an answer or in the trace. */
-import type { TableName, Write } from "../../core/Tables.ts";
+import type { Certificate } from "../../core/protocol/Certificate.ts";
+import type { SignedStatement } from "../../core/protocol/Statement.ts";
+import type { Write } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import { Violation } from "../Violation.ts";
 
@@ -14,11 +16,11 @@ const holdsMark = (text: string, marks: ReadonlyArray<string>): boolean => {
   return false;
 };
 
-type Find = (value: unknown, known?: object) => string | undefined;
+type Find = (value: unknown) => string | undefined;
 
 /**
- * Finds the path of the first secret in a value, but for a part of it that was looked at already. Every row of every
- * transaction goes through here, so nothing is made on the way: no closure, and no call for a value that is too short.
+ * Finds the path of the first secret in a value. Rows of every transaction go through here, so nothing is made on the
+ * way: no closure, and no call for a value that is too short.
  */
 const finder = (marks: ReadonlyArray<string>): Find => {
   const shortest = Math.min(...marks.map(({ length }) => length));
@@ -32,14 +34,14 @@ const finder = (marks: ReadonlyArray<string>): Find => {
       for (let at = 0; at + mark.length <= bytes.length; at++) if (beginsAt(bytes, at, mark)) return true;
     return false;
   };
-  const find: Find = (value, known) => {
+  const find: Find = (value) => {
     if (typeof value === "string")
       return value.length > shortest && !isDigestLong(value) && holdsMark(value, marks) ? "" : undefined;
     if (typeof value !== "object" || value === null) return undefined;
     if (value instanceof Uint8Array) return holdsMarkBytes(value) ? "" : undefined;
     if (Array.isArray(value)) {
       for (const each of value) {
-        const found = find(each, known);
+        const found = find(each);
         if (found !== undefined) return `[]${found}`;
       }
       return undefined;
@@ -47,8 +49,8 @@ const finder = (marks: ReadonlyArray<string>): Find => {
     // for-in, because entries would be built for every row of every transaction.
     for (const key in value) {
       const each = (value as { readonly [name: string]: unknown })[key];
-      if (typeof each === "number" || each === known || (typeof each === "string" && each.length <= shortest)) continue;
-      const found = find(each, known);
+      if (typeof each === "number" || (typeof each === "string" && each.length <= shortest)) continue;
+      const found = find(each);
       if (found !== undefined) return `.${key}${found}`;
     }
     return undefined;
@@ -56,38 +58,68 @@ const finder = (marks: ReadonlyArray<string>): Find => {
   return find;
 };
 
-/** By their codecs these hold numbers and digests only, in which no text can be stored. */
-const textless: ReadonlySet<TableName> = new Set(["batches", "seen", "outbox"]);
-
-/** A row, or the part of one, that other rows and other peers have too; it is looked at once. */
-const sharedPart = (write: Write): object | undefined => {
-  if (write.op === "remove") return undefined;
-  if (write.table === "certificates" || write.table === "approvers") return write.row;
-  return write.table === "preparations" ? write.row.proposal : undefined;
-};
+/** Of a statement by its codec: all else is numbers, digests and words of a list, in which no text can be stored. */
+const detailOf = (signed: SignedStatement | undefined): string | undefined => signed?.statement.detail;
 
 /** @param marks what no durable byte, answer or log line may contain */
 export const S29 = (marks: ReadonlyArray<string>): Checker => {
   const find = finder(marks);
   const clean = new WeakSet<object>();
-  const findIn = (write: Write): string | undefined => {
-    if (write.op === "remove" || textless.has(write.table)) return undefined;
-    const shared = sharedPart(write);
-    if (shared === undefined) return find(write.row);
-    if (!clean.has(shared)) {
-      const found = find(shared);
-      if (found !== undefined) return found;
-      clean.add(shared);
-    }
-    return write.row === shared ? undefined : find(write.row, shared);
+  /** The same for a row, or the part of one, that other rows and other peers have too; it is looked at once. */
+  const findShared = (shared: object): string | undefined => {
+    if (clean.has(shared)) return undefined;
+    const found = find(shared);
+    if (found === undefined) clean.add(shared);
+    return found;
   };
+  const findCertified = (certificate: Certificate): string | undefined => {
+    if (clean.has(certificate)) return undefined;
+    let found = findShared(certificate.proposal);
+    for (const receipt of certificate.receipts) found ??= find(detailOf(receipt));
+    if (found === undefined) clean.add(certificate);
+    return found;
+  };
+  /** Looks at what of a row can hold a text by its codec; at the whole row in tables that seldom change. */
+  const findIn = (write: Write): string | undefined => {
+    if (write.op === "remove") return undefined;
+    switch (write.table) {
+      case "batches":
+      case "seen":
+      case "outbox":
+        return undefined;
+      case "counters":
+        return find(write.row.quarantine);
+      case "slots":
+        return find(detailOf(write.row.ack)) ?? find(detailOf(write.row.writerReceipt));
+      case "preparations": {
+        const { proposal, own, writerReceipt, refusal, pledge } = write.row;
+        return (
+          findShared(proposal) ??
+          find(detailOf(own)) ??
+          find(detailOf(writerReceipt)) ??
+          find(detailOf(refusal)) ??
+          find(detailOf(pledge))
+        );
+      }
+      case "certificates":
+        return findCertified(write.row);
+      case "approvers":
+        return findShared(write.row);
+      case "audit":
+        return find(write.row.actor) ?? find(write.row.request) ?? find(write.row.approverRef);
+      default:
+        return find(write.row);
+    }
+  };
+  /** Whether the key of a row is a text that was not looked at in the row: all but refs are numbers and digests. */
+  const isMarkedKey = (write: Write): boolean =>
+    write.table === "approvers" && (write.op === "remove" || write.key !== write.row.ref) && holdsMark(write.key, marks);
   return {
     id: "S29",
     flushed: ({ slot }, writes) => {
       for (const write of writes) {
         const found = findIn(write);
-        // All other keys are numbers and digests.
-        if (found !== undefined || (write.table === "approvers" && holdsMark(write.key, marks)))
+        if (found !== undefined || isMarkedKey(write))
           throw new Violation(
             "S29",
             "bearer tokens stay in memory",
@@ -104,8 +136,8 @@ export const S29 = (marks: ReadonlyArray<string>): Checker => {
           `peer ${slot} answered ${requestId} with one at ${found}`,
         );
     },
-    traced: (line) => {
-      if (holdsMark(line, marks)) throw new Violation("S29", "bearer tokens stay in memory", "one is in the trace");
+    traced: (text) => {
+      if (holdsMark(text, marks)) throw new Violation("S29", "bearer tokens stay in memory", "one is in the trace");
     },
   };
 };

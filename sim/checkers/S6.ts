@@ -7,28 +7,30 @@ import { Violation } from "../Violation.ts";
 export const S6 = (ghost: Ghost): Checker => {
   const signed = Array.from({ length: ghost.total + 1 }, () => new Map<number, Digest>());
   const applied = new Map<number, Digest>();
-  const bind = (slots: Map<number, Digest> | undefined, seq: number, id: Digest, what: string): void => {
+  /** Binds a slot to a proposal; returns which other one it was bound to. */
+  const bind = (slots: Map<number, Digest> | undefined, seq: number, id: Digest): Digest | undefined => {
     const known = slots?.get(seq);
-    if (known !== undefined && known !== id)
-      throw new Violation(
-        "S6",
-        `${what} proposal ${known} in slot ${seq}`,
-        `${what} proposal ${id} in slot ${seq} too`,
-      );
-    slots?.set(seq, id);
+    if (known === undefined) slots?.set(seq, id);
+    return known === id ? undefined : known;
   };
+  const contradiction = (what: string, seq: number, known: Digest, id: string): Violation =>
+    new Violation("S6", `${what} proposal ${known} in slot ${seq}`, `${what} proposal ${id} in slot ${seq} too`);
   return {
     id: "S6",
     written: {
       // What the old life signed binds it no more.
       restore: ({ slot }) => signed[slot]?.clear(),
       preparations: ({ slot, honest }, write) => {
-        if (honest && write.op !== "remove")
-          bind(signed[slot], write.row.proposal.seq, write.key as Digest, `peer ${slot} signed a RECEIPT for`);
+        if (!honest || write.op === "remove") return;
+        const { seq } = write.row.proposal;
+        const other = bind(signed[slot], seq, write.key as Digest);
+        if (other !== undefined) throw contradiction(`peer ${slot} signed a RECEIPT for`, seq, other, write.key);
       },
       certificates: ({ honest }, write) => {
-        if (honest && write.op !== "remove")
-          bind(applied, write.row.proposal.seq, write.key as Digest, "some peer applied");
+        if (!honest || write.op === "remove") return;
+        const { seq } = write.row.proposal;
+        const other = bind(applied, seq, write.key as Digest);
+        if (other !== undefined) throw contradiction("some peer applied", seq, other, write.key);
       },
     },
   };

@@ -1,12 +1,12 @@
 /** S7: a key has one owner id, over everything committed or reserved at any honest peer. */
 import type { Digest } from "../../core/Digest.ts";
 import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
+import { type Ghost, maskOf, type PeerMask } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
 interface Claims {
   /** Owner id to the peers that hold it reserved; committed claims never go away. */
-  readonly reserved: Map<string, Set<number>>;
+  readonly reserved: Map<string, PeerMask>;
   committed: string | undefined;
 }
 
@@ -19,7 +19,7 @@ export const S7 = (ghost: Ghost): Checker => {
     keys.set(key, claims);
     return claims;
   };
-  const assertOne = (key: string, claims: Claims, owner: string, what: string): void => {
+  const assertOne = (slot: number, key: string, claims: Claims, owner: string, does: string): void => {
     if (claims.committed === owner) return;
     let other = claims.committed;
     // A writer that contradicts itself may have one key reserved here for one id and there for another; neither commits.
@@ -29,12 +29,12 @@ export const S7 = (ghost: Ghost): Checker => {
       throw new Violation(
         "S7",
         `id ${other} ${claims.committed === undefined ? "has reserved" : "owns"} key ${key}`,
-        `${what} it for id ${owner}`,
+        `peer ${slot} ${does} it for id ${owner}`,
       );
   };
   const commit = (slot: number, key: string, owner: string): void => {
     const claims = claimsOf(key);
-    assertOne(key, claims, owner, `peer ${slot} stored`);
+    assertOne(slot, key, claims, owner, "stored");
     claims.committed = owner;
   };
   return {
@@ -44,7 +44,8 @@ export const S7 = (ghost: Ghost): Checker => {
       restore: ({ slot }) => {
         for (const { reserved } of keys.values())
           for (const [owner, holders] of reserved)
-            if (holders.delete(slot) && holders.size === 0) reserved.delete(owner);
+            if (holders === maskOf(slot)) reserved.delete(owner);
+            else reserved.set(owner, holders & ~maskOf(slot));
       },
       preparations: ({ slot, honest }, write) => {
         // A pledge replaces a preparation's row and changes nothing about what is claimed.
@@ -54,12 +55,11 @@ export const S7 = (ghost: Ghost): Checker => {
         if (proposal === undefined) return;
         const { id, keyIdentity } = proposal.effects;
         const claims = claimsOf(keyIdentity);
-        const holders = claims.reserved.get(id) ?? new Set();
-        if (write.op === "remove") holders.delete(slot);
-        else holders.add(slot);
-        if (holders.size > 0) claims.reserved.set(id, holders);
-        else claims.reserved.delete(id);
-        if (write.op !== "remove") assertOne(keyIdentity, claims, id, `peer ${slot} reserved`);
+        const holders = (claims.reserved.get(id) ?? 0) & ~maskOf(slot);
+        const left = write.op === "remove" ? holders : holders | maskOf(slot);
+        if (left === 0) claims.reserved.delete(id);
+        else claims.reserved.set(id, left);
+        if (write.op !== "remove") assertOne(slot, keyIdentity, claims, id, "reserved");
       },
       keys: ({ slot, honest }, write) => {
         if (honest && write.op !== "remove") commit(slot, write.key, write.row.id);

@@ -27,32 +27,40 @@ const strayLock = (state: PeerState): readonly [string, string] | undefined => {
 
 export const S9 = (): Checker => {
   const last: Array<PeerState | undefined> = [];
+  /** What is looked at just now; `look` is made once, because there would be one for every step. */
+  let slot = 0;
+  let locks: PeerState["locks"] = new Map();
+  let held = 0;
+  const look = ({ id, proposal }: Open): void => {
+    for (const lock of locksOf(proposal)) {
+      held += 1;
+      if (locks.get(lock) === id) continue;
+      throw new Violation(
+        "S9",
+        `peer ${slot} has proposal ${id} open`,
+        `its lock ${lock} is held by ${locks.get(lock) ?? "nobody"}`,
+      );
+    }
+  };
   return {
     id: "S9",
-    stepped: ({ slot, honest, state }) => {
-      if (!honest || state === undefined) return;
-      const { locks, preparations, outbox, aborting } = state;
-      const known = last[slot];
-      last[slot] = state;
+    stepped: (peer) => {
+      const { state } = peer;
+      if (!peer.honest || state === undefined) return;
+      const { preparations, outbox, aborting } = state;
+      const known = last[peer.slot];
+      last[peer.slot] = state;
       const isKnown =
-        known?.locks === locks &&
+        known?.locks === state.locks &&
         known.preparations === preparations &&
         known.outbox === outbox &&
         known.aborting === aborting;
       if (isKnown) return;
       if (state.integrityFault !== undefined) return;
-      let held = 0;
-      forEachOpen(state, ({ id, proposal }) => {
-        for (const lock of locksOf(proposal)) {
-          held += 1;
-          if (locks.get(lock) === id) continue;
-          throw new Violation(
-            "S9",
-            `peer ${slot} has proposal ${id} open`,
-            `its lock ${lock} is held by ${locks.get(lock) ?? "nobody"}`,
-          );
-        }
-      });
+      slot = peer.slot;
+      locks = state.locks;
+      held = 0;
+      forEachOpen(state, look);
       // Each lock was found with its own proposal, so as many locks as were found are exactly those.
       const stray = held === locks.size ? undefined : strayLock(state);
       if (stray !== undefined)

@@ -1,5 +1,4 @@
 /** What can happen next in a configuration. */
-import { Either } from "effect";
 import type { Event, TimerName } from "../../core/Event.ts";
 import { delivery, tokensIn } from "../../runtime/Ingress.ts";
 import type { Command, Commands } from "../Commands.ts";
@@ -232,8 +231,8 @@ export class Moves {
 
   #eventOf(state: PeerState, { packet }: Flying): Event | undefined {
     const opened = this.#cryptography.wire.open(this.#cryptography.crypto, state, packet);
-    if (Either.isLeft(opened)) return undefined;
-    const { from, message } = opened.right;
+    if (typeof opened === "string") return undefined;
+    const { from, message } = opened;
     const actors = tokensIn(message).map((token) => this.#commands.judge(token));
     return delivery(from, message, actors);
   }
