@@ -52,6 +52,7 @@ type Editable<T> =
 
 const NO_WRITES: ReadonlyArray<Write> = [];
 const NO_ACTIONS: ReadonlyArray<Action> = [];
+const NOBODY: ReadonlyArray<PeerId> = [];
 const NO_DRAFTS: ReadonlyArray<Draft> = [];
 
 /** What is to be signed with the turn's next batch, and who waits for it. */
@@ -78,7 +79,6 @@ export class Turn {
   #thenSend: Array<Action> | undefined;
   #changes: Changes | undefined;
   #requests: Array<Request> | undefined;
-  #others: ReadonlyArray<PeerId> | undefined;
 
   constructor(state: PeerState, context: StepContext) {
     this.#before = state;
@@ -117,8 +117,7 @@ export class Turn {
   }
 
   get others(): ReadonlyArray<PeerId> {
-    this.#others ??= this.membership.peerIds.filter((peerId) => peerId !== this.self);
-    return this.#others;
+    return this.membership.othersOf.get(this.self) ?? NOBODY;
   }
 
   /** A map or set of the state, copied before its first change in this turn. */

@@ -27,7 +27,17 @@ describe("the stand-in crypto", () => {
   });
 
   it("digests a text as its UTF-8 form", () => {
-    for (const text of ["", "a", "abc", "abcd", "abcde", "a longer text of several words", "naïve", "four 𝄞", "\u0000ü"])
+    for (const text of [
+      "",
+      "a",
+      "abc",
+      "abcd",
+      "abcde",
+      "a longer text of several words",
+      "naïve",
+      "four 𝄞",
+      "\u0000ü",
+    ])
       expect(crypto.sha256OfText(text)).toBe(crypto.sha256(utf8Bytes(text)));
   });
 

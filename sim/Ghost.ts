@@ -99,6 +99,7 @@ export class Ghost {
   readonly #batches: ReadonlyArray<Map<number, Array<BatchHeader>>>;
   /** How many proposals each peer has prepared and not seen decided. */
   readonly #open: ReadonlyArray<Map<Digest, Proposal>>;
+  readonly #noRevisions: ReadonlyArray<number>;
 
   constructor(crypto: Crypto, total: number) {
     this.crypto = crypto;
@@ -106,6 +107,7 @@ export class Ghost {
     this.everyone = firstPeers(total);
     this.#lives = Array.from({ length: total + 1 }, () => new Map());
     this.#batches = Array.from({ length: total + 1 }, () => new Map());
+    this.#noRevisions = Array.from({ length: total + 1 }, () => 0);
     this.#open = Array.from({ length: total + 1 }, () => new Map());
   }
 
@@ -271,7 +273,7 @@ export class Ghost {
   #approver(ref: string, row: Rows["approvers"]): ApproverFacts {
     const known = this.approvers.get(ref);
     if (known === undefined) {
-      const revisionAt = new Array<number>(this.total + 1).fill(0);
+      const revisionAt = this.#noRevisions.slice();
       const facts = { row, holders: 0, revisions: new Map().set(row.revision, row), revisionAt };
       this.approvers.set(ref, facts);
       return facts;

@@ -174,7 +174,11 @@ export class History {
     const said: Look = { by: operation.name, revision: seen.revision, at };
     const { creator, owner, knownSince } = record;
     if (owner !== undefined && owner.id !== operation.id)
-      throw new Violation(ID, `${sentenceOf(owner.said)}: the key belongs to id ${owner.id}`, `${sentenceOf(said)} for id ${operation.id}`);
+      throw new Violation(
+        ID,
+        `${sentenceOf(owner.said)}: the key belongs to id ${owner.id}`,
+        `${sentenceOf(said)} for id ${operation.id}`,
+      );
     if (operation.kind === "replace" && seen.revision !== (operation.base ?? 0) + 1)
       throw new Violation(
         ID,

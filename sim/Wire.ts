@@ -82,10 +82,8 @@ const openValue = (state: PeerState, value: ValueEnvelope): Opened | string => {
   const { topologyDigest, from, to, key, message } = value;
   if (state.peer === undefined) return "this peer is not initialized";
   if (to !== state.peer.peerId) return "names another peer";
-  if (!crossesTopologies(message) && topologyDigest !== state.membership?.digest)
-    return "another topology";
-  if (key === undefined)
-    return message._tag === "Ready" && message.sealed ? value : "unsigned";
+  if (!crossesTopologies(message) && topologyDigest !== state.membership?.digest) return "another topology";
+  if (key === undefined) return message._tag === "Ready" && message.sealed ? value : "unsigned";
   const known = keyOf(state, from, message);
   if (known === undefined) return "the sender is not known here";
   return known === key ? value : "the signature does not verify";
@@ -103,8 +101,6 @@ export const valueWire: Wire = {
       message,
     };
   },
-  open: (_crypto, state, packet) =>
-    packet._tag === "Value" ? openValue(state, packet) : "not a value",
-  forge: (packet) =>
-    packet._tag === "Bytes" ? packet : { ...packet, key: "f".repeat(64) as PublicKey },
+  open: (_crypto, state, packet) => (packet._tag === "Value" ? openValue(state, packet) : "not a value"),
+  forge: (packet) => (packet._tag === "Bytes" ? packet : { ...packet, key: "f".repeat(64) as PublicKey }),
 };

@@ -131,10 +131,7 @@ describe("the digest of a ref", () => {
       .filter((each) => Either.isRight(normalized("P256", each)) && Either.isRight(normalized("SECP256K1", each)));
     expect(shared.length).toBeGreaterThan(0);
     const digests = ["P256", "SECP256K1"].map((algorithm) =>
-      refDigest(
-        sha256OfText,
-        descriptorJson({ type: "SIGNATURE", algorithm, publicKey64: shared[0] ?? "" }),
-      ),
+      refDigest(sha256OfText, descriptorJson({ type: "SIGNATURE", algorithm, publicKey64: shared[0] ?? "" })),
     );
     expect(new Set(digests).size).toBe(2);
     expect(secp256k1.Point.BASE.toBytes()).not.toEqual(p256.Point.BASE.toBytes());

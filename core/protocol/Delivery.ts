@@ -188,7 +188,7 @@ export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">)
   // Who is recovering takes outcomes from the offer of a whole registry, never from one certificate (4i).
   if (ownFault(turn) !== undefined || turn.state.recovery !== undefined) return;
   const { crypto, view } = turn.context;
-  const again = new Map<Digest, Decision>();
+  let again: Map<Digest, Decision> | undefined;
   const fresh: Array<Committed> = [];
   for (const certificate of message.certificates) {
     const { proposal } = certificate;
@@ -196,7 +196,7 @@ export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">)
     const preparation = turn.state.preparations.get(id);
     // What is prepared is not applied: the common way reads no row.
     const decision = preparation === undefined ? decisionOf(view, id, proposal) : undefined;
-    if (decision !== undefined) again.set(id, decision);
+    if (decision !== undefined) again = (again ?? new Map<Digest, Decision>()).set(id, decision);
     else if (!isComplete(crypto, turn.membership, id, certificate)) continue;
     else if (preparation === undefined) forgotten(turn, certificate);
     else if (isFree(turn, preparation, message.acks) && !fresh.some((each) => each.id === id)) {
@@ -205,9 +205,10 @@ export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">)
     }
   }
   const acks: Array<SignedStatement> = [];
-  reacknowledge(turn, again, (all) => {
-    for (const { ack } of all.values()) if (ack !== undefined) acks.push(ack);
-  });
+  if (again !== undefined)
+    reacknowledge(turn, again, (all) => {
+      for (const { ack } of all.values()) if (ack !== undefined) acks.push(ack);
+    });
   if (turn.state.quarantine === undefined) apply(turn, fresh, (signed) => acks.push(...signed));
   turn.whenSigned(() => {
     if (acks.length > 0) turn.send(from, { _tag: "CommitAcks", statements: acks });

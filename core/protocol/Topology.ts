@@ -37,6 +37,8 @@ export interface Membership {
   readonly topology: Topology;
   readonly digest: Digest;
   readonly peerIds: ReadonlyArray<PeerId>;
+  /** By member: all but itself. */
+  readonly othersOf: ReadonlyMap<PeerId, ReadonlyArray<PeerId>>;
   readonly writer: PeerId;
   readonly keys: ReadonlyMap<PeerId, PublicKey>;
 }
@@ -44,15 +46,23 @@ export interface Membership {
 export const topologyDigest = (crypto: Crypto, topology: Topology): Digest =>
   crypto.digest(TOPOLOGY_TAG, topologyCodec, topology);
 
+/** The membership made last: peers of one process share theirs, and with it what is remembered of statements for it. */
+let latest: { readonly crypto: Crypto; readonly membership: Membership } | undefined;
+
 export const membershipOf = (crypto: Crypto, topology: Topology): Membership => {
+  const digest = topologyDigest(crypto, topology);
+  if (latest?.crypto === crypto && latest.membership.digest === digest) return latest.membership;
   const peerIds = topology.members.map((each) => each.peerId);
-  return {
+  const membership: Membership = {
     topology,
-    digest: topologyDigest(crypto, topology),
+    digest,
     peerIds,
+    othersOf: new Map(peerIds.map((peerId) => [peerId, peerIds.filter((other) => other !== peerId)])),
     writer: Math.min(...peerIds),
     keys: new Map(topology.members.map((each) => [each.peerId, each.identityKey])),
   };
+  latest = { crypto, membership };
+  return membership;
 };
 
 /** Whether every member signed exactly this topology. */

@@ -53,14 +53,16 @@ const decoded = (segment: string): string => {
  * @returns the replacement; in this order `INVALID_REF`, a fault of the body, and 428 or 412 for an If-Match that
  *   is missing or can name no revision
  */
-export const replacementOf = (call: Call): Either.Either<Replacement, Rejection> =>
-  Either.gen(function* () {
-    const ref = decoded(segmentOf(call) ?? "");
-    yield* parseApproverRef(ref);
-    const metadata = yield* parseMetadataRequest(call.rawBody);
-    const baseRevision = yield* parseIfMatch(call.ifMatch);
-    return { kind: "METADATA" as const, ref, baseRevision, metadata };
-  });
+export const replacementOf = (call: Call): Either.Either<Replacement, Rejection> => {
+  const ref = decoded(segmentOf(call) ?? "");
+  const parts = parseApproverRef(ref);
+  if (Either.isLeft(parts)) return Either.left(parts.left);
+  const metadata = parseMetadataRequest(call.rawBody);
+  if (Either.isLeft(metadata)) return Either.left(metadata.left);
+  const baseRevision = parseIfMatch(call.ifMatch);
+  if (Either.isLeft(baseRevision)) return Either.left(baseRevision.left);
+  return Either.right({ kind: "METADATA", ref, baseRevision: baseRevision.right, metadata: metadata.right });
+};
 
 interface Made {
   readonly from: Rows["approvers"];

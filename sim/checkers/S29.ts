@@ -113,7 +113,9 @@ export const S29 = (marks: ReadonlyArray<string>): Checker => {
   };
   /** Whether the key of a row is a text that was not looked at in the row: all but refs are numbers and digests. */
   const isMarkedKey = (write: Write): boolean =>
-    write.table === "approvers" && (write.op === "remove" || write.key !== write.row.ref) && holdsMark(write.key, marks);
+    write.table === "approvers" &&
+    (write.op === "remove" || write.key !== write.row.ref) &&
+    holdsMark(write.key, marks);
   return {
     id: "S29",
     flushed: ({ slot }, writes) => {
