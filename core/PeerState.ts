@@ -401,7 +401,7 @@ export const certified = (round: Round, certificate: Certificate): Round => ({
 /** The same request, taken up by the writer. */
 export const takenUp = (awaited: Awaited): Awaited => ({
   forward: awaited.forward,
-  mutation: awaited.mutation,
+  request: awaited.request,
   acknowledged: true,
   isApplied: awaited.isApplied,
   arrivedAt: awaited.arrivedAt,

@@ -118,7 +118,7 @@ const verify = (
       kind: "FINISH",
       baseRevision: undefined,
       id,
-      ref: approverRef(id, refDigest(crypto.sha256, descriptorJson)),
+      ref: approverRef(id, refDigest(crypto.sha256OfText, descriptorJson)),
       descriptor: descriptorJson,
       keyIdentity: keyIdentityOf(crypto, WEBAUTHN_KEY_ALGORITHM, keyBytes),
       credentialIdentity: credentialIdentityOf(crypto, rpId, descriptor.credentialId),
