@@ -218,7 +218,7 @@ export class World {
   readonly #read;
   readonly #swept;
   readonly #tampering: Tampering;
-  readonly #witness: Witness;
+  readonly #witness = new Witness();
   readonly #observer: Observer | undefined;
   readonly #lastState: Array<PeerState | undefined> = [];
   readonly #asked = new Map<string, number>();
@@ -259,7 +259,6 @@ export class World {
     const honest = cryptographyOf(plan.crypto, this.entropy, backend);
     this.cryptography = tampering.cryptography?.(honest) ?? honest;
     this.commands = new Commands(this.cryptography);
-    this.#witness = new Witness();
     this.strangerKeys = this.cryptography.newKeys();
     this.network = new Network(plan.peers, plan.network, plan.redelivery, choices);
     this.ghost = new Ghost(honest.crypto, plan.peers);
