@@ -224,8 +224,10 @@ export class Workload {
       return this.#replace(caller, unit, deed);
     const known = deed === "register" ? undefined : this.#any(unit, "subject", this.#subjects);
     const command = this.#commandOf(unit, deed, known, isFull);
-    if (command === undefined) this.#think(caller);
-    else this.#submit(caller, unit, command);
+    if (command !== undefined) return this.#submit(caller, unit, command);
+    // It moves the run on all the same: a quiet run would else go on thinking for an hour of virtual time.
+    this.#world.calls += 1;
+    this.#think(caller);
   }
 
   /** What is asked for; undefined where nothing new is to be registered any more. */

@@ -3,7 +3,7 @@ import { plantedBugOptions, plantedBugs } from "../PlantedBugs.ts";
 import { failureText, MOST_FAILURE_LINES, storyOf } from "../Story.ts";
 import { tapeOptions } from "../tape/Tape.ts";
 import { type Recording, record, replayExactly, tapeOf } from "../tape/TapeRun.ts";
-import { shrink } from "./Shrink.ts";
+import { follow, shrink } from "./Shrink.ts";
 
 const MOST_DEVIATIONS = 8;
 const limits = { mostRuns: 2_000, isTimeUp: () => false };
@@ -52,6 +52,13 @@ describe("shrinking", () => {
     expect(shrink(failing, { ...limits, isTimeUp: () => true })).toMatchObject({ runs: 0, recording: failing });
     const fine = record(tapeOptions({ seed: 1, schedule: "calm", steps: 100 }));
     expect(shrink(fine, limits)).toMatchObject({ runs: 0, recording: fine });
+  });
+
+  it("comes to the end of a quiet run whose callers have nothing left to register", () => {
+    const options = tapeOptions({ seed: 1, schedule: "metadata-ping-pong", peers: 3, steps: 1_000 });
+    const { result, units } = follow({ options, units: [] });
+    expect(result.violation).toBeUndefined();
+    expect(units.length).toBeLessThan(10_000);
   });
 
   it("tells a long failure in no more lines than it may", () => {
