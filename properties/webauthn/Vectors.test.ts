@@ -6,6 +6,7 @@ import { refDigest } from "../../core/credential/SignatureCredential.ts";
 import { parseFinishRequest } from "../../core/webauthn/FinishRequest.ts";
 import { verifyRegistration } from "../../core/webauthn/RegistrationCeremony.ts";
 import type { RelyingParty } from "../../core/webauthn/RelyingParty.ts";
+import { cryptoOf } from "../../runtime/CryptoPrimitives.ts";
 import { noblePrimitives } from "../../runtime/NobleCrypto.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
 import { makeCredential, packedSelf } from "./Authenticator.ts";
@@ -49,7 +50,7 @@ it("shows how a response leads to a descriptor, a ref and a record", async () =>
         ),
     ),
   );
-  const ref = approverRef(id, refDigest(noblePrimitives.sha256Hex, descriptorJson));
+  const ref = approverRef(id, refDigest(cryptoOf(noblePrimitives).sha256OfText, descriptorJson));
   const record = {
     id,
     ref,
