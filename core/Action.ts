@@ -30,6 +30,8 @@ export type Answer =
   /** Every member keeps the session; nobody else is ever told the invitation. */
   | { readonly _tag: "Offered"; readonly offer: Offer }
   | { readonly _tag: "Initialized" }
+  /** What is stored from now on is sealed with the integrity key of this version. */
+  | { readonly _tag: "Rotated"; readonly version: number }
   /** A restore was declared; the incarnation is known once the peer is unsealed. */
   | { readonly _tag: "Restoring"; readonly incarnation: number | undefined }
   /** Empty when a mutation would be accepted now. */

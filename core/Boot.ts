@@ -10,6 +10,7 @@ import { type Aborting, type Delivery, draftOf, type PeerState, type Preparation
 import { NO_DIGEST } from "./protocol/Genesis.ts";
 import { highProofOf } from "./protocol/HighSlot.ts";
 import { freshRecovery } from "./protocol/Recovery.ts";
+import { FIRST_INTEGRITY_VERSION } from "./protocol/IntegrityKeys.ts";
 import { locksOf } from "./protocol/Proposal.ts";
 import { signerOf } from "./protocol/Statement.ts";
 import type { Seen } from "./protocol/Message.ts";
@@ -128,6 +129,7 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
     peer,
     unsealed: false,
     integrityFault: undefined,
+    integrityVersion: FIRST_INTEGRITY_VERSION,
     quarantine: undefined,
     restored: undefined,
     recovery: undefined,
@@ -193,6 +195,7 @@ export const boot = (view: RowView, crypto: Crypto, elapsed: number): PeerState 
     ...start,
     founding: membership === undefined ? foundingOf(crypto, peer, view.get("genesis", SELF)) : start.founding,
     unproven: new Set(membership?.peerIds.filter((each) => each !== peer.peerId)),
+    integrityVersion: FIRST_INTEGRITY_VERSION + allRows(view, "integrity").length,
     chain: { incarnation: counters.incarnation, batchNo: counters.batchNo, hash: counters.batchHash },
     audit: { seq: counters.auditSeq, hash: counters.auditHash },
     registry: { set: setOf(counters), approvers: counters.approvers },

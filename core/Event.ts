@@ -51,6 +51,13 @@ export type Event =
   | { readonly _tag: "Sealed" }
   /** An operator declares that this peer's disk is older than what the peer once said. */
   | { readonly _tag: "DeclareRestore"; readonly requestId: string }
+  /** An operator gives this peer a new integrity key; it was made outside and comes with its encrypted form. */
+  | {
+      readonly _tag: "RotateIntegrity";
+      readonly requestId: string;
+      readonly publicKey: PublicKey;
+      readonly blob: Uint8Array;
+    }
   /** A registry mutation that a caller sent to this peer. */
   | {
       readonly _tag: "Command";

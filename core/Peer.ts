@@ -21,6 +21,7 @@ import {
   onInitialize,
 } from "./protocol/Genesis.ts";
 import { noteRestored } from "./protocol/Incarnations.ts";
+import { onRotateIntegrity } from "./protocol/IntegrityKeys.ts";
 import { join, onJoinAnswer } from "./protocol/Joining.ts";
 import { onPrepare } from "./protocol/Participant.ts";
 import { onCheckReadiness, onProbeTimer, onReady, onReadyProbe, ownFault } from "./protocol/Readiness.ts";
@@ -61,6 +62,8 @@ const dispatch = (turn: Turn, event: Event): void => {
       return onSealed(turn);
     case "DeclareRestore":
       return onDeclareRestore(turn, event.requestId);
+    case "RotateIntegrity":
+      return onRotateIntegrity(turn, event);
     case "Command":
       return onCommand(turn, event);
     case "CheckReadiness":

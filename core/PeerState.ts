@@ -249,6 +249,8 @@ export interface PeerState {
   readonly unsealed: boolean;
   /** What did not hold, while this peer must not sign. */
   readonly integrityFault: string | undefined;
+  /** Which of its integrity keys this peer seals rows with, from 1. */
+  readonly integrityVersion: number;
   /** Why this peer knows that it ran from an old disk. */
   readonly quarantine: string | undefined;
   /** This peer's own last declared restore. */
@@ -314,6 +316,7 @@ export const draftOf = (state: PeerState): StateDraft => ({
   peer: state.peer,
   unsealed: state.unsealed,
   integrityFault: state.integrityFault,
+  integrityVersion: state.integrityVersion,
   quarantine: state.quarantine,
   restored: state.restored,
   recovery: state.recovery,

@@ -41,6 +41,12 @@ const codecs = {
   }),
   /** Private keys, encrypted under the seal. */
   vault: record({ blob: bytes(64 * 1024) }),
+  /** By version, from 2: the integrity keys that came after the first, which the peer row names. */
+  integrity: record({
+    publicKey,
+    /** The private key, encrypted under one that only the unsealed peer has. */
+    blob: bytes(1024),
+  }),
   /** The one topology this peer signed in genesis. */
   genesis: record({ topology: topologyCodec, signature }),
   topology: pinnedCodec,

@@ -48,12 +48,11 @@ export interface PlainRow {
 export const leafOf = (crypto: Crypto, transaction: number, { table, key, row }: PlainRow): Digest =>
   crypto.digest(ROW_TAG, rowCodec, { table, key, transaction, row });
 
-const KEY_VERSION = 1;
-
-/** Seals all rows of one transaction, given by their leaves, with one signature. */
+/** Seals all rows of one transaction, given by their leaves, with one signature of the key of a version. */
 export const sealRows = (
   crypto: Crypto,
   integrity: IntegrityKey,
+  keyVersion: number,
   transaction: number,
   leaves: ReadonlyArray<Digest>,
 ): ReadonlyArray<Seal> => {
@@ -61,7 +60,7 @@ export const sealRows = (
   const size = leaves.length;
   const signed = integrity.sign(SEAL_TAG, signedCodec, { transaction, size, root });
   return proofs.map((proof, index) => ({
-    keyVersion: KEY_VERSION,
+    keyVersion,
     transaction,
     index,
     size,
@@ -71,11 +70,10 @@ export const sealRows = (
   }));
 };
 
-/** Whether a row is exactly what the holder of the key wrote under this table and key. */
+/** Whether a row is exactly what the holder of the key wrote under this table and key; which key it must be, the caller knows. */
 export const isSealed = (crypto: Crypto, key: PublicKey, row: PlainRow, seal: Seal): boolean => {
   const { transaction, index, size, proof, root } = seal;
   return (
-    seal.keyVersion === KEY_VERSION &&
     impliedRoot(crypto, leafOf(crypto, transaction, row), index, size, proof) === root &&
     crypto.verify(key, SEAL_TAG, signedCodec, { transaction, size, root }, seal.signature)
   );

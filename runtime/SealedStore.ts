@@ -10,6 +10,7 @@ import type { Crypto } from "../core/Crypto.ts";
 import type { Digest, PublicKey } from "../core/Digest.ts";
 import { rowCodec, type Rows, SELF, type TableName, tableNames, type Write } from "../core/Tables.ts";
 import { type ByteStore, type Change, type StoredRow, StoreFailure } from "./ByteStore.ts";
+import { KeyHistory } from "./KeyHistory.ts";
 import { IntegrityFailure, type PeerStore } from "./PeerStore.ts";
 import { RecentMap } from "./RecentMap.ts";
 import {
@@ -45,24 +46,32 @@ export class SealedStore implements PeerStore {
   readonly #bytes: ByteStore;
   readonly #crypto: Crypto;
   readonly #elements = new RecentMap<bigint>(REMEMBERED);
-  #publicKey: PublicKey | undefined;
-  #integrity: IntegrityKey | undefined;
+  readonly #history: KeyHistory;
   #head: Head | undefined;
 
   constructor(bytes: ByteStore, crypto: Crypto) {
     this.#bytes = bytes;
     this.#crypto = crypto;
+    this.#history = new KeyHistory({
+      first: () => this.#firstKey(),
+      after: (key) => this.#bytes.scan("integrity", key, 1)[0],
+      open: (key, value) => this.#open("integrity", key, value),
+    });
   }
 
   /**
-   * Brings the integrity key into use (or takes it out) and says which key rows
-   * must be sealed with. Until the first call rows are held against the key that
+   * Brings the first integrity key into use (or takes all of them out) and says
+   * which key the history begins with. Until the first call that is the key that
    * the peer row itself names, which `verifyAll` then confirms or refutes.
    */
   useKey(integrity: IntegrityKey | undefined): void {
-    this.#integrity = integrity;
-    this.#publicKey = integrity?.publicKey ?? this.#publicKey;
+    this.#history.use(integrity);
     this.#elements.clear();
+  }
+
+  /** Brings a later integrity key into memory; it is in use as far as a stored row of the history names it. */
+  addKey(integrity: IntegrityKey): void {
+    this.#history.add(integrity);
   }
 
   get<T extends TableName>(table: T, key: string): Rows[T] | undefined {
@@ -81,10 +90,8 @@ export class SealedStore implements PeerStore {
   }
 
   commit(writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void {
-    const integrity = this.#integrity;
-    if (integrity === undefined)
-      throw new StoreFailure("a write was asked for while the integrity key is not in memory");
-    const before = this.#headNow(integrity);
+    const { version, key: integrity } = this.#history.newest();
+    const before = this.#headNow();
     const transaction = before.transactions + 1;
     let { sum, rows } = before;
     const plain: Array<PlainRow> = [];
@@ -93,7 +100,7 @@ export class SealedStore implements PeerStore {
     const added: Array<readonly [string, bigint]> = [];
     for (const write of writes) {
       const { table, key } = write;
-      if (write.op !== "insert") sum -= this.#elementOnDisk(integrity, table, key);
+      if (write.op !== "insert") sum -= this.#elementOnDisk(table, key);
       if (write.op === "insert") rows += 1;
       if (write.op === "remove") {
         rows -= 1;
@@ -116,7 +123,7 @@ export class SealedStore implements PeerStore {
       row: encode(rowCodec("head"), { transactions: transaction, rows, digest: asDigest(masked) }),
     };
     leaves.push(leafOf(this.#crypto, transaction, head));
-    const seals = sealRows(this.#crypto, integrity, transaction, leaves);
+    const seals = sealRows(this.#crypto, integrity, version, transaction, leaves);
     const ops = [
       ...writes.flatMap((each) => (each.op === "remove" ? [] : [each.op])),
       before.transactions === 0 ? ("insert" as const) : ("replace" as const),
@@ -133,6 +140,9 @@ export class SealedStore implements PeerStore {
       if (failure === undefined) {
         this.#head = { transactions: transaction, rows, sum };
         this.#remember(writes, added);
+        for (const write of writes)
+          if (write.table === "integrity" && write.op === "insert")
+            this.#history.append(write.row.publicKey, transaction);
       }
       done(failure);
     });
@@ -146,10 +156,9 @@ export class SealedStore implements PeerStore {
    * be committed before it has ended.
    */
   *verifyPages(): Generator<undefined, string | undefined> {
-    const integrity = this.#integrity;
-    if (integrity === undefined) return "the integrity key is not in memory";
+    if (!this.#history.isInUse) return "the integrity key is not in memory";
     try {
-      const head = this.#headNow(integrity);
+      const head = this.#headNow();
       let sum = 0n;
       let rows = 0;
       for (const table of tableNames) {
@@ -161,7 +170,7 @@ export class SealedStore implements PeerStore {
             const { seal } = this.#unseal(table, key, value);
             sum += elementOf(
               this.#crypto,
-              integrity,
+              this.#history.secret(seal.keyVersion),
               leafOf(this.#crypto, seal.transaction, { table, key, row: value.row }),
             );
           }
@@ -188,28 +197,28 @@ export class SealedStore implements PeerStore {
     return page.value;
   }
 
-  #headNow(integrity: IntegrityKey): Head {
-    if (this.#head === undefined) {
-      const stored = this.get("head", SELF);
-      this.#head =
-        stored === undefined
-          ? EMPTY
-          : {
-              transactions: stored.transactions,
-              rows: stored.rows,
-              sum: modulo(BigInt(`0x${stored.digest}`) - maskOf(this.#crypto, integrity, stored.transactions)),
-            };
-    }
+  #headNow(): Head {
+    this.#head ??= this.#headOnDisk();
     return this.#head;
   }
 
-  #elementOnDisk(integrity: IntegrityKey, table: TableName, key: string): bigint {
+  #headOnDisk(): Head {
+    const stored = this.#bytes.get("head", SELF);
+    if (stored === undefined) return EMPTY;
+    const { value, seal } = this.#open("head", SELF, stored);
+    const { transactions, rows, digest } = value;
+    const mask = maskOf(this.#crypto, this.#history.secret(seal.keyVersion), transactions);
+    return { transactions, rows, sum: modulo(BigInt(`0x${digest}`) - mask) };
+  }
+
+  #elementOnDisk(table: TableName, key: string): bigint {
     const known = this.#elements.get(`${table}/${key}`);
     if (known !== undefined) return known;
     const stored = this.#bytes.get(table, key);
     if (stored === undefined) throw new IntegrityFailure(`${table}/${key}`, "the row to change is missing");
     const { seal } = this.#open(table, key, stored);
-    return elementOf(this.#crypto, integrity, leafOf(this.#crypto, seal.transaction, { table, key, row: stored.row }));
+    const leaf = leafOf(this.#crypto, seal.transaction, { table, key, row: stored.row });
+    return elementOf(this.#crypto, this.#history.secret(seal.keyVersion), leaf);
   }
 
   #remember(writes: ReadonlyArray<Write>, added: ReadonlyArray<readonly [string, bigint]>): void {
@@ -232,18 +241,19 @@ export class SealedStore implements PeerStore {
     const { seal } = this.#unseal(table, key, stored);
     const value = decode(rowCodec(table), stored.row);
     if (Either.isLeft(value)) throw new IntegrityFailure(where, "the row cannot be read");
-    if (!isSealed(this.#crypto, this.#keyFor(table, value.right), { table, key, row: stored.row }, seal))
+    const publicKey = this.#history.publicKey(where, seal);
+    if (!isSealed(this.#crypto, publicKey, { table, key, row: stored.row }, seal))
       throw new IntegrityFailure(where, "the seal does not hold");
     return { value: value.right, seal };
   }
 
-  /** The key rows are held against; the peer row names it and is sealed with it. */
-  #keyFor<T extends TableName>(table: T, row: Rows[T]): PublicKey {
-    if (this.#publicKey !== undefined) return this.#publicKey;
-    const named = table === "peer" ? (row as Rows["peer"]) : this.get("peer", SELF);
-    if (named === undefined) throw new IntegrityFailure("peer/self", "the row that names the integrity key is missing");
-    this.#publicKey = named.integrityKey;
-    return named.integrityKey;
+  /** The key that the history begins with as the peer row names it, which is held against it like any other row. */
+  #firstKey(): PublicKey {
+    const stored = this.#bytes.get("peer", SELF);
+    const named = stored && decode(rowCodec("peer"), stored.row);
+    if (named === undefined || Either.isLeft(named))
+      throw new IntegrityFailure("peer/self", "the row that names the integrity key is missing");
+    return named.right.integrityKey;
   }
 }
 

@@ -9,6 +9,7 @@ import { declaredRestore } from "./faults/DeclaredRestore.ts";
 import { drift } from "./faults/Drift.ts";
 import { foreignCluster } from "./faults/ForeignCluster.ts";
 import { fullDisk } from "./faults/FullDisk.ts";
+import { loseIntegrityKey, rotateIntegrity } from "./faults/IntegrityKeys.ts";
 import { pause } from "./faults/Pause.ts";
 import { silentMember } from "./faults/SilentMember.ts";
 import { anyPacket, anyPeer, anyRow } from "./faults/Victims.ts";
@@ -201,6 +202,8 @@ export const faultTable = {
   "request through two peers": (world) => world.callers.sendTwice(),
   "contradicting metadata": (world) => world.callers.contradict(),
   "declared restore": declaredRestore,
+  "rotated integrity key": rotateIntegrity,
+  "lost integrity key": loseIntegrityKey,
 } as const satisfies { readonly [name: string]: Fault };
 
 export type FaultName = keyof typeof faultTable;

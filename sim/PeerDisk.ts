@@ -1,6 +1,7 @@
 /** A peer's disk as the world handles it: a store for the driver, and the ways in which disks fail. */
 import type { TableName } from "../core/Tables.ts";
 import type { PeerStore } from "../runtime/PeerStore.ts";
+import type { IntegrityKey } from "../runtime/RowSeal.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
 
 export interface PeerDisk extends PeerStore {
@@ -16,6 +17,8 @@ export interface PeerDisk extends PeerStore {
   readonly open: () => void;
   /** Brings the integrity key into use, or takes it away. */
   readonly useKey: (present: boolean) => void;
+  /** Brings a later integrity key into memory. */
+  readonly addKey: (integrity: IntegrityKey) => void;
   /** Where the rows do not hold, or undefined; what a peer asks itself when it is unsealed. */
   readonly verify: () => string | undefined;
   /** Makes one row fail its seal: one bit of it is another, of the byte `at` (from 0, modulo the stored length). */

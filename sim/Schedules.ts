@@ -55,7 +55,7 @@ interface Schedule {
 const STORM_STEPS = 8_000;
 
 /** These leave rows that do not hold, until they are repaired. */
-const DAMAGING: ReadonlyArray<FaultName> = ["bit rot", "deleted row", "torn write"];
+const DAMAGING: ReadonlyArray<FaultName> = ["bit rot", "deleted row", "torn write", "lost integrity key"];
 
 /** These have schedules of their own; in the mix they would mostly take peers out. */
 const RARE: ReadonlySet<FaultName> = new Set([
@@ -67,6 +67,7 @@ const RARE: ReadonlySet<FaultName> = new Set([
   "crash everywhere",
   "clock step beyond bounds",
   "declared restore",
+  "lost integrity key",
 ]);
 
 const swarmFaults = (choices: Choices): ReadonlyMap<string, number> => {
@@ -241,7 +242,14 @@ const schedules = {
   "forged-merkle-proof": {
     plan: () => ({ faults: weights("altered message", "altered in flight", "forged envelope"), faultMicros: 20_000 }),
   },
-  "row-tamper-delete": { plan: () => ({ faults: weights(...DAMAGING, "repaired rows", "crash") }) },
+  "row-tamper-delete": {
+    plan: () => ({ faults: weights("bit rot", "deleted row", "torn write", "repaired rows", "crash") }),
+  },
+  "integrity-history-missing": {
+    plan: () => ({
+      faults: weights("rotated integrity key", "lost integrity key", "repaired rows", "crash", "seal", ...BUSY_FAULTS),
+    }),
+  },
   "wal-tail-loss": {
     plan: () => ({
       faults: weights("torn write", "repaired rows", "power loss during a flush", "power loss", "crash, bytes visible"),

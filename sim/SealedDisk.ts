@@ -73,6 +73,10 @@ export class SealedDisk implements PeerDisk {
     this.#store.useKey(present ? this.#integrity() : undefined);
   }
 
+  addKey(integrity: IntegrityKey): void {
+    this.#store.addKey(integrity);
+  }
+
   verify(): string | undefined {
     return this.#store.verifyAll();
   }

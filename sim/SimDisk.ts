@@ -71,6 +71,10 @@ export class SimDisk implements PeerDisk {
     this.#hasKey = present;
   }
 
+  addKey(): void {
+    // Rows have no seals here.
+  }
+
   verify(): string | undefined {
     for (const where of this.#damaged) return where;
     for (const where of this.#deleted.keys()) return `${where} is missing`;

@@ -12,6 +12,7 @@ import type { Message } from "../core/protocol/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
 import { type Rows, type RowView, SELF, type TableName, type Write } from "../core/Tables.ts";
 import { IntegrityFailure } from "../runtime/PeerStore.ts";
+import type { IntegrityKey } from "../runtime/RowSeal.ts";
 import { PeerDriver } from "../runtime/PeerDriver.ts";
 import type { Watched } from "./Checker.ts";
 import type { Cryptography, PeerKeys } from "./Cryptography.ts";
@@ -78,6 +79,8 @@ export class SimPeer implements Watched {
   readonly addresses: Map<PeerId, number>;
   /** The keys its vault holds, or would hold. */
   keys: PeerKeys;
+  /** Integrity keys made after the first, in use or not: the rows say which. */
+  readonly #laterKeys: Array<IntegrityKey> = [];
   /** In use for envelopes while unsealed. */
   signer: Signer | undefined;
   knownDamage: string | undefined;
@@ -172,6 +175,7 @@ export class SimPeer implements Watched {
   unseal(): void {
     if (this.#driver === undefined) return;
     this.disk.useKey(true);
+    for (const integrity of this.#laterKeys) this.disk.addKey(integrity);
     const where = this.disk.verify();
     this.knownDamage = where;
     if (where !== undefined && !this.#surroundings.ignoresDamage) this.dispatch({ _tag: "IntegrityLost", where });
@@ -184,6 +188,15 @@ export class SimPeer implements Watched {
         return identity.sign(tag, codec, value);
       },
     });
+  }
+
+  /** An operator gives it a new integrity key. */
+  rotateIntegrity(requestId: string): void {
+    const { integrity } = this.#surroundings.cryptography.newKeys();
+    this.#laterKeys.push(integrity);
+    this.disk.addKey(integrity);
+    const { publicKey } = integrity;
+    this.dispatch({ _tag: "RotateIntegrity", requestId, publicKey, blob: new Uint8Array(8) });
   }
 
   /** Takes the keys out of memory once the driver has handled the seal. */

@@ -854,6 +854,14 @@ export class World {
     this.#settle(peer);
   }
 
+  /** An operator gives an unsealed peer a new integrity key. */
+  rotateIntegrity(peer: SimPeer): void {
+    if (!peer.isUp || peer.signer === undefined || peer.isSealing) return;
+    this.#note("rotate the integrity key", peer.slot, "");
+    peer.rotateIntegrity(`rotate-${peer.slot}-${++this.#requests}`);
+    this.#settle(peer);
+  }
+
   seal(peer: SimPeer): void {
     if (!peer.isUp || peer.signer === undefined) return;
     this.#note("seal", peer.slot, "");

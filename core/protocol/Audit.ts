@@ -5,8 +5,6 @@ import type { Turn } from "../Turn.ts";
 import type { Proposal } from "./Proposal.ts";
 
 const AUDIT_TAG = "CUSTODY_AUDIT_V1";
-/** Until integrity keys can be rotated there is one. */
-const INTEGRITY_KEY_VERSION = 1;
 
 /** Exactly one audit row for each applied proposal, written from the proposal alone (S32). */
 export const writeAudit = (turn: Turn, id: Digest, proposal: Proposal): void => {
@@ -15,7 +13,7 @@ export const writeAudit = (turn: Turn, id: Digest, proposal: Proposal): void => 
   const row: Rows["audit"] = {
     id,
     peerId: turn.self,
-    integrityKeyVersion: INTEGRITY_KEY_VERSION,
+    integrityKeyVersion: turn.state.integrityVersion,
     seq: audit.seq + 1,
     prevHash: audit.hash,
     timestamp: turn.now,

@@ -20,6 +20,8 @@ const StatusAnswer = Schema.Struct({ state: Schema.Literal("UNINITIALIZED", "SEA
 
 const RestoreAnswer = Schema.Struct({ state: Schema.Literal("SEALED", "UNSEALED") });
 
+const RotateAnswer = Schema.Struct({ integrityKeyVersion: Schema.Number });
+
 const RecordAnswer = Schema.Struct({ ref: Schema.String });
 
 const secretText = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9_-]{43}$/));
@@ -53,6 +55,7 @@ const reader =
 export const readInitAnswer = reader(InitAnswer, "unknown");
 export const readUnsealAnswer = reader(UnsealAnswer, "unknown");
 export const readRestoreAnswer = reader(RestoreAnswer, "unknown");
+export const readRotateAnswer = reader(RotateAnswer, "unknown");
 export const readOptionsAnswer = reader(OptionsAnswer, "unknown");
 export const readRecordAnswer = reader(RecordAnswer, "unknown");
 export const readStatusAnswer = reader(StatusAnswer, "unreachable");

@@ -27,7 +27,18 @@ const loadServerCommands = async (entry: string) => {
   return [serverCommand, ...systemCommands, approverCommands, devCommand(entry), tokenCommand] as const;
 };
 
-const serverWords = new Set(["server", "init", "unseal", "seal", "restore", "status", "approvers", "dev", "token"]);
+const serverWords = new Set([
+  "server",
+  "init",
+  "unseal",
+  "seal",
+  "restore",
+  "rotate-integrity",
+  "status",
+  "approvers",
+  "dev",
+  "token",
+]);
 
 const root = Command.make("custody").pipe(Command.withDescription("Approver registry of a key custody cluster."));
 

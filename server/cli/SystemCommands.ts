@@ -2,7 +2,7 @@
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect } from "effect";
-import { readInitAnswer, readRestoreAnswer, readStatusAnswer, readUnsealAnswer } from "./Answers.ts";
+import { readInitAnswer, readRestoreAnswer, readRotateAnswer, readStatusAnswer, readUnsealAnswer } from "./Answers.ts";
 import { CliFailure } from "./CliFailure.ts";
 import { printErrorLines, printLines, printResult } from "./Output.ts";
 import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
@@ -101,6 +101,23 @@ const restore = Command.make("restore", { service: serviceOptions, json: jsonOpt
   ),
 );
 
+const rotateIntegrity = Command.make(
+  "rotate-integrity",
+  { service: serviceOptions, json: jsonOption },
+  ({ service, json }) =>
+    Effect.gen(function* () {
+      const { call } = yield* serviceOf(service, process.env);
+      const { body } = yield* call({ method: "POST", path: "/v1/custody/system/integrity/rotate", body: {} });
+      const { integrityKeyVersion } = yield* readRotateAnswer(body);
+      if (json) return yield* printResult({ json, value: body });
+      yield* printLines([`What this peer stores from now on is sealed with its integrity key ${integrityKeyVersion}.`]);
+    }).pipe(Effect.scoped),
+).pipe(
+  Command.withDescription(
+    "Give one unsealed peer a new integrity key for what it stores; what older keys sealed keeps its seals.",
+  ),
+);
+
 const status = Command.make("status", { service: serviceOptions, json: jsonOption }, ({ service, json }) =>
   Effect.gen(function* () {
     const { call } = yield* serviceOf(service, process.env);
@@ -110,4 +127,4 @@ const status = Command.make("status", { service: serviceOptions, json: jsonOptio
   }).pipe(Effect.scoped),
 ).pipe(Command.withDescription("Show the state of one peer; details with the permission service.control.system."));
 
-export const systemCommands = [init, unseal, seal, restore, status] as const;
+export const systemCommands = [init, unseal, seal, restore, rotateIntegrity, status] as const;

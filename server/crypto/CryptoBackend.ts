@@ -11,6 +11,7 @@ import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
 import { noblePrimitives, nobleSigning } from "../../runtime/NobleCrypto.ts";
 import type { IntegrityKey } from "../../runtime/RowSeal.ts";
 import type { Config } from "../config/ConfigSchema.ts";
+import { type KeyWrap, keyWrap } from "../seal/KeyWrap.ts";
 import type { KeyMaterial } from "../seal/SealProvider.ts";
 import { nativeCeremonyCrypto } from "./NativeCeremonyCrypto.ts";
 import { nativePrimitives, nativeSigningKey, type NativeSigningKey } from "./NativeCrypto.ts";
@@ -20,7 +21,10 @@ import { OwnSignatures } from "./OwnSignatures.ts";
 /** The private keys of a peer, ready to use. */
 export interface PeerKeys {
   readonly identity: Signer;
+  /** The first integrity key; later ones are stored. */
   readonly integrity: IntegrityKey;
+  /** Encrypts those, and decrypts them. */
+  readonly later: KeyWrap;
 }
 
 export interface CryptoBackend {
@@ -31,6 +35,8 @@ export interface CryptoBackend {
   readonly ceremony: Ceremony;
   /** Makes keys of two 32-byte seeds; the seeds may be overwritten afterwards. */
   readonly keysOf: (material: KeyMaterial) => PeerKeys;
+  /** Makes an integrity key of its 32-byte seed, which may be overwritten afterwards. */
+  readonly integrityKeyOf: (seed: Uint8Array) => IntegrityKey;
 }
 
 const SET_KEY_INFO = utf8ToBytes("CUSTODY_ROW_SET_KEY_V1");
@@ -65,14 +71,17 @@ const backendOf = (
       return signature;
     });
   };
+  const integrityKeyOf = (seed: Uint8Array): IntegrityKey => ({ ...signer(seed), setKey: setKeyOf(seed) });
   return {
     crypto: cryptoOf(own.knownTo(primitives)),
     providers,
     ceremony: ceremonyWith(ceremony),
     keysOf: ({ identitySeed, integritySeed }) => ({
       identity: signer(identitySeed),
-      integrity: { ...signer(integritySeed), setKey: setKeyOf(integritySeed) },
+      integrity: integrityKeyOf(integritySeed),
+      later: keyWrap(identitySeed),
     }),
+    integrityKeyOf,
   };
 };
 

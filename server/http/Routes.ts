@@ -11,7 +11,17 @@ import { readOne, register } from "./ApproverHandlers.ts";
 import { ENROLL_PATH } from "../enroll/EnrollmentPage.ts";
 import { finish, options, page } from "./EnrollmentHandlers.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
-import { configuration, health, init, ready, restore, seal, status, unseal } from "./SystemHandlers.ts";
+import {
+  configuration,
+  health,
+  init,
+  ready,
+  restore,
+  rotateIntegrity,
+  seal,
+  status,
+  unseal,
+} from "./SystemHandlers.ts";
 
 type Methods = { readonly [M in "GET" | "POST"]?: Handler };
 
@@ -40,6 +50,7 @@ const exact: ReadonlyMap<string, Methods> = new Map([
   [`${SYSTEM}/unseal`, { POST: unseal }],
   [`${SYSTEM}/seal`, { POST: seal }],
   [`${SYSTEM}/restore`, { POST: restore }],
+  [`${SYSTEM}/integrity/rotate`, { POST: rotateIntegrity }],
   [`${SYSTEM}/status`, { GET: status }],
   [`${SYSTEM}/health`, { GET: health }],
   [`${SYSTEM}/ready`, { GET: ready }],

@@ -67,6 +67,15 @@ export const restore: Handler = (call) =>
     return answer(200, { state: sealState(peer.state), incarnation });
   });
 
+/** POST /v1/custody/system/integrity/rotate: what is stored from now on is sealed with a new key. */
+export const rotateIntegrity: Handler = (call) =>
+  Effect.gen(function* () {
+    yield* authorized(call, "service.system.integrity");
+    yield* failLeft(parseEmptyBody(yield* readBody(call.request, systemBody(call.ports))));
+    const rotated = yield* Effect.promise(() => call.ports.control.rotateIntegrity());
+    return answer(200, { integrityKeyVersion: yield* failLeft(Either.mapLeft(rotated, faultOf)) });
+  });
+
 interface MemberStatus {
   readonly peerId: number;
   readonly self: boolean;

@@ -20,6 +20,7 @@ import { readApprover, type ReadRecord } from "../../runtime/Reads.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import type { CryptoBackend, PeerKeys } from "../crypto/CryptoBackend.ts";
 import { AheadSealed } from "./AheadSealed.ts";
+import { bringLaterKeys } from "./LaterKeys.ts";
 import { FreshStart } from "./FreshStart.ts";
 import type { Metrics } from "./Metrics.ts";
 import { observedStore } from "./ObservedStore.ts";
@@ -206,7 +207,7 @@ export class Peer {
   async unseal(keys: PeerKeys): Promise<string | undefined> {
     const { driver, store } = this.#running;
     store.useKey(keys.integrity);
-    const fault = await verified(store);
+    const fault = bringLaterKeys(store, this.#ports.backend, keys) ?? (await verified(store));
     this.#keys = keys;
     if (fault !== undefined) this.#dispatch({ _tag: "IntegrityLost", where: fault }, "IntegrityLost");
     this.#ports.metrics.count("custody_events_total", "Unsealed");
@@ -224,6 +225,30 @@ export class Peer {
       (requestId) => this.#dispatch({ _tag: "DeclareRestore", requestId }, "DeclareRestore"),
       this.#ports.settings.answerMillis,
       notAnswered("The declaration was not written in time; ask for the status of this peer."),
+    );
+  }
+
+  /**
+   * Seals everything from now on with a new integrity key; what older ones sealed stays as it is.
+   *
+   * @param seed 32 fresh random bytes; overwrite them afterwards
+   */
+  rotateIntegrity(seed: Uint8Array): Promise<Answer> {
+    const keys = this.#keys;
+    if (keys === undefined)
+      return Promise.resolve({
+        _tag: "Rejected",
+        rejection: rejection("SEALED", "This peer is sealed.", "Unseal it first."),
+      });
+    const integrity = this.#ports.backend.integrityKeyOf(seed);
+    const { publicKey } = integrity;
+    const blob = keys.later.wrap(publicKey, seed, Uint8Array.from(randomBytes(24)));
+    // In memory before it is in use: whatever follows the row that names it is sealed with it.
+    this.#running.store.addKey(integrity);
+    return this.#replies.ask(
+      (requestId) => this.#dispatch({ _tag: "RotateIntegrity", requestId, publicKey, blob }, "RotateIntegrity"),
+      this.#ports.settings.answerMillis,
+      notAnswered("The new key was not written in time; ask for the status of this peer."),
     );
   }
 

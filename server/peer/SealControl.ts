@@ -78,6 +78,20 @@ export class SealControl {
     });
   }
 
+  /** Gives the unsealed peer a new integrity key. Right: its version. Left: `NOT_INITIALIZED`, `SEALED`, `INTEGRITY_FAILURE`. */
+  rotateIntegrity(): Promise<Either.Either<number, Rejection>> {
+    return this.#inTurn(async () => {
+      const { peer, log } = this.#ports;
+      if (peer.state.peer === undefined) return Either.left(notInitialized);
+      const seed = freshSeed();
+      const answer = await peer.rotateIntegrity(seed);
+      seed.fill(0);
+      if (answer._tag === "Rejected") return Either.left(answer.rejection);
+      log.info("integrity key rotated", { version: peer.state.integrityVersion });
+      return Either.right(peer.state.integrityVersion);
+    });
+  }
+
   #inTurn<A>(run: () => Promise<A>): Promise<A> {
     const result = this.#turn.then(run);
     // Whoever asked hears of a failure; the next one in line is not concerned.

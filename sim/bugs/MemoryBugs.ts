@@ -1,6 +1,7 @@
 /** Bugs of what a member remembers: of what has been decided, of what it owes, and of what it has seen of others. */
 import type { Digest } from "../../core/Digest.ts";
 import type { PeerState } from "../../core/PeerState.ts";
+import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/IntegrityKeys.ts";
 import type { SignedHeader } from "../../core/protocol/Statement.ts";
 import { rejection } from "../../core/Rejection.ts";
 import type { Rows } from "../../core/Tables.ts";
@@ -86,6 +87,20 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
     finds: "S22",
     schedule: "rollback-silent",
     tampering: receiptsNotSeen,
+  },
+  {
+    name: "first-key-in-audit",
+    changes: "audit rows name the first integrity key, whichever is in use",
+    finds: "S32",
+    schedule: "integrity-history-missing",
+    tampering: rows("audit", (row) => ({ ...row, integrityKeyVersion: FIRST_INTEGRITY_VERSION })),
+  },
+  {
+    name: "history-ignored",
+    changes: "a peer that misses an integrity key of its history goes on as if its rows held",
+    finds: "S28",
+    schedule: "integrity-history-missing",
+    tampering: () => ({ ignoresDamage: true }),
   },
   {
     name: "locks-until-expiry",

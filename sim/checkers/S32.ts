@@ -1,4 +1,9 @@
-/** S32: every applied proposal leaves exactly one audit row at every member that applied it, in an unbroken chain. */
+/**
+ * S32: every applied proposal leaves exactly one audit row at every member that applied it, in an unbroken chain, and
+ * it names the integrity key that was the newest then.
+ */
+import { allRows } from "../../core/Boot.ts";
+import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/IntegrityKeys.ts";
 import { rowCodec, type Rows, SELF, type Write } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
@@ -28,9 +33,17 @@ const auditRowsOf = (writes: ReadonlyArray<Write>, id: string): number => {
 
 export const S32 = (ghost: Ghost): Checker => {
   const last = new Map<number, { readonly seq: number; readonly hash: string }>();
+  /** By slot: the integrity keys that its rows name beside the first. */
+  const laterKeys = new Map<number, number>();
   return {
     id: "S32",
+    booted: ({ slot, store, isDamaged }) => {
+      if (!isDamaged) laterKeys.set(slot, allRows(store, "integrity").length);
+    },
     written: {
+      integrity: ({ slot }, { op }) => {
+        if (op === "insert") laterKeys.set(slot, 1 + (laterKeys.get(slot) ?? 0));
+      },
       // A restored peer goes on with the chain that was on its disk.
       restore: ({ slot, store }, write) => {
         const counters = write.op === "remove" ? undefined : store.get("counters", SELF);
@@ -58,6 +71,13 @@ export const S32 = (ghost: Ghost): Checker => {
             "S32",
             `peer ${slot} applied proposal ${row.id}`,
             `its audit row tells of ${row.event} to revision ${row.metadataRevision} of ${row.approverRef}`,
+          );
+        const version = FIRST_INTEGRITY_VERSION + (laterKeys.get(slot) ?? 0);
+        if (row.integrityKeyVersion !== version)
+          throw new Violation(
+            "S32",
+            `peer ${slot} seals with its integrity key ${version}`,
+            `its audit row of ${row.id} names key ${row.integrityKeyVersion}`,
           );
         const before = last.get(slot) ?? { seq: 0, hash: FIRST };
         if (row.seq !== before.seq + 1 || row.prevHash !== before.hash)

@@ -1,0 +1,37 @@
+/**
+ * Which key this peer seals what it stores with. A new one is recorded in a row that the one before seals, so the
+ * rows form a chain from the key in the vault, and what was sealed with an older key holds under that one for ever
+ * (contract 10.3, protocol.md 4i, docs/decisions/0020-integrity-key-history.md).
+ */
+import type { Event } from "../Event.ts";
+import { type Rejection, rejection } from "../Rejection.ts";
+import { numberKey } from "../Tables.ts";
+import type { Turn } from "../Turn.ts";
+
+/** The key that a peer was initialized with. */
+export const FIRST_INTEGRITY_VERSION = 1;
+
+const refusal = ({ state }: Turn): Rejection | undefined => {
+  if (state.peer === undefined)
+    return rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize it first.");
+  if (!state.unsealed) return rejection("SEALED", "This peer is sealed.", "Unseal it first.");
+  if (state.integrityFault === undefined) return undefined;
+  return rejection(
+    "INTEGRITY_FAILURE",
+    "The stored records of this peer do not hold, and a new key would cover that up.",
+    "Put back a backup of its data folder that is whole, and declare the restore.",
+  );
+};
+
+/** The row is flushed, and with it the change is made; the answer comes after that. */
+export const onRotateIntegrity = (
+  turn: Turn,
+  { requestId, publicKey, blob }: Extract<Event, { readonly _tag: "RotateIntegrity" }>,
+): void => {
+  const refused = refusal(turn);
+  if (refused !== undefined) return turn.reply(requestId, { _tag: "Rejected", rejection: refused });
+  const version = turn.state.integrityVersion + 1;
+  turn.state.integrityVersion = version;
+  turn.write({ op: "insert", table: "integrity", key: numberKey(version), row: { publicKey, blob } });
+  turn.reply(requestId, { _tag: "Rotated", version });
+};
