@@ -26,10 +26,10 @@ const formats = {
 };
 
 /** Different keys and certificates, so that nobody can remember one. */
-const RESPONSES = 40;
+const RESPONSES = 50;
 /** All are measured by turns so many times, once they have run warm. */
 const ROUNDS = 5;
-const WARM_UP_ROUNDS = 2;
+const WARM_UP_ROUNDS = 10;
 
 const challenge = new Uint8Array(32).fill(9);
 const asked = { challenge, origin: "https://example.org", rpId: "example.org" };

@@ -1,5 +1,5 @@
 /** The ceremony's crypto port over Node's own library. */
-import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto";
+import { createPublicKey, hash, type JsonWebKey, type KeyObject, verify } from "node:crypto";
 import type { CeremonyCrypto, HashName, VerificationKey } from "../../core/webauthn/CeremonyCrypto.ts";
 
 const names: { readonly [H in HashName]: string } = {
@@ -30,9 +30,11 @@ const keyObject = (key: VerificationKey): KeyObject | undefined => {
 };
 
 export const nativeCeremonyCrypto: CeremonyCrypto = {
-  hash: (name, bytes) => createHash(names[name]).update(bytes).digest(),
-  verify: (key, hash, message, signature) => {
+  hash: (name, bytes) => hash(names[name], bytes, "buffer"),
+  verify: (key, hashName, message, signature) => {
     const object = keyObject(key);
-    return object !== undefined && verify(names[hash], message, { key: object, dsaEncoding: "ieee-p1363" }, signature);
+    return (
+      object !== undefined && verify(names[hashName], message, { key: object, dsaEncoding: "ieee-p1363" }, signature)
+    );
   },
 };
