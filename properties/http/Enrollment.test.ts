@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { p256 } from "@noble/curves/nist.js";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { packedSelf, secretKeyOf } from "../webauthn/Authenticator.ts";
-import { Enrollees, enrolling, originOf } from "./Enrollment.ts";
+import { refusedRegistrations } from "../webauthn/RefusedRegistrations.ts";
+import { Enrollees, enrollingElsewhere } from "./Enrollment.ts";
 import { type Answered, registration, ServerCluster } from "./ServerCluster.ts";
 
 let cluster: ServerCluster;
 let enrollees: Enrollees;
 beforeAll(async () => {
-  cluster = await ServerCluster.found(3, enrolling("attestation: direct"));
+  cluster = await ServerCluster.found(3, enrollingElsewhere("attestation: direct"));
   enrollees = new Enrollees(cluster);
 });
 afterAll(async () => {
@@ -42,7 +43,7 @@ describe("an enrollment over HTTP", () => {
     expect(offered.headers.get("cache-control")).toBe("no-store");
     const user = { name: "alice", displayName: "alice", id: expect.stringMatching(/^[\w-]{43}$/) };
     expect(offered.json["publicKey"]).toMatchObject({
-      rp: { id: "localhost", name: "Test Custody" },
+      rp: { id: "example.org", name: "Test Custody" },
       user,
       attestation: "direct",
       excludeCredentials: [],
@@ -82,8 +83,8 @@ describe("an enrollment over HTTP", () => {
       algorithm: "ES256",
       credentialId: credential.id,
       publicKeyCose: expect.stringMatching(/^[\w-]{103}$/),
-      rpId: "localhost",
-      origins: [1, 2, 3].map((id) => originOf(cluster, id)).toSorted(),
+      rpId: "example.org",
+      origins: ["https://a.example.org", "https://example.org"],
       userVerification: "REQUIRED",
       userHandle: Object(Object(offered.json["publicKey"]).user).id,
       backupEligible: true,
@@ -193,6 +194,27 @@ describe("an enrollment over HTTP", () => {
     expect((await ask()).status).toBe(200);
   });
 
+  it("refuses every registration of the corpus, each for its own reason, with an invitation that is good afterwards", async () => {
+    const offered = await enrollees.options(1, { id: "corpus" });
+    const { invitation, challenge } = offered;
+    const corpus = refusedRegistrations({ invitation, challenge, origin: "https://example.org", rpId: "example.org" });
+    expect(corpus.length).toBeGreaterThanOrEqual(200);
+    const wrong: Array<unknown> = [];
+    const lanes = Array.from({ length: 8 }, async (_, lane) => {
+      for (const [index, { name, code, body }] of corpus.entries()) {
+        if (index % 8 !== lane) continue;
+        const { status, json } = await enrollees.finish((index % 3) + 1, body);
+        const [first] = Array.isArray(json["errors"]) ? json["errors"] : [];
+        const found = { status, code: Object(first).code };
+        if (status !== 400 || found.code !== code) wrong.push({ name, code, found });
+      }
+    });
+    await Promise.all(lanes);
+    expect(wrong).toEqual([]);
+    const credential = enrollees.credential(offered, "corpus");
+    expect((await enrollees.finish(3, { invitation, credential })).status).toBe(201);
+  });
+
   it("gives one key one owner, in a hundred races of a passkey and a public key", async () => {
     const race = async (index: number): Promise<void> => {
       const seed = `race-${index}`;
@@ -233,18 +255,18 @@ describe("an enrollment over HTTP", () => {
     expect(enrollees.invitations.length).toBeGreaterThan(110);
     for (const invitation of enrollees.invitations) {
       const bytes = Buffer.from(invitation, "base64url");
-      for (const form of [invitation, bytes, bytes.toString("hex"), bytes.toString("base64")])
-        expect(everywhere.includes(form)).toBe(false);
+      // Padded or in the other alphabet, its longest run of common characters would still be there.
+      const run = invitation.split(/[-_]/).reduce((longest, each) => (each.length > longest.length ? each : longest));
+      for (const form of [run, bytes, bytes.toString("hex")]) expect(everywhere.includes(form)).toBe(false);
     }
     for (const token of [cluster.token, ...enrollees.tokens])
-      for (const form of [token, token.split(".")[1] ?? token, token.split(".")[2] ?? token])
-        expect(everywhere.includes(form)).toBe(false);
+      for (const part of token.split(".").slice(1)) expect(everywhere.includes(part)).toBe(false);
   });
 });
 
 describe("an enrollment's end", () => {
   it("comes with its deadline, and takes nobody's invitation before", async () => {
-    const mono = await ServerCluster.found(1, enrolling("registration-ttl: 2s"));
+    const mono = await ServerCluster.found(1, enrollingElsewhere("registration-ttl: 2s"));
     try {
       const late = new Enrollees(mono);
       const [offered, finished] = [await late.options(1, { id: "late" }), await late.options(1, { id: "done" })];

@@ -9,6 +9,10 @@ const finishPath = "/v1/custody/approvers/webauthn/registration/finish";
 export const originOf = (cluster: ServerCluster, id: number): string =>
   `http://localhost:${new URL(cluster.server(id).url).port}`;
 
+/** Configuration of the relying party of which test data is made, with an origin that only a test can be at. */
+export const enrollingElsewhere = (more = ""): string =>
+  `webauthn: {enabled: true, rp-id: example.org, rp-name: Test Custody, origins: ["https://example.org", "https://a.example.org"]${more === "" ? "" : `, ${more}`}}`;
+
 /** Configuration of a relying party on localhost, with every peer as an origin. `more` is YAML for the same section. */
 export const enrolling =
   (more = "") =>
@@ -55,6 +59,7 @@ export class Enrollees {
   readonly registrationIds: Array<string> = [];
   readonly #cluster: ServerCluster;
   #registrars = 0;
+  #holder: Promise<string> | undefined;
 
   constructor(cluster: ServerCluster) {
     this.#cluster = cluster;
@@ -82,12 +87,13 @@ export class Enrollees {
 
   /** Finishes with a token that allows nothing. */
   async finish(through: number, body: unknown): Promise<Answered> {
-    const token = await this.token([]);
+    this.#holder ??= this.token([]);
+    const token = await this.#holder;
     return insisting(() => this.#cluster.post(through, finishPath, body, { "x-jwt-token": token }));
   }
 
-  /** A credential for a session, as an authenticator on `localhost` makes it. */
+  /** A credential for a session, as an authenticator and its browser make it at `https://example.org`. */
   credential({ challenge }: Offered, seed: string, making: Partial<Making> = {}) {
-    return makeCredential({ challenge, origin: originOf(this.#cluster, 1), rpId: "localhost", seed, ...making });
+    return makeCredential({ challenge, origin: "https://example.org", rpId: "example.org", seed, ...making });
   }
 }

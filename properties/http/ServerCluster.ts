@@ -221,7 +221,7 @@ export class ServerCluster {
       await fetch(`${this.server(id).url}${path}`, {
         method: "POST",
         headers: { "x-jwt-token": this.token, "content-type": "application/json", ...headers },
-        body: typeof body === "string" ? body : JSON.stringify(body),
+        body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
       }),
     );
   }
