@@ -5,7 +5,7 @@
  */
 import type { Mutation } from "./registry/Mutation.ts";
 import type { Enrollment } from "./enrollment/Enrollment.ts";
-import type { Response } from "./enrollment/Finish.ts";
+import type { Response } from "./enrollment/Completion.ts";
 import type { Session } from "./enrollment/Session.ts";
 import type { Request } from "./registry/Request.ts";
 import type { Digest, SetAccumulator, Signature } from "./Digest.ts";

@@ -123,6 +123,8 @@ const codecs = {
     /** The one response that has completed it, and what that registered. */
     completed: nullable(record({ responseDigest: digest, ref: text(256) })),
   }),
+  /** The proposal that completed a session, by registration id; kept for ever, as its certificate is. */
+  completions: record({ proposalId: digest }),
   certificates: certificateCodec,
   outbox: record({ proposalId: digest, epoch: uint, seq: uint }),
   audit: record({

@@ -1,8 +1,10 @@
 /** What a certified finish changes beside the approver, in the same transaction (contract 3.1). */
+import type { Digest } from "../Digest.ts";
 import { InvariantViolation } from "../Invariant.ts";
 import type { Effects } from "../protocol/Proposal.ts";
 import type { Rows } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
+import { isCompletion } from "./Completion.ts";
 import { markOf } from "./Sessions.ts";
 
 /** The observations with the higher of two counters: no registration takes one back (contract 2.3). */
@@ -10,25 +12,25 @@ const merged = (stored: Rows["observations"] | undefined, initial: Rows["observa
   stored === undefined || stored.signCount <= initial.signCount ? initial : { ...initial, signCount: stored.signCount };
 
 /** That nobody else has the credential here and no other response the session: this peer held both locks since it checked. */
-export const assertConsumable = (turn: Turn, effects: Effects): void => {
+export const assertConsumable = (turn: Turn, id: Digest, effects: Effects): void => {
   const { view } = turn.context;
-  const { ref, credentialIdentity, registrationId, responseDigest } = effects;
+  const { ref, credentialIdentity, registrationId } = effects;
   const owner = credentialIdentity && view.get("credentials", credentialIdentity);
   if (owner && owner.ref !== ref)
     throw new InvariantViolation("S8", "a certified finish claims a credential that another approver has here");
-  const completed = registrationId && view.get("sessions", registrationId)?.completed;
-  if (completed && completed.responseDigest !== responseDigest)
+  const completion = registrationId && view.get("completions", registrationId);
+  if (completion && completion.proposalId !== id)
     throw new InvariantViolation("S15", "a certified finish completes a session that another response has completed");
 };
 
-/** The credential's owner, its observations, and the session's one response. */
-export const consume = (turn: Turn, effects: Effects): void => {
+/** The credential's owner, its observations, and the session's one response, which is that of this proposal. */
+export const consume = (turn: Turn, id: Digest, effects: Effects): void => {
+  if (!isCompletion(effects)) return;
   const { view } = turn.context;
   const { ref, credentialIdentity, observations, registrationId, responseDigest } = effects;
-  if (credentialIdentity === undefined || observations === undefined) return;
   turn.put("credentials", credentialIdentity, { ref });
   turn.put("observations", ref, merged(view.get("observations", ref), observations));
-  if (registrationId === undefined || responseDigest === undefined) return;
+  turn.put("completions", registrationId, { proposalId: id });
   const row = view.get("sessions", registrationId);
   // Whoever was restored since it was opened may not have it.
   if (row === undefined) return;
@@ -38,13 +40,17 @@ export const consume = (turn: Turn, effects: Effects): void => {
 };
 
 /** Takes back what an undone finish had left; its session stays void, for it pins a life that is over. */
-export const unconsume = (turn: Turn, { ref, credentialIdentity, registrationId }: Effects): void => {
+export const unconsume = (turn: Turn, id: Digest, effects: Effects): void => {
+  if (!isCompletion(effects)) return;
   const { view } = turn.context;
-  if (credentialIdentity !== undefined && view.get("credentials", credentialIdentity)?.ref === ref)
+  const { ref, credentialIdentity, registrationId } = effects;
+  if (view.get("credentials", credentialIdentity)?.ref === ref)
     turn.write({ op: "remove", table: "credentials", key: credentialIdentity });
   if (view.get("observations", ref) !== undefined) turn.write({ op: "remove", table: "observations", key: ref });
-  const row = registrationId && view.get("sessions", registrationId);
-  if (!row || row.completed?.ref !== ref) return;
+  if (view.get("completions", registrationId)?.proposalId === id)
+    turn.write({ op: "remove", table: "completions", key: registrationId });
+  const row = view.get("sessions", registrationId);
+  if (row?.completed?.ref !== ref) return;
   const open = { ...row, completed: undefined };
   turn.write({ op: "replace", table: "sessions", key: row.session.registrationId, row: open });
   turn.edit("sessions").set(row.session.registrationId, markOf(open));

@@ -6,7 +6,15 @@ import type { Message } from "../protocol/Message.ts";
 import { nativePrimitives } from "../../server/crypto/NativeCrypto.ts";
 
 const TTL = relyingParty.registrationTtlMillis;
-type Counted = "sessions" | "approvers" | "credentials" | "observations" | "keys" | "audit" | "preparations";
+type Counted =
+  | "sessions"
+  | "approvers"
+  | "credentials"
+  | "completions"
+  | "observations"
+  | "keys"
+  | "audit"
+  | "preparations";
 
 const rowsOf = (cluster: Cluster, table: Counted) =>
   [...cluster.tables.values()].map((each) => each.get(table)?.size ?? 0);
@@ -43,7 +51,15 @@ describe("a finish", () => {
     const { ref, descriptor } = answer.approver;
     expect(ref).toBe(`alice@sha256:${nativePrimitives.sha256Hex(Buffer.from(`SERVICE_APPROVER_V1\0${descriptor}`))}`);
     expect(JSON.parse(descriptor)).toMatchObject({ credentialId: response.id, userHandle: offer.publicKey.user.id });
-    for (const table of ["approvers", "credentials", "observations", "keys", "audit", "sessions"] as const)
+    for (const table of [
+      "approvers",
+      "credentials",
+      "completions",
+      "observations",
+      "keys",
+      "audit",
+      "sessions",
+    ] as const)
       expect(rowsOf(cluster, table), table).toEqual(Array(total).fill(1));
     for (let peerId = 1; peerId <= total; peerId++) expect(completedOf(cluster, peerId)).toMatchObject({ ref });
   });

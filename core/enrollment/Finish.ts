@@ -22,21 +22,16 @@ import type { Rows } from "../Tables.ts";
 import { ceremonyRejection } from "../webauthn/CeremonyRefusal.ts";
 import { type FinishRequest, parseFinishRequest, responseDigest } from "../webauthn/FinishRequest.ts";
 import { WEBAUTHN_KEY_ALGORITHM } from "../webauthn/WebauthnDescriptor.ts";
+import type { Completion, Response } from "./Completion.ts";
 import { disabled } from "./Enrollment.ts";
 import { registrationIdOf } from "./Session.ts";
-import { sessionFault } from "./SessionStanding.ts";
+import { sessionStanding } from "./SessionStanding.ts";
 
 export const FINISH_PATH = `${REGISTER_PATH}/webauthn/registration/finish`;
 
 const CREDENTIAL_TAG = "CUSTODY_CREDENTIAL_V1";
 /** RP id and credential id, the latter as unpadded Base64url. */
 const credentialCodec = pair(text(256), text(2 * Limits.credentialIdBytes));
-
-/** Which session a response is for, and which response it is. */
-export interface Response {
-  readonly registrationId: Digest;
-  readonly responseDigest: Digest;
-}
 
 export interface Finish {
   readonly kind: "FINISH";
@@ -132,31 +127,50 @@ const verify = (
   return meaning;
 };
 
+/** The finish that was done: its response was verified when it was reserved, and is not verified again. */
+const doneBy = (completion: Completion, response: Response, deadline: number): Finish => {
+  const { id, ref, descriptor, keyIdentity, credentialIdentity, metadata, observations } = completion;
+  return {
+    kind: "FINISH",
+    baseRevision: undefined,
+    id,
+    ref,
+    descriptor,
+    keyIdentity,
+    credentialIdentity,
+    metadata,
+    response,
+    observations,
+    deadline,
+  };
+};
+
 /**
- * Reads and verifies a finish.
+ * Reads a finish, and verifies it where it is not done yet.
  *
  * @returns in this order `WEBAUTHN_DISABLED`; `INVALID_REQUEST_BODY`, or `INVALID_CEREMONY` for what is no invitation;
- *   `REGISTRATION_NOT_FOUND`, `REGISTRATION_COMPLETED`, `REGISTRATION_EXPIRED` by the session as it is stored here; and
+ *   `REGISTRATION_NOT_FOUND`, `REGISTRATION_COMPLETED`, `REGISTRATION_EXPIRED` by what is stored here; and
  *   `INVALID_CEREMONY` with the check that failed
  */
 export const finishOf = (place: Place, call: Call): Either.Either<Finish, Rejection> =>
   Either.gen(function* () {
-    const { crypto, view, settings } = place.context;
+    const { crypto, settings } = place.context;
     if (settings.relyingParty === undefined) return yield* Either.left(disabled);
     const read = yield* readOf(crypto, call);
-    const { registrationId, responseDigest: digest } = read.response;
-    const row = view.get("sessions", registrationId);
-    const fault = sessionFault(place, row, digest);
-    if (fault !== undefined || row === undefined) return yield* Either.left(fault ?? disabled);
-    return yield* verify(place.context, call, row, read);
+    const standing = sessionStanding(place, read.response);
+    switch (standing._tag) {
+      case "Refused":
+        return yield* Either.left(standing.rejection);
+      case "Completed":
+        return doneBy(standing.completion, read.response, standing.deadline);
+      case "Open":
+        return yield* verify(place.context, call, standing.row, read);
+    }
   });
 
-/** What a finish is about, whatever has become of its session; undefined where that cannot be told here. */
-export const finishTarget = ({ context }: Place, call: Call): Finish | undefined => {
-  const read = Either.getOrUndefined(readOf(context.crypto, call));
-  const row = read && context.view.get("sessions", read.response.registrationId);
-  return read && row && Either.getOrUndefined(verify(context, call, row, read));
-};
+/** The response that a finish brings, whatever has become of its session; undefined where the call cannot be read. */
+export const responseIn = (crypto: Crypto, call: Call): Response | undefined =>
+  Either.getOrUndefined(readOf(crypto, call))?.response;
 
 const made = new WeakMap<Finish, Effects>();
 
@@ -192,11 +206,9 @@ const credentialConflict = rejection(
 /** How it stands: done by this very response, or impossible for the session, the credential or the key; else possible. */
 export const finishStanding = (place: Place, finish: Finish): Standing => {
   const { view } = place.context;
-  const { registrationId, responseDigest: digest } = finish.response;
-  const row = view.get("sessions", registrationId);
-  const fault = sessionFault(place, row, digest);
-  if (fault !== undefined) return { _tag: "Impossible", rejection: fault, isFinal: true };
-  const approver = row?.completed && view.get("approvers", row.completed.ref);
+  const session = sessionStanding(place, finish.response);
+  if (session._tag === "Refused") return { _tag: "Impossible", rejection: session.rejection, isFinal: true };
+  const approver = session._tag === "Completed" ? view.get("approvers", session.completion.ref) : undefined;
   if (approver !== undefined) return { _tag: "Done", approver };
   if (view.get("credentials", finish.credentialIdentity) !== undefined)
     return { _tag: "Impossible", rejection: credentialConflict, isFinal: true };

@@ -1,9 +1,9 @@
 /** Whether a session may still be finished, by one peer's own rows, clock and records (contract 3.1). */
-import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import type { Place } from "../registry/Place.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
 import type { Rows } from "../Tables.ts";
+import { type Completion, completionOf, type Response } from "./Completion.ts";
 
 const NEW_INVITATION = "Ask the registrar for a new invitation.";
 
@@ -36,19 +36,29 @@ const isVoid = (place: Place, { session }: Rows["sessions"]): boolean =>
   session.configDigest !== place.context.settings.configDigest ||
   !place.isCurrent(session.incarnations);
 
-/**
- * Why a response cannot finish a session, nor have finished it; undefined where it may.
- *
- * @param row the session as it is stored here, if it is
- */
-export const sessionFault = (
-  place: Place,
-  row: Rows["sessions"] | undefined,
-  responseDigest: Digest,
-): Rejection | undefined => {
-  const { now } = place.context;
-  if (row === undefined || isForgotten(row.session.expiresAt, now)) return unknown;
-  if (row.completed !== undefined && row.completed.responseDigest !== responseDigest) return completed;
-  if (now > row.session.expiresAt) return expired;
-  return row.completed === undefined && isVoid(place, row) ? overtaken : undefined;
+/** How a response stands to the session it names. */
+export type SessionStanding =
+  /** It may finish it. */
+  | { readonly _tag: "Open"; readonly row: Rows["sessions"] }
+  /** It is the very response that has completed it. */
+  | { readonly _tag: "Completed"; readonly completion: Completion; readonly deadline: number }
+  | { readonly _tag: "Refused"; readonly rejection: Rejection };
+
+const refused = (rejection: Rejection): SessionStanding => ({ _tag: "Refused", rejection });
+
+/** By this peer's own rows, whether or not it kept the session itself. */
+export const sessionStanding = (place: Place, { registrationId, responseDigest }: Response): SessionStanding => {
+  const { now, view } = place.context;
+  const row = view.get("sessions", registrationId);
+  const completion = completionOf(view, registrationId);
+  if (completion !== undefined) {
+    // Who was restored since knows no deadline, only that there was none later than this.
+    const deadline = row?.session.expiresAt ?? completion.createdAt + Limits.registrationTtlMillis;
+    if (isForgotten(deadline, now)) return refused(unknown);
+    if (completion.responseDigest !== responseDigest) return refused(completed);
+    return now > deadline ? refused(expired) : { _tag: "Completed", completion, deadline };
+  }
+  if (row === undefined || isForgotten(row.session.expiresAt, now)) return refused(unknown);
+  if (now > row.session.expiresAt) return refused(expired);
+  return isVoid(place, row) ? refused(overtaken) : { _tag: "Open", row };
 };

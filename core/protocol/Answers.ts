@@ -2,15 +2,16 @@
 import type { Answer } from "../Action.ts";
 import type { Caller, PeerState, Round } from "../PeerState.ts";
 import { approverRow } from "../registry/ApproverRow.ts";
-import type { Response } from "../enrollment/Finish.ts";
+import { completionOf, type Response } from "../enrollment/Completion.ts";
 import type { Target } from "../registry/Request.ts";
 import type { Rejection, RejectionCode } from "../Rejection.ts";
 import type { Rows } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { type Forward, requestKey } from "./Forward.ts";
 import type { Message, Outcome } from "./Message.ts";
-import { metadataLock, type Proposal, refLock } from "./Proposal.ts";
+import { metadataLock, type Proposal, refLock, sessionLock } from "./Proposal.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
+import type { PeerId } from "./Topology.ts";
 
 /** How many forwarded requests that were turned away are remembered. */
 const TURNED_AWAY = 1024;
@@ -58,11 +59,11 @@ export const isOfResponse = (
 ): boolean => proposal !== undefined && proposal.effects.responseDigest === response?.responseDigest;
 
 /** Whether this very response is reserved, or was applied where the rejected request may be a copy of the one that did it. */
-const mayHaveFinished = ({ self, state, context }: Turn, { entryPeer, ref = "", response }: Caller): boolean => {
-  const open = underWay(state, refLock(ref));
+const mayHaveFinished = ({ self, state, context }: Turn, entryPeer: PeerId, response: Response): boolean => {
+  const { registrationId, responseDigest } = response;
+  const open = underWay(state, sessionLock(registrationId));
   if (open !== undefined) return isOfResponse(open, { response });
-  const session = response && context.view.get("sessions", response.registrationId);
-  return entryPeer !== self && session?.completed?.responseDigest === response?.responseDigest;
+  return entryPeer !== self && completionOf(context.view, registrationId)?.responseDigest === responseDigest;
 };
 
 /**
@@ -73,9 +74,9 @@ const mayHaveFinished = ({ self, state, context }: Turn, { entryPeer, ref = "", 
  */
 const mayStand = (turn: Turn, caller: Caller): boolean => {
   const { self, state, context } = turn;
-  const { entryPeer, ref, baseRevision } = caller;
+  const { entryPeer, ref, baseRevision, response } = caller;
+  if (response !== undefined) return mayHaveFinished(turn, entryPeer, response);
   if (ref === undefined) return false;
-  if (caller.response !== undefined) return mayHaveFinished(turn, caller);
   if (baseRevision !== undefined) {
     const open = entryPeer === self ? undefined : underWay(state, metadataLock(ref));
     return open?.entryPeer === entryPeer && open.effects.baseRevision === baseRevision;

@@ -122,7 +122,7 @@ export const acknowledgeLate = (turn: Turn): void => {
 };
 
 /** Brings the approver's row, the key's owner and the registry root up to date. */
-const changeRegistry = (turn: Turn, { kind, effects }: Proposal): void => {
+const changeRegistry = (turn: Turn, id: Digest, { kind, effects }: Proposal): void => {
   const { crypto, view } = turn.context;
   const { registry } = turn.state;
   const row = approverRow(effects);
@@ -140,13 +140,13 @@ const changeRegistry = (turn: Turn, { kind, effects }: Proposal): void => {
   if (owner !== undefined && owner.id !== row.id)
     throw new InvariantViolation("S7", "a certified registration claims a key that another id owns here");
   if (owner === undefined) turn.write({ op: "insert", table: "keys", key: row.keyIdentity, row: { id: row.id } });
-  assertConsumable(turn, effects);
-  consume(turn, effects);
+  assertConsumable(turn, id, effects);
+  consume(turn, id, effects);
 };
 
 const applyOne = (turn: Turn, { id, certificate }: Committed): void => {
   const { proposal } = certificate;
-  changeRegistry(turn, proposal);
+  changeRegistry(turn, id, proposal);
   noteApplied(turn, proposal);
   turn.write({ op: "insert", table: "certificates", key: id, row: certificate });
   turn.write({

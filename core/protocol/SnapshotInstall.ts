@@ -106,19 +106,19 @@ const undo = (turn: Turn, { proposalId: id }: Rows["slots"]): boolean => {
   turn.write({ op: "remove", table: "certificates", key: id });
   if (view.get("approvers", ref) !== undefined) turn.write({ op: "remove", table: "approvers", key: ref });
   if (view.get("keys", keyIdentity)?.id === owner) turn.write({ op: "remove", table: "keys", key: keyIdentity });
-  unconsume(turn, effects);
+  unconsume(turn, id, effects);
   return true;
 };
 
 /** The newest revision stands, whichever of an approver's certificates is met first. */
-const putEffects = (turn: Turn, effects: Effects): void => {
+const putEffects = (turn: Turn, id: Digest, effects: Effects): void => {
   const { view } = turn.context;
   const approver = approverRow(effects);
   const known = view.get("approvers", approver.ref);
   if (known === undefined || known.revision < approver.revision) turn.put("approvers", approver.ref, approver);
   if (view.get("keys", approver.keyIdentity)?.id !== approver.id)
     turn.put("keys", approver.keyIdentity, { id: approver.id });
-  consume(turn, effects);
+  consume(turn, id, effects);
 };
 
 const settle = (
@@ -127,7 +127,7 @@ const settle = (
   own: Rows["slots"] | undefined,
 ): void => {
   if (certificate !== undefined) {
-    putEffects(turn, certificate.proposal.effects);
+    putEffects(turn, id, certificate.proposal.effects);
     if (turn.context.view.get("certificates", id) === undefined) {
       turn.write({ op: "insert", table: "certificates", key: id, row: certificate });
       writeAudit(turn, id, certificate.proposal);

@@ -1,7 +1,8 @@
 /** What callers can ask a peer for: a change of the registry, or a session to enroll a passkey in. */
 import { Either } from "effect";
+import type { Response } from "../enrollment/Completion.ts";
 import { type Enrollment, enrollmentOf, isOptions } from "../enrollment/Enrollment.ts";
-import { finishTarget, isFinish, type Response } from "../enrollment/Finish.ts";
+import { isFinish, responseIn } from "../enrollment/Finish.ts";
 import type { Call } from "../protocol/Forward.ts";
 import type { Rejection } from "../Rejection.ts";
 import { METADATA_PERMISSION, REGISTER_PERMISSION } from "./Authorization.ts";
@@ -28,5 +29,9 @@ export const requestOf = (place: Place, call: Call): Either.Either<Request, Reje
   isOptions(call) ? enrollmentOf(place.context.settings, call) : mutationOf(place, call);
 
 /** What a request is about, whoever asks and whether or not it can be done; undefined where it cannot be understood. */
-export const targetOf = (place: Place, call: Call): Target | undefined =>
-  isFinish(call) ? finishTarget(place, call) : Either.getOrUndefined(requestOf(place, call));
+export const targetOf = (place: Place, call: Call): Target | undefined => {
+  if (!isFinish(call)) return Either.getOrUndefined(requestOf(place, call));
+  // Which approver it is for would take a verified response; its session tells enough.
+  const response = responseIn(place.context.crypto, call);
+  return response && { kind: "FINISH", ref: undefined, baseRevision: undefined, response };
+};
