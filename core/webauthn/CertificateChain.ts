@@ -32,6 +32,20 @@ export const readChain = (statement: CborMap): CertificateChain => {
   return { leaf, authorities };
 };
 
+/**
+ * Why a certificate cannot be a trusted root here, in one sentence; undefined where it can. For the configuration:
+ * every certified registration would be refused for a root that cannot be read.
+ */
+export const trustRootFault = (der: Uint8Array): string | undefined => {
+  try {
+    readCertificate(der);
+    return undefined;
+  } catch (fault) {
+    if (fault instanceof Refused) return fault.refusal.detail;
+    throw fault;
+  }
+};
+
 /** Roots by the relying party that trusts them, read once. */
 const trusted = new WeakMap<RelyingParty, ReadonlyArray<Certificate>>();
 

@@ -55,6 +55,20 @@ it("names every file that is missing, too large or holds no certificate", async 
   ]);
 });
 
+it("names a file with a certificate whose key verifies nothing here", async () => {
+  const file = join(folder, "odd.pem");
+  const der = derOf(first);
+  // The curve of its key, P-256, becomes one that no attestation uses.
+  const curve = Buffer.from(der).indexOf(Buffer.from("06082a8648ce3d030107", "hex"));
+  der[curve + 9] = 0x01;
+  writeFileSync(
+    file,
+    `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString("base64")}\n-----END CERTIFICATE-----\n`,
+  );
+  const error = Either.getOrThrow(Either.flip(await load(["odd.pem"])));
+  expect(error.message).toMatch(/^webauthn\.trust-roots\.0: holds a certificate that cannot be a trust root; /);
+});
+
 it("belong to the relying party, and are not opened while enrollment is off", async () => {
   const party = (files: ReadonlyArray<string>, enabled: boolean) =>
     Effect.runPromise(loadRelyingParty(config(files, enabled)));

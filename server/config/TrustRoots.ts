@@ -1,5 +1,6 @@
 /** The authorities whose attestation certificates are believed, from the files a configuration names. */
 import { Effect, Either } from "effect";
+import { trustRootFault } from "../../core/webauthn/CertificateChain.ts";
 import { readBoundedFile } from "./BoundedFile.ts";
 import { ConfigError, type ConfigProblem } from "./ConfigError.ts";
 import type { Config } from "./ConfigSchema.ts";
@@ -14,14 +15,20 @@ const rootsOf = (file: string, path: string): Effect.Effect<ReadonlyArray<Uint8A
     );
     const certificates = certificatesIn(Buffer.from(bytes));
     if (certificates === undefined) return yield* Effect.fail({ path, message: notCertificates });
-    return certificates.map(({ raw }) => Uint8Array.from(raw));
+    const roots = certificates.map(({ raw }) => Uint8Array.from(raw));
+    const fault = roots.map(trustRootFault).find((each) => each !== undefined);
+    if (fault !== undefined) {
+      const message = `holds a certificate that cannot be a trust root; name another: ${fault}`;
+      return yield* Effect.fail({ path, message });
+    }
+    return roots;
   });
 
 /**
  * The certificates in all files of `webauthn.trust-roots`, in DER, each once.
  *
  * Fails with a {@link ConfigError} naming every entry whose file is missing,
- * longer than 1 MiB, or holds anything but certificates.
+ * longer than 1 MiB, or holds anything but certificates that attestation is verified with.
  */
 export const loadTrustRoots = ({ webauthn }: Config): Effect.Effect<ReadonlyArray<Uint8Array>, ConfigError> =>
   Effect.gen(function* () {
