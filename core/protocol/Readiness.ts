@@ -131,6 +131,8 @@ const faultOf = (turn: Turn, ready: Ready, { clockAt, seen }: Probe): string | u
   if (ready.clock < clockAt - Limits.clockSkewMillis || ready.clock > turn.now + Limits.clockSkewMillis)
     return `its clock differs by more than ${Limits.clockSkewMillis / 1000} s`;
   if (isBehind(ready, seen.get(ready.peerId))) return "it ran from an old disk";
+  // What it said before it was restored, and what came late.
+  if (ready.incarnation < turn.recordedIncarnation(ready.peerId)) return "it was restored meanwhile";
   if (ready.uncommitted >= Limits.preparations) return NO_CAPACITY;
   if (ready.refusals >= Limits.refusals) return "it holds as many refusals as it may";
   return undefined;
