@@ -8,22 +8,26 @@ import { S4 } from "./checkers/S4.ts";
 import { S5 } from "./checkers/S5.ts";
 import { S6 } from "./checkers/S6.ts";
 import { S7 } from "./checkers/S7.ts";
+import { S8 } from "./checkers/S8.ts";
 import { S9 } from "./checkers/S9.ts";
 import { S10 } from "./checkers/S10.ts";
 import { S11 } from "./checkers/S11.ts";
 import { S12 } from "./checkers/S12.ts";
 import { S13 } from "./checkers/S13.ts";
 import { S14 } from "./checkers/S14.ts";
+import { S15 } from "./checkers/S15.ts";
+import { S16 } from "./checkers/S16.ts";
 import { S17 } from "./checkers/S17.ts";
 import { S18 } from "./checkers/S18.ts";
 import { S19 } from "./checkers/S19.ts";
 import { S21 } from "./checkers/S21.ts";
 import { S22 } from "./checkers/S22.ts";
 import { S23 } from "./checkers/S23.ts";
+import { S24 } from "./checkers/S24.ts";
 import { S25 } from "./checkers/S25.ts";
 import { S26 } from "./checkers/S26.ts";
 import { S28 } from "./checkers/S28.ts";
-import { S29, TOKEN_MARK } from "./checkers/S29.ts";
+import { INVITATION_MARKS, S29, TOKEN_MARK } from "./checkers/S29.ts";
 import { S30 } from "./checkers/S30.ts";
 import { S31 } from "./checkers/S31.ts";
 import { S32 } from "./checkers/S32.ts";
@@ -44,18 +48,22 @@ const makers: ReadonlyArray<
   ["S5", S5],
   ["S6", S6],
   ["S7", S7],
+  ["S8", S8],
   ["S9", S9],
   ["S10", S10],
   ["S11", S11],
   ["S12", S12],
   ["S13", S13],
   ["S14", S14],
+  ["S15", S15],
+  ["S16", S16],
   ["S17", S17],
   ["S18", S18],
   ["S19", S19],
   ["S21", S21],
   ["S22", S22],
   ["S23", S23],
+  ["S24", S24],
   ["S25", S25],
   ["S26", S26],
   ["S28", S28],
@@ -76,7 +84,7 @@ export class Checkers {
   readonly #flushed: ReadonlyArray<NonNullable<Checker["flushed"]>>;
 
   /** @param secrets marks of what must never be stored, answered or logged */
-  constructor(ghost: Ghost, oracle: Oracle, secrets: ReadonlyArray<string> = [TOKEN_MARK]) {
+  constructor(ghost: Ghost, oracle: Oracle, secrets: ReadonlyArray<string> = [TOKEN_MARK, ...INVITATION_MARKS]) {
     this.#all = makers.map(([, make]) => make(ghost, oracle, secrets));
     // A hook is called with changes of the table it is found under, and with no others.
     const rowHooks = (table: TableName) => this.#all.flatMap(({ written }) => (written?.[table] as RowHook) ?? []);

@@ -11,6 +11,7 @@ import { REGISTER_PATH } from "../core/registry/Registration.ts";
 import { metadataPath } from "../core/registry/Replacement.ts";
 import { TOKEN_MARK } from "./checkers/S29.ts";
 import type { Cryptography } from "./Cryptography.ts";
+import { EnrollmentRequests, type Finish } from "./EnrollmentRequests.ts";
 
 /** A registration as its caller means it. */
 export interface Command {
@@ -36,6 +37,8 @@ export interface Replacement {
   readonly team: string | undefined;
   readonly call: Call;
 }
+
+export type AskedKind = "REGISTER" | "METADATA" | "OPTIONS" | "FINISH";
 
 /** The first is the usual one. */
 export const tokenKinds = ["good", "short", "expired", "forbidden", "foreign", "forged"] as const;
@@ -70,8 +73,11 @@ export class Commands {
   readonly #tokens = new Map<number, Token>();
   #nextToken = 1;
 
+  readonly enrollment: EnrollmentRequests;
+
   constructor(cryptography: Cryptography) {
     this.#cryptography = cryptography;
+    this.enrollment = new EnrollmentRequests(cryptography);
   }
 
   /**
@@ -95,6 +101,10 @@ export class Commands {
     this.#byBody.set(bodyDigest, command);
     this.#byName.set(name, command);
     return command;
+  }
+
+  finishOf(bodyDigest: string): Finish | undefined {
+    return this.enrollment.byBody(bodyDigest);
   }
 
   byBody(bodyDigest: string): Command | undefined {
@@ -130,9 +140,9 @@ export class Commands {
   }
 
   /** A new token for what is asked. `lifeMillis` counts from `nowMillis`; negative for one that has expired. */
-  token(kind: TokenKind, nowMillis: number, lifeMillis: number, asked: "REGISTER" | "METADATA" = "REGISTER"): Token {
+  token(kind: TokenKind, nowMillis: number, lifeMillis: number, asked: AskedKind = "REGISTER"): Token {
     const [needed, other] =
-      asked === "REGISTER" ? [REGISTER_PERMISSION, METADATA_PERMISSION] : [METADATA_PERMISSION, REGISTER_PERMISSION];
+      asked === "METADATA" ? [METADATA_PERMISSION, REGISTER_PERMISSION] : [REGISTER_PERMISSION, METADATA_PERMISSION];
     const number = this.#nextToken++;
     const claims: ActorClaims = {
       iss: undefined,

@@ -5,11 +5,13 @@ import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { Either, Encoding } from "effect";
 import { type Ceremony, ceremonyWith } from "../core/enrollment/Ceremony.ts";
 import { installedProviders, type SignatureProvider } from "../core/credential/SignatureProvider.ts";
+import { utf8Bytes } from "../core/codec/Utf8.ts";
 import type { Crypto, Signer } from "../core/Crypto.ts";
 import type { PublicKey } from "../core/Digest.ts";
 import { type CryptoPrimitives, cryptoOf, signerOf } from "../runtime/CryptoPrimitives.ts";
 import { nobleCeremonyCrypto } from "../runtime/NobleCeremonyCrypto.ts";
 import { noblePrimitives, nobleSigning } from "../runtime/NobleCrypto.ts";
+import { INVITATION_MARK } from "./checkers/S29.ts";
 import type { IntegrityKey } from "../runtime/RowSeal.ts";
 import { codecCrypto } from "./CodecCrypto.ts";
 import { fastCrypto } from "./FastCrypto.ts";
@@ -18,6 +20,7 @@ import type { PeerDisk } from "./PeerDisk.ts";
 import type { Prng } from "./Prng.ts";
 import { SealedDisk } from "./SealedDisk.ts";
 import { SimDisk } from "./SimDisk.ts";
+import { type Challenged, realResponse, type SampleResponse, simResponse } from "./SimAuthenticator.ts";
 import { simCeremony } from "./SimCeremony.ts";
 import type { Tier } from "./Tier.ts";
 import { byteWire, valueWire, type Wire } from "./Wire.ts";
@@ -44,11 +47,16 @@ export interface Cryptography {
   readonly newKeys: () => PeerKeys;
   /** The same number gives the same key, another number another key. */
   readonly sampleKey: (index: number) => SampleKey;
+  /** What the authenticator with a sample key answers to a challenge. */
+  readonly respond: (challenged: Challenged) => SampleResponse;
   readonly newDisk: (keys: () => PeerKeys | undefined, schedule: () => void, durable: () => void) => PeerDisk;
 }
 
-/** The algorithm of bulk runs: any 24 bytes are a key and its own normal form; the same with a mark before it is another format of it. */
-const SIM_ALGORITHM = "SIM";
+/**
+ * The algorithm of bulk runs, by the name that passkeys share it under: any 24 bytes are a key and its own normal
+ * form; the same with a mark before it is another format of it.
+ */
+const SIM_ALGORITHM = "P256";
 const SIM_KEY_BYTES = 24;
 const SIM_MARK = 4;
 
@@ -58,9 +66,12 @@ const simProvider: SignatureProvider = {
     if (encoded.length === SIM_KEY_BYTES) return Either.right(encoded);
     return encoded.length === SIM_KEY_BYTES + 1 && encoded[0] === SIM_MARK
       ? Either.right(encoded.slice(1))
-      : Either.left("A SIM key has 24 bytes.");
+      : Either.left("A simulated key has 24 bytes.");
   },
 };
+
+const simRespond = (challenged: Challenged): SampleResponse =>
+  simResponse(challenged, Either.getOrThrow(Encoding.decodeBase64(simKey(challenged.key).submitted64)));
 
 const simProviders = new Map([[SIM_ALGORITHM, simProvider]]);
 
@@ -70,6 +81,16 @@ const simKey = (index: number): SampleKey => {
   const marked = Encoding.encodeBase64(Uint8Array.of(SIM_MARK, ...Either.getOrThrow(Encoding.decodeBase64(text))));
   return { algorithm: SIM_ALGORITHM, submitted64: text, otherwise64: [marked], normal64: text };
 };
+
+/** Invitations begin with what S29 looks for; the rest of their bytes are as they were derived. */
+const markingInvitations = (crypto: Crypto): Crypto => ({
+  ...crypto,
+  derive: (seed, label) => {
+    const secret = crypto.derive(seed, label);
+    if (label.startsWith("invitation ")) secret.set(utf8Bytes(INVITATION_MARK));
+    return secret;
+  },
+});
 
 /** Quick stand-ins; see docs/simulator.md for what they bypass. */
 const fastCryptography = (entropy: Prng): Cryptography => {
@@ -81,6 +102,7 @@ const fastCryptography = (entropy: Prng): Cryptography => {
     ceremony: simCeremony,
     newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: new Uint8Array(0) } }),
     sampleKey: simKey,
+    respond: simRespond,
     newDisk: (_keys, schedule, durable) => new SimDisk(schedule, durable),
   };
 };
@@ -119,6 +141,7 @@ const codecCryptography = (entropy: Prng, { primitives }: Backend): Cryptography
     ceremony: simCeremony,
     newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) } }),
     sampleKey: simKey,
+    respond: simRespond,
     newDisk: (keys, schedule, durable) => new SealedDisk(crypto, () => keys()?.integrity, schedule, durable),
   };
 };
@@ -165,6 +188,17 @@ const realKey = (index: number): SampleKey => {
   return made;
 };
 
+const realPoints = new Map<number, Uint8Array>();
+
+/** The uncompressed point of the P-256 key that a number stands for. */
+const realPoint = (index: number): Uint8Array => {
+  const known = realPoints.get(index);
+  if (known !== undefined) return known;
+  const made = unisolated(() => p256.getPublicKey(seedOf(index), false));
+  realPoints.set(index, made);
+  return made;
+};
+
 /** Ed25519, SHA-256, CBOR envelopes and sealed rows, as on a real peer. */
 export const realCryptography = (
   entropy: Prng,
@@ -182,18 +216,19 @@ export const realCryptography = (
     ceremony: realCeremony,
     newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) } }),
     sampleKey: realKey,
+    respond: (challenged) => realResponse(challenged, realPoint(challenged.key)),
     newDisk: (keys, schedule, durable) => new SealedDisk(crypto, () => keys()?.integrity, schedule, durable),
   };
 };
 
+const cryptographies: { readonly [T in Tier]: (entropy: Prng, backend: Backend) => Cryptography } = {
+  fast: fastCryptography,
+  codec: codecCryptography,
+  real: realCryptography,
+};
+
 /** What a run of a tier computes with. */
 export const cryptographyOf = (tier: Tier, entropy: Prng, backend: Backend = portableBackend): Cryptography => {
-  switch (tier) {
-    case "fast":
-      return fastCryptography(entropy);
-    case "codec":
-      return codecCryptography(entropy, backend);
-    case "real":
-      return realCryptography(entropy, backend);
-  }
+  const cryptography = cryptographies[tier](entropy, backend);
+  return { ...cryptography, crypto: markingInvitations(cryptography.crypto) };
 };

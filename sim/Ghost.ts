@@ -95,6 +95,8 @@ export class Ghost {
   membership: Membership | undefined;
   readonly proposals = new Map<Digest, ProposalFacts>();
   readonly approvers = new Map<string, ApproverFacts>();
+  /** Who has ever kept a session on the disk it has now; rows go an hour after it is over. */
+  readonly sessions = new Map<string, PeerMask>();
   /** Durable batch headers by slot, by number. */
   readonly #batches: ReadonlyArray<Map<number, Array<BatchHeader>>>;
   /** How many proposals each peer has prepared and not seen decided. */
@@ -261,6 +263,9 @@ export class Ghost {
         }
         return;
       }
+      case "sessions":
+        this.sessions.set(write.key, (this.sessions.get(write.key) ?? 0) | maskOf(slot));
+        return;
       case "approvers": {
         if (this.isLying(slot)) return;
         const facts = this.#approver(write.key, write.row);

@@ -29,6 +29,8 @@ export interface Asked {
   readonly metadata: string;
   /** The revision that a replacement builds on; undefined for a registration. */
   readonly base: number | undefined;
+  /** Another key that it would take beside. */
+  readonly claims?: string;
 }
 
 /** A record as somebody saw it. */
@@ -130,6 +132,7 @@ export class History {
     const operation: Operation = { kind, key, id, metadata, base, name, askedAt: at, isNo: false };
     this.#open.set(name, operation);
     this.#recordOf(asked.key).operations.push(operation);
+    if (asked.claims !== undefined) this.#recordOf(asked.claims).operations.push(operation);
   }
 
   /** Nobody will ever be told how it ended. */

@@ -137,6 +137,23 @@ const writerRestartAfterPrepare = (): Nemesis => {
   };
 };
 
+/** A member crashes that has just reserved a response, before anybody has applied it. */
+const crashReserved = (): Nemesis => {
+  const now = rarely(2 * SECOND);
+  return {
+    flushed: (world, peer, writes) => {
+      const isReserved = writes.some(
+        (each) => each.table === "preparations" && each.op === "insert" && each.row.proposal.kind === "FINISH",
+      );
+      if (!isReserved) return;
+      now(world, (unit) => {
+        world.marks.add("crashed with a response reserved");
+        world.after(unit.between("after", 1, 1, 2_000), () => world.crash(peer, "process"));
+      });
+    },
+  };
+};
+
 /** One peer's machine is replaced by an empty one, during the founding or after it. */
 const wipeOne = (choices: Choices): Nemesis => {
   const afterFlushes = choices.plan("wiped").between("after flushes", 2, 2, 60);
@@ -272,6 +289,7 @@ export const moments = {
   crashAtEverySync,
   crashBetweenCommits,
   writerRestartAfterPrepare,
+  crashReserved,
   silenceOne,
   wipeOne,
   loseOne,

@@ -10,6 +10,21 @@ import type { Membership } from "../core/protocol/Topology.ts";
 import { allRows } from "../core/Boot.ts";
 import type { RowView, Write } from "../core/Tables.ts";
 import type { Command, Replacement, Token } from "./Commands.ts";
+import type { Finish } from "./EnrollmentRequests.ts";
+
+/** A response as its holder meant it, and what it was told of the session. */
+type FinishSaid = Pick<
+  Finish,
+  | "id"
+  | "team"
+  | "descriptor"
+  | "registrationId"
+  | "deadline"
+  | "isHonest"
+  | "signCount"
+  | "credentialName"
+  | "response"
+>;
 
 /** What callers sent and held, whoever they were: a simulated workload, or programs that called real peers. */
 export interface Said {
@@ -20,6 +35,8 @@ export interface Said {
     bodyDigest: string,
     ifMatch: string,
   ) => Pick<Replacement, "ref" | "team"> | undefined;
+  /** What was meant by a response to enrollment options with this body. */
+  readonly finishOf?: (bodyDigest: string) => FinishSaid | undefined;
   readonly tokenOf: (jti: string | undefined) => Pick<Token, "kind" | "claims"> | undefined;
 }
 
@@ -29,6 +46,9 @@ interface Member {
   /** What the approvers it has are by now. */
   readonly approvers: Map<string, Effects>;
   readonly owners: Map<string, string>;
+  /** The sessions it keeps. */
+  readonly sessions: Map<string, { readonly isCompleted: boolean }>;
+  readonly credentials: Set<string>;
   readonly slots: Map<number, string>;
   decided: number;
 }
@@ -54,6 +74,13 @@ const noveltyFault = (member: Member, { effects, proposedAt }: Proposal): string
   if (effects.createdAt !== proposedAt || effects.updatedAt !== proposedAt) return "its times are not the writer's";
   if (effects.newRevision !== 1 || effects.baseRevision !== undefined) return "its revision is not the first";
   if (member.approvers.has(effects.ref)) return "this member has the approver already";
+  if (effects.registrationId !== undefined) {
+    const session = member.sessions.get(effects.registrationId);
+    if (session === undefined) return "this member has no such session";
+    if (session.isCompleted) return "its session is completed here";
+    if (effects.credentialIdentity !== undefined && member.credentials.has(effects.credentialIdentity))
+      return "its credential is registered here";
+  }
   const owner = member.owners.get(effects.keyIdentity);
   return owner !== undefined && owner !== effects.id ? `its key belongs to id ${owner} here` : undefined;
 };
@@ -87,6 +114,8 @@ export class Oracle {
       reserved: new Map(),
       approvers: new Map(),
       owners: new Map(),
+      sessions: new Map(),
+      credentials: new Set(),
       slots: new Map(),
       decided: 0,
     }));
@@ -97,7 +126,10 @@ export class Oracle {
     this.#lives.set(slot, (this.#lives.get(slot) ?? new Set()).add(incarnation));
     const member = this.#members[slot];
     if (member === undefined) return;
-    for (const known of [member.reserved, member.approvers, member.owners, member.slots]) known.clear();
+    const { reserved, approvers, owners, sessions, credentials, slots } = member;
+    for (const known of [reserved, approvers, owners, sessions, credentials, slots]) known.clear();
+    for (const { session, completed } of allRows(view, "sessions"))
+      sessions.set(session.registrationId, { isCompleted: completed !== undefined });
     for (let after = ""; ; ) {
       const page = view.scan("slots", after, PAGE);
       for (const { key, row } of page) member.slots.set(seqOf(key), row.proposalId);
@@ -110,6 +142,7 @@ export class Oracle {
       if (effects.newRevision > (member.approvers.get(effects.ref)?.newRevision ?? 0))
         member.approvers.set(effects.ref, effects);
       member.owners.set(effects.keyIdentity, effects.id);
+      if (effects.credentialIdentity !== undefined) member.credentials.add(effects.credentialIdentity);
     }
   }
 
@@ -146,8 +179,10 @@ export class Oracle {
   #note(member: Member, write: Write): void {
     if (write.op === "remove") {
       if (write.table === "preparations") member.reserved.delete(write.key);
+      if (write.table === "sessions") member.sessions.delete(write.key);
       return;
     }
+    if (write.table === "sessions") member.sessions.set(write.key, { isCompleted: write.row.completed !== undefined });
     if (write.table === "slots" && write.row.outcome === "ABORTED")
       member.decided = Math.max(member.decided, seqOf(write.key));
     if (write.table === "certificates") {
@@ -155,6 +190,8 @@ export class Oracle {
       member.reserved.delete(write.key);
       member.approvers.set(proposal.effects.ref, proposal.effects);
       member.owners.set(proposal.effects.keyIdentity, proposal.effects.id);
+      if (proposal.effects.credentialIdentity !== undefined)
+        member.credentials.add(proposal.effects.credentialIdentity);
       member.decided = Math.max(member.decided, proposal.seq);
     }
   }
@@ -183,7 +220,7 @@ export class Oracle {
       case "METADATA":
         return this.#replacementFault(proposal);
       case "FINISH":
-        return "nobody can finish an enrollment yet";
+        return this.#finishFault(proposal);
     }
   }
 
@@ -215,11 +252,44 @@ export class Oracle {
     return undefined;
   }
 
-  #tokenFault({ actor, expiresAt }: Proposal, signedAt: number): string | undefined {
+  /** Whether it does what an honest holder of the invitation sent, and nothing else. */
+  #finishFault({ effects, request, expiresAt }: Proposal): string | undefined {
+    const said = this.#said.finishOf?.(request.bodyDigest);
+    if (said === undefined) return "no caller ever sent such a response";
+    if (request.method !== "POST" || !request.path.endsWith("/webauthn/registration/finish"))
+      return "it is another request";
+    if (!said.isHonest) return "its response is not honest";
+    if (effects.registrationId !== said.registrationId) return "it completes another session than the invitation's";
+    if (expiresAt > said.deadline) return `it outlives the session, which ends at ${said.deadline}`;
+    if (effects.id !== said.id) return "it enrolls another id than the registrar asked for";
+    if (effects.descriptor !== said.descriptor) return "its descriptor is not that of the authenticator's key";
+    const fault = metadataFault(effects, said.team);
+    if (fault !== undefined) return fault;
+    const digest = this.#crypto.sha256OfText(`SERVICE_APPROVER_V1\u0000${said.descriptor}`);
+    if (effects.ref !== `${said.id}@sha256:${digest}`) return "its ref is another one";
+    if (effects.observations?.signCount !== said.signCount) return "its counter is not the authenticator's";
+    return (
+      this.#nameFault("credential", effects.credentialIdentity, said.credentialName) ??
+      this.#nameFault("response", effects.responseDigest, said.response)
+    );
+  }
+
+  /** Whether a digest stands for one text only, and that text for it only. */
+  #nameFault(what: string, digest: string | undefined, text: string): string | undefined {
+    if (digest === undefined) return `it names no ${what}`;
+    const known = this.#keys.get(`${what} ${digest}`) ?? text;
+    const other = this.#keys.get(`${what} of ${text}`) ?? digest;
+    if (known !== text || other !== digest) return `its ${what} has another name, or the name another ${what}`;
+    this.#keys.set(`${what} ${digest}`, text);
+    this.#keys.set(`${what} of ${text}`, digest);
+    return undefined;
+  }
+
+  #tokenFault({ kind, actor, expiresAt }: Proposal, signedAt: number): string | undefined {
     const token = this.#said.tokenOf(actor.jti);
     if (token === undefined) return "its actor's token was never issued";
     // Whether it has expired is a question of the signer's clock, asked below.
-    if (token.kind === "forbidden" || token.kind === "foreign" || token.kind === "forged")
+    if ((token.kind === "forbidden" && kind !== "FINISH") || token.kind === "foreign" || token.kind === "forged")
       return `its actor's token is ${token.kind}`;
     if (actor.sub !== token.claims.sub || actor.iss !== token.claims.iss) return "its actor is not the token's";
     if (signedAt >= token.claims.expiresAt) return `the token had expired at ${token.claims.expiresAt}`;
@@ -246,7 +316,7 @@ export class Oracle {
   }
 
   #registryFault(member: Member, proposal: Proposal): string | undefined {
-    const { ref, keyIdentity } = proposal.effects;
+    const { ref, keyIdentity, credentialIdentity, registrationId } = proposal.effects;
     const bound = member.slots.get(proposal.seq);
     if (bound !== undefined) return `its slot ${proposal.seq} was bound to proposal ${bound}`;
     if (proposal.seq < 1 || proposal.seq > member.decided + WINDOW)
@@ -258,7 +328,10 @@ export class Oracle {
     if (fault !== undefined) return fault;
     for (const [other, { kind, effects }] of member.reserved) {
       const isSameKey = kind !== "METADATA" && proposal.kind !== "METADATA" && effects.keyIdentity === keyIdentity;
-      if (effects.ref === ref || isSameKey) return `proposal ${other} holds its locks here`;
+      const isSameEnrollment =
+        registrationId !== undefined &&
+        (effects.registrationId === registrationId || effects.credentialIdentity === credentialIdentity);
+      if (effects.ref === ref || isSameKey || isSameEnrollment) return `proposal ${other} holds its locks here`;
     }
     if (member.reserved.size >= CAPACITY) return "this member has no capacity left";
     return undefined;

@@ -24,6 +24,9 @@ export interface WorkloadPlan {
   readonly readiness: number;
   /** How many registrations in a thousand of a key that is known have it in another format. */
   readonly otherFormats: number;
+  /** Requests for enrollment options, and responses to them. */
+  readonly invite: number;
+  readonly finish: number;
   /** How many requests in a thousand carry a token that will not do. */
   readonly badTokens: number;
   /** How many requests in a thousand carry a token that soon expires, and how soon at most; 2.5 s at least. */
@@ -48,6 +51,8 @@ export interface Plan {
   readonly peers: number;
   /** How much is computed as on a real peer. */
   readonly crypto: Tier;
+  /** How long enrollment sessions last. */
+  readonly sessionMillis: number;
   /** Events after which the world is healed. */
   readonly steps: number;
   readonly network: NetworkPlan;

@@ -18,6 +18,7 @@ import {
 import { approverRow } from "../core/registry/ApproverRow.ts";
 import { type Rows, slotKey, type Write } from "../core/Tables.ts";
 import { TOKEN_MARK } from "./checkers/S29.ts";
+import { enrollmentBugs } from "./bugs/EnrollmentBugs.ts";
 import { memoryBugs } from "./bugs/MemoryBugs.ts";
 import { restoreBugs } from "./bugs/RestoreBugs.ts";
 import { type PlantedBug, rows, without } from "./PlantedBug.ts";
@@ -541,6 +542,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   },
   ...restoreBugs,
   ...memoryBugs,
+  ...enrollmentBugs,
 ];
 
 const STEPS = 1_200;

@@ -24,11 +24,16 @@ const CALLERS: WorkloadPlan = {
   read: 15,
   readiness: 2,
   otherFormats: 0,
+  invite: 0,
+  finish: 0,
   badTokens: 30,
   shortTokens: 30,
   mostTokenMillis: 20_000,
   mostKeys: 1_500,
 };
+
+/** What callers do where enrollment is what matters. */
+const HOLDERS: Partial<WorkloadPlan> = { fresh: 10, conflict: 4, version: 4, invite: 25, finish: 60 };
 
 /** Slow enough that a token may expire between two messages. */
 const SLUGGISH: NetworkPlan = { leastDelay: 500, mostDelay: 250_000, loss: 0, duplication: 0 };
@@ -115,6 +120,8 @@ const swarm = (choices: Choices): Draft => ({
     guess: within(choices, "guess", 0, 0, 10),
     race: within(choices, "race", 0, 0, 15),
     read: within(choices, "read", 0, 0, 20),
+    invite: among(choices, "invite", 0, 0, 0, 5, 20),
+    finish: among(choices, "finish", 0, 0, 20, 40),
     badTokens: among(choices, "badTokens", 0, 0, 20, 200),
     shortTokens: among(choices, "shortTokens", 0, 0, 20, 300),
     mostTokenMillis: among(choices, "mostTokenMillis", 20_000, 5_500, 20_000),
@@ -368,6 +375,41 @@ const schedules = {
     plan: () => ({ workload: { callers: 2, mostThinkMicros: 400_000 } }),
     nemeses: () => [lateReceipt()],
   },
+  // Holders answer the same options, with two authenticators and through two peers.
+  "finish-race-two-peers": {
+    plan: () => ({
+      faults: weights(...BUSY_FAULTS, "lossy link", "duplicating network"),
+      workload: { ...HOLDERS, callers: 16, mostThinkMicros: 8_000 },
+    }),
+  },
+  "finish-invalid-then-valid": {
+    plan: () => ({
+      faults: weights("lossy network", "replayed message", "crash", "token keys unavailable"),
+      workload: { ...HOLDERS, badTokens: 200 },
+    }),
+  },
+  // More options than there is room for, and sessions that end while they are answered.
+  "session-capacity-edge": {
+    plan: (choices: Choices) => ({
+      sessionMillis: choices.plan("sessionMillis").oneOf("value", 60_000, [3_000, 60_000]),
+      faults: weights(...BUSY_FAULTS, "slow link"),
+      workload: { ...HOLDERS, callers: 24, mostThinkMicros: 10_000, invite: 80, finish: 30 },
+    }),
+  },
+  // Members crash with a response reserved, and sessions end meanwhile.
+  "finish-across-crashes": {
+    plan: () => ({
+      sessionMillis: 4_000,
+      faults: weights(...BUSY_FAULTS, "clock step within bounds", "slow link"),
+      clockOffsetMillis: 1_000,
+      workload: HOLDERS,
+    }),
+    nemeses: () => [moments.crashReserved()],
+  },
+  "enroll-and-restore": {
+    plan: () => ({ faults: weights(...BUSY_FAULTS), workload: HOLDERS }),
+    nemeses: (choices: Choices) => [moments.restoreDeclared(choices, { times: 2 })],
+  },
   "duplicate-id": { plan: () => ({}), nemeses: () => [moments.duplicateId()] },
 } as const satisfies { readonly [name: string]: Schedule };
 
@@ -465,6 +507,7 @@ export const planOf = (
     clockOffsetMillis: 500,
     clockDriftPerMillion: 50,
     redelivery: 60,
+    sessionMillis: 20_000,
     ...draft,
     workload: { ...CALLERS, ...draft.workload, ...(options.callers === undefined ? {} : { callers: options.callers }) },
     seed,

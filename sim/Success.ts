@@ -1,12 +1,14 @@
 /** What a caller may take a success for: it is about what was asked, and the token could carry it (S14, S30). */
 import type { Rows } from "../core/Tables.ts";
+import type { Answer } from "../core/Action.ts";
 import type { Command, Replacement, TokenKind } from "./Commands.ts";
+import type { Finish } from "./EnrollmentRequests.ts";
 import { Violation } from "./Violation.ts";
 
 /** The tokens that allow nothing, whatever the clock says. */
 const allowsNothing: ReadonlySet<TokenKind> = new Set(["forbidden", "foreign", "forged"]);
 
-const assertAllowed = (requestId: string, token: TokenKind): void => {
+export const assertAllowed = (requestId: string, token: TokenKind): void => {
   if (allowsNothing.has(token))
     throw new Violation("S30", `request ${requestId} carried a token that is ${token}`, "it was answered with success");
 };
@@ -30,6 +32,28 @@ export const assertAskedFor = (
       `it was answered with approver ${approver.ref}`,
     );
   assertAllowed(requestId, token);
+};
+
+/** The same for an enrollment: an honest response, under whatever token is one at all. */
+export const assertEnrolled = (
+  requestId: string,
+  { id, descriptor, isHonest, signCount }: Pick<Finish, "id" | "descriptor" | "isHonest" | "signCount">,
+  token: TokenKind,
+  { approver, observations }: Pick<Extract<Answer, { readonly _tag: "Registered" }>, "approver" | "observations">,
+): void => {
+  if (
+    !isHonest ||
+    approver.id !== id ||
+    approver.descriptor !== descriptor ||
+    observations === undefined ||
+    observations.signCount < signCount
+  )
+    throw new Violation(
+      "S14",
+      `request ${requestId} brings ${isHonest ? "a" : "no honest"} response for id ${id}, with counter ${signCount}`,
+      `it was answered with approver ${approver.ref} and counter ${observations?.signCount}`,
+    );
+  if (token !== "forbidden") assertAllowed(requestId, token);
 };
 
 /** The same for a replacement: it led from the revision it named to the next, with its own metadata. */

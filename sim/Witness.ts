@@ -2,6 +2,7 @@
 import type { Answer } from "../core/Action.ts";
 import type { Rows } from "../core/Tables.ts";
 import type { Command, Replacement } from "./Commands.ts";
+import type { Finish, Invite } from "./EnrollmentRequests.ts";
 import { type Asked, type Ending, History, type OperationId, type Seen } from "./History.ts";
 
 type Pairs = Rows["approvers"]["metadata"];
@@ -24,6 +25,19 @@ const codeOf = ({ rejection }: Extract<Answer, { readonly _tag: "Rejected" }>): 
   return { _tag: rejection.code === "PRECONDITION_FAILED" ? "stale" : "no" };
 };
 
+/** What a session is called where others are keys. */
+const SESSION = "session ";
+
+/** One session makes one approver, whichever response does it; the key in it is claimed beside. */
+const ofFinish = ({ id, team, keyName, registrationId }: Finish): Asked => ({
+  kind: "register",
+  key: `${SESSION}${registrationId}`,
+  id,
+  metadata: metadataOf(team),
+  base: undefined,
+  claims: keyName,
+});
+
 export class Witness {
   readonly #history = new History();
   /** What each ref stands for, once somebody was told of it. */
@@ -32,7 +46,7 @@ export class Witness {
   readonly #under = new Map<OperationId, string>();
 
   /** A request leaves its caller, `at` microseconds. */
-  asked(name: OperationId, at: number, said: Command | Replacement): void {
+  asked(name: OperationId, at: number, said: Command | Replacement | Invite | Finish): void {
     const asked = this.#meaningOf(said);
     if (asked === undefined) return;
     this.#under.set(name, asked.key);
@@ -48,8 +62,15 @@ export class Witness {
     const key = this.#under.get(name);
     if (key === undefined) return;
     this.#under.delete(name);
-    if (answer._tag === "Rejected")
-      return this.#history.ended(name, at, isRefusalTrue ? codeOf(answer) : { _tag: "open" });
+    if (answer._tag === "Rejected") {
+      const ending = isRefusalTrue ? codeOf(answer) : { _tag: "open" as const };
+      // The key that is taken is not what the session competes for.
+      return this.#history.ended(
+        name,
+        at,
+        ending._tag === "taken" && key.startsWith(SESSION) ? { _tag: "no" } : ending,
+      );
+    }
     if (!("approver" in answer)) return this.#history.forgot(name);
     const { approver } = answer;
     const created = answer._tag === "Registered" && answer.created;
@@ -78,7 +99,9 @@ export class Witness {
   }
 
   /** What a request asks for; undefined where it names no revision or nothing that is known. */
-  #meaningOf(said: Command | Replacement): Asked | undefined {
+  #meaningOf(said: Command | Replacement | Invite | Finish): Asked | undefined {
+    if (said.kind === "OPTIONS") return undefined;
+    if (said.kind === "FINISH") return ofFinish(said);
     // One key has one descriptor, whatever form it was submitted in.
     if (said.kind === "REGISTER")
       return {

@@ -8,7 +8,9 @@ import type { Stream, Unit } from "./Choices.ts";
 import { type Command, type Replacement, type TokenKind, tokenKinds } from "./Commands.ts";
 import type { WorkloadPlan } from "./Plan.ts";
 import type { SimPeer } from "./SimPeer.ts";
-import { assertAskedFor, assertReplaced } from "./Success.ts";
+import type { Finish, Invite } from "./EnrollmentRequests.ts";
+import { Enrollments } from "./Enrollments.ts";
+import { assertAllowed, assertAskedFor, assertEnrolled, assertReplaced } from "./Success.ts";
 import { Violation } from "./Violation.ts";
 import type { World } from "./World.ts";
 
@@ -35,6 +37,8 @@ const deeds = [
   "race",
   "read",
   "ask for readiness",
+  "invite",
+  "finish",
 ] as const;
 
 /** What If-Match may say; the first is the revision last heard of. */
@@ -70,7 +74,7 @@ const TEAMS = 3;
 const NO_TEAM = 0;
 
 /** What callers ask for. */
-type Asked = Command | Replacement;
+type Asked = Command | Replacement | Invite | Finish;
 
 /** The outcome of an attempt that somebody is waiting for. */
 export type Outcome = Answer | "unreachable" | "silence";
@@ -82,6 +86,7 @@ export class Workload {
   /** Of a caller in a world that is full. */
   readonly #fullWeights: ReadonlyArray<number>;
   readonly #tokenWeights: ReadonlyArray<number>;
+  readonly #enrollments: Enrollments;
   readonly #subjects: Array<Command> = [];
   readonly #waiting = new Map<
     string,
@@ -100,11 +105,12 @@ export class Workload {
 
   constructor(world: World) {
     this.#world = world;
+    this.#enrollments = new Enrollments(world);
     this.#plan = world.plan.workload;
-    const { fresh, version, retry, conflict, replace, guess, race, read, readiness } = this.#plan;
+    const { fresh, version, retry, conflict, replace, guess, race, read, readiness, invite, finish } = this.#plan;
     const { badTokens, shortTokens } = this.#plan;
-    this.#deedWeights = [fresh, version, retry, conflict, replace, guess, race, read, readiness];
-    this.#fullWeights = [0, 0, retry, conflict, replace, guess, race, read, readiness];
+    this.#deedWeights = [fresh, version, retry, conflict, replace, guess, race, read, readiness, invite, finish];
+    this.#fullWeights = [0, 0, retry, conflict, replace, guess, race, read, readiness, invite, finish];
     // Per million, in the order of their kinds: what is not bad is short or good.
     const bad = badTokens * 250;
     this.#tokenWeights = [
@@ -170,16 +176,33 @@ export class Workload {
     const waiting = this.#waiting.get(requestId);
     if (waiting === undefined) return;
     if (answer._tag === "Registered" || answer._tag === "Replaced") this.#succeeded(requestId, waiting, answer);
+    if (answer._tag === "Offered") this.#offered(requestId, waiting, answer);
     this.#finish(requestId, answer);
+  }
+
+  #offered(
+    requestId: string,
+    { asked, token }: { readonly asked: Asked; readonly token: TokenKind },
+    { offer }: Extract<Answer, { readonly _tag: "Offered" }>,
+  ): void {
+    if (asked.kind !== "OPTIONS" || offer.publicKey.user.name !== asked.id)
+      throw new Violation("S14", `request ${requestId} is a ${asked.kind}`, "it was answered with other options");
+    assertAllowed(requestId, token);
+    this.#enrollments.hold({ invite: asked, offer });
   }
 
   #succeeded(
     requestId: string,
     { asked, token }: { readonly asked: Asked; readonly token: TokenKind },
-    { _tag, approver }: Extract<Answer, { readonly _tag: "Registered" | "Replaced" }>,
+    answer: Extract<Answer, { readonly _tag: "Registered" | "Replaced" }>,
   ): void {
+    const { _tag, approver } = answer;
     if (asked.kind === "REGISTER" && _tag === "Registered") {
       assertAskedFor(requestId, { command: asked, token }, approver);
+      this.#promised[this.#kept++ % REMEMBERED] = approver.ref;
+    } else if (asked.kind === "FINISH" && _tag === "Registered") {
+      assertEnrolled(requestId, asked, token, answer);
+      this.#enrollments.enrolled(asked);
       this.#promised[this.#kept++ % REMEMBERED] = approver.ref;
     } else if (asked.kind === "METADATA" && _tag === "Replaced") assertReplaced(requestId, asked, token, approver);
     else throw new Violation("S14", `request ${requestId} is a ${asked.kind}`, `it was answered ${_tag}`);
@@ -222,12 +245,34 @@ export class Workload {
     }
     if (deed === "replace" || deed === "replace on a guess" || deed === "race")
       return this.#replace(caller, unit, deed);
+    if (deed === "invite") return this.#submit(caller, unit, this.#invitation(unit));
+    if (deed === "finish") return this.#enroll(caller, unit);
     const known = deed === "register" ? undefined : this.#any(unit, "subject", this.#subjects);
     const command = this.#commandOf(unit, deed, known, isFull);
     if (command !== undefined) return this.#submit(caller, unit, command);
     // It moves the run on all the same: a quiet run would else go on thinking for an hour of virtual time.
     this.#world.calls += 1;
     this.#think(caller);
+  }
+
+  /** For an id that is known already, or for one of a few that passkeys only are enrolled for. */
+  #invitation(unit: Unit): Invite {
+    const known = unit.chance("for a known id", 300) ? this.#any(unit, "subject", this.#subjects) : undefined;
+    return this.#enrollments.invite(known?.id ?? `holder-${unit.between("holder", 1, 1, 9)}`, `team-${this.#kept % 5}`);
+  }
+
+  /** Answers options; in a race somebody else does so at the same time, with another response. */
+  #enroll(caller: Stream, unit: Unit): void {
+    const respond = (): Finish | undefined =>
+      this.#enrollments.response(unit, () => this.#nextKey++, this.#any(unit, "known key", this.#subjects)?.key);
+    const finish = respond();
+    if (finish === undefined) return this.#submit(caller, unit, this.#invitation(unit));
+    const rival = unit.chance("races", 250) ? respond() : undefined;
+    if (rival !== undefined)
+      this.#ask(this.#through(unit), rival, "good", LONG_TOKEN_MILLIS, (outcome) =>
+        this.#world.marks.add(`holder, racing: ${nameOf(outcome)}`),
+      );
+    this.#submit(caller, unit, finish);
   }
 
   /** What is asked for; undefined where nothing new is to be registered any more. */
@@ -313,9 +358,16 @@ export class Workload {
 
   #rewritten(asked: Asked): Asked {
     const { commands } = this.#world;
-    return asked.kind === "REGISTER"
-      ? commands.command(asked.id, asked.key, `${asked.team}-rewritten`)
-      : commands.replacement(asked.ref, asked.ifMatch, `${asked.team}-rewritten`);
+    switch (asked.kind) {
+      case "REGISTER":
+        return commands.command(asked.id, asked.key, `${asked.team}-rewritten`);
+      case "METADATA":
+        return commands.replacement(asked.ref, asked.ifMatch, `${asked.team}-rewritten`);
+      case "OPTIONS":
+        return commands.enrollment.invite(asked.id, `${asked.team}-rewritten`);
+      case "FINISH":
+        return asked;
+    }
   }
 
   #read(unit: Unit, ref: string | undefined): void {
@@ -324,8 +376,9 @@ export class Workload {
   }
 }
 
-const isSuccess = (outcome: Outcome): boolean =>
-  typeof outcome !== "string" && (outcome._tag === "Registered" || outcome._tag === "Replaced");
+const succeeding: ReadonlySet<Answer["_tag"]> = new Set(["Registered", "Replaced", "Offered"]);
+
+const isSuccess = (outcome: Outcome): boolean => typeof outcome !== "string" && succeeding.has(outcome._tag);
 
 const marksOf = (name: string) => ({
   caller: `caller: ${name}`,

@@ -20,6 +20,7 @@ import { Checkers } from "./Checkers.ts";
 import type { Choices, Stream, Stretch, Unit } from "./Choices.ts";
 import { AUDIENCE, type Command, Commands, type Replacement } from "./Commands.ts";
 import { type Backend, type Cryptography, cryptographyOf, type PeerKeys } from "./Cryptography.ts";
+import type { Finish, Invite } from "./EnrollmentRequests.ts";
 import { Ghost, maskOf } from "./Ghost.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
 import { Network } from "./Network.ts";
@@ -29,6 +30,7 @@ import type { Plan } from "./Plan.ts";
 import { entropyOf, type Prng } from "./Prng.ts";
 import { Scheduler } from "./Scheduler.ts";
 import { SimPeer } from "./SimPeer.ts";
+import { simRelyingParty } from "./SimRelyingParty.ts";
 import type { Trace } from "./Trace.ts";
 import { Violation } from "./Violation.ts";
 import type { Packet } from "./Wire.ts";
@@ -325,7 +327,7 @@ export class World {
       bootstrapSecret: BOOTSTRAP_SECRET,
       development: false,
       answerMillis: 10_000,
-      relyingParty: undefined,
+      relyingParty: simRelyingParty(this.plan.sessionMillis),
     };
   }
 
@@ -897,7 +899,7 @@ export class World {
   // Callers.
 
   /** Sends a mutation to a peer; false when nobody is there. */
-  request(peer: SimPeer, requestId: string, said: Command | Replacement, token: string): boolean {
+  request(peer: SimPeer, requestId: string, said: Command | Replacement | Invite | Finish, token: string): boolean {
     if (!peer.isUp) {
       this.#observer?.acted("unreachable", peer.slot, requestId, false);
       return false;

@@ -1,18 +1,63 @@
-/** S10: no peer holds more than 256 uncommitted preparations. */
+/**
+ * S10: no peer holds more than 256 uncommitted preparations; at the writer no registrar has more than 8 unfinished
+ * sessions, and no more than 256 are unexpired.
+ */
 import { Limits } from "../../core/Limits.ts";
+import type { Rows } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
-export const S10 = (ghost: Ghost): Checker => ({
-  id: "S10",
-  flushed: ({ slot, honest }) => {
-    const { size } = ghost.openAt(slot);
-    if (honest && size > Limits.preparations)
-      throw new Violation(
-        "S10",
-        `peer ${slot} has ${size} uncommitted preparations`,
-        `it may have ${Limits.preparations}`,
-      );
-  },
-});
+type Row = Rows["sessions"];
+
+const registrarOf = ({ session }: Row): string => JSON.stringify([session.registrar.iss, session.registrar.sub]);
+
+/** Throws {@link Violation} where too many count at the moment at which the newest was made. */
+const assertRoom = (slot: number, rows: ReadonlyArray<Row>): void => {
+  const now = Math.max(...rows.map(({ session }) => session.createdAt));
+  const unexpired = rows.filter(({ session }) => session.expiresAt >= now);
+  const unfinished = new Map<string, number>();
+  for (const row of unexpired)
+    if (row.completed === undefined) unfinished.set(registrarOf(row), (unfinished.get(registrarOf(row)) ?? 0) + 1);
+  const most = Math.max(0, ...unfinished.values());
+  if (most > Limits.sessionsPerRegistrar)
+    throw new Violation(
+      "S10",
+      `a registrar may have ${Limits.sessionsPerRegistrar} unfinished sessions`,
+      `one has ${most} at peer ${slot}`,
+    );
+  if (unexpired.length > Limits.sessions)
+    throw new Violation(
+      "S10",
+      `the writer may have ${Limits.sessions} unexpired sessions`,
+      `peer ${slot} has ${unexpired.length}`,
+    );
+};
+
+export const S10 = (ghost: Ghost): Checker => {
+  const sessions = new Map<number, Map<string, Row>>();
+  return {
+    id: "S10",
+    written: {
+      // What a restored disk has forgotten is void, and takes up no room.
+      restore: ({ slot }) => void sessions.delete(slot),
+      sessions: ({ slot, honest }, write) => {
+        if (!honest || ghost.membership?.writer !== slot) return;
+        const kept = sessions.get(slot) ?? new Map<string, Row>();
+        sessions.set(slot, kept);
+        if (write.op === "remove") return void kept.delete(write.key);
+        kept.set(write.key, write.row);
+        if (write.op === "insert") assertRoom(slot, [...kept.values()]);
+      },
+    },
+    flushed: ({ slot, honest }) => {
+      const { size } = ghost.openAt(slot);
+      if (honest && size > Limits.preparations)
+        throw new Violation(
+          "S10",
+          `peer ${slot} has ${size} uncommitted preparations`,
+          `it may have ${Limits.preparations}`,
+        );
+    },
+  };
+};

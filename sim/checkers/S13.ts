@@ -3,7 +3,8 @@ import { allRows, boot } from "../../core/Boot.ts";
 import { approverRef } from "../../core/credential/ApproverRef.ts";
 import { refDigest } from "../../core/credential/SignatureCredential.ts";
 import type { PeerState } from "../../core/PeerState.ts";
-import type { Rows } from "../../core/Tables.ts";
+import { credentialIdentityOf } from "../../core/enrollment/Finish.ts";
+import type { Rows, RowView } from "../../core/Tables.ts";
 import { replaceApprover } from "../../core/registry/Root.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
@@ -24,7 +25,15 @@ const durableFacts = (ghost: Ghost, state: PeerState): ReadonlyArray<readonly [s
   ["aborted proposals not yet aborted by all", keysOf(state.aborting)],
   ["preparations", keysOf(state.preparations)],
   ["outbox", keysOf(state.outbox)],
+  ["sessions", keysOf(state.sessions)],
 ];
+
+/** Whether the approver is a passkey that the index of credentials does not lead to. */
+const isMissing = ({ crypto }: Ghost, store: RowView, { ref, descriptor }: Rows["approvers"]): boolean => {
+  if (!descriptor.includes('"WEBAUTHN"')) return false;
+  const { rpId, credentialId }: { readonly rpId: string; readonly credentialId: string } = JSON.parse(descriptor);
+  return store.get("credentials", credentialIdentityOf(crypto, rpId, credentialId))?.ref !== ref;
+};
 
 const assertRegistry = (ghost: Ghost, { slot, store, state }: Watched): void => {
   if (state === undefined) return;
@@ -32,6 +41,8 @@ const assertRegistry = (ghost: Ghost, { slot, store, state }: Watched): void => 
   const approvers = allRows(store, "approvers");
   for (const row of approvers) {
     set = replaceApprover(ghost.crypto, set, undefined, row);
+    if (isMissing(ghost, store, row))
+      throw new Violation("S13", `peer ${slot} stores approver ${row.ref}`, "its credential index does not name it");
     if (store.get("keys", row.keyIdentity)?.id !== row.id)
       throw new Violation("S13", `peer ${slot} stores approver ${row.ref}`, "its key index does not name that id");
   }

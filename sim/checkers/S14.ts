@@ -1,4 +1,6 @@
 /** S14: who is told of a success is told the truth: every member has it, durably. */
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { Either, Encoding } from "effect";
 import type { Checker } from "../Checker.ts";
 import { type Ghost, maskOf, type PeerMask, slotsOf } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
@@ -12,6 +14,18 @@ const behind = ({ everyone, approvers }: Ghost, ref: string, revision: number): 
   let missing = 0;
   for (const slot of slotsOf(everyone)) if ((facts?.revisionAt[slot] ?? 0) < revision) missing |= maskOf(slot);
   return missing;
+};
+
+/** Throws {@link Violation} where options are told of a session that not every member keeps. */
+const assertKept = (ghost: Ghost, slot: number, requestId: string, registrationId: string, exempt: PeerMask): void => {
+  const key = bytesToHex(Either.getOrThrow(Encoding.decodeBase64Url(registrationId)));
+  const missing = ghost.everyone & ~(ghost.sessions.get(key) ?? 0) & ~exempt & ~ghost.away;
+  if (missing !== 0)
+    throw new Violation(
+      "S14",
+      `peer ${slot} answered request ${requestId} with options of session ${key}`,
+      `not every member keeps it (missing at ${slotsOf(missing).join(", ")})`,
+    );
 };
 
 export const S14 = (ghost: Ghost): Checker => {
@@ -35,7 +49,9 @@ export const S14 = (ghost: Ghost): Checker => {
       exempt = honest ? exempt & ~maskOf(slot) : exempt | maskOf(slot);
     },
     replied: ({ slot }, { requestId, answer }) => {
-      if ((answer._tag !== "Registered" && answer._tag !== "Replaced") || ghost.isLying(slot)) return;
+      if (ghost.isLying(slot)) return;
+      if (answer._tag === "Offered") assertKept(ghost, slot, requestId, answer.offer.registrationId, exempt);
+      if (answer._tag !== "Registered" && answer._tag !== "Replaced") return;
       const { ref, revision, metadata } = answer.approver;
       // A registration promises the approver; the revision that it shows may be on its way to others.
       const missing = behind(ghost, ref, answer._tag === "Replaced" ? revision : 1) & ~exempt & ~ghost.away;

@@ -1,4 +1,9 @@
-/** S29: no token is in durable bytes, in an answer or in the trace. */
+/**
+ * S29: no token is in durable bytes, in an answer or in the trace, and neither is an invitation, but for the one answer
+ * that it is made for.
+ */
+import { Encoding } from "effect";
+import type { Answer } from "../../core/Action.ts";
 import type { Certificate } from "../../core/protocol/Certificate.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Write } from "../../core/Tables.ts";
@@ -7,6 +12,16 @@ import { Violation } from "../Violation.ts";
 
 /** Every bearer token of the simulation begins with this, and nothing else does; longer than what need not be looked at. */
 export const TOKEN_MARK = "bearer-secret-of-a-caller-";
+
+/** Every invitation of the simulation begins with this (Cryptography.ts); of that length its Base64url begins alike. */
+export const INVITATION_MARK = "invitation-of-caller-";
+
+/** An invitation as bytes, as text, and as the digits of a key. */
+export const INVITATION_MARKS: ReadonlyArray<string> = [
+  INVITATION_MARK,
+  Encoding.encodeBase64Url(INVITATION_MARK),
+  Encoding.encodeHex(INVITATION_MARK),
+];
 
 /** Digests and keys have these lengths; a token has another. */
 const isDigestLong = ({ length }: string): boolean => length === 64 || length === 128;
@@ -61,6 +76,10 @@ const finder = (marks: ReadonlyArray<string>): Find => {
 /** Of a statement by its codec: all else is numbers, digests and words of a list, in which no text can be stored. */
 const detailOf = (signed: SignedStatement | undefined): string | undefined => signed?.statement.detail;
 
+/** The one answer that an invitation is made for, but for the invitation. */
+const withoutInvitation = (answer: Answer): unknown =>
+  answer._tag === "Offered" ? { ...answer.offer, invitation: "" } : answer;
+
 /** @param marks what no durable byte, answer or log line may contain */
 export const S29 = (marks: ReadonlyArray<string>): Checker => {
   const find = finder(marks);
@@ -111,10 +130,13 @@ export const S29 = (marks: ReadonlyArray<string>): Checker => {
         return find(write.row);
     }
   };
-  /** Whether the key of a row is a text that was not looked at in the row: all but refs are numbers and digests. */
+  /**
+   * Whether the key of a row is a text that was not looked at in the row: all but refs are numbers and digests, and the
+   * digest that names a session must not be its invitation.
+   */
   const isMarkedKey = (write: Write): boolean =>
-    write.table === "approvers" &&
-    (write.op === "remove" || write.key !== write.row.ref) &&
+    (write.table === "sessions" ||
+      (write.table === "approvers" && (write.op === "remove" || write.key !== write.row.ref))) &&
     holdsMark(write.key, marks);
   return {
     id: "S29",
@@ -124,22 +146,28 @@ export const S29 = (marks: ReadonlyArray<string>): Checker => {
         if (found !== undefined || isMarkedKey(write))
           throw new Violation(
             "S29",
-            "bearer tokens stay in memory",
+            "bearer secrets stay in memory",
             `peer ${slot} stored one at ${write.table}${found ?? " (key)"}`,
           );
       }
     },
     replied: ({ slot }, { answer, requestId }) => {
-      const found = "approver" in answer && clean.has(answer.approver) ? undefined : find(answer);
+      const found = "approver" in answer && clean.has(answer.approver) ? undefined : find(withoutInvitation(answer));
       if (found !== undefined)
         throw new Violation(
           "S29",
-          "bearer tokens stay in memory",
+          "bearer secrets stay in memory",
           `peer ${slot} answered ${requestId} with one at ${found}`,
         );
     },
+    sent: ({ slot }, message) => {
+      if (message._tag !== "SessionMirror") return;
+      const found = find(message.items.map(({ session }) => session));
+      if (found !== undefined)
+        throw new Violation("S29", "bearer secrets stay in memory", `peer ${slot} mirrored one at ${found}`);
+    },
     traced: (text) => {
-      if (holdsMark(text, marks)) throw new Violation("S29", "bearer tokens stay in memory", "one is in the trace");
+      if (holdsMark(text, marks)) throw new Violation("S29", "bearer secrets stay in memory", "one is in the trace");
     },
   };
 };

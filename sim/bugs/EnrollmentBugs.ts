@@ -1,0 +1,141 @@
+/** Bugs of enrollment: of what a session is, of who may complete it, and of what is left of it. */
+import type { Crypto } from "../../core/Crypto.ts";
+import type { Rows, Write } from "../../core/Tables.ts";
+import { type PlantedBug, rows, without } from "../PlantedBug.ts";
+import type { Tampering } from "../World.ts";
+
+const withCrypto = (change: (crypto: Crypto) => Partial<Crypto>) => (): Tampering => ({
+  cryptography: (honest) => ({ ...honest, crypto: { ...honest.crypto, ...change(honest.crypto) } }),
+});
+
+/** The row of the session that a preparation reserves, as it would be if that had completed it. */
+const completedEarly = (): Tampering => ({
+  written: (_world, peer, writes) => [
+    ...writes,
+    ...writes.flatMap((write): ReadonlyArray<Write> => {
+      if (write.table !== "preparations" || write.op !== "insert") return [];
+      const { registrationId, responseDigest, ref } = write.row.proposal.effects;
+      const row = registrationId && peer.store.get("sessions", registrationId);
+      if (!row || responseDigest === undefined) return [];
+      return [
+        {
+          op: "replace",
+          table: "sessions",
+          key: row.session.registrationId,
+          row: { ...row, completed: { responseDigest, ref } },
+        },
+      ];
+    }),
+  ],
+});
+
+/** With every new revision of a passkey's metadata the counter starts again. */
+const countsAgain = (): Tampering => ({
+  written: (_world, peer, writes) => [
+    ...writes,
+    ...writes.flatMap((write): ReadonlyArray<Write> => {
+      const row = write.table === "approvers" && write.op === "replace" && peer.store.get("observations", write.key);
+      return row ? [{ op: "replace", table: "observations", key: write.key, row: { ...row, signCount: 0 } }] : [];
+    }),
+  ],
+});
+
+export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "unknown-credentials",
+    changes: "members do not look whether a credential is registered",
+    finds: "S8",
+    schedule: "finish-race-two-peers",
+    tampering: () => ({
+      found: (_peer, table, row) => (table === "credentials" ? undefined : row),
+      written: (_world, peer, writes) =>
+        writes.map((write) =>
+          write.table === "credentials" &&
+          write.op === "insert" &&
+          peer.store.get("credentials", write.key) !== undefined
+            ? { ...write, op: "replace" }
+            : write,
+        ),
+    }),
+  },
+  {
+    name: "other-response-on-record",
+    changes: "a completed session names another response than the one that was applied",
+    finds: "S15",
+    schedule: "finish-race-two-peers",
+    tampering: rows("sessions", (row) => ({
+      ...row,
+      completed: row.completed && { ...row.completed, responseDigest: row.session.registrationId },
+    })),
+  },
+  {
+    name: "reserved-is-completed",
+    changes: "a response that is only reserved completes its session",
+    finds: "S16",
+    schedule: "finish-race-two-peers",
+    tampering: completedEarly,
+  },
+  {
+    name: "counter-starts-again",
+    changes: "a replacement of metadata takes the authenticator's counter back",
+    finds: "S24",
+    schedule: "finish-race-two-peers",
+    tampering: countsAgain,
+  },
+  {
+    name: "room-for-everybody",
+    changes: "the writer takes every session for a completed one",
+    finds: "S10",
+    schedule: "session-capacity-edge",
+    tampering: () => ({
+      stepped: (_world, _peer, state) => {
+        const { sessions } = state;
+        if (!(sessions instanceof Map)) return;
+        for (const [name, mark] of state.sessions)
+          if (!mark.isCompleted) sessions.set(name, { ...mark, isCompleted: true });
+      },
+    }),
+  },
+  {
+    name: "acknowledged-and-forgotten",
+    changes: "the last member acknowledges sessions and stores none",
+    finds: "S14",
+    schedule: "finish-race-two-peers",
+    tampering: () => ({
+      written: (world, peer, writes) =>
+        peer.slot === world.plan.peers
+          ? (without((write) => write.table === "sessions")().written?.(world, peer, writes) ?? writes)
+          : writes,
+    }),
+  },
+  {
+    name: "missing-credential-index",
+    changes: "no member stores who has a credential",
+    finds: "S13",
+    schedule: "finish-race-two-peers",
+    tampering: without((write) => write.table === "credentials"),
+  },
+  {
+    name: "invitation-for-handle",
+    changes: "the user handle of a session is its invitation",
+    finds: "S29",
+    schedule: "finish-race-two-peers",
+    tampering: withCrypto((crypto) => ({
+      derive: (seed, label) => crypto.derive(seed, label.replace("user handle", "invitation")),
+    })),
+  },
+  {
+    name: "late-finisher",
+    changes: "every member takes a session for as long as it likes",
+    finds: "S30",
+    schedule: "finish-across-crashes",
+    tampering: () => ({
+      found: (_peer, table, row) => {
+        if (table !== "sessions" || row === undefined) return row;
+        const known = row as Rows["sessions"];
+        const longer: object = { ...known, session: { ...known.session, expiresAt: known.session.expiresAt + 60_000 } };
+        return longer as typeof row;
+      },
+    }),
+  },
+];

@@ -1,0 +1,72 @@
+/** What has one owner, over everything committed or reserved at any honest peer. */
+import { type Ghost, maskOf, type PeerMask } from "../Ghost.ts";
+import { Violation } from "../Violation.ts";
+
+interface Claims {
+  /** Owner to the peers that hold it reserved; committed claims never go away. */
+  readonly reserved: Map<string, PeerMask>;
+  committed: string | undefined;
+}
+
+export class OneOwner {
+  readonly #ghost: Ghost;
+  readonly #id: string;
+  readonly #kind: string;
+  readonly #all = new Map<string, Claims>();
+
+  /**
+   * @param id the invariant that is broken where there are two owners
+   * @param kind completes "owns ..."
+   */
+  constructor(ghost: Ghost, id: string, kind: string) {
+    this.#ghost = ghost;
+    this.#id = id;
+    this.#kind = kind;
+  }
+
+  #claimsOf(what: string): Claims {
+    const known = this.#all.get(what);
+    if (known !== undefined) return known;
+    const claims: Claims = { reserved: new Map(), committed: undefined };
+    this.#all.set(what, claims);
+    return claims;
+  }
+
+  #assertOne(slot: number, what: string, claims: Claims, owner: string, does: string): void {
+    if (claims.committed === owner) return;
+    let other = claims.committed;
+    // A writer that contradicts itself may have one reserved here for one and there for another; neither commits.
+    if (other === undefined && this.#ghost.hasHonestWriter)
+      for (const each of claims.reserved.keys()) if (each !== owner) other ??= each;
+    if (other !== undefined)
+      throw new Violation(
+        this.#id,
+        `${other} ${claims.committed === undefined ? "has reserved" : "owns"} ${this.#kind} ${what}`,
+        `peer ${slot} ${does} it for ${owner}`,
+      );
+  }
+
+  commit(slot: number, what: string, owner: string): void {
+    const claims = this.#claimsOf(what);
+    this.#assertOne(slot, what, claims, owner, "stored");
+    claims.committed = owner;
+  }
+
+  /** A preparation holds it, or does so no more. */
+  reserve(slot: number, what: string, owner: string, isHeld: boolean): void {
+    const claims = this.#claimsOf(what);
+    const holders = (claims.reserved.get(owner) ?? 0) & ~maskOf(slot);
+    const left = isHeld ? holders | maskOf(slot) : holders;
+    if (left === 0) claims.reserved.delete(owner);
+    else claims.reserved.set(owner, left);
+    if (isHeld) this.#assertOne(slot, what, claims, owner, "reserved");
+  }
+
+  /** Whatever the old life of a peer had reserved, it does so no more, whether its row was still there or not. */
+  restored(slot: number): void {
+    for (const { reserved } of this.#all.values())
+      for (const [owner, holders] of reserved)
+        if (holders === maskOf(slot)) reserved.delete(owner);
+        else reserved.set(owner, holders & ~maskOf(slot));
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * S16: a session is what its members agreed on until a certified response completes it: nothing that was refused, and
+ * nothing that was only reserved, leaves a trace on it.
+ */
+import { sessionDigest } from "../../core/enrollment/Session.ts";
+import type { Write } from "../../core/Tables.ts";
+import type { Checker } from "../Checker.ts";
+import type { Ghost } from "../Ghost.ts";
+import { Violation } from "../Violation.ts";
+
+/** Whether a transaction applies a response to this session; S15 says which. */
+const isApplied = (writes: ReadonlyArray<Write>, session: string): boolean =>
+  writes.some(
+    (write) =>
+      write.table === "certificates" && write.op !== "remove" && write.row.proposal.effects.registrationId === session,
+  );
+
+export const S16 = (ghost: Ghost): Checker => ({
+  id: "S16",
+  written: {
+    sessions: ({ slot, honest }, write, writes) => {
+      if (!honest || write.op === "remove") return;
+      const { session, ack, completed } = write.row;
+      if (sessionDigest(ghost.crypto, session) !== ack.statement.proposalId || session.registrationId !== write.key)
+        throw new Violation("S16", `peer ${slot} acknowledged session ${write.key}`, "its row holds another one");
+      if (write.op === "insert" && completed !== undefined)
+        throw new Violation("S16", `peer ${slot} began to keep session ${write.key}`, "it is completed already");
+      if (write.op === "replace" && (completed === undefined || !isApplied(writes, write.key)))
+        throw new Violation(
+          "S16",
+          `peer ${slot} changed session ${write.key}`,
+          "no certified response was applied with it",
+        );
+    },
+  },
+});

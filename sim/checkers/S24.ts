@@ -1,0 +1,22 @@
+/** S24: what a peer has on record of an authenticator's counter never decreases. */
+import type { Checker } from "../Checker.ts";
+import { Violation } from "../Violation.ts";
+
+export const S24 = (): Checker => {
+  /** By peer and ref. */
+  const counters = new Map<string, number>();
+  return {
+    id: "S24",
+    written: {
+      observations: ({ slot, honest }, write) => {
+        if (!honest || write.op === "remove") return;
+        const name = `${slot} ${write.key}`;
+        const known = counters.get(name) ?? 0;
+        const { signCount } = write.row;
+        if (signCount < known)
+          throw new Violation("S24", `peer ${slot} had counter ${known} of ${write.key}`, `it stored ${signCount}`);
+        counters.set(name, signCount);
+      },
+    },
+  };
+};

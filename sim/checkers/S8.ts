@@ -1,0 +1,33 @@
+/** S8: a credential of an authenticator at a relying party has one approver, reserved or committed at any honest peer. */
+import type { Digest } from "../../core/Digest.ts";
+import type { Checker } from "../Checker.ts";
+import type { Ghost } from "../Ghost.ts";
+import { OneOwner } from "./OneOwner.ts";
+
+/** RP and credential as the descriptor of a passkey says them, whatever index the peers keep. */
+const credentialIn = (descriptor: string): string => {
+  const { rpId, credentialId }: { readonly [name: string]: unknown } = JSON.parse(descriptor);
+  return `${rpId} ${credentialId}`;
+};
+
+export const S8 = (ghost: Ghost): Checker => {
+  const credentials = new OneOwner(ghost, "S8", "credential");
+  return {
+    id: "S8",
+    written: {
+      restore: ({ slot }) => credentials.restored(slot),
+      preparations: ({ slot, honest }, write) => {
+        if (!honest || write.op === "replace") return;
+        const proposal =
+          write.op === "remove" ? ghost.proposals.get(write.key as Digest)?.proposal : write.row.proposal;
+        if (proposal?.kind !== "FINISH") return;
+        const { descriptor, ref } = proposal.effects;
+        credentials.reserve(slot, credentialIn(descriptor), ref, write.op !== "remove");
+      },
+      approvers: ({ slot, honest }, write) => {
+        if (!honest || write.op !== "insert" || !write.row.descriptor.includes('"WEBAUTHN"')) return;
+        credentials.commit(slot, credentialIn(write.row.descriptor), write.row.ref);
+      },
+    },
+  };
+};
