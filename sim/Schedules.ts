@@ -452,6 +452,7 @@ const CLUSTERS_ONLY: ReadonlySet<ScheduleName> = new Set([
   "double-declared-restore",
   "recover-under-load",
   "recover-helper-lagging",
+  "enroll-and-restore",
   "equivocating-writer",
   "lying-writer",
   "equivocating-refuser",

@@ -9,10 +9,8 @@ export const S1 = (ghost: Ghost): Checker => {
   const assertOneVote = ({ slot, honest }: Watched, { op, key }: Write): void => {
     if (!honest || op === "remove") return;
     const facts = ghost.proposals.get(key as Digest);
-    // A receipt of a life that is over is no contradiction to a refusal of the next one.
-    const life = facts?.receiptOf.get(slot)?.header.incarnation;
-    if (life !== undefined && facts?.endVotes.get(slot)?.has(life) !== true) return;
-    if (facts !== undefined && (facts.receipts & facts.refusals & maskOf(slot)) !== 0)
+    // A receipt is of the life that the proposal pins; a refusal of a later life does not contradict it.
+    if (facts !== undefined && (facts.receipts & facts.barring & maskOf(slot)) !== 0)
       throw new Violation(
         "S1",
         `peer ${slot} has a durable RECEIPT of proposal ${key}`,
