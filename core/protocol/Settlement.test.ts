@@ -26,6 +26,24 @@ const cut =
     message._tag === tag && involves(from, to) ? undefined : message;
 const whole = (_from: number, _to: number, message: Message): Message => message;
 
+describe("a peer that asks what became of a proposal", () => {
+  it("tells nobody the random bytes of its step, of which secrets may be made", () => {
+    const cluster = founded();
+    const drawn = new Set<string>();
+    const nonces: Array<string> = [];
+    cluster.onEntropy = (bytes) => void drawn.add(bytes);
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "SettleQuery") nonces.push(message.nonce);
+      return message._tag === "Votes" ? undefined : message;
+    };
+    cluster.register(2, "request", "alice", 7);
+    cluster.pass(5_000);
+    expect(drawn.size).toBeGreaterThan(0);
+    expect(nonces.length).toBeGreaterThan(0);
+    expect(nonces.filter((nonce) => drawn.has(nonce))).toEqual([]);
+  });
+});
+
 describe("a proposal whose writer went away", () => {
   it("is applied by survivors that jointly hold all receipts, and by the writer when it is back", () => {
     const cluster = founded();

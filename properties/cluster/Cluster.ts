@@ -92,7 +92,14 @@ export class Cluster {
     for (let peerId = 1; peerId <= count; peerId++) this.start(peerId);
   }
 
-  readonly entropy = (): Digest => crypto.sha256(Uint8Array.of(this.#entropy++ >> 8, this.#entropy & 255));
+  /** Told of all random bytes that are drawn. */
+  onEntropy: (bytes: Digest) => void = () => undefined;
+
+  readonly entropy = (): Digest => {
+    const bytes = crypto.sha256(Uint8Array.of(this.#entropy++ >> 8, this.#entropy & 255));
+    this.onEntropy(bytes);
+    return bytes;
+  };
 
   start(peerId: PeerId): void {
     this.startAs(peerId, peerId);
