@@ -8,6 +8,7 @@ import { startBareHttp } from "./BareHttp.ts";
 import { startBareTwoPhase } from "./BareTwoPhase.ts";
 import { measureCeremonies } from "./Ceremonies.ts";
 import { type DevCluster, startDevCluster } from "./DevCluster.ts";
+import { type Enrolled, measureEnrollments } from "./Enrollments.ts";
 import { load, type Loaded, registrations } from "./Load.ts";
 import { measureSimulator } from "./Simulator.ts";
 import { slowFlush } from "./SlowFlush.ts";
@@ -160,6 +161,19 @@ const measureSlowFlush = async (cluster: DevCluster, ref: string): Promise<Figur
   };
 };
 
+/** A finish is verified by every member; options are kept by every member. */
+const enrollmentFigures = ({ optionsMillis, alone, together }: Enrolled): Figures => {
+  for (const loaded of [alone, together]) succeeded(loaded, 201);
+  return {
+    optionsOneCallerMedianMillis: rounded(median(optionsMillis)),
+    finishOneCallerMedianMillis: rounded(median(alone.latencies)),
+    finishOneCallerP95Millis: rounded(quantile(alone.latencies, 0.95)),
+    finishOneCallerPerSecond: rounded(alone.perSecond, 0),
+    finish16CallersMedianMillis: rounded(median(together.latencies)),
+    finish16CallersPerSecond: rounded(together.perSecond, 0),
+  };
+};
+
 const measureCluster = async (): Promise<Readonly<Record<string, Figures>>> => {
   const fromSource = await startDevCluster(PEERS, "source");
   await fromSource.stop();
@@ -172,6 +186,7 @@ const measureCluster = async (): Promise<Readonly<Record<string, Figures>>> => {
         installedReadyMillis: rounded(cluster.readyMillis, 0),
       },
       registrations: await measureRegistrations(cluster),
+      enrollments: enrollmentFigures(await measureEnrollments(cluster)),
       reads: await measureReads(cluster, ref),
       slowFlush: await measureSlowFlush(cluster, ref),
     };
