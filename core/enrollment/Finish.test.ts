@@ -267,6 +267,29 @@ describe("a finish", () => {
     expect(codeOf(cluster, "finish")).toBe("REGISTRATION_EXPIRED");
   });
 
+  it("is void once a member was restored, at every peer; what was finished before stays", () => {
+    const cluster = enrolling(3);
+    const finished = offerOf(cluster, 1, "finished");
+    finish(cluster, 2, "before", finished.invitation, credential(finished, { seed: "before" }));
+    cluster.pass(3_000);
+    const open = offerOf(cluster, 1, "open");
+    cluster.peers.get(3)?.stop();
+    cluster.start(3);
+    cluster.peers.get(3)?.dispatch({ _tag: "DeclareRestore", requestId: "declare" });
+    cluster.pass(20_000);
+    for (const through of [1, 2, 3]) {
+      finish(cluster, through, `void ${through}`, open.invitation, credential(open));
+      finish(cluster, through, `again ${through}`, finished.invitation, credential(finished, { seed: "before" }));
+      cluster.pass(1_000);
+      expect(codeOf(cluster, `void ${through}`)).toBe("REGISTRATION_EXPIRED");
+      expect(codeOf(cluster, `again ${through}`)).toBe("Registered");
+    }
+    const fresh = offerOf(cluster, 3, "fresh");
+    finish(cluster, 2, "after", fresh.invitation, credential(fresh));
+    cluster.pass(3_000);
+    expect(cluster.answers.get("after")).toMatchObject({ _tag: "Registered", created: true });
+  });
+
   it("keeps a session that a member crashed with, reserved, and completes it when it is back", () => {
     const cluster = enrolling(3);
     const offer = offerOf(cluster, 1, "options");
