@@ -3,6 +3,7 @@ import type { Cluster } from "../../properties/cluster/Cluster.ts";
 import { credential, enrolling, finish, offerOf, relyingParty } from "../../properties/cluster/Enrolling.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { Limits } from "../Limits.ts";
+import type { Message } from "../protocol/Message.ts";
 import type { PeerId } from "../protocol/Topology.ts";
 
 const codeOf = (cluster: Cluster, requestId: string): unknown => {
@@ -71,5 +72,49 @@ describe("a finish that is done", () => {
     finish(cluster, 2, "retry", offer.invitation, credential(offer));
     cluster.pass(3_000);
     expect(cluster.answers.get("retry")).toMatchObject({ _tag: "Registered", created: false });
+  });
+});
+
+describe("a finish that is not done yet", () => {
+  it("leaves the outcome of its retry open past the deadline, while the very response is reserved", () => {
+    const cluster = enrolling(3);
+    const offer = offerOf(cluster, 1, "options");
+    cluster.tamper = (_from, to, message) => (message._tag === "Votes" && to === 1 ? undefined : message);
+    finish(cluster, 2, "finish", offer.invitation, credential(offer));
+    cluster.settle();
+    cluster.peers.get(1)?.stop();
+    cluster.now += relyingParty.registrationTtlMillis + 1;
+    finish(cluster, 2, "retry", offer.invitation, credential(offer));
+    finish(cluster, 2, "other", offer.invitation, credential(offer, { seed: "other" }));
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.pass(5_000);
+    expect([2, 3].map((each) => cluster.tables.get(each)?.get("approvers")?.size)).toEqual([1, 1]);
+    expect(codeOf(cluster, "retry")).toBe("REGISTRATION_EXPIRED");
+    expect(cluster.answers.get("retry")).toMatchObject({ rejection: { outcomeUnknown: true } });
+    expect(cluster.answers.get("other")).toMatchObject({ rejection: { outcomeUnknown: false } });
+  });
+
+  it("is not taken for done on the word of the writer, where another response has completed its session", () => {
+    const cluster = enrolling(3);
+    const offer = offerOf(cluster, 1, "options");
+    const honest = credential(offer);
+    // The other response is on its way to the writer when the first is done.
+    let held: Message | undefined;
+    cluster.tamper = (from, to, message) => {
+      if (from !== 3 || to !== 1 || message._tag !== "Forward") return message;
+      held = message;
+      return undefined;
+    };
+    finish(cluster, 3, "other", offer.invitation, { ...honest, authenticatorAttachment: "platform" });
+    cluster.settle();
+    finish(cluster, 2, "first", offer.invitation, honest);
+    cluster.settle();
+    expect(codeOf(cluster, "first")).toBe("Registered");
+    if (held?._tag !== "Forward") return expect.unreachable("nothing was forwarded");
+    const [ref = ""] = cluster.tables.get(3)?.get("approvers")?.keys() ?? [];
+    const { requestId } = held.forward;
+    const message: Message = { _tag: "Outcome", requestId, outcome: { _tag: "Existing", ref } };
+    cluster.peers.get(3)?.dispatch({ _tag: "Deliver", from: 1, message, actors: [] });
+    expect(cluster.answers.has("other")).toBe(false);
   });
 });

@@ -58,11 +58,14 @@ export const isOfResponse = (
   { response }: { readonly response: Response | undefined },
 ): boolean => proposal !== undefined && proposal.effects.responseDigest === response?.responseDigest;
 
+/** Whether this very response is reserved here: then nobody may say that nothing was done, whatever is wrong with a copy. */
+export const isReservedFor = (state: PeerState, response: Response): boolean =>
+  isOfResponse(underWay(state, sessionLock(response.registrationId)), { response });
+
 /** Whether this very response is reserved, or was applied where the rejected request may be a copy of the one that did it. */
 const mayHaveFinished = ({ self, state, context }: Turn, entryPeer: PeerId, response: Response): boolean => {
   const { registrationId, responseDigest } = response;
-  const open = underWay(state, sessionLock(registrationId));
-  if (open !== undefined) return isOfResponse(open, { response });
+  if (isReservedFor(state, response)) return true;
   return entryPeer !== self && completionOf(context.view, registrationId)?.responseDigest === responseDigest;
 };
 

@@ -5,18 +5,30 @@
  */
 import { Either } from "effect";
 import { utf8Length } from "../codec/Utf8.ts";
+import { completionOf } from "../enrollment/Completion.ts";
+import { isFinish } from "../enrollment/Finish.ts";
 import { isOfferProven, offerOf } from "../enrollment/Offered.ts";
 import { giveUp } from "../enrollment/SessionWriter.ts";
 import type { ActorCheck, Event } from "../Event.ts";
 import type { Mutation } from "../registry/Mutation.ts";
+import type { Request } from "../registry/Request.ts";
 import { Limits } from "../Limits.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
 import { type Awaited, type Caller, type Round, takenUp } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
-import { answerRejected, callerOf, callersOf, confirmation, existing, isOfResponse, leftOpen } from "./Answers.ts";
+import {
+  answerRejected,
+  callerOf,
+  callersOf,
+  confirmation,
+  existing,
+  isOfResponse,
+  isReservedFor,
+  leftOpen,
+} from "./Answers.ts";
 import { isComplete } from "./Certificate.ts";
 import { admitForwarded, askedOf, callerOfQueued, enqueue, judgeRequest } from "./Coordinator.ts";
-import { attest, type Forward, isAttested } from "./Forward.ts";
+import { attest, type Call, type Forward, isAttested } from "./Forward.ts";
 import { entryPatience, writerPatience } from "./Patience.ts";
 import type { MessageOf, Outcome } from "./Message.ts";
 import { isMadeBy } from "./OwnRequest.ts";
@@ -45,7 +57,7 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
     return refuse(rejection("INVALID_REQUEST_BODY", "The body or the If-Match header is too large.", "Send less."));
   // Judged here first, so that what is wrong with a request does not depend on the writer.
   const judged = judgeRequest(turn, call, actor);
-  if (Either.isLeft(judged)) return refuse(judged.left);
+  if (Either.isLeft(judged)) return refuse(openWhereReserved(turn, call, judged.left));
   const { signer, crypto } = turn.context;
   if (signer === undefined) return refuse(unavailable([{ peerId: turn.self, reason: "it is sealed" }], undefined));
   const forward = attest(crypto, signer, turn.membership, {
@@ -73,6 +85,12 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
   turn.send(turn.membership.writer, { _tag: "Forward", forward });
   turn.arm("forward", FORWARD_AGAIN_MILLIS);
   turn.arm("answers", entryPatience(turn));
+};
+
+/** A refused copy of a finish says nothing of the one before it, which the members may yet complete. */
+const openWhereReserved = (turn: Turn, call: Call, refusal: Rejection): Rejection => {
+  const asked = isFinish(call) ? askedOf(turn, call) : undefined;
+  return asked?.response && isReservedFor(turn.state, asked.response) ? leftOpen(refusal, asked) : refusal;
 };
 
 /** A request that entered elsewhere; the writer checks the token for itself, as every member will. */
@@ -147,12 +165,19 @@ const isBelievable = (turn: Turn, awaited: Awaited, outcome: Outcome): boolean =
     case "Confirmed":
       return isProven(turn, awaited, outcome);
     case "Existing":
-      return awaited.request.kind === "REGISTER" || awaited.request.kind === "FINISH";
+      return isStored(turn, awaited.request);
     case "Offered":
       return awaited.request.kind === "OPTIONS" && isOfferProven(turn, awaited.forward, outcome);
     case "Rejected":
       return true;
   }
+};
+
+/** Whether it can be there already: of a finish it is when the very response has completed its session here too. */
+const isStored = ({ context }: Turn, request: Request): boolean => {
+  if (request.kind !== "FINISH") return request.kind === "REGISTER";
+  const { registrationId, responseDigest } = request.response;
+  return completionOf(context.view, registrationId)?.responseDigest === responseDigest;
 };
 
 /** What the writer says of a later copy does not count against what was applied here before. */
