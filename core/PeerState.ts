@@ -127,10 +127,9 @@ export interface Offer {
 }
 
 /** What must be known of every stored session to count them and to forget them in time. */
-export interface SessionMark {
+export interface SessionMark
+  extends Pick<Session, "createdAt" | "expiresAt" | "topologyDigest" | "configDigest" | "incarnations"> {
   readonly registrar: Pick<Actor, "iss" | "sub">;
-  /** Unix milliseconds. */
-  readonly expiresAt: number;
   readonly isCompleted: boolean;
 }
 

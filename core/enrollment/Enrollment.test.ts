@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { actor, Cluster, NOW } from "../../properties/cluster/Cluster.ts";
-import { enrolling, offerOf, options, relyingParty } from "../../properties/cluster/Enrolling.ts";
+import { credential, enrolling, finish, offerOf, options, relyingParty } from "../../properties/cluster/Enrolling.ts";
 import type { ActorCheck } from "../Event.ts";
 import { Limits } from "../Limits.ts";
 import type { Message } from "../protocol/Message.ts";
@@ -144,6 +144,30 @@ describe("options", () => {
     cluster.pass(TTL);
     offerOf(cluster, 2, "later");
     expect(rowsOf(cluster, "sessions")).toEqual([10, 10]);
+  });
+
+  it("have room where sessions are void, because a member was restored or a clock was ahead", () => {
+    for (const what of ["restore", "clock"] as const) {
+      const cluster = enrolling(what === "restore" ? 3 : 1);
+      cluster.judge = () => expiring(100 * HOUR);
+      if (what === "clock") cluster.clockOffset = 24 * HOUR;
+      const offers = Array.from({ length: Limits.sessionsPerRegistrar }, (_, at) => offerOf(cluster, 1, `o${at}`));
+      if (what === "restore") cluster.peers.get(3)?.dispatch({ _tag: "DeclareRestore", requestId: "declare" });
+      else {
+        cluster.clockOffset = 0;
+        cluster.peers.get(1)?.stop();
+        cluster.start(1);
+      }
+      cluster.pass(20_000);
+      const [offer] = offers;
+      if (offer === undefined) return expect.unreachable("nothing was offered");
+      finish(cluster, 1, "finish", offer.invitation, credential(offer));
+      cluster.pass(1_000);
+      expect(cluster.answers.get("finish"), what).toMatchObject({ rejection: { code: "REGISTRATION_EXPIRED" } });
+      options(cluster, 1, "later");
+      cluster.pass(2_000);
+      expect(cluster.answers.get("later"), what).toMatchObject({ _tag: "Offered" });
+    }
   });
 
   it("forget a session an hour past its deadline, with the next one that is written", () => {

@@ -18,7 +18,7 @@ import { permissionOf } from "../registry/Request.ts";
 import type { Turn } from "../Turn.ts";
 import { enrollmentOf, isOptions } from "./Enrollment.ts";
 import { type Session, sessionDigest } from "./Session.ts";
-import { keepSession } from "./Sessions.ts";
+import { keepSession, storedLoad } from "./Sessions.ts";
 
 /** The code of the check that failed; undefined for a session that may be kept. */
 type Fault = string | undefined;
@@ -83,7 +83,7 @@ const faultOf = (turn: Turn, { session, evidence }: MirrorItem, actor: ActorChec
   placeFault(turn, session) ??
   timeFault(turn, session, evidence.receivedAt) ??
   requestFault(turn, { session, evidence }, actor) ??
-  roomFault(turn, accepted);
+  roomFault(turn, session, accepted);
 
 /** Cluster, configuration, and the lives of all members as this one has them on record. */
 const placeFault = (turn: Turn, session: Session): Fault => {
@@ -134,8 +134,5 @@ const isSameList = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): 
   left.length === right.length && left.every((each, index) => each === right[index]);
 
 /** A writer that asks for more than it may itself have must not fill this member's disk. */
-const roomFault = ({ state, now }: Turn, accepted: number): Fault => {
-  let unexpired = accepted;
-  for (const { expiresAt } of state.sessions.values()) if (now <= expiresAt) unexpired += 1;
-  return unexpired >= Limits.mirroredSessions ? "SESSION_CAPACITY" : undefined;
-};
+const roomFault = (turn: Turn, { registrar }: Session, accepted: number): Fault =>
+  storedLoad(turn, registrar).unexpired + accepted >= Limits.mirroredSessions ? "SESSION_CAPACITY" : undefined;

@@ -3,6 +3,7 @@ import { Limits } from "../Limits.ts";
 import type { Place } from "../registry/Place.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
 import type { Rows } from "../Tables.ts";
+import type { Session } from "./Session.ts";
 import { type Completion, completionOf, type Response } from "./Completion.ts";
 
 const NEW_INVITATION = "Ask the registrar for a new invitation.";
@@ -17,7 +18,7 @@ const expired = rejection("REGISTRATION_EXPIRED", "The enrollment's deadline has
 
 const overtaken = rejection(
   "REGISTRATION_EXPIRED",
-  "The enrollment is void: a member was restored, or the configuration has changed, since it was opened.",
+  "The enrollment is void: a member was restored, the configuration was changed, or a clock was put right since.",
   NEW_INVITATION,
 );
 
@@ -30,11 +31,17 @@ const completed = rejection(
 /** Whether a session of this deadline is unknown by now, even where its row is still there (decisions.md). */
 export const isForgotten = (expiresAt: number, now: number): boolean => now > expiresAt + Limits.sessionRetentionMillis;
 
-/** Whether what the session was opened under is no longer so. */
-const isVoid = (place: Place, { session }: Rows["sessions"]): boolean =>
-  session.topologyDigest !== place.membership.digest ||
-  session.configDigest !== place.context.settings.configDigest ||
-  !place.isCurrent(session.incarnations);
+type Pins = Pick<Session, "createdAt" | "topologyDigest" | "configDigest" | "incarnations">;
+
+/**
+ * Whether what the session was opened under is no longer so. One that was opened later than now was opened by a clock
+ * that was ahead, and would outlive the longest that a session may be open.
+ */
+export const isVoid = (place: Place, { createdAt, topologyDigest, configDigest, incarnations }: Pins): boolean =>
+  createdAt > place.context.now + Limits.clockSkewMillis ||
+  topologyDigest !== place.membership.digest ||
+  configDigest !== place.context.settings.configDigest ||
+  !place.isCurrent(incarnations);
 
 /** How a response stands to the session it names. */
 export type SessionStanding =
@@ -60,5 +67,5 @@ export const sessionStanding = (place: Place, { registrationId, responseDigest }
   }
   if (row === undefined || isForgotten(row.session.expiresAt, now)) return refused(unknown);
   if (now > row.session.expiresAt) return refused(expired);
-  return isVoid(place, row) ? refused(overtaken) : { _tag: "Open", row };
+  return isVoid(place, row.session) ? refused(overtaken) : { _tag: "Open", row };
 };

@@ -10,12 +10,16 @@ import type { SignedStatement } from "../protocol/Statement.ts";
 import type { Rows } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import type { Session } from "./Session.ts";
-import { isForgotten } from "./SessionStanding.ts";
+import { isForgotten, isVoid } from "./SessionStanding.ts";
 
 /** What stays in memory of a stored session. */
 export const markOf = ({ session, completed }: Rows["sessions"]): SessionMark => ({
   registrar: { iss: session.registrar.iss, sub: session.registrar.sub },
+  createdAt: session.createdAt,
   expiresAt: session.expiresAt,
+  topologyDigest: session.topologyDigest,
+  configDigest: session.configDigest,
+  incarnations: session.incarnations,
   isCompleted: completed !== undefined,
 });
 
@@ -31,15 +35,19 @@ export const keepSession = (turn: Turn, session: Session, ack: SignedStatement):
 const isReserved = ({ locks }: Pick<PeerState, "locks">, registrationId: Digest): boolean =>
   locks.has(sessionLock(registrationId));
 
-/** Sessions an hour past their deadline go; where there are too many rows, the oldest past their deadline go too. */
+/** Whether a session takes up room: it may still be finished, or is, before its deadline; or a response is unsettled. */
+const takesRoom = (turn: Turn, registrationId: Digest, mark: SessionMark): boolean =>
+  (turn.now <= mark.expiresAt && !isVoid(turn, mark)) || (!mark.isCompleted && isReserved(turn.state, registrationId));
+
+/** Sessions an hour past their deadline go; where there are too many rows, the oldest that take up no room go too. */
 const forgetOld = (turn: Turn): void => {
   const { now, state } = turn;
-  const expired: Array<readonly [Digest, SessionMark]> = [];
+  const over: Array<readonly [Digest, SessionMark]> = [];
   for (const [registrationId, mark] of state.sessions)
-    if (mark.expiresAt < now && !isReserved(state, registrationId)) expired.push([registrationId, mark]);
+    if (!takesRoom(turn, registrationId, mark) && !isReserved(state, registrationId)) over.push([registrationId, mark]);
   const inExcess = state.sessions.size - (Limits.sessionRows - 1);
-  expired.sort(([, left], [, right]) => left.expiresAt - right.expiresAt);
-  expired.forEach(([registrationId, { expiresAt }], index) => {
+  over.sort(([, left], [, right]) => left.expiresAt - right.expiresAt);
+  over.forEach(([registrationId, { expiresAt }], index) => {
     if (index >= inExcess && !isForgotten(expiresAt, now)) return;
     turn.edit("sessions").delete(registrationId);
     turn.write({ op: "remove", table: "sessions", key: registrationId });
@@ -52,14 +60,14 @@ export interface Load {
   readonly unfinished: number;
 }
 
-/** What the stored sessions come to now; one past its deadline counts while a response to it is unsettled. */
-export const storedLoad = ({ state, now }: Turn, { iss, sub }: Pick<Actor, "iss" | "sub">): Load => {
+/** What the stored sessions come to now; one past its deadline, or void, counts while a response to it is unsettled. */
+export const storedLoad = (turn: Turn, { iss, sub }: Pick<Actor, "iss" | "sub">): Load => {
   let unexpired = 0;
   let unfinished = 0;
-  for (const [registrationId, { registrar, expiresAt, isCompleted }] of state.sessions) {
-    const counts = now <= expiresAt || (!isCompleted && isReserved(state, registrationId));
-    if (!counts) continue;
+  for (const [registrationId, mark] of turn.state.sessions) {
+    if (!takesRoom(turn, registrationId, mark)) continue;
     unexpired += 1;
+    const { registrar, isCompleted } = mark;
     if (!isCompleted && registrar.sub === sub && registrar.iss === iss) unfinished += 1;
   }
   return { unexpired, unfinished };

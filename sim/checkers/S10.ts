@@ -12,8 +12,13 @@ type Row = Rows["sessions"];
 
 const registrarOf = ({ session }: Row): string => JSON.stringify([session.registrar.iss, session.registrar.sub]);
 
-/** Throws {@link Violation} where too many count at the moment at which the newest was made. */
-const assertRoom = (slot: number, rows: ReadonlyArray<Row>): void => {
+/** Whether two sessions were opened in the same lives of all members; of two that were not, the older one is void. */
+const isOfSameLives = (left: Row, right: Row): boolean =>
+  left.session.incarnations.every((each, index) => each === right.session.incarnations[index]);
+
+/** Throws {@link Violation} where too many count beside the newest, at the moment at which it was made. */
+const assertRoom = (slot: number, newest: Row, all: ReadonlyArray<Row>): void => {
+  const rows = all.filter((row) => isOfSameLives(row, newest));
   const now = Math.max(...rows.map(({ session }) => session.createdAt));
   const unexpired = rows.filter(({ session }) => session.expiresAt >= now);
   const unfinished = new Map<string, number>();
@@ -47,7 +52,7 @@ export const S10 = (ghost: Ghost): Checker => {
         sessions.set(slot, kept);
         if (write.op === "remove") return void kept.delete(write.key);
         kept.set(write.key, write.row);
-        if (write.op === "insert") assertRoom(slot, [...kept.values()]);
+        if (write.op === "insert") assertRoom(slot, write.row, [...kept.values()]);
       },
     },
     flushed: ({ slot, honest }) => {
