@@ -89,6 +89,16 @@ it("prints three curl commands that work when pasted, twice", () => {
   expect(commands.join()).not.toContain(cluster.ready.token);
 });
 
+it("prints a link to the page, on localhost, and how to make another", async () => {
+  const [link = ""] = cluster.output().match(/^http:\/\/localhost:\d+\/enroll#[\w-]+$/m) ?? [];
+  expect(new URL(link).port).toBe(new URL(peer(3).url).port);
+  const held = JSON.parse(Buffer.from(new URL(link).hash.slice(1), "base64url").toString());
+  expect(held).toMatchObject({ publicKey: { rp: { id: "localhost" }, user: { name: "example" } } });
+  expect((await fetch(`${peer(2).url}/enroll`)).status).toBe(200);
+  const command = cluster.output().match(/^.* approvers invite .*$/m)?.[0] ?? "";
+  expect(execFileSync("sh", ["-c", command], { encoding: "utf8", cwd: tmpdir() })).toContain("/enroll#");
+});
+
 it("registers through any peer and reads the same bytes from all", async () => {
   const body = registration("alice");
   const registered = await call(2, "/v1/custody/approvers", body);

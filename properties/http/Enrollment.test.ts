@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { packedSelf, secretKeyOf } from "../webauthn/Authenticator.ts";
 import { refusedRegistrations } from "../webauthn/RefusedRegistrations.ts";
 import { Enrollees, enrollingElsewhere } from "./Enrollment.ts";
+import { absentVectors, liveVectors, vectorsAreAbsent } from "./LiveVectors.ts";
 import { type Answered, registration, ServerCluster } from "./ServerCluster.ts";
 
 let cluster: ServerCluster;
@@ -213,6 +214,27 @@ describe("an enrollment over HTTP", () => {
     expect(wrong).toEqual([]);
     const credential = enrollees.credential(offered, "corpus");
     expect((await enrollees.finish(3, { invitation, credential })).status).toBe(201);
+  });
+
+  it("takes and refuses the W3C's vectors as they are labelled, signed again for a live challenge", async ({
+    skip,
+  }) => {
+    skip(vectorsAreAbsent, absentVectors);
+    const vectors = liveVectors();
+    expect(vectors.filter(({ isAccepted }) => isAccepted).length).toBeGreaterThanOrEqual(4);
+    expect(vectors.length).toBeGreaterThanOrEqual(15);
+    for (const [index, { id, isAccepted, codes, answer }] of vectors.entries()) {
+      const offered = await enrollees.options((index % 3) + 1, { id: `vector-${index}` });
+      const body = { invitation: offered.invitation, credential: answer(offered.challenge) };
+      const { status, json } = await enrollees.finish(((index + 1) % 3) + 1, body);
+      const [first] = Array.isArray(json["errors"]) ? json["errors"] : [];
+      const refusedFor: unknown = Object(first).code;
+      expect({ id, status, refusedFor }).toEqual({
+        id,
+        status: isAccepted ? 201 : 400,
+        refusedFor: isAccepted ? undefined : expect.toSatisfy((code) => codes.includes(String(code))),
+      });
+    }
   });
 
   it("gives one key one owner, in a hundred races of a passkey and a public key", async () => {
