@@ -146,6 +146,25 @@ describe("options", () => {
     expect(rowsOf(cluster, "sessions")).toEqual([10, 10]);
   });
 
+  it("that a member refused make no session when a late copy of them comes", () => {
+    const cluster = enrolling(3);
+    let copy: Message | undefined;
+    cluster.tamper = (_from, to, message) => {
+      if (message._tag === "Forward" && to === 1) copy = message;
+      return message;
+    };
+    cluster.judge = (peerId) => (peerId === 3 ? { _tag: "Refused", reason: "its clock is ahead" } : actor);
+    options(cluster, 2, "options");
+    cluster.pass(1_000);
+    expect(cluster.answers.get("options")).toMatchObject({ rejection: { code: "UNAUTHENTICATED" } });
+    cluster.judge = () => actor;
+    const before = rowsOf(cluster, "sessions");
+    if (copy === undefined) return expect.unreachable("nothing was forwarded");
+    cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 2, message: copy, actors: [actor] });
+    cluster.pass(1_000);
+    expect(rowsOf(cluster, "sessions")).toEqual(before);
+  });
+
   it("have room where sessions are void, because a member was restored or a clock was ahead", () => {
     for (const what of ["restore", "clock"] as const) {
       const cluster = enrolling(what === "restore" ? 3 : 1);
@@ -226,6 +245,7 @@ describe("a member asked to keep a session", () => {
     ["a life that nobody has", session({ incarnations: [1, 2, 1] }), "WRONG_INCARNATION"],
     ["a life too few", session({ incarnations: [1, 1] }), "WRONG_INCARNATION"],
     ["a longer life than configured", (item) => session({ expiresAt: item.session.expiresAt + 1 })(item), "EXPIRED"],
+    ["a shorter life than configured", (item) => session({ expiresAt: item.session.expiresAt - 1 })(item), "EXPIRED"],
     ["the future", (item) => session({ createdAt: item.session.createdAt + 6_000 })(item), "CLOCK_SKEW"],
     [
       "an old request",

@@ -101,9 +101,9 @@ const placeFault = (turn: Turn, session: Session): Fault => {
 
 /** Deadlines, by this member's own clock. */
 const timeFault = (turn: Turn, { createdAt, expiresAt }: Session, receivedAt: number): Fault => {
-  const longest = turn.context.settings.relyingParty?.registrationTtlMillis ?? 0;
+  const ttl = turn.context.settings.relyingParty?.registrationTtlMillis ?? 0;
   if (createdAt > turn.now + Limits.clockSkewMillis) return "CLOCK_SKEW";
-  if (expiresAt > createdAt + longest || turn.now > expiresAt) return "EXPIRED";
+  if (expiresAt !== createdAt + ttl || turn.now > expiresAt) return "EXPIRED";
   return Math.abs(createdAt - receivedAt) > Limits.proposalMillis ? "STALE_REQUEST" : undefined;
 };
 

@@ -7,7 +7,7 @@
 import { withEntry } from "../Copies.ts";
 import { Limits } from "../Limits.ts";
 import type { Mirror, Offer } from "../PeerState.ts";
-import { answerRejected, callerOf } from "../protocol/Answers.ts";
+import { answerRejected, callerOf, type Repeats } from "../protocol/Answers.ts";
 import { requestKey, requestLineOf } from "../protocol/Forward.ts";
 import type { MessageOf, MirrorItem } from "../protocol/Message.ts";
 import type { Actor } from "../protocol/Proposal.ts";
@@ -42,9 +42,9 @@ export const openSessions = (turn: Turn): void => {
 };
 
 /** Ends an attempt; the registrar may make another one. */
-const fail = (turn: Turn, { forward, arrivedAt, enrollment }: Offer, refusal: Rejection): void => {
+const fail = (turn: Turn, { forward, arrivedAt, enrollment }: Offer, refusal: Rejection, repeats?: Repeats): void => {
   turn.edit("offers").delete(requestKey(forward));
-  answerRejected(turn, callerOf(forward, arrivedAt, enrollment), refusal);
+  answerRejected(turn, callerOf(forward, arrivedAt, enrollment), refusal, repeats);
 };
 
 const refusalOf = (turn: Turn, { tokenExpiresAt, actor }: Offer): Rejection | undefined => {
@@ -162,7 +162,8 @@ export const onSessionVotes = (turn: Turn, from: PeerId, { acks, refusals }: Mes
     if (begun === undefined) continue;
     const refusal = refusals.find((each) => each.sessionDigest === begun.digest);
     if (refusal !== undefined) {
-      fail(turn, offer, refusalRejection(from, refusal.code, undefined));
+      // Another member's opinion: a late copy must not be judged by it again, and make a session that nobody waits for.
+      fail(turn, offer, refusalRejection(from, refusal.code, undefined), "only if remembered");
       continue;
     }
     const ack = acks.find((each) => isSessionAck(turn, begun.digest, from, each));
@@ -190,9 +191,10 @@ const note = (turn: Turn, offer: Offer, begun: Mirror, ack: SignedStatement): vo
 
 /** The writer's own row is the last; when it is flushed with its acknowledgement the registrar is answered. */
 const store = (turn: Turn, offer: Offer, { session, digest, invitation, acks }: Mirror): void => {
-  turn.edit("offers").delete(requestKey(offer.forward));
   turn.sign([{ kind: "SESSION_ACK", proposalId: digest, seq: 0, detail: "" }], ([own]) => {
     if (own === undefined) return;
+    // Until its row is there the offer is what counts.
+    turn.edit("offers").delete(requestKey(offer.forward));
     keepSession(turn, session, own);
     const all = turn.membership.peerIds.flatMap((peerId) => (peerId === turn.self ? own : (acks.get(peerId) ?? [])));
     answerOffered(turn, offer, { _tag: "Offered", session, invitation, acks: all });
