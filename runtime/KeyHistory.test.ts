@@ -10,10 +10,12 @@ import { nobleSigning } from "./NobleCrypto.ts";
 import type { IntegrityKey } from "./RowSeal.ts";
 import { SealedStore } from "./SealedStore.ts";
 
+/** One for all keys of a peer, and from none of them. */
+const setKey = new Uint8Array(32).fill(8);
 const keyOf = (fill: number): IntegrityKey => {
   const seed = new Uint8Array(32).fill(fill);
   const publicKey = bytesToHex(nobleSigning.publicKeyOf(seed)) as PublicKey;
-  return { ...signerOf(publicKey, (message) => nobleSigning.sign(seed, message)), setKey: seed };
+  return { ...signerOf(publicKey, (message) => nobleSigning.sign(seed, message)), setKey };
 };
 const [first, second, third] = [keyOf(1), keyOf(2), keyOf(3)];
 
@@ -108,16 +110,41 @@ describe("a history of integrity keys", () => {
     expect(() => commitTo(opened, insert("e"))).toThrow("the seal does not hold");
   });
 
-  it("lets no older key seal anything of a later time", () => {
-    // Another history of the same length, in which the first key never gave way.
-    const later = tables;
+  /** What the last of these transactions leaves at a place, in a history of its own. */
+  const elsewhere = (table: "keys" | "integrity", key: string, ...transactions: ReadonlyArray<Write>): StoredRow => {
+    const here = tables;
     tables = new Map();
-    const stale = open(first);
-    commitTo(stale, { op: "insert", table: "peer", key: "self", row: peer });
-    for (const key of ["x", "y", "z"]) commitTo(stale, insert(key));
-    const forged = onDisk("keys", "z");
-    tables = later;
-    tables.get("keys")?.set("z", forged);
-    expect(() => open(first, second, third).get("keys", "z")).toThrow("an integrity key of another time");
+    const other = open(first, second, third);
+    commitTo(other, { op: "insert", table: "peer", key: "self", row: peer });
+    for (const each of transactions) commitTo(other, each);
+    const row = onDisk(table, key);
+    tables = here;
+    return row;
+  };
+
+  it("lets no older key seal anything of a later time, and no later one anything of an earlier time", () => {
+    // In the one the first key never gave way, in the other the third came sooner.
+    tables.get("keys")?.set("z", elsewhere("keys", "z", insert("x"), insert("y"), insert("z")));
+    tables.get("keys")?.set("y", elsewhere("keys", "y", keyRow(2, second), keyRow(3, third), insert("y")));
+    const opened = open(first, second, third);
+    for (const key of ["z", "y"]) expect(() => opened.get("keys", key)).toThrow("an integrity key of another time");
+  });
+
+  it("is refused where a key was brought in by another one than the key before it", () => {
+    const key = numberKey(3);
+    tables.get("integrity")?.set(key, elsewhere("integrity", key, keyRow(3, third)));
+    const opened = open(first, second, third);
+    expect(opened.get("keys", "c")).toEqual({ id: "c" });
+    expect(() => opened.get("keys", "d")).toThrow(`integrity/${key}: the key before it did not seal it`);
+  });
+
+  it("does not add up when somebody with an old key makes up the whole store as of the end of that key's time", () => {
+    tables = new Map();
+    const thief = open({ ...first, setKey: new Uint8Array(32).fill(1) });
+    commitTo(thief, { op: "insert", table: "peer", key: "self", row: peer }, insert("forged"));
+    commitTo(thief, keyRow(2, second));
+    const opened = open(first, second);
+    expect(opened.get("keys", "forged")).toEqual({ id: "forged" });
+    expect(opened.verifyAll()).toBe("the rows do not add up to the signed head");
   });
 });

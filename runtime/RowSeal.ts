@@ -18,7 +18,7 @@ const ROW_BYTES = 64 * 1024 * 1024;
 
 /** The integrity key while it is in memory. */
 export interface IntegrityKey extends Signer {
-  /** Keys the digest over all rows; derived from the private key and as secret. */
+  /** Keys the digest over all rows. As secret as the private key, and not to be had from it. */
   readonly setKey: Uint8Array;
 }
 

@@ -34,4 +34,13 @@ describe.each(["native", "portable"] as const)("the %s backend", (name) => {
     expect(signature).toBe(others.identity.sign("TAG", content, value));
     expect(cryptoBackend(name).crypto.verify(keys.identity.publicKey, "TAG", content, value, signature)).toBe(true);
   });
+
+  it("keys the digest over all rows by the identity, so that no integrity key gives it away", () => {
+    const { keysOf } = cryptoBackend(name);
+    const own = keysOf(material(1));
+    const others = keysOf({ ...material(3), integritySeed: material(1).integritySeed });
+    expect(own.integrityKeyOf(material(5).integritySeed).setKey).toEqual(own.integrity.setKey);
+    expect(others.integrity.publicKey).toBe(own.integrity.publicKey);
+    expect(others.integrity.setKey).not.toEqual(own.integrity.setKey);
+  });
 });

@@ -23,7 +23,9 @@ export interface PeerKeys {
   readonly identity: Signer;
   /** The first integrity key; later ones are stored. */
   readonly integrity: IntegrityKey;
-  /** Encrypts those, and decrypts them. */
+  /** Makes an integrity key of its 32-byte seed, which may be overwritten afterwards. */
+  readonly integrityKeyOf: (seed: Uint8Array) => IntegrityKey;
+  /** Encrypts those that are stored, and decrypts them. */
   readonly later: KeyWrap;
 }
 
@@ -35,15 +37,16 @@ export interface CryptoBackend {
   readonly ceremony: Ceremony;
   /** Makes keys of two 32-byte seeds; the seeds may be overwritten afterwards. */
   readonly keysOf: (material: KeyMaterial) => PeerKeys;
-  /** Makes an integrity key of its 32-byte seed, which may be overwritten afterwards. */
-  readonly integrityKeyOf: (seed: Uint8Array) => IntegrityKey;
 }
 
 const SET_KEY_INFO = utf8ToBytes("CUSTODY_ROW_SET_KEY_V1");
 
-/** HKDF-SHA256 (RFC 5869) with a label of its own: whoever learns a signature learns nothing about it. */
-const setKeyOf = (integritySeed: Uint8Array): Uint8Array =>
-  new Uint8Array(hkdfSync("sha256", integritySeed, new Uint8Array(0), SET_KEY_INFO, 32));
+/**
+ * HKDF-SHA256 (RFC 5869) of the identity seed, so it stays when integrity keys rotate, and none of them gives it
+ * away: whoever has an old one cannot make up rows that add up (docs/decisions/0020-integrity-key-history.md).
+ */
+const setKeyOf = (identitySeed: Uint8Array): Uint8Array =>
+  new Uint8Array(hkdfSync("sha256", identitySeed, new Uint8Array(0), SET_KEY_INFO, 32));
 
 // The brand is the length: an Ed25519 public key has 32 bytes.
 const asPublicKey = (bytes: Uint8Array): PublicKey => bytesToHex(bytes) as PublicKey;
@@ -71,17 +74,20 @@ const backendOf = (
       return signature;
     });
   };
-  const integrityKeyOf = (seed: Uint8Array): IntegrityKey => ({ ...signer(seed), setKey: setKeyOf(seed) });
   return {
     crypto: cryptoOf(own.knownTo(primitives)),
     providers,
     ceremony: ceremonyWith(ceremony),
-    keysOf: ({ identitySeed, integritySeed }) => ({
-      identity: signer(identitySeed),
-      integrity: integrityKeyOf(integritySeed),
-      later: keyWrap(identitySeed),
-    }),
-    integrityKeyOf,
+    keysOf: ({ identitySeed, integritySeed }) => {
+      const setKey = setKeyOf(identitySeed);
+      const integrityKeyOf = (seed: Uint8Array): IntegrityKey => ({ ...signer(seed), setKey });
+      return {
+        identity: signer(identitySeed),
+        integrity: integrityKeyOf(integritySeed),
+        integrityKeyOf,
+        later: keyWrap(identitySeed),
+      };
+    },
   };
 };
 

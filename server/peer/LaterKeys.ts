@@ -2,7 +2,7 @@
 import { numberKey } from "../../core/Tables.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { SealedStore } from "../../runtime/SealedStore.ts";
-import type { CryptoBackend, PeerKeys } from "../crypto/CryptoBackend.ts";
+import type { PeerKeys } from "../crypto/CryptoBackend.ts";
 
 /** Far above what anybody rotates; each page is read at once. */
 const PAGE = 64;
@@ -12,14 +12,14 @@ const PAGE = 64;
  *
  * @returns where the history does not hold, or undefined
  */
-export const bringLaterKeys = (store: SealedStore, backend: CryptoBackend, keys: PeerKeys): string | undefined => {
+export const bringLaterKeys = (store: SealedStore, keys: PeerKeys): string | undefined => {
   try {
     for (let after = numberKey(0); ; ) {
       const page = store.scan("integrity", after, PAGE);
       for (const { key, row } of page) {
         const seed = keys.later.unwrap(row.publicKey, row.blob);
         if (seed === undefined) return `integrity/${key}: its private key cannot be decrypted`;
-        store.addKey(backend.integrityKeyOf(seed));
+        store.addKey(keys.integrityKeyOf(seed));
         seed.fill(0);
       }
       const last = page.at(-1);

@@ -207,7 +207,7 @@ export class Peer {
   async unseal(keys: PeerKeys): Promise<string | undefined> {
     const { driver, store } = this.#running;
     store.useKey(keys.integrity);
-    const fault = bringLaterKeys(store, this.#ports.backend, keys) ?? (await verified(store));
+    const fault = bringLaterKeys(store, keys) ?? (await verified(store));
     this.#keys = keys;
     if (fault !== undefined) this.#dispatch({ _tag: "IntegrityLost", where: fault }, "IntegrityLost");
     this.#ports.metrics.count("custody_events_total", "Unsealed");
@@ -240,7 +240,7 @@ export class Peer {
         _tag: "Rejected",
         rejection: rejection("SEALED", "This peer is sealed.", "Unseal it first."),
       });
-    const integrity = this.#ports.backend.integrityKeyOf(seed);
+    const integrity = keys.integrityKeyOf(seed);
     const { publicKey } = integrity;
     const blob = keys.later.wrap(publicKey, seed, Uint8Array.from(randomBytes(24)));
     // In memory before it is in use: whatever follows the row that names it is sealed with it.
