@@ -64,16 +64,11 @@ const entropy = (): Digest =>
   // The brand is the length: 32 bytes.
   randomBytes(32).toString("hex") as Digest;
 
-const notAnswered = (detail: string): Answer => ({
+const notAnswered = (detail: string, next = "Repeat the same request; it finds out what became of it."): Answer => ({
   _tag: "Rejected",
-  rejection: rejection(
-    "APPROVER_REPLICATION_UNAVAILABLE",
-    detail,
-    "Repeat the same request; it finds out what became of it.",
-    {
-      outcomeUnknown: true,
-    },
-  ),
+  rejection: rejection("APPROVER_REPLICATION_UNAVAILABLE", detail, next, {
+    outcomeUnknown: true,
+  }),
 });
 
 /** Verifies every stored row, a page at a time: reads and probes go on in between, and a sealed peer writes nothing. */
@@ -248,7 +243,10 @@ export class Peer {
     return this.#replies.ask(
       (requestId) => this.#dispatch({ _tag: "RotateIntegrity", requestId, publicKey, blob }, "RotateIntegrity"),
       this.#ports.settings.answerMillis,
-      notAnswered("The new key was not written in time; ask for the status of this peer."),
+      notAnswered(
+        "The new key was not written in time; it may still come into use.",
+        "Look at integrityKeyVersion at the status of this peer; repeating makes one more key.",
+      ),
     );
   }
 
