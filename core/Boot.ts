@@ -162,6 +162,7 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
     turnedAway: new Map(),
     awaited: new Map(),
     offers: new Map(),
+    givenUp: new Map(),
     offered: new Map(),
     sessions: new Map(),
     timers: new Map(),

@@ -39,6 +39,10 @@ export const Limits = {
   sessions: 256,
   /** Unexpired sessions a member takes from the writer: the writer's own, and what failed attempts of it left behind. */
   mirroredSessions: 1024,
+  /** Versions of one id that are looked through for passkeys to exclude. */
+  excludedVersions: 1024,
+  /** Sessions a member takes for one request: a writer that restarts in the middle of one makes another. */
+  sessionsOfRequest: 4,
   /** Session rows a peer keeps, expired ones included; past that the oldest expired ones go before their hour is up. */
   sessionRows: 4096,
   /** decisions.md: how long a session is remembered past its deadline. */

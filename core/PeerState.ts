@@ -130,6 +130,8 @@ export interface Offer {
 export interface SessionMark
   extends Pick<Session, "createdAt" | "expiresAt" | "topologyDigest" | "configDigest" | "incarnations"> {
   readonly registrar: Pick<Actor, "iss" | "sub">;
+  /** The request it was opened for, as `requestKey` names it. */
+  readonly request: string;
   readonly isCompleted: boolean;
 }
 
@@ -299,6 +301,8 @@ export interface PeerState {
   readonly awaited: ReadonlyMap<string, Awaited>;
   /** At the writer: requests for options that are under way, by request key. */
   readonly offers: ReadonlyMap<string, Offer>;
+  /** Sessions that some members may keep and nobody was told of, by registration id: when they expire, in Unix milliseconds. */
+  readonly givenUp: ReadonlyMap<Digest, number>;
   /** At the writer: the newest options it has sent to an entry peer, for another copy of the same request. */
   readonly offered: ReadonlyMap<string, Extract<Outcome, { readonly _tag: "Offered" }>>;
   /** The stored sessions, by registration id. */
@@ -348,6 +352,7 @@ export const draftOf = (state: PeerState): StateDraft => ({
   turnedAway: state.turnedAway,
   awaited: state.awaited,
   offers: state.offers,
+  givenUp: state.givenUp,
   offered: state.offered,
   sessions: state.sessions,
   timers: state.timers,

@@ -224,6 +224,23 @@ const caughtMirror = () => {
   return { cluster, item, show, votes };
 };
 
+describe("attempts that some members acknowledge and others do not", () => {
+  it("take room at the writer until they expire, so that no member is full first", () => {
+    const cluster = enrolling(3);
+    cluster.tamper = (_from, to, message) => (message._tag === "SessionMirror" && to === 3 ? undefined : message);
+    for (const round of ["first", "second"]) {
+      for (let at = 0; at < Limits.sessionsPerRegistrar; at += 1) options(cluster, 2, `${round} ${at}`);
+      cluster.pass(10_000);
+    }
+    expect(rowsOf(cluster, "sessions")).toEqual([0, 16, 0]);
+    expect(cluster.peers.get(1)?.state.givenUp.size).toBe(16);
+    cluster.pass(TTL);
+    options(cluster, 2, "third");
+    cluster.pass(10_000);
+    expect(cluster.peers.get(1)?.state.givenUp.size).toBe(1);
+  });
+});
+
 describe("a member asked to keep a session", () => {
   type Item = ReturnType<typeof caughtMirror>["item"];
   const session = (change: Partial<Item["session"]>) => (item: Item) => ({
@@ -276,6 +293,15 @@ describe("a member asked to keep a session", () => {
     show([item], 2, 1, { _tag: "Refused", reason: "it is forged" });
     expect(votes.at(-1)).toMatchObject({ refusals: [{ code: "UNAUTHENTICATED" }] });
     expect(rowsOf(cluster, "sessions")).toEqual([0, 0, 0]);
+  });
+
+  it("keeps few sessions for one request: a captured one fills no disk", () => {
+    const { cluster, item, show, votes } = caughtMirror();
+    const named = (at: number) => session({ registrationId: at.toString(16).padStart(64, "0") as never })(item);
+    show(Array.from({ length: 3 }, (_, at) => named(at)));
+    show(Array.from({ length: 64 }, (_, at) => named(at)));
+    expect(rowsOf(cluster, "sessions")).toEqual([0, Limits.sessionsOfRequest, 0]);
+    expect(votes.at(-1)?.refusals[0]?.code).toBe("REQUEST_REPEATED");
   });
 
   it("listens to the writer only", () => {

@@ -2,6 +2,7 @@
 import { Either } from "effect";
 import { parseStrictJson } from "../codec/StrictJson.ts";
 import { utf8Bytes } from "../codec/Utf8.ts";
+import { Limits } from "../Limits.ts";
 import type { RowView } from "../Tables.ts";
 import type { Session } from "./Session.ts";
 
@@ -15,20 +16,25 @@ const credentialIdIn = (descriptor: string, rpId: string): string | undefined =>
   return typeof credentialId === "string" ? credentialId : undefined;
 };
 
-/** Of every version of the session's id, in the order of their refs. */
+/**
+ * Of the versions of the session's id, in the order of their refs. It spares a person a second passkey on one device
+ * and protects nothing, as (rpId, credentialId) is unique anyway; so past {@link Limits.excludedVersions} versions of
+ * one id it looks no further, rather than keep a step busy with them.
+ */
 export const knownCredentials = (view: RowView, { id, rpId }: Pick<Session, "id" | "rpId">): ReadonlyArray<string> => {
   const known: Array<string> = [];
   // The refs of one id lie together: no id holds an @.
   const prefix = `${id}@`;
-  for (let after = prefix; ; ) {
+  let after = prefix;
+  for (let seen = 0; seen < Limits.excludedVersions; seen += PAGE) {
     const page = view.scan("approvers", after, PAGE);
     for (const { key, row } of page) {
       if (!key.startsWith(prefix)) return known;
       const credentialId = credentialIdIn(row.descriptor, rpId);
       if (credentialId !== undefined) known.push(credentialId);
+      after = key;
     }
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return known;
-    after = last.key;
+    if (page.length < PAGE) return known;
   }
+  return known;
 };

@@ -7,7 +7,7 @@ import { Either } from "effect";
 import type { Digest } from "../Digest.ts";
 import type { ActorCheck } from "../Event.ts";
 import { Limits } from "../Limits.ts";
-import { isAttested, requestLineOf } from "../protocol/Forward.ts";
+import { isAttested, requestKey, requestLineOf } from "../protocol/Forward.ts";
 import { isSameActor, isSameLine } from "../protocol/Proposal.ts";
 import type { MessageOf, MirrorItem } from "../protocol/Message.ts";
 import { ownFault } from "../protocol/Readiness.ts";
@@ -48,7 +48,7 @@ export const onSessionMirror = (
     // Nothing follows from keys that could not be had: the writer asks again.
     if (actor._tag === "Unavailable" && turn.now <= session.expiresAt) return;
     const isTaken = known !== undefined || accepted.has(session.registrationId);
-    const code = isTaken ? "REGISTRATION_TAKEN" : faultOf(turn, item, actor, accepted.size);
+    const code = isTaken ? "REGISTRATION_TAKEN" : faultOf(turn, item, actor, [...accepted.values()]);
     if (code === undefined) accepted.set(session.registrationId, { session, digest });
     else refusals.push({ sessionDigest: digest, code });
   });
@@ -79,7 +79,12 @@ const keep = (
   });
 };
 
-const faultOf = (turn: Turn, { session, evidence }: MirrorItem, actor: ActorCheck, accepted: number): Fault =>
+const faultOf = (
+  turn: Turn,
+  { session, evidence }: MirrorItem,
+  actor: ActorCheck,
+  accepted: ReadonlyArray<Accepted>,
+): Fault =>
   placeFault(turn, session) ??
   timeFault(turn, session, evidence.receivedAt) ??
   requestFault(turn, { session, evidence }, actor) ??
@@ -133,6 +138,12 @@ const requestFault = (turn: Turn, { session, evidence }: MirrorItem, actor: Acto
 const isSameList = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): boolean =>
   left.length === right.length && left.every((each, index) => each === right[index]);
 
-/** A writer that asks for more than it may itself have must not fill this member's disk. */
-const roomFault = (turn: Turn, { registrar }: Session, accepted: number): Fault =>
-  storedLoad(turn, registrar).unexpired + accepted >= Limits.mirroredSessions ? "SESSION_CAPACITY" : undefined;
+/** A writer that asks for more than it may itself have must not fill this member's disk, with one captured request or many. */
+const roomFault = (turn: Turn, session: Session, accepted: ReadonlyArray<Accepted>): Fault => {
+  const request = requestKey(session);
+  let ofRequest = accepted.filter((each) => requestKey(each.session) === request).length;
+  for (const mark of turn.state.sessions.values()) if (mark.request === request) ofRequest += 1;
+  if (ofRequest >= Limits.sessionsOfRequest) return "REQUEST_REPEATED";
+  const { unexpired } = storedLoad(turn, session.registrar);
+  return unexpired + accepted.length >= Limits.mirroredSessions ? "SESSION_CAPACITY" : undefined;
+};

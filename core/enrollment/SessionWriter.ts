@@ -41,10 +41,22 @@ export const openSessions = (turn: Turn): void => {
   if (turn.others.length > 0) mirror(turn, turn.others, items);
 };
 
-/** Ends an attempt; the registrar may make another one. */
-const fail = (turn: Turn, { forward, arrivedAt, enrollment }: Offer, refusal: Rejection, repeats?: Repeats): void => {
+/** Ends an attempt; the registrar may make another one, while there is room for what this one may have left at members. */
+const fail = (
+  turn: Turn,
+  { forward, arrivedAt, enrollment, mirror: begun }: Offer,
+  refusal: Rejection,
+  repeats?: Repeats,
+): void => {
   turn.edit("offers").delete(requestKey(forward));
+  if (begun !== undefined) noteGivenUp(turn, begun.session);
   answerRejected(turn, callerOf(forward, arrivedAt, enrollment), refusal, repeats);
+};
+
+const noteGivenUp = (turn: Turn, { registrationId, expiresAt }: Session): void => {
+  const givenUp = turn.edit("givenUp");
+  for (const [each, until] of givenUp) if (until < turn.now) givenUp.delete(each);
+  givenUp.set(registrationId, expiresAt);
 };
 
 const refusalOf = (turn: Turn, { tokenExpiresAt, actor }: Offer): Rejection | undefined => {
@@ -60,9 +72,13 @@ const refusalOf = (turn: Turn, { tokenExpiresAt, actor }: Offer): Rejection | un
 export const noRoom = (detail: string): Rejection =>
   rejection("SESSION_CAPACITY", detail, "Repeat the request when some have been finished or have expired.");
 
-/** What is stored, and what is about to be. */
+/**
+ * What is stored, what is about to be, and what failed attempts left: members keep that until it expires, and would
+ * be full before the writer knows of it. No registrar pays for it with a place of its own.
+ */
 const loadOf = (turn: Turn, actor: Actor): Load => {
   const load = { ...storedLoad(turn, actor) };
+  for (const until of turn.state.givenUp.values()) if (turn.now <= until) load.unexpired += 1;
   for (const { mirror: underWay } of turn.state.offers.values()) {
     if (underWay === undefined) continue;
     load.unexpired += 1;

@@ -5,6 +5,7 @@
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import type { PeerState, SessionMark } from "../PeerState.ts";
+import { requestKey } from "../protocol/Forward.ts";
 import { type Actor, sessionLock } from "../protocol/Proposal.ts";
 import type { SignedStatement } from "../protocol/Statement.ts";
 import type { Rows } from "../Tables.ts";
@@ -15,6 +16,7 @@ import { isForgotten, isVoid } from "./SessionStanding.ts";
 /** What stays in memory of a stored session. */
 export const markOf = ({ session, completed }: Rows["sessions"]): SessionMark => ({
   registrar: { iss: session.registrar.iss, sub: session.registrar.sub },
+  request: requestKey(session),
   createdAt: session.createdAt,
   expiresAt: session.expiresAt,
   topologyDigest: session.topologyDigest,
