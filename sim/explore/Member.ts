@@ -102,6 +102,7 @@ const counted: Readonly<Record<Counted, true>> = {
   turnedAway: true,
   awaited: true,
   offers: true,
+  givenUp: true,
   offered: true,
   sessions: true,
   timers: true,
