@@ -1,33 +1,13 @@
-import { bytesToHex } from "@noble/hashes/utils.js";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { PublicKey } from "../core/Digest.ts";
-import { numberKey, type Rows, type Write } from "../core/Tables.ts";
-import { crypto } from "../properties/cluster/Cluster.ts";
+import { numberKey, type Write } from "../core/Tables.ts";
+import { commitTo, integrityKeyOf, openSealed, peerRow, storedRow } from "../properties/store/SealedRows.ts";
 import type { StoredRow } from "./ByteStore.ts";
-import { signerOf } from "./CryptoPrimitives.ts";
 import { MemoryByteStore, type MemoryTables } from "./MemoryByteStore.ts";
-import { nobleSigning } from "./NobleCrypto.ts";
 import type { IntegrityKey } from "./RowSeal.ts";
-import { SealedStore } from "./SealedStore.ts";
+import type { SealedStore } from "./SealedStore.ts";
 
-/** One for all keys of a peer, and from none of them. */
-const setKey = new Uint8Array(32).fill(8);
-const keyOf = (fill: number): IntegrityKey => {
-  const seed = new Uint8Array(32).fill(fill);
-  const publicKey = bytesToHex(nobleSigning.publicKeyOf(seed)) as PublicKey;
-  return { ...signerOf(publicKey, (message) => nobleSigning.sign(seed, message)), setKey };
-};
-const [first, second, third] = [keyOf(1), keyOf(2), keyOf(3)];
+const [first, second, third] = [integrityKeyOf(1), integrityKeyOf(2), integrityKeyOf(3)];
 
-const peer: Rows["peer"] = {
-  peerId: 1,
-  threshold: 1,
-  total: 1,
-  identityKey: keyOf(9).publicKey,
-  integrityKey: first.publicKey,
-  nonce: crypto.digest("T", { write: (_value, sink) => sink.uint(0), read: () => 0 }, 0),
-  unsealedOnce: false,
-};
 const insert = (key: string): Write => ({ op: "insert", table: "keys", key, row: { id: key } });
 const replace = (key: string): Write => ({ op: "replace", table: "keys", key, row: { id: `${key} again` } });
 const keyRow = (version: number, { publicKey }: IntegrityKey): Write => ({
@@ -40,27 +20,14 @@ const keyRow = (version: number, { publicKey }: IntegrityKey): Write => ({
 let tables: MemoryTables;
 let store: SealedStore;
 
-const open = (...keys: ReadonlyArray<IntegrityKey>): SealedStore => {
-  const opened = new SealedStore(new MemoryByteStore({ tables }), crypto);
-  const [own, ...later] = keys;
-  opened.useKey(own);
-  for (const each of later) opened.addKey(each);
-  return opened;
-};
-const commitTo = (into: SealedStore, ...writes: ReadonlyArray<Write>): void =>
-  into.commit(writes, (failure) => {
-    if (failure !== undefined) throw failure;
-  });
-const onDisk = (table: "keys" | "integrity", key: string): StoredRow => {
-  const row = tables.get(table)?.get(key);
-  if (row === undefined) throw new Error("the test expects the row to be there");
-  return row;
-};
+const open = (...keys: ReadonlyArray<IntegrityKey>): SealedStore =>
+  openSealed(new MemoryByteStore({ tables }), ...keys);
+const onDisk = (table: "keys" | "integrity", key: string): StoredRow => storedRow(tables, table, key);
 
 beforeEach(() => {
   tables = new Map();
   store = open(first, second, third);
-  commitTo(store, { op: "insert", table: "peer", key: "self", row: peer }, insert("a"), insert("b"));
+  commitTo(store, peerRow(first.publicKey), insert("a"), insert("b"));
   commitTo(store, keyRow(2, second));
   commitTo(store, insert("c"), replace("b"));
   commitTo(store, keyRow(3, third));
@@ -115,7 +82,7 @@ describe("a history of integrity keys", () => {
     const here = tables;
     tables = new Map();
     const other = open(first, second, third);
-    commitTo(other, { op: "insert", table: "peer", key: "self", row: peer });
+    commitTo(other, peerRow(first.publicKey));
     for (const each of transactions) commitTo(other, each);
     const row = onDisk(table, key);
     tables = here;
@@ -141,7 +108,7 @@ describe("a history of integrity keys", () => {
   it("does not add up when somebody with an old key makes up the whole store as of the end of that key's time", () => {
     tables = new Map();
     const thief = open({ ...first, setKey: new Uint8Array(32).fill(1) });
-    commitTo(thief, { op: "insert", table: "peer", key: "self", row: peer }, insert("forged"));
+    commitTo(thief, peerRow(first.publicKey), insert("forged"));
     commitTo(thief, keyRow(2, second));
     const opened = open(first, second);
     expect(opened.get("keys", "forged")).toEqual({ id: "forged" });

@@ -79,14 +79,14 @@ export class KeyHistory {
   secret(version: number): IntegrityKey {
     const publicKey = this.#at(version)?.publicKey;
     const secret = publicKey && this.#secrets.get(publicKey);
-    if (secret === undefined) throw this.#missing(version);
+    if (secret === undefined) throw this.#fault ?? notInHistory(`integrity/${numberKey(version)}`, version);
     return secret;
   }
 
   /** The public key that a row must be sealed with, by its seal. Throws {@link IntegrityFailure} where no key sealed then. */
   publicKey(where: string, { keyVersion, transaction }: Seal): PublicKey {
     const own = this.#at(keyVersion);
-    if (own === undefined) throw this.#missing(keyVersion);
+    if (own === undefined) throw this.#fault ?? notInHistory(where, keyVersion);
     const next = this.#versions[keyVersion - FIRST_INTEGRITY_VERSION + 1];
     if (transaction <= own.after || (next !== undefined && transaction > next.after))
       throw new IntegrityFailure(where, "it is sealed with an integrity key of another time");
@@ -120,9 +120,7 @@ export class KeyHistory {
       this.#fault = fault;
     }
   }
-
-  #missing(version: number): IntegrityFailure {
-    const where = `integrity/${numberKey(version)}`;
-    return this.#fault ?? new IntegrityFailure(where, "the integrity key of this version is not in the history");
-  }
 }
+
+const notInHistory = (where: string, version: number): IntegrityFailure =>
+  new IntegrityFailure(where, `version ${version} of the integrity key is not in the history`);

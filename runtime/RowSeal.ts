@@ -9,6 +9,7 @@ import type { Crypto, Signer } from "../core/Crypto.ts";
 import type { Digest, PublicKey } from "../core/Digest.ts";
 import { impliedRoot, merkleTree } from "../core/protocol/Merkle.ts";
 import type { TableName } from "../core/Tables.ts";
+import type { RecentMap } from "./RecentMap.ts";
 
 const ROW_TAG = "CUSTODY_ROW_V1";
 const SEAL_TAG = "CUSTODY_ROW_SEAL_V1";
@@ -70,13 +71,25 @@ export const sealRows = (
   }));
 };
 
-/** Whether a row is exactly what the holder of the key wrote under this table and key; which key it must be, the caller knows. */
-export const isSealed = (crypto: Crypto, key: PublicKey, row: PlainRow, seal: Seal): boolean => {
+/**
+ * Whether a row, given by its {@link leafOf leaf}, is exactly what the holder of the key wrote under this table and
+ * key; which key it must be, the caller knows. Rows of one transaction share one signature: `proven` remembers
+ * by transaction what was found signed, for whoever looks at many.
+ */
+export const isSealed = (
+  crypto: Crypto,
+  key: PublicKey,
+  leaf: Digest,
+  seal: Seal,
+  proven?: RecentMap<string>,
+): boolean => {
   const { transaction, index, size, proof, root } = seal;
-  return (
-    impliedRoot(crypto, leafOf(crypto, transaction, row), index, size, proof) === root &&
-    crypto.verify(key, SEAL_TAG, signedCodec, { transaction, size, root }, seal.signature)
-  );
+  if (impliedRoot(crypto, leaf, index, size, proof) !== root) return false;
+  const claim = `${key} ${size} ${root} ${seal.signature}`;
+  if (proven?.get(String(transaction)) === claim) return true;
+  const isSigned = crypto.verify(key, SEAL_TAG, signedCodec, { transaction, size, root }, seal.signature);
+  if (isSigned) proven?.set(String(transaction), claim);
+  return isSigned;
 };
 
 /**

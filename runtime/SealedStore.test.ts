@@ -1,32 +1,14 @@
-import { bytesToHex } from "@noble/hashes/utils.js";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { PublicKey } from "../core/Digest.ts";
 import type { Rows, Write } from "../core/Tables.ts";
 import { crypto } from "../properties/cluster/Cluster.ts";
+import { commitTo, integrityKeyOf, openSealed, peerRow, storedRow } from "../properties/store/SealedRows.ts";
 import { StoreFailure, type StoredRow } from "./ByteStore.ts";
-import { signerOf } from "./CryptoPrimitives.ts";
 import { MemoryByteStore, type MemoryTables } from "./MemoryByteStore.ts";
-import { nobleSigning } from "./NobleCrypto.ts";
 import { IntegrityFailure } from "./PeerStore.ts";
 import type { IntegrityKey } from "./RowSeal.ts";
 import { SealedStore } from "./SealedStore.ts";
 
-const keyOf = (fill: number): IntegrityKey => {
-  const seed = new Uint8Array(32).fill(fill);
-  const publicKey = bytesToHex(nobleSigning.publicKeyOf(seed)) as PublicKey;
-  return { ...signerOf(publicKey, (message) => nobleSigning.sign(seed, message)), setKey: seed };
-};
-const integrity = keyOf(1);
-
-const peer: Rows["peer"] = {
-  peerId: 1,
-  threshold: 1,
-  total: 1,
-  identityKey: keyOf(2).publicKey,
-  integrityKey: integrity.publicKey,
-  nonce: crypto.digest("T", { write: (_value, sink) => sink.uint(0), read: () => 0 }, 0),
-  unsealedOnce: false,
-};
+const integrity = integrityKeyOf(1);
 
 const owner = (id: string): Rows["keys"] => ({ id });
 const insert = (key: string, id: string): Write => ({ op: "insert", table: "keys", key, row: owner(id) });
@@ -35,25 +17,15 @@ const replace = (key: string, id: string): Write => ({ op: "replace", table: "ke
 let tables: MemoryTables;
 let store: SealedStore;
 
-const open = (key: IntegrityKey | "none" = integrity): SealedStore => {
-  const opened = new SealedStore(new MemoryByteStore({ tables }), crypto);
-  if (key !== "none") opened.useKey(key);
-  return opened;
-};
-const commit = (...writes: ReadonlyArray<Write>): void =>
-  store.commit(writes, (failure) => {
-    if (failure !== undefined) throw failure;
-  });
-const onDisk = (key: string): StoredRow => {
-  const row = tables.get("keys")?.get(key);
-  if (row === undefined) throw new Error("the test expects the row to be there");
-  return row;
-};
+const open = (key: IntegrityKey | "none" = integrity): SealedStore =>
+  openSealed(new MemoryByteStore({ tables }), ...(key === "none" ? [] : [key]));
+const commit = (...writes: ReadonlyArray<Write>): void => commitTo(store, ...writes);
+const onDisk = (key: string): StoredRow => storedRow(tables, "keys", key);
 
 beforeEach(() => {
   tables = new Map();
   store = open();
-  commit({ op: "insert", table: "peer", key: "self", row: peer }, insert("a", "alice"));
+  commit(peerRow(integrity.publicKey), insert("a", "alice"));
   commit(insert("b", "bob"), insert("c", "carol"));
   commit(replace("a", "anna"), { op: "remove", table: "keys", key: "c" });
 });
@@ -81,7 +53,7 @@ describe("sealed rows", () => {
     expect(pauses()).toBe(2);
     const last = onDisk("many-1199");
     tables.get("keys")?.set("many-1199", { ...last, row: Uint8Array.of(...last.row.slice(0, -1), 0) });
-    expect(open().verifyAll()).toBe("the rows do not add up to the signed head");
+    expect(open().verifyAll()).toBe("keys/many-1199: the seal does not hold");
   });
 
   it("read without the private key, against the key the peer row names", () => {
@@ -91,8 +63,8 @@ describe("sealed rows", () => {
   });
 
   it("are refused under another key", () => {
-    expect(() => open(keyOf(9)).get("keys", "a")).toThrow("keys/a: the seal does not hold");
-    expect(open(keyOf(9)).verifyAll()).toBeDefined();
+    expect(() => open(integrityKeyOf(9)).get("keys", "a")).toThrow("keys/a: the seal does not hold");
+    expect(open(integrityKeyOf(9)).verifyAll()).toBeDefined();
   });
 
   it("are refused after a change of any byte of row or seal", () => {
@@ -106,6 +78,7 @@ describe("sealed rows", () => {
         changed[part][at] = (changed[part][at] ?? 0) ^ 1;
         tables.get("keys")?.set("a", changed);
         expect(() => open().get("keys", "a"), `${part} byte ${at}`).toThrow(IntegrityFailure);
+        expect(open().verifyAll(), `${part} byte ${at}`).toMatch(/^keys\/a: /);
       }
   });
 
@@ -145,6 +118,16 @@ describe("sealed rows", () => {
     expect(open().verifyAll()).toBe("1 rows are too many");
     tables.get("head")?.clear();
     expect(open().verifyAll()).toBeDefined();
+  });
+
+  it("are held against the head that this process wrote last, where it has written one", () => {
+    const rows = new Map(tables.get("keys"));
+    const head = storedRow(tables, "head", "self");
+    commit(insert("d", "dora"));
+    tables.get("head")?.set("self", head);
+    tables.set("keys", rows);
+    expect(store.verifyAll()).toBe("head/self: it is not the one that was written last");
+    expect(open().verifyAll()).toBeUndefined();
   });
 
   it("keep their head when a commit fails", () => {

@@ -29,6 +29,15 @@ const MODULUS = 1n << 256n;
 const SCAN_PAGE = 512;
 /** Elements of rows written lately: most rows that change were written a moment ago. */
 const REMEMBERED = 8192;
+/** Transactions whose signature is remembered while everything is verified: some 20 MB at most, free afterwards. */
+const PROVEN = 65_536;
+
+/** A stored row whose seal holds. */
+interface OpenRow<T extends TableName> {
+  readonly value: Rows[T];
+  readonly seal: Seal;
+  readonly leaf: Digest;
+}
 
 interface Head {
   readonly transactions: number;
@@ -149,16 +158,18 @@ export class SealedStore implements PeerStore {
   }
 
   /**
-   * Reads everything and holds it against the signed head: finds rows that were
-   * changed, deleted, added or brought back from an older time. Needs the
-   * integrity key. Returns where it does not hold, or undefined. It stops after
-   * every page, so that its caller can do something else in between; nothing may
-   * be committed before it has ended.
+   * Opens every row with its seal, and holds all of them together against the signed head: finds rows and seals
+   * that were changed, and rows that were deleted, added or brought back from an older time. Needs the integrity
+   * key. Returns where it does not hold, or undefined. It keeps no row and stops after every page, so that its
+   * caller can do something else in between; nothing may be committed before it has ended.
    */
   *verifyPages(): Generator<undefined, string | undefined> {
     if (!this.#history.isInUse) return "the integrity key is not in memory";
     try {
-      const head = this.#headNow();
+      const head = this.#headOnDisk();
+      if (this.#head !== undefined && (head.transactions !== this.#head.transactions || head.sum !== this.#head.sum))
+        return "head/self: it is not the one that was written last";
+      const proven = new RecentMap<string>(PROVEN);
       let sum = 0n;
       let rows = 0;
       for (const table of tableNames) {
@@ -167,12 +178,7 @@ export class SealedStore implements PeerStore {
           const page = this.#bytes.scan(table, after, SCAN_PAGE);
           for (const { key, value } of page) {
             rows += 1;
-            const { seal } = this.#unseal(table, key, value);
-            sum += elementOf(
-              this.#crypto,
-              this.#history.secret(seal.keyVersion),
-              leafOf(this.#crypto, seal.transaction, { table, key, row: value.row }),
-            );
+            sum += this.#elementOf(this.#open(table, key, value, proven));
           }
           const last = page.at(-1);
           if (last === undefined || page.length < SCAN_PAGE) break;
@@ -216,8 +222,10 @@ export class SealedStore implements PeerStore {
     if (known !== undefined) return known;
     const stored = this.#bytes.get(table, key);
     if (stored === undefined) throw new IntegrityFailure(`${table}/${key}`, "the row to change is missing");
-    const { seal } = this.#open(table, key, stored);
-    const leaf = leafOf(this.#crypto, seal.transaction, { table, key, row: stored.row });
+    return this.#elementOf(this.#open(table, key, stored));
+  }
+
+  #elementOf({ seal, leaf }: OpenRow<TableName>): bigint {
     return elementOf(this.#crypto, this.#history.secret(seal.keyVersion), leaf);
   }
 
@@ -226,25 +234,23 @@ export class SealedStore implements PeerStore {
     for (const [name, element] of added) this.#elements.set(name, element);
   }
 
-  #unseal(table: TableName, key: string, stored: StoredRow): { readonly seal: Seal } {
-    const seal = decode(sealCodec, stored.seal);
-    if (Either.isLeft(seal)) throw new IntegrityFailure(`${table}/${key}`, "the seal cannot be read");
-    return { seal: seal.right };
-  }
-
   #open<T extends TableName>(
     table: T,
     key: string,
-    stored: StoredRow,
-  ): { readonly value: Rows[T]; readonly seal: Seal } {
+    { row, seal: sealed }: StoredRow,
+    proven?: RecentMap<string>,
+  ): OpenRow<T> {
     const where = `${table}/${key}`;
-    const { seal } = this.#unseal(table, key, stored);
-    const value = decode(rowCodec(table), stored.row);
+    const decoded = decode(sealCodec, sealed);
+    if (Either.isLeft(decoded)) throw new IntegrityFailure(where, "the seal cannot be read");
+    const seal = decoded.right;
+    const value = decode(rowCodec(table), row);
     if (Either.isLeft(value)) throw new IntegrityFailure(where, "the row cannot be read");
     const publicKey = this.#history.publicKey(where, seal);
-    if (!isSealed(this.#crypto, publicKey, { table, key, row: stored.row }, seal))
+    const leaf = leafOf(this.#crypto, seal.transaction, { table, key, row });
+    if (!isSealed(this.#crypto, publicKey, leaf, seal, proven))
       throw new IntegrityFailure(where, "the seal does not hold");
-    return { value: value.right, seal };
+    return { value: value.right, seal, leaf };
   }
 
   /** The key that the history begins with as the peer row names it, which is held against it like any other row. */

@@ -58,6 +58,11 @@ const registration = {
   rawBody: utf8ToBytes(JSON.stringify(body)),
 };
 
+const otherKey64 = Buffer.from(ed25519.getPublicKey(new Uint8Array(32).fill(8))).toString("base64");
+const otherBody = utf8ToBytes(
+  JSON.stringify({ id: "bob", credential: { ...body.credential, publicKey64: otherKey64 } }),
+);
+
 describe("a peer that is sealed while a flush is under way", () => {
   it("keeps its keys until that flush has ended, and what it wrote stands", async () => {
     const { peer, waiting, slowDown } = start();
@@ -99,5 +104,30 @@ describe("a peer whose records do not hold", () => {
     const answer = await peer.initialize(keys(3), vault, mono);
     expect(answer._tag).toBe("Rejected");
     expect(first.tables).toEqual(before);
+  });
+
+  it("finds a changed seal of any row it has at its start, names the row and signs nothing", async () => {
+    const first = start();
+    await first.peer.initialize(keys(1), vault, mono);
+    await first.peer.unseal(keys(1));
+    expect(await first.peer.mutate(registration, "token", actor)).toMatchObject({ _tag: "Registered" });
+    await first.peer.rotateIntegrity(new Uint8Array(32).fill(9));
+    first.peer.stop();
+    const tables = [...first.tables].filter(([, rows]) => rows.size > 0).map(([table]) => table);
+    expect(tables.length).toBeGreaterThan(10);
+    for (const table of tables) {
+      const disk = structuredClone(first.tables);
+      const [entry] = disk.get(table) ?? [];
+      if (entry === undefined) throw new Error("the table has a row");
+      const [key, { row, seal }] = entry;
+      disk.get(table)?.set(key, { row, seal: Uint8Array.of(...seal.slice(0, -1), (seal.at(-1) ?? 0) ^ 1) });
+      const before = structuredClone(disk);
+      const { peer } = start(disk);
+      expect(await peer.unseal(keys(1))).toContain(`${table}/${key}`);
+      expect(peer.state.integrityFault).toContain(`${table}/${key}`);
+      expect((await peer.mutate({ ...registration, rawBody: otherBody }, "token", actor))._tag).toBe("Rejected");
+      expect(disk, table).toEqual(before);
+      peer.stop();
+    }
   });
 });
