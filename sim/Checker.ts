@@ -24,8 +24,8 @@ export interface Watched {
   readonly isIdle: boolean;
   /** Some row does not hold just now, so that sweeping it would throw. */
   readonly isDamaged: boolean;
-  /** What did not hold when this process was unsealed. */
-  readonly knownDamage: string | undefined;
+  /** What had been done to its rows when this process was unsealed, by the world's own record. */
+  readonly harm: string | undefined;
 }
 
 /** An answer on its way to a caller. */

@@ -21,6 +21,8 @@ export interface PeerDisk extends PeerStore {
   readonly addKey: (integrity: IntegrityKey) => void;
   /** Where the rows do not hold, or undefined; what a peer asks itself when it is unsealed. */
   readonly verify: () => string | undefined;
+  /** What was done to its rows and is not undone, by the world's own record and whatever the store thinks; or undefined. */
+  readonly harm: string | undefined;
   /** Makes one row fail its seal: one bit of it is another, of the byte `at` (from 0, modulo the stored length). */
   readonly damage: (table: TableName, key: string, at: number) => void;
   /**

@@ -1,6 +1,7 @@
 /** What a bug put in on purpose is, and how rows are changed on their way to a disk. */
 import type { Rows, TableName, Write } from "../core/Tables.ts";
 import type { ScheduleName } from "./Schedules.ts";
+import type { Tier } from "./Tier.ts";
 import type { Tampering, World } from "./World.ts";
 
 export interface PlantedBug {
@@ -14,6 +15,8 @@ export interface PlantedBug {
   readonly peers?: number;
   /** Events before everything is healed; 1,200 without. */
   readonly steps?: number;
+  /** How much is computed as on a real peer; `fast` without. */
+  readonly crypto?: Tier;
   readonly tampering: () => Tampering;
 }
 

@@ -549,13 +549,13 @@ const STEPS = 1_200;
 
 /** The run in which a bug is looked for. */
 export const plantedBugOptions = (
-  { schedule = "calm", peers = 3, steps = STEPS }: PlantedBug,
+  { schedule = "calm", peers = 3, steps = STEPS, crypto = "fast" }: PlantedBug,
   seed: number,
 ): RunOptions => ({
   seed,
   schedule,
   peers,
-  crypto: "fast",
+  crypto,
   steps,
 });
 

@@ -1,7 +1,7 @@
 /** The disk of runs that are not bulk: rows encoded and sealed by the runtime's own layer over simulated bytes. */
 import type { Crypto } from "../core/Crypto.ts";
 import type { Rows, TableName, Write } from "../core/Tables.ts";
-import type { StoredRow, StoreFailure } from "../runtime/ByteStore.ts";
+import type { ByteStore, StoredRow, StoreFailure } from "../runtime/ByteStore.ts";
 import type { IntegrityKey } from "../runtime/RowSeal.ts";
 import { SealedStore } from "../runtime/SealedStore.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
@@ -21,15 +21,26 @@ export class SealedDisk implements PeerDisk {
   readonly #bytes: SimByteDisk;
   readonly #crypto: Crypto;
   readonly #integrity: () => IntegrityKey | undefined;
+  readonly #through: (bytes: ByteStore) => ByteStore;
   readonly #originals = new Map<string, Original>();
   #store: SealedStore;
 
-  /** @param integrity the integrity key of the peer this disk belongs to, once it has one */
-  constructor(crypto: Crypto, integrity: () => IntegrityKey | undefined, schedule: () => void, durable: () => void) {
+  /**
+   * @param integrity the integrity key of the peer this disk belongs to, once it has one
+   * @param through what stands between the sealing layer and the bytes: nothing, unless a bug is planted there
+   */
+  constructor(
+    crypto: Crypto,
+    integrity: () => IntegrityKey | undefined,
+    schedule: () => void,
+    durable: () => void,
+    through: (bytes: ByteStore) => ByteStore = (bytes) => bytes,
+  ) {
     this.#crypto = crypto;
     this.#integrity = integrity;
     this.#bytes = new SimByteDisk(schedule, durable);
-    this.#store = new SealedStore(this.#bytes, crypto);
+    this.#through = through;
+    this.#store = new SealedStore(through(this.#bytes), crypto);
   }
 
   readonly get = <T extends TableName>(table: T, key: string): Rows[T] | undefined => this.#store.get(table, key);
@@ -66,7 +77,7 @@ export class SealedDisk implements PeerDisk {
   /** A new process knows nothing of the last one's caches. */
   open(): void {
     this.#bytes.layers.makeDurable();
-    this.#store = new SealedStore(this.#bytes, this.#crypto);
+    this.#store = new SealedStore(this.#through(this.#bytes), this.#crypto);
   }
 
   useKey(present: boolean): void {
@@ -79,6 +90,12 @@ export class SealedDisk implements PeerDisk {
 
   verify(): string | undefined {
     return this.#store.verifyAll();
+  }
+
+  get harm(): string | undefined {
+    for (const { table, key, instead } of this.#originals.values())
+      if (this.#bytes.layers.get(table, key) === instead) return `${table}/${key}`;
+    return this.#bytes.layers.isTorn ? "a transaction that lies there in part" : undefined;
   }
 
   damage(table: TableName, key: string, at: number): void {

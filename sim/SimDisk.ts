@@ -76,6 +76,10 @@ export class SimDisk implements PeerDisk {
   }
 
   verify(): string | undefined {
+    return this.harm;
+  }
+
+  get harm(): string | undefined {
     for (const where of this.#damaged) return where;
     for (const where of this.#deleted.keys()) return `${where} is missing`;
     // The head counts transactions and rows, so it does not fit a part of one.

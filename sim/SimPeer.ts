@@ -83,7 +83,7 @@ export class SimPeer implements Watched {
   readonly #laterKeys: Array<IntegrityKey> = [];
   /** In use for envelopes while unsealed. */
   signer: Signer | undefined;
-  knownDamage: string | undefined;
+  harm: string | undefined;
   process = 0;
   transactions = 0;
   readonly #surroundings: Surroundings;
@@ -177,7 +177,7 @@ export class SimPeer implements Watched {
     this.disk.useKey(true);
     for (const integrity of this.#laterKeys) this.disk.addKey(integrity);
     const where = this.disk.verify();
-    this.knownDamage = where;
+    this.harm = this.disk.harm;
     if (where !== undefined && !this.#surroundings.ignoresDamage) this.dispatch({ _tag: "IntegrityLost", where });
     const { identity } = this.keys;
     this.signer = identity;

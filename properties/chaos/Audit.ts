@@ -62,7 +62,7 @@ class AuditedPeer implements Watched {
   readonly store: RowView;
   readonly isIdle = true;
   readonly isDamaged = false;
-  readonly knownDamage = undefined;
+  readonly harm = undefined;
   process = 0;
   state: PeerState | undefined;
 

@@ -5,9 +5,15 @@ import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/IntegrityKeys.ts";
 import type { SignedHeader } from "../../core/protocol/Statement.ts";
 import { rejection } from "../../core/Rejection.ts";
 import type { Rows } from "../../core/Tables.ts";
+import type { ByteStore, StoredRow } from "../../runtime/ByteStore.ts";
+import type { Cryptography } from "../Cryptography.ts";
+import { SealedDisk } from "../SealedDisk.ts";
 import { type PlantedBug, rows } from "../PlantedBug.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import type { Tampering, World } from "../World.ts";
+
+/** More integrity keys than any run makes. */
+const MOST_VERSIONS = 64;
 
 /** What was applied while joining counts as done, acknowledged or not. */
 const pruneUnacknowledged = ({ slot }: SimPeer, state: PeerState): void => {
@@ -63,6 +69,30 @@ const receiptsNotSeen = (): Tampering => {
   };
 };
 
+/** Rows of the history that were there once are there for ever, as far as the sealing layer can see. */
+const copiedHistory = () => {
+  const copy = new Map<string, StoredRow>();
+  return (bytes: ByteStore): ByteStore => ({
+    get: bytes.get,
+    scan: (table, after, limit) => {
+      if (table !== "integrity") return bytes.scan(table, after, limit);
+      for (const { key, value } of bytes.scan(table, "", MOST_VERSIONS)) copy.set(key, value);
+      const behind = [...copy.keys()].filter((key) => key > after).toSorted();
+      return behind.slice(0, limit).flatMap((key) => {
+        const value = copy.get(key);
+        return value === undefined ? [] : [{ key, value }];
+      });
+    },
+    commit: bytes.commit,
+  });
+};
+
+const withCopiedHistory = (honest: Cryptography): Cryptography => ({
+  ...honest,
+  newDisk: (keys, schedule, durable) =>
+    new SealedDisk(honest.crypto, () => keys()?.integrity, schedule, durable, copiedHistory()),
+});
+
 const later = (ref: string) =>
   rejection("APPROVER_REPLICATION_UNAVAILABLE", "It is busy.", "Ask later.", { ref, outcomeUnknown: true });
 
@@ -97,10 +127,11 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
   },
   {
     name: "history-ignored",
-    changes: "a peer that misses an integrity key of its history goes on as if its rows held",
+    changes: "a peer takes integrity keys that its rows have lost from a copy that nothing vouches for",
     finds: "S28",
     schedule: "integrity-history-missing",
-    tampering: () => ({ ignoresDamage: true }),
+    crypto: "codec",
+    tampering: () => ({ cryptography: withCopiedHistory }),
   },
   {
     name: "locks-until-expiry",

@@ -2,11 +2,11 @@
 import type { Checker, Watched } from "../Checker.ts";
 import { Violation } from "../Violation.ts";
 
-/** Why a peer must not sign, by what it was told; never by what it concluded. */
-const reasonOf = ({ knownDamage, state }: Watched): string | undefined => {
-  if (knownDamage !== undefined) return `its rows did not hold when it was unsealed: ${knownDamage}`;
-  if (state?.integrityFault !== undefined) return `its rows do not hold: ${state.integrityFault}`;
-  return state?.quarantine;
+/** Why a peer must not sign: what was done to its disk, whether it noticed or not; then what it has found itself. */
+const reasonOf = ({ harm, state, slot }: Watched): string | undefined => {
+  if (harm !== undefined) return `peer ${slot} was unsealed on a disk that somebody had changed: ${harm}`;
+  if (state?.integrityFault !== undefined) return `peer ${slot} found that rows do not hold: ${state.integrityFault}`;
+  return state?.quarantine && `peer ${slot} is quarantined: ${state.quarantine}`;
 };
 
 export const S28 = (): Checker => ({
@@ -14,7 +14,6 @@ export const S28 = (): Checker => ({
   signed: (peer, tag) => {
     if (!peer.honest || tag !== "CUSTODY_STMT_BATCH_V1") return;
     const reason = reasonOf(peer);
-    if (reason !== undefined)
-      throw new Violation("S28", `peer ${peer.slot} knows: ${reason}`, "it signed a batch of statements");
+    if (reason !== undefined) throw new Violation("S28", reason, `peer ${peer.slot} signed a batch of statements`);
   },
 });

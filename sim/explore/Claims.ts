@@ -15,7 +15,7 @@ const watched = ({ peerId, rows, memory, flushing }: Member): Watched => ({
   process: 1,
   isIdle: memory !== undefined && flushing === undefined,
   isDamaged: false,
-  knownDamage: undefined,
+  harm: undefined,
 });
 
 /** S6 and S4: a slot is applied for one proposal only, and no proposal is applied here and aborted there. */
