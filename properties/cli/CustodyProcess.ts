@@ -1,13 +1,13 @@
 /** Runs the real command line as a process of its own. */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { makeBundle } from "../../server/bin/bundle.mjs";
+import { bundleCommand } from "../../server/bin/bundle.mjs";
 
 /** The command line's source. */
 export const custodyScript = fileURLToPath(new URL("../../server/bin/custody.ts", import.meta.url));
 
-/** What every test starts; made once for each file of tests. */
-const program = makeBundle();
+/** What every test starts; made once in a process. */
+const program = bundleCommand();
 
 export interface Finished {
   readonly code: number | null;
@@ -25,13 +25,9 @@ const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("CUSTODY_")));
 
 /** Runs one command to its end. */
-export const runCustody = async (
-  args: ReadonlyArray<string>,
-  { env = {}, input = "" }: RunOptions = {},
-): Promise<Finished> => {
-  const script = await program;
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [script, ...args], {
+export const runCustody = (args: ReadonlyArray<string>, { env = {}, input = "" }: RunOptions = {}): Promise<Finished> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [program, ...args], {
       env: { ...cleanEnvironment(), ...env },
       stdio: "pipe",
     });
@@ -47,4 +43,3 @@ export const runCustody = async (
     child.stdin.on("error", () => undefined);
     child.stdin.end(input);
   });
-};

@@ -1,12 +1,9 @@
 /** The same seeds in several processes, of this Node and of another one where there is one. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { createRequire } from "node:module";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { join } from "node:path";
+import { bundle } from "../../server/bin/bundle.mjs";
 import type { SeedRange } from "../../sim/Seeds.ts";
 import { type Difference, firstDifference } from "./Difference.ts";
-
-const loader = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
-const script = fileURLToPath(new URL("./TellSeeds.ts", import.meta.url));
 
 /** Names the program of a second Node, of another major version. */
 export const SECOND_NODE = "CUSTODY_SECOND_NODE";
@@ -17,8 +14,8 @@ export interface Comparison {
   readonly outcome: Difference | { readonly lines: number };
 }
 
-const start = (node: string, { first, last }: SeedRange, steps: number): ChildProcess =>
-  spawn(node, ["--import", loader, script, String(first), String(last), String(steps)], {
+const start = (node: string, script: string, { first, last }: SeedRange, steps: number): ChildProcess =>
+  spawn(node, [script, String(first), String(last), String(steps)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
 
@@ -44,7 +41,8 @@ export const compareProcesses = async (
   others: ReadonlyArray<string>,
 ): Promise<Comparison> => {
   const nodes = [process.execPath, process.execPath, ...others];
-  const children = nodes.map((node) => start(node, seeds, steps));
+  const script = join(bundle("determinism", ["properties/determinism/TellSeeds.ts"]), "TellSeeds.js");
+  const children = nodes.map((node) => start(node, script, seeds, steps));
   const ends = Promise.all(children.map(ended));
   try {
     const outcome = await Promise.race([

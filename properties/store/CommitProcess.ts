@@ -1,15 +1,13 @@
 /** Starts and kills processes that run CommitLoop.ts. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createRequire } from "node:module";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { bundle } from "../../server/bin/bundle.mjs";
 import type { CommitReport } from "./CommitReport.ts";
 
-/** tsx's CommonJS hook: a third less to load than its command. */
-const loader = createRequire(import.meta.url).resolve("tsx/cjs");
-const script = fileURLToPath(new URL("./CommitLoop.ts", import.meta.url));
-const code = `require(${JSON.stringify(loader)}); require(${JSON.stringify(script)});`;
+/** Made once in a process of tests. The writing thread's file lies beside it, where a store looks for it. */
+const folder = bundle("commits", ["properties/store/CommitLoop.ts", "server/sqlite/WriterThread.ts"]);
 
 /** A process that is loaded and waits to be let go. */
 export class CommitProcess {
@@ -19,7 +17,7 @@ export class CommitProcess {
 
   /** Will make `count` transactions in each directory. `tracer` is a command that runs another, with its options. */
   constructor(directories: ReadonlyArray<string>, count: number, tracer: ReadonlyArray<string> = []) {
-    const [program = process.execPath, ...args] = [...tracer, process.execPath, "--eval", code, script];
+    const [program = process.execPath, ...args] = [...tracer, process.execPath, join(folder, "CommitLoop.js")];
     this.#child = spawn(program, [...args, String(count), ...directories], { stdio: ["pipe", "pipe", "inherit"] });
     const { stdout } = this.#child;
     if (stdout === null) throw new Error("the child has no standard output");

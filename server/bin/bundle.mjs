@@ -4,23 +4,36 @@
  * anew each time, in about a second, so it is never older than the sources.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, stop } from "esbuild";
+import { buildSync } from "esbuild";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const cache = join(root, "node_modules/.cache/custody");
+
+/** @param {string} folder @param {ReadonlyArray<{ readonly path: string, readonly contents: Uint8Array }>} files */
+const writeAll = (folder, files) => {
+  for (const { path, contents } of files) {
+    mkdirSync(dirname(path), { recursive: true });
+    // Whole or not at all: other processes may be starting from it.
+    const unfinished = join(folder, `.${basename(path)}.${process.pid}`);
+    writeFileSync(unfinished, contents);
+    renameSync(unfinished, path);
+  }
+};
 
 /**
- * Writes the files into the cache beside the packages.
+ * Writes one file for each of some programs, side by side, because one may start another.
  *
- * @returns {Promise<string>} the path of the command line's own
+ * @param {string} name of the folder in the cache beside the packages
+ * @param {ReadonlyArray<string>} entryPoints the programs' sources, seen from the root of the checkout
+ * @returns {string} the folder
  */
-export const makeBundle = async () => {
-  const root = fileURLToPath(new URL("../../", import.meta.url));
-  const folder = join(root, "node_modules/.cache/custody");
-
-  const { outputFiles } = await build({
+export const bundle = (name, entryPoints) => {
+  const folder = join(cache, name);
+  const { outputFiles } = buildSync({
     absWorkingDir: root,
-    // Side by side, because the first starts the others: a writing thread, and the processes of a hunt.
-    entryPoints: ["server/bin/custody.ts", "server/sqlite/WriterThread.ts", "sim/bin/HuntWorker.ts"],
+    entryPoints: [...entryPoints],
     entryNames: "[name]",
     outdir: folder,
     bundle: true,
@@ -28,26 +41,31 @@ export const makeBundle = async () => {
     platform: "node",
     target: "node20",
     format: "esm",
-    // The first finds its native part beside its own files; the second is for sources only.
-    external: ["better-sqlite3", "tsx"],
+    // It finds its native part beside its own files.
+    external: ["better-sqlite3"],
     // For packages in the older module format, which ask for Node's own modules this way.
     banner: { js: 'import { createRequire as requireFrom } from "node:module";\nconst require = requireFrom(import.meta.url);' },
     logLevel: "warning",
   });
-  // Its helper would stay for as long as the cluster runs.
-  await stop();
+  writeAll(folder, outputFiles);
+  return folder;
+};
 
+/**
+ * Bundles the command line, its writing thread, the processes of its hunts and its page.
+ *
+ * @returns {string} the path of the command line's own file
+ */
+export const bundleCommand = () => {
+  const folder = bundle("command", [
+    "server/bin/custody.ts",
+    "server/sqlite/WriterThread.ts",
+    "sim/bin/HuntWorker.ts",
+  ]);
   const page = join(root, "server/enroll/page");
-  const pageFiles = readdirSync(page).map((name) => ({
-    path: join(folder, "page", name),
-    contents: readFileSync(join(page, name)),
-  }));
-  mkdirSync(join(folder, "page"), { recursive: true });
-  for (const { path, contents } of [...pageFiles, ...outputFiles]) {
-    // Whole or not at all: the peers of another cluster may be starting from it.
-    const unfinished = join(folder, `.${basename(path)}.${process.pid}`);
-    writeFileSync(unfinished, contents);
-    renameSync(unfinished, path);
-  }
+  writeAll(
+    folder,
+    readdirSync(page).map((file) => ({ path: join(folder, "page", file), contents: readFileSync(join(page, file)) })),
+  );
   return join(folder, "custody.js");
 };

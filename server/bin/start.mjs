@@ -1,7 +1,7 @@
 /** `npm start`: makes one file of everything, and runs `custody dev` from it with the arguments given here. */
 import { pathToFileURL } from "node:url";
-import { makeBundle } from "./bundle.mjs";
+import { bundleCommand } from "./bundle.mjs";
 
-const program = await makeBundle();
+const program = bundleCommand();
 process.argv = [process.execPath, program, "dev", ...process.argv.slice(2)];
 await import(pathToFileURL(program).href);

@@ -1,26 +1,12 @@
 /** The main thread's end of the writing thread. */
-import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import * as Effect from "effect/Effect";
 import { type Change, StoreFailure } from "../../runtime/ByteStore.ts";
 import { StoreOpenError } from "./StoreOpenError.ts";
 import { commitRequest, type WriterOptions, type WriterReply, type WriterRequest } from "./WriterMessage.ts";
+import { startWriterThread } from "./WriterProgram.ts";
 
 type Done = (failure?: StoreFailure) => void;
-
-/**
- * Built code is loaded as it is. From source a worker has to bring its own TypeScript loader, whatever loads the
- * main thread (tsx leaves workers alone); its CommonJS hook needs no loader thread and starts fastest.
- */
-const startThread = (workerData: WriterOptions): Worker => {
-  const options = { workerData, execArgv: [], name: "store writer" };
-  if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./WriterThread.js", import.meta.url), options);
-  const loader = createRequire(import.meta.url).resolve("tsx/cjs");
-  const source = fileURLToPath(new URL("./WriterThread.ts", import.meta.url));
-  const code = `require(${JSON.stringify(loader)}); require(${JSON.stringify(source)});`;
-  return new Worker(code, { ...options, eval: true });
-};
 
 /** Hands transactions to the thread and tells their outcome; one at a time. */
 export class Writer {
@@ -96,7 +82,7 @@ export class Writer {
 /** Starts the thread and waits until its database is open, durable and of this program's version. */
 export const startWriter = (options: WriterOptions): Effect.Effect<Writer, StoreOpenError> =>
   Effect.async<Writer, StoreOpenError>((resume) => {
-    const worker = startThread(options);
+    const worker = startWriterThread(options);
     const broken = (detail: string): void =>
       resume(Effect.fail(new StoreOpenError({ reason: "thread", file: options.file, detail })));
     const onError = (error: Error): void => broken(error.message);
