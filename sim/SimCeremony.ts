@@ -6,7 +6,6 @@
 import { Either, Encoding } from "effect";
 import { sameBytes } from "../core/codec/Bytes.ts";
 import type { Ceremony } from "../core/enrollment/Ceremony.ts";
-import { webauthnDescriptorJson } from "../core/webauthn/WebauthnDescriptor.ts";
 
 /** Key, flags and counter, a byte each for the latter two. */
 const KEY_BYTES = 24;
@@ -32,7 +31,6 @@ export const simCeremony: Ceremony = ({ relyingParty, challenge, userHandle, cre
   } as const;
   return Either.right({
     descriptor,
-    descriptorJson: webauthnDescriptorJson(descriptor),
     keyBytes,
     observations: { signCount: attestationObject[KEY_BYTES] ?? 0, backupState: false, transports, aaguid: "" },
   });

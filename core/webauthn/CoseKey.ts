@@ -1,7 +1,5 @@
 /** The public key of a credential: a COSE_Key (RFC 9052 section 7) of ES256 in its one canonical form. */
-import { concatBytes } from "@noble/hashes/utils.js";
 import { Either } from "effect";
-import { sameBytes } from "../codec/Bytes.ts";
 import { normalizeP256 } from "../credential/Weierstrass.ts";
 import { demand, Refused } from "./CeremonyRefusal.ts";
 import { ES256 } from "./CreationOptions.ts";
@@ -21,7 +19,9 @@ const COORDINATE_BYTES = 32;
 /** Everything of the canonical form around the two coordinates. */
 const HEAD = Uint8Array.of(0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, COORDINATE_BYTES);
 const BETWEEN = Uint8Array.of(0x22, 0x58, COORDINATE_BYTES);
-const UNCOMPRESSED = Uint8Array.of(0x04);
+const BETWEEN_AT = HEAD.length + COORDINATE_BYTES;
+const COSE_BYTES = BETWEEN_AT + BETWEEN.length + COORDINATE_BYTES;
+const UNCOMPRESSED = 0x04;
 
 export interface CoseKey {
   /** The canonical COSE_Key, 77 bytes. */
@@ -33,28 +33,43 @@ export interface CoseKey {
 }
 
 /**
- * Reads the key that starts at an offset.
+ * Reads the key that starts at an offset. There is one form, so that the bytes are compared and not parsed; what they
+ * are instead is found out for the refusal only.
  *
  * @returns the key, and where it ends
  * @throws Refused `cose_key`, `algorithm` or `curve_point`
  */
 export const readCoseKey = (bytes: Uint8Array, at: number): { readonly key: CoseKey; readonly end: number } => {
-  const item = readCborItem(bytes, at);
-  if (Either.isLeft(item)) throw new Refused("cose_key", `There is ${item.left} in the COSE key.`);
-  const { value, end } = item.right;
-  const { x, y } = checkMembers(value);
-  const cose = concatBytes(HEAD, x, BETWEEN, y);
-  // The same members in another order or with another length of a head are another key to whoever digests them.
-  const isCanonical = sameBytes(cose, bytes.subarray(at, end));
-  demand(isCanonical, "cose_key", "The COSE key is not in the canonical form of CTAP2.");
-  const point = concatBytes(UNCOMPRESSED, x, y);
+  const cose = bytes.slice(at, at + COSE_BYTES);
+  const isCanonical = cose.length === COSE_BYTES && holds(cose, 0, HEAD) && holds(cose, BETWEEN_AT, BETWEEN);
+  if (!isCanonical) throw refusalOf(bytes, at);
+  const point = new Uint8Array(1 + 2 * COORDINATE_BYTES);
+  point[0] = UNCOMPRESSED;
+  point.set(cose.subarray(HEAD.length, BETWEEN_AT), 1);
+  point.set(cose.subarray(BETWEEN_AT + BETWEEN.length), 1 + COORDINATE_BYTES);
   const keyBytes = normalizeP256(point);
   if (Either.isLeft(keyBytes)) throw new Refused("curve_point", "The coordinates are no point of P-256.");
-  return { key: { cose, point, keyBytes: keyBytes.right }, end };
+  return { key: { cose, point, keyBytes: keyBytes.right }, end: at + COSE_BYTES };
 };
 
-/** Kind, algorithm and curve of the key, and nothing beside them. */
-const checkMembers = (value: CborValue): { readonly x: Uint8Array; readonly y: Uint8Array } => {
+const holds = (bytes: Uint8Array, at: number, part: Uint8Array): boolean =>
+  part.every((byte, index) => bytes[at + index] === byte);
+
+/** What is wrong with bytes that are no canonical key. */
+const refusalOf = (bytes: Uint8Array, at: number): Refused => {
+  const item = readCborItem(bytes, at);
+  if (Either.isLeft(item)) return new Refused("cose_key", `There is ${item.left} in the COSE key.`);
+  checkMembers(item.right.value);
+  // The same members in another order or with another length of a head are another key to whoever digests them.
+  return new Refused("cose_key", "The COSE key is not in the canonical form of CTAP2.");
+};
+
+/**
+ * Kind, algorithm and curve of the key, and nothing beside them.
+ *
+ * @throws Refused with the first that is not as it should be
+ */
+const checkMembers = (value: CborValue): void => {
   const members = cborMap(value);
   if (members === undefined) throw new Refused("cose_key", "The COSE key is not a map.");
   demand(members.get(ALG) === ES256, "algorithm", "The algorithm of the key is not ES256 (-7).");
@@ -62,11 +77,6 @@ const checkMembers = (value: CborValue): { readonly x: Uint8Array; readonly y: U
   demand(members.get(CRV) === CURVE_P256, "algorithm", "The curve of the key is not P-256 (1).");
   const isKnown = [...members.keys()].every((label) => LABELS.includes(label));
   demand(isKnown, "cose_key", "The COSE key has a label beside 1, 3, -1, -2 and -3.");
-  return { x: coordinate(members.get(X)), y: coordinate(members.get(Y)) };
-};
-
-const coordinate = (value: CborValue | undefined): Uint8Array => {
-  const bytes = cborBytes(value);
-  if (bytes?.length === COORDINATE_BYTES) return bytes;
-  throw new Refused("cose_key", `A coordinate of the key is not ${COORDINATE_BYTES} bytes.`);
+  const areCoordinates = [X, Y].every((label) => cborBytes(members.get(label))?.length === COORDINATE_BYTES);
+  demand(areCoordinates, "cose_key", `A coordinate of the key is not ${COORDINATE_BYTES} bytes.`);
 };

@@ -1,5 +1,5 @@
 /** What a browser is asked to create: `PublicKeyCredentialCreationOptionsJSON` (WebAuthn Level 3 section 5.1.9). */
-import { Encoding } from "effect";
+import { base64Url } from "../codec/Base64Url.ts";
 import type { AttestationConveyance, RelyingParty } from "./RelyingParty.ts";
 
 /** COSE algorithm identifier of ECDSA on P-256 with SHA-256 (RFC 9053 section 2.1). */
@@ -45,8 +45,8 @@ export interface CreationOptionsInput {
  */
 export const creationOptions = (input: CreationOptionsInput): CreationOptions => ({
   rp: { id: input.relyingParty.rpId, name: input.relyingParty.rpName },
-  user: { id: Encoding.encodeBase64Url(input.userHandle), name: input.id, displayName: input.id },
-  challenge: Encoding.encodeBase64Url(input.challenge),
+  user: { id: base64Url(input.userHandle), name: input.id, displayName: input.id },
+  challenge: base64Url(input.challenge),
   pubKeyCredParams: [{ type: "public-key", alg: ES256 }],
   timeout: Math.max(0, input.timeoutMillis),
   excludeCredentials: input.excludeCredentialIds.map((id) => ({ type: "public-key", id })),

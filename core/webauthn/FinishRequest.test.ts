@@ -166,7 +166,7 @@ describe("a finish request", () => {
 
 describe("the digest of a response", () => {
   const crypto = cryptoOf(noblePrimitives);
-  const digestOf = (body: string) => responseDigest(crypto, Either.getOrThrow(parse(body)).credentialJson);
+  const digestOf = (body: string) => responseDigest(crypto, Either.getOrThrow(parse(body)));
   const honest = digestOf(bodyOf((each) => each));
 
   it("does not depend on white space, on the order of members or on the invitation", () => {

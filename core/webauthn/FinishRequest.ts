@@ -40,8 +40,8 @@ export interface FinishRequest {
   /** The 32 bytes of the bearer secret; for the memory only. */
   readonly invitation: Uint8Array;
   readonly credential: SubmittedCredential;
-  /** `credential` as canonical JSON, without an `authenticatorAttachment` that is null. */
-  readonly credentialJson: string;
+  /** `credential` as it was read, without an `authenticatorAttachment` that is null. */
+  readonly members: JsonObject;
 }
 
 /**
@@ -62,16 +62,16 @@ export const parseFinishRequest = (body: Uint8Array): Either.Either<FinishReques
     return Either.right({
       invitation,
       credential: read.credential,
-      credentialJson: canonicalJson(withoutNullAttachment(read.members)),
+      members: withoutNullAttachment(read.members),
     });
   });
 
 const readFields = (body: Uint8Array): Either.Either<ReadRequest, Rejection> =>
   readBody(body, "a registration response", ["invitation", "credential"], readRequest, Limits.finishBodyBytes);
 
-/** The digest that names one response: the only one that the session may still be finished with. */
-export const responseDigest = (crypto: Pick<Crypto, "digest">, credentialJson: string): Digest =>
-  crypto.digest(FINISH_TAG, credentialCodec, credentialJson);
+/** The digest, over canonical JSON, that names one response: the only one that the session may still be finished with. */
+export const responseDigest = (crypto: Pick<Crypto, "digest">, { members }: Pick<FinishRequest, "members">): Digest =>
+  crypto.digest(FINISH_TAG, credentialCodec, canonicalJson(members));
 
 const notAnInvitation: CeremonyRefusal = {
   check: "invitation",
@@ -155,4 +155,6 @@ const distinct = (words: ReadonlyArray<string>): ReadonlyArray<string> => [...ne
 
 /** decisions.md: null there counts as absent, so both are one response. */
 const withoutNullAttachment = (credential: JsonObject): JsonObject =>
-  new Map([...credential].filter(([key, value]) => key !== "authenticatorAttachment" || value !== null));
+  credential.get("authenticatorAttachment") === null
+    ? new Map([...credential].filter(([key]) => key !== "authenticatorAttachment"))
+    : credential;

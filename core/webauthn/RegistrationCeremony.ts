@@ -1,5 +1,6 @@
 /** The registration ceremony: WebAuthn Level 3 section 7.1 under contract 4.1, from a browser's response to a descriptor. */
-import { Either, Encoding } from "effect";
+import { Either } from "effect";
+import { base64Url } from "../codec/Base64Url.ts";
 import { sameBytes } from "../codec/Bytes.ts";
 import { utf8Bytes } from "../codec/Utf8.ts";
 import { checkAttestation } from "./Attestation.ts";
@@ -11,7 +12,7 @@ import { checkClientData } from "./ClientData.ts";
 import type { RelyingParty } from "./RelyingParty.ts";
 import { checkReported } from "./Reported.ts";
 import type { SubmittedCredential } from "./SubmittedCredential.ts";
-import { type Observations, type WebauthnDescriptor, webauthnDescriptorJson } from "./WebauthnDescriptor.ts";
+import type { Observations, WebauthnDescriptor } from "./WebauthnDescriptor.ts";
 
 /** One response and the session it answers. */
 export interface Registration {
@@ -27,8 +28,6 @@ export interface Registration {
 /** What an accepted response leads to. */
 export interface VerifiedCredential {
   readonly descriptor: WebauthnDescriptor;
-  /** The canonical JSON of the descriptor, for `refDigest`. */
-  readonly descriptorJson: string;
   /** The compressed SEC 1 point: the key identity is that of a SIGNATURE key of `WEBAUTHN_KEY_ALGORITHM`. */
   readonly keyBytes: Uint8Array;
   readonly observations: Observations;
@@ -64,23 +63,22 @@ const verified = (crypto: CeremonyCrypto, registration: Registration): VerifiedC
   const descriptor: WebauthnDescriptor = {
     version: 1,
     type: "WEBAUTHN",
-    credentialId: Encoding.encodeBase64Url(data.credentialId),
-    publicKeyCose: Encoding.encodeBase64Url(data.key.cose),
+    credentialId: base64Url(data.credentialId),
+    publicKeyCose: base64Url(data.key.cose),
     rpId: relyingParty.rpId,
     origins: relyingParty.origins,
     userVerification: "REQUIRED",
-    userHandle: Encoding.encodeBase64Url(userHandle),
+    userHandle: base64Url(userHandle),
     backupEligible: data.backupEligible,
   };
   return {
     descriptor,
-    descriptorJson: webauthnDescriptorJson(descriptor),
     keyBytes: data.key.keyBytes,
     observations: {
       signCount: data.signCount,
       backupState: data.backupState,
       transports: credential.transports,
-      aaguid: Encoding.encodeBase64Url(data.aaguid),
+      aaguid: base64Url(data.aaguid),
     },
   };
 };

@@ -6,6 +6,7 @@ import { refDigest } from "../../core/credential/SignatureCredential.ts";
 import { parseFinishRequest } from "../../core/webauthn/FinishRequest.ts";
 import { verifyRegistration } from "../../core/webauthn/RegistrationCeremony.ts";
 import type { RelyingParty } from "../../core/webauthn/RelyingParty.ts";
+import { webauthnDescriptorJson } from "../../core/webauthn/WebauthnDescriptor.ts";
 import { cryptoOf } from "../../runtime/CryptoPrimitives.ts";
 import { noblePrimitives } from "../../runtime/NobleCrypto.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
@@ -34,7 +35,7 @@ it("shows how a response leads to a descriptor, a ref and a record", async () =>
     attestation: packedSelf,
   });
   const request = { invitation: Encoding.encodeBase64Url(new Uint8Array(32).fill(3)), credential };
-  const { descriptor, descriptorJson, observations } = Either.getOrThrow(
+  const { descriptor, observations } = Either.getOrThrow(
     Either.flatMap(
       Either.mapLeft(parseFinishRequest(new TextEncoder().encode(JSON.stringify(request))), ({ detail }) => detail),
       (read) =>
@@ -50,6 +51,7 @@ it("shows how a response leads to a descriptor, a ref and a record", async () =>
         ),
     ),
   );
+  const descriptorJson = webauthnDescriptorJson(descriptor);
   const ref = approverRef(id, refDigest(cryptoOf(noblePrimitives).sha256OfText, descriptorJson));
   const record = {
     id,

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --json] [-- --only cluster|simulator|ceremonies]`: everything is measured
+ * `npm run bench [-- --json] [-- --only cluster|simulator|ceremonies] [-- --format none|packedSelf|…]`: everything is measured
  * in one run on this machine, because ratios hold where absolute figures drift.
  */
 import { parseArgs } from "node:util";
@@ -195,12 +195,14 @@ const measureCluster = async (): Promise<Readonly<Record<string, Figures>>> => {
   }
 };
 
-const { values } = parseArgs({ options: { json: { type: "boolean" }, only: { type: "string" } } });
+const { values } = parseArgs({
+  options: { json: { type: "boolean" }, only: { type: "string" }, format: { type: "string" } },
+});
 const isWanted = (part: string): boolean => values.only === undefined || values.only === part;
 const results = {
   ...(isWanted("cluster") ? await measureCluster() : {}),
   ...(isWanted("simulator") ? { simulator: await measureSimulator() } : {}),
-  ...(isWanted("ceremonies") ? { ceremonies: await measureCeremonies() } : {}),
+  ...(isWanted("ceremonies") ? { ceremonies: await measureCeremonies(values.format) } : {}),
 };
 
 if (values.json === true) console.log(JSON.stringify(results, undefined, 2));

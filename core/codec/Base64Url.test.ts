@@ -1,0 +1,38 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { base64Url, strictBase64Url } from "./Base64Url.ts";
+
+const LONGEST = 64;
+const bytes = fc.uint8Array({ maxLength: LONGEST });
+/** Texts that are nearly right: mostly of the alphabet, with padding, white space and the other alphabet between. */
+const nearly = fc.stringOf(fc.constantFrom(..."AQgwBEv09-_-_+/= \n\u0000\u0080é\u{1f511}"), { maxLength: 24 });
+
+describe("canonical Base64url", () => {
+  it("is what the platform writes, and comes back", () => {
+    const writes = fc.property(bytes, (each) => {
+      const text = base64Url(each);
+      expect(text).toBe(Buffer.from(each).toString("base64url"));
+      expect(strictBase64Url(text, LONGEST)).toEqual(each);
+    });
+    fc.assert(writes, { numRuns: 300 });
+  });
+
+  it("is only what the platform would write for the bytes it reads", () => {
+    const reads = fc.property(nearly, (text) => {
+      const read = Buffer.from(text, "base64url");
+      const expected = read.toString("base64url") === text ? Uint8Array.from(read) : undefined;
+      expect(strictBase64Url(text, LONGEST)).toEqual(expected);
+    });
+    fc.assert(reads, { numRuns: 2000 });
+    for (const text of ["A", "AB", "AAB", "AA==", "AA\n", "\n", "AAA+", "AAA/", "AAAAA", "AAAé", "AAA\u{1f511}"])
+      expect(strictBase64Url(text, LONGEST)).toBeUndefined();
+  });
+
+  it("is read up to its limit and not one byte beyond", () => {
+    for (let longest = 0; longest < 9; longest += 1) {
+      const fits = new Uint8Array(longest).fill(0xa5);
+      expect(strictBase64Url(base64Url(fits), longest)).toEqual(fits);
+      expect(strictBase64Url(base64Url(new Uint8Array(longest + 1)), longest)).toBeUndefined();
+    }
+  });
+});
