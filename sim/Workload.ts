@@ -10,8 +10,7 @@ import type { WorkloadPlan } from "./Plan.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { Finish, Invite } from "./EnrollmentRequests.ts";
 import { Enrollments } from "./Enrollments.ts";
-import { assertAllowed, assertAskedFor, assertEnrolled, assertReplaced } from "./Success.ts";
-import { Violation } from "./Violation.ts";
+import { assertMeant, isSuccess, type Success } from "./Success.ts";
 import type { World } from "./World.ts";
 
 /** How long a caller waits; the service answers within 10 s. */
@@ -175,38 +174,24 @@ export class Workload {
   #answered(requestId: string, answer: Answer): void {
     const waiting = this.#waiting.get(requestId);
     if (waiting === undefined) return;
-    if (answer._tag === "Registered" || answer._tag === "Replaced") this.#succeeded(requestId, waiting, answer);
-    if (answer._tag === "Offered") this.#offered(requestId, waiting, answer);
+    if (isSuccess(answer)) this.#succeeded(requestId, waiting, answer);
     this.#finish(requestId, answer);
-  }
-
-  #offered(
-    requestId: string,
-    { asked, token }: { readonly asked: Asked; readonly token: TokenKind },
-    { offer }: Extract<Answer, { readonly _tag: "Offered" }>,
-  ): void {
-    if (asked.kind !== "OPTIONS" || offer.publicKey.user.name !== asked.id)
-      throw new Violation("S14", `request ${requestId} is a ${asked.kind}`, "it was answered with other options");
-    assertAllowed(requestId, token);
-    this.#enrollments.hold({ invite: asked, offer });
   }
 
   #succeeded(
     requestId: string,
     { asked, token }: { readonly asked: Asked; readonly token: TokenKind },
-    answer: Extract<Answer, { readonly _tag: "Registered" | "Replaced" }>,
+    answer: Success,
   ): void {
-    const { _tag, approver } = answer;
-    if (asked.kind === "REGISTER" && _tag === "Registered") {
-      assertAskedFor(requestId, { command: asked, token }, approver);
-      this.#promised[this.#kept++ % REMEMBERED] = approver.ref;
-    } else if (asked.kind === "FINISH" && _tag === "Registered") {
-      assertEnrolled(requestId, asked, token, answer);
-      this.#enrollments.enrolled(asked);
-      this.#promised[this.#kept++ % REMEMBERED] = approver.ref;
-    } else if (asked.kind === "METADATA" && _tag === "Replaced") assertReplaced(requestId, asked, token, approver);
-    else throw new Violation("S14", `request ${requestId} is a ${asked.kind}`, `it was answered ${_tag}`);
-    this.#revisions.set(approver.ref, approver.revision);
+    assertMeant(requestId, asked, token, answer);
+    if (answer._tag === "Offered") {
+      if (asked.kind === "OPTIONS") this.#enrollments.hold({ invite: asked, offer: answer.offer });
+      return;
+    }
+    const { ref, revision } = answer.approver;
+    if (asked.kind === "FINISH") this.#enrollments.enrolled(asked);
+    if (answer._tag === "Registered") this.#promised[this.#kept++ % REMEMBERED] = ref;
+    this.#revisions.set(ref, revision);
   }
 
   #think(caller: Stream): void {
@@ -333,15 +318,14 @@ export class Workload {
     this.#ask(peer, asked, kind, this.#lifeOf(unit, kind), (outcome) => {
       this.#world.marks.add(outcomeMarks[nameOf(outcome)].caller);
       // The revision tells a careful caller more than another answer would; others just ask again.
-      if (asked.kind === "METADATA" && !isSuccess(outcome) && unit.chance("reads first", 500))
-        this.#read(unit, asked.ref);
+      if (asked.kind === "METADATA" && !isDone(outcome) && unit.chance("reads first", 500)) this.#read(unit, asked.ref);
       const isOpen = typeof outcome === "string" || (outcome._tag === "Rejected" && outcome.rejection.outcomeUnknown);
       // Whoever does not know asks again, through whichever peer.
       if (isOpen && !this.#stopped && unit.chance("asks again", 600))
         this.#pause(caller, "asks again after", 1_000, LONGEST_PAUSE_MICROS, (next) => {
           if (!this.#stopped) this.#submit(caller, next, asked);
         });
-      else if (isSuccess(outcome)) this.#think(caller);
+      else if (isDone(outcome)) this.#think(caller);
       // Whoever was turned away comes back later; nobody hammers at a closed door.
       else this.#pause(caller, "stays away for", 1_000, TURNED_AWAY_MICROS, (next) => this.#act(caller, next));
     });
@@ -376,9 +360,7 @@ export class Workload {
   }
 }
 
-const succeeding: ReadonlySet<Answer["_tag"]> = new Set(["Registered", "Replaced", "Offered"]);
-
-const isSuccess = (outcome: Outcome): boolean => typeof outcome !== "string" && succeeding.has(outcome._tag);
+const isDone = (outcome: Outcome): boolean => typeof outcome !== "string" && isSuccess(outcome);
 
 const marksOf = (name: string) => ({
   caller: `caller: ${name}`,

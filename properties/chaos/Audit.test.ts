@@ -1,18 +1,14 @@
 /** The verdict on real peers can fail: a cluster's true records pass, and each contradiction planted in them is found. */
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { Either } from "effect";
-import { parseTokenClaims } from "../../server/auth/TokenClaims.ts";
+import { rejection, type RejectionCode } from "../../core/Rejection.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
-import { MemoryByteStore } from "../../runtime/MemoryByteStore.ts";
-import { SealedStore } from "../../runtime/SealedStore.ts";
 import { recordJson } from "../../server/http/ApproverRecord.ts";
-import { commitRequest } from "../../server/sqlite/WriterMessage.ts";
 import type { Said } from "../../sim/Oracle.ts";
-import { Cluster, crypto } from "../cluster/Cluster.ts";
-import { audit, type Evidence, type PeerEvidence } from "./Audit.ts";
+import { Cluster } from "../cluster/Cluster.ts";
+import { audit, type Evidence } from "./Audit.ts";
 import type { Asked, Moment } from "./History.ts";
-import { type Transaction, transactionOf } from "./Journal.ts";
+import { evidenceOf, idOf, tokenOf, withPeer } from "./Recorded.ts";
 
 const descriptorOf = (publicKey64: string): string =>
   JSON.stringify({ algorithm: "ED25519", publicKey64, type: "SIGNATURE", version: 1 });
@@ -36,7 +32,7 @@ const body = recordJson(answer);
 const asked: Asked = {
   requestId: "r1",
   slot: 3,
-  command: { id: "alice", descriptor },
+  said: { kind: "REGISTER", id: "alice", descriptor },
   token: "good",
   at: shared.askedAt,
 };
@@ -50,48 +46,24 @@ const said: Said = {
     return digest === bodyDigest ? { id: "alice", team: "a", descriptor: descriptorOf(publicKey64) } : undefined;
   },
   replacementOf: () => undefined,
-  tokenOf: () => ({
-    kind: "good",
-    claims: Either.getOrThrow(
-      parseTokenClaims(Buffer.from(JSON.stringify({ sub: "operator", aud: "custody", exp: 1_800_003_600 }))),
-    ),
-  }),
-};
-
-const copyOf = (tables: MemoryTables): MemoryTables =>
-  new Map([...tables].map(([table, rows]) => [table, new Map(rows)]));
-
-const peerEvidence = ({ committed, tables: all }: Cluster, slot: number): PeerEvidence => {
-  const transactions = committed.flatMap(({ peerId, changes }, stamp) =>
-    peerId === slot ? [transactionOf({ stamp, ...commitRequest(changes) }, 1)] : [],
-  );
-  const tables = copyOf(all.get(slot) ?? new Map());
-  const store = new SealedStore(new MemoryByteStore({ tables }), crypto);
-  const final = { tables, store, transactions: transactions.length, fault: undefined };
-  return { slot, transactions, final, unsealed: true };
+  tokenOf,
 };
 
 const end = shared.cluster.committed.length;
 const replied: Moment = { _tag: "Replied", at: end, asked, answer, body };
 const read: Moment = { _tag: "Read", at: end + 1, slot: 2, ref, found: answer.approver, body };
 
-const evidence = (more: Partial<Evidence> = {}, cluster = shared.cluster): Evidence => ({
-  crypto,
-  peers: [1, 2, 3].map((slot) => peerEvidence(cluster, slot)),
-  moments: [replied, read],
-  said,
-  secrets: ["bearer-secret-"],
-  logLines: ["listening"],
-  ...more,
+const evidence = (more: Partial<Evidence> = {}, cluster = shared.cluster): Evidence =>
+  evidenceOf(cluster, { moments: [replied, read], said, ...more });
+
+const withPeer3 = (change: Parameters<typeof withPeer>[2]) => withPeer(evidence(), 3, change);
+
+const refused = (who: Asked, code: RejectionCode): Moment => ({
+  ...replied,
+  asked: who,
+  answer: { _tag: "Rejected", rejection: rejection(code, "", "") },
+  body: "",
 });
-
-/** Peer 3 as it would be had its transactions been others. */
-const withPeer3 = (change: (transactions: ReadonlyArray<Transaction>) => ReadonlyArray<Transaction>) => {
-  const { peers } = evidence();
-  return peers.map((peer) => (peer.slot === 3 ? { ...peer, transactions: change(peer.transactions) } : peer));
-};
-
-const idOf = (given: Evidence): string | undefined => audit(given).violation?.id;
 
 describe("the verdict", () => {
   it("is green on true records, and says what it looked at", () => {
@@ -110,14 +82,14 @@ describe("the verdict", () => {
   });
 
   it("finds a success that was told before every member had it", () => {
-    const last = peerEvidence(shared.cluster, 2).transactions.find(({ writes }) =>
+    const last = evidence().peers[1]?.transactions.find(({ writes }) =>
       writes.some(({ table }) => table === "approvers"),
     );
     expect(idOf(evidence({ moments: [{ ...replied, at: (last?.stamp ?? 0) - 0.5 }] }))).toBe("S14");
   });
 
   it("finds a success of another approver, of a forged token, and a second creation", () => {
-    const other = { ...asked, command: { id: "bob", descriptor } };
+    const other: Asked = { ...asked, said: { kind: "REGISTER", id: "bob", descriptor } };
     expect(idOf(evidence({ moments: [{ ...replied, asked: other }] }))).toBe("S14");
     expect(idOf(evidence({ moments: [{ ...replied, asked: { ...asked, token: "forged" } }] }))).toBe("S30");
     const again: Moment = { ...replied, asked: { ...asked, requestId: "r2" } };
@@ -132,29 +104,14 @@ describe("the verdict", () => {
   });
 
   it("finds a conflict with an owner that nobody knows", () => {
-    const { rejection } = {
-      rejection: {
-        code: "KEY_ALREADY_REGISTERED" as const,
-        detail: "",
-        hint: "",
-        faults: [],
-        members: [],
-        ref: undefined,
-        outcomeUnknown: false,
-      },
-    };
-    const conflict = (id: string): Moment => ({
-      ...replied,
-      asked: { ...asked, requestId: "r2", command: { id, descriptor } },
-      answer: { _tag: "Rejected", rejection },
-      body: undefined,
-    });
+    const conflict = (id: string): Moment =>
+      refused({ ...asked, requestId: "r2", said: { kind: "REGISTER", id, descriptor } }, "KEY_ALREADY_REGISTERED");
     expect(idOf(evidence({ moments: [conflict("mallory")] }))).toBeUndefined();
     expect(idOf(evidence({ moments: [conflict("alice")] }))).toBe("S14");
   });
 
   it("finds a read that misses what was promised, and a record that looks otherwise", () => {
-    expect(idOf(evidence({ moments: [{ ...read, found: undefined, body: undefined }] }))).toBe("S25");
+    expect(idOf(evidence({ moments: [{ ...read, found: undefined, body: "" }] }))).toBe("S25");
     const changed = body.replace('"team":"a"', '"team":"b"');
     expect(idOf(evidence({ moments: [{ ...read, body: changed }] }))).toBe("S12");
   });

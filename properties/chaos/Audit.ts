@@ -14,11 +14,12 @@ import { Checkers } from "../../sim/Checkers.ts";
 import { Ghost } from "../../sim/Ghost.ts";
 import { Oracle, type Said } from "../../sim/Oracle.ts";
 import { unrestOf } from "../../sim/Rest.ts";
-import { assertAskedFor } from "../../sim/Success.ts";
+import { assertMeant, isSuccess } from "../../sim/Success.ts";
 import { Violation } from "../../sim/Violation.ts";
 import type { FinalStore } from "./FinalStore.ts";
 import type { Moment } from "./History.ts";
 import type { Transaction } from "./Journal.ts";
+import { formsOf, Needles } from "./Needles.ts";
 import { assertSameRows } from "./SameRows.ts";
 import { Truth } from "./Truth.ts";
 
@@ -38,7 +39,9 @@ export interface Evidence {
   readonly said: Said;
   /** What must not be stored, answered or logged. */
   readonly secrets: ReadonlyArray<string>;
-  readonly logLines: Iterable<string>;
+  /** Unpadded Base64url; each was told once, in an answer that is held without it. */
+  readonly invitations: ReadonlyArray<string>;
+  readonly logLines: ReadonlyArray<string>;
 }
 
 export interface Verdict {
@@ -103,7 +106,26 @@ class Audit {
       else this.#transaction(step.peer, step.transaction);
     }
     for (const line of this.#evidence.logLines) for (const hook of this.#checkers.hooks("traced")) hook(line);
+    this.#invitations();
     this.#end();
+  }
+
+  /** Each is another one, so they have nothing in common that the checker of secrets could look for. */
+  #invitations(): void {
+    const { invitations, logLines, moments, peers } = this.#evidence;
+    const needles = new Needles(invitations.flatMap(formsOf));
+    const look = (hay: Uint8Array | string, where: () => string): void => {
+      if (needles.isIn(hay)) throw new Violation("S29", "an invitation is told once, and never stored", where());
+    };
+    for (const { slot, transactions } of peers)
+      for (const { rows } of transactions)
+        for (const [table, key, row] of rows) {
+          look(key, () => `peer ${slot} stored one as a key of ${table}`);
+          if (row !== undefined) look(row, () => `peer ${slot} stored one at ${table}/${key}`);
+        }
+    for (const line of logLines) look(line, () => "one is in a log");
+    for (const moment of moments)
+      if ("body" in moment) look(moment.body, () => `one is in an answer (${moment._tag}, ${moment.at} µs)`);
   }
 
   #peer(slot: number): AuditedPeer {
@@ -141,8 +163,8 @@ class Audit {
         return;
       case "Replied": {
         const { at, asked, answer, body } = moment;
-        const { requestId } = asked;
-        if (answer._tag === "Registered") assertAskedFor(requestId, asked, answer.approver);
+        const { requestId, said, token } = asked;
+        if (isSuccess(answer)) assertMeant(requestId, said, token, answer);
         const reply = { requestId, answer, askedAt: asked.at, repliedAt: at };
         for (const hook of this.#checkers.hooks("replied")) hook(this.#peer(asked.slot), reply);
         return this.#truth.replied(asked, answer, body);
@@ -150,7 +172,7 @@ class Audit {
       case "Read": {
         const { slot, ref, found, body } = moment;
         for (const hook of this.#checkers.hooks("read")) hook(this.#peer(slot), { ref, found, transactions: 0 });
-        return this.#truth.read(slot, ref, body);
+        return found && this.#truth.read(slot, ref, body);
       }
     }
   }

@@ -1,87 +1,30 @@
 /**
- * Callers of real peers, many at once: they register, repeat themselves, claim each other's keys, come with tokens
- * that must not do, read what they were promised, and write down every answer.
+ * Callers of real peers, many at once: they register, repeat themselves, claim each other's keys, enroll passkeys, come
+ * with tokens that must not do, read what they were promised, and write down every answer.
  */
-import { Agent, request as httpRequest } from "node:http";
-import { Either, Schema } from "effect";
+import { Agent } from "node:http";
 import type { Answer } from "../../core/Action.ts";
-import type { Digest } from "../../core/Digest.ts";
-import { rejection, rejectionCodes } from "../../core/Rejection.ts";
-import type { Rows } from "../../core/Tables.ts";
 import { REGISTER_PATH } from "../../core/registry/Registration.ts";
 import { Census } from "../../sim/Census.ts";
 import { type Command, Commands, type TokenKind } from "../../sim/Commands.ts";
 import { realCryptography } from "../../sim/Cryptography.ts";
+import type { Finish, Invite, Invited } from "../../sim/EnrollmentRequests.ts";
 import { Prng } from "../../sim/Prng.ts";
+import { isSuccess } from "../../sim/Success.ts";
+import { Violation } from "../../sim/Violation.ts";
+import { answerOf, shownIn } from "./AnswerText.ts";
 import { Chance } from "./Chance.ts";
+import { Enrollments, type Keys } from "./Enrollments.ts";
 import { type Asked, microsNow, type Moment } from "./History.ts";
+import { call } from "./HttpCall.ts";
 import type { Tokens } from "./Tokens.ts";
 
-/** The service answers within 10 s. */
-const PATIENCE_MILLIS = 15_000;
 const THINK_MILLIS = [15, 120] as const;
 /** After an answer that says no; nobody hammers at a closed door. */
 const TURNED_AWAY_MILLIS = [50, 400] as const;
 const REMEMBERED = 256;
-const MOST_BODY_BYTES = 1024 * 1024;
-
-export interface Answered {
-  /** 0 where no answer came. */
-  readonly status: number;
-  readonly text: string;
-}
-
-const Record = Schema.parseJson(
-  Schema.Struct({
-    id: Schema.String,
-    ref: Schema.String,
-    credential: Schema.Struct({ type: Schema.String, algorithm: Schema.String, publicKey64: Schema.String }),
-    metadata: Schema.Record({ key: Schema.String, value: Schema.String }),
-    metadataRevision: Schema.Number,
-    createdAt: Schema.Number,
-    updatedAt: Schema.Number,
-  }),
-);
-
-const Problem = Schema.parseJson(
-  Schema.Struct({ code: Schema.String, detail: Schema.String, outcomeUnknown: Schema.optional(Schema.Boolean) }),
-);
-
-const decodeRecord = Schema.decodeEither(Record);
-const decodeProblem = Schema.decodeEither(Problem);
-
-/** Callers are not shown the key's identity. */
-const NOT_SHOWN = "0".repeat(64) as Digest;
-
-/** The row that a record of the API shows, or undefined where it is none. */
-const rowOf = (text: string): Rows["approvers"] | undefined => {
-  const record = Either.getOrUndefined(decodeRecord(text));
-  if (record === undefined) return undefined;
-  const { id, ref, credential, metadata, metadataRevision, createdAt, updatedAt } = record;
-  const { algorithm, publicKey64, type } = credential;
-  return {
-    id,
-    ref,
-    descriptor: JSON.stringify({ algorithm, publicKey64, type, version: 1 }),
-    keyIdentity: NOT_SHOWN,
-    metadata: Object.entries(metadata).map(([key, value]) => [key, value] as const),
-    revision: metadataRevision,
-    createdAt,
-    updatedAt,
-  };
-};
-
-const answerOf = ({ status, text }: Answered): Answer | undefined => {
-  if (status === 200 || status === 201) {
-    const approver = rowOf(text);
-    return approver && { _tag: "Registered", created: status === 201, approver, observations: undefined };
-  }
-  const problem = Either.getOrUndefined(decodeProblem(text));
-  const code = rejectionCodes.find((each) => each === problem?.code);
-  if (problem === undefined || code === undefined) return undefined;
-  const { detail, outcomeUnknown = false } = problem;
-  return { _tag: "Rejected", rejection: rejection(code, detail, "", { outcomeUnknown }) };
-};
+/** Ids that passkeys alone are enrolled for; few, so that one has several. */
+const HOLDERS = 9;
 
 export interface CallersOptions {
   readonly seed: number;
@@ -90,48 +33,24 @@ export interface CallersOptions {
   readonly count: number;
   readonly tokens: Tokens;
   readonly note: (moment: Moment) => void;
+  /** Called when an answer cannot be one of the service. */
+  readonly broken: (violation: Violation) => void;
 }
 
-const pause = (millis: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, millis));
+/** What is asked for, with one request. */
+type Said = Command | Invite | Finish;
 
-/** One request; never rejects. */
-export const call = (
-  agent: Agent | undefined,
-  url: string,
-  path: string,
-  { token, body }: { readonly token: string | undefined; readonly body: Uint8Array | undefined },
-): Promise<Answered> =>
-  new Promise((resolve) => {
-    const silence = (): void => resolve({ status: 0, text: "" });
-    const { hostname, port } = new URL(url);
-    const sent = httpRequest(
-      {
-        ...(agent && { agent }),
-        hostname,
-        port,
-        path,
-        method: body === undefined ? "GET" : "POST",
-        headers: {
-          ...(token !== undefined && { "x-jwt-token": token }),
-          ...(body !== undefined && { "content-type": "application/json", "content-length": body.length }),
-        },
-      },
-      (response) => {
-        let text = "";
-        response.setEncoding("utf8").on("data", (chunk: string) => {
-          text += chunk;
-          if (text.length > MOST_BODY_BYTES) response.destroy();
-        });
-        response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
-        response.on("error", silence);
-        response.on("close", silence);
-      },
-    );
-    const timer = setTimeout(() => sent.destroy(), PATIENCE_MILLIS);
-    sent.on("close", () => clearTimeout(timer));
-    sent.on("error", silence);
-    sent.end(body);
-  });
+/** Who asks; each name has tokens of its own. */
+const CALLER = "caller";
+/** Who draws what is asked for once everything is healed, beside the peer. */
+const OPERATOR = 3_000;
+
+const verbs = { REGISTER: "register", OPTIONS: "invite", FINISH: "finish" } as const;
+
+/** Sample keys with an odd number are of the algorithm that passkeys share with keys that sign (sim/Cryptography.ts). */
+const isPasskeyNumber = (key: number): boolean => key % 2 === 1;
+
+const pause = (millis: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, millis));
 
 export class Callers {
   readonly #options: CallersOptions;
@@ -139,9 +58,12 @@ export class Callers {
   readonly #subjects: Array<Command> = [];
   readonly #promised: Array<string> = [];
   readonly commands: Commands;
+  readonly #enrollments: Enrollments;
+  /** Every invitation that anybody was told. */
+  readonly invitations: Array<string> = [];
   /** Answers by what was asked and the status; 0 stands for none. */
   readonly answers = new Census();
-  /** Registrations that were told 201. */
+  /** Registrations and enrollments that were told 201. */
   successes = 0;
   #nextKey = 1;
   #nextRequest = 1;
@@ -152,11 +74,14 @@ export class Callers {
     this.#options = options;
     this.#agent = new Agent({ keepAlive: true, maxSockets: options.count });
     this.commands = new Commands(realCryptography(new Prng(options.seed)));
+    this.#enrollments = new Enrollments(this.commands.enrollment);
   }
 
   start(): void {
     const { count, seed } = this.#options;
-    this.#done = Promise.all(Array.from({ length: count }, (_, index) => this.#live(new Chance(seed, index + 1))));
+    const caller = (_: unknown, index: number): Promise<void> =>
+      this.#live(new Chance(seed, index + 1), `registrar-${index + 1}`);
+    this.#done = Promise.all(Array.from({ length: count }, caller));
   }
 
   /** Sends nothing new, waits for the answers under way, and closes the connections. */
@@ -172,31 +97,90 @@ export class Callers {
     return this.commands.command(id ?? `approver-${key}`, key, `team-${key % 5}`);
   }
 
-  async #live(random: Chance): Promise<void> {
+  /** An honest response to fresh options of a registrar of its own; undefined where there are none. */
+  async invited(slot: number): Promise<Finish | undefined> {
+    const random = new Chance(this.#options.seed, OPERATOR + slot);
+    const invite = this.commands.enrollment.invite(`enrolled-${slot}`, "team-0");
+    const answer = await this.ask(slot, invite, "good", `operator-${slot}`);
+    if (answer?._tag !== "Offered") return undefined;
+    return this.#enrollments.fresh(random, { invite, offer: answer.offer }, this.#keys(random));
+  }
+
+  async #live(random: Chance, registrar: string): Promise<void> {
     while (!this.#isOver) {
       await pause(random.between(...THINK_MILLIS));
       if (this.#isOver) return;
-      await this.#act(random);
+      await this.#act(random, registrar);
     }
   }
 
-  async #act(random: Chance): Promise<void> {
+  async #act(random: Chance, registrar: string): Promise<unknown> {
     const drawn = random.below(100);
     const known = this.#subjects[random.below(Math.max(1, this.#subjects.length))];
-    if (known === undefined || drawn < 34) return this.#submit(random, this.#remember(random, this.fresh()));
+    if (known === undefined || drawn < 24) return this.#submit(random, this.#remember(random, this.fresh()));
     // A new version: the same id with another key.
-    if (drawn < 40) return this.#submit(random, this.#remember(random, this.fresh(known.id)));
+    if (drawn < 29) return this.#submit(random, this.#remember(random, this.fresh(known.id)));
     const { id, key, team } = known;
     // An identical retry may carry other metadata; the first ones are kept (contract 4.1).
-    if (drawn < 58)
+    if (drawn < 43)
       return this.#submit(random, random.happens(300) ? this.commands.command(id, key, "another-team") : known);
-    if (drawn < 66) return this.#submit(random, this.commands.command(`${id}-too`, key, team));
-    if (drawn < 96) return this.#read(random);
+    if (drawn < 50) return this.#submit(random, this.commands.command(`${id}-too`, key, team));
+    if (drawn < 66) return this.#enroll(random, registrar, known);
+    if (drawn < 74) return this.#enrollAgain(random, registrar);
+    if (drawn < 97) return this.#read(random);
     const { status } = await call(this.#agent, this.#url(random), "/v1/custody/system/ready", {
       token: undefined,
       body: undefined,
     });
-    this.answers.add(`ready ${status}`);
+    return this.answers.add(`ready ${status}`);
+  }
+
+  /** A registrar takes options from one peer, and the holder of the invitation finishes through others. */
+  async #enroll(random: Chance, registrar: string, known: Command): Promise<void> {
+    const id = random.happens(300) ? known.id : `holder-${random.between(1, HOLDERS)}`;
+    const invite = this.commands.enrollment.invite(id, `team-${random.below(5)}`);
+    const answer = await this.#submit(random, invite, registrar);
+    if (answer?._tag !== "Offered") return;
+    const invited = { invite, offer: answer.offer };
+    this.#enrollments.hold(invited);
+    // Some are answered later by somebody, and some never.
+    if (random.happens(900)) await this.#respond(random, invited);
+  }
+
+  /** A response is sent again, or another one to an invitation that is open, finished or expired. */
+  async #enrollAgain(random: Chance, registrar: string): Promise<void> {
+    const sent = random.happens(500) ? this.#enrollments.anySent(random) : undefined;
+    const held = this.#enrollments.anyHeld(random);
+    if (sent !== undefined) await this.#finish(random, sent, registrar);
+    else if (held !== undefined) await this.#respond(random, held);
+  }
+
+  /** Answers options, now and then wrongly at first, and now and then in a race with another authenticator. */
+  async #respond(random: Chance, invited: Invited): Promise<void> {
+    const keys = this.#keys(random);
+    if (random.happens(150)) await this.#finish(random, this.#enrollments.wrong(random, invited, keys), CALLER);
+    const rivals = [this.#enrollments.honest(random, invited, keys)];
+    if (random.happens(250)) rivals.push(this.#enrollments.honest(random, invited, keys));
+    await Promise.all(rivals.map((rival) => this.#finish(random, rival, CALLER)));
+  }
+
+  async #finish(random: Chance, finish: Finish, bearer: string): Promise<void> {
+    const answer = await this.#submit(random, finish, bearer);
+    if (answer?._tag !== "Registered") return;
+    this.#enrollments.enrolled(finish);
+    // From now on others claim its key as one that signs.
+    if (isPasskeyNumber(finish.key) && random.happens(500))
+      this.#remember(random, this.commands.command(finish.id, finish.key, finish.team));
+  }
+
+  #keys(random: Chance): Keys {
+    return {
+      fresh: () => this.#nextKey++,
+      known: () => {
+        const key = this.#subjects[random.below(Math.max(1, this.#subjects.length))]?.key;
+        return key !== undefined && isPasskeyNumber(key) ? key : undefined;
+      },
+    };
   }
 
   #remember(random: Chance, command: Command): Command {
@@ -213,39 +197,50 @@ export class Callers {
     return this.#options.urls[this.#slot(random) - 1] ?? "";
   }
 
-  async #submit(random: Chance, command: Command): Promise<void> {
+  /** Asks until the outcome is known, or patience is over; the last answer. */
+  async #submit(random: Chance, said: Said, bearer = CALLER): Promise<Answer | undefined> {
     const kind: TokenKind = random.happens(50)
       ? random.pick<TokenKind>(["expired", "forbidden", "foreign", "forged"])
       : random.happens(60)
         ? "short"
         : "good";
     for (;;) {
-      const answer = await this.register(this.#slot(random), command, kind);
+      const answer = await this.ask(this.#slot(random), said, kind, bearer);
       if (answer?._tag === "Registered") {
         if (this.#promised.length < REMEMBERED) this.#promised.push(answer.approver.ref);
         else this.#promised[random.below(REMEMBERED)] = answer.approver.ref;
-        return;
       }
+      if (answer !== undefined && isSuccess(answer)) return answer;
       await pause(random.between(...TURNED_AWAY_MILLIS));
       // Whoever does not know asks again, through whichever peer.
       const isOpen = answer === undefined || (answer._tag === "Rejected" && answer.rejection.outcomeUnknown);
-      if (this.#isOver || !isOpen || !random.happens(700)) return;
+      if (this.#isOver || !isOpen || !random.happens(700)) return answer;
     }
   }
 
-  /** Sends one registration and writes down what came of it; undefined where nothing did. */
-  async register(slot: number, command: Command, kind: TokenKind): Promise<Answer | undefined> {
-    const { note, tokens, urls } = this.#options;
-    const token = await tokens.of(kind);
-    const asked: Asked = { requestId: `r${this.#nextRequest++}`, slot, command, token: kind, at: microsNow() };
-    const body = command.call.rawBody;
-    const answered = await call(this.#agent, urls[slot - 1] ?? "", REGISTER_PATH, { token, body });
-    this.answers.add(`register ${answered.status}`);
+  /** Sends one request and writes down what came of it; undefined where nothing did. */
+  async ask(slot: number, said: Said, kind: TokenKind, bearer = CALLER): Promise<Answer | undefined> {
+    const { broken, note, tokens, urls } = this.#options;
+    const token = await tokens.of(kind, bearer);
+    const requestId = `r${this.#nextRequest++}`;
+    const asked: Asked = { requestId, slot, said, token: kind, at: microsNow() };
+    const { path, rawBody: body } = said.call;
+    const answered = await call(this.#agent, urls[slot - 1] ?? "", path, { token, body });
+    const { status, text } = answered;
+    this.answers.add(`${verbs[said.kind]} ${status}`);
     const answer = answerOf(answered);
-    if (answered.status === 201) this.successes += 1;
-    if (answer !== undefined) {
-      const record = answer._tag === "Registered" ? answered.text : undefined;
-      note({ _tag: "Replied", at: microsNow(), asked, answer, body: record });
+    if (answer === undefined) {
+      if (status >= 200 && status < 300)
+        broken(new Violation("S14", `request ${requestId} was answered ${status}`, "the answer cannot be read"));
+      return undefined;
+    }
+    if (status === 201) this.successes += 1;
+    if (answer._tag !== "Offered") note({ _tag: "Replied", at: microsNow(), asked, answer, body: text });
+    else {
+      const { invitation } = answer.offer;
+      this.invitations.push(invitation);
+      // The one answer that holds the invitation is not held against itself.
+      note({ _tag: "Replied", at: microsNow(), asked, answer, body: text.replace(invitation, "") });
     }
     return answer;
   }
@@ -263,8 +258,8 @@ export class Callers {
     const { status, text } = await call(this.#agent, urls[slot - 1] ?? "", path, { token, body: undefined });
     this.answers.add(`read ${status}`);
     if (status !== 200 && status !== 404) return status;
-    const found = status === 200 ? rowOf(text) : undefined;
-    note({ _tag: "Read", at: microsNow(), slot, ref, found, body: found && text });
+    const found = status === 200 ? shownIn(text)?.approver : undefined;
+    note({ _tag: "Read", at: microsNow(), slot, ref, found, body: text });
     return status;
   }
 }

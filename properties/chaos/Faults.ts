@@ -13,6 +13,9 @@ const REACH_MILLIS = 6_000;
 const SUCCESSES = 3;
 const WORKING_MILLIS = 8_000;
 const POLL_MILLIS = 10;
+/** A request to a peer that may be down, or be starting on a busy machine, is tried so long, and so often. */
+const TRYING_MILLIS = 20_000;
+const TRY_AGAIN_MILLIS = 200;
 /** A peer's log and journals stay below this, its database and the log of it do not. */
 const FILE_BYTES = 1024 * 1024;
 
@@ -95,6 +98,8 @@ export class Faults {
       clock: () => this.#alone(peer, () => this.#moveClock(peer, fault)),
       faketime: () => this.#alone(peer, () => this.#fakeTime(peer, fault)),
       seal: () => this.#alone(peer, () => this.#seal(peer, fault)),
+      // Whatever else befalls the peer meanwhile may befall it in the middle of this.
+      rotate: () => this.#rotate(peer),
     };
     return act[fault.kind]();
   }
@@ -210,5 +215,18 @@ export class Faults {
     await pause(lastsMillis);
     await this.#cluster.unseal(peer.slot);
     return status === 200 ? "done" : "not reached";
+  }
+
+  /** A new integrity key. Where an answer was lost there is one more: the peer's rows will tell. */
+  async #rotate(peer: PeerUnderTest): Promise<Outcome> {
+    for (
+      const until = performance.now() + TRYING_MILLIS;
+      !this.#isOver && performance.now() < until;
+      await pause(TRY_AGAIN_MILLIS)
+    ) {
+      const { status } = await this.#cluster.ask(peer.slot, "integrity/rotate", {});
+      if (status === 200) return "done";
+    }
+    return "not reached";
   }
 }

@@ -1,10 +1,12 @@
 /** What lies in a stopped peer's database: read as bytes, unsealed with the peer's own shares, and verified. */
 import { Effect, Either } from "effect";
+import { decode } from "../../core/codec/CborReader.ts";
 import type { Crypto } from "../../core/Crypto.ts";
-import { SELF, type TableName, tableNames } from "../../core/Tables.ts";
+import { rowCodec, SELF, type TableName, tableNames } from "../../core/Tables.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import type { CryptoBackend } from "../../server/crypto/CryptoBackend.ts";
+import { bringLaterKeys } from "../../server/peer/LaterKeys.ts";
 import { shamirProvider } from "../../server/seal/ShamirSeal.ts";
 import { openClient } from "../../server/sqlite/Database.ts";
 import { places } from "../../server/sqlite/Layout.ts";
@@ -51,7 +53,7 @@ const readTables = (directory: string): Effect.Effect<MemoryTables, Error> =>
 const sealedStore = (tables: MemoryTables, crypto: Crypto): SealedStore =>
   new SealedStore(new MemoryByteStore({ tables }), crypto);
 
-/** Verifies all rows with the integrity key in the peer's vault, opened with its shares. */
+/** Verifies all rows with the integrity key in the peer's vault, opened with its shares, and those that came later. */
 const verify = async (
   store: SealedStore,
   backend: CryptoBackend,
@@ -66,10 +68,17 @@ const verify = async (
     const step = await session.right.submit(share);
     if (Either.isLeft(step)) return step.left.message;
     if (step.right._tag === "Collecting") continue;
-    store.useKey(backend.keysOf(step.right.material).integrity);
-    return store.verifyAll();
+    const keys = backend.keysOf(step.right.material);
+    store.useKey(keys.integrity);
+    return bringLaterKeys(store, keys) ?? store.verifyAll();
   }
   return "the shares do not open the vault";
+};
+
+/** The number in the row itself: whether it holds is found out beside. */
+const transactionsIn = (tables: MemoryTables): number => {
+  const head = tables.get("head")?.get(SELF);
+  return head === undefined ? 0 : Either.getOrThrow(decode(rowCodec("head"), head.row)).transactions;
 };
 
 /**
@@ -88,5 +97,5 @@ export const readFinalStore = async (
   const fault = await verify(store, backend, shares).catch((thrown: unknown) =>
     thrown instanceof Error ? thrown.message : "the rows cannot be read",
   );
-  return { tables, store, transactions: store.get("head", SELF)?.transactions ?? 0, fault };
+  return { tables, store, transactions: transactionsIn(tables), fault };
 };

@@ -2,13 +2,20 @@
 import type { Answer } from "../../core/Action.ts";
 import type { Rows } from "../../core/Tables.ts";
 import type { Command, TokenKind } from "../../sim/Commands.ts";
+import type { Finish, Invite } from "../../sim/EnrollmentRequests.ts";
 
-/** A registration that somebody sent. */
+/** What a request asks for, as far as an answer is held against it. */
+export type Said =
+  | Pick<Command, "kind" | "id" | "descriptor">
+  | Pick<Invite, "kind" | "id">
+  | Pick<Finish, "kind" | "id" | "descriptor" | "isHonest" | "signCount" | "registrationId" | "credentialName">;
+
+/** A request that somebody sent. */
 export interface Asked {
   readonly requestId: string;
   /** The peer it was sent to. */
   readonly slot: number;
-  readonly command: Pick<Command, "id" | "descriptor">;
+  readonly said: Said;
   readonly token: TokenKind;
   readonly at: number;
 }
@@ -23,8 +30,8 @@ export type Moment =
       readonly at: number;
       readonly asked: Asked;
       readonly answer: Answer;
-      /** The record as it was sent, where there was one. */
-      readonly body: string | undefined;
+      /** As it was sent, but for an invitation in it. */
+      readonly body: string;
     }
   /** An approver was read whose registration somebody had been promised before the question was sent. */
   | {
@@ -33,7 +40,8 @@ export type Moment =
       readonly slot: number;
       readonly ref: string;
       readonly found: Rows["approvers"] | undefined;
-      readonly body: string | undefined;
+      /** As it was sent. */
+      readonly body: string;
     };
 
 /** Microseconds on the clock that all processes of this machine share and that only goes forward. */

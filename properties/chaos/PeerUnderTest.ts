@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { DevFolder } from "../../server/dev/DevFolder.ts";
 import { peerCommand } from "../../server/dev/PeerCommand.ts";
 import { lastLogLines, type PeerProcess } from "../../server/dev/PeerProcess.ts";
+import { RP_ORIGIN } from "../../sim/SimRelyingParty.ts";
 import { Violation } from "../../sim/Violation.ts";
 import { microsNow, type Moment } from "./History.ts";
 import { clockFile, doneFile, flushFile } from "./PortFiles.ts";
@@ -15,6 +16,9 @@ const HALTED = 70;
 /** A peer that has to end by itself does so well within this. */
 const ENDING_MILLIS = 30_000;
 const POLL_MILLIS = 20;
+
+/** Short, so that invitations expire while somebody still holds them, and make room for others. */
+const REGISTRATION_TTL = "20s";
 
 const quoted = (path: string): string => `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 
@@ -135,6 +139,8 @@ export class PeerUnderTest {
         ...moved,
         NODE_OPTIONS: `--require ${quoted(faultPort)}`,
         CUSTODY_CLUSTER_PEERS: peers,
+        CUSTODY_WEBAUTHN_ORIGINS: RP_ORIGIN,
+        CUSTODY_WEBAUTHN_REGISTRATION_TTL: REGISTRATION_TTL,
         CHAOS_DIR: this.chaosFolder,
         CHAOS_PROCESS: String(this.#processes),
         CHAOS_PARENT: String(process.pid),

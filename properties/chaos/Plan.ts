@@ -18,6 +18,7 @@ export const faultKinds = [
   "clock",
   "faketime",
   "seal",
+  "rotate",
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -66,6 +67,7 @@ const weights: Readonly<Record<FaultKind, number>> = {
   clock: 2,
   faketime: 1,
   seal: 1,
+  rotate: 2,
 };
 
 const lasts: Readonly<Record<FaultKind, readonly [least: number, most: number]>> = {
@@ -85,6 +87,7 @@ const lasts: Readonly<Record<FaultKind, readonly [least: number, most: number]>>
   clock: [2_000, 8_000],
   faketime: [2_000, 8_000],
   seal: [200, 2_000],
+  rotate: [0, 0],
 };
 
 const MOST_DELAY_MILLIS = 400;

@@ -2,7 +2,10 @@
 import { createReadStream, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { TableName } from "../../core/Tables.ts";
 import { cryptoBackend } from "../../server/crypto/CryptoBackend.ts";
+import type { Command } from "../../sim/Commands.ts";
+import type { Finish } from "../../sim/EnrollmentRequests.ts";
 import { Violation } from "../../sim/Violation.ts";
 import { audit, type PeerEvidence, type Verdict } from "./Audit.ts";
 import { Callers } from "./Callers.ts";
@@ -32,13 +35,19 @@ export interface RunOptions {
   readonly say: (line: string) => void;
 }
 
-export interface RunReport extends Verdict {
+/** How many rows of a kind are there at the end. */
+interface Stored {
+  readonly approvers: number;
+  readonly passkeys: number;
+  readonly sessions: number;
+}
+
+export interface RunReport extends Verdict, Stored {
   readonly peers: number;
   readonly injected: Counts;
   readonly missed: Counts;
   readonly answers: Counts;
   readonly resets: number;
-  readonly approvers: number;
 }
 
 const pause = (millis: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, millis));
@@ -69,7 +78,7 @@ class Run {
     const note = (moment: Moment): void => void this.#moments.push(moment);
     say(`starting ${peers} peers`);
     const cluster = await ChaosCluster.start({ folder, peers, seed, note, broken });
-    const callers = new Callers({ seed, urls: cluster.urls, count, tokens: cluster.tokens, note });
+    const callers = new Callers({ seed, urls: cluster.urls, count, tokens: cluster.tokens, note, broken });
     const faults = new Faults({ cluster, tools, successes: () => callers.successes, broken });
     try {
       await this.#abuse(callers, faults);
@@ -142,43 +151,53 @@ class Run {
     return undefined;
   }
 
-  /** A fresh registration succeeds through every peer, an identical retry through another gives 200, and all show it. */
+  /** Through every peer a fresh registration and a fresh enrollment succeed, and all show them. */
   async #progress(cluster: ChaosCluster, callers: Callers): Promise<Violation | undefined> {
     const total = cluster.peers.length;
     for (const { slot } of cluster.peers) {
-      const command = callers.fresh();
-      const other = (slot % total) + 1;
-      const created = await callers.register(slot, command, "good");
-      const again = await callers.register(other, command, "good");
-      if (created?._tag !== "Registered")
-        return new Violation(
-          "L4",
-          "everything was healed",
-          `a fresh registration through peer ${slot} gave ${created?._tag === "Rejected" ? created.rejection.code : "nothing"}`,
-        );
-      if (again?._tag !== "Registered" || again.created)
-        return new Violation(
-          "L4",
-          `a registration succeeded through peer ${slot}`,
-          `its retry through peer ${other} gave ${again?._tag ?? "nothing"}${again?._tag === "Registered" ? ", as created" : ""}`,
-        );
-      for (const reader of cluster.peers)
-        if ((await callers.read(reader.slot, again.approver.ref)) !== 200)
-          return new Violation(
-            "L4",
-            `a registration succeeded through peer ${slot}`,
-            `peer ${reader.slot} does not show it`,
-          );
+      const next = (slot % total) + 1;
+      const registered = await this.#succeeds(cluster, callers, callers.fresh(), slot, next);
+      if (registered !== undefined) return registered;
+      const finish = await callers.invited(slot);
+      if (finish === undefined)
+        return new Violation("L4", "everything was healed", `fresh options through peer ${slot} gave none`);
+      const enrolled = await this.#succeeds(cluster, callers, finish, next, slot);
+      if (enrolled !== undefined) return enrolled;
     }
     return this.#quiet(cluster);
   }
 
-  /** Stops the peers in order, and judges what they leave behind. A violation found before keeps its place. */
-  async #judge(
+  /** It is done through one peer, an identical retry through another gives 200, and all show it. */
+  async #succeeds(
     cluster: ChaosCluster,
     callers: Callers,
-    found: Violation | undefined,
-  ): Promise<Verdict & { readonly approvers: number }> {
+    said: Command | Finish,
+    slot: number,
+    other: number,
+  ): Promise<Violation | undefined> {
+    const what = said.kind === "REGISTER" ? "a fresh registration" : "a fresh enrollment";
+    const created = await callers.ask(slot, said, "good");
+    const again = await callers.ask(other, said, "good");
+    if (created?._tag !== "Registered")
+      return new Violation(
+        "L4",
+        "everything was healed",
+        `${what} through peer ${slot} gave ${created?._tag === "Rejected" ? created.rejection.code : "nothing"}`,
+      );
+    if (again?._tag !== "Registered" || again.created)
+      return new Violation(
+        "L4",
+        `${what} succeeded through peer ${slot}`,
+        `its retry through peer ${other} gave ${again?._tag ?? "nothing"}${again?._tag === "Registered" ? ", as created" : ""}`,
+      );
+    for (const reader of cluster.peers)
+      if ((await callers.read(reader.slot, again.approver.ref)) !== 200)
+        return new Violation("L4", `${what} succeeded through peer ${slot}`, `peer ${reader.slot} does not show it`);
+    return undefined;
+  }
+
+  /** Stops the peers in order, and judges what they leave behind. A violation found before keeps its place. */
+  async #judge(cluster: ChaosCluster, callers: Callers, found: Violation | undefined): Promise<Verdict & Stored> {
     const { say } = this.#options;
     const unsealed = new Set<number>();
     for (const { slot } of cluster.peers) if ((await cluster.status(slot))?.state === "UNSEALED") unsealed.add(slot);
@@ -206,17 +225,20 @@ class Run {
       moments: this.#moments,
       said: {
         byBody: (bodyDigest) => commands.byBody(bodyDigest),
+        finishOf: (bodyDigest) => commands.finishOf(bodyDigest),
         // No endpoint replaces metadata yet, so whoever replaced some did it unasked.
         replacementOf: () => undefined,
         tokenOf: (jti) => cluster.tokens.tokenOf(jti),
       },
       secrets: await cluster.secrets(),
+      invitations: callers.invitations,
       logLines: lines,
     });
-    const approvers = peers[0]?.final.tables.get("approvers")?.size ?? 0;
+    const rows = (table: TableName): number => peers[0]?.final.tables.get(table)?.size ?? 0;
+    const stored = { approvers: rows("approvers"), passkeys: rows("credentials"), sessions: rows("sessions") };
     // What is split comes before what is late, and both before a cluster that was stopped on the way to its rest.
     const isSafety = verdict.violation?.id.startsWith("S") === true;
-    return { ...verdict, approvers, violation: isSafety ? verdict.violation : (found ?? untidy ?? verdict.violation) };
+    return { ...verdict, ...stored, violation: isSafety ? verdict.violation : (found ?? untidy ?? verdict.violation) };
   }
 }
 

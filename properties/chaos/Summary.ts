@@ -18,6 +18,9 @@ export interface Summary {
   readonly connectionsReset: number;
   readonly answers: Counts;
   readonly approvers: number;
+  /** Of the approvers, those that are passkeys. */
+  readonly passkeys: number;
+  readonly sessions: number;
   readonly transactions: number;
   readonly checked: ReadonlyArray<string>;
   readonly violation: { readonly id: string; readonly facts: readonly [string, string] } | undefined;
@@ -49,6 +52,8 @@ export const summaryOf = (
     connectionsReset: sum(reports.map(({ resets }) => resets)),
     answers: joined(reports.map(({ answers }) => answers)),
     approvers: sum(reports.map(({ approvers }) => approvers)),
+    passkeys: sum(reports.map(({ passkeys }) => passkeys)),
+    sessions: sum(reports.map(({ sessions }) => sessions)),
     transactions: sum(reports.map(({ transactions }) => transactions)),
     checked: [...new Set(reports.flatMap(({ checked }) => checked))],
     violation: violation && { id: violation.id, facts: violation.facts },
@@ -70,7 +75,7 @@ export const summaryLines = (summary: Summary): ReadonlyArray<string> => {
     ...impossible.map(({ kind, planned, why }) => `not possible here: ${kind} (${planned} planned): ${why}`),
     `${summary.connectionsReset} connections reset`,
     `${total(answers)} requests answered or given up: ${list(answers)}`,
-    `${summary.approvers} approvers in ${summary.transactions} durable transactions`,
+    `${summary.approvers} approvers, ${summary.passkeys} of them passkeys, and ${summary.sessions} enrollment sessions in ${summary.transactions} durable transactions`,
     `${checked.length} invariants checked: ${checked.join(" ")}`,
     ...(violation === undefined
       ? [`chaos: green, seed ${seed}, clusters of ${summary.clusters.join(" and ")}`]

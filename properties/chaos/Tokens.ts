@@ -27,7 +27,8 @@ export class Tokens {
   readonly #issuer: DevelopmentIssuer;
   readonly #cluster: Cluster;
   readonly #byId = new Map<string, Known>();
-  readonly #kept = new Map<TokenKind, string>();
+  /** By kind and bearer. */
+  readonly #kept = new Map<string, string>();
 
   private constructor(issuer: DevelopmentIssuer, cluster: Cluster) {
     this.#issuer = issuer;
@@ -39,12 +40,13 @@ export class Tokens {
     return new Tokens(await Effect.runPromise(openDevelopmentIssuer(folder)), cluster);
   }
 
-  /** A token of a kind; all but short ones are made once. */
-  async of(kind: TokenKind): Promise<string> {
-    const kept = this.#kept.get(kind);
+  /** A token of a kind for somebody; all but short ones are made once. */
+  async of(kind: TokenKind, bearer = "caller"): Promise<string> {
+    const subject = `${bearer}-${kind}`;
+    const kept = this.#kept.get(subject);
     if (kept !== undefined) return kept;
-    const token = await this.#mint(kind);
-    if (kind !== "short") this.#kept.set(kind, token);
+    const token = await this.#mint(kind, subject);
+    if (kind !== "short") this.#kept.set(subject, token);
     return token;
   }
 
@@ -58,11 +60,11 @@ export class Tokens {
     return header;
   }
 
-  async #mint(kind: TokenKind): Promise<string> {
+  async #mint(kind: TokenKind, subject: string): Promise<string> {
     const { audience, issuer } = this.#cluster;
     const token = await Effect.runPromise(
       this.#issuer.mint({
-        subject: `caller-${kind}`,
+        subject,
         permissions: kind === "forbidden" ? permissions.slice(1) : permissions,
         ttlMillis: kind === "short" ? SHORT_MILLIS : HOUR,
         audience: kind === "foreign" ? "another-service" : audience,

@@ -1,18 +1,50 @@
-/** What answers say beside the approver itself: that it is new, that somebody else owns the key, and how it looks. */
+/** What answers say beside the approver itself: that it is new, why it cannot be, and how it looks. */
 import type { Answer } from "../../core/Action.ts";
-import type { Write } from "../../core/Tables.ts";
+import type { RejectionCode } from "../../core/Rejection.ts";
+import type { Rows, Write } from "../../core/Tables.ts";
 import { recordJson } from "../../server/http/ApproverRecord.ts";
 import type { Ghost } from "../../sim/Ghost.ts";
 import { Violation } from "../../sim/Violation.ts";
-import type { Asked } from "./History.ts";
+import type { Asked, Said } from "./History.ts";
+
+type Finish = Extract<Said, { readonly kind: "FINISH" }>;
+
+/** Where the coordinates of a canonical ES256 key begin (RFC 9053 section 7.1.1), 32 bytes each. */
+const X_AT = 10;
+const Y_AT = 45;
+
+const fieldsOf = (descriptor: string): { readonly [name: string]: unknown } => JSON.parse(descriptor);
+
+/** The key in a descriptor as a descriptor that signs has it, computed here by hand: passkeys share their keys with those. */
+const keyNameOf = (descriptor: string): string => {
+  const { type, publicKeyCose } = fieldsOf(descriptor);
+  if (type !== "WEBAUTHN") return descriptor;
+  const cose = Buffer.from(String(publicKeyCose), "base64url");
+  const isOdd = ((cose[Y_AT + 31] ?? 0) & 1) === 1;
+  const point = Buffer.concat([Uint8Array.of(isOdd ? 3 : 2), cose.subarray(X_AT, X_AT + 32)]);
+  return `{"algorithm":"P256","publicKey64":"${point.toString("base64")}","type":"SIGNATURE","version":1}`;
+};
+
+const credentialNameOf = (descriptor: string): string | undefined => {
+  const { type, rpId, credentialId } = fieldsOf(descriptor);
+  return type === "WEBAUTHN" ? `${rpId} ${credentialId}` : undefined;
+};
 
 /** Holds every answer against what was stored by then. Each method throws {@link Violation}. */
 export class Truth {
   readonly #ghost: Ghost;
   /** Ref to the request that was told that it created the approver. */
   readonly #created = new Map<string, string>();
-  /** Descriptor to the ids that any peer has stored it for. */
+  /** Key to the ids that any peer has stored it for. */
   readonly #owners = new Map<string, Set<string>>();
+  /** Credentials that any peer has stored. */
+  readonly #credentials = new Set<string>();
+  /** By ref, as they were first stored. */
+  readonly #observations = new Map<string, Rows["observations"]>();
+  /** What has completed a session, by registration id. */
+  readonly #completions = new Map<string, { readonly descriptor: string; readonly signCount: number | undefined }>();
+  /** Registration id to the request that was told of it. */
+  readonly #offered = new Map<string, string>();
 
   constructor(ghost: Ghost) {
     this.#ghost = ghost;
@@ -20,44 +52,101 @@ export class Truth {
 
   stored(writes: ReadonlyArray<Write>): void {
     for (const write of writes) {
-      if (write.table !== "approvers" || write.op === "remove") continue;
-      const { descriptor, id } = write.row;
-      const owners = this.#owners.get(descriptor) ?? new Set();
-      this.#owners.set(descriptor, owners.add(id));
+      if (write.op === "remove") continue;
+      if (write.table === "approvers") this.#approver(write.row);
+      if (write.table === "observations" && !this.#observations.has(write.key))
+        this.#observations.set(write.key, write.row);
+      if (write.table === "certificates") {
+        const { descriptor, observations, registrationId } = write.row.proposal.effects;
+        if (registrationId !== undefined)
+          this.#completions.set(registrationId, { descriptor, signCount: observations?.signCount });
+      }
     }
   }
 
-  replied({ requestId, command }: Asked, answer: Answer, body: string | undefined): void {
-    if (answer._tag === "Registered") {
-      const { ref } = answer.approver;
-      this.#assertLooks(ref, body, `request ${requestId}`);
-      if (!answer.created) return;
-      const first = this.#created.get(ref);
-      if (first !== undefined)
-        throw new Violation("S14", `request ${first} created ${ref}`, `request ${requestId} created it once more`);
-      this.#created.set(ref, requestId);
-    }
-    if (answer._tag !== "Rejected" || answer.rejection.code !== "KEY_ALREADY_REGISTERED") return;
-    const owners = [...(this.#owners.get(command.descriptor) ?? [])];
-    if (owners.every((id) => id === command.id))
+  #approver({ descriptor, id }: Rows["approvers"]): void {
+    const key = keyNameOf(descriptor);
+    const owners = this.#owners.get(key) ?? new Set();
+    this.#owners.set(key, owners.add(id));
+    const credential = credentialNameOf(descriptor);
+    if (credential !== undefined) this.#credentials.add(credential);
+  }
+
+  replied(asked: Asked, answer: Answer, body: string): void {
+    const { requestId, said } = asked;
+    if (answer._tag === "Offered") this.#assertNew(requestId, answer.offer.registrationId);
+    if (answer._tag === "Rejected") return this.#refused(requestId, said, answer.rejection.code);
+    if (answer._tag !== "Registered") return;
+    const { ref } = answer.approver;
+    this.#assertLooks(ref, body, `request ${requestId}`);
+    if (!answer.created) return;
+    const first = this.#created.get(ref);
+    if (first !== undefined)
+      throw new Violation("S14", `request ${first} created ${ref}`, `request ${requestId} created it once more`);
+    this.#created.set(ref, requestId);
+  }
+
+  read(slot: number, ref: string, body: string): void {
+    this.#assertLooks(ref, body, `a read from peer ${slot}`);
+  }
+
+  #assertNew(requestId: string, registrationId: string): void {
+    const other = this.#offered.get(registrationId);
+    if (other !== undefined)
       throw new Violation(
         "S14",
-        `request ${requestId} was told that another id than ${command.id} owns its key`,
+        `request ${other} was told of session ${registrationId}`,
+        `so was request ${requestId}, of which each has its own`,
+      );
+    this.#offered.set(registrationId, requestId);
+  }
+
+  /** A refusal that names what stands in the way is true of what was stored by then. */
+  #refused(requestId: string, said: Said, code: RejectionCode): void {
+    if (said.kind === "OPTIONS") return;
+    if (code === "KEY_ALREADY_REGISTERED") return this.#assertOwned(requestId, said);
+    if (said.kind === "REGISTER" || !said.isHonest) return;
+    const why = this.#falseWhy(said, code);
+    if (why !== undefined) throw new Violation("S14", `request ${requestId} was refused with ${code}`, why);
+  }
+
+  #assertOwned(requestId: string, { descriptor, id }: Pick<Finish, "descriptor" | "id">): void {
+    const owners = [...(this.#owners.get(keyNameOf(descriptor)) ?? [])];
+    if (owners.every((each) => each === id))
+      throw new Violation(
+        "S14",
+        `request ${requestId} was told that another id than ${id} owns its key`,
         `no peer had stored the key for any other (${owners.length === 0 ? "nor for any" : owners.join(", ")})`,
       );
   }
 
-  read(slot: number, ref: string, body: string | undefined): void {
-    this.#assertLooks(ref, body, `a read from peer ${slot}`);
+  /** Why an honest response to an invitation that was told cannot have been refused in this way. */
+  #falseWhy({ credentialName, descriptor, registrationId, signCount }: Finish, code: RejectionCode) {
+    switch (code) {
+      case "CREDENTIAL_ALREADY_REGISTERED":
+        return this.#credentials.has(credentialName) ? undefined : "no peer had stored the credential";
+      case "REGISTRATION_NOT_FOUND":
+        return `session ${registrationId} was told to a registrar`;
+      case "INVALID_CEREMONY":
+        return "the response is an honest one";
+      case "REGISTRATION_COMPLETED": {
+        const done = this.#completions.get(registrationId);
+        if (done === undefined) return `no peer had completed session ${registrationId}`;
+        return done.descriptor === descriptor && done.signCount === signCount
+          ? "this very response had completed it"
+          : undefined;
+      }
+      default:
+        return undefined;
+    }
   }
 
   /** A record of the revision that was stored first is the one that was stored first, to the byte. */
-  #assertLooks(ref: string, body: string | undefined, what: string): void {
+  #assertLooks(ref: string, body: string, what: string): void {
     const row = this.#ghost.approvers.get(ref)?.row;
-    if (row === undefined || body === undefined) return;
+    if (row === undefined) return;
     const isFirst = body.includes(`"metadataRevision":${row.revision},`);
-    // Its callers register public keys alone, of which nothing is observed.
-    const stored = recordJson({ approver: row, observations: undefined });
+    const stored = recordJson({ approver: row, observations: this.#observations.get(ref) });
     if (isFirst && body !== stored)
       throw new Violation("S12", `approver ${ref} was stored as ${stored}`, `${what} was shown ${body}`);
   }

@@ -1,0 +1,134 @@
+/** What the texts that real peers answer with say: records, offers and refusals, as the core has them. */
+import { Either, Schema } from "effect";
+import type { Answer } from "../../core/Action.ts";
+import { canonicalJson } from "../../core/codec/CanonicalJson.ts";
+import type { Digest } from "../../core/Digest.ts";
+import { rejection, rejectionCodes } from "../../core/Rejection.ts";
+import type { Rows } from "../../core/Tables.ts";
+import { ES256 } from "../../core/webauthn/CreationOptions.ts";
+import type { Answered } from "./HttpCall.ts";
+
+const SignatureCredential = Schema.Struct({
+  type: Schema.Literal("SIGNATURE"),
+  algorithm: Schema.String,
+  publicKey64: Schema.String,
+});
+
+const PasskeyCredential = Schema.Struct({
+  version: Schema.Number,
+  type: Schema.Literal("WEBAUTHN"),
+  algorithm: Schema.Literal("ES256"),
+  credentialId: Schema.String,
+  publicKeyCose: Schema.String,
+  rpId: Schema.String,
+  origins: Schema.Array(Schema.String),
+  userVerification: Schema.String,
+  userHandle: Schema.String,
+  backupEligible: Schema.Boolean,
+});
+
+const Observations = Schema.Struct({
+  signCount: Schema.Number,
+  backupState: Schema.Boolean,
+  transports: Schema.Array(Schema.String),
+  aaguid: Schema.String,
+});
+
+const Record = Schema.parseJson(
+  Schema.Struct({
+    id: Schema.String,
+    ref: Schema.String,
+    credential: Schema.Union(SignatureCredential, PasskeyCredential),
+    observations: Schema.optional(Observations),
+    metadata: Schema.Record({ key: Schema.String, value: Schema.String }),
+    metadataRevision: Schema.Number,
+    createdAt: Schema.Number,
+    updatedAt: Schema.Number,
+  }),
+);
+
+const PublicKeyType = Schema.Literal("public-key");
+
+const CreationOptions = Schema.Struct({
+  rp: Schema.Struct({ id: Schema.String, name: Schema.String }),
+  user: Schema.Struct({ id: Schema.String, name: Schema.String, displayName: Schema.String }),
+  challenge: Schema.String,
+  pubKeyCredParams: Schema.Array(Schema.Struct({ type: PublicKeyType, alg: Schema.Literal(ES256) })),
+  timeout: Schema.Number,
+  excludeCredentials: Schema.Array(Schema.Struct({ type: PublicKeyType, id: Schema.String })),
+  authenticatorSelection: Schema.Struct({
+    residentKey: Schema.Literal("preferred"),
+    requireResidentKey: Schema.Literal(false),
+    userVerification: Schema.Literal("required"),
+  }),
+  attestation: Schema.Literal("none", "indirect", "direct"),
+  extensions: Schema.Struct({ credProps: Schema.Literal(true) }),
+});
+
+const Offer = Schema.parseJson(
+  Schema.Struct({
+    registrationId: Schema.String,
+    invitation: Schema.String,
+    expiresAt: Schema.Number,
+    publicKey: CreationOptions,
+  }),
+);
+
+const Problem = Schema.parseJson(
+  Schema.Struct({ code: Schema.String, detail: Schema.String, outcomeUnknown: Schema.optional(Schema.Boolean) }),
+);
+
+const decodeRecord = Schema.decodeEither(Record);
+const decodeOffer = Schema.decodeEither(Offer);
+const decodeProblem = Schema.decodeEither(Problem);
+
+/** Callers are not shown the key's identity. */
+const NOT_SHOWN = "0".repeat(64) as Digest;
+
+type Credential = typeof SignatureCredential.Type | typeof PasskeyCredential.Type;
+
+/** A signature is shown without its version, a passkey with its algorithm (docs/api.md). */
+const descriptorOf = (credential: Credential): string => {
+  if (credential.type === "SIGNATURE") return canonicalJson({ ...credential, version: 1 });
+  const { algorithm: _, ...digested } = credential;
+  return canonicalJson(digested);
+};
+
+/** An approver as a record shows it. */
+export interface Shown {
+  readonly approver: Rows["approvers"];
+  readonly observations: Rows["observations"] | undefined;
+}
+
+/** What a record of the API shows, or undefined where the text is none. */
+export const shownIn = (text: string): Shown | undefined => {
+  const record = Either.getOrUndefined(decodeRecord(text));
+  if (record === undefined) return undefined;
+  const { id, ref, credential, observations, metadata, metadataRevision, createdAt, updatedAt } = record;
+  const approver = {
+    id,
+    ref,
+    descriptor: descriptorOf(credential),
+    keyIdentity: NOT_SHOWN,
+    metadata: Object.entries(metadata).map(([key, value]) => [key, value] as const),
+    revision: metadataRevision,
+    createdAt,
+    updatedAt,
+  };
+  return { approver, observations };
+};
+
+/** The answer that a status and a text stand for; undefined where they are none. */
+export const answerOf = ({ status, text }: Answered): Answer | undefined => {
+  if (status === 200 || status === 201) {
+    const offer = Either.getOrUndefined(decodeOffer(text));
+    if (offer !== undefined) return status === 200 ? { _tag: "Offered", offer } : undefined;
+    const shown = shownIn(text);
+    return shown && { _tag: "Registered", created: status === 201, ...shown };
+  }
+  const problem = Either.getOrUndefined(decodeProblem(text));
+  const code = rejectionCodes.find((each) => each === problem?.code);
+  if (problem === undefined || code === undefined) return undefined;
+  const { detail, outcomeUnknown = false } = problem;
+  return { _tag: "Rejected", rejection: rejection(code, detail, "", { outcomeUnknown }) };
+};
