@@ -103,6 +103,9 @@ describe("the detail", () => {
       integrityFault: "approvers/x",
       quarantine: "an old disk",
     });
+    // Which keys there are is read from rows, and these do not hold.
+    expect(detail?.integrityKeyVersion).toBeUndefined();
+    expect(statusDetail({ ...state, integrityFault: undefined, integrityVersion: 3 })?.integrityKeyVersion).toBe(3);
     const founding = { ...state.founding, faults: new Map([[3, "it was wiped"]]) };
     expect(statusDetail({ ...state, founding })?.founding?.faults).toEqual([{ peerId: 3, reason: "it was wiped" }]);
   });

@@ -44,8 +44,11 @@ export interface StatusDetail {
   /** The highest slot bound here and the highest one decided; 0 before the first. */
   readonly highestSlot: number;
   readonly lastDecidedSlot: number;
-  /** Which of its integrity keys this peer seals rows with, from 1. */
-  readonly integrityKeyVersion: number;
+  /**
+   * Which of its integrity keys this peer seals rows with, from 1. Undefined while rows do not hold: that is read
+   * from rows itself, and nothing is sealed then.
+   */
+  readonly integrityKeyVersion: number | undefined;
   /** Why this peer signs nothing, if so: a row that does not hold, or an old disk. */
   readonly integrityFault: string | undefined;
   readonly quarantine: string | undefined;
@@ -93,7 +96,7 @@ export const statusDetail = (state: PeerState): StatusDetail | undefined => {
     waiting: state.queue.length + state.awaited.size,
     highestSlot: state.highSeq,
     lastDecidedSlot: state.decidedSeq,
-    integrityKeyVersion: state.integrityVersion,
+    integrityKeyVersion: state.integrityFault === undefined ? state.integrityVersion : undefined,
     integrityFault: state.integrityFault,
     quarantine: state.quarantine,
     recovering: state.recovery?.waitsFor,
