@@ -262,6 +262,8 @@ export interface PeerState {
   /** Members that have not yet shown this process that its memory is whole, and the nonce they are asked with. */
   readonly unproven: ReadonlySet<PeerId>;
   readonly joinNonce: Digest | undefined;
+  /** When each member first showed that to this process, by that member's own clock, in Unix milliseconds. */
+  readonly joinedAt: ReadonlyMap<PeerId, number>;
   readonly founding: Founding;
   readonly membership: Membership | undefined;
   readonly pinned: Rows["topology"] | undefined;
@@ -326,6 +328,7 @@ export const draftOf = (state: PeerState): StateDraft => ({
   isDeclared: state.isDeclared,
   unproven: state.unproven,
   joinNonce: state.joinNonce,
+  joinedAt: state.joinedAt,
   founding: state.founding,
   membership: state.membership,
   pinned: state.pinned,

@@ -21,6 +21,7 @@ import {
   callerOf,
   callersOf,
   isOfResponse,
+  leftOpen,
   type Repeats,
   underWay,
 } from "./Answers.ts";
@@ -174,6 +175,16 @@ const isHeldUp = ({ state: { locks } }: Turn, mutation: Mutation): boolean => {
   );
 };
 
+/**
+ * Whether a request is older than this process, as its entry peer sees it: by that peer's own clock it came in before
+ * that peer first answered this process. Then it may be a late copy of one that an earlier process turned away.
+ */
+const isFromBefore = ({ self, state }: Turn, { entryPeer, receivedAt }: Forward): boolean =>
+  entryPeer !== self && receivedAt < (state.joinedAt.get(entryPeer) ?? Number.POSITIVE_INFINITY);
+
+const restarted = ({ self }: Turn, ref: string): Rejection =>
+  unavailable([{ peerId: self, reason: "it was started again after the request came in" }], ref);
+
 /** What becomes of a queued request now: it joins a round, waits, is answered from what is decided, or is proposed. */
 const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
   const { mutation, tokenExpiresAt } = queued;
@@ -194,6 +205,8 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
     case "Impossible":
       return done(standing.rejection, standing.isFinal ? "by itself" : "only if remembered");
     case "Possible":
+      // What another process of this peer said no to, in memory only, would now succeed behind its caller's back.
+      if (isFromBefore(turn, queued.forward)) return done(leftOpen(restarted(turn, mutation.ref), caller));
       return turn.state.preparations.size + reserved >= Limits.preparations
         ? done(noCapacity([{ peerId: turn.self, reason: NO_CAPACITY }]))
         : standing.effectsAt(turn.now);

@@ -84,7 +84,10 @@ describe("a request through a peer that is not the writer", () => {
     }
   });
 
-  it("once turned away is not registered by a copy of it that comes late", () => {
+  it.each([
+    ["the same writer", false],
+    ["a writer that was started again meanwhile", true],
+  ])("once turned away is not registered by a copy that comes late to %s", (_who, isRestarted) => {
     const cluster = founded();
     const forwards: Array<Message> = [];
     cluster.tamper = (_from, _to, message) => {
@@ -98,12 +101,37 @@ describe("a request through a peer that is not the writer", () => {
       rejection: { members: [{ peerId: 2 }], outcomeUnknown: false },
     });
     cluster.start(2);
+    if (isRestarted) {
+      cluster.peers.get(1)?.stop();
+      cluster.start(1);
+      cluster.pass(1_000);
+    }
     const [copy] = forwards;
     if (copy !== undefined)
       cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 3, message: copy, actors: [actor] });
     cluster.pass(4_000);
     expect(copy).toBeDefined();
     expect(approvers(cluster)).toEqual([0, 0, 0]);
+    // The memory of the writer is of old requests only.
+    cluster.register(3, "later", "alice", 7);
+    cluster.pass(4_000);
+    expect(cluster.answers.get("later")).toMatchObject({ _tag: "Registered", created: true });
+  });
+
+  it("under way while the writer is started again is left open, and found out by repeating", () => {
+    const cluster = founded();
+    cluster.tamper = (_from, _to, message) => (message._tag === "Forward" ? undefined : message);
+    cluster.register(3, "request", "alice", 7);
+    cluster.pass(10);
+    cluster.peers.get(1)?.stop();
+    cluster.start(1);
+    cluster.pass(100);
+    cluster.tamper = whole;
+    cluster.pass(2_000);
+    expect(cluster.answers.get("request")).toMatchObject({ rejection: { outcomeUnknown: true } });
+    cluster.register(3, "again", "alice", 7);
+    cluster.pass(3_000);
+    expect(cluster.answers.get("again")).toMatchObject({ _tag: "Registered", created: true });
   });
 
   it("kept back and played again after a minute is ignored", () => {

@@ -54,6 +54,7 @@ export const onJoinAnswer = (turn: Turn, from: PeerId, ready: Ready): void => {
   quarantineIfBehind(turn, ready.seen);
   if (ownFault(turn) !== undefined || turn.state.recovery?.outbid !== undefined || !isKnown) return;
   turn.edit("unproven").delete(from);
+  if (!turn.state.joinedAt.has(from)) turn.edit("joinedAt").set(from, ready.clock);
   if (turn.isJoining) return;
   turn.state.joinNonce = undefined;
   acknowledgeLate(turn);
