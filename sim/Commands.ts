@@ -11,7 +11,7 @@ import { REGISTER_PATH } from "../core/registry/Registration.ts";
 import { metadataPath } from "../core/registry/Replacement.ts";
 import { TOKEN_MARK } from "./checkers/S29.ts";
 import type { Cryptography } from "./Cryptography.ts";
-import { EnrollmentRequests, type Finish } from "./EnrollmentRequests.ts";
+import { EnrollmentRequests, type Finish, type Invite } from "./EnrollmentRequests.ts";
 
 /** A registration as its caller means it. */
 export interface Command {
@@ -105,6 +105,10 @@ export class Commands {
 
   finishOf(bodyDigest: string): Finish | undefined {
     return this.enrollment.byBody(bodyDigest);
+  }
+
+  inviteOf(bodyDigest: string): Invite | undefined {
+    return this.enrollment.inviteOf(bodyDigest);
   }
 
   byBody(bodyDigest: string): Command | undefined {

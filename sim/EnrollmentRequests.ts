@@ -71,9 +71,15 @@ export const bytesOf = (base64url: string): Uint8Array => Either.getOrThrow(Enco
 /** A text of 43 characters that decodes to 32 bytes which nobody was told. */
 const NO_INVITATION = "A".repeat(43);
 
+const forgetFirst = (all: Map<string, unknown>): void => {
+  if (all.size <= REMEMBERED) return;
+  for (const oldest of all.keys()) return void all.delete(oldest);
+};
+
 export class EnrollmentRequests {
   readonly #cryptography: Cryptography;
   readonly #byBody = new Map<string, Finish>();
+  readonly #invites = new Map<string, Invite>();
 
   constructor(cryptography: Cryptography) {
     this.#cryptography = cryptography;
@@ -81,7 +87,16 @@ export class EnrollmentRequests {
 
   invite(id: string, team: string): Invite {
     const rawBody = utf8Bytes(`{"id":"${id}","metadata":{"team":"${team}"}}`);
-    return { kind: "OPTIONS", id, team, call: { method: "POST", path: OPTIONS_PATH, ifMatch: undefined, rawBody } };
+    const call = { method: "POST", path: OPTIONS_PATH, ifMatch: undefined, rawBody };
+    const invite: Invite = { kind: "OPTIONS", id, team, call };
+    this.#invites.set(this.#cryptography.crypto.sha256(rawBody), invite);
+    forgetFirst(this.#invites);
+    return invite;
+  }
+
+  /** The request for options that was sent with this body. */
+  inviteOf(bodyDigest: string): Invite | undefined {
+    return this.#invites.get(bodyDigest);
   }
 
   /** A response to options by an authenticator with this key and credential. */
@@ -127,11 +142,7 @@ export class EnrollmentRequests {
       response,
     };
     this.#byBody.set(this.#cryptography.crypto.sha256(rawBody), finish);
-    if (this.#byBody.size > REMEMBERED)
-      for (const oldest of this.#byBody.keys()) {
-        this.#byBody.delete(oldest);
-        break;
-      }
+    forgetFirst(this.#byBody);
     return finish;
   }
 

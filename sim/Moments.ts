@@ -69,12 +69,12 @@ const isolateOnePreparer = (): Nemesis => {
   };
 };
 
-/** From the first preparation on the last member takes part and says nothing of it, until everything is healed. */
+/** From the first preparation or session on the last member takes part and says nothing of it, until everything is healed. */
 const silenceOne = (): Nemesis => {
   let isSilent = false;
   return {
     flushed: (world, _peer, writes) => {
-      if (isSilent || !writes.some((each) => each.table === "preparations")) return;
+      if (isSilent || !writes.some(({ table }) => table === "preparations" || table === "sessions")) return;
       if (struck(world, world.choices.stream("moment").next(), "silent member") === undefined) return;
       isSilent = true;
       silence(world, world.peer(world.plan.peers), LONGEST_SILENCE);

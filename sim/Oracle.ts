@@ -4,6 +4,7 @@
  * before. It shares no code with the members' own checks.
  */
 import type { Crypto } from "../core/Crypto.ts";
+import type { Session } from "../core/enrollment/Session.ts";
 import type { Effects, Proposal } from "../core/protocol/Proposal.ts";
 import type { SignedStatement } from "../core/protocol/Statement.ts";
 import type { Membership } from "../core/protocol/Topology.ts";
@@ -37,6 +38,8 @@ export interface Said {
   ) => Pick<Replacement, "ref" | "team"> | undefined;
   /** What was meant by a response to enrollment options with this body. */
   readonly finishOf?: (bodyDigest: string) => FinishSaid | undefined;
+  /** What was to be enrolled by a request for options with this body. */
+  readonly inviteOf?: (bodyDigest: string) => { readonly id: string; readonly team: string } | undefined;
   readonly tokenOf: (jti: string | undefined) => Pick<Token, "kind" | "claims"> | undefined;
 }
 
@@ -63,7 +66,7 @@ const PAGE = 256;
 const seqOf = (slotKey: string): number => Number(slotKey.slice(slotKey.indexOf(".") + 1));
 
 /** Callers send one pair, or none. */
-const metadataFault = ({ metadata }: Effects, team: string | undefined): string | undefined => {
+const metadataFault = ({ metadata }: Pick<Effects, "metadata">, team: string | undefined): string | undefined => {
   const [pair, ...more] = metadata;
   const isSame = team === undefined ? pair === undefined : pair?.[0] === "team" && pair[1] === team;
   return isSame && more.length === 0 ? undefined : "its metadata is not the caller's";
@@ -99,6 +102,7 @@ const successorFault = (before: Effects | undefined, { effects, proposedAt }: Pr
 export class Oracle {
   readonly #crypto: Crypto;
   readonly #said: Said;
+  readonly #sessionMillis: number;
   readonly #members: ReadonlyArray<Member>;
   /** Key identity to the one algorithm and key it stands for, and back. */
   readonly #keys = new Map<string, string>();
@@ -107,7 +111,9 @@ export class Oracle {
   /** Proposals found to be what their caller asked for, for the one topology there is: that does not change by itself. */
   readonly #asked = new WeakSet<Proposal>();
 
-  constructor(crypto: Crypto, said: Said, total: number) {
+  /** @param sessionMillis how long enrollment sessions last, where there are any */
+  constructor(crypto: Crypto, said: Said, total: number, sessionMillis = 0) {
+    this.#sessionMillis = sessionMillis;
     this.#crypto = crypto;
     this.#said = said;
     this.#members = Array.from({ length: total + 1 }, () => ({
@@ -144,6 +150,27 @@ export class Oracle {
       member.owners.set(effects.keyIdentity, effects.id);
       if (effects.credentialIdentity !== undefined) member.credentials.add(effects.credentialIdentity);
     }
+  }
+
+  /** Why a session should not have been kept, or undefined. */
+  judgeSession(session: Session): string | undefined {
+    const { registrar, request, createdAt, expiresAt } = session;
+    if (this.#said.inviteOf === undefined) return undefined;
+    const said = this.#said.inviteOf(request.bodyDigest);
+    if (said === undefined) return "no caller ever asked for such options";
+    if (request.method !== "POST" || !request.path.endsWith("/webauthn/registration/options"))
+      return "it is another request";
+    if (session.id !== said.id) return "it is for another id than the registrar asked for";
+    const fault = metadataFault(session, said.team);
+    if (fault !== undefined) return fault;
+    const token = this.#said.tokenOf(registrar.jti);
+    if (token === undefined) return "its registrar's token was never issued";
+    if (registrar.sub !== token.claims.sub || registrar.iss !== token.claims.iss)
+      return "its registrar is not the token's";
+    if (token.kind === "foreign" || token.kind === "forged") return `its registrar's token is ${token.kind}`;
+    if (!token.claims.permissions.includes("service.approvers.register")) return "its registrar may not register";
+    if (createdAt >= token.claims.expiresAt + SKEW_MILLIS) return "its registrar's token had expired";
+    return expiresAt - createdAt === this.#sessionMillis ? undefined : "it does not last as long as is configured";
   }
 
   /**

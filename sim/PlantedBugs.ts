@@ -403,6 +403,13 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({ judged: (_world, _peer, check) => everyToken(check) }),
   },
   {
+    name: "anybody-may-invite",
+    changes: "every token is believed to hold every permission, where callers ask for options only",
+    finds: "S30",
+    schedule: "session-storm",
+    tampering: () => ({ judged: (_world, _peer, check) => everyToken(check) }),
+  },
+  {
     name: "believed-number",
     changes: "the highest slot is raised by a number nobody signed",
     finds: "S31",

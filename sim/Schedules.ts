@@ -35,6 +35,21 @@ const CALLERS: WorkloadPlan = {
 /** What callers do where enrollment is what matters. */
 const HOLDERS: Partial<WorkloadPlan> = { fresh: 10, conflict: 4, version: 4, invite: 25, finish: 60 };
 
+/** Callers that ask for options and for nothing else. */
+const ONLY_REGISTRARS: Partial<WorkloadPlan> = {
+  fresh: 0,
+  retry: 0,
+  conflict: 0,
+  version: 0,
+  replace: 0,
+  guess: 0,
+  race: 0,
+  read: 0,
+  readiness: 0,
+  invite: 1,
+  shortTokens: 0,
+};
+
 /** Slow enough that a token may expire between two messages. */
 const SLUGGISH: NetworkPlan = { leastDelay: 500, mostDelay: 250_000, loss: 0, duplication: 0 };
 
@@ -134,7 +149,7 @@ const rarely = (choices: Choices, what: string, perMille: number): boolean =>
 /** What may become of one member that nobody can trust any more. */
 const faulty = (choices: Choices): Nemesis => {
   const kinds = ["rollback", ...treasonNames] as const;
-  const kind = choices.plan("faulty member").named("kind", "rollback", kinds, [1, 1, 1, 1]);
+  const kind = choices.plan("faulty member").named("kind", "rollback", kinds, [1, 1, 1, 1, 1, 1]);
   return kind === "rollback" ? moments.rollBackOne(choices) : betray(kind);
 };
 
@@ -167,7 +182,7 @@ const tooMany = (choices: Choices, peers: number): ReadonlyArray<Nemesis> => {
     const unit = choices.plan(`what becomes of peer ${slot}`);
     if (unit.chance("is lost", 500)) return moments.loseOne(choices, slot);
     return slot === 1
-      ? betray(unit.named("betrays as", "lying writer", treasonNames, [1, 1, 1]), slot)
+      ? betray(unit.named("betrays as", "lying writer", treasonNames, [1, 1, 1, 1, 1]), slot)
       : betray("equivocating refuser", slot);
   });
 };
@@ -317,6 +332,14 @@ const schedules = {
     }),
     nemeses: () => [betray("equivocating refuser")],
   },
+  "lying-session-writer": {
+    plan: () => ({ faults: weights("crash"), workload: { ...HOLDERS, callers: 12 } }),
+    nemeses: () => [betray("lying session writer")],
+  },
+  "forgetful-keeper": {
+    plan: () => ({ faults: weights("crash"), workload: { ...HOLDERS, callers: 12 } }),
+    nemeses: () => [betray("forgetful keeper")],
+  },
   // The writer itself contradicts itself: it has all receipts, shows a refusal, and delivers what it kept back later.
   "late-certificate-vs-settlement": {
     plan: () => ({ faults: weights("slow link", "one-way cut") }),
@@ -396,6 +419,15 @@ const schedules = {
       workload: { ...HOLDERS, callers: 24, mostThinkMicros: 10_000, invite: 80, finish: 30 },
     }),
   },
+  // More attempts fail at one member than the others have room for.
+  "session-storm": {
+    plan: () => ({
+      steps: STORM_STEPS,
+      sessionMillis: 60_000,
+      workload: { ...ONLY_REGISTRARS, callers: 64 },
+    }),
+    nemeses: () => [moments.silenceOne()],
+  },
   // Members crash with a response reserved, and sessions end meanwhile.
   "finish-across-crashes": {
     plan: () => ({
@@ -455,6 +487,9 @@ const CLUSTERS_ONLY: ReadonlySet<ScheduleName> = new Set([
   "enroll-and-restore",
   "equivocating-writer",
   "lying-writer",
+  "lying-session-writer",
+  "forgetful-keeper",
+  "session-storm",
   "equivocating-refuser",
   "late-certificate-vs-settlement",
   "two-initiators",

@@ -73,6 +73,8 @@ export const sometimes: ReadonlyArray<Point> = [
   point("a faulty member left no trace", "a faulty member had done nothing that anybody saw"),
   point("a member signed a receipt and a refusal", "a member contradicted itself"),
   point("a writer lied about effects", "a writer proposed what nobody had asked for"),
+  point("a writer lied about a session", "a writer asked members to keep what no registrar had asked for"),
+  point("a member acknowledged a session that it did not keep", "an acknowledgement of a session was worth nothing"),
   point("an equivocating writer: split", "a writer gave two proposals of one slot to different members"),
   point("an equivocating writer: both", "a writer gave two proposals of one slot to the same member"),
   point("an equivocating writer: late", "a second proposal of a slot came when the first was decided"),

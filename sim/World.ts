@@ -264,7 +264,7 @@ export class World {
     this.strangerKeys = this.cryptography.newKeys();
     this.network = new Network(plan.peers, plan.network, plan.redelivery, choices);
     this.ghost = new Ghost(honest.crypto, plan.peers);
-    const checkers = new Checkers(this.ghost, new Oracle(honest.crypto, this.commands, plan.peers));
+    const checkers = new Checkers(this.ghost, new Oracle(honest.crypto, this.commands, plan.peers, plan.sessionMillis));
     this.#booted = checkers.hooks("booted");
     this.#stopped = checkers.hooks("stopped");
     this.#signed = checkers.hooks("signed");

@@ -21,7 +21,7 @@ import { type Rejection, rejection } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
 import { answerOffered } from "./Offered.ts";
 import { registrationIdOf, type Session, sessionDigest } from "./Session.ts";
-import { keepSession, type Load, storedLoad } from "./Sessions.ts";
+import { keepSession, type Load, noteGivenUp, storedLoad } from "./Sessions.ts";
 
 const MIRROR_AGAIN_MILLIS = 500;
 
@@ -51,12 +51,6 @@ const fail = (
   turn.edit("offers").delete(requestKey(forward));
   if (begun !== undefined) noteGivenUp(turn, begun.session);
   answerRejected(turn, callerOf(forward, arrivedAt, enrollment), refusal, repeats);
-};
-
-const noteGivenUp = (turn: Turn, { registrationId, expiresAt }: Session): void => {
-  const givenUp = turn.edit("givenUp");
-  for (const [each, until] of givenUp) if (until < turn.now) givenUp.delete(each);
-  givenUp.set(registrationId, expiresAt);
 };
 
 const refusalOf = (turn: Turn, { tokenExpiresAt, actor }: Offer): Rejection | undefined => {

@@ -74,3 +74,10 @@ export const storedLoad = (turn: Turn, { iss, sub }: Pick<Actor, "iss" | "sub">)
   }
   return { unexpired, unfinished };
 };
+
+/** What an attempt that failed may have left at members counts until it expires (see `loadOf` of the writer). */
+export const noteGivenUp = (turn: Turn, { registrationId, expiresAt }: Session): void => {
+  const givenUp = turn.edit("givenUp");
+  for (const [each, until] of givenUp) if (until < turn.now) givenUp.delete(each);
+  givenUp.set(registrationId, expiresAt);
+};

@@ -1,4 +1,5 @@
 /** Everybody who waits for an answer of this peer, for when it can give none any more. */
+import { noteGivenUp } from "../enrollment/Sessions.ts";
 import type { Turn } from "../Turn.ts";
 import { answerRejected, callerOf, callersOf, leftOpen } from "./Answers.ts";
 import { callerOfQueued } from "./Coordinator.ts";
@@ -18,8 +19,10 @@ export const forgetCallers = (turn: Turn, reason: string): void => {
     for (const caller of callersOf(round)) answerRejected(turn, caller, leftOpen(refusal, caller));
   for (const [requestId, { request }] of awaited)
     turn.reply(requestId, { _tag: "Rejected", rejection: leftOpen(refusal, request) });
-  for (const { forward, arrivedAt, enrollment } of offers.values())
+  for (const { forward, arrivedAt, enrollment, mirror } of offers.values()) {
+    if (mirror !== undefined) noteGivenUp(turn, mirror.session);
     answerRejected(turn, callerOf(forward, arrivedAt, enrollment), refusal);
+  }
   turn.state.queue = [];
   turn.edit("rounds").clear();
   turn.edit("awaited").clear();

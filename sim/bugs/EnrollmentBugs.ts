@@ -97,6 +97,31 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "failures-forgotten",
+    changes: "the writer does not count what failed attempts have left at members",
+    finds: "S10",
+    schedule: "session-storm",
+    steps: 8_000,
+    tampering: () => ({
+      stepped: (_world, _peer, { givenUp }) => {
+        if (givenUp instanceof Map) givenUp.clear();
+      },
+    }),
+  },
+  {
+    name: "any-number-for-a-request",
+    changes: "a member does not remember which request it keeps a session for",
+    finds: "S10",
+    schedule: "lying-session-writer",
+    tampering: () => ({
+      stepped: (_world, _peer, { sessions }) => {
+        if (sessions instanceof Map)
+          for (const [name, mark] of sessions)
+            if (mark.request !== name) sessions.set(name, { ...mark, request: name });
+      },
+    }),
+  },
+  {
     name: "acknowledged-and-forgotten",
     changes: "the last member acknowledges sessions and stores none",
     finds: "S14",

@@ -1,6 +1,7 @@
 /**
  * S10: no peer holds more than 256 uncommitted preparations; at the writer no registrar has more than 8 unfinished
- * sessions, and no more than 256 are unexpired.
+ * sessions, and no more than 256 are unexpired; no member keeps more than 256 unexpired ones that one process of
+ * the writer has made, nor more than 4 of one request.
  */
 import { Limits } from "../../core/Limits.ts";
 import type { Rows } from "../../core/Tables.ts";
@@ -39,20 +40,51 @@ const assertRoom = (slot: number, newest: Row, all: ReadonlyArray<Row>): void =>
     );
 };
 
+/** Throws {@link Violation} where a member keeps more than it should have taken, at the moment at which it takes one. */
+const assertTaken = (slot: number, newest: Row, all: ReadonlyArray<Row>, makerOf: (row: Row) => number | undefined) => {
+  const { requestId, entryPeer, createdAt } = newest.session;
+  const ofRequest = all.filter(({ session }) => session.requestId === requestId && session.entryPeer === entryPeer);
+  if (ofRequest.length > Limits.sessionsOfRequest)
+    throw new Violation(
+      "S10",
+      `a member may keep ${Limits.sessionsOfRequest} sessions of one request`,
+      `peer ${slot} keeps ${ofRequest.length} of request ${requestId}`,
+    );
+  const maker = makerOf(newest);
+  const ofMaker = all.filter(
+    (row) => makerOf(row) === maker && row.session.expiresAt >= createdAt && isOfSameLives(row, newest),
+  );
+  if (maker !== undefined && ofMaker.length > Limits.sessions)
+    throw new Violation(
+      "S10",
+      `the writer may leave ${Limits.sessions} unexpired sessions at members`,
+      `peer ${slot} keeps ${ofMaker.length} that one process of it made`,
+    );
+};
+
 export const S10 = (ghost: Ghost): Checker => {
   const sessions = new Map<number, Map<string, Row>>();
+  /** By registration id: which process of an honest writer made it. What an earlier process made it need not know of. */
+  const makers = new Map<string, number>();
   return {
     id: "S10",
+    sent: ({ slot, honest, process }, message) => {
+      if (message._tag !== "SessionMirror" || !honest || ghost.membership?.writer !== slot) return;
+      for (const { session } of message.items) makers.set(session.registrationId, process);
+    },
     written: {
       // What a restored disk has forgotten is void, and takes up no room.
       restore: ({ slot }) => void sessions.delete(slot),
       sessions: ({ slot, honest }, write) => {
-        if (!honest || ghost.membership?.writer !== slot) return;
+        if (!honest) return;
         const kept = sessions.get(slot) ?? new Map<string, Row>();
         sessions.set(slot, kept);
         if (write.op === "remove") return void kept.delete(write.key);
         kept.set(write.key, write.row);
-        if (write.op === "insert") assertRoom(slot, write.row, [...kept.values()]);
+        if (write.op !== "insert") return;
+        const all = [...kept.values()];
+        if (ghost.membership?.writer === slot) assertRoom(slot, write.row, all);
+        else assertTaken(slot, write.row, all, ({ session }) => makers.get(session.registrationId));
       },
     },
     flushed: ({ slot, honest }) => {

@@ -1,4 +1,4 @@
-/** S30: every receipt was permitted and correct, by an opinion formed without the members' code. */
+/** S30: every receipt, and every session that is kept, was permitted and correct, by an opinion formed without the members' code. */
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import type { Oracle } from "../Oracle.ts";
@@ -7,6 +7,11 @@ import { Violation } from "../Violation.ts";
 export const S30 = (ghost: Ghost, oracle: Oracle): Checker => ({
   id: "S30",
   written: {
+    sessions: ({ slot, honest }, write) => {
+      if (!honest || write.op !== "insert") return;
+      const fault = oracle.judgeSession(write.row.session);
+      if (fault !== undefined) throw new Violation("S30", `peer ${slot} keeps session ${write.key}`, fault);
+    },
     restore: ({ slot, store }, write) => {
       if (write.op !== "remove") oracle.restored(slot, write.row.restoration.incarnation, store);
     },

@@ -7,7 +7,14 @@ import { anyPeer } from "./Victims.ts";
 
 const LONGEST = 8_000_000;
 
-const tells: ReadonlySet<Message["_tag"]> = new Set(["Votes", "SettleAnswer", "CommitAcks", "Commit", "AbortRequest"]);
+const tells: ReadonlySet<Message["_tag"]> = new Set([
+  "Votes",
+  "SettleAnswer",
+  "CommitAcks",
+  "Commit",
+  "AbortRequest",
+  "SessionVotes",
+]);
 
 /** Keeps a peer's votes to itself for a while. */
 export const silence = (world: World, peer: SimPeer, micros: number): void => {

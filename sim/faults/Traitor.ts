@@ -5,6 +5,8 @@
  * driver is kept from learning of that, or else it would put itself in quarantine.
  */
 import type { Digest } from "../../core/Digest.ts";
+import { type Session, sessionDigest } from "../../core/enrollment/Session.ts";
+import type { Forward } from "../../core/protocol/Forward.ts";
 import type { Message, PrepareItem, SettleItem } from "../../core/protocol/Message.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
 import { proposalId } from "../../core/protocol/Proposal.ts";
@@ -27,6 +29,12 @@ import type { Mouthpiece, World } from "../World.ts";
 /** How one kind of traitor treats what its driver wants to say. Where every draw is quiet it tells the truth. */
 export type Lie = (traitor: Traitor, to: PeerId, message: Message) => ReadonlyArray<Message>;
 
+/** What its driver gets to hear of a message, where the kind of traitor has a say in that; undefined: nothing. */
+export type Mishear = (traitor: Traitor, from: PeerId, message: Message) => Message | undefined;
+
+/** Requests of others kept by a traitor, for what is in them. */
+const KEPT_REQUESTS = 8;
+
 const answers = ["REFUSAL", "RECEIPT", "PLEDGE"] as const;
 
 /** A proposal under the traitor's name that its driver knows nothing of. */
@@ -38,7 +46,10 @@ interface Forged {
 export class Traitor implements Mouthpiece {
   readonly world: World;
   readonly peer: SimPeer;
+  /** The newest requests that others have passed on to it. */
+  readonly heard: Array<Forward> = [];
   readonly #lie: Lie;
+  readonly #mishear: Mishear;
   /** It does not keep from its driver what it has done. */
   readonly #isCareless: boolean;
   readonly #forged = new Map<Digest, Forged>();
@@ -46,10 +57,11 @@ export class Traitor implements Mouthpiece {
   readonly #stream: Stream;
   #highestFork = 0;
 
-  constructor(world: World, peer: SimPeer, lie: Lie) {
+  constructor(world: World, peer: SimPeer, lie: Lie, mishear: Mishear = (_traitor, _from, message) => message) {
     this.world = world;
     this.peer = peer;
     this.#lie = lie;
+    this.#mishear = mishear;
     this.#stream = world.choices.stream(`traitor ${peer.slot}`);
     this.#isCareless = this.next().chance("keeps nothing from its driver", 150);
     peer.honest = false;
@@ -72,16 +84,28 @@ export class Traitor implements Mouthpiece {
 
   /** A statement about a proposal, in a batch of its own beside the driver's next one; the same words are signed once. */
   state(kind: Statement["kind"], proposal: Proposal, detail = ""): SignedStatement | undefined {
+    const { epoch, seq, topologyDigest } = proposal;
+    // A receipt must be signed in time; anything else may bear any date.
+    return this.#sign(
+      { kind, proposalId: this.idOf(proposal), epoch, seq, topologyDigest, detail },
+      proposal.proposedAt,
+    );
+  }
+
+  /** The acknowledgement of a session, kept or not. */
+  acknowledge(session: Session): SignedStatement | undefined {
+    const { epoch, topologyDigest } = session;
+    const proposalId = sessionDigest(this.world.cryptography.crypto, session);
+    return this.#sign(
+      { kind: "SESSION_ACK", proposalId, epoch, seq: 0, topologyDigest, detail: "" },
+      session.createdAt,
+    );
+  }
+
+  #sign(statement: Statement, signedAt: number): SignedStatement | undefined {
     const { state, keys } = this.peer;
     if (state?.peer === undefined) return undefined;
-    const statement: Statement = {
-      kind,
-      proposalId: this.idOf(proposal),
-      epoch: proposal.epoch,
-      seq: proposal.seq,
-      topologyDigest: proposal.topologyDigest,
-      detail,
-    };
+    const { kind } = statement;
     const name = `${kind} ${statement.proposalId}`;
     const known = this.#said.get(name);
     if (known !== undefined) return known;
@@ -93,8 +117,7 @@ export class Traitor implements Mouthpiece {
       prevBatchHash: state.chain.hash,
       size: 1,
       root: tree.root,
-      // A receipt must be signed in time; anything else may bear any date.
-      signedAt: proposal.proposedAt,
+      signedAt,
     };
     this.#highestFork = Math.max(this.#highestFork, header.batchNo);
     const signature = keys.identity.sign(BATCH_TAG, batchHeaderCodec, header);
@@ -120,6 +143,16 @@ export class Traitor implements Mouthpiece {
   }
 
   hears(from: PeerId, message: Message): Message | undefined {
+    if (message._tag === "Forward") {
+      this.heard.unshift(message.forward);
+      this.heard.splice(KEPT_REQUESTS);
+    }
+    const left = this.#mishear(this, from, message);
+    return left && this.#withoutTraces(from, left);
+  }
+
+  /** What its driver may know without putting itself in quarantine. */
+  #withoutTraces(from: PeerId, message: Message): Message | undefined {
     if (this.#isCareless) return message;
     switch (message._tag) {
       case "Ready":

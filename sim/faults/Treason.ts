@@ -3,19 +3,33 @@ import type { Nemesis, World } from "../World.ts";
 import { equivocatingRefuser } from "./EquivocatingRefuser.ts";
 import { equivocatingWriter } from "./EquivocatingWriter.ts";
 import { lyingWriter } from "./LyingWriter.ts";
-import { type Lie, Traitor } from "./Traitor.ts";
+import { forgetfulKeeper } from "./ForgetfulKeeper.ts";
+import { lyingSessionWriter } from "./LyingSessionWriter.ts";
+import { type Lie, type Mishear, Traitor } from "./Traitor.ts";
+
+const truth = (): Lie => (_traitor, _to, message) => [message];
+
+interface Treason {
+  readonly lie: () => Lie;
+  readonly mishear?: () => Mishear;
+  readonly isWriter: boolean;
+}
 
 const lies = {
   "equivocating writer": { lie: equivocatingWriter, isWriter: true },
   "lying writer": { lie: lyingWriter, isWriter: true },
   "equivocating refuser": { lie: equivocatingRefuser, isWriter: false },
-} as const satisfies { readonly [name: string]: { readonly lie: () => Lie; readonly isWriter: boolean } };
+  "lying session writer": { lie: lyingSessionWriter, isWriter: true },
+  "forgetful keeper": { lie: truth, mishear: forgetfulKeeper, isWriter: false },
+} as const satisfies { readonly [name: string]: Treason };
 
 export type TreasonName = keyof typeof lies;
 export const treasonNames: readonly [TreasonName, ...ReadonlyArray<TreasonName>] = [
   "equivocating writer",
   "lying writer",
   "equivocating refuser",
+  "lying session writer",
+  "forgetful keeper",
 ];
 
 /** The lowest peer id is the writer. */
@@ -26,10 +40,10 @@ export const betray = (name: TreasonName, slot?: number): Nemesis => ({
   started: (world: World) => {
     // Nobody to lie to.
     if (world.plan.peers === 1) return;
-    const { lie, isWriter } = lies[name];
+    const { lie, mishear, isWriter }: Treason = lies[name];
     const any = world.choices.plan("traitor").between("peer", world.plan.peers, 1, world.plan.peers);
     const peer = world.peer(slot ?? (isWriter ? WRITER : any));
     world.faults.add(name);
-    world.speakThrough(peer, new Traitor(world, peer, lie()));
+    world.speakThrough(peer, new Traitor(world, peer, lie(), mishear?.()));
   },
 });
