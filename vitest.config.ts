@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["{core,runtime,sim,server,properties}/**/*.test.ts"],
+    setupFiles: ["properties/Breath.ts"],
     pool: "forks",
     // Both cores of a small machine: by default one is left alone. The modules of one process are
     // loaded once for all its test files: loading them anew for each file took half of the time. So
