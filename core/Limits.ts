@@ -9,6 +9,8 @@ export const Limits = {
   metadataTotalBytes: 16 * 1024,
   /** decisions.md: nesting of any JSON document. */
   jsonDepth: 64,
+  /** Values of any JSON document: hundreds of times what any request has, and so few that a step does not feel them. */
+  jsonValues: 16_384,
   /** Contract 8 ("Native command JSON"). */
   requestBodyBytes: 10 * 1024 * 1024,
   /** A message between peers: a full batch with its evidence. */

@@ -135,6 +135,25 @@ describe("nesting", () => {
     expect(faultOf("[]", 0).code).toBe("too_deep");
   });
 
+  it("does not go on past sixteen thousand values, whatever they are", () => {
+    expect(Limits.jsonValues).toBe(16_384);
+    const list = (items: number) => `[${Array.from({ length: items }, () => "1").join(",")}]`;
+    const object = (members: number) =>
+      `{${Array.from({ length: members }, (_, index) => `"${index}":null`).join(",")}}`;
+    for (const text of [list, object]) {
+      // The container is one of them.
+      expect(Either.isRight(parse(text(Limits.jsonValues - 1)))).toBe(true);
+      expect(codeOf(text(Limits.jsonValues))).toBe("too_many_values");
+      // What stands behind is not looked at.
+      expect(codeOf(`${text(Limits.jsonValues)}{`)).toBe("too_many_values");
+    }
+    expect(faultOf(list(Limits.jsonValues))).toEqual({
+      pointer: "/16383",
+      code: "too_many_values",
+      detail: "More than 16384 values (byte 32767).",
+    });
+  });
+
   it("of a hundred thousand brackets does not exhaust the stack", () => {
     expect(codeOf("[".repeat(100_000))).toBe("too_deep");
   });

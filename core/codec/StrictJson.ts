@@ -21,6 +21,13 @@ export type JsonValue = null | boolean | number | string | JsonArray | JsonObjec
 export type JsonArray = ReadonlyArray<JsonValue>;
 export type JsonObject = ReadonlyMap<string, JsonValue>;
 
+export interface JsonLimits {
+  /** How many containers may stand inside one another. */
+  readonly depth: number;
+  /** How many values there may be, containers included; {@link Limits.jsonValues} unless told. */
+  readonly values?: number;
+}
+
 type FaultCode =
   | "byte_order_mark"
   | "control_character"
@@ -31,6 +38,7 @@ type FaultCode =
   | "lone_surrogate"
   | "number_out_of_range"
   | "too_deep"
+  | "too_many_values"
   | "trailing_bytes"
   | "unexpected_byte"
   | "unexpected_end";
@@ -88,13 +96,16 @@ const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdf
 class Reader {
   readonly #bytes: Uint8Array;
   readonly #depthLimit: number;
+  readonly #valuesLimit: number;
   /** The keys and indexes that lead to the value being read; a pointer is made of them only when something is wrong. */
   readonly #path: Array<string | number> = [];
   #at = 0;
+  #values = 0;
 
-  constructor(bytes: Uint8Array, depthLimit: number) {
+  constructor(bytes: Uint8Array, { depth, values }: JsonLimits) {
     this.#bytes = bytes;
-    this.#depthLimit = depthLimit;
+    this.#depthLimit = depth;
+    this.#valuesLimit = values ?? Limits.jsonValues;
   }
 
   /** `JSON-text = ws value ws`, and nothing after it. */
@@ -143,6 +154,10 @@ class Reader {
   /** @param depth how many containers stand around this value */
   #value(depth: number): JsonValue {
     const byte = this.#byte(this.#at);
+    this.#values += 1;
+    if (this.#values > this.#valuesLimit) {
+      throw new Refused("too_many_values", `More than ${this.#valuesLimit} values (byte ${this.#at}).`);
+    }
     switch (byte) {
       case QUOTE:
         return this.#string();
@@ -382,16 +397,16 @@ const hexDigit = (byte: number): number => {
  * Reads one JSON document.
  *
  * @param bytes the whole text; it is not kept
- * @param limits `depth`: how many containers may stand inside one another
+ * @param limits what the document may hold
  * @returns the document, or the first fault: an RFC 6901 pointer to the innermost
  *   value that was being read (cut to an ancestor where it would be very long), a
  *   stable code, and a sentence with the offset in bytes that never quotes the text
  */
 export const parseStrictJson = (
   bytes: Uint8Array,
-  limits: { readonly depth: number } = { depth: Limits.jsonDepth },
+  limits: JsonLimits = { depth: Limits.jsonDepth },
 ): Either.Either<JsonValue, BodyFault> => {
-  const reader = new Reader(bytes, limits.depth);
+  const reader = new Reader(bytes, limits);
   try {
     return Either.right(reader.document());
   } catch (cause) {

@@ -129,8 +129,10 @@ describe("a body is refused", () => {
       metadata: { a: 5 },
     });
     expect(JSON.stringify(rejection)).not.toContain("s3cr3t");
-    const unknown = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`field${index}`, index]));
-    expect(refusal(unknown).faults).toHaveLength(64);
+    const unknown = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`field${index}`, index]));
+    expect(refusal(unknown(10_000)).faults).toHaveLength(64);
+    expect(refusal(unknown(100_000)).faults).toMatchObject([{ code: "too_many_values" }]);
   });
 
   it("for more than 10 MiB, white space included", () => {

@@ -158,6 +158,29 @@ describe("a finish request", () => {
     ]);
   });
 
+  it("takes 256 KiB and not a byte more, white space included", () => {
+    expect(Limits.finishBodyBytes).toBe(256 * 1024);
+    const text = bodyOf((honest) => honest);
+    expect(Either.isRight(parse(text.padEnd(Limits.finishBodyBytes)))).toBe(true);
+    const { code, faults } = refusalOf(text.padEnd(Limits.finishBodyBytes + 1));
+    const detail = "This request body takes at most 262144 bytes.";
+    expect([code, faults]).toEqual(["INVALID_REQUEST_BODY", [{ pointer: "", code: "too_large", detail }]]);
+  });
+
+  it("has room for a response in which everything is as long as it may be", () => {
+    const longest = (bytes: number) => Encoding.encodeBase64Url(new Uint8Array(bytes));
+    const id = longest(Limits.credentialIdBytes);
+    const response = {
+      clientDataJSON: longest(Limits.clientDataBytes),
+      attestationObject: longest(Limits.attestationObjectBytes),
+      authenticatorData: longest(Limits.attestationObjectBytes),
+      publicKey: longest(Limits.publicKeyBytes),
+      publicKeyAlgorithm: -7,
+      transports: Array.from({ length: Limits.transports }, (_, index) => `t${index}`.padEnd(32, "x")),
+    };
+    expect(Either.isRight(parse(bodyOf((honest) => ({ ...honest, id, rawId: id, response }))))).toBe(true);
+  });
+
   it("is refused without quoting anything of it", () => {
     const body = bodyOf((honest) => ({ ...honest, id: "s3cr3t+" }), { invitation: "s3cr3t" });
     expect(JSON.stringify(refusalOf(body))).not.toContain("s3cr3t");

@@ -103,7 +103,7 @@ const plain = (value: JsonValue): unknown => {
 };
 
 const parsedJson = (bytes: Uint8Array): Either.Either<unknown, string> =>
-  Either.mapBoth(parseStrictJson(bytes, { depth: MOST_DEPTH }), {
+  Either.mapBoth(parseStrictJson(bytes, { depth: MOST_DEPTH, values: MOST_TAPE_BYTES }), {
     onLeft: ({ pointer, detail }) => `it is no JSON${pointer === "" ? "" : ` at ${pointer}`}: ${detail}`,
     onRight: plain,
   });
