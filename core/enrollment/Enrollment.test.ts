@@ -146,6 +146,29 @@ describe("options", () => {
     expect(rowsOf(cluster, "sessions")).toEqual([10, 10]);
   });
 
+  it("are refused past 256 unexpired sessions at the writer, whoever asks, and again possible when they have expired", () => {
+    expect(Limits.sessions).toBe(256);
+    const cluster = enrolling(1);
+    if (actor._tag !== "Verified") throw new Error();
+    const { claims } = actor;
+    const ask = (at: number): void => {
+      const sub = `registrar-${Math.floor(at / Limits.sessionsPerRegistrar)}`;
+      cluster.judge = () => ({ _tag: "Verified", claims: { ...claims, sub } });
+      options(cluster, 1, `o${at}`);
+      cluster.settle();
+    };
+    for (let at = 0; at < Limits.sessions; at += 1) ask(at);
+    expect([...cluster.answers.values()].filter(({ _tag }) => _tag === "Offered")).toHaveLength(Limits.sessions);
+    ask(Limits.sessions);
+    expect(cluster.answers.get(`o${Limits.sessions}`)).toMatchObject({
+      rejection: { code: "SESSION_CAPACITY", detail: "There are 256 enrollments that have not expired." },
+    });
+    expect(rowsOf(cluster, "sessions")).toEqual([Limits.sessions]);
+    cluster.pass(TTL + 1);
+    ask(Limits.sessions + 1);
+    expect(cluster.answers.get(`o${Limits.sessions + 1}`)).toMatchObject({ _tag: "Offered" });
+  });
+
   it("that a member refused make no session when a late copy of them comes", () => {
     const cluster = enrolling(3);
     let copy: Message | undefined;
@@ -302,6 +325,40 @@ describe("a member asked to keep a session", () => {
     show(Array.from({ length: 64 }, (_, at) => named(at)));
     expect(rowsOf(cluster, "sessions")).toEqual([0, Limits.sessionsOfRequest, 0]);
     expect(votes.at(-1)?.refusals[0]?.code).toBe("REQUEST_REPEATED");
+  });
+
+  it("keeps 1,024 that have not expired, however many requests a writer shows, and has room when they have", () => {
+    expect(Limits.mirroredSessions).toBe(1024);
+    const { cluster, item, show, votes } = caughtMirror();
+    const requests: Array<Item["evidence"]> = [];
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "Forward") requests.push(message.forward);
+      if (message._tag === "SessionVotes") votes.push(message);
+      return undefined;
+    };
+    const wanted = Limits.mirroredSessions / Limits.sessionsOfRequest + 1;
+    for (let at = 0; at < wanted; at += 1) options(cluster, 3, `request ${at}`);
+    cluster.settle();
+    expect(requests).toHaveLength(wanted);
+    /** Sessions of a request as a lying writer makes them up: nobody else ever heard of these. */
+    const made = requests.map((evidence, request) =>
+      Array.from({ length: Limits.sessionsOfRequest }, (_, at) => {
+        const registrationId = (request * Limits.sessionsOfRequest + at).toString(16).padStart(64, "0") as never;
+        return { ...session({ registrationId, requestId: evidence.requestId })(item), evidence };
+      }),
+    );
+    const [last = [], ...others] = made.toReversed();
+    for (let at = 0; at < others.length; at += 16) show(others.slice(at, at + 16).flat());
+    expect(rowsOf(cluster, "sessions")).toEqual([0, Limits.mirroredSessions, 0]);
+    expect(votes.flatMap(({ refusals }) => refusals)).toEqual([]);
+    show(last.slice(0, 1));
+    expect(votes.at(-1)).toMatchObject({ acks: [], refusals: [{ code: "SESSION_CAPACITY" }] });
+    expect(rowsOf(cluster, "sessions")).toEqual([0, Limits.mirroredSessions, 0]);
+    cluster.tamper = whole;
+    cluster.pass(TTL);
+    options(cluster, 3, "later");
+    cluster.pass(2_000);
+    expect(cluster.answers.get("later")).toMatchObject({ _tag: "Offered" });
   });
 
   it("listens to the writer only", () => {

@@ -3,7 +3,8 @@ import { p256 } from "@noble/curves/nist.js";
 import { Either, Encoding } from "effect";
 import { describe, expect, it } from "vitest";
 import { androidKey, apple, packedCertified, root, tpm } from "../../properties/webauthn/Attestations.ts";
-import { makeCredential, none, packedSelf } from "../../properties/webauthn/Authenticator.ts";
+import { type AttestationFormat, makeCredential, none, packedSelf } from "../../properties/webauthn/Authenticator.ts";
+import { relyingPartyOf, verifyFinish } from "../../properties/webauthn/Verification.ts";
 import { cryptoOf } from "../../runtime/CryptoPrimitives.ts";
 import { noblePrimitives } from "../../runtime/NobleCrypto.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
@@ -11,9 +12,6 @@ import { nativeCeremonyCrypto } from "../../server/crypto/NativeCeremonyCrypto.t
 import { normalizeCredential } from "../credential/SignatureCredential.ts";
 import { installedProviders } from "../credential/SignatureProvider.ts";
 import { keyIdentityOf } from "../registry/Registration.ts";
-import { parseFinishRequest } from "./FinishRequest.ts";
-import { verifyRegistration } from "./RegistrationCeremony.ts";
-import type { RelyingParty } from "./RelyingParty.ts";
 import { WEBAUTHN_KEY_ALGORITHM } from "./WebauthnDescriptor.ts";
 
 const file = new URL("../../../shared/vectors/webauthn/w3c-level3-vectors.json", import.meta.url);
@@ -25,40 +23,23 @@ interface Vector {
   readonly credential: unknown;
 }
 
-const relyingParty: RelyingParty = {
-  rpId: "example.org",
-  rpName: "Example",
-  origins: ["https://example.org", "https://www.example.org"],
-  registrationTtlMillis: 300_000,
-  attestation: "none",
-  trustRoots: [],
-};
-
-/** When the outcomes of the vectors were written down. */
-const AT = 1_780_000_000_000;
+const relyingParty = relyingPartyOf({ origins: ["https://example.org", "https://www.example.org"] });
 
 describe("an accepted response", () => {
   const challenge = new Uint8Array(32).fill(9);
   const making = { challenge, origin: "https://example.org", rpId: "example.org", signCount: 7, flags: 0x5d };
-  const body = JSON.stringify({ invitation: "A".repeat(43), credential: makeCredential(making) });
-  const { credential } = Either.getOrThrow(parseFinishRequest(Buffer.from(body)));
   const userHandle = new Uint8Array(32).fill(3);
-  const verified = Either.getOrThrow(
-    verifyRegistration(nobleCeremonyCrypto, { relyingParty, challenge, userHandle, credential, at: AT }),
-  );
+  const session = { relyingParty, challenge, userHandle };
+  const bodyWith = (attestation: AttestationFormat): string =>
+    JSON.stringify({ invitation: "A".repeat(43), credential: makeCredential({ ...making, attestation }) });
+  const verified = Either.getOrThrow(verifyFinish(nobleCeremonyCrypto, session, bodyWith(none)));
 
   it.each([none, packedSelf, packedCertified(), tpm(), androidKey(), apple()])(
     "may be attested by $format",
     (attestation) => {
-      const body = JSON.stringify({
-        invitation: "A".repeat(43),
-        credential: makeCredential({ ...making, attestation }),
-      });
-      const { credential } = Either.getOrThrow(parseFinishRequest(Buffer.from(body)));
-      for (const crypto of [nobleCeremonyCrypto, nativeCeremonyCrypto]) {
-        const registration = { relyingParty, challenge, userHandle, credential, at: AT };
-        expect(verifyRegistration(crypto, registration)).toEqual(Either.right(verified));
-      }
+      const body = bodyWith(attestation);
+      for (const crypto of [nobleCeremonyCrypto, nativeCeremonyCrypto])
+        expect(verifyFinish(crypto, session, body)).toEqual(Either.right(verified));
     },
   );
 
@@ -66,7 +47,7 @@ describe("an accepted response", () => {
     expect(verified.descriptor).toEqual({
       version: 1,
       type: "WEBAUTHN",
-      credentialId: Encoding.encodeBase64Url(credential.id),
+      credentialId: makeCredential(making).id,
       publicKeyCose: expect.stringMatching(/^[\w-]{103}$/),
       rpId: "example.org",
       origins: ["https://example.org", "https://www.example.org"],
@@ -106,24 +87,14 @@ describe.each([
     const { vectors, attestationRoot }: Vectors = JSON.parse(readFileSync(file, "utf8"));
     const shipped = Buffer.from(attestationRoot.attestation_ca_cert, "hex");
     return vectors.map(({ id, expected, outcome, credential }) => {
-      const relyingParty: RelyingParty = {
-        rpId: expected.rpId,
-        rpName: "Vectors",
-        origins: [expected.origin],
-        registrationTtlMillis: 300_000,
-        attestation: "none",
-        trustRoots: trustRoots(shipped),
-      };
       const body = JSON.stringify({ invitation: "A".repeat(43), credential });
-      const result = Either.flatMap(parseFinishRequest(Buffer.from(body)), (request) =>
-        verifyRegistration(crypto, {
-          relyingParty,
-          challenge: Buffer.from(expected.challenge, "base64url"),
-          userHandle: new Uint8Array(32),
-          credential: request.credential,
-          at: AT,
-        }),
-      );
+      const { rpId, origin } = expected;
+      const answered = {
+        relyingParty: relyingPartyOf({ rpId, origins: [origin], trustRoots: trustRoots(shipped) }),
+        challenge: Buffer.from(expected.challenge, "base64url"),
+        userHandle: new Uint8Array(32),
+      };
+      const result = verifyFinish(crypto, answered, body);
       return { id, outcome, result };
     });
   };

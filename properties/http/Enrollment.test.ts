@@ -2,9 +2,13 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { p256 } from "@noble/curves/nist.js";
+import { Either } from "effect";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { packedSelf, secretKeyOf } from "../webauthn/Authenticator.ts";
+import { nativeCeremonyCrypto } from "../../server/crypto/NativeCeremonyCrypto.ts";
+import { none, packedSelf, secretKeyOf } from "../webauthn/Authenticator.ts";
+import { bitFlips } from "../webauthn/BitFlips.ts";
 import { refusedRegistrations } from "../webauthn/RefusedRegistrations.ts";
+import { relyingPartyOf, verifyFinish } from "../webauthn/Verification.ts";
 import { Enrollees, enrollingElsewhere } from "./Enrollment.ts";
 import { absentVectors, liveVectors, vectorsAreAbsent } from "./LiveVectors.ts";
 import { type Answered, registration, ServerCluster } from "./ServerCluster.ts";
@@ -215,6 +219,45 @@ describe("an enrollment over HTTP", () => {
     const credential = enrollees.credential(offered, "corpus");
     expect((await enrollees.finish(3, { invitation, credential })).status).toBe(201);
   });
+
+  it.each([none, packedSelf])(
+    "refuses flips of single bits in a response of format $format, fails over none, and takes the honest one afterwards",
+    async (attestation) => {
+      const id = `flipped-${attestation.format}`;
+      const offered = await enrollees.options(1, { id });
+      const { invitation, challenge } = offered;
+      const credential = enrollees.credential(offered, id, { attestation });
+      const relyingParty = relyingPartyOf({ origins: ["https://a.example.org", "https://example.org"] });
+      const session = { relyingParty, challenge, userHandle: challenge };
+      /** What the verifier says to the response as such: "accepted", or the code of the first error. */
+      const verdictOn = (body: string): string =>
+        Either.match(verifyFinish(nativeCeremonyCrypto, session, body), {
+          onLeft: (code) => code,
+          onRight: () => "accepted",
+        });
+      // One bit of every byte, another one of the next. Those that nothing vouches for in format none would finish.
+      const flips = bitFlips(invitation, credential, (at) => [1 << (at % 8)]);
+      const refused = flips
+        .map(({ body }) => ({ body, code: verdictOn(body) }))
+        .filter(({ code }) => code !== "accepted");
+      expect(flips.length).toBeGreaterThan(300);
+      expect(refused.length).toBeGreaterThan(flips.length - (attestation === none ? 60 : 1));
+      const path = "/v1/custody/approvers/webauthn/registration/finish";
+      const token = await enrollees.token([]);
+      const wrong: Array<unknown> = [];
+      const lanes = Array.from({ length: 8 }, async (_, lane) => {
+        for (const [index, { body, code }] of refused.entries()) {
+          if (index % 8 !== lane) continue;
+          const { status, json } = await cluster.post((index % 3) + 1, path, body, { "x-jwt-token": token });
+          const [first] = Array.isArray(json["errors"]) ? json["errors"] : [];
+          if (status !== 400 || Object(first).code !== code) wrong.push({ code, status, json });
+        }
+      });
+      await Promise.all(lanes);
+      expect(wrong).toEqual([]);
+      expect((await enrollees.finish(2, { invitation, credential })).status).toBe(201);
+    },
+  );
 
   it("takes and refuses the W3C's vectors as they are labelled, signed again for a live challenge", async ({
     skip,

@@ -1,8 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { Either, Encoding } from "effect";
 import { describe, expect, it } from "vitest";
-import { parseFinishRequest } from "../../core/webauthn/FinishRequest.ts";
-import { verifyRegistration } from "../../core/webauthn/RegistrationCeremony.ts";
 import type { RelyingParty } from "../../core/webauthn/RelyingParty.ts";
 import { nativeCeremonyCrypto } from "../../server/crypto/NativeCeremonyCrypto.ts";
 import { androidKey, ecdsaScheme, intermediate, origin, packedCertified, purposes, root, tpm } from "./Attestations.ts";
@@ -14,9 +12,11 @@ import {
   none,
   packedSelf,
 } from "./Authenticator.ts";
+import { bitFlips, EVERY_BIT } from "./BitFlips.ts";
 import { authorityOf, type Signer } from "./Certificates.ts";
 import { fuzz } from "./Fuzz.ts";
 import { refusedRegistrations } from "./RefusedRegistrations.ts";
+import { relyingPartyOf, verifyFinish } from "./Verification.ts";
 
 const answered = {
   invitation: Encoding.encodeBase64Url(new Uint8Array(32).fill(7)),
@@ -24,32 +24,14 @@ const answered = {
   origin: "https://example.org",
   rpId: "example.org",
 };
-const relyingParty: RelyingParty = {
-  rpId: answered.rpId,
-  rpName: "Example",
-  origins: [answered.origin],
-  registrationTtlMillis: 300_000,
-  attestation: "none",
-  trustRoots: [],
-};
-const AT = 1_780_000_000_000;
-
 /** "accepted", or the first code of what was refused. */
 const outcomeOf = (body: string | Uint8Array, asking: Partial<RelyingParty> = {}): string => {
-  const request = parseFinishRequest(typeof body === "string" ? Buffer.from(body) : body);
-  if (Either.isLeft(request)) return request.left.faults[0]?.code ?? request.left.code;
-  const { credential } = request.right;
   const { challenge } = answered;
-  return Either.match(
-    verifyRegistration(nativeCeremonyCrypto, {
-      relyingParty: { ...relyingParty, ...asking },
-      challenge,
-      userHandle: new Uint8Array(32),
-      credential,
-      at: AT,
-    }),
-    { onLeft: ({ check }) => check, onRight: () => "accepted" },
-  );
+  const session = { relyingParty: relyingPartyOf(asking), challenge, userHandle: new Uint8Array(32) };
+  return Either.match(verifyFinish(nativeCeremonyCrypto, session, body), {
+    onLeft: (code) => code,
+    onRight: () => "accepted",
+  });
 };
 
 describe("registrations that must be refused", () => {
@@ -142,24 +124,11 @@ describe("trusted roots", () => {
   });
 });
 
-type Part = "clientDataJSON" | "attestationObject";
-
 /** What flips of single bits lead to: "part byte bit" of every flip that was accepted. */
 const acceptedFlips = (credential: CredentialJson): ReadonlyArray<string> =>
-  (["clientDataJSON", "attestationObject"] as const).flatMap((part: Part) => {
-    // Without the repetitions that browsers add, which would show a flip wherever it is.
-    const { clientDataJSON, attestationObject } = credential.response;
-    const honest = { clientDataJSON, attestationObject };
-    const bytes = Buffer.from(honest[part], "base64url");
-    return Array.from({ length: bytes.length * 8 }, (_, index) => index).flatMap((index) => {
-      const [at, bit] = [index >> 3, 1 << (index & 7)];
-      const changed = Uint8Array.from(bytes);
-      changed.set([(bytes[at] ?? 0) ^ bit], at);
-      const response = { ...honest, [part]: Encoding.encodeBase64Url(changed) };
-      const body = JSON.stringify({ invitation: answered.invitation, credential: { ...credential, response } });
-      return outcomeOf(body) === "accepted" ? [`${part} ${at} ${bit}`] : [];
-    });
-  });
+  bitFlips(answered.invitation, credential, () => EVERY_BIT).flatMap(({ part, at, bit, body }) =>
+    outcomeOf(body) === "accepted" ? [`${part} ${at} ${bit}`] : [],
+  );
 
 describe("a single bit that is flipped", () => {
   const making: Making = {
@@ -178,16 +147,15 @@ describe("a single bit that is flipped", () => {
     const text = Buffer.from(credential.response.clientDataJSON, "base64url").toString();
     const object = Buffer.from(credential.response.attestationObject, "base64url");
     const dataAt = object.length - (37 + 16 + 2 + 32 + 77);
-    const bits = [1, 2, 4, 8, 16, 32, 64, 128];
     const everyBit = (from: number, length: number) =>
       Array.from({ length }, (_, index) => from + index).flatMap((at) =>
-        bits.map((bit) => `attestationObject ${at} ${bit}`),
+        EVERY_BIT.map((bit) => `attestationObject ${at} ${bit}`),
       );
     /** Characters of a string, as long as what they become may stand in one. */
     const characters = (word: string) =>
       [...word].flatMap((_, index) => {
         const at = text.indexOf(`"${word}"`) + 1 + index;
-        return bits.flatMap((bit) => {
+        return EVERY_BIT.flatMap((bit) => {
           const byte = text.charCodeAt(at) ^ bit;
           return byte >= 0x20 && byte < 0x80 && byte !== 0x22 && byte !== 0x5c ? [`clientDataJSON ${at} ${bit}`] : [];
         });

@@ -3,23 +3,14 @@ import { Either, Encoding } from "effect";
 import { expect, it } from "vitest";
 import { approverRef } from "../../core/credential/ApproverRef.ts";
 import { refDigest } from "../../core/credential/SignatureCredential.ts";
-import { parseFinishRequest } from "../../core/webauthn/FinishRequest.ts";
-import { verifyRegistration } from "../../core/webauthn/RegistrationCeremony.ts";
-import type { RelyingParty } from "../../core/webauthn/RelyingParty.ts";
 import { webauthnDescriptorJson } from "../../core/webauthn/WebauthnDescriptor.ts";
 import { cryptoOf } from "../../runtime/CryptoPrimitives.ts";
 import { noblePrimitives } from "../../runtime/NobleCrypto.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
 import { makeCredential, packedSelf } from "./Authenticator.ts";
+import { relyingPartyOf, verifyFinish } from "./Verification.ts";
 
-const relyingParty: RelyingParty = {
-  rpId: "example.org",
-  rpName: "Example",
-  origins: ["https://custody.example.org", "https://example.org"],
-  registrationTtlMillis: 300_000,
-  attestation: "none",
-  trustRoots: [],
-};
+const relyingParty = relyingPartyOf({ origins: ["https://custody.example.org", "https://example.org"] });
 const id = "alice.passkey-1";
 const challenge = new Uint8Array(32).fill(1);
 const userHandle = new Uint8Array(32).fill(2);
@@ -35,21 +26,9 @@ it("shows how a response leads to a descriptor, a ref and a record", async () =>
     attestation: packedSelf,
   });
   const request = { invitation: Encoding.encodeBase64Url(new Uint8Array(32).fill(3)), credential };
+  const answered = { relyingParty, challenge, userHandle, at };
   const { descriptor, observations } = Either.getOrThrow(
-    Either.flatMap(
-      Either.mapLeft(parseFinishRequest(new TextEncoder().encode(JSON.stringify(request))), ({ detail }) => detail),
-      (read) =>
-        Either.mapLeft(
-          verifyRegistration(nobleCeremonyCrypto, {
-            relyingParty,
-            challenge,
-            userHandle,
-            credential: read.credential,
-            at,
-          }),
-          ({ detail }) => detail,
-        ),
-    ),
+    verifyFinish(nobleCeremonyCrypto, answered, JSON.stringify(request)),
   );
   const descriptorJson = webauthnDescriptorJson(descriptor);
   const ref = approverRef(id, refDigest(cryptoOf(noblePrimitives).sha256OfText, descriptorJson));
