@@ -1,6 +1,7 @@
 /** The verdict on real peers can fail: a cluster's true records pass, and each contradiction planted in them is found. */
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import type { PublicKey } from "../../core/Digest.ts";
 import { rejection, type RejectionCode } from "../../core/Rejection.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { recordJson } from "../../server/http/ApproverRecord.ts";
@@ -142,5 +143,18 @@ describe("the verdict", () => {
     expect(idOf(evidence({ logLines: ["token bearer-secret-1 refused"] }))).toBe("S29");
     const peers = evidence().peers.map((each) => ({ ...each, unsealed: each.slot !== 2 }));
     expect(idOf(evidence({ peers }))).toBe("L5");
+  });
+
+  it("sees at each moment the rows of that moment: a later integrity key seals nothing of before", () => {
+    const { cluster } = registered();
+    cluster.peers.get(3)?.dispatch({
+      _tag: "RotateIntegrity",
+      requestId: "r2",
+      publicKey: "22".repeat(32) as PublicKey,
+      blob: Uint8Array.of(1),
+    });
+    expect(cluster.answers.get("r2")).toMatchObject({ _tag: "Rotated", version: 2 });
+    const up: Moment = { _tag: "Up", at: 0, slot: 3 };
+    expect(audit(evidence({ moments: [up] }, cluster)).violation).toBeUndefined();
   });
 });

@@ -20,6 +20,7 @@ import type { FinalStore } from "./FinalStore.ts";
 import type { Moment } from "./History.ts";
 import type { Transaction } from "./Journal.ts";
 import { formsOf, Needles } from "./Needles.ts";
+import { ReplayedRows } from "./ReplayedRows.ts";
 import { assertSameRows } from "./SameRows.ts";
 import { Truth } from "./Truth.ts";
 
@@ -62,16 +63,17 @@ const atRest = ["L1", "L2", "L3", "L4", "L5"];
 class AuditedPeer implements Watched {
   readonly slot: number;
   readonly honest = true;
-  readonly store: RowView;
+  readonly replayed = new ReplayedRows();
+  /** The rows as they were at the moment that is looked at. */
+  store: RowView = this.replayed;
   readonly isIdle = true;
   readonly isDamaged = false;
   readonly harm = undefined;
   process = 0;
   state: PeerState | undefined;
 
-  constructor({ slot, final }: PeerEvidence) {
+  constructor(slot: number) {
     this.slot = slot;
-    this.store = final.store;
   }
 }
 
@@ -89,7 +91,7 @@ class Audit {
   constructor(evidence: Evidence) {
     const { crypto, peers, said, secrets } = evidence;
     this.#evidence = evidence;
-    this.#peers = peers.map((each) => new AuditedPeer(each));
+    this.#peers = peers.map(({ slot }) => new AuditedPeer(slot));
     this.#ghost = new Ghost(crypto, peers.length);
     this.#checkers = new Checkers(this.#ghost, new Oracle(crypto, said, peers.length), secrets);
     this.#truth = new Truth(this.#ghost);
@@ -148,6 +150,7 @@ class Audit {
 
   #transaction(peer: AuditedPeer, { process, writes }: Transaction): void {
     peer.process = process;
+    peer.replayed.apply(writes);
     this.#ghost.flushed(peer, writes);
     this.#checkers.flushed(peer, writes);
     this.#truth.stored(writes);
@@ -183,7 +186,9 @@ class Audit {
     for (const { slot, final, unsealed } of peers) {
       if (final.fault !== undefined)
         throw new Violation("STORE", `peer ${slot} was never tampered with`, `its rows do not hold: ${final.fault}`);
-      this.#peer(slot).state = { ...boot(final.store, crypto, 0), unsealed };
+      const peer = this.#peer(slot);
+      peer.store = final.store;
+      peer.state = { ...boot(final.store, crypto, 0), unsealed };
     }
     for (const { slot, transactions, final } of peers) assertSameRows(slot, transactions, final.tables);
     for (const peer of this.#peers) for (const hook of this.#checkers.hooks("stepped")) hook(peer);
