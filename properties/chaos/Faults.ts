@@ -137,7 +137,7 @@ export class Faults {
 
   async #terminate(peer: PeerUnderTest, fault: PlannedFault): Promise<Outcome> {
     // A process that is still loading has not yet said what it does about SIGTERM.
-    if ((await this.#cluster.ask(peer.slot, "health")).status !== 200) return "not reached";
+    if (!(await this.#serves(peer))) return "not reached";
     return this.#restart(peer, fault, async () => {
       if (await peer.terminate()) return;
       const words = peer.lastWords(5).join("\n    ");
@@ -175,7 +175,8 @@ export class Faults {
 
   async #fillDisk(peer: PeerUnderTest, fault: PlannedFault): Promise<Outcome> {
     const { prlimit } = this.#tools;
-    if (prlimit === undefined) return "not reached";
+    // One that cannot even start says so, and by another code, which nothing here waits for.
+    if (prlimit === undefined || !(await this.#serves(peer))) return "not reached";
     peer.limitFiles(prlimit, FILE_BYTES);
     return this.#mustHalt(peer, fault, () => peer.unlimitFiles(prlimit));
   }
@@ -217,16 +218,26 @@ export class Faults {
     return status === 200 ? "done" : "not reached";
   }
 
-  /** A new integrity key. Where an answer was lost there is one more: the peer's rows will tell. */
-  async #rotate(peer: PeerUnderTest): Promise<Outcome> {
-    for (
-      const until = performance.now() + TRYING_MILLIS;
-      !this.#isOver && performance.now() < until;
-      await pause(TRY_AGAIN_MILLIS)
-    ) {
-      const { status } = await this.#cluster.ask(peer.slot, "integrity/rotate", {});
-      if (status === 200) return "done";
+  /** Tries until it is done, or the time for it is over. */
+  async #tries(what: () => Promise<boolean>): Promise<boolean> {
+    const until = performance.now() + TRYING_MILLIS;
+    while (!this.#isOver && performance.now() < until) {
+      if (await what()) return true;
+      await pause(TRY_AGAIN_MILLIS);
     }
-    return "not reached";
+    return false;
+  }
+
+  /** Waits for a process that has come up. */
+  #serves({ slot }: PeerUnderTest): Promise<boolean> {
+    return this.#tries(async () => (await this.#cluster.ask(slot, "health")).status === 200);
+  }
+
+  /** A new integrity key. Where an answer was lost there is one more: the peer's rows will tell. */
+  async #rotate({ slot }: PeerUnderTest): Promise<Outcome> {
+    const isDone = await this.#tries(
+      async () => (await this.#cluster.ask(slot, "integrity/rotate", {})).status === 200,
+    );
+    return isDone ? "done" : "not reached";
   }
 }
