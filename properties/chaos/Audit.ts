@@ -38,6 +38,8 @@ export interface Evidence {
   readonly peers: ReadonlyArray<PeerEvidence>;
   readonly moments: ReadonlyArray<Moment>;
   readonly said: Said;
+  /** How long enrollment sessions last by the configuration. */
+  readonly sessionMillis: number;
   /** What must not be stored, answered or logged. */
   readonly secrets: ReadonlyArray<string>;
   /** Unpadded Base64url; each was told once, in an answer that is held without it. */
@@ -89,11 +91,11 @@ class Audit {
   readonly #truth: Truth;
 
   constructor(evidence: Evidence) {
-    const { crypto, peers, said, secrets } = evidence;
+    const { crypto, peers, said, secrets, sessionMillis } = evidence;
     this.#evidence = evidence;
     this.#peers = peers.map(({ slot }) => new AuditedPeer(slot));
     this.#ghost = new Ghost(crypto, peers.length);
-    this.#checkers = new Checkers(this.#ghost, new Oracle(crypto, said, peers.length), secrets);
+    this.#checkers = new Checkers(this.#ghost, new Oracle(crypto, said, peers.length, sessionMillis), secrets);
     this.#truth = new Truth(this.#ghost);
   }
 

@@ -45,6 +45,7 @@ const said: Said = {
   byBody: () => undefined,
   replacementOf: () => undefined,
   finishOf: (bodyDigest) => requests.byBody(bodyDigest),
+  inviteOf: (bodyDigest) => requests.inviteOf(bodyDigest),
   tokenOf,
 };
 
@@ -185,6 +186,11 @@ describe("the verdict on an enrollment", () => {
     expect(idOf(evidence({ said: { ...said, finishOf: () => undefined } }))).toBe("S30");
     expect(idOf(evidence({ said: { ...said, finishOf: () => ({ ...finish, isHonest: false }) } }))).toBe("S30");
     expect(idOf(evidence({ said: { ...said, finishOf: () => ({ ...finish, deadline: 1 }) } }))).toBe("S30");
+  });
+
+  it("finds a session that nobody asked for, or of another life than configured (S30)", () => {
+    expect(idOf(evidence({ said: { ...said, inviteOf: () => undefined } }))).toBe("S30");
+    expect(idOf(evidence({ sessionMillis: 1_000 }))).toBe("S30");
   });
 
   it("finds refusals whose reasons are not true (S14)", () => {

@@ -17,8 +17,8 @@ const HALTED = 70;
 const ENDING_MILLIS = 30_000;
 const POLL_MILLIS = 20;
 
-/** Short, so that invitations expire while somebody still holds them, and make room for others. */
-const REGISTRATION_TTL = "20s";
+/** How long enrollment sessions last: short, so that invitations expire while somebody holds them, and make room. */
+export const SESSION_MILLIS = 20_000;
 
 const quoted = (path: string): string => `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 
@@ -140,7 +140,7 @@ export class PeerUnderTest {
         NODE_OPTIONS: `--require ${quoted(faultPort)}`,
         CUSTODY_CLUSTER_PEERS: peers,
         CUSTODY_WEBAUTHN_ORIGINS: RP_ORIGIN,
-        CUSTODY_WEBAUTHN_REGISTRATION_TTL: REGISTRATION_TTL,
+        CUSTODY_WEBAUTHN_REGISTRATION_TTL: `${SESSION_MILLIS}ms`,
         CHAOS_DIR: this.chaosFolder,
         CHAOS_PROCESS: String(this.#processes),
         CHAOS_PARENT: String(process.pid),

@@ -6,6 +6,7 @@ import { SealedStore } from "../../runtime/SealedStore.ts";
 import { commitRequest } from "../../server/sqlite/WriterMessage.ts";
 import type { Said } from "../../sim/Oracle.ts";
 import { type Cluster, crypto } from "../cluster/Cluster.ts";
+import { relyingParty } from "../cluster/Enrolling.ts";
 import { audit, type Evidence, type PeerEvidence } from "./Audit.ts";
 import { type Transaction, transactionOf } from "./Journal.ts";
 
@@ -22,12 +23,12 @@ const peerEvidence = ({ committed, tables: all }: Cluster, slot: number): PeerEv
   return { slot, transactions, final, unsealed: true };
 };
 
+const claims = { sub: "operator", aud: "custody", exp: 1_800_003_600, permissions: ["service.approvers.register"] };
+
 /** The one token of such a cluster. */
 export const tokenOf: Said["tokenOf"] = () => ({
   kind: "good",
-  claims: Either.getOrThrow(
-    parseTokenClaims(Buffer.from(JSON.stringify({ sub: "operator", aud: "custody", exp: 1_800_003_600 }))),
-  ),
+  claims: Either.getOrThrow(parseTokenClaims(Buffer.from(JSON.stringify(claims)))),
 });
 
 /** Everything that became durable at peers 1 to 3; its stamps are the places in `cluster.committed`. */
@@ -39,6 +40,7 @@ export const evidenceOf = (
   peers: [1, 2, 3].map((slot) => peerEvidence(cluster, slot)),
   secrets: ["bearer-secret-"],
   invitations: [],
+  sessionMillis: relyingParty.registrationTtlMillis,
   logLines: ["listening"],
   ...more,
 });

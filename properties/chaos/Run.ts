@@ -15,6 +15,7 @@ import { readFinalStore } from "./FinalStore.ts";
 import type { Moment } from "./History.ts";
 import { readJournal } from "./Journal.ts";
 import type { PlannedFault } from "./Plan.ts";
+import { SESSION_MILLIS } from "./PeerUnderTest.ts";
 import type { Tools } from "./Probe.ts";
 
 /** Everybody is back, and what was under way is finished, well within this. */
@@ -226,10 +227,12 @@ class Run {
       said: {
         byBody: (bodyDigest) => commands.byBody(bodyDigest),
         finishOf: (bodyDigest) => commands.finishOf(bodyDigest),
+        inviteOf: (bodyDigest) => commands.inviteOf(bodyDigest),
         // No endpoint replaces metadata yet, so whoever replaced some did it unasked.
         replacementOf: () => undefined,
         tokenOf: (jti) => cluster.tokens.tokenOf(jti),
       },
+      sessionMillis: SESSION_MILLIS,
       secrets: await cluster.secrets(),
       invitations: callers.invitations,
       logLines: lines,
