@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { actor, Cluster, NOW } from "../../properties/cluster/Cluster.ts";
+import { actor, Cluster, NOW, whole, rowsOf } from "../../properties/cluster/Cluster.ts";
 import { credential, enrolling, finish, offerOf, options, relyingParty } from "../../properties/cluster/Enrolling.ts";
 import type { ActorCheck } from "../Event.ts";
 import { Limits } from "../Limits.ts";
@@ -8,10 +8,7 @@ import type { Message } from "../protocol/Message.ts";
 const HOUR = Limits.sessionRetentionMillis;
 const TTL = relyingParty.registrationTtlMillis;
 
-const rowsOf = (cluster: Cluster, table: "sessions" | "approvers" | "credentials" | "observations" | "keys") =>
-  [...cluster.tables.values()].map((each) => each.get(table)?.size ?? 0);
 const writesSince = (cluster: Cluster, from: number): number => cluster.committed.length - from;
-const whole = (_from: number, _to: number, message: Message): Message => message;
 const expiring = (inMillis: number): ActorCheck => {
   if (actor._tag !== "Verified") throw new Error("the test actor is verified");
   return { _tag: "Verified", claims: { ...actor.claims, expiresAt: NOW + inMillis } };

@@ -1,28 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { actor, type Cluster } from "../../properties/cluster/Cluster.ts";
+import { actor, type Cluster, whole, codeOf, rowsOf } from "../../properties/cluster/Cluster.ts";
 import { credential, enrolling, finish, offerOf, relyingParty } from "../../properties/cluster/Enrolling.ts";
 import { packedSelf } from "../../properties/webauthn/Authenticator.ts";
 import type { Message } from "../protocol/Message.ts";
 import { nativePrimitives } from "../../server/crypto/NativeCrypto.ts";
 
 const TTL = relyingParty.registrationTtlMillis;
-type Counted =
-  | "sessions"
-  | "approvers"
-  | "credentials"
-  | "completions"
-  | "observations"
-  | "keys"
-  | "audit"
-  | "preparations";
-
-const rowsOf = (cluster: Cluster, table: Counted) =>
-  [...cluster.tables.values()].map((each) => each.get(table)?.size ?? 0);
-const codeOf = (cluster: Cluster, requestId: string): unknown => {
-  const answer = cluster.answers.get(requestId);
-  return answer?._tag === "Rejected" ? answer.rejection.code : answer?._tag;
-};
-const whole = (_from: number, _to: number, message: Message): Message => message;
 /** Caught, not sent. */
 const without =
   (...tags: ReadonlyArray<Message["_tag"]>) =>

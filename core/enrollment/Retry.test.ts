@@ -1,17 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Cluster } from "../../properties/cluster/Cluster.ts";
+import { copyOf } from "../../properties/cluster/Restoring.ts";
+import { codeOf } from "../../properties/cluster/Cluster.ts";
 import { credential, enrolling, finish, offerOf, relyingParty } from "../../properties/cluster/Enrolling.ts";
-import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { Limits } from "../Limits.ts";
 import type { Message } from "../protocol/Message.ts";
 import type { PeerId } from "../protocol/Topology.ts";
-
-const codeOf = (cluster: Cluster, requestId: string): unknown => {
-  const answer = cluster.answers.get(requestId);
-  return answer?._tag === "Rejected" ? answer.rejection.code : answer?._tag;
-};
-const copyOf = (tables: MemoryTables | undefined): MemoryTables =>
-  new Map([...(tables ?? [])].map(([table, rows]) => [table, new Map(rows)]));
 
 /** A finish that is done, and then one peer restored by declaration from a backup older than the session. */
 const finishedAndRestored = (restored: PeerId) => {

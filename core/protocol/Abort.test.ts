@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { actor, Cluster, crypto } from "../../properties/cluster/Cluster.ts";
-import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
+import { copyOf } from "../../properties/cluster/Restoring.ts";
+import { actor, type Cluster, crypto, whole, founded } from "../../properties/cluster/Cluster.ts";
 import type { ActorCheck } from "../Event.ts";
 import { slotKey } from "../Tables.ts";
 import type { Message, MessageOf } from "./Message.ts";
@@ -8,12 +8,6 @@ import { proposalId } from "./Proposal.ts";
 import { BATCH_TAG, batchHeaderCodec, batchTree, type SignedStatement } from "./Statement.ts";
 
 const forbidden: ActorCheck = { _tag: "Refused", reason: "it was revoked" };
-
-const founded = (total = 3): Cluster => {
-  const cluster = new Cluster(total);
-  cluster.pass(2_000);
-  return cluster;
-};
 
 /** A registration that one member refuses, with some messages kept off the wire; nothing is settled yet. */
 const refusedBy = (refuser: number, drop: (from: number, to: number, message: Message) => boolean, total = 3) => {
@@ -28,7 +22,6 @@ const refusedBy = (refuser: number, drop: (from: number, to: number, message: Me
 const outcomes = (cluster: Cluster) =>
   [...cluster.tables.keys()].map((peerId) => cluster.row(peerId, "slots", slotKey(1, 1))?.outcome);
 const locks = (cluster: Cluster) => [...cluster.peers.values()].map(({ state }) => state.locks.size);
-const whole = (_from: number, _to: number, message: Message): Message => message;
 const headOf = (cluster: Cluster, peerId: number) => cluster.tables.get(peerId)?.get("head")?.get("self")?.row;
 
 describe("a refused proposal", () => {
@@ -265,9 +258,6 @@ describe("an abort vote", () => {
 });
 
 describe("a member whose disk went back in time past its refusal", () => {
-  const copyOf = (tables: MemoryTables | undefined): MemoryTables =>
-    new Map([...(tables ?? [])].map(([table, rows]) => [table, new Map(rows)]));
-
   it("is found out by the refusal, although it has signed another batch of the same number since", () => {
     const cluster = founded();
     const old = copyOf(cluster.tables.get(3));

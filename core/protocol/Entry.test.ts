@@ -1,16 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { actor, Cluster, NOW } from "../../properties/cluster/Cluster.ts";
+import { actor, type Cluster, NOW, whole, founded } from "../../properties/cluster/Cluster.ts";
 import type { ActorCheck } from "../Event.ts";
 import { Limits } from "../Limits.ts";
 import type { Message } from "./Message.ts";
 
-const founded = (total = 3): Cluster => {
-  const cluster = new Cluster(total);
-  cluster.pass(2_000);
-  return cluster;
-};
 const approvers = (cluster: Cluster) => [...cluster.peers.values()].map((each) => each.state.registry.approvers);
-const whole = (_from: number, _to: number, message: Message): Message => message;
 const expiring = (inMillis: number): ActorCheck => {
   if (actor._tag !== "Verified") throw new Error("the test actor is verified");
   return { _tag: "Verified", claims: { ...actor.claims, expiresAt: NOW + inMillis } };

@@ -1,16 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { actor, Cluster, crypto } from "../../properties/cluster/Cluster.ts";
+import { copyOf } from "../../properties/cluster/Restoring.ts";
+import { actor, Cluster, crypto, whole, founded } from "../../properties/cluster/Cluster.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { SELF, slotKey } from "../Tables.ts";
 import type { Message } from "./Message.ts";
 import { BATCH_TAG, batchHeaderCodec } from "./Statement.ts";
 
-const founded = (total = 3): Cluster => {
-  const cluster = new Cluster(total);
-  cluster.pass(2_000);
-  return cluster;
-};
-const whole = (_from: number, _to: number, message: Message): Message => message;
 const stateOf = (cluster: Cluster, peerId: number) => {
   const state = cluster.peers.get(peerId)?.state;
   if (state === undefined) throw new Error("no such peer");
@@ -20,8 +15,6 @@ const restart = (cluster: Cluster, peerId: number): void => {
   cluster.peers.get(peerId)?.stop();
   cluster.start(peerId);
 };
-const copyOf = (tables: MemoryTables | undefined): MemoryTables =>
-  new Map([...(tables ?? [])].map(([table, rows]) => [table, new Map(rows)]));
 
 describe("a peer that has just started", () => {
   it("signs no statement until every other member has answered, and is named as the reason meanwhile", () => {

@@ -1,6 +1,6 @@
 /** Metadata replacement through the whole protocol: one revision at a time, the same everywhere, never back. */
 import { describe, expect, it } from "vitest";
-import { actor, Cluster, crypto } from "../../properties/cluster/Cluster.ts";
+import { actor, Cluster, crypto, codeOf, whole } from "../../properties/cluster/Cluster.ts";
 import type { ActorCheck } from "../Event.ts";
 import { Limits } from "../Limits.ts";
 import { REGISTER_PATH } from "../registry/Registration.ts";
@@ -9,7 +9,6 @@ import type { Message, MessageOf } from "./Message.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
 import { BATCH_TAG, batchHeaderCodec, batchTree, type SignedStatement } from "./Statement.ts";
 
-const whole = (_from: number, _to: number, message: Message): Message => message;
 const UNKNOWN = `nobody@sha256:${"ab".repeat(32)}`;
 
 /** A founded cluster with one approver, registered as revision 1. */
@@ -27,10 +26,6 @@ const rows = (cluster: Cluster, ref: string) =>
   [...cluster.peers.keys()].map((peerId) => cluster.row(peerId, "approvers", ref));
 const revisions = (cluster: Cluster, ref: string) => rows(cluster, ref).map((row) => row?.revision);
 const locks = (cluster: Cluster) => [...cluster.peers.values()].map(({ state }) => state.locks.size);
-const codeOf = (cluster: Cluster, requestId: string): string => {
-  const answer = cluster.answers.get(requestId);
-  return answer?._tag === "Rejected" ? answer.rejection.code : String(answer?._tag);
-};
 
 describe("a metadata replacement", () => {
   for (const through of [1, 2, 3])

@@ -1,14 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { Cluster } from "../../properties/cluster/Cluster.ts";
+import { type Cluster, whole, founded } from "../../properties/cluster/Cluster.ts";
 import { Limits } from "../Limits.ts";
 import { slotKey } from "../Tables.ts";
 import type { Message, MessageOf } from "./Message.ts";
 
-const founded = (total = 3): Cluster => {
-  const cluster = new Cluster(total);
-  cluster.pass(2_000);
-  return cluster;
-};
 const restart = (cluster: Cluster, peerId: number): void => {
   cluster.peers.get(peerId)?.stop();
   cluster.start(peerId);
@@ -24,7 +19,6 @@ const cut =
   (tag: Message["_tag"], involves: (from: number, to: number) => boolean) =>
   (from: number, to: number, message: Message): Message | undefined =>
     message._tag === tag && involves(from, to) ? undefined : message;
-const whole = (_from: number, _to: number, message: Message): Message => message;
 
 describe("a peer that asks what became of a proposal", () => {
   it("tells nobody the random bytes of its step, of which secrets may be made", () => {

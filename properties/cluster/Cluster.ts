@@ -47,6 +47,19 @@ export const actor: ActorCheck = {
   },
 };
 
+/** What `tamper` of a cluster is while nothing is done to messages. */
+export const whole = (_from: PeerId, _to: PeerId, message: Message): Message => message;
+
+/** How many rows of a table each peer has, by peer id. */
+export const rowsOf = (cluster: Cluster, table: TableName): ReadonlyArray<number> =>
+  [...cluster.tables.values()].map((each) => each.get(table)?.size ?? 0);
+
+/** The code a request was rejected with, or what else it was answered; undefined while it has no answer. */
+export const codeOf = (cluster: Cluster, requestId: string): string | undefined => {
+  const answer = cluster.answers.get(requestId);
+  return answer?._tag === "Rejected" ? answer.rejection.code : answer?._tag;
+};
+
 /** The settings of one peer; a test may change them before the peer starts. */
 const settingsOf = (peerId: PeerId, total: number): Settings => ({
   configDigest: "11".repeat(32) as Digest,
@@ -78,7 +91,7 @@ export class Cluster {
   /** What the caller's token is found to say; by default that all is well. */
   judge: (peerId: PeerId) => ActorCheck = () => actor;
   /** Sees every message before it goes on the wire; what it returns goes instead. */
-  tamper: (from: PeerId, to: PeerId, message: Message) => Message | undefined = (_from, _to, message) => message;
+  tamper: (from: PeerId, to: PeerId, message: Message) => Message | undefined = whole;
   onReply: (requestId: string) => void = () => undefined;
   onHalt: (reason: Error) => void = (reason) => {
     throw reason;
@@ -243,3 +256,10 @@ export class Cluster {
     this.peers.get(through)?.dispatch(command);
   }
 }
+
+/** A cluster that has founded itself. */
+export const founded = (total = 3): Cluster => {
+  const cluster = new Cluster(total);
+  cluster.pass(2_000);
+  return cluster;
+};

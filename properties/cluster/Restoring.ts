@@ -1,0 +1,47 @@
+/** Declared restores on a test cluster: disks kept and put back, and what all members must have in the end. */
+import { expect } from "vitest";
+import type { PeerState } from "../../core/PeerState.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
+import { type Cluster, crypto } from "./Cluster.ts";
+
+export const stateOf = (cluster: Cluster, peerId: PeerId): PeerState => {
+  const state = cluster.peers.get(peerId)?.state;
+  if (state === undefined) throw new Error("no such peer");
+  return state;
+};
+
+/** A disk as it is now, to be put back later. */
+export const copyOf = (tables: MemoryTables | undefined): MemoryTables =>
+  new Map([...(tables ?? [])].map(([table, rows]) => [table, new Map(rows)]));
+
+/** Registers a key and waits for the answer. */
+export const register = (cluster: Cluster, id: string, seed: number, through: PeerId = 1): void => {
+  cluster.register(through, `register ${id}`, id, seed);
+  cluster.pass(1_500);
+};
+
+export const declare = (cluster: Cluster, peerId: PeerId): void =>
+  cluster.peers.get(peerId)?.dispatch({ _tag: "DeclareRestore", requestId: `declare ${peerId}` });
+
+/** Stops a peer, puts an older disk in, and starts it; it has not been heard of before it is declared. */
+export const comeBackOn = (cluster: Cluster, peerId: PeerId, old: MemoryTables, declared = true): void => {
+  cluster.peers.get(peerId)?.stop();
+  cluster.tables.set(peerId, copyOf(old));
+  cluster.start(peerId);
+  if (declared) declare(cluster, peerId);
+};
+
+const root = (cluster: Cluster, peerId: PeerId) => crypto.setDigest(stateOf(cluster, peerId).registry.set);
+
+/** Every member takes part, has so many approvers, the same ones, and nothing open. */
+export const expectWhole = (cluster: Cluster, approvers: number): void => {
+  for (let peerId = 1; peerId <= cluster.total; peerId++) {
+    const state = stateOf(cluster, peerId);
+    expect(state.recovery?.waitsFor).toBeUndefined();
+    expect(state.quarantine).toBeUndefined();
+    expect(state.registry.approvers).toBe(approvers);
+    expect(root(cluster, peerId)).toBe(root(cluster, 1));
+    expect([state.preparations.size, state.refused.size, state.aborting.size, state.outbox.size]).toEqual([0, 0, 0, 0]);
+  }
+};
