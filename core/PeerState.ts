@@ -226,6 +226,8 @@ export interface Inquiry {
   readonly item: SettleItem;
   /** Members that have not said yet that they have not applied it. */
   readonly silent: ReadonlySet<PeerId>;
+  /** Whether a member other than the writer has said that it has prepared it. */
+  readonly isShared: boolean;
 }
 
 /** A declared restore under way: this peer votes for nothing new and shows nothing of its registry. */
@@ -237,6 +239,8 @@ export interface Recovery {
   readonly answers: ReadonlyMap<PeerId, Ready>;
   readonly transfer: Transfer | undefined;
   readonly inquiries: ReadonlyMap<Digest, Inquiry>;
+  /** Proposals refused in this recovery, by this process, that nobody but the writer had prepared. */
+  readonly writersOwn: number;
   /** Another life of this peer has this incarnation, or a higher one: somebody has it on record, or shows what it signed. */
   readonly outbid: number | undefined;
   /** Members that offered what does not hold. */

@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { Cluster } from "../../properties/cluster/Cluster.ts";
+import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
+import { declare, register, stateOf } from "../../properties/cluster/Restoring.ts";
+import type { Digest } from "../Digest.ts";
+import { Limits } from "../Limits.ts";
 import { slotKey } from "../Tables.ts";
-import type { Message } from "./Message.ts";
+import type { Message, PrepareItem } from "./Message.ts";
+import { proposalId } from "./Proposal.ts";
+import { BATCH_TAG, batchHeaderCodec, batchTree } from "./Statement.ts";
 
-const declare = (cluster: Cluster, peerId: number): void =>
-  cluster.peers.get(peerId)?.dispatch({ _tag: "DeclareRestore", requestId: `declare ${peerId}` });
 const outcomeAt = (cluster: Cluster, peerId: number): string | undefined =>
   cluster.row(peerId, "slots", slotKey(1, 1))?.outcome;
 const isSettling = ({ _tag }: Message): boolean =>
@@ -92,5 +95,64 @@ describe("a restored member that knows nothing of a proposal", () => {
     cluster.pass(600);
     ask();
     expect(answered).toContain(3);
+  });
+});
+
+/** Proposals like one that was made, each a millisecond later, with receipts that the writer's driver knows nothing of. */
+const forged = (cluster: Cluster, { proposal: like, receipt, evidence }: PrepareItem, count: number) =>
+  Array.from({ length: count }, (_, at): PrepareItem => {
+    const proposal = { ...like, seq: like.seq + 1 + at, proposedAt: like.proposedAt + 1 + at };
+    const statement = { ...receipt.statement, seq: proposal.seq, proposalId: proposalId(crypto, proposal) };
+    const { root, proofs } = batchTree(crypto, [statement]);
+    const header = { ...receipt.header, batchNo: receipt.header.batchNo + 1_000 + at, size: 1, root };
+    const signature = cluster.keys.get(1)?.sign(BATCH_TAG, batchHeaderCodec, header);
+    if (signature === undefined) throw new Error("the writer has a key");
+    return { proposal, receipt: { statement, index: 0, proof: proofs[0] ?? [], header, signature }, evidence };
+  });
+
+describe("a restored member to which the writer lies", () => {
+  it("refuses no more of what only that writer knows than an honest one can have open, and what others wait for", () => {
+    const cluster = founded();
+    const made: Array<PrepareItem> = [];
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "Prepare") made.push(...message.items);
+      return message;
+    };
+    register(cluster, "alice", 7);
+    const [like] = made;
+    if (like === undefined) throw new Error("nothing was proposed");
+    const items = forged(cluster, like, Limits.preparations + 64);
+    const shared = new Set<Digest>();
+    const say = (
+      state: "UNKNOWN" | "PREPARED",
+      message: Extract<Message, { readonly _tag: "SettleQuery" }>,
+    ): Message => ({
+      _tag: "SettleAnswer",
+      nonce: message.nonce,
+      items: message.items.map(({ proposal }) => ({ proposalId: proposalId(crypto, proposal), state, held: [] })),
+    });
+    cluster.tamper = (_from, to, message) => {
+      if (message._tag === "SnapshotOffer" || message._tag === "AbortRequest") return undefined;
+      if (message._tag !== "SettleQuery") return message;
+      // The writer's own driver would find itself out; the other member has prepared some of it.
+      const isShared = to === 3 && message.items.some(({ proposal }) => shared.has(proposalId(crypto, proposal)));
+      const answer = say(isShared ? "PREPARED" : "UNKNOWN", message);
+      cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: to, message: answer, actors: [] });
+      return undefined;
+    };
+    declare(cluster, 2);
+    cluster.pass(1_500);
+    const prepare = (some: ReadonlyArray<PrepareItem>): void => {
+      const message: Message = { _tag: "Prepare", items: some, stableSeq: 0 };
+      cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: 1, message, actors: [] });
+      cluster.settle();
+    };
+    for (let from = 0; from < items.length; from += 64) prepare(items.slice(from, from + 64));
+    expect(stateOf(cluster, 2).recovery).toBeDefined();
+    expect(cluster.tables.get(2)?.get("refusals")?.size).toBe(Limits.preparations);
+    const waitedFor = items.slice(-3);
+    for (const { proposal } of waitedFor) shared.add(proposalId(crypto, proposal));
+    prepare(waitedFor);
+    expect(cluster.tables.get(2)?.get("refusals")?.size).toBe(Limits.preparations + waitedFor.length);
   });
 });

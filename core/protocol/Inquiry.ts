@@ -30,7 +30,7 @@ export const inquire = (turn: Turn, asked: Iterable<readonly [Digest, SettleItem
   for (const [id, { proposal, receipt }] of asked) {
     if (inquiries.has(id) || refused.has(id) || inquiries.size >= Limits.preparations) continue;
     const item = { proposal, receipt };
-    inquiries.set(id, { item, silent: new Set(turn.others) });
+    inquiries.set(id, { item, silent: new Set(turn.others), isShared: turn.isWriter });
     fresh.push(item);
   }
   turn.state.recovery = { ...recovery, inquiries };
@@ -50,7 +50,11 @@ export const inquireAgain = (turn: Turn): void => {
   }
 };
 
-/** Takes a member's answer; returns what all members have now said of that they have not applied it. */
+/**
+ * Takes a member's answer; returns what all members have now said of that they have not applied it. Of what nobody
+ * but the writer has prepared that is no more than an honest writer can have open: one that lies must not take the
+ * room for what others wait for. Slots are no bound here, because who is recovering does not know how far they go.
+ */
 export const unappliedAt = (
   turn: Turn,
   from: PeerId,
@@ -62,16 +66,22 @@ export const unappliedAt = (
   if (recovery.outbid !== undefined) return [];
   const inquiries = new Map(recovery.inquiries);
   const unapplied: Array<readonly [Digest, SettleItem]> = [];
+  let { writersOwn } = recovery;
   for (const { proposalId: id, state } of items) {
     const inquiry: Inquiry | undefined = inquiries.get(id);
     if (inquiry === undefined || !inquiry.silent.has(from)) continue;
     const silent = new Set(inquiry.silent);
     silent.delete(from);
+    const isPrepared = state === "PREPARED" || state === "PLEDGED";
+    const isShared = inquiry.isShared || (isPrepared && from !== turn.membership.writer);
     // What somebody has applied comes with the registry. Who asks again later gets it asked about again.
     if (state === "APPLIED" || silent.size === 0) inquiries.delete(id);
-    else inquiries.set(id, { ...inquiry, silent });
-    if (state !== "APPLIED" && silent.size === 0) unapplied.push([id, inquiry.item]);
+    else inquiries.set(id, { ...inquiry, silent, isShared });
+    if (state === "APPLIED" || silent.size > 0) continue;
+    if (!isShared && writersOwn >= Limits.preparations) continue;
+    if (!isShared) writersOwn += 1;
+    unapplied.push([id, inquiry.item]);
   }
-  turn.state.recovery = { ...recovery, inquiries };
+  turn.state.recovery = { ...recovery, inquiries, writersOwn };
   return unapplied;
 };

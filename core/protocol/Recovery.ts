@@ -41,6 +41,7 @@ export const freshRecovery = (waitsFor: string, distrusted: ReadonlySet<PeerId> 
   answers: new Map(),
   transfer: undefined,
   inquiries: new Map(),
+  writersOwn: 0,
   outbid: undefined,
   distrusted,
   waitsFor,
@@ -173,7 +174,8 @@ const waitFor = (turn: Turn, waitsFor: string, distrusted: PeerId | undefined = 
   if (recovery === undefined) return;
   const doubts = new Set(recovery.distrusted);
   if (distrusted !== undefined) doubts.add(distrusted);
-  turn.state.recovery = { ...freshRecovery(waitsFor, doubts), inquiries: recovery.inquiries };
+  const { inquiries, writersOwn } = recovery;
+  turn.state.recovery = { ...freshRecovery(waitsFor, doubts), inquiries, writersOwn };
 };
 
 const askAll = (turn: Turn, recovery: Recovery): void => {
