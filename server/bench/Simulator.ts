@@ -15,6 +15,10 @@ const tierFigures = (rounds: ReadonlyArray<Round>): { readonly [figure: string]:
   calmEventsPerSecond: median(rounds.map(({ eventsPerSecond }) => eventsPerSecond.fast)),
   calmCodecEventsPerSecond: median(rounds.map(({ eventsPerSecond }) => eventsPerSecond.codec)),
   calmRealEventsPerSecond: median(rounds.map(({ eventsPerSecond }) => eventsPerSecond.real)),
+  hashesPerSecond: median(rounds.map(({ hashesPerSecond }) => hashesPerSecond)),
+  calmEventsOverHashes: rounded(
+    median(rounds.map(({ eventsPerSecond: { fast }, hashesPerSecond }) => fast / hashesPerSecond)),
+  ),
   codecOverFast: rounded(median(rounds.map(({ eventsPerSecond: { codec, fast } }) => codec / fast))),
   realOverFast: rounded(median(rounds.map(({ eventsPerSecond: { real, fast } }) => real / fast)), 3),
 });
@@ -25,7 +29,7 @@ export const measureSimulator = (): Promise<{ readonly [figure: string]: number 
     const script = fileURLToPath(new URL(`./SimulatorRounds${extname(import.meta.url)}`, import.meta.url));
     const measuring = fork(script, {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
-      execArgv: [...process.execArgv, `--max-semi-space-size=${YOUNG_MEGABYTES}`],
+      execArgv: [...process.execArgv, "--expose-gc", `--max-semi-space-size=${YOUNG_MEGABYTES}`],
     });
     measuring.on("message", (rounds: ReadonlyArray<Round>) =>
       resolve({

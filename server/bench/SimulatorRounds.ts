@@ -1,4 +1,5 @@
 /** A process of its own for {@link measureSimulator}: measures, tells its parent, and ends. */
+import { sha256 } from "@noble/hashes/sha2.js";
 import { nativeBackend } from "../../sim/bin/NativeBackend.ts";
 import { measureEvents } from "../../sim/EventRate.ts";
 import type { Tier } from "../../sim/Tier.ts";
@@ -11,6 +12,8 @@ const STEPS = 2_000;
 /** What one round found. */
 export interface Round {
   readonly eventsPerSecond: Readonly<Record<Tier, number>>;
+  /** What the machine does in plain JavaScript: hashes of 1 KiB. */
+  readonly hashesPerSecond: number;
   readonly events: number;
   readonly heapMegabytes: number;
 }
@@ -26,6 +29,22 @@ const measured = (crypto: Tier) =>
     steps: STEPS,
   });
 
+const HASHED = new Uint8Array(1024);
+const HASHES = 50_000;
+
+const hashesPerSecond = (): number => {
+  const startedAt = performance.now();
+  for (let count = 0; count < HASHES; count++) sha256(HASHED);
+  return Math.round((HASHES * 1000) / (performance.now() - startedAt));
+};
+
+/** What is reachable; without this the figure is what nobody has collected yet. */
+const heapMegabytes = (): number => {
+  if (globalThis.gc === undefined) throw new TypeError("this process is started with --expose-gc");
+  globalThis.gc();
+  return Math.round(process.memoryUsage().heapUsed / (1024 * 1024));
+};
+
 /** The tiers by turns, so that a change of the machine's mood meets all of them alike. */
 const round = (): Round => {
   const [fast, codec, real] = [measured("fast"), measured("codec"), measured("real")];
@@ -36,7 +55,8 @@ const round = (): Round => {
       real: real.eventsPerSecond,
     },
     events: fast.events + codec.events + real.events,
-    heapMegabytes: Math.round(process.memoryUsage().heapUsed / (1024 * 1024)),
+    hashesPerSecond: hashesPerSecond(),
+    heapMegabytes: heapMegabytes(),
   };
 };
 
