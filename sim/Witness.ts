@@ -5,6 +5,13 @@ import type { Command, Replacement } from "./Commands.ts";
 import type { Finish, Invite } from "./EnrollmentRequests.ts";
 import { type Asked, type Ending, History, type OperationId, type Seen } from "./History.ts";
 
+/** What a request asks for, as far as its history tells. */
+export type Meant =
+  | Pick<Command, "kind" | "id" | "descriptor" | "team">
+  | Pick<Replacement, "kind" | "ref" | "ifMatch" | "team">
+  | Pick<Invite, "kind">
+  | Pick<Finish, "kind" | "id" | "team" | "keyName" | "registrationId">;
+
 type Pairs = Rows["approvers"]["metadata"];
 
 /** Pairs as one text, equal exactly where they are; the lengths tell names and values from what separates them. */
@@ -29,7 +36,7 @@ const codeOf = ({ rejection }: Extract<Answer, { readonly _tag: "Rejected" }>): 
 const SESSION = "session ";
 
 /** One session makes one approver, whichever response does it; the key in it is claimed beside. */
-const ofFinish = ({ id, team, keyName, registrationId }: Finish): Asked => ({
+const ofFinish = ({ id, team, keyName, registrationId }: Extract<Meant, { readonly kind: "FINISH" }>): Asked => ({
   kind: "register",
   key: `${SESSION}${registrationId}`,
   id,
@@ -46,7 +53,7 @@ export class Witness {
   readonly #under = new Map<OperationId, string>();
 
   /** A request leaves its caller, `at` microseconds. */
-  asked(name: OperationId, at: number, said: Command | Replacement | Invite | Finish): void {
+  asked(name: OperationId, at: number, said: Meant): void {
     const asked = this.#meaningOf(said);
     if (asked === undefined) return;
     this.#under.set(name, asked.key);
@@ -99,7 +106,7 @@ export class Witness {
   }
 
   /** What a request asks for; undefined where it names no revision or nothing that is known. */
-  #meaningOf(said: Command | Replacement | Invite | Finish): Asked | undefined {
+  #meaningOf(said: Meant): Asked | undefined {
     if (said.kind === "OPTIONS") return undefined;
     if (said.kind === "FINISH") return ofFinish(said);
     // One key has one descriptor, whatever form it was submitted in.

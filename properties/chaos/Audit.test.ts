@@ -33,7 +33,7 @@ const body = recordJson(answer);
 const asked: Asked = {
   requestId: "r1",
   slot: 3,
-  said: { kind: "REGISTER", id: "alice", descriptor },
+  said: { kind: "REGISTER", id: "alice", descriptor, team: "a" },
   token: "good",
   at: shared.askedAt,
 };
@@ -51,11 +51,12 @@ const said: Said = {
 };
 
 const end = shared.cluster.committed.length;
+const sent: Moment = { _tag: "Asked", at: asked.at, asked };
 const replied: Moment = { _tag: "Replied", at: end, asked, answer, body };
-const read: Moment = { _tag: "Read", at: end + 1, slot: 2, ref, found: answer.approver, body };
+const read: Moment = { _tag: "Read", at: end + 1, from: end, slot: 2, ref, found: answer.approver, body };
 
 const evidence = (more: Partial<Evidence> = {}, cluster = shared.cluster): Evidence =>
-  evidenceOf(cluster, { moments: [replied, read], said, ...more });
+  evidenceOf(cluster, { moments: [sent, replied, read], said, ...more });
 
 const withPeer3 = (change: Parameters<typeof withPeer>[2]) => withPeer(evidence(), 3, change);
 
@@ -90,7 +91,7 @@ describe("the verdict", () => {
   });
 
   it("finds a success of another approver, of a forged token, and a second creation", () => {
-    const other: Asked = { ...asked, said: { kind: "REGISTER", id: "bob", descriptor } };
+    const other: Asked = { ...asked, said: { kind: "REGISTER", id: "bob", descriptor, team: "a" } };
     expect(idOf(evidence({ moments: [{ ...replied, asked: other }] }))).toBe("S14");
     expect(idOf(evidence({ moments: [{ ...replied, asked: { ...asked, token: "forged" } }] }))).toBe("S30");
     const again: Moment = { ...replied, asked: { ...asked, requestId: "r2" } };
@@ -106,7 +107,10 @@ describe("the verdict", () => {
 
   it("finds a conflict with an owner that nobody knows", () => {
     const conflict = (id: string): Moment =>
-      refused({ ...asked, requestId: "r2", said: { kind: "REGISTER", id, descriptor } }, "KEY_ALREADY_REGISTERED");
+      refused(
+        { ...asked, requestId: "r2", said: { kind: "REGISTER", id, descriptor, team: "a" } },
+        "KEY_ALREADY_REGISTERED",
+      );
     expect(idOf(evidence({ moments: [conflict("mallory")] }))).toBeUndefined();
     expect(idOf(evidence({ moments: [conflict("alice")] }))).toBe("S14");
   });
@@ -143,6 +147,17 @@ describe("the verdict", () => {
     expect(idOf(evidence({ logLines: ["token bearer-secret-1 refused"] }))).toBe("S29");
     const peers = evidence().peers.map((each) => ({ ...each, unsealed: each.slot !== 2 }));
     expect(idOf(evidence({ peers }))).toBe("L5");
+  });
+
+  it("finds that a request was done whose caller was told that it was not (H1)", () => {
+    const other: Asked = { ...asked, requestId: "r2", said: { kind: "REGISTER", id: "alice", descriptor, team: "b" } };
+    // Its own metadata is not what it is shown, so the first request has made it.
+    const again: ReadonlyArray<Moment> = [
+      { ...sent, asked: other },
+      { ...replied, asked: other, answer: { ...answer, created: false } },
+    ];
+    expect(idOf(evidence({ moments: [sent, ...again] }))).toBeUndefined();
+    expect(idOf(evidence({ moments: [sent, refused(asked, "SEALED"), ...again] }))).toBe("H1");
   });
 
   it("sees at each moment the rows of that moment: a later integrity key seals nothing of before", () => {

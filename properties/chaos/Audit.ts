@@ -16,6 +16,7 @@ import { Oracle, type Said } from "../../sim/Oracle.ts";
 import { unrestOf } from "../../sim/Rest.ts";
 import { assertMeant, isSuccess } from "../../sim/Success.ts";
 import { Violation } from "../../sim/Violation.ts";
+import { Witness } from "../../sim/Witness.ts";
 import type { FinalStore } from "./FinalStore.ts";
 import type { Moment } from "./History.ts";
 import type { Transaction } from "./Journal.ts";
@@ -60,6 +61,9 @@ const shown = ["flushed", "replied", "read", "booted", "stopped", "traced", "swe
 /** {@link shown} has states only once all is over, and these look at how one state follows another. */
 const needInside: ReadonlySet<string> = new Set(["S18"]);
 
+/** What callers saw, by itself. */
+const history = ["H1"];
+
 const atRest = ["L1", "L2", "L3", "L4", "L5"];
 
 class AuditedPeer implements Watched {
@@ -89,6 +93,7 @@ class Audit {
   readonly #ghost: Ghost;
   readonly #checkers: Checkers;
   readonly #truth: Truth;
+  readonly #witness = new Witness();
 
   constructor(evidence: Evidence) {
     const { crypto, peers, said, secrets, sessionMillis } = evidence;
@@ -100,7 +105,7 @@ class Audit {
   }
 
   get checked(): ReadonlyArray<string> {
-    return [...this.#checkers.heeding(shown).filter((id) => !needInside.has(id)), ...atRest];
+    return [...this.#checkers.heeding(shown).filter((id) => !needInside.has(id)), ...history, ...atRest];
   }
 
   /** Throws {@link Violation}. */
@@ -166,18 +171,22 @@ class Audit {
       case "Down":
         for (const hook of this.#checkers.hooks("stopped")) hook(this.#peer(moment.slot), moment.at);
         return;
+      case "Asked":
+        return this.#witness.asked(moment.asked.requestId, moment.at, moment.asked.said);
       case "Replied": {
         const { at, asked, answer, body } = moment;
         const { requestId, said, token } = asked;
         if (isSuccess(answer)) assertMeant(requestId, said, token, answer);
         const reply = { requestId, answer, askedAt: asked.at, repliedAt: at };
         for (const hook of this.#checkers.hooks("replied")) hook(this.#peer(asked.slot), reply);
-        return this.#truth.replied(asked, answer, body);
+        this.#truth.replied(asked, answer, body);
+        return this.#witness.answered(requestId, at, answer, true);
       }
       case "Read": {
-        const { slot, ref, found, body } = moment;
+        const { slot, from, ref, found, body } = moment;
         for (const hook of this.#checkers.hooks("read")) hook(this.#peer(slot), { ref, found, transactions: 0 });
-        return found && this.#truth.read(slot, ref, body);
+        if (found !== undefined) this.#truth.read(slot, ref, body);
+        return this.#witness.read(slot, from, ref, found);
       }
     }
   }

@@ -224,6 +224,7 @@ export class Callers {
     const token = await tokens.of(kind, bearer);
     const requestId = `r${this.#nextRequest++}`;
     const asked: Asked = { requestId, slot, said, token: kind, at: microsNow() };
+    note({ _tag: "Asked", at: asked.at, asked });
     const { path, rawBody: body } = said.call;
     const answered = await call(this.#agent, urls[slot - 1] ?? "", path, { token, body });
     const { status, text } = answered;
@@ -255,11 +256,12 @@ export class Callers {
     const { note, tokens, urls } = this.#options;
     const token = await tokens.of("good");
     const path = `${REGISTER_PATH}/${encodeURIComponent(ref)}`;
+    const from = microsNow();
     const { status, text } = await call(this.#agent, urls[slot - 1] ?? "", path, { token, body: undefined });
     this.answers.add(`read ${status}`);
     if (status !== 200 && status !== 404) return status;
     const found = status === 200 ? shownIn(text)?.approver : undefined;
-    note({ _tag: "Read", at: microsNow(), slot, ref, found, body: text });
+    note({ _tag: "Read", at: microsNow(), from, slot, ref, found, body: text });
     return status;
   }
 }

@@ -51,6 +51,7 @@ const said: Said = {
 
 const invited: Asked = { requestId: "r1", slot: 1, said: invite, token: "good", at: shared.invitedAt };
 const finished: Asked = { requestId: "r2", slot: 3, said: finish, token: "good", at: shared.finishedAt };
+const sent = [invited, finished].map((asked): Moment => ({ _tag: "Asked", at: asked.at, asked }));
 const end = cluster.committed.length;
 
 const told: Extract<Moment, { readonly _tag: "Replied" }> = {
@@ -63,7 +64,7 @@ const told: Extract<Moment, { readonly _tag: "Replied" }> = {
 const success = { ...told, at: end, asked: finished, answer: done, body: recordJson(done) };
 
 const evidence = (more: Partial<Evidence> = {}): Evidence =>
-  evidenceOf(cluster, { moments: [told, success], said, invitations: [invitation], ...more });
+  evidenceOf(cluster, { moments: [...sent, told, success], said, invitations: [invitation], ...more });
 
 /** Peer 3 as it would be had it written one table otherwise; undefined leaves a write out. */
 const withPeer3 = <T extends TableName>(table: T, change: (row: Rows[T], op: Write["op"]) => Rows[T] | undefined) =>
@@ -211,7 +212,10 @@ describe("the verdict on an enrollment", () => {
 
   it("knows the key of a passkey for the one that signs", () => {
     const claim = (id: string): Moment =>
-      refused({ ...finished, said: { kind: "REGISTER", id, descriptor: finish.keyName } }, "KEY_ALREADY_REGISTERED");
+      refused(
+        { ...finished, said: { kind: "REGISTER", id, descriptor: finish.keyName, team: "a" } },
+        "KEY_ALREADY_REGISTERED",
+      );
     expect(idOf(evidence({ moments: [claim("bob")] }))).toBeUndefined();
     expect(idOf(evidence({ moments: [claim("alice")] }))).toBe("S14");
   });

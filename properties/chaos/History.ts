@@ -6,9 +6,12 @@ import type { Finish, Invite } from "../../sim/EnrollmentRequests.ts";
 
 /** What a request asks for, as far as an answer is held against it. */
 export type Said =
-  | Pick<Command, "kind" | "id" | "descriptor">
+  | Pick<Command, "kind" | "id" | "descriptor" | "team">
   | Pick<Invite, "kind" | "id">
-  | Pick<Finish, "kind" | "id" | "descriptor" | "isHonest" | "signCount" | "registrationId" | "credentialName">;
+  | Pick<
+      Finish,
+      "kind" | "id" | "team" | "descriptor" | "keyName" | "isHonest" | "signCount" | "registrationId" | "credentialName"
+    >;
 
 /** A request that somebody sent. */
 export interface Asked {
@@ -25,6 +28,8 @@ export type Moment =
   | { readonly _tag: "Up"; readonly at: number; readonly slot: number }
   /** A process of a peer is known to have ended, or to stand still. */
   | { readonly _tag: "Down"; readonly at: number; readonly slot: number }
+  /** A request is about to be sent; it may never be answered. */
+  | { readonly _tag: "Asked"; readonly at: number; readonly asked: Asked }
   | {
       readonly _tag: "Replied";
       readonly at: number;
@@ -37,6 +42,8 @@ export type Moment =
   | {
       readonly _tag: "Read";
       readonly at: number;
+      /** When the question was sent. */
+      readonly from: number;
       readonly slot: number;
       readonly ref: string;
       readonly found: Rows["approvers"] | undefined;
