@@ -25,9 +25,10 @@ const formats = {
 
 /** Different keys and certificates, so that nobody can remember one. */
 const RESPONSES = 50;
-/** All are measured by turns so many times, once they have run warm. */
-const ROUNDS = 5;
-const WARM_UP_ROUNDS = 10;
+/** All are measured by turns so many times, once they have run warm, and the slow portable one in every third turn. */
+const ROUNDS = 15;
+const WARM_UP_ROUNDS = 12;
+const PORTABLE_EVERY = 3;
 
 const challenge = new Uint8Array(32).fill(9);
 const asked = { challenge, origin: "https://example.org", rpId: "example.org" };
@@ -92,7 +93,6 @@ const perSecond = async (verify: Verify, bodies: ReadonlyArray<string>): Promise
 export const measureCeremonies = async (only?: string): Promise<{ readonly [figure: string]: number }> => {
   for (const identifier of ["packed", "tpm", "android-key", "apple"] as const)
     SettingsService.setRootCertificates({ identifier, certificates: [Uint8Array.from(root.certificate)] });
-  const rivals = [ours(nativeCeremonyCrypto), ours(nobleCeremonyCrypto), theirs];
   const figures: { [figure: string]: number } = {};
   for (const [name, attestation] of Object.entries(formats)) {
     if (only !== undefined && only !== name) continue;
@@ -100,19 +100,29 @@ export const measureCeremonies = async (only?: string): Promise<{ readonly [figu
       const credential = makeCredential({ ...asked, attestation, seed: `${name} ${index}` });
       return JSON.stringify({ invitation, credential });
     });
-    for (let round = 0; round < WARM_UP_ROUNDS; round += 1)
-      for (const verify of rivals) await perSecond(verify, bodies);
-    const rates: ReadonlyArray<Array<number>> = rivals.map(() => []);
-    for (let round = 0; round < ROUNDS; round += 1)
-      for (const [index, verify] of rivals.entries()) rates[index]?.push(await perSecond(verify, bodies));
-    const [native = [], portable = [], library = []] = rates;
-    const over = (own: ReadonlyArray<number>) =>
-      rounded(median(own.map((rate, round) => rate / (library[round] ?? 0))), 1);
+    const native: Array<number> = [];
+    const portable: Array<number> = [];
+    const library: Array<number> = [];
+    const overNative: Array<number> = [];
+    const overPortable: Array<number> = [];
+    for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
+      const isPortable = round % PORTABLE_EVERY === 0;
+      const byNative = await perSecond(ours(nativeCeremonyCrypto), bodies);
+      const byPortable = isPortable ? await perSecond(ours(nobleCeremonyCrypto), bodies) : 0;
+      const byLibrary = await perSecond(theirs, bodies);
+      if (round < 0) continue;
+      native.push(byNative);
+      library.push(byLibrary);
+      overNative.push(byNative / byLibrary);
+      if (!isPortable) continue;
+      portable.push(byPortable);
+      overPortable.push(byPortable / byLibrary);
+    }
     figures[`${name}PerSecond`] = rounded(median(native), 0);
     figures[`${name}PortablePerSecond`] = rounded(median(portable), 0);
     figures[`${name}LibraryPerSecond`] = rounded(median(library), 0);
-    figures[`${name}OverLibrary`] = over(native);
-    figures[`${name}PortableOverLibrary`] = over(portable);
+    figures[`${name}OverLibrary`] = rounded(median(overNative), 1);
+    figures[`${name}PortableOverLibrary`] = rounded(median(overPortable), 1);
   }
   return figures;
 };
