@@ -100,6 +100,10 @@ export const isSealed = (
 export const elementOf = (crypto: Crypto, integrity: IntegrityKey, leaf: Digest): bigint =>
   BigInt(`0x${crypto.mac(integrity.setKey, HEAD_TAG, digest, leaf)}`);
 
-/** What hides the sum in the stored head (the nonce term of MSet-Add-Hash): bare sums would tell of single rows. */
+/**
+ * What hides the sum in the stored head (the nonce term of MSet-Add-Hash): bare sums would tell of single rows. A
+ * restored backup counts its transactions on from where it was, so numbers come again; why that gives nothing of
+ * use away: docs/decisions/0006-integrity-per-transaction.md.
+ */
 export const maskOf = (crypto: Crypto, integrity: IntegrityKey, transaction: number): bigint =>
   BigInt(`0x${crypto.mac(integrity.setKey, MASK_TAG, uint, transaction)}`);
