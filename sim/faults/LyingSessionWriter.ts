@@ -5,14 +5,15 @@
  */
 import type { Digest } from "../../core/Digest.ts";
 import type { Session } from "../../core/enrollment/Session.ts";
-import { Limits } from "../../core/Limits.ts";
-import type { MirrorItem } from "../../core/protocol/Message.ts";
+import type { Message, MirrorItem } from "../../core/protocol/Message.ts";
 import type { Unit } from "../Choices.ts";
 import type { Lie, Traitor } from "./Traitor.ts";
 
 const FOREIGN = "d".repeat(64) as Digest;
 /** Sessions it asks for in the name of one request, at most. */
 const MOST_COPIES = 8;
+/** Sessions it asks for in one message. */
+const PART = 4;
 
 type Falsify = (session: Session) => Partial<Session>;
 
@@ -77,7 +78,7 @@ export const lyingSessionWriter = (): Lie => (traitor, _to, message) => {
     const unit = traitor.next();
     if (!unit.chance("lies", 400)) return [item];
     traitor.world.marks.add("a writer lied about a session");
-    switch (unit.named("lies", "about the session", lies, [3, 1, 1])) {
+    switch (unit.named("lies", "about the session", lies, [2, 1, 2])) {
       case "about the session":
         return [falsified(unit, item)];
       case "under a stolen token":
@@ -86,5 +87,9 @@ export const lyingSessionWriter = (): Lie => (traitor, _to, message) => {
         return copies(traitor, unit, item);
     }
   });
-  return [{ ...message, items: items.slice(0, Limits.batchProposals) }];
+  // Parts of a few, so that a request comes again when some of its sessions are kept.
+  const messages: Array<Message> = [];
+  for (let from = 0; from < items.length; from += PART)
+    messages.push({ ...message, items: items.slice(from, from + PART) });
+  return messages;
 };
