@@ -18,6 +18,8 @@ const TRYING_MILLIS = 20_000;
 const TRY_AGAIN_MILLIS = 200;
 /** A peer's log and journals stay below this, its database and the log of it do not. */
 const FILE_BYTES = 1024 * 1024;
+/** Where all are short, so much is left: a few transactions, of which the journal takes less than the database. */
+const LEFT_BYTES = 64 * 1024;
 
 /** Whether the fault happened; it may also meet a peer that is down already, or that writes nothing in time. */
 type Outcome = "done" | "not reached";
@@ -177,7 +179,7 @@ export class Faults {
     const { prlimit } = this.#tools;
     // One that cannot even start says so, and by another code, which nothing here waits for.
     if (prlimit === undefined || !(await this.#serves(peer))) return "not reached";
-    peer.limitFiles(prlimit, FILE_BYTES);
+    peer.limitFiles(prlimit, FILE_BYTES, LEFT_BYTES);
     return this.#mustHalt(peer, fault, () => peer.unlimitFiles(prlimit));
   }
 

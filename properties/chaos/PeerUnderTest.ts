@@ -1,6 +1,16 @@
 /** One real peer of a chaos run, over all its processes: started, killed, stopped in its tracks, and watched. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { DevFolder } from "../../server/dev/DevFolder.ts";
@@ -9,7 +19,7 @@ import { lastLogLines, type PeerProcess } from "../../server/dev/PeerProcess.ts"
 import { RP_ORIGIN } from "../../sim/SimRelyingParty.ts";
 import { Violation } from "../../sim/Violation.ts";
 import { microsNow, type Moment } from "./History.ts";
-import { clockFile, doneFile, flushFile } from "./PortFiles.ts";
+import { clockFile, doneFile, flushFile, journalProcess } from "./PortFiles.ts";
 
 /** EX_SOFTWARE: how a peer ends that must not go on. */
 const HALTED = 70;
@@ -226,12 +236,21 @@ export class PeerUnderTest {
     rmSync(join(this.chaosFolder, flushFile), { force: true });
   }
 
-  /** Its next writes beyond so many bytes of a file fail. */
-  limitFiles(prlimit: string, bytes: number): void {
+  /** Its next writes fail beyond so many bytes of a file, or sooner: `more` beyond the longest of those it writes. */
+  limitFiles(prlimit: string, bytes: number, more: number): void {
     const { pid } = this;
     if (pid === undefined) return;
+    const { folder, log } = this.#options.folder.peer(this.slot);
+    const journals = readdirSync(this.chaosFolder).filter((name) => journalProcess(name) === this.#processes);
+    const files = [
+      join(folder, "data", "custody.db-wal"),
+      log,
+      ...journals.map((name) => join(this.chaosFolder, name)),
+    ];
+    const longest = Math.max(...files.map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0));
+    const limit = Math.min(bytes, longest + more);
     this.#mayEnd = "halted";
-    execFileSync(prlimit, ["--pid", String(pid), `--fsize=${bytes}:unlimited`], { stdio: "ignore" });
+    execFileSync(prlimit, ["--pid", String(pid), `--fsize=${limit}:unlimited`], { stdio: "ignore" });
   }
 
   unlimitFiles(prlimit: string): void {
