@@ -266,7 +266,10 @@ export interface PeerState {
   /** Members that have not yet shown this process that its memory is whole, and the nonce they are asked with. */
   readonly unproven: ReadonlySet<PeerId>;
   readonly joinNonce: Digest | undefined;
-  /** When each member first showed that to this process, by that member's own clock, in Unix milliseconds. */
+  /**
+   * When each member first showed that to this process, by that member's own clock, in Unix milliseconds; at most
+   * `Limits.proposalMillis` ahead of this peer's.
+   */
   readonly joinedAt: ReadonlyMap<PeerId, number>;
   readonly founding: Founding;
   readonly membership: Membership | undefined;

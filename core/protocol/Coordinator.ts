@@ -177,10 +177,11 @@ const isHeldUp = ({ state: { locks } }: Turn, mutation: Mutation): boolean => {
 
 /**
  * Whether a request is older than this process, as its entry peer sees it: by that peer's own clock it came in before
- * that peer first answered this process. Then it may be a late copy of one that an earlier process turned away.
+ * that peer first answered this process. Then it may be a late copy of one that an earlier process turned away. A clock
+ * that was set back stands still until it has caught up, so what came in at the same time may be older too.
  */
 const isFromBefore = ({ self, state }: Turn, { entryPeer, receivedAt }: Forward): boolean =>
-  entryPeer !== self && receivedAt < (state.joinedAt.get(entryPeer) ?? Number.POSITIVE_INFINITY);
+  entryPeer !== self && receivedAt <= (state.joinedAt.get(entryPeer) ?? Number.POSITIVE_INFINITY);
 
 const restarted = ({ self }: Turn, ref: string): Rejection =>
   unavailable([{ peerId: self, reason: "it was started again after the request came in" }], ref);

@@ -128,6 +128,53 @@ describe("a request through a peer that is not the writer", () => {
     expect(cluster.answers.get("again")).toMatchObject({ _tag: "Registered", created: true });
   });
 
+  it("once turned away is not registered by a late copy where its entry peer's clock was set back and stands still", () => {
+    const cluster = founded();
+    const forwards: Array<Message> = [];
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "Forward") forwards.push(message);
+      return message;
+    };
+    // It has seen a later time than there is, and sees no other until that has come.
+    cluster.clockOffset = Limits.clockSkewMillis - 1;
+    cluster.register(3, "before", "carol", 9);
+    cluster.clockOffset = 0;
+    cluster.pass(Limits.probeAgeMillis + 1);
+    cluster.peers.get(2)?.stop();
+    forwards.length = 0;
+    cluster.register(3, "request", "alice", 7);
+    cluster.pass(Limits.probeWaitMillis);
+    expect(cluster.answers.get("request")).toMatchObject({
+      rejection: { members: [{ peerId: 2 }], outcomeUnknown: false },
+    });
+    cluster.start(2);
+    cluster.peers.get(1)?.stop();
+    cluster.start(1);
+    cluster.pass(100);
+    const [copy] = forwards;
+    if (copy === undefined) throw new Error("nothing was forwarded");
+    cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 3, message: copy, actors: [actor] });
+    cluster.pass(4_000);
+    expect(approvers(cluster)).toEqual([1, 1, 1]);
+  });
+
+  it("is taken up a minute after the writer's start at the latest, however far ahead its entry peer's clock was then", () => {
+    const cluster = founded();
+    cluster.tamper = (from, _to, message) =>
+      from === 3 && message._tag === "Ready" ? { ...message, clock: message.clock + 3_600_000 } : message;
+    cluster.peers.get(1)?.stop();
+    cluster.start(1);
+    cluster.pass(1_000);
+    // Put right, and started again.
+    cluster.tamper = whole;
+    cluster.peers.get(3)?.stop();
+    cluster.start(3);
+    cluster.pass(Limits.proposalMillis);
+    cluster.register(3, "request", "alice", 7);
+    cluster.pass(3_000);
+    expect(cluster.answers.get("request")).toMatchObject({ _tag: "Registered", created: true });
+  });
+
   it("kept back and played again after a minute is ignored", () => {
     const cluster = founded();
     const forwards: Array<Message> = [];
