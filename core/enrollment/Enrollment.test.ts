@@ -166,7 +166,10 @@ describe("options", () => {
     expect(cluster.answers.get(`o${Limits.sessions + 1}`)).toMatchObject({ _tag: "Offered" });
   });
 
-  it("that a member refused make no session when a late copy of them comes", () => {
+  it.each([
+    ["the same writer", false],
+    ["a writer that was started again meanwhile", true],
+  ])("that a member refused make no session when a late copy of them comes to %s", (_who, isRestarted) => {
     const cluster = enrolling(3);
     let copy: Message | undefined;
     cluster.tamper = (_from, to, message) => {
@@ -178,6 +181,11 @@ describe("options", () => {
     cluster.pass(1_000);
     expect(cluster.answers.get("options")).toMatchObject({ rejection: { code: "UNAUTHENTICATED" } });
     cluster.judge = () => actor;
+    if (isRestarted) {
+      cluster.peers.get(1)?.stop();
+      cluster.start(1);
+      cluster.pass(1_000);
+    }
     const before = rowsOf(cluster, "sessions");
     if (copy === undefined) return expect.unreachable("nothing was forwarded");
     cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 2, message: copy, actors: [actor] });

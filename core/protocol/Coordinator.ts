@@ -40,6 +40,7 @@ import {
 } from "./Proposal.ts";
 import { currentVerdict, unreadiness } from "./Readiness.ts";
 import { writerPatience } from "./Patience.ts";
+import { isFromBefore, restarted } from "./LateCopy.ts";
 import { busy, NO_CAPACITY, noCapacity, unavailable, unready } from "./Unavailable.ts";
 import { commitCompleted, stableSeq } from "./Delivery.ts";
 
@@ -174,17 +175,6 @@ const isHeldUp = ({ state: { locks } }: Turn, mutation: Mutation): boolean => {
     (locks.has(credentialLock(mutation.credentialIdentity)) || locks.has(sessionLock(mutation.response.registrationId)))
   );
 };
-
-/**
- * Whether a request is older than this process, as its entry peer sees it: by that peer's own clock it came in before
- * that peer first answered this process. Then it may be a late copy of one that an earlier process turned away. A clock
- * that was set back stands still until it has caught up, so what came in at the same time may be older too.
- */
-const isFromBefore = ({ self, state }: Turn, { entryPeer, receivedAt }: Forward): boolean =>
-  entryPeer !== self && receivedAt <= (state.joinedAt.get(entryPeer) ?? Number.POSITIVE_INFINITY);
-
-const restarted = ({ self }: Turn, ref: string): Rejection =>
-  unavailable([{ peerId: self, reason: "it was started again after the request came in" }], ref);
 
 /** What becomes of a queued request now: it joins a round, waits, is answered from what is decided, or is proposed. */
 const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
