@@ -1,19 +1,31 @@
 /**
  * How many registration ceremonies one core verifies in a second, format by
  * format, beside `@simplewebauthn/server` on the same responses: from the text of
- * the credential to the verified key, with one trusted root for both. Ours as it is
- * built and shipped, like the other: where TypeScript runs as it is written, every
- * function that is made is given its name when it is made, and half the time goes there.
+ * the credential to the verified key, with one trusted root for both.
  */
-import { SettingsService, verifyRegistrationResponse } from "@simplewebauthn/server";
-import { Either, Encoding } from "effect";
-import type { CeremonyCrypto } from "../../core/webauthn/CeremonyCrypto.ts";
-import type { RelyingParty } from "../../core/webauthn/RelyingParty.ts";
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Encoding } from "effect";
 import { androidKey, apple, packedCertified, root, tpm } from "../../properties/webauthn/Attestations.ts";
 import { makeCredential, none, packedSelf } from "../../properties/webauthn/Authenticator.ts";
 import { median, rounded } from "./Statistics.ts";
 
-const formats = {
+export type VerifierName = "native" | "portable" | "library";
+
+export const challenge = new Uint8Array(32).fill(9);
+export const asked = { challenge, origin: "https://example.org", rpId: "example.org" };
+const invitation = Encoding.encodeBase64Url(new Uint8Array(32));
+
+/** Different keys and certificates, so that nobody can remember one. */
+const RESPONSES = 50;
+/** All are measured by turns so many times, once they have run warm, and the slow portable one in every third turn. */
+const ROUNDS = 9;
+const WARM_UP_ROUNDS = 3;
+const PORTABLE_EVERY = 3;
+
+const formats = () => ({
   none,
   packedSelf,
   packed: packedCertified(),
@@ -21,108 +33,89 @@ const formats = {
   // Android sends its root along.
   androidKey: androidKey({ behind: [root.certificate] }),
   apple: apple(),
-};
+});
 
-/** Different keys and certificates, so that nobody can remember one. */
-const RESPONSES = 50;
-/** All are measured by turns so many times, once they have run warm, and the slow portable one in every third turn. */
-const ROUNDS = 15;
-const WARM_UP_ROUNDS = 12;
-const PORTABLE_EVERY = 3;
-
-const challenge = new Uint8Array(32).fill(9);
-const asked = { challenge, origin: "https://example.org", rpId: "example.org" };
-const invitation = Encoding.encodeBase64Url(new Uint8Array(32));
-const relyingParty: RelyingParty = {
-  rpId: asked.rpId,
-  rpName: "Example",
-  origins: [asked.origin],
-  registrationTtlMillis: 300_000,
-  attestation: "none",
-  trustRoots: [root.certificate],
-};
-
-/** A module out of the last build. */
-const built = (path: string) => import(new URL(`../../dist/${path}.js`, import.meta.url).href);
-
-const { parseFinishRequest }: typeof import("../../core/webauthn/FinishRequest.ts") =
-  await built("core/webauthn/FinishRequest");
-const { verifyRegistration }: typeof import("../../core/webauthn/RegistrationCeremony.ts") = await built(
-  "core/webauthn/RegistrationCeremony",
-);
-const { nativeCeremonyCrypto }: typeof import("../crypto/NativeCeremonyCrypto.ts") = await built(
-  "server/crypto/NativeCeremonyCrypto",
-);
-const { nobleCeremonyCrypto }: typeof import("../../runtime/NobleCeremonyCrypto.ts") =
-  await built("runtime/NobleCeremonyCrypto");
-
-type Verify = (body: string) => unknown;
-
-const ours =
-  (crypto: CeremonyCrypto): Verify =>
-  (body) => {
-    const { credential } = Either.getOrThrow(parseFinishRequest(Buffer.from(body)));
-    const registration = { relyingParty, challenge, userHandle: challenge, credential, at: Date.now() };
-    return Either.getOrThrowWith(verifyRegistration(crypto, registration), ({ detail }) => new Error(detail));
-  };
-
-const theirs: Verify = async (body) => {
-  const { verified } = await verifyRegistrationResponse({
-    response: JSON.parse(body).credential,
-    expectedChallenge: Encoding.encodeBase64Url(challenge),
-    expectedOrigin: asked.origin,
-    expectedRPID: asked.rpId,
-    supportedAlgorithmIDs: [-7],
+const bodiesOf = (name: string, attestation: ReturnType<typeof formats>["none"]): ReadonlyArray<string> =>
+  Array.from({ length: RESPONSES }, (_, index) => {
+    const credential = makeCredential({ ...asked, attestation, seed: `${name} ${index}` });
+    return JSON.stringify({ invitation, credential });
   });
-  if (!verified) throw new Error("@simplewebauthn/server refuses an honest response");
-};
 
-/** By the processor's time of all threads, for the library lets others of the process work. */
-const perSecond = async (verify: Verify, bodies: ReadonlyArray<string>): Promise<number> => {
-  const start = process.cpuUsage();
-  for (const body of bodies) await verify(body);
-  const { user, system } = process.cpuUsage(start);
-  return (bodies.length * 1e6) / (user + system);
+/** One verifier, in a process of its own. */
+class Verifier {
+  readonly #process: ChildProcess;
+  readonly #ended: Promise<never>;
+
+  constructor(name: VerifierName) {
+    const script = fileURLToPath(new URL(`./CeremonyVerifier${extname(import.meta.url)}`, import.meta.url));
+    this.#process = fork(script, [name], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    this.#ended = once(this.#process, "exit").then(([code]) => {
+      throw new Error(`a verifying process ended with code ${code}`);
+    });
+    // Where nobody waits for a rate its end is nothing to tell.
+    this.#ended.catch(() => undefined);
+  }
+
+  /** How many of them it verifies in a second of a processor's time. Rejects when it refuses one, or ends. */
+  async perSecond(bodies: ReadonlyArray<string>): Promise<number> {
+    this.#process.send(bodies);
+    const [rate] = await Promise.race([once(this.#process, "message"), this.#ended]);
+    return Number(rate);
+  }
+
+  stop(): void {
+    this.#process.kill();
+  }
+}
+
+/** The figures of one format: rates, and ours over theirs as the middle of each round's ratio, since the machine's speed drifts. */
+const measureFormat = async (
+  name: string,
+  bodies: ReadonlyArray<string>,
+): Promise<{ readonly [figure: string]: number }> => {
+  const [native, portable, library] = [new Verifier("native"), new Verifier("portable"), new Verifier("library")];
+  const rates: { readonly [of in VerifierName | "overNative" | "overPortable"]: Array<number> } = {
+    native: [],
+    portable: [],
+    library: [],
+    overNative: [],
+    overPortable: [],
+  };
+  try {
+    for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
+      const isPortable = round % PORTABLE_EVERY === 0;
+      const byNative = await native.perSecond(bodies);
+      const byPortable = isPortable ? await portable.perSecond(bodies) : 0;
+      const byLibrary = await library.perSecond(bodies);
+      if (round < 0) continue;
+      rates.native.push(byNative);
+      rates.library.push(byLibrary);
+      rates.overNative.push(byNative / byLibrary);
+      if (!isPortable) continue;
+      rates.portable.push(byPortable);
+      rates.overPortable.push(byPortable / byLibrary);
+    }
+  } finally {
+    for (const each of [native, portable, library]) each.stop();
+  }
+  return {
+    [`${name}PerSecond`]: rounded(median(rates.native), 0),
+    [`${name}PortablePerSecond`]: rounded(median(rates.portable), 0),
+    [`${name}LibraryPerSecond`]: rounded(median(rates.library), 0),
+    [`${name}OverLibrary`]: rounded(median(rates.overNative), 1),
+    [`${name}PortableOverLibrary`]: rounded(median(rates.overPortable), 1),
+  };
 };
 
 /**
- * The figures by name: rates, and ours over theirs as the middle of each round's ratio, since the machine's speed drifts.
+ * The figures by name.
  *
  * @param only the one format to measure, by its name here; undefined for all
  */
 export const measureCeremonies = async (only?: string): Promise<{ readonly [figure: string]: number }> => {
-  for (const identifier of ["packed", "tpm", "android-key", "apple"] as const)
-    SettingsService.setRootCertificates({ identifier, certificates: [Uint8Array.from(root.certificate)] });
   const figures: { [figure: string]: number } = {};
-  for (const [name, attestation] of Object.entries(formats)) {
-    if (only !== undefined && only !== name) continue;
-    const bodies = Array.from({ length: RESPONSES }, (_, index) => {
-      const credential = makeCredential({ ...asked, attestation, seed: `${name} ${index}` });
-      return JSON.stringify({ invitation, credential });
-    });
-    const native: Array<number> = [];
-    const portable: Array<number> = [];
-    const library: Array<number> = [];
-    const overNative: Array<number> = [];
-    const overPortable: Array<number> = [];
-    for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
-      const isPortable = round % PORTABLE_EVERY === 0;
-      const byNative = await perSecond(ours(nativeCeremonyCrypto), bodies);
-      const byPortable = isPortable ? await perSecond(ours(nobleCeremonyCrypto), bodies) : 0;
-      const byLibrary = await perSecond(theirs, bodies);
-      if (round < 0) continue;
-      native.push(byNative);
-      library.push(byLibrary);
-      overNative.push(byNative / byLibrary);
-      if (!isPortable) continue;
-      portable.push(byPortable);
-      overPortable.push(byPortable / byLibrary);
-    }
-    figures[`${name}PerSecond`] = rounded(median(native), 0);
-    figures[`${name}PortablePerSecond`] = rounded(median(portable), 0);
-    figures[`${name}LibraryPerSecond`] = rounded(median(library), 0);
-    figures[`${name}OverLibrary`] = rounded(median(overNative), 1);
-    figures[`${name}PortableOverLibrary`] = rounded(median(overPortable), 1);
-  }
+  for (const [name, attestation] of Object.entries(formats()))
+    if (only === undefined || only === name)
+      Object.assign(figures, await measureFormat(name, bodiesOf(name, attestation)));
   return figures;
 };
