@@ -40,7 +40,8 @@ export const S5 = (ghost: Ghost): Checker => {
 
   const end = (peer: Watched, id: Digest, ack: SignedStatement | undefined): void => {
     const name = `${peer.slot} ${id}`;
-    if (peer.honest && !ended.has(name)) assertMayEnd(peer, id, ack);
+    // On a damaged disk the life on record may be what does not hold.
+    if (peer.honest && !peer.isDamaged && !ended.has(name)) assertMayEnd(peer, id, ack);
     ended.add(name);
   };
 
