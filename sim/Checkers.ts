@@ -1,4 +1,5 @@
 /** Every checker of a run. A new one adds itself here and in docs/invariants.md. */
+import { IntegrityFailure } from "../runtime/PeerStore.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import { L8 } from "./checkers/L8.ts";
 import { S1 } from "./checkers/S1.ts";
@@ -77,6 +78,14 @@ const makers: ReadonlyArray<
 /** The ids of all checkers, in the order in which they look. */
 export const checkerIds: ReadonlyArray<string> = makers.map(([id]) => id);
 
+const asFarAsReadable = (look: () => void): void => {
+  try {
+    look();
+  } catch (fault) {
+    if (!(fault instanceof IntegrityFailure)) throw fault;
+  }
+};
+
 /** The checkers of one run, each called only at the moments it asked for. */
 export class Checkers {
   readonly #all: ReadonlyArray<Checker>;
@@ -94,8 +103,16 @@ export class Checkers {
 
   /** Shows a transaction that has become durable to whoever looks at one or at its rows. */
   flushed(peer: Watched, writes: ReadonlyArray<Write>): void {
+    if (peer.isDamaged) return this.#flushedDamaged(peer, writes);
     for (const write of writes) for (const hook of this.#written.get(write.table) ?? []) hook(peer, write, writes);
     for (const hook of this.#flushed) hook(peer, writes);
+  }
+
+  /** The same of a disk that was damaged since: who needs a row that holds no more has nothing to judge by. */
+  #flushedDamaged(peer: Watched, writes: ReadonlyArray<Write>): void {
+    for (const write of writes)
+      for (const hook of this.#written.get(write.table) ?? []) asFarAsReadable(() => hook(peer, write, writes));
+    for (const hook of this.#flushed) asFarAsReadable(() => hook(peer, writes));
   }
 
   /** The checkers that look at one of these kinds of moments; `written` and `flushed` are one kind. */

@@ -40,8 +40,7 @@ export const S5 = (ghost: Ghost): Checker => {
 
   const end = (peer: Watched, id: Digest, ack: SignedStatement | undefined): void => {
     const name = `${peer.slot} ${id}`;
-    // On a damaged disk the life on record may be what does not hold.
-    if (peer.honest && !peer.isDamaged && !ended.has(name)) assertMayEnd(peer, id, ack);
+    if (peer.honest && !ended.has(name)) assertMayEnd(peer, id, ack);
     ended.add(name);
   };
 

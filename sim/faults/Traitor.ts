@@ -136,13 +136,15 @@ export class Traitor implements Mouthpiece {
   }
 
   says(to: PeerId, message: Message): ReadonlyArray<Message> {
-    if (this.peer.state?.membership === undefined) return [message];
+    if (this.peer.isDamaged || this.peer.state?.membership === undefined) return [message];
     if (message._tag !== "Ready") return this.#lie(this, to, message);
     // It owns up to as many batches as anybody may have seen.
     return [{ ...message, batchNo: Math.max(message.batchNo, this.#highestFork) }];
   }
 
   hears(from: PeerId, message: Message): Message | undefined {
+    // Whose disk is damaged can read no row to lie by.
+    if (this.peer.isDamaged) return message;
     if (message._tag === "Forward") {
       this.heard.unshift(message.forward);
       this.heard.splice(KEPT_REQUESTS);
