@@ -4,11 +4,12 @@
  * moment is every so many flushes, every flush is one, so that which of them
  * strikes can be said without the number.
  */
+import type { Message, MessageOf } from "../core/protocol/Message.ts";
 import type { Choices, Unit } from "./Choices.ts";
 import { mayForget, RESTORED_AFTER } from "./faults/DeclaredRestore.ts";
 import { silence } from "./faults/SilentMember.ts";
 import type { SimPeer } from "./SimPeer.ts";
-import type { CrashKind, Nemesis, World } from "./World.ts";
+import type { CrashKind, Nemesis, SentPacket, World } from "./World.ts";
 
 const SECOND = 1_000_000;
 
@@ -133,6 +134,64 @@ const writerRestartAfterPrepare = (): Nemesis => {
     sent: (world, peer, _to, message) => {
       if (message._tag !== "Prepare") return;
       now(world, (unit) => world.after(unit.between("after", 0, 0, 3_000), () => world.crash(peer, "process")));
+    },
+  };
+};
+
+/** Whether a message tells an entry peer that a request was refused for the state of the cluster, for certain. */
+const isCertainNo = (message: Message): message is MessageOf<"Outcome"> =>
+  message._tag === "Outcome" &&
+  message.outcome._tag === "Rejected" &&
+  message.outcome.rejection.code === "APPROVER_REPLICATION_UNAVAILABLE" &&
+  !message.outcome.rejection.outcomeUnknown;
+
+/**
+ * The packet in which a peer forwarded a replacement lately. A registration that was turned away nobody reads; the
+ * revision that a replacement makes is shown to whoever reads its approver.
+ */
+const forwardedReplacement = ({ recent }: World, from: number, requestId: string): SentPacket | undefined =>
+  recent.findLast(
+    (each) =>
+      each.from.slot === from &&
+      each.message._tag === "Forward" &&
+      each.message.forward.requestId === requestId &&
+      each.message.forward.call.method === "PUT",
+  );
+
+/**
+ * The writer turns a forwarded replacement away for certain and crashes when it has said so. One more copy of the
+ * request was still on its way: it arrives as soon as the next process prepares something, so before anybody else has
+ * replaced that revision, and when nothing but the age of the copy speaks against it (decision 0009).
+ */
+const copyAfterRestart = (): Nemesis => {
+  const now = rarely(SECOND);
+  let late: { readonly sent: SentPacket; readonly process: number; readonly unit: Unit } | undefined;
+
+  const arrive = (world: World): void => {
+    if (late === undefined) return;
+    const { sent, unit } = late;
+    late = undefined;
+    world.marks.add("a copy of a refused request came to the writer's next process");
+    world.transmit(sent.to, sent.packet, unit.between("the copy arrives after", 1_000, 1, 20_000), {
+      from: sent.from.slot,
+      message: sent.message,
+      how: "replayed",
+    });
+  };
+
+  return {
+    sent: (world, peer, to, message) => {
+      if (late !== undefined) {
+        if (message._tag === "Prepare" && peer.process !== late.process) arrive(world);
+        return;
+      }
+      if (!isCertainNo(message)) return;
+      const sent = forwardedReplacement(world, to, message.requestId);
+      if (sent === undefined) return;
+      now(world, (unit) => {
+        late = { sent, process: peer.process, unit };
+        world.after(unit.between("after", 1, 1, 1_000), () => world.crash(peer, "process"));
+      });
     },
   };
 };
@@ -289,6 +348,7 @@ export const moments = {
   crashAtEverySync,
   crashBetweenCommits,
   writerRestartAfterPrepare,
+  copyAfterRestart,
   crashReserved,
   silenceOne,
   wipeOne,

@@ -206,6 +206,15 @@ const schedules = {
   },
   "crash-between-commit-deliveries": { plan: () => ({}), nemeses: () => [moments.crashBetweenCommits()] },
   "writer-restart-loses-evidence": { plan: () => ({}), nemeses: () => [moments.writerRestartAfterPrepare()] },
+  // Members are sealed or gone for a moment, so that the writer turns away what would be done a second later.
+  "copy-after-restart": {
+    plan: () => ({
+      faults: weights("seal", "crash"),
+      faultMicros: 800_000,
+      workload: { replace: 60, read: 60, callers: 4 },
+    }),
+    nemeses: () => [moments.copyAfterRestart()],
+  },
   "deadline-knife-edge": {
     plan: () => ({
       clockOffsetMillis: 2_400,
@@ -490,6 +499,7 @@ const CLUSTERS_ONLY: ReadonlySet<ScheduleName> = new Set([
   "lying-session-writer",
   "forgetful-keeper",
   "session-storm",
+  "copy-after-restart",
   "equivocating-refuser",
   "late-certificate-vs-settlement",
   "two-initiators",

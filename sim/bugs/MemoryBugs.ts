@@ -69,6 +69,11 @@ const receiptsNotSeen = (): Tampering => {
   };
 };
 
+/** Every peer has answered this process before any request that it will ever see came in. */
+const forgetJoining = (_world: World, _peer: SimPeer, { joinedAt, membership }: PeerState): void => {
+  if (joinedAt instanceof Map) for (const peerId of membership?.peerIds ?? []) joinedAt.set(peerId, 0);
+};
+
 /** Rows of the history that were there once are there for ever, as far as the sealing layer can see. */
 const copiedHistory = () => {
   const copy = new Map<string, StoredRow>();
@@ -117,6 +122,13 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
     finds: "S22",
     schedule: "rollback-silent",
     tampering: receiptsNotSeen,
+  },
+  {
+    name: "any-age",
+    changes: "a writer that was started again takes requests from before for new ones",
+    finds: "H1",
+    schedule: "copy-after-restart",
+    tampering: () => ({ stepped: forgetJoining }),
   },
   {
     name: "first-key-in-audit",
