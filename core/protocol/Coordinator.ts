@@ -76,14 +76,14 @@ export interface Judged {
   readonly request: Request;
 }
 
-export const judgeRequest = (turn: Turn, call: Call, actor: ActorCheck): Either.Either<Judged, Rejection> =>
-  Either.gen(function* () {
-    const claims = yield* authorize(turn.context, actor, permissionOf(call));
-    // What a finish means stands in rows that a peer may not trust before the others have shown it that it may.
-    const reason = isFinish(call) ? unreadiness(turn) : undefined;
-    if (reason !== undefined) return yield* Either.left(unavailable([{ peerId: turn.self, reason }], undefined));
-    return { claims, request: yield* requestOf(turn, call) };
-  });
+export const judgeRequest = (turn: Turn, call: Call, actor: ActorCheck): Either.Either<Judged, Rejection> => {
+  const authorized = authorize(turn.context, actor, permissionOf(call));
+  if (Either.isLeft(authorized)) return Either.left(authorized.left);
+  // What a finish means stands in rows that a peer may not trust before the others have shown it that it may.
+  const reason = isFinish(call) ? unreadiness(turn) : undefined;
+  if (reason !== undefined) return Either.left(unavailable([{ peerId: turn.self, reason }], undefined));
+  return Either.map(requestOf(turn, call), (request) => ({ claims: authorized.right, request }));
+};
 
 /** Bodies in memory at the writer: of what waits, and of what is prepared and may have to be sent again. */
 const evidenceBytes = ({ state }: Turn): number => {
@@ -107,10 +107,11 @@ export const enqueue = (turn: Turn, forward: Forward, { claims, request }: Judge
     return answerRejected(turn, callerOf(forward, arrivedAt, request), refusal);
   }
   turn.arm("answers", writerPatience(turn));
-  const { iss, sub, jti, expiresAt } = claims;
-  const judged = { forward, actor: { iss, sub, jti }, tokenExpiresAt: expiresAt, arrivedAt };
-  if (request.kind === "OPTIONS") turn.edit("offers").set(requestKey(forward), { ...judged, enrollment: request });
-  else turn.state.queue = [...turn.state.queue, { ...judged, mutation: request }];
+  const { iss, sub, jti, expiresAt: tokenExpiresAt } = claims;
+  const actor = { iss, sub, jti };
+  if (request.kind === "OPTIONS")
+    turn.edit("offers").set(requestKey(forward), { forward, actor, tokenExpiresAt, enrollment: request, arrivedAt });
+  else turn.state.queue = [...turn.state.queue, { forward, actor, tokenExpiresAt, mutation: request, arrivedAt }];
 };
 
 /**
