@@ -1,5 +1,6 @@
 /** The public key of a credential: a COSE_Key (RFC 9052 section 7) of ES256 in its one canonical form. */
 import { Either } from "effect";
+import { sameBytes } from "../codec/Bytes.ts";
 import { normalizeP256 } from "../credential/Weierstrass.ts";
 import { demand, Refused } from "./CeremonyRefusal.ts";
 import { ES256 } from "./CreationOptions.ts";
@@ -40,7 +41,7 @@ export interface CoseKey {
  * @throws Refused `cose_key`, `algorithm` or `curve_point`
  */
 export const readCoseKey = (bytes: Uint8Array, at: number): { readonly key: CoseKey; readonly end: number } => {
-  const cose = bytes.slice(at, at + COSE_BYTES);
+  const cose = bytes.subarray(at, at + COSE_BYTES);
   const isCanonical = cose.length === COSE_BYTES && holds(cose, 0, HEAD) && holds(cose, BETWEEN_AT, BETWEEN);
   if (!isCanonical) throw refusalOf(bytes, at);
   const point = new Uint8Array(1 + 2 * COORDINATE_BYTES);
@@ -53,7 +54,7 @@ export const readCoseKey = (bytes: Uint8Array, at: number): { readonly key: Cose
 };
 
 const holds = (bytes: Uint8Array, at: number, part: Uint8Array): boolean =>
-  part.every((byte, index) => bytes[at + index] === byte);
+  sameBytes(bytes.subarray(at, at + part.length), part);
 
 /** What is wrong with bytes that are no canonical key. */
 const refusalOf = (bytes: Uint8Array, at: number): Refused => {

@@ -1,5 +1,4 @@
 /** The members that browsers add in `toJSON()` (WebAuthn Level 3 section 5.2.1): repetitions, held against the original. */
-import { concatBytes } from "@noble/hashes/utils.js";
 import { sameBytes } from "../codec/Bytes.ts";
 import { keyEncodings, subjectPublicKeyInfoPrefix } from "../credential/SubjectPublicKeyInfo.ts";
 import type { AuthenticatorData } from "./AuthenticatorData.ts";
@@ -15,8 +14,12 @@ export const checkReported = (reported: SubmittedCredential["reported"], { bytes
   const { authenticatorData, publicKey, publicKeyAlgorithm } = reported;
   const isSameData = authenticatorData === undefined || sameBytes(authenticatorData, bytes);
   demand(isSameData, "reported_authenticator_data", "This differs from the authenticator data that is attested.");
-  const isSameKey = publicKey === undefined || sameBytes(publicKey, concatBytes(SPKI_HEAD, key.point));
+  const isSameKey = publicKey === undefined || isInfoOf(publicKey, key.point);
   demand(isSameKey, "reported_public_key", "This is not the SubjectPublicKeyInfo of the attested key.");
   const isSameAlgorithm = publicKeyAlgorithm === undefined || publicKeyAlgorithm === ES256;
   demand(isSameAlgorithm, "reported_algorithm", "This is not the algorithm of the attested key, -7.");
 };
+
+/** Whether bytes are the SubjectPublicKeyInfo of a point. */
+const isInfoOf = (bytes: Uint8Array, point: Uint8Array): boolean =>
+  sameBytes(bytes.subarray(0, SPKI_HEAD.length), SPKI_HEAD) && sameBytes(bytes.subarray(SPKI_HEAD.length), point);
