@@ -139,6 +139,8 @@ export interface SessionMark
 export interface Caller {
   readonly entryPeer: PeerId;
   readonly requestId: string;
+  /** Unix milliseconds of the entry peer's clock. */
+  readonly receivedAt: number;
   /** The approver asked for, as far as the request could be understood. */
   readonly ref: string | undefined;
   /** The revision it builds on; undefined for a registration. */

@@ -195,8 +195,10 @@ export class PeerDriver {
       if (mail.event._tag === "Sealed") this.#signer = undefined;
       return this.#carryOut(next);
     } catch (fault) {
-      if (fault instanceof IntegrityFailure) {
-        // The event is lost, as a message may be; from here on this peer signs nothing.
+      // What is done about damage must not meet it again, or it would be done again for ever.
+      if (fault instanceof IntegrityFailure && mail.event._tag !== "IntegrityLost") {
+        // The event is lost, as a message may be; from here on this peer signs nothing. A seal is not lost.
+        if (mail.event._tag === "Sealed" && this.#state.integrityFault === undefined) this.#mailbox.unshift(mail);
         this.#mailbox.unshift({ event: { _tag: "IntegrityLost", where: fault.where } });
         return false;
       }

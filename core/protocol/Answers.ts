@@ -8,8 +8,10 @@ import type { Rejection, RejectionCode } from "../Rejection.ts";
 import type { Rows } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { type Forward, requestKey } from "./Forward.ts";
+import { isFromBefore } from "./LateCopy.ts";
 import type { Message, Outcome } from "./Message.ts";
 import { metadataLock, type Proposal, refLock, sessionLock } from "./Proposal.ts";
+import { unreadiness } from "./Readiness.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
@@ -19,6 +21,7 @@ const TURNED_AWAY = 1024;
 export const callerOf = (forward: Forward, arrivedAt: number, asked: Target | undefined): Caller => ({
   entryPeer: forward.entryPeer,
   requestId: forward.requestId,
+  receivedAt: forward.receivedAt,
   ref: asked?.ref,
   baseRevision: asked?.baseRevision,
   response: asked?.response,
@@ -70,6 +73,14 @@ const mayHaveFinished = ({ self, state, context }: Turn, entryPeer: PeerId, resp
 };
 
 /**
+ * Whether nothing that this peer can read tells what became of a forwarded request: its rows do not hold; or an
+ * earlier process had the request, and nobody has shown this one yet that its rows are not of before that.
+ */
+const isBeyondMemory = (turn: Turn, caller: Caller): boolean =>
+  caller.entryPeer !== turn.self &&
+  (turn.state.integrityFault !== undefined || (isFromBefore(turn, caller) && unreadiness(turn) !== undefined));
+
+/**
  * Whether something that a rejected request asked for is reserved or applied here all the same: then no answer may
  * say that nothing is. For a registration that is whatever is reserved of its approver; what is applied counts for a
  * forwarded one only, as it may be a copy whose first answer was lost. A replacement is done by itself alone, so only
@@ -78,6 +89,8 @@ const mayHaveFinished = ({ self, state, context }: Turn, entryPeer: PeerId, resp
 const mayStand = (turn: Turn, caller: Caller): boolean => {
   const { self, state, context } = turn;
   const { entryPeer, ref, baseRevision, response } = caller;
+  if (response === undefined && ref === undefined) return false;
+  if (isBeyondMemory(turn, caller)) return true;
   if (response !== undefined) return mayHaveFinished(turn, entryPeer, response);
   if (ref === undefined) return false;
   if (baseRevision !== undefined) {

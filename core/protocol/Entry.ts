@@ -96,6 +96,9 @@ const openWhereReserved = (turn: Turn, call: Call, refusal: Rejection): Rejectio
 /** A request that entered elsewhere; the writer checks the token for itself, as every member will. */
 export const onForward = (turn: Turn, from: PeerId, forward: Forward, actor: ActorCheck): void => {
   if (from !== forward.entryPeer || turn.state.membership === undefined || !turn.isWriter) return;
+  if (!isAttested(turn.context.crypto, turn.membership, forward)) return;
+  // A copy kept back and played again later is not what the caller is waiting for.
+  if (Math.abs(turn.now - forward.receivedAt) > Limits.proposalMillis) return;
   const fault = ownFault(turn);
   if (fault !== undefined) {
     const refusal = unavailable([{ peerId: turn.self, reason: fault }], undefined);
@@ -103,9 +106,6 @@ export const onForward = (turn: Turn, from: PeerId, forward: Forward, actor: Act
       ? answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), refusal)
       : undefined;
   }
-  if (!isAttested(turn.context.crypto, turn.membership, forward)) return;
-  // A copy kept back and played again later is not what the caller is waiting for.
-  if (Math.abs(turn.now - forward.receivedAt) > Limits.proposalMillis) return;
   turn.send(from, { _tag: "Forwarded", requestId: forward.requestId });
   admitForwarded(turn, forward, actor);
 };

@@ -12,8 +12,10 @@ import { unavailable } from "./Unavailable.ts";
  * that peer first answered this process. Then it may be a late copy of one that an earlier process turned away. A clock
  * that was set back stands still until it has caught up, so what came in at the same time may be older too.
  */
-export const isFromBefore = ({ self, state }: Turn, { entryPeer, receivedAt }: Forward): boolean =>
-  entryPeer !== self && receivedAt <= (state.joinedAt.get(entryPeer) ?? Number.POSITIVE_INFINITY);
+export const isFromBefore = (
+  { self, state }: Turn,
+  { entryPeer, receivedAt }: Pick<Forward, "entryPeer" | "receivedAt">,
+): boolean => entryPeer !== self && receivedAt <= (state.joinedAt.get(entryPeer) ?? Number.POSITIVE_INFINITY);
 
 /** The answer to it. */
 export const restarted = ({ self }: Turn, ref: string | undefined): Rejection =>

@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import { actor, type Cluster, founded, whole } from "../../properties/cluster/Cluster.ts";
+import { comeBackOn, copyOf, stateOf } from "../../properties/cluster/Restoring.ts";
+import { Limits } from "../Limits.ts";
+import type { PeerId } from "./Topology.ts";
+import type { Message } from "./Message.ts";
+import { SELF, type TableName } from "../Tables.ts";
+
+/** More reads of one table than any step of these tests has a use for: past that it turns in circles. */
+const MANY = 100;
+
+/** Flips a bit of the one row that a table has, or of the row under the key; whoever reads the table without end is stopped. */
+const damage = (cluster: Cluster, peerId: PeerId, table: TableName, key?: string): void => {
+  const rows = cluster.tables.get(peerId)?.get(table);
+  const at = key ?? [...(rows?.keys() ?? [])][0] ?? "";
+  const stored = rows?.get(at);
+  if (rows === undefined || stored === undefined) throw new Error("there is no such row");
+  rows.set(at, {
+    ...stored,
+    row: stored.row.map((byte, index) => (index === stored.row.length - 1 ? byte ^ 1 : byte)),
+  });
+  const get = rows.get.bind(rows);
+  let reads = 0;
+  rows.get = (each) => {
+    reads += 1;
+    if (reads > MANY) throw new RangeError("it reads for ever");
+    return get(each);
+  };
+};
+
+const approversAt = (cluster: Cluster, peerId: PeerId): number => stateOf(cluster, peerId).registry.approvers;
+
+/** A request through peer 3 that every member has prepared, and whose receipts have reached nobody. */
+const preparedEverywhere = (cluster: Cluster): void => {
+  cluster.tamper = (_from, _to, message) =>
+    message._tag === "Votes" || message._tag === "SettleAnswer" ? undefined : message;
+  cluster.register(3, "request", "alice", 7);
+  cluster.settle();
+  expect(stateOf(cluster, 2).preparations.size).toBe(1);
+  cluster.peers.get(1)?.stop();
+};
+
+describe("a writer that finds a row damaged", () => {
+  it("while it answers a request that was forwarded goes on without signing, and leaves the outcome open", () => {
+    const cluster = founded();
+    cluster.register(3, "first", "alice", 7);
+    cluster.pass(3_000);
+    damage(cluster, 1, "approvers");
+    cluster.register(3, "again", "alice", 7);
+    cluster.pass(3_000);
+    expect(stateOf(cluster, 1).integrityFault).toContain("approvers/alice@");
+    expect(cluster.answers.get("again")).toMatchObject({
+      rejection: { members: [{ peerId: 1, reason: "its stored records do not hold" }], outcomeUnknown: true },
+    });
+  });
+
+  it("while it is being sealed is sealed all the same", () => {
+    const cluster = founded();
+    cluster.register(3, "first", "alice", 7);
+    cluster.pass(3_000);
+    cluster.tamper = (_from, _to, message) => (message._tag === "Ready" ? undefined : message);
+    cluster.register(3, "again", "alice", 7);
+    cluster.settle();
+    expect(stateOf(cluster, 1).queue).toHaveLength(1);
+    damage(cluster, 1, "approvers");
+    cluster.peers.get(1)?.dispatch({ _tag: "Sealed" });
+    expect(stateOf(cluster, 1)).toMatchObject({ unsealed: false, queue: [] });
+    expect(stateOf(cluster, 1).integrityFault).toContain("approvers/alice@");
+  });
+});
+
+describe("a writer that cannot trust what it remembers", () => {
+  it("says for certain of no earlier request that it was not done, where its records do not hold", () => {
+    const cluster = founded();
+    preparedEverywhere(cluster);
+    damage(cluster, 1, "counters", SELF);
+    cluster.tamper = whole;
+    cluster.start(1);
+    cluster.pass(8_000);
+    expect([2, 3].map((peerId) => approversAt(cluster, peerId))).toEqual([1, 1]);
+    expect(cluster.answers.get("request")).toMatchObject({ _tag: "Rejected", rejection: { outcomeUnknown: true } });
+  });
+
+  it.each([
+    ["finds out that its disk is old", false],
+    ["is being restored", true],
+  ])("nor where it %s", (_what, isDeclared) => {
+    const cluster = founded();
+    const old = copyOf(cluster.tables.get(1));
+    preparedEverywhere(cluster);
+    // The restored one takes its time, so that it is asked again before it knows.
+    cluster.tamper = (_from, _to, message) => (message._tag === "SnapshotOffer" ? undefined : message);
+    comeBackOn(cluster, 1, old, isDeclared);
+    cluster.pass(8_000);
+    expect([2, 3].map((peerId) => approversAt(cluster, peerId))).toEqual([1, 1]);
+    expect(cluster.answers.get("request")).toMatchObject({ _tag: "Rejected", rejection: { outcomeUnknown: true } });
+  });
+
+  it("drops a copy that is a minute old like any other writer", () => {
+    const cluster = founded();
+    const copies: Array<Message> = [];
+    const outcomes: Array<Message> = [];
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "Forward") copies.push(message);
+      if (message._tag === "Outcome") outcomes.push(message);
+      return message._tag === "Forward" ? undefined : message;
+    };
+    cluster.register(3, "request", "alice", 7);
+    cluster.pass(Limits.proposalMillis + 1_000);
+    cluster.peers.get(1)?.dispatch({ _tag: "IntegrityLost", where: "keys/k" });
+    const [message] = copies;
+    if (message === undefined) throw new Error("nothing was forwarded");
+    cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 3, message, actors: [actor] });
+    cluster.settle();
+    expect(outcomes).toEqual([]);
+  });
+});
