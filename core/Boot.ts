@@ -136,7 +136,7 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
     isDeclared: false,
     unproven: new Set(),
     joinNonce: undefined,
-    joinedAt: new Map(),
+    forgottenUntil: new Map(),
     founding: { cards: new Map(), vote: undefined, signatures: new Map(), faults: new Map() },
     membership: pinned && membershipOf(crypto, pinned.topology),
     pinned,

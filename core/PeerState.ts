@@ -151,6 +151,11 @@ export interface Caller {
   readonly arrivedAt: number;
 }
 
+/** A forwarded request that was refused, and what its caller was told. */
+export interface TurnedAway extends Pick<Caller, "entryPeer" | "receivedAt"> {
+  readonly rejection: Rejection;
+}
+
 /** The writer's memory of a proposal it made in this process. */
 export interface Round {
   readonly id: Digest;
@@ -269,10 +274,10 @@ export interface PeerState {
   readonly unproven: ReadonlySet<PeerId>;
   readonly joinNonce: Digest | undefined;
   /**
-   * When each member first showed that to this process, by that member's own clock, in Unix milliseconds; at most
-   * `Limits.proposalMillis` ahead of this peer's.
+   * Up to when requests that came in through each member may have been refused without this process remembering it,
+   * by that member's own clock, in Unix milliseconds; without an entry, at any time.
    */
-  readonly joinedAt: ReadonlyMap<PeerId, number>;
+  readonly forgottenUntil: ReadonlyMap<PeerId, number>;
   readonly founding: Founding;
   readonly membership: Membership | undefined;
   readonly pinned: Rows["topology"] | undefined;
@@ -308,7 +313,7 @@ export interface PeerState {
   readonly verdict: Verdict | undefined;
 
   /** Forwarded requests refused for the state of the cluster, the newest ones, by request key. */
-  readonly turnedAway: ReadonlyMap<string, Rejection>;
+  readonly turnedAway: ReadonlyMap<string, TurnedAway>;
   readonly awaited: ReadonlyMap<string, Awaited>;
   /** At the writer: requests for options that are under way, by request key. */
   readonly offers: ReadonlyMap<string, Offer>;
@@ -337,7 +342,7 @@ export const draftOf = (state: PeerState): StateDraft => ({
   isDeclared: state.isDeclared,
   unproven: state.unproven,
   joinNonce: state.joinNonce,
-  joinedAt: state.joinedAt,
+  forgottenUntil: state.forgottenUntil,
   founding: state.founding,
   membership: state.membership,
   pinned: state.pinned,

@@ -9,7 +9,7 @@ import { Limits } from "../Limits.ts";
 import type { Mirror, Offer } from "../PeerState.ts";
 import { answerRejected, callerOf, type Repeats } from "../protocol/Answers.ts";
 import { requestKey, requestLineOf } from "../protocol/Forward.ts";
-import { isFromBefore, restarted } from "../protocol/LateCopy.ts";
+import { forgotten, isFromBefore } from "../protocol/LateCopy.ts";
 import type { MessageOf, MirrorItem } from "../protocol/Message.ts";
 import type { Actor } from "../protocol/Proposal.ts";
 import { currentVerdict, ownFault } from "../protocol/Readiness.ts";
@@ -56,7 +56,7 @@ const fail = (
 
 const refusalOf = (turn: Turn, { forward, tokenExpiresAt, actor }: Offer): Rejection | undefined => {
   // Its registrar may have been told no, and would wait for an invitation that nobody gets.
-  if (isFromBefore(turn, forward)) return restarted(turn, undefined);
+  if (isFromBefore(turn, forward)) return forgotten(turn, undefined);
   if (endsTooSoon(turn, tokenExpiresAt)) return tokenTooShort;
   const { unexpired, unfinished } = loadOf(turn, actor);
   if (unfinished >= Limits.sessionsPerRegistrar)

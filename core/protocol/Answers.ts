@@ -8,7 +8,7 @@ import type { Rejection, RejectionCode } from "../Rejection.ts";
 import type { Rows } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { type Forward, requestKey } from "./Forward.ts";
-import { isFromBefore } from "./LateCopy.ts";
+import { isFromBefore, noteForgotten } from "./LateCopy.ts";
 import type { Message, Outcome } from "./Message.ts";
 import { metadataLock, type Proposal, refLock, sessionLock } from "./Proposal.ts";
 import { unreadiness } from "./Readiness.ts";
@@ -127,8 +127,7 @@ export const answerRejected = (
   repeats: Repeats = repeatsOf(rejection),
 ): void => {
   const told = rejection.outcomeUnknown || mayStand(turn, caller) ? leftOpen(rejection, caller) : rejection;
-  if (caller.entryPeer !== turn.self && repeats === "only if remembered")
-    rememberTurnedAway(turn, requestKey(caller), told);
+  if (caller.entryPeer !== turn.self && repeats === "only if remembered") rememberTurnedAway(turn, caller, told);
   answer(turn, caller, { _tag: "Rejected", rejection: told }, { _tag: "Rejected", rejection: told });
 };
 
@@ -136,6 +135,8 @@ const mayChange: ReadonlySet<RejectionCode> = new Set([
   "APPROVER_REPLICATION_UNAVAILABLE",
   "PREPARATION_CAPACITY",
   "SESSION_CAPACITY",
+  // The writer's keys may be renewed, and a token that is not valid yet becomes so.
+  "UNAUTHENTICATED",
 ]);
 
 const repeatsOf = ({ code }: Rejection): Repeats => (mayChange.has(code) ? "only if remembered" : "by itself");
@@ -144,14 +145,17 @@ const repeatsOf = ({ code }: Rejection): Repeats => (mayChange.has(code) ? "only
  * A request that was refused for the state of the cluster, or by another member, could succeed a moment
  * later, so a late copy of it must meet the same answer, not a second chance.
  */
-const rememberTurnedAway = (turn: Turn, key: string, rejection: Rejection): void => {
+const rememberTurnedAway = (turn: Turn, caller: Caller, rejection: Rejection): void => {
+  const { entryPeer, receivedAt } = caller;
+  const key = requestKey(caller);
   const remembered = turn.edit("turnedAway");
-  if (remembered.size >= TURNED_AWAY)
-    for (const oldest of remembered.keys()) {
+  if (remembered.size >= TURNED_AWAY && !remembered.has(key))
+    for (const [oldest, arrival] of remembered) {
       remembered.delete(oldest);
+      noteForgotten(turn, arrival);
       break;
     }
-  remembered.set(key, rejection);
+  remembered.set(key, { entryPeer, receivedAt, rejection });
 };
 
 /** What the caller is told whose approver was there before, from this peer's own rows. */

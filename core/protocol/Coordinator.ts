@@ -40,7 +40,7 @@ import {
 } from "./Proposal.ts";
 import { currentVerdict, unreadiness } from "./Readiness.ts";
 import { writerPatience } from "./Patience.ts";
-import { isFromBefore, restarted } from "./LateCopy.ts";
+import { forgotten, isFromBefore } from "./LateCopy.ts";
 import { busy, NO_CAPACITY, noCapacity, unavailable, unready } from "./Unavailable.ts";
 import { commitCompleted, stableSeq } from "./Delivery.ts";
 
@@ -61,7 +61,7 @@ export const admitForwarded = (turn: Turn, forward: Forward, actor: ActorCheck):
   if (isPending(turn, forward) || isOfferedAgain(turn, forward)) return;
   const turnedAway = turn.state.turnedAway.get(requestKey(forward));
   if (turnedAway !== undefined)
-    return answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), turnedAway);
+    return answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), turnedAway.rejection);
   const judged = judgeRequest(turn, forward.call, actor);
   if (Either.isRight(judged)) enqueue(turn, forward, judged.right);
   else answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), judged.left);
@@ -197,8 +197,8 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
     case "Impossible":
       return done(standing.rejection, standing.isFinal ? "by itself" : "only if remembered");
     case "Possible":
-      // What another process of this peer said no to, in memory only, would now succeed behind its caller's back.
-      if (isFromBefore(turn, queued.forward)) return done(leftOpen(restarted(turn, mutation.ref), caller));
+      // What this peer said no to, and does not remember, would now succeed behind its caller's back.
+      if (isFromBefore(turn, queued.forward)) return done(leftOpen(forgotten(turn, mutation.ref), caller));
       return turn.state.preparations.size + reserved >= Limits.preparations
         ? done(noCapacity([{ peerId: turn.self, reason: NO_CAPACITY }]))
         : standing.effectsAt(turn.now);

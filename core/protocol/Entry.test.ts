@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { actor, type Cluster, NOW, whole, founded } from "../../properties/cluster/Cluster.ts";
+import { stateOf } from "../../properties/cluster/Restoring.ts";
 import type { ActorCheck } from "../Event.ts";
 import { Limits } from "../Limits.ts";
 import type { Message } from "./Message.ts";
@@ -110,6 +111,54 @@ describe("a request through a peer that is not the writer", () => {
     cluster.register(3, "later", "alice", 7);
     cluster.pass(4_000);
     expect(cluster.answers.get("later")).toMatchObject({ _tag: "Registered", created: true });
+  });
+
+  it("once turned away is not registered by a copy that comes when so many more were that it is forgotten", () => {
+    const cluster = founded();
+    const forwards: Array<Message> = [];
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "Forward") forwards.push(message);
+      return message;
+    };
+    cluster.peers.get(2)?.stop();
+    cluster.register(3, "request", "alice", 7);
+    cluster.pass(4_000);
+    expect(cluster.answers.get("request")).toMatchObject({ rejection: { outcomeUnknown: false } });
+    for (let count = 0; count < 1_024; count += 1) cluster.register(3, `other ${count}`, "bob", 8);
+    cluster.pass(4_000);
+    expect(stateOf(cluster, 1).turnedAway.size).toBe(1_024);
+    cluster.start(2);
+    cluster.pass(1_000);
+    const [copy] = forwards;
+    if (copy === undefined) throw new Error("nothing was forwarded");
+    cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 3, message: copy, actors: [actor] });
+    cluster.pass(4_000);
+    expect(approvers(cluster)).toEqual([0, 0, 0]);
+    cluster.register(3, "later", "alice", 7);
+    cluster.pass(4_000);
+    expect(cluster.answers.get("later")).toMatchObject({ _tag: "Registered", created: true });
+  });
+
+  it("whose token the writer does not accept is not registered by a copy that comes when it does", () => {
+    const cluster = founded();
+    const forwards: Array<Message> = [];
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "Forward") forwards.push(message);
+      return message;
+    };
+    cluster.judge = (peerId) => (peerId === 1 ? { _tag: "Refused", reason: "its key is unknown" } : actor);
+    cluster.register(3, "request", "alice", 7);
+    cluster.settle();
+    expect(cluster.answers.get("request")).toMatchObject({
+      rejection: { code: "UNAUTHENTICATED", outcomeUnknown: false },
+    });
+    // The key set was read again.
+    cluster.judge = () => actor;
+    const [copy] = forwards;
+    if (copy === undefined) throw new Error("nothing was forwarded");
+    cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 3, message: copy, actors: [actor] });
+    cluster.pass(4_000);
+    expect(approvers(cluster)).toEqual([0, 0, 0]);
   });
 
   it("under way while the writer is started again is left open, and found out by repeating", () => {

@@ -7,11 +7,11 @@
  * So does a peer that has just pinned its topology: to itself, a disk that went back
  * to before that looks the same.
  */
-import { Limits } from "../Limits.ts";
 import type { PeerId } from "./Topology.ts";
 import type { Turn } from "../Turn.ts";
 import { acknowledgeLate } from "./Delivery.ts";
 import type { Ready } from "./Message.ts";
+import { noteFirstClock } from "./LateCopy.ts";
 import { ask, nonceFor, ownFault } from "./Readiness.ts";
 import { isKnownLife, quarantineIfBehind } from "./Rollback.ts";
 
@@ -43,16 +43,6 @@ export const join = (turn: Turn): void => {
 };
 
 /**
- * Takes down the clock of a member that shows itself to this process for the first time. What came in before, and was
- * judged by an earlier process, was at most so far ahead of this peer's own clock as {@link Limits.proposalMillis}:
- * a clock that was wrong beyond that, and is put right, does not hold up its peer's requests for as long.
- */
-const noteJoined = (turn: Turn, from: PeerId, { clock }: Ready): void => {
-  if (turn.state.joinedAt.has(from)) return;
-  turn.edit("joinedAt").set(from, Math.min(clock, turn.now + Limits.proposalMillis));
-};
-
-/**
  * A member's answer. Only one that its sender signed proves anything, and only where that member's own records hold.
  * Only a header that this peer itself signed shows that it has forgotten something: a claim puts nobody out.
  */
@@ -65,7 +55,7 @@ export const onJoinAnswer = (turn: Turn, from: PeerId, ready: Ready): void => {
   quarantineIfBehind(turn, ready.seen);
   if (ownFault(turn) !== undefined || turn.state.recovery?.outbid !== undefined || !isKnown) return;
   turn.edit("unproven").delete(from);
-  noteJoined(turn, from, ready);
+  noteFirstClock(turn, from, ready.clock);
   if (turn.isJoining) return;
   turn.state.joinNonce = undefined;
   acknowledgeLate(turn);

@@ -70,8 +70,8 @@ const receiptsNotSeen = (): Tampering => {
 };
 
 /** Every peer has answered this process before any request that it will ever see came in. */
-const forgetJoining = (_world: World, _peer: SimPeer, { joinedAt, membership }: PeerState): void => {
-  if (joinedAt instanceof Map) for (const peerId of membership?.peerIds ?? []) joinedAt.set(peerId, 0);
+const forgetJoining = (_world: World, _peer: SimPeer, { forgottenUntil, membership }: PeerState): void => {
+  if (forgottenUntil instanceof Map) for (const peerId of membership?.peerIds ?? []) forgottenUntil.set(peerId, 0);
 };
 
 /** Rows of the history that were there once are there for ever, as far as the sealing layer can see. */

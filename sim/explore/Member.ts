@@ -82,7 +82,7 @@ const counted: Readonly<Record<Counted, true>> = {
   chain: true,
   unproven: true,
   joinNonce: true,
-  joinedAt: true,
+  forgottenUntil: true,
   registry: true,
   highSeq: true,
   highProof: true,

@@ -123,7 +123,7 @@ const sections: ReadonlyArray<Section> = [
           each.forward.requestId,
           { text: each.acknowledged ? "with the writer" : "on its way to the writer", value: each },
         ];
-      for (const [request, rejection] of turnedAway)
+      for (const [request, { rejection }] of turnedAway)
         yield [`turned away: ${request}`, plain(rejection.code, rejection)];
       for (const requestId of readinessWaiters) yield [requestId, plain("asked whether a change would be taken")];
     },
