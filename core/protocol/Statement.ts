@@ -64,21 +64,13 @@ export const batchTree = (crypto: Crypto, statements: ReadonlyArray<Statement>) 
     statements.map((each) => leafHash(crypto, each)),
   );
 
-/** Statements found authentic before, and for which members: each is met again in certificates and answers. */
-const authentic = new WeakMap<SignedStatement, Membership>();
-
 /**
  * Whether a statement is what it says: made for this topology, part of a batch
  * that the named member signed. Says nothing about incarnations or deadlines.
+ * Every peer gets a copy of its own, so nothing is remembered of one; the
+ * signature below is, by its bytes, where {@link Crypto} makes that cheap.
  */
 export const isAuthentic = (crypto: Crypto, membership: Membership, signed: SignedStatement): boolean => {
-  if (authentic.get(signed) === membership) return true;
-  const holds = isProven(crypto, membership, signed);
-  if (holds) authentic.set(signed, membership);
-  return holds;
-};
-
-const isProven = (crypto: Crypto, membership: Membership, signed: SignedStatement): boolean => {
   const { statement, header } = signed;
   const key = membership.keys.get(header.peerId);
   if (key === undefined) return false;
