@@ -176,6 +176,30 @@ describe("a mono instance refuses", () => {
     expect(await exchange(twice)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
+  it("a request without one Host, a tunnel, and a body whose framing breaks, in a problem with a request id", async () => {
+    const health = "GET /v1/custody/system/health HTTP/1.1";
+    const closing = "connection: close\r\nx-request-id: mine";
+    const posting = `POST ${APPROVERS} HTTP/1.1\r\nhost: x\r\nx-jwt-token: ${cluster.token}\r\ncontent-type: application/json`;
+    for (const [status, code, raw] of [
+      [400, "BAD_REQUEST", `${health}\r\n${closing}\r\n\r\n`],
+      [400, "BAD_REQUEST", `${health}\r\nhost: x\r\nhost: y\r\n${closing}\r\n\r\n`],
+      [405, "METHOD_NOT_ALLOWED", "CONNECT x:1 HTTP/1.1\r\nhost: x\r\nx-request-id: mine\r\n\r\n"],
+      [400, "BAD_REQUEST", `${posting}\r\ntransfer-encoding: chunked\r\nx-request-id: mine\r\n\r\nzz\r\n`],
+    ] as const) {
+      const refused = await exchange(raw);
+      const [head = "", body = ""] = refused.split("\r\n\r\n");
+      expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      expect(head).toMatch(/^x-request-id: mine$/im);
+      expect(head).toMatch(/^content-type: application\/problem\+json$/im);
+      expect(JSON.parse(body)).toMatchObject({ status, code, requestId: "mine" });
+    }
+  });
+
+  it("no expectation that it does not know: it is passed over", async () => {
+    const raw = "GET /v1/custody/system/health HTTP/1.1\r\nhost: x\r\nexpect: more\r\nconnection: close\r\n\r\n";
+    expect(await exchange(raw)).toMatch(/^HTTP\/1\.1 200 [\s\S]*x-request-id: /);
+  });
+
   it("init a second time, a wrong share and a wrong init body", async () => {
     const again = await cluster.post(1, "/v1/custody/system/init", { peerId: 1, threshold: 1, total: 1 });
     expect([again.status, again.json["code"]]).toEqual([409, "ALREADY_INITIALIZED"]);

@@ -60,7 +60,8 @@ export const publicApi =
       : Effect.suspend(() => matched.right.handler({ request, ports, rest: matched.right.rest }));
     const fiber = Effect.runFork(Effect.scoped(run));
     fiber.addObserver((exit) => {
-      if (response.destroyed) return;
+      // The listener answers for a handler whose request broke off.
+      if (response.destroyed || response.headersSent) return;
       const { status, type, headers, body } = writtenOf(exit, requestId, ports);
       const route = Either.isRight(matched) ? matched.right.name : "unknown";
       const millis = Math.round(ports.elapsedMillis() - startedAt);

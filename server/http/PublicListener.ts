@@ -1,5 +1,11 @@
 /** The listener of the public API, with a bound on everything a stranger can send. */
-import { createServer as createHttpServer, type Server, STATUS_CODES } from "node:http";
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { Duplex } from "node:stream";
 import type { ListenerTls } from "../tls/TlsMaterial.ts";
@@ -18,6 +24,8 @@ const options = {
   requestTimeout: 20_000,
   connectionsCheckingInterval: 1_000,
   keepAliveTimeout: 30_000,
+  // Judged below: the refusal of the platform would have neither a body nor a request id.
+  requireHostHeader: false,
 };
 
 const headersTooLarge = httpFault(
@@ -27,45 +35,87 @@ const headersTooLarge = httpFault(
 );
 const tooSlow = httpFault("REQUEST_TIMEOUT", "The request did not arrive in time.", "Send the request again.");
 const malformed = httpFault("BAD_REQUEST", "This is not an HTTP/1.1 request.", "Correct the client.");
+const wrongHost = httpFault("BAD_REQUEST", "The header Host is missing or repeated.", "Send it once (RFC 9112 3.2).");
+const noProxy = httpFault("METHOD_NOT_ALLOWED", "This is no proxy.", "Use GET, HEAD or POST.", {
+  allow: "GET, HEAD, POST",
+});
 
 const faultFor = ({ code }: NodeJS.ErrnoException): HttpFault =>
   code === "HPE_HEADER_OVERFLOW" ? headersTooLarge : code === "ERR_HTTP_REQUEST_TIMEOUT" ? tooSlow : malformed;
 
-/** Answers what never became a request, and closes the connection. */
-const refuseRaw = (socket: Duplex, fault: HttpFault): void => {
-  const requestId = requestIdOf(undefined);
-  const { status, body } = problemOf(fault, requestId);
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      `content-type: ${PROBLEM_TYPE}`,
-      `content-length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${requestId}`,
-      "connection: close",
-      "",
-      body,
-    ].join("\r\n"),
-  );
+/** RFC 9112 3.2: exactly one, except in the version before. */
+const hasHost = ({ httpVersion, rawHeaders }: IncomingMessage): boolean =>
+  httpVersion === "1.0" ||
+  rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length === 1;
+
+/** A refusal after which the connection ends, as status, header and body. */
+const lastWords = (fault: HttpFault, submittedId: string | ReadonlyArray<string> | undefined) => {
+  const requestId = requestIdOf(submittedId);
+  const { status, headers, body } = problemOf(fault, requestId);
+  const all = {
+    ...headers,
+    "content-type": PROBLEM_TYPE,
+    "content-length": Buffer.byteLength(body),
+    "x-request-id": requestId,
+    "cache-control": "no-store",
+    connection: "close",
+  };
+  return { status, headers: all, body };
 };
+
+/** Answers what never became a request, and closes the connection. */
+const refuseRaw = (socket: Duplex, fault: HttpFault, submittedId?: string | ReadonlyArray<string>): number => {
+  const { status, headers, body } = lastWords(fault, submittedId);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, "", body].join("\r\n"));
+  return status;
+};
+
+/** Answers a request that is not going to be handled, or not any more, and closes the connection. */
+const refuse = (request: IncomingMessage, response: ServerResponse, fault: HttpFault): number => {
+  const { status, headers, body } = lastWords(fault, request.headers["x-request-id"]);
+  response.writeHead(status, headers).end(body);
+  return status;
+};
+
+/** A request under way on a connection. */
+interface UnderWay {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
 
 /** A server that does not listen yet. */
 export const makePublicListener = (ports: ApiPorts, tls: ListenerTls | undefined): Server => {
   const answer = publicApi(ports);
   const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...tls });
-  /** Connections on which a request is under way: an answer of ours would land in the middle of another. */
-  const busy = new WeakSet<Duplex>();
-  server.on("request", (request, response) => {
+  const counted = (status: number): void => ports.metrics.count("custody_http_responses_total", String(status));
+  /** The last request of each connection that is busy: raw bytes of ours would land in the middle of its answer. */
+  const busy = new WeakMap<Duplex, UnderWay>();
+  const take = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
-    busy.add(socket);
+    const underWay = { request, response };
+    busy.set(socket, underWay);
     response.on("close", () => {
-      if (request.complete) busy.delete(socket);
+      if (request.complete && busy.get(socket) === underWay) busy.delete(socket);
     });
-    answer(request, response);
+    if (hasHost(request)) answer(request, response);
+    else counted(refuse(request, response, wrongHost));
+  };
+  server.on("request", take);
+  // An expectation that is not understood is passed over (RFC 9110 10.1.1).
+  server.on("checkExpectation", take);
+  server.on("connect", (request, socket) => {
+    socket.on("error", () => socket.destroy());
+    counted(refuseRaw(socket, noProxy, request.headers["x-request-id"]));
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || busy.has(socket) || error.code === "ECONNRESET") return void socket.destroy();
-    ports.metrics.count("custody_http_responses_total", String(problemOf(faultFor(error), "").status));
-    return refuseRaw(socket, faultFor(error));
+    if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+    const underWay = busy.get(socket);
+    if (underWay === undefined) return counted(refuseRaw(socket, faultFor(error)));
+    const { request, response } = underWay;
+    // Nobody knows where a body ends that breaks off in the middle: what is left is to say so, if nothing was said.
+    if (request.complete || response.headersSent) return void socket.destroy();
+    return counted(refuse(request, response, faultFor(error)));
   });
   return server;
 };
