@@ -260,6 +260,7 @@ describe("what leaves this machine has TLS", () => {
     ["development: true\ncluster: {peers: [{id: 2, url: 'https://a:1'}]}", ["cluster.peers.0.url"]],
     ["http: {tls: {cert: c}}", ["http.tls.key"]],
     ["peer-http: {port: 7300}", ["peer-http.port"]],
+    ["peer-http: {port: 7300, host: localhost}", ["peer-http.port"]],
     ["http: {port: 0}\npeer-http: {port: 0}", []],
   ])("%s", async (lines, refused) => {
     const result = await load(`${least}${lines}\n`);

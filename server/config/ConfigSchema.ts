@@ -193,7 +193,7 @@ const developmentFaults = (config: Sections): ReadonlyArray<Schema.FilterIssue> 
 };
 
 const portFaults = (config: Sections): ReadonlyArray<Schema.FilterIssue> =>
-  config.http.port !== 0 && config.http.port === config.peerHttp.port && config.http.host === config.peerHttp.host
+  config.http.port !== 0 && config.http.port === config.peerHttp.port
     ? [{ path: ["peer-http", "port"], message: "is the port of http too; give the peer API a port of its own" }]
     : [];
 
