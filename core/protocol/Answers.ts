@@ -104,16 +104,17 @@ const mayStand = (turn: Turn, caller: Caller): boolean => {
 
 /**
  * The same rejection where the request may have been done all the same. Repeating a registration finds out; a
- * replacement that was done has taken its own base away. A session whose invitation nobody was told is as good as none.
+ * replacement that was done has taken its own base away. Either way the answer names the approver, as far as it is
+ * known. A session whose invitation nobody was told is as good as none.
  */
 export const leftOpen = (
   rejection: Rejection,
-  asked: Pick<Target, "baseRevision"> & Partial<Pick<Target, "kind">>,
+  asked: Pick<Target, "baseRevision" | "ref"> & Partial<Pick<Target, "kind">>,
 ): Rejection => {
   if (asked.kind === "OPTIONS") return rejection;
   const hint =
     asked.baseRevision === undefined ? rejection.hint : "Read the approver: its revision tells what became of it.";
-  return { ...rejection, outcomeUnknown: true, hint };
+  return { ...rejection, ref: rejection.ref ?? asked.ref, outcomeUnknown: true, hint };
 };
 
 /** How sure it is that a later copy of a request would be refused for the same reason. */

@@ -46,7 +46,11 @@ describe("a request through a peer that is not the writer", () => {
     cluster.register(3, "request", "alice", 7);
     cluster.pass(Limits.probeWaitMillis + 600);
     expect(cluster.answers.get("request")).toMatchObject({
-      rejection: { members: [{ peerId: 1, reason: "it does not answer" }], outcomeUnknown: true },
+      rejection: {
+        members: [{ peerId: 1, reason: "it does not answer" }],
+        ref: expect.stringMatching(/^alice@sha256:/),
+        outcomeUnknown: true,
+      },
     });
   });
 

@@ -8,7 +8,8 @@ import type { Rejection } from "../Rejection.ts";
 import { METADATA_PERMISSION, REGISTER_PERMISSION } from "./Authorization.ts";
 import { type Mutation, mutationOf } from "./Mutation.ts";
 import type { Place } from "./Place.ts";
-import { isReplacement } from "./Replacement.ts";
+import { type Means, registrationOf } from "./Registration.ts";
+import { isReplacement, replacementOf } from "./Replacement.ts";
 
 export type Request = Mutation | Enrollment;
 
@@ -27,6 +28,14 @@ export const permissionOf = (call: Call): string | undefined => {
 /** Reads and validates a request; the left side names every field at fault. */
 export const requestOf = (place: Place, call: Call): Either.Either<Request, Rejection> =>
   isOptions(call) ? enrollmentOf(place.context.settings, call) : mutationOf(place, call);
+
+/** What the call alone says of that, without any row: a finish does not say which approver it is for. */
+export const targetIn = (means: Means, call: Call): Target | undefined => {
+  if (isOptions(call)) return { kind: "OPTIONS", ref: undefined, baseRevision: undefined };
+  if (isFinish(call)) return { kind: "FINISH", ref: undefined, baseRevision: undefined };
+  const asked: Either.Either<Target, Rejection> = isReplacement(call) ? replacementOf(call) : registrationOf(means, call);
+  return Either.getOrUndefined(asked);
+};
 
 /** What a request is about, whoever asks and whether or not it can be done; undefined where it cannot be understood. */
 export const targetOf = (place: Place, call: Call): Target | undefined => {

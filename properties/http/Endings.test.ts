@@ -112,6 +112,7 @@ describe("a peer whose disk fails", () => {
       code: "APPROVER_REPLICATION_UNAVAILABLE",
       retryable: true,
       outcomeUnknown: true,
+      ref: expect.stringMatching(/^unknown@sha256:/),
     });
     expect(cluster.halted).toEqual([1]);
     const lines = cluster.logs.filter((line) => line.includes('"event":"stopping"'));

@@ -2,6 +2,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import type { Digest } from "../../core/Digest.ts";
+import { OPTIONS_PATH } from "../../core/enrollment/Enrollment.ts";
 import { REGISTER_PATH } from "../../core/registry/Registration.ts";
 import { actor } from "../../properties/cluster/Cluster.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
@@ -87,6 +88,22 @@ describe("a peer that is sealed while a flush is under way", () => {
     expect(await registering).toMatchObject({ _tag: "Registered", created: true });
     expect(peer.state.unsealed).toBe(false);
     expect(peer.state.registry.approvers).toBe(1);
+  });
+});
+
+describe("a peer whose flush takes longer than a caller may wait", () => {
+  it("names the approver whose outcome is open, and leaves none open of an enrollment that nobody is told of", async () => {
+    const { peer, slowDown } = start();
+    await peer.initialize(keys(1), vault, mono);
+    await peer.unseal(keys(1));
+    slowDown();
+    const options = { ...registration, path: OPTIONS_PATH };
+    const answers = [registration, options].map((call) => peer.mutate(call, "token", actor));
+    expect(await Promise.all(answers)).toMatchObject([
+      { rejection: { ref: expect.stringMatching(/^alice@sha256:[0-9a-f]{64}$/), outcomeUnknown: true } },
+      { rejection: { ref: undefined, outcomeUnknown: false } },
+    ]);
+    peer.stop();
   });
 });
 

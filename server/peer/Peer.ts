@@ -8,9 +8,11 @@ import type { Answer } from "../../core/Action.ts";
 import type { Digest } from "../../core/Digest.ts";
 import type { ActorCheck, Event, Settings } from "../../core/Event.ts";
 import type { PeerState } from "../../core/PeerState.ts";
+import { leftOpen } from "../../core/protocol/Answers.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import type { Message } from "../../core/protocol/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
+import { targetIn } from "../../core/registry/Request.ts";
 import { type MemberFault, type Rejection, rejection } from "../../core/Rejection.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
 import { type Opened, openEnvelope, sealEnvelope } from "../../runtime/EnvelopeCodec.ts";
@@ -70,6 +72,14 @@ const notAnswered = (detail: string, next = "Repeat the same request; it finds o
     outcomeUnknown: true,
   }),
 });
+
+/** What a caller is told whom no step has answered in time. */
+const late = rejection(
+  "APPROVER_REPLICATION_UNAVAILABLE",
+  "This peer has not come to an answer in time.",
+  "Repeat the same request; it finds out what became of it.",
+);
+const lateAnswer: Answer = { _tag: "Rejected", rejection: late };
 
 /** Verifies every stored row, a page at a time: reads and probes go on in between, and a sealed peer writes nothing. */
 const verified = async (store: SealedStore): Promise<string | undefined> => {
@@ -133,14 +143,16 @@ export class Peer {
   }
 
   /** Asks for a registry mutation; always answered within the configured time. */
-  mutate(call: Call, token: string, actor: ActorCheck): Promise<Answer> {
-    const { answerMillis } = this.#ports.settings;
-    const late = notAnswered("This peer has not come to an answer in time; the outcome is not known yet.");
-    return this.#replies.ask(
+  async mutate(call: Call, token: string, actor: ActorCheck): Promise<Answer> {
+    const { settings, backend } = this.#ports;
+    const answer = await this.#replies.ask(
       (requestId) => this.#dispatch({ _tag: "Command", requestId, call, token, actor }, "Command"),
-      answerMillis,
-      late,
+      settings.answerMillis,
+      lateAnswer,
     );
+    if (answer !== lateAnswer) return answer;
+    const asked = targetIn(backend, call) ?? { ref: undefined, baseRevision: undefined };
+    return { _tag: "Rejected", rejection: leftOpen(late, asked) };
   }
 
   /** Why a mutation would not be accepted now; empty when it would. Callers that ask at once share one probe. */
