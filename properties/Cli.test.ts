@@ -302,6 +302,18 @@ describe("wrong usage ends with 2 and sends nothing", () => {
     expect(stderr).toMatch(message);
   });
 
+  it.each([
+    ["an unknown option", ["status", "--json", "--bogus"], "--bogus"],
+    ["a missing argument", ["approvers", "get", "--json"], "<ref>"],
+    ["a number that is none", ["init", "--peer-id", "x", "--threshold", "1", "--total", "1", "--json"], "integer"],
+    ["an unknown subcommand", ["approvers", "delete", "--json"], "subcommand"],
+  ])("%s, in one line of JSON where --json is given", async (_name, args, word) => {
+    const { code, stdout, stderr, received } = await against(never, args);
+    expect({ code, stdout, sent: received.length }).toEqual({ code: 2, stdout: "", sent: 0 });
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(JSON.parse(stderr)).toEqual({ error: { kind: "usage", message: expect.stringContaining(word) } });
+  });
+
   it("a token file that everybody may read", async () => {
     writeFileSync(file("open-token"), token);
     chmodSync(file("open-token"), 0o644);

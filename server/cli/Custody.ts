@@ -1,4 +1,5 @@
 /** The `custody` command line: parses, runs one command, reports, and ends with its exit code. */
+import { stripVTControlCharacters } from "node:util";
 import * as CliConfig from "@effect/cli/CliConfig";
 import * as Command from "@effect/cli/Command";
 import * as HelpDoc from "@effect/cli/HelpDoc";
@@ -6,7 +7,7 @@ import { isValidationError } from "@effect/cli/ValidationError";
 import { makeRunMain, type Teardown } from "@effect/platform/Runtime";
 import * as NodeContext from "@effect/platform-node/NodeContext";
 import { Cause, Effect, Exit, Option } from "effect";
-import { CliFailure, exitCodes } from "./CliFailure.ts";
+import { CliFailure, exitCodes, usageFailure } from "./CliFailure.ts";
 import { withPlainConsole } from "./PlainConsole.ts";
 import { printErrorLines, printFailure } from "./Output.ts";
 import { secretInArguments } from "./SecretArguments.ts";
@@ -73,9 +74,15 @@ const report =
     if (Cause.isInterruptedOnly(cause)) return Effect.void;
     const error = Cause.squash(cause);
     if (error instanceof CliFailure) return printFailure(error, json);
-    // The parser has explained itself already.
-    if (isValidationError(error)) return Effect.void;
-    return printErrorLines([`custody: internal error: ${error instanceof Error ? error.message : "unknown"}`]);
+    if (isValidationError(error)) {
+      if (!json) return Effect.void; // The parser has explained itself already.
+      const text = stripVTControlCharacters(HelpDoc.toAnsiText(error.error)).trim();
+      return printFailure(usageFailure(text), json);
+    }
+    const message = error instanceof Error ? error.message : "unknown";
+    return printErrorLines([
+      json ? JSON.stringify({ error: { kind: "internal", message } }) : `custody: internal error: ${message}`,
+    ]);
   };
 
 /**
@@ -97,7 +104,7 @@ export const custodyProgram = <E, A>(
   }).pipe(
     Effect.provide(NodeContext.layer),
     Effect.provide(CliConfig.layer({ isCaseSensitive: true, showBuiltIns: false })),
-    withPlainConsole,
+    withPlainConsole(args.includes("--json")),
     Effect.tapErrorCause(report(args.includes("--json"))),
   );
 

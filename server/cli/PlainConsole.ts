@@ -12,8 +12,18 @@ const line =
       stream.write(`${colored(stream) ? text : stripVTControlCharacters(text)}\n`, () => resume(Effect.void));
     });
 
-/** Runs an effect whose `Console.log` and `Console.error` write that way. */
-export const withPlainConsole = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.consoleWith((current) =>
-    Effect.withConsole(effect, { ...current, log: line(process.stdout), error: line(process.stderr) }),
-  );
+/**
+ * Runs an effect whose `Console.log` and `Console.error` write that way.
+ *
+ * @param isJson leaves out what goes to `Console.error`: the parser's words for people, which the failure holds too
+ */
+export const withPlainConsole =
+  (isJson: boolean) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.consoleWith((current) =>
+      Effect.withConsole(effect, {
+        ...current,
+        log: line(process.stdout),
+        error: isJson ? () => Effect.void : line(process.stderr),
+      }),
+    );
