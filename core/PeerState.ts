@@ -167,8 +167,8 @@ export interface Round {
   readonly certificate: Certificate | undefined;
   /** The request that made it, until it is answered. */
   readonly creator: Caller | undefined;
-  /** Requests for the same approver that came while it was under way. */
-  readonly joiners: ReadonlyArray<Caller>;
+  /** Requests for the same approver that came while it was under way; should it be refused, they queue again. */
+  readonly joiners: ReadonlyArray<Queued>;
 }
 
 export interface Probe {

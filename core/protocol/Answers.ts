@@ -1,6 +1,6 @@
 /** How the writer answers: a caller of its own at once, a forwarded one through its entry peer. */
 import type { Answer } from "../Action.ts";
-import type { Caller, PeerState, Round } from "../PeerState.ts";
+import type { Caller, PeerState, Queued, Round } from "../PeerState.ts";
 import { approverRow } from "../registry/ApproverRow.ts";
 import { completionOf, type Response } from "../enrollment/Completion.ts";
 import type { Target } from "../registry/Request.ts";
@@ -28,9 +28,14 @@ export const callerOf = (forward: Forward, arrivedAt: number, asked: Target | un
   arrivedAt,
 });
 
+export const callerOfQueued = ({ forward, arrivedAt, mutation }: Queued): Caller =>
+  callerOf(forward, arrivedAt, mutation);
+
 /** Everybody who waits for a round's end. */
-export const callersOf = ({ creator, joiners }: Round): ReadonlyArray<Caller> =>
-  creator === undefined ? joiners : [creator, ...joiners];
+export const callersOf = ({ creator, joiners }: Pick<Round, "creator" | "joiners">): ReadonlyArray<Caller> => {
+  const joined = joiners.map(callerOfQueued);
+  return creator === undefined ? joined : [creator, ...joined];
+};
 
 const answer = (
   turn: Turn,
@@ -189,5 +194,5 @@ export const answerConfirmed = (turn: Turn, round: Round, acks: ReadonlyArray<Si
       flushed,
     );
   if (creator !== undefined) confirm(creator, true);
-  for (const joiner of joiners) confirm(joiner, false);
+  for (const joiner of joiners) confirm(callerOfQueued(joiner), false);
 };

@@ -1,8 +1,7 @@
 /** Everybody who waits for an answer of this peer, for when it can give none any more. */
 import { noteGivenUp } from "../enrollment/Sessions.ts";
 import type { Turn } from "../Turn.ts";
-import { answerRejected, callerOf, callersOf, leftOpen } from "./Answers.ts";
-import { callerOfQueued } from "./Coordinator.ts";
+import { answerRejected, callerOf, callerOfQueued, callersOf, leftOpen } from "./Answers.ts";
 import { unavailable } from "./Unavailable.ts";
 
 /** Tells everybody who waits; what was reserved or applied is on disk and is taken up again later. */

@@ -10,7 +10,7 @@ import { permissionOf, type Request, requestOf, type Target, targetOf } from "..
 import type { ActorClaims } from "../auth/ActorClaims.ts";
 import type { ActorCheck } from "../Event.ts";
 import { Limits } from "../Limits.ts";
-import type { Caller, Queued } from "../PeerState.ts";
+import type { Queued } from "../PeerState.ts";
 import type { MemberFault, Rejection } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
 import { isFinish } from "../enrollment/Finish.ts";
@@ -19,7 +19,7 @@ import {
   answerExisting,
   answerRejected,
   callerOf,
-  callersOf,
+  callerOfQueued,
   isOfResponse,
   leftOpen,
   type Repeats,
@@ -51,8 +51,10 @@ const isPending = (turn: Turn, forward: Forward): boolean =>
   isInRound(turn, forward);
 
 const isInRound = (turn: Turn, forward: Forward): boolean => {
-  for (const round of turn.state.rounds.values())
-    if (callersOf(round).some((caller) => isSameRequest(caller, forward))) return true;
+  for (const { creator, joiners } of turn.state.rounds.values()) {
+    if (creator !== undefined && isSameRequest(creator, forward)) return true;
+    if (joiners.some((joiner) => isSameRequest(joiner.forward, forward))) return true;
+  }
   return false;
 };
 
@@ -90,7 +92,10 @@ const evidenceBytes = ({ state }: Turn): number => {
   let sum = 0;
   for (const { forward } of state.queue) sum += forward.call.rawBody.length;
   for (const { forward } of state.offers.values()) sum += forward.call.rawBody.length;
-  for (const { evidence } of state.rounds.values()) sum += evidence?.call.rawBody.length ?? 0;
+  for (const { evidence, joiners } of state.rounds.values()) {
+    sum += evidence?.call.rawBody.length ?? 0;
+    for (const { forward } of joiners) sum += forward.call.rawBody.length;
+  }
   return sum;
 };
 
@@ -144,22 +149,20 @@ const failQueue = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
   for (const queued of waiting) answerRejected(turn, callerOfQueued(queued), unready(found, queued.mutation.ref));
 };
 
-export const callerOfQueued = ({ forward, arrivedAt, mutation }: Queued): Caller =>
-  callerOf(forward, arrivedAt, mutation);
-
 /** Proposed with these effects, left to wait, or answered. */
 type Disposal = Effects | "wait" | "done";
 
 /** A registration joins the round that is registering the same approver; false where it cannot. */
-const hasJoined = (turn: Turn, mutation: Mutation, caller: Caller): boolean => {
+const hasJoined = (turn: Turn, queued: Queued): boolean => {
   const { locks, rounds } = turn.state;
+  const { mutation } = queued;
   const holder = mutation.kind === "METADATA" ? undefined : locks.get(refLock(mutation.ref));
   const round = holder && rounds.get(holder);
   // Without evidence nobody can still be asked to prepare it: how it is settled decides about this one too.
   if (round === undefined || (round.evidence === undefined && round.certificate === undefined)) return false;
   // Another response to the same session is another request: it waits for what becomes of this one.
   if (mutation.kind === "FINISH" && !isOfResponse(underWay(turn.state, refLock(mutation.ref)), mutation)) return false;
-  turn.edit("rounds").set(round.id, { ...round, joiners: [...round.joiners, caller] });
+  turn.edit("rounds").set(round.id, { ...round, joiners: [...round.joiners, queued] });
   return true;
 };
 
@@ -186,7 +189,7 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
     return "done";
   };
   if (endsTooSoon(turn, tokenExpiresAt)) return done(tokenTooShort);
-  if (hasJoined(turn, mutation, caller)) return "done";
+  if (hasJoined(turn, queued)) return "done";
   // Before any row is read, because whoever waits is asked again at every event.
   if (isHeldUp(turn, mutation)) return "wait";
   const standing = standingOf(turn, mutation);

@@ -273,17 +273,33 @@ describe("a request", () => {
     }
   });
 
-  it("that joins another one is not answered with what was wrong with that one", () => {
+  it.each([1, 2])("that joins another one through peer %i is judged by itself when that one is refused", (entry) => {
     const cluster = founded();
     let asked = 0;
     cluster.judge = (peerId) => (peerId === 3 && asked++ === 0 ? { _tag: "Refused", reason: "unknown key" } : actor);
     cluster.register(1, "creator", "alice", 7);
-    cluster.register(1, "joiner", "alice", 7);
+    cluster.register(entry, "joiner", "alice", 7, { team: "joined" });
+    cluster.register(entry, "another", "alice", 7);
     cluster.pass(100);
     expect(cluster.answers.get("creator")).toMatchObject({ rejection: { code: "UNAUTHENTICATED" } });
     expect(cluster.answers.get("joiner")).toMatchObject({
-      rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", outcomeUnknown: false },
+      created: true,
+      approver: { metadata: [["team", "joined"]] },
     });
+    expect(cluster.answers.get("another")).toMatchObject({ created: false });
+    expect(approvers(cluster)).toEqual([1, 1, 1]);
+  });
+
+  it("that joins a refused one is answered in time, and is left open by nobody", () => {
+    const cluster = founded();
+    cluster.judge = (peerId) => (peerId === 3 ? { _tag: "Refused", reason: "unknown key" } : actor);
+    for (const name of ["creator", "joiner", "another"]) cluster.register(1, name, "alice", 7);
+    cluster.pass(500);
+    for (const name of ["creator", "joiner", "another"])
+      expect(cluster.answers.get(name), name).toMatchObject({
+        rejection: { code: "UNAUTHENTICATED", outcomeUnknown: false },
+      });
+    expect(approvers(cluster)).toEqual([0, 0, 0]);
   });
 
   it("that a member refused stays refused when a late copy of it arrives", () => {

@@ -19,6 +19,7 @@ import type { Turn } from "../Turn.ts";
 import {
   answerRejected,
   callerOf,
+  callerOfQueued,
   callersOf,
   confirmation,
   existing,
@@ -27,7 +28,7 @@ import {
   leftOpen,
 } from "./Answers.ts";
 import { isComplete } from "./Certificate.ts";
-import { admitForwarded, askedOf, callerOfQueued, enqueue, judgeRequest } from "./Coordinator.ts";
+import { admitForwarded, askedOf, enqueue, judgeRequest } from "./Coordinator.ts";
 import { attest, type Call, type Forward, isAttested } from "./Forward.ts";
 import { entryPatience, writerPatience } from "./Patience.ts";
 import type { MessageOf, Outcome } from "./Message.ts";
@@ -230,7 +231,7 @@ export const onAnswersTimer = (turn: Turn): void => {
   for (const queued of late) answerRejected(turn, callerOfQueued(queued), waitedTooLong(turn, queued.mutation));
   if (late.length > 0) turn.state.queue = turn.state.queue.filter((queued) => !late.includes(queued));
   for (const offer of [...turn.state.offers.values()].filter(isDue)) giveUp(turn, offer);
-  for (const round of turn.state.rounds.values()) answerLate(turn, round, callersOf(round).filter(isDue));
+  for (const round of turn.state.rounds.values()) answerLate(turn, round, isDue);
   for (const [requestId, awaited] of turn.state.awaited) {
     if (!isLate(awaited.arrivedAt, entryPatience(turn))) continue;
     turn.edit("awaited").delete(requestId);
@@ -252,7 +253,10 @@ const waitedTooLong = (turn: Turn, { kind, ref }: Mutation): Rejection =>
     : busy("The request waited for its turn too long; nothing was reserved.", ref);
 
 /** Answers those of a round's callers whose time is up; the round itself goes on. */
-const answerLate = (turn: Turn, round: Round, late: ReadonlyArray<Caller>): void => {
+const answerLate = (turn: Turn, round: Round, isDue: (caller: Pick<Caller, "arrivedAt">) => boolean): void => {
+  const creator = round.creator !== undefined && isDue(round.creator) ? round.creator : undefined;
+  const joiners = round.joiners.filter(isDue);
+  const late = callersOf({ creator, joiners });
   if (late.length === 0) return;
   const confirmed = new Set(turn.state.preparations.get(round.id)?.receipts.keys() ?? turn.membership.peerIds);
   const members = turn.others
@@ -261,10 +265,9 @@ const answerLate = (turn: Turn, round: Round, late: ReadonlyArray<Caller>): void
   const ref = turn.state.preparations.get(round.id)?.proposal.effects.ref ?? round.certificate?.proposal.effects.ref;
   const refusal = busy("Not every member has confirmed in time; the outcome is not known yet.", ref, true);
   for (const caller of late) answerRejected(turn, caller, { ...refusal, members });
-  const { creator, joiners } = round;
   turn.edit("rounds").set(round.id, {
     ...round,
-    creator: creator !== undefined && late.includes(creator) ? undefined : creator,
-    joiners: joiners.filter((joiner) => !late.includes(joiner)),
+    creator: creator === undefined ? round.creator : undefined,
+    joiners: round.joiners.filter((joiner) => !joiners.includes(joiner)),
   });
 };

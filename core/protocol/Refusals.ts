@@ -14,7 +14,6 @@ import { resolveDelay } from "./Preparations.ts";
 import type { Proposal } from "./Proposal.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
-import { busy } from "./Unavailable.ts";
 
 export interface Refusing {
   readonly id: Digest;
@@ -102,8 +101,9 @@ const speaking: ReadonlyArray<RejectionCode> = [
 ];
 
 /**
- * What the callers of a round are told that was refused and has been aborted. Another member's opinion may be
- * another one a moment later, so a late copy must not be judged by it again.
+ * What becomes of the callers of a round that was refused and has been aborted. Who made it is told; another member's
+ * opinion may be another one a moment later, so a late copy must not be judged by it again. Who only joined it queues
+ * again and is judged by itself.
  */
 export const answerRefused = (turn: Turn, { creator, joiners, refusal }: Round, ref: string): void => {
   if (refusal === undefined) return;
@@ -111,7 +111,7 @@ export const answerRefused = (turn: Turn, { creator, joiners, refusal }: Round, 
   if (creator !== undefined)
     answerRejected(turn, creator, refusalRejection(header.peerId, statement.detail, ref), "only if remembered");
   // What was wrong with the creator's request says nothing about theirs.
-  for (const joiner of joiners) answerRejected(turn, joiner, busy("The preparation it joined was refused.", ref));
+  if (joiners.length > 0) turn.state.queue = [...joiners, ...turn.state.queue];
 };
 
 /** The refusing check's own code; where it has none, the member and the check are named. */

@@ -33,7 +33,9 @@ export const requestOf = (place: Place, call: Call): Either.Either<Request, Reje
 export const targetIn = (means: Means, call: Call): Target | undefined => {
   if (isOptions(call)) return { kind: "OPTIONS", ref: undefined, baseRevision: undefined };
   if (isFinish(call)) return { kind: "FINISH", ref: undefined, baseRevision: undefined };
-  const asked: Either.Either<Target, Rejection> = isReplacement(call) ? replacementOf(call) : registrationOf(means, call);
+  const asked: Either.Either<Target, Rejection> = isReplacement(call)
+    ? replacementOf(call)
+    : registrationOf(means, call);
   return Either.getOrUndefined(asked);
 };
 

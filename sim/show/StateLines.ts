@@ -4,6 +4,7 @@
  * references need no look.
  */
 import type { PeerState } from "../../core/PeerState.ts";
+import { callersOf } from "../../core/protocol/Answers.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Mode } from "./PictureData.ts";
 import { shortRef, type Topics } from "./Topics.ts";
@@ -106,9 +107,9 @@ const sections: ReadonlyArray<Section> = [
     of: ["rounds", "collecting"],
     *lines({ rounds, collecting }, topics) {
       for (const round of rounds.values()) {
-        const { id, certificate, refusal, creator, joiners } = round;
+        const { id, certificate, refusal } = round;
         const stage = certificate ? "certified" : refusal ? "refused" : collecting.has(id) ? "collecting" : "prepared";
-        const waiting = [creator, ...joiners].flatMap((caller) => caller?.requestId ?? []);
+        const waiting = callersOf(round).map(({ requestId }) => requestId);
         yield [topics.nameOfId(id), { text: [stage, ...waiting].join(", "), value: round }];
       }
     },
