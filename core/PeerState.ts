@@ -317,8 +317,8 @@ export interface PeerState {
   readonly awaited: ReadonlyMap<string, Awaited>;
   /** At the writer: requests for options that are under way, by request key. */
   readonly offers: ReadonlyMap<string, Offer>;
-  /** Sessions that some members may keep and nobody was told of, by registration id: when they expire, in Unix milliseconds. */
-  readonly givenUp: ReadonlyMap<Digest, number>;
+  /** At the writer: sessions that some members may keep and nobody was told of, by registration id. */
+  readonly givenUp: ReadonlyMap<Digest, SessionMark>;
   /** At the writer: the newest options it has sent to an entry peer, for another copy of the same request. */
   readonly offered: ReadonlyMap<string, Extract<Outcome, { readonly _tag: "Offered" }>>;
   /** The stored sessions, by registration id. */

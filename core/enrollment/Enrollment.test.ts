@@ -217,6 +217,17 @@ describe("options", () => {
     }
   });
 
+  it("leave no invitation in the writer's memory past its deadline, once another request comes through a member", () => {
+    const cluster = enrolling(2);
+    offerOf(cluster, 2, "first");
+    offerOf(cluster, 2, "second");
+    expect(cluster.peers.get(1)?.state.offered.size).toBe(2);
+    cluster.pass(TTL + 1);
+    cluster.register(2, "register", "bob", 8);
+    cluster.pass(1_000);
+    expect(cluster.peers.get(1)?.state.offered.size).toBe(0);
+  });
+
   it("forget a session an hour past its deadline, with the next one that is written", () => {
     const cluster = enrolling(2);
     cluster.judge = () => expiring(3 * HOUR);
@@ -266,6 +277,29 @@ describe("attempts that some members acknowledge and others do not", () => {
     options(cluster, 2, "third");
     cluster.pass(10_000);
     expect(cluster.peers.get(1)?.state.givenUp.size).toBe(1);
+  });
+
+  it("take no room any more when a member was restored, so that nothing of them can be finished", () => {
+    const cluster = enrolling(2);
+    if (actor._tag !== "Verified") throw new Error();
+    const { claims } = actor;
+    cluster.tamper = (_from, _to, message) => (message._tag === "SessionMirror" ? undefined : message);
+    for (let at = 0; at < Limits.sessions; at += 1) {
+      const sub = `registrar-${at}`;
+      cluster.judge = () => ({ _tag: "Verified", claims: { ...claims, sub } });
+      options(cluster, 1, `o${at}`);
+    }
+    cluster.pass(10_000);
+    cluster.judge = () => actor;
+    options(cluster, 1, "full");
+    cluster.pass(1_000);
+    expect(cluster.answers.get("full")).toMatchObject({ rejection: { code: "SESSION_CAPACITY" } });
+    cluster.tamper = whole;
+    cluster.peers.get(2)?.dispatch({ _tag: "DeclareRestore", requestId: "declare" });
+    cluster.pass(20_000);
+    options(cluster, 1, "later");
+    cluster.pass(2_000);
+    expect(cluster.answers.get("later")).toMatchObject({ _tag: "Offered" });
   });
 });
 

@@ -25,6 +25,7 @@ export const answerOffered = (turn: Turn, { forward, enrollment }: Offer, offere
 
 /** The answer may be lost on its way, and a second session would be one too many. */
 const remember = (turn: Turn, forward: Forward, offered: Offered): void => {
+  forgetExpired(turn);
   const remembered = turn.edit("offered");
   if (remembered.size >= Limits.offersRemembered)
     for (const oldest of remembered.keys()) {
@@ -34,8 +35,17 @@ const remember = (turn: Turn, forward: Forward, offered: Offered): void => {
   remembered.set(requestKey(forward), offered);
 };
 
+/** An invitation past its deadline is of no use to its holder any more. The oldest answer is the first to expire. */
+const forgetExpired = (turn: Turn): void => {
+  for (const [key, { session }] of turn.state.offered) {
+    if (turn.now <= session.expiresAt) return;
+    turn.edit("offered").delete(key);
+  }
+};
+
 /** Sends a forwarded request the answer it had; false where it had none. */
 export const isOfferedAgain = (turn: Turn, forward: Forward): boolean => {
+  forgetExpired(turn);
   const outcome = turn.state.offered.get(requestKey(forward));
   if (outcome === undefined) return false;
   turn.send(forward.entryPeer, { _tag: "Outcome", requestId: forward.requestId, outcome });

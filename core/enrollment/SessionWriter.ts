@@ -22,7 +22,7 @@ import { type Rejection, rejection } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
 import { answerOffered } from "./Offered.ts";
 import { registrationIdOf, type Session, sessionDigest } from "./Session.ts";
-import { keepSession, type Load, noteGivenUp, storedLoad } from "./Sessions.ts";
+import { keepSession, type Load, noteGivenUp, storedLoad, takesRoom } from "./Sessions.ts";
 
 const MIRROR_AGAIN_MILLIS = 500;
 
@@ -70,12 +70,13 @@ export const noRoom = (detail: string): Rejection =>
   rejection("SESSION_CAPACITY", detail, "Repeat the request when some have been finished or have expired.");
 
 /**
- * What is stored, what is about to be, and what failed attempts left: members keep that until it expires, and would
+ * What is stored, what is about to be, and what failed attempts left: members keep that until it expires or is void, and would
  * be full before the writer knows of it. No registrar pays for it with a place of its own.
  */
 const loadOf = (turn: Turn, actor: Actor): Load => {
   const load = { ...storedLoad(turn, actor) };
-  for (const until of turn.state.givenUp.values()) if (turn.now <= until) load.unexpired += 1;
+  for (const [registrationId, mark] of turn.state.givenUp)
+    if (takesRoom(turn, registrationId, mark)) load.unexpired += 1;
   for (const { mirror: underWay } of turn.state.offers.values()) {
     if (underWay === undefined) continue;
     load.unexpired += 1;

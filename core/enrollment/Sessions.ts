@@ -14,7 +14,7 @@ import type { Session } from "./Session.ts";
 import { isForgotten, isVoid } from "./SessionStanding.ts";
 
 /** What stays in memory of a stored session. */
-export const markOf = ({ session, completed }: Rows["sessions"]): SessionMark => ({
+export const markOf = ({ session, completed }: Omit<Rows["sessions"], "ack">): SessionMark => ({
   registrar: { iss: session.registrar.iss, sub: session.registrar.sub },
   request: requestKey(session),
   createdAt: session.createdAt,
@@ -38,7 +38,7 @@ const isReserved = ({ locks }: Pick<PeerState, "locks">, registrationId: Digest)
   locks.has(sessionLock(registrationId));
 
 /** Whether a session takes up room: it may still be finished, or is, before its deadline; or a response is unsettled. */
-const takesRoom = (turn: Turn, registrationId: Digest, mark: SessionMark): boolean =>
+export const takesRoom = (turn: Turn, registrationId: Digest, mark: SessionMark): boolean =>
   (turn.now <= mark.expiresAt && !isVoid(turn, mark)) || (!mark.isCompleted && isReserved(turn.state, registrationId));
 
 /** Sessions an hour past their deadline go; where there are too many rows, the oldest that take up no room go too. */
@@ -75,9 +75,9 @@ export const storedLoad = (turn: Turn, { iss, sub }: Pick<Actor, "iss" | "sub">)
   return { unexpired, unfinished };
 };
 
-/** What an attempt that failed may have left at members counts until it expires (see `loadOf` of the writer). */
-export const noteGivenUp = (turn: Turn, { registrationId, expiresAt }: Session): void => {
+/** What an attempt that failed may have left at members counts as long as it takes up room there (see `loadOf` of the writer). */
+export const noteGivenUp = (turn: Turn, session: Session): void => {
   const givenUp = turn.edit("givenUp");
-  for (const [each, until] of givenUp) if (until < turn.now) givenUp.delete(each);
-  givenUp.set(registrationId, expiresAt);
+  for (const [each, mark] of givenUp) if (!takesRoom(turn, each, mark)) givenUp.delete(each);
+  givenUp.set(session.registrationId, markOf({ session, completed: undefined }));
 };
