@@ -8,12 +8,20 @@ export class Trace {
   readonly #mixer = new Mixer();
   readonly #words = new Map<string, number>();
   readonly #write: ((line: string) => void) | undefined;
-  /** Told of each word before it is in a line for the first time; every line is made of words and numbers. */
-  newWord: (word: string) => void = () => undefined;
+  #newWord: (word: string) => void = () => undefined;
 
   /** @param write takes each line as it happens; without it only the hash is kept */
   constructor(write?: (line: string) => void) {
     this.#write = write;
+  }
+
+  /**
+   * @param listener is told of each word before it is in a line for the first time; every line is made of words and
+   *   numbers. It is handed over and not assigned: V8 makes a function that is assigned to a property where it is
+   *   written in the old generation, and it keeps all it can reach from every collection of young objects.
+   */
+  tellNewWords(listener: (word: string) => void): void {
+    this.#newWord = listener;
   }
 
   /**
@@ -41,7 +49,7 @@ export class Trace {
   #wordOf(text: string): number {
     const known = this.#words.get(text);
     if (known !== undefined) return known;
-    this.newWord(text);
+    this.#newWord(text);
     const mixer = new Mixer();
     mixer.text(text);
     this.#words.set(text, mixer.first);

@@ -276,9 +276,9 @@ export class World {
     this.#delivered = checkers.hooks("delivered");
     this.#read = checkers.hooks("read");
     const traced = checkers.hooks("traced");
-    trace.newWord = (word) => {
+    trace.tellNewWords((word) => {
       for (const hook of traced) hook(word);
-    };
+    });
     this.#swept = checkers.hooks("swept");
     const streams = (component: string): ReadonlyArray<Stream> =>
       Array.from({ length: plan.peers + 1 }, (_, slot) => choices.stream(`${component} ${slot}`));

@@ -6,7 +6,7 @@
 import { fork } from "node:child_process";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { YOUNG_MEGABYTES } from "../../sim/bin/Hunt.ts";
+import { HEAP_FLAGS, YOUNG_MEGABYTES } from "../../sim/bin/Hunt.ts";
 import type { Round } from "./SimulatorRounds.ts";
 import { median, rounded } from "./Statistics.ts";
 
@@ -29,7 +29,7 @@ export const measureSimulator = (): Promise<{ readonly [figure: string]: number 
     const script = fileURLToPath(new URL(`./SimulatorRounds${extname(import.meta.url)}`, import.meta.url));
     const measuring = fork(script, {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
-      execArgv: [...process.execArgv, "--expose-gc", `--max-semi-space-size=${YOUNG_MEGABYTES}`],
+      execArgv: [...process.execArgv, "--expose-gc", ...HEAP_FLAGS],
     });
     measuring.on("message", (rounds: ReadonlyArray<Round>) =>
       resolve({

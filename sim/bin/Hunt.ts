@@ -9,6 +9,17 @@ import type { Batch } from "./HuntWorker.ts";
 
 /** Megabytes for young objects: a world makes little that lives long, so fewer and larger collections copy less. */
 export const YOUNG_MEGABYTES = 64;
+/**
+ * How V8 keeps the objects of a process that runs one world after the other. So little lives through a collection of
+ * the young that it would give them less and less room. And it would make objects of kinds that have lived long in the
+ * old generation from the start: when their world is over, whatever they lead to is copied by every collection of the
+ * young until one of everything comes.
+ */
+export const HEAP_FLAGS: ReadonlyArray<string> = [
+  `--max-semi-space-size=${YOUNG_MEGABYTES}`,
+  `--min-semi-space-size=${YOUNG_MEGABYTES}`,
+  "--no-allocation-site-pretenuring",
+];
 /** Large enough that handing over costs nothing, small enough that processes end together. */
 const BATCH_SEEDS = 8;
 
@@ -40,7 +51,7 @@ export const hunt = ({ seeds, jobs, millis, options, progress }: Hunt): Promise<
       const worker = fork(script, {
         stdio: ["ignore", "ignore", "inherit", "ipc"],
         serialization: "advanced",
-        execArgv: [...process.execArgv, `--max-semi-space-size=${YOUNG_MEGABYTES}`],
+        execArgv: [...process.execArgv, ...HEAP_FLAGS],
       });
       const give = (): void => {
         const batch = nextBatch();
