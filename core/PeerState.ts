@@ -246,7 +246,7 @@ export interface Recovery {
   readonly answers: ReadonlyMap<PeerId, Ready>;
   readonly transfer: Transfer | undefined;
   readonly inquiries: ReadonlyMap<Digest, Inquiry>;
-  /** Proposals refused in this recovery, by this process, that nobody but the writer had prepared. */
+  /** Proposals that nobody but the writer had prepared, and that this life was to refuse, in this process. */
   readonly writersOwn: number;
   /** Another life of this peer has this incarnation, or a higher one: somebody has it on record, or shows what it signed. */
   readonly outbid: number | undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
-import { declare, register, stateOf } from "../../properties/cluster/Restoring.ts";
+import { declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import { slotKey } from "../Tables.ts";
@@ -104,55 +104,83 @@ const forged = (cluster: Cluster, { proposal: like, receipt, evidence }: Prepare
     const proposal = { ...like, seq: like.seq + 1 + at, proposedAt: like.proposedAt + 1 + at };
     const statement = { ...receipt.statement, seq: proposal.seq, proposalId: proposalId(crypto, proposal) };
     const { root, proofs } = batchTree(crypto, [statement]);
-    const header = { ...receipt.header, batchNo: receipt.header.batchNo + 1_000 + at, size: 1, root };
+    // Of the number of one that was made, so that nobody takes it for the newest and shows it to the writer's driver.
+    const header = { ...receipt.header, size: 1, root };
     const signature = cluster.keys.get(1)?.sign(BATCH_TAG, batchHeaderCodec, header);
     if (signature === undefined) throw new Error("the writer has a key");
     return { proposal, receipt: { statement, index: 0, proof: proofs[0] ?? [], header, signature }, evidence };
   });
 
-describe("a restored member to which the writer lies", () => {
-  it("refuses no more of what only that writer knows than an honest one can have open, and what others wait for", () => {
-    const cluster = founded();
-    const made: Array<PrepareItem> = [];
-    cluster.tamper = (_from, _to, message) => {
-      if (message._tag === "Prepare") made.push(...message.items);
-      return message;
-    };
-    register(cluster, "alice", 7);
-    const [like] = made;
-    if (like === undefined) throw new Error("nothing was proposed");
-    const items = forged(cluster, like, Limits.preparations + 64);
-    const shared = new Set<Digest>();
-    const say = (
-      state: "UNKNOWN" | "PREPARED",
-      message: Extract<Message, { readonly _tag: "SettleQuery" }>,
-    ): Message => ({
-      _tag: "SettleAnswer",
-      nonce: message.nonce,
-      items: message.items.map(({ proposal }) => ({ proposalId: proposalId(crypto, proposal), state, held: [] })),
-    });
-    cluster.tamper = (_from, to, message) => {
-      if (message._tag === "SnapshotOffer" || message._tag === "AbortRequest") return undefined;
-      if (message._tag !== "SettleQuery") return message;
-      // The writer's own driver would find itself out; the other member has prepared some of it.
-      const isShared = to === 3 && message.items.some(({ proposal }) => shared.has(proposalId(crypto, proposal)));
-      const answer = say(isShared ? "PREPARED" : "UNKNOWN", message);
-      cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: to, message: answer, actors: [] });
+/** Peer 2 of three is being restored; the writer made one proposal before, which it keeps to itself as long as it lies. */
+const restoredUnderLies = () => {
+  const cluster = founded();
+  const made: Array<PrepareItem> = [];
+  cluster.tamper = (_from, _to, message) => {
+    if (message._tag === "Prepare") made.push(...message.items);
+    return message;
+  };
+  register(cluster, "alice", 7);
+  const [like] = made;
+  if (like === undefined) throw new Error("nothing was proposed");
+  const shared = new Set<Digest>();
+  const say = (
+    state: "UNKNOWN" | "PREPARED",
+    message: Extract<Message, { readonly _tag: "SettleQuery" }>,
+  ): Message => ({
+    _tag: "SettleAnswer",
+    nonce: message.nonce,
+    items: message.items.map(({ proposal }) => ({ proposalId: proposalId(crypto, proposal), state, held: [] })),
+  });
+  cluster.tamper = (_from, to, message) => {
+    if (message._tag === "SnapshotOffer" || message._tag === "AbortRequest" || message._tag === "Prepare")
       return undefined;
-    };
-    declare(cluster, 2);
-    cluster.pass(1_500);
-    const prepare = (some: ReadonlyArray<PrepareItem>): void => {
-      const message: Message = { _tag: "Prepare", items: some, stableSeq: 0 };
+    if (message._tag !== "SettleQuery") return message;
+    // The writer's own driver would find itself out; the other member has prepared some of it.
+    const isShared = to === 3 && message.items.some(({ proposal }) => shared.has(proposalId(crypto, proposal)));
+    const answer = say(isShared ? "PREPARED" : "UNKNOWN", message);
+    cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: to, message: answer, actors: [] });
+    return undefined;
+  };
+  register(cluster, "bob", 8);
+  declare(cluster, 2);
+  cluster.pass(1_500);
+  const prepare = (items: ReadonlyArray<PrepareItem>): void => {
+    for (let from = 0; from < items.length; from += 64) {
+      const message: Message = { _tag: "Prepare", items: items.slice(from, from + 64), stableSeq: 0 };
       cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: 1, message, actors: [] });
       cluster.settle();
-    };
-    for (let from = 0; from < items.length; from += 64) prepare(items.slice(from, from + 64));
+    }
+  };
+  const refusals = (): number | undefined => cluster.tables.get(2)?.get("refusals")?.size;
+  return { cluster, like, shared, prepare, refusals };
+};
+
+describe("a restored member to which the writer lies", () => {
+  it("refuses no more of what only that writer knows than an honest one can have open, and what others wait for", () => {
+    const { cluster, like, shared, prepare, refusals } = restoredUnderLies();
+    const items = forged(cluster, like, Limits.preparations + 64);
+    prepare(items);
     expect(stateOf(cluster, 2).recovery).toBeDefined();
-    expect(cluster.tables.get(2)?.get("refusals")?.size).toBe(Limits.preparations);
+    expect(refusals()).toBe(Limits.preparations);
     const waitedFor = items.slice(-3);
     for (const { proposal } of waitedFor) shared.add(proposalId(crypto, proposal));
     prepare(waitedFor);
-    expect(cluster.tables.get(2)?.get("refusals")?.size).toBe(Limits.preparations + waitedFor.length);
+    expect(refusals()).toBe(Limits.preparations + waitedFor.length);
+  });
+
+  it("begins another life for what that writer really has open, and becomes a member again once it is honest", () => {
+    const { cluster, like, prepare, refusals } = restoredUnderLies();
+    prepare(forged(cluster, like, Limits.preparations));
+    expect(refusals()).toBe(Limits.preparations);
+    expect(stateOf(cluster, 1).preparations.size).toBe(1);
+    const { incarnation } = stateOf(cluster, 2).chain;
+    // Shown a receipt that is not in its chain, the writer's driver would find itself out here too.
+    const isLie = (item: { readonly proposal: { readonly proposedAt: number } }): boolean =>
+      item.proposal.proposedAt > like.proposal.proposedAt && item.proposal.proposedAt <= like.proposal.proposedAt + 256;
+    cluster.tamper = (from, _to, message) =>
+      from === 2 && message._tag === "AbortRequest" && message.items.some(isLie) ? undefined : message;
+    cluster.pass(20_000);
+    expect(stateOf(cluster, 2).chain.incarnation).toBeGreaterThan(incarnation);
+    expectWhole(cluster, 1);
   });
 });

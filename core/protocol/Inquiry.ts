@@ -8,10 +8,16 @@
  */
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
-import type { Inquiry } from "../PeerState.ts";
+import type { Inquiry, Recovery } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
 import type { MessageOf, SettleItem } from "./Message.ts";
 import type { PeerId } from "./Topology.ts";
+
+/**
+ * Whether this life was asked to refuse more of what only the writer has prepared than an honest one can have open.
+ * Some of it was a lie, and nobody can tell which; what is not refused may be what the recovery waits for.
+ */
+export const isMisled = ({ writersOwn }: Recovery): boolean => writersOwn > Limits.preparations;
 
 const askAbout = (turn: Turn, items: ReadonlyArray<SettleItem>, to: ReadonlyArray<PeerId>): void => {
   const { restored } = turn.state;
@@ -54,6 +60,7 @@ export const inquireAgain = (turn: Turn): void => {
  * Takes a member's answer; returns what all members have now said of that they have not applied it. Of what nobody
  * but the writer has prepared that is no more than an honest writer can have open: one that lies must not take the
  * room for what others wait for. Slots are no bound here, because who is recovering does not know how far they go.
+ * What is left over is for another life ({@link isMisled}).
  */
 export const unappliedAt = (
   turn: Turn,
@@ -78,8 +85,8 @@ export const unappliedAt = (
     if (state === "APPLIED" || silent.size === 0) inquiries.delete(id);
     else inquiries.set(id, { ...inquiry, silent, isShared });
     if (state === "APPLIED" || silent.size > 0) continue;
-    if (!isShared && writersOwn >= Limits.preparations) continue;
     if (!isShared) writersOwn += 1;
+    if (!isShared && writersOwn > Limits.preparations) continue;
     unapplied.push([id, inquiry.item]);
   }
   turn.state.recovery = { ...recovery, inquiries, writersOwn };

@@ -16,7 +16,7 @@ import type { Turn } from "../Turn.ts";
 import { forgetCallers } from "./Callers.ts";
 import { decisionOf } from "./Decision.ts";
 import { highProofOf } from "./HighSlot.ts";
-import { inquireAgain } from "./Inquiry.ts";
+import { inquireAgain, isMisled } from "./Inquiry.ts";
 import { join, takeUp } from "./Joining.ts";
 import type { MessageOf, Ready } from "./Message.ts";
 import { ask, nonceFor, ownFault } from "./Readiness.ts";
@@ -159,6 +159,8 @@ export const onRecoverTimer = (turn: Turn): void => {
   if (recovery === undefined || ownFault(turn) !== undefined) return;
   turn.arm("recover", RECOVER_MILLIS);
   if (turn.isJoining) return waitFor(turn, UNRECORDED);
+  // Every refusal is final in the life that made it; another life has made none.
+  if (isMisled(recovery)) return begin(turn, 0);
   const { transfer } = recovery;
   if (transfer?.sum !== undefined) return sumUp(turn, transfer, transfer.sum);
   inquireAgain(turn);
