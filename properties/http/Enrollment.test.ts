@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
 import { p256 } from "@noble/curves/nist.js";
 import { Either } from "effect";
@@ -153,6 +155,45 @@ describe("an enrollment over HTTP", () => {
     // Less of it is left than the writer needs: that is its own refusal, and the invitation is as good as before.
     expect((await cluster.post(1, `${path}/finish`, body, { "x-jwt-token": spent })).status).toBe(401);
     expect((await enrollees.finish(1, body)).status).toBe(201);
+  });
+
+  it("takes no invitation for a token, neither for itself nor for the configuration", async () => {
+    const offered = await enrollees.options(1, { id: "erin" });
+    const { invitation } = offered;
+    const body = { invitation, credential: enrollees.credential(offered, "erin") };
+    const path = "/v1/custody/approvers/webauthn/registration/finish";
+    const asToken = { "x-jwt-token": invitation };
+    expect(codeOf(await cluster.post(2, path, body, asToken))).toEqual([401, "UNAUTHENTICATED"]);
+    expect(codeOf(await cluster.get(2, "/v2/custody/config", asToken))).toEqual([401, "UNAUTHENTICATED"]);
+    const headers = { "content-type": "application/json" };
+    const bare = { method: "POST", headers, body: JSON.stringify(body) };
+    expect((await fetch(`${cluster.server(2).url}${path}`, bare)).status).toBe(401);
+    expect((await enrollees.finish(2, body)).status).toBe(201);
+  });
+
+  it("is for the configured relying party, whatever Host and the headers of proxies say", async () => {
+    const { hostname, port } = new URL(cluster.server(2).url);
+    const headers = {
+      host: "evil.example",
+      origin: "https://evil.example",
+      forwarded: "host=evil.example;proto=https",
+      "x-forwarded-host": "evil.example",
+      "x-jwt-token": cluster.token,
+      "content-type": "application/json",
+    };
+    const path = "/v1/custody/approvers/webauthn/registration/options";
+    const call = request({ hostname, port, method: "POST", path, headers });
+    call.end('{"id":"frank"}');
+    const chunks: Array<Uint8Array> = [];
+    const [response] = await once(call, "response");
+    for await (const chunk of response) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    const offered = JSON.parse(text);
+    enrollees.invitations.push(offered.invitation);
+    expect(offered.publicKey.rp).toEqual({ id: "example.org", name: "Test Custody" });
+    expect(text).not.toContain("evil");
+    // The same deadline through a peer that had to ask the writer.
+    expect(response.headers["x-expires-at"]).toBe(String(Math.floor(offered.expiresAt / 1000)));
   });
 
   it("takes strict bodies of a bounded length, by POST alone", async () => {
@@ -326,6 +367,35 @@ describe("an enrollment over HTTP", () => {
     }
     for (const token of [cluster.token, ...enrollees.tokens])
       for (const part of token.split(".").slice(1)) expect(everywhere.includes(part)).toBe(false);
+  });
+});
+
+describe("an enrollment while a member is sealed", () => {
+  it("is 503 by its name through any peer, options and finish, and goes on afterwards", async () => {
+    const two = await ServerCluster.found(2, enrollingElsewhere());
+    try {
+      const waiting = new Enrollees(two);
+      const offered = await waiting.options(1, { id: "alice" });
+      const finish = { invitation: offered.invitation, credential: waiting.credential(offered, "alice") };
+      await two.post(2, "/v1/custody/system/seal", "");
+      await two.unready(1);
+      const path = "/v1/custody/approvers/webauthn/registration";
+      const unavailable = {
+        status: 503,
+        code: "APPROVER_REPLICATION_UNAVAILABLE",
+        retryable: true,
+        members: [{ peerId: 2, reason: "it is sealed" }],
+      };
+      for (const through of [1, 2]) {
+        expect((await two.post(through, `${path}/options`, { id: "bob" })).json).toMatchObject(unavailable);
+        expect((await two.post(through, `${path}/finish`, finish)).json).toMatchObject(unavailable);
+      }
+      await two.unseal(2);
+      await two.ready(1);
+      expect((await waiting.finish(2, finish)).status).toBe(201);
+    } finally {
+      await two.close();
+    }
   });
 });
 

@@ -111,7 +111,14 @@ describe("three peers over HTTP", () => {
     expect((await cluster.get(1, "/v1/custody/approvers/%")).json["code"]).toBe("INVALID_REF");
   });
 
-  it("show the configuration", async () => {
+  it("show the configuration to any valid token and to nothing else", async () => {
+    const path = "/v2/custody/config";
+    const bare = await cluster.get(3, path, { "x-jwt-token": await cluster.mint([]) });
+    expect(bare.status).toBe(200);
+    const missing = await fetch(`${cluster.server(3).url}${path}`);
+    expect([missing.status, missing.headers.get("www-authenticate")]).toEqual([401, expect.stringContaining("JWT")]);
+    expect((await cluster.get(3, path, { "x-jwt-token": cluster.member(3).shares[0] ?? "" })).status).toBe(401);
+
     const shown = await cluster.get(3, "/v2/custody/config");
     expect(shown.json).toEqual({
       threshold: 2,
