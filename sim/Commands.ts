@@ -10,7 +10,7 @@ import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../core/registry/Autho
 import { REGISTER_PATH } from "../core/registry/Registration.ts";
 import { metadataPath } from "../core/registry/Replacement.ts";
 import { TOKEN_MARK } from "./checkers/S29.ts";
-import type { Cryptography } from "./Cryptography.ts";
+import type { Cryptography, SampleKey } from "./Cryptography.ts";
 import { EnrollmentRequests, type Finish, type Invite } from "./EnrollmentRequests.ts";
 
 /** A registration as its caller means it. */
@@ -63,6 +63,10 @@ const forgetOldest = <K>(all: Map<K, unknown>, most: number): void => {
     return;
   }
 };
+
+const anotherFormat = ({ otherwise64 }: SampleKey, format: number): string =>
+  otherwise64[format % otherwise64.length] ?? otherwise64[0];
+
 export const AUDIENCE = "custody";
 
 export class Commands {
@@ -89,8 +93,9 @@ export class Commands {
     const name = `${id} ${key} ${team} ${format}`;
     const said = this.#byName.get(name);
     if (said !== undefined) return said;
-    const { algorithm, submitted64: usual64, otherwise64, normal64 } = this.#cryptography.sampleKey(key);
-    const submitted64 = format === 0 ? usual64 : (otherwise64[format % otherwise64.length] ?? usual64);
+    const sample = this.#cryptography.sampleKey(key);
+    const { algorithm, normal64 } = sample;
+    const submitted64 = format === 0 ? sample.submitted64 : anotherFormat(sample, format);
     const rawBody = utf8Bytes(
       `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":{"team":"${team}"}}`,
     );

@@ -75,11 +75,17 @@ const simRespond = (challenged: Challenged): SampleResponse =>
 
 const simProviders = new Map([[SIM_ALGORITHM, simProvider]]);
 
-/** Hexadecimal digits are Base64 characters too: 32 of them are 24 bytes. */
+/** Hexadecimal digits are Base64 characters too: 32 of them are 24 bytes. The other format is made where it is asked for. */
 const simKey = (index: number): SampleKey => {
   const text = index.toString(16).padStart(32, "0");
-  const marked = Encoding.encodeBase64(Uint8Array.of(SIM_MARK, ...Either.getOrThrow(Encoding.decodeBase64(text))));
-  return { algorithm: SIM_ALGORITHM, submitted64: text, otherwise64: [marked], normal64: text };
+  return {
+    algorithm: SIM_ALGORITHM,
+    submitted64: text,
+    get otherwise64(): readonly [string] {
+      return [Encoding.encodeBase64(Uint8Array.of(SIM_MARK, ...Either.getOrThrow(Encoding.decodeBase64(text))))];
+    },
+    normal64: text,
+  };
 };
 
 /** Invitations begin with what S29 looks for; the rest of their bytes are as they were derived. */
