@@ -88,6 +88,8 @@ interface UnderWay {
 export const makePublicListener = (ports: ApiPorts, tls: ListenerTls | undefined): Server => {
   const answer = publicApi(ports);
   const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...tls });
+  // All of them are looked at: of two thousand and one, Node would drop the last, and with it a second token.
+  server.maxHeadersCount = 0;
   const counted = (status: number): void => ports.metrics.count("custody_http_responses_total", String(status));
   /** The last request of each connection that is busy: raw bytes of ours would land in the middle of its answer. */
   const busy = new WeakMap<Duplex, UnderWay>();
