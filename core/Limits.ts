@@ -23,6 +23,8 @@ export const Limits = {
   preparations: 256,
   /** protocol.md 3.5: durable refusals a peer keeps before it refuses new preparations. */
   refusals: 4096,
+  /** protocol.md 3.5: what a peer has applied and not every member is known to have, before it prepares nothing new. */
+  unacknowledged: 4096,
   /** protocol.md 3.3: a slot this far above the highest decided one is an error. */
   slotWindow: 256,
   /** protocol.md 4h: proposals of one round. */

@@ -42,7 +42,7 @@ import { currentVerdict, unreadiness } from "./Readiness.ts";
 import { writerPatience } from "./Patience.ts";
 import { forgotten, isFromBefore } from "./LateCopy.ts";
 import { busy, NO_CAPACITY, noCapacity, unavailable, unready } from "./Unavailable.ts";
-import { commitCompleted, stableSeq } from "./Delivery.ts";
+import { commitCompleted, isOverdue, stableSeq } from "./Delivery.ts";
 
 /** Whether a forwarded request is waiting here already. */
 const isPending = (turn: Turn, forward: Forward): boolean =>
@@ -202,6 +202,7 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
     case "Possible":
       // What this peer said no to, and does not remember, would now succeed behind its caller's back.
       if (isFromBefore(turn, queued.forward)) return done(leftOpen(forgotten(turn, mutation.ref), caller));
+      if (isOverdue(turn)) return done(busy("Too many changes wait for a member's acknowledgement.", mutation.ref));
       return turn.state.preparations.size + reserved >= Limits.preparations
         ? done(noCapacity([{ peerId: turn.self, reason: NO_CAPACITY }]))
         : standing.effectsAt(turn.now);

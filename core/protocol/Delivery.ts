@@ -47,6 +47,12 @@ export const stableSeq = ({ state }: Turn): number => {
   return stable;
 };
 
+/**
+ * Whether as much waits for acknowledgements as may: who withholds its own must not fill the memory of all others.
+ * Honest members come nowhere near it, because nothing is begun while one of them is away.
+ */
+export const isOverdue = ({ state }: Turn): boolean => state.outbox.size - state.prunable >= Limits.unacknowledged;
+
 /** Commits those of the proposals whose receipts are complete, and delivers them to every other member. */
 export const commitCompleted = (turn: Turn, ids: Iterable<Digest>): void => {
   const completed: Array<Committed> = [];

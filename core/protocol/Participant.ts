@@ -14,7 +14,7 @@ import { type Rows, slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { isAboutProposal } from "./Abort.ts";
 import { isReceiptFor } from "./Certificate.ts";
-import { markStable } from "./Delivery.ts";
+import { isOverdue, markStable } from "./Delivery.ts";
 import { isAttested, requestLineOf } from "./Forward.ts";
 import { inquire } from "./Inquiry.ts";
 import type { MessageOf, PrepareItem } from "./Message.ts";
@@ -103,6 +103,7 @@ const registryFault = (turn: Turn, { id, item }: Candidate, mutation: Mutation, 
   if (proposal.kind !== mutation.kind || !isSame) return "WRONG_EFFECTS";
   if (locksOf(proposal).some((lock) => turn.state.locks.has(lock))) return "LOCKED";
   if (turn.state.preparations.size + accepted >= Limits.preparations) return "PREPARATION_CAPACITY";
+  if (isOverdue(turn)) return "UNACKNOWLEDGED";
   return RECEIPT;
 };
 
