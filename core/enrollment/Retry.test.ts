@@ -83,7 +83,9 @@ describe("a finish that is not done yet", () => {
     cluster.pass(5_000);
     expect([2, 3].map((each) => cluster.tables.get(each)?.get("approvers")?.size)).toEqual([1, 1]);
     expect(codeOf(cluster, "retry")).toBe("REGISTRATION_EXPIRED");
-    expect(cluster.answers.get("retry")).toMatchObject({ rejection: { outcomeUnknown: true } });
+    expect(cluster.answers.get("retry")).toMatchObject({
+      rejection: { ref: expect.stringMatching(/^alice@sha256:/), outcomeUnknown: true },
+    });
     expect(cluster.answers.get("other")).toMatchObject({ rejection: { outcomeUnknown: false } });
   });
 

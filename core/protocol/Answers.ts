@@ -66,14 +66,16 @@ export const isOfResponse = (
   { response }: { readonly response: Response | undefined },
 ): boolean => proposal !== undefined && proposal.effects.responseDigest === response?.responseDigest;
 
-/** Whether this very response is reserved here: then nobody may say that nothing was done, whatever is wrong with a copy. */
-export const isReservedFor = (state: PeerState, response: Response): boolean =>
-  isOfResponse(underWay(state, sessionLock(response.registrationId)), { response });
+/** What is reserved here for this very response: then nobody may say that nothing was done, whatever is wrong with a copy. */
+export const reservedFor = (state: PeerState, response: Response): Proposal | undefined => {
+  const open = underWay(state, sessionLock(response.registrationId));
+  return isOfResponse(open, { response }) ? open : undefined;
+};
 
 /** Whether this very response is reserved, or was applied where the rejected request may be a copy of the one that did it. */
 const mayHaveFinished = ({ self, state, context }: Turn, entryPeer: PeerId, response: Response): boolean => {
   const { registrationId, responseDigest } = response;
-  if (isReservedFor(state, response)) return true;
+  if (reservedFor(state, response) !== undefined) return true;
   return entryPeer !== self && completionOf(context.view, registrationId)?.responseDigest === responseDigest;
 };
 
@@ -122,6 +124,13 @@ export const leftOpen = (
   return { ...rejection, ref: rejection.ref ?? asked.ref, outcomeUnknown: true, hint };
 };
 
+/** The caller of a finish with the approver that its response leads to, as far as something is reserved for it. */
+const named = ({ state }: Turn, caller: Caller): Caller => {
+  const { ref, response } = caller;
+  if (ref !== undefined || response === undefined) return caller;
+  return { ...caller, ref: reservedFor(state, response)?.effects.ref };
+};
+
 /** How sure it is that a later copy of a request would be refused for the same reason. */
 export type Repeats = "by itself" | "only if remembered";
 
@@ -132,7 +141,8 @@ export const answerRejected = (
   rejection: Rejection,
   repeats: Repeats = repeatsOf(rejection),
 ): void => {
-  const told = rejection.outcomeUnknown || mayStand(turn, caller) ? leftOpen(rejection, caller) : rejection;
+  const told =
+    rejection.outcomeUnknown || mayStand(turn, caller) ? leftOpen(rejection, named(turn, caller)) : rejection;
   if (caller.entryPeer !== turn.self && repeats === "only if remembered") rememberTurnedAway(turn, caller, told);
   answer(turn, caller, { _tag: "Rejected", rejection: told }, { _tag: "Rejected", rejection: told });
 };

@@ -24,7 +24,7 @@ import {
   confirmation,
   existing,
   isOfResponse,
-  isReservedFor,
+  reservedFor,
   leftOpen,
 } from "./Answers.ts";
 import { isComplete } from "./Certificate.ts";
@@ -91,7 +91,8 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
 /** A refused copy of a finish says nothing of the one before it, which the members may yet complete. */
 const openWhereReserved = (turn: Turn, call: Call, refusal: Rejection): Rejection => {
   const asked = isFinish(call) ? askedOf(turn, call) : undefined;
-  return asked?.response && isReservedFor(turn.state, asked.response) ? leftOpen(refusal, asked) : refusal;
+  const reserved = asked?.response && reservedFor(turn.state, asked.response);
+  return asked && reserved ? leftOpen(refusal, { ...asked, ref: reserved.effects.ref }) : refusal;
 };
 
 /** A request that entered elsewhere; the writer checks the token for itself, as every member will. */
