@@ -322,3 +322,12 @@ describe("wrong usage ends with 2 and sends nothing", () => {
     expect(stderr).toContain("chmod 600");
   });
 });
+
+describe("help", () => {
+  it("names every command, each with its description below it, in lines that a terminal can show", async () => {
+    const { code, stdout } = await runCustody(["--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ {2}- sim run .*--schedule NAME.*\n {6}Run the peers in a simulated world/m);
+    expect(Math.max(...stdout.split("\n").map(({ length }) => length))).toBeLessThan(400);
+  });
+});

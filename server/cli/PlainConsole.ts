@@ -1,6 +1,7 @@
 /** The console of the command-line library: colors only where a terminal shows them, and every line handed over. */
 import { stripVTControlCharacters } from "node:util";
 import { Effect } from "effect";
+import { helpLines } from "./HelpLines.ts";
 
 const colored = (stream: NodeJS.WriteStream): boolean => stream.isTTY && (process.env["NO_COLOR"] ?? "") === "";
 
@@ -9,7 +10,9 @@ const line =
   (...parts: ReadonlyArray<unknown>): Effect.Effect<void> =>
     Effect.async<void>((resume) => {
       const text = parts.map(String).join(" ");
-      stream.write(`${colored(stream) ? text : stripVTControlCharacters(text)}\n`, () => resume(Effect.void));
+      stream.write(`${helpLines(colored(stream) ? text : stripVTControlCharacters(text))}\n`, () =>
+        resume(Effect.void),
+      );
     });
 
 /**
