@@ -159,7 +159,7 @@ export interface TurnedAway extends Pick<Caller, "entryPeer" | "receivedAt"> {
 /** The writer's memory of a proposal it made in this process. */
 export interface Round {
   readonly id: Digest;
-  /** What members need to judge it; dropped when the deadline has passed or a member has refused. */
+  /** What members need to judge it; dropped when all have, when one has refused, or when the deadline has passed. */
   readonly evidence: Forward | undefined;
   /** What a member refused it with; its callers are told when it is aborted. */
   readonly refusal: SignedStatement | undefined;
@@ -412,10 +412,10 @@ export const concluded = (delivery: Delivery): Delivery => ({
   isPrunable: true,
 });
 
-/** The same round with its certificate. */
+/** The same round with its certificate: the evidence has done its work, and its token leaves memory. */
 export const certified = (round: Round, certificate: Certificate): Round => ({
   id: round.id,
-  evidence: round.evidence,
+  evidence: undefined,
   refusal: round.refusal,
   certificate,
   creator: round.creator,

@@ -1,6 +1,6 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
-import { actor, founded, whole } from "../../properties/cluster/Cluster.ts";
+import { actor, type Cluster, founded, whole } from "../../properties/cluster/Cluster.ts";
 import { Limits } from "../Limits.ts";
 import { REGISTER_PATH } from "../registry/Registration.ts";
 
@@ -44,5 +44,73 @@ describe("uncommitted preparations", () => {
     oneMore(3, "settled");
     cluster.pass(2_000);
     expect(cluster.answers.get("settled")).toMatchObject({ _tag: "Registered", created: true });
+  });
+});
+
+describe("what the writer holds for callers", () => {
+  const MANY_BYTES = 8 * 1024 * 1024;
+
+  /** Asks the writer to register a key of its own for each seed, in a body with so many bytes to spare. */
+  const ask = (cluster: Cluster, requestId: string, seed: number, spaces = 0): void => {
+    const publicKey64 = Buffer.alloc(32, seed).toString("base64");
+    const credential = { type: "SIGNATURE", algorithm: "SLHDSA_SHA2_128S", publicKey64 };
+    const rawBody = utf8ToBytes(`${JSON.stringify({ id: `id-${seed}`, credential })}${" ".repeat(spaces)}`);
+    cluster.ask(1, requestId, { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody });
+    cluster.settle();
+  };
+  const isTurnedAway = (cluster: Cluster, requestId: string): boolean => {
+    const answer = cluster.answers.get(requestId);
+    return answer?._tag === "Rejected" && answer.rejection.detail === "The writer has as much waiting as it may.";
+  };
+
+  /** A cluster in which peer 3 acknowledges nothing: what is certified is not done, and who asks for the same joins it. */
+  const unacknowledged = (): Cluster => {
+    const cluster = founded();
+    cluster.tamper = (from, _to, message) => (from === 3 && message._tag === "CommitAcks" ? undefined : message);
+    return cluster;
+  };
+
+  it("is 1,024 requests, those among them that have joined another one", () => {
+    const cluster = unacknowledged();
+    ask(cluster, "creator", 1);
+    for (let index = 0; index < Limits.queuedCommands; index += 1) ask(cluster, `joiner-${index}`, 1);
+    expect([...cluster.answers.keys()].filter((each) => each.startsWith("joiner"))).toEqual([]);
+    ask(cluster, "one-more", 1);
+    expect(isTurnedAway(cluster, "one-more")).toBe(true);
+  });
+
+  it("is 64 MiB of bodies, of those too that have joined another one", () => {
+    const cluster = unacknowledged();
+    ask(cluster, "creator", 1);
+    const names = Array.from({ length: Limits.queuedBytes / MANY_BYTES }, (_, index) => `joiner-${index}`);
+    for (const name of names) ask(cluster, name, 1, MANY_BYTES);
+    expect(names.filter((name) => cluster.answers.has(name))).toEqual(["joiner-7"]);
+    expect(isTurnedAway(cluster, "joiner-7")).toBe(true);
+    cluster.tamper = whole;
+    cluster.pass(3_000);
+    expect(cluster.answers.get("joiner-0")).toMatchObject({ _tag: "Registered", created: false });
+  });
+
+  it("is 64 MiB of bodies, of those too that are prepared, while nobody else waits", () => {
+    const cluster = founded();
+    cluster.tamper = (_from, to, message) => (message._tag === "Prepare" && to === 3 ? undefined : message);
+    const names = Array.from({ length: Limits.queuedBytes / MANY_BYTES }, (_, index) => `large-${index}`);
+    for (const [index, name] of names.entries()) {
+      ask(cluster, name, index + 1, MANY_BYTES);
+      // A batch that is short of a receipt holds up the next one for a second.
+      cluster.pass(1_100);
+    }
+    expect(names.filter((name) => isTurnedAway(cluster, name))).toEqual(["large-7"]);
+  });
+
+  it("is no body of what is certified, whoever has not acknowledged it", () => {
+    const cluster = unacknowledged();
+    const names = Array.from({ length: 2 + Limits.queuedBytes / MANY_BYTES }, (_, index) => `large-${index}`);
+    for (const [index, name] of names.entries()) ask(cluster, name, index + 1, MANY_BYTES);
+    const rounds = [...(cluster.peers.get(1)?.state.rounds.values() ?? [])];
+    expect(rounds.map(({ evidence }) => evidence === undefined)).toEqual(names.map(() => true));
+    cluster.tamper = whole;
+    cluster.pass(3_000);
+    for (const name of names) expect(cluster.answers.get(name), name).toMatchObject({ created: true });
   });
 });

@@ -87,27 +87,28 @@ export const judgeRequest = (turn: Turn, call: Call, actor: ActorCheck): Either.
   return Either.map(requestOf(turn, call), (request) => ({ claims: authorized.right, request }));
 };
 
-/** Bodies in memory at the writer: of what waits, and of what is prepared and may have to be sent again. */
-const evidenceBytes = ({ state }: Turn): number => {
-  let sum = 0;
-  for (const { forward } of state.queue) sum += forward.call.rawBody.length;
-  for (const { forward } of state.offers.values()) sum += forward.call.rawBody.length;
+/**
+ * What the writer holds for callers: requests that are queued or have joined another one, and the bodies in memory, of
+ * these and of what is prepared and may have to be sent again.
+ */
+const held = ({ state }: Turn): { readonly requests: number; readonly bytes: number } => {
+  let requests = state.queue.length + state.offers.size;
+  let bytes = 0;
+  for (const { forward } of state.queue) bytes += forward.call.rawBody.length;
+  for (const { forward } of state.offers.values()) bytes += forward.call.rawBody.length;
   for (const { evidence, joiners } of state.rounds.values()) {
-    sum += evidence?.call.rawBody.length ?? 0;
-    for (const { forward } of joiners) sum += forward.call.rawBody.length;
+    bytes += evidence?.call.rawBody.length ?? 0;
+    requests += joiners.length;
+    for (const { forward } of joiners) bytes += forward.call.rawBody.length;
   }
-  return sum;
+  return { requests, bytes };
 };
 
 /** Queues a request that was judged well-formed and permitted, if there is room. */
 export const enqueue = (turn: Turn, forward: Forward, { claims, request }: Judged): void => {
   const arrivedAt = turn.elapsed;
-  const waitingBytes = evidenceBytes(turn);
-  const waiting = turn.state.queue.length + turn.state.offers.size;
-  const isFull =
-    waiting >= Limits.queuedCommands ||
-    (waiting > 0 && waitingBytes + forward.call.rawBody.length > Limits.queuedBytes);
-  if (isFull) {
+  const { requests, bytes } = held(turn);
+  if (requests >= Limits.queuedCommands || bytes + forward.call.rawBody.length > Limits.queuedBytes) {
     const refusal = busy("The writer has as much waiting as it may.", request.ref);
     return answerRejected(turn, callerOf(forward, arrivedAt, request), refusal);
   }
