@@ -39,6 +39,20 @@ describe("a finish that is done", () => {
     },
   );
 
+  it("names its approver where its confirmation was lost, and a copy of it is refused", () => {
+    const cluster = enrolling(3);
+    const offer = offerOf(cluster, 1, "options");
+    cluster.tamper = (_from, _to, message) =>
+      message._tag === "Outcome" && message.outcome._tag === "Confirmed" ? undefined : message;
+    finish(cluster, 2, "finish", offer.invitation, credential(offer));
+    cluster.pass(300);
+    cluster.judge = () => ({ _tag: "Refused", reason: "revoked" });
+    cluster.pass(5_000);
+    expect(cluster.answers.get("finish")).toMatchObject({
+      rejection: { code: "UNAUTHENTICATED", ref: expect.stringMatching(/^alice@sha256:/), outcomeUnknown: true },
+    });
+  });
+
   it("is 410 where only the latest deadline of its session is known", () => {
     const { cluster, offer } = finishedAndRestored(1);
     // Writer and entry peer in one: nobody else's row of the session is asked for.

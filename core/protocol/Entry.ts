@@ -182,9 +182,12 @@ const isStored = ({ context }: Turn, request: Request): boolean => {
   return completionOf(context.view, registrationId)?.responseDigest === responseDigest;
 };
 
-/** What the writer says of a later copy does not count against what was applied here before. */
+/**
+ * What the writer says of a later copy does not count against what was applied here before. Of what it leaves open, this
+ * peer knows the approver, and the writer may not: a finish does not name it.
+ */
 const rejectionOf = ({ request, isApplied }: Awaited, said: Rejection): Rejection => {
-  if (!isApplied) return said;
+  if (!isApplied) return said.outcomeUnknown ? leftOpen(said, request) : said;
   return leftOpen(busy("The change was made by this request or by one just like it.", request.ref), request);
 };
 
