@@ -195,7 +195,12 @@ export class Ghost {
       facts.applied &= left;
       facts.aborted &= left;
     }
-    for (const facts of this.approvers.values()) facts.holders &= left;
+    for (const facts of this.approvers.values()) {
+      facts.holders &= left;
+      // What only lives that are over had applied was told to nobody as done, and may be made anew.
+      const newest = Math.max(0, ...slotsOf(facts.holders).map((holder) => facts.revisionAt[holder] ?? 0));
+      for (const revision of facts.revisions.keys()) if (revision > newest) facts.revisions.delete(revision);
+    }
   }
 
   /** The registry of the others is there: from now on the peer answers for all of it. */

@@ -56,6 +56,29 @@ describe("a history", () => {
     expect(read(1, 90, record("red"))).not.toThrow();
   });
 
+  describe("of a peer that was restored", () => {
+    beforeEach(() => {
+      history.ended("first", 20, created("red"));
+      history.asked("second", 21, replace(1, "green"));
+      history.read(2, 25, KEY, record("green", 2));
+    });
+
+    it("lets go what only it had shown, which may be made anew", () => {
+      history.restored(2);
+      expect(read(2, 30, record("red"))).not.toThrow();
+      history.asked("third", 31, replace(1, "blue"));
+      expect(end("third", 40, found("blue", 2))).not.toThrow();
+    });
+
+    it("keeps what another peer has shown, and what was acknowledged", () => {
+      history.read(3, 26, KEY, record("green", 2));
+      history.restored(2);
+      history.asked("third", 31, replace(1, "blue"));
+      expect(end("third", 40, found("blue", 2))).toThrow(/H1.*metadata green.*with blue/u);
+      expect(read(2, 41, undefined)).toThrow(/H1.*success/u);
+    });
+  });
+
   describe("is refused where", () => {
     it("a read forgets what was acknowledged before it", () => {
       history.ended("first", 20, created("red"));

@@ -173,6 +173,18 @@ export class History {
     this.#assertExplained(known, seen, from, said);
   }
 
+  /**
+   * A peer takes the registry from the others, as its operator declared. What nobody was told of as done, and no other
+   * peer has shown, may be gone with what it had: only restored peers had applied it. The rest binds it as before.
+   */
+  restored(peer: number): void {
+    for (const { acknowledged, shown, values } of this.#records.values()) {
+      if (!shown.delete(peer)) continue;
+      const kept = Math.max(acknowledged.at(-1)?.revision ?? 0, ...shown.values());
+      for (const revision of values.keys()) if (revision > kept) values.delete(revision);
+    }
+  }
+
   #assertDone(record: Record, operation: Operation, at: number, created: boolean, seen: Seen): void {
     const said: Look = { by: operation.name, revision: seen.revision, at };
     const { creator, owner, knownSince } = record;

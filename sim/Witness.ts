@@ -99,6 +99,11 @@ export class Witness {
     if (known !== undefined) this.#history.read(peer, at, known.key, found && seenOf(found));
   }
 
+  /** A peer has begun to take the registry from the others: what it alone had shown binds nobody any more. */
+  restored(peer: number): void {
+    this.#history.restored(peer);
+  }
+
   /** An approver is known by its ref from now on. */
   #name({ ref, id }: Rows["approvers"], key: string): void {
     const known = this.#keys.get(ref);

@@ -817,7 +817,10 @@ export class World {
     for (const write of writes) {
       if (write.table !== "restore" || write.op === "remove") continue;
       this.marks.add(write.row.recovering ? "a restore was declared" : "a restored peer is a member again");
-      if (write.row.recovering) peer.toDeclare = false;
+      if (write.row.recovering) {
+        peer.toDeclare = false;
+        this.#witness.restored(peer.slot);
+      }
       peer.honest = !write.row.recovering && !peer.isLying;
       if (peer.honest) peer.rolledBack = false;
     }
