@@ -196,6 +196,20 @@ const copyAfterRestart = (): Nemesis => {
   };
 };
 
+/** A member that is asked to prepare has not heard of the keys yet that tokens are signed with: it refuses them for a while. */
+const disbelieveTokens = (): Nemesis => {
+  const now = rarely(SECOND / 4);
+  return {
+    sent: (world, _peer, to, message) => {
+      if (message._tag !== "Prepare") return;
+      now(world, (unit) => {
+        world.keysUnknown.add(to);
+        world.after(unit.between("for", 20_000, 1_000, 300_000), () => world.keysUnknown.delete(to));
+      });
+    },
+  };
+};
+
 /** A member crashes that has just reserved a response, before anybody has applied it. */
 const crashReserved = (): Nemesis => {
   const now = rarely(2 * SECOND);
@@ -350,6 +364,7 @@ export const moments = {
   writerRestartAfterPrepare,
   copyAfterRestart,
   crashReserved,
+  disbelieveTokens,
   silenceOne,
   wipeOne,
   loseOne,

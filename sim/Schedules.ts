@@ -249,6 +249,15 @@ const schedules = {
       workload: { fresh: 4, retry: 90, callers: 24, mostThinkMicros: 3_000 },
     }),
   },
+  // Members now and then refuse what others have joined.
+  "retry-storm-refused": {
+    plan: () => ({
+      faults: weights("one-way cut", "token keys unavailable"),
+      network: SLUGGISH,
+      workload: { fresh: 10, retry: 90, callers: 40, mostThinkMicros: 2_000 },
+    }),
+    nemeses: () => [moments.disbelieveTokens()],
+  },
   "metadata-ping-pong": {
     plan: () => ({
       faults: weights(...BUSY_FAULTS, "lossy network", "duplicating network", "replayed message", "slow link", "crash"),

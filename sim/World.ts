@@ -248,6 +248,8 @@ export class World {
   readonly #nonce = (): Digest => this.entropy.digest();
   /** Token keys cannot be had at these peers. */
   readonly keysUnavailable = new Set<number>();
+  /** These peers do not know the keys that tokens are signed with now. */
+  readonly keysUnknown = new Set<number>();
 
   constructor(plan: Plan, choices: Choices, trace: Trace, { tampering = {}, observer, backend }: WorldPorts = {}) {
     this.plan = plan;
@@ -513,6 +515,7 @@ export class World {
 
   #judge(peer: SimPeer, token: string): ActorCheck {
     if (this.keysUnavailable.has(peer.slot)) return { _tag: "Unavailable" };
+    if (this.keysUnknown.has(peer.slot)) return { _tag: "Refused", reason: "unknown key" };
     const check = this.commands.judge(token);
     return this.#tampering.judged?.(this, peer, check) ?? check;
   }
@@ -672,8 +675,14 @@ export class World {
       if (write.table === "preparations" && write.op === "insert") prepared += 1;
       const mark = rareIn(write) ?? (this.#isReleased(peer, write) ? "applied after a pledge" : undefined);
       if (mark !== undefined) this.marks.add(mark);
+      if (this.#isJoined(peer, write)) this.marks.add("a request that had joined a refused one was queued again");
     }
     if (prepared > 1) this.marks.add(prepared < 16 ? "a batch of several" : "a batch of 16 or more");
+  }
+
+  /** Whether the writer aborts what others have joined; the state is still that of before. */
+  #isJoined({ state }: SimPeer, { table, op, key }: Write): boolean {
+    return table === "aborts" && op === "insert" && (state?.rounds.get(key as Digest)?.joiners.length ?? 0) > 0;
   }
 
   /** Whether a member applies what it had pledged not to. */
@@ -699,6 +708,7 @@ export class World {
     this.#observer?.healed();
     this.nemeses.length = 0;
     this.keysUnavailable.clear();
+    this.keysUnknown.clear();
     this.#flushEnds.clear();
     this.#flushCrashes.clear();
     this.#actionsLeft.clear();
