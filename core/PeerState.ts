@@ -233,7 +233,8 @@ export interface Inquiry {
   readonly item: SettleItem;
   /** Members that have not said yet that they have not applied it. */
   readonly silent: ReadonlySet<PeerId>;
-  /** Whether a member other than the writer has said that it has prepared it. */
+  /** Whether somebody has said that it has prepared it, and whether a member other than the writer has. */
+  readonly isOpen: boolean;
   readonly isShared: boolean;
 }
 

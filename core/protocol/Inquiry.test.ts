@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
-import { declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
+import { comeBackOn, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import { slotKey } from "../Tables.ts";
@@ -123,21 +123,21 @@ const restoredUnderLies = () => {
   const [like] = made;
   if (like === undefined) throw new Error("nothing was proposed");
   const shared = new Set<Digest>();
-  const say = (
-    state: "UNKNOWN" | "PREPARED",
-    message: Extract<Message, { readonly _tag: "SettleQuery" }>,
-  ): Message => ({
-    _tag: "SettleAnswer",
-    nonce: message.nonce,
-    items: message.items.map(({ proposal }) => ({ proposalId: proposalId(crypto, proposal), state, held: [] })),
-  });
+  const ended = new Set<Digest>();
+  const stateAt = (peerId: number, id: Digest) => {
+    if (ended.has(id)) return "ABORTED";
+    return peerId === 1 || shared.has(id) ? "PREPARED" : "UNKNOWN";
+  };
   cluster.tamper = (_from, to, message) => {
     if (message._tag === "SnapshotOffer" || message._tag === "AbortRequest" || message._tag === "Prepare")
       return undefined;
     if (message._tag !== "SettleQuery") return message;
-    // The writer's own driver would find itself out; the other member has prepared some of it.
-    const isShared = to === 3 && message.items.some(({ proposal }) => shared.has(proposalId(crypto, proposal)));
-    const answer = say(isShared ? "PREPARED" : "UNKNOWN", message);
+    // The writer's own driver would find itself out.
+    const items = message.items.map(({ proposal }) => {
+      const id = proposalId(crypto, proposal);
+      return { proposalId: id, state: stateAt(to, id), held: [] } as const;
+    });
+    const answer: Message = { _tag: "SettleAnswer", nonce: message.nonce, items };
     cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: to, message: answer, actors: [] });
     return undefined;
   };
@@ -152,7 +152,15 @@ const restoredUnderLies = () => {
     }
   };
   const refusals = (): number | undefined => cluster.tables.get(2)?.get("refusals")?.size;
-  return { cluster, like, shared, prepare, refusals };
+  return { cluster, like, shared, ended, prepare, refusals };
+};
+
+/** The writer is honest again; shown a receipt that is not in its chain, its driver would find itself out. */
+const keepLiesFromItsDriver = (cluster: Cluster, like: PrepareItem, lies: number): void => {
+  const isLie = ({ proposal: { proposedAt } }: { readonly proposal: { readonly proposedAt: number } }): boolean =>
+    proposedAt > like.proposal.proposedAt && proposedAt <= like.proposal.proposedAt + lies;
+  cluster.tamper = (from, _to, message) =>
+    from === 2 && message._tag === "AbortRequest" && message.items.some(isLie) ? undefined : message;
 };
 
 describe("a restored member to which the writer lies", () => {
@@ -174,13 +182,36 @@ describe("a restored member to which the writer lies", () => {
     expect(refusals()).toBe(Limits.preparations);
     expect(stateOf(cluster, 1).preparations.size).toBe(1);
     const { incarnation } = stateOf(cluster, 2).chain;
-    // Shown a receipt that is not in its chain, the writer's driver would find itself out here too.
-    const isLie = (item: { readonly proposal: { readonly proposedAt: number } }): boolean =>
-      item.proposal.proposedAt > like.proposal.proposedAt && item.proposal.proposedAt <= like.proposal.proposedAt + 256;
-    cluster.tamper = (from, _to, message) =>
-      from === 2 && message._tag === "AbortRequest" && message.items.some(isLie) ? undefined : message;
+    keepLiesFromItsDriver(cluster, like, Limits.preparations);
     cluster.pass(20_000);
     expect(stateOf(cluster, 2).chain.incarnation).toBeGreaterThan(incarnation);
     expectWhole(cluster, 1);
+  });
+  it("begins another life too when the lies of several processes have taken all the room there is", () => {
+    const { cluster, like, prepare, refusals } = restoredUnderLies();
+    const room = Limits.refusals + Limits.preparations;
+    const lies = forged(cluster, like, room);
+    for (let from = 0; from < room; from += Limits.preparations) {
+      if (from > 0) comeBackOn(cluster, 2, cluster.tables.get(2) ?? new Map(), false);
+      cluster.pass(100);
+      prepare(lies.slice(from, from + Limits.preparations));
+    }
+    expect(refusals()).toBe(room);
+    keepLiesFromItsDriver(cluster, like, room);
+    cluster.pass(20_000);
+    expectWhole(cluster, 1);
+  });
+});
+
+describe("a restored member that is asked about more than a writer can have open", () => {
+  it("goes on where all of it has come to an end, which is no lie", () => {
+    const { cluster, like, ended, prepare, refusals } = restoredUnderLies();
+    const { incarnation } = stateOf(cluster, 2).chain;
+    const items = forged(cluster, like, Limits.preparations + 64);
+    for (const { proposal } of items) ended.add(proposalId(crypto, proposal));
+    prepare(items);
+    cluster.pass(2_000);
+    expect(stateOf(cluster, 2).chain.incarnation).toBe(incarnation);
+    expect(refusals() ?? 0).toBe(0);
   });
 });

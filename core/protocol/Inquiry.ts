@@ -8,16 +8,19 @@
  */
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
-import type { Inquiry, Recovery } from "../PeerState.ts";
+import type { Inquiry, PeerState } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
 import type { MessageOf, SettleItem } from "./Message.ts";
+import { hasRoomToRefuse } from "./Refusals.ts";
 import type { PeerId } from "./Topology.ts";
 
 /**
- * Whether this life was asked to refuse more of what only the writer has prepared than an honest one can have open.
- * Some of it was a lie, and nobody can tell which; what is not refused may be what the recovery waits for.
+ * Whether this life was made to refuse more of what only the writer has prepared than an honest one can have open, or
+ * in several processes as much as there is room for. Some of it was a lie, and nobody can tell which; what is not
+ * refused may be what the recovery waits for.
  */
-export const isMisled = ({ writersOwn }: Recovery): boolean => writersOwn > Limits.preparations;
+export const isMisled = ({ recovery, refused }: Pick<PeerState, "recovery" | "refused">): boolean =>
+  recovery !== undefined && (recovery.writersOwn > Limits.preparations || !hasRoomToRefuse(refused.size));
 
 const askAbout = (turn: Turn, items: ReadonlyArray<SettleItem>, to: ReadonlyArray<PeerId>): void => {
   const { restored } = turn.state;
@@ -36,7 +39,7 @@ export const inquire = (turn: Turn, asked: Iterable<readonly [Digest, SettleItem
   for (const [id, { proposal, receipt }] of asked) {
     if (inquiries.has(id) || refused.has(id) || inquiries.size >= Limits.preparations) continue;
     const item = { proposal, receipt };
-    inquiries.set(id, { item, silent: new Set(turn.others), isShared: turn.isWriter });
+    inquiries.set(id, { item, silent: new Set(turn.others), isOpen: false, isShared: turn.isWriter });
     fresh.push(item);
   }
   turn.state.recovery = { ...recovery, inquiries };
@@ -57,10 +60,11 @@ export const inquireAgain = (turn: Turn): void => {
 };
 
 /**
- * Takes a member's answer; returns what all members have now said of that they have not applied it. Of what nobody
- * but the writer has prepared that is no more than an honest writer can have open: one that lies must not take the
- * room for what others wait for. Slots are no bound here, because who is recovering does not know how far they go.
- * What is left over is for another life ({@link isMisled}).
+ * Takes a member's answer; returns what somebody has prepared and all members have now said of that they have not
+ * applied it. Nobody's recovery waits for anything else: what has ended elsewhere this peer takes over, or votes on as
+ * a member again. Of what nobody but the writer has prepared that is no more than an honest writer can have open: one
+ * that lies must not take the room for what others wait for. Slots are no bound here, because who is recovering does
+ * not know how far they go. What is left over is for another life ({@link isMisled}).
  */
 export const unappliedAt = (
   turn: Turn,
@@ -80,11 +84,12 @@ export const unappliedAt = (
     const silent = new Set(inquiry.silent);
     silent.delete(from);
     const isPrepared = state === "PREPARED" || state === "PLEDGED";
+    const isOpen = inquiry.isOpen || isPrepared;
     const isShared = inquiry.isShared || (isPrepared && from !== turn.membership.writer);
     // What somebody has applied comes with the registry. Who asks again later gets it asked about again.
     if (state === "APPLIED" || silent.size === 0) inquiries.delete(id);
-    else inquiries.set(id, { ...inquiry, silent, isShared });
-    if (state === "APPLIED" || silent.size > 0) continue;
+    else inquiries.set(id, { ...inquiry, silent, isOpen, isShared });
+    if (state === "APPLIED" || silent.size > 0 || !isOpen) continue;
     if (!isShared) writersOwn += 1;
     if (!isShared && writersOwn > Limits.preparations) continue;
     unapplied.push([id, inquiry.item]);

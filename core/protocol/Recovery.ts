@@ -160,7 +160,7 @@ export const onRecoverTimer = (turn: Turn): void => {
   turn.arm("recover", RECOVER_MILLIS);
   if (turn.isJoining) return waitFor(turn, UNRECORDED);
   // Every refusal is final in the life that made it; another life has made none.
-  if (isMisled(recovery)) return begin(turn, 0);
+  if (isMisled(turn.state)) return begin(turn, 0);
   const { transfer } = recovery;
   if (transfer?.sum !== undefined) return sumUp(turn, transfer, transfer.sum);
   inquireAgain(turn);

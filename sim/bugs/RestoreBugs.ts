@@ -75,14 +75,14 @@ const forgetLives = (): Tampering => {
 export const restoreBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "yes-taken-for-no",
-    changes: "a restored member that asks who has applied a proposal takes every answer for a no, and refuses it",
+    changes: "a restored member that asks who has applied a proposal hears that it is only prepared, and refuses it",
     finds: "S4",
     schedule: "restores-around-late-receipt",
     peers: 4,
     tampering: () => ({
       delivered: (_world, peer, message) =>
         message._tag === "SettleAnswer" && peer.state?.recovery !== undefined
-          ? { ...message, items: message.items.map((item) => ({ ...item, state: "UNKNOWN" as const })) }
+          ? { ...message, items: message.items.map((item) => ({ ...item, state: "PREPARED" as const })) }
           : message,
     }),
   },
