@@ -3,9 +3,9 @@ import { Either } from "effect";
 import { unsafeUniformIntDistribution, xoroshiro128plus } from "pure-rand";
 import type { CeremonyCrypto } from "../../core/webauthn/CeremonyCrypto.ts";
 import { verifyRegistration } from "../../core/webauthn/RegistrationCeremony.ts";
-import type { RelyingParty } from "../../core/webauthn/RelyingParty.ts";
 import { androidKey, apple, intermediate, packedCertified, tpm } from "./Attestations.ts";
 import { makeCredential, none, packedSelf } from "./Authenticator.ts";
+import { AT, relyingPartyOf } from "./Verification.ts";
 
 export interface FuzzResult {
   readonly mutated: number;
@@ -14,17 +14,9 @@ export interface FuzzResult {
   readonly refused: ReadonlyMap<string, number>;
 }
 
-const relyingParty: RelyingParty = {
-  rpId: "example.org",
-  rpName: "Example",
-  origins: ["https://example.org"],
-  registrationTtlMillis: 300_000,
-  attestation: "none",
-  trustRoots: [],
-};
+const relyingParty = relyingPartyOf();
 const challenge = new Uint8Array(32).fill(9);
 const asked = { challenge, origin: "https://example.org", rpId: "example.org" };
-const AT = 1_780_000_000_000;
 
 const formats = [
   none,

@@ -1,5 +1,5 @@
 /** Every error of the public API: its status, its title and whether repeating the request can help. The one table. */
-import type { BodyFault, MemberFault, Rejection, RejectionCode } from "../../core/Rejection.ts";
+import type { Rejection, RejectionCode } from "../../core/Rejection.ts";
 
 /** Codes of this layer, beside those of the core. */
 type ServerCode =
@@ -76,14 +76,8 @@ const retryAfter: Partial<Record<ErrorCode, string>> = {
 const challenge = 'JWT realm="custody", header="X-JWT-TOKEN"';
 
 /** An error before it is written: no field ever holds a submitted value. */
-export interface HttpFault {
+export interface HttpFault extends Omit<Rejection, "code"> {
   readonly code: ErrorCode;
-  readonly detail: string;
-  readonly hint: string;
-  readonly faults: ReadonlyArray<BodyFault>;
-  readonly members: ReadonlyArray<MemberFault>;
-  readonly ref: string | undefined;
-  readonly outcomeUnknown: boolean;
   /** For 405. */
   readonly allow: string | undefined;
 }

@@ -1,16 +1,13 @@
 /** The rows of one peer as an immutable value: a transaction makes new ones and leaves the old ones as they were. */
 import type { Rows, RowView, TableName, Write } from "../../core/Tables.ts";
+import { type AnyRow, mapView } from "../MapView.ts";
 import { Violation } from "../Violation.ts";
 import { type Fingerprint, fingerprint, gathered, joined } from "./Fingerprint.ts";
 
-type AnyRow = Rows[TableName];
 type Table = ReadonlyMap<string, AnyRow>;
 
 /** Tables that only grow with what has happened and that no rule reads back. */
 const UNREAD: ReadonlySet<TableName> = new Set(["batches", "audit", "head", "vault"]);
-
-const byKey = ([left]: readonly [string, AnyRow], [right]: readonly [string, AnyRow]): number =>
-  left < right ? -1 : 1;
 
 const printOf = (name: TableName, rows: Table): Fingerprint => joined(fingerprint(name), fingerprint(rows));
 
@@ -19,11 +16,14 @@ export class StoredRows implements RowView {
   /** Of every table that is read back. */
   readonly #prints: ReadonlyMap<TableName, Fingerprint>;
   readonly print: Fingerprint;
+  readonly get: RowView["get"];
+  readonly scan: RowView["scan"];
 
   private constructor(tables: ReadonlyMap<TableName, Table>, prints: ReadonlyMap<TableName, Fingerprint>) {
     this.#tables = tables;
     this.#prints = prints;
     this.print = gathered(prints.values());
+    ({ get: this.get, scan: this.scan } = mapView(tables));
   }
 
   /** A copy of what a view shows of some tables. */
@@ -38,21 +38,6 @@ export class StoredRows implements RowView {
     }
     return new StoredRows(tables, prints);
   }
-
-  readonly get = <T extends TableName>(table: T, key: string): Rows[T] | undefined =>
-    // What lies in a table was written there with the table's own row type.
-    this.#tables.get(table)?.get(key) as Rows[T] | undefined;
-
-  readonly scan = <T extends TableName>(
-    table: T,
-    after: string,
-    limit: number,
-  ): ReadonlyArray<{ readonly key: string; readonly row: Rows[T] }> =>
-    [...(this.#tables.get(table) ?? [])]
-      .filter(([key]) => key > after)
-      .toSorted(byKey)
-      .slice(0, limit)
-      .map(([key, row]) => ({ key, row: row as Rows[T] }));
 
   /** Every row of a table with its key, in no order. */
   entries<T extends TableName>(table: T): Iterable<readonly [string, Rows[T]]> {
