@@ -1,23 +1,69 @@
-/**
- * `npm run fuzz:ceremony [-- COUNT [SEED]]`: mutated attestation objects through
- * the ceremony, 100,000 unless told. Fails if it throws or its memory grows.
- */
+/** `npm run fuzz:ceremony`: mutated attestation objects through the ceremony. Fails if it throws or its memory grows. */
+import { parseArgs } from "node:util";
 import { nativeCeremonyCrypto } from "../../server/crypto/NativeCeremonyCrypto.ts";
 import { fuzz } from "./Fuzz.ts";
 
-const [count = "100000", seed = "1"] = process.argv.slice(2);
+const COUNT = "100000";
+const SEED = "1";
 const mebibyte = 1024 * 1024;
 /** Some 40 MiB of it are the program and its libraries. */
 const mostHeapMebibytes = 256;
 /** Mutations between two looks at the memory. */
 const ROUND = 5_000;
 
-let accepted = 0;
-let heap = 0;
-for (let done = 0; done < Number(count); done += ROUND) {
-  const result = fuzz(nativeCeremonyCrypto, Math.min(ROUND, Number(count) - done), Number(seed) + done);
-  accepted += result.accepted;
-  heap = Math.max(heap, process.memoryUsage().heapUsed / mebibyte);
-  if (heap > mostHeapMebibytes) throw new Error(`the heap took ${heap} MiB after ${done} mutations`);
-}
-process.stdout.write(`${count} mutations, ${accepted} accepted, none threw, at most ${Math.round(heap)} MiB of heap\n`);
+const help = `npm run fuzz:ceremony -- [--count N] [--seed N]
+
+  --count N        attestation objects to mutate; ${COUNT} without
+  --seed N         what the mutations are drawn from; ${SEED} without
+
+Ends with 0 when each was refused or accepted in bounded memory, 1 when one
+made the ceremony throw or the heap took more than ${mostHeapMebibytes} MiB, 2 on wrong usage.
+`;
+
+const misused = (reason: string): number => {
+  process.stderr.write(`${reason}\n${help}`);
+  return 2;
+};
+
+const given = () => {
+  try {
+    return parseArgs({
+      options: {
+        count: { type: "string", default: COUNT },
+        seed: { type: "string", default: SEED },
+        help: { type: "boolean", default: false },
+      },
+    }).values;
+  } catch (fault) {
+    return fault instanceof Error ? fault.message : "the arguments cannot be read";
+  }
+};
+
+const main = (): number => {
+  const values = given();
+  if (typeof values === "string") return misused(values);
+  if (values.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  for (const option of ["count", "seed"] as const)
+    if (!/^[1-9]\d{0,8}$/.test(values[option])) return misused(`--${option} must be a whole number from 1`);
+  const [count, seed] = [Number(values.count), Number(values.seed)];
+  let accepted = 0;
+  let heap = 0;
+  for (let done = 0; done < count; done += ROUND) {
+    const result = fuzz(nativeCeremonyCrypto, Math.min(ROUND, count - done), seed + done);
+    accepted += result.accepted;
+    heap = Math.max(heap, process.memoryUsage().heapUsed / mebibyte);
+    if (heap > mostHeapMebibytes) {
+      process.stderr.write(`the heap took ${Math.round(heap)} MiB after ${done} mutations\n`);
+      return 1;
+    }
+  }
+  process.stdout.write(
+    `${count} mutations, ${accepted} accepted, none threw, at most ${Math.round(heap)} MiB of heap\n`,
+  );
+  return 0;
+};
+
+process.exitCode = main();
