@@ -49,23 +49,32 @@ export const enrollmentOf = (settings: Settings, call: Call): Either.Either<Enro
   return meaning;
 };
 
-const read = ({ relyingParty }: Settings, { rawBody }: Call): Either.Either<Enrollment, Rejection> =>
-  Either.gen(function* () {
-    if (relyingParty === undefined) return yield* Either.left(disabled);
-    const { id, pairs } = yield* readBody(
-      rawBody,
-      "a request for enrollment options",
-      ["id", "metadata"],
-      (root) => ({
-        id: root.string(
-          "id",
-          isApproverId,
-          "An id is 1 to 128 of A-Z a-z 0-9 . _ - and starts with a letter or a digit.",
-        ),
-        pairs: root.optionalStrings("metadata"),
-      }),
-      Limits.optionsBodyBytes,
-    );
-    const metadata = yield* validateMetadata(pairs);
-    return { kind: "OPTIONS" as const, ref: undefined, baseRevision: undefined, id, metadata, relyingParty };
+const read = ({ relyingParty }: Settings, { rawBody }: Call): Either.Either<Enrollment, Rejection> => {
+  if (relyingParty === undefined) return Either.left(disabled);
+  const body = readBody(
+    rawBody,
+    "a request for enrollment options",
+    ["id", "metadata"],
+    (root) => ({
+      id: root.string(
+        "id",
+        isApproverId,
+        "An id is 1 to 128 of A-Z a-z 0-9 . _ - and starts with a letter or a digit.",
+      ),
+      pairs: root.optionalStrings("metadata"),
+    }),
+    Limits.optionsBodyBytes,
+  );
+  if (Either.isLeft(body)) return Either.left(body.left);
+  const { id, pairs } = body.right;
+  const metadata = validateMetadata(pairs);
+  if (Either.isLeft(metadata)) return Either.left(metadata.left);
+  return Either.right({
+    kind: "OPTIONS",
+    ref: undefined,
+    baseRevision: undefined,
+    id,
+    metadata: metadata.right,
+    relyingParty,
   });
+};

@@ -155,21 +155,22 @@ const doneBy = (completion: Completion, response: Response, deadline: number): F
  *   `REGISTRATION_NOT_FOUND`, `REGISTRATION_COMPLETED`, `REGISTRATION_EXPIRED` by what is stored here; and
  *   `INVALID_CEREMONY` with the check that failed
  */
-export const finishOf = (place: Place, call: Call): Either.Either<Finish, Rejection> =>
-  Either.gen(function* () {
-    const { crypto, settings } = place.context;
-    if (settings.relyingParty === undefined) return yield* Either.left(disabled);
-    const read = yield* readOf(crypto, call);
-    const standing = sessionStanding(place, read.response);
-    switch (standing._tag) {
-      case "Refused":
-        return yield* Either.left(standing.rejection);
-      case "Completed":
-        return doneBy(standing.completion, read.response, standing.deadline);
-      case "Open":
-        return yield* verify(place.context, call, standing.row, read);
-    }
-  });
+export const finishOf = (place: Place, call: Call): Either.Either<Finish, Rejection> => {
+  const { crypto, settings } = place.context;
+  if (settings.relyingParty === undefined) return Either.left(disabled);
+  const read = readOf(crypto, call);
+  if (Either.isLeft(read)) return Either.left(read.left);
+  const { response } = read.right;
+  const standing = sessionStanding(place, response);
+  switch (standing._tag) {
+    case "Refused":
+      return Either.left(standing.rejection);
+    case "Completed":
+      return Either.right(doneBy(standing.completion, response, standing.deadline));
+    case "Open":
+      return verify(place.context, call, standing.row, read.right);
+  }
+};
 
 /** The response that a finish brings, whatever has become of its session; undefined where the call cannot be read. */
 export const responseIn = (crypto: Crypto, call: Call): Response | undefined =>
