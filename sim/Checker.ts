@@ -66,6 +66,8 @@ export interface Checker {
   /** A message leaves a peer. */
   readonly sent?: (peer: Watched, message: Message) => void;
   readonly replied?: (peer: Watched, reply: Reply) => void;
+  /** A caller gives up at `now`, whom this peer should have answered by then; both in microseconds. */
+  readonly unanswered?: (peer: Watched, requestId: string, askedAt: number, now: number) => void;
   /** The published state is another one than before. */
   readonly stepped?: (peer: Watched) => void;
   /** A message that this peer had handled came again at once, and this is what it wrote. */

@@ -2,6 +2,7 @@
 import { IntegrityFailure } from "../runtime/PeerStore.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import { L8 } from "./checkers/L8.ts";
+import { L10 } from "./checkers/L10.ts";
 import { S1 } from "./checkers/S1.ts";
 import { S2 } from "./checkers/S2.ts";
 import { S3 } from "./checkers/S3.ts";
@@ -73,6 +74,7 @@ const makers: ReadonlyArray<
   ["S31", S31],
   ["S32", S32],
   ["L8", L8],
+  ["L10", L10],
 ];
 
 /** The ids of all checkers, in the order in which they look. */

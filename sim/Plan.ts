@@ -27,6 +27,8 @@ export interface WorkloadPlan {
   /** Requests for enrollment options, and responses to them. */
   readonly invite: number;
   readonly finish: number;
+  /** Repetitions of the newest registration, which is mostly still under way. */
+  readonly follow: number;
   /** How many requests in a thousand carry a token that will not do. */
   readonly badTokens: number;
   /** How many requests in a thousand carry a token that soon expires, and how soon at most; 2.5 s at least. */

@@ -26,6 +26,7 @@ const CALLERS: WorkloadPlan = {
   otherFormats: 0,
   invite: 0,
   finish: 0,
+  follow: 0,
   badTokens: 30,
   shortTokens: 30,
   mostTokenMillis: 20_000,
@@ -137,6 +138,7 @@ const swarm = (choices: Choices): Draft => ({
     read: within(choices, "read", 0, 0, 20),
     invite: among(choices, "invite", 0, 0, 0, 5, 20),
     finish: among(choices, "finish", 0, 0, 20, 40),
+    follow: among(choices, "follow", 0, 0, 0, 10),
     badTokens: among(choices, "badTokens", 0, 0, 20, 200),
     shortTokens: among(choices, "shortTokens", 0, 0, 20, 300),
     mostTokenMillis: among(choices, "mostTokenMillis", 20_000, 5_500, 20_000),
@@ -253,8 +255,11 @@ const schedules = {
   "retry-storm-refused": {
     plan: () => ({
       faults: weights("one-way cut", "token keys unavailable"),
+      // Fewer, or links are down all the time and nothing is proposed.
+      faultMicros: 3_000_000,
+      steps: 3_000,
       network: SLUGGISH,
-      workload: { fresh: 10, retry: 90, callers: 40, mostThinkMicros: 2_000 },
+      workload: { fresh: 10, retry: 10, follow: 80, callers: 24, mostThinkMicros: 20_000 },
     }),
     nemeses: () => [moments.disbelieveTokens()],
   },

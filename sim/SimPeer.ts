@@ -122,8 +122,13 @@ export class SimPeer implements Watched {
     return this.disk;
   }
 
+  /** Whether a process runs and nothing waits behind the event under way. */
+  get isCaughtUp(): boolean {
+    return this.#driver?.backlog === 0;
+  }
+
   get isIdle(): boolean {
-    return this.#driver !== undefined && this.#driver.backlog === 0 && !this.disk.flushing;
+    return this.isCaughtUp && !this.disk.flushing;
   }
 
   /** Starts a process: the open first makes what it finds durable. Throws what the driver's constructor throws. */

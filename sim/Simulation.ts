@@ -52,6 +52,8 @@ const play = (world: World): void => {
   workload.start();
   world.run(LONGEST, plan.steps);
   assertLiveness(world, workload);
+  // Whoever is left has been answered before they give up (L10); where nothing is healed, nobody is waited for.
+  while (plan.mode !== "safety" && workload.isWaiting) world.run(world.now + GLANCE);
 };
 
 /**

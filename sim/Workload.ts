@@ -38,6 +38,7 @@ const deeds = [
   "ask for readiness",
   "invite",
   "finish",
+  "follow",
 ] as const;
 
 /** What If-Match may say; the first is the revision last heard of. */
@@ -106,10 +107,12 @@ export class Workload {
     this.#world = world;
     this.#enrollments = new Enrollments(world);
     this.#plan = world.plan.workload;
-    const { fresh, version, retry, conflict, replace, guess, race, read, readiness, invite, finish } = this.#plan;
+    const { fresh, version, retry, conflict, replace, guess, race, read, readiness, invite, finish, follow } =
+      this.#plan;
     const { badTokens, shortTokens } = this.#plan;
-    this.#deedWeights = [fresh, version, retry, conflict, replace, guess, race, read, readiness, invite, finish];
-    this.#fullWeights = [0, 0, retry, conflict, replace, guess, race, read, readiness, invite, finish];
+    const others = [retry, conflict, replace, guess, race, read, readiness, invite, finish, follow];
+    this.#deedWeights = [fresh, version, ...others];
+    this.#fullWeights = [0, 0, ...others];
     // Per million, in the order of their kinds: what is not bad is short or good.
     const bad = badTokens * 250;
     this.#tokenWeights = [
@@ -134,6 +137,11 @@ export class Workload {
   start(): void {
     for (let caller = 1; caller <= this.#plan.callers; caller++)
       this.#think(this.#world.choices.stream(`caller ${caller}`));
+  }
+
+  /** Whether some caller still waits for an answer. */
+  get isWaiting(): boolean {
+    return this.#waiting.size > 0;
   }
 
   /** Callers send nothing new from now on. */
@@ -167,6 +175,7 @@ export class Workload {
     const waiting = this.#waiting.get(requestId);
     if (waiting === undefined) return;
     this.#waiting.delete(requestId);
+    if (outcome === "silence") this.#world.gaveUp(requestId);
     this.#world.forget(requestId);
     waiting.done(outcome);
   }
@@ -232,12 +241,18 @@ export class Workload {
       return this.#replace(caller, unit, deed);
     if (deed === "invite") return this.#submit(caller, unit, this.#invitation(unit));
     if (deed === "finish") return this.#enroll(caller, unit);
-    const known = deed === "register" ? undefined : this.#any(unit, "subject", this.#subjects);
+    const known = deed === "register" ? undefined : this.#subject(unit, deed);
     const command = this.#commandOf(unit, deed, known, isFull);
     if (command !== undefined) return this.#submit(caller, unit, command);
     // It moves the run on all the same: a quiet run would else go on thinking for an hour of virtual time.
     this.#world.calls += 1;
     this.#think(caller);
+  }
+
+  /** The registration that a caller comes back to; undefined where there is none. */
+  #subject(unit: Unit, deed: string): Command | undefined {
+    if (deed !== "follow") return this.#any(unit, "subject", this.#subjects);
+    return this.#subjects[(this.#remembered - 1) % REMEMBERED];
   }
 
   /** For an id that is known already, or for one of a few that passkeys only are enrolled for. */

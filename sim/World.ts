@@ -20,6 +20,7 @@ import { Checkers } from "./Checkers.ts";
 import type { Choices, Stream, Stretch, Unit } from "./Choices.ts";
 import { AUDIENCE, type Command, Commands, type Replacement } from "./Commands.ts";
 import { type Backend, type Cryptography, cryptographyOf, type PeerKeys } from "./Cryptography.ts";
+import { Deadlines } from "./Deadlines.ts";
 import type { Finish, Invite } from "./EnrollmentRequests.ts";
 import { Ghost, maskOf } from "./Ghost.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
@@ -214,6 +215,7 @@ export class World {
   readonly #checkers: Checkers;
   readonly #sent;
   readonly #replied;
+  readonly #unanswered;
   readonly #stepped;
   readonly #redelivered;
   readonly #delivered;
@@ -224,6 +226,7 @@ export class World {
   readonly #observer: Observer | undefined;
   readonly #lastState: Array<PeerState | undefined> = [];
   readonly #asked = new Map<string, number>();
+  readonly #deadlines = new Deadlines();
   readonly #actionsLeft = new Map<number, { left: number; readonly kind: CrashKind }>();
   readonly #flushEnds = new Map<number, { readonly how: FlushEnd; readonly kind: CrashKind }>();
   readonly #flushCrashes = new Map<number, { readonly kind: CrashKind; readonly perMille: number }>();
@@ -273,6 +276,7 @@ export class World {
     this.#checkers = checkers;
     this.#sent = checkers.hooks("sent");
     this.#replied = checkers.hooks("replied");
+    this.#unanswered = checkers.hooks("unanswered");
     this.#stepped = checkers.hooks("stepped");
     this.#redelivered = checkers.hooks("redelivered");
     this.#delivered = checkers.hooks("delivered");
@@ -444,6 +448,7 @@ export class World {
     const { process } = peer;
     this.#paused.set(peer.slot, []);
     this.#note("pause", peer.slot, "");
+    this.#deadlines.paused(peer, this.now, micros);
     this.scheduler.after(micros, () => {
       if (peer.process === process) this.#resume(peer);
     });
@@ -524,6 +529,7 @@ export class World {
     const answer = this.#tampering.answered?.(this, real) ?? real;
     const askedAt = this.#asked.get(requestId);
     this.#asked.delete(requestId);
+    this.#deadlines.ended(requestId);
     const detail = answer._tag === "Rejected" ? answer.rejection.code : answer._tag;
     this.#note("reply", peer.slot, detail, Number(requestId.slice(1)) || 0);
     this.#observer?.replied(peer.slot, requestId, answer);
@@ -624,6 +630,7 @@ export class World {
     const unit = this.#unitOf(this.#flushes, peer.slot);
     const drawn = unit.between("takes", USUAL_FLUSH_MICROS, leastFlushMicros, mostFlushMicros, 1, SLOWEST_FLUSH_MICROS);
     const latency = Math.min(drawn * (this.#slowDisks.get(peer.slot) ?? 1), SLOWEST_FLUSH_MICROS);
+    this.#deadlines.flushing(peer, this.now, latency);
     const crash = this.#flushCrashes.get(peer.slot);
     if (crash !== undefined) {
       this.#flushCrashes.delete(peer.slot);
@@ -929,13 +936,22 @@ export class World {
       this.#observer?.asked(peer.slot, requestId, call, actor);
       const taken = this.#tampering.asked?.(this, peer, call) ?? call;
       peer.dispatch({ _tag: "Command", requestId, call: taken, token, actor });
+      if (this.#asked.has(requestId)) this.#deadlines.asked(requestId, peer, this.now);
       this.#settle(peer);
     });
     return true;
   }
 
+  /** Its caller has waited for longer than the service promises, and gives up. */
+  gaveUp(requestId: string): void {
+    const overdue = this.#deadlines.overdue(requestId);
+    if (overdue !== undefined)
+      for (const hook of this.#unanswered) hook(overdue.peer, requestId, overdue.askedAt, this.now);
+  }
+
   /** Nobody waits for the answer to this request any more. */
   forget(requestId: string): void {
+    this.#deadlines.ended(requestId);
     this.#asked.delete(requestId);
     this.#witness.forgot(requestId);
     this.#observer?.forgot(requestId);

@@ -1,0 +1,51 @@
+/**
+ * Which requests a peer must have answered by the time their callers give up (L10): those it took up at once, if its
+ * process still runs and nothing has held it up since. What happens to peers is virtual time, which is what their
+ * monotonic clocks show.
+ */
+import type { SimPeer } from "./SimPeer.ts";
+
+/** A flush that takes longer, in microseconds, holds its peer up: timers are set when it has ended. */
+const LONG_FLUSH_MICROS = 50_000;
+
+interface Taken {
+  readonly peer: SimPeer;
+  readonly process: number;
+  /** Microseconds. */
+  readonly askedAt: number;
+}
+
+export class Deadlines {
+  /** By slot: up to when each peer was, or is going to be, held up. */
+  readonly #heldUpUntil: Array<number> = [];
+  readonly #taken = new Map<string, Taken>();
+
+  /** A peer stands still from `now` on, for so many microseconds. */
+  paused({ slot }: SimPeer, now: number, micros: number): void {
+    this.#heldUpUntil[slot] = Math.max(this.#heldUpUntil[slot] ?? 0, now + micros);
+  }
+
+  /** A flush of a peer begins at `now` and takes so many microseconds. */
+  flushing(peer: SimPeer, now: number, micros: number): void {
+    if (micros > LONG_FLUSH_MICROS) this.paused(peer, now, micros);
+  }
+
+  /** A request reached a peer at `askedAt` microseconds; one that waits behind others is not counted. */
+  asked(requestId: string, peer: SimPeer, askedAt: number): void {
+    if (peer.isCaughtUp) this.#taken.set(requestId, { peer, process: peer.process, askedAt });
+  }
+
+  /** It was answered, or nobody waits for it any more. */
+  ended(requestId: string): void {
+    this.#taken.delete(requestId);
+  }
+
+  /** The request, where its peer should have answered it by now. */
+  overdue(requestId: string): Taken | undefined {
+    const taken = this.#taken.get(requestId);
+    if (taken === undefined) return undefined;
+    const { peer, process, askedAt } = taken;
+    const isUndisturbed = peer.process === process && (this.#heldUpUntil[peer.slot] ?? 0) < askedAt;
+    return isUndisturbed && peer.isCaughtUp ? taken : undefined;
+  }
+}

@@ -1,0 +1,20 @@
+/** Bugs of what the writer holds for callers: those who have joined another's request. */
+import type { PeerState } from "../../core/PeerState.ts";
+import type { PlantedBug } from "../PlantedBug.ts";
+
+/** Whoever has joined a round is forgotten. */
+const dropJoiners = ({ rounds }: PeerState): void => {
+  if (!(rounds instanceof Map)) return;
+  for (const [id, round] of rounds) if (round.joiners.length > 0) rounds.set(id, { ...round, joiners: [] });
+};
+
+export const callerBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "joiner-dropped",
+    changes: "a request that has joined another one is never answered",
+    finds: "L10",
+    schedule: "retry-storm-refused",
+    steps: 3_000,
+    tampering: () => ({ stepped: (_world, _peer, state) => dropJoiners(state) }),
+  },
+];
