@@ -1,6 +1,6 @@
 /** `npm run sim:determinism`: whether a seed is one run, in every process and on every Node. */
-import { parseArgs } from "node:util";
 import { Either } from "effect";
+import { Misuse, positive, runScript, type Script } from "../../sim/bin/Script.ts";
 import { parseSeeds } from "../../sim/Seeds.ts";
 import { comparisonLines, compareProcesses, SECOND_NODE } from "./Processes.ts";
 
@@ -19,37 +19,17 @@ Ends with 0 when all are the same, 1 when they differ, 2 on wrong usage.
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const misused = (reason: string): number => {
-  process.stderr.write(`${reason}\n${help}`);
-  return 2;
-};
+const options = {
+  seeds: { type: "string", default: SEEDS },
+  steps: { type: "string", default: STEPS },
+} as const;
 
-const given = () => {
-  try {
-    return parseArgs({
-      options: {
-        seeds: { type: "string", default: SEEDS },
-        steps: { type: "string", default: STEPS },
-        help: { type: "boolean", default: false },
-      },
-    }).values;
-  } catch (fault) {
-    return fault instanceof Error ? fault.message : "the arguments cannot be read";
-  }
-};
-
-const main = async (): Promise<number> => {
-  const values = given();
-  if (typeof values === "string") return misused(values);
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
+const main: Script<typeof options>["main"] = async (values) => {
   const seeds = parseSeeds(values.seeds);
-  if (Either.isLeft(seeds)) return misused(`--seeds: ${seeds.left}`);
-  if (!/^[1-9]\d{0,6}$/.test(values.steps)) return misused("--steps must be a whole number from 1");
+  if (Either.isLeft(seeds)) throw new Misuse(`--seeds: ${seeds.left}`);
+  const steps = positive(values.steps, "steps");
   const second = process.env[SECOND_NODE];
-  const comparison = await compareProcesses(seeds.right, Number(values.steps), second === undefined ? [] : [second]);
+  const comparison = await compareProcesses(seeds.right, steps, second === undefined ? [] : [second]);
   for (const line of comparisonLines(seeds.right, comparison)) print(line);
   print(
     second === undefined
@@ -59,4 +39,4 @@ const main = async (): Promise<number> => {
   return "lines" in comparison.outcome ? 0 : 1;
 };
 
-process.exitCode = await main();
+await runScript({ help, options, main });

@@ -1,6 +1,6 @@
 /** `npm run fuzz:ceremony`: mutated attestation objects through the ceremony. Fails if it throws or its memory grows. */
-import { parseArgs } from "node:util";
 import { nativeCeremonyCrypto } from "../../server/crypto/NativeCeremonyCrypto.ts";
+import { positive, runScript, type Script } from "../../sim/bin/Script.ts";
 import { fuzz } from "./Fuzz.ts";
 
 const COUNT = "100000";
@@ -20,35 +20,13 @@ Ends with 0 when each was refused or accepted in bounded memory, 1 when one
 made the ceremony throw or the heap took more than ${mostHeapMebibytes} MiB, 2 on wrong usage.
 `;
 
-const misused = (reason: string): number => {
-  process.stderr.write(`${reason}\n${help}`);
-  return 2;
-};
+const options = {
+  count: { type: "string", default: COUNT },
+  seed: { type: "string", default: SEED },
+} as const;
 
-const given = () => {
-  try {
-    return parseArgs({
-      options: {
-        count: { type: "string", default: COUNT },
-        seed: { type: "string", default: SEED },
-        help: { type: "boolean", default: false },
-      },
-    }).values;
-  } catch (fault) {
-    return fault instanceof Error ? fault.message : "the arguments cannot be read";
-  }
-};
-
-const main = (): number => {
-  const values = given();
-  if (typeof values === "string") return misused(values);
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
-  for (const option of ["count", "seed"] as const)
-    if (!/^[1-9]\d{0,8}$/.test(values[option])) return misused(`--${option} must be a whole number from 1`);
-  const [count, seed] = [Number(values.count), Number(values.seed)];
+const main: Script<typeof options>["main"] = (values) => {
+  const [count, seed] = [positive(values.count, "count"), positive(values.seed, "seed")];
   let accepted = 0;
   let heap = 0;
   for (let done = 0; done < count; done += ROUND) {
@@ -66,4 +44,4 @@ const main = (): number => {
   return 0;
 };
 
-process.exitCode = main();
+await runScript({ help, options, main });

@@ -1,213 +1,63 @@
-/**
- * `npm run bench [-- --json] [-- --only cluster|simulator|ceremonies] [-- --format none|packedSelf|…]`: everything is measured
- * in one run on this machine, because ratios hold where absolute figures drift.
- */
-import { parseArgs } from "node:util";
-import { bareCommits } from "./BareCommits.ts";
-import { startBareHttp } from "./BareHttp.ts";
-import { startBareTwoPhase } from "./BareTwoPhase.ts";
-import { measureCeremonies } from "./Ceremonies.ts";
-import { type DevCluster, startDevCluster } from "./DevCluster.ts";
-import { type Enrolled, measureEnrollments } from "./Enrollments.ts";
-import { load, type Loaded, registrations } from "./Load.ts";
+/** `npm run bench`: everything is measured in one run on this machine, because ratios hold where absolute figures drift. */
+import { Misuse, runScript, type Script } from "../../sim/bin/Script.ts";
+import { type CeremonyFormat, ceremonyFormats, measureCeremonies } from "./Ceremonies.ts";
+import { type Figures, measureCluster } from "./Cluster.ts";
 import { measureSimulator } from "./Simulator.ts";
-import { slowFlush } from "./SlowFlush.ts";
-import { median, quantile, rounded } from "./Statistics.ts";
 
-const PEERS = 3;
-const WARM_UP = 300;
-const BARE_COMMITS = 900;
-const ALONE = 600;
-const TOGETHER = 3_000;
-const CALLERS = 64;
-/** Both yardsticks and ours are measured by turns so many times. */
-const ROUNDS = 3;
-const READS = 10_000;
-const READERS = 16;
-const SLOW_FLUSH_MILLIS = 100;
-/** A record as it travels is about this long. */
-const RECORD_BYTES = 400;
+const parts = ["cluster", "simulator", "ceremonies"] as const;
+type Part = (typeof parts)[number];
 
-type Figures = { readonly [name: string]: number };
+const help = `npm run bench -- [--only PART] [--format FORMAT] [--json]
 
-/** Anything but success would make a rate of refusals. */
-const succeeded = (loaded: Loaded, wanted: number): Loaded => {
-  const bad = [...loaded.statuses].filter(([status]) => status !== wanted);
-  if (bad.length > 0) throw new Error(`expected only ${wanted}, got ${JSON.stringify([...loaded.statuses])}`);
-  return loaded;
+  --only PART      ${parts.join(", ")}; all of them without
+  --format FORMAT  ceremonies of one format: ${ceremonyFormats.join(", ")}
+  --json           the figures as JSON
+
+Builds the project and measures it beside its yardsticks in one run, some five
+minutes for all of it; hold ratios against each other (docs/performance.md).
+Ends with 0 when all was measured, 1 when something was not answered as it must
+be, 2 on wrong usage.
+`;
+
+const options = {
+  only: { type: "string" },
+  format: { type: "string" },
+  json: { type: "boolean", default: false },
+} as const;
+
+/** The choice by its name; throws where there is none of that name. */
+const chosen = <C extends string>(
+  choices: ReadonlyArray<C>,
+  name: string | undefined,
+  option: string,
+): C | undefined => {
+  const choice = choices.find((each) => each === name);
+  if (choice === undefined && name !== undefined)
+    throw new Misuse(`--${option} ${name}: there is only ${choices.join(", ")}`);
+  return choice;
 };
 
-/** The same requests for whoever is measured; the bare one takes no notice of their token. */
-const register = async (url: string, token: string, callers: number, count: number): Promise<Loaded> => {
-  const calls = registrations(count, token);
-  const first = calls[0];
-  if (first === undefined) throw new Error("at least one call");
-  return succeeded(await load(url, callers, count, (index) => calls[index] ?? first), 201);
+const measure = async (
+  only: Part | undefined,
+  format: CeremonyFormat | undefined,
+): Promise<Readonly<Record<string, Figures>>> => {
+  const isWanted = (part: Part): boolean => only === undefined || only === part;
+  return {
+    ...(isWanted("cluster") ? await measureCluster() : {}),
+    ...(isWanted("simulator") ? { simulator: await measureSimulator() } : {}),
+    ...(isWanted("ceremonies") ? { ceremonies: await measureCeremonies(format) } : {}),
+  };
 };
 
-interface Measured {
-  readonly alone: Loaded;
-  readonly together: Loaded;
-}
-
-const oneAndMany = (name: string, { alone, together }: Measured): Figures => ({
-  [`${name}OneCallerMedianMillis`]: rounded(median(alone.latencies)),
-  [`${name}OneCallerP95Millis`]: rounded(quantile(alone.latencies, 0.95)),
-  [`${name}OneCallerPerSecond`]: rounded(alone.perSecond, 0),
-  [`${name}64CallersPerSecond`]: rounded(together.perSecond, 0),
-  [`${name}64CallersMedianMillis`]: rounded(median(together.latencies)),
-  [`${name}64CallersRateOverOneCaller`]: rounded(together.perSecond / alone.perSecond, 1),
-});
-
-/**
- * Ours and both yardsticks by turns in short rounds, so that a change of the machine's mood meets all of them alike.
- */
-const measureRegistrations = async (cluster: DevCluster): Promise<Figures> => {
-  const [writer] = cluster.peers;
-  if (writer === undefined) throw new Error("a cluster has peers");
-  const twoPhase = await startBareTwoPhase(cluster.dataDir);
-  try {
-    const rivals = [writer.url, twoPhase.url];
-    for (const url of rivals) {
-      await register(url, cluster.token, CALLERS, WARM_UP);
-      await register(url, cluster.token, 1, WARM_UP);
+const main: Script<typeof options>["main"] = async ({ only, format, json }) => {
+  const results = await measure(chosen(parts, only, "only"), chosen(ceremonyFormats, format, "format"));
+  if (json) console.log(JSON.stringify(results, undefined, 2));
+  else
+    for (const [name, figures] of Object.entries(results)) {
+      console.log(`\n${name}`);
+      for (const [figure, value] of Object.entries(figures)) console.log(`  ${figure.padEnd(32)}${value}`);
     }
-    const bare: Array<number> = [];
-    const alone: ReadonlyArray<Array<Loaded>> = rivals.map(() => []);
-    const together: ReadonlyArray<Array<Loaded>> = rivals.map(() => []);
-    for (let round = 0; round < ROUNDS; round++) {
-      bare.push(...(await bareCommits(cluster.dataDir, BARE_COMMITS / ROUNDS)));
-      for (const [index, url] of rivals.entries())
-        alone[index]?.push(await register(url, cluster.token, 1, ALONE / ROUNDS));
-      for (const [index, url] of rivals.entries())
-        together[index]?.push(await register(url, cluster.token, CALLERS, TOGETHER / ROUNDS));
-    }
-    const [ours, theirs] = rivals.map((_, index) => ({
-      alone: inAll(alone[index] ?? []),
-      together: inAll(together[index] ?? []),
-    }));
-    if (ours === undefined || theirs === undefined) throw new Error("two were measured");
-    return { ...oneAndMany("registration", ours), ...yardsticks(ours, theirs, median(bare)) };
-  } finally {
-    await twoPhase.stop();
-  }
+  return 0;
 };
 
-/** Several rounds as one. */
-const inAll = (rounds: ReadonlyArray<Loaded>): Loaded => {
-  const latencies = rounds.flatMap((each) => each.latencies);
-  const seconds = rounds.reduce((sum, each) => sum + each.latencies.length / each.perSecond, 0);
-  return { perSecond: latencies.length / seconds, latencies, statuses: new Map() };
-};
-
-const yardsticks = (ours: Measured, theirs: Measured, bareMillis: number): Figures => {
-  const millis = median(ours.alone.latencies);
-  return {
-    bareCommitMedianMillis: rounded(bareMillis, 3),
-    bareCommitsPerSecond: rounded(1000 / bareMillis, 0),
-    oneCallerMedianInBareCommits: rounded(millis / bareMillis, 1),
-    ...oneAndMany("bareTwoPhase", theirs),
-    oneCallerMedianInBareTwoPhase: rounded(millis / median(theirs.alone.latencies), 1),
-    bareTwoPhase64CallersRateOverOurs: rounded(theirs.together.perSecond / ours.together.perSecond, 1),
-  };
-};
-
-/** Registers one approver and returns its ref. */
-const oneApprover = async (cluster: DevCluster): Promise<string> => {
-  const [call] = registrations(1, cluster.token);
-  const [writer] = cluster.peers;
-  if (call?.body === undefined || writer === undefined) throw new Error("a cluster has peers");
-  const response = await fetch(writer.url + call.path, {
-    method: "POST",
-    headers: { ...call.headers },
-    body: call.body,
-  });
-  const record: { readonly ref: string } = JSON.parse(await response.text());
-  return record.ref;
-};
-
-const measureReads = async (cluster: DevCluster, ref: string): Promise<Figures> => {
-  const reader = cluster.peers.at(-1);
-  if (reader === undefined) throw new Error("a cluster has peers");
-  const call = {
-    method: "GET" as const,
-    path: `/v1/custody/approvers/${encodeURIComponent(ref)}`,
-    headers: { "x-jwt-token": cluster.token },
-  };
-  const bareServer = await startBareHttp(RECORD_BYTES);
-  try {
-    await load(reader.url, READERS, READS / 4, () => call);
-    const bare = succeeded(await load(bareServer.url, READERS, READS, () => call), 200);
-    const reads = succeeded(await load(reader.url, READERS, READS, () => call), 200);
-    return {
-      getPerSecond: rounded(reads.perSecond, 0),
-      bareHttpGetPerSecond: rounded(bare.perSecond, 0),
-      getOverBareHttp: rounded(reads.perSecond / bare.perSecond),
-    };
-  } finally {
-    bareServer.stop();
-  }
-};
-
-const measureSlowFlush = async (cluster: DevCluster, ref: string): Promise<Figures> => {
-  const slow = await slowFlush(cluster, ref, SLOW_FLUSH_MILLIS);
-  return {
-    flushMillis: SLOW_FLUSH_MILLIS,
-    registrationsMeanwhile: slow.registrations,
-    healthMedianMillis: rounded(median(slow.healthMillis)),
-    healthP99Millis: rounded(quantile(slow.healthMillis, 0.99)),
-    getMedianMillis: rounded(median(slow.readMillis)),
-    getP99Millis: rounded(quantile(slow.readMillis, 0.99)),
-  };
-};
-
-/** A finish is verified by every member; options are kept by every member. */
-const enrollmentFigures = ({ optionsMillis, alone, together }: Enrolled): Figures => {
-  for (const loaded of [alone, together]) succeeded(loaded, 201);
-  return {
-    optionsOneCallerMedianMillis: rounded(median(optionsMillis)),
-    finishOneCallerMedianMillis: rounded(median(alone.latencies)),
-    finishOneCallerP95Millis: rounded(quantile(alone.latencies, 0.95)),
-    finishOneCallerPerSecond: rounded(alone.perSecond, 0),
-    finish16CallersMedianMillis: rounded(median(together.latencies)),
-    finish16CallersPerSecond: rounded(together.perSecond, 0),
-  };
-};
-
-const measureCluster = async (): Promise<Readonly<Record<string, Figures>>> => {
-  const fromSource = await startDevCluster(PEERS, "source");
-  await fromSource.stop();
-  const cluster = await startDevCluster(PEERS, "built");
-  try {
-    const ref = await oneApprover(cluster);
-    return {
-      start: {
-        npmStartReadyMillis: rounded(fromSource.readyMillis, 0),
-        installedReadyMillis: rounded(cluster.readyMillis, 0),
-      },
-      registrations: await measureRegistrations(cluster),
-      enrollments: enrollmentFigures(await measureEnrollments(cluster)),
-      reads: await measureReads(cluster, ref),
-      slowFlush: await measureSlowFlush(cluster, ref),
-    };
-  } finally {
-    await cluster.stop();
-  }
-};
-
-const { values } = parseArgs({
-  options: { json: { type: "boolean" }, only: { type: "string" }, format: { type: "string" } },
-});
-const isWanted = (part: string): boolean => values.only === undefined || values.only === part;
-const results = {
-  ...(isWanted("cluster") ? await measureCluster() : {}),
-  ...(isWanted("simulator") ? { simulator: await measureSimulator() } : {}),
-  ...(isWanted("ceremonies") ? { ceremonies: await measureCeremonies(values.format) } : {}),
-};
-
-if (values.json === true) console.log(JSON.stringify(results, undefined, 2));
-else
-  for (const [name, figures] of Object.entries(results)) {
-    console.log(`\n${name}`);
-    for (const [figure, value] of Object.entries(figures)) console.log(`  ${figure.padEnd(32)}${value}`);
-  }
+await runScript({ help, options, main });

@@ -4,13 +4,13 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { Effect } from "effect";
 import type { PlantedBug } from "../PlantedBug.ts";
 import { plantedBugOptions, plantedBugs } from "../PlantedBugs.ts";
 import { runSeed } from "../Simulation.ts";
 import { tapeOptions } from "../tape/Tape.ts";
 import { record } from "../tape/TapeRun.ts";
+import { Misuse, positive, runScript, type Script } from "./Script.ts";
 import { keepFailure, shrinkWithin } from "./Shrinking.ts";
 
 const MOST_SEEDS = 10_000;
@@ -112,36 +112,14 @@ const lineOf = (row: Row): string =>
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** The command line was wrong. */
-class Misuse extends Error {}
+const options = {
+  bug: { type: "string", multiple: true },
+  seeds: { type: "string", default: String(MOST_SEEDS) },
+  shrink: { type: "string", default: String(SHRINK_MILLIS / 1000) },
+  tapes: { type: "string" },
+} as const;
 
-const positive = (text: string, name: string): number => {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new Misuse(`--${name} must be a whole number from 1`);
-  return Number(text);
-};
-
-const given = () => {
-  try {
-    return parseArgs({
-      options: {
-        bug: { type: "string", multiple: true },
-        seeds: { type: "string", default: String(MOST_SEEDS) },
-        shrink: { type: "string", default: String(SHRINK_MILLIS / 1000) },
-        tapes: { type: "string" },
-        help: { type: "boolean", default: false },
-      },
-    });
-  } catch (fault) {
-    throw new Misuse(fault instanceof Error ? fault.message : "the arguments cannot be read");
-  }
-};
-
-const main = (): number => {
-  const { values } = given();
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
+const main: Script<typeof options>["main"] = (values) => {
   const wanted = values.bug ?? plantedBugs.map(({ name }) => name);
   const unknown = wanted.find((name) => !plantedBugs.some((bug) => bug.name === name));
   if (unknown !== undefined) throw new Misuse(`--bug ${unknown}: there is no such planted bug`);
@@ -164,10 +142,4 @@ const main = (): number => {
   return found === measured.length ? 0 : 1;
 };
 
-try {
-  process.exitCode = main();
-} catch (fault) {
-  if (!(fault instanceof Misuse)) throw fault;
-  process.stderr.write(`${fault.message}\n${help}`);
-  process.exitCode = 2;
-}
+await runScript({ help, options, main });
