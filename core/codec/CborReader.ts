@@ -1,13 +1,17 @@
 /**
- * The way back: bytes to a value, or the reason why not. The decoder is cborg's
- * strict one; what it tolerates (nesting without end, unsorted maps, odd UTF-8)
- * is caught by a depth scan before it and by encoding the value again after it.
+ * The way back: bytes to a value, or the reason why not. Bytes as they should be
+ * are read in one pass. Others are judged at leisure by cborg's strict decoder;
+ * what that tolerates (nesting without end, unsorted maps, odd UTF-8) is caught
+ * by a depth scan before it and by encoding the value again after it.
  */
 import { Either } from "effect";
 import { sameBytes } from "./Bytes.ts";
 import { decodeItem } from "./CborItem.ts";
-import { type Codec, DecodeFault } from "./Codec.ts";
 import { withEncoding } from "./CborWriter.ts";
+import type { Codec } from "./Codec.ts";
+import { ItemSource } from "./ItemSource.ts";
+import { DecodeFault } from "./Source.ts";
+import { StrictSource } from "./StrictSource.ts";
 
 const MAX_DEPTH = 32;
 /** A full batch of 64 proposals with five receipts each has some 30,000 items; a list of numbers may have more. */
@@ -48,8 +52,8 @@ const shapeFault = (bytes: Uint8Array): string | undefined => {
 
 const NO_PREFIX = new Uint8Array(0);
 
-/** Decodes deterministic CBOR strictly; the left side is one sentence that names the field and holds no value. */
-export const decode = <A>(codec: Codec<A>, bytes: Uint8Array): Either.Either<A, string> => {
+/** {@link decode} by way of the decoded item, which says what is wrong with bytes where {@link decodeAtOnce} does not. */
+export const decodeSlowly = <A>(codec: Codec<A>, bytes: Uint8Array): Either.Either<A, string> => {
   const misshapen = shapeFault(bytes);
   if (misshapen !== undefined) return Either.left(misshapen);
   let item: unknown;
@@ -59,11 +63,29 @@ export const decode = <A>(codec: Codec<A>, bytes: Uint8Array): Either.Either<A, 
     return Either.left("not well-formed CBOR of the kinds used here");
   }
   try {
-    const value = codec.read(item);
+    const value = codec.read(new ItemSource(item));
     const isDeterministic = withEncoding(NO_PREFIX, codec, value, (again) => sameBytes(again, bytes));
     return isDeterministic ? Either.right(value) : Either.left("not in deterministic encoding");
   } catch (fault) {
     if (fault instanceof DecodeFault) return Either.left(fault.message);
     throw fault;
   }
+};
+
+/** The value in one pass, or undefined: then {@link decodeSlowly} knows why. */
+export const decodeAtOnce = <A>(codec: Codec<A>, bytes: Uint8Array): { readonly value: A } | undefined => {
+  const source = new StrictSource(bytes, MAX_ITEMS);
+  try {
+    const value = codec.read(source);
+    return source.isAtEnd ? { value } : undefined;
+  } catch (fault) {
+    if (fault instanceof DecodeFault) return undefined;
+    throw fault;
+  }
+};
+
+/** Decodes deterministic CBOR strictly; the left side is one sentence that names the field and holds no value. */
+export const decode = <A>(codec: Codec<A>, bytes: Uint8Array): Either.Either<A, string> => {
+  const read = decodeAtOnce(codec, bytes);
+  return read === undefined ? decodeSlowly(codec, bytes) : Either.right(read.value);
 };

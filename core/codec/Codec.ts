@@ -3,11 +3,11 @@
  *
  * One description serves all four: it writes a value into a {@link Sink}
  * (deterministic CBOR bytes, or the simulator's quick mixer) and reads it back
- * from decoded CBOR, refusing whatever does not fit by the path of the field.
+ * from a {@link Source}, refusing whatever does not fit by the path of the field.
  * Records are maps with unsigned integer keys in ascending order, RFC 8949 4.2.1.
  */
 import type { Digest, PublicKey, Signature } from "../Digest.ts";
-import { hexOfBytes } from "./Hex.ts";
+import { DecodeFault, type Source, textOf, within } from "./Source.ts";
 import { utf8Length } from "./Utf8.ts";
 
 /** Where a value is written, token by token. Counts announce how many items follow. */
@@ -26,26 +26,6 @@ export interface Sink {
   readonly field: (key: number) => void;
 }
 
-/** Thrown inside `read` only; {@link CborReader} turns it into a value at the door. */
-export class DecodeFault extends Error {
-  override readonly name = "DecodeFault";
-  readonly #expected: string;
-  readonly #path: string;
-  constructor(expected: string, path = "") {
-    super(`${path === "" ? "value" : path}: expected ${expected}`);
-    this.#expected = expected;
-    this.#path = path;
-  }
-
-  /** The same fault, seen from the container: paths grow on the way out, since nobody asks for those of good fields. */
-  within(part: string): DecodeFault {
-    const separator = this.#path === "" || this.#path.startsWith("[") ? "" : ".";
-    return new DecodeFault(this.#expected, `${part}${separator}${this.#path}`);
-  }
-}
-
-const within = (fault: unknown, part: string): unknown => (fault instanceof DecodeFault ? fault.within(part) : fault);
-
 /**
  * Thrown by `write` for a value that its own `read` would refuse. Nothing may be
  * signed, sent or stored that cannot be read back, so this is a broken promise of
@@ -57,11 +37,9 @@ export class EncodeFault extends Error {
 
 const misfit = (expected: string): EncodeFault => new EncodeFault(`a value to be written is not ${expected}`);
 
-/** Half a surrogate pair has no UTF-8 form, so a text with one in it fits nowhere. */
-const fitsText = (value: string, max: number): boolean =>
+/** Whether a text has at most `max` bytes; half a surrogate pair has no UTF-8 form, so one with that fits nowhere. */
+export const fitsText = (value: string, max: number): boolean =>
   value.length <= max && (utf8Length(value) ?? Number.POSITIVE_INFINITY) <= max;
-
-const textOf = (max: number): string => `text of at most ${max} bytes`;
 
 /** For sinks: throws {@link EncodeFault} unless a text has a UTF-8 form of at most `max` bytes. */
 export const assertText = (value: string, max: number): void => {
@@ -70,8 +48,8 @@ export const assertText = (value: string, max: number): void => {
 
 export interface Codec<A> {
   readonly write: (value: A, sink: Sink) => void;
-  /** Reads a decoded CBOR item; throws {@link DecodeFault} with the path of what does not fit. */
-  readonly read: (item: unknown) => A;
+  /** Takes a value from a source; throws {@link DecodeFault} with the path of what does not fit. */
+  readonly read: (source: Source) => A;
 }
 
 /** The type a codec describes. */
@@ -83,28 +61,18 @@ export const uint: Codec<number> = {
     if (!Number.isSafeInteger(value) || value < 0) throw misfit("an unsigned integer");
     sink.uint(value);
   },
-  read: (item) => {
-    if (typeof item !== "number" || !Number.isSafeInteger(item) || item < 0)
-      throw new DecodeFault("an unsigned integer");
-    return item;
-  },
+  read: (source) => source.uint(),
 };
 
 export const bool: Codec<boolean> = {
   write: (value, sink) => sink.bool(value),
-  read: (item) => {
-    if (typeof item !== "boolean") throw new DecodeFault("a boolean");
-    return item;
-  },
+  read: (source) => source.bool(),
 };
 
 /** Text of at most `max` UTF-8 bytes. */
 export const text = (max: number): Codec<string> => ({
   write: (value, sink) => sink.text(value, max),
-  read: (item) => {
-    if (typeof item !== "string" || !fitsText(item, max)) throw new DecodeFault(textOf(max));
-    return item;
-  },
+  read: (source) => source.text(max),
 });
 
 /** A byte string of at most `max` bytes. */
@@ -113,19 +81,13 @@ export const bytes = (max: number): Codec<Uint8Array> => ({
     if (value.length > max) throw misfit(`at most ${max} bytes`);
     sink.bytes(value);
   },
-  read: (item) => {
-    if (!(item instanceof Uint8Array) || item.length > max) throw new DecodeFault(`at most ${max} bytes`);
-    return item;
-  },
+  read: (source) => source.bytes(max),
 });
 
 const hexOf = <A extends string>(length: number): Codec<A> => ({
   write: (value, sink) => sink.hex(value),
-  read: (item) => {
-    if (!(item instanceof Uint8Array) || item.length !== length) throw new DecodeFault(`${length} bytes`);
-    // The brand is the length, which was just checked.
-    return hexOfBytes(item) as A;
-  },
+  // The brand is the length, which the source has checked.
+  read: (source) => source.hex(length) as A,
 });
 
 export const digest: Codec<Digest> = hexOf<Digest>(32);
@@ -141,8 +103,8 @@ export const oneOf = <const W extends ReadonlyArray<string>>(words: W): Codec<W[
       if (index === undefined) throw misfit("one of the listed words");
       sink.uint(index);
     },
-    read: (item) => {
-      const word = typeof item === "number" ? words[item] : undefined;
+    read: (source) => {
+      const word = words[source.index()];
       if (word === undefined) throw new DecodeFault(`an index below ${words.length}`);
       return word;
     },
@@ -152,7 +114,7 @@ export const oneOf = <const W extends ReadonlyArray<string>>(words: W): Codec<W[
 /** A value that may be absent, written as null. */
 export const nullable = <A>(inner: Codec<A>): Codec<A | undefined> => ({
   write: (value, sink) => (value === undefined ? sink.nothing() : inner.write(value, sink)),
-  read: (item) => (item === null ? undefined : inner.read(item)),
+  read: (source) => (source.nothing() ? undefined : inner.read(source)),
 });
 
 /** At most `max` items of one kind. */
@@ -162,11 +124,11 @@ export const list = <A>(inner: Codec<A>, max: number): Codec<ReadonlyArray<A>> =
     sink.list(value.length);
     for (const item of value) inner.write(item, sink);
   },
-  read: (item) => {
-    if (!Array.isArray(item) || item.length > max) throw new DecodeFault(`a list of at most ${max} items`);
+  read: (source) => {
+    const count = source.list(max);
     const result: Array<A> = [];
     try {
-      for (const each of item) result.push(inner.read(each));
+      while (result.length < count) result.push(inner.read(source));
     } catch (fault) {
       throw within(fault, `[${result.length}]`);
     }
@@ -181,19 +143,20 @@ export const pair = <A, B>(first: Codec<A>, second: Codec<B>): Codec<readonly [A
     first.write(value[0], sink);
     second.write(value[1], sink);
   },
-  read: (item) => {
-    if (!Array.isArray(item) || item.length !== 2) throw new DecodeFault("a pair");
+  read: (source) => {
+    source.pair();
     let at = 0;
     try {
-      const left = first.read(item[at++]);
-      return [left, second.read(item[at++])];
+      const left = first.read(source);
+      at = 1;
+      return [left, second.read(source)];
     } catch (fault) {
-      throw within(fault, `[${at - 1}]`);
+      throw within(fault, `[${at}]`);
     }
   },
 });
 
-type Fields = { readonly [name: string]: Codec<never> | Codec<unknown> };
+type Described = { readonly [name: string]: Codec<never> | Codec<unknown> };
 type RecordOf<F> = { readonly [K in keyof F]: F[K] extends Codec<infer A> ? A : never };
 
 /**
@@ -203,7 +166,7 @@ type RecordOf<F> = { readonly [K in keyof F]: F[K] extends Codec<infer A> ? A : 
 export const record = <const F extends { readonly [name: string]: unknown }>(
   fields: F & { readonly [K in keyof F]: F[K] extends Codec<infer A> ? Codec<A> : never },
 ): Codec<RecordOf<F>> => {
-  const entries = Object.entries(fields as Fields) as ReadonlyArray<readonly [string, Codec<unknown>]>;
+  const entries = Object.entries(fields as Described) as ReadonlyArray<readonly [string, Codec<unknown>]>;
   const names = entries.map(([name]) => name);
   const codecs = entries.map(([, codec]) => codec);
   const write = (value: RecordOf<F>, sink: Sink): void => {
@@ -215,22 +178,24 @@ export const record = <const F extends { readonly [name: string]: unknown }>(
       codecs[key]?.write(values[names[key] ?? ""], sink);
     }
   };
-  const read = (item: unknown): RecordOf<F> => {
-    if (!(item instanceof Map) || item.size !== codecs.length)
-      throw new DecodeFault(`a record of ${codecs.length} fields`);
-    const result: { [name: string]: unknown } = {};
+  /** A kind of its own for every record: V8 then makes room for all fields at once. */
+  class Fields {
+    [name: string]: unknown;
+  }
+  const read = (source: Source): RecordOf<F> => {
+    source.record(codecs.length);
+    const result = new Fields();
     let key = 0;
     try {
       for (; key < codecs.length; key++) {
-        const field: unknown = item.get(key);
-        // The decoder refuses CBOR's own undefined, so this is a key that is not there.
-        if (field === undefined) throw new DecodeFault("the field to be present");
-        result[names[key] ?? ""] = codecs[key]?.read(field);
+        source.field(key);
+        result[names[key] ?? ""] = codecs[key]?.read(source);
       }
     } catch (fault) {
       throw within(fault, names[key] ?? "");
     }
-    return result as RecordOf<F>;
+    // The entries made both the names and the type.
+    return result as unknown as RecordOf<F>;
   };
   return { write, read };
 };
@@ -252,13 +217,13 @@ export const union = <const V extends Variants>(
       sink.uint(variant.index);
       variant.codec.write(value, sink);
     },
-    read: (item) => {
-      if (!Array.isArray(item) || item.length !== 2) throw new DecodeFault("a pair");
-      const entry = typeof item[0] === "number" ? entries[item[0]] : undefined;
+    read: (source) => {
+      source.pair();
+      const entry = entries[source.index()];
       if (entry === undefined) throw new DecodeFault(`a pair that starts with an index below ${entries.length}`);
       const [tag, codec] = entry;
       try {
-        return { _tag: tag, ...(codec.read(item[1]) as object) } as UnionOf<V>;
+        return { _tag: tag, ...(codec.read(source) as object) } as UnionOf<V>;
       } catch (fault) {
         throw within(fault, tag);
       }

@@ -1,5 +1,6 @@
 /** The UTF-8 form of a string, and questions about it that are answered without encoding it. */
 import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { codesOf } from "./CharCodes.ts";
 
 const HIGH_SURROGATES = 0xd800;
 const LOW_SURROGATES = 0xdc00;
@@ -79,4 +80,20 @@ export const isUtf8 = (bytes: Uint8Array, start: number, end: number): boolean =
     at += following;
   }
   return true;
+};
+
+/** Up to here a text made of character codes is made sooner than a decoder of the platform is called. */
+const SHORT = 64;
+
+/** The text of the bytes from `start` up to `end` if that is short and ASCII, as most texts are; otherwise undefined. */
+export const shortAscii = (bytes: Uint8Array, start: number, end: number): string | undefined => {
+  const length = end - start;
+  if (length > SHORT) return undefined;
+  const codes = codesOf(length);
+  for (let index = 0; index < length; index += 1) {
+    const byte = bytes[start + index] ?? 0;
+    if (byte > 0x7f) return undefined;
+    codes[index] = byte;
+  }
+  return String.fromCharCode.apply(undefined, codes);
 };
