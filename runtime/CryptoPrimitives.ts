@@ -36,6 +36,8 @@ const DERIVE_TAG = "CUSTODY_DERIVE_V1";
 const derivedFrom = pair(digest, text(1024));
 /** Signatures found valid, remembered so that a statement seen again costs a lookup. */
 const REMEMBERED = 8192;
+/** Elements put into sets lately, remembered since who replaces one takes it out again; each has 2 KB of lanes. */
+const REMEMBERED_ELEMENTS = 256;
 
 /** Tags are constants of the program, so there are few. */
 const prefixes = new Map<string, Uint8Array>();
@@ -53,12 +55,13 @@ const preimage = <A>(tag: string, codec: Codec<A>, value: A): Uint8Array => enco
 // The brands of the texts below are their lengths, which the primitives promise.
 const asHex = <A extends string>(bytes: Uint8Array): A => bytesToHex(bytes) as A;
 
-const addLanes = (set: Uint8Array, element: Uint8Array, sign: 1 | -1): Uint8Array => {
+const laneAt = (lanes: Uint8Array, at: number): number => (lanes[at] ?? 0) | ((lanes[at + 1] ?? 0) << 8);
+
+/** The lanes of a set without those of one element, if one is given, and with those of another. */
+const replaceLanes = (set: Uint8Array, removed: Uint8Array | undefined, added: Uint8Array): Uint8Array => {
   const result = new Uint8Array(set.length);
   for (let at = 0; at < set.length; at += 2) {
-    const left = (set[at] ?? 0) | ((set[at + 1] ?? 0) << 8);
-    const right = (element[at] ?? 0) | ((element[at + 1] ?? 0) << 8);
-    const sum = left + sign * right;
+    const sum = laneAt(set, at) + laneAt(added, at) - (removed === undefined ? 0 : laneAt(removed, at));
     result[at] = sum & 0xff;
     result[at + 1] = (sum >> 8) & 0xff;
   }
@@ -73,6 +76,14 @@ export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
   const { sha256Hex, hmacSha256Hex, shake128, verifyEd25519, isEd25519Key } = primitives;
   const verified = new RecentMap<true>(REMEMBERED);
   const pinnable = new RecentMap<true>(REMEMBERED);
+  const elements = new RecentMap<Uint8Array>(REMEMBERED_ELEMENTS);
+  const lanesOf = (element: Digest): Uint8Array => {
+    const known = elements.get(element);
+    if (known !== undefined) return known;
+    const lanes = shake128(concatBytes(prefixOf(SET_TAG), hexToBytes(element)), LANES * 2);
+    elements.set(element, lanes);
+    return lanes;
+  };
   const isPublicKey = (key: PublicKey): boolean => {
     if (pinnable.get(key) === true) return true;
     const valid = isEd25519Key(hexToBytes(key));
@@ -96,12 +107,8 @@ export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
       withEncoding(prefixOf(tag), codec, value, (bytes) => hmacSha256Hex(secret, bytes)) as Digest,
     derive: (seed, label) => hexToBytes(withEncoding(prefixOf(DERIVE_TAG), derivedFrom, [seed, label], sha256Hex)),
     emptySet: asSet(new Uint8Array(LANES * 2)),
-    replaceInSet: (set, removed, added) => {
-      const lanes = (element: Digest): Uint8Array =>
-        shake128(concatBytes(prefixOf(SET_TAG), hexToBytes(element)), LANES * 2);
-      const rest = removed === undefined ? set : addLanes(set, lanes(removed), -1);
-      return asSet(addLanes(rest, lanes(added), 1));
-    },
+    replaceInSet: (set, removed, added) =>
+      asSet(replaceLanes(set, removed === undefined ? undefined : lanesOf(removed), lanesOf(added))),
     setDigest: (set) => sha256Hex(set) as Digest,
   };
 };
