@@ -78,6 +78,14 @@ describe("deterministic CBOR", () => {
     );
   });
 
+  it("never writes again into bytes that it has handed out", () => {
+    const any = bytes(10_000);
+    const values = Array.from({ length: 300 }, (_, index) => new Uint8Array((index * 37) % 3000).fill(index));
+    const encodings = values.map((value) => encode(any, value));
+    for (const [index, encoding] of encodings.entries())
+      expect(decode(any, encoding)).toEqual(Either.right(values[index]));
+  });
+
   it("reads back what it wrote", () => {
     fc.assert(
       fc.property(samples, (value) => {

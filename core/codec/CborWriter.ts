@@ -150,7 +150,24 @@ export const withEncoding = <A, R>(prefix: Uint8Array, codec: Codec<A>, value: A
   }
 };
 
-const copied = (bytes: Uint8Array): Uint8Array => bytes.slice();
+/** Memory that short encodings are copied into, one after the other: a piece of its own for each takes longer. */
+const SLAB_BYTES = 16 * 1024;
+const LONGEST_IN_SLAB = 2048;
+let slab = new Uint8Array(SLAB_BYTES);
+let slabUsed = 0;
+
+/** The bytes in memory that is never written again. */
+const copied = (bytes: Uint8Array): Uint8Array => {
+  if (bytes.length > LONGEST_IN_SLAB) return bytes.slice();
+  if (bytes.length > SLAB_BYTES - slabUsed) {
+    slab = new Uint8Array(SLAB_BYTES);
+    slabUsed = 0;
+  }
+  const start = slabUsed;
+  slabUsed += bytes.length;
+  slab.set(bytes, start);
+  return slab.subarray(start, slabUsed);
+};
 
 /** The one encoding of a value, after a prefix that is not part of it. */
 export const encodeAfter = <A>(prefix: Uint8Array, codec: Codec<A>, value: A): Uint8Array =>
