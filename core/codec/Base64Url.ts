@@ -2,13 +2,18 @@
  * Base64url (RFC 4648 section 5) without padding, in its one canonical form: the only one WebAuthn's JSON uses. Read in
  * one pass: a response to a ceremony is mostly this, and so is the time that reading one takes.
  */
+import { zeroBytes } from "./Bytes.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 /** The value of what is no character of the alphabet: a bit that no other value has. */
 const NONE = 64;
 const CODES = Uint8Array.from(ALPHABET, (character) => character.charCodeAt(0));
+/** Codes below this are ASCII; the others have a bit that these have not. */
+const ASCII = 128;
+/** The code of the character for zero. */
+const ZERO = 0x41;
 /** Values by character code. */
-const VALUES = new Uint8Array(128).fill(NONE);
+const VALUES = new Uint8Array(ASCII).fill(NONE);
 for (const [value, code] of CODES.entries()) VALUES[code] = value;
 
 /** Characters that so many bytes take. */
@@ -26,48 +31,87 @@ export const strictBase64Url = (text: string, longest: number): Uint8Array | und
   const last = text.length % 4;
   if (last === 1 || text.length > base64UrlLength(longest)) return undefined;
   const whole = text.length - last;
-  const bytes = new Uint8Array((whole / 4) * 3 + (last === 0 ? 0 : last - 1));
-  let seen = 0;
+  const bytes = zeroBytes((whole / 4) * 3 + (last === 0 ? 0 : last - 1));
+  // Every code and every value, to be judged at the end: of each there is one bit that no good one has.
+  let codes = 0;
+  let values = 0;
   let end = 0;
   for (let at = 0; at < whole; at += 4) {
-    const a = valueAt(text, at);
-    const b = valueAt(text, at + 1);
-    const c = valueAt(text, at + 2);
-    const d = valueAt(text, at + 3);
-    seen |= a | b | c | d;
+    const first = text.charCodeAt(at);
+    const second = text.charCodeAt(at + 1);
+    const third = text.charCodeAt(at + 2);
+    const fourth = text.charCodeAt(at + 3);
+    const a = valueOf(first);
+    const b = valueOf(second);
+    const c = valueOf(third);
+    const d = valueOf(fourth);
+    codes |= first | second | third | fourth;
+    values |= a | b | c | d;
     bytes[end] = (a << 2) | (b >> 4);
     bytes[end + 1] = (b << 4) | (c >> 2);
     bytes[end + 2] = (c << 6) | d;
     end += 3;
   }
   if (last !== 0) {
-    const a = valueAt(text, whole);
-    const b = valueAt(text, whole + 1);
-    const c = last === 3 ? valueAt(text, whole + 2) : 0;
+    const first = text.charCodeAt(whole);
+    const second = text.charCodeAt(whole + 1);
+    const third = last === 3 ? text.charCodeAt(whole + 2) : ZERO;
+    const a = valueOf(first);
+    const b = valueOf(second);
+    const c = valueOf(third);
     const unused = last === 3 ? c & 0x03 : b & 0x0f;
     if (unused !== 0) return undefined;
-    seen |= a | b | c;
+    codes |= first | second | third;
+    values |= a | b | c;
     bytes[end] = (a << 2) | (b >> 4);
     if (last === 3) bytes[end + 1] = (b << 4) | (c >> 2);
   }
-  return seen < NONE ? bytes : undefined;
+  return codes < ASCII && values < NONE ? bytes : undefined;
 };
 
-const valueAt = (text: string, at: number): number => VALUES[text.charCodeAt(at)] ?? NONE;
+/** The value of an ASCII code; of what is none, that of some other. */
+const valueOf = (code: number): number => VALUES[code & (ASCII - 1)] ?? NONE;
 
-/** Writes the form that {@link strictBase64Url} reads. */
+/** Writes the form that {@link strictBase64Url} reads: a quantum of four characters at a time, and four quanta where there are as many. */
 export const base64Url = (bytes: Uint8Array): string => {
-  const whole = bytes.length - (bytes.length % 3);
   let text = "";
-  for (let at = 0; at < whole; at += 3) {
-    const group = (byteAt(bytes, at) << 16) | (byteAt(bytes, at + 1) << 8) | byteAt(bytes, at + 2);
+  let at = 0;
+  // One text of sixteen characters, where pieces joined are copied once more by who first looks.
+  for (; at + 12 <= bytes.length; at += 12) {
+    const a = groupAt(bytes, at);
+    const b = groupAt(bytes, at + 3);
+    const c = groupAt(bytes, at + 6);
+    const d = groupAt(bytes, at + 9);
+    text += String.fromCharCode(
+      codeOf(a >> 18),
+      codeOf(a >> 12),
+      codeOf(a >> 6),
+      codeOf(a),
+      codeOf(b >> 18),
+      codeOf(b >> 12),
+      codeOf(b >> 6),
+      codeOf(b),
+      codeOf(c >> 18),
+      codeOf(c >> 12),
+      codeOf(c >> 6),
+      codeOf(c),
+      codeOf(d >> 18),
+      codeOf(d >> 12),
+      codeOf(d >> 6),
+      codeOf(d),
+    );
+  }
+  for (; at + 3 <= bytes.length; at += 3) {
+    const group = groupAt(bytes, at);
     text += String.fromCharCode(codeOf(group >> 18), codeOf(group >> 12), codeOf(group >> 6), codeOf(group));
   }
-  if (whole === bytes.length) return text;
-  const group = (byteAt(bytes, whole) << 16) | (byteAt(bytes, whole + 1) << 8);
+  if (at === bytes.length) return text;
+  const group = groupAt(bytes, at);
   text += String.fromCharCode(codeOf(group >> 18), codeOf(group >> 12));
-  return bytes.length - whole === 1 ? text : text + String.fromCharCode(codeOf(group >> 6));
+  return bytes.length - at === 1 ? text : text + String.fromCharCode(codeOf(group >> 6));
 };
 
-const byteAt = (bytes: Uint8Array, at: number): number => bytes[at] ?? 0;
+/** Three bytes as a number, with zeros for those beyond the end. */
+const groupAt = (bytes: Uint8Array, at: number): number =>
+  ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
 const codeOf = (value: number): number => CODES[value & 63] ?? 0;

@@ -7,11 +7,11 @@
  * (RFC 8259 section 4 leaves that open), so that two readers of one signed
  * request could see different commands.
  */
-import { bytesToUtf8 } from "@noble/ciphers/utils.js";
 import { Either } from "effect";
 import { Limits } from "../Limits.ts";
 import type { BodyFault } from "../Rejection.ts";
 import { memberPointer } from "./JsonPointer.ts";
+import { decodedUtf8 } from "./Utf8.ts";
 
 /**
  * A parsed document. An object is a map, so that a key such as `__proto__` is a
@@ -305,33 +305,42 @@ class Reader {
   #runEnd(): number {
     const bytes = this.#bytes;
     let at = this.#at;
-    while (PLAIN[bytes[at] ?? QUOTE] === 1) at += 1;
+    // A read beyond the end would make every read of this loop slow.
+    while (at < bytes.length && PLAIN[bytes[at] ?? QUOTE] === 1) at += 1;
     this.#at = at;
     return this.#byte(at);
   }
 
   /**
-   * The text of ASCII bytes. A few go eight at a time, which is four times as fast as one by one; more go through the
-   * platform's decoder, which leaves a text of one piece, where joined pieces are copied once more by who first looks.
+   * The text of ASCII bytes. A few go as many at a time as there are, which is four times as fast as one by one; more go
+   * through the platform's decoder, which leaves a text of one piece, where joined pieces are copied by who first looks.
    */
   #ascii(start: number, end: number): string {
-    if (end - start >= LONG_RUN) return bytesToUtf8(this.#bytes.subarray(start, end));
+    const bytes = this.#bytes;
+    if (end - start >= LONG_RUN) return decodedUtf8(bytes.subarray(start, end));
     let text = "";
     let at = start;
     for (; at + 8 <= end; at += 8) {
       text += String.fromCharCode(
-        this.#byte(at),
-        this.#byte(at + 1),
-        this.#byte(at + 2),
-        this.#byte(at + 3),
-        this.#byte(at + 4),
-        this.#byte(at + 5),
-        this.#byte(at + 6),
-        this.#byte(at + 7),
+        bytes[at] ?? 0,
+        bytes[at + 1] ?? 0,
+        bytes[at + 2] ?? 0,
+        bytes[at + 3] ?? 0,
+        bytes[at + 4] ?? 0,
+        bytes[at + 5] ?? 0,
+        bytes[at + 6] ?? 0,
+        bytes[at + 7] ?? 0,
       );
     }
-    for (; at < end; at += 1) text += String.fromCharCode(this.#byte(at));
-    return text;
+    if (at + 4 <= end) {
+      text += String.fromCharCode(bytes[at] ?? 0, bytes[at + 1] ?? 0, bytes[at + 2] ?? 0, bytes[at + 3] ?? 0);
+      at += 4;
+    }
+    if (at + 2 <= end) {
+      text += String.fromCharCode(bytes[at] ?? 0, bytes[at + 1] ?? 0);
+      at += 2;
+    }
+    return at < end ? text + String.fromCharCode(bytes[at] ?? 0) : text;
   }
 
   /** One escape sequence, or two that make a surrogate pair. */

@@ -2,6 +2,10 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { codesOf } from "./CharCodes.ts";
 
+/** The decoder of the platform (WHATWG Encoding), which the core's own types leave out. */
+declare const TextDecoder: new () => { readonly decode: (bytes: Uint8Array) => string };
+const decoder = new TextDecoder();
+
 const HIGH_SURROGATES = 0xd800;
 const LOW_SURROGATES = 0xdc00;
 const AFTER_SURROGATES = 0xe000;
@@ -39,6 +43,9 @@ export const utf8Bytes = (text: string): Uint8Array => {
   }
   return bytes;
 };
+
+/** The text of bytes that are UTF-8. For short texts the call takes longer than the text. */
+export const decodedUtf8 = (bytes: Uint8Array): string => decoder.decode(bytes);
 
 /**
  * The order of two strings by their UTF-8 bytes, which is the order by code points.

@@ -42,7 +42,7 @@ export const readBody = <A>(
   const document = parseStrictJson(body);
   if (Either.isLeft(document)) return refused([document.left]);
   const faults: Array<BodyFault> = [];
-  const submitted = read(new Fields(document.right, "", known, faults));
+  const submitted = read(new Fields(document.right, undefined, "", known, faults));
   return faults.length === 0 ? Either.right(submitted) : refused(faults);
 };
 
@@ -51,7 +51,9 @@ export const readBody = <A>(
  * empty value, so that one pass finds every fault; the values count only if there is none.
  */
 export class Fields {
-  readonly #pointer: string;
+  /** The object that this one is a member of; undefined for the document. A pointer is made only where something is wrong. */
+  readonly #parent: Fields | undefined;
+  readonly #key: string;
   readonly #faults: Array<BodyFault>;
   /** Undefined where the object itself is at fault: then its fields are not reported as well. */
   readonly #members: JsonObject | undefined;
@@ -59,23 +61,25 @@ export class Fields {
   /** @param known the fields that may be there; undefined where the caller judges the names itself */
   constructor(
     value: JsonValue | undefined,
-    pointer: string,
+    parent: Fields | undefined,
+    key: string,
     known: ReadonlyArray<string> | undefined,
     faults: Array<BodyFault>,
   ) {
-    this.#pointer = pointer;
+    this.#parent = parent;
+    this.#key = key;
     this.#faults = faults;
     this.#members = isObject(value) ? value : undefined;
-    if (value !== undefined && this.#members === undefined) this.#wrongType(pointer, value, "an object");
-    for (const key of this.#members?.keys() ?? []) {
-      if (known?.includes(key) === false)
-        this.#fault(memberPointer(pointer, key), "unknown_field", "No such field exists here.");
+    if (value !== undefined && this.#members === undefined) this.#wrongType(this.#pointer(), value, "an object");
+    for (const name of this.#members?.keys() ?? []) {
+      if (known?.includes(name) === false)
+        this.#fault(this.#pointerOf(name), "unknown_field", "No such field exists here.");
     }
   }
 
   /** A field that must be there and be an object. */
   object(key: string, known?: ReadonlyArray<string>): Fields {
-    return new Fields(this.#required(key), this.#pointerOf(key), known, this.#faults);
+    return new Fields(this.#required(key), this, key, known, this.#faults);
   }
 
   /** The same where the field may be absent; absent is undefined. */
@@ -95,19 +99,29 @@ export class Fields {
 
   /** A field that must be there, be a string and pass `check`. */
   string(key: string, check: (text: string) => boolean = () => true, rule = ""): string {
-    const value = this.#required(key);
-    if (value === undefined) return "";
-    if (typeof value === "string") {
-      if (!check(value)) this.#fault(this.#pointerOf(key), "invalid_value", rule);
-      return value;
-    }
-    this.#wrongType(this.#pointerOf(key), value, "a string");
-    return "";
+    const text = this.#text(key);
+    if (text === undefined) return "";
+    if (!check(text)) this.#fault(this.#pointerOf(key), "invalid_value", rule);
+    return text;
   }
 
   /** The same where the field may be absent; absent is undefined. */
   optionalString(key: string, check?: (text: string) => boolean, rule?: string): string | undefined {
     return this.#members?.has(key) === true ? this.string(key, check, rule) : undefined;
+  }
+
+  /** What is made of a field that must be there and be a string; undefined where it is at fault, as `decode` may find. */
+  decoded<A>(key: string, decode: (text: string) => A | undefined, rule: string): A | undefined {
+    const text = this.#text(key);
+    if (text === undefined) return undefined;
+    const value = decode(text);
+    if (value === undefined) this.#fault(this.#pointerOf(key), "invalid_value", rule);
+    return value;
+  }
+
+  /** The same where the field may be absent; absent is undefined. */
+  optionalDecoded<A>(key: string, decode: (text: string) => A | undefined, rule: string): A | undefined {
+    return this.#members?.has(key) === true ? this.decoded(key, decode, rule) : undefined;
   }
 
   /** A field that may be absent, and is an integer from -(2^53 - 1) to 2^53 - 1. */
@@ -129,15 +143,14 @@ export class Fields {
   optionalList(key: string, longest: number, check: (text: string) => boolean, rule: string): ReadonlyArray<string> {
     const value = this.#members?.get(key);
     if (value === undefined) return [];
-    const pointer = this.#pointerOf(key);
-    if (!isArray(value)) this.#wrongType(pointer, value, "an array");
+    if (!isArray(value)) this.#wrongType(this.#pointerOf(key), value, "an array");
     const items = isArray(value) ? value : [];
-    if (items.length > longest) this.#fault(pointer, "too_many", `This takes at most ${longest} items.`);
+    if (items.length > longest) this.#fault(this.#pointerOf(key), "too_many", `This takes at most ${longest} items.`);
     const texts: Array<string> = [];
     for (const [index, item] of items.slice(0, longest).entries()) {
-      if (typeof item !== "string") this.#wrongType(memberPointer(pointer, index), item, "a string");
+      if (typeof item !== "string") this.#wrongType(memberPointer(this.#pointerOf(key), index), item, "a string");
       else if (check(item)) texts.push(item);
-      else this.#fault(memberPointer(pointer, index), "invalid_value", rule);
+      else this.#fault(memberPointer(this.#pointerOf(key), index), "invalid_value", rule);
     }
     return texts;
   }
@@ -163,6 +176,14 @@ export class Fields {
     return strings;
   }
 
+  /** A string that must be there; undefined where there is none, which is noted. */
+  #text(key: string): string | undefined {
+    const value = this.#required(key);
+    if (typeof value === "string") return value;
+    if (value !== undefined) this.#wrongType(this.#pointerOf(key), value, "a string");
+    return undefined;
+  }
+
   #required(key: string): JsonValue | undefined {
     const value = this.#members?.get(key);
     if (value === undefined && this.#members !== undefined) {
@@ -180,8 +201,13 @@ export class Fields {
     if (this.#faults.length < MOST_FAULTS) this.#faults.push({ pointer, code, detail });
   }
 
+  /** The RFC 6901 pointer of this object. */
+  #pointer(): string {
+    return this.#parent === undefined ? "" : this.#parent.#pointerOf(this.#key);
+  }
+
   #pointerOf(key: string): string {
-    return memberPointer(this.#pointer, key);
+    return memberPointer(this.#pointer(), key);
   }
 }
 

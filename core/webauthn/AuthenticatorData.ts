@@ -1,6 +1,6 @@
 /** What the authenticator says: WebAuthn Level 3 section 6.1, checked as in section 7.1 steps 13 to 20. */
 import { Either } from "effect";
-import { sameBytes } from "../codec/Bytes.ts";
+import { hasBytesAt } from "../codec/Bytes.ts";
 import { Limits } from "../Limits.ts";
 import { demand, Refused } from "./CeremonyRefusal.ts";
 import { type CoseKey, readCoseKey } from "./CoseKey.ts";
@@ -42,8 +42,7 @@ export interface AuthenticatorData {
  */
 export const readAuthenticatorData = (bytes: Uint8Array, rpIdHash: Uint8Array): AuthenticatorData => {
   demand(bytes.length >= AAGUID_AT, "authenticator_data", "The authenticator data ends before its counter does.");
-  const isOurs = sameBytes(bytes.subarray(0, HASH_BYTES), rpIdHash);
-  demand(isOurs, "rp_id_hash", "The credential was made for another RP ID.");
+  demand(hasBytesAt(bytes, 0, rpIdHash), "rp_id_hash", "The credential was made for another RP ID.");
   const flags = bytes[FLAGS_AT] ?? 0;
   checkFlags(flags);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,6 +1,6 @@
 /** The public key of a credential: a COSE_Key (RFC 9052 section 7) of ES256 in its one canonical form. */
 import { Either } from "effect";
-import { sameBytes } from "../codec/Bytes.ts";
+import { hasBytesAt, zeroBytes } from "../codec/Bytes.ts";
 import { normalizeP256 } from "../credential/Weierstrass.ts";
 import { demand, Refused } from "./CeremonyRefusal.ts";
 import { ES256 } from "./CreationOptions.ts";
@@ -42,9 +42,9 @@ export interface CoseKey {
  */
 export const readCoseKey = (bytes: Uint8Array, at: number): { readonly key: CoseKey; readonly end: number } => {
   const cose = bytes.subarray(at, at + COSE_BYTES);
-  const isCanonical = cose.length === COSE_BYTES && holds(cose, 0, HEAD) && holds(cose, BETWEEN_AT, BETWEEN);
+  const isCanonical = cose.length === COSE_BYTES && hasBytesAt(cose, 0, HEAD) && hasBytesAt(cose, BETWEEN_AT, BETWEEN);
   if (!isCanonical) throw refusalOf(bytes, at);
-  const point = new Uint8Array(1 + 2 * COORDINATE_BYTES);
+  const point = zeroBytes(1 + 2 * COORDINATE_BYTES);
   point[0] = UNCOMPRESSED;
   point.set(cose.subarray(HEAD.length, BETWEEN_AT), 1);
   point.set(cose.subarray(BETWEEN_AT + BETWEEN.length), 1 + COORDINATE_BYTES);
@@ -52,9 +52,6 @@ export const readCoseKey = (bytes: Uint8Array, at: number): { readonly key: Cose
   if (Either.isLeft(keyBytes)) throw new Refused("curve_point", "The coordinates are no point of P-256.");
   return { key: { cose, point, keyBytes: keyBytes.right }, end: at + COSE_BYTES };
 };
-
-const holds = (bytes: Uint8Array, at: number, part: Uint8Array): boolean =>
-  sameBytes(bytes.subarray(at, at + part.length), part);
 
 /** What is wrong with bytes that are no canonical key. */
 const refusalOf = (bytes: Uint8Array, at: number): Refused => {

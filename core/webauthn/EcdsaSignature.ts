@@ -1,4 +1,5 @@
 /** ECDSA signatures as attestation and certificates carry them: DER of two integers (RFC 3279 section 2.2.3). */
+import { zeroBytes } from "../codec/Bytes.ts";
 import type { CurveName } from "./CeremonyCrypto.ts";
 
 const FIELD_BYTES: { readonly [C in CurveName]: number } = { "P-256": 32, "P-384": 48, "P-521": 66 };
@@ -20,27 +21,28 @@ export const ecdsaSignature = (curve: CurveName, der: Uint8Array): Uint8Array | 
   const start = isLong ? 3 : 2;
   const length = der.length - start;
   if (der[0] !== SEQUENCE || der[start - 1] !== length || length >= LONG !== isLong) return undefined;
-  const signature = new Uint8Array(2 * size);
-  const between = readInteger(der, start, signature.subarray(0, size));
-  const end = between === undefined ? undefined : readInteger(der, between, signature.subarray(size));
+  const signature = zeroBytes(2 * size);
+  const between = readInteger(der, start, signature, size);
+  const end = between === undefined ? undefined : readInteger(der, between, signature, 2 * size);
   return end === der.length ? signature : undefined;
 };
 
 /**
- * Reads an integer into the end of a field of zeros.
+ * Reads an integer into a field of zeros, half of the signature, that ends at an offset.
  *
  * @returns where it ends; undefined where there is none, or none that fits
  */
-const readInteger = (der: Uint8Array, at: number, field: Uint8Array): number | undefined => {
+const readInteger = (der: Uint8Array, at: number, signature: Uint8Array, fieldEnd: number): number | undefined => {
   const length = der[at + 1] ?? 0;
   const start = at + 2;
   const end = start + length;
-  const [first = LONG, second = LONG] = der.subarray(start, end);
+  if (der[at] !== INTEGER || length === 0 || length >= LONG || end > der.length) return undefined;
+  const first = der[start] ?? LONG;
   // Less than half a byte is positive, and a zero before it would be one too many.
-  const isShortest = first < 0x80 && (first !== 0 || length === 1 || second >= 0x80);
-  if (der[at] !== INTEGER || length === 0 || length >= LONG || end > der.length || !isShortest) return undefined;
-  const digits = der.subarray(first === 0 ? start + 1 : start, end);
-  if (digits.length > field.length) return undefined;
-  field.set(digits, field.length - digits.length);
+  const isShortest = first < 0x80 && (first !== 0 || length === 1 || (der[start + 1] ?? 0) >= 0x80);
+  const digitsAt = first === 0 ? start + 1 : start;
+  const target = fieldEnd - (end - digitsAt);
+  if (!isShortest || target < fieldEnd - signature.length / 2) return undefined;
+  for (let index = digitsAt; index < end; index += 1) signature[target + index - digitsAt] = der[index] ?? 0;
   return end;
 };

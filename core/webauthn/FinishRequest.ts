@@ -109,15 +109,16 @@ const readRequest = (root: Fields): ReadRequest => {
   const response = credential.object("response", RESPONSE);
   return {
     invitation: root.string("invitation"),
+    // A binary field that is at fault was noted and reads as empty.
     credential: {
-      id: bytesOf(credential, "id", Limits.credentialIdBytes),
-      rawId: bytesOf(credential, "rawId", Limits.credentialIdBytes),
-      clientDataJson: bytesOf(response, "clientDataJSON", Limits.clientDataBytes),
-      attestationObject: bytesOf(response, "attestationObject", Limits.attestationObjectBytes),
+      id: credential.decoded("id", credentialId, BASE64URL) ?? NO_BYTES,
+      rawId: credential.decoded("rawId", credentialId, BASE64URL) ?? NO_BYTES,
+      clientDataJson: response.decoded("clientDataJSON", clientData, BASE64URL) ?? NO_BYTES,
+      attestationObject: response.decoded("attestationObject", attestation, BASE64URL) ?? NO_BYTES,
       transports: distinct(response.optionalList("transports", Limits.transports, isTransport, TRANSPORT)),
       reported: {
-        authenticatorData: optionalBytesOf(response, "authenticatorData", Limits.attestationObjectBytes),
-        publicKey: optionalBytesOf(response, "publicKey", Limits.publicKeyBytes),
+        authenticatorData: response.optionalDecoded("authenticatorData", attestation, BASE64URL),
+        publicKey: response.optionalDecoded("publicKey", publicKey, BASE64URL),
         publicKeyAlgorithm: response.optionalInteger("publicKeyAlgorithm"),
       },
     },
@@ -128,22 +129,16 @@ const readRequest = (root: Fields): ReadRequest => {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Binary fields; one that is at fault was noted and reads as empty. */
-const bytesOf = (fields: Fields, key: string, longest: number): Uint8Array =>
-  keptBytes(longest, (check) => fields.string(key, check, BASE64URL)) ?? NO_BYTES;
+/** How a binary field is decoded that has so many bytes at most. */
+const bytesUpTo =
+  (longest: number) =>
+  (encoded: string): Uint8Array | undefined =>
+    encoded === "" ? undefined : strictBase64Url(encoded, longest);
 
-const optionalBytesOf = (fields: Fields, key: string, longest: number): Uint8Array | undefined =>
-  keptBytes(longest, (check) => fields.optionalString(key, check, BASE64URL));
-
-/** Decodes while checking, so that no text is decoded twice. */
-const keptBytes = (longest: number, read: (check: (text: string) => boolean) => unknown): Uint8Array | undefined => {
-  let bytes: Uint8Array | undefined;
-  read((encoded) => {
-    bytes = encoded === "" ? undefined : strictBase64Url(encoded, longest);
-    return bytes !== undefined;
-  });
-  return bytes;
-};
+const credentialId = bytesUpTo(Limits.credentialIdBytes);
+const clientData = bytesUpTo(Limits.clientDataBytes);
+const attestation = bytesUpTo(Limits.attestationObjectBytes);
+const publicKey = bytesUpTo(Limits.publicKeyBytes);
 
 const isDisplayName = (name: string): boolean =>
   (utf8Length(name) ?? Number.POSITIVE_INFINITY) <= Limits.displayNameBytes;

@@ -1,5 +1,5 @@
 /** The format packed: WebAuthn Level 3 section 8.2. */
-import { concatBytes } from "@noble/hashes/utils.js";
+import { joinedBytes } from "../codec/Bytes.ts";
 import { checkAaguidExtension, checkNoAuthority, checkVersion } from "./AttestationCertificate.ts";
 import { type Certificate } from "./Certificate.ts";
 import { checkChain, readChain } from "./CertificateChain.ts";
@@ -14,7 +14,7 @@ const CERTIFIED = 3;
 export const packed: StatementCheck = (crypto, input) => {
   const { statement, data, clientDataHash, relyingParty, at } = input;
   const signature = statementSignature(statement);
-  const signed = concatBytes(data.bytes, clientDataHash);
+  const signed = joinedBytes(data.bytes, clientDataHash);
   if (!statement.has("x5c")) {
     demand(statement.size === SELF, "attestation_statement", "There is a member beside alg and sig.");
     const key = { kind: "EC", curve: "P-256", point: data.key.point } as const;

@@ -1,5 +1,5 @@
 /** The members that browsers add in `toJSON()` (WebAuthn Level 3 section 5.2.1): repetitions, held against the original. */
-import { sameBytes } from "../codec/Bytes.ts";
+import { hasBytesAt, sameBytes } from "../codec/Bytes.ts";
 import { keyEncodings, subjectPublicKeyInfoPrefix } from "../credential/SubjectPublicKeyInfo.ts";
 import type { AuthenticatorData } from "./AuthenticatorData.ts";
 import { demand } from "./CeremonyRefusal.ts";
@@ -22,4 +22,6 @@ export const checkReported = (reported: SubmittedCredential["reported"], { bytes
 
 /** Whether bytes are the SubjectPublicKeyInfo of a point. */
 const isInfoOf = (bytes: Uint8Array, point: Uint8Array): boolean =>
-  sameBytes(bytes.subarray(0, SPKI_HEAD.length), SPKI_HEAD) && sameBytes(bytes.subarray(SPKI_HEAD.length), point);
+  bytes.length === SPKI_HEAD.length + point.length &&
+  hasBytesAt(bytes, 0, SPKI_HEAD) &&
+  hasBytesAt(bytes, SPKI_HEAD.length, point);
