@@ -4,8 +4,10 @@
  * moment is every so many flushes, every flush is one, so that which of them
  * strikes can be said without the number.
  */
+import { requestKey } from "../core/protocol/Forward.ts";
 import type { Message, MessageOf } from "../core/protocol/Message.ts";
 import type { Choices, Unit } from "./Choices.ts";
+import { PLACES } from "./faults/BitRot.ts";
 import { mayForget, RESTORED_AFTER } from "./faults/DeclaredRestore.ts";
 import { silence } from "./faults/SilentMember.ts";
 import type { SimPeer } from "./SimPeer.ts";
@@ -196,6 +198,87 @@ const copyAfterRestart = (): Nemesis => {
   };
 };
 
+/** Keeps a peer sealed as long as it is asked for, whoever unseals it meanwhile. */
+const keepSealed = (world: World, peer: SimPeer, isAskedFor: () => boolean): void => {
+  if (world.healed) return;
+  if (!isAskedFor()) return world.unseal(peer);
+  world.seal(peer);
+  world.after(SECOND / 20, () => keepSealed(world, peer, isAskedFor));
+};
+
+/**
+ * A member is sealed, and the writer turns a forwarded replacement away for certain, and then so many other requests
+ * that it remembers it no longer. One more copy of it arrives as soon as something is prepared again (decision 0009).
+ */
+const copyAfterStorm = (): Nemesis => {
+  const now = rarely(6 * SECOND);
+  let sealedUntil = 0;
+  let late: { readonly sent: SentPacket; readonly key: string; readonly unit: Unit } | undefined;
+
+  const isRemembered = (writer: SimPeer): boolean =>
+    late !== undefined && writer.state?.turnedAway.has(late.key) === true;
+
+  const arrive = (world: World): void => {
+    if (late === undefined) return;
+    const { sent, unit } = late;
+    late = undefined;
+    world.marks.add("a copy came of a request whose refusal the writer had forgotten");
+    world.transmit(sent.to, sent.packet, unit.between("the copy arrives after", 1_000, 1, 20_000), {
+      from: sent.from.slot,
+      message: sent.message,
+      how: "replayed",
+    });
+  };
+
+  return {
+    sent: (world, peer, to, message) => {
+      if (message._tag === "Prepare") {
+        if (late !== undefined) return isRemembered(peer) ? undefined : arrive(world);
+        // Before there is anything to replace, nobody can be turned away.
+        if (message.items.every(({ proposal }) => proposal.kind !== "METADATA")) return;
+        return now(world, (unit) => {
+          // What was out already holds up the next round for a second.
+          sealedUntil = world.now + 3 * SECOND;
+          const sealed = world.peer(unit.between("sealed peer", world.plan.peers, 2, world.plan.peers));
+          keepSealed(world, sealed, () => isRemembered(peer) || world.now < sealedUntil);
+        });
+      }
+      if (late !== undefined || !isCertainNo(message)) return;
+      const sent = forwardedReplacement(world, to, message.requestId);
+      if (sent === undefined) return;
+      late = {
+        sent,
+        key: requestKey({ entryPeer: to, requestId: message.requestId }),
+        unit: world.choices.stream("moment").next(),
+      };
+    },
+  };
+};
+
+/**
+ * A registration that was forwarded waits at the writer for the others, and the row of its approver is damaged under
+ * it: the row is read when its turn comes, and would be again to tell whether it may have been done.
+ */
+const damageUnderForward = (): Nemesis => {
+  const now = rarely(2 * SECOND);
+  return {
+    sent: (world, peer, to, message) => {
+      if (message._tag === "Outcome" && peer.state?.integrityFault !== undefined)
+        world.marks.add("the writer told a forwarded request of damage");
+      if (message._tag !== "Forwarded" || peer.isDamaged || peer.disk.flushing) return;
+      const queued = peer.state?.queue.find(
+        ({ forward }) => forward.entryPeer === to && forward.requestId === message.requestId,
+      );
+      const ref = queued?.mutation.kind === "REGISTER" ? queued.mutation.ref : undefined;
+      if (ref === undefined || peer.store.get("approvers", ref) === undefined) return;
+      now(world, (unit) => {
+        peer.isDamaged = true;
+        peer.disk.damage("approvers", ref, unit.between("byte", 0, 0, PLACES));
+      });
+    },
+  };
+};
+
 /** A member that is asked to prepare has not heard of the keys yet that tokens are signed with: it refuses them for a while. */
 const disbelieveTokens = (): Nemesis => {
   const now = rarely(SECOND / 4);
@@ -363,7 +446,9 @@ export const moments = {
   crashBetweenCommits,
   writerRestartAfterPrepare,
   copyAfterRestart,
+  copyAfterStorm,
   crashReserved,
+  damageUnderForward,
   disbelieveTokens,
   silenceOne,
   wipeOne,

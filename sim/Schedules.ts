@@ -217,6 +217,14 @@ const schedules = {
     }),
     nemeses: () => [moments.copyAfterRestart()],
   },
+  // A member stays sealed until the writer has turned away more than it remembers.
+  "copy-after-storm": {
+    plan: () => ({
+      steps: 2 * STORM_STEPS,
+      workload: { replace: 60, read: 60, callers: 240, mostThinkMicros: 400_000 },
+    }),
+    nemeses: () => [moments.copyAfterStorm()],
+  },
   "deadline-knife-edge": {
     plan: () => ({
       clockOffsetMillis: 2_400,
@@ -289,6 +297,14 @@ const schedules = {
   },
   "row-tamper-delete": {
     plan: () => ({ faults: weights("bit rot", "deleted row", "torn write", "repaired rows", "crash") }),
+  },
+  // The writer finds a row damaged while requests wait that others have forwarded.
+  "damage-under-forward": {
+    plan: () => ({
+      faults: weights("repaired rows"),
+      workload: { fresh: 20, retry: 60, callers: 12, mostThinkMicros: 40_000 },
+    }),
+    nemeses: () => [moments.damageUnderForward()],
   },
   "integrity-history-missing": {
     plan: () => ({
@@ -514,6 +530,8 @@ const CLUSTERS_ONLY: ReadonlySet<ScheduleName> = new Set([
   "forgetful-keeper",
   "session-storm",
   "copy-after-restart",
+  "copy-after-storm",
+  "damage-under-forward",
   "equivocating-refuser",
   "late-certificate-vs-settlement",
   "two-initiators",

@@ -568,6 +568,8 @@ export class World {
     if (reason instanceof Violation) throw reason;
     if (reason instanceof InvariantViolation)
       throw new Violation(reason.id, `peer ${peer.slot} halted by itself`, reason.message);
+    if (reason instanceof IntegrityFailure)
+      throw new Violation("S28", `peer ${peer.slot} halted over damage that it had found already`, reason.message);
     // Anything but a failing disk is a mistake in this program, and its stack says where.
     if (!(reason instanceof StoreFailure)) throw reason;
     const kind = this.#failing.get(peer.slot);

@@ -8,6 +8,16 @@ const dropJoiners = ({ rounds }: PeerState): void => {
   for (const [id, round] of rounds) if (round.joiners.length > 0) rounds.set(id, { ...round, joiners: [] });
 };
 
+/** Whoever had joined a round that is to be aborted queues twice when it is. */
+const queueTwice = ({ rounds }: PeerState): void => {
+  if (!(rounds instanceof Map)) return;
+  for (const [id, round] of rounds) {
+    const { refusal, joiners } = round;
+    if (refusal === undefined || new Set(joiners).size < joiners.length) continue;
+    rounds.set(id, { ...round, joiners: [...joiners, ...joiners] });
+  }
+};
+
 export const callerBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "joiner-dropped",
@@ -16,5 +26,13 @@ export const callerBugs: ReadonlyArray<PlantedBug> = [
     schedule: "retry-storm-refused",
     steps: 3_000,
     tampering: () => ({ stepped: (_world, _peer, state) => dropJoiners(state) }),
+  },
+  {
+    name: "joiner-queued-twice",
+    changes: "a request that had joined a refused one is queued twice, and answered for each",
+    finds: "L10",
+    schedule: "retry-storm-refused",
+    steps: 3_000,
+    tampering: () => ({ stepped: (_world, _peer, state) => queueTwice(state) }),
   },
 ];

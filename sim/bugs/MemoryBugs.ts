@@ -74,6 +74,35 @@ const forgetJoining = (_world: World, _peer: SimPeer, { forgottenUntil, membersh
   if (forgottenUntil instanceof Map) for (const peerId of membership?.peerIds ?? []) forgottenUntil.set(peerId, 0);
 };
 
+/** What was forgotten for lack of room leaves no trace: each clock stays as it was when its peer was first heard of. */
+const forgetForgotten = (): Tampering => {
+  const first = new Map<string, number>();
+  return {
+    stepped: (_world, { slot, process }, { forgottenUntil }) => {
+      if (!(forgottenUntil instanceof Map)) return;
+      for (const [peerId, until] of forgottenUntil) {
+        const name = `${slot} ${process} ${peerId}`;
+        const known = first.get(name) ?? until;
+        first.set(name, known);
+        if (until !== known) forgottenUntil.set(peerId, known);
+      }
+    },
+  };
+};
+
+/** A peer has forgotten by its next step what it has told its callers: that a row does not hold. */
+const forgetDamage = (): Tampering => {
+  const told = new Set<string>();
+  return {
+    stepped: (_world, { slot, process }, state) => {
+      if (state.integrityFault === undefined) return;
+      const name = `${slot} ${process}`;
+      if (told.has(name)) Object.assign(state, { integrityFault: undefined });
+      told.add(name);
+    },
+  };
+};
+
 /** Rows of the history that were there once are there for ever, as far as the sealing layer can see. */
 const copiedHistory = () => {
   const copy = new Map<string, StoredRow>();
@@ -129,6 +158,21 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
     finds: "H1",
     schedule: "copy-after-restart",
     tampering: () => ({ stepped: forgetJoining }),
+  },
+  {
+    name: "room-for-few-refusals",
+    changes: "a writer takes a late copy of what it has refused, and has forgotten for lack of room, for a new request",
+    finds: "H1",
+    schedule: "copy-after-storm",
+    steps: 16_000,
+    tampering: forgetForgotten,
+  },
+  {
+    name: "damage-forgotten",
+    changes: "a peer that finds a row damaged under a request tells its callers so and goes on as if it were whole",
+    finds: "S28",
+    schedule: "damage-under-forward",
+    tampering: forgetDamage,
   },
   {
     name: "first-key-in-audit",

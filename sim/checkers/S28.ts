@@ -2,18 +2,28 @@
 import type { Checker, Watched } from "../Checker.ts";
 import { Violation } from "../Violation.ts";
 
-/** Why a peer must not sign: what was done to its disk, whether it noticed or not; then what it has found itself. */
-const reasonOf = ({ harm, state, slot }: Watched): string | undefined => {
-  if (harm !== undefined) return `peer ${slot} was unsealed on a disk that somebody had changed: ${harm}`;
-  if (state?.integrityFault !== undefined) return `peer ${slot} found that rows do not hold: ${state.integrityFault}`;
-  return state?.quarantine && `peer ${slot} is quarantined: ${state.quarantine}`;
-};
+export const S28 = (): Checker => {
+  /** By slot: what a process has found out about its rows, once and for as long as it runs. */
+  const found = new Map<number, { readonly process: number; readonly where: string }>();
 
-export const S28 = (): Checker => ({
-  id: "S28",
-  signed: (peer, tag) => {
-    if (!peer.honest || tag !== "CUSTODY_STMT_BATCH_V1") return;
-    const reason = reasonOf(peer);
-    if (reason !== undefined) throw new Violation("S28", reason, `peer ${peer.slot} signed a batch of statements`);
-  },
-});
+  /** Why a peer must not sign: what was done to its disk, whether it noticed or not; then what it has found itself. */
+  const reasonOf = ({ harm, state, slot, process }: Watched): string | undefined => {
+    if (harm !== undefined) return `peer ${slot} was unsealed on a disk that somebody had changed: ${harm}`;
+    const known = found.get(slot);
+    if (known?.process === process) return `peer ${slot} found that rows do not hold: ${known.where}`;
+    return state?.quarantine && `peer ${slot} is quarantined: ${state.quarantine}`;
+  };
+
+  return {
+    id: "S28",
+    stepped: ({ slot, process, state }) => {
+      const where = state?.integrityFault;
+      if (where !== undefined && found.get(slot)?.process !== process) found.set(slot, { process, where });
+    },
+    signed: (peer, tag) => {
+      if (!peer.honest || tag !== "CUSTODY_STMT_BATCH_V1") return;
+      const reason = reasonOf(peer);
+      if (reason !== undefined) throw new Violation("S28", reason, `peer ${peer.slot} signed a batch of statements`);
+    },
+  };
+};

@@ -4,7 +4,7 @@ import type { World } from "../World.ts";
 import { anyPeer, anyRow } from "./Victims.ts";
 
 /** Longer than any stored row: the byte is drawn modulo its length. */
-const PLACES = 1_000_000;
+export const PLACES = 1_000_000;
 
 export const bitRot = (world: World, unit: Unit): void => {
   const peer = anyPeer(world, unit);
