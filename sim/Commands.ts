@@ -9,6 +9,7 @@ import type { Call } from "../core/protocol/Forward.ts";
 import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../core/registry/Authorization.ts";
 import { REGISTER_PATH } from "../core/registry/Registration.ts";
 import { metadataPath } from "../core/registry/Replacement.ts";
+import { RecentMap } from "../runtime/RecentMap.ts";
 import { TOKEN_MARK } from "./checkers/S29.ts";
 import type { Cryptography, SampleKey } from "./Cryptography.ts";
 import { EnrollmentRequests, type Finish, type Invite } from "./EnrollmentRequests.ts";
@@ -53,16 +54,8 @@ export interface Token {
 
 /** Tokens outlive the proposals they are evidence for; older ones are forgotten. */
 const REMEMBERED_TOKENS = 16_384;
-/** So do the requests. */
+/** So do the requests; it takes more of them to forget one. */
 const REMEMBERED_REPLACEMENTS = 65_536;
-
-const forgetOldest = <K>(all: Map<K, unknown>, most: number): void => {
-  if (all.size <= most) return;
-  for (const oldest of all.keys()) {
-    all.delete(oldest);
-    return;
-  }
-};
 
 const anotherFormat = ({ otherwise64 }: SampleKey, format: number): string =>
   otherwise64[format % otherwise64.length] ?? otherwise64[0];
@@ -73,7 +66,7 @@ export class Commands {
   readonly #cryptography: Cryptography;
   readonly #byBody = new Map<string, Command>();
   readonly #byName = new Map<string, Command>();
-  readonly #replacements = new Map<string, Replacement>();
+  readonly #replacements = new RecentMap<Replacement>(REMEMBERED_REPLACEMENTS);
   readonly #tokens = new Map<number, Token>();
   #nextToken = 1;
 
@@ -135,7 +128,6 @@ export class Commands {
       call: { method: "PUT", path, ifMatch, rawBody },
     };
     this.#replacements.set(name, replacement);
-    forgetOldest(this.#replacements, REMEMBERED_REPLACEMENTS);
     return replacement;
   }
 
@@ -167,7 +159,7 @@ export class Commands {
       kind === "forged" ? { _tag: "Refused", reason: "its signature does not verify" } : { _tag: "Verified", claims };
     const token = { kind, text: `${TOKEN_MARK}${number}`, check, claims };
     this.#tokens.set(number, token);
-    forgetOldest(this.#tokens, REMEMBERED_TOKENS);
+    this.#tokens.delete(number - REMEMBERED_TOKENS);
     return token;
   }
 

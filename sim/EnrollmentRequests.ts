@@ -7,6 +7,7 @@ import { utf8Bytes } from "../core/codec/Utf8.ts";
 import { OPTIONS_PATH } from "../core/enrollment/Enrollment.ts";
 import { FINISH_PATH } from "../core/enrollment/Finish.ts";
 import type { Call } from "../core/protocol/Forward.ts";
+import { RecentMap } from "../runtime/RecentMap.ts";
 import type { Cryptography } from "./Cryptography.ts";
 import { RP_ID, RP_ORIGIN } from "./SimRelyingParty.ts";
 
@@ -71,15 +72,10 @@ export const bytesOf = (base64url: string): Uint8Array => Either.getOrThrow(Enco
 /** A text of 43 characters that decodes to 32 bytes which nobody was told. */
 const NO_INVITATION = "A".repeat(43);
 
-const forgetFirst = (all: Map<string, unknown>): void => {
-  if (all.size <= REMEMBERED) return;
-  for (const oldest of all.keys()) return void all.delete(oldest);
-};
-
 export class EnrollmentRequests {
   readonly #cryptography: Cryptography;
-  readonly #byBody = new Map<string, Finish>();
-  readonly #invites = new Map<string, Invite>();
+  readonly #byBody = new RecentMap<Finish>(REMEMBERED);
+  readonly #invites = new RecentMap<Invite>(REMEMBERED);
 
   constructor(cryptography: Cryptography) {
     this.#cryptography = cryptography;
@@ -90,7 +86,6 @@ export class EnrollmentRequests {
     const call = { method: "POST", path: OPTIONS_PATH, ifMatch: undefined, rawBody };
     const invite: Invite = { kind: "OPTIONS", id, team, call };
     this.#invites.set(this.#cryptography.crypto.sha256(rawBody), invite);
-    forgetFirst(this.#invites);
     return invite;
   }
 
@@ -142,7 +137,6 @@ export class EnrollmentRequests {
       response,
     };
     this.#byBody.set(this.#cryptography.crypto.sha256(rawBody), finish);
-    forgetFirst(this.#byBody);
     return finish;
   }
 

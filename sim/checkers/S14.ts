@@ -1,11 +1,12 @@
 /** S14: who is told of a success is told the truth: every member has it, durably. */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { Either, Encoding } from "effect";
+import { RecentMap } from "../../runtime/RecentMap.ts";
 import type { Checker } from "../Checker.ts";
 import { type Ghost, maskOf, type PeerMask, slotsOf } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
-/** Successes remembered, to see that no two callers are told of the same one. */
+/** Successes remembered at least, to see that no two callers are told of the same one. */
 const REMEMBERED = 4_096;
 
 /** Members that do not have a revision yet, nor a later one. */
@@ -31,17 +32,13 @@ const assertKept = (ghost: Ghost, slot: number, requestId: string, registrationI
 export const S14 = (ghost: Ghost): Checker => {
   let exempt = 0;
   /** Who was told that it made a revision. */
-  const makers = new Map<string, string>();
+  const makers = new RecentMap<string>(REMEMBERED);
   const assertOnlyOne = (requestId: string, ref: string, revision: number): void => {
     const made = `revision ${revision} of ${ref}`;
     const other = makers.get(made);
     if (other !== undefined && other !== requestId)
       throw new Violation("S14", `request ${other} was told that it made ${made}`, `so was request ${requestId}`);
     makers.set(made, requestId);
-    for (const oldest of makers.keys()) {
-      if (makers.size <= REMEMBERED) break;
-      makers.delete(oldest);
-    }
   };
   return {
     id: "S14",
