@@ -26,7 +26,12 @@ interface Undo<V> {
 /** How the flush of the commit under way ends. */
 export type FlushEnd = "durable" | "durable, unreported" | "failed, lost" | "failed, durable" | "reported, volatile";
 
-const byKey = (left: string, right: string): number => (left < right ? -1 : 1);
+interface Stored<V> {
+  readonly key: string;
+  readonly value: V;
+}
+
+const byKey = ({ key: left }: Stored<unknown>, { key: right }: Stored<unknown>): number => (left < right ? -1 : 1);
 
 /** How to take back the first of these changes, by what was there before each; seldom asked for, so made only then. */
 const undoOf = <V>(changes: ReadonlyArray<RowChange<V>>, befores: ReadonlyArray<V | undefined>) =>
@@ -63,11 +68,12 @@ export class LayeredDisk<V> {
     return this.#tables.get(table)?.get(key);
   }
 
-  scan(table: TableName, after: string, limit: number): ReadonlyArray<{ readonly key: string; readonly value: V }> {
+  scan(table: TableName, after: string, limit: number): ReadonlyArray<Stored<V>> {
     if (this.#failure !== undefined) throw this.#failure;
-    const rows = [...(this.#tables.get(table) ?? [])].filter(([key]) => key > after);
-    rows.sort(([left], [right]) => byKey(left, right));
-    return rows.slice(0, limit).map(([key, value]) => ({ key, value }));
+    const found: Array<Stored<V>> = [];
+    for (const [key, value] of this.#tables.get(table) ?? []) if (key > after) found.push({ key, value });
+    found.sort(byKey);
+    return found.length > limit ? found.slice(0, limit) : found;
   }
 
   commit(changes: ReadonlyArray<RowChange<V>>, done: (failure?: StoreFailure) => void): void {

@@ -3,7 +3,8 @@
  * challenge it was made for and its attestation object is as long as an honest
  * one. It proves nothing outside the simulation, as its keys do not.
  */
-import { Either, Encoding } from "effect";
+import { Either } from "effect";
+import { base64Url } from "../core/codec/Base64Url.ts";
 import { sameBytes } from "../core/codec/Bytes.ts";
 import type { Ceremony } from "../core/enrollment/Ceremony.ts";
 
@@ -21,12 +22,12 @@ export const simCeremony: Ceremony = ({ relyingParty, challenge, userHandle, cre
   const descriptor = {
     version: 1,
     type: "WEBAUTHN",
-    credentialId: Encoding.encodeBase64Url(id),
-    publicKeyCose: Encoding.encodeBase64Url(keyBytes),
+    credentialId: base64Url(id),
+    publicKeyCose: base64Url(keyBytes),
     rpId: relyingParty.rpId,
     origins: relyingParty.origins,
     userVerification: "REQUIRED",
-    userHandle: Encoding.encodeBase64Url(userHandle),
+    userHandle: base64Url(userHandle),
     backupEligible: false,
   } as const;
   return Either.right({
