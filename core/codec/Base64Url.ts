@@ -2,7 +2,7 @@
  * Base64url (RFC 4648 section 5) without padding, in its one canonical form: the only one WebAuthn's JSON uses. Read in
  * one pass: a response to a ceremony is mostly this, and so is the time that reading one takes.
  */
-import { zeroBytes } from "./Bytes.ts";
+import { zeroBytes } from "./Slab.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 /** The value of what is no character of the alphabet: a bit that no other value has. */

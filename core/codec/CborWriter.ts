@@ -5,6 +5,7 @@
  */
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { assertText, type Codec, type Sink } from "./Codec.ts";
+import { copiedBytes } from "./Slab.ts";
 
 const FIRST_CAPACITY = 4096;
 /** A buffer that grew beyond this is given back after use. */
@@ -150,28 +151,9 @@ export const withEncoding = <A, R>(prefix: Uint8Array, codec: Codec<A>, value: A
   }
 };
 
-/** Memory that short encodings are copied into, one after the other: a piece of its own for each takes longer. */
-const SLAB_BYTES = 16 * 1024;
-const LONGEST_IN_SLAB = 2048;
-let slab = new Uint8Array(SLAB_BYTES);
-let slabUsed = 0;
-
-/** The bytes in memory that is never written again. */
-const copied = (bytes: Uint8Array): Uint8Array => {
-  if (bytes.length > LONGEST_IN_SLAB) return bytes.slice();
-  if (bytes.length > SLAB_BYTES - slabUsed) {
-    slab = new Uint8Array(SLAB_BYTES);
-    slabUsed = 0;
-  }
-  const start = slabUsed;
-  slabUsed += bytes.length;
-  slab.set(bytes, start);
-  return slab.subarray(start, slabUsed);
-};
-
 /** The one encoding of a value, after a prefix that is not part of it. */
 export const encodeAfter = <A>(prefix: Uint8Array, codec: Codec<A>, value: A): Uint8Array =>
-  withEncoding(prefix, codec, value, copied);
+  withEncoding(prefix, codec, value, copiedBytes);
 
 const NOTHING = new Uint8Array(0);
 

@@ -1,6 +1,7 @@
 /** The public key of a credential: a COSE_Key (RFC 9052 section 7) of ES256 in its one canonical form. */
 import { Either } from "effect";
-import { hasBytesAt, zeroBytes } from "../codec/Bytes.ts";
+import { hasBytesAt } from "../codec/Bytes.ts";
+import { zeroBytes } from "../codec/Slab.ts";
 import { normalizeP256 } from "../credential/Weierstrass.ts";
 import { demand, Refused } from "./CeremonyRefusal.ts";
 import { ES256 } from "./CreationOptions.ts";

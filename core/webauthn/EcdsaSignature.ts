@@ -1,5 +1,5 @@
 /** ECDSA signatures as attestation and certificates carry them: DER of two integers (RFC 3279 section 2.2.3). */
-import { zeroBytes } from "../codec/Bytes.ts";
+import { zeroBytes } from "../codec/Slab.ts";
 import type { CurveName } from "./CeremonyCrypto.ts";
 
 const FIELD_BYTES: { readonly [C in CurveName]: number } = { "P-256": 32, "P-384": 48, "P-521": 66 };

@@ -1,5 +1,5 @@
 /** The format packed: WebAuthn Level 3 section 8.2. */
-import { joinedBytes } from "../codec/Bytes.ts";
+import { joinedBytes } from "../codec/Slab.ts";
 import { checkAaguidExtension, checkNoAuthority, checkVersion } from "./AttestationCertificate.ts";
 import { type Certificate } from "./Certificate.ts";
 import { checkChain, readChain } from "./CertificateChain.ts";
