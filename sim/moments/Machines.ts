@@ -1,0 +1,160 @@
+/** Machines that are replaced, set back, damaged, or set up as another one. */
+import type { Choices, Unit } from "../Choices.ts";
+import { PLACES } from "../faults/BitRot.ts";
+import { mayForget, RESTORED_AFTER } from "../faults/DeclaredRestore.ts";
+import type { SimPeer } from "../SimPeer.ts";
+import type { Nemesis, World } from "../World.ts";
+import { forSomeSeconds, isolate, rarely, SECOND, struck } from "./Moment.ts";
+
+/**
+ * A registration that was forwarded waits at the writer for the others, and the row of its approver is damaged under
+ * it: the row is read when its turn comes, and would be again to tell whether it may have been done.
+ */
+export const damageUnderForward = (): Nemesis => {
+  const now = rarely(2 * SECOND);
+  return {
+    sent: (world, peer, to, message) => {
+      if (message._tag === "Outcome" && peer.state?.integrityFault !== undefined)
+        world.marks.add("the writer told a forwarded request of damage");
+      if (message._tag !== "Forwarded" || peer.isDamaged || peer.disk.flushing) return;
+      const queued = peer.state?.queue.find(
+        ({ forward }) => forward.entryPeer === to && forward.requestId === message.requestId,
+      );
+      const ref = queued?.mutation.kind === "REGISTER" ? queued.mutation.ref : undefined;
+      if (ref === undefined || peer.store.get("approvers", ref) === undefined) return;
+      now(world, (unit) => {
+        peer.isDamaged = true;
+        peer.disk.damage("approvers", ref, unit.between("byte", 0, 0, PLACES));
+      });
+    },
+  };
+};
+
+/** One peer's machine is replaced by an empty one, during the founding or after it. */
+export const wipeOne = (choices: Choices): Nemesis => {
+  const afterFlushes = choices.plan("wiped").between("after flushes", 2, 2, 60);
+  let count = 0;
+  return {
+    flushed: (world) => {
+      const unit = struck(world, world.choices.stream("moment").next(), "wiped peer", ++count === afterFlushes);
+      if (unit === undefined) return;
+      const peer = world.peer(unit.between("peer", 1, 1, world.plan.peers));
+      world.after(1, () => {
+        world.crash(peer, "power", false);
+        peer.wipe();
+        world.start(peer);
+      });
+    },
+  };
+};
+
+/** One member is gone for good: its machine burns, and nobody replaces it. */
+export const loseOne = (choices: Choices, slot: number): Nemesis => {
+  const afterFlushes = choices.plan(`loss of peer ${slot}`).between("after flushes", 1, 1, 40);
+  let count = 0;
+  return {
+    flushed: (world, peer) => {
+      if (peer.slot !== slot) return;
+      const unit = struck(world, world.choices.stream("moment").next(), "lost peer", ++count === afterFlushes);
+      if (unit === undefined) return;
+      world.after(1, () => {
+        if (world.healed) return;
+        world.crash(peer, "power", false);
+        peer.honest = false;
+        peer.isLost = true;
+      });
+    },
+  };
+};
+
+/** One peer comes back on the disk it had a while ago, and does not say so. */
+export const rollBackOne = (choices: Choices): Nemesis => {
+  const counts = new Map<number, number>();
+  const atFlush = choices.plan("photograph").between("at flush", 1, 1, 80);
+  let restore: (() => void) | undefined;
+  return {
+    flushed: (world, peer) => {
+      const count = (counts.get(peer.slot) ?? 0) + 1;
+      counts.set(peer.slot, count);
+      // A mono instance has no witness, and no promise.
+      if (world.plan.peers === 1 || restore !== undefined || !peer.honest) return;
+      if (peer.state?.membership === undefined) return;
+      const photograph = world.choices.stream(`moment of peer ${peer.slot}`).next();
+      const unit = struck(world, photograph, "photograph of a disk", count === atFlush);
+      if (unit === undefined) return;
+      restore = peer.disk.photograph();
+      world.after(unit.spread("restored after", 20_000, RESTORED_AFTER, 1, 2 * SECOND), () => {
+        if (world.healed || !mayForget(world, peer)) return;
+        world.faults.add("disk from an older snapshot");
+        if (restore !== undefined) world.comeBackOn(peer, restore, false);
+      });
+    },
+  };
+};
+
+/** What happens around a declared restore, beside the restore itself. */
+interface RestorePlan {
+  /** How many restores there are: of the same peer, or of any but one. */
+  readonly times: number;
+  /** One of the others hears nothing for a while, from just before. */
+  readonly isHelperLagging?: boolean;
+}
+
+/**
+ * Peers come back on disks they had a while ago, and their operators say so. One peer, the same for all of the run,
+ * is never restored: somebody must have the registry (protocol.md 1).
+ */
+export const restoreDeclared = (choices: Choices, { times, isHelperLagging = false }: RestorePlan): Nemesis => {
+  const counts = new Map<number, number>();
+  const spared = choices.plan("spared").between("peer", 1, 1, 3);
+  const atFlush = choices.plan("photograph").between("at flush", 1, 1, 30);
+  const photographs = new Map<number, () => void>();
+  let left = times;
+
+  const strike = (world: World, unit: Unit, peer: SimPeer): void => {
+    const putBack = photographs.get(peer.slot);
+    if (world.healed || putBack === undefined || left === 0 || peer.isDamaged) return;
+    left -= 1;
+    world.faults.add("disk from an older snapshot, declared");
+    if (isHelperLagging) isolate(world, (peer.slot % world.plan.peers) + 1, forSomeSeconds(unit));
+    world.comeBackOn(peer, putBack, true);
+    // The next one may come in the middle of this one, at the same peer or at another.
+    const others = [...photographs.keys()].filter((slot) => slot !== spared);
+    const next = others[unit.between("next peer", 0, 0, Math.max(0, others.length - 1), 0, 8)] ?? peer.slot;
+    if (left > 0)
+      world.after(unit.spread("next after", 100_000, RESTORED_AFTER, 1, 2 * SECOND), () =>
+        strike(world, unit, world.peer(next)),
+      );
+  };
+
+  return {
+    flushed: (world, peer) => {
+      const count = (counts.get(peer.slot) ?? 0) + 1;
+      counts.set(peer.slot, count);
+      if (world.plan.peers === 1 || peer.slot === spared || photographs.has(peer.slot) || !peer.honest) return;
+      if (peer.state?.membership === undefined || peer.isDamaged || count < atFlush) return;
+      const isFirst = photographs.size === 0;
+      photographs.set(peer.slot, peer.disk.photograph());
+      if (!isFirst) return;
+      const unit = world.choices.stream("moment").next();
+      world.after(unit.spread("restored after", 20_000, RESTORED_AFTER, 1, 2 * SECOND), () =>
+        strike(world, unit, peer),
+      );
+    },
+  };
+};
+
+/** Before anything is initialized: the last peer is given the configuration and the id of the first one. */
+export const duplicateId = (): Nemesis => ({
+  started: (world) => {
+    world.faults.add("duplicate id");
+    const peer = world.peer(world.plan.peers);
+    peer.honest = false;
+    peer.peerId = 1;
+    const others = Array.from({ length: world.plan.peers - 1 }, (_, index) => index + 2);
+    peer.settings = { ...peer.settings, peers: others };
+    peer.addresses.clear();
+    // It takes the real first peer for the last one.
+    for (const peerId of others) peer.addresses.set(peerId, peerId === world.plan.peers ? 1 : peerId);
+  },
+});

@@ -1,0 +1,37 @@
+/** One moment of the protocol at which something strikes: a unit, and that nothing strikes there is its quiet value. */
+import type { Unit } from "../Choices.ts";
+import type { SimPeer } from "../SimPeer.ts";
+import type { World } from "../World.ts";
+
+export const SECOND = 1_000_000;
+
+export const isWriter = ({ state }: SimPeer): boolean =>
+  state?.membership !== undefined && state.membership.writer === state.peer?.peerId;
+
+export const isolate = (world: World, slot: number, micros: number): void => {
+  const links = world.network.links((from, to) => from === slot || to === slot);
+  for (const link of links) link.cut = true;
+  world.after(micros, () => {
+    for (const link of links) link.cut = false;
+  });
+};
+
+/** The unit, where something strikes at this moment. */
+export const struck = (world: World, unit: Unit, fault: string, isDue = true): Unit | undefined => {
+  if (!unit.chance("strikes", isDue ? 1000 : 0)) return undefined;
+  world.faults.add(fault);
+  return unit;
+};
+
+/** Runs its body at most once in a while, so that the world gets somewhere in between. */
+export const rarely = (everyMicros: number): ((world: World, run: (unit: Unit) => void) => void) => {
+  let next = 0;
+  return (world, run) => {
+    if (world.now < next) return;
+    next = world.now + everyMicros;
+    const unit = struck(world, world.choices.stream("moment").next(), "moment");
+    if (unit !== undefined) run(unit);
+  };
+};
+
+export const forSomeSeconds = (unit: Unit): number => unit.between("for seconds", 1, 1, 5) * SECOND;
