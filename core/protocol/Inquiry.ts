@@ -11,16 +11,15 @@ import { Limits } from "../Limits.ts";
 import type { Inquiry, PeerState } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
 import type { MessageOf, SettleItem } from "./Message.ts";
-import { hasRoomToRefuse } from "./Refusals.ts";
 import type { PeerId } from "./Topology.ts";
 
 /**
  * Whether this life was made to refuse more of what only the writer has prepared than an honest one can have open, or
- * in several processes as much as there is room for. Some of it was a lie, and nobody can tell which; what is not
- * refused may be what the recovery waits for.
+ * in several processes so much that it would never be ready as a member. Some of it was a lie, and nobody can tell
+ * which; what is not refused may be what the recovery waits for.
  */
 export const isMisled = ({ recovery, refused }: Pick<PeerState, "recovery" | "refused">): boolean =>
-  recovery !== undefined && (recovery.writersOwn > Limits.preparations || !hasRoomToRefuse(refused.size));
+  recovery !== undefined && (recovery.writersOwn > Limits.preparations || refused.size >= Limits.refusals);
 
 const askAbout = (turn: Turn, items: ReadonlyArray<SettleItem>, to: ReadonlyArray<PeerId>): void => {
   const { restored } = turn.state;
