@@ -197,8 +197,10 @@ export class PeerDriver {
     } catch (fault) {
       // What is done about damage must not meet it again, or it would be done again for ever.
       if (fault instanceof IntegrityFailure && mail.event._tag !== "IntegrityLost") {
-        // The event is lost, as a message may be; from here on this peer signs nothing. A seal is not lost.
-        if (mail.event._tag === "Sealed" && this.#state.integrityFault === undefined) this.#mailbox.unshift(mail);
+        // The event is lost, as a message may be; from here on this peer signs nothing. It is not where somebody
+        // waits for an answer, nor is a seal: a peer that knows of its damage looks at no row for these.
+        const isAwaited = mail.event._tag === "Sealed" || "requestId" in mail.event;
+        if (isAwaited && this.#state.integrityFault === undefined) this.#mailbox.unshift(mail);
         this.#mailbox.unshift({ event: { _tag: "IntegrityLost", where: fault.where } });
         return false;
       }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { actor, type Cluster, founded, whole } from "../../properties/cluster/Cluster.ts";
-import { comeBackOn, copyOf, stateOf } from "../../properties/cluster/Restoring.ts";
+import { credential, enrolling, finish, offerOf } from "../../properties/cluster/Enrolling.ts";
+import { comeBackOn, copyOf, declare, stateOf } from "../../properties/cluster/Restoring.ts";
 import { Limits } from "../Limits.ts";
 import type { PeerId } from "./Topology.ts";
-import type { Message } from "./Message.ts";
+import type { Message, MessageOf } from "./Message.ts";
 import { SELF, type TableName } from "../Tables.ts";
 
 /** More reads of one table than any step of these tests has a use for: past that it turns in circles. */
@@ -51,6 +52,19 @@ describe("a writer that finds a row damaged", () => {
     expect(stateOf(cluster, 1).integrityFault).toContain("approvers/alice@");
     expect(cluster.answers.get("again")).toMatchObject({
       rejection: { members: [{ peerId: 1, reason: "its stored records do not hold" }], outcomeUnknown: true },
+    });
+  });
+
+  it("while it takes a request of its own caller in answers it all the same", () => {
+    const cluster = enrolling(3);
+    const offer = offerOf(cluster, 1, "options");
+    cluster.settle();
+    damage(cluster, 1, "sessions");
+    finish(cluster, 1, "finish", offer.invitation, credential(offer));
+    cluster.settle();
+    expect(stateOf(cluster, 1).integrityFault).toContain("sessions/");
+    expect(cluster.answers.get("finish")).toMatchObject({
+      rejection: { members: [{ peerId: 1, reason: "its stored records do not hold" }], outcomeUnknown: false },
     });
   });
 
@@ -113,5 +127,33 @@ describe("a writer that cannot trust what it remembers", () => {
     cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 3, message, actors: [actor] });
     cluster.settle();
     expect(outcomes).toEqual([]);
+  });
+});
+
+describe("a peer whose rows do not hold", () => {
+  it("shows nobody what it signed in them, for that may never have been flushed", () => {
+    const cluster = founded();
+    cluster.register(1, "first", "alice", 7);
+    cluster.pass(3_000);
+    const older = copyOf(cluster.tables.get(1));
+    // Nobody is told of the new life; of the transaction that begins it the disk keeps a part.
+    cluster.tamper = (from, _to, message) => (from === 1 ? undefined : message);
+    declare(cluster, 1);
+    cluster.settle();
+    const announced = cluster.tables.get(1)?.get("restore");
+    if (announced === undefined) throw new Error("it was not restored");
+    comeBackOn(cluster, 1, new Map([...older, ["restore", announced]]), false);
+    cluster.peers.get(1)?.dispatch({ _tag: "IntegrityLost", where: "restore/self" });
+    const shown: Array<MessageOf<"Ready">> = [];
+    cluster.tamper = (from, _to, message) => {
+      if (from === 1 && message._tag === "Ready") shown.push(message);
+      return message;
+    };
+    cluster.register(2, "later", "bob", 8);
+    cluster.start(2);
+    cluster.pass(3_000);
+    expect(shown.length).toBeGreaterThan(0);
+    for (const { restored, highSeqProof } of shown) expect([restored, highSeqProof]).toEqual([undefined, undefined]);
+    expect([2, 3].map((peerId) => stateOf(cluster, peerId).seen.get(1)?.incarnation)).toEqual([1, 1]);
   });
 });

@@ -89,6 +89,8 @@ export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"Ready
     quarantineIfBehind(turn, message.seen);
   }
   const known = turn.state.seen.get(from);
+  // What this peer signed itself and never flushed may lie in rows that do not hold, and goes to nobody (D5).
+  const holds = state.integrityFault === undefined;
   const answer: Message = {
     _tag: "Ready",
     nonce: message.nonce,
@@ -97,19 +99,19 @@ export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"Ready
     configDigest: context.settings.configDigest,
     mode: modeOf(turn),
     sealed: !state.unsealed,
-    integrityOk: state.integrityFault === undefined,
+    integrityOk: holds,
     incarnation: state.chain.incarnation,
     batchNo: state.chain.batchNo,
     batchHash: state.chain.hash,
     highSeq: state.highSeq,
-    highSeqProof: state.highProof,
+    highSeqProof: holds ? state.highProof : undefined,
     uncommitted: state.preparations.size,
     refusals: state.refused.size,
     registryRoot: context.crypto.setDigest(state.registry.set),
     approvers: state.registry.approvers,
     clock: turn.now,
     seen: known?.newest,
-    restored: state.restored,
+    restored: holds ? state.restored : undefined,
     recorded: known?.restored,
   };
   turn.send(from, answer);
