@@ -65,7 +65,7 @@ const backendOf = (
   ceremony: CeremonyCrypto,
   signingKey: SigningKey,
 ): CryptoBackend => {
-  const own = new OwnSignatures();
+  const own = new OwnSignatures(primitives);
   const signer = (seed: Uint8Array): Signer => {
     const { publicKey, sign } = signingKey(seed);
     return signerOf(asPublicKey(publicKey), (message) => {
@@ -75,7 +75,7 @@ const backendOf = (
     });
   };
   return {
-    crypto: cryptoOf(own.knownTo(primitives)),
+    crypto: cryptoOf(own.primitives),
     providers,
     ceremony: ceremonyWith(ceremony),
     keysOf: ({ identitySeed, integritySeed }) => {
