@@ -5,6 +5,10 @@ import { Violation } from "../Violation.ts";
 export const S28 = (): Checker => {
   /** By slot: what a process has found out about its rows, once and for as long as it runs. */
   const found = new Map<number, { readonly process: number; readonly where: string }>();
+  const note = ({ slot, process, state }: Watched): void => {
+    const where = state?.integrityFault;
+    if (where !== undefined && found.get(slot)?.process !== process) found.set(slot, { process, where });
+  };
 
   /** Why a peer must not sign: what was done to its disk, whether it noticed or not; then what it has found itself. */
   const reasonOf = ({ harm, state, slot, process }: Watched): string | undefined => {
@@ -16,12 +20,12 @@ export const S28 = (): Checker => {
 
   return {
     id: "S28",
-    stepped: ({ slot, process, state }) => {
-      const where = state?.integrityFault;
-      if (where !== undefined && found.get(slot)?.process !== process) found.set(slot, { process, where });
-    },
+    booted: note,
+    stepped: note,
     signed: (peer, tag) => {
       if (!peer.honest || tag !== "CUSTODY_STMT_BATCH_V1") return;
+      // Several events may be handled before a new state is shown: the one that found the damage, and this one.
+      note(peer);
       const reason = reasonOf(peer);
       if (reason !== undefined) throw new Violation("S28", reason, `peer ${peer.slot} signed a batch of statements`);
     },
