@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { countOf, firstPeers, maskOf, MOST_PEERS, slotsOf } from "./Ghost.ts";
+import { crypto, founded } from "../properties/cluster/Cluster.ts";
+import { declare, register, stateOf } from "../properties/cluster/Restoring.ts";
+import { SELF } from "../core/Tables.ts";
+import type { Watched } from "./Checker.ts";
+import { countOf, firstPeers, Ghost, maskOf, MOST_PEERS, slotsOf } from "./Ghost.ts";
 
 describe("sets of peers", () => {
   it.each([0, 1, 3, 31, MOST_PEERS])("hold the first %d", (count) => {
@@ -13,4 +17,51 @@ describe("sets of peers", () => {
     expect(slotsOf(maskOf(MOST_PEERS))).toEqual([MOST_PEERS]);
     expect(firstPeers(MOST_PEERS) & ~maskOf(MOST_PEERS)).toBe(firstPeers(MOST_PEERS - 1));
   });
+});
+
+describe("what a restored member had applied", () => {
+  const cluster = founded();
+  register(cluster, "alice", 7);
+  const [stored] = stateOfApprovers();
+  declare(cluster, 2);
+  cluster.settle();
+  const restore = cluster.row(2, "restore", SELF);
+  if (stored === undefined || restore === undefined) throw new Error("nothing was registered, or nobody was restored");
+
+  /** An approver that these peers hold, the second of whom is then restored. */
+  const afterRestore = (...holders: ReadonlyArray<number>): Ghost => {
+    const ghost = new Ghost(crypto, cluster.total);
+    for (const slot of holders)
+      ghost.flushed(watched(slot), [{ op: "insert", table: "approvers", key: stored.ref, row: stored }]);
+    ghost.flushed(watched(2), [{ op: "insert", table: "restore", key: SELF, row: { ...restore, recovering: true } }]);
+    return ghost;
+  };
+
+  it("is there no more where nobody else had, and may be made anew at another time", () => {
+    expect(afterRestore(2).approvers.has(stored.ref)).toBe(false);
+  });
+
+  it("is there as long as somebody else has", () => {
+    expect(afterRestore(2, 1).approvers.get(stored.ref)?.holders).toBe(maskOf(1));
+  });
+
+  function stateOfApprovers() {
+    return [...(cluster.tables.get(1)?.get("approvers")?.keys() ?? [])].flatMap((ref) => {
+      const row = cluster.row(1, "approvers", ref);
+      return row === undefined ? [] : [row];
+    });
+  }
+
+  function watched(slot: number): Watched {
+    return {
+      slot,
+      honest: true,
+      state: stateOf(cluster, slot),
+      store: { get: () => undefined, scan: () => [] },
+      process: 1,
+      isIdle: true,
+      isDamaged: false,
+      harm: undefined,
+    };
+  }
 });

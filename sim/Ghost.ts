@@ -195,9 +195,10 @@ export class Ghost {
       facts.applied &= left;
       facts.aborted &= left;
     }
-    for (const facts of this.approvers.values()) {
+    for (const [ref, facts] of this.approvers) {
       facts.holders &= left;
       // What only lives that are over had applied was told to nobody as done, and may be made anew.
+      if (facts.holders === 0) this.approvers.delete(ref);
       const newest = Math.max(0, ...slotsOf(facts.holders).map((holder) => facts.revisionAt[holder] ?? 0));
       for (const revision of facts.revisions.keys()) if (revision > newest) facts.revisions.delete(revision);
     }
