@@ -70,6 +70,8 @@ export class SimPeer implements Watched {
   isDamaged = false;
   /** A seal was asked for and is not handled yet. */
   isSealing = false;
+  /** An unseal was asked for meanwhile, and waits for that seal. */
+  unsealsNext = false;
   /** Which start of this peer is under way. */
   opening = 0;
   settings: Settings;
@@ -242,6 +244,7 @@ export class SimPeer implements Watched {
     this.#driver = undefined;
     this.signer = undefined;
     this.isSealing = false;
+    this.unsealsNext = false;
     this.opening = 0;
     this.disk.useKey(false);
   }

@@ -870,8 +870,9 @@ export class World {
     });
   }
 
-  /** An operator brings a sealed peer's keys back. */
+  /** An operator brings a sealed peer's keys back; where a seal is under way, as soon as it is done, as a real peer would. */
   unseal(peer: SimPeer): void {
+    peer.unsealsNext = peer.isSealing;
     if (!peer.isUp || peer.signer !== undefined || peer.state?.peer === undefined) return;
     this.#note("unseal", peer.slot, "");
     peer.unseal();
@@ -891,6 +892,7 @@ export class World {
     this.#note("seal", peer.slot, "");
     peer.dispatch({ _tag: "Sealed" });
     peer.isSealing = true;
+    peer.unsealsNext = false;
     this.#settle(peer);
   }
 
@@ -908,6 +910,7 @@ export class World {
       this.#observer?.stepped(peer);
       for (const hook of this.#stepped) hook(peer);
     }
+    if (peer.unsealsNext && !peer.isSealing) this.unseal(peer);
     const again = this.#again.get(peer.slot);
     if (again === undefined || !peer.isIdle) return;
     this.#again.delete(peer.slot);
