@@ -130,6 +130,11 @@ export class Ghost {
     return this.membership === undefined || !this.isLying(this.membership.writer);
   }
 
+  /** Whether the writer, besides, remembers what it has said: from an old disk it may say another thing, unawares. */
+  get hasConstantWriter(): boolean {
+    return this.hasHonestWriter && (this.forgetful & maskOf(this.membership?.writer ?? 0)) === 0;
+  }
+
   /** The durable header of a peer's batch. */
   batch(slot: number, incarnation: number, batchNo: number): BatchHeader | undefined {
     return this.#batches[slot]?.get(incarnation)?.[batchNo];

@@ -1,9 +1,11 @@
 /** What has one owner, over everything committed or reserved at any honest peer. */
+import type { Rows } from "../../core/Tables.ts";
+import type { Watched } from "../Checker.ts";
 import { type Ghost, maskOf, type PeerMask } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
 interface Claims {
-  /** Owner to the peers that hold it reserved; committed claims never go away. */
+  /** Owner to the peers that hold it reserved; a committed claim stays as long as anybody has stored it. */
   readonly reserved: Map<string, PeerMask>;
   committed: string | undefined;
 }
@@ -12,16 +14,19 @@ export class OneOwner {
   readonly #ghost: Ghost;
   readonly #id: string;
   readonly #kind: string;
+  readonly #ownedBy: (row: Rows["approvers"]) => string | undefined;
   readonly #all = new Map<string, Claims>();
 
   /**
    * @param id the invariant that is broken where there are two owners
    * @param kind completes "owns ..."
+   * @param ownedBy what of this kind a stored approver has
    */
-  constructor(ghost: Ghost, id: string, kind: string) {
+  constructor(ghost: Ghost, id: string, kind: string, ownedBy: (row: Rows["approvers"]) => string | undefined) {
     this.#ghost = ghost;
     this.#id = id;
     this.#kind = kind;
+    this.#ownedBy = ownedBy;
   }
 
   #claimsOf(what: string): Claims {
@@ -36,7 +41,7 @@ export class OneOwner {
     if (claims.committed === owner) return;
     let other = claims.committed;
     // A writer that contradicts itself may have one reserved here for one and there for another; neither commits.
-    if (other === undefined && this.#ghost.hasHonestWriter)
+    if (other === undefined && this.#ghost.hasConstantWriter)
       for (const each of claims.reserved.keys()) if (each !== owner) other ??= each;
     if (other !== undefined)
       throw new Violation(
@@ -62,8 +67,22 @@ export class OneOwner {
     if (isHeld) this.#assertOne(slot, what, claims, owner, "reserved");
   }
 
-  /** Whatever the old life of a peer had reserved, it does so no more, whether its row was still there or not. */
+  /** What is reserved on an old or empty disk, or was on the one before it, is no honest peer's; nobody sees it end. */
+  booted({ slot, honest }: Watched): void {
+    if (!honest) this.#release(slot);
+  }
+
+  /**
+   * Whatever the old life of a peer had reserved, it does so no more, whether its row was still there or not; and what
+   * only lives that are over had stored may be given to another owner.
+   */
   restored(slot: number): void {
+    this.#release(slot);
+    const stored = new Set(Array.from(this.#ghost.approvers.values(), ({ row }) => this.#ownedBy(row)));
+    for (const [what, claims] of this.#all) if (!stored.has(what)) claims.committed = undefined;
+  }
+
+  #release(slot: number): void {
     for (const { reserved } of this.#all.values())
       for (const [owner, holders] of reserved)
         if (holders === maskOf(slot)) reserved.delete(owner);

@@ -5,9 +5,10 @@ import type { Ghost } from "../Ghost.ts";
 import { OneOwner } from "./OneOwner.ts";
 
 export const S7 = (ghost: Ghost): Checker => {
-  const keys = new OneOwner(ghost, "S7", "key");
+  const keys = new OneOwner(ghost, "S7", "key", ({ keyIdentity }) => keyIdentity);
   return {
     id: "S7",
+    booted: (peer) => keys.booted(peer),
     written: {
       restore: ({ slot }) => keys.restored(slot),
       preparations: ({ slot, honest }, write) => {

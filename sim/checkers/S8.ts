@@ -1,5 +1,6 @@
 /** S8: a credential of an authenticator at a relying party has one approver, reserved or committed at any honest peer. */
 import type { Digest } from "../../core/Digest.ts";
+import type { Rows } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { OneOwner } from "./OneOwner.ts";
@@ -10,10 +11,14 @@ const credentialIn = (descriptor: string): string => {
   return `${rpId} ${credentialId}`;
 };
 
+const credentialOf = ({ descriptor }: Rows["approvers"]): string | undefined =>
+  descriptor.includes('"WEBAUTHN"') ? credentialIn(descriptor) : undefined;
+
 export const S8 = (ghost: Ghost): Checker => {
-  const credentials = new OneOwner(ghost, "S8", "credential");
+  const credentials = new OneOwner(ghost, "S8", "credential", credentialOf);
   return {
     id: "S8",
+    booted: (peer) => credentials.booted(peer),
     written: {
       restore: ({ slot }) => credentials.restored(slot),
       preparations: ({ slot, honest }, write) => {
@@ -25,8 +30,9 @@ export const S8 = (ghost: Ghost): Checker => {
         credentials.reserve(slot, credentialIn(descriptor), ref, write.op !== "remove");
       },
       approvers: ({ slot, honest }, write) => {
-        if (!honest || write.op !== "insert" || !write.row.descriptor.includes('"WEBAUTHN"')) return;
-        credentials.commit(slot, credentialIn(write.row.descriptor), write.row.ref);
+        if (!honest || write.op !== "insert") return;
+        const credential = credentialOf(write.row);
+        if (credential !== undefined) credentials.commit(slot, credential, write.row.ref);
       },
     },
   };
