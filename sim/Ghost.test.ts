@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { crypto, founded } from "../properties/cluster/Cluster.ts";
-import { declare, register, stateOf } from "../properties/cluster/Restoring.ts";
+import { declare, register } from "../properties/cluster/Restoring.ts";
+import { watched } from "../properties/cluster/Watching.ts";
 import { SELF } from "../core/Tables.ts";
-import type { Watched } from "./Checker.ts";
 import { countOf, firstPeers, Ghost, maskOf, MOST_PEERS, slotsOf } from "./Ghost.ts";
 
 describe("sets of peers", () => {
@@ -22,7 +22,8 @@ describe("sets of peers", () => {
 describe("what a restored member had applied", () => {
   const cluster = founded();
   register(cluster, "alice", 7);
-  const [stored] = stateOfApprovers();
+  const [ref = ""] = cluster.tables.get(1)?.get("approvers")?.keys() ?? [];
+  const stored = cluster.row(1, "approvers", ref);
   declare(cluster, 2);
   cluster.settle();
   const restore = cluster.row(2, "restore", SELF);
@@ -32,8 +33,10 @@ describe("what a restored member had applied", () => {
   const afterRestore = (...holders: ReadonlyArray<number>): Ghost => {
     const ghost = new Ghost(crypto, cluster.total);
     for (const slot of holders)
-      ghost.flushed(watched(slot), [{ op: "insert", table: "approvers", key: stored.ref, row: stored }]);
-    ghost.flushed(watched(2), [{ op: "insert", table: "restore", key: SELF, row: { ...restore, recovering: true } }]);
+      ghost.flushed(watched(cluster, slot), [{ op: "insert", table: "approvers", key: stored.ref, row: stored }]);
+    ghost.flushed(watched(cluster, 2), [
+      { op: "insert", table: "restore", key: SELF, row: { ...restore, recovering: true } },
+    ]);
     return ghost;
   };
 
@@ -44,24 +47,4 @@ describe("what a restored member had applied", () => {
   it("is there as long as somebody else has", () => {
     expect(afterRestore(2, 1).approvers.get(stored.ref)?.holders).toBe(maskOf(1));
   });
-
-  function stateOfApprovers() {
-    return [...(cluster.tables.get(1)?.get("approvers")?.keys() ?? [])].flatMap((ref) => {
-      const row = cluster.row(1, "approvers", ref);
-      return row === undefined ? [] : [row];
-    });
-  }
-
-  function watched(slot: number): Watched {
-    return {
-      slot,
-      honest: true,
-      state: stateOf(cluster, slot),
-      store: { get: () => undefined, scan: () => [] },
-      process: 1,
-      isIdle: true,
-      isDamaged: false,
-      harm: undefined,
-    };
-  }
 });

@@ -3,6 +3,7 @@ import type { Message } from "../../core/protocol/Message.ts";
 import { type Rows, SELF } from "../../core/Tables.ts";
 import { actor, type Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { comeBackOn, copyOf, declare, register, stateOf } from "../../properties/cluster/Restoring.ts";
+import { watched } from "../../properties/cluster/Watching.ts";
 import type { Watched } from "../Checker.ts";
 import { Ghost, maskOf } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
@@ -57,16 +58,7 @@ class Told {
   }
 
   #peer(slot: number, honest = true): Watched {
-    return {
-      slot,
-      honest,
-      state: stateOf(cluster, slot),
-      store: { get: () => undefined, scan: () => [] },
-      process: 1,
-      isIdle: true,
-      isDamaged: false,
-      harm: undefined,
-    };
+    return watched(cluster, slot, { honest });
   }
 
   booted(slot: number, honest: boolean): void {

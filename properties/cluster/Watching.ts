@@ -1,0 +1,28 @@
+/** A peer of a test cluster as the simulator's checkers see one. */
+import type { PeerState } from "../../core/PeerState.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { Watched } from "../../sim/Checker.ts";
+import type { Cluster } from "./Cluster.ts";
+import { stateOf } from "./Restoring.ts";
+
+/**
+ * An honest peer at rest whose disk nobody asks for, but for what a test says of it.
+ *
+ * @param state what differs in its state from that of the cluster's
+ */
+export const watched = (
+  cluster: Cluster,
+  slot: PeerId,
+  more: Partial<Omit<Watched, "slot" | "state">> = {},
+  state: Partial<PeerState> = {},
+): Watched => ({
+  slot,
+  honest: true,
+  state: { ...stateOf(cluster, slot), ...state },
+  store: { get: () => undefined, scan: () => [] },
+  process: 1,
+  isIdle: true,
+  isDamaged: false,
+  harm: undefined,
+  ...more,
+});
