@@ -56,6 +56,14 @@ describe("a history", () => {
     expect(read(1, 90, record("red"))).not.toThrow();
   });
 
+  it("lets a revision that was guessed ahead be stale, although it was made before that was told", () => {
+    history.ended("first", 20, created("red"));
+    history.asked("guess", 21, replace(2, "white"));
+    history.asked("second", 22, replace(1, "green"));
+    history.ended("second", 30, found("green", 2));
+    expect(end("guess", 40, { _tag: "stale" })).not.toThrow();
+  });
+
   describe("of a peer that was restored", () => {
     beforeEach(() => {
       history.ended("first", 20, created("red"));

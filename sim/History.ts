@@ -282,13 +282,16 @@ export class History {
       throw new Violation(ID, "nobody else ever asked for the key and may have got it", said);
   }
 
-  /** A revision is stale only if another replacement of it may have happened, or it never was. */
+  /** A revision that was there before the question is stale only if another replacement of it may have happened. */
   #assertStale({ operations, values }: Record, operation: Operation): void {
     const base = operation.base ?? 0;
+    const value = values.get(base);
+    // One that was yet to come, or never was, is another one than the current one at the moment of the question.
+    if (value === undefined || operation.askedAt <= value.said.at) return;
     const isReplaced = operations.some(
       (each) => each !== operation && each.kind === "replace" && each.base === base && !each.isNo,
     );
-    if (values.has(base) && !values.has(base + 1) && !isReplaced)
+    if (!values.has(base + 1) && !isReplaced)
       throw new Violation(
         ID,
         `nobody else could have replaced revision ${base}`,
