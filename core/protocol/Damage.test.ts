@@ -5,6 +5,7 @@ import { comeBackOn, copyOf, declare, stateOf } from "../../properties/cluster/R
 import { Limits } from "../Limits.ts";
 import type { PeerId } from "./Topology.ts";
 import type { Message, MessageOf } from "./Message.ts";
+import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { SELF, type TableName } from "../Tables.ts";
 
 /** More reads of one table than any step of these tests has a use for: past that it turns in circles. */
@@ -130,28 +131,42 @@ describe("a writer that cannot trust what it remembers", () => {
   });
 });
 
+/** A cluster whose first peer was restored and told nobody; of the transaction that began its new life the disk kept a part. */
+const torn = (): { readonly cluster: Cluster; readonly disk: MemoryTables } => {
+  const cluster = founded();
+  cluster.register(1, "first", "alice", 7);
+  cluster.pass(3_000);
+  const older = copyOf(cluster.tables.get(1));
+  cluster.tamper = (from, _to, message) => (from === 1 ? undefined : message);
+  declare(cluster, 1);
+  cluster.settle();
+  const announced = cluster.tables.get(1)?.get("restore");
+  if (announced === undefined) throw new Error("it was not restored");
+  return { cluster, disk: new Map([...older, ["restore", announced]]) };
+};
+
+/** What the first peer answers to probes from now on, of a caller at the second peer and of its restart. */
+const shownByTheFirst = (cluster: Cluster): ReadonlyArray<MessageOf<"Ready">> => {
+  const shown: Array<MessageOf<"Ready">> = [];
+  cluster.tamper = (from, _to, message) => {
+    if (from === 1 && message._tag === "Ready") shown.push(message);
+    return message;
+  };
+  cluster.register(2, "later", "bob", 8);
+  cluster.start(2);
+  cluster.pass(3_000);
+  return shown;
+};
+
 describe("a peer whose rows do not hold", () => {
-  it("shows nobody what it signed in them, for that may never have been flushed", () => {
-    const cluster = founded();
-    cluster.register(1, "first", "alice", 7);
-    cluster.pass(3_000);
-    const older = copyOf(cluster.tables.get(1));
-    // Nobody is told of the new life; of the transaction that begins it the disk keeps a part.
-    cluster.tamper = (from, _to, message) => (from === 1 ? undefined : message);
-    declare(cluster, 1);
-    cluster.settle();
-    const announced = cluster.tables.get(1)?.get("restore");
-    if (announced === undefined) throw new Error("it was not restored");
-    comeBackOn(cluster, 1, new Map([...older, ["restore", announced]]), false);
-    cluster.peers.get(1)?.dispatch({ _tag: "IntegrityLost", where: "restore/self" });
-    const shown: Array<MessageOf<"Ready">> = [];
-    cluster.tamper = (from, _to, message) => {
-      if (from === 1 && message._tag === "Ready") shown.push(message);
-      return message;
-    };
-    cluster.register(2, "later", "bob", 8);
-    cluster.start(2);
-    cluster.pass(3_000);
+  it.each([
+    ["", { _tag: "IntegrityLost", where: "restore/self" }],
+    [", and does not know it yet because it is sealed", { _tag: "Sealed" }],
+  ] as const)("shows nobody what it signed in them, for that may never have been flushed%s", (_when, event) => {
+    const { cluster, disk } = torn();
+    comeBackOn(cluster, 1, disk, false);
+    cluster.peers.get(1)?.dispatch(event);
+    const shown = shownByTheFirst(cluster);
     expect(shown.length).toBeGreaterThan(0);
     for (const { restored, highSeqProof } of shown) expect([restored, highSeqProof]).toEqual([undefined, undefined]);
     expect([2, 3].map((peerId) => stateOf(cluster, peerId).seen.get(1)?.incarnation)).toEqual([1, 1]);

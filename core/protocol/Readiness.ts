@@ -89,8 +89,10 @@ export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"Ready
     quarantineIfBehind(turn, message.seen);
   }
   const known = turn.state.seen.get(from);
-  // What this peer signed itself and never flushed may lie in rows that do not hold, and goes to nobody (D5).
   const holds = state.integrityFault === undefined;
+  // What this peer signed itself and never flushed may lie in rows that do not hold, and goes to nobody (D5). Whether
+  // they hold is known from the unseal on, which adds them up.
+  const isSure = holds && state.unsealed;
   const answer: Message = {
     _tag: "Ready",
     nonce: message.nonce,
@@ -104,14 +106,14 @@ export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"Ready
     batchNo: state.chain.batchNo,
     batchHash: state.chain.hash,
     highSeq: state.highSeq,
-    highSeqProof: holds ? state.highProof : undefined,
+    highSeqProof: isSure ? state.highProof : undefined,
     uncommitted: state.preparations.size,
     refusals: state.refused.size,
     registryRoot: context.crypto.setDigest(state.registry.set),
     approvers: state.registry.approvers,
     clock: turn.now,
     seen: known?.newest,
-    restored: holds ? state.restored : undefined,
+    restored: isSure ? state.restored : undefined,
     recorded: known?.restored,
   };
   turn.send(from, answer);
