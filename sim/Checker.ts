@@ -70,7 +70,7 @@ export interface Checker {
   readonly unanswered?: (peer: Watched, requestId: string, askedAt: number, now: number) => void;
   /** The published state is another one than before. */
   readonly stepped?: (peer: Watched) => void;
-  /** A message that this peer had handled came again at once, and this is what it wrote. */
+  /** A message that this peer had handled came again, and this is what it wrote. */
   readonly redelivered?: (peer: Watched, message: Message, transactions: number) => void;
   /** A message is about to be handled by a peer. */
   readonly delivered?: (peer: Watched, message: Message) => void;

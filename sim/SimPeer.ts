@@ -88,6 +88,8 @@ export class SimPeer implements Watched {
   harm: string | undefined;
   process = 0;
   transactions = 0;
+  /** Events that its processes were given. */
+  taken = 0;
   readonly #surroundings: Surroundings;
   #driver: PeerDriver | undefined;
   #underWay: ReadonlyArray<Write> = [];
@@ -174,7 +176,15 @@ export class SimPeer implements Watched {
     });
   }
 
+  /** Whether it takes part in everything: whoever does not passes over what will concern it once it does. */
+  get takesPart(): boolean {
+    const { state } = this;
+    if (state === undefined || !state.unsealed || state.unproven.size > 0) return false;
+    return state.integrityFault === undefined && state.quarantine === undefined && state.recovery === undefined;
+  }
+
   dispatch(event: Event): void {
+    this.taken += 1;
     this.#driver?.dispatch(event);
   }
 
@@ -188,6 +198,7 @@ export class SimPeer implements Watched {
     if (where !== undefined && !this.#surroundings.ignoresDamage) this.dispatch({ _tag: "IntegrityLost", where });
     const { identity } = this.keys;
     this.signer = identity;
+    this.taken += 1;
     this.#driver.unseal({
       publicKey: identity.publicKey,
       sign: (tag, codec, value) => {

@@ -84,6 +84,16 @@ export interface SentPacket {
   readonly message: Message;
 }
 
+/** A message that will come again, byte for byte, as soon as its receiver is done with it. */
+interface Again {
+  readonly message: Message;
+  readonly run: () => void;
+  /** As its receiver was when it came: which process, whether it took part, and how much it had been given then. */
+  readonly process: number;
+  readonly takesPart: boolean;
+  readonly taken: number;
+}
+
 /** Stands between a peer's driver and the network: what leaves in place of a message, and what the driver gets to hear. */
 export interface Mouthpiece {
   readonly says: (to: PeerId, message: Message) => ReadonlyArray<Message>;
@@ -235,10 +245,7 @@ export class World {
   readonly #processes: ReadonlyArray<Stream>;
   /** What is decided about the process of each peer: the one that runs, or the one that comes next. */
   readonly #lives: Array<Unit>;
-  readonly #again = new Map<
-    number,
-    { readonly process: number; readonly run: () => void; readonly message: Message }
-  >();
+  readonly #again = new Map<number, Again>();
   readonly #slowDisks = new Map<number, number>();
   readonly #fullDisks = new Set<number>();
   readonly #mouthpieces = new Map<number, Mouthpiece>();
@@ -513,8 +520,10 @@ export class World {
     const actors = tokens.length === 0 ? NO_ACTORS : tokens.map((token) => this.#judge(peer, token));
     const event = delivery(from, handled, actors);
     for (const hook of this.#delivered) hook(peer, message);
+    const { process, takesPart } = peer;
     peer.dispatch(event);
-    if (again) this.#again.set(peer.slot, { process: peer.process, run: () => peer.dispatch(event), message });
+    if (again)
+      this.#again.set(peer.slot, { process, takesPart, taken: peer.taken, run: () => peer.dispatch(event), message });
     this.#settle(peer);
   }
 
@@ -916,8 +925,10 @@ export class World {
     this.#again.delete(peer.slot);
     if (again.process !== peer.process) return;
     const before = peer.transactions;
+    // A member may have passed over what came in the middle of its recovery, and take it for new behind its end.
+    const isNew = peer.taken !== again.taken && peer.takesPart && !again.takesPart;
     again.run();
-    for (const hook of this.#redelivered) hook(peer, again.message, peer.transactions - before);
+    if (!isNew) for (const hook of this.#redelivered) hook(peer, again.message, peer.transactions - before);
     this.#settle(peer);
   }
 
