@@ -28,6 +28,8 @@ export interface ProposalFacts {
   refusals: PeerMask;
   /** Who refused it in the life that it pins: then no certificate of it can exist. */
   barring: PeerMask;
+  /** Who has it no longer, because its disk went back to before that and nobody said so. */
+  forgotten: PeerMask;
   pledges: PeerMask;
   applied: PeerMask;
   aborted: PeerMask;
@@ -186,6 +188,18 @@ export class Ghost {
     for (const write of writes) this.#note(peer, write);
   }
 
+  /**
+   * A peer came back on an older disk, and nobody says so: what that disk lacks of its word is gone with the newer
+   * one, and stays so until the peer gives it again.
+   *
+   * @param holds whether a row of this key lies on the older disk
+   */
+  wentBack(slot: number, holds: (table: "preparations" | "refusals", key: Digest) => boolean): void {
+    for (const [id, facts] of this.proposals)
+      if (holds("preparations", id) || holds("refusals", id)) facts.forgotten &= ~maskOf(slot);
+      else facts.forgotten |= maskOf(slot);
+  }
+
   /** A new life: no vote and no record of the old one is anything that this peer stands for. */
   #beginLife(slot: number, { incarnation, recoveryId }: Restoration): void {
     const left = ~maskOf(slot);
@@ -248,6 +262,7 @@ export class Ghost {
       case "preparations": {
         const facts = this.#facts(write.key as Digest, write.row.proposal);
         facts.receipts |= maskOf(slot);
+        facts.forgotten &= ~maskOf(slot);
         facts.receiptOf.set(slot, write.row.own);
         if (write.row.pledge !== undefined) {
           facts.pledges |= maskOf(slot);
@@ -305,6 +320,7 @@ export class Ghost {
 
   #noteRefusal(slot: number, facts: ProposalFacts, refusal: SignedStatement): void {
     facts.refusals |= maskOf(slot);
+    facts.forgotten &= ~maskOf(slot);
     noteEndVote(facts, refusal);
     const position = this.membership?.peerIds.indexOf(slot) ?? -1;
     if (facts.proposal.incarnations[position] === refusal.header.incarnation) facts.barring |= maskOf(slot);
@@ -326,6 +342,7 @@ export class Ghost {
       receipts: 0,
       refusals: 0,
       barring: 0,
+      forgotten: 0,
       pledges: 0,
       applied: 0,
       aborted: 0,

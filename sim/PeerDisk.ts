@@ -23,6 +23,8 @@ export interface PeerDisk extends PeerStore {
   readonly verify: () => string | undefined;
   /** What was done to its rows and is not undone, by the world's own record and whatever the store thinks; or undefined. */
   readonly harm: string | undefined;
+  /** Whether anything lies under a key, by the world's own record: no seal is opened. */
+  readonly holds: (table: TableName, key: string) => boolean;
   /** Makes one row fail its seal: one bit of it is another, of the byte `at` (from 0, modulo the stored length). */
   readonly damage: (table: TableName, key: string, at: number) => void;
   /**

@@ -16,10 +16,11 @@ export type Unrest = readonly [id: string, first: string, second: string];
 const proposalUnrest = ({ everyone, lying, restored, proposals }: Ghost): Unrest | undefined => {
   // What a traitor's own disk says of what it signed is nobody's business.
   const trusted = everyone & ~lying;
-  for (const { id, receipts, barring, applied, aborted } of proposals.values()) {
+  for (const { id, receipts, barring, forgotten, applied, aborted } of proposals.values()) {
     if ((applied & trusted) === trusted || (aborted & trusted) === trusted) continue;
-    // What only old lives knew is gone with them; what the others aborted needs no trace at who was restored.
-    if (applied === 0 && ((receipts | barring) & trusted & ~restored) === 0) continue;
+    // What only old lives or lost disks knew is gone with them.
+    if (applied === 0 && ((receipts | barring) & trusted & ~(restored | forgotten)) === 0) continue;
+    // What the others aborted needs no trace at who was restored.
     if (applied === 0 && ((aborted | restored) & trusted) === trusted) continue;
     const [open] = slotsOf(trusted & ~(applied | aborted));
     return ["L1", `proposal ${id} was prepared or refused somewhere`, `peer ${open} has not decided it after healing`];

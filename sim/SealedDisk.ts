@@ -98,6 +98,8 @@ export class SealedDisk implements PeerDisk {
     return this.#bytes.layers.isTorn ? "a transaction that lies there in part" : undefined;
   }
 
+  readonly holds = (table: TableName, key: string): boolean => this.#bytes.layers.get(table, key) !== undefined;
+
   damage(table: TableName, key: string, at: number): void {
     const value = this.#bytes.layers.get(table, key);
     if (value === undefined) return;

@@ -86,6 +86,8 @@ export class SimDisk implements PeerDisk {
     return this.#rows.isTorn ? "head/self" : undefined;
   }
 
+  readonly holds = (table: TableName, key: string): boolean => this.#rows.get(table, key) !== undefined;
+
   damage(table: TableName, key: string): void {
     this.#damaged.add(`${table}/${key}`);
   }

@@ -837,7 +837,10 @@ export class World {
     peer.toDeclare = isDeclared;
     this.ghost.away |= maskOf(peer.slot);
     this.ghost.recovering &= ~maskOf(peer.slot);
-    if (!isDeclared) this.ghost.forgetful |= maskOf(peer.slot);
+    if (!isDeclared) {
+      this.ghost.forgetful |= maskOf(peer.slot);
+      this.ghost.wentBack(peer.slot, peer.disk.holds);
+    }
     this.start(peer);
   }
 
