@@ -212,8 +212,8 @@ export class World {
   readonly marks: Census;
   readonly nemeses: Array<Nemesis> = [];
   readonly recent: Array<SentPacket> = [];
-  /** True from the moment nothing more is done to the world. */
-  healed = false;
+  /** Microseconds; the moment from which nothing more is done to the world, undefined before it. */
+  healedAt: number | undefined;
   /** Delivered messages, fired timers, finished flushes, crashes and starts. */
   events = 0;
   /** Requests and reads of callers; they move a run on, but are not counted as events. */
@@ -304,6 +304,11 @@ export class World {
 
   get now(): number {
     return this.scheduler.now;
+  }
+
+  /** True from the moment nothing more is done to the world. */
+  get healed(): boolean {
+    return this.healedAt !== undefined;
   }
 
   get realMillis(): number {
@@ -722,7 +727,7 @@ export class World {
 
   /** Nothing is done to the world any more, and what was about to be is called off. */
   stopFaults(): void {
-    this.healed = true;
+    this.healedAt = this.now;
     this.#observer?.healed();
     this.nemeses.length = 0;
     this.keysUnavailable.clear();
