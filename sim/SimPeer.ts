@@ -176,11 +176,19 @@ export class SimPeer implements Watched {
     });
   }
 
-  /** Whether it takes part in everything: whoever does not passes over what will concern it once it does. */
-  get takesPart(): boolean {
+  /** What keeps it from taking part, a bit for each: until then it passes over what will concern it afterwards. */
+  get hindrances(): number {
     const { state } = this;
-    if (state === undefined || !state.unsealed || state.unproven.size > 0) return false;
-    return state.integrityFault === undefined && state.quarantine === undefined && state.recovery === undefined;
+    if (state === undefined) return 0;
+    const { unsealed, unproven, integrityFault, quarantine, recovery } = state;
+    const all = [
+      !unsealed,
+      unproven.size > 0,
+      integrityFault !== undefined,
+      quarantine !== undefined,
+      recovery !== undefined,
+    ];
+    return all.reduce((bits, isHindered, index) => (isHindered ? bits | (1 << index) : bits), 0);
   }
 
   dispatch(event: Event): void {

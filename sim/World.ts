@@ -88,10 +88,11 @@ export interface SentPacket {
 interface Again {
   readonly message: Message;
   readonly run: () => void;
-  /** As its receiver was when it came: which process, whether it took part, and how much it had been given then. */
+  /** As its receiver was when it came: which process, and how much it had been given. */
   readonly process: number;
-  readonly takesPart: boolean;
   readonly taken: number;
+  /** What has kept the receiver from taking part since then. */
+  hindrances: number;
 }
 
 /** Stands between a peer's driver and the network: what leaves in place of a message, and what the driver gets to hear. */
@@ -525,10 +526,11 @@ export class World {
     const actors = tokens.length === 0 ? NO_ACTORS : tokens.map((token) => this.#judge(peer, token));
     const event = delivery(from, handled, actors);
     for (const hook of this.#delivered) hook(peer, message);
-    const { process, takesPart } = peer;
+    const { process } = peer;
+    const hindrances = again ? peer.hindrances : 0;
     peer.dispatch(event);
     if (again)
-      this.#again.set(peer.slot, { process, takesPart, taken: peer.taken, run: () => peer.dispatch(event), message });
+      this.#again.set(peer.slot, { process, hindrances, taken: peer.taken, run: () => peer.dispatch(event), message });
     this.#settle(peer);
   }
 
@@ -926,6 +928,8 @@ export class World {
       this.#lastState[peer.slot] = state;
       this.#observer?.stepped(peer);
       for (const hook of this.#stepped) hook(peer);
+      const copied = this.#again.get(peer.slot);
+      if (copied !== undefined) copied.hindrances |= peer.hindrances;
     }
     if (peer.unsealsNext && !peer.isSealing) this.unseal(peer);
     const again = this.#again.get(peer.slot);
@@ -933,8 +937,8 @@ export class World {
     this.#again.delete(peer.slot);
     if (again.process !== peer.process) return;
     const before = peer.transactions;
-    // A member may have passed over what came in the middle of its recovery, and take it for new behind its end.
-    const isNew = peer.taken !== again.taken && peer.takesPart && !again.takesPart;
+    // What came while it was sealed, say, or in the middle of its recovery, it may have passed over, and takes for new now.
+    const isNew = peer.taken !== again.taken && (again.hindrances & ~peer.hindrances) !== 0;
     again.run();
     if (!isNew) for (const hook of this.#redelivered) hook(peer, again.message, peer.transactions - before);
     this.#settle(peer);
