@@ -58,8 +58,11 @@ export interface Verdict {
 /** What a run of real peers shows of the moments that checkers ask for; what passes inside a process is not among it. */
 const shown = ["flushed", "replied", "read", "booted", "stopped", "traced", "swept", "stepped"] as const;
 
-/** {@link shown} has states only once all is over, and these look at how one state follows another. */
-const needInside: ReadonlySet<string> = new Set(["S18"]);
+/**
+ * {@link shown} has states only once all is over, and no moment at which somebody signs or has waited in vain: how one
+ * state follows another (S18), what signs (S28) and who is not answered (L10) these see in part, and judge nothing.
+ */
+const needInside: ReadonlySet<string> = new Set(["S18", "S28", "L10"]);
 
 /** What callers saw, by itself. */
 const history = ["H1"];
