@@ -6,7 +6,7 @@ import type { SeedRange } from "../../sim/Seeds.ts";
 import { type Difference, firstDifference } from "./Difference.ts";
 
 /** Names the program of a second Node, of another major version. */
-export const SECOND_NODE = "CUSTODY_SECOND_NODE";
+export const SECOND_NODE = "SECOND_NODE";
 
 export interface Comparison {
   /** The programs that ran the seeds. */
