@@ -21,7 +21,7 @@ import type { AbortItem, MessageOf, SettleItem } from "./Message.ts";
 import { release, resolveDelay } from "./Preparations.ts";
 import { proposalId } from "./Proposal.ts";
 import { ownFault } from "./Readiness.ts";
-import { answerRefused, finalCode, hasRoomToRefuse, refuse, type Refusing } from "./Refusals.ts";
+import { answerRefused, finalCode, refuse, type Refusing } from "./Refusals.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
@@ -67,7 +67,8 @@ export const refusalOf = (
   // Who is recovering does not know yet how far the slots go, and binds none.
   const isRecovering = turn.state.recovery !== undefined;
   if (seq < 1 || (!isRecovering && seq > turn.state.decidedSeq + Limits.slotWindow)) return undefined;
-  if (!hasRoomToRefuse(turn.state.refused.size + soFar.length)) return undefined;
+  // Settling goes on where new preparations are refused, up to what all undecided slots may take.
+  if (turn.state.refused.size + soFar.length >= Limits.refusals + Limits.preparations) return undefined;
   const isTaken = soFar.some((each) => each.bindsSlot && each.proposal.seq === seq);
   const bindsSlot = !isRecovering && !isTaken && turn.context.view.get("slots", slotKey(epoch, seq)) === undefined;
   return { id, proposal, writerReceipt: receipt, code, bindsSlot };

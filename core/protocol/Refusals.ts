@@ -4,7 +4,6 @@
  * stays until the votes of all members turn it into an outcome (protocol.md 3.1).
  */
 import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
 import type { Round } from "../PeerState.ts";
 import { type Rejection, rejection, type RejectionCode } from "../Rejection.ts";
 import { slotKey } from "../Tables.ts";
@@ -24,9 +23,6 @@ export interface Refusing {
   readonly code: string;
   readonly bindsSlot: boolean;
 }
-
-/** Whether one more fits. Settling goes on where new preparations are refused, up to what all undecided slots may take. */
-export const hasRoomToRefuse = (refused: number): boolean => refused < Limits.refusals + Limits.preparations;
 
 /** Why somebody who knows nothing of a proposal refuses it for good when asked; undefined while it may still vote for it. */
 export const finalCode = (turn: Turn, proposal: Proposal, demandedBy: PeerId | false): string | undefined => {
