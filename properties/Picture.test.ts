@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readPageSource } from "../sim/bin/PageFiles.ts";
 import { plantedBugs } from "../sim/PlantedBugs.ts";
 import { reportOf } from "../sim/Report.ts";
-import type { RunOptions } from "../sim/Schedules.ts";
+import type { RunOptions } from "../sim/RunOptions.ts";
 import { pageOf } from "../sim/show/Page.ts";
 import { pictureOf } from "../sim/show/Picture.ts";
 import { Recorder } from "../sim/show/Recorder.ts";

@@ -23,7 +23,7 @@ import { enrollmentBugs } from "./bugs/EnrollmentBugs.ts";
 import { memoryBugs } from "./bugs/MemoryBugs.ts";
 import { restoreBugs } from "./bugs/RestoreBugs.ts";
 import { type PlantedBug, rows, without } from "./PlantedBug.ts";
-import type { RunOptions } from "./Schedules.ts";
+import type { RunOptions } from "./RunOptions.ts";
 import { FIRST_INCARNATION } from "../core/Turn.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { Tampering, World } from "./World.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Choices } from "./Choices.ts";
-import { planOf } from "./Schedules.ts";
+import { planOf } from "./Planning.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import { Trace } from "./Trace.ts";
 import { World } from "./World.ts";

@@ -3,7 +3,7 @@ import { messageCodec } from "../../core/protocol/Message.ts";
 import { rowCodec, type Write } from "../../core/Tables.ts";
 import { backendOf } from "../../sim/bin/NativeBackend.ts";
 import { Mixer } from "../../sim/Mixer.ts";
-import type { RunOptions } from "../../sim/Schedules.ts";
+import type { RunOptions } from "../../sim/RunOptions.ts";
 import { silent } from "../../sim/Silent.ts";
 import { runSeed } from "../../sim/Simulation.ts";
 import type { Tampering } from "../../sim/World.ts";

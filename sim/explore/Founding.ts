@@ -5,7 +5,7 @@ import { tableNames } from "../../core/Tables.ts";
 import { Choices } from "../Choices.ts";
 import type { Commands } from "../Commands.ts";
 import type { Cryptography } from "../Cryptography.ts";
-import { planOf } from "../Schedules.ts";
+import { planOf } from "../Planning.ts";
 import { Trace } from "../Trace.ts";
 import { World } from "../World.ts";
 import { type Budget, type Configuration, configurationOf } from "./Configuration.ts";

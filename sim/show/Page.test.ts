@@ -3,7 +3,7 @@ import { readPageSource } from "../bin/PageFiles.ts";
 import { TOKEN_MARK } from "../checkers/S29.ts";
 import { plantedBugs } from "../PlantedBugs.ts";
 import { reportOf } from "../Report.ts";
-import type { RunOptions } from "../Schedules.ts";
+import type { RunOptions } from "../RunOptions.ts";
 import { runSeed } from "../Simulation.ts";
 import { bundle } from "./Bundle.ts";
 import { escapeHtml, pageOf, scriptJson } from "./Page.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type RunOptions } from "../Schedules.ts";
+import type { RunOptions } from "../RunOptions.ts";
 import { type RunResult, runSeed } from "../Simulation.ts";
 import { Recorder } from "./Recorder.ts";
 

@@ -5,7 +5,9 @@
  */
 import type { Mode, Plan } from "../Plan.ts";
 import { Choices } from "../Choices.ts";
-import { DEFAULT_SCHEDULE, planOf, type RunOptions, type ScheduleName } from "../Schedules.ts";
+import { planOf } from "../Planning.ts";
+import type { RunOptions } from "../RunOptions.ts";
+import { DEFAULT_SCHEDULE, type ScheduleName } from "../Schedules.ts";
 import type { RunResult } from "../Simulation.ts";
 import type { Tier } from "../Tier.ts";
 

@@ -1,7 +1,7 @@
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
 import { utf8Bytes } from "../../core/codec/Utf8.ts";
-import type { RunOptions } from "../Schedules.ts";
+import type { RunOptions } from "../RunOptions.ts";
 import { runSeed } from "../Simulation.ts";
 import { type Tape, type TapeDraw, tapeOptions } from "./Tape.ts";
 import { formatTape, parseTape } from "./TapeFormat.ts";

@@ -1,7 +1,7 @@
 /** Runs that are written down, and runs that follow a tape. */
 import { Choices, type Decider } from "../Choices.ts";
 import { plantedBugNamed } from "../PlantedBugs.ts";
-import { planOf } from "../Schedules.ts";
+import { planOf } from "../Planning.ts";
 import { type RunResult, runSeed } from "../Simulation.ts";
 import type { Tampering, WorldPorts } from "../World.ts";
 import { endOf, planRecord, type PlanRecord, type RecordedUnit, type Tape, type TapeOptions } from "./Tape.ts";

@@ -1,0 +1,98 @@
+/** The plan of a run: what its options say, what its schedule decides, and the rest drawn from the seed. */
+import type { Choices } from "./Choices.ts";
+import { CALM_NETWORK, type Mode, type Plan, type WorkloadPlan } from "./Plan.ts";
+import type { RunOptions } from "./RunOptions.ts";
+import { tooMany } from "./schedules/PastBudget.ts";
+import { among, ANY_SIZE, CLUSTER, type Schedule } from "./schedules/Schedule.ts";
+import { DEFAULT_SCHEDULE, scheduleNamed } from "./Schedules.ts";
+import { type Tier, tierOf } from "./Tier.ts";
+import type { Nemesis } from "./World.ts";
+
+/** What callers do where a schedule does not say otherwise. */
+const CALLERS: WorkloadPlan = {
+  callers: 6,
+  leastThinkMicros: 1_000,
+  mostThinkMicros: 150_000,
+  fresh: 40,
+  retry: 15,
+  conflict: 8,
+  version: 8,
+  replace: 12,
+  guess: 4,
+  race: 3,
+  read: 15,
+  readiness: 2,
+  otherFormats: 0,
+  invite: 0,
+  finish: 0,
+  follow: 0,
+  badTokens: 30,
+  shortTokens: 30,
+  mostTokenMillis: 20_000,
+  mostKeys: 1_500,
+};
+
+/** Steps before healing: many short seeds and some long ones find more in the same time (decision 0019). */
+const FAST_STEPS = [500, 500, 500, 500, 1_000, 1_000, 2_000] as const;
+/** Fewer where each costs more. */
+const CODEC_STEPS = 400;
+const REAL_STEPS = 120;
+/** More peers than this need more events to get as far. */
+const FEW_PEERS = 3;
+const SOME_PEERS = 5;
+
+const drawnPeers = (choices: Choices, { sizes }: Schedule, mode: Mode): number => {
+  // Past the budget two members at least fail, and one is left.
+  const { quiet, drawn } = sizes ?? (mode === "past" ? CLUSTER : ANY_SIZE);
+  return among(choices, "peers", quiet, ...drawn);
+};
+
+const drawnSteps = (choices: Choices, crypto: Tier): number => {
+  switch (crypto) {
+    case "fast":
+      return among(choices, "steps", 500, ...FAST_STEPS);
+    case "codec":
+      return CODEC_STEPS;
+    case "real":
+      return REAL_STEPS;
+  }
+};
+
+/** How many times the steps of a small cluster one of so many peers needs to get as far. */
+const stretchOf = (peers: number): number => (peers > SOME_PEERS ? peers : peers > FEW_PEERS ? 2 : 1);
+
+/** The plan of a run, and what waits for its moments; its choices are those of the same seed. */
+export const planOf = (
+  options: RunOptions,
+  choices: Choices,
+): { readonly plan: Plan; readonly nemeses: ReadonlyArray<Nemesis> } => {
+  const { seed } = options;
+  const name = options.schedule ?? DEFAULT_SCHEDULE;
+  const mode = options.mode ?? "within";
+  const schedule = scheduleNamed(name);
+  const peers = options.peers ?? drawnPeers(choices, schedule, mode);
+  const crypto = options.crypto ?? tierOf(seed);
+  const draft = schedule.plan(choices);
+  const plan: Plan = {
+    faults: new Map(),
+    faultMicros: 200_000,
+    faultsWhileFounding: false,
+    network: CALM_NETWORK,
+    disk: { leastFlushMicros: 100, mostFlushMicros: 400 },
+    clockOffsetMillis: 500,
+    clockDriftPerMillion: 50,
+    redelivery: 60,
+    sessionMillis: 20_000,
+    ...draft,
+    workload: { ...CALLERS, ...draft.workload, ...(options.callers === undefined ? {} : { callers: options.callers }) },
+    seed,
+    schedule: name,
+    mode,
+    peers,
+    crypto,
+    steps:
+      options.steps ?? (crypto === "fast" ? draft.steps : undefined) ?? drawnSteps(choices, crypto) * stretchOf(peers),
+  };
+  const nemeses = schedule.nemeses?.(choices) ?? [];
+  return { plan, nemeses: mode === "past" ? [...nemeses, ...tooMany(choices, peers)] : nemeses };
+};

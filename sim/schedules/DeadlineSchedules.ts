@@ -1,0 +1,45 @@
+/** Schedules in which tokens and proposals expire before everybody has had a say. */
+import { moments } from "../Moments.ts";
+import { CLUSTER, type Family, SLUGGISH, STORM_STEPS, weights } from "./Schedule.ts";
+
+export const deadlineSchedules = {
+  "deadline-knife-edge": {
+    plan: () => ({
+      clockOffsetMillis: 2_400,
+      faults: weights("clock step within bounds", "slow link", "one-way cut", "token keys unavailable"),
+      network: SLUGGISH,
+      workload: { shortTokens: 700, mostTokenMillis: 5_000 },
+    }),
+  },
+  "token-expires-mid-collect": {
+    plan: () => ({
+      faults: weights("slow link", "token keys unavailable", "slow disk"),
+      network: SLUGGISH,
+      workload: { shortTokens: 1000, mostTokenMillis: 5_000 },
+    }),
+  },
+  "batch-mixed-votes": {
+    plan: () => ({
+      faults: weights("token keys unavailable", "clock step within bounds", "one-way cut"),
+      workload: { callers: 40, mostThinkMicros: 2_000, shortTokens: 400, mostTokenMillis: 5_000, conflict: 20 },
+      network: SLUGGISH,
+      clockOffsetMillis: 2_400,
+    }),
+  },
+  // All 256 places are taken by what nobody decides until it has expired, and longer.
+  "expiry-storm-256": {
+    sizes: CLUSTER,
+    plan: () => ({
+      steps: STORM_STEPS,
+      workload: {
+        callers: 320,
+        fresh: 60,
+        replace: 2,
+        mostThinkMicros: 40_000,
+        shortTokens: 1000,
+        mostTokenMillis: 12_000,
+      },
+    }),
+    nemeses: () => [moments.silenceOne()],
+  },
+} satisfies Family;

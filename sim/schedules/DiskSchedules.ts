@@ -1,0 +1,38 @@
+/** Schedules of disks that lose, change, refuse or delay what is written to them. */
+import { moments } from "../Moments.ts";
+import { BUSY_FAULTS, CLUSTER, type Family, weights } from "./Schedule.ts";
+
+export const diskSchedules = {
+  "row-tamper-delete": {
+    plan: () => ({ faults: weights("bit rot", "deleted row", "torn write", "repaired rows", "crash") }),
+  },
+  // The writer finds a row damaged while requests wait that others have forwarded.
+  "damage-under-forward": {
+    sizes: CLUSTER,
+    plan: () => ({
+      faults: weights("repaired rows"),
+      workload: { fresh: 20, retry: 60, callers: 12, mostThinkMicros: 40_000 },
+    }),
+    nemeses: () => [moments.damageUnderForward()],
+  },
+  "integrity-history-missing": {
+    plan: () => ({
+      faults: weights("rotated integrity key", "lost integrity key", "repaired rows", "crash", "seal", ...BUSY_FAULTS),
+    }),
+  },
+  "wal-tail-loss": {
+    plan: () => ({
+      faults: weights("torn write", "repaired rows", "power loss during a flush", "power loss", "crash, bytes visible"),
+      disk: { leastFlushMicros: 500, mostFlushMicros: 8_000 },
+    }),
+  },
+  "disk-full": { plan: () => ({ faults: weights("full disk", "failed flush, lost") }) },
+  "sync-error": { plan: () => ({ faults: weights("failed flush, lost", "failed flush, durable") }) },
+  "slow-disk-pipeline": {
+    plan: () => ({
+      disk: { leastFlushMicros: 20_000, mostFlushMicros: 200_000 },
+      faults: weights("slow disk", "crash during a flush, bytes visible", "crash during a flush"),
+      workload: { callers: 40, mostThinkMicros: 5_000 },
+    }),
+  },
+} satisfies Family;

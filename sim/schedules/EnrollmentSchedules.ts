@@ -1,0 +1,68 @@
+/** Schedules of registrars and holders of passkeys. */
+import { moments } from "../Moments.ts";
+import type { WorkloadPlan } from "../Plan.ts";
+import { BUSY_FAULTS, CLUSTER, type Family, HOLDERS, STORM_STEPS, weights } from "./Schedule.ts";
+
+/** Callers that ask for options and for nothing else. */
+const ONLY_REGISTRARS: Partial<WorkloadPlan> = {
+  fresh: 0,
+  retry: 0,
+  conflict: 0,
+  version: 0,
+  replace: 0,
+  guess: 0,
+  race: 0,
+  read: 0,
+  readiness: 0,
+  invite: 1,
+  shortTokens: 0,
+};
+
+export const enrollmentSchedules = {
+  // Holders answer the same options, with two authenticators and through two peers.
+  "finish-race-two-peers": {
+    plan: () => ({
+      faults: weights(...BUSY_FAULTS, "lossy link", "duplicating network"),
+      workload: { ...HOLDERS, callers: 16, mostThinkMicros: 8_000 },
+    }),
+  },
+  "finish-invalid-then-valid": {
+    plan: () => ({
+      faults: weights("lossy network", "replayed message", "crash", "token keys unavailable"),
+      workload: { ...HOLDERS, badTokens: 200 },
+    }),
+  },
+  // More options than there is room for, and sessions that end while they are answered.
+  "session-capacity-edge": {
+    plan: (choices) => ({
+      sessionMillis: choices.plan("sessionMillis").oneOf("value", 60_000, [3_000, 60_000]),
+      faults: weights(...BUSY_FAULTS, "slow link"),
+      workload: { ...HOLDERS, callers: 24, mostThinkMicros: 10_000, invite: 80, finish: 30 },
+    }),
+  },
+  // More attempts fail at one member than the others have room for.
+  "session-storm": {
+    sizes: CLUSTER,
+    plan: () => ({
+      steps: STORM_STEPS,
+      sessionMillis: 60_000,
+      workload: { ...ONLY_REGISTRARS, callers: 64 },
+    }),
+    nemeses: () => [moments.silenceOne()],
+  },
+  // Members crash with a response reserved, and sessions end meanwhile.
+  "finish-across-crashes": {
+    plan: () => ({
+      sessionMillis: 4_000,
+      faults: weights(...BUSY_FAULTS, "clock step within bounds", "slow link"),
+      clockOffsetMillis: 1_000,
+      workload: HOLDERS,
+    }),
+    nemeses: () => [moments.crashReserved()],
+  },
+  "enroll-and-restore": {
+    sizes: CLUSTER,
+    plan: () => ({ faults: weights(...BUSY_FAULTS), workload: HOLDERS }),
+    nemeses: (choices) => [moments.restoreDeclared(choices, { times: 2 })],
+  },
+} satisfies Family;

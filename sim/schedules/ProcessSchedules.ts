@@ -1,0 +1,35 @@
+/** Schedules of processes that end, stand still or are sealed, and of what comes to the next one. */
+import { moments } from "../Moments.ts";
+import { CLUSTER, type Family, STORM_STEPS, weights } from "./Schedule.ts";
+
+export const processSchedules = {
+  "crash-at-every-sync": {
+    plan: () => ({ faultsWhileFounding: true }),
+    nemeses: (choices) => [moments.crashAtEverySync(choices)],
+  },
+  "crash-between-commit-deliveries": { plan: () => ({}), nemeses: () => [moments.crashBetweenCommits()] },
+  "writer-restart-loses-evidence": { plan: () => ({}), nemeses: () => [moments.writerRestartAfterPrepare()] },
+  // Members are sealed or gone for a moment, so that the writer turns away what would be done a second later.
+  "copy-after-restart": {
+    sizes: CLUSTER,
+    plan: () => ({
+      faults: weights("seal", "crash"),
+      faultMicros: 800_000,
+      workload: { replace: 60, read: 60, callers: 4 },
+    }),
+    nemeses: () => [moments.copyAfterRestart()],
+  },
+  // A member stays sealed until the writer has turned away more than it remembers.
+  "copy-after-storm": {
+    sizes: CLUSTER,
+    plan: () => ({
+      steps: 2 * STORM_STEPS,
+      workload: { replace: 60, read: 60, callers: 240, mostThinkMicros: 400_000 },
+    }),
+    nemeses: () => [moments.copyAfterStorm()],
+  },
+  "seal-unseal-churn": { plan: () => ({ faults: weights("seal"), faultMicros: 150_000, faultsWhileFounding: true }) },
+  "pause-and-drift": {
+    plan: () => ({ faults: weights("pause", "clock drift", "clock step within bounds"), clockOffsetMillis: 1_000 }),
+  },
+} satisfies Family;

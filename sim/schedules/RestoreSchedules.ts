@@ -1,0 +1,62 @@
+/** Schedules of machines that are replaced, set back to an older disk, copied or set up as another one. */
+import type { Choices } from "../Choices.ts";
+import type { FaultName } from "../Faults.ts";
+import { clonedDisk } from "../faults/ClonedDisk.ts";
+import { lateReceipt } from "../faults/LateReceipt.ts";
+import { moments } from "../Moments.ts";
+import { BUSY_FAULTS, CLUSTER, type Family, type Sizes, weights } from "./Schedule.ts";
+
+/** With fewer members nobody is left who was never restored and still holds its pledge. */
+const FOUR_OR_FIVE: Sizes = { quiet: 4, drawn: [4, 5] };
+
+/** In every other run something happens beside the restores. */
+const otherFaults = (choices: Choices, ...names: ReadonlyArray<FaultName>): ReadonlyMap<FaultName, number> =>
+  choices.plan("other faults").chance("may happen", 500) ? weights(...BUSY_FAULTS, ...names) : new Map();
+
+export const restoreSchedules = {
+  "wiped-peer": {
+    sizes: CLUSTER,
+    plan: () => ({ faultsWhileFounding: true }),
+    nemeses: (choices) => [moments.wipeOne(choices)],
+  },
+  "duplicate-id": { sizes: CLUSTER, plan: () => ({}), nemeses: () => [moments.duplicateId()] },
+  "rollback-silent": {
+    sizes: CLUSTER,
+    plan: (choices) => ({ faults: otherFaults(choices, "lossy link", "slow link") }),
+    nemeses: (choices) => [moments.rollBackOne(choices)],
+  },
+  "cloned-disk": {
+    sizes: CLUSTER,
+    plan: () => ({ faults: weights("lossy link", "slow link") }),
+    nemeses: (choices) => [clonedDisk(choices)],
+  },
+  "rollback-declared": {
+    sizes: CLUSTER,
+    plan: (choices) => ({ faults: otherFaults(choices, "lossy link", "slow link") }),
+    nemeses: (choices) => [moments.restoreDeclared(choices, { times: 1 })],
+  },
+  "double-declared-restore": {
+    sizes: CLUSTER,
+    plan: (choices) => ({ faults: otherFaults(choices, "lossy link") }),
+    nemeses: (choices) => [moments.restoreDeclared(choices, { times: 3 })],
+  },
+  "recover-under-load": {
+    sizes: CLUSTER,
+    plan: () => ({
+      faults: weights(...BUSY_FAULTS, "lossy network", "reordering network", "replayed message", "crash"),
+      workload: { callers: 24, mostThinkMicros: 4_000 },
+    }),
+    nemeses: (choices) => [moments.restoreDeclared(choices, { times: 2 })],
+  },
+  "recover-helper-lagging": {
+    sizes: CLUSTER,
+    plan: () => ({ workload: { callers: 12, mostThinkMicros: 20_000 } }),
+    nemeses: (choices) => [moments.restoreDeclared(choices, { times: 1, isHelperLagging: true })],
+  },
+  // The story of docs/decisions/0015, decision 5: what an old acknowledgement has freed must not be refused by a new life.
+  "restores-around-late-receipt": {
+    sizes: FOUR_OR_FIVE,
+    plan: () => ({ workload: { callers: 2, mostThinkMicros: 400_000 } }),
+    nemeses: () => [lateReceipt()],
+  },
+} satisfies Family;

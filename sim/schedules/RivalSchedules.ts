@@ -1,0 +1,55 @@
+/** Schedules of callers that are after the same key, the same approver or the same revision. */
+import { moments } from "../Moments.ts";
+import { BUSY_FAULTS, type Family, SLUGGISH, weights } from "./Schedule.ts";
+
+export const rivalSchedules = {
+  "twin-keys-two-ids": {
+    plan: () => ({
+      faults: weights(...BUSY_FAULTS, "lossy link"),
+      workload: { fresh: 10, conflict: 60, callers: 16, mostThinkMicros: 4_000 },
+    }),
+  },
+  // One key, submitted in one format after another, under its own id and under others.
+  "format-switch-same-key": {
+    plan: () => ({
+      faults: weights(...BUSY_FAULTS, "lossy link", "request through two peers"),
+      workload: { fresh: 12, retry: 40, conflict: 40, callers: 12, mostThinkMicros: 8_000, otherFormats: 600 },
+    }),
+  },
+  "retry-storm-identical": {
+    plan: () => ({
+      faults: weights(...BUSY_FAULTS, "lossy network"),
+      workload: { fresh: 4, retry: 90, callers: 24, mostThinkMicros: 3_000 },
+    }),
+  },
+  // Members now and then refuse what others have joined.
+  "retry-storm-refused": {
+    plan: () => ({
+      faults: weights("one-way cut", "token keys unavailable"),
+      // Fewer, or links are down all the time and nothing is proposed.
+      faultMicros: 3_000_000,
+      steps: 3_000,
+      network: SLUGGISH,
+      workload: { fresh: 10, retry: 10, follow: 80, callers: 24, mostThinkMicros: 20_000 },
+    }),
+    nemeses: () => [moments.disbelieveTokens()],
+  },
+  "metadata-ping-pong": {
+    plan: () => ({
+      faults: weights(...BUSY_FAULTS, "lossy network", "duplicating network", "replayed message", "slow link", "crash"),
+      faultMicros: 1_500_000,
+      workload: {
+        fresh: 6,
+        retry: 6,
+        conflict: 0,
+        version: 0,
+        replace: 50,
+        guess: 15,
+        race: 30,
+        callers: 12,
+        mostThinkMicros: 20_000,
+        mostKeys: 6,
+      },
+    }),
+  },
+} satisfies Family;

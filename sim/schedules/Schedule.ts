@@ -1,0 +1,63 @@
+/** What a named schedule is, and what more than one family of them is made of. */
+import type { Choices } from "../Choices.ts";
+import type { FaultName } from "../Faults.ts";
+import type { NetworkPlan } from "../Network.ts";
+import type { Plan, WorkloadPlan } from "../Plan.ts";
+import type { Nemesis } from "../World.ts";
+
+/** The part of a plan that a schedule decides; everything else comes from the base. */
+export type Draft = Partial<Omit<Plan, "workload">> & { readonly workload?: Partial<WorkloadPlan> };
+
+/** How many members a cluster may have where nobody says: the quiet number, and those that are drawn, each as likely. */
+export interface Sizes {
+  readonly quiet: number;
+  readonly drawn: readonly [number, ...ReadonlyArray<number>];
+}
+
+export const ANY_SIZE: Sizes = { quiet: 3, drawn: [1, 2, 3, 3, 3, 5] };
+/** Where it needs somebody else to fail. */
+export const CLUSTER: Sizes = { quiet: 3, drawn: [3, 3, 5] };
+
+export interface Schedule {
+  /** Any without. */
+  readonly sizes?: Sizes;
+  readonly plan: (choices: Choices) => Draft;
+  readonly nemeses?: (choices: Choices) => ReadonlyArray<Nemesis>;
+}
+
+/** A family of schedules, by their names. */
+export interface Family {
+  readonly [name: string]: Schedule;
+}
+
+/** Slow enough that a token may expire between two messages. */
+export const SLUGGISH: NetworkPlan = { leastDelay: 500, mostDelay: 250_000, loss: 0, duplication: 0 };
+
+/** What callers do where enrollment is what matters. */
+export const HOLDERS: Partial<WorkloadPlan> = { fresh: 10, conflict: 4, version: 4, invite: 25, finish: 60 };
+
+export const BUSY_FAULTS: ReadonlyArray<FaultName> = [
+  "crash during a flush",
+  "crash during a flush, bytes visible",
+  "crash between actions",
+  "power loss during a flush",
+];
+
+/** Enough events to take every place there is for a preparation. */
+export const STORM_STEPS = 8_000;
+
+/** These faults and no others, each as often as the next. */
+export const weights = (...names: ReadonlyArray<FaultName>): ReadonlyMap<FaultName, number> =>
+  new Map(names.map((name) => [name, 10]));
+
+/** A field of a plan, or something like it, that is drawn from some values. */
+export const among = (
+  choices: Choices,
+  field: string,
+  quiet: number,
+  ...values: readonly [number, ...ReadonlyArray<number>]
+): number => choices.plan(field).oneOf("value", quiet, values);
+
+/** Whether something that is decided before a run begins happens in it, so many times in a thousand. */
+export const happens = (choices: Choices, what: string, perMille: number): boolean =>
+  choices.plan(what).chance("happens", perMille);

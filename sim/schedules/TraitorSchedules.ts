@@ -1,0 +1,43 @@
+/** Schedules with one member that lies, each in a way of its own. */
+import type { Choices } from "../Choices.ts";
+import type { FaultName } from "../Faults.ts";
+import { betray } from "../faults/Treason.ts";
+import { BUSY_FAULTS, CLUSTER, type Family, happens, HOLDERS, weights } from "./Schedule.ts";
+
+/** In most runs something happens beside the lies. */
+const otherFaults = (choices: Choices, ...names: ReadonlyArray<FaultName>): ReadonlyMap<FaultName, number> =>
+  happens(choices, "other faults", 600) ? weights(...BUSY_FAULTS, ...names) : new Map();
+
+export const traitorSchedules = {
+  "equivocating-writer": {
+    sizes: CLUSTER,
+    plan: (choices) => ({ faults: otherFaults(choices, "one-way cut", "replayed message", "slow link") }),
+    nemeses: () => [betray("equivocating writer")],
+  },
+  "lying-writer": {
+    sizes: CLUSTER,
+    plan: () => ({ faults: weights("crash") }),
+    nemeses: () => [betray("lying writer")],
+  },
+  "equivocating-refuser": {
+    sizes: CLUSTER,
+    plan: (choices) => ({ faults: otherFaults(choices, "one-way cut", "slow link", "partition") }),
+    nemeses: () => [betray("equivocating refuser")],
+  },
+  // The writer itself contradicts itself: it has all receipts, shows a refusal, and delivers what it kept back later.
+  "late-certificate-vs-settlement": {
+    sizes: CLUSTER,
+    plan: () => ({ faults: weights("slow link", "one-way cut") }),
+    nemeses: () => [betray("equivocating refuser", 1)],
+  },
+  "lying-session-writer": {
+    sizes: CLUSTER,
+    plan: () => ({ faults: weights("crash"), workload: { ...HOLDERS, callers: 12 } }),
+    nemeses: () => [betray("lying session writer")],
+  },
+  "forgetful-keeper": {
+    sizes: CLUSTER,
+    plan: () => ({ faults: weights("crash"), workload: { ...HOLDERS, callers: 12 } }),
+    nemeses: () => [betray("forgetful keeper")],
+  },
+} satisfies Family;
