@@ -6,7 +6,15 @@
  */
 import { crashAtEverySync, crashBetweenCommits, crashReserved, writerRestartAfterPrepare } from "./moments/Crashes.ts";
 import { copyAfterRestart, copyAfterStorm } from "./moments/LateCopies.ts";
-import { damageUnderForward, duplicateId, loseOne, restoreDeclared, rollBackOne, wipeOne } from "./moments/Machines.ts";
+import {
+  damageUnderFinish,
+  damageUnderForward,
+  duplicateId,
+  loseOne,
+  restoreDeclared,
+  rollBackOne,
+  wipeOne,
+} from "./moments/Machines.ts";
 import { disbelieveTokens, isolateOnePreparer, isolateWriterAfterPrepare, silenceOne } from "./moments/Silences.ts";
 
 export const moments = {
@@ -19,6 +27,7 @@ export const moments = {
   copyAfterStorm,
   crashReserved,
   damageUnderForward,
+  damageUnderFinish,
   disbelieveTokens,
   silenceOne,
   wipeOne,

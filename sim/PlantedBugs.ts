@@ -81,10 +81,11 @@ const abortWithPledge = (): Tampering => ({
 
 /** Takes every If-Match for the revision that is the current one, so that whoever comes last wins. */
 const lastOneWins = (): Tampering => ({
-  asked: (_world, peer, call) => {
+  asked: (peer, request) => {
+    const { call } = request;
     const ref = call.method === "PUT" ? decodeURIComponent(call.path.split("/")[4] ?? "") : "";
     const current = peer.isDamaged ? undefined : peer.store.get("approvers", ref);
-    return current === undefined ? call : { ...call, ifMatch: `"${current.revision}"` };
+    return current === undefined ? request : { ...request, call: { ...call, ifMatch: `"${current.revision}"` } };
   },
 });
 

@@ -5,10 +5,9 @@
 import type { Answer } from "../core/Action.ts";
 import type { Signer } from "../core/Crypto.ts";
 import type { Digest } from "../core/Digest.ts";
-import type { ActorCheck, Settings, TimerName } from "../core/Event.ts";
+import type { ActorCheck, Event, Settings, TimerName } from "../core/Event.ts";
 import { InvariantViolation } from "../core/Invariant.ts";
 import type { PeerState } from "../core/PeerState.ts";
-import type { Call } from "../core/protocol/Forward.ts";
 import type { Message } from "../core/protocol/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
 import type { Rows, TableName, Write } from "../core/Tables.ts";
@@ -110,14 +109,17 @@ export interface Nemesis {
   readonly flushed?: (world: World, peer: SimPeer, writes: ReadonlyArray<Write>) => void;
 }
 
+/** A caller's request, as a peer takes it in. */
+type Asking = Extract<Event, { readonly _tag: "Command" }>;
+
 /** How a run may be made to misbehave on purpose (PlantedBugs.ts). Each takes the place of what is right. */
 export interface Tampering {
   /** How a flush ends. */
   readonly flushEnd?: (peer: SimPeer) => FlushEnd | undefined;
   /** The message a peer handles; the checkers see the real one. */
   readonly delivered?: (world: World, peer: SimPeer, message: Message, from: PeerId) => Message;
-  /** The request as the peer takes it that it entered through. */
-  readonly asked?: (world: World, peer: SimPeer, call: Call) => Call;
+  /** A request as it enters through a peer. */
+  readonly asked?: (peer: SimPeer, request: Asking) => Asking;
   /** What a peer believes of a token. */
   readonly judged?: (world: World, peer: SimPeer, check: ActorCheck) => ActorCheck;
   /** A row as a peer's core finds it. */
@@ -962,8 +964,8 @@ export class World {
       if (!peer.isUp || peer.process !== process) return;
       const actor = this.#judge(peer, token);
       this.#observer?.asked(peer.slot, requestId, call, actor);
-      const taken = this.#tampering.asked?.(this, peer, call) ?? call;
-      peer.dispatch({ _tag: "Command", requestId, call: taken, token, actor });
+      const event: Asking = { _tag: "Command", requestId, call, token, actor };
+      peer.dispatch(this.#tampering.asked?.(peer, event) ?? event);
       if (this.#asked.has(requestId)) this.#deadlines.asked(requestId, peer, this.now);
       this.#settle(peer);
     });

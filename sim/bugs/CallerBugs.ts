@@ -1,4 +1,4 @@
-/** Bugs of what the writer holds for callers: those who have joined another's request. */
+/** Bugs of what becomes of callers: of those who have joined another's request, and of those whose own meets damage. */
 import type { PeerState } from "../../core/PeerState.ts";
 import type { PlantedBug } from "../PlantedBug.ts";
 
@@ -18,6 +18,10 @@ const queueTwice = ({ rounds }: PeerState): void => {
   }
 };
 
+/** The request with nothing in it that a driver could tell by that somebody waits for its answer. */
+const asOfNobody = <A extends object>(request: A): A =>
+  new Proxy(request, { has: (target, name) => name !== "requestId" && Reflect.has(target, name) });
+
 export const callerBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "joiner-dropped",
@@ -34,5 +38,13 @@ export const callerBugs: ReadonlyArray<PlantedBug> = [
     schedule: "retry-storm-refused",
     steps: 3_000,
     tampering: () => ({ stepped: (_world, _peer, state) => queueTwice(state) }),
+  },
+  {
+    name: "lost-to-damage",
+    changes: "a request whose first step meets a damaged row is lost with that step, and never answered",
+    finds: "L10",
+    schedule: "damage-under-finish",
+    steps: 3_000,
+    tampering: () => ({ asked: (_peer, request) => asOfNobody(request) }),
   },
 ];

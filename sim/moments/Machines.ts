@@ -30,6 +30,21 @@ export const damageUnderForward = (): Nemesis => {
   };
 };
 
+/** The row of a session is damaged as soon as a peer keeps it: the first step of a finish through that peer reads it. */
+export const damageUnderFinish = (): Nemesis => {
+  const now = rarely(8 * SECOND);
+  return {
+    flushed: (world, peer, writes) => {
+      const kept = writes.find((each) => each.table === "sessions" && each.op === "insert");
+      if (kept === undefined || peer.isDamaged) return;
+      now(world, (unit) => {
+        peer.isDamaged = true;
+        peer.disk.damage("sessions", kept.key, unit.between("byte", 0, 0, PLACES));
+      });
+    },
+  };
+};
+
 /** One peer's machine is replaced by an empty one, during the founding or after it. */
 export const wipeOne = (choices: Choices): Nemesis => {
   const afterFlushes = choices.plan("wiped").between("after flushes", 2, 2, 60);

@@ -1,6 +1,6 @@
 /** Schedules of disks that lose, change, refuse or delay what is written to them. */
 import { moments } from "../Moments.ts";
-import { BUSY_FAULTS, CLUSTER, type Family, weights } from "./Schedule.ts";
+import { BUSY_FAULTS, CLUSTER, type Family, HOLDERS, weights } from "./Schedule.ts";
 
 export const diskSchedules = {
   "row-tamper-delete": {
@@ -14,6 +14,16 @@ export const diskSchedules = {
       workload: { fresh: 20, retry: 60, callers: 12, mostThinkMicros: 40_000 },
     }),
     nemeses: () => [moments.damageUnderForward()],
+  },
+  // The session of a finish is damaged at the peer that is asked for it, and is not repaired before its caller gives up.
+  "damage-under-finish": {
+    plan: () => ({
+      faults: weights("repaired rows"),
+      faultMicros: 6_000_000,
+      steps: 3_000,
+      workload: { ...HOLDERS, mostThinkMicros: 400_000 },
+    }),
+    nemeses: () => [moments.damageUnderFinish()],
   },
   "integrity-history-missing": {
     plan: () => ({
