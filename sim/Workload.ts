@@ -5,11 +5,12 @@
  */
 import type { Answer } from "../core/Action.ts";
 import type { Stream, Unit } from "./Choices.ts";
-import { type Command, type Replacement, type TokenKind, tokenKinds } from "./Commands.ts";
+import { type Command, type Replacement, type Token, type TokenKind, tokenKinds } from "./Commands.ts";
 import type { WorkloadPlan } from "./Plan.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { Finish, Invite } from "./EnrollmentRequests.ts";
 import { Enrollments } from "./Enrollments.ts";
+import { assertDeserved } from "./Refusal.ts";
 import { assertMeant, isSuccess, type Success } from "./Success.ts";
 import type { World } from "./World.ts";
 
@@ -90,7 +91,7 @@ export class Workload {
   readonly #subjects: Array<Command> = [];
   readonly #waiting = new Map<
     string,
-    { readonly asked: Asked; readonly token: TokenKind; readonly done: (outcome: Outcome) => void }
+    { readonly asked: Asked; readonly token: Token; readonly done: (outcome: Outcome) => void }
   >();
   /** Refs a caller was promised: reads look for them. */
   readonly #promised: Array<string> = [];
@@ -166,7 +167,7 @@ export class Workload {
     const world = this.#world;
     const requestId = world.newRequestId();
     const token = world.commands.token(kind, world.realMillis, lifeMillis, asked.kind);
-    this.#waiting.set(requestId, { asked, token: kind, done });
+    this.#waiting.set(requestId, { asked, token, done });
     world.after(PATIENCE_MICROS, () => this.#finish(requestId, "silence"));
     if (!world.request(peer, requestId, asked, token.text)) this.#finish(requestId, "unreachable");
   }
@@ -184,15 +185,16 @@ export class Workload {
     const waiting = this.#waiting.get(requestId);
     if (waiting === undefined) return;
     if (isSuccess(answer)) this.#succeeded(requestId, waiting, answer);
+    else this.#refused(requestId, waiting.token, answer);
     this.#finish(requestId, answer);
   }
 
   #succeeded(
     requestId: string,
-    { asked, token }: { readonly asked: Asked; readonly token: TokenKind },
+    { asked, token }: { readonly asked: Asked; readonly token: Token },
     answer: Success,
   ): void {
-    assertMeant(requestId, asked, token, answer);
+    assertMeant(requestId, asked, token.kind, answer);
     if (answer._tag === "Offered") {
       if (asked.kind === "OPTIONS") this.#enrollments.hold({ invite: asked, offer: answer.offer });
       return;
@@ -201,6 +203,13 @@ export class Workload {
     if (asked.kind === "FINISH") this.#enrollments.enrolled(asked);
     if (answer._tag === "Registered") this.#promised[this.#kept++ % REMEMBERED] = ref;
     this.#revisions.set(ref, revision);
+  }
+
+  /** Nobody is told that its token will not do, unless some peer had reason to think so of this very one. */
+  #refused(requestId: string, { kind, text }: Token, answer: Answer): void {
+    const { disbelieved, ghost } = this.#world;
+    // Whoever lies may give any reason.
+    if (ghost.lying === 0 && !disbelieved.has(text)) assertDeserved(requestId, kind, answer);
   }
 
   #think(caller: Stream): void {

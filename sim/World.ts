@@ -263,6 +263,8 @@ export class World {
   readonly keysUnavailable = new Set<number>();
   /** These peers do not know the keys that tokens are signed with now. */
   readonly keysUnknown = new Set<number>();
+  /** Tokens that some peer has not believed to be any. */
+  readonly disbelieved = new Set<string>();
 
   constructor(plan: Plan, choices: Choices, trace: Trace, { tampering = {}, observer, backend }: WorldPorts = {}) {
     this.plan = plan;
@@ -538,9 +540,12 @@ export class World {
 
   #judge(peer: SimPeer, token: string): ActorCheck {
     if (this.keysUnavailable.has(peer.slot)) return { _tag: "Unavailable" };
-    if (this.keysUnknown.has(peer.slot)) return { _tag: "Refused", reason: "unknown key" };
-    const check = this.commands.judge(token);
-    return this.#tampering.judged?.(this, peer, check) ?? check;
+    const real: ActorCheck = this.keysUnknown.has(peer.slot)
+      ? { _tag: "Refused", reason: "unknown key" }
+      : this.commands.judge(token);
+    const check = this.#tampering.judged?.(this, peer, real) ?? real;
+    if (check._tag === "Refused") this.disbelieved.add(token);
+    return check;
   }
 
   #reply(peer: SimPeer, requestId: string, real: Answer): void {

@@ -1,6 +1,9 @@
 /** Bugs of what becomes of callers: of those who have joined another's request, and of those whose own meets damage. */
 import type { PeerState } from "../../core/PeerState.ts";
+import { refusalRejection } from "../../core/protocol/Refusals.ts";
 import type { PlantedBug } from "../PlantedBug.ts";
+import type { SimPeer } from "../SimPeer.ts";
+import type { World } from "../World.ts";
 
 /** Whoever has joined a round is forgotten. */
 const dropJoiners = ({ rounds }: PeerState): void => {
@@ -15,6 +18,23 @@ const queueTwice = ({ rounds }: PeerState): void => {
     const { refusal, joiners } = round;
     if (refusal === undefined || new Set(joiners).size < joiners.length) continue;
     rounds.set(id, { ...round, joiners: [...joiners, ...joiners] });
+  }
+};
+
+/** Whoever has joined a round through another peer is told of the refusal that is the end of it, and is not judged again. */
+const blameJoiners = (world: World, peer: SimPeer, state: PeerState): void => {
+  const { rounds } = state;
+  if (!(rounds instanceof Map)) return;
+  for (const [id, round] of state.rounds) {
+    const { refusal, joiners } = round;
+    if (refusal === undefined || joiners.length === 0) continue;
+    const { header, statement } = refusal;
+    const ref = state.preparations.get(id)?.proposal.effects.ref;
+    const outcome = { _tag: "Rejected" as const, rejection: refusalRejection(header.peerId, statement.detail, ref) };
+    const ofOthers = joiners.filter(({ forward }) => forward.entryPeer !== peer.slot);
+    for (const { forward } of ofOthers)
+      world.utter(peer, forward.entryPeer, { _tag: "Outcome", requestId: forward.requestId, outcome });
+    rounds.set(id, { ...round, joiners: joiners.filter((joiner) => !ofOthers.includes(joiner)) });
   }
 };
 
@@ -38,6 +58,14 @@ export const callerBugs: ReadonlyArray<PlantedBug> = [
     schedule: "retry-storm-refused",
     steps: 3_000,
     tampering: () => ({ stepped: (_world, _peer, state) => queueTwice(state) }),
+  },
+  {
+    name: "joiner-blamed",
+    changes: "a request that had joined a refused one is answered with that refusal, whatever it carries itself",
+    finds: "S30",
+    schedule: "retry-storm-refused",
+    steps: 3_000,
+    tampering: () => ({ stepped: blameJoiners }),
   },
   {
     name: "lost-to-damage",
