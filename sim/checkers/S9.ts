@@ -56,7 +56,8 @@ export const S9 = (): Checker => {
         known.outbox === outbox &&
         known.aborting === aborting;
       if (isKnown) return;
-      if (state.integrityFault !== undefined) return;
+      // A sealed peer that was started on a torn disk does not know yet that its rows do not hold.
+      if (state.integrityFault !== undefined || (!state.unsealed && peer.isDamaged)) return;
       slot = peer.slot;
       locks = state.locks;
       held = 0;
