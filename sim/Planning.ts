@@ -33,10 +33,12 @@ const CALLERS: WorkloadPlan = {
 };
 
 /** Steps before healing: many short seeds and some long ones find more in the same time (decision 0019). */
-const FAST_STEPS = [500, 500, 500, 500, 1_000, 1_000, 2_000] as const;
+const FAST_STEPS = [500, 500, 500, 500, 500, 500, 500, 500, 1_000, 1_000, 1_000, 2_000] as const;
 /** Fewer where each costs more. */
-const CODEC_STEPS = 400;
+const CODEC_STEPS = 300;
 const REAL_STEPS = 120;
+/** One peer answers at once, so that half of its steps are requests, and gets as far in half as many. */
+const ALONE = 1;
 /** More peers than this need more events to get as far. */
 const FEW_PEERS = 3;
 const SOME_PEERS = 5;
@@ -59,7 +61,8 @@ const drawnSteps = (choices: Choices, crypto: Tier): number => {
 };
 
 /** How many times the steps of a small cluster one of so many peers needs to get as far. */
-const stretchOf = (peers: number): number => (peers > SOME_PEERS ? peers : peers > FEW_PEERS ? 2 : 1);
+const stretchOf = (peers: number): number =>
+  peers > SOME_PEERS ? peers : peers > FEW_PEERS ? 2 : peers === ALONE ? 0.5 : 1;
 
 /** The plan of a run, and what waits for its moments; its choices are those of the same seed. */
 export const planOf = (
