@@ -13,6 +13,7 @@ import {
   loseOne,
   restoreDeclared,
   rollBackOne,
+  tearReservation,
   wipeOne,
 } from "./moments/Machines.ts";
 import { disbelieveTokens, isolateOnePreparer, isolateWriterAfterPrepare, silenceOne } from "./moments/Silences.ts";
@@ -28,6 +29,7 @@ export const moments = {
   crashReserved,
   damageUnderForward,
   damageUnderFinish,
+  tearReservation,
   disbelieveTokens,
   silenceOne,
   wipeOne,

@@ -19,6 +19,7 @@ import { approverRow } from "../core/registry/ApproverRow.ts";
 import { type Rows, slotKey, type Write } from "../core/Tables.ts";
 import { TOKEN_MARK } from "./checkers/S29.ts";
 import { callerBugs } from "./bugs/CallerBugs.ts";
+import { damageBugs } from "./bugs/DamageBugs.ts";
 import { enrollmentBugs } from "./bugs/EnrollmentBugs.ts";
 import { memoryBugs } from "./bugs/MemoryBugs.ts";
 import { restoreBugs } from "./bugs/RestoreBugs.ts";
@@ -551,6 +552,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   },
   ...restoreBugs,
   ...memoryBugs,
+  ...damageBugs,
   ...callerBugs,
   ...enrollmentBugs,
 ];

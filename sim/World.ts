@@ -116,6 +116,8 @@ type Asking = Extract<Event, { readonly _tag: "Command" }>;
 export interface Tampering {
   /** How a flush ends. */
   readonly flushEnd?: (peer: SimPeer) => FlushEnd | undefined;
+  /** A message as a peer's driver says it; the checkers see this one. */
+  readonly said?: (peer: SimPeer, message: Message) => Message;
   /** The message a peer handles; the checkers see the real one. */
   readonly delivered?: (world: World, peer: SimPeer, message: Message, from: PeerId) => Message;
   /** A request as it enters through a peer. */
@@ -414,9 +416,10 @@ export class World {
     return false;
   }
 
-  #send(peer: SimPeer, to: PeerId, message: Message): void {
+  #send(peer: SimPeer, to: PeerId, meant: Message): void {
     const { state } = peer;
     if (state === undefined) return;
+    const message = this.#tampering.said?.(peer, meant) ?? meant;
     for (const hook of this.#sent) hook(peer, message);
     const altered = this.#alterNext?.(message);
     if (altered !== undefined) this.#alterNext = undefined;

@@ -45,6 +45,25 @@ export const damageUnderFinish = (): Nemesis => {
   };
 };
 
+/**
+ * Power goes while the writer writes what it reserves, and most of that is on the disk: a receipt that it has signed and
+ * never flushed, and mostly how far it has used its slots.
+ */
+export const tearReservation = (): Nemesis => {
+  const now = rarely(2 * SECOND);
+  return {
+    sent: (world, _peer, to, message) => {
+      if (message._tag !== "Ready" || to !== world.writerSlot) return;
+      const writer = world.peer(to);
+      // It reserves what is queued as soon as all are ready.
+      if (writer.state === undefined || writer.state.queue.length === 0) return;
+      now(world, (unit) =>
+        world.armCrashDuringFlush(writer, "power, torn write", unit.between("per mille of it", 999, 900, 999)),
+      );
+    },
+  };
+};
+
 /** One peer's machine is replaced by an empty one, during the founding or after it. */
 export const wipeOne = (choices: Choices): Nemesis => {
   const afterFlushes = choices.plan("wiped").between("after flushes", 2, 2, 60);
@@ -113,13 +132,18 @@ interface RestorePlan {
   readonly times: number;
   /** One of the others hears nothing for a while, from just before. */
   readonly isHelperLagging?: boolean;
+  /** Power goes while the new life is being written, and a part of it is on the disk. */
+  readonly isTorn?: boolean;
 }
 
 /**
  * Peers come back on disks they had a while ago, and their operators say so. One peer, the same for all of the run,
  * is never restored: somebody must have the registry (protocol.md 1).
  */
-export const restoreDeclared = (choices: Choices, { times, isHelperLagging = false }: RestorePlan): Nemesis => {
+export const restoreDeclared = (
+  choices: Choices,
+  { times, isHelperLagging = false, isTorn = false }: RestorePlan,
+): Nemesis => {
   const counts = new Map<number, number>();
   const spared = choices.plan("spared").between("peer", 1, 1, 3);
   const atFlush = choices.plan("photograph").between("at flush", 1, 1, 30);
@@ -133,6 +157,8 @@ export const restoreDeclared = (choices: Choices, { times, isHelperLagging = fal
     world.faults.add("disk from an older snapshot, declared");
     if (isHelperLagging) isolate(world, (peer.slot % world.plan.peers) + 1, forSomeSeconds(unit));
     world.comeBackOn(peer, putBack, true);
+    // It writes nothing before it is unsealed and begins that life.
+    if (isTorn) world.armCrashDuringFlush(peer, "power, torn write", unit.between("per mille of it", 500, 0, 999));
     // The next one may come in the middle of this one, at the same peer or at another.
     const others = [...photographs.keys()].filter((slot) => slot !== spared);
     const next = others[unit.between("next peer", 0, 0, Math.max(0, others.length - 1), 0, 8)] ?? peer.slot;

@@ -36,6 +36,11 @@ export const diskSchedules = {
       disk: { leastFlushMicros: 500, mostFlushMicros: 8_000 },
     }),
   },
+  "torn-reservation": {
+    sizes: CLUSTER,
+    plan: () => ({ faults: weights("repaired rows"), faultMicros: 2_000_000, workload: { readiness: 20 } }),
+    nemeses: () => [moments.tearReservation()],
+  },
   "disk-full": { plan: () => ({ faults: weights("full disk", "failed flush, lost") }) },
   "sync-error": { plan: () => ({ faults: weights("failed flush, lost", "failed flush, durable") }) },
   "slow-disk-pipeline": {

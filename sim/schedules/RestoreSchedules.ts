@@ -53,6 +53,12 @@ export const restoreSchedules = {
     plan: () => ({ workload: { callers: 12, mostThinkMicros: 20_000 } }),
     nemeses: (choices) => [moments.restoreDeclared(choices, { times: 1, isHelperLagging: true })],
   },
+  // A part of the new life is on the disk, which a sealed peer does not know, and others ask what it remembers.
+  "torn-restore": {
+    sizes: CLUSTER,
+    plan: () => ({ faults: weights("repaired rows"), faultMicros: 2_000_000, workload: { readiness: 20 } }),
+    nemeses: (choices) => [moments.restoreDeclared(choices, { times: 2, isTorn: true })],
+  },
   // The story of docs/decisions/0015, decision 5: what an old acknowledgement has freed must not be refused by a new life.
   "restores-around-late-receipt": {
     sizes: FOUR_OR_FIVE,

@@ -1,0 +1,51 @@
+/** Bugs of peers whose rows do not hold, and of sealed ones, which cannot know whether theirs do. */
+import type { PeerState } from "../../core/PeerState.ts";
+import type { Ready } from "../../core/protocol/Message.ts";
+import type { PlantedBug } from "../PlantedBug.ts";
+import type { Tampering } from "../World.ts";
+
+const isSealed = ({ unsealed }: PeerState): boolean => !unsealed;
+const isDamaged = ({ integrityFault }: PeerState): boolean => integrityFault !== undefined;
+
+const announcement = ({ restored }: PeerState): Partial<Ready> => ({ restored });
+const highestSlot = ({ highProof }: PeerState): Partial<Ready> => ({ highSeqProof: highProof });
+
+/** Whoever asks such a peer is shown something of its rows that it has signed, and perhaps never flushed. */
+const shows =
+  (isUnsure: (state: PeerState) => boolean, signed: (state: PeerState) => Partial<Ready>) => (): Tampering => ({
+    said: ({ state }, message) =>
+      message._tag === "Ready" && state !== undefined && isUnsure(state) ? { ...message, ...signed(state) } : message,
+  });
+
+export const damageBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "announced-damaged",
+    changes: "a peer whose rows do not hold shows others the new life that lies in them",
+    finds: "S31",
+    schedule: "torn-restore",
+    tampering: shows(isDamaged, announcement),
+  },
+  {
+    name: "announced-sealed",
+    changes: "a sealed peer shows others the new life that lies in its rows",
+    finds: "S31",
+    schedule: "torn-restore",
+    tampering: shows(isSealed, announcement),
+  },
+  {
+    name: "highest-slot-damaged",
+    changes: "a writer whose rows do not hold shows others the receipt for its highest slot that lies in them",
+    finds: "S2",
+    schedule: "torn-reservation",
+    crypto: "codec",
+    tampering: shows(isDamaged, highestSlot),
+  },
+  {
+    name: "highest-slot-sealed",
+    changes: "a sealed writer shows others the receipt for its highest slot that lies in its rows",
+    finds: "S2",
+    schedule: "torn-reservation",
+    crypto: "codec",
+    tampering: shows(isSealed, highestSlot),
+  },
+];
