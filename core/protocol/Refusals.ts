@@ -97,7 +97,6 @@ const speaking: ReadonlyArray<RejectionCode> = [
   "REGISTRATION_EXPIRED",
   "REGISTRATION_COMPLETED",
   "CREDENTIAL_ALREADY_REGISTERED",
-  "INVALID_CEREMONY",
 ];
 
 /**

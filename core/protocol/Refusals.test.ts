@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { ceremony, Cluster, crypto, NOW } from "../../properties/cluster/Cluster.ts";
+import type { Digest } from "../Digest.ts";
+import { Turn } from "../Turn.ts";
+import type { Proposal } from "./Proposal.ts";
+import { finalCode, refusalRejection } from "./Refusals.ts";
+
+/** A turn of peer 1 of two, and the proposal that peer 2 made at that very moment. */
+const proposed = () => {
+  const cluster = new Cluster(2);
+  cluster.pass(2_000);
+  const proposals: Array<Proposal> = [];
+  cluster.tamper = (_from, _to, message) => {
+    if (message._tag === "Prepare") for (const { proposal } of message.items) proposals.push(proposal);
+    return message;
+  };
+  cluster.register(1, "request", "alice", 7);
+  cluster.settle();
+  const [proposal] = proposals;
+  const state = cluster.peers.get(1)?.state;
+  if (proposal === undefined || state === undefined) throw new Error("a proposal was made, and peer 1 is there");
+  const turnAt = (now: number): Turn =>
+    new Turn(state, {
+      now,
+      elapsed: 0,
+      entropy: "00".repeat(32) as Digest,
+      crypto,
+      signer: undefined,
+      view: { get: () => undefined, scan: () => [] },
+      providers: new Map(),
+      ceremony,
+      settings: {
+        configDigest: "11".repeat(32) as Digest,
+        audience: "custody",
+        issuer: undefined,
+        peers: [2],
+        bootstrapSecret: undefined,
+        development: true,
+        answerMillis: 10_000,
+        relyingParty: undefined,
+      },
+    });
+  return { proposal, turnAt };
+};
+
+describe("who knows nothing of a proposal refuses it for good", () => {
+  const { proposal, turnAt } = proposed();
+
+  it("when its own writer asks, whatever the time is", () => {
+    expect(finalCode(turnAt(NOW), proposal, proposal.writer)).toBe("ABANDONED");
+  });
+
+  it("from the millisecond after its deadline, and not in the last one", () => {
+    expect(finalCode(turnAt(proposal.expiresAt), proposal, false)).toBeUndefined();
+    expect(finalCode(turnAt(proposal.expiresAt), proposal, 2)).toBeUndefined();
+    expect(finalCode(turnAt(proposal.expiresAt + 1), proposal, false)).toBe("EXPIRED");
+  });
+});
+
+describe("what a caller is told of a member's refusal", () => {
+  it.each(["UNAUTHENTICATED", "ACCESS_DENIED", "PRECONDITION_FAILED", "CREDENTIAL_ALREADY_REGISTERED"])(
+    "is the member's own code where it speaks to callers: %s",
+    (check) => {
+      expect(refusalRejection(2, check, "ref")).toMatchObject({
+        code: check,
+        members: [{ peerId: 2, reason: check }],
+        ref: "ref",
+      });
+    },
+  );
+
+  it("names member and check where the check is the protocol's own", () => {
+    expect(refusalRejection(3, "WRONG_INCARNATION", undefined)).toMatchObject({
+      code: "APPROVER_REPLICATION_UNAVAILABLE",
+      members: [{ peerId: 3, reason: "WRONG_INCARNATION" }],
+    });
+  });
+});

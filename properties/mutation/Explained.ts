@@ -1,0 +1,27 @@
+/**
+ * Mutants of `core` that no test can tell from what is written, or that none needs to, and why. One is known by its
+ * file, the code that is changed and what it is changed to; `npm run mutate` takes those out of its list.
+ */
+export interface Explanation {
+  readonly file: string;
+  readonly original: string;
+  readonly replacement: string;
+  readonly why: string;
+}
+
+const refusals = "core/protocol/Refusals.ts";
+
+export const explained: ReadonlyArray<Explanation> = [
+  {
+    file: refusals,
+    original: "joiners.length > 0",
+    replacement: "true",
+    why: "Nobody to put first leaves the queue as it was; the condition saves a copy of it.",
+  },
+  {
+    file: refusals,
+    original: "joiners.length > 0",
+    replacement: "joiners.length >= 0",
+    why: "Nobody to put first leaves the queue as it was; the condition saves a copy of it.",
+  },
+];

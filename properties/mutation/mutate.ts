@@ -1,0 +1,70 @@
+/**
+ * `npm run mutate`: changes `core` in small ways, one at a time, and says which changes nobody noticed. First a few
+ * seeds of the simulator look at each, in a part of a second; the unit tests of `core` and `runtime`, which take
+ * several to load, look at those that are left.
+ */
+import { spawnSync } from "node:child_process";
+import { Array } from "effect";
+import { Misuse, runScript } from "../../sim/bin/Script.ts";
+import { explained } from "./Explained.ts";
+import { type FoundMutant, isCounted, isLeft, nameOf, readMutants } from "./Mutants.ts";
+
+const STRYKER = "node_modules/@stryker-mutator/core/bin/stryker.js";
+const CACHE = "node_modules/.cache/custody";
+const TESTS = "!core/**/*.test.ts";
+
+/** Runs one of the two stages, and reads its report. Throws where it does not come to its end. */
+const stage = (name: "seeds" | "tests", mutate: ReadonlyArray<string>): ReadonlyArray<FoundMutant> => {
+  const config = `properties/mutation/${name}.stryker.json`;
+  const { status } = spawnSync(
+    process.execPath,
+    ["--import", "tsx", STRYKER, "run", config, "--mutate", mutate.join(",")],
+    { stdio: ["ignore", "inherit", "inherit"] },
+  );
+  if (status !== 0) throw new Error(`Stryker ended with ${status} while ${name} looked at the mutants`);
+  return readMutants(`${CACHE}/mutants-${name}.json`);
+};
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** The same change in both reports. */
+const nameAt = ({ range, replacement }: FoundMutant): string => `${range} ${replacement}`;
+
+const onOneLine = (text: string): string => text.replaceAll(/\s+/g, " ").slice(0, 100);
+
+const printFiles = (mutants: ReadonlyArray<FoundMutant>, left: ReadonlySet<FoundMutant>): void => {
+  for (const [file, all] of Object.entries(Array.groupBy(mutants, (mutant) => mutant.file))) {
+    const survivors = all.filter((mutant) => left.has(mutant)).length;
+    print(`${String(all.length - survivors).padStart(5)} of ${String(all.length).padStart(4)}  ${file}`);
+  }
+};
+
+runScript({
+  help: `Usage: npm run mutate -- [--files GLOBS]
+
+Changes core/ in small ways, one at a time, and lists the changes that neither seeds nor unit tests notice and that
+properties/mutation/Explained.ts does not explain. Ends with 1 where there are any.
+
+  --files GLOBS  which files to change, divided by commas (default: all of core/)
+`,
+  options: { files: { type: "string", default: "core/**/*.ts" } },
+  main: ({ files }) => {
+    if (files === "") throw new Misuse("--files must name files of core/");
+    const first = stage("seeds", [...files.split(","), TESTS]).filter(isCounted);
+    const ranges = new Set(first.filter(isLeft).map(({ range }) => range));
+    const second = ranges.size === 0 ? [] : stage("tests", [...ranges]);
+    const killed = new Set(second.filter((mutant) => isCounted(mutant) && !isLeft(mutant)).map(nameAt));
+    const left = first.filter((mutant) => isLeft(mutant) && !killed.has(nameAt(mutant)));
+    const reasons = new Set(explained.map(nameOf));
+    const unexplained = left.filter((mutant) => !reasons.has(nameOf(mutant)));
+    printFiles(first, new Set(left));
+    for (const { file, line, original, replacement } of unexplained)
+      print(`${file}:${line}  ${onOneLine(original)}  ->  ${onOneLine(replacement)}`);
+    const bySeeds = first.filter((mutant) => !isLeft(mutant)).length;
+    print(
+      `${first.length} mutants: ${bySeeds} killed by seeds, ${first.length - bySeeds - left.length} by unit tests; ` +
+        `${left.length - unexplained.length} explained, ${unexplained.length} left`,
+    );
+    return unexplained.length === 0 ? 0 : 1;
+  },
+});
