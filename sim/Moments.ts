@@ -16,7 +16,13 @@ import {
   tearReservation,
   wipeOne,
 } from "./moments/Machines.ts";
-import { disbelieveTokens, isolateOnePreparer, isolateWriterAfterPrepare, silenceOne } from "./moments/Silences.ts";
+import {
+  disbelieveTokens,
+  isolateOnePreparer,
+  isolateWriterAfterPrepare,
+  silenceOne,
+  withholdAcknowledgements,
+} from "./moments/Silences.ts";
 
 export const moments = {
   isolateWriterAfterPrepare,
@@ -32,6 +38,7 @@ export const moments = {
   tearReservation,
   disbelieveTokens,
   silenceOne,
+  withholdAcknowledgements,
   wipeOne,
   loseOne,
   rollBackOne,

@@ -1,5 +1,6 @@
 /** Bugs of what a member remembers: of what has been decided, of what it owes, and of what it has seen of others. */
 import type { Digest } from "../../core/Digest.ts";
+import { Limits } from "../../core/Limits.ts";
 import type { PeerState } from "../../core/PeerState.ts";
 import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/IntegrityKeys.ts";
 import type { SignedHeader } from "../../core/protocol/Statement.ts";
@@ -46,6 +47,13 @@ const isOfReceipt = (world: World, peerId: number, { header }: SignedHeader): bo
     if (receipt?.incarnation === header.incarnation && receipt.batchNo === header.batchNo) return true;
   }
   return false;
+};
+
+/** Short of as much as may wait for acknowledgements, all that waits counts as acknowledged; nothing of it goes. */
+const forgetOwed = (_world: World, _peer: SimPeer, state: PeerState): void => {
+  const { outbox, prunable } = state;
+  if (outbox.size - prunable >= Limits.unacknowledged - Limits.batchProposals)
+    Object.assign(state, { prunable: outbox.size });
 };
 
 /** Receipts of others leave no trace in what a member has seen of them. */
@@ -137,6 +145,15 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
     finds: "L2",
     schedule: "crash-at-every-sync",
     tampering: () => ({ stepped: (_world, peer, state) => pruneUnacknowledged(peer, state) }),
+  },
+  {
+    name: "never-overdue",
+    changes: "members go on preparing, however much of what they have applied waits for acknowledgements",
+    finds: "S10",
+    schedule: "unacknowledged-4096",
+    peers: 2,
+    steps: 10_000,
+    tampering: () => ({ stepped: forgetOwed }),
   },
   {
     name: "judged-again",

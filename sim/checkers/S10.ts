@@ -1,9 +1,11 @@
 /**
- * S10: no peer holds more than 256 uncommitted preparations; at the writer no registrar has more than 8 unfinished
+ * S10: no peer holds more than 256 uncommitted preparations, nor waits for the acknowledgements of more than 4,096
+ * proposals beside what it had prepared by then; at the writer no registrar has more than 8 unfinished
  * sessions, and no more than 256 are unexpired; no member keeps more than 256 unexpired ones that one process of
  * the writer has made, nor more than 4 of one request.
  */
 import { Limits } from "../../core/Limits.ts";
+import type { PeerState } from "../../core/PeerState.ts";
 import type { Rows } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
@@ -62,6 +64,21 @@ const assertTaken = (slot: number, newest: Row, all: ReadonlyArray<Row>, makerOf
     );
 };
 
+/** Whoever waits for as many as it may prepares nothing new; what it had prepared it applies all the same. */
+const MOST_UNACKNOWLEDGED = Limits.unacknowledged + Limits.preparations;
+
+/** Throws {@link Violation} where a peer has applied more than it may that not every member is known to have. */
+const assertAcknowledged = (slot: number, { outbox }: PeerState): void => {
+  let waiting = 0;
+  for (const { isPrunable } of outbox.values()) if (!isPrunable) waiting += 1;
+  if (waiting > MOST_UNACKNOWLEDGED)
+    throw new Violation(
+      "S10",
+      `peer ${slot} waits for acknowledgements of ${waiting} proposals`,
+      `it may wait for ${Limits.unacknowledged}, and for ${Limits.preparations} that it had prepared by then`,
+    );
+};
+
 export const S10 = (ghost: Ghost): Checker => {
   const sessions = new Map<number, Map<string, Row>>();
   /** By registration id: which process of an honest writer made it. What an earlier process made it need not know of. */
@@ -87,9 +104,11 @@ export const S10 = (ghost: Ghost): Checker => {
         else assertTaken(slot, write.row, all, ({ session }) => makers.get(session.registrationId));
       },
     },
-    flushed: ({ slot, honest }) => {
+    flushed: ({ slot, honest, state }) => {
+      if (!honest) return;
+      if (state !== undefined && state.outbox.size > MOST_UNACKNOWLEDGED) assertAcknowledged(slot, state);
       const { size } = ghost.openAt(slot);
-      if (honest && size > Limits.preparations)
+      if (size > Limits.preparations)
         throw new Violation(
           "S10",
           `peer ${slot} has ${size} uncommitted preparations`,

@@ -1,4 +1,4 @@
-/** A member takes part and says nothing of it: it prepares, applies and aborts, and its votes do not leave it. */
+/** A member takes part and says nothing of it: it prepares, applies and aborts, and its votes do not leave it, or some do not. */
 import type { Message } from "../../core/protocol/Message.ts";
 import type { Unit } from "../Choices.ts";
 import type { SimPeer } from "../SimPeer.ts";
@@ -7,21 +7,20 @@ import { anyPeer } from "./Victims.ts";
 
 const LONGEST = 8_000_000;
 
-const tells: ReadonlySet<Message["_tag"]> = new Set([
-  "Votes",
-  "SettleAnswer",
-  "CommitAcks",
-  "Commit",
-  "AbortRequest",
-  "SessionVotes",
-]);
+type Kinds = ReadonlySet<Message["_tag"]>;
 
-/** Keeps a peer's votes to itself for a while. */
-export const silence = (world: World, peer: SimPeer, micros: number): void => {
+/** Everything in which a member tells of its votes. */
+const VOTES: Kinds = new Set(["Votes", "SettleAnswer", "CommitAcks", "Commit", "AbortRequest", "SessionVotes"]);
+
+/** In which it tells what it has applied. */
+export const ACKNOWLEDGEMENTS: Kinds = new Set(["CommitAcks"]);
+
+/** Keeps a peer's messages of some kinds to itself for a while. */
+export const silence = (world: World, peer: SimPeer, micros: number, kept = VOTES): void => {
   if (!peer.honest || world.isSpokenFor(peer)) return;
   world.speakThrough(peer, {
     says: (_to, message) => {
-      if (!tells.has(message._tag)) return [message];
+      if (!kept.has(message._tag)) return [message];
       world.marks.add("a vote was kept back");
       return [];
     },

@@ -1,5 +1,6 @@
 /** Links that go down, and members that fall silent, when something was just said. */
-import { silence } from "../faults/SilentMember.ts";
+import { Limits } from "../../core/Limits.ts";
+import { ACKNOWLEDGEMENTS, silence } from "../faults/SilentMember.ts";
 import type { Nemesis } from "../World.ts";
 import { forSomeSeconds, isolate, isWriter, rarely, SECOND, struck } from "./Moment.ts";
 
@@ -41,6 +42,18 @@ export const silenceOne = (): Nemesis => {
     },
   };
 };
+
+/** The last member votes and applies, and until everything is healed nobody hears that it has applied anything. */
+export const withholdAcknowledgements = (): Nemesis => ({
+  started: (world) => {
+    if (struck(world, world.choices.stream("moment").next(), "silent member") === undefined) return;
+    silence(world, world.peer(world.plan.peers), LONGEST_SILENCE, ACKNOWLEDGEMENTS);
+  },
+  sent: (world, { state }) => {
+    if (state !== undefined && state.outbox.size - state.prunable >= Limits.unacknowledged)
+      world.marks.add("as much waits for acknowledgements as may");
+  },
+});
 
 /** A member that is asked to prepare has not heard of the keys yet that tokens are signed with: it refuses them for a while. */
 export const disbelieveTokens = (): Nemesis => {

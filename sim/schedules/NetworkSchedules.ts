@@ -20,6 +20,22 @@ export const networkSchedules = {
     nemeses: () => [moments.isolateWriterAfterPrepare(), moments.isolateOnePreparer()],
   },
   "silent-preparer": { sizes: CLUSTER, plan: () => ({ faults: weights("silent member", "pause") }) },
+  // Each caller waits until all have acknowledged, so it takes as many callers, before they are told that nobody knows.
+  "unacknowledged-4096": {
+    sizes: { quiet: 2, drawn: [2] },
+    plan: () => ({
+      steps: 10_000,
+      disk: { leastFlushMicros: 4_000, mostFlushMicros: 8_000 },
+      workload: {
+        callers: 5_000,
+        fresh: 1_000,
+        leastThinkMicros: 1_200_000,
+        mostThinkMicros: 2_000_000,
+        mostKeys: 8_000,
+      },
+    }),
+    nemeses: () => [moments.withholdAcknowledgements()],
+  },
   "receipt-replay-cross-topology": {
     plan: () => ({ faults: weights("altered message", "altered in flight", "replayed message"), faultMicros: 20_000 }),
   },
