@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { sameHashes } from "../sim/checkers/S33.ts";
 import { runSeed } from "../sim/Simulation.ts";
-import type { Tampering } from "../sim/World.ts";
+import type { Tampering } from "../sim/Tampering.ts";
 import { firstDifference } from "./determinism/Difference.ts";
 import { tellSeed } from "./determinism/Moment.ts";
 import { comparisonLines, compareProcesses, SECOND_NODE } from "./determinism/Processes.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Escape, isolated, unisolated } from "../sim/Isolation.ts";
 import { runSeed } from "../sim/Simulation.ts";
-import type { Tampering } from "../sim/World.ts";
+import type { Tampering } from "../sim/Tampering.ts";
 
 const reaches: ReadonlyArray<readonly [string, () => unknown]> = [
   ["Date.now", () => Date.now()],

@@ -16,7 +16,8 @@ import { anyPacket, anyPeer, anyRow } from "./faults/Victims.ts";
 import { alteredMessage } from "./Forgery.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
 import type { Link } from "./Network.ts";
-import type { CrashKind, World } from "./World.ts";
+import type { World } from "./World.ts";
+import type { CrashKind } from "./world/Processes.ts";
 
 const SECOND = 1_000_000;
 /** No plan lets faults come more slowly, in microseconds. */
@@ -70,15 +71,19 @@ const partition = (world: World, unit: Unit): void => {
 };
 
 const failFlush = (world: World, unit: Unit, how: FlushEnd): void =>
-  world.armFlush(anyPeer(world, unit), how, unit.named<CrashKind>("ends by", "process", ["process", "power"], [1, 1]));
+  world.flushes.armEnd(
+    anyPeer(world, unit),
+    how,
+    unit.named<CrashKind>("ends by", "process", ["process", "power"], [1, 1]),
+  );
 
 const crashDuringFlush = (world: World, unit: Unit, kind: CrashKind): void =>
-  world.armCrashDuringFlush(anyPeer(world, unit), kind, unit.between("per mille of it", 500, 0, 999));
+  world.flushes.armCrash(anyPeer(world, unit), kind, unit.between("per mille of it", 500, 0, 999));
 
 const sealForAWhile = (world: World, unit: Unit): void => {
   const peer = anyPeer(world, unit);
-  world.seal(peer);
-  world.after(unit.between("for", SECOND, 10_000, 3 * SECOND), () => world.unseal(peer));
+  world.operators.seal(peer);
+  world.after(unit.between("for", SECOND, 10_000, 3 * SECOND), () => world.operators.unseal(peer));
 };
 
 const stepClock = (world: World, unit: Unit, mostMillis: number): void => {
@@ -97,7 +102,7 @@ const deleteRow = (world: World, unit: Unit): void => {
   if (peer.isDamaged || !peer.isUp || peer.disk.flushing) return;
   const hit = anyRow(peer, unit);
   if (hit === undefined) return;
-  world.crash(peer, "process");
+  world.processes.crash(peer, "process");
   peer.isDamaged = true;
   peer.disk.remove(hit.table, hit.key);
 };
@@ -105,24 +110,24 @@ const deleteRow = (world: World, unit: Unit): void => {
 const repairRows = (world: World, unit: Unit): void => {
   const peer = anyPeer(world, unit);
   if (!peer.isDamaged) return;
-  world.crash(peer, "process");
+  world.processes.crash(peer, "process");
   peer.disk.repair();
   peer.isDamaged = false;
-  world.after(SECOND, () => world.start(peer));
+  world.after(SECOND, () => world.processes.start(peer));
 };
 
 const replay = (world: World, unit: Unit): void => {
   const old = anyPacket(world, unit);
   if (old === undefined) return;
   const delay = unit.between("after", SECOND, 1, 5 * SECOND);
-  world.transmit(old.to, old.packet, delay, { from: old.from.slot, message: old.message, how: "replayed" });
+  world.mail.transmit(old.to, old.packet, delay, { from: old.from.slot, message: old.message, how: "replayed" });
 };
 
 const forge = (world: World, unit: Unit): void => {
   const old = anyPacket(world, unit);
   if (old === undefined) return;
   const packet = world.cryptography.wire.forge(old.packet);
-  world.transmit(old.to, packet, 500, { from: old.from.slot, message: old.message, how: "forged" });
+  world.mail.transmit(old.to, packet, 500, { from: old.from.slot, message: old.message, how: "forged" });
 };
 
 /** A member sends what it should not: a real message with one thing in it changed, in a valid envelope. */
@@ -133,7 +138,7 @@ const alter = (world: World, unit: Unit): void => {
   if (message === undefined) return;
   const { wire } = world.cryptography;
   const packet = wire.seal(old.from.state, old.from.keys.identity, () => world.entropy.digest(), old.to, message);
-  if (packet !== undefined) world.transmit(old.to, packet, 500, { from: old.from.slot, message, how: "altered" });
+  if (packet !== undefined) world.mail.transmit(old.to, packet, 500, { from: old.from.slot, message, how: "altered" });
 };
 
 /** Makes something happen to the world; its draws are those of the unit. */
@@ -150,45 +155,48 @@ export const faultTable = {
   "one-way cut": (world, unit) => forAWhile(world, unit, [anyLink(world, unit)], { cut: true }, 8 * SECOND),
   partition,
   "flapping link": (world, unit) => flap(world, unit, anyLink(world, unit), 2 * unit.between("times", 2, 2, 10)),
-  crash: (world, unit) => world.crash(anyPeer(world, unit), "process"),
-  "crash, bytes visible": (world, unit) => world.crash(anyPeer(world, unit), "process, bytes visible"),
+  crash: (world, unit) => world.processes.crash(anyPeer(world, unit), "process"),
+  "crash, bytes visible": (world, unit) => world.processes.crash(anyPeer(world, unit), "process, bytes visible"),
   "crash during a flush": (world, unit) => crashDuringFlush(world, unit, "process"),
   "crash during a flush, bytes visible": (world, unit) => crashDuringFlush(world, unit, "process, bytes visible"),
   "power loss during a flush": (world, unit) => crashDuringFlush(world, unit, "power"),
-  "crash after a flush": (world, unit) => world.armFlush(anyPeer(world, unit), "durable, unreported"),
+  "crash after a flush": (world, unit) => world.flushes.armEnd(anyPeer(world, unit), "durable, unreported"),
   "crash between actions": (world, unit) =>
-    world.armCrashAfterActions(
+    world.processes.armCrash(
       anyPeer(world, unit),
       unit.between("actions later", 0, 0, 4),
       unit.named<CrashKind>("ends by", "process", ["process", "power"], [1, 1]),
     ),
-  "power loss": (world, unit) => world.crash(anyPeer(world, unit), "power"),
+  "power loss": (world, unit) => world.processes.crash(anyPeer(world, unit), "power"),
   "power loss everywhere": (world) => {
-    for (const peer of world.peers) world.crash(peer, "power");
+    for (const peer of world.peers) world.processes.crash(peer, "power");
   },
   "crash everywhere": (world, unit) => {
     for (const peer of world.peers)
-      world.crash(peer, unit.chance(`bytes visible at peer ${peer.slot}`, 500) ? "process, bytes visible" : "process");
+      world.processes.crash(
+        peer,
+        unit.chance(`bytes visible at peer ${peer.slot}`, 500) ? "process, bytes visible" : "process",
+      );
   },
   "failed flush, lost": (world, unit) => failFlush(world, unit, "failed, lost"),
   "failed flush, durable": (world, unit) => failFlush(world, unit, "failed, durable"),
   "slow disk": (world, unit) => {
     const peer = anyPeer(world, unit);
-    world.slowDisk(peer, unit.between("times as slow", 5, 5, 400));
-    world.after(unit.between("for", SECOND, 100_000, 8 * SECOND), () => world.slowDisk(peer, 1));
+    world.flushes.slow(peer, unit.between("times as slow", 5, 5, 400));
+    world.after(unit.between("for", SECOND, 100_000, 8 * SECOND), () => world.flushes.slow(peer, 1));
   },
   seal: sealForAWhile,
   "clock step within bounds": (world, unit) => stepClock(world, unit, 1_500),
   "clock step beyond bounds": (world, unit) => stepClock(world, unit, 90_000),
   "token keys unavailable": (world, unit) => {
     const { slot } = anyPeer(world, unit);
-    world.keysUnavailable.add(slot);
-    world.after(unit.between("for", SECOND, 10_000, 3 * SECOND), () => world.keysUnavailable.delete(slot));
+    world.tokenKeys.unavailable.add(slot);
+    world.after(unit.between("for", SECOND, 10_000, 3 * SECOND), () => world.tokenKeys.unavailable.delete(slot));
   },
   "replayed message": replay,
   "forged envelope": forge,
   "altered message": alter,
-  "altered in flight": (world, unit) => world.alterNext((message) => alteredMessage(world, unit, message)),
+  "altered in flight": (world, unit) => world.mail.alterNext((message) => alteredMessage(world, unit, message)),
   "bit rot": bitRot,
   "deleted row": deleteRow,
   // A prefix of the unsynced rows is on the disk: the signed head must notice.
@@ -199,8 +207,8 @@ export const faultTable = {
   "clock drift": drift,
   "silent member": silentMember,
   "message of another cluster": foreignCluster,
-  "request through two peers": (world) => world.callers.sendTwice(),
-  "contradicting metadata": (world) => world.callers.contradict(),
+  "request through two peers": (world) => world.service.callers.sendTwice(),
+  "contradicting metadata": (world) => world.service.callers.contradict(),
   "declared restore": declaredRestore,
   "rotated integrity key": rotateIntegrity,
   "lost integrity key": loseIntegrityKey,

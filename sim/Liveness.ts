@@ -35,16 +35,15 @@ export const heal = (world: World): void => {
     const needsRestart =
       peer.isDamaged || Math.abs(peer.clock.offsetMillis) > SKEW_MILLIS || peer.hadClockStep || peer.isLying;
     if (needsRestart) {
-      world.crash(peer, "process", false);
-      peer.clock.offsetMillis = 0;
-      peer.clock.driftPerMillion = 0;
+      world.processes.crash(peer, "process", false);
+      peer.clock.setRight();
       peer.hadClockStep = false;
       peer.disk.repair();
       peer.isDamaged = false;
     }
-    world.start(peer);
-    world.after(10_000, () => world.unseal(peer));
-    world.after(SECOND, () => world.unseal(peer));
+    world.processes.start(peer);
+    world.after(10_000, () => world.operators.unseal(peer));
+    world.after(SECOND, () => world.operators.unseal(peer));
   }
 };
 
@@ -74,7 +73,7 @@ const attempt = (world: World, workload: Workload, peer: SimPeer, asked: Command
 
 /** Sends one registration until it succeeds; answers that allow a repetition are repeated. */
 const insist = (world: World, workload: Workload, peer: SimPeer, command: Command): Outcome => {
-  const until = Math.max(world.now + PATIENCE, (world.healedAt ?? 0) + HELD_UP);
+  const until = Math.max(world.now + PATIENCE, (world.chronicle.healedAt ?? 0) + HELD_UP);
   let last: Outcome = "silence";
   while (world.now < until) {
     last = attempt(world, workload, peer, command);
@@ -98,7 +97,7 @@ const nameOf = (outcome: Outcome): string =>
 const assertReplaceable = (world: World, workload: Workload, peer: SimPeer, other: SimPeer, ref: string): void => {
   const until = world.now + PATIENCE;
   for (;;) {
-    const revision = world.read(peer, ref)?.revision ?? 0;
+    const revision = world.service.read(peer, ref)?.revision ?? 0;
     const replacement = world.commands.replacement(ref, `"${revision}"`, "healed");
     const replaced = attempt(world, workload, peer, replacement);
     if (typeof replaced !== "string" && replaced._tag === "Replaced") {
@@ -144,7 +143,7 @@ const assertProgress = (world: World, workload: Workload): void => {
         `a registration succeeded through peer ${peer.slot}`,
         `its retry through peer ${other.slot} gave ${nameOf(again)}`,
       );
-    if (world.read(other, again.approver.ref) === undefined)
+    if (world.service.read(other, again.approver.ref) === undefined)
       throw new Violation(
         "L4",
         `a registration succeeded through peer ${peer.slot}`,
@@ -185,7 +184,7 @@ export const assertLiveness = (world: World, workload: Workload): void => {
 const restoreQuarantined = (world: World, workload: Workload): void => {
   // A traitor's disk is not what it signed; whoever gets it back in, it is not this test.
   if (world.ghost.lying !== 0) return;
-  for (const peer of world.peers) if (peer.state?.quarantine !== undefined) world.declareRestore(peer);
+  for (const peer of world.peers) if (peer.state?.quarantine !== undefined) world.restores.declare(peer);
   assertWhole(world, workload);
 };
 

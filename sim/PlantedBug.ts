@@ -2,7 +2,7 @@
 import type { Rows, TableName, Write } from "../core/Tables.ts";
 import type { ScheduleName } from "./Schedules.ts";
 import type { Tier } from "./Tier.ts";
-import type { Tampering, World } from "./World.ts";
+import type { TamperedWorld, Tampering } from "./Tampering.ts";
 
 export interface PlantedBug {
   readonly name: string;
@@ -22,7 +22,7 @@ export interface PlantedBug {
 
 /** Changes the rows of one table on their way to disk. */
 export const rows =
-  <T extends TableName>(table: T, change: (row: Rows[T], key: string, world: World) => Rows[T]) =>
+  <T extends TableName>(table: T, change: (row: Rows[T], key: string, world: TamperedWorld) => Rows[T]) =>
   (): Tampering => ({
     written: (world, _peer, writes) =>
       writes.map((write): Write => {

@@ -27,7 +27,7 @@ import { type PlantedBug, rows, without } from "./PlantedBug.ts";
 import type { RunOptions } from "./RunOptions.ts";
 import { FIRST_INCARNATION } from "../core/Turn.ts";
 import type { SimPeer } from "./SimPeer.ts";
-import type { Tampering, World } from "./World.ts";
+import type { TamperedWorld, Tampering } from "./Tampering.ts";
 
 const FOREIGN = "f".repeat(64) as Digest;
 
@@ -56,7 +56,7 @@ const everyToken = (check: ActorCheck): ActorCheck =>
     : check;
 
 /** Success, where a caller should have been told that the outcome is not known. */
-const optimism = (world: World, answer: Answer): Answer => {
+const optimism = (world: TamperedWorld, answer: Answer): Answer => {
   if (answer._tag !== "Rejected" || !answer.rejection.outcomeUnknown) return answer;
   for (const { proposal, applied } of world.ghost.proposals.values())
     if (proposal.effects.ref === answer.rejection.ref && applied !== world.ghost.everyone)
@@ -91,7 +91,7 @@ const lastOneWins = (): Tampering => ({
 });
 
 /** Success, where a caller should have been told that somebody else was first. */
-const everybodyWins = (world: World, answer: Answer): Answer => {
+const everybodyWins = (world: TamperedWorld, answer: Answer): Answer => {
   if (answer._tag !== "Rejected" || answer.rejection.code !== "PRECONDITION_FAILED") return answer;
   const facts = world.ghost.approvers.get(answer.rejection.ref ?? "");
   const approver = facts === undefined ? undefined : [...facts.revisions.values()].at(-1);
@@ -103,7 +103,7 @@ const dropLock = (locks: ReadonlyMap<string, Digest>): void => {
 };
 
 /** What lets a member that has pledged go on, as if every other member had said it. */
-const inventedAcks = (world: World, peer: SimPeer, proposal: Proposal): ReadonlyArray<SignedStatement> => {
+const inventedAcks = (world: TamperedWorld, peer: SimPeer, proposal: Proposal): ReadonlyArray<SignedStatement> => {
   const { crypto } = world.cryptography;
   const { epoch, seq, topologyDigest } = proposal;
   const statement: Statement = {

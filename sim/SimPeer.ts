@@ -18,6 +18,7 @@ import type { Watched } from "./Checker.ts";
 import type { Cryptography, PeerKeys } from "./Cryptography.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
 import type { PeerDisk } from "./PeerDisk.ts";
+import { SimClock } from "./SimClock.ts";
 
 /** What a peer needs of the world, and what it tells it. */
 export interface Surroundings {
@@ -45,16 +46,10 @@ export interface Surroundings {
   readonly halted: (peer: SimPeer, reason: Error) => void;
 }
 
-/** How a clock differs from a perfect one. */
-export interface ClockError {
-  offsetMillis: number;
-  driftPerMillion: number;
-}
-
 export class SimPeer implements Watched {
   readonly slot: number;
   readonly disk: PeerDisk;
-  readonly clock: ClockError = { offsetMillis: 0, driftPerMillion: 0 };
+  readonly clock = new SimClock();
   honest = true;
   /** It came back on an old disk. */
   rolledBack = false;
@@ -155,12 +150,7 @@ export class SimPeer implements Watched {
           this.disk.commit(writes, done);
         },
       },
-      clock: () => {
-        const real = realMillis();
-        return (
-          real + this.clock.offsetMillis + Math.floor(((real % 1_000_000_000) * this.clock.driftPerMillion) / 1_000_000)
-        );
-      },
+      clock: () => this.clock.at(realMillis()),
       elapsed: this.#surroundings.elapsedMillis,
       entropy,
       crypto: cryptography.crypto,

@@ -47,7 +47,7 @@ const play = (world: World): void => {
   const { plan } = world;
   const workload = new Workload(world);
   for (const nemesis of world.nemeses) nemesis.started?.(world);
-  for (const peer of world.peers) world.startSoon(peer);
+  for (const peer of world.peers) world.processes.startSoon(peer);
   if (plan.faultsWhileFounding) startFaults(world);
   else whenFounded(world, () => startFaults(world));
   workload.start();
@@ -81,7 +81,7 @@ const run = (options: RunOptions, hooks: RunHooks): RunResult => {
     plan,
     hash: trace.hash,
     events: world.events,
-    calls: world.calls,
+    calls: world.chronicle.calls,
     faults: world.faults.entries(),
     marks: world.marks.entries(),
     violation,

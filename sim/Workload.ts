@@ -124,7 +124,7 @@ export class Workload {
       bad,
       bad,
     ];
-    world.callers = {
+    world.service.callers = {
       answered: (requestId, answer) => this.#answered(requestId, answer),
       sendTwice: () => {
         this.#copies = "identical";
@@ -165,19 +165,19 @@ export class Workload {
 
   #ask(peer: SimPeer, asked: Asked, kind: TokenKind, lifeMillis: number, done: (outcome: Outcome) => void): void {
     const world = this.#world;
-    const requestId = world.newRequestId();
+    const requestId = world.service.newRequestId();
     const token = world.commands.token(kind, world.realMillis, lifeMillis, asked.kind);
     this.#waiting.set(requestId, { asked, token, done });
     world.after(PATIENCE_MICROS, () => this.#finish(requestId, "silence"));
-    if (!world.request(peer, requestId, asked, token.text)) this.#finish(requestId, "unreachable");
+    if (!world.service.request(peer, requestId, asked, token.text)) this.#finish(requestId, "unreachable");
   }
 
   #finish(requestId: string, outcome: Outcome): void {
     const waiting = this.#waiting.get(requestId);
     if (waiting === undefined) return;
     this.#waiting.delete(requestId);
-    if (outcome === "silence") this.#world.gaveUp(requestId);
-    this.#world.forget(requestId);
+    if (outcome === "silence") this.#world.service.gaveUp(requestId);
+    this.#world.service.forget(requestId);
     waiting.done(outcome);
   }
 
@@ -207,9 +207,9 @@ export class Workload {
 
   /** Nobody is told that its token will not do, unless some peer had reason to think so of this very one. */
   #refused(requestId: string, { kind, text }: Token, answer: Answer): void {
-    const { disbelieved, ghost } = this.#world;
+    const { tokenKeys, ghost } = this.#world;
     // Whoever lies may give any reason.
-    if (ghost.lying === 0 && !disbelieved.has(text)) assertDeserved(requestId, kind, answer);
+    if (ghost.lying === 0 && !tokenKeys.disbelieved.has(text)) assertDeserved(requestId, kind, answer);
   }
 
   #think(caller: Stream): void {
@@ -239,7 +239,7 @@ export class Workload {
     const isFull = this.#nextKey > this.#plan.mostKeys;
     const deed = unit.named("does", "register", deeds, isFull ? this.#fullWeights : this.#deedWeights);
     if (deed === "ask for readiness") {
-      this.#world.askReadiness(this.#through(unit), this.#world.newRequestId());
+      this.#world.service.askReadiness(this.#through(unit), this.#world.service.newRequestId());
       return this.#think(caller);
     }
     if (deed === "read") {
@@ -254,7 +254,7 @@ export class Workload {
     const command = this.#commandOf(unit, deed, known, isFull);
     if (command !== undefined) return this.#submit(caller, unit, command);
     // It moves the run on all the same: a quiet run would else go on thinking for an hour of virtual time.
-    this.#world.calls += 1;
+    this.#world.chronicle.calls += 1;
     this.#think(caller);
   }
 
@@ -379,7 +379,7 @@ export class Workload {
   }
 
   #read(unit: Unit, ref: string | undefined): void {
-    const found = ref === undefined ? undefined : this.#world.read(this.#through(unit), ref);
+    const found = ref === undefined ? undefined : this.#world.service.read(this.#through(unit), ref);
     if (found !== undefined) this.#revisions.set(found.ref, found.revision);
   }
 }

@@ -13,13 +13,13 @@ const sealing = (): { readonly world: World; readonly peer: SimPeer } => {
   const choices = new Choices(1);
   const { plan } = planOf({ seed: 1, schedule: "calm", peers: 3 }, choices);
   const world = new World(plan, choices, new Trace(undefined));
-  for (const each of world.peers) world.startSoon(each);
+  for (const each of world.peers) world.processes.startSoon(each);
   const peer = world.peer(2);
   while (peer.signer === undefined || !peer.disk.flushing) {
     expect(world.now).toBeLessThan(10 * SECOND);
     world.run(world.now + MILLI / 10);
   }
-  world.seal(peer);
+  world.operators.seal(peer);
   expect(peer).toMatchObject({ isSealing: true, isIdle: false });
   return { world, peer };
 };
@@ -27,7 +27,7 @@ const sealing = (): { readonly world: World; readonly peer: SimPeer } => {
 describe("an operator's peer", () => {
   it("is unsealed after a seal that had to wait, where that was asked for meanwhile", () => {
     const { world, peer } = sealing();
-    world.unseal(peer);
+    world.operators.unseal(peer);
     expect(peer.isSealing).toBe(true);
     world.run(world.now + SECOND);
     expect(peer.isSealing).toBe(false);
@@ -38,8 +38,8 @@ describe("an operator's peer", () => {
   it.each(["nothing else is", "a seal is once more"])("stays sealed after it where %s asked for", (last) => {
     const { world, peer } = sealing();
     if (last === "a seal is once more") {
-      world.unseal(peer);
-      world.seal(peer);
+      world.operators.unseal(peer);
+      world.operators.seal(peer);
     }
     world.run(world.now + SECOND);
     expect(peer.isSealing).toBe(false);

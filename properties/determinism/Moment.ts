@@ -6,7 +6,7 @@ import { Mixer } from "../../sim/Mixer.ts";
 import type { RunOptions } from "../../sim/RunOptions.ts";
 import { silent } from "../../sim/Silent.ts";
 import { runSeed } from "../../sim/Simulation.ts";
-import type { Tampering } from "../../sim/World.ts";
+import type { Tampering } from "../../sim/Tampering.ts";
 
 const contentOf = (write: Write, mixer: Mixer): void => {
   mixer.text(write.key);

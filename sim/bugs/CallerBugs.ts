@@ -3,7 +3,7 @@ import type { PeerState } from "../../core/PeerState.ts";
 import { refusalRejection } from "../../core/protocol/Refusals.ts";
 import type { PlantedBug } from "../PlantedBug.ts";
 import type { SimPeer } from "../SimPeer.ts";
-import type { World } from "../World.ts";
+import type { TamperedWorld } from "../Tampering.ts";
 
 /** Whoever has joined a round is forgotten. */
 const dropJoiners = ({ rounds }: PeerState): void => {
@@ -22,7 +22,7 @@ const queueTwice = ({ rounds }: PeerState): void => {
 };
 
 /** Whoever has joined a round through another peer is told of the refusal that is the end of it, and is not judged again. */
-const blameJoiners = (world: World, peer: SimPeer, state: PeerState): void => {
+const blameJoiners = (world: TamperedWorld, peer: SimPeer, state: PeerState): void => {
   const { rounds } = state;
   if (!(rounds instanceof Map)) return;
   for (const [id, round] of state.rounds) {
@@ -33,7 +33,7 @@ const blameJoiners = (world: World, peer: SimPeer, state: PeerState): void => {
     const outcome = { _tag: "Rejected" as const, rejection: refusalRejection(header.peerId, statement.detail, ref) };
     const ofOthers = joiners.filter(({ forward }) => forward.entryPeer !== peer.slot);
     for (const { forward } of ofOthers)
-      world.utter(peer, forward.entryPeer, { _tag: "Outcome", requestId: forward.requestId, outcome });
+      world.mail.utter(peer, forward.entryPeer, { _tag: "Outcome", requestId: forward.requestId, outcome });
     rounds.set(id, { ...round, joiners: joiners.filter((joiner) => !ofOthers.includes(joiner)) });
   }
 };

@@ -2,7 +2,7 @@
 import type { PeerState } from "../../core/PeerState.ts";
 import type { Ready } from "../../core/protocol/Message.ts";
 import type { PlantedBug } from "../PlantedBug.ts";
-import type { Tampering } from "../World.ts";
+import type { Tampering } from "../Tampering.ts";
 
 const isSealed = ({ unsealed }: PeerState): boolean => !unsealed;
 const isDamaged = ({ integrityFault }: PeerState): boolean => integrityFault !== undefined;

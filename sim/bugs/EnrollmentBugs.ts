@@ -2,7 +2,7 @@
 import type { Crypto } from "../../core/Crypto.ts";
 import type { Rows, Write } from "../../core/Tables.ts";
 import { type PlantedBug, rows, without } from "../PlantedBug.ts";
-import type { Tampering } from "../World.ts";
+import type { Tampering } from "../Tampering.ts";
 
 const withCrypto = (change: (crypto: Crypto) => Partial<Crypto>) => (): Tampering => ({
   cryptography: (honest) => ({ ...honest, crypto: { ...honest.crypto, ...change(honest.crypto) } }),

@@ -11,7 +11,7 @@ import type { Cryptography } from "../Cryptography.ts";
 import { SealedDisk } from "../SealedDisk.ts";
 import { type PlantedBug, rows } from "../PlantedBug.ts";
 import type { SimPeer } from "../SimPeer.ts";
-import type { Tampering, World } from "../World.ts";
+import type { TamperedWorld, Tampering } from "../Tampering.ts";
 
 /** More integrity keys than any run makes. */
 const MOST_VERSIONS = 64;
@@ -41,7 +41,7 @@ const judgedAgain = (): Tampering => ({
 });
 
 /** Whether a batch is known here by a receipt in it. */
-const isOfReceipt = (world: World, peerId: number, { header }: SignedHeader): boolean => {
+const isOfReceipt = (world: TamperedWorld, peerId: number, { header }: SignedHeader): boolean => {
   for (const { receiptOf } of world.ghost.proposals.values()) {
     const receipt = receiptOf.get(peerId)?.header;
     if (receipt?.incarnation === header.incarnation && receipt.batchNo === header.batchNo) return true;
@@ -50,7 +50,7 @@ const isOfReceipt = (world: World, peerId: number, { header }: SignedHeader): bo
 };
 
 /** Short of as much as may wait for acknowledgements, all that waits counts as acknowledged; nothing of it goes. */
-const forgetOwed = (_world: World, _peer: SimPeer, state: PeerState): void => {
+const forgetOwed = (_world: TamperedWorld, _peer: SimPeer, state: PeerState): void => {
   const { outbox, prunable } = state;
   if (outbox.size - prunable >= Limits.unacknowledged - Limits.batchProposals)
     Object.assign(state, { prunable: outbox.size });
@@ -59,7 +59,7 @@ const forgetOwed = (_world: World, _peer: SimPeer, state: PeerState): void => {
 /** Receipts of others leave no trace in what a member has seen of them. */
 const receiptsNotSeen = (): Tampering => {
   const known = new Map<string, Rows["seen"]>();
-  const kept = (world: World, { slot }: SimPeer, row: Rows["seen"]): Rows["seen"] => {
+  const kept = (world: TamperedWorld, { slot }: SimPeer, row: Rows["seen"]): Rows["seen"] => {
     const name = `${slot} ${row.peerId}`;
     const before = known.get(name);
     const isHidden = row.newest !== undefined && isOfReceipt(world, row.peerId, row.newest);
@@ -78,7 +78,7 @@ const receiptsNotSeen = (): Tampering => {
 };
 
 /** Every peer has answered this process before any request that it will ever see came in. */
-const forgetJoining = (_world: World, _peer: SimPeer, { forgottenUntil, membership }: PeerState): void => {
+const forgetJoining = (_world: TamperedWorld, _peer: SimPeer, { forgottenUntil, membership }: PeerState): void => {
   if (forgottenUntil instanceof Map) for (const peerId of membership?.peerIds ?? []) forgottenUntil.set(peerId, 0);
 };
 

@@ -5,7 +5,7 @@ import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { FIRST_INCARNATION } from "../../core/Turn.ts";
 import { type PlantedBug, rows } from "../PlantedBug.ts";
-import type { Tampering, World } from "../World.ts";
+import type { TamperedWorld, Tampering } from "../Tampering.ts";
 
 type Statements = ReadonlyMap<PeerId, SignedStatement>;
 
@@ -39,7 +39,11 @@ const countForEver = (): Tampering => {
 };
 
 /** A restored member's receipt as its first life would have signed it. */
-const receiptOfOldLife = (world: World, { id, proposal }: Preparation, peerId: PeerId): SignedStatement | undefined => {
+const receiptOfOldLife = (
+  world: TamperedWorld,
+  { id, proposal }: Preparation,
+  peerId: PeerId,
+): SignedStatement | undefined => {
   const header = world.ghost.lastBatch(peerId, FIRST_INCARNATION);
   const receipt = world.ghost.proposals.get(id)?.receiptOf.get(proposal.writer);
   return header && receipt && { ...receipt, header };
@@ -103,7 +107,7 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
           state: "UNKNOWN" as const,
           held: [],
         }));
-        world.utter(peer, from, { _tag: "SettleAnswer", nonce: message.nonce, items });
+        world.mail.utter(peer, from, { _tag: "SettleAnswer", nonce: message.nonce, items });
         return message;
       },
     }),

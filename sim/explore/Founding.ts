@@ -6,10 +6,11 @@ import { Choices } from "../Choices.ts";
 import type { Commands } from "../Commands.ts";
 import type { Cryptography } from "../Cryptography.ts";
 import { planOf } from "../Planning.ts";
+import { EPOCH_MILLIS } from "../SimClock.ts";
 import { Trace } from "../Trace.ts";
 import { World } from "../World.ts";
 import { type Budget, type Configuration, configurationOf } from "./Configuration.ts";
-import { Bench, EPOCH_MILLIS, type Identity, memberOf, memoryOf, type Tamper } from "./Member.ts";
+import { Bench, type Identity, memberOf, memoryOf, type Tamper } from "./Member.ts";
 import { Moves, type Request } from "./Moves.ts";
 import { StoredRows } from "./StoredRows.ts";
 
@@ -31,7 +32,7 @@ const foundedWorld = (peers: number): World => {
   const { plan } = planOf({ seed: 1, schedule: "calm", peers, crypto: "fast" }, choices);
   const still = { ...plan, clockOffsetMillis: 0, clockDriftPerMillion: 0, redelivery: 0 };
   const world = new World(still, choices, new Trace());
-  for (const peer of world.peers) world.start(peer);
+  for (const peer of world.peers) world.processes.start(peer);
   world.run(LONG_ENOUGH);
   return world;
 };

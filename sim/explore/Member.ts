@@ -11,14 +11,13 @@ import type { PeerState } from "../../core/PeerState.ts";
 import { type DriverMemory, type DriverPorts, PeerDriver } from "../../runtime/PeerDriver.ts";
 import type { Cryptography } from "../Cryptography.ts";
 import { hexOfWord } from "../Mixer.ts";
+import { EPOCH_MILLIS } from "../SimClock.ts";
 import { Violation } from "../Violation.ts";
 import type { Packet } from "../Wire.ts";
 import { type Fingerprint, fingerprint, gathered, joined } from "./Fingerprint.ts";
 import { Interned } from "./Interned.ts";
 import type { StoredRows } from "./StoredRows.ts";
 
-/** Where virtual time begins on the calendar; the explorer counts milliseconds from there. */
-export const EPOCH_MILLIS = 1_800_000_000_000;
 /** Packets of values carry no nonce. */
 const NO_NONCE = "0".repeat(64) as Digest;
 

@@ -15,7 +15,7 @@ const takeTurns = (world: World, unit: Unit, peer: SimPeer, putBack: () => void,
   if (world.healed || peer.isDamaged || !mayForget(world, peer)) return;
   const putOtherBack = peer.disk.photograph();
   world.faults.add("cloned disk");
-  world.comeBackOn(peer, putBack, false);
+  world.restores.comeBackOn(peer, putBack, false);
   if (left > 1)
     world.after(unit.spread("the other takes over after", 20_000, RESTORED_AFTER, 1, LATEST), () =>
       takeTurns(world, unit, peer, putOtherBack, left - 1),

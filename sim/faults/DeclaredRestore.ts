@@ -41,6 +41,6 @@ export const declaredRestore = (world: World, unit: Unit): void => {
   world.after(unit.spread("comes back after", 20_000, RESTORED_AFTER, 1, LATEST), () => {
     if (world.healed || !mayBeRestored(world, peer)) return;
     if (peer.isLying) world.marks.add("a traitor was restored");
-    world.comeBackOn(peer, putBack, true);
+    world.restores.comeBackOn(peer, putBack, true);
   });
 };

@@ -59,7 +59,7 @@ class Refuser {
       if (statements.length === 0) continue;
       traitor.world.marks.add("a member signed a receipt and a refusal");
       traitor.world.after(traitor.next().between("refuses after", 1_000, 100, LATEST), () => {
-        if (!traitor.world.healed) traitor.world.utter(traitor.peer, to, { _tag: "Votes", statements });
+        if (!traitor.world.healed) traitor.world.mail.utter(traitor.peer, to, { _tag: "Votes", statements });
       });
     }
   }

@@ -34,7 +34,7 @@ const LATEST = 6_000_000;
 const sendLate = (traitor: Traitor, to: number, item: PrepareItem): void =>
   traitor.world.after(traitor.next().between("comes late by", 1_000_000, 50_000, LATEST), () => {
     const { world, peer } = traitor;
-    if (!world.healed && peer.isUp) world.utter(peer, to, { _tag: "Prepare", items: [item], stableSeq: 0 });
+    if (!world.healed && peer.isUp) world.mail.utter(peer, to, { _tag: "Prepare", items: [item], stableSeq: 0 });
   });
 
 const itemsFor = (

@@ -17,5 +17,5 @@ export const foreignCluster = (world: World, unit: Unit): void => {
   const signer = unit.chance("under the same key", 500) ? old.from.keys.identity : world.strangerKeys.identity;
   const packet = world.cryptography.wire.seal(elsewhere, signer, () => world.entropy.digest(), old.to, old.message);
   if (packet !== undefined)
-    world.transmit(old.to, packet, 500, { from: old.from.slot, message: old.message, how: "forged" });
+    world.mail.transmit(old.to, packet, 500, { from: old.from.slot, message: old.message, how: "forged" });
 };

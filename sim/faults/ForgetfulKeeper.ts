@@ -10,7 +10,7 @@ export const forgetfulKeeper = (): Mishear => (traitor, from: PeerId, message: M
   const acks = forgotten.flatMap(({ session }) => traitor.acknowledge(session) ?? []);
   if (acks.length > 0) {
     traitor.world.marks.add("a member acknowledged a session that it did not keep");
-    traitor.world.utter(traitor.peer, from, { _tag: "SessionVotes", acks, refusals: [] });
+    traitor.world.mail.utter(traitor.peer, from, { _tag: "SessionVotes", acks, refusals: [] });
   }
   return { ...message, items: message.items.filter((item) => !forgotten.includes(item)) };
 };

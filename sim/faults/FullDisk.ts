@@ -7,6 +7,6 @@ const LONGEST = 6_000_000;
 
 export const fullDisk = (world: World, unit: Unit): void => {
   const peer = anyPeer(world, unit);
-  world.fillDisk(peer, true);
-  world.after(unit.between("for", 1_000_000, 50_000, LONGEST), () => world.fillDisk(peer, false));
+  world.flushes.fill(peer, true);
+  world.after(unit.between("for", 1_000_000, 50_000, LONGEST), () => world.flushes.fill(peer, false));
 };

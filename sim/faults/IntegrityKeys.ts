@@ -13,7 +13,7 @@ export const rotateIntegrity = (world: World, unit: Unit): void => {
   const peer = anyPeer(world, unit);
   const { state } = peer;
   if (state === undefined || state.integrityFault !== undefined || state.integrityVersion >= MOST_KEYS) return;
-  world.rotateIntegrity(peer);
+  world.operators.rotateIntegrity(peer);
 };
 
 /** One row of the history is gone at the next start. */
@@ -23,7 +23,7 @@ export const loseIntegrityKey = (world: World, unit: Unit): void => {
   const count = allRows(peer.store, "integrity").length;
   if (count === 0) return;
   const version = FIRST_INTEGRITY_VERSION + unit.between("which", 1, 1, count, 1, MOST_KEYS);
-  world.crash(peer, "process");
+  world.processes.crash(peer, "process");
   peer.isDamaged = true;
   peer.disk.remove("integrity", numberKey(version));
   world.marks.add("an integrity key was missing from the history");

@@ -63,13 +63,13 @@ class Story {
 
   begin(): void {
     for (const peer of this.#world.peers)
-      this.#world.speakThrough(peer, {
+      this.#world.mail.speakThrough(peer, {
         says: (to, message) => (this.#isLost(peer, to, message) ? [] : [message]),
         hears: (_from, message) => message,
       });
     this.#soon("the first is restored after", 400_000, () => this.#restore(this.#roles.first));
     this.#world.after(this.#unit.between("all is heard again after seconds", 20, 15, 30) * SECOND, () => {
-      if (!this.#world.healed) for (const peer of this.#world.peers) this.#world.speakThrough(peer, undefined);
+      if (!this.#world.healed) for (const peer of this.#world.peers) this.#world.mail.speakThrough(peer, undefined);
     });
   }
 
@@ -113,7 +113,7 @@ class Story {
     this.#soon("the freed one is restored after", 100_000, () => this.#restore(freed));
     this.#soon("the writer is restored after", 400_000, () => this.#restore(writer));
     this.#world.after(this.#unit.between("the old word comes after seconds", 6, 1, 8) * SECOND, () => {
-      if (deaf !== undefined && freed.isUp && !this.#world.healed) this.#world.utter(freed, deaf.peerId, message);
+      if (deaf !== undefined && freed.isUp && !this.#world.healed) this.#world.mail.utter(freed, deaf.peerId, message);
     });
   }
 
@@ -126,7 +126,7 @@ class Story {
     this.#receipt = undefined;
     this.#soon("the receipt comes after", 200_000, () => {
       if (!first.isUp || this.#world.healed) return;
-      this.#world.utter(first, writer.peerId, receipt);
+      this.#world.mail.utter(first, writer.peerId, receipt);
       this.#world.after(10_000, () => {
         this.#isLate = true;
       });
@@ -137,7 +137,7 @@ class Story {
     if (this.#world.healed || !peer.isUp || peer.isDamaged) return;
     if (peer !== this.#roles.first) this.#world.marks.add("restored around a late receipt");
     this.#world.faults.add("declared restore");
-    this.#world.declareRestore(peer);
+    this.#world.restores.declare(peer);
   }
 }
 

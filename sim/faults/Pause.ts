@@ -7,4 +7,4 @@ import { anyPeer } from "./Victims.ts";
 const LONGEST = 20_000_000;
 
 export const pause = (world: World, unit: Unit): void =>
-  world.pause(anyPeer(world, unit), unit.between("for", 1_000_000, 50_000, LONGEST));
+  world.pauses.pause(anyPeer(world, unit), unit.between("for", 1_000_000, 50_000, LONGEST));

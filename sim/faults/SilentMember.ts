@@ -17,8 +17,8 @@ export const ACKNOWLEDGEMENTS: Kinds = new Set(["CommitAcks"]);
 
 /** Keeps a peer's messages of some kinds to itself for a while. */
 export const silence = (world: World, peer: SimPeer, micros: number, kept = VOTES): void => {
-  if (!peer.honest || world.isSpokenFor(peer)) return;
-  world.speakThrough(peer, {
+  if (!peer.honest || world.mail.isSpokenFor(peer)) return;
+  world.mail.speakThrough(peer, {
     says: (_to, message) => {
       if (!kept.has(message._tag)) return [message];
       world.marks.add("a vote was kept back");
@@ -27,7 +27,7 @@ export const silence = (world: World, peer: SimPeer, micros: number, kept = VOTE
     hears: (_from, message) => message,
   });
   world.after(micros, () => {
-    if (!world.healed) world.speakThrough(peer, undefined);
+    if (!world.healed) world.mail.speakThrough(peer, undefined);
   });
 };
 

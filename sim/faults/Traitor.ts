@@ -24,7 +24,8 @@ import { numberKey } from "../../core/Tables.ts";
 import { maskOf } from "../Ghost.ts";
 import type { Stream, Unit } from "../Choices.ts";
 import type { SimPeer } from "../SimPeer.ts";
-import type { Mouthpiece, World } from "../World.ts";
+import type { World } from "../World.ts";
+import type { Mouthpiece } from "../world/Mail.ts";
 
 /** How one kind of traitor treats what its driver wants to say. Where every draw is quiet it tells the truth. */
 export type Lie = (traitor: Traitor, to: PeerId, message: Message) => ReadonlyArray<Message>;
@@ -220,7 +221,7 @@ export class Traitor implements Mouthpiece {
       const unit = this.next();
       for (const to of this.others)
         if (unit.chance(`delivers it to peer ${to}`, 700))
-          this.world.utter(this.peer, to, { _tag: "Commit", ...commit });
+          this.world.mail.utter(this.peer, to, { _tag: "Commit", ...commit });
     }
   }
 
@@ -231,7 +232,7 @@ export class Traitor implements Mouthpiece {
       const kind = this.next().named("answers with a", "REFUSAL", answers, [14, 3, 3]);
       return this.state(kind, proposal, kind === "RECEIPT" ? "" : "EXPIRED") ?? [];
     });
-    if (statements.length > 0) this.world.utter(this.peer, from, { _tag: "Votes", statements });
+    if (statements.length > 0) this.world.mail.utter(this.peer, from, { _tag: "Votes", statements });
     return statements.length > 0;
   }
 }

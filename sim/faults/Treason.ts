@@ -44,6 +44,6 @@ export const betray = (name: TreasonName, slot?: number): Nemesis => ({
     const any = world.choices.plan("traitor").between("peer", world.plan.peers, 1, world.plan.peers);
     const peer = world.peer(slot ?? (isWriter ? WRITER : any));
     world.faults.add(name);
-    world.speakThrough(peer, new Traitor(world, peer, lie(), mishear?.()));
+    world.mail.speakThrough(peer, new Traitor(world, peer, lie(), mishear?.()));
   },
 });

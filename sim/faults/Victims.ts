@@ -2,13 +2,14 @@
 import { tableNames, type TableName } from "../../core/Tables.ts";
 import type { Unit } from "../Choices.ts";
 import type { SimPeer } from "../SimPeer.ts";
-import { KEPT_PACKETS, type SentPacket, type World } from "../World.ts";
+import type { World } from "../World.ts";
+import { KEPT_PACKETS, type SentPacket } from "../world/Mail.ts";
 
 export const anyPeer = (world: World, unit: Unit): SimPeer => world.peer(unit.between("peer", 1, 1, world.plan.peers));
 
 /** One of the newest packets; undefined while there is none. */
 export const anyPacket = (world: World, unit: Unit): SentPacket | undefined =>
-  world.recent[unit.between("packet", 0, 0, Math.max(0, world.recent.length - 1), 0, KEPT_PACKETS - 1)];
+  world.mail.recent[unit.between("packet", 0, 0, Math.max(0, world.mail.recent.length - 1), 0, KEPT_PACKETS - 1)];
 
 /** Rows of a table that a fault looks through for one to hit. */
 const MOST_ROWS = 64;

@@ -1,6 +1,7 @@
 /** Processes that end at the worst moment. */
 import type { Choices } from "../Choices.ts";
-import type { CrashKind, Nemesis } from "../World.ts";
+import type { Nemesis } from "../World.ts";
+import type { CrashKind } from "../world/Processes.ts";
 import { rarely, SECOND, struck } from "./Moment.ts";
 
 const endsAtSync = ["before its flush is reported", "soon", "later, bytes visible", "later, by power"] as const;
@@ -14,17 +15,17 @@ export const crashAtEverySync = (choices: Choices): Nemesis => {
       const unit = struck(world, world.choices.stream("moment").next(), "moment", ++count % every === 0);
       if (unit === undefined) return;
       const how = unit.named("how", "soon", endsAtSync, [1, 1, 1, 1]);
-      if (how === "before its flush is reported") world.armFlush(peer, "durable, unreported");
+      if (how === "before its flush is reported") world.flushes.armEnd(peer, "durable, unreported");
       // Not from inside the flush itself: the driver is about to act on it.
       else if (how === "soon")
-        world.armCrashAfterActions(
+        world.processes.armCrash(
           peer,
           unit.between("actions later", 0, 0, 3),
           unit.named<CrashKind>("ends by", "process", ["process", "power"], [1, 1]),
         );
       else
         world.after(unit.between("after", 1, 1, 2_000), () =>
-          world.crash(peer, how === "later, by power" ? "power" : "process, bytes visible"),
+          world.processes.crash(peer, how === "later, by power" ? "power" : "process, bytes visible"),
         );
     },
   };
@@ -37,7 +38,7 @@ export const crashBetweenCommits = (): Nemesis => {
     sent: (world, peer, _to, message) => {
       if (message._tag !== "Commit" || message.certificates.length === 0) return;
       now(world, (unit) =>
-        world.armCrashAfterActions(
+        world.processes.armCrash(
           peer,
           unit.between("actions later", 0, 0, 1),
           unit.named<CrashKind>("ends by", "process", ["process", "power"], [1, 1]),
@@ -53,7 +54,9 @@ export const writerRestartAfterPrepare = (): Nemesis => {
   return {
     sent: (world, peer, _to, message) => {
       if (message._tag !== "Prepare") return;
-      now(world, (unit) => world.after(unit.between("after", 0, 0, 3_000), () => world.crash(peer, "process")));
+      now(world, (unit) =>
+        world.after(unit.between("after", 0, 0, 3_000), () => world.processes.crash(peer, "process")),
+      );
     },
   };
 };
@@ -69,7 +72,7 @@ export const crashReserved = (): Nemesis => {
       if (!isReserved) return;
       now(world, (unit) => {
         world.marks.add("crashed with a response reserved");
-        world.after(unit.between("after", 1, 1, 2_000), () => world.crash(peer, "process"));
+        world.after(unit.between("after", 1, 1, 2_000), () => world.processes.crash(peer, "process"));
       });
     },
   };

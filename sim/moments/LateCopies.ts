@@ -3,7 +3,8 @@ import { requestKey } from "../../core/protocol/Forward.ts";
 import type { Message, MessageOf } from "../../core/protocol/Message.ts";
 import type { Unit } from "../Choices.ts";
 import type { SimPeer } from "../SimPeer.ts";
-import type { Nemesis, SentPacket, World } from "../World.ts";
+import type { Nemesis, World } from "../World.ts";
+import type { SentPacket } from "../world/Mail.ts";
 import { rarely, SECOND } from "./Moment.ts";
 
 /** Whether a message tells an entry peer that a request was refused for the state of the cluster, for certain. */
@@ -17,8 +18,8 @@ const isCertainNo = (message: Message): message is MessageOf<"Outcome"> =>
  * The packet in which a peer forwarded a replacement lately. A registration that was turned away nobody reads; the
  * revision that a replacement makes is shown to whoever reads its approver.
  */
-const forwardedReplacement = ({ recent }: World, from: number, requestId: string): SentPacket | undefined =>
-  recent.findLast(
+const forwardedReplacement = ({ mail }: World, from: number, requestId: string): SentPacket | undefined =>
+  mail.recent.findLast(
     (each) =>
       each.from.slot === from &&
       each.message._tag === "Forward" &&
@@ -28,7 +29,7 @@ const forwardedReplacement = ({ recent }: World, from: number, requestId: string
 
 /** One more copy of a packet arrives where the first one went. */
 const sendAgain = (world: World, unit: Unit, { from, to, packet, message }: SentPacket): void =>
-  world.transmit(to, packet, unit.between("the copy arrives after", 1_000, 1, 20_000), {
+  world.mail.transmit(to, packet, unit.between("the copy arrives after", 1_000, 1, 20_000), {
     from: from.slot,
     message,
     how: "replayed",
@@ -62,7 +63,7 @@ export const copyAfterRestart = (): Nemesis => {
       if (sent === undefined) return;
       now(world, (unit) => {
         late = { sent, process: peer.process, unit };
-        world.after(unit.between("after", 1, 1, 1_000), () => world.crash(peer, "process"));
+        world.after(unit.between("after", 1, 1, 1_000), () => world.processes.crash(peer, "process"));
       });
     },
   };
@@ -71,8 +72,8 @@ export const copyAfterRestart = (): Nemesis => {
 /** Keeps a peer sealed as long as it is asked for, whoever unseals it meanwhile. */
 const keepSealed = (world: World, peer: SimPeer, isAskedFor: () => boolean): void => {
   if (world.healed) return;
-  if (!isAskedFor()) return world.unseal(peer);
-  world.seal(peer);
+  if (!isAskedFor()) return world.operators.unseal(peer);
+  world.operators.seal(peer);
   world.after(SECOND / 20, () => keepSealed(world, peer, isAskedFor));
 };
 

@@ -58,7 +58,7 @@ export const tearReservation = (): Nemesis => {
       // It reserves what is queued as soon as all are ready.
       if (writer.state === undefined || writer.state.queue.length === 0) return;
       now(world, (unit) =>
-        world.armCrashDuringFlush(writer, "power, torn write", unit.between("per mille of it", 999, 900, 999)),
+        world.flushes.armCrash(writer, "power, torn write", unit.between("per mille of it", 999, 900, 999)),
       );
     },
   };
@@ -74,9 +74,9 @@ export const wipeOne = (choices: Choices): Nemesis => {
       if (unit === undefined) return;
       const peer = world.peer(unit.between("peer", 1, 1, world.plan.peers));
       world.after(1, () => {
-        world.crash(peer, "power", false);
+        world.processes.crash(peer, "power", false);
         peer.wipe();
-        world.start(peer);
+        world.processes.start(peer);
       });
     },
   };
@@ -93,7 +93,7 @@ export const loseOne = (choices: Choices, slot: number): Nemesis => {
       if (unit === undefined) return;
       world.after(1, () => {
         if (world.healed) return;
-        world.crash(peer, "power", false);
+        world.processes.crash(peer, "power", false);
         peer.honest = false;
         peer.isLost = true;
       });
@@ -120,7 +120,7 @@ export const rollBackOne = (choices: Choices): Nemesis => {
       world.after(unit.spread("restored after", 20_000, RESTORED_AFTER, 1, 2 * SECOND), () => {
         if (world.healed || !mayForget(world, peer)) return;
         world.faults.add("disk from an older snapshot");
-        if (restore !== undefined) world.comeBackOn(peer, restore, false);
+        if (restore !== undefined) world.restores.comeBackOn(peer, restore, false);
       });
     },
   };
@@ -156,9 +156,9 @@ export const restoreDeclared = (
     left -= 1;
     world.faults.add("disk from an older snapshot, declared");
     if (isHelperLagging) isolate(world, (peer.slot % world.plan.peers) + 1, forSomeSeconds(unit));
-    world.comeBackOn(peer, putBack, true);
+    world.restores.comeBackOn(peer, putBack, true);
     // It writes nothing before it is unsealed and begins that life.
-    if (isTorn) world.armCrashDuringFlush(peer, "power, torn write", unit.between("per mille of it", 500, 0, 999));
+    if (isTorn) world.flushes.armCrash(peer, "power, torn write", unit.between("per mille of it", 500, 0, 999));
     // The next one may come in the middle of this one, at the same peer or at another.
     const others = [...photographs.keys()].filter((slot) => slot !== spared);
     const next = others[unit.between("next peer", 0, 0, Math.max(0, others.length - 1), 0, 8)] ?? peer.slot;

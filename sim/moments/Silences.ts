@@ -62,8 +62,8 @@ export const disbelieveTokens = (): Nemesis => {
     sent: (world, _peer, to, message) => {
       if (message._tag !== "Prepare") return;
       now(world, (unit) => {
-        world.keysUnknown.add(to);
-        world.after(unit.between("for", 20_000, 1_000, 300_000), () => world.keysUnknown.delete(to));
+        world.tokenKeys.unknown.add(to);
+        world.after(unit.between("for", 20_000, 1_000, 300_000), () => world.tokenKeys.unknown.delete(to));
       });
     },
   };

@@ -65,7 +65,7 @@ export class Conditions {
         moved === 0 ? undefined : `clock ${moved > 0 ? "ahead" : "back"} by ${Math.abs(moved)} ms`,
       );
       look("rows", slot, 0, peer.isDamaged ? "rows damaged" : undefined);
-      look("token keys", slot, 0, this.#world.keysUnavailable.has(slot) ? "token keys unavailable" : undefined);
+      look("token keys", slot, 0, this.#world.tokenKeys.unavailable.has(slot) ? "token keys unavailable" : undefined);
     });
     return changes;
   }

@@ -1,0 +1,99 @@
+/**
+ * The moment at which a message becomes an event of its receiver's driver. Some are handed over twice in a row, byte
+ * for byte: the second time as soon as the receiver is done with the first, and then it must write nothing (S23).
+ */
+import type { ActorCheck } from "../../core/Event.ts";
+import type { Message } from "../../core/protocol/Message.ts";
+import type { Opened } from "../../runtime/EnvelopeCodec.ts";
+import { delivery, tokensIn } from "../../runtime/Ingress.ts";
+import type { Checkers } from "../Checkers.ts";
+import type { SimPeer } from "../SimPeer.ts";
+import type { TamperedWorld, Tampering } from "../Tampering.ts";
+import type { Ground } from "./Ground.ts";
+import { isLate } from "./Situations.ts";
+import type { TokenKeys } from "./TokenKeys.ts";
+
+const NO_ACTORS: ReadonlyArray<ActorCheck> = [];
+
+/** A message that will come again. */
+interface Again {
+  readonly message: Message;
+  readonly run: () => void;
+  /** As its receiver was when it came: which process, and how much it had been given. */
+  readonly process: number;
+  readonly taken: number;
+  /** What has kept the receiver from taking part since then. */
+  hindrances: number;
+}
+
+interface Ports {
+  readonly checkers: Checkers;
+  readonly tokenKeys: TokenKeys;
+  readonly world: TamperedWorld;
+  readonly tampering: Tampering;
+}
+
+export class Handovers {
+  readonly #ground: Ground;
+  readonly #ports: Ports;
+  readonly #delivered;
+  readonly #redelivered;
+  /** By slot. */
+  readonly #again = new Map<number, Again>();
+
+  constructor(ground: Ground, ports: Ports) {
+    this.#ground = ground;
+    this.#ports = ports;
+    this.#delivered = ports.checkers.hooks("delivered");
+    this.#redelivered = ports.checkers.hooks("redelivered");
+  }
+
+  /**
+   * Hands a message to a peer that is up.
+   *
+   * @param opened what was in the envelope; checkers see this one
+   * @param heard what the peer gets to hear of it
+   * @param isTwice whether it is to come again
+   */
+  handOver(peer: SimPeer, { from, message }: Opened, heard: Message, isTwice: boolean): void {
+    const { chronicle, settle } = this.#ground;
+    const { tokenKeys, world, tampering } = this.#ports;
+    const handled = tampering.delivered?.(world, peer, heard, from) ?? heard;
+    if (isLate(peer, handled)) chronicle.marks.add("a late certificate met a settlement");
+    const tokens = tokensIn(handled);
+    const actors = tokens.length === 0 ? NO_ACTORS : tokens.map((token) => tokenKeys.judge(peer, token));
+    const event = delivery(from, handled, actors);
+    for (const hook of this.#delivered) hook(peer, message);
+    const { process } = peer;
+    const hindrances = isTwice ? peer.hindrances : 0;
+    peer.dispatch(event);
+    if (isTwice)
+      this.#again.set(peer.slot, { process, hindrances, taken: peer.taken, run: () => peer.dispatch(event), message });
+    settle(peer);
+  }
+
+  /** The state of a peer is another one: what keeps it from taking part now has done so since its message came. */
+  stepped(peer: SimPeer): void {
+    const copied = this.#again.get(peer.slot);
+    if (copied !== undefined) copied.hindrances |= peer.hindrances;
+  }
+
+  /** Hands a peer that is idle the message again that it is done with, if there is one; whether it did. */
+  repeat(peer: SimPeer): boolean {
+    const again = this.#again.get(peer.slot);
+    if (again === undefined || !peer.isIdle) return false;
+    this.#again.delete(peer.slot);
+    if (again.process !== peer.process) return false;
+    const before = peer.transactions;
+    // What came while it was sealed, say, or in the middle of its recovery, it may have passed over, and takes for new now.
+    const isNew = peer.taken !== again.taken && (again.hindrances & ~peer.hindrances) !== 0;
+    again.run();
+    if (!isNew) for (const hook of this.#redelivered) hook(peer, again.message, peer.transactions - before);
+    return true;
+  }
+
+  /** A peer's process has ended: the next one is told nothing twice. */
+  forget(peer: SimPeer): void {
+    this.#again.delete(peer.slot);
+  }
+}

@@ -1,0 +1,75 @@
+/** Machines that get an older disk, and operators who say so, at once or when it has shown. */
+import type { Write } from "../../core/Tables.ts";
+import { type Ghost, maskOf } from "../Ghost.ts";
+import type { SimPeer } from "../SimPeer.ts";
+import type { Witness } from "../Witness.ts";
+import type { Ground } from "./Ground.ts";
+import type { Processes } from "./Processes.ts";
+import type { RequestIds } from "./RequestIds.ts";
+
+interface Ports {
+  readonly processes: Processes;
+  readonly requestIds: RequestIds;
+  readonly ghost: Ghost;
+  readonly witness: Witness;
+}
+
+export class Restores {
+  readonly #ground: Ground;
+  readonly #ports: Ports;
+
+  constructor(ground: Ground, ports: Ports) {
+    this.#ground = ground;
+    this.#ports = ports;
+  }
+
+  /** A peer's machine gets an older disk; an operator who knows says so before the keys are back. */
+  comeBackOn(peer: SimPeer, putBack: () => void, isDeclared: boolean): void {
+    const { processes, ghost } = this.#ports;
+    processes.crash(peer, "power", false);
+    putBack();
+    peer.honest = false;
+    peer.rolledBack = true;
+    peer.toDeclare = isDeclared;
+    ghost.away |= maskOf(peer.slot);
+    ghost.recovering &= ~maskOf(peer.slot);
+    if (!isDeclared) {
+      ghost.forgetful |= maskOf(peer.slot);
+      ghost.wentBack(peer.slot, peer.disk.holds);
+    }
+    processes.start(peer);
+  }
+
+  /** An operator declares what a peer has found out itself: that it ran from an old disk. */
+  declare(peer: SimPeer): void {
+    peer.toDeclare = true;
+    if (!peer.isUp) return;
+    this.started(peer);
+    this.#ground.settle(peer);
+  }
+
+  /** A process has come up: it is told of its disk where an operator knows. */
+  started(peer: SimPeer): void {
+    if (!peer.toDeclare) return;
+    const { chronicle } = this.#ground;
+    const { requestIds } = this.#ports;
+    chronicle.note("declare a restore", peer.slot, "");
+    peer.dispatch({ _tag: "DeclareRestore", requestId: requestIds.next(`restore-${peer.slot}-`) });
+  }
+
+  /** Takes note of what a transaction that has become durable says of a restore: that it has begun, or is over. */
+  flushed(peer: SimPeer, writes: ReadonlyArray<Write>): void {
+    for (const write of writes) {
+      if (write.table !== "restore" || write.op === "remove") continue;
+      const { chronicle } = this.#ground;
+      const { witness } = this.#ports;
+      chronicle.marks.add(write.row.recovering ? "a restore was declared" : "a restored peer is a member again");
+      if (write.row.recovering) {
+        peer.toDeclare = false;
+        witness.restored(peer.slot);
+      }
+      peer.honest = !write.row.recovering && !peer.isLying;
+      if (peer.honest) peer.rolledBack = false;
+    }
+  }
+}

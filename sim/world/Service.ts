@@ -1,0 +1,158 @@
+/** The service as its callers see it: requests that reach a peer, answers that come back or do not, and reads. */
+import type { Answer } from "../../core/Action.ts";
+import type { Rows } from "../../core/Tables.ts";
+import type { Checkers } from "../Checkers.ts";
+import type { Command, Replacement } from "../Commands.ts";
+import type { Deadlines } from "../Deadlines.ts";
+import type { Finish, Invite } from "../EnrollmentRequests.ts";
+import type { Ghost } from "../Ghost.ts";
+import type { SimPeer } from "../SimPeer.ts";
+import type { Asking, TamperedWorld, Tampering } from "../Tampering.ts";
+import type { Witness } from "../Witness.ts";
+import type { Ground } from "./Ground.ts";
+import type { RequestIds } from "./RequestIds.ts";
+import { nameOfAnswer } from "./Situations.ts";
+import type { TokenKeys } from "./TokenKeys.ts";
+
+/** The callers: who is told of answers, and what may be asked of them. */
+export interface Callers {
+  readonly answered: (requestId: string, answer: Answer) => void;
+  /** The next request goes through two peers at once. */
+  readonly sendTwice: () => void;
+  /** The next request goes out with two versions of its metadata at once. */
+  readonly contradict: () => void;
+}
+
+interface Ports {
+  readonly deadlines: Deadlines;
+  readonly witness: Witness;
+  readonly ghost: Ghost;
+  readonly checkers: Checkers;
+  readonly tokenKeys: TokenKeys;
+  readonly requestIds: RequestIds;
+  readonly world: TamperedWorld;
+  readonly tampering: Tampering;
+  /** The peer that writes. */
+  readonly writer: () => SimPeer;
+}
+
+export class Service {
+  callers: Callers = { answered: () => undefined, sendTwice: () => undefined, contradict: () => undefined };
+  readonly #ground: Ground;
+  readonly #ports: Ports;
+  readonly #replied;
+  readonly #unanswered;
+  readonly #read;
+  /** When each request left its caller, in microseconds, as long as it is open. */
+  readonly #asked = new Map<string, number>();
+
+  constructor(ground: Ground, ports: Ports) {
+    this.#ground = ground;
+    this.#ports = ports;
+    this.#replied = ports.checkers.hooks("replied");
+    this.#unanswered = ports.checkers.hooks("unanswered");
+    this.#read = ports.checkers.hooks("read");
+  }
+
+  /** A request id nobody else has. */
+  newRequestId(): string {
+    return this.#ports.requestIds.next("r");
+  }
+
+  /** Sends a mutation to a peer; false when nobody is there. */
+  request(peer: SimPeer, requestId: string, said: Command | Replacement | Invite | Finish, token: string): boolean {
+    const { scheduler, chronicle, pauses, observer } = this.#ground;
+    const { deadlines, witness } = this.#ports;
+    if (!peer.isUp) {
+      observer?.acted("unreachable", peer.slot, requestId, false);
+      return false;
+    }
+    chronicle.calls += 1;
+    this.#asked.set(requestId, scheduler.now);
+    witness.asked(requestId, scheduler.now, said);
+    chronicle.note("request", peer.slot, "", Number(requestId.slice(1)));
+    const { process } = peer;
+    const { call } = said;
+    pauses.whenAwake(peer, () => {
+      if (!peer.isUp || peer.process !== process) return;
+      const { settle } = this.#ground;
+      const { tokenKeys, tampering } = this.#ports;
+      const actor = tokenKeys.judge(peer, token);
+      observer?.asked(peer.slot, requestId, call, actor);
+      const event: Asking = { _tag: "Command", requestId, call, token, actor };
+      peer.dispatch(tampering.asked?.(peer, event) ?? event);
+      if (this.#asked.has(requestId)) deadlines.asked(requestId, peer, scheduler.now);
+      settle(peer);
+    });
+    return true;
+  }
+
+  /** A peer's driver has answered a request; those of operators come by here too. */
+  reply(peer: SimPeer, requestId: string, real: Answer): void {
+    const { scheduler, chronicle, observer } = this.#ground;
+    const { deadlines, witness, ghost, world, tampering, writer } = this.#ports;
+    const answer = tampering.answered?.(world, real) ?? real;
+    const askedAt = this.#asked.get(requestId);
+    this.#asked.delete(requestId);
+    deadlines.ended(requestId);
+    const detail = answer._tag === "Rejected" ? answer.rejection.code : answer._tag;
+    chronicle.note("reply", peer.slot, detail, Number(requestId.slice(1)) || 0);
+    observer?.replied(peer.slot, requestId, answer);
+    for (const hook of this.#replied) hook(peer, { requestId, answer, askedAt, repliedAt: scheduler.now });
+    chronicle.marks.add(nameOfAnswer(answer));
+    const told = tampering.told?.(world, requestId, answer) ?? answer;
+    if (ghost.isLying(peer.slot)) witness.forgot(requestId, told);
+    else witness.answered(requestId, scheduler.now, told, writer().honest);
+    this.callers.answered(requestId, told);
+  }
+
+  /** Its caller has waited for longer than the service promises, and gives up. */
+  gaveUp(requestId: string): void {
+    const { scheduler } = this.#ground;
+    const { deadlines } = this.#ports;
+    const overdue = deadlines.overdue(requestId);
+    if (overdue !== undefined)
+      for (const hook of this.#unanswered) hook(overdue.peer, requestId, overdue.askedAt, scheduler.now);
+  }
+
+  /** Nobody waits for the answer to this request any more. */
+  forget(requestId: string): void {
+    const { observer } = this.#ground;
+    const { deadlines, witness } = this.#ports;
+    deadlines.ended(requestId);
+    this.#asked.delete(requestId);
+    witness.forgot(requestId);
+    observer?.forgot(requestId);
+  }
+
+  /** Asks a peer whether it would take a mutation now. */
+  askReadiness(peer: SimPeer, requestId: string): boolean {
+    if (!peer.isUp) return false;
+    const { chronicle, pauses, observer, settle } = this.#ground;
+    chronicle.calls += 1;
+    observer?.acted("readiness", peer.slot, requestId, true);
+    const { process } = peer;
+    pauses.whenAwake(peer, () => {
+      if (peer.process === process) peer.dispatch({ _tag: "CheckReadiness", requestId });
+      settle(peer);
+    });
+    return true;
+  }
+
+  /** Reads an approver from a peer's committed rows, as a GET does; undefined where nobody answers or it is not there. */
+  read(peer: SimPeer, ref: string): Rows["approvers"] | undefined {
+    if (!peer.isUp || peer.isDamaged || peer.state?.recovery !== undefined) return undefined;
+    const { scheduler, chronicle, observer } = this.#ground;
+    const { witness, tampering } = this.#ports;
+    chronicle.calls += 1;
+    const before = peer.transactions;
+    const stored = peer.store.get("approvers", ref);
+    const found = tampering.read === undefined ? stored : tampering.read(stored);
+    observer?.acted("read", peer.slot, ref, found !== undefined);
+    if (!peer.isIdle) chronicle.marks.add("read while a flush was under way");
+    for (const hook of this.#read) hook(peer, { ref, found, transactions: peer.transactions - before });
+    const shown = tampering.shown === undefined ? found : tampering.shown(found);
+    if (peer.honest) witness.read(peer.slot, scheduler.now, ref, shown);
+    return shown;
+  }
+}

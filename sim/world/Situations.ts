@@ -1,0 +1,77 @@
+/** Which situations an event shows that happen seldom or are worth counting (Sometimes.ts), by their names. */
+import type { Answer } from "../../core/Action.ts";
+import type { Digest } from "../../core/Digest.ts";
+import type { Message } from "../../core/protocol/Message.ts";
+import type { Write } from "../../core/Tables.ts";
+import type { Census } from "../Census.ts";
+import { type Ghost, maskOf } from "../Ghost.ts";
+import type { SimPeer } from "../SimPeer.ts";
+
+/** What an answer is counted as; the usual names are not joined of parts, since every map hashes a new text anew. */
+export const nameOfAnswer = (answer: Answer): string => {
+  switch (answer._tag) {
+    case "Registered":
+      return answer.created ? "answered 201" : "answered 200";
+    case "Replaced":
+      return "answered Replaced";
+    case "Rejected":
+      return `answered ${answer.rejection.code}`;
+    default:
+      return `answered ${answer._tag}`;
+  }
+};
+
+/** Whether a message holds all receipts for something that its receiver has seen a refusal of. */
+export const isLate = ({ state }: SimPeer, message: Message): boolean => {
+  if (message._tag !== "Commit" || state === undefined || state.preparations.size === 0) return false;
+  return message.certificates.some(({ receipts: [first] }) => {
+    const preparation = first && state.preparations.get(first.statement.proposalId);
+    return preparation?.refusal !== undefined;
+  });
+};
+
+/** What a row change shows by itself. */
+const rareIn = (write: Write): string | undefined => {
+  if (write.op === "remove") return undefined;
+  switch (write.table) {
+    case "refusals":
+      return `refused: ${write.row.refusal.statement.detail}`;
+    case "counters":
+      return write.row.quarantine === undefined ? undefined : "quarantined";
+    case "preparations":
+      return write.row.pledge === undefined ? undefined : "a member pledged";
+    case "strays":
+      return "a stray was kept";
+    case "aborts":
+      return "an abort waits for all";
+    case "slots":
+      return write.row.outcome === "APPLIED" && write.row.ack === undefined
+        ? "applied and not yet acknowledged"
+        : undefined;
+    default:
+      return undefined;
+  }
+};
+
+/** Whether the writer aborts what others have joined; the state is still that of before. */
+const isJoined = ({ state }: SimPeer, { table, op, key }: Write): boolean =>
+  table === "aborts" && op === "insert" && (state?.rounds.get(key as Digest)?.joiners.length ?? 0) > 0;
+
+/** Whether a member applies what it had pledged not to. */
+const isReleased = (ghost: Ghost, { slot, honest }: SimPeer, write: Write): boolean => {
+  if (!honest || write.table !== "certificates" || write.op !== "insert") return false;
+  return ((ghost.proposals.get(write.key as Digest)?.pledges ?? 0) & maskOf(slot)) !== 0;
+};
+
+/** Counts what a transaction of a peer shows that has just become durable. */
+export const countRare = (marks: Census, ghost: Ghost, peer: SimPeer, writes: ReadonlyArray<Write>): void => {
+  let prepared = 0;
+  for (const write of writes) {
+    if (write.op === "remove") continue;
+    if (write.table === "preparations" && write.op === "insert") prepared += 1;
+    const mark = rareIn(write) ?? (isReleased(ghost, peer, write) ? "applied after a pledge" : undefined);
+    if (mark !== undefined) marks.add(mark);
+    if (isJoined(peer, write)) marks.add("a request that had joined a refused one was queued again");
+  }
+  if (prepared > 1) marks.add(prepared < 16 ? "a batch of several" : "a batch of 16 or more");
+};
