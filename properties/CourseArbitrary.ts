@@ -31,7 +31,7 @@ class CourseArbitrary extends fc.Arbitrary<Course> {
   generate(random: fc.Random): fc.Value<Course> {
     const seed = random.nextInt(1, MOST_SEED);
     const { options, deviations } = record(tapeOptions({ ...this.#options, seed }, this.#bug));
-    return new fc.Value<Course>({ options, units: deviations }, START);
+    return new fc.Value<Course>({ options, units: deviations, isEarly: false }, START);
   }
 
   canShrinkWithoutContext(value: unknown): value is Course {

@@ -4,6 +4,8 @@ import type { RecordedDraw, RecordedUnit, TapeOptions, Value } from "../tape/Tap
 export interface Course {
   readonly options: TapeOptions;
   readonly units: ReadonlyArray<RecordedUnit>;
+  /** It fails before its steps are over: fewer of them make nothing smaller. */
+  readonly isEarly: boolean;
 }
 
 /** Where in the search for smaller runs somebody is. */
@@ -25,28 +27,28 @@ const componentOf = ({ stream }: RecordedUnit): string => stream.split(" ")[0] ?
 /** All units that belong together by a name, the most numerous first, are taken away at once. */
 const withoutGroups =
   (groupOf: (unit: RecordedUnit) => string): Pass =>
-  ({ options, units }) => {
+  (course) => {
+    const { units } = course;
     const groups = new Map<string, number>();
     for (const unit of units) groups.set(groupOf(unit), (groups.get(groupOf(unit)) ?? 0) + 1);
     if (groups.size === units.length) return [];
     return [...groups]
       .toSorted(([, left], [, right]) => right - left)
-      .map(([group]) => () => ({ options, units: units.filter((unit) => groupOf(unit) !== group) }));
+      .map(([group]) => () => ({ ...course, units: units.filter((unit) => groupOf(unit) !== group) }));
   };
 
 const smallerNumbers = (now: number, least: number, ...wanted: ReadonlyArray<number>): ReadonlyArray<number> => [
   ...new Set(wanted.map(Math.floor).filter((each) => each >= least && each < now)),
 ];
 
-const smallerOptions: Pass = ({ options, units }) => {
-  const { peers, steps, callers } = options;
+const smallerOptions: Pass = (course) => {
+  const { peers, steps, callers } = course.options;
   const changed =
     (change: Partial<TapeOptions>): Candidate =>
-    () => ({ options: { ...options, ...change }, units });
+    () => ({ ...course, options: { ...course.options, ...change } });
+  const fewerSteps = course.isEarly ? [] : smallerNumbers(steps, 1, steps / 16, steps / 4, steps / 2, (steps * 3) / 4);
   return [
-    ...smallerNumbers(steps, 1, steps / 16, steps / 4, steps / 2, (steps * 3) / 4).map((each) =>
-      changed({ steps: each }),
-    ),
+    ...fewerSteps.map((each) => changed({ steps: each })),
     ...smallerNumbers(callers, 1, 1, 2, callers / 4, callers / 2, (callers * 3) / 4).map((each) =>
       changed({ callers: each }),
     ),
@@ -54,13 +56,15 @@ const smallerOptions: Pass = ({ options, units }) => {
   ];
 };
 
-const nothing: Pass = ({ options, units }) => (units.length === 0 ? [] : [() => ({ options, units: [] })]);
+const nothing: Pass = (course) => (course.units.length === 0 ? [] : [() => ({ ...course, units: [] })]);
 
-const withoutChunks: Pass = ({ options, units }, chunk) =>
-  Array.from({ length: Math.ceil(units.length / chunk) }, (_, index) => () => ({
-    options,
+const withoutChunks: Pass = (course, chunk) => {
+  const { units } = course;
+  return Array.from({ length: Math.ceil(units.length / chunk) }, (_, index) => () => ({
+    ...course,
     units: [...units.slice(0, index * chunk), ...units.slice((index + 1) * chunk)],
   }));
+};
 
 /** What a draw may be instead: its quiet value, or one half way to it. */
 const calmer = ({ value, quiet }: RecordedDraw): ReadonlyArray<Value> => {
@@ -70,14 +74,14 @@ const calmer = ({ value, quiet }: RecordedDraw): ReadonlyArray<Value> => {
   return half === value || half === quiet ? [quiet] : [quiet, half];
 };
 
-const calmerValues: Pass = ({ options, units }) =>
-  units.flatMap((unit, unitAt) =>
+const calmerValues: Pass = (course) =>
+  course.units.flatMap((unit, unitAt) =>
     unit.draws.flatMap((draw, drawAt) =>
       calmer(draw).map(
         (value): Candidate =>
           () => {
             const draws = unit.draws.with(drawAt, { ...draw, value });
-            return { options, units: units.with(unitAt, { ...unit, draws }) };
+            return { ...course, units: course.units.with(unitAt, { ...unit, draws }) };
           },
       ),
     ),
