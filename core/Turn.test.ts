@@ -1,38 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { ceremony, Cluster, crypto, NOW } from "../properties/cluster/Cluster.ts";
+import { Cluster } from "../properties/cluster/Cluster.ts";
+import { turnOf } from "../properties/cluster/TurnOf.ts";
 import type { Digest } from "./Digest.ts";
-import type { StepContext } from "./Event.ts";
 import type { Write } from "./Tables.ts";
-import { Turn } from "./Turn.ts";
 
 const cluster = new Cluster(2);
 cluster.pass(2_000);
 
-const contextOf = (signer: StepContext["signer"]): StepContext => ({
-  now: NOW,
-  elapsed: 0,
-  entropy: "00".repeat(32) as Digest,
-  crypto,
-  signer,
-  view: { get: () => undefined, scan: () => [] },
-  providers: new Map(),
-  ceremony,
-  settings: {
-    configDigest: "11".repeat(32) as Digest,
-    audience: "custody",
-    issuer: undefined,
-    peers: [2],
-    bootstrapSecret: undefined,
-    development: true,
-    answerMillis: 10_000,
-    relyingParty: undefined,
-  },
-});
-const turnOf = (signer: StepContext["signer"] = cluster.keys.get(1)): Turn => {
-  const state = cluster.peers.get(1)?.state;
-  if (state === undefined) throw new Error("peer 1 is there");
-  return new Turn(state, contextOf(signer));
-};
 const idle = (): void => undefined;
 
 const insert: Write = { op: "insert", table: "keys", key: "k", row: { id: "a" } };
@@ -49,7 +23,7 @@ describe("a turn's writes", () => {
   ];
   for (const [name, given, kept] of cases)
     it(`become one change of each row: ${name}`, () => {
-      const turn = turnOf();
+      const turn = turnOf(cluster, 1);
       for (const write of given) turn.write(write);
       const { writes } = turn.finish(idle);
       expect(writes.filter((each) => each.table === "keys")).toEqual(kept);
@@ -63,7 +37,7 @@ describe("a turn's statements", () => {
   const [first, second] = ["01".repeat(32) as Digest, "02".repeat(32) as Digest];
 
   it("share one batch whoever asked for them, and reach who asked in order", () => {
-    const turn = turnOf();
+    const turn = turnOf(cluster, 1);
     const seen: Array<string> = [];
     turn.sign([{ ...draft, proposalId: first }], (signed) =>
       seen.push(...signed.map((each) => each.statement.proposalId)),
@@ -79,7 +53,7 @@ describe("a turn's statements", () => {
   });
 
   it("are never signed by a peer whose records do not hold", () => {
-    const turn = turnOf();
+    const turn = turnOf(cluster, 1);
     turn.state.integrityFault = "keys/k";
     turn.sign([{ ...draft, proposalId: first }], idle);
     expect(() => turn.finish(idle)).toThrow("S28");
@@ -88,7 +62,7 @@ describe("a turn's statements", () => {
   it("leave the state they started from untouched", () => {
     const before = cluster.peers.get(1)?.state;
     const copy = JSON.stringify([...(before?.locks ?? [])]);
-    const turn = turnOf();
+    const turn = turnOf(cluster, 1);
     turn.edit("locks").set("x", first);
     turn.finish(idle);
     expect(JSON.stringify([...(before?.locks ?? [])])).toBe(copy);

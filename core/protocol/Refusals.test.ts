@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ceremony, Cluster, crypto, NOW } from "../../properties/cluster/Cluster.ts";
-import type { Digest } from "../Digest.ts";
-import { Turn } from "../Turn.ts";
+import { Cluster, NOW } from "../../properties/cluster/Cluster.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Proposal } from "./Proposal.ts";
 import { finalCode, refusalRejection } from "./Refusals.ts";
 
@@ -17,30 +16,8 @@ const proposed = () => {
   cluster.register(1, "request", "alice", 7);
   cluster.settle();
   const [proposal] = proposals;
-  const state = cluster.peers.get(1)?.state;
-  if (proposal === undefined || state === undefined) throw new Error("a proposal was made, and peer 1 is there");
-  const turnAt = (now: number): Turn =>
-    new Turn(state, {
-      now,
-      elapsed: 0,
-      entropy: "00".repeat(32) as Digest,
-      crypto,
-      signer: undefined,
-      view: { get: () => undefined, scan: () => [] },
-      providers: new Map(),
-      ceremony,
-      settings: {
-        configDigest: "11".repeat(32) as Digest,
-        audience: "custody",
-        issuer: undefined,
-        peers: [2],
-        bootstrapSecret: undefined,
-        development: true,
-        answerMillis: 10_000,
-        relyingParty: undefined,
-      },
-    });
-  return { proposal, turnAt };
+  if (proposal === undefined) throw new Error("a proposal was made");
+  return { proposal, turnAt: (now: number) => turnOf(cluster, 1, now) };
 };
 
 describe("who knows nothing of a proposal refuses it for good", () => {
@@ -48,6 +25,11 @@ describe("who knows nothing of a proposal refuses it for good", () => {
 
   it("when its own writer asks, whatever the time is", () => {
     expect(finalCode(turnAt(NOW), proposal, proposal.writer)).toBe("ABANDONED");
+  });
+
+  it("when a member has begun another life since", () => {
+    const older = { ...proposal, incarnations: proposal.incarnations.map(() => 0) };
+    expect(finalCode(turnAt(NOW), older, false)).toBe("WRONG_INCARNATION");
   });
 
   it("from the millisecond after its deadline, and not in the last one", () => {

@@ -10,6 +10,7 @@ export interface Explanation {
 }
 
 const refusals = "core/protocol/Refusals.ts";
+const lateCopy = "core/protocol/LateCopy.ts";
 
 export const explained: ReadonlyArray<Explanation> = [
   {
@@ -23,5 +24,23 @@ export const explained: ReadonlyArray<Explanation> = [
     original: "joiners.length > 0",
     replacement: "joiners.length >= 0",
     why: "Nobody to put first leaves the queue as it was; the condition saves a copy of it.",
+  },
+  {
+    file: refusals,
+    original: "entry !== undefined",
+    replacement: "true",
+    why: "There is a signed refusal for each draft; the condition tells the type checker.",
+  },
+  {
+    file: lateCopy,
+    original: "until < receivedAt",
+    replacement: "until <= receivedAt",
+    why: "What is written again is what was there.",
+  },
+  {
+    file: lateCopy,
+    original: "until !== undefined",
+    replacement: "true",
+    why: "Nothing compares as earlier than what is not there; the condition tells the type checker.",
   },
 ];
