@@ -116,7 +116,8 @@ describe("the picture of a run", () => {
     expect(await rowOf(page)).toBe(2);
     await keyboard.press("k");
     expect(await rowOf(page)).toBe(1);
-    expect(await page.locator("#list").getAttribute("aria-activedescendant")).toBe("row-1");
+    // The list is drawn with the next frame.
+    await expect.poll(() => page.locator("#list").getAttribute("aria-activedescendant")).toBe("row-1");
     await keyboard.press("/");
     expect(await page.locator("#search:focus").count()).toBe(1);
     await search(page, "type:Commit kind:deliver");
