@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Either } from "effect";
+import { printLine } from "../../sim/bin/Script.ts";
 import { CannotStart } from "./ChaosCluster.ts";
 import { type ChaosOptions, helpText, parseOptions } from "./Options.ts";
 import { killAllPeers } from "./PeerUnderTest.ts";
@@ -22,14 +23,13 @@ const INTERRUPTED = 130;
 /** Starting, healing and judging one cluster takes no longer than this on a slow machine. */
 const AROUND_MILLIS = 300_000;
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const complain = (line: string): void => void process.stderr.write(`${line}\n`);
 
 type Impossible = Summary["impossible"];
 
 const runAll = async (options: ChaosOptions, folder: string): Promise<number> => {
   const { seed, minutes, peers: clusters, callers, json } = options;
-  const say = json ? complain : print;
+  const say = json ? complain : printLine;
   const tools = probeTools();
   const millis = (minutes * 60_000) / clusters.length;
   const plans = clusters.map((peers) => ({ peers, plan: drawPlan(seed, peers, millis) }));
@@ -50,7 +50,7 @@ const runAll = async (options: ChaosOptions, folder: string): Promise<number> =>
   }
   const isViolated = reports.some(({ violation }) => violation !== undefined);
   const summary = summaryOf(reports, { seed, minutes, impossible, kept: isViolated ? folder : undefined });
-  for (const line of json ? [JSON.stringify(summary)] : summaryLines(summary)) print(line);
+  for (const line of json ? [JSON.stringify(summary)] : summaryLines(summary)) printLine(line);
   return isViolated ? VIOLATED : GREEN;
 };
 
@@ -61,7 +61,7 @@ const main = async (): Promise<number> => {
     return MISUSED;
   }
   if (parsed.right.help) {
-    print(helpText);
+    printLine(helpText);
     return GREEN;
   }
   const { minutes, peers } = parsed.right;

@@ -1,6 +1,6 @@
 /** `npm run sim:determinism`: whether a seed is one run, in every process and on every Node. */
 import { Either } from "effect";
-import { Misuse, positive, runScript, type Script } from "../../sim/bin/Script.ts";
+import { Misuse, positive, printLine, runScript, type Script } from "../../sim/bin/Script.ts";
 import { parseSeeds } from "../../sim/Seeds.ts";
 import { comparisonLines, compareProcesses, SECOND_NODE } from "./Processes.ts";
 
@@ -17,8 +17,6 @@ environment variable ${SECOND_NODE} names, and compares them moment by moment.
 Ends with 0 when all are the same, 1 when they differ, 2 on wrong usage.
 `;
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-
 const options = {
   seeds: { type: "string", default: SEEDS },
   steps: { type: "string", default: STEPS },
@@ -30,8 +28,8 @@ const main: Script<typeof options>["main"] = async (values) => {
   const steps = positive(values.steps, "steps");
   const second = process.env[SECOND_NODE];
   const comparison = await compareProcesses(seeds.right, steps, second === undefined ? [] : [second]);
-  for (const line of comparisonLines(seeds.right, comparison)) print(line);
-  print(
+  for (const line of comparisonLines(seeds.right, comparison)) printLine(line);
+  printLine(
     second === undefined
       ? `no second Node: ${SECOND_NODE} is not set, so only this one was asked`
       : `second Node: ${second}`,

@@ -1,6 +1,6 @@
 /** `npm run fuzz:ceremony`: mutated attestation objects through the ceremony. Fails if it throws or its memory grows. */
 import { nativeCeremonyCrypto } from "../../server/crypto/NativeCeremonyCrypto.ts";
-import { positive, runScript, type Script } from "../../sim/bin/Script.ts";
+import { positive, printLine, runScript, type Script } from "../../sim/bin/Script.ts";
 import { fuzz } from "./Fuzz.ts";
 
 const COUNT = "100000";
@@ -38,9 +38,7 @@ const main: Script<typeof options>["main"] = (values) => {
       return 1;
     }
   }
-  process.stdout.write(
-    `${count} mutations, ${accepted} accepted, none threw, at most ${Math.round(heap)} MiB of heap\n`,
-  );
+  printLine(`${count} mutations, ${accepted} accepted, none threw, at most ${Math.round(heap)} MiB of heap`);
   return 0;
 };
 

@@ -22,6 +22,9 @@ export const positive = (text: string, option: string): number => {
   return Number(text);
 };
 
+/** Writes one line to standard output. */
+export const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
+
 const HELP = { help: { type: "boolean" } } as const;
 
 const given = <O extends Options>(options: O) => {

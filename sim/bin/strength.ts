@@ -10,7 +10,7 @@ import { plantedBugOptions, plantedBugs } from "../PlantedBugs.ts";
 import { runSeed } from "../Simulation.ts";
 import { tapeOptions } from "../tape/Tape.ts";
 import { record } from "../tape/TapeRun.ts";
-import { Misuse, positive, runScript, type Script } from "./Script.ts";
+import { Misuse, positive, printLine, runScript, type Script } from "./Script.ts";
 import { keepFailure, shrinkWithin } from "./Shrinking.ts";
 
 const MOST_SEEDS = 10_000;
@@ -110,8 +110,6 @@ const lineOf = (row: Row): string =>
     .join(" ")
     .trimEnd();
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-
 const options = {
   bug: { type: "string", multiple: true },
   seeds: { type: "string", default: String(MOST_SEEDS) },
@@ -126,17 +124,17 @@ const main: Script<typeof options>["main"] = (values) => {
   const seeds = positive(values.seeds, "seeds");
   const millis = positive(values.shrink, "shrink") * 1000;
   if (values.tapes !== undefined) mkdirSync(values.tapes, { recursive: true });
-  print(lineOf(header));
+  printLine(lineOf(header));
   const measured = plantedBugs
     .filter(({ name }) => wanted.includes(name))
     .map((bug) => {
       const each = measure(bug, seeds, millis, values.tapes);
-      print(lineOf(each.row));
+      printLine(lineOf(each.row));
       return each;
     });
   const sizes = measured.map(({ deviations }) => deviations).toSorted((left, right) => left - right);
   const found = measured.filter(({ isFound }) => isFound).length;
-  print(
+  printLine(
     `${found} of ${measured.length} found, median ${sizes[Math.floor(sizes.length / 2)]} deviations after shrinking`,
   );
   return found === measured.length ? 0 : 1;

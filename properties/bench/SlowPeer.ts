@@ -1,7 +1,7 @@
 /** One peer of a development cluster whose every flush takes longer. Arguments: configuration, secrets folder, milliseconds. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime";
 import { Effect } from "effect";
-import { startServer } from "../peer/Server.ts";
+import { startServer } from "../../server/peer/Server.ts";
 
 const [configFile = "", devSecretsDir = "", millis = "0"] = process.argv.slice(2);
 

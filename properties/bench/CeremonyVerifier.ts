@@ -9,7 +9,7 @@ import { SettingsService, verifyRegistrationResponse } from "@simplewebauthn/ser
 import { Either, Encoding } from "effect";
 import type { CeremonyCrypto } from "../../core/webauthn/CeremonyCrypto.ts";
 import type { RelyingParty } from "../../core/webauthn/RelyingParty.ts";
-import { root } from "../../properties/webauthn/Attestations.ts";
+import { root } from "../webauthn/Attestations.ts";
 import { asked, challenge, type VerifierName } from "./Ceremonies.ts";
 
 const relyingParty: RelyingParty = {
@@ -56,7 +56,7 @@ const library = (): Verify => {
 
 const verifiers: { readonly [name in VerifierName]: () => Promise<Verify> } = {
   native: async () => {
-    const { nativeCeremonyCrypto }: typeof import("../crypto/NativeCeremonyCrypto.ts") = await built(
+    const { nativeCeremonyCrypto }: typeof import("../../server/crypto/NativeCeremonyCrypto.ts") = await built(
       "server/crypto/NativeCeremonyCrypto",
     );
     return ours(nativeCeremonyCrypto);

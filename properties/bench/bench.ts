@@ -1,5 +1,5 @@
 /** `npm run bench`: everything is measured in one run on this machine, because ratios hold where absolute figures drift. */
-import { Misuse, runScript, type Script } from "../../sim/bin/Script.ts";
+import { Misuse, printLine, runScript, type Script } from "../../sim/bin/Script.ts";
 import { type CeremonyFormat, ceremonyFormats, measureCeremonies } from "./Ceremonies.ts";
 import { type Figures, measureCluster } from "./Cluster.ts";
 import { measureSimulator } from "./Simulator.ts";
@@ -51,11 +51,11 @@ const measure = async (
 
 const main: Script<typeof options>["main"] = async ({ only, format, json }) => {
   const results = await measure(chosen(parts, only, "only"), chosen(ceremonyFormats, format, "format"));
-  if (json) console.log(JSON.stringify(results, undefined, 2));
+  if (json) printLine(JSON.stringify(results, undefined, 2));
   else
     for (const [name, figures] of Object.entries(results)) {
-      console.log(`\n${name}`);
-      for (const [figure, value] of Object.entries(figures)) console.log(`  ${figure.padEnd(32)}${value}`);
+      printLine(`\n${name}`);
+      for (const [figure, value] of Object.entries(figures)) printLine(`  ${figure.padEnd(32)}${value}`);
     }
   return 0;
 };

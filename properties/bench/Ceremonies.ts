@@ -8,8 +8,8 @@ import { once } from "node:events";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Encoding } from "effect";
-import { androidKey, apple, packedCertified, root, tpm } from "../../properties/webauthn/Attestations.ts";
-import { type AttestationFormat, makeCredential, none, packedSelf } from "../../properties/webauthn/Authenticator.ts";
+import { androidKey, apple, packedCertified, root, tpm } from "../webauthn/Attestations.ts";
+import { type AttestationFormat, makeCredential, none, packedSelf } from "../webauthn/Authenticator.ts";
 import { median, rounded } from "./Statistics.ts";
 
 export type VerifierName = "native" | "portable" | "library";

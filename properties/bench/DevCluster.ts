@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 /** As `npm start` runs it, and as the package ships it. */
 const commands = {
-  source: [fromHere("../bin/start.mjs")],
+  source: [fromHere("../../server/bin/start.mjs")],
   built: [fromHere("../../dist/server/bin/custody.js"), "dev"],
 };
 const STARTED_MILLIS = 120_000;

@@ -7,9 +7,9 @@ import { Effect, Redacted } from "effect";
 import { FINISH_PATH } from "../../core/enrollment/Finish.ts";
 import { OPTIONS_PATH } from "../../core/enrollment/Enrollment.ts";
 import { Limits } from "../../core/Limits.ts";
-import { makeCredential } from "../../properties/webauthn/Authenticator.ts";
-import { devFolder } from "../dev/DevFolder.ts";
-import { mintExisting } from "../dev/Tokens.ts";
+import { makeCredential } from "../webauthn/Authenticator.ts";
+import { devFolder } from "../../server/dev/DevFolder.ts";
+import { mintExisting } from "../../server/dev/Tokens.ts";
 import type { DevCluster } from "./DevCluster.ts";
 import { type Call, load, type Loaded } from "./Load.ts";
 
