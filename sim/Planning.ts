@@ -37,11 +37,8 @@ const FAST_STEPS = [500, 500, 500, 500, 500, 500, 500, 500, 1_000, 1_000, 1_000,
 /** Fewer where each costs more. */
 const CODEC_STEPS = 300;
 const REAL_STEPS = 120;
-/** One peer answers at once, so that half of its steps are requests, and gets as far in half as many. */
-const ALONE = 1;
-/** More peers than this need more events to get as far. */
-const FEW_PEERS = 3;
-const SOME_PEERS = 5;
+/** A small cluster answers sooner, so that more of its steps are requests; a larger one needs more events for each. */
+const STRETCHES = [0, 0.375, 0.75, 1, 1.5, 1.5] as const;
 
 const drawnPeers = (choices: Choices, { sizes }: Schedule, mode: Mode): number => {
   // Past the budget two members at least fail, and one is left.
@@ -60,9 +57,8 @@ const drawnSteps = (choices: Choices, crypto: Tier): number => {
   }
 };
 
-/** How many times the steps of a small cluster one of so many peers needs to get as far. */
-const stretchOf = (peers: number): number =>
-  peers > SOME_PEERS ? peers : peers > FEW_PEERS ? 2 : peers === ALONE ? 0.5 : 1;
+/** How many times the steps of three peers so many need to be asked as often. */
+const stretchOf = (peers: number): number => STRETCHES[peers] ?? peers;
 
 /** The plan of a run, and what waits for its moments; its choices are those of the same seed. */
 export const planOf = (
@@ -94,7 +90,9 @@ export const planOf = (
     peers,
     crypto,
     steps:
-      options.steps ?? (crypto === "fast" ? draft.steps : undefined) ?? drawnSteps(choices, crypto) * stretchOf(peers),
+      options.steps ??
+      (crypto === "fast" ? draft.steps : undefined) ??
+      Math.round(drawnSteps(choices, crypto) * stretchOf(peers)),
   };
   const nemeses = schedule.nemeses?.(choices) ?? [];
   return { plan, nemeses: mode === "past" ? [...nemeses, ...tooMany(choices, peers)] : nemeses };

@@ -11,9 +11,9 @@ export type Tier = (typeof tiers)[number];
 export const CODEC_MIX = 16;
 /**
  * Of so many, one is of the tier real. What it has beside the tier codec is Ed25519, HMAC, real keys and the product's
- * ceremony, and tests of their own hold these; so it costs a hunt a thirtieth of its time, not a fourth.
+ * ceremony, and tests of their own hold these; so it costs a hunt a fiftieth of its time, not a fourth.
  */
-export const REAL_MIX = 256;
+export const REAL_MIX = 512;
 const REAL_PLACE = 8;
 
 /** The tier that a seed has in the default mix. */
