@@ -1,26 +1,10 @@
-/**
- * Holds mutants of `core` against the simulator alone, as a test runner of StrykerJS: every test is one seed. All seeds
- * run in one process that loads the modules once, so a mutant takes a part of a second where a test file of its own
- * takes several to load.
- */
+/** Holds mutants of `core` against the simulator alone, as a test runner of StrykerJS: every test is one seed. */
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { INSTRUMENTER_CONSTANTS, type InstrumenterContext } from "@stryker-mutator/api/core";
-import { declareClassPlugin, PluginKind } from "@stryker-mutator/api/plugin";
-import {
-  determineHitLimitReached,
-  type DryRunResult,
-  DryRunStatus,
-  type MutantRunOptions,
-  type MutantRunResult,
-  type TestResult,
-  type TestRunner,
-  type TestRunnerCapabilities,
-  TestStatus,
-  toMutantRunResult,
-} from "@stryker-mutator/api/test-runner";
+import { declareFactoryPlugin, PluginKind } from "@stryker-mutator/api/plugin";
 import type { Decider } from "../../sim/Choices.ts";
 import type { RunOptions } from "../../sim/RunOptions.ts";
+import { LoadedRunner, type LoadedTests } from "./LoadedRunner.ts";
 
 /** Seeds of the default mix come first: most mutants end with one of them. */
 const SWARM_SEEDS = 24;
@@ -59,82 +43,34 @@ const bounded = (): Decider => {
   };
 };
 
-/** Those of the seeds by which a mutant comes that it is held against. */
-const chosen = (ids: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const isSwarm = (id: string) => id.startsWith("swarm ");
-  const own = ids.filter((id) => !isSwarm(id));
-  return [...ids.filter(isSwarm).slice(0, MOST_SWARM_SEEDS), ...own.slice(0, MOST_OWN_SEEDS)];
+/** The first ones of each kind, in the order of all seeds. */
+const firstOf = (all: ReadonlyArray<string>, names: ReadonlySet<string>): ReadonlyArray<string> => {
+  const isSwarm = (name: string) => name.startsWith("swarm ");
+  const those = all.filter((name) => names.has(name));
+  const own = those.filter((name) => !isSwarm(name));
+  return [...those.filter(isSwarm).slice(0, MOST_SWARM_SEEDS), ...own.slice(0, MOST_OWN_SEEDS)];
 };
 
-/** What instrumented code looks at to know which mutant is on, and counts in. */
-const context = ((globalThis as { [name: string]: unknown })[INSTRUMENTER_CONSTANTS.NAMESPACE] ??=
-  {}) as InstrumenterContext;
-
-class SeedRunner implements TestRunner {
-  #seeds: ReadonlyMap<string, RunOptions> = new Map();
-  #run: (options: RunOptions) => string | undefined = () => undefined;
-
-  capabilities(): TestRunnerCapabilities {
-    return { reloadEnvironment: false };
-  }
-
-  /** Loads the simulator of the sandbox, which is the working directory, with the mutated core. */
-  async init(): Promise<void> {
-    const load = (path: string) => import(pathToFileURL(resolve(path)).href);
-    const { runSeed }: typeof import("../../sim/Simulation.ts") = await load("sim/Simulation.ts");
-    const { scheduleNames }: typeof import("../../sim/Schedules.ts") = await load("sim/Schedules.ts");
-    this.#seeds = seedsOf(scheduleNames);
-    this.#run = (options) => {
+/** Loads the simulator of the sandbox. */
+const loadSeeds = async (): Promise<LoadedTests> => {
+  const load = (path: string) => import(pathToFileURL(resolve(path)).href);
+  const { runSeed }: typeof import("../../sim/Simulation.ts") = await load("sim/Simulation.ts");
+  const { scheduleNames }: typeof import("../../sim/Schedules.ts") = await load("sim/Schedules.ts");
+  const seeds = seedsOf(scheduleNames);
+  const all = [...seeds.keys()];
+  return {
+    names: all,
+    chosen: (names) => firstOf(all, new Set(names)),
+    failureOf: (name) => {
+      const options = seeds.get(name);
+      if (options === undefined) throw new TypeError(`no seed is called ${name}`);
       try {
         return runSeed(options, { decider: bounded() }).violation?.message;
       } catch (fault) {
         return String(fault);
       }
-    };
-  }
+    },
+  };
+};
 
-  dryRun(): Promise<DryRunResult> {
-    const tests = [...this.#seeds.keys()].map((id) => this.#test(id));
-    delete context.currentTestId;
-    const { mutantCoverage } = context;
-    return Promise.resolve({
-      status: DryRunStatus.Complete,
-      tests,
-      ...(mutantCoverage === undefined ? {} : { mutantCoverage }),
-    });
-  }
-
-  mutantRun({ testFilter, activeMutant, hitLimit }: MutantRunOptions): Promise<MutantRunResult> {
-    const tests: Array<TestResult> = [];
-    context.activeMutant = activeMutant.id;
-    if (hitLimit !== undefined) [context.hitCount, context.hitLimit] = [0, hitLimit];
-    for (const id of chosen(testFilter ?? [...this.#seeds.keys()])) {
-      const result = this.#test(id);
-      tests.push(result);
-      if (result.status === TestStatus.Failed) break;
-    }
-    delete context.activeMutant;
-    const isOverLimit = determineHitLimitReached(context.hitCount, hitLimit);
-    delete context.hitCount;
-    delete context.hitLimit;
-    const last = tests.at(-1);
-    // What a mutant left behind in a module must not end the next one: the process starts anew, and this one is asked again.
-    if (last?.status === TestStatus.Failed && this.#test(last.id).status === TestStatus.Failed)
-      return Promise.reject(new Error(`${last.id} fails without the mutant ${activeMutant.id} that ended it`));
-    return Promise.resolve(toMutantRunResult(isOverLimit ?? { status: DryRunStatus.Complete, tests }));
-  }
-
-  #test(id: string): TestResult {
-    const options = this.#seeds.get(id);
-    if (options === undefined) throw new TypeError(`no seed is called ${id}`);
-    context.currentTestId = id;
-    const start = performance.now();
-    const failureMessage = this.#run(options);
-    const result = { id, name: id, timeSpentMs: performance.now() - start };
-    return failureMessage === undefined
-      ? { ...result, status: TestStatus.Success }
-      : { ...result, status: TestStatus.Failed, failureMessage };
-  }
-}
-
-export const strykerPlugins = [declareClassPlugin(PluginKind.TestRunner, "seeds", SeedRunner)];
+export const strykerPlugins = [declareFactoryPlugin(PluginKind.TestRunner, "seeds", () => new LoadedRunner(loadSeeds))];

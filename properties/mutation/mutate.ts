@@ -1,7 +1,6 @@
 /**
  * `npm run mutate`: changes `core` in small ways, one at a time, and says which changes nobody noticed. First a few
- * seeds of the simulator look at each, in a part of a second; the unit tests of `core` and `runtime`, which take
- * several to load, look at those that are left.
+ * seeds of the simulator look at each; the unit tests of `core` and `runtime` look at those that are left.
  */
 import { spawnSync } from "node:child_process";
 import { Array } from "effect";
