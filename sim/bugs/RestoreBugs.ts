@@ -145,4 +145,14 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
       },
     }),
   },
+  {
+    name: "first-page-only",
+    changes: "a member that is asked for the registry says after its first page that there is no more",
+    finds: "L5",
+    schedule: "restore-of-many",
+    steps: 3_000,
+    tampering: () => ({
+      said: (_peer, message) => (message._tag === "SnapshotOffer" ? { ...message, upTo: undefined } : message),
+    }),
+  },
 ];

@@ -134,6 +134,8 @@ interface RestorePlan {
   readonly isHelperLagging?: boolean;
   /** Power goes while the new life is being written, and a part of it is on the disk. */
   readonly isTorn?: boolean;
+  /** The first restore waits until so many slots are decided. */
+  readonly fromSlots?: number;
 }
 
 /**
@@ -142,13 +144,14 @@ interface RestorePlan {
  */
 export const restoreDeclared = (
   choices: Choices,
-  { times, isHelperLagging = false, isTorn = false }: RestorePlan,
+  { times, isHelperLagging = false, isTorn = false, fromSlots = 0 }: RestorePlan,
 ): Nemesis => {
   const counts = new Map<number, number>();
   const spared = choices.plan("spared").between("peer", 1, 1, 3);
   const atFlush = choices.plan("photograph").between("at flush", 1, 1, 30);
   const photographs = new Map<number, () => void>();
   let left = times;
+  let first: SimPeer | undefined;
 
   const strike = (world: World, unit: Unit, peer: SimPeer): void => {
     const putBack = photographs.get(peer.slot);
@@ -168,15 +171,21 @@ export const restoreDeclared = (
       );
   };
 
+  const photograph = (world: World, peer: SimPeer): void => {
+    const count = (counts.get(peer.slot) ?? 0) + 1;
+    counts.set(peer.slot, count);
+    if (world.plan.peers === 1 || peer.slot === spared || photographs.has(peer.slot) || !peer.honest) return;
+    if (peer.state?.membership === undefined || peer.isDamaged || count < atFlush) return;
+    if (photographs.size === 0) first = peer;
+    photographs.set(peer.slot, peer.disk.photograph());
+  };
+
   return {
-    flushed: (world, peer) => {
-      const count = (counts.get(peer.slot) ?? 0) + 1;
-      counts.set(peer.slot, count);
-      if (world.plan.peers === 1 || peer.slot === spared || photographs.has(peer.slot) || !peer.honest) return;
-      if (peer.state?.membership === undefined || peer.isDamaged || count < atFlush) return;
-      const isFirst = photographs.size === 0;
-      photographs.set(peer.slot, peer.disk.photograph());
-      if (!isFirst) return;
+    flushed: (world, flushing) => {
+      photograph(world, flushing);
+      if (first === undefined || (flushing.state?.decidedSeq ?? 0) < fromSlots) return;
+      const peer = first;
+      first = undefined;
       const unit = world.choices.stream("moment").next();
       world.after(unit.spread("restored after", 20_000, RESTORED_AFTER, 1, 2 * SECOND), () =>
         strike(world, unit, peer),

@@ -53,6 +53,22 @@ export const restoreSchedules = {
     plan: () => ({ workload: { callers: 12, mostThinkMicros: 20_000 } }),
     nemeses: (choices) => [moments.restoreDeclared(choices, { times: 1, isHelperLagging: true })],
   },
+  // More slots than fit a page of the registry that is taken over, and more approvers than are summed up at once.
+  "restore-of-many": {
+    sizes: CLUSTER,
+    plan: (choices) => ({
+      steps: 6_000,
+      faults: choices.plan("other faults").chance("may happen", 500) ? weights("lossy link", "crash") : new Map(),
+      faultMicros: 400_000,
+      workload: { callers: 24, mostThinkMicros: 4_000, fresh: 1_000, mostKeys: 400 },
+    }),
+    nemeses: (choices) => [
+      moments.restoreDeclared(choices, {
+        times: 2,
+        fromSlots: choices.plan("slots").between("from", 80, 70, 300),
+      }),
+    ],
+  },
   // A part of the new life is on the disk, which a sealed peer does not know, and others ask what it remembers.
   "torn-restore": {
     sizes: CLUSTER,
