@@ -32,6 +32,12 @@ export const explained: ReadonlyArray<Explanation> = [
     why: "There is a signed refusal for each draft; the condition tells the type checker.",
   },
   {
+    file: refusals,
+    original: "refusal === undefined",
+    replacement: "false",
+    why: "A writer aborts what it has pledged to give up, and pledges upon a refusal that it notes with the round at once; the condition tells the type checker.",
+  },
+  {
     file: lateCopy,
     original: "until < receivedAt",
     replacement: "until <= receivedAt",

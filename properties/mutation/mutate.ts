@@ -4,7 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { Array } from "effect";
-import { Misuse, runScript } from "../../sim/bin/Script.ts";
+import { Misuse, printLine, runScript } from "../../sim/bin/Script.ts";
 import { explained } from "./Explained.ts";
 import { type FoundMutant, isCounted, isLeft, nameOf, readMutants } from "./Mutants.ts";
 
@@ -24,8 +24,6 @@ const stage = (name: "seeds" | "tests", mutate: ReadonlyArray<string>): Readonly
   return readMutants(`${CACHE}/mutants-${name}.json`);
 };
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
-
 /** The same change in both reports. */
 const nameAt = ({ range, replacement }: FoundMutant): string => `${range} ${replacement}`;
 
@@ -34,7 +32,7 @@ const onOneLine = (text: string): string => text.replaceAll(/\s+/g, " ").slice(0
 const printFiles = (mutants: ReadonlyArray<FoundMutant>, left: ReadonlySet<FoundMutant>): void => {
   for (const [file, all] of Object.entries(Array.groupBy(mutants, (mutant) => mutant.file))) {
     const survivors = all.filter((mutant) => left.has(mutant)).length;
-    print(`${String(all.length - survivors).padStart(5)} of ${String(all.length).padStart(4)}  ${file}`);
+    printLine(`${String(all.length - survivors).padStart(5)} of ${String(all.length).padStart(4)}  ${file}`);
   }
 };
 
@@ -58,9 +56,9 @@ properties/mutation/Explained.ts does not explain. Ends with 1 where there are a
     const unexplained = left.filter((mutant) => !reasons.has(nameOf(mutant)));
     printFiles(first, new Set(left));
     for (const { file, line, original, replacement } of unexplained)
-      print(`${file}:${line}  ${onOneLine(original)}  ->  ${onOneLine(replacement)}`);
+      printLine(`${file}:${line}  ${onOneLine(original)}  ->  ${onOneLine(replacement)}`);
     const bySeeds = first.filter((mutant) => !isLeft(mutant)).length;
-    print(
+    printLine(
       `${first.length} mutants: ${bySeeds} killed by seeds, ${first.length - bySeeds - left.length} by unit tests; ` +
         `${left.length - unexplained.length} explained, ${unexplained.length} left`,
     );
