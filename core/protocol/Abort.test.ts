@@ -1,11 +1,13 @@
 import { describe, expect, it, vi } from "vitest";
 import { copyOf } from "../../properties/cluster/Restoring.ts";
 import { actor, type Cluster, crypto, whole, founded } from "../../properties/cluster/Cluster.ts";
+import { forgedBy } from "../../properties/cluster/Forging.ts";
+import { prepared } from "../../properties/cluster/Prepared.ts";
 import type { ActorCheck } from "../Event.ts";
 import { slotKey } from "../Tables.ts";
 import type { Message, MessageOf } from "./Message.ts";
 import { proposalId } from "./Proposal.ts";
-import { BATCH_TAG, batchHeaderCodec, batchTree, type SignedStatement } from "./Statement.ts";
+import type { SignedStatement } from "./Statement.ts";
 
 const forbidden: ActorCheck = { _tag: "Refused", reason: "it was revoked" };
 
@@ -101,39 +103,6 @@ describe("a refused proposal", () => {
     expect([1, 2, 3].map((peerId) => headOf(cluster, peerId))).toEqual(before);
   });
 });
-
-/** What a member would sign if it were not honest: a batch of its own making, with its real key. */
-const forgedBy = (
-  cluster: Cluster,
-  peerId: number,
-  like: SignedStatement,
-  change: Partial<SignedStatement["statement"]>,
-  header: Partial<SignedStatement["header"]> = {},
-): SignedStatement => {
-  const statement = { ...like.statement, ...change };
-  const { root } = batchTree(crypto, [statement]);
-  const signedHeader = { ...like.header, peerId, batchNo: 1_000, size: 1, root, ...header };
-  const signer = cluster.keys.get(peerId);
-  if (signer === undefined) throw new Error("no such peer");
-  return {
-    statement,
-    index: 0,
-    proof: [],
-    header: signedHeader,
-    signature: signer.sign(BATCH_TAG, batchHeaderCodec, signedHeader),
-  };
-};
-
-/** A cluster of three in which nobody's vote has reached the writer yet; the preparation at peer 2. */
-const prepared = () => {
-  const cluster = founded();
-  cluster.tamper = (_from, _to, message) => (message._tag === "Votes" ? undefined : message);
-  cluster.register(1, "request", "alice", 7);
-  cluster.settle();
-  const preparation = [...(cluster.peers.get(2)?.state.preparations.values() ?? [])][0];
-  if (preparation === undefined) throw new Error("peer 2 has not prepared");
-  return { cluster, preparation };
-};
 
 describe("a member that has pledged on a refusal whose signer also prepared", () => {
   const contradictory = () => {

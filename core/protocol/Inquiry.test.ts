@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
+import { receiptOfWriter } from "../../properties/cluster/Forging.ts";
 import { comeBackOn, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import { slotKey } from "../Tables.ts";
 import type { Message, PrepareItem } from "./Message.ts";
 import { proposalId } from "./Proposal.ts";
-import { BATCH_TAG, batchHeaderCodec, batchTree } from "./Statement.ts";
 
 const outcomeAt = (cluster: Cluster, peerId: number): string | undefined =>
   cluster.row(peerId, "slots", slotKey(1, 1))?.outcome;
@@ -102,13 +102,7 @@ describe("a restored member that knows nothing of a proposal", () => {
 const forged = (cluster: Cluster, { proposal: like, receipt, evidence }: PrepareItem, count: number) =>
   Array.from({ length: count }, (_, at): PrepareItem => {
     const proposal = { ...like, seq: like.seq + 1 + at, proposedAt: like.proposedAt + 1 + at };
-    const statement = { ...receipt.statement, seq: proposal.seq, proposalId: proposalId(crypto, proposal) };
-    const { root, proofs } = batchTree(crypto, [statement]);
-    // Of the number of one that was made, so that nobody takes it for the newest and shows it to the writer's driver.
-    const header = { ...receipt.header, size: 1, root };
-    const signature = cluster.keys.get(1)?.sign(BATCH_TAG, batchHeaderCodec, header);
-    if (signature === undefined) throw new Error("the writer has a key");
-    return { proposal, receipt: { statement, index: 0, proof: proofs[0] ?? [], header, signature }, evidence };
+    return { proposal, receipt: receiptOfWriter(cluster, proposal, receipt), evidence };
   });
 
 /** Peer 2 of three is being restored; the writer made one proposal before, which it keeps to itself as long as it lies. */

@@ -1,20 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { actor, Cluster, crypto, NOW } from "../../properties/cluster/Cluster.ts";
+import { actor, Cluster, NOW } from "../../properties/cluster/Cluster.ts";
+import { receiptOfWriter } from "../../properties/cluster/Forging.ts";
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import type { Message, MessageOf } from "./Message.ts";
-import { type Proposal, proposalId } from "./Proposal.ts";
-import { BATCH_TAG, batchHeaderCodec, batchTree, type SignedStatement } from "./Statement.ts";
-
-/** A receipt of the writer for whatever it now claims, as a writer that lies would sign it. */
-const signedByWriter = (cluster: Cluster, proposal: Proposal, like: SignedStatement): SignedStatement => {
-  const statement = { ...like.statement, proposalId: proposalId(crypto, proposal), seq: proposal.seq };
-  const tree = batchTree(crypto, [statement]);
-  const header = { ...like.header, size: 1, root: tree.root };
-  const writer = cluster.keys.get(1);
-  if (writer === undefined) throw new Error("peer 1 is the writer of every test cluster");
-  return { statement, index: 0, proof: [], header, signature: writer.sign(BATCH_TAG, batchHeaderCodec, header) };
-};
+import type { Proposal } from "./Proposal.ts";
+import type { SignedStatement } from "./Statement.ts";
 
 type Item = MessageOf<"Prepare">["items"][number];
 
@@ -37,7 +28,7 @@ const votesOn = (
     const items = message.items.map((item) => {
       const changed = { ...item, ...lie(item) };
       const isNew = changed.proposal !== item.proposal && changed.receipt === item.receipt;
-      return isNew ? { ...changed, receipt: signedByWriter(cluster, changed.proposal, item.receipt) } : changed;
+      return isNew ? { ...changed, receipt: receiptOfWriter(cluster, changed.proposal, item.receipt) } : changed;
     });
     return { ...message, items };
   };

@@ -1,13 +1,13 @@
 /** Metadata replacement through the whole protocol: one revision at a time, the same everywhere, never back. */
 import { describe, expect, it } from "vitest";
 import { actor, Cluster, crypto, codeOf, whole } from "../../properties/cluster/Cluster.ts";
+import { receiptOfWriter } from "../../properties/cluster/Forging.ts";
 import type { ActorCheck } from "../Event.ts";
 import { Limits } from "../Limits.ts";
 import { REGISTER_PATH } from "../registry/Registration.ts";
 import { replaceApprover } from "../registry/Root.ts";
 import type { Message, MessageOf } from "./Message.ts";
-import { type Proposal, proposalId } from "./Proposal.ts";
-import { BATCH_TAG, batchHeaderCodec, batchTree, type SignedStatement } from "./Statement.ts";
+import type { Proposal } from "./Proposal.ts";
 
 const UNKNOWN = `nobody@sha256:${"ab".repeat(32)}`;
 
@@ -204,7 +204,7 @@ const votesOn = (lie: (item: Item) => Partial<Item>): ReadonlyArray<string> => {
     if (message._tag !== "Prepare") return message;
     const items = message.items.map((item) => {
       const changed = { ...item, ...lie(item) };
-      return { ...changed, receipt: signedByWriter(cluster, changed.proposal, item.receipt) };
+      return { ...changed, receipt: receiptOfWriter(cluster, changed.proposal, item.receipt) };
     });
     return { ...message, items };
   };
@@ -214,14 +214,6 @@ const votesOn = (lie: (item: Item) => Partial<Item>): ReadonlyArray<string> => {
 };
 
 type Item = MessageOf<"Prepare">["items"][number];
-
-const signedByWriter = (cluster: Cluster, proposal: Proposal, like: SignedStatement): SignedStatement => {
-  const statement = { ...like.statement, proposalId: proposalId(crypto, proposal) };
-  const header = { ...like.header, size: 1, root: batchTree(crypto, [statement]).root };
-  const writer = cluster.keys.get(1);
-  if (writer === undefined) throw new Error("peer 1 is the writer of every test cluster");
-  return { statement, index: 0, proof: [], header, signature: writer.sign(BATCH_TAG, batchHeaderCodec, header) };
-};
 
 const effects = (change: Partial<Proposal["effects"]>) => (item: Item) => ({
   proposal: { ...item.proposal, effects: { ...item.proposal.effects, ...change } },
@@ -277,7 +269,7 @@ describe("a member's vote on a replacement", () => {
             bodyDigest: item.proposal.request.bodyDigest,
           };
           const proposal = { ...item.proposal, request };
-          return { proposal, evidence: old, receipt: signedByWriter(cluster, proposal, item.receipt) };
+          return { proposal, evidence: old, receipt: receiptOfWriter(cluster, proposal, item.receipt) };
         });
         return { ...message, items };
       };

@@ -1,0 +1,15 @@
+/** A test cluster between a proposal and its end: what every member has prepared, and nobody has committed. */
+import type { Preparation } from "../../core/PeerState.ts";
+import { type Cluster, founded } from "./Cluster.ts";
+import { stateOf } from "./Restoring.ts";
+
+/** A registration through the writer of which no vote has reached anybody yet; the preparation at peer 2. */
+export const prepared = (total = 3): { readonly cluster: Cluster; readonly preparation: Preparation } => {
+  const cluster = founded(total);
+  cluster.tamper = (_from, _to, message) => (message._tag === "Votes" ? undefined : message);
+  cluster.register(1, "request", "alice", 7);
+  cluster.settle();
+  const [preparation] = stateOf(cluster, 2).preparations.values();
+  if (preparation === undefined) throw new Error("peer 2 has not prepared");
+  return { cluster, preparation };
+};
