@@ -9,7 +9,6 @@ import { numberKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import type { Proposal } from "./Proposal.ts";
 import { isAnnounced, type SignedRestoration } from "./Restoration.ts";
-import type { SignedStatement } from "./Statement.ts";
 
 /**
  * Records a member's own announcement, in this turn's transaction, if it is higher than what is on record. One that
@@ -27,11 +26,8 @@ export const noteRestored = (turn: Turn, from: PeerId, signed: SignedRestoration
   forgetOldVotes(turn, from);
 };
 
-const without = (
-  statements: ReadonlyMap<PeerId, SignedStatement>,
-  peerId: PeerId,
-): ReadonlyMap<PeerId, SignedStatement> => {
-  const left = new Map(statements);
+const without = <V>(byMember: ReadonlyMap<PeerId, V>, peerId: PeerId): ReadonlyMap<PeerId, V> => {
+  const left = new Map(byMember);
   left.delete(peerId);
   return left;
 };
@@ -40,21 +36,16 @@ const without = (
 const forgetOldVotes = (turn: Turn, peerId: PeerId): void => {
   const { preparations, refused, aborting, outbox, probe } = turn.state;
   for (const each of preparations.values())
-    if (each.votes.has(peerId)) turn.edit("preparations").set(each.id, { ...each, votes: without(each.votes, peerId) });
+    turn.edit("preparations").set(each.id, { ...each, votes: without(each.votes, peerId) });
   for (const each of refused.values())
-    if (each.votes.has(peerId)) turn.edit("refused").set(each.id, { ...each, votes: without(each.votes, peerId) });
+    turn.edit("refused").set(each.id, { ...each, votes: without(each.votes, peerId) });
   for (const each of aborting.values())
-    if (each.acks.has(peerId)) turn.edit("aborting").set(each.id, { ...each, acks: without(each.acks, peerId) });
+    turn.edit("aborting").set(each.id, { ...each, acks: without(each.acks, peerId) });
   for (const each of outbox.values())
-    if (each.acks.has(peerId) && !each.isPrunable)
-      turn.edit("outbox").set(each.seq, { ...each, acks: without(each.acks, peerId) });
+    if (!each.isPrunable) turn.edit("outbox").set(each.seq, { ...each, acks: without(each.acks, peerId) });
   // It was ready in its old life.
   turn.state.verdict = undefined;
-  if (probe?.answers.has(peerId) === true) {
-    const answers = new Map(probe.answers);
-    answers.delete(peerId);
-    turn.state.probe = { ...probe, answers };
-  }
+  if (probe !== undefined) turn.state.probe = { ...probe, answers: without(probe.answers, peerId) };
 };
 
 /** Whether a proposal pins a life of some member that is over: then nobody signs a receipt for it any more. */

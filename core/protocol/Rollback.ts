@@ -3,6 +3,7 @@
  * shows it a statement that is not in its chain. Then it signs nothing more until
  * it is restored as one that was (protocol.md 3.1, S22).
  */
+import type { Recovery } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
 import { numberKey } from "../Tables.ts";
 import { isAnnounced, type SignedRestoration } from "./Restoration.ts";
@@ -38,19 +39,16 @@ export const quarantineIfBehind = (turn: Turn, seen: SignedHeader | undefined): 
   if (seen === undefined || seen.header.peerId !== turn.self) return;
   const { header, signature } = seen;
   const { crypto, view } = turn.context;
-  const { chain, peer } = turn.state;
+  const { chain, peer, recovery } = turn.state;
   if (header.incarnation < chain.incarnation) return;
-  const stored = header.incarnation === chain.incarnation ? view.get("batches", numberKey(header.batchNo)) : undefined;
-  if (stored?.signature === signature && stored.header.root === header.root) return;
+  if (view.get("batches", numberKey(header.batchNo))?.signature === signature) return;
   if (peer === undefined || !crypto.verify(peer.identityKey, BATCH_TAG, batchHeaderCodec, header, signature)) return;
-  if (turn.state.recovery !== undefined) return outbid(turn, header.incarnation);
+  if (recovery !== undefined) return outbid(turn, recovery, header.incarnation);
   turn.quarantine(`this peer signed batch ${header.batchNo} and does not remember it`);
 };
 
 /** Another life of this peer has this incarnation: the one that it announces just now has to have a higher one. */
-const outbid = (turn: Turn, incarnation: number): void => {
-  const { recovery } = turn.state;
-  if (recovery === undefined) return;
+const outbid = (turn: Turn, recovery: Recovery, incarnation: number): void => {
   turn.state.recovery = { ...recovery, outbid: Math.max(incarnation, recovery.outbid ?? 0) };
 };
 
@@ -66,7 +64,7 @@ export const isKnownLife = (turn: Turn, recorded: SignedRestoration | undefined)
   if (recorded === undefined || recorded.restoration.peerId !== turn.self || theirs < turn.state.chain.incarnation)
     return false;
   if (!isAnnounced(turn.context.crypto, turn.membership, recorded)) return false;
-  if (recovery !== undefined) outbid(turn, theirs);
+  if (recovery !== undefined) outbid(turn, recovery, theirs);
   else turn.quarantine(`this peer was restored as incarnation ${theirs} and does not remember it`);
   return false;
 };

@@ -1,8 +1,21 @@
-/** What members that lie would sign on a test cluster: statements of their own making, with their real keys. */
+/** What members that lie, or their other lives, would sign on a test cluster, with their real keys. */
 import { proposalId, type Proposal } from "../../core/protocol/Proposal.ts";
+import {
+  type Restoration,
+  RESTORATION_TAG,
+  restorationCodec,
+  type SignedRestoration,
+} from "../../core/protocol/Restoration.ts";
 import { BATCH_TAG, batchHeaderCodec, batchTree, type SignedStatement } from "../../core/protocol/Statement.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { type Cluster, crypto } from "./Cluster.ts";
+import { stateOf } from "./Restoring.ts";
+
+const keyOf = (cluster: Cluster, peerId: PeerId) => {
+  const key = cluster.keys.get(peerId);
+  if (key === undefined) throw new Error("no such peer");
+  return key;
+};
 
 /**
  * A statement like another one, alone in a batch. It has the number of the one that is there, so that nobody takes
@@ -15,23 +28,30 @@ export const forgedBy = (
   cluster: Cluster,
   peerId: PeerId,
   like: SignedStatement,
-  change: Partial<SignedStatement["statement"]>,
+  change: Partial<SignedStatement["statement"]> = {},
   header: Partial<SignedStatement["header"]> = {},
 ): SignedStatement => {
   const statement = { ...like.statement, ...change };
   const { root } = batchTree(crypto, [statement]);
   const signedHeader = { ...like.header, peerId, size: 1, root, ...header };
-  const signer = cluster.keys.get(peerId);
-  if (signer === undefined) throw new Error("no such peer");
-  return {
-    statement,
-    index: 0,
-    proof: [],
-    header: signedHeader,
-    signature: signer.sign(BATCH_TAG, batchHeaderCodec, signedHeader),
-  };
+  const signature = keyOf(cluster, peerId).sign(BATCH_TAG, batchHeaderCodec, signedHeader);
+  return { statement, index: 0, proof: [], header: signedHeader, signature };
 };
 
 /** A receipt of the writer for whatever it now claims. */
 export const receiptOfWriter = (cluster: Cluster, proposal: Proposal, like: SignedStatement): SignedStatement =>
   forgedBy(cluster, 1, like, { proposalId: proposalId(crypto, proposal), seq: proposal.seq });
+
+/** The announcement of a life that a member has not begun; `change` says what is different from what it would say. */
+export const announcedBy = (
+  cluster: Cluster,
+  peerId: PeerId,
+  incarnation: number,
+  change: Partial<Restoration> = {},
+): SignedRestoration => {
+  const topologyDigest = stateOf(cluster, peerId).membership?.digest;
+  if (topologyDigest === undefined) throw new Error("the cluster is not founded");
+  const restoration = { topologyDigest, peerId, incarnation, recoveryId: topologyDigest, ...change };
+  const signature = keyOf(cluster, peerId).sign(RESTORATION_TAG, restorationCodec, restoration);
+  return { restoration, signature };
+};

@@ -2,19 +2,22 @@
 import type { Digest } from "../../core/Digest.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { Turn } from "../../core/Turn.ts";
+import { MemoryByteStore } from "../../runtime/MemoryByteStore.ts";
+import { SealedStore } from "../../runtime/SealedStore.ts";
 import { ceremony, type Cluster, crypto, NOW } from "./Cluster.ts";
 
-/** A turn upon the state that a peer has now, signed with its key, with nothing on its disk; `now` in Unix milliseconds. */
+/** A turn upon the state that a peer has now, signed with its key, and what lies on its disk; `now` in Unix milliseconds. */
 export const turnOf = (cluster: Cluster, peerId: PeerId, now = NOW): Turn => {
   const state = cluster.peers.get(peerId)?.state;
-  if (state === undefined) throw new Error(`there is no peer ${peerId}`);
+  const tables = cluster.tables.get(peerId);
+  if (state === undefined || tables === undefined) throw new Error(`there is no peer ${peerId}`);
   return new Turn(state, {
     now,
     elapsed: 0,
     entropy: "00".repeat(32) as Digest,
     crypto,
     signer: cluster.keys.get(peerId),
-    view: { get: () => undefined, scan: () => [] },
+    view: new SealedStore(new MemoryByteStore({ tables }), crypto),
     providers: new Map(),
     ceremony,
     settings: {
