@@ -3,6 +3,7 @@
  * seeds of the simulator look at each; the unit tests of `core` and `runtime` look at those that are left.
  */
 import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { Array } from "effect";
 import { Misuse, printLine, runScript } from "../../sim/bin/Script.ts";
 import { explained } from "./Explained.ts";
@@ -36,30 +37,55 @@ const printFiles = (mutants: ReadonlyArray<FoundMutant>, left: ReadonlySet<Found
   }
 };
 
+/** All of `core`, a folder at a time: what counts which test runs what takes minutes where all of it is changed at once. */
+const folders = (): ReadonlyArray<string> => [
+  "core/*.ts",
+  ...readdirSync("core", { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => `core/${name}/**/*.ts`)
+    .toSorted(),
+];
+
+/** What became of the mutants of some files. */
+interface Judged {
+  readonly mutants: ReadonlyArray<FoundMutant>;
+  readonly bySeeds: number;
+  readonly left: ReadonlyArray<FoundMutant>;
+}
+
+/** Holds the mutants of files against seeds, and those that are left against unit tests. */
+const judge = (files: ReadonlyArray<string>): Judged => {
+  const mutants = stage("seeds", [...files, TESTS]).filter(isCounted);
+  const survivors = mutants.filter(isLeft);
+  const second = survivors.length === 0 ? [] : stage("tests", [...new Set(survivors.map(({ range }) => range))]);
+  const killed = new Set(second.filter((mutant) => isCounted(mutant) && !isLeft(mutant)).map(nameAt));
+  const left = survivors.filter((mutant) => !killed.has(nameAt(mutant)));
+  printFiles(mutants, new Set(left));
+  return { mutants, bySeeds: mutants.length - survivors.length, left };
+};
+
 runScript({
   help: `Usage: npm run mutate -- [--files GLOBS]
 
 Changes core/ in small ways, one at a time, and lists the changes that neither seeds nor unit tests notice and that
 properties/mutation/Explained.ts does not explain. Ends with 1 where there are any.
 
-  --files GLOBS  which files to change, divided by commas (default: all of core/)
+  --files GLOBS  which files to change, divided by commas (default: all of core/, a folder at a time, which takes hours)
 `,
-  options: { files: { type: "string", default: "core/**/*.ts" } },
+  options: { files: { type: "string" } },
   main: ({ files }) => {
     if (files === "") throw new Misuse("--files must name files of core/");
-    const first = stage("seeds", [...files.split(","), TESTS]).filter(isCounted);
-    const ranges = new Set(first.filter(isLeft).map(({ range }) => range));
-    const second = ranges.size === 0 ? [] : stage("tests", [...ranges]);
-    const killed = new Set(second.filter((mutant) => isCounted(mutant) && !isLeft(mutant)).map(nameAt));
-    const left = first.filter((mutant) => isLeft(mutant) && !killed.has(nameAt(mutant)));
+    const groups = files === undefined ? folders().map((each) => [each]) : [files.split(",")];
+    const judged = groups.map(judge);
+    const left = judged.flatMap((each) => each.left);
     const reasons = new Set(explained.map(nameOf));
     const unexplained = left.filter((mutant) => !reasons.has(nameOf(mutant)));
-    printFiles(first, new Set(left));
     for (const { file, line, original, replacement } of unexplained)
       printLine(`${file}:${line}  ${onOneLine(original)}  ->  ${onOneLine(replacement)}`);
-    const bySeeds = first.filter((mutant) => !isLeft(mutant)).length;
+    const all = judged.reduce((sum, { mutants }) => sum + mutants.length, 0);
+    const bySeeds = judged.reduce((sum, each) => sum + each.bySeeds, 0);
     printLine(
-      `${first.length} mutants: ${bySeeds} killed by seeds, ${first.length - bySeeds - left.length} by unit tests; ` +
+      `${all} mutants: ${bySeeds} killed by seeds, ${all - bySeeds - left.length} by unit tests; ` +
         `${left.length - unexplained.length} explained, ${unexplained.length} left`,
     );
     return unexplained.length === 0 ? 0 : 1;
