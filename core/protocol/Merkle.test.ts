@@ -41,9 +41,16 @@ describe("the Merkle tree", () => {
   it("refuses an index outside, a proof that is short, and one that is long", () => {
     const leaves = [leaf(0), leaf(1), leaf(2)];
     const { proofs } = merkleTree(crypto, leaves);
-    const proof = proofs[0] ?? [];
-    expect(impliedRoot(crypto, leaf(0), 3, 3, proof)).toBeUndefined();
+    const [proof = [], , last = []] = proofs;
+    // Past the last leaf there is nothing, though the last one's proof would lead from there to the root.
+    expect(impliedRoot(crypto, leaf(2), 3, 3, last)).toBeUndefined();
+    expect(impliedRoot(crypto, leaf(0), 1, 1, [])).toBeUndefined();
     expect(impliedRoot(crypto, leaf(0), 0, 3, proof.slice(1))).toBeUndefined();
     expect(impliedRoot(crypto, leaf(0), 0, 3, [...proof, leaf(9)])).toBeUndefined();
+    expect(impliedRoot(crypto, leaf(0), 0, 1, [leaf(9)])).toBeUndefined();
+  });
+
+  it("is never one of nothing", () => {
+    expect(() => merkleTree(crypto, [])).toThrow("at least one leaf");
   });
 });

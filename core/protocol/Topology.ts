@@ -46,12 +46,14 @@ export interface Membership {
 export const topologyDigest = (crypto: Crypto, topology: Topology): Digest =>
   crypto.digest(TOPOLOGY_TAG, topologyCodec, topology);
 
-/** The membership made last: peers of one process share theirs, and with it what is remembered of statements for it. */
-let latest: { readonly crypto: Crypto; readonly membership: Membership } | undefined;
+/** The membership made last with each crypto: peers of one process share theirs, and with it what is remembered of requests for it. */
+const latest = new WeakMap<Crypto, Membership>();
 
+/** A topology as peers use it; the same one for the same topology. */
 export const membershipOf = (crypto: Crypto, topology: Topology): Membership => {
   const digest = topologyDigest(crypto, topology);
-  if (latest?.crypto === crypto && latest.membership.digest === digest) return latest.membership;
+  const known = latest.get(crypto);
+  if (known?.digest === digest) return known;
   const peerIds = topology.members.map((each) => each.peerId);
   const membership: Membership = {
     topology,
@@ -61,7 +63,7 @@ export const membershipOf = (crypto: Crypto, topology: Topology): Membership => 
     writer: Math.min(...peerIds),
     keys: new Map(topology.members.map((each) => [each.peerId, each.identityKey])),
   };
-  latest = { crypto, membership };
+  latest.set(crypto, membership);
   return membership;
 };
 

@@ -31,14 +31,14 @@ export const onVotes = (turn: Turn, all: ReadonlyArray<SignedStatement>): void =
   const touched: Array<Digest> = [];
   for (const signed of statements) {
     const preparation = turn.state.preparations.get(signed.statement.proposalId);
-    if (preparation === undefined) continue;
-    if (signed.statement.kind === "RECEIPT" && countReceipt(turn, preparation, signed)) touched.push(preparation.id);
+    if (preparation !== undefined && countReceipt(turn, preparation, signed)) touched.push(preparation.id);
   }
   commitCompleted(turn, touched);
   const abortVotes = statements.filter(isAbortKind);
   if (abortVotes.length > 0) onAbortVotes(turn, abortVotes);
 };
 
+/** Whether it is a receipt that was missing; if so, it is taken in. */
 const countReceipt = (turn: Turn, preparation: Preparation, signed: SignedStatement): boolean => {
   const { id, proposal, receipts, refusal } = preparation;
   if (refusal !== undefined || receipts.has(signerOf(signed))) return false;

@@ -2,6 +2,9 @@
 import { type ExplainedFiles, FOR_TYPES } from "./Reasons.ts";
 
 export const protocol: ExplainedFiles = {
+  "core/protocol/Certificate.ts": {
+    [`${FOR_TYPES} There are as many receipts as members by then.`]: [["receipt !== undefined", "true"]],
+  },
   "core/protocol/Incarnations.ts": {
     [`${FOR_TYPES} Only other members are heard, and each of them has a row from the founding on.`]: [
       ["known === undefined", "false"],
@@ -12,6 +15,26 @@ export const protocol: ExplainedFiles = {
     "Nothing compares as earlier than what is not there; the condition tells the type checker.": [
       ["until !== undefined", "true"],
     ],
+  },
+  "core/protocol/Merkle.ts": {
+    "One leaf is its own root, without siblings, by the longer way too, which the conditions save.": [
+      ["first !== undefined && leaves.length === 1", "false"],
+      ["first !== undefined", "first === undefined"],
+      ["size === 1", "false"],
+    ],
+    [`${FOR_TYPES} There is a list of siblings for every leaf.`]: [
+      ["first !== undefined", "true"],
+      ["proofs[index]?.push", "proofs[index].push"],
+    ],
+    "A proof that has ended below has nothing left above, which is looked at as well.": [
+      ["below === undefined", "false"],
+    ],
+  },
+  "core/protocol/Preparations.ts": {
+    [`${FOR_TYPES} There is a receipt for each draft.`]: [["reservation !== undefined", "true"]],
+  },
+  "core/protocol/Proposal.ts": {
+    "Made anew, the names of the locks are the same.": [["known !== undefined", "false"]],
   },
   "core/protocol/Refusals.ts": {
     "Nobody to put first leaves the queue as it was; the condition saves a copy of it.": [
@@ -26,5 +49,18 @@ export const protocol: ExplainedFiles = {
     [`${FOR_TYPES} A header is looked at further only where it names this peer, which has a row then.`]: [
       ["peer === undefined", "false"],
     ],
+  },
+  "core/protocol/Topology.ts": {
+    [`${FOR_TYPES} There are as many signatures as members by then.`]: [["own !== undefined", "true"]],
+  },
+  "core/protocol/Votes.ts": {
+    "One statement repeats none; the condition saves the look at it.": [["statements.length < 2", "false"]],
+    "What nobody has prepared has no receipts that could be complete.": [["[]", '["Stryker was here"]']],
+    "Nothing comes of no votes; the condition saves the way to it.": [
+      ["abortVotes.length > 0", "true"],
+      ["abortVotes.length > 0", "abortVotes.length >= 0"],
+    ],
+    "Only abort votes are counted there. With the last one of a proposal this peer has done at once what is to be done, unless a member that lies showed it that vote with another proposal: then it pledges a little earlier.":
+      [["statements.filter(isAbortKind)", "statements"]],
   },
 };
