@@ -1,4 +1,5 @@
 /** What a bug put in on purpose is, and how rows are changed on their way to a disk. */
+import type { Digest } from "../core/Digest.ts";
 import type { Rows, TableName, Write } from "../core/Tables.ts";
 import type { ScheduleName } from "./Schedules.ts";
 import type { Tier } from "./Tier.ts";
@@ -37,3 +38,17 @@ export const rows =
 export const without = (isDropped: (write: Write) => boolean) => (): Tampering => ({
   written: (_world, _peer, writes) => writes.filter((write) => !isDropped(write)),
 });
+
+/** Adds rows to a transaction that makes a preparation. */
+export const besidePreparation =
+  (more: (row: Rows["preparations"], key: string) => ReadonlyArray<Write>) => (): Tampering => ({
+    written: (_world, _peer, writes) => [
+      ...writes,
+      ...writes.flatMap((write) =>
+        write.table === "preparations" && write.op === "insert" ? more(write.row, write.key) : [],
+      ),
+    ],
+  });
+
+/** A digest of nothing that there is. */
+export const FOREIGN = "f".repeat(64) as Digest;

@@ -19,6 +19,13 @@ const shows =
 
 export const damageBugs: ReadonlyArray<PlantedBug> = [
   {
+    name: "damage-ignored",
+    changes: "a peer that finds its rows damaged goes on as if they were whole",
+    finds: "S28",
+    schedule: "row-tamper-delete",
+    tampering: () => ({ ignoresDamage: true }),
+  },
+  {
     name: "announced-damaged",
     changes: "a peer whose rows do not hold shows others the new life that lies in them",
     finds: "S31",

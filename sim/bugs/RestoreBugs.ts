@@ -78,6 +78,13 @@ const forgetLives = (): Tampering => {
 
 export const restoreBugs: ReadonlyArray<PlantedBug> = [
   {
+    name: "recovered-by-declaration",
+    changes: "a restored peer counts as recovered as soon as it is declared, with what is on its old disk",
+    finds: "S26",
+    schedule: "rollback-declared",
+    tampering: rows("restore", (row) => ({ ...row, recovering: false })),
+  },
+  {
     name: "yes-taken-for-no",
     changes: "a restored member that asks who has applied a proposal hears that it is only prepared, and refuses it",
     finds: "S4",

@@ -1,0 +1,99 @@
+/** Bugs of what a caller is told, by its peer or on the way from it. */
+import type { Answer } from "../../core/Action.ts";
+import { approverRow } from "../../core/registry/ApproverRow.ts";
+import type { PlantedBug } from "../PlantedBug.ts";
+import type { TamperedWorld } from "../Tampering.ts";
+
+/** Success, where a caller should have been told that the outcome is not known. */
+const optimism = (world: TamperedWorld, answer: Answer): Answer => {
+  if (answer._tag !== "Rejected" || !answer.rejection.outcomeUnknown) return answer;
+  for (const { proposal, applied } of world.ghost.proposals.values())
+    if (proposal.effects.ref === answer.rejection.ref && applied !== world.ghost.everyone)
+      return { _tag: "Registered", created: true, approver: approverRow(proposal.effects), observations: undefined };
+  return answer;
+};
+
+/** Success, where a caller should have been told that somebody else was first. */
+const everybodyWins = (world: TamperedWorld, answer: Answer): Answer => {
+  if (answer._tag !== "Rejected" || answer.rejection.code !== "PRECONDITION_FAILED") return answer;
+  const facts = world.ghost.approvers.get(answer.rejection.ref ?? "");
+  const approver = facts === undefined ? undefined : [...facts.revisions.values()].at(-1);
+  return approver === undefined ? answer : { _tag: "Replaced", approver };
+};
+
+export const gatewayBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "everybody-wins",
+    changes: "a caller whose revision was passed is told that its replacement was made",
+    finds: "S14",
+    tampering: () => ({ answered: everybodyWins }),
+  },
+  {
+    name: "answer-early",
+    changes: "a caller is told of success while the outcome is not known",
+    finds: "S14",
+    schedule: "one-way-partition",
+    tampering: () => ({ answered: optimism }),
+  },
+  {
+    name: "boast",
+    changes: "a repetition is answered as a new approver, also while a member is down",
+    finds: "L8",
+    schedule: "retry-storm-identical",
+    tampering: () => {
+      const truths = new WeakMap<Answer, Answer>();
+      return {
+        answered: (world, answer) => {
+          if (answer._tag !== "Registered" || world.peers.every((peer) => peer.isUp)) return answer;
+          const boast = { ...answer, created: true };
+          truths.set(boast, answer);
+          return boast;
+        },
+        // Callers would notice too, and sooner (H1).
+        told: (_world, _requestId, answer) => truths.get(answer) ?? answer,
+      };
+    },
+  },
+  {
+    name: "forgetful-gateway",
+    changes: "between a peer and its callers every seventh read is lost and taken for a missing approver",
+    finds: "H1",
+    tampering: () => {
+      let count = 0;
+      return { shown: (found) => (++count % 7 === 0 ? undefined : found) };
+    },
+  },
+  {
+    name: "cheerful-gateway",
+    changes: "a caller that was refused another's key is told that it has registered it",
+    finds: "H1",
+    schedule: "twin-keys-two-ids",
+    tampering: () => ({
+      told: (world, _requestId, answer) => {
+        if (answer._tag !== "Rejected" || answer.rejection.code !== "KEY_ALREADY_REGISTERED") return answer;
+        for (const { proposal } of world.ghost.proposals.values())
+          if (answer.rejection.ref?.endsWith(proposal.effects.ref.slice(-64)) === true) {
+            const [id = ""] = answer.rejection.ref.split("@");
+            const row = { ...approverRow(proposal.effects), id, ref: answer.rejection.ref };
+            return { _tag: "Registered", created: false, approver: row, observations: undefined };
+          }
+        return answer;
+      },
+    }),
+  },
+  {
+    name: "two-creators",
+    changes: "a caller that repeats itself is told that it has created what was there before it asked",
+    finds: "H1",
+    schedule: "retry-storm-identical",
+    tampering: () => ({
+      told: (_world, _requestId, answer) => (answer._tag === "Registered" ? { ...answer, created: true } : answer),
+    }),
+  },
+  {
+    name: "stale-gateway",
+    changes: "a read shows an approver with metadata that it never had",
+    finds: "H1",
+    tampering: () => ({ shown: (found) => found && { ...found, metadata: [["team", "of yesterday"]] } }),
+  },
+];

@@ -1,0 +1,181 @@
+/** Bugs on the way from votes to an outcome: certificates, aborts, locks and acknowledgements. */
+import type { Digest } from "../../core/Digest.ts";
+import { type Proposal, proposalId } from "../../core/protocol/Proposal.ts";
+import {
+  BATCH_TAG,
+  batchHeaderCodec,
+  batchTree,
+  type SignedStatement,
+  type Statement,
+} from "../../core/protocol/Statement.ts";
+import { slotKey, type Write } from "../../core/Tables.ts";
+import { type PlantedBug, rows, without, besidePreparation, FOREIGN } from "../PlantedBug.ts";
+import { FIRST_INCARNATION } from "../../core/Turn.ts";
+import type { SimPeer } from "../SimPeer.ts";
+import type { TamperedWorld, Tampering } from "../Tampering.ts";
+
+/** Takes a pledge for the end: the slot is aborted in the same transaction. */
+const abortWithPledge = (): Tampering => ({
+  written: (_world, _peer, writes) =>
+    writes.flatMap((write): ReadonlyArray<Write> => {
+      if (write.table !== "preparations" || write.op !== "replace") return [write];
+      const { proposal, pledge } = write.row;
+      const row = {
+        proposalId: write.key as Digest,
+        outcome: "ABORTED" as const,
+        ack: pledge,
+        writerReceipt: write.row.writerReceipt,
+      };
+      return [write, { op: "replace", table: "slots", key: slotKey(proposal.epoch, proposal.seq), row }];
+    }),
+});
+
+const dropLock = (locks: ReadonlyMap<string, Digest>): void => {
+  for (const lock of locks.keys()) if (locks instanceof Map) return void locks.delete(lock);
+};
+
+/** What lets a member that has pledged go on, as if every other member had said it. */
+const inventedAcks = (world: TamperedWorld, peer: SimPeer, proposal: Proposal): ReadonlyArray<SignedStatement> => {
+  const { crypto } = world.cryptography;
+  const { epoch, seq, topologyDigest } = proposal;
+  const statement: Statement = {
+    kind: "COMMIT_ACK",
+    proposalId: proposalId(crypto, proposal),
+    epoch,
+    seq,
+    topologyDigest,
+    detail: "",
+  };
+  const { root, proofs } = batchTree(crypto, [statement]);
+  return world.peers.flatMap((other) => {
+    const newest = other === peer ? undefined : world.ghost.lastBatch(other.slot, FIRST_INCARNATION);
+    if (newest === undefined) return [];
+    const header = { ...newest, size: 1, root };
+    const signature = other.keys.identity.sign(BATCH_TAG, batchHeaderCodec, header);
+    return [{ statement, index: 0, proof: proofs[0] ?? [], header, signature }];
+  });
+};
+
+export const settlementBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "short-certificate",
+    changes: "a certificate is stored without its last receipt",
+    finds: "S3",
+    tampering: rows("certificates", (row) => ({ ...row, receipts: row.receipts.slice(0, -1) })),
+  },
+  {
+    name: "gullible-verifier",
+    changes: "every signature of a batch verifies, while members send altered votes: a peer believes it forgot its own",
+    finds: "L5",
+    schedule: "forged-merkle-proof",
+    tampering: () => ({
+      cryptography: (honest) => ({
+        ...honest,
+        crypto: {
+          ...honest.crypto,
+          verify: (key, tag, codec, value, signature) =>
+            tag === "CUSTODY_STMT_BATCH_V1" || honest.crypto.verify(key, tag, codec, value, signature),
+        },
+      }),
+    }),
+  },
+  {
+    name: "abort-after-apply",
+    changes: "the slot of an applied proposal is recorded as aborted",
+    finds: "S4",
+    tampering: rows("slots", (row) => (row.outcome === "APPLIED" ? { ...row, outcome: "ABORTED" } : row)),
+  },
+  {
+    name: "one-slot-for-all",
+    changes: "every proposal is prepared in the first slot",
+    finds: "S6",
+    tampering: rows("preparations", (row) => ({ ...row, proposal: { ...row.proposal, seq: 1 } })),
+  },
+  {
+    name: "lock-dropped-early",
+    changes: "a lock is given up while its proposal is still open",
+    finds: "S9",
+    tampering: () => ({ stepped: (_world, _peer, { locks }) => dropLock(locks) }),
+  },
+  {
+    name: "pledge-aborts",
+    changes: "a member aborts as soon as it has pledged, without the votes of the others",
+    finds: "S5",
+    schedule: "batch-mixed-votes",
+    tampering: abortWithPledge,
+  },
+  {
+    name: "hoarder",
+    changes: "a member keeps more preparations than it may",
+    finds: "S10",
+    tampering: besidePreparation(({ proposal, ...row }, key) =>
+      Array.from({ length: 256 }, (_, index) => ({
+        op: "insert",
+        table: "preparations",
+        key: `${index.toString(16).padStart(4, "0")}${key.slice(4)}`,
+        row: { ...row, proposal: { ...proposal, seq: proposal.seq + 10_000 + index } },
+      })),
+    ),
+  },
+  {
+    name: "picky-member",
+    changes: "a member throws certificates away",
+    finds: "S18",
+    tampering: () => ({
+      delivered: (_world, _peer, message) => (message._tag === "Commit" ? { ...message, certificates: [] } : message),
+    }),
+  },
+  {
+    name: "lost-acknowledgements",
+    changes: "an applied slot is not stored as that, so a repeated delivery is taken for a new one",
+    finds: "S23",
+    tampering: rows("slots", (row) => ({ ...row, outcome: "PREPARED", ack: undefined })),
+  },
+  {
+    name: "deaf-to-votes",
+    changes: "receipts of others are not heard, so that no certificate comes about",
+    finds: "L1",
+    tampering: () => ({
+      delivered: (_world, _peer, message) => {
+        if (message._tag === "Votes") return { ...message, statements: [] };
+        return message._tag === "SettleAnswer" ? { ...message, items: [] } : message;
+      },
+    }),
+  },
+  {
+    name: "deaf-to-acknowledgements",
+    changes: "acknowledgements are not heard, so that outboxes never empty",
+    finds: "L2",
+    tampering: () => ({
+      delivered: (_world, _peer, message) => (message._tag === "CommitAcks" ? { ...message, statements: [] } : message),
+    }),
+  },
+  {
+    name: "deaf-to-founding",
+    changes: "votes for the topology are not heard, so that nothing is founded",
+    finds: "L5",
+    tampering: () => ({
+      delivered: (_world, _peer, message) =>
+        message._tag === "GenesisVote" ? { ...message, topologyDigest: FOREIGN } : message,
+    }),
+  },
+  {
+    name: "forgotten-strays",
+    changes: "a member that aborts a proposal whose slot is bound to another one does not remember that it did",
+    finds: "S5",
+    schedule: "equivocating-writer",
+    tampering: without((write) => write.table === "strays"),
+  },
+  {
+    name: "hasty-release",
+    changes: "a member that has pledged applies a certificate without the acknowledgement of a third member",
+    finds: "S4",
+    schedule: "late-certificate-vs-settlement",
+    tampering: () => ({
+      delivered: (world, peer, message) =>
+        message._tag !== "Commit"
+          ? message
+          : { ...message, acks: message.certificates.flatMap(({ proposal }) => inventedAcks(world, peer, proposal)) },
+    }),
+  },
+];

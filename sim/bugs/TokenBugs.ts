@@ -1,0 +1,40 @@
+/** Bugs of what a peer believes of a token. */
+import type { ActorCheck } from "../../core/Event.ts";
+import type { PlantedBug } from "../PlantedBug.ts";
+
+/** What a peer believes that looks at no claim. */
+const everyToken = (check: ActorCheck): ActorCheck =>
+  check._tag === "Verified"
+    ? {
+        _tag: "Verified",
+        claims: {
+          ...check.claims,
+          audience: ["custody"],
+          permissions: ["service.approvers.register", "service.approvers.metadata"],
+        },
+      }
+    : check;
+
+export const tokenBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "permission-unchecked",
+    changes: "every token is believed to hold every permission",
+    finds: "S30",
+    tampering: () => ({ judged: (_world, _peer, check) => everyToken(check) }),
+  },
+  {
+    name: "anybody-may-invite",
+    changes: "every token is believed to hold every permission, where callers ask for options only",
+    finds: "S30",
+    schedule: "session-storm",
+    tampering: () => ({ judged: (_world, _peer, check) => everyToken(check) }),
+  },
+  {
+    name: "closed-for-good",
+    changes: "after everything was healed no token is accepted any more",
+    finds: "L4",
+    tampering: () => ({
+      judged: (world, _peer, check) => (world.healed ? { _tag: "Refused", reason: "planted" } : check),
+    }),
+  },
+];
