@@ -1,8 +1,30 @@
 import { describe, expect, it } from "vitest";
-import { type Cluster, founded } from "../../properties/cluster/Cluster.ts";
-import { stateOf } from "../../properties/cluster/Restoring.ts";
+import { type Cluster, crypto, founded, NOW } from "../../properties/cluster/Cluster.ts";
+import { forgedBy } from "../../properties/cluster/Forging.ts";
+import { prepared } from "../../properties/cluster/Prepared.ts";
+import { register, stateOf } from "../../properties/cluster/Restoring.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
-import type { Message } from "./Message.ts";
+import type { Delivery } from "../PeerState.ts";
+import { numberKey, slotKey } from "../Tables.ts";
+import type { Step, Turn } from "../Turn.ts";
+import type { Certificate } from "./Certificate.ts";
+import {
+  acknowledgeLate,
+  commitCompleted,
+  isOverdue,
+  markStable,
+  onCommit,
+  onCommitAcks,
+  onDeliverTimer,
+  onPruneTimer,
+  stableSeq,
+} from "./Delivery.ts";
+import type { Message, MessageOf } from "./Message.ts";
+import { freshRecovery } from "./Recovery.ts";
+import { type Proposal, proposalId } from "./Proposal.ts";
+import type { BatchHeader, SignedStatement, Statement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
 /** A cluster whose member 3 keeps its acknowledgements to itself, and what every member's votes were. */
@@ -52,5 +74,459 @@ describe("a member that acknowledges nothing", () => {
     cluster.settle();
     expect(details.filter((detail) => detail !== "")).toContain("UNACKNOWLEDGED");
     expect(stateOf(cluster, 2).outbox.size).toBe(Limits.unacknowledged);
+  });
+});
+
+/** Of four members the certificate of what all have prepared, the second being asked to apply it. */
+const { cluster, preparation } = prepared(4, (founded) => register(founded, "bob", 8));
+const { id, proposal, own } = preparation;
+const OTHER = "ab".repeat(32) as Digest;
+const receipts = [1, 2, 3, 4].map((peerId) => forgedBy(cluster, peerId, own));
+const certificate: Certificate = { proposal, receipts };
+/** What all have applied before. */
+const bobsId = cluster.row(2, "slots", slotKey(1, 1))?.proposalId ?? OTHER;
+const bobsCertificate = cluster.row(2, "certificates", bobsId);
+if (bobsCertificate === undefined) throw new Error("bob is registered");
+
+const commit = (turn: Turn, change: Partial<MessageOf<"Commit">> = {}, from: PeerId = 1): Step => {
+  onCommit(turn, from, { _tag: "Commit", certificates: [certificate], acks: [], stableSeq: 0, ...change });
+  return turn.finish(() => undefined);
+};
+/** The slots that a step says are applied, as often as it says so. */
+const applied = ({ writes }: Step): ReadonlyArray<string> =>
+  writes.flatMap((write) => (write.table === "outbox" && write.op === "insert" ? [write.key] : []));
+/** What a step sends, and to whom, now or after its flush. */
+const sent = ({ sendNow, thenSend }: Step) =>
+  [...sendNow, ...thenSend].flatMap((action) => (action._tag === "Send" ? [{ to: action.to, ...action.message }] : []));
+
+/** The certificate of a proposal like that one, which this peer has prepared too. */
+const preparedToo = (turn: Turn, change: Partial<Proposal>): Certificate => {
+  const other = { ...proposal, ...change };
+  const about = { proposalId: proposalId(crypto, other), seq: other.seq };
+  turn.edit("preparations").set(about.proposalId, { ...preparation, id: about.proposalId, proposal: other });
+  return { proposal: other, receipts: [1, 2, 3, 4].map((peerId) => forgedBy(cluster, peerId, own, about)) };
+};
+
+const acknowledgement = (
+  by: PeerId,
+  change: Partial<Statement> = {},
+  header: Partial<BatchHeader> = {},
+): SignedStatement => forgedBy(cluster, by, own, { kind: "COMMIT_ACK", ...change }, header);
+
+describe("a certificate", () => {
+  it("is applied once, however often it is in the message, and acknowledged to who sent it", () => {
+    const step = commit(turnOf(cluster, 2), { certificates: [certificate, certificate] }, 3);
+    expect(applied(step)).toHaveLength(1);
+    expect(sent(step)).toMatchObject([
+      { to: 3, _tag: "CommitAcks", statements: [{ statement: { kind: "COMMIT_ACK", proposalId: id } }] },
+    ]);
+  });
+
+  it("that is applied already is answered with the acknowledgement that is stored, and nothing is written", () => {
+    const step = commit(turnOf(cluster, 2), { certificates: [bobsCertificate] }, 3);
+    const ack = cluster.row(2, "slots", slotKey(1, 1))?.ack;
+    expect(sent(step)).toEqual([{ to: 3, _tag: "CommitAcks", statements: [ack] }]);
+    expect(step.writes).toEqual([]);
+  });
+
+  it("is applied beside others", () => {
+    const turn = turnOf(cluster, 2);
+    const effects = { ...proposal.effects, ref: OTHER, keyIdentity: OTHER };
+    const other = preparedToo(turn, { seq: proposal.seq + 1, effects });
+    expect(applied(commit(turn, { certificates: [certificate, other] }))).toHaveLength(2);
+  });
+
+  it("gives a new key its owner, and a member its locks back, while the writer keeps its own", () => {
+    const { id: owner, keyIdentity } = proposal.effects;
+    const { writes, state } = commit(turnOf(cluster, 2));
+    expect(writes).toContainEqual({ op: "insert", table: "keys", key: keyIdentity, row: { id: owner } });
+    expect([...state.locks.values()]).not.toContain(id);
+    expect([...commit(turnOf(cluster, 1)).state.locks.values()]).toContain(id);
+  });
+
+  it("is remembered as the newest that was seen of each of its signers", () => {
+    const last = forgedBy(cluster, 4, own, {}, { batchNo: 1_000 });
+    const later = { ...certificate, receipts: receipts.with(3, last) };
+    expect(commit(turnOf(cluster, 2), { certificates: [later] }).state.seen.get(4)?.newest?.header).toEqual(
+      last.header,
+    );
+  });
+
+  it("is on record as applied before a peer that is joining acknowledges it, which it does later", () => {
+    const turn = turnOf(cluster, 2);
+    turn.edit("unproven").add(3);
+    const step = commit(turn);
+    expect(step.writes).toContainEqual({
+      op: "replace",
+      table: "slots",
+      key: slotKey(1, proposal.seq),
+      row: { proposalId: id, outcome: "APPLIED", ack: undefined, writerReceipt: undefined },
+    });
+    expect(sent(step)).toEqual([]);
+  });
+
+  it("is delivered again a second later, and decides its slot, whatever later one is decided", () => {
+    const turn = turnOf(cluster, 2);
+    turn.state.decidedSeq = 0;
+    const { state } = commit(turn);
+    expect([state.outbox.get(proposal.seq)?.dueAt, state.decidedSeq]).toEqual([1_000, proposal.seq]);
+    expect(state.timers.get("deliver")).toBe(1_000);
+    const later = turnOf(cluster, 2);
+    later.state.decidedSeq = 9;
+    expect(commit(later).state.decidedSeq).toBe(9);
+  });
+
+  it.each<readonly [string, (turn: Turn) => void]>([
+    ["is sealed", (turn) => void (turn.state.unsealed = false)],
+    ["is being restored", (turn) => void (turn.state.recovery = freshRecovery("the test"))],
+  ])("is not applied, answered or believed by a peer that %s", (_why, become) => {
+    const turn = turnOf(cluster, 2);
+    become(turn);
+    const step = commit(turn);
+    expect(applied(step)).toEqual([]);
+    expect(sent(step)).toEqual([]);
+  });
+
+  it("that is not complete is not applied, and the one beside it is", () => {
+    const short = { ...certificate, receipts: receipts.slice(0, 3) };
+    expect(applied(commit(turnOf(cluster, 2), { certificates: [short] }))).toEqual([]);
+    expect(applied(commit(turnOf(cluster, 2), { certificates: [short, certificate] }))).toHaveLength(1);
+  });
+
+  it("with this peer's own receipt, of which it knows nothing, puts it in quarantine, and nothing more is applied", () => {
+    const other = { ...proposal, seq: proposal.seq + 1 };
+    const about = { proposalId: proposalId(crypto, other), seq: other.seq };
+    const all = [1, 2, 3, 4].map((peerId) => forgedBy(cluster, peerId, own, about, { batchNo: 1_000 + peerId }));
+    const step = commit(turnOf(cluster, 2), { certificates: [{ proposal: other, receipts: all }, certificate] });
+    expect(step.state.quarantine).toBe("this peer signed batch 1002 and does not remember it");
+    expect(applied(step)).toEqual([]);
+    expect(sent(step)).toEqual([]);
+  });
+
+  it("with a receipt of an earlier life of this peer says nothing of its disk", () => {
+    const turn = turnOf(cluster, 2);
+    turn.edit("preparations").clear();
+    turn.state.chain = { ...turn.state.chain, incarnation: 2 };
+    expect(commit(turn).state.quarantine).toBeUndefined();
+  });
+});
+
+describe("a member that has pledged", () => {
+  const REFUSER = 3;
+  /** A turn of the second of four, which has pledged on a refusal by the third. */
+  const pledged = (): Turn => {
+    const turn = turnOf(cluster, 2);
+    const refusal = forgedBy(cluster, REFUSER, own, { kind: "REFUSAL" });
+    turn.edit("preparations").set(id, { ...preparation, refusal, pledge: own });
+    return turn;
+  };
+
+  it("applies a certificate that a third member has applied", () => {
+    expect(applied(commit(pledged(), { acks: [acknowledgement(4)] }))).toHaveLength(1);
+    expect(applied(commit(pledged(), { acks: [acknowledgement(REFUSER), acknowledgement(1)] }))).toHaveLength(1);
+  });
+
+  it.each<readonly [string, ReadonlyArray<SignedStatement>]>([
+    ["nothing", []],
+    ["its own acknowledgement", [acknowledgement(2)]],
+    ["the refuser's acknowledgement", [acknowledgement(REFUSER)]],
+    ["a vote", [forgedBy(cluster, 4, own)]],
+    ["an acknowledgement of another proposal", [acknowledgement(4, { proposalId: OTHER })]],
+    ["an acknowledgement of another slot", [acknowledgement(4, { seq: proposal.seq + 1 })]],
+    ["an acknowledgement of a life that is not on record", [acknowledgement(4, {}, { incarnation: 2 })]],
+    [
+      "an acknowledgement that another member signed",
+      [{ ...acknowledgement(4), signature: acknowledgement(REFUSER).signature }],
+    ],
+  ])("does not apply a certificate where what comes with it is %s", (_whose, acks) => {
+    expect(applied(commit(pledged(), { acks }))).toEqual([]);
+  });
+});
+
+describe("what members have certified, whatever this peer knows of it", () => {
+  const bobs = bobsCertificate.proposal.effects;
+
+  /** A step that applies what this peer has never checked. */
+  const certified = (kind: Proposal["kind"], effects: Proposal["effects"]): Step => {
+    const turn = turnOf(cluster, 2);
+    return commit(turn, { certificates: [preparedToo(turn, { kind, effects })] });
+  };
+
+  it("changes an approver from the revision that is stored, and none of another revision or that is not stored", () => {
+    const change = { ...bobs, baseRevision: 1, newRevision: 2 };
+    const { writes, state } = certified("METADATA", change);
+    expect(writes).toContainEqual(expect.objectContaining({ op: "replace", table: "approvers", key: bobs.ref }));
+    expect(state.registry.approvers).toBe(1);
+    expect(() => certified("METADATA", { ...change, baseRevision: 2, newRevision: 3 })).toThrow("S11");
+    expect(() => certified("METADATA", { ...change, ref: proposal.effects.ref })).toThrow("S11");
+  });
+
+  it("gives no key a second owner, and one that its owner brings again no second row", () => {
+    const { effects } = proposal;
+    expect(() => certified("REGISTER", { ...effects, keyIdentity: bobs.keyIdentity })).toThrow("S7");
+    const again = certified("REGISTER", { ...effects, id: bobs.id, keyIdentity: bobs.keyIdentity });
+    expect(applied(again)).toHaveLength(1);
+    expect(again.writes.filter(({ table }) => table === "keys")).toEqual([]);
+  });
+});
+
+/** The monotonic milliseconds at which the turns below deliver. */
+const AT = 10_000;
+
+/** A delivery of what all have prepared, acknowledged by some. */
+const delivery = (seq: number, by: ReadonlyArray<PeerId>, change: Partial<Delivery> = {}): Delivery => ({
+  id,
+  seq,
+  proposal: { ...proposal, seq },
+  acks: new Map(by.map((peerId) => [peerId, acknowledgement(peerId)])),
+  dueAt: AT,
+  isPrunable: false,
+  ...change,
+});
+/** A turn of a peer that delivers these and has nothing else to do. */
+const delivering = (peerId: PeerId, ...deliveries: ReadonlyArray<Delivery>): Turn => {
+  const turn = turnOf(cluster, peerId, NOW, AT);
+  turn.edit("preparations").clear();
+  turn.edit("timers").clear();
+  for (const each of deliveries) turn.edit("outbox").set(each.seq, each);
+  turn.state.prunable = deliveries.filter((each) => each.isPrunable).length;
+  return turn;
+};
+const nothing = (): void => undefined;
+
+describe("acknowledgements", () => {
+  const { seq } = proposal;
+  const ackedAt = (turn: Turn): ReadonlyArray<PeerId> => [...(turn.state.outbox.get(seq)?.acks.keys() ?? [])];
+
+  it("count for the delivery that they are of, and show the newest batch of their signer", () => {
+    const turn = delivering(2, delivery(seq, [2]));
+    const ack = acknowledgement(4, {}, { batchNo: 1_000 });
+    onCommitAcks(turn, { _tag: "CommitAcks", statements: [ack] });
+    expect(ackedAt(turn)).toEqual([2, 4]);
+    expect(turn.state.outbox.get(seq)?.isPrunable).toBe(false);
+    expect(turn.state.seen.get(4)?.newest).toMatchObject({ signature: ack.signature });
+  });
+
+  it.each<readonly [string, SignedStatement]>([
+    ["of another kind", forgedBy(cluster, 4, own)],
+    ["of another proposal", acknowledgement(4, { proposalId: OTHER })],
+    ["of a slot in which nothing is delivered", acknowledgement(4, { seq: seq + 1 })],
+    ["of a life that is not on record", acknowledgement(4, {}, { incarnation: 2 })],
+    ["signed by another member", { ...acknowledgement(4), signature: acknowledgement(3).signature }],
+  ])("do not count where one is %s, and the next one counts", (_which, bad) => {
+    const turn = delivering(2, delivery(seq, [2]));
+    onCommitAcks(turn, { _tag: "CommitAcks", statements: [bad, acknowledgement(3)] });
+    expect(ackedAt(turn)).toEqual([2, 3]);
+  });
+
+  it("are kept as they came first", () => {
+    const turn = delivering(2, delivery(seq, [2, 4]));
+    onCommitAcks(turn, { _tag: "CommitAcks", statements: [acknowledgement(4, {}, { batchNo: 1_000 })] });
+    expect(turn.state.outbox.get(seq)?.acks.get(4)?.header.batchNo).toBe(own.header.batchNo);
+  });
+
+  it("are not read by a sealed peer", () => {
+    const turn = delivering(2, delivery(seq, [2]));
+    turn.state.unsealed = false;
+    onCommitAcks(turn, { _tag: "CommitAcks", statements: [acknowledgement(4)] });
+    expect(ackedAt(turn)).toEqual([2]);
+  });
+
+  it("of all end a delivery, and at the writer its locks", () => {
+    const turn = delivering(1, delivery(seq, [1, 2, 3]));
+    expect([...turn.state.locks.values()]).toContain(id);
+    onCommitAcks(turn, { _tag: "CommitAcks", statements: [acknowledgement(4)] });
+    expect(turn.state.outbox.get(seq)?.isPrunable).toBe(true);
+    expect([...turn.state.locks.values()]).not.toContain(id);
+    expect(turn.state.prunable).toBe(1);
+  });
+
+  it("that were owed while this peer was joining are signed together when it has joined, and go to all", () => {
+    const owed = Array.from({ length: 2 * Limits.preparations }, (_, at) => delivery(10 + at, [1]));
+    const turn = delivering(2, delivery(seq, [2]), ...owed);
+    acknowledgeLate(turn);
+    const step = turn.finish(nothing);
+    const sizes = sent(step).map((each) => [each.to, each._tag === "CommitAcks" ? each.statements.length : each._tag]);
+    expect(sizes).toEqual([1, 3, 4, 1, 3, 4].map((to) => [to, Limits.preparations]));
+    expect(step.writes.filter(({ table }) => table === "slots")).toHaveLength(owed.length);
+    expect([...step.state.outbox.values()].every((each) => each.acks.has(2))).toBe(true);
+  });
+});
+
+describe("what the writer says is acknowledged by all", () => {
+  const deliveries = [delivery(10, [2]), delivery(11, []), delivery(12, [2]), delivery(13, [2])];
+  const prunable = ({ state }: Turn) => [...state.outbox.values()].flatMap((each) => (each.isPrunable ? each.seq : []));
+
+  it("needs no delivery here, up to that slot, but where this peer has not acknowledged it itself", () => {
+    const turn = delivering(2, ...deliveries);
+    markStable(turn, 12);
+    expect(prunable(turn)).toEqual([10, 12]);
+    markStable(turn, 12);
+    expect(turn.state.prunable).toBe(2);
+    expect(turn.state.timers.get("prune")).toBe(AT + 50);
+  });
+
+  it("is believed of nobody else", () => {
+    const told = (from: PeerId): Turn => {
+      const turn = delivering(2, ...deliveries);
+      onCommit(turn, from, { _tag: "Commit", certificates: [], acks: [], stableSeq: 12 });
+      return turn;
+    };
+    expect(prunable(told(3))).toEqual([]);
+    expect(prunable(told(1))).toEqual([10, 12]);
+  });
+
+  it("makes room for what waits for acknowledgements", () => {
+    const turn = delivering(1);
+    for (let seq = 1; seq <= Limits.unacknowledged; seq += 1) turn.edit("outbox").set(seq, delivery(seq, []));
+    expect(isOverdue(turn)).toBe(true);
+    turn.state.prunable = 1;
+    expect(isOverdue(turn)).toBe(false);
+  });
+
+  it("ends below the first slot that is open with it in any way, and is all that it has used where none is", () => {
+    const turn = delivering(1, delivery(10, []), delivery(3, [], { isPrunable: true }));
+    turn.state.highSeq = 20;
+    expect(stableSeq(turn)).toBe(9);
+    turn.edit("preparations").set(id, { ...preparation, proposal: { ...proposal, seq: 8 } });
+    expect(stableSeq(turn)).toBe(7);
+    const aborted = { id, writerReceipt: own, votes: [], acks: new Map(), preparedAt: 0, askedAt: 0 };
+    turn.edit("aborting").set(id, { ...aborted, proposal: { ...proposal, seq: 6 } });
+    expect(stableSeq(turn)).toBe(5);
+    const idle = delivering(1);
+    idle.state.highSeq = 20;
+    expect(stableSeq(idle)).toBe(20);
+  });
+});
+
+describe("an open delivery", () => {
+  /** Peer 2 knows of bob's registration, and has its certificate. */
+  const bobs = (seq: number, by: ReadonlyArray<PeerId>, change: Partial<Delivery> = {}): Delivery =>
+    delivery(seq, by, { id: bobsId, ...change });
+  const timer = (step: Step) => step.thenSend.flatMap((action) => (action._tag === "SetTimer" ? action : []));
+  const fired = (...deliveries: ReadonlyArray<Delivery>): Step => {
+    const turn = delivering(2, ...deliveries);
+    onDeliverTimer(turn);
+    return turn.finish(nothing);
+  };
+
+  it("goes again to whoever has not acknowledged it, with this peer's own acknowledgement, and again a second later", () => {
+    const step = fired(bobs(10, [2, 3]));
+    expect(sent(step)).toMatchObject([1, 4].map((to) => ({ to, _tag: "Commit", acks: [{ header: { peerId: 2 } }] })));
+    expect(sent(step)).toMatchObject([{ certificates: [{ proposal: { seq: 1 } }] }, {}]);
+    expect(step.state.outbox.get(10)?.dueAt).toBe(AT + 1_000);
+    expect(timer(step)).toEqual([{ _tag: "SetTimer", timer: "deliver", afterMillis: 1_000 }]);
+  });
+
+  it("goes without an acknowledgement of a peer that has not made one", () => {
+    expect(sent(fired(bobs(10, [3, 4])))).toMatchObject([{ to: 1, acks: [] }]);
+  });
+
+  it("waits until it is due, and so does the timer", () => {
+    const step = fired(bobs(10, [2], { dueAt: AT + 400 }), bobs(11, [2], { dueAt: AT + 300 }));
+    expect(sent(step)).toEqual([]);
+    expect(timer(step)).toEqual([{ _tag: "SetTimer", timer: "deliver", afterMillis: 300 }]);
+    expect(step.state.outbox.get(10)?.dueAt).toBe(AT + 400);
+  });
+
+  it("is taken up at once where more are due than go into one message", () => {
+    const many = Array.from({ length: Limits.batchProposals + 1 }, (_, at) => bobs(10 + at, [2, 3, 4]));
+    const step = fired(...many);
+    expect(sent(step)).toMatchObject([{ to: 1, certificates: { length: Limits.batchProposals } }]);
+    expect(timer(step)).toEqual([{ _tag: "SetTimer", timer: "deliver", afterMillis: 1 }]);
+  });
+
+  it("that all but this peer have acknowledged is told to nobody", () => {
+    expect(sent(fired(bobs(10, [1, 3, 4])))).toEqual([]);
+  });
+
+  it("that has ended is told to nobody, and no timer waits for it", () => {
+    const step = fired(bobs(10, [2], { isPrunable: true }));
+    expect(sent(step)).toEqual([]);
+    expect(timer(step)).toEqual([]);
+  });
+
+  it("is not told by a sealed peer", () => {
+    const turn = delivering(2, bobs(10, [2]));
+    turn.state.unsealed = false;
+    onDeliverTimer(turn);
+    expect(sent(turn.finish(nothing))).toEqual([]);
+  });
+});
+
+describe("a peer that has nothing to do", () => {
+  const ended = delivery(10, [1, 2, 3, 4], { isPrunable: true });
+  const pruned = (turn: Turn): Step => {
+    onPruneTimer(turn);
+    return turn.finish(nothing);
+  };
+  const removed = ({ writes }: Step) => writes.filter(({ op, table }) => op === "remove" && table === "outbox");
+
+  it("clears its outbox, and the writer tells the others that they may too", () => {
+    const turn = delivering(1, ended);
+    turn.state.highSeq = 20;
+    const step = pruned(turn);
+    expect(removed(step)).toEqual([{ op: "remove", table: "outbox", key: numberKey(10) }]);
+    expect(sent(step)).toMatchObject([2, 3, 4].map((to) => ({ to, certificates: [], acks: [], stableSeq: 20 })));
+    const atMember = pruned(delivering(2, ended));
+    expect(removed(atMember)).toHaveLength(1);
+    expect(sent(atMember)).toEqual([]);
+  });
+
+  it.each<readonly [string, (turn: Turn) => void]>([
+    ["it is sealed", (turn) => void (turn.state.unsealed = false)],
+    ["something is prepared", (turn) => void turn.edit("preparations").set(id, preparation)],
+    ["something is delivered", (turn) => void turn.edit("outbox").set(11, delivery(11, []))],
+    ["there is nothing to clear", (turn) => void (turn.edit("outbox").clear(), (turn.state.prunable = 0))],
+  ])("is left as it is where %s", (_why, become) => {
+    const turn = delivering(1, ended);
+    become(turn);
+    const step = pruned(turn);
+    expect(removed(step)).toEqual([]);
+    expect(sent(step)).toEqual([]);
+  });
+});
+
+describe("proposals whose receipts are complete", () => {
+  const all = new Map(receipts.map((receipt, index) => [index + 1, receipt]));
+  const completed = (turn: Turn, ids: ReadonlyArray<Digest>): Step => {
+    turn.edit("timers").clear();
+    commitCompleted(turn, ids);
+    return turn.finish(nothing);
+  };
+
+  it("are committed once, and go to all others before the flush, with what was stable before", () => {
+    const turn = turnOf(cluster, 1);
+    turn.edit("preparations").set(id, { ...preparation, receipts: all });
+    const step = completed(turn, [id, OTHER, id]);
+    expect(applied(step)).toHaveLength(1);
+    expect(step.sendNow).toMatchObject(
+      [2, 3, 4].map((to) => ({ to, message: { certificates: [{ receipts }], acks: [], stableSeq: proposal.seq - 1 } })),
+    );
+  });
+
+  it("go in as many messages as they need", () => {
+    const turn = turnOf(cluster, 1);
+    turn.edit("preparations").clear();
+    const ids = Array.from({ length: 2 * Limits.batchProposals }, (_, at) => crypto.sha256OfText(`${at}`));
+    ids.forEach((each, at) => {
+      const effects = { ...proposal.effects, ref: each, keyIdentity: each };
+      const other = { ...proposal, seq: 10 + at, effects };
+      turn.edit("preparations").set(each, { ...preparation, id: each, proposal: other, receipts: all });
+    });
+    expect(completed(turn, ids).sendNow).toMatchObject(
+      [2, 3, 4, 2, 3, 4].map((to) => ({ to, message: { certificates: { length: Limits.batchProposals } } })),
+    );
+  });
+
+  it.each<readonly [string, Partial<typeof preparation>]>([
+    ["a receipt is missing", { receipts: new Map([...all].slice(1)) }],
+    ["this peer has pledged", { receipts: all, refusal: own }],
+  ])("are not committed where %s", (_why, change) => {
+    const turn = turnOf(cluster, 1);
+    turn.edit("preparations").set(id, { ...preparation, ...change });
+    const step = completed(turn, [id]);
+    expect(applied(step)).toEqual([]);
+    expect([...step.sendNow, ...step.thenSend]).toEqual([]);
   });
 });

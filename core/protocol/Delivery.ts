@@ -70,7 +70,6 @@ export const commitCompleted = (turn: Turn, ids: Iterable<Digest>): void => {
   apply(turn, completed, () => undefined);
   // Receipts of others were flushed by them, one's own in the turn that signed it: nothing here waits.
   const certificates = completed.map((each) => each.certificate);
-  if (turn.others.length === 0) return;
   for (let from = 0; from < certificates.length; from += Limits.batchProposals) {
     const chunk = certificates.slice(from, from + Limits.batchProposals);
     turn.sendFlushed({ _tag: "Commit", certificates: chunk, acks: [], stableSeq: stable }, turn.others);

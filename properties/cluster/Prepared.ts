@@ -3,9 +3,17 @@ import type { Preparation } from "../../core/PeerState.ts";
 import { type Cluster, founded } from "./Cluster.ts";
 import { stateOf } from "./Restoring.ts";
 
-/** A registration through the writer of which no vote has reached anybody yet; the preparation at peer 2. */
-export const prepared = (total = 3): { readonly cluster: Cluster; readonly preparation: Preparation } => {
+/**
+ * A registration through the writer of which no vote has reached anybody yet; the preparation at peer 2.
+ *
+ * @param before what the cluster does before that
+ */
+export const prepared = (
+  total = 3,
+  before: (cluster: Cluster) => void = () => undefined,
+): { readonly cluster: Cluster; readonly preparation: Preparation } => {
   const cluster = founded(total);
+  before(cluster);
   cluster.tamper = (_from, _to, message) => (message._tag === "Votes" ? undefined : message);
   cluster.register(1, "request", "alice", 7);
   cluster.settle();

@@ -6,14 +6,19 @@ import { MemoryByteStore } from "../../runtime/MemoryByteStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { ceremony, type Cluster, crypto, NOW } from "./Cluster.ts";
 
-/** A turn upon the state that a peer has now, signed with its key, and what lies on its disk; `now` in Unix milliseconds. */
-export const turnOf = (cluster: Cluster, peerId: PeerId, now = NOW): Turn => {
+/**
+ * A turn upon the state that a peer has now, signed with its key, and what lies on its disk.
+ *
+ * @param now Unix milliseconds
+ * @param elapsed monotonic milliseconds
+ */
+export const turnOf = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 0): Turn => {
   const state = cluster.peers.get(peerId)?.state;
   const tables = cluster.tables.get(peerId);
   if (state === undefined || tables === undefined) throw new Error(`there is no peer ${peerId}`);
   return new Turn(state, {
     now,
-    elapsed: 0,
+    elapsed,
     entropy: "00".repeat(32) as Digest,
     crypto,
     signer: cluster.keys.get(peerId),

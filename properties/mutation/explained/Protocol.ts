@@ -5,6 +5,32 @@ export const protocol: ExplainedFiles = {
   "core/protocol/Certificate.ts": {
     [`${FOR_TYPES} There are as many receipts as members by then.`]: [["receipt !== undefined", "true"]],
   },
+  "core/protocol/Delivery.ts": {
+    [`${FOR_TYPES} What is acknowledged or delivered is in the outbox, a delivery's certificate is stored, and a complete one has a receipt of everybody.`]:
+      [
+        ["delivery !== undefined", "true"],
+        ["delivery === undefined", "false"],
+        ["outbox.get(seq)?.dueAt", "outbox.get(seq).dueAt"],
+        ["[]", '["Stryker was here"]'],
+        ["own?.header", "own.header"],
+      ],
+    "What is prepared has no outcome, and what is not being collected is not taken out: the conditions save reading and copying.":
+      [
+        ["preparation === undefined", "true"],
+        ["turn.state.collecting.has(id)", "true"],
+      ],
+    "A registration is certified only where nobody has the ref, so there is nothing to read.": [
+      ['kind === "METADATA"', "true"],
+    ],
+    "A replacement's key has its owner, and it completes no session: there is nothing more to do.": [
+      ["before !== undefined", "false"],
+    ],
+    "A timer that is never due is not set.": [
+      ["open.length > 0", "true"],
+      ["open.length > 0", "open.length >= 0"],
+    ],
+    "Members drop their locks when they apply, and have no rounds.": [["!turn.isWriter", "false"]],
+  },
   "core/protocol/Incarnations.ts": {
     [`${FOR_TYPES} Only other members are heard, and each of them has a row from the founding on.`]: [
       ["known === undefined", "false"],
