@@ -3,23 +3,12 @@ import { copyOf } from "../../properties/cluster/Restoring.ts";
 import { actor, type Cluster, crypto, whole, founded } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
-import type { ActorCheck } from "../Event.ts";
+import { forbidden, refusedBy } from "../../properties/cluster/Refused.ts";
+import type { Digest } from "../Digest.ts";
 import { slotKey } from "../Tables.ts";
 import type { Message, MessageOf } from "./Message.ts";
 import { proposalId } from "./Proposal.ts";
 import type { SignedStatement } from "./Statement.ts";
-
-const forbidden: ActorCheck = { _tag: "Refused", reason: "it was revoked" };
-
-/** A registration that one member refuses, with some messages kept off the wire; nothing is settled yet. */
-const refusedBy = (refuser: number, drop: (from: number, to: number, message: Message) => boolean, total = 3) => {
-  const cluster = founded(total);
-  cluster.judge = (peerId) => (peerId === refuser ? forbidden : actor);
-  cluster.tamper = (from, to, message) => (drop(from, to, message) ? undefined : message);
-  cluster.register(1, "request", "alice", 7);
-  cluster.settle();
-  return cluster;
-};
 
 const outcomes = (cluster: Cluster) =>
   [...cluster.tables.keys()].map((peerId) => cluster.row(peerId, "slots", slotKey(1, 1))?.outcome);
@@ -201,7 +190,7 @@ describe("an abort vote", () => {
     expect(cluster.peers.get(2)?.state.quarantine).toContain("does not remember");
   });
 
-  it("is asked of a member that knows nothing of the proposal only with a refusal beside it", () => {
+  it("is asked of a member that knows nothing of the proposal only with a refusal of it beside it", () => {
     const cluster = founded();
     cluster.tamper = (_from, to, message) =>
       message._tag === "Votes" || (message._tag === "Prepare" && to === 3) ? undefined : message;
@@ -219,6 +208,7 @@ describe("an abort vote", () => {
       });
     ask([]);
     ask([forgedBy(cluster, 2, own, { kind: "PLEDGE", detail: "1" })]);
+    ask([forgedBy(cluster, 2, own, { kind: "REFUSAL", proposalId: "ab".repeat(32) as Digest })]);
     expect(cluster.peers.get(3)?.state.refused.size).toBe(0);
     ask([forgedBy(cluster, 2, own, { kind: "REFUSAL", detail: "EXPIRED" })]);
     expect(cluster.peers.get(3)?.state.refused.size).toBe(1);

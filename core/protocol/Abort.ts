@@ -74,7 +74,7 @@ export const refusalOf = (
   return { id, proposal, writerReceipt: receipt, code, bindsSlot };
 };
 
-/** Takes abort votes into the books; returns the undecided proposals they were about. */
+/** Takes abort votes into the books; returns the proposals they were about. */
 const noteVotes = (turn: Turn, statements: ReadonlyArray<SignedStatement>): ReadonlySet<Digest> => {
   const touched = new Set<Digest>();
   for (const signed of statements) {
@@ -86,7 +86,7 @@ const noteVotes = (turn: Turn, statements: ReadonlyArray<SignedStatement>): Read
     else if (refused !== undefined && noteOn(turn, refused, signed))
       turn.edit("refused").set(id, { ...refused, votes: withEntry(refused.votes, signerOf(signed), signed) });
     else if (aborting !== undefined) noteAbortAck(turn, aborting, signed);
-    if (preparation !== undefined || refused !== undefined) touched.add(id);
+    touched.add(id);
   }
   return touched;
 };
@@ -123,36 +123,31 @@ const noteAbortAck = (turn: Turn, aborting: Aborting, signed: SignedStatement): 
   if (signed.statement.kind !== "ABORT_ACK" || acks.has(signerOf(signed))) return;
   if (!isAbortVote(turn, id, proposal.seq, signed)) return;
   turn.noteSeen(signed);
-  const known = withEntry(acks, signerOf(signed), signed);
-  turn.edit("aborting").set(id, { ...aborting, acks: known });
-  concludeAborting(turn, id);
+  const known: Aborting = { ...aborting, acks: withEntry(acks, signerOf(signed), signed) };
+  turn.edit("aborting").set(id, known);
+  concludeAborting(turn, known);
 };
 
-const concludeAborting = (turn: Turn, id: Digest): void => {
-  const aborting = turn.state.aborting.get(id);
-  if (aborting === undefined || aborting.acks.size < turn.membership.peerIds.length) return;
+const concludeAborting = (turn: Turn, { id, proposal, acks }: Aborting): void => {
+  if (acks.size < turn.membership.peerIds.length) return;
   turn.edit("aborting").delete(id);
   turn.write({ op: "remove", table: "aborts", key: id });
-  release(turn, id, aborting.proposal);
+  release(turn, id, proposal);
 };
 
 /** Pledges on those of the proposals that somebody else has refused. */
 const pledge = (turn: Turn, ids: Iterable<Digest>): ReadonlyArray<Digest> => {
-  const pledging = [...ids].flatMap((id) => {
+  const drafts = [...ids].flatMap((id) => {
     const preparation = turn.state.preparations.get(id);
-    return preparation?.refusal !== undefined && preparation.pledge === undefined ? [preparation] : [];
+    if (preparation?.refusal === undefined || preparation.pledge !== undefined) return [];
+    const { proposal, refusal } = preparation;
+    return [{ kind: "PLEDGE" as const, proposalId: id, seq: proposal.seq, detail: String(signerOf(refusal)) }];
   });
-  const drafts = pledging.map(({ id, proposal, refusal }) => ({
-    kind: "PLEDGE" as const,
-    proposalId: id,
-    seq: proposal.seq,
-    detail: String(refusal === undefined ? 0 : signerOf(refusal)),
-  }));
   turn.sign(drafts, (pledges) => {
     pledges.forEach((signed) => recordPledge(turn, signed));
     turn.arm("resolve", resolveDelay(turn));
   });
-  return pledging.map(({ id }) => id);
+  return drafts.map((draft) => draft.proposalId);
 };
 
 const recordPledge = (turn: Turn, signed: SignedStatement): void => {
@@ -207,7 +202,7 @@ const abortPreparation = (turn: Turn, preparation: Preparation, ack: SignedState
   recordAborted(turn, preparation, ack, true);
   if (!turn.isWriter) return release(turn, id, proposal);
   const all = [...votes.values()];
-  turn.edit("aborting").set(id, {
+  const aborting: Aborting = {
     id,
     proposal,
     writerReceipt,
@@ -215,13 +210,14 @@ const abortPreparation = (turn: Turn, preparation: Preparation, ack: SignedState
     acks: new Map([...all.filter(isAbortAck).map((each) => [signerOf(each), each] as const), [turn.self, ack]]),
     preparedAt: turn.elapsed,
     askedAt: turn.elapsed,
-  });
+  };
+  turn.edit("aborting").set(id, aborting);
   turn.write({ op: "insert", table: "aborts", key: id, row: { proposal, writerReceipt, votes: all } });
   turn.arm("resolve", resolveDelay(turn));
   const round = turn.state.rounds.get(id);
   turn.edit("rounds").delete(id);
   if (round !== undefined) answerRefused(turn, round, proposal.effects.ref);
-  concludeAborting(turn, id);
+  concludeAborting(turn, aborting);
 };
 
 const isAbortAck = ({ statement }: SignedStatement): boolean => statement.kind === "ABORT_ACK";
@@ -361,8 +357,8 @@ const ownVote = (turn: Turn, id: Digest): ReadonlyArray<SignedStatement> => {
 export const sendApplied = (turn: Turn, to: PeerId, decided: ReadonlyMap<Digest, Decision>): void => {
   const certificates: Array<Certificate> = [];
   const acks: Array<SignedStatement> = [];
-  for (const [id, { outcome, ack }] of decided) {
-    const certificate = outcome === "APPLIED" ? turn.context.view.get("certificates", id) : undefined;
+  for (const [id, { ack }] of decided) {
+    const certificate = turn.context.view.get("certificates", id);
     if (certificate === undefined) continue;
     certificates.push(certificate);
     if (ack !== undefined) acks.push(ack);

@@ -2,6 +2,21 @@
 import { type ExplainedFiles, FOR_TYPES } from "./Reasons.ts";
 
 export const protocol: ExplainedFiles = {
+  "core/protocol/Abort.ts": {
+    [`${FOR_TYPES} A pledge is signed in the turn that asks for it, and there is an acknowledgement for each draft.`]: [
+      ["preparation === undefined", "false"],
+      ["ack === undefined", "false"],
+    ],
+    [`${FOR_TYPES} Members are asked about what is open here alone, and a refusal of an earlier turn has its row.`]: [
+      ["[]", '["Stryker was here"]'],
+      ["refused && row", "true"],
+      ["refused && row", "refused || row"],
+    ],
+    [`${FOR_TYPES} Who is asked has joined, and has acknowledged then what it had applied; what it has of an old life, or took from others, is acknowledged at this very moment.`]:
+      [["ack !== undefined", "true"]],
+    "Who is recovering has prepared nothing and counts no votes but its own, so nothing is complete at it; and a turn would not sign for it.":
+      [["!isRecovering", "true"]],
+  },
   "core/protocol/Certificate.ts": {
     [`${FOR_TYPES} There are as many receipts as members by then.`]: [["receipt !== undefined", "true"]],
   },

@@ -1,0 +1,217 @@
+/** Who is asked for the end of a proposal, with what, and what is answered. */
+import { describe, expect, it } from "vitest";
+import { type Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
+import { forgedBy, receiptOfWriter } from "../../properties/cluster/Forging.ts";
+import { prepared } from "../../properties/cluster/Prepared.ts";
+import { refusedBy } from "../../properties/cluster/Refused.ts";
+import { declare, stateOf } from "../../properties/cluster/Restoring.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import type { Digest } from "../Digest.ts";
+import { Limits } from "../Limits.ts";
+import { refusalOf, requestAborts, sendApplied } from "./Abort.ts";
+import { type Decision, decisionOf } from "./Decision.ts";
+import type { AbortItem, Message, MessageOf, SettleItem } from "./Message.ts";
+import { proposalId } from "./Proposal.ts";
+import type { Refusing } from "./Refusals.ts";
+import { type SignedStatement, signerOf } from "./Statement.ts";
+import type { PeerId } from "./Topology.ts";
+
+const OTHER = "ab".repeat(32) as Digest;
+
+describe("a refusal of what is unknown here", () => {
+  /** A slot that nothing has, beside the one of the proposal. */
+  const FREE = 2;
+  const { cluster, preparation } = prepared();
+  const { id, proposal, writerReceipt } = preparation;
+  const turnOfThree = () => turnOf(cluster, 3);
+  const recovering = () => {
+    const restored = founded();
+    declare(restored, 3);
+    const turn = turnOfThree();
+    turn.state.recovery = stateOf(restored, 3).recovery;
+    return turn;
+  };
+  const refusing = (turn = turnOfThree(), seq = FREE, soFar: ReadonlyArray<Refusing> = []): Refusing | undefined =>
+    refusalOf(turn, id, { proposal: { ...proposal, seq }, receipt: writerReceipt }, "EXPIRED", soFar);
+
+  it("is given where there can be slots: from the first to the end of the window", () => {
+    const seqs = [0, 1, Limits.slotWindow, Limits.slotWindow + 1];
+    expect(seqs.map((seq) => refusing(turnOfThree(), seq) !== undefined)).toEqual([false, true, true, false]);
+  });
+
+  it("is given past the window by who is recovering, and does not know how far the slots go", () => {
+    const seqs = [0, 1, Limits.slotWindow + 1];
+    expect(seqs.map((seq) => refusing(recovering(), seq) !== undefined)).toEqual([false, true, true]);
+  });
+
+  it("is given up to as many as all undecided slots may take, those of the same message among them", () => {
+    const most = Limits.refusals + Limits.preparations;
+    const [refused] = stateOf(
+      refusedBy(3, (_from, _to, { _tag }) => _tag === "AbortRequest"),
+      3,
+    ).refused.values();
+    const one = refusing();
+    if (refused === undefined || one === undefined) throw new Error("there was room");
+    const turnWith = (count: number) => {
+      const turn = turnOfThree();
+      turn.state.refused = new Map(Array.from({ length: count }, (_, index) => [`${index}` as Digest, refused]));
+      return turn;
+    };
+    expect(refusing(turnWith(most - 1))).toBeDefined();
+    expect(refusing(turnWith(most - 1), FREE, [one])).toBeUndefined();
+    expect(refusing(turnWith(most))).toBeUndefined();
+  });
+
+  it("binds the slot, unless something has it here, or in the same message, or its signer is recovering", () => {
+    const free = refusing();
+    if (free === undefined) throw new Error("it is refused");
+    const bindsSlot = (...given: Parameters<typeof refusing>): boolean | undefined => refusing(...given)?.bindsSlot;
+    expect(free.bindsSlot).toBe(true);
+    expect(bindsSlot(turnOfThree(), proposal.seq)).toBe(false);
+    expect(bindsSlot(recovering())).toBe(false);
+    expect(bindsSlot(turnOfThree(), FREE, [free])).toBe(false);
+    expect(bindsSlot(turnOfThree(), FREE + 1, [free])).toBe(true);
+    expect(bindsSlot(turnOfThree(), FREE, [{ ...free, bindsSlot: false }])).toBe(true);
+  });
+});
+
+describe("who lacks votes for the end", () => {
+  type Asked = { readonly from: PeerId; readonly to: PeerId } & MessageOf<"AbortRequest">;
+
+  /** What members ask for in some time to come, none of which arrives, nor any answer. */
+  const askedIn = (cluster: Cluster, millis: number): ReadonlyArray<Asked> => {
+    const asked: Array<Asked> = [];
+    cluster.tamper = (from, to, message) => {
+      if (message._tag === "AbortRequest") asked.push({ from, to, ...message });
+      return undefined;
+    };
+    cluster.pass(millis);
+    return asked;
+  };
+  const signersIn = ({ items }: Asked): ReadonlyArray<ReadonlyArray<PeerId>> =>
+    items.map(({ votes }) => votes.map(signerOf).toSorted());
+
+  it("shows its own refusal when it asks", () => {
+    const cluster = refusedBy(3, (from, _to, { _tag }) => from === 3 && _tag === "Votes");
+    const asked = askedIn(cluster, 1_500).filter(({ from }) => from === 3);
+    expect(asked.map(({ to }) => to)).toEqual([1, 2]);
+    expect(asked.map(signersIn)).toEqual([[[3]], [[3]]]);
+  });
+
+  it("asks those alone that have not voted, or at the writer not acknowledged, and shows all votes to them", () => {
+    const cluster = refusedBy(3, (from, _to, message) => {
+      if (message._tag !== "Votes" || from !== 3) return false;
+      return message.statements.some(({ statement }) => statement.kind === "ABORT_ACK");
+    });
+    const asked = askedIn(cluster, 1_500);
+    expect(asked.map(({ from, to }) => [from, to])).toEqual([[1, 3]]);
+    expect(asked.map(signersIn)).toEqual([[[1, 2, 3]]]);
+  });
+
+  it("asks for no more at once than a message can carry", () => {
+    const { cluster, preparation } = prepared();
+    const turn = turnOf(cluster, 2);
+    const ids = Array.from({ length: Limits.batchProposals + 1 }, (_, index) => `${index}` as Digest);
+    turn.state.preparations = new Map(ids.map((id) => [id, { ...preparation, id }]));
+    requestAborts(turn, ids);
+    const { thenSend } = turn.finish(() => undefined);
+    const counts = thenSend.map((action) =>
+      action._tag === "Send" && action.message._tag === "AbortRequest" ? action.message.items.length : 0,
+    );
+    expect(counts).toEqual([Limits.batchProposals, 1, Limits.batchProposals, 1]);
+  });
+});
+
+describe("who is asked for its vote for the end", () => {
+  /** What peer 3 answers peer 2. */
+  const answersTo = (cluster: Cluster, item: AbortItem): ReadonlyArray<Message> => {
+    const answers: Array<Message> = [];
+    cluster.tamper = (from, to, message) => {
+      if (from === 3 && to === 2) answers.push(message);
+      return undefined;
+    };
+    const message: Message = { _tag: "AbortRequest", items: [item] };
+    cluster.peers.get(3)?.dispatch({ _tag: "Deliver", from: 2, message, actors: [] });
+    return answers;
+  };
+  const votes = (...statements: ReadonlyArray<SignedStatement>): ReadonlyArray<Message> => [
+    { _tag: "Votes", statements },
+  ];
+  const settled = (cluster: Cluster): SettleItem => {
+    const [preparation] = stateOf(cluster, 2).preparations.values();
+    if (preparation === undefined) throw new Error("peer 2 has not prepared");
+    return { proposal: preparation.proposal, receipt: preparation.writerReceipt };
+  };
+
+  it("answers with its receipt where nobody has refused", () => {
+    const { cluster } = prepared();
+    const item = settled(cluster);
+    const [own] = stateOf(cluster, 3).preparations.values();
+    expect(own).toBeDefined();
+    expect(answersTo(cluster, { ...item, votes: [] })).toEqual(votes(...(own ? [own.own] : [])));
+  });
+
+  it("answers with its pledge where somebody has", () => {
+    const { cluster, preparation } = prepared();
+    const refusal = forgedBy(cluster, 2, preparation.own, { kind: "REFUSAL", detail: "EXPIRED" });
+    expect(answersTo(cluster, { ...settled(cluster), votes: [refusal] })).toMatchObject([
+      { _tag: "Votes", statements: [{ statement: { kind: "PLEDGE", detail: "2" } }] },
+    ]);
+  });
+
+  it("answers with its refusal where it has refused itself", () => {
+    const cluster = refusedBy(3, (_from, _to, { _tag }) => _tag === "AbortRequest");
+    expect(answersTo(cluster, { ...settled(cluster), votes: [] })).toMatchObject([
+      { _tag: "Votes", statements: [{ statement: { kind: "REFUSAL" }, header: { peerId: 3 } }] },
+    ]);
+  });
+
+  it("answers with the certificate where it has applied it, and with its acknowledgement", () => {
+    const cluster = founded();
+    cluster.tamper = (_from, to, message) => (message._tag === "Commit" && to === 2 ? undefined : message);
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    const ack = { statement: { kind: "COMMIT_ACK" }, header: { peerId: 3 } };
+    const item = settled(cluster);
+    expect(answersTo(cluster, { ...item, votes: [] })).toMatchObject([
+      { _tag: "Commit", certificates: [{ proposal: item.proposal }], acks: [ack], stableSeq: 0 },
+      { _tag: "Votes", statements: [ack] },
+    ]);
+  });
+
+  it("says nothing about what is not the writer's proposal to these members, whatever votes come with it", () => {
+    const { cluster, preparation } = prepared();
+    const proposal = { ...preparation.proposal, clusterId: OTHER };
+    const receipt = receiptOfWriter(cluster, proposal, preparation.writerReceipt);
+    const id = proposalId(crypto, proposal);
+    const refusal = forgedBy(cluster, 2, preparation.own, { kind: "REFUSAL", proposalId: id });
+    expect(answersTo(cluster, { proposal, receipt, votes: [refusal] })).toEqual([]);
+    expect(stateOf(cluster, 3).refused.size).toBe(0);
+  });
+
+  describe("and has decided", () => {
+    const cluster = founded();
+    cluster.tamper = (_from, to, message) => (message._tag === "Commit" && to === 2 ? undefined : message);
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    const { proposal } = settled(cluster);
+    const id = proposalId(crypto, proposal);
+    const sent = (decided: ReadonlyArray<readonly [Digest, Decision]>) => {
+      const turn = turnOf(cluster, 3);
+      sendApplied(turn, 2, new Map(decided));
+      return turn.finish(() => undefined).thenSend;
+    };
+    const decision = decisionOf(turnOf(cluster, 3).context.view, id, proposal);
+    if (decision === undefined) throw new Error("peer 3 has not applied it");
+
+    it("sends no certificate of what has none: what was aborted", () => {
+      expect(sent([[OTHER, { ...decision, outcome: "ABORTED" }]])).toEqual([]);
+    });
+
+    it("sends the certificate of what it has applied and not acknowledged", () => {
+      expect(sent([[id, { ...decision, ack: undefined }]])).toMatchObject([
+        { to: 2, message: { certificates: [{ proposal }], acks: [] } },
+      ]);
+    });
+  });
+});
