@@ -13,7 +13,6 @@ import { permissionOf } from "../registry/Request.ts";
 import { type Rows, slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { isAboutProposal } from "./Abort.ts";
-import { isReceiptFor } from "./Certificate.ts";
 import { isOverdue, markStable } from "./Delivery.ts";
 import { isAttested, requestLineOf } from "./Forward.ts";
 import { inquire } from "./Inquiry.ts";
@@ -23,7 +22,6 @@ import { isSameActor, isSameLine, locksOf, type Proposal, proposalId } from "./P
 import { ownFault } from "./Readiness.ts";
 import { refuse, type Refusing } from "./Refusals.ts";
 import type { SignedStatement } from "./Statement.ts";
-import { signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
 /** The code of the check that failed, or the empty string for a receipt. */
@@ -47,21 +45,11 @@ const earlierVote = (turn: Turn, id: Digest, slot: Rows["slots"] | undefined): S
 };
 
 /** Whether the message may be answered with a statement at all: right sender, topology, slot and writer's receipt. */
-const deservesVote = (turn: Turn, from: PeerId, { id, item }: Candidate): boolean => {
-  const { proposal, receipt } = item;
-  const { membership } = turn;
-  return (
-    from === membership.writer &&
-    proposal.writer === from &&
-    proposal.topologyDigest === membership.digest &&
-    proposal.epoch === membership.topology.epoch &&
-    proposal.clusterId === membership.topology.clusterId &&
-    proposal.seq >= 1 &&
-    proposal.seq <= turn.state.decidedSeq + Limits.slotWindow &&
-    signerOf(receipt) === from &&
-    isReceiptFor(turn.context.crypto, membership, id, proposal, receipt)
-  );
-};
+const deservesVote = (turn: Turn, from: PeerId, { id, item }: Candidate): boolean =>
+  from === turn.membership.writer &&
+  item.proposal.seq >= 1 &&
+  item.proposal.seq <= turn.state.decidedSeq + Limits.slotWindow &&
+  isAboutProposal(turn, id, item);
 
 /** Deadlines and clocks, by this member's one sample of time. */
 const timeFault = (turn: Turn, { proposedAt, expiresAt }: Proposal): Verdict => {

@@ -71,6 +71,11 @@ export const protocol: ExplainedFiles = {
       ["below === undefined", "false"],
     ],
   },
+  "core/protocol/Participant.ts": {
+    "Nothing else has a deadline, and no time is later than one that is not there; the condition tells the type checker.":
+      [['mutation.kind === "FINISH"', "true"]],
+    "Digested anew, the same effects make the same proposal.": [["effects === proposal.effects", "false"]],
+  },
   "core/protocol/Preparations.ts": {
     [`${FOR_TYPES} There is a receipt for each draft.`]: [["reservation !== undefined", "true"]],
   },
