@@ -162,7 +162,7 @@ export const onRecoverTimer = (turn: Turn): void => {
   // Every refusal is final in the life that made it; another life has made none.
   if (isMisled(turn.state)) return begin(turn, 0);
   const { transfer } = recovery;
-  if (transfer?.sum !== undefined) return sumUp(turn, transfer, transfer.sum);
+  if (transfer?.sum !== undefined) return sumUp(turn, recovery, transfer, transfer.sum);
   inquireAgain(turn);
   if (transfer === undefined) return askAll(turn, recovery);
   if (turn.elapsed - transfer.movedAt >= SILENT_MILLIS)
@@ -201,8 +201,9 @@ export const onMemberAnswer = (turn: Turn, from: PeerId, ready: Ready): void => 
   if (ready.peerId !== from || recovery.answers.has(from)) return;
   if (ready.nonce !== nonceFor(turn, recovery.nonce, from)) return;
   const answers = new Map(recovery.answers).set(from, ready);
-  turn.state.recovery = { ...recovery, answers };
-  if (answers.size === turn.others.length) conclude(turn, [...answers.values()]);
+  const answered = { ...recovery, answers };
+  turn.state.recovery = answered;
+  if (answers.size === turn.others.length) conclude(turn, answered);
 };
 
 /** Why nothing can be taken over yet as far as this member goes, or undefined. */
@@ -217,7 +218,8 @@ const hindrance = (turn: Turn, ready: Ready): string | undefined => {
 };
 
 /** All have answered: takes the registry of one whose contents every other active member has too. */
-const conclude = (turn: Turn, answers: ReadonlyArray<Ready>): void => {
+const conclude = (turn: Turn, recovery: Recovery): void => {
+  const answers = [...recovery.answers.values()];
   for (const ready of answers) noteHighest(turn, ready);
   for (const ready of answers) {
     const found = hindrance(turn, ready);
@@ -229,9 +231,8 @@ const conclude = (turn: Turn, answers: ReadonlyArray<Ready>): void => {
   const { registryRoot: root, approvers: count } = first;
   if (offering.some((each) => each.registryRoot !== root || each.approvers !== count))
     return waitFor(turn, "the other members do not have the same registry yet");
-  const trusted = offering.filter((each) => turn.state.recovery?.distrusted.has(each.peerId) === false);
-  if (trusted.length === 0 && turn.state.recovery !== undefined)
-    turn.state.recovery = { ...turn.state.recovery, distrusted: new Set() };
+  const trusted = offering.filter((each) => !recovery.distrusted.has(each.peerId));
+  if (trusted.length === 0) turn.state.recovery = { ...recovery, distrusted: new Set() };
   const helper = (trusted[0] ?? first).peerId;
   requestMore(turn, {
     helper,
@@ -286,10 +287,8 @@ export const onSnapshotOffer = (turn: Turn, from: PeerId, offer: MessageOf<"Snap
 };
 
 /** Reads the registry as it is now on this disk, a part at a time, and holds it against what was offered. */
-const sumUp = (turn: Turn, transfer: Transfer, sum: Sum): void => {
-  const { recovery } = turn.state;
+const sumUp = (turn: Turn, recovery: Recovery, transfer: Transfer, sum: Sum): void => {
   const { crypto, view } = turn.context;
-  if (recovery === undefined) return;
   const page = view.scan("approvers", sum.after, SUM_ROWS);
   let { set, revisions } = sum;
   for (const { row } of page) {

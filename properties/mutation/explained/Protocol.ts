@@ -82,6 +82,29 @@ export const protocol: ExplainedFiles = {
   "core/protocol/Proposal.ts": {
     "Made anew, the names of the locks are the same.": [["known !== undefined", "false"]],
   },
+  "core/protocol/Recovery.ts": {
+    [`${FOR_TYPES} Who is unsealed has a signer, and who is being restored its announcement; a transfer is part of a round, and a round of a recovery.`]:
+      [
+        ["signer === undefined", "false"],
+        ["recovery === undefined", "false"],
+        ["restored === undefined", "false"],
+        ["restored?.restoration", "restored.restoration"],
+        ["turn.state.restored?.restoration", "turn.state.restored.restoration"],
+        ["recovery?.nonce === undefined || restored === undefined", "false"],
+        [
+          "recovery?.nonce === undefined || restored === undefined",
+          "recovery?.nonce === undefined && restored === undefined",
+        ],
+        ["recovery?.nonce === undefined", "false"],
+        ["recovery?.nonce", "recovery.nonce"],
+      ],
+    [`${FOR_TYPES} A full page has a last row.`]: [["last !== undefined", "true"]],
+    "A slot that is no higher is not noted in any case; the condition saves verifying its proof.": [
+      ["highSeq <= turn.state.highSeq", "false"],
+      ["highSeq <= turn.state.highSeq", "highSeq < turn.state.highSeq"],
+    ],
+    "What binds no slot is only copied.": [["each.bindsSlot", "true"]],
+  },
   "core/protocol/Refusals.ts": {
     "Nobody to put first leaves the queue as it was; the condition saves a copy of it.": [
       ["joiners.length > 0", "true"],
@@ -90,6 +113,9 @@ export const protocol: ExplainedFiles = {
     [`${FOR_TYPES} There is a signed refusal for each draft.`]: [["entry !== undefined", "true"]],
     [`${FOR_TYPES} A writer aborts what it has pledged to give up, and pledges upon a refusal that it notes with the round at once.`]:
       [["refusal === undefined", "false"]],
+  },
+  "core/protocol/Restoration.ts": {
+    [`${FOR_TYPES} Announcements are looked at only where they name a member.`]: [["key !== undefined", "true"]],
   },
   "core/protocol/Rollback.ts": {
     [`${FOR_TYPES} A header is looked at further only where it names this peer, which has a row then.`]: [
