@@ -10,7 +10,8 @@ import { CALM_NETWORK } from "./Plan.ts";
 import { type Unrest, unrestOf } from "./Rest.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import { Violation } from "./Violation.ts";
-import type { Outcome, Workload } from "./Workload.ts";
+import type { Outcome } from "./callers/Outcome.ts";
+import type { Workload } from "./Workload.ts";
 import type { World } from "./World.ts";
 
 const SECOND = 1_000_000;

@@ -3,19 +3,18 @@
  * each other's keys, replace metadata, race each other for a revision, read what
  * they were promised, and write down every answer.
  */
-import type { Answer } from "../core/Action.ts";
 import type { Stream, Unit } from "./Choices.ts";
-import { type Command, type Replacement, type Token, type TokenKind, tokenKinds } from "./Commands.ts";
+import { guesses, ifMatchOf } from "./callers/IfMatch.ts";
+import { type Asked, OpenRequests } from "./callers/OpenRequests.ts";
+import { isDone, isOpen, nameOf, type Outcome, outcomeMarks } from "./callers/Outcome.ts";
+import { type Command, type Replacement, type TokenKind, tokenKinds } from "./Commands.ts";
 import type { WorkloadPlan } from "./Plan.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { Finish, Invite } from "./EnrollmentRequests.ts";
 import { Enrollments } from "./Enrollments.ts";
-import { assertDeserved } from "./Refusal.ts";
-import { assertMeant, isSuccess, type Success } from "./Success.ts";
+import type { Success } from "./Success.ts";
 import type { World } from "./World.ts";
 
-/** How long a caller waits; the service answers within 10 s. */
-const PATIENCE_MICROS = 12_000_000;
 /** The writer refuses tokens with less than 5 s left by its clock, which may be 2.4 s slow. */
 const LEAST_TOKEN_MILLIS = 2_500;
 const MOST_TOKEN_MILLIS = 20_000;
@@ -42,29 +41,7 @@ const deeds = [
   "follow",
 ] as const;
 
-/** What If-Match may say; the first is the revision last heard of. */
-const guesses = ["that", "the one before", "the one after", "weak", "a wildcard", "a list", "nothing"] as const;
-type Guess = (typeof guesses)[number];
 const EVENLY: ReadonlyArray<number> = guesses.map(() => 1);
-
-const ifMatchOf = (guess: Guess, revision: number): string | undefined => {
-  switch (guess) {
-    case "that":
-      return `"${revision}"`;
-    case "the one before":
-      return `"${revision - 1}"`;
-    case "the one after":
-      return `"${revision + 1}"`;
-    case "weak":
-      return `W/"${revision}"`;
-    case "a wildcard":
-      return "*";
-    case "a list":
-      return `"${revision}", "${revision + 1}"`;
-    case "nothing":
-      return undefined;
-  }
-};
 
 /** A key may come in so many formats beside the usual one. */
 const MOST_FORMATS = 2;
@@ -73,12 +50,6 @@ const MOST_FORMATS = 2;
 const TEAMS = 3;
 /** Metadata that is cleared. */
 const NO_TEAM = 0;
-
-/** What callers ask for. */
-type Asked = Command | Replacement | Invite | Finish;
-
-/** The outcome of an attempt that somebody is waiting for. */
-export type Outcome = Answer | "unreachable" | "silence";
 
 export class Workload {
   readonly #world: World;
@@ -89,10 +60,7 @@ export class Workload {
   readonly #tokenWeights: ReadonlyArray<number>;
   readonly #enrollments: Enrollments;
   readonly #subjects: Array<Command> = [];
-  readonly #waiting = new Map<
-    string,
-    { readonly asked: Asked; readonly token: Token; readonly done: (outcome: Outcome) => void }
-  >();
+  readonly #requests: OpenRequests;
   /** Refs a caller was promised: reads look for them. */
   readonly #promised: Array<string> = [];
   /** The revision of each that was last heard of, from an answer or a read. */
@@ -107,6 +75,7 @@ export class Workload {
   constructor(world: World) {
     this.#world = world;
     this.#enrollments = new Enrollments(world);
+    this.#requests = new OpenRequests(world, (asked, answer) => this.#succeeded(asked, answer));
     this.#plan = world.plan.workload;
     const { fresh, version, retry, conflict, replace, guess, race, read, readiness, invite, finish, follow } =
       this.#plan;
@@ -125,7 +94,7 @@ export class Workload {
       bad,
     ];
     world.service.callers = {
-      answered: (requestId, answer) => this.#answered(requestId, answer),
+      answered: (requestId, answer) => this.#requests.answered(requestId, answer),
       sendTwice: () => {
         this.#copies = "identical";
       },
@@ -142,7 +111,7 @@ export class Workload {
 
   /** Whether some caller still waits for an answer. */
   get isWaiting(): boolean {
-    return this.#waiting.size > 0;
+    return !this.#requests.isEmpty;
   }
 
   /** Callers send nothing new from now on. */
@@ -160,41 +129,10 @@ export class Workload {
 
   /** Sends one request under a good token and tells what came of it, once. */
   ask(peer: SimPeer, asked: Asked, done: (outcome: Outcome) => void): void {
-    this.#ask(peer, asked, "good", LONG_TOKEN_MILLIS, done);
+    this.#requests.send(peer, asked, "good", LONG_TOKEN_MILLIS, done);
   }
 
-  #ask(peer: SimPeer, asked: Asked, kind: TokenKind, lifeMillis: number, done: (outcome: Outcome) => void): void {
-    const world = this.#world;
-    const requestId = world.service.newRequestId();
-    const token = world.commands.token(kind, world.realMillis, lifeMillis, asked.kind);
-    this.#waiting.set(requestId, { asked, token, done });
-    world.after(PATIENCE_MICROS, () => this.#finish(requestId, "silence"));
-    if (!world.service.request(peer, requestId, asked, token.text)) this.#finish(requestId, "unreachable");
-  }
-
-  #finish(requestId: string, outcome: Outcome): void {
-    const waiting = this.#waiting.get(requestId);
-    if (waiting === undefined) return;
-    this.#waiting.delete(requestId);
-    if (outcome === "silence") this.#world.service.gaveUp(requestId);
-    this.#world.service.forget(requestId);
-    waiting.done(outcome);
-  }
-
-  #answered(requestId: string, answer: Answer): void {
-    const waiting = this.#waiting.get(requestId);
-    if (waiting === undefined) return;
-    if (isSuccess(answer)) this.#succeeded(requestId, waiting, answer);
-    else this.#refused(requestId, waiting.token, answer);
-    this.#finish(requestId, answer);
-  }
-
-  #succeeded(
-    requestId: string,
-    { asked, token }: { readonly asked: Asked; readonly token: Token },
-    answer: Success,
-  ): void {
-    assertMeant(requestId, asked, token.kind, answer);
+  #succeeded(asked: Asked, answer: Success): void {
     if (answer._tag === "Offered") {
       if (asked.kind === "OPTIONS") this.#enrollments.hold({ invite: asked, offer: answer.offer });
       return;
@@ -203,13 +141,6 @@ export class Workload {
     if (asked.kind === "FINISH") this.#enrollments.enrolled(asked);
     if (answer._tag === "Registered") this.#promised[this.#kept++ % REMEMBERED] = ref;
     this.#revisions.set(ref, revision);
-  }
-
-  /** Nobody is told that its token will not do, unless some peer had reason to think so of this very one. */
-  #refused(requestId: string, { kind, text }: Token, answer: Answer): void {
-    const { tokenKeys, ghost } = this.#world;
-    // Whoever lies may give any reason.
-    if (ghost.lying === 0 && !tokenKeys.disbelieved.has(text)) assertDeserved(requestId, kind, answer);
   }
 
   #think(caller: Stream): void {
@@ -278,9 +209,7 @@ export class Workload {
     if (finish === undefined) return this.#submit(caller, unit, this.#invitation(unit));
     const rival = unit.chance("races", 250) ? respond() : undefined;
     if (rival !== undefined)
-      this.#ask(this.#through(unit), rival, "good", LONG_TOKEN_MILLIS, (outcome) =>
-        this.#world.marks.add(`holder, racing: ${nameOf(outcome)}`),
-      );
+      this.ask(this.#through(unit), rival, (outcome) => this.#world.marks.add(`holder, racing: ${nameOf(outcome)}`));
     this.#submit(caller, unit, finish);
   }
 
@@ -310,7 +239,7 @@ export class Workload {
     const guess = deed === "replace on a guess" ? unit.named("if match", "that", guesses, EVENLY) : "that";
     const ifMatch = ifMatchOf(guess, this.#revisions.get(ref) ?? 1);
     if (deed === "race")
-      this.#ask(this.#through(unit), this.#replacement(unit, ref, ifMatch), "good", LONG_TOKEN_MILLIS, (outcome) =>
+      this.ask(this.#through(unit), this.#replacement(unit, ref, ifMatch), (outcome) =>
         this.#world.marks.add(outcomeMarks[nameOf(outcome)].racer),
       );
     this.#submit(caller, unit, this.#replacement(unit, ref, ifMatch));
@@ -339,13 +268,12 @@ export class Workload {
     const peer = this.#through(unit);
     const kind = unit.named("token", "good", tokenKinds, this.#tokenWeights);
     if (this.#copies !== undefined) this.#submitBeside(peer, asked, this.#copies);
-    this.#ask(peer, asked, kind, this.#lifeOf(unit, kind), (outcome) => {
+    this.#requests.send(peer, asked, kind, this.#lifeOf(unit, kind), (outcome) => {
       this.#world.marks.add(outcomeMarks[nameOf(outcome)].caller);
       // The revision tells a careful caller more than another answer would; others just ask again.
       if (asked.kind === "METADATA" && !isDone(outcome) && unit.chance("reads first", 500)) this.#read(unit, asked.ref);
-      const isOpen = typeof outcome === "string" || (outcome._tag === "Rejected" && outcome.rejection.outcomeUnknown);
       // Whoever does not know asks again, through whichever peer.
-      if (isOpen && !this.#stopped && unit.chance("asks again", 600))
+      if (isOpen(outcome) && !this.#stopped && unit.chance("asks again", 600))
         this.#pause(caller, "asks again after", 1_000, LONGEST_PAUSE_MICROS, (next) => {
           if (!this.#stopped) this.#submit(caller, next, asked);
         });
@@ -383,25 +311,3 @@ export class Workload {
     if (found !== undefined) this.#revisions.set(found.ref, found.revision);
   }
 }
-
-const isDone = (outcome: Outcome): boolean => typeof outcome !== "string" && isSuccess(outcome);
-
-const marksOf = (name: string) => ({
-  caller: `caller: ${name}`,
-  racer: `racer: ${name}`,
-  beside: `caller, beside: ${name}`,
-});
-const outcomeMarks = {
-  silence: marksOf("silence"),
-  unreachable: marksOf("unreachable"),
-  "outcome unknown": marksOf("outcome unknown"),
-  refused: marksOf("refused"),
-  success: marksOf("success"),
-};
-
-/** One word for an outcome. */
-const nameOf = (outcome: Outcome): keyof typeof outcomeMarks => {
-  if (typeof outcome === "string") return outcome;
-  if (outcome._tag === "Rejected") return outcome.rejection.outcomeUnknown ? "outcome unknown" : "refused";
-  return "success";
-};

@@ -8,7 +8,7 @@ import type { Proposal } from "../../core/protocol/Proposal.ts";
 import type { Command, Replacement } from "../Commands.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import { Violation } from "../Violation.ts";
-import type { Outcome } from "../Workload.ts";
+import type { Outcome } from "../callers/Outcome.ts";
 import type { World } from "../World.ts";
 
 const SECOND = 1_000_000;

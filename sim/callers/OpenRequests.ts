@@ -1,0 +1,74 @@
+/** Requests that callers wait for: each is answered, or given up, once. */
+import type { Answer } from "../../core/Action.ts";
+import type { Command, Replacement, Token, TokenKind } from "../Commands.ts";
+import type { Finish, Invite } from "../EnrollmentRequests.ts";
+import { assertDeserved } from "../Refusal.ts";
+import type { SimPeer } from "../SimPeer.ts";
+import { assertMeant, isSuccess, type Success } from "../Success.ts";
+import type { World } from "../World.ts";
+import type { Outcome } from "./Outcome.ts";
+
+/** How long a caller waits; the service answers within 10 s. */
+const PATIENCE_MICROS = 12_000_000;
+
+/** What callers ask for. */
+export type Asked = Command | Replacement | Invite | Finish;
+
+interface OpenRequest {
+  readonly asked: Asked;
+  readonly token: Token;
+  readonly done: (outcome: Outcome) => void;
+}
+
+export class OpenRequests {
+  readonly #world: World;
+  readonly #succeeded: (asked: Asked, answer: Success) => void;
+  readonly #open = new Map<string, OpenRequest>();
+
+  /** `succeeded` hears of every success before its caller does. */
+  constructor(world: World, succeeded: (asked: Asked, answer: Success) => void) {
+    this.#world = world;
+    this.#succeeded = succeeded;
+  }
+
+  get isEmpty(): boolean {
+    return this.#open.size === 0;
+  }
+
+  /** Sends one request under a token of a kind that lives for so long, and tells what came of it, once. */
+  send(peer: SimPeer, asked: Asked, kind: TokenKind, lifeMillis: number, done: (outcome: Outcome) => void): void {
+    const world = this.#world;
+    const requestId = world.service.newRequestId();
+    const token = world.commands.token(kind, world.realMillis, lifeMillis, asked.kind);
+    this.#open.set(requestId, { asked, token, done });
+    world.after(PATIENCE_MICROS, () => this.#close(requestId, "silence"));
+    if (!world.service.request(peer, requestId, asked, token.text)) this.#close(requestId, "unreachable");
+  }
+
+  /** Takes an answer to one of them. Throws a Violation where the caller did not ask for that, or does not deserve it. */
+  answered(requestId: string, answer: Answer): void {
+    const open = this.#open.get(requestId);
+    if (open === undefined) return;
+    if (isSuccess(answer)) {
+      assertMeant(requestId, open.asked, open.token.kind, answer);
+      this.#succeeded(open.asked, answer);
+    } else this.#refused(requestId, open.token, answer);
+    this.#close(requestId, answer);
+  }
+
+  /** Nobody is told that its token will not do, unless some peer had reason to think so of this very one. */
+  #refused(requestId: string, { kind, text }: Token, answer: Answer): void {
+    const { tokenKeys, ghost } = this.#world;
+    // Whoever lies may give any reason.
+    if (ghost.lying === 0 && !tokenKeys.disbelieved.has(text)) assertDeserved(requestId, kind, answer);
+  }
+
+  #close(requestId: string, outcome: Outcome): void {
+    const open = this.#open.get(requestId);
+    if (open === undefined) return;
+    this.#open.delete(requestId);
+    if (outcome === "silence") this.#world.service.gaveUp(requestId);
+    this.#world.service.forget(requestId);
+    open.done(outcome);
+  }
+}
