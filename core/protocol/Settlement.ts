@@ -24,8 +24,6 @@ import type { PeerId } from "./Topology.ts";
 import { onVotes } from "./Votes.ts";
 
 const RESOLVE_MAX_MILLIS = 5_000;
-/** A batch that is short of a receipt for this long no longer holds up the next one. */
-const STALLED_MILLIS = 1_000;
 /** What is asked about in one turn; the rest is due again at once. */
 const MOST_ASKED = 4 * Limits.batchProposals;
 
@@ -83,8 +81,8 @@ const age = (turn: Turn, id: Digest): void => {
   const preparation = turn.state.preparations.get(id);
   if (preparation === undefined) return;
   turn.edit("preparations").set(id, { ...preparation, askedAt });
-  const isStalled = turn.elapsed - preparation.preparedAt >= STALLED_MILLIS;
-  if (isStalled && turn.state.collecting.has(id)) turn.edit("collecting").delete(id);
+  // A batch that is short of a receipt for this long no longer holds up the next one.
+  if (turn.state.collecting.has(id)) turn.edit("collecting").delete(id);
   const round = turn.state.rounds.get(id);
   // Nobody signs a receipt after the deadline, so the evidence has done its work; the token leaves memory.
   if (round !== undefined && turn.now > preparation.proposal.expiresAt)

@@ -122,6 +122,17 @@ export const protocol: ExplainedFiles = {
       ["peer === undefined", "false"],
     ],
   },
+  "core/protocol/Settlement.ts": {
+    "Nobody but the writer has evidence to send again; the condition saves others the search.": [
+      ["turn.isWriter", "true"],
+    ],
+    "A timer that would never be due is not set; the condition says when there is none.": [
+      ["next !== Number.POSITIVE_INFINITY", "true"],
+    ],
+    "Taking out what is not there changes nothing; the condition saves a copy.": [
+      ["turn.state.collecting.has(id)", "true"],
+    ],
+  },
   "core/protocol/Topology.ts": {
     [`${FOR_TYPES} There are as many signatures as members by then.`]: [["own !== undefined", "true"]],
   },
