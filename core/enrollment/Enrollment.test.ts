@@ -1,9 +1,15 @@
+import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
-import { actor, Cluster, NOW, whole, rowsOf } from "../../properties/cluster/Cluster.ts";
+import { actor, Cluster, crypto, NOW, whole, rowsOf } from "../../properties/cluster/Cluster.ts";
 import { credential, enrolling, finish, offerOf, options, relyingParty } from "../../properties/cluster/Enrolling.ts";
-import type { ActorCheck } from "../Event.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import type { ActorCheck, Settings } from "../Event.ts";
 import { Limits } from "../Limits.ts";
+import { requestLineOf } from "../protocol/Forward.ts";
 import type { Message } from "../protocol/Message.ts";
+import { freshRecovery } from "../protocol/Recovery.ts";
+import type { Turn } from "../Turn.ts";
+import { onSessionMirror } from "./SessionMember.ts";
 
 const HOUR = Limits.sessionRetentionMillis;
 const TTL = relyingParty.registrationTtlMillis;
@@ -143,6 +149,28 @@ describe("options", () => {
     expect(rowsOf(cluster, "sessions")).toEqual([10, 10]);
   });
 
+  it("count for a registrar of their own issuer, on their way and stored", () => {
+    const cluster = enrolling(2);
+    if (actor._tag !== "Verified") throw new Error();
+    const { claims } = actor;
+    const ofIssuer = (iss: string): ActorCheck => ({ _tag: "Verified", claims: { ...claims, iss } });
+    // What the other member finds in the tokens of the requests it is shown, one after the other.
+    const shown: Array<string> = [];
+    const ask = (iss: string, requestId: string): void => {
+      cluster.judge = (peerId) => ofIssuer(peerId === 1 ? iss : (shown.shift() ?? "nobody"));
+      options(cluster, 1, requestId);
+      shown.push(iss);
+    };
+    const full = Array.from({ length: Limits.sessionsPerRegistrar }, (_, at) => `one ${at}`);
+    for (const requestId of full) ask("one", requestId);
+    ask("another", "at once");
+    cluster.settle();
+    ask("another", "later");
+    cluster.settle();
+    for (const requestId of [...full, "at once", "later"])
+      expect(cluster.answers.get(requestId), requestId).toMatchObject({ _tag: "Offered" });
+  });
+
   it("are refused past 256 unexpired sessions at the writer, whoever asks, and again possible when they have expired", () => {
     expect(Limits.sessions).toBe(256);
     const cluster = enrolling(1);
@@ -240,8 +268,8 @@ describe("options", () => {
 });
 
 /** The writer's own mirror, caught, as the other members got it. */
-const caughtMirror = () => {
-  const cluster = enrolling(3);
+const caughtMirror = (override: (peerId: number) => Partial<Settings> = () => ({})) => {
+  const cluster = enrolling(3, override);
   const mirrors: Array<Extract<Message, { readonly _tag: "SessionMirror" }>> = [];
   const votes: Array<Extract<Message, { readonly _tag: "SessionVotes" }>> = [];
   cluster.tamper = (_from, to, message) => {
@@ -289,8 +317,11 @@ describe("attempts that some members acknowledge and others do not", () => {
       cluster.judge = () => ({ _tag: "Verified", claims: { ...claims, sub } });
       options(cluster, 1, `o${at}`);
     }
-    cluster.pass(10_000);
     cluster.judge = () => actor;
+    options(cluster, 1, "one too many");
+    cluster.settle();
+    expect(cluster.answers.get("one too many")).toMatchObject({ rejection: { code: "SESSION_CAPACITY" } });
+    cluster.pass(10_000);
     options(cluster, 1, "full");
     cluster.pass(1_000);
     expect(cluster.answers.get("full")).toMatchObject({ rejection: { code: "SESSION_CAPACITY" } });
@@ -309,18 +340,42 @@ describe("a member asked to keep a session", () => {
     ...item,
     session: { ...item.session, ...change },
   });
+  const called = (change: Partial<Item["evidence"]["call"]>) => (item: Item) => ({
+    ...item,
+    evidence: { ...item.evidence, call: { ...item.evidence.call, ...change } },
+  });
+  /** As a writer shows a request that it says came to itself: nobody else has to vouch for it. */
+  const ofWriter =
+    (rawBody: Uint8Array) =>
+    (item: Item): Item => {
+      const { session: shown, evidence } = called({ rawBody })(item);
+      return {
+        session: { ...shown, entryPeer: 1, request: requestLineOf(crypto, evidence.call) },
+        evidence: { ...evidence, entryPeer: 1, attestation: undefined },
+      };
+    };
   it.each<readonly [string, (item: Item) => Item, string]>([
     ["another id", session({ id: "mallory" }), "WRONG_SESSION"],
     ["other metadata", session({ metadata: [["team", "x"]] }), "WRONG_SESSION"],
+    ["less metadata than was asked for", session({ metadata: [] }), "WRONG_SESSION"],
     ["another relying party", session({ rpId: "evil.example" }), "WRONG_SESSION"],
     ["another origin", session({ origins: ["https://evil.example"] }), "WRONG_SESSION"],
+    ["no origin", session({ origins: [] }), "WRONG_SESSION"],
     ["a short challenge", session({ challenge: new Uint8Array(31) }), "WRONG_SESSION"],
     ["a short user handle", session({ userHandle: new Uint8Array(0) }), "WRONG_SESSION"],
     ["another registrar", session({ registrar: { iss: undefined, sub: "x", jti: undefined } }), "WRONG_ACTOR"],
     ["another request", session({ requestId: "x" }), "WRONG_REQUEST"],
+    [
+      "a request of another body",
+      (item) => session({ request: { ...item.session.request, bodyDigest: "00".repeat(32) as never } })(item),
+      "WRONG_REQUEST",
+    ],
     ["another entry peer", session({ entryPeer: 2 }), "NOT_ATTESTED"],
     ["another configuration", session({ configDigest: "00".repeat(32) as never }), "CONFIGURATION_DIFFERS"],
     ["another cluster", session({ clusterId: "00".repeat(32) as never }), "WRONG_TOPOLOGY"],
+    ["another epoch", session({ epoch: 2 }), "WRONG_TOPOLOGY"],
+    ["another topology", session({ topologyDigest: "00".repeat(32) as never }), "WRONG_TOPOLOGY"],
+    ["another writer", session({ writer: 3 }), "WRONG_TOPOLOGY"],
     ["a life that nobody has", session({ incarnations: [1, 2, 1] }), "WRONG_INCARNATION"],
     ["a life too few", session({ incarnations: [1, 1] }), "WRONG_INCARNATION"],
     ["a longer life than configured", (item) => session({ expiresAt: item.session.expiresAt + 1 })(item), "EXPIRED"],
@@ -335,17 +390,44 @@ describe("a member asked to keep a session", () => {
       },
       "STALE_REQUEST",
     ],
-    [
-      "a request that is none for options",
-      (item) => ({ ...item, evidence: { ...item.evidence, call: { ...item.evidence.call, path: "/" } } }),
-      "WRONG_REQUEST",
-    ],
+    ["a request that is none for options", called({ path: "/" }), "WRONG_REQUEST"],
+    ["a request that is none by its method", called({ method: "GET" }), "WRONG_REQUEST"],
+    ["a request that nobody can read", ofWriter(utf8ToBytes("{}")), "INVALID_REQUEST_BODY"],
   ])("refuses %s and writes nothing", (_what, bend, code) => {
     const { cluster, item, show, votes } = caughtMirror();
     const before = cluster.committed.length;
     show([bend(item)]);
     expect(writesSince(cluster, before)).toBe(0);
     expect(votes.at(-1)).toMatchObject({ acks: [], refusals: [{ code }] });
+  });
+
+  it.each<readonly [string, (item: Item, now: number) => number]>([
+    ["as far ahead as clocks may differ", (_item, now) => now + Limits.clockSkewMillis],
+    ["as long before its request as may be", ({ evidence }) => evidence.receivedAt - Limits.proposalMillis],
+  ])("keeps one that was made %s", (_what, at) => {
+    const { cluster, item, show, votes } = caughtMirror();
+    const createdAt = at(item, cluster.now);
+    show([session({ createdAt, expiresAt: createdAt + TTL })(item)]);
+    expect(votes.at(-1)).toMatchObject({ acks: [{}], refusals: [] });
+  });
+
+  it("refuses whatever it is shown where it enrolls nobody", () => {
+    const { item, show, votes } = caughtMirror((peerId) => (peerId === 2 ? { relyingParty: undefined } : {}));
+    show([item]);
+    expect(votes.at(-1)).toMatchObject({ acks: [], refusals: [{ code: "EXPIRED" }] });
+  });
+
+  it.each<readonly [string, (turn: Turn) => void, number]>([
+    ["answers the writer", () => undefined, 1],
+    ["says nothing where its records do not hold", (turn) => (turn.state.integrityFault = "keys/k"), 0],
+    ["says nothing while it joins", (turn) => turn.edit("unproven").add(3), 0],
+    ["says nothing while it is being restored", (turn) => (turn.state.recovery = freshRecovery("the test")), 0],
+  ])("%s", (_what, prepare, said) => {
+    const { cluster, item } = caughtMirror();
+    const turn = turnOf(cluster, 2, cluster.now);
+    prepare(turn);
+    onSessionMirror(turn, 1, { _tag: "SessionMirror", items: [item] }, [actor]);
+    expect(turn.finish(() => undefined).thenSend).toHaveLength(said);
   });
 
   it("refuses a registrar who may not, and answers nothing while it cannot tell", () => {
@@ -387,10 +469,14 @@ describe("a member asked to keep a session", () => {
       }),
     );
     const [last = [], ...others] = made.toReversed();
-    for (let at = 0; at < others.length; at += 16) show(others.slice(at, at + 16).flat());
-    expect(rowsOf(cluster, "sessions")).toEqual([0, Limits.mirroredSessions, 0]);
+    const all = others.flat();
+    for (let at = 0; at < all.length; at += 64) show(all.slice(at, Math.min(at + 64, all.length - 1)));
+    expect(rowsOf(cluster, "sessions")).toEqual([0, Limits.mirroredSessions - 1, 0]);
     expect(votes.flatMap(({ refusals }) => refusals)).toEqual([]);
-    show(last.slice(0, 1));
+    // The last place, and one too many beside it.
+    show([...all.slice(-1), ...last.slice(0, 1)]);
+    expect(votes.at(-1)).toMatchObject({ acks: [{}], refusals: [{ code: "SESSION_CAPACITY" }] });
+    show(last.slice(1, 2));
     expect(votes.at(-1)).toMatchObject({ acks: [], refusals: [{ code: "SESSION_CAPACITY" }] });
     expect(rowsOf(cluster, "sessions")).toEqual([0, Limits.mirroredSessions, 0]);
     cluster.tamper = whole;
@@ -435,11 +521,22 @@ describe("a member asked to keep a session", () => {
     }
   });
 
-  it("refuses a session that comes after its deadline", () => {
+  it("keeps a session that comes at its very deadline, as soon as it can tell who asked for it", () => {
     const { cluster, item, show, votes } = caughtMirror();
-    cluster.judge = () => expiring(3 * HOUR);
-    cluster.now += TTL + 1_000;
-    show([item], 2, 1, expiring(3 * HOUR));
-    expect(votes.at(-1)).toMatchObject({ refusals: [{ code: "EXPIRED" }] });
+    cluster.now = item.session.expiresAt;
+    show([item], 2, 1, { _tag: "Unavailable" });
+    expect(votes).toHaveLength(0);
+    show([item]);
+    expect(votes).toMatchObject([{ acks: [{}], refusals: [] }]);
+  });
+
+  it("refuses a session that comes after its deadline, whoever asked for it", () => {
+    const { cluster, item, show, votes } = caughtMirror();
+    cluster.now = item.session.expiresAt + 1;
+    for (const judged of [actor, { _tag: "Unavailable" }] as const) {
+      show([item], 2, 1, judged);
+      expect(votes.at(-1)).toMatchObject({ refusals: [{ code: "EXPIRED" }] });
+    }
+    expect(votes).toHaveLength(2);
   });
 });

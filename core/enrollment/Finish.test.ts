@@ -1,9 +1,24 @@
+import { Either } from "effect";
 import { describe, expect, it } from "vitest";
-import { actor, type Cluster, whole, codeOf, rowsOf } from "../../properties/cluster/Cluster.ts";
-import { credential, enrolling, finish, offerOf, relyingParty } from "../../properties/cluster/Enrolling.ts";
+import { actor, type Cluster, codeOf, crypto, founded, rowsOf, whole } from "../../properties/cluster/Cluster.ts";
+import {
+  credential,
+  enrolling,
+  finish,
+  offerOf,
+  posted,
+  relyingParty,
+  sessionsOf,
+} from "../../properties/cluster/Enrolling.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import { packedSelf } from "../../properties/webauthn/Authenticator.ts";
+import type { Digest } from "../Digest.ts";
 import type { Message } from "../protocol/Message.ts";
+import type { Place } from "../registry/Place.ts";
+import type { Rows, RowView, TableName } from "../Tables.ts";
 import { nativePrimitives } from "../../server/crypto/NativeCrypto.ts";
+import { enrollmentOf, isOptions, OPTIONS_PATH } from "./Enrollment.ts";
+import { type Finish, FINISH_PATH, finishOf, finishStanding, isFinish, responseIn } from "./Finish.ts";
 
 const TTL = relyingParty.registrationTtlMillis;
 /** Caught, not sent. */
@@ -285,6 +300,85 @@ describe("a finish", () => {
     cluster.pass(6_000);
     expect(rowsOf(cluster, "approvers")).toEqual([1, 1, 1]);
     expect(completedOf(cluster, 3)).toBeDefined();
+  });
+});
+
+describe("what a finish means", () => {
+  const another = "22".repeat(32) as Digest;
+  const cluster = enrolling(1);
+  const offer = offerOf(cluster, 1, "options");
+  const [row] = sessionsOf(cluster, 1);
+  if (row === undefined) throw new Error("a session is open");
+  const asked = () => posted(FINISH_PATH, { invitation: offer.invitation, credential: credential(offer) });
+
+  /** A peer that has these rows, whatever they are asked by, and else those of the cluster's own. */
+  const placeWith = (rows: Partial<Rows> = {}, more: Partial<Place["context"]> = {}): Place => {
+    const { context, membership } = turnOf(cluster, 1, cluster.now);
+    const view = { get: (table: TableName, key: string) => rows[table] ?? context.view.get(table, key) };
+    const settings = { ...context.settings, relyingParty };
+    return { context: { ...context, settings, view: view as RowView, ...more }, membership, isCurrent: () => true };
+  };
+  const meant = (): Finish => Either.getOrThrow(finishOf(placeWith(), asked()));
+
+  it("is asked for by a POST, as options are", () => {
+    for (const [is, path] of [
+      [isFinish, FINISH_PATH],
+      [isOptions, OPTIONS_PATH],
+    ] as const) {
+      expect(is(posted(path, {}))).toBe(true);
+      expect(is({ ...posted(path, {}), method: "GET" })).toBe(false);
+    }
+  });
+
+  it("is nothing where nobody is enrolled, whatever is sent", () => {
+    const disabled = founded(1);
+    finish(disabled, 1, "finish", "", {});
+    expect(codeOf(disabled, "finish")).toBe("WEBAUTHN_DISABLED");
+  });
+
+  it.each<readonly [string, Partial<Rows>, string]>([
+    [
+      "its session has expired",
+      { sessions: { ...row, session: { ...row.session, expiresAt: cluster.now - 1 } } },
+      "REGISTRATION_EXPIRED",
+    ],
+    ["its credential has an approver", { credentials: { ref: "another" } }, "CREDENTIAL_ALREADY_REGISTERED"],
+    ["its key is another id's", { keys: { id: "another" } }, "KEY_ALREADY_REGISTERED"],
+  ])("can never be done where %s", (_why, rows, code) => {
+    expect(finishStanding(placeWith(rows), meant())).toMatchObject({
+      _tag: "Impossible",
+      isFinal: true,
+      rejection: { code },
+    });
+  });
+
+  it("can be done with a key that its own id has registered", () => {
+    expect(finishStanding(placeWith({ keys: { id: "alice" } }), meant())._tag).toBe("Possible");
+  });
+
+  it("is found out for each session, each verifier and each configuration by itself", () => {
+    const call = asked();
+    expect(Either.getOrThrow(finishOf(placeWith(), call)).id).toBe("alice");
+    const told: Rows["sessions"] = {
+      ...row,
+      session: { ...row.session, id: "bob" },
+      ack: { ...row.ack, statement: { ...row.ack.statement, proposalId: another } },
+    };
+    expect(Either.getOrThrow(finishOf(placeWith({ sessions: told }), call)).id).toBe("bob");
+    const strict = placeWith(
+      { sessions: told },
+      { ceremony: () => Either.left({ check: "origin", pointer: "", detail: "" }) },
+    );
+    expect(Either.isLeft(finishOf(strict, call))).toBe(true);
+    expect(responseIn({ ...crypto, digest: () => another }, call)?.registrationId).toBe(another);
+    expect(responseIn(crypto, call)?.registrationId).toBe(row.session.registrationId);
+    const options = posted(OPTIONS_PATH, { id: "alice" });
+    const { settings } = placeWith().context;
+    for (const [each, isEnabled] of [
+      [settings, true],
+      [{ ...settings, relyingParty: undefined }, false],
+    ] as const)
+      expect(Either.isRight(enrollmentOf(each, options))).toBe(isEnabled);
   });
 });
 

@@ -32,6 +32,13 @@ it("are the passkeys of this relying party alone, over more than a page", () => 
   ]);
 });
 
+it("are those of the very id, not of the next one", () => {
+  const descriptor = JSON.stringify({ type: "WEBAUTHN", rpId: "example.org", credentialId: "c" });
+  const page = [keyOf(1), keyOf(2).replace("alice", "bob")].map((key) => ({ key, row: { descriptor } }));
+  const view = { get: () => undefined, scan: () => page } as unknown as RowView;
+  expect(knownCredentials(view, { id: "alice", rpId: "example.org" })).toEqual(["c"]);
+});
+
 it("are looked for in so many versions and no more", () => {
   const { view, read } = versions(5_000);
   const known = knownCredentials(view, { id: "alice", rpId: "example.com" });

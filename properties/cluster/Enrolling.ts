@@ -5,7 +5,9 @@ import type { Offer } from "../../core/Action.ts";
 import { OPTIONS_PATH } from "../../core/enrollment/Enrollment.ts";
 import { FINISH_PATH } from "../../core/enrollment/Finish.ts";
 import type { Settings } from "../../core/Event.ts";
+import type { Call } from "../../core/protocol/Forward.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { Rows } from "../../core/Tables.ts";
 import type { RelyingParty } from "../../core/webauthn/RelyingParty.ts";
 import { type CredentialJson, makeCredential, type Making } from "../webauthn/Authenticator.ts";
 import { Cluster } from "./Cluster.ts";
@@ -26,20 +28,20 @@ export const enrolling = (total: number, override: (peerId: PeerId) => Partial<S
   return cluster;
 };
 
-const send = (cluster: Cluster, through: PeerId, requestId: string, path: string, body: unknown): void =>
-  cluster.ask(through, requestId, {
-    method: "POST",
-    path,
-    ifMatch: undefined,
-    rawBody: utf8ToBytes(JSON.stringify(body)),
-  });
+/** A request as a caller sends it. */
+export const posted = (path: string, body: unknown): Call => ({
+  method: "POST",
+  path,
+  ifMatch: undefined,
+  rawBody: utf8ToBytes(JSON.stringify(body)),
+});
 
 export const options = (
   cluster: Cluster,
   through: PeerId,
   requestId: string,
   body: unknown = { id: "alice", metadata: { team: "a" } },
-): void => send(cluster, through, requestId, OPTIONS_PATH, body);
+): void => cluster.ask(through, requestId, posted(OPTIONS_PATH, body));
 
 /** Asks for options and waits for them. */
 export const offerOf = (cluster: Cluster, through: PeerId, requestId: string, id = "alice"): Offer => {
@@ -49,6 +51,12 @@ export const offerOf = (cluster: Cluster, through: PeerId, requestId: string, id
   if (answer?._tag !== "Offered") throw new Error(`options were answered ${JSON.stringify(answer)}`);
   return answer.offer;
 };
+
+/** The sessions that lie on a peer's disk. */
+export const sessionsOf = (cluster: Cluster, peerId: PeerId): ReadonlyArray<Rows["sessions"]> =>
+  [...(cluster.tables.get(peerId)?.get("sessions")?.keys() ?? [])].flatMap(
+    (key) => cluster.row(peerId, "sessions", key) ?? [],
+  );
 
 /** An honest response to an offer, but for what a test wants to differ. */
 export const credential = ({ publicKey }: Offer, making: Partial<Making> = {}): CredentialJson => {
@@ -64,4 +72,4 @@ export const finish = (
   requestId: string,
   invitation: string,
   response: unknown,
-): void => send(cluster, through, requestId, FINISH_PATH, { invitation, credential: response });
+): void => cluster.ask(through, requestId, posted(FINISH_PATH, { invitation, credential: response }));
