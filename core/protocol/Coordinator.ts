@@ -132,7 +132,7 @@ export const advance = (turn: Turn): void => {
 };
 
 export const onProposeTimer = (turn: Turn): void => {
-  if (turn.isWriter && turn.state.queue.length > 0) startRound(turn);
+  if (turn.state.queue.length > 0) startRound(turn);
 };
 
 const startRound = (turn: Turn): void => {
@@ -245,9 +245,8 @@ const propose = (turn: Turn): void => {
   let seq = turn.state.highSeq;
   for (const queued of turn.state.queue) {
     const bytes = queued.forward.call.rawBody.length;
-    const fits =
-      chosen.length < Limits.batchProposals &&
-      (chosen.length === 0 || evidenceBytes + bytes <= Limits.batchEvidenceBytes);
+    // A body always fits that has the round to itself.
+    const fits = chosen.length < Limits.batchProposals && evidenceBytes + bytes <= Limits.batchEvidenceBytes;
     const disposal = fits ? dispose(turn, queued, chosen.length) : "wait";
     if (disposal === "wait") waiting.push(queued);
     if (typeof disposal === "string") continue;

@@ -20,6 +20,13 @@ export const protocol: ExplainedFiles = {
   "core/protocol/Certificate.ts": {
     [`${FOR_TYPES} There are as many receipts as members by then.`]: [["receipt !== undefined", "true"]],
   },
+  "core/protocol/Coordinator.ts": {
+    [`${FOR_TYPES} There is a receipt for each proposal.`]: [["entry !== undefined", "true"]],
+    "A registration brings no response, and neither did whatever registers the same approver; only a finish has one, so the condition tells the type checker.":
+      [['mutation.kind === "FINISH"', "true"]],
+    "A replacement claims no key and completes no session, so no such lock is held; the condition tells the type checker.":
+      [['mutation.kind === "METADATA"', "false"]],
+  },
   "core/protocol/Delivery.ts": {
     [`${FOR_TYPES} What is acknowledged or delivered is in the outbox, a delivery's certificate is stored, and a complete one has a receipt of everybody.`]:
       [

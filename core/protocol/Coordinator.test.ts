@@ -1,0 +1,286 @@
+/** What the writer takes in, what it puts into a round, and what waits for one that is under way. */
+import { describe, expect, it } from "vitest";
+import { actor, type Cluster, founded } from "../../properties/cluster/Cluster.ts";
+import { credential, enrolling, finish, offerOf, options } from "../../properties/cluster/Enrolling.ts";
+import { prepared } from "../../properties/cluster/Prepared.ts";
+import { stateOf } from "../../properties/cluster/Restoring.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import type { Digest } from "../Digest.ts";
+import { Limits } from "../Limits.ts";
+import type { Offer, Queued, Round } from "../PeerState.ts";
+import type { Turn } from "../Turn.ts";
+import { advance, enqueue, onProposeTimer } from "./Coordinator.ts";
+import type { Message } from "./Message.ts";
+import type { PeerId } from "./Topology.ts";
+
+const MIB = 1024 * 1024;
+
+/** Keeps what is said of readiness off the wire: whatever comes in waits for it. */
+const keepWaiting = (cluster: Cluster): void => {
+  cluster.pass(Limits.probeAgeMillis + 1);
+  cluster.tamper = (_from, _to, message) => (message._tag === "Ready" ? undefined : message);
+};
+/** Delivers to the writer what was forwarded to it, as if it had been sent again. */
+const forwardAgain = (cluster: Cluster, entryPeer: PeerId, forwards: ReadonlyArray<Message>): void => {
+  expect(forwards.length).toBeGreaterThan(0);
+  for (const message of forwards)
+    cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: entryPeer, message, actors: [actor] });
+};
+/** Every request that peers forward, and how else the wire is. */
+const forwardsOf = (cluster: Cluster, tamper = cluster.tamper): ReadonlyArray<Message> => {
+  const forwards: Array<Message> = [];
+  cluster.tamper = (from, to, message) => {
+    if (message._tag === "Forward") forwards.push(message);
+    return tamper(from, to, message);
+  };
+  return forwards;
+};
+const namesIn = (queue: ReadonlyArray<Queued>): ReadonlyArray<string> => queue.map(({ forward }) => forward.requestId);
+const roundOf = (cluster: Cluster): Round => {
+  const [round] = stateOf(cluster, 1).rounds.values();
+  if (round === undefined) throw new Error("no round is under way");
+  return round;
+};
+
+describe("a copy of a request", () => {
+  it("of one that waits for a round is not taken in", () => {
+    const cluster = founded();
+    keepWaiting(cluster);
+    const forwards = forwardsOf(cluster);
+    cluster.register(3, "request", "alice", 7);
+    cluster.settle();
+    forwardAgain(cluster, 3, forwards);
+    expect(namesIn(stateOf(cluster, 1).queue)).toEqual(["request"]);
+  });
+
+  it("of one that was proposed is not taken in", () => {
+    const cluster = founded();
+    const forwards = forwardsOf(cluster, (_from, _to, message) => (message._tag === "Votes" ? undefined : message));
+    cluster.register(3, "request", "alice", 7);
+    cluster.settle();
+    expect(roundOf(cluster).creator).toMatchObject({ requestId: "request", entryPeer: 3 });
+    forwardAgain(cluster, 3, forwards);
+    expect(stateOf(cluster, 1).queue).toEqual([]);
+  });
+
+  it("of one that has joined another one does not join it once more", () => {
+    const cluster = founded();
+    const forwards = forwardsOf(cluster, (from, _to, message) =>
+      from === 3 && message._tag === "CommitAcks" ? undefined : message,
+    );
+    cluster.register(1, "creator", "alice", 7);
+    cluster.settle();
+    cluster.register(2, "joiner", "alice", 7);
+    cluster.settle();
+    forwardAgain(cluster, 2, forwards);
+    expect(namesIn(roundOf(cluster).joiners)).toEqual(["joiner"]);
+    expect(stateOf(cluster, 1).queue).toEqual([]);
+  });
+});
+
+it("a finish is refused by a peer that may not trust its own rows yet, in its own name", () => {
+  const cluster = enrolling(3);
+  const offer = offerOf(cluster, 1, "options");
+  cluster.tamper = (from, to, message) => (message._tag === "Ready" && from === 3 && to === 2 ? undefined : message);
+  cluster.peers.get(2)?.stop();
+  cluster.start(2);
+  cluster.settle();
+  finish(cluster, 2, "finish", offer.invitation, credential(offer));
+  expect(cluster.answers.get("finish")).toMatchObject({
+    rejection: {
+      code: "APPROVER_REPLICATION_UNAVAILABLE",
+      members: [{ peerId: 2, reason: expect.stringContaining("joining") }],
+    },
+  });
+});
+
+/** What waits at a writer that has asked who is ready: a registration with so many others like it, and a request for options. */
+const waiting = (count: number) => {
+  const cluster = enrolling(3);
+  keepWaiting(cluster);
+  for (let seed = 0; seed < count; seed += 1) cluster.register(1, `r${seed}`, `id-${seed}`, seed);
+  options(cluster, 1, "options");
+  const { queue, offers } = stateOf(cluster, 1);
+  const [first] = queue;
+  const [offer] = offers.values();
+  if (first === undefined || offer === undefined) throw new Error("nothing waits");
+  return { cluster, queue, first, offer };
+};
+/** The same with a body of so many bytes. */
+const sized = <A extends Pick<Queued, "forward">>(each: A, bytes: number): A => {
+  const { forward } = each;
+  return { ...each, forward: { ...forward, call: { ...forward.call, rawBody: new Uint8Array(bytes) } } };
+};
+
+describe("the writer", () => {
+  const { cluster, first, offer } = waiting(1);
+  const held = (change: { queue?: Array<Queued>; offers?: Array<Offer>; rounds?: Array<Partial<Round>> }): Turn => {
+    const turn = turnOf(cluster, 1);
+    const named = <A>(all: ReadonlyArray<A> = []) => all.map((each, index) => [`${index}`, each] as const);
+    const none = { refusal: undefined, certificate: undefined, creator: undefined, evidence: undefined, joiners: [] };
+    turn.state.queue = change.queue ?? [];
+    turn.state.offers = new Map(named(change.offers));
+    turn.state.rounds = new Map(
+      named(change.rounds).map(([name, each]) => [name as Digest, { id: name as Digest, ...none, ...each }]),
+    );
+    return turn;
+  };
+  /** Whether it takes in one request more, with a body of so many bytes. */
+  const takes = (turn: Turn, bytes = 0): boolean => {
+    if (actor._tag !== "Verified") throw new Error("the test actor is verified");
+    const before = turn.state.queue.length;
+    enqueue(turn, sized(first, bytes).forward, { claims: actor.claims, request: first.mutation });
+    return turn.state.queue.length > before;
+  };
+  const many = <A>(each: A, count: number): Array<A> => Array.from({ length: count }, () => each);
+  const empty = sized(first, 0);
+
+  it.each<readonly [string, (count: number) => Turn]>([
+    ["that wait for a round", (count) => held({ queue: many(empty, count) })],
+    ["for options", (count) => held({ offers: many(sized(offer, 0), count) })],
+    ["that have joined another one", (count) => held({ rounds: [{ joiners: many(empty, count) }] })],
+    [
+      "of all these kinds together",
+      (count) => held({ queue: [empty], offers: [sized(offer, 0)], rounds: [{ joiners: many(empty, count - 2) }] }),
+    ],
+  ])("holds 1,024 requests %s, and not one more", (_which, turnWith) => {
+    expect(Limits.queuedCommands).toBe(1_024);
+    expect(takes(turnWith(Limits.queuedCommands - 1))).toBe(true);
+    expect(takes(turnWith(Limits.queuedCommands))).toBe(false);
+  });
+
+  it.each<readonly [string, (bytes: number) => Turn]>([
+    ["of what waits for a round", (bytes) => held({ queue: [sized(first, bytes)] })],
+    ["of requests for options", (bytes) => held({ offers: [sized(offer, bytes)] })],
+    ["of what is prepared", (bytes) => held({ rounds: [{ evidence: sized(first, bytes).forward }] })],
+    ["of what has joined another one", (bytes) => held({ rounds: [{ joiners: [sized(first, bytes)] }] })],
+  ])("holds 64 MiB of bodies %s, and not one byte more", (_which, turnWith) => {
+    const turn = () => turnWith(Limits.queuedBytes - 2);
+    expect(Limits.queuedBytes).toBe(64 * MIB);
+    expect(takes(turn(), 2)).toBe(true);
+    expect(takes(turn(), 3)).toBe(false);
+  });
+});
+
+describe("a round", () => {
+  const { cluster, queue, first } = waiting(Limits.batchProposals + 1);
+  /** A turn in which all members were found ready just now. */
+  const ready = (waits: ReadonlyArray<Queued>): Turn => {
+    const turn = turnOf(cluster, 1);
+    turn.state.verdict = { probedAt: 0, concludedAt: 0, faults: [] };
+    turn.state.queue = waits;
+    return turn;
+  };
+  /** How many are proposed to peer 2 at once, and how many wait for the next round. */
+  const begun = (turn: Turn): readonly [proposed: number, waiting: number] => {
+    const { state, thenSend } = turn.finish(advance);
+    const counts = thenSend.flatMap((action) =>
+      action._tag === "Send" && action.to === 2 && action.message._tag === "Prepare"
+        ? [action.message.items.length]
+        : [],
+    );
+    return [counts.reduce((sum, each) => sum + each, 0), state.queue.length];
+  };
+
+  it("is of 64 proposals at most", () => {
+    expect(begun(ready(queue))).toEqual([64, 1]);
+    expect(begun(ready(queue.slice(1)))).toEqual([64, 0]);
+  });
+
+  it("is of 24 MiB of bodies at most", () => {
+    const sizes = (...all: ReadonlyArray<number>) => all.map((bytes, index) => sized(queue[index] ?? first, bytes));
+    expect(begun(ready(sizes(10 * MIB, 10 * MIB, 4 * MIB)))).toEqual([3, 0]);
+    expect(begun(ready(sizes(10 * MIB, 10 * MIB, 4 * MIB + 1)))).toEqual([2, 1]);
+  });
+
+  it("takes no more in than there is room for preparations: the next one is refused, and not left to wait", () => {
+    const { preparation } = prepared();
+    const turnWith = (count: number): Turn => {
+      const turn = ready(queue.slice(0, 2));
+      turn.state.preparations = new Map(
+        Array.from({ length: count }, (_, index) => [`${index}` as Digest, preparation]),
+      );
+      return turn;
+    };
+    expect(begun(turnWith(Limits.preparations - 2))).toEqual([2, 0]);
+    expect(begun(turnWith(Limits.preparations - 1))).toEqual([1, 0]);
+    expect(begun(turnWith(Limits.preparations))).toEqual([0, 0]);
+  });
+
+  it("begins when the one before it has been collected", () => {
+    const turn = ready(queue.slice(0, 1));
+    turn.edit("collecting").add("ab".repeat(32) as Digest);
+    expect(begun(turn)).toEqual([0, 1]);
+  });
+
+  it("of a mono instance that has nothing to do asks nobody whether it is ready", () => {
+    const alone = founded(1);
+    const turn = turnOf(alone, 1);
+    onProposeTimer(turn);
+    expect([turn.state.probe, turn.state.verdict]).toEqual([undefined, undefined]);
+  });
+});
+
+describe("a request for what is being registered", () => {
+  /** A registration that peer 3 has not been asked for, so that a second round may begin before its end. */
+  const stalled = (cluster: Cluster, begin: () => void): void => {
+    cluster.tamper = (_from, to, message) =>
+      to === 3 && (message._tag === "Prepare" || message._tag === "SettleQuery") ? undefined : message;
+    begin();
+    cluster.settle();
+    cluster.pass(1_100);
+  };
+
+  it("joins it, as long as members can be asked to prepare it", () => {
+    const cluster = founded();
+    stalled(cluster, () => cluster.register(1, "creator", "alice", 7));
+    cluster.register(1, "joiner", "alice", 7);
+    cluster.settle();
+    expect(namesIn(roundOf(cluster).joiners)).toEqual(["joiner"]);
+  });
+
+  it("joins it when it is certified", () => {
+    const cluster = founded();
+    cluster.tamper = (from, _to, message) => (from === 3 && message._tag === "CommitAcks" ? undefined : message);
+    cluster.register(1, "creator", "alice", 7);
+    cluster.settle();
+    cluster.register(1, "joiner", "alice", 7);
+    cluster.settle();
+    expect(namesIn(roundOf(cluster).joiners)).toEqual(["joiner"]);
+  });
+
+  it("waits where nobody can be asked any more: how it ends decides about this one too", () => {
+    const cluster = founded();
+    stalled(cluster, () => cluster.register(1, "creator", "alice", 7));
+    cluster.pass(Limits.proposalMillis + 5_000);
+    cluster.register(1, "late", "alice", 7);
+    cluster.settle();
+    expect(namesIn(roundOf(cluster).joiners)).toEqual([]);
+    expect(namesIn(stateOf(cluster, 1).queue)).toEqual(["late"]);
+  });
+
+  it("is not one for a change of it, which waits until every member has it", () => {
+    const cluster = founded();
+    cluster.tamper = (from, _to, message) => (from === 3 && message._tag === "CommitAcks" ? undefined : message);
+    cluster.register(1, "creator", "alice", 7);
+    cluster.settle();
+    const ref = roundOf(cluster).certificate?.proposal.effects.ref ?? "";
+    cluster.replace(1, "change", ref, '"1"', { team: "b" });
+    cluster.settle();
+    expect(namesIn(roundOf(cluster).joiners)).toEqual([]);
+    expect(namesIn(stateOf(cluster, 1).queue)).toEqual(["change"]);
+  });
+
+  it("joins a finish with the same response, and waits with another one", () => {
+    const cluster = enrolling(3);
+    const offer = offerOf(cluster, 1, "options");
+    const response = credential(offer);
+    const send = (name: string, what: unknown): void => finish(cluster, 1, name, offer.invitation, what);
+    stalled(cluster, () => send("creator", response));
+    send("joiner", response);
+    send("another", { ...response, authenticatorAttachment: "platform" });
+    cluster.settle();
+    expect(namesIn(roundOf(cluster).joiners)).toEqual(["joiner"]);
+    expect(namesIn(stateOf(cluster, 1).queue)).toEqual(["another"]);
+  });
+});
