@@ -1,16 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { copyOf } from "../../properties/cluster/Restoring.ts";
-import { actor, Cluster, crypto, whole, founded } from "../../properties/cluster/Cluster.ts";
+import { actor, Cluster, crypto, NOW, whole, founded } from "../../properties/cluster/Cluster.ts";
+import { announcedBy } from "../../properties/cluster/Forging.ts";
+import { prepared } from "../../properties/cluster/Prepared.ts";
+import { copyOf, stateOf } from "../../properties/cluster/Restoring.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
+import type { Digest } from "../Digest.ts";
 import { SELF, slotKey } from "../Tables.ts";
-import type { Message } from "./Message.ts";
+import type { Turn } from "../Turn.ts";
+import { beginJoining, join, onJoinAnswer, takeUp } from "./Joining.ts";
+import type { Message, Ready } from "./Message.ts";
+import { freshRecovery } from "./Recovery.ts";
 import { BATCH_TAG, batchHeaderCodec } from "./Statement.ts";
+import type { PeerId } from "./Topology.ts";
 
-const stateOf = (cluster: Cluster, peerId: number) => {
-  const state = cluster.peers.get(peerId)?.state;
-  if (state === undefined) throw new Error("no such peer");
-  return state;
-};
 const restart = (cluster: Cluster, peerId: number): void => {
   cluster.peers.get(peerId)?.stop();
   cluster.start(peerId);
@@ -210,5 +213,153 @@ describe("a member that says less of itself than was seen of it before", () => {
     expect(cluster.answers.get("next")).toMatchObject({
       rejection: { members: [{ peerId: 3, reason: "it ran from an old disk" }] },
     });
+  });
+});
+
+/** Of three members the second has just started, and no answer has reached it yet. */
+const joining = () => {
+  const cluster = founded();
+  const answers = new Map<PeerId, Ready>();
+  cluster.tamper = (from, to, message) => {
+    if (message._tag !== "Ready" || to !== 2) return message;
+    answers.set(from, message);
+    return undefined;
+  };
+  restart(cluster, 2);
+  cluster.settle();
+  /** What a member answers, but for what is different. */
+  const answerOf = (from: PeerId, change: Partial<Ready> = {}): Ready => {
+    const ready = answers.get(from);
+    if (ready === undefined) throw new Error(`peer ${from} was not asked`);
+    return { ...ready, ...change };
+  };
+  return { cluster, answerOf };
+};
+
+describe("a member's answer to a peer that is joining", () => {
+  const { cluster, answerOf } = joining();
+  const OTHER = "ab".repeat(32) as Digest;
+
+  it("shows that nothing is forgotten as far as that member goes; with the last one the peer has joined", () => {
+    const turn = turnOf(cluster, 2);
+    onJoinAnswer(turn, 3, answerOf(3));
+    expect([...turn.state.unproven]).toEqual([1]);
+    expect(turn.state.forgottenUntil.get(3)).toBe(answerOf(3).clock);
+    expect(turn.state.joinNonce).toBeDefined();
+    onJoinAnswer(turn, 1, answerOf(1));
+    expect([...turn.state.unproven]).toEqual([]);
+    expect(turn.state.joinNonce).toBeUndefined();
+  });
+
+  it.each<readonly [string, Partial<Ready>, (turn: Turn) => void]>([
+    ["is another member's", { peerId: 1 }, () => undefined],
+    ["has the nonce of another member", { nonce: answerOf(1).nonce }, () => undefined],
+    ["was asked for by nobody", {}, (turn) => void (turn.state.joinNonce = undefined)],
+    ["is unsigned, because it is sealed", { sealed: true }, () => undefined],
+    ["comes from records that do not hold", { integrityOk: false }, () => undefined],
+    ["is of another topology", { topologyDigest: OTHER }, () => undefined],
+    [
+      "comes before that member has its life on record",
+      {},
+      (turn) => {
+        turn.state.restored = announcedBy(cluster, 2, NOW, { recoveryId: OTHER });
+      },
+    ],
+    ["meets a sealed peer", {}, (turn) => void (turn.state.unsealed = false)],
+    ["meets one in quarantine", {}, (turn) => turn.quarantine("the test")],
+    [
+      "meets one that is to begin another life",
+      {},
+      (turn) => {
+        turn.state.recovery = { ...freshRecovery("the test"), outbid: 5 };
+      },
+    ],
+  ])("shows nothing where it %s", (_why, change, become) => {
+    const turn = turnOf(cluster, 2);
+    become(turn);
+    onJoinAnswer(turn, 3, answerOf(3, change));
+    expect([...turn.state.unproven]).toEqual([1, 3]);
+  });
+
+  it("shows nothing where it is itself what puts the peer in quarantine, which it does to no sealed one", () => {
+    const header = {
+      peerId: 2,
+      incarnation: 1,
+      batchNo: 1_000,
+      prevBatchHash: OTHER,
+      size: 1,
+      root: OTHER,
+      signedAt: NOW,
+    };
+    const signature = cluster.keys.get(2)?.sign(BATCH_TAG, batchHeaderCodec, header);
+    if (signature === undefined) throw new Error("peer 2 has a key");
+    for (const unsealed of [true, false]) {
+      const turn = turnOf(cluster, 2);
+      turn.state.unsealed = unsealed;
+      onJoinAnswer(turn, 3, answerOf(3, { seen: { header, signature } }));
+      expect(turn.state.quarantine !== undefined).toBe(unsealed);
+      expect([...turn.state.unproven]).toEqual([1, 3]);
+    }
+  });
+
+  it("is asked for by a peer that is joining and not sealed, with one nonce until all have answered", () => {
+    const asked = (become: (turn: Turn) => void): ReadonlyArray<PeerId> => {
+      const turn = turnOf(cluster, 2);
+      become(turn);
+      join(turn);
+      return turn.finish(() => undefined).thenSend.flatMap((each) => (each._tag === "Send" ? [each.to] : []));
+    };
+    expect(asked(() => undefined)).toEqual([1, 3]);
+    expect(asked((turn) => void turn.edit("unproven").clear())).toEqual([]);
+    expect(asked((turn) => void (turn.state.unsealed = false))).toEqual([]);
+    const turn = turnOf(cluster, 2);
+    join(turn);
+    expect(turn.state.joinNonce).toBe(stateOf(cluster, 2).joinNonce);
+  });
+
+  it("is waited for by a founder that has others, and by nobody who is alone", () => {
+    const begun = (each: Cluster): Turn => {
+      const turn = turnOf(each, 1);
+      turn.edit("timers").clear();
+      beginJoining(turn);
+      return turn;
+    };
+    expect([...begun(cluster).state.unproven]).toEqual([2, 3]);
+    expect([...begun(cluster).state.timers]).toEqual([["join", 20]]);
+    expect([...begun(founded(1)).state.timers]).toEqual([]);
+  });
+});
+
+describe("what a restart interrupted", () => {
+  const { cluster, preparation } = prepared();
+  const { id, proposal, own } = preparation;
+  const open = { id, proposal, writerReceipt: own, votes: new Map(), preparedAt: 0, askedAt: 0 };
+
+  it.each<readonly [string, ReadonlyArray<string>, (turn: Turn) => void]>([
+    ["nothing", [], () => undefined],
+    ["what is prepared", ["resolve"], (turn) => void turn.edit("preparations").set(id, preparation)],
+    ["what is refused", ["resolve"], (turn) => void turn.edit("refused").set(id, { ...open, bindsSlot: true })],
+    [
+      "what is being aborted",
+      ["resolve"],
+      (turn) => {
+        turn.edit("aborting").set(id, { ...open, votes: [], acks: new Map() });
+      },
+    ],
+    [
+      "what is delivered",
+      ["deliver"],
+      (turn) => {
+        turn.edit("outbox").set(1, { id, seq: 1, proposal, acks: new Map(), dueAt: 0, isPrunable: false });
+      },
+    ],
+    ["what may be cleared", ["prune"], (turn) => void (turn.state.prunable = 1)],
+  ])("goes on: %s", (_what, timers, become) => {
+    const turn = turnOf(cluster, 2);
+    turn.edit("preparations").clear();
+    turn.edit("timers").clear();
+    become(turn);
+    takeUp(turn);
+    expect([...turn.state.timers.keys()]).toEqual(timers);
   });
 });

@@ -25,7 +25,7 @@ export const isMadeBy = (
  * writer looks at a second copy of the request, so whatever it then says of the revision, this peer knows why.
  */
 export const noteApplied = (turn: Turn, proposal: Proposal): void => {
-  if (proposal.kind !== "METADATA" || proposal.entryPeer !== turn.self) return;
+  if (proposal.kind !== "METADATA") return;
   for (const [requestId, awaited] of turn.state.awaited)
     if (awaited.request.kind === "METADATA" && isMadeBy(turn, awaited.forward, awaited.request, proposal))
       turn.edit("awaited").set(requestId, { ...awaited, isApplied: true });

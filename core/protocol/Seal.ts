@@ -20,7 +20,6 @@ export const onUnsealed = (turn: Turn): void => {
 };
 
 export const onSealed = (turn: Turn): void => {
-  if (turn.state.peer === undefined || !turn.state.unsealed) return;
   turn.state.unsealed = false;
   forgetCallers(turn, "it is sealed");
 };

@@ -53,6 +53,11 @@ export const protocol: ExplainedFiles = {
     ],
     "Members drop their locks when they apply, and have no rounds.": [["!turn.isWriter", "false"]],
   },
+  "core/protocol/HighSlot.ts": {
+    "Slots are counted from 1, so there is no row to be found; the condition saves looking for one.": [
+      ["highSeq === 0", "false"],
+    ],
+  },
   "core/protocol/Incarnations.ts": {
     [`${FOR_TYPES} Only other members are heard, and each of them has a row from the founding on.`]: [
       ["known === undefined", "false"],
@@ -82,6 +87,13 @@ export const protocol: ExplainedFiles = {
     "Nothing else has a deadline, and no time is later than one that is not there; the condition tells the type checker.":
       [['mutation.kind === "FINISH"', "true"]],
     "Digested anew, the same effects make the same proposal.": [["effects === proposal.effects", "false"]],
+  },
+  "core/protocol/OwnRequest.ts": {
+    "What a proposal of another kind came from is no replacement; the condition saves looking through those who wait.":
+      [['proposal.kind !== "METADATA"', "false"]],
+    [`${FOR_TYPES} A request of another kind than the proposal did not make it.`]: [
+      ['awaited.request.kind === "METADATA"', "true"],
+    ],
   },
   "core/protocol/Preparations.ts": {
     [`${FOR_TYPES} There is a receipt for each draft.`]: [["reservation !== undefined", "true"]],

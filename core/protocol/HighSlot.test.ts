@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { prepared } from "../../properties/cluster/Prepared.ts";
+import { register, stateOf } from "../../properties/cluster/Restoring.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import type { RowView } from "../Tables.ts";
+import { highProofOf } from "./HighSlot.ts";
+import { signerOf } from "./Statement.ts";
+
+// Alice is prepared in the second slot, and bob registered in the first.
+const { cluster, preparation } = prepared(3, (founded) => register(founded, "bob", 8));
+const { view } = turnOf(cluster, 2).context;
+const { membership } = stateOf(cluster, 2);
+if (membership === undefined) throw new Error("the cluster is founded");
+
+describe("the highest slot is shown", () => {
+  it("by the writer's receipt for what is prepared in it", () => {
+    expect(highProofOf(view, membership, 2)).toEqual(preparation.writerReceipt);
+  });
+
+  it.each([1, 2, 3])("by the writer's receipt in the certificate, where the writer is peer %i", (writer) => {
+    const proof = highProofOf(view, { ...membership, writer }, 1);
+    expect(proof && [signerOf(proof), proof.statement.seq]).toEqual([writer, 1]);
+  });
+
+  it("by nothing where there is none, nothing is known of it, or no topology is pinned", () => {
+    expect(highProofOf(view, membership, 0)).toBeUndefined();
+    expect(highProofOf(view, membership, 3)).toBeUndefined();
+    expect(highProofOf(view, undefined, 1)).toBeUndefined();
+    const onlySlots: RowView = {
+      get: (table, key) => (table === "slots" ? view.get(table, key) : undefined),
+      scan: () => [],
+    };
+    expect(highProofOf(onlySlots, membership, 2)).toBeUndefined();
+  });
+});
