@@ -95,8 +95,9 @@ describe("a writer that waits for members to keep a session", () => {
     expect(sent(turn)).toEqual([]);
   });
 
-  it("asks nobody whether all are ready: that is asked for a session to come", () => {
+  it("asks nobody again whether all are ready: that is asked for a session to come", () => {
     const turn = turnOf(cluster, 1);
+    turn.state.verdict = undefined;
     openSessions(turn);
     expect(sent(turn)).toEqual([]);
   });
