@@ -382,6 +382,16 @@ describe("an offered page", () => {
   });
 });
 
+describe("a page in which something does not hold", () => {
+  it("is not installed, and the next member is asked", () => {
+    const turn = recovering();
+    onSnapshotOffer(turn, 1, { ...offer, items: offer.items.map((item) => ({ ...item, proposalId: OTHER })) });
+    expect(turn.state.recovery).toMatchObject({ transfer: undefined, distrusted: new Set([1]) });
+    expect(turn.state.recovery?.waitsFor).toContain("what does not hold");
+    expect(ended(turn).writes).toEqual([]);
+  });
+});
+
 describe("the registry that was taken over", () => {
   const sum = { after: "", set: crypto.emptySet, count: 0, revisions: 0 };
   const added = (change: Partial<Transfer> = {}, become: (turn: Turn) => void = () => undefined): Turn => {
@@ -512,6 +522,12 @@ describe("time, while a peer is being restored,", () => {
     member.edit("timers").clear();
     recover(member);
     expect(member.state.timers.size).toBe(0);
+  });
+
+  it("begins another life where this one was made to refuse more than an honest writer can have open", () => {
+    const { incarnation } = stateOf(cluster, 2).chain;
+    expect(fired({ writersOwn: Limits.preparations }).state.chain.incarnation).toBe(incarnation);
+    expect(fired({ writersOwn: Limits.preparations + 1 }).state.chain.incarnation).toBeGreaterThan(incarnation);
   });
 
   it("changes nothing before all have the restore on record", () => {
