@@ -107,18 +107,36 @@ describe("a replacement's standing", () => {
     expect([4_999, 5_000, 5_001].map((at) => standing.effectsAt(at).updatedAt)).toEqual([5_000, 5_000, 5_001]);
   });
 
+  it("is that on the very row: what was made of another one says nothing of it", () => {
+    const later: RowView = { ...view, get: <T extends keyof Rows>() => ({ ...row, createdAt: 2_000 }) as Rows[T] };
+    const createdIn = [view, later, view].map((each) => {
+      const standing = replacementStanding(each, replacement);
+      return standing._tag === "Possible" ? standing.effectsAt(7_000).createdAt : undefined;
+    });
+    expect(createdIn).toEqual([1_000, 2_000, 1_000]);
+  });
+
   it("is impossible on another revision: for good where that one was passed", () => {
     for (const [baseRevision, isFinal] of [
       [2, true],
       [4, false],
     ] as const) {
       const standing = replacementStanding(view, { ...replacement, baseRevision });
-      expect(standing).toMatchObject({ _tag: "Impossible", isFinal, rejection: { code: "PRECONDITION_FAILED" } });
+      expect(standing).toMatchObject({
+        _tag: "Impossible",
+        isFinal,
+        rejection: { code: "PRECONDITION_FAILED", ref: REF },
+      });
     }
   });
 
   it("is impossible where the approver is unknown, as long as it is", () => {
-    const standing = replacementStanding(view, { ...replacement, ref: REF.replace("a", "b") });
-    expect(standing).toMatchObject({ _tag: "Impossible", isFinal: false, rejection: { code: "APPROVER_NOT_FOUND" } });
+    const ref = REF.replace("a", "b");
+    const standing = replacementStanding(view, { ...replacement, ref });
+    expect(standing).toMatchObject({
+      _tag: "Impossible",
+      isFinal: false,
+      rejection: { code: "APPROVER_NOT_FOUND", ref },
+    });
   });
 });

@@ -4,9 +4,10 @@
  */
 import { enrollment } from "./explained/Enrollment.ts";
 import { protocol } from "./explained/Protocol.ts";
+import { registry } from "./explained/Registry.ts";
 import type { ExplainedFiles } from "./explained/Reasons.ts";
 
-const files: ExplainedFiles = { ...protocol, ...enrollment };
+const files: ExplainedFiles = { ...protocol, ...enrollment, ...registry };
 
 export const explained = Object.entries(files).flatMap(([file, reasons]) =>
   Object.values(reasons).flatMap((changes) =>

@@ -1,7 +1,5 @@
 /** Of `core/enrollment`. */
-import { type ExplainedFiles, FOR_TYPES } from "./Reasons.ts";
-
-const REMEMBERED = "Found out anew, it is the same; what is remembered saves the work.";
+import { type ExplainedFiles, FOR_TYPES, REMEMBERED } from "./Reasons.ts";
 
 export const enrollment: ExplainedFiles = {
   "core/enrollment/Completion.ts": {

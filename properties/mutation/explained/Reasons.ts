@@ -7,3 +7,6 @@ export interface ExplainedFiles {
 
 /** Nothing but the type checker asks, since it does not know what the code knows. */
 export const FOR_TYPES = "What is asked for is always there; the condition tells the type checker.";
+
+/** Of what is kept beside what it was made of. */
+export const REMEMBERED = "Found out anew, it is the same; what is remembered saves the work.";
