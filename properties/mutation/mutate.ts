@@ -64,6 +64,12 @@ const judge = (files: ReadonlyArray<string>): Judged => {
   return { mutants, bySeeds: mutants.length - survivors.length, left };
 };
 
+/** Those that nothing explains. A reason holds for one place: where a file has the same code twice, it is given twice. */
+const withoutReason = (left: ReadonlyArray<FoundMutant>): ReadonlyArray<FoundMutant> => {
+  const reasons = Array.groupBy(explained, nameOf);
+  return left.filter((mutant) => reasons[nameOf(mutant)]?.pop() === undefined);
+};
+
 runScript({
   help: `Usage: npm run mutate -- [--files GLOBS]
 
@@ -78,8 +84,7 @@ properties/mutation/Explained.ts does not explain. Ends with 1 where there are a
     const groups = files === undefined ? folders().map((each) => [each]) : [files.split(",")];
     const judged = groups.map(judge);
     const left = judged.flatMap((each) => each.left);
-    const reasons = new Set(explained.map(nameOf));
-    const unexplained = left.filter((mutant) => !reasons.has(nameOf(mutant)));
+    const unexplained = withoutReason(left);
     for (const { file, line, original, replacement } of unexplained)
       printLine(`${file}:${line}  ${onOneLine(original)}  ->  ${onOneLine(replacement)}`);
     const all = judged.reduce((sum, { mutants }) => sum + mutants.length, 0);
