@@ -9,6 +9,7 @@ export const protocol: ExplainedFiles = {
     ],
     [`${FOR_TYPES} Members are asked about what is open here alone, and a refusal of an earlier turn has its row.`]: [
       ["[]", '["Stryker was here"]'],
+      ["[]", '["Stryker was here"]'],
       ["refused && row", "true"],
       ["refused && row", "refused || row"],
     ],
