@@ -96,10 +96,9 @@ const isBeyondMemory = (turn: Turn, caller: Caller): boolean =>
 const mayStand = (turn: Turn, caller: Caller): boolean => {
   const { self, state, context } = turn;
   const { entryPeer, ref, baseRevision, response } = caller;
-  if (response === undefined && ref === undefined) return false;
-  if (isBeyondMemory(turn, caller)) return true;
-  if (response !== undefined) return mayHaveFinished(turn, entryPeer, response);
+  if (response !== undefined) return isBeyondMemory(turn, caller) || mayHaveFinished(turn, entryPeer, response);
   if (ref === undefined) return false;
+  if (isBeyondMemory(turn, caller)) return true;
   if (baseRevision !== undefined) {
     const open = entryPeer === self ? undefined : underWay(state, metadataLock(ref));
     return open?.entryPeer === entryPeer && open.effects.baseRevision === baseRevision;

@@ -97,7 +97,7 @@ const openWhereReserved = (turn: Turn, call: Call, refusal: Rejection): Rejectio
 
 /** A request that entered elsewhere; the writer checks the token for itself, as every member will. */
 export const onForward = (turn: Turn, from: PeerId, forward: Forward, actor: ActorCheck): void => {
-  if (from !== forward.entryPeer || turn.state.membership === undefined || !turn.isWriter) return;
+  if (from !== forward.entryPeer || !turn.isWriter) return;
   if (!isAttested(turn.context.crypto, turn.membership, forward)) return;
   // A copy kept back and played again later is not what the caller is waiting for.
   if (Math.abs(turn.now - forward.receivedAt) > Limits.proposalMillis) return;
@@ -223,7 +223,6 @@ const isProven = (
 
 /** Nobody waits longer than promised: whoever is still open is told that the outcome is not known. */
 export const onAnswersTimer = (turn: Turn): void => {
-  if (turn.state.membership === undefined) return;
   const deadlines: Array<number> = [];
   const isLate = (arrivedAt: number, patience: number): boolean => {
     const deadline = arrivedAt + patience;
@@ -233,7 +232,7 @@ export const onAnswersTimer = (turn: Turn): void => {
   const isDue = ({ arrivedAt }: { readonly arrivedAt: number }): boolean => isLate(arrivedAt, writerPatience(turn));
   const late = turn.state.queue.filter(isDue);
   for (const queued of late) answerRejected(turn, callerOfQueued(queued), waitedTooLong(turn, queued.mutation));
-  if (late.length > 0) turn.state.queue = turn.state.queue.filter((queued) => !late.includes(queued));
+  turn.state.queue = turn.state.queue.filter((queued) => !late.includes(queued));
   for (const offer of [...turn.state.offers.values()].filter(isDue)) giveUp(turn, offer);
   for (const round of turn.state.rounds.values()) answerLate(turn, round, isDue);
   for (const [requestId, awaited] of turn.state.awaited) {
@@ -266,8 +265,7 @@ const answerLate = (turn: Turn, round: Round, isDue: (caller: Pick<Caller, "arri
   const members = turn.others
     .filter((peerId) => !confirmed.has(peerId))
     .map((peerId) => ({ peerId, reason: "it has not confirmed the preparation" }));
-  const ref = turn.state.preparations.get(round.id)?.proposal.effects.ref ?? round.certificate?.proposal.effects.ref;
-  const refusal = busy("Not every member has confirmed in time; the outcome is not known yet.", ref, true);
+  const refusal = busy("Not every member has confirmed in time; the outcome is not known yet.", undefined, true);
   for (const caller of late) answerRejected(turn, caller, { ...refusal, members });
   turn.edit("rounds").set(round.id, {
     ...round,

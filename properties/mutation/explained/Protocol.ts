@@ -18,6 +18,11 @@ export const protocol: ExplainedFiles = {
     "Who is recovering has prepared nothing and counts no votes but its own, so nothing is complete at it; and a turn would not sign for it.":
       [["!isRecovering", "true"]],
   },
+  "core/protocol/Answers.ts": {
+    [`${FOR_TYPES} What nobody holds has no id that anything under way could have.`]: [
+      ["holder === undefined", "false"],
+    ],
+  },
   "core/protocol/Certificate.ts": {
     [`${FOR_TYPES} There are as many receipts as members by then.`]: [["receipt !== undefined", "true"]],
   },
@@ -57,6 +62,21 @@ export const protocol: ExplainedFiles = {
   "core/protocol/HighSlot.ts": {
     "Slots are counted from 1, so there is no row to be found; the condition saves looking for one.": [
       ["highSeq === 0", "false"],
+    ],
+  },
+  "core/protocol/Entry.ts": {
+    [`${FOR_TYPES} An offer is believed of nothing but a request for options.`]: [
+      ['awaited.request.kind !== "OPTIONS"', "false"],
+    ],
+    "No proposal is of the kind of a request for options, so it would be found not to be made by one.": [
+      ['case "OPTIONS":\n      return false;', 'case "OPTIONS":'],
+    ],
+    "A timer that is never due is not set.": [
+      ["deadlines.length > 0", "true"],
+      ["deadlines.length > 0", "deadlines.length >= 0"],
+    ],
+    "Where nobody is late the round stays as it is: the condition saves writing it again.": [
+      ["late.length === 0", "false"],
     ],
   },
   "core/protocol/Incarnations.ts": {

@@ -1,0 +1,239 @@
+import { describe, expect, it } from "vitest";
+import { NOW } from "../../properties/cluster/Cluster.ts";
+import { forgedBy } from "../../properties/cluster/Forging.ts";
+import { prepared } from "../../properties/cluster/Prepared.ts";
+import { register, stateOf } from "../../properties/cluster/Restoring.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import type { Digest } from "../Digest.ts";
+import type { Caller, Delivery, Round } from "../PeerState.ts";
+import type { Rejection } from "../Rejection.ts";
+import type { RowView } from "../Tables.ts";
+import { Turn } from "../Turn.ts";
+import {
+  answerConfirmed,
+  answerRejected,
+  callerOf,
+  isOfResponse,
+  leftOpen,
+  type Repeats,
+  underWay,
+} from "./Answers.ts";
+import { metadataLock, type Proposal, refLock, sessionLock } from "./Proposal.ts";
+import type { SignedStatement } from "./Statement.ts";
+import type { PeerId } from "./Topology.ts";
+import { busy } from "./Unavailable.ts";
+
+const OTHER = "ab".repeat(32) as Digest;
+const registrationId = "cd".repeat(32) as Digest;
+const response = { registrationId, responseDigest: "ef".repeat(32) as Digest };
+
+/** Bob is registered everywhere, alice is prepared everywhere, and peer 1 is the writer. */
+const { cluster, preparation } = prepared(3, (founded) => register(founded, "bob", 8));
+const { id, proposal, own } = preparation;
+const { ref } = proposal.effects;
+const [bob] = [...(cluster.tables.get(1)?.get("approvers")?.keys() ?? [])];
+const open = stateOf(cluster, 1).rounds.get(id);
+if (bob === undefined || open === undefined) throw new Error("bob is registered, and alice is under way");
+
+/** Who asks through a peer, long after the writer has begun. */
+const callerAt = (entryPeer: PeerId, asked: Partial<Caller> = {}): Caller => ({
+  entryPeer,
+  requestId: "asked",
+  receivedAt: NOW + 3_600_000,
+  ref: undefined,
+  baseRevision: undefined,
+  response: undefined,
+  arrivedAt: 0,
+  ...asked,
+});
+const BEFORE = { receivedAt: 0 };
+const refusal = busy("No.", undefined);
+
+/** What a caller is told in the end whom a turn refuses. */
+const toldBy = (turn: Turn, caller: Caller, said: Rejection = refusal): Rejection => {
+  answerRejected(turn, caller, said);
+  const { sendNow, thenSend } = turn.finish(() => undefined);
+  expect(sendNow).toEqual([]);
+  const [told] = thenSend.flatMap((action) => {
+    if (action._tag === "Reply" && action.answer._tag === "Rejected") return [action.answer.rejection];
+    if (action._tag !== "Send" || action.message._tag !== "Outcome" || action.to !== caller.entryPeer) return [];
+    return action.message.outcome._tag === "Rejected" ? [action.message.outcome.rejection] : [];
+  });
+  if (told === undefined) throw new Error("nobody was told");
+  return told;
+};
+
+/** Puts a proposal with these effects where the one that is prepared is. */
+const holding = (turn: Turn, change: Partial<Omit<Proposal, "effects">>, effects: Partial<Proposal["effects"]>): void =>
+  void turn.edit("preparations").set(id, {
+    ...preparation,
+    proposal: { ...proposal, ...change, effects: { ...proposal.effects, ...effects } },
+  });
+const reserving = (responseDigest: Digest) => (turn: Turn) => {
+  turn.edit("locks").set(sessionLock(registrationId), id);
+  holding(turn, { kind: "FINISH" }, { registrationId, responseDigest });
+};
+const replacing = (entryPeer: PeerId) => (turn: Turn) =>
+  holding(turn, { kind: "METADATA", entryPeer }, { baseRevision: 1 });
+const asIs = (): void => undefined;
+const damaged = (turn: Turn): void => void (turn.state.integrityFault = "peer/self");
+const joining = (turn: Turn): void => void turn.edit("unproven").add(2);
+const aborting = (turn: Turn): void => {
+  const told = { votes: [], acks: new Map(), preparedAt: 0, askedAt: 0 };
+  turn.edit("aborting").set(id, { id, proposal, writerReceipt: own, ...told });
+};
+
+describe("whoever is refused is told that the outcome is open, or that nothing was done", () => {
+  it.each<readonly [string, boolean, Caller, (turn: Turn) => void]>([
+    ["a registration that is prepared", true, callerAt(1, { ref }), asIs],
+    ["a forwarded one that is prepared", true, callerAt(3, { ref }), asIs],
+    ["a registration that is being aborted", false, callerAt(3, { ref }), aborting],
+    ["a registration that somebody else's has done before", false, callerAt(1, { ref: bob }), asIs],
+    ["a forwarded one, which may be a copy of what was done", true, callerAt(3, { ref: bob }), asIs],
+    ["a registration that nobody knows", false, callerAt(3, { ref: OTHER }), asIs],
+    ["a request that asks for no approver", false, callerAt(3), asIs],
+    ["a request that asks for no approver, where rows do not hold", false, callerAt(3), damaged],
+    ["a forwarded registration, where rows do not hold", true, callerAt(3, { ref: OTHER }), damaged],
+    ["the writer's own registration, where rows do not hold", false, callerAt(1, { ref: OTHER }), damaged],
+    ["a forwarded one of before, while the writer is joining", true, callerAt(3, { ref: OTHER, ...BEFORE }), joining],
+    ["a forwarded one of before, once it has joined", false, callerAt(3, { ref: OTHER, ...BEFORE }), asIs],
+    ["a forwarded one of now, while the writer is joining", false, callerAt(3, { ref: OTHER }), joining],
+    ["a replacement that is prepared", true, callerAt(3, { ref, baseRevision: 1 }), replacing(3)],
+    ["a replacement that another peer's has overtaken", false, callerAt(3, { ref, baseRevision: 1 }), replacing(2)],
+    ["a replacement of another revision", false, callerAt(3, { ref, baseRevision: 2 }), replacing(3)],
+    ["the writer's own replacement", false, callerAt(1, { ref, baseRevision: 1 }), replacing(1)],
+    ["a replacement while nothing is under way", false, callerAt(3, { ref: bob, baseRevision: 1 }), asIs],
+    ["a finish that is reserved", true, callerAt(1, { response }), reserving(response.responseDigest)],
+    ["a forwarded finish that is reserved", true, callerAt(3, { response }), reserving(response.responseDigest)],
+    ["a finish where another response is reserved", false, callerAt(3, { response }), reserving(OTHER)],
+    ["a finish of a session that nobody has finished", false, callerAt(3, { response }), asIs],
+    ["a forwarded finish, where rows do not hold", true, callerAt(3, { response }), damaged],
+  ])("%s: %s", (_what, isOpen, caller, become) => {
+    const turn = turnOf(cluster, 1);
+    become(turn);
+    expect(toldBy(turn, caller).outcomeUnknown).toBe(isOpen);
+  });
+
+  it.each<readonly [string, boolean, PeerId, Digest]>([
+    ["a forwarded finish that was applied", true, 3, response.responseDigest],
+    ["the writer's own, as whoever did it was answered", false, 1, response.responseDigest],
+    ["a forwarded one, where another response was applied", false, 3, OTHER],
+  ])("%s: %s", (_what, isOpen, entryPeer, responseDigest) => {
+    const { state, context } = turnOf(cluster, 1);
+    const certified = { proposal: { ...proposal, effects: { ...proposal.effects, registrationId, responseDigest } } };
+    const get = (table: string) => (table === "completions" ? { proposalId: id } : certified);
+    const turn = new Turn(state, { ...context, view: { get, scan: () => [] } as unknown as RowView });
+    expect(toldBy(turn, callerAt(entryPeer, { response })).outcomeUnknown).toBe(isOpen);
+  });
+});
+
+describe("an answer that leaves the outcome open", () => {
+  const unknown = busy("Perhaps.", undefined, true);
+
+  it("names the approver that a finish is reserved for, which the finish does not", () => {
+    const turn = turnOf(cluster, 1);
+    reserving(response.responseDigest)(turn);
+    expect(toldBy(turn, callerAt(3, { response }))).toMatchObject({ ref, outcomeUnknown: true });
+  });
+
+  it("names the approver that was asked for, whatever is reserved", () => {
+    expect(toldBy(turnOf(cluster, 1), callerAt(3, { response, ref: OTHER }), unknown).ref).toBe(OTHER);
+    expect(toldBy(turnOf(cluster, 1), callerAt(3), unknown).ref).toBeUndefined();
+  });
+
+  it("sends whoever replaces to the approver's revision, and whoever registers to repeat the request", () => {
+    expect(leftOpen(unknown, { ref, baseRevision: 1 }).hint).toContain("revision");
+    expect(leftOpen(unknown, { ref, baseRevision: undefined }).hint).toBe(unknown.hint);
+  });
+
+  it("is given to nobody who asked for options: a session that nobody was told of is none", () => {
+    expect(leftOpen(refusal, { kind: "OPTIONS", ref: undefined, baseRevision: undefined })).toBe(refusal);
+  });
+});
+
+describe("what is under way", () => {
+  it("is also what is applied, and not acknowledged by all, and that under this lock alone", () => {
+    const turn = turnOf(cluster, 1);
+    turn.edit("preparations").clear();
+    const delivery = { acks: new Map(), dueAt: 0, isPrunable: false };
+    const stranger: Delivery = { ...delivery, id: OTHER, seq: 1_000, proposal: { ...proposal, seq: 1_000 } };
+    turn
+      .edit("outbox")
+      .set(1_000, stranger)
+      .set(proposal.seq, { ...delivery, id, seq: proposal.seq, proposal });
+    expect(underWay(turn.state, refLock(ref))).toBe(proposal);
+    expect(underWay(turn.state, metadataLock(bob))).toBeUndefined();
+  });
+
+  it("is there because of no response, where it is a registration and none was sent", () => {
+    expect(isOfResponse(proposal, { response: undefined })).toBe(true);
+    expect(isOfResponse(proposal, { response })).toBe(false);
+    expect(isOfResponse(undefined, { response: undefined })).toBe(false);
+  });
+});
+
+describe("a refusal is remembered", () => {
+  it.each<readonly [string, PeerId, Repeats, number]>([
+    ["of a forwarded request whose copy might succeed", 3, "only if remembered", 1],
+    ["of none whose copy is refused by itself", 3, "by itself", 0],
+    ["of none that entered here, and has no copies", 1, "only if remembered", 0],
+  ])("%s", (_what, entryPeer, repeats, count) => {
+    const turn = turnOf(cluster, 1);
+    answerRejected(turn, callerAt(entryPeer), refusal, repeats);
+    expect(turn.state.turnedAway.size).toBe(count);
+  });
+
+  it("of the last 1,024 requests, and of a request once; of what is forgotten the time is kept", () => {
+    const turn = turnOf(cluster, 1);
+    const refuse = (count: number): void => {
+      answerRejected(
+        turn,
+        callerAt(3, { requestId: `request ${count}`, receivedAt: NOW + 3_600_000 + count }),
+        refusal,
+      );
+    };
+    const remembers = (count: number): boolean => turn.state.turnedAway.has(`3/request ${count}`);
+    for (let count = 1; count <= 1_024; count += 1) refuse(count);
+    refuse(1_024);
+    expect([turn.state.turnedAway.size, remembers(1)]).toEqual([1_024, true]);
+    refuse(1_025);
+    expect([turn.state.turnedAway.size, remembers(1), remembers(2)]).toEqual([1_024, false, true]);
+    expect(turn.state.forgottenUntil.get(3)).toBe(NOW + 3_600_001);
+  });
+});
+
+describe("a success", () => {
+  const certificate = { proposal, receipts: [own] };
+  const flushed = (by: PeerId): SignedStatement => forgedBy(cluster, by, own, {}, { batchNo: 0 });
+  const unflushed = (by: PeerId): SignedStatement => forgedBy(cluster, by, own, {}, { batchNo: 1_000 });
+  const confirm = (
+    entryPeer: PeerId,
+    acks: ReadonlyArray<SignedStatement>,
+    round: Partial<Round> = { certificate },
+  ) => {
+    const turn = turnOf(cluster, 1);
+    answerConfirmed(turn, { ...open, creator: callerAt(entryPeer), ...round }, acks);
+    const { sendNow, thenSend } = turn.finish(() => undefined);
+    return [sendNow.length, thenSend.length];
+  };
+
+  it.each<readonly [string, PeerId, ReadonlyArray<SignedStatement>, ReadonlyArray<number>]>([
+    ["at once where the writer's acknowledgement lies on its disk", 1, [flushed(1), unflushed(2)], [1, 0]],
+    ["after the flush where it was signed just now", 1, [unflushed(1), flushed(2)], [0, 1]],
+    ["at once to another entry peer", 3, [flushed(1), unflushed(2)], [1, 0]],
+    ["after the flush to another entry peer", 3, [unflushed(1), flushed(2)], [0, 1]],
+  ])("is told %s", (_when, entryPeer, acks, counts) => {
+    expect(confirm(entryPeer, acks)).toEqual(counts);
+  });
+
+  it("is told to nobody while there is no certificate", () => {
+    expect(confirm(1, [flushed(1)], { certificate: undefined })).toEqual([0, 0]);
+  });
+});
+
+it("knows of a request that nobody understands no more than where and when it came in", () => {
+  const { evidence } = open;
+  if (evidence === undefined) throw new Error("it is not prepared everywhere yet");
+  const { entryPeer, requestId, receivedAt } = evidence;
+  expect(callerOf(evidence, 7, undefined)).toEqual(callerAt(entryPeer, { requestId, receivedAt, arrivedAt: 7 }));
+});
