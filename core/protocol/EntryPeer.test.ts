@@ -1,0 +1,230 @@
+import { describe, expect, it } from "vitest";
+import { actor, crypto, founded, NOW } from "../../properties/cluster/Cluster.ts";
+import { forgedBy } from "../../properties/cluster/Forging.ts";
+import { stateOf } from "../../properties/cluster/Restoring.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import type { Answer } from "../Action.ts";
+import type { ActorCheck } from "../Event.ts";
+import { installedProviders } from "../credential/SignatureProvider.ts";
+import type { Digest } from "../Digest.ts";
+import { Limits } from "../Limits.ts";
+import type { Awaited } from "../PeerState.ts";
+import type { Request } from "../registry/Request.ts";
+import { Turn } from "../Turn.ts";
+import { onCommand, onForward, onForwarded, onForwardTimer, onOutcome } from "./Entry.ts";
+import type { Call } from "./Forward.ts";
+import type { Message, Outcome } from "./Message.ts";
+import { type Proposal, proposalId } from "./Proposal.ts";
+import type { PeerId } from "./Topology.ts";
+
+const OTHER = "ab".repeat(32) as Digest;
+const response = { registrationId: "cd".repeat(32) as Digest, responseDigest: "ef".repeat(32) as Digest };
+
+/** Alice is registered through peer 3, and prepared everywhere: no vote has reached anybody. */
+const cluster = founded();
+cluster.tamper = (_from, _to, message) => (message._tag === "Votes" ? undefined : message);
+cluster.register(3, "request", "alice", 7);
+cluster.settle();
+const awaited = stateOf(cluster, 3).awaited.get("request");
+const [preparation] = stateOf(cluster, 2).preparations.values();
+if (awaited === undefined || preparation === undefined) throw new Error("it is under way");
+const { forward } = awaited;
+const { proposal, own } = preparation;
+
+/** A turn that understands the credentials of requests, at the elapsed time given. */
+const turnAt = (peerId: PeerId, elapsed = awaited.arrivedAt, now = NOW): Turn => {
+  const { state, context } = turnOf(cluster, peerId, now, elapsed);
+  return new Turn(state, { ...context, providers: installedProviders });
+};
+/** What a turn sends and answers in the end. */
+const outOf = (turn: Turn): ReadonlyArray<Answer | Message> =>
+  turn
+    .finish(() => undefined)
+    .thenSend.flatMap((action): Array<Answer | Message> => {
+      if (action._tag === "Send") return [action.message];
+      return action._tag === "Reply" ? [action.answer] : [];
+    });
+const awaiting = (turn: Turn, change: Partial<Awaited> = {}): Turn => {
+  turn.edit("awaited").set("request", { ...awaited, ...change });
+  return turn;
+};
+const withBody = (length: number): Awaited => ({
+  ...awaited,
+  forward: { ...forward, call: { ...forward.call, rawBody: new Uint8Array(length) } },
+});
+
+describe("a command", () => {
+  const command = (turn: Turn, call: Call = forward.call) => {
+    onCommand(turn, { _tag: "Command", requestId: "next", call, token: "token", actor });
+    return outOf(turn);
+  };
+  const padded = (length: number): Call => {
+    const rawBody = new Uint8Array(length).fill(0x20);
+    rawBody.set(forward.call.rawBody);
+    return { ...forward.call, rawBody };
+  };
+
+  it.each([
+    [Limits.requestBodyBytes, { _tag: "Forward" }],
+    [Limits.requestBodyBytes + 1, { rejection: { code: "INVALID_REQUEST_BODY" } }],
+  ])("may have a body of 10 MiB and not a byte more: %i", (length, expected) => {
+    expect(command(turnAt(3), padded(length))).toMatchObject([expected]);
+  });
+
+  it("is refused by a peer whose key is gone, which says so", () => {
+    const { state, context } = turnAt(3);
+    expect(command(new Turn(state, { ...context, signer: undefined }))).toMatchObject([
+      { rejection: { members: [{ peerId: 3, reason: "it is sealed" }] } },
+    ]);
+  });
+
+  it.each<readonly [string, ReadonlyArray<Awaited>, boolean]>([
+    ["1,023 others", Array.from({ length: Limits.queuedCommands - 1 }, () => awaited), true],
+    ["1,024 others", Array.from({ length: Limits.queuedCommands }, () => awaited), false],
+    [
+      "bodies that leave just its own room",
+      [1, Limits.queuedBytes - 1 - forward.call.rawBody.length].map(withBody),
+      true,
+    ],
+    ["bodies that leave less than that", [1, Limits.queuedBytes - forward.call.rawBody.length].map(withBody), false],
+  ])("is taken, or not, beside %s", (_what, others, isTaken) => {
+    const turn = turnAt(3);
+    turn.edit("awaited").clear();
+    for (const [index, other] of others.entries()) turn.edit("awaited").set(`other ${index}`, other);
+    expect(command(turn)).toMatchObject([isTaken ? { _tag: "Forward" } : { _tag: "Rejected" }]);
+  });
+});
+
+describe("the writer", () => {
+  const later = { ...forward, requestId: "later" };
+  const receive = (turn: Turn, from: PeerId, change: Partial<typeof forward>, check: ActorCheck = actor) => {
+    onForward(turn, from, { ...forward, ...change }, check);
+    return outOf(turn);
+  };
+
+  it.each<readonly [string, PeerId, Partial<typeof forward>]>([
+    ["from anybody but its entry peer", 2, {}],
+    ["that its entry peer did not attest", 3, { requestId: later.requestId }],
+  ])("hears of no request %s", (_what, from, change) => {
+    expect(receive(turnAt(1), from, change)).toEqual([]);
+  });
+
+  it.each([
+    [forward.receivedAt + Limits.proposalMillis, 1],
+    [forward.receivedAt + Limits.proposalMillis + 1, 0],
+    [forward.receivedAt - Limits.proposalMillis, 1],
+    [forward.receivedAt - Limits.proposalMillis - 1, 0],
+  ])("hears of a request up to a minute away by its clock, before and after: %i", (now, count) => {
+    expect(receive(turnAt(1, 0, now), 3, {})).toHaveLength(count);
+  });
+
+  it("hears of none where it is no writer", () => {
+    expect(receive(turnAt(2), 3, {})).toEqual([]);
+  });
+
+  it("takes nothing up where something is wrong with it, and says what, unless it is sealed", () => {
+    const behind = turnAt(1);
+    behind.state.quarantine = "an old disk";
+    expect(receive(behind, 3, {})).toMatchObject([
+      { outcome: { rejection: { members: [{ peerId: 1, reason: "it ran from an old disk" }] } } },
+    ]);
+    const sealed = turnAt(1);
+    sealed.state.unsealed = false;
+    expect(receive(sealed, 3, {})).toEqual([]);
+  });
+});
+
+describe("an entry peer", () => {
+  it.each<readonly [string, PeerId, boolean]>([
+    ["the writer", 1, true],
+    ["nobody else", 2, false],
+  ])("believes %s that a request was taken up", (_who, from, acknowledged) => {
+    const turn = awaiting(turnAt(3), { acknowledged: false });
+    onForwarded(turn, from, { _tag: "Forwarded", requestId: "request" });
+    expect(turn.state.awaited.get("request")?.acknowledged).toBe(acknowledged);
+  });
+
+  it.each<readonly [string, Partial<Awaited>, number, ReadonlyArray<string>]>([
+    ["less than half a second after it was not taken up", { acknowledged: false }, 499, []],
+    ["half a second after it was not taken up", { acknowledged: false }, 500, ["Forward"]],
+    ["less than two seconds after it was taken up", { acknowledged: true }, 1_999, []],
+    ["two seconds after it was taken up", { acknowledged: true }, 2_000, ["Forward"]],
+    [
+      "until the writer has been silent for so long",
+      { acknowledged: false, arrivedAt: 500 - Limits.probeWaitMillis + 1 },
+      500,
+      ["Forward"],
+    ],
+    [
+      "no more when the writer has been silent for so long",
+      { acknowledged: false, arrivedAt: 500 - Limits.probeWaitMillis },
+      500,
+      ["Rejected"],
+    ],
+  ])("forwards a request again %s", (_when, change, elapsed, expected) => {
+    const turn = awaiting(turnAt(3, elapsed), { arrivedAt: 0, sentAt: 0, ...change });
+    onForwardTimer(turn);
+    expect(outOf(turn).map(({ _tag }) => _tag)).toEqual(expected);
+  });
+
+  it("forwards nothing, and waits for nothing, where nobody waits or something is wrong with it", () => {
+    const behind = awaiting(turnAt(3, 9_000), { sentAt: 0 });
+    behind.state.quarantine = "an old disk";
+    const idle = turnAt(3, 9_000);
+    idle.edit("awaited").clear();
+    for (const turn of [behind, idle]) {
+      turn.edit("timers").clear();
+      onForwardTimer(turn);
+      expect(turn.finish(() => undefined).thenSend).toEqual([]);
+    }
+  });
+});
+
+describe("an entry peer believes", () => {
+  /** That this was done, as every member would sign it. */
+  const confirmed = (
+    change: Partial<Omit<Proposal, "effects">>,
+    effects: Partial<Proposal["effects"]> = {},
+  ): Outcome => {
+    const done = { ...proposal, ...change, effects: { ...proposal.effects, ...effects } };
+    const about = { proposalId: proposalId(crypto, done) };
+    const receipts = [1, 2, 3].map((peerId) => forgedBy(cluster, peerId, own, about));
+    const acks = [1, 2, 3].map((peerId) => forgedBy(cluster, peerId, own, { ...about, kind: "COMMIT_ACK" }));
+    return { _tag: "Confirmed", created: true, certificate: { proposal: done, receipts }, acks };
+  };
+  const said = { _tag: "Existing", ref: proposal.effects.ref } as const;
+  const asking = (change: object): Request => ({ ...awaited.request, ...change }) as unknown as Request;
+  const finishing = asking({ kind: "FINISH", response });
+  const finished = (effects: Partial<Proposal["effects"]> = {}, kind: Proposal["kind"] = "FINISH"): Outcome =>
+    confirmed({ kind }, { ...response, ...effects });
+  const hear = (request: Request, outcome: Outcome, from: PeerId = 1): Turn => {
+    const turn = awaiting(turnAt(3), { request });
+    onOutcome(turn, from, { _tag: "Outcome", requestId: "request", outcome });
+    return turn;
+  };
+
+  it.each<readonly [string, boolean, Request, Outcome]>([
+    ["that the approver it asked for is registered", true, awaited.request, confirmed({})],
+    ["no registration of another", false, awaited.request, confirmed({}, { ref: OTHER })],
+    ["no replacement where it asked for a registration", false, awaited.request, confirmed({ kind: "METADATA" })],
+    ["that its session is finished by its response", true, finishing, finished()],
+    ["no finish of another approver", false, finishing, finished({ ref: OTHER })],
+    ["no finish by another response", false, finishing, finished({ responseDigest: OTHER })],
+    ["no registration where it asked for a finish", false, finishing, finished({}, "REGISTER")],
+    ["nothing to be done where it asked for options", false, asking({ kind: "OPTIONS" }), confirmed({})],
+    ["no finish to be there that it does not know of", false, finishing, said],
+    ["no approver to be there where it asked for options", false, asking({ kind: "OPTIONS" }), said],
+  ])("%s", (_what, isBelieved, request, outcome) => {
+    expect(hear(request, outcome).state.awaited.has("request")).toBe(!isBelieved);
+  });
+
+  it("the writer, and nobody else", () => {
+    expect(hear(awaited.request, confirmed({}), 2).state.awaited.has("request")).toBe(true);
+  });
+
+  it("that an approver is there which it does not have so far that the outcome is open", () => {
+    expect(outOf(hear(awaited.request, said))).toMatchObject([
+      { _tag: "Rejected", rejection: { ref: proposal.effects.ref, outcomeUnknown: true } },
+    ]);
+  });
+});
