@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { actor, crypto, founded, NOW } from "../../properties/cluster/Cluster.ts";
+import { actor, crypto, NOW } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
+import { prepared } from "../../properties/cluster/Prepared.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Answer } from "../Action.ts";
@@ -21,13 +22,9 @@ const OTHER = "ab".repeat(32) as Digest;
 const response = { registrationId: "cd".repeat(32) as Digest, responseDigest: "ef".repeat(32) as Digest };
 
 /** Alice is registered through peer 3, and prepared everywhere: no vote has reached anybody. */
-const cluster = founded();
-cluster.tamper = (_from, _to, message) => (message._tag === "Votes" ? undefined : message);
-cluster.register(3, "request", "alice", 7);
-cluster.settle();
+const { cluster, preparation } = prepared(3, undefined, 3);
 const awaited = stateOf(cluster, 3).awaited.get("request");
-const [preparation] = stateOf(cluster, 2).preparations.values();
-if (awaited === undefined || preparation === undefined) throw new Error("it is under way");
+if (awaited === undefined) throw new Error("it is under way");
 const { forward } = awaited;
 const { proposal, own } = preparation;
 

@@ -1,15 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { founded, NOW } from "../../properties/cluster/Cluster.ts";
+import { NOW } from "../../properties/cluster/Cluster.ts";
+import { prepared } from "../../properties/cluster/Prepared.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Turn } from "../Turn.ts";
 import { onAnswersTimer } from "./Entry.ts";
 
 /** A registration through peer 3 that is prepared everywhere, while no vote has reached anybody. */
-const cluster = founded();
-cluster.tamper = (_from, _to, message) => (message._tag === "Votes" ? undefined : message);
-cluster.register(3, "request", "alice", 7);
-cluster.settle();
+const { cluster } = prepared(3, undefined, 3);
 const awaited = stateOf(cluster, 3).awaited.get("request");
 const [round] = stateOf(cluster, 1).rounds.values();
 if (awaited?.request.kind !== "REGISTER" || round?.creator === undefined) throw new Error("it is under way");
