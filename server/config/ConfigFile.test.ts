@@ -402,6 +402,19 @@ describe("the relying party", () => {
     );
   });
 
+  it.each(["", "a".repeat(257), "a\tb", "a\u200db", "a\u202eb", "a\u2028b", "\u00ad"])(
+    "never has the name %j, which the page would not show",
+    async (name) => {
+      const text = `${least}webauthn: {enabled: true, rp-id: example.com, rp-name: ${JSON.stringify(name)}, origins: ["https://example.com"]}\n`;
+      expect(await problems(text)).toEqual([expect.stringMatching(/^webauthn\.rp-name: must be one line/)]);
+    },
+  );
+
+  it.each(["a".repeat(256), "B\u00fccher & <b> \u{1f511}"])("may have the name %j", async (name) => {
+    const { webauthn } = await accepted(`${least}webauthn: {rp-name: ${JSON.stringify(name)}}\n`);
+    expect(webauthn.rpName).toBe(name);
+  });
+
   it("has nothing below an RP ID of one label, and no origin twice", async () => {
     expect((await problems(withOrigin("https://a.custody", "custody")))[0]).toMatch(/is not under/);
     const twice = 'rp-id: example.com, origins: ["https://example.com", "https://example.com"]';

@@ -5,7 +5,7 @@
 import { Schema } from "effect";
 import { Limits } from "../../core/Limits.ts";
 import { isLoopbackHost } from "./Loopback.ts";
-import { Origin, outsideFault, RpId } from "./RelyingPartySetting.ts";
+import { Origin, outsideFault, RpId, RpName } from "./RelyingPartySetting.ts";
 import {
   byteSize,
   distinctList,
@@ -125,7 +125,7 @@ const webauthn = (directory: string) =>
   Schema.Struct({
     enabled: withDefault(Flag, false),
     rpId: Schema.optionalWith(RpId, { exact: true }).pipe(Schema.fromKey("rp-id")),
-    rpName: Schema.optionalWith(Text, { exact: true }).pipe(Schema.fromKey("rp-name")),
+    rpName: Schema.optionalWith(RpName, { exact: true }).pipe(Schema.fromKey("rp-name")),
     origins: withDefault(distinctList(Origin, 0, mostOrigins), []),
     registrationTtlMillis: withDefault(
       duration(1000, Limits.registrationTtlMillis, "1s to 10m"),

@@ -1,7 +1,7 @@
 /**
- * The relying party of passkeys (contract 4.1.3): its ID, its origins, and which
- * origins may stand under which ID. Both are public, so a refusal names the
- * value; the one exception is a value that could hold a password.
+ * The relying party of passkeys (contract 4.1.3): its ID, its name, its origins,
+ * and which origins may stand under which ID. ID and origins are public, so a
+ * refusal names the value; the one exception is a value that could hold a password.
  */
 import { isIP } from "node:net";
 import { Either, Schema } from "effect";
@@ -31,6 +31,19 @@ export const RpId = decoded(
       : Either.left(
           `${shown(text)} is not a domain name in lower case; write it without scheme, port or address, for example custody.example.com`,
         ),
+  Schema.String,
+);
+
+const rpName =
+  "must be one line of 1 to 256 printable characters, none of them invisible; quote it if it looks like a number";
+
+/**
+ * The name that browsers and the page show. The page takes no other from a link (`server/enroll/page/Link.js`): with a
+ * character that nobody sees, one name can look like another.
+ */
+export const RpName = decoded(
+  rpName,
+  (text) => (/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,256}$/u.test(text) ? Either.right(text) : Either.left(rpName)),
   Schema.String,
 );
 
