@@ -55,10 +55,14 @@ const checkCertificate = (certificate: Certificate, aaguid: Uint8Array): void =>
 };
 
 /** TCG "EK Credential Profile", section 3.2.9: manufacturer, model and version, each once, in a directory name. */
-const TPM_ATTRIBUTES = ["2.23.133.2.1", "2.23.133.2.2", "2.23.133.2.3"];
+const MANUFACTURER = "2.23.133.2.1";
+const MODEL = "2.23.133.2.2";
+const VERSION = "2.23.133.2.3";
 const DIRECTORY_NAME = 4;
 
-/** The three must be there. Who the manufacturer is, is not looked up: the list of vendors is never complete. */
+/** A vendor id: four bytes as digits. Who that is, is not looked up: the list of vendors is never complete. */
+const VENDOR = /^id:[0-9A-Fa-f]{8}$/;
+
 const checkAlternativeName = ({ extensions }: Certificate): void => {
   const extension = extensions.get(Extensions.subjectAlternativeName);
   if (extension === undefined)
@@ -68,11 +72,15 @@ const checkAlternativeName = ({ extensions }: Certificate): void => {
     const directory = taggedOf(name, DIRECTORY_NAME);
     return directory === undefined ? [] : attributesOf(directory);
   });
-  const isComplete = TPM_ATTRIBUTES.every((type) => {
+  /** The one attribute of this type; empty where there is none, or another. */
+  const only = (type: string): string => {
     const [attribute, ...others] = attributes.filter(([oid]) => oid === type);
-    return attribute !== undefined && attribute[1] !== "" && others.length === 0;
-  });
+    return attribute === undefined || others.length > 0 ? "" : attribute[1];
+  };
+  const isComplete = only(MANUFACTURER) !== "" && only(MODEL) !== "" && only(VERSION) !== "";
   demand(isComplete, "certificate_extension", "The alternative name lacks the TPM's manufacturer, model or version.");
+  const isVendor = VENDOR.test(only(MANUFACTURER));
+  demand(isVendor, "certificate_extension", "The TPM's manufacturer is not written as a vendor id.");
 };
 
 /** tcg-kp-AIKCertificate. */

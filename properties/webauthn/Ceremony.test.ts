@@ -3,7 +3,17 @@ import { Either, Encoding } from "effect";
 import { describe, expect, it } from "vitest";
 import type { RelyingParty } from "../../core/webauthn/RelyingParty.ts";
 import { nativeCeremonyCrypto } from "../../server/crypto/NativeCeremonyCrypto.ts";
-import { androidKey, ecdsaScheme, intermediate, origin, packedCertified, purposes, root, tpm } from "./Attestations.ts";
+import {
+  androidKey,
+  directoryNames,
+  ecdsaScheme,
+  intermediate,
+  origin,
+  packedCertified,
+  purposes,
+  root,
+  tpm,
+} from "./Attestations.ts";
 import {
   type AttestationFormat,
   type CredentialJson,
@@ -52,6 +62,8 @@ const rsa = (alg: number, hash: string): Signer => ({
   algorithm: new Uint8Array(0),
   sign: (message) => Uint8Array.from(sign(hash, message, privateKey)),
 });
+const ofVendor = (id: string): Uint8Array =>
+  directoryNames(["2.23.133.2.1", id], ["2.23.133.2.2", "Model"], ["2.23.133.2.3", "id:13"]);
 const sha1 = (bytes: Uint8Array): Uint8Array => Uint8Array.from(createHash("sha1").update(bytes).digest());
 
 describe("what is tolerated", () => {
@@ -77,6 +89,7 @@ describe("what is tolerated", () => {
     ["packed with RSA", { attestation: packedCertified({ signer: rsa(-257, "sha256") }) }],
     ["a TPM with RSA and SHA-256", { attestation: tpm({ signer: rsa(-257, "sha256") }) }],
     ["a TPM with RSA and SHA-1", { attestation: tpm({ signer: rsa(-65_535, "sha1"), digest: sha1 }) }],
+    ["a TPM of a vendor that nobody knows", { attestation: tpm({ alternativeName: ofVendor("id:00C0ffee") }) }],
     ["a TPM's key with a scheme", { attestation: tpm({ scheme: ecdsaScheme }) }],
     [
       "an Android key that says so in software",

@@ -13,6 +13,7 @@ const ofTpm = (...parts: Parameters<typeof tpm>) => attested(tpm(...parts));
 const tpmStatement = (statement: (honest: Statement) => unknown) => attested(tpm(), { statement });
 const [SAN, EKU] = ["2.5.29.17", "2.5.29.37"];
 const [MAKER, MODEL, VERSION] = ["2.23.133.2.1", "2.23.133.2.2", "2.23.133.2.3"];
+const VENDOR = "id:414D4400";
 
 export const tpms: ReadonlyArray<Case> = [
   ["a TPM of version 1.2", "attestation_statement", ofTpm({ ver: "1.2" })],
@@ -67,23 +68,30 @@ export const tpms: ReadonlyArray<Case> = [
   [
     "an alternative name without model",
     "certificate_extension",
-    ofTpm({ alternativeName: directoryNames([MAKER, "m"], [VERSION, "v"]) }),
+    ofTpm({ alternativeName: directoryNames([MAKER, VENDOR], [VERSION, "v"]) }),
   ],
   [
     "an alternative name without version",
     "certificate_extension",
-    ofTpm({ alternativeName: directoryNames([MAKER, "m"], [MODEL, "v"]) }),
+    ofTpm({ alternativeName: directoryNames([MAKER, VENDOR], [MODEL, "v"]) }),
   ],
   [
     "an alternative name with two manufacturers",
     "certificate_extension",
-    ofTpm({ alternativeName: directoryNames([MAKER, "m"], [MAKER, "n"], [MODEL, "m"], [VERSION, "v"]) }),
+    ofTpm({ alternativeName: directoryNames([MAKER, VENDOR], [MAKER, "id:49465800"], [MODEL, "m"], [VERSION, "v"]) }),
   ],
   [
     "an alternative name with an empty model",
     "certificate_extension",
-    ofTpm({ alternativeName: directoryNames([MAKER, "m"], [MODEL, ""], [VERSION, "v"]) }),
+    ofTpm({ alternativeName: directoryNames([MAKER, VENDOR], [MODEL, ""], [VERSION, "v"]) }),
   ],
+  ...["AMD", "414D4400", "id:", "id:414D440", "id:414D44000", "id:414D440G", "ID:414D4400", " id:414D4400"].map(
+    (vendor): Case => [
+      `an alternative name with the manufacturer ${JSON.stringify(vendor)}`,
+      "certificate_extension",
+      ofTpm({ alternativeName: directoryNames([MAKER, vendor], [MODEL, "m"], [VERSION, "v"]) }),
+    ],
+  ),
   [
     "an alternative name that is a host",
     "certificate_extension",
