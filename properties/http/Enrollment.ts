@@ -1,4 +1,9 @@
-/** What tests of enrollment share: a cluster where it is on, its two calls, and links as the command line prints them. */
+/**
+ * What tests of enrollment share: a cluster where it is on, its two calls, links as the command line prints them, and
+ * the search for what callers must keep to themselves.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { makeCredential, type Making } from "../webauthn/Authenticator.ts";
 import type { Answered, ServerCluster } from "./ServerCluster.ts";
 
@@ -52,6 +57,15 @@ const insisting = async (ask: () => Promise<Answered>): Promise<Answered> => {
   return answered.status === 503 && answered.json["retryable"] === true ? insisting(ask) : answered;
 };
 
+/** Every byte that the peers of a cluster have stored or logged so far. */
+export const leftBehind = (cluster: ServerCluster): Buffer => {
+  const files = cluster.ids.flatMap((id) => {
+    const { dataDir } = cluster.member(id);
+    return readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name)));
+  });
+  return Buffer.concat([...files, Buffer.from(cluster.logs.join(""))]);
+};
+
 /** Callers of a cluster, who keep every secret they meet, to look for it afterwards where none may be. */
 export class Enrollees {
   readonly invitations: Array<string> = [];
@@ -86,10 +100,31 @@ export class Enrollees {
   }
 
   /** Finishes with a token that allows nothing. */
-  async finish(through: number, body: unknown): Promise<Answered> {
+  finish(through: number, body: unknown): Promise<Answered> {
+    return insisting(() => this.finishOnce(through, body));
+  }
+
+  /** The same for those who want to know the service's first word, whatever it is. */
+  async finishOnce(through: number, body: unknown): Promise<Answered> {
     this.#holder ??= this.token([]);
-    const token = await this.#holder;
-    return insisting(() => this.#cluster.post(through, finishPath, body, { "x-jwt-token": token }));
+    return this.#cluster.post(through, finishPath, body, { "x-jwt-token": await this.#holder });
+  }
+
+  /** Which invitations and tokens of these callers lie in some bytes, in any form in which they would be written. */
+  secretsIn(bytes: Buffer): ReadonlyArray<string> {
+    const invitations = this.invitations.filter((invitation) => {
+      const raw = Buffer.from(invitation, "base64url");
+      // Padded or in the other alphabet, its longest run of common characters would still be there.
+      const run = invitation.split(/[-_]/).reduce((longest, each) => (each.length > longest.length ? each : longest));
+      return [run, raw, raw.toString("hex")].some((form) => bytes.includes(form));
+    });
+    // The header of one token is that of all.
+    const isIn = (token: string): boolean =>
+      token
+        .split(".")
+        .slice(1)
+        .some((part) => bytes.includes(part));
+    return [...invitations, ...[this.#cluster.token, ...this.tokens].filter(isIn)];
   }
 
   /** A credential for a session, as an authenticator and its browser make it at `https://example.org`. */

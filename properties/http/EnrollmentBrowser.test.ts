@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { absentBrowser, type Authenticator, browserIsAbsent, openTab, startBrowser } from "../Browser.ts";
-import { Enrollees, linkOf, type Offered, originOf } from "./Enrollment.ts";
+import { Enrollees, leftBehind, linkOf, type Offered, originOf } from "./Enrollment.ts";
 import { ServerCluster } from "./ServerCluster.ts";
 
 let browser: Browser | undefined;
@@ -156,5 +156,11 @@ describe("a browser's passkey", () => {
       errors: [{ code: "user_verification" }],
     });
     await close();
+  });
+
+  it("leaves neither invitation nor token in a database, the audit or a log", ({ skip }) => {
+    skip(browserIsAbsent, absentBrowser);
+    expect(enrollees.invitations.length).toBeGreaterThanOrEqual(5);
+    expect(enrollees.secretsIn(leftBehind(cluster))).toEqual([]);
   });
 });
