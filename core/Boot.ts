@@ -100,24 +100,23 @@ const deliveryOf = (view: RowView, { proposalId, epoch, seq }: Rows["outbox"]): 
 
 const foundingOf = (
   crypto: Crypto,
-  peer: Rows["peer"] | undefined,
+  { peerId }: Rows["peer"],
   vote: Rows["genesis"] | undefined,
 ): PeerState["founding"] => ({
   cards: new Map(),
   vote: vote && { ...vote, digest: topologyDigest(crypto, vote.topology) },
-  signatures: new Map(vote !== undefined && peer !== undefined ? [[peer.peerId, vote.signature]] : []),
+  signatures: new Map(vote && [[peerId, vote.signature]]),
   faults: new Map(),
 });
 
 /** Whose locks outlive the decision: the writer's, until all have acknowledged. */
 const restoredLocks = (
   membership: Membership | undefined,
-  peer: Rows["peer"] | undefined,
+  { peerId }: Rows["peer"],
   preparations: ReadonlyArray<Preparation>,
   closing: ReadonlyArray<Delivery | Aborting>,
 ): PeerState["locks"] => {
-  const holders =
-    membership !== undefined && membership.writer === peer?.peerId ? [...preparations, ...closing] : preparations;
+  const holders = membership?.writer === peerId ? [...preparations, ...closing] : preparations;
   return new Map(holders.flatMap(({ id, proposal }) => locksOf(proposal).map((lock) => [lock, id] as const)));
 };
 
