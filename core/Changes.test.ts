@@ -32,6 +32,15 @@ describe("the changes of a turn", () => {
     ]);
   });
 
+  it("are found past those that undo each other, among many too", () => {
+    const changes = new Changes();
+    changes.add(insert(0));
+    changes.add(remove(0));
+    for (let key = 0; key < 30; key++) changes.add(insert(key));
+    for (let key = 0; key < 30; key++) changes.add(replace(key, "b"));
+    expect(changes.toArray()).toEqual(Array.from({ length: 30 }, (_, key) => insert(key, "b")));
+  });
+
   it("turn a removal followed by an insertion into a replacement", () => {
     const changes = new Changes();
     changes.add(remove(1));

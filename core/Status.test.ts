@@ -71,6 +71,18 @@ describe("the detail", () => {
     });
   });
 
+  it("shows no founding once there is a topology and nobody is at fault, and an empty one before", () => {
+    const foundingOf = (state: PeerState) => statusDetail(state)?.founding;
+    expect(foundingOf(initialized)).toEqual({ introduced: [], signed: [], faults: [] });
+    expect(foundingOf({ ...initialized, membership })).toBeUndefined();
+  });
+
+  it("counts whoever waits at the writer for a turn and whoever waits here for the writer", () => {
+    const queue = Array.from({ length: 2 }) as PeerState["queue"];
+    const awaited = new Map([["request", undefined]]) as unknown as PeerState["awaited"];
+    expect(statusDetail({ ...initialized, queue, awaited })?.waiting).toBe(3);
+  });
+
   it("shows topology, counters and what is wrong; the founding only while somebody is at fault", () => {
     const state: PeerState = {
       ...initialized,

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { type Cluster, founded } from "../properties/cluster/Cluster.ts";
+import { announcedBy } from "../properties/cluster/Forging.ts";
+import { turnOf } from "../properties/cluster/TurnOf.ts";
+import type { Digest } from "./Digest.ts";
+import { step } from "./Peer.ts";
+import type { PeerState } from "./PeerState.ts";
+import type { Message } from "./protocol/Message.ts";
+import type { PeerId } from "./protocol/Topology.ts";
+
+const cluster = founded();
+
+/** What peer 1 does when it hears something, in a state that differs from the one it has. No token is judged. */
+const heard = (from: PeerId, message: Message, change: Partial<PeerState> = {}) => {
+  const { state, context } = turnOf(cluster, 1);
+  return step({ ...state, ...change }, { _tag: "Deliver", from, message, actors: [] }, context);
+};
+
+/** The first message of a kind that somebody sends to peer 1 in a cluster of its own. */
+const sentToFirst = (tag: Message["_tag"], what: (cluster: Cluster) => void): Message => {
+  const other = founded();
+  const sent: Array<Message> = [];
+  other.tamper = (_from, to, message) => {
+    if (to === 1 && message._tag === tag) sent.push(message);
+    return message;
+  };
+  what(other);
+  other.settle();
+  const [first] = sent;
+  if (first === undefined) throw new Error(`nobody sent a ${tag}`);
+  return first;
+};
+
+describe("a peer that hears what only members say", () => {
+  const question: Message = { _tag: "SettleQuery", items: [], demandFinal: false, nonce: "ab".repeat(32) as Digest };
+
+  it.each<readonly [string, PeerId, Partial<PeerState>, number]>([
+    ["answers a member", 2, {}, 1],
+    ["does not answer a stranger", 9, {}, 0],
+    ["answers nobody before there is a topology", 2, { membership: undefined }, 0],
+  ])("%s", (_what, from, change, answers) => {
+    const { thenSend, writes } = heard(from, question, change);
+    expect([thenSend.length, writes.length]).toEqual([answers, 0]);
+  });
+
+  it("refuses a request whose token nobody has judged as one that cannot be judged now", () => {
+    const forward = sentToFirst("Forward", (other) => other.register(2, "request", "alice", 7));
+    const { thenSend } = heard(2, forward);
+    expect(thenSend).toContainEqual(
+      expect.objectContaining({
+        to: 2,
+        message: expect.objectContaining({
+          _tag: "Outcome",
+          outcome: expect.objectContaining({
+            rejection: expect.objectContaining({ detail: "The keys that verify tokens cannot be read at the moment." }),
+          }),
+        }),
+      }),
+    );
+  });
+});
+
+describe("a peer that is told of another life of a member", () => {
+  const announced = announcedBy(cluster, 2, 7);
+  const ready = sentToFirst("Ready", (other) => other.register(1, "request", "alice", 7));
+  if (ready._tag !== "Ready") throw new Error("it is an answer to a probe");
+
+  it.each<readonly [string, number, Partial<PeerState>]>([
+    ["has it on record", 7, {}],
+    ["does not where its own records do not hold", 1, { integrityFault: "keys/k" }],
+    ["does not where it ran from an old disk itself", 1, { quarantine: "an old disk" }],
+  ])("%s", (_what, incarnation, change) => {
+    const { state, writes } = heard(2, { ...ready, restored: announced }, change);
+    expect(state.seen.get(2)?.incarnation).toBe(incarnation);
+    expect(writes.some(({ table }) => table === "seen")).toBe(incarnation === 7);
+  });
+});
