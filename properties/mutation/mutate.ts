@@ -1,6 +1,6 @@
 /**
  * `npm run mutate`: changes `core` in small ways, one at a time, and says which changes nobody noticed. First a few
- * seeds of the simulator look at each; the unit tests of `core` and `runtime` look at those that are left.
+ * seeds of the simulator look at each; unit tests look at those that are left.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
