@@ -159,6 +159,8 @@ describe("the page in a browser", () => {
       new Date(Number(asked.expiresAt)).toISOString(),
     );
     expect(await page.getByLabel("Your access token").getAttribute("type")).toBe("password");
+    // Screen readers tell changes of a region only that was there before, empty or not.
+    expect(await page.getByRole("status").count()).toBe(1);
     // By keyboard alone.
     await page.keyboard.press("Tab");
     expect(await page.locator("#token:focus").count()).toBe(1);
