@@ -23,11 +23,19 @@ export const INVITATION_MARKS: ReadonlyArray<string> = [
   Encoding.encodeHex(INVITATION_MARK),
 ];
 
-/** Digests and keys have these lengths; a token has another. */
+/** Digests and keys have these lengths, and so have the digits of an invitation; a token has another. */
 const isDigestLong = ({ length }: string): boolean => length === 64 || length === 128;
 
 const holdsMark = (text: string, marks: ReadonlyArray<string>): boolean => {
   for (const mark of marks) if (text.includes(mark)) return true;
+  return false;
+};
+
+const isDigits = (mark: string): boolean => /^[0-9a-f]+$/.test(mark);
+
+/** Whether a digest is the digits of a secret, which begin as its mark does. */
+const beginsWithMark = (digest: string, marks: ReadonlyArray<string>): boolean => {
+  for (const mark of marks) if (digest.startsWith(mark)) return true;
   return false;
 };
 
@@ -39,6 +47,7 @@ type Find = (value: unknown) => string | undefined;
  */
 const finder = (marks: ReadonlyArray<string>): Find => {
   const shortest = Math.min(...marks.map(({ length }) => length));
+  const asDigits = marks.filter(isDigits);
   const asBytes = marks.map((mark) => [...mark].map((character) => character.charCodeAt(0)));
   const beginsAt = (bytes: Uint8Array, at: number, mark: ReadonlyArray<number>): boolean => {
     for (let index = 0; index < mark.length; index++) if (bytes[at + index] !== mark[index]) return false;
@@ -50,8 +59,10 @@ const finder = (marks: ReadonlyArray<string>): Find => {
     return false;
   };
   const find: Find = (value) => {
-    if (typeof value === "string")
-      return value.length > shortest && !isDigestLong(value) && holdsMark(value, marks) ? "" : undefined;
+    if (typeof value === "string") {
+      if (value.length <= shortest) return undefined;
+      return (isDigestLong(value) ? beginsWithMark(value, asDigits) : holdsMark(value, marks)) ? "" : undefined;
+    }
     if (typeof value !== "object" || value === null) return undefined;
     if (value instanceof Uint8Array) return holdsMarkBytes(value) ? "" : undefined;
     if (Array.isArray(value)) {
