@@ -39,6 +39,10 @@ describe("Ed25519", () => {
     );
     expect(outcomes.size).toBe(2);
   });
+
+  it("takes no point of small order for a key, although nobody asks about one", () => {
+    expect(torsion.map(contains)).toEqual(torsion.map(() => false));
+  });
 });
 
 describe("Ed448", () => {
@@ -72,5 +76,9 @@ describe("Ed448", () => {
       { numRuns: 150 },
     );
     expect(outcomes.size).toBe(2);
+  });
+
+  it("takes no point of small order for a key, although nobody asks about one", () => {
+    expect(torsion.map(({ y }) => isInPrimeSubgroup448(y))).toEqual(torsion.map(() => false));
   });
 });

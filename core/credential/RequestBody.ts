@@ -5,9 +5,6 @@ import { type JsonArray, type JsonObject, type JsonValue, parseStrictJson } from
 import { Limits } from "../Limits.ts";
 import { type BodyFault, type Rejection, rejection } from "../Rejection.ts";
 
-/** Faults listed at most: a body of a million unknown fields must not get an answer of its own size. */
-const MOST_FAULTS = 64;
-
 /**
  * Reads a body that is one object.
  *
@@ -17,7 +14,7 @@ const MOST_FAULTS = 64;
  * @param read takes what it needs out of the fields; what it returns counts only if nothing was at fault
  * @param max bytes it may have
  * @returns what was read; `INVALID_REQUEST_BODY` for malformed JSON (one fault) or for unknown,
- *   missing, null or wrongly typed fields (every fault, up to {@link MOST_FAULTS})
+ *   missing, null or wrongly typed fields (every fault, as many as a rejection lists)
  */
 export const readBody = <A>(
   body: Uint8Array,
@@ -71,7 +68,7 @@ export class Fields {
     this.#faults = faults;
     this.#members = isObject(value) ? value : undefined;
     if (value !== undefined && this.#members === undefined) this.#wrongType(this.#pointer(), value, "an object");
-    for (const name of this.#members?.keys() ?? []) {
+    for (const name of this.members().keys()) {
       if (known?.includes(name) === false)
         this.#fault(this.#pointerOf(name), "unknown_field", "No such field exists here.");
     }
@@ -89,7 +86,7 @@ export class Fields {
 
   /** The names that are there, in the order of the text. */
   names(): ReadonlyArray<string> {
-    return [...(this.#members?.keys() ?? [])];
+    return [...this.members().keys()];
   }
 
   /** The members as they were read; empty where this is no object. */
@@ -143,11 +140,13 @@ export class Fields {
   optionalList(key: string, longest: number, check: (text: string) => boolean, rule: string): ReadonlyArray<string> {
     const value = this.#members?.get(key);
     if (value === undefined) return [];
-    if (!isArray(value)) this.#wrongType(this.#pointerOf(key), value, "an array");
-    const items = isArray(value) ? value : [];
-    if (items.length > longest) this.#fault(this.#pointerOf(key), "too_many", `This takes at most ${longest} items.`);
     const texts: Array<string> = [];
-    for (const [index, item] of items.slice(0, longest).entries()) {
+    if (!isArray(value)) {
+      this.#wrongType(this.#pointerOf(key), value, "an array");
+      return texts;
+    }
+    if (value.length > longest) this.#fault(this.#pointerOf(key), "too_many", `This takes at most ${longest} items.`);
+    for (const [index, item] of value.slice(0, longest).entries()) {
       if (typeof item !== "string") this.#wrongType(memberPointer(this.#pointerOf(key), index), item, "a string");
       else if (check(item)) texts.push(item);
       else this.#fault(memberPointer(this.#pointerOf(key), index), "invalid_value", rule);
@@ -168,8 +167,11 @@ export class Fields {
   #stringsOf(key: string, value: JsonValue | undefined): ReadonlyMap<string, string> {
     const strings = new Map<string, string>();
     if (value === undefined) return strings;
-    if (!isObject(value)) this.#wrongType(this.#pointerOf(key), value, "an object");
-    for (const [name, member] of isObject(value) ? value : []) {
+    if (!isObject(value)) {
+      this.#wrongType(this.#pointerOf(key), value, "an object");
+      return strings;
+    }
+    for (const [name, member] of value) {
       if (typeof member === "string") strings.set(name, member);
       else this.#wrongType(memberPointer(this.#pointerOf(key), name), member, "a string");
     }
@@ -198,7 +200,7 @@ export class Fields {
   }
 
   #fault(pointer: string, code: string, detail: string): void {
-    if (this.#faults.length < MOST_FAULTS) this.#faults.push({ pointer, code, detail });
+    this.#faults.push({ pointer, code, detail });
   }
 
   /** The RFC 6901 pointer of this object. */

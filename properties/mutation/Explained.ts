@@ -2,13 +2,22 @@
  * Mutants of `core` that no test can tell from what is written, or that none needs to, and why. One is known by its
  * file, the code that is changed and what it is changed to; `npm run mutate` takes those out of its list.
  */
+import { auth } from "./explained/Auth.ts";
 import { core } from "./explained/Core.ts";
+import { credential } from "./explained/Credential.ts";
 import { enrollment } from "./explained/Enrollment.ts";
 import { protocol } from "./explained/Protocol.ts";
 import { registry } from "./explained/Registry.ts";
 import type { ExplainedFiles } from "./explained/Reasons.ts";
 
-const files: ExplainedFiles = { ...core, ...protocol, ...enrollment, ...registry };
+const files: ExplainedFiles = {
+  ...core,
+  ...auth,
+  ...credential,
+  ...protocol,
+  ...enrollment,
+  ...registry,
+};
 
 export const explained = Object.entries(files).flatMap(([file, reasons]) =>
   Object.values(reasons).flatMap((changes) =>

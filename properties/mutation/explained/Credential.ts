@@ -1,0 +1,34 @@
+/** Of `core/credential`. */
+import { type ExplainedFiles, FOR_TYPES } from "./Reasons.ts";
+
+export const credential: ExplainedFiles = {
+  "core/credential/ApproverRef.ts": {
+    "The expression is shown 64 characters, all of which have to be digits then.": [
+      ["/^[0-9a-f]{64}$/", "/[0-9a-f]{64}$/"],
+      ["/^[0-9a-f]{64}$/", "/^[0-9a-f]{64}/"],
+    ],
+  },
+  "core/credential/PrimeSubgroup.ts": {
+    "The other sign of the slope belongs to -S, with which a point pairs to 1 where it does so with S.": [
+      [
+        "((x * h) % p25519) * (h - 1n - d25519 * y) + ((slope * (1n - y)) % p25519) * across",
+        "x * h % p25519 * (h - 1n - d25519 * y) - slope * (1n - y) % p25519 * across",
+      ],
+    ],
+    "The other root belongs to R+T, which pairs with S as R does, since T pairs with it to 1.": [
+      ["k448 + h", "k448 - h"],
+    ],
+  },
+  "core/credential/RequestBody.ts": {
+    [FOR_TYPES]: [['typeof value === "number"', "true"]],
+  },
+  "core/credential/SignatureCredential.ts": {
+    "The text was held against the one encoding of the same bytes.": [["keyBytes === encoded.right", "false"]],
+  },
+  "core/credential/Weierstrass.ts": {
+    "Such a y is 0 modulo p; a point with that is of order two, and the curves have prime order.": [
+      ["y < p", "y <= p"],
+    ],
+    "Read byte by byte to the end, the number is the same.": [["(end - at) % WORD_BYTES", "(end - at) * WORD_BYTES"]],
+  },
+};
