@@ -49,12 +49,10 @@ export const nonceFor = (turn: Turn, nonce: Digest, peerId: PeerId): Digest =>
 /** Asks every other member, unless the last answer is fresh or on its way. */
 export const probe = (turn: Turn): void => {
   if (turn.state.probe !== undefined) return;
-  const own = unreadiness(turn);
-  if (own !== undefined) return conclude(turn, [{ peerId: turn.self, reason: own }]);
+  if (unreadiness(turn) !== undefined || turn.others.length === 0) return conclude(turn, []);
   const nonce = turn.context.entropy;
   const { seen } = turn.state;
   turn.state.probe = { nonce, startedAt: turn.elapsed, clockAt: turn.now, seen, answers: new Map() };
-  if (turn.others.length === 0) return conclude(turn, []);
   ask(turn, nonce, turn.others);
   turn.arm("probe", Limits.probeWaitMillis);
 };
@@ -82,8 +80,7 @@ export const ask = (turn: Turn, nonce: Digest, members: Iterable<PeerId>): void 
 export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"ReadyProbe">): void => {
   const { state, context } = turn;
   if (state.peer === undefined) return;
-  const { membership } = state;
-  if (membership !== undefined && ownFault(turn) === undefined) {
+  if (ownFault(turn) === undefined) {
     noteRestored(turn, from, message.restored);
     isKnownLife(turn, message.recorded);
     quarantineIfBehind(turn, message.seen);
@@ -97,7 +94,7 @@ export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"Ready
     _tag: "Ready",
     nonce: message.nonce,
     peerId: state.peer.peerId,
-    topologyDigest: membership?.digest,
+    topologyDigest: state.membership?.digest,
     configDigest: context.settings.configDigest,
     mode: modeOf(turn),
     sealed: !state.unsealed,
@@ -148,11 +145,12 @@ export const onReady = (turn: Turn, from: PeerId, ready: Ready): void => {
   if (running === undefined) return;
   if (ready.nonce !== nonceFor(turn, running.nonce, from) || running.answers.has(from)) return;
   detectRollback(turn, ready);
-  turn.state.probe = { ...running, answers: withEntry(running.answers, from, ready) };
+  const answered = { ...running, answers: withEntry(running.answers, from, ready) };
+  turn.state.probe = answered;
   // One unready member decides the matter; there is no reason to wait for the others.
   const fault = faultOf(turn, ready, running);
-  if (fault !== undefined || unreadiness(turn) !== undefined) return conclude(turn, faults(turn, false));
-  if (turn.state.probe.answers.size === turn.others.length) conclude(turn, []);
+  if (fault !== undefined || unreadiness(turn) !== undefined) return conclude(turn, faults(turn, answered, false));
+  if (answered.answers.size === turn.others.length) conclude(turn, []);
 };
 
 /** Whether a member says less of itself than this peer had seen before it asked: then it has lost something. */
@@ -173,15 +171,12 @@ const detectRollback = (turn: Turn, ready: Ready): void => {
 };
 
 /** Every member in the way so far; members that have not answered count only when time is up. */
-const faults = (turn: Turn, timeIsUp: boolean): ReadonlyArray<MemberFault> => {
-  const { probe: running } = turn.state;
-  if (running === undefined) return [];
-  return turn.others.flatMap((peerId) => {
+const faults = (turn: Turn, running: Probe, timeIsUp: boolean): ReadonlyArray<MemberFault> =>
+  turn.others.flatMap((peerId) => {
     const ready = running.answers.get(peerId);
     const reason = ready === undefined ? (timeIsUp ? "it does not answer" : undefined) : faultOf(turn, ready, running);
     return reason === undefined ? [] : [{ peerId, reason }];
   });
-};
 
 export const onProbeTimer = (turn: Turn): void => {
   const { probe: running } = turn.state;
@@ -189,7 +184,7 @@ export const onProbeTimer = (turn: Turn): void => {
   const left = running.startedAt + Limits.probeWaitMillis - turn.elapsed;
   // The timer may belong to an earlier probe that was answered in time.
   if (left > 0) return turn.arm("probe", left);
-  conclude(turn, faults(turn, true));
+  conclude(turn, faults(turn, running, true));
 };
 
 const conclude = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
@@ -207,33 +202,32 @@ const conclude = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
 
 /** Answers whether a mutation would be accepted now, from a probe of its own if none is fresh. */
 export const onCheckReadiness = (turn: Turn, requestId: string): void => {
+  const answer = (faults: ReadonlyArray<MemberFault>): void => turn.reply(requestId, { _tag: "Readiness", faults });
   const own = unreadiness(turn);
   const peerId = turn.state.peer?.peerId ?? 0;
-  if (own !== undefined) return turn.reply(requestId, { _tag: "Readiness", faults: [{ peerId, reason: own }] });
-  if (isFresh(turn)) return turn.reply(requestId, { _tag: "Readiness", faults: turn.state.verdict?.faults ?? [] });
+  if (own !== undefined) return answer([{ peerId, reason: own }]);
+  const verdict = freshVerdict(turn);
+  if (verdict !== undefined) return answer(verdict.faults);
   if (turn.state.readinessWaiters.length >= Limits.readinessWaiters)
-    return turn.reply(requestId, { _tag: "Readiness", faults: [{ peerId, reason: "it is asked too often" }] });
+    return answer([{ peerId, reason: "it is asked too often" }]);
   turn.state.readinessWaiters = [...turn.state.readinessWaiters, requestId];
   probe(turn);
 };
 
 /** Whether all members are ready, for those who wait for it now; undefined while they are being asked. */
 export const currentVerdict = (turn: Turn): Verdict | undefined => {
+  const verdict = freshVerdict(turn);
   // A bad verdict serves the requests it was asked for; the next one deserves a new probe.
-  const isBad = turn.state.verdict !== undefined && turn.state.verdict.faults.length > 0;
-  if (!isFresh(turn) || (isBad && turn.state.verdict?.concludedAt !== turn.elapsed)) {
-    turn.state.verdict = undefined;
-    probe(turn);
-  }
+  if (verdict !== undefined && (verdict.faults.length === 0 || verdict.concludedAt === turn.elapsed)) return verdict;
+  turn.state.verdict = undefined;
+  probe(turn);
   return turn.state.verdict;
 };
 
-/** Whether the last answers of all members are young enough to act on. */
-const isFresh = (turn: Turn): boolean => {
+/** What was found last, where the answers of all members are young enough to act on. */
+const freshVerdict = (turn: Turn): Verdict | undefined => {
   const { verdict } = turn.state;
-  return (
-    verdict !== undefined &&
-    (turn.elapsed - verdict.probedAt <= Limits.probeAgeMillis || verdict.concludedAt === turn.elapsed) &&
-    unreadiness(turn) === undefined
-  );
+  if (verdict === undefined || unreadiness(turn) !== undefined) return undefined;
+  const isYoung = turn.elapsed - verdict.probedAt <= Limits.probeAgeMillis || verdict.concludedAt === turn.elapsed;
+  return isYoung ? verdict : undefined;
 };
