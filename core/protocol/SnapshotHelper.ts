@@ -19,7 +19,6 @@ export const onSnapshotRequest = (turn: Turn, from: PeerId, message: MessageOf<"
   if (state.preparations.size > 0) return;
   const { recoveryId, nonce, after } = message;
   const page = context.view.scan("slots", after, Limits.batchProposals);
-  const last = page.at(-1);
   turn.send(from, {
     _tag: "SnapshotOffer",
     recoveryId,
@@ -33,9 +32,9 @@ export const onSnapshotRequest = (turn: Turn, from: PeerId, message: MessageOf<"
     items: page.flatMap(({ key, row: { proposalId, outcome, writerReceipt } }): ReadonlyArray<SnapshotItem> => {
       // Whoever refused keeps its refusal to itself until it has come to an end.
       if (outcome === "ABORTED") return [{ key, proposalId, certificate: undefined, writerReceipt }];
-      const certificate = outcome === "APPLIED" ? context.view.get("certificates", proposalId) : undefined;
+      const certificate = context.view.get("certificates", proposalId);
       return certificate === undefined ? [] : [{ key, proposalId, certificate, writerReceipt: undefined }];
     }),
-    upTo: page.length < Limits.batchProposals ? undefined : last?.key,
+    upTo: page[Limits.batchProposals - 1]?.key,
   });
 };

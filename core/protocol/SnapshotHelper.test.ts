@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { crypto, founded } from "../../properties/cluster/Cluster.ts";
+import { announcedBy } from "../../properties/cluster/Forging.ts";
+import { prepared } from "../../properties/cluster/Prepared.ts";
+import { register } from "../../properties/cluster/Restoring.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import type { Digest } from "../Digest.ts";
+import { type RowView, type Rows, slotKey } from "../Tables.ts";
+import { Turn } from "../Turn.ts";
+import type { MessageOf } from "./Message.ts";
+import { freshRecovery } from "./Recovery.ts";
+import { onSnapshotRequest } from "./SnapshotHelper.ts";
+
+const cluster = founded();
+register(cluster, "alice", 7);
+register(cluster, "bob", 8);
+const [NONCE, OTHER] = ["ab", "cd"].map((each) => each.repeat(32) as Digest) as [Digest, Digest];
+const restored = announcedBy(cluster, 3, 5);
+const { recoveryId } = restored.restoration;
+
+/** A turn of the second, who has the life of the third on record that asks it, but for what is different. */
+const helping = (become: (turn: Turn) => void = () => undefined, of = cluster): Turn => {
+  const turn = turnOf(of, 2);
+  turn.edit("seen").set(3, { peerId: 3, incarnation: 5, newest: undefined, restored });
+  become(turn);
+  return turn;
+};
+const offers = (turn: Turn, change: Partial<MessageOf<"SnapshotRequest">> = {}): ReadonlyArray<unknown> => {
+  onSnapshotRequest(turn, 3, { _tag: "SnapshotRequest", recoveryId, nonce: NONCE, after: "", ...change });
+  return turn.finish(() => undefined).thenSend;
+};
+
+/** The same turn with other slots on its disk. */
+const withSlots = ({ state, context }: Turn, slots: ReadonlyArray<readonly [string, Rows["slots"]]>): Turn => {
+  const { view } = context;
+  const scan: RowView["scan"] = (_table, after, limit) =>
+    slots
+      .filter(([key]) => key > after)
+      .slice(0, limit)
+      .map(([key, row]) => ({ key, row })) as never;
+  return new Turn(state, { ...context, view: { get: (table, key) => view.get(table, key), scan } });
+};
+
+describe("a member that is asked for what it has decided", () => {
+  const itemAt = (seq: number) => {
+    const { proposalId = OTHER } = cluster.row(2, "slots", slotKey(1, seq)) ?? {};
+    const certificate = cluster.row(2, "certificates", proposalId);
+    return { key: slotKey(1, seq), proposalId, certificate, writerReceipt: undefined };
+  };
+
+  it("gives its slots after the last one asked for, and what its registry comes to", () => {
+    const turn = helping();
+    const { set } = turn.state.registry;
+    const cutoff = { topologyDigest: turn.membership.digest, root: crypto.setDigest(set), count: 2 };
+    const offer = { _tag: "SnapshotOffer", recoveryId, nonce: NONCE, cutoff, upTo: undefined };
+    const sent = (after: string, items: ReadonlyArray<unknown>) => [
+      { _tag: "Send", to: 3, message: { ...offer, after, items } },
+    ];
+    expect(itemAt(1).certificate).toBeDefined();
+    expect(offers(turn)).toEqual(sent("", [itemAt(1), itemAt(2)]));
+    expect(offers(helping(), { after: slotKey(1, 1) })).toEqual(sent(slotKey(1, 1), [itemAt(2)]));
+  });
+
+  it("gives what was aborted with the writer's receipt, and nothing of what has not come to an end", () => {
+    const writerReceipt = itemAt(1).certificate?.receipts[0];
+    const row = (outcome: Rows["slots"]["outcome"]): Rows["slots"] => ({
+      proposalId: OTHER,
+      outcome,
+      ack: undefined,
+      writerReceipt,
+    });
+    const turn = withSlots(helping(), [
+      [slotKey(1, 1), row("ABORTED")],
+      [slotKey(1, 2), row("REFUSED")],
+    ]);
+    const items = [{ key: slotKey(1, 1), proposalId: OTHER, certificate: undefined, writerReceipt }];
+    expect(offers(turn)).toMatchObject([{ message: { items } }]);
+  });
+
+  it.each([
+    [63, undefined],
+    [64, slotKey(1, 64)],
+    [65, slotKey(1, 64)],
+  ])("of %i slots gives 64 at a time, and says how far they go where there may be more", (count, upTo) => {
+    const slots = Array.from(
+      { length: count },
+      (_, at) =>
+        [
+          slotKey(1, at + 1),
+          { proposalId: OTHER, outcome: "ABORTED", ack: undefined, writerReceipt: undefined },
+        ] as const,
+    );
+    const turn = withSlots(helping(), slots);
+    expect(offers(turn)).toMatchObject([{ message: { upTo, items: { length: Math.min(count, 64) } } }]);
+  });
+
+  const other = {
+    peerId: 3,
+    incarnation: 6,
+    newest: undefined,
+    restored: announcedBy(cluster, 3, 6, { recoveryId: OTHER }),
+  };
+
+  it.each<readonly [string, (turn: Turn) => void]>([
+    ["is sealed", (turn) => void (turn.state.unsealed = false)],
+    ["has not joined", (turn) => void turn.edit("unproven").add(1)],
+    ["is being restored itself", (turn) => void (turn.state.recovery = freshRecovery("the test"))],
+    ["has another life of who asks on record", (turn) => void turn.edit("seen").set(3, other)],
+    ["has its first life on record", (turn) => void turn.edit("seen").set(3, { ...other, restored: undefined })],
+  ])("gives nothing where it %s", (_who, become) => {
+    expect(offers(helping(become))).toEqual([]);
+  });
+
+  it("gives nothing while something is undecided there: that could still change the root", () => {
+    const { cluster: undecided } = prepared();
+    expect(offers(helping(() => undefined, undecided))).toEqual([]);
+    expect(offers(helping((turn) => turn.edit("preparations").clear(), undecided))).toHaveLength(1);
+  });
+});
