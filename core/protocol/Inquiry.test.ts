@@ -1,12 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
-import { receiptOfWriter } from "../../properties/cluster/Forging.ts";
+import { announcedBy, receiptOfWriter } from "../../properties/cluster/Forging.ts";
+import { prepared } from "../../properties/cluster/Prepared.ts";
 import { comeBackOn, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
+import type { Inquiry, Recovery, Refused } from "../PeerState.ts";
 import { slotKey } from "../Tables.ts";
-import type { Message, PrepareItem } from "./Message.ts";
+import type { Turn } from "../Turn.ts";
+import { inquire, inquireAgain, isMisled, unappliedAt } from "./Inquiry.ts";
+import type { Message, MessageOf, PrepareItem, SettleItem } from "./Message.ts";
 import { proposalId } from "./Proposal.ts";
+import { freshRecovery } from "./Recovery.ts";
+import type { PeerId } from "./Topology.ts";
 
 const outcomeAt = (cluster: Cluster, peerId: number): string | undefined =>
   cluster.row(peerId, "slots", slotKey(1, 1))?.outcome;
@@ -208,5 +215,197 @@ describe("a restored member that is asked about more than a writer can have open
     cluster.pass(2_000);
     expect(stateOf(cluster, 2).chain.incarnation).toBe(incarnation);
     expect(refusals() ?? 0).toBe(0);
+  });
+});
+
+const { cluster: three, preparation } = prepared();
+const item: SettleItem = { proposal: preparation.proposal, receipt: preparation.writerReceipt };
+const idOf = (at: number): Digest => String(at).padStart(64, "0") as Digest;
+const announced = announcedBy(three, 2, 5);
+const { recoveryId: nonce } = announced.restoration;
+const open = (change: Partial<Inquiry> = {}): Inquiry => ({
+  item,
+  silent: new Set([1, 3]),
+  isOpen: false,
+  isShared: false,
+  ...change,
+});
+const numbered = (count: number) => new Map(Array.from({ length: count }, (_, at) => [idOf(at), open()]));
+
+/** A turn of the second of three members in the middle of its recovery, but for what is different. */
+const recovering = (change: Partial<Recovery> = {}, become: (turn: Turn) => void = () => undefined): Turn => {
+  const turn = turnOf(three, 2);
+  turn.state.restored = announced;
+  turn.state.recovery = { ...freshRecovery("the test"), ...change };
+  become(turn);
+  return turn;
+};
+const inquiriesOf = ({ state }: Turn) => [...(state.recovery?.inquiries ?? [])];
+const sent = (turn: Turn) =>
+  turn
+    .finish(() => undefined)
+    .thenSend.flatMap((action) => (action._tag === "Send" ? [[action.to, action.message]] : []));
+const question = (count: number) => ({
+  _tag: "SettleQuery",
+  items: Array.from({ length: count }, () => item),
+  demandFinal: false,
+  nonce,
+});
+
+describe("a life that was made to refuse", () => {
+  const refused = (count: number) => new Map(Array.from({ length: count }, (_, at) => [idOf(at), {} as Refused]));
+
+  it.each([
+    ["256 of what only the writer has prepared is", 256, 0, false],
+    ["257 of what only the writer has prepared is not", 257, 0, true],
+    ["4,095 altogether is", 0, 4_095, false],
+    ["4,096 altogether is not", 0, 4_096, true],
+  ])("%s one that an honest writer may have had", (_what, writersOwn, refusals, misled) => {
+    const recovery = { ...freshRecovery("the test"), writersOwn };
+    expect(isMisled({ recovery, refused: refused(refusals) })).toBe(misled);
+    expect(isMisled({ recovery: undefined, refused: refused(refusals) })).toBe(false);
+  });
+});
+
+describe("before a restored member refuses a proposal", () => {
+  it("it asks all others what they have of it, by the name of its life", () => {
+    const turn = recovering();
+    inquire(turn, [[idOf(1), { ...item, evidence: "with a token in it" } as SettleItem]]);
+    expect(inquiriesOf(turn)).toEqual([[idOf(1), open()]]);
+    expect(sent(turn)).toEqual([
+      [1, question(1)],
+      [3, question(1)],
+    ]);
+  });
+
+  it("it knows, as the writer, that not only that one has prepared it", () => {
+    const turn = recovering({}, (each) => void (each.state.membership = { ...each.membership, writer: 2 }));
+    inquire(turn, [[idOf(1), item]]);
+    expect(inquiriesOf(turn)).toEqual([[idOf(1), open({ isShared: true })]]);
+  });
+
+  it("it asks about no more than a writer can have open", () => {
+    const turn = recovering({ inquiries: numbered(Limits.preparations - 1) });
+    inquire(turn, [
+      [idOf(1_000), item],
+      [idOf(1_001), item],
+    ]);
+    expect(turn.state.recovery?.inquiries.size).toBe(Limits.preparations);
+    expect(sent(turn)[0]).toEqual([1, question(1)]);
+  });
+
+  it.each<readonly [string, Partial<Recovery>, (turn: Turn) => void]>([
+    ["that it is asking about", { inquiries: new Map([[idOf(1), open({ silent: new Set([3]) })]]) }, () => undefined],
+    ["that it has refused", {}, (turn) => void turn.edit("refused").set(idOf(1), {} as Refused)],
+    ["while somebody has its old life on record", {}, (turn) => void turn.edit("unproven").add(3)],
+    ["once it is a member again", {}, (turn) => void (turn.state.recovery = undefined)],
+  ])("it asks nobody about one %s", (_which, change, become) => {
+    const turn = recovering(change, become);
+    const before = inquiriesOf(turn);
+    inquire(turn, [[idOf(1), item]]);
+    expect(inquiriesOf(turn)).toEqual(before);
+    expect(sent(turn)).toEqual([]);
+  });
+
+  it("it asks again who has not answered, about a message's worth at a time", () => {
+    const inquiries = numbered(Limits.batchProposals + 1);
+    inquiries.set(idOf(0), open({ silent: new Set([3]) }));
+    inquiries.set(idOf(1), open({ silent: new Set([3]) }));
+    const turn = recovering({ inquiries });
+    inquireAgain(turn, { ...freshRecovery("the test"), inquiries });
+    expect(sent(turn)).toEqual([
+      [1, question(Limits.batchProposals - 1)],
+      [3, question(Limits.batchProposals)],
+    ]);
+    const answered = recovering();
+    inquireAgain(answered, freshRecovery("the test"));
+    expect(sent(answered)).toEqual([]);
+  });
+});
+
+type State = MessageOf<"SettleAnswer">["items"][number]["state"];
+
+describe("what the others say of a proposal that a restored member would refuse", () => {
+  const told = (turn: Turn, from: PeerId, state: State, change: Partial<MessageOf<"SettleAnswer">> = {}) =>
+    unappliedAt(turn, from, {
+      _tag: "SettleAnswer",
+      nonce,
+      items: [{ proposalId: idOf(1), state, held: [] }],
+      ...change,
+    });
+  const asking = (change: Partial<Recovery> = {}, become?: (turn: Turn) => void): Turn =>
+    recovering({ inquiries: new Map([[idOf(1), open()]]), ...change }, become);
+
+  it("is waited for of all of them", () => {
+    const turn = asking();
+    expect(told(turn, 1, "PREPARED")).toEqual([]);
+    expect(inquiriesOf(turn)).toEqual([[idOf(1), open({ silent: new Set([3]), isOpen: true })]]);
+    expect(told(turn, 3, "UNKNOWN")).toEqual([[idOf(1), item]]);
+    expect(inquiriesOf(turn)).toEqual([]);
+  });
+
+  it.each<readonly [State, State, number, number]>([
+    ["UNKNOWN", "UNKNOWN", 0, 0],
+    ["REFUSED", "ABORTED", 0, 0],
+    ["PREPARED", "UNKNOWN", 1, 1],
+    ["PLEDGED", "REFUSED", 1, 1],
+    ["PREPARED", "PREPARED", 1, 0],
+    ["UNKNOWN", "PREPARED", 1, 0],
+    ["UNKNOWN", "PLEDGED", 1, 0],
+    ["PREPARED", "APPLIED", 0, 0],
+  ])("where the writer says %s and the other %s makes it refuse %i, %i on the writer's word alone", (...each) => {
+    const [writers, others, refusing, writersOwn] = each;
+    for (const order of [
+      [1, 3],
+      [3, 1],
+    ]) {
+      const turn = asking();
+      const unapplied = order.flatMap((from) => told(turn, from, from === 1 ? writers : others));
+      expect(unapplied).toHaveLength(refusing);
+      expect([inquiriesOf(turn), turn.state.recovery?.writersOwn]).toEqual([[], writersOwn]);
+    }
+  });
+
+  it("is not waited for any longer where one of them has applied it: that comes with the registry", () => {
+    const turn = asking();
+    expect(told(turn, 1, "APPLIED")).toEqual([]);
+    expect(inquiriesOf(turn)).toEqual([]);
+  });
+
+  it.each([
+    ["its own, as it was asked as the writer", true, 0, 1, 0],
+    ["the writer's alone, with room for it", false, 255, 1, 256],
+    ["the writer's alone, past what an honest one has open", false, 256, 0, 257],
+    ["known to others too, whatever the writer has claimed", true, 1_000, 1, 1_000],
+  ])("counts against the writer where it is the writer's alone: %s", (_whose, isShared, before, refusing, after) => {
+    const inquiries = new Map([[idOf(1), open({ silent: new Set([1]), isShared })]]);
+    const turn = asking({ inquiries, writersOwn: before });
+    expect(told(turn, 1, "PREPARED")).toHaveLength(refusing);
+    expect([inquiriesOf(turn), turn.state.recovery?.writersOwn]).toEqual([[], after]);
+  });
+
+  const OTHER = "ab".repeat(32) as Digest;
+  const outbid = (turn: Turn): void => {
+    turn.state.recovery = { ...freshRecovery("the test"), inquiries: new Map([[idOf(1), open()]]), outbid: 7 };
+  };
+
+  it.each<readonly [string, Partial<MessageOf<"SettleAnswer">>, (turn: Turn) => void]>([
+    ["it answers another question", { nonce: OTHER }, () => undefined],
+    ["nobody asked about it", { items: [{ proposalId: OTHER, state: "APPLIED", held: [] }] }, () => undefined],
+    ["somebody has the old life on record", {}, (turn) => void turn.edit("unproven").add(3)],
+    ["this life is to be followed by another one", {}, outbid],
+  ])("counts for nothing where %s", (_why, change, become) => {
+    const turn = asking({}, become);
+    expect(told(turn, 1, "APPLIED", change)).toEqual([]);
+    expect(inquiriesOf(turn)).toEqual([[idOf(1), open()]]);
+  });
+
+  it("counts once of each of them, and only while it is being restored", () => {
+    const turn = asking();
+    for (const state of ["PREPARED", "APPLIED"] as const) expect(told(turn, 1, state)).toEqual([]);
+    expect(inquiriesOf(turn)).toEqual([[idOf(1), open({ silent: new Set([3]), isOpen: true })]]);
+    const member = asking({}, (each) => void (each.state.recovery = undefined));
+    expect(told(member, 1, "PREPARED")).toEqual([]);
+    expect(member.state.recovery).toBeUndefined();
   });
 });

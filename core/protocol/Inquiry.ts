@@ -8,7 +8,7 @@
  */
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
-import type { Inquiry, PeerState } from "../PeerState.ts";
+import type { Inquiry, PeerState, Recovery } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
 import type { MessageOf, SettleItem } from "./Message.ts";
 import type { PeerId } from "./Topology.ts";
@@ -46,8 +46,8 @@ export const inquire = (turn: Turn, asked: Iterable<readonly [Digest, SettleItem
 };
 
 /** Asks those again who have not answered. */
-export const inquireAgain = (turn: Turn): void => {
-  const open = [...(turn.state.recovery?.inquiries.values() ?? [])];
+export const inquireAgain = (turn: Turn, { inquiries }: Recovery): void => {
+  const open = [...inquiries.values()];
   for (const peerId of turn.others) {
     const unanswered = open.filter(({ silent }) => silent.has(peerId)).slice(0, Limits.batchProposals);
     askAbout(
@@ -90,8 +90,7 @@ export const unappliedAt = (
     else inquiries.set(id, { ...inquiry, silent, isOpen, isShared });
     if (state === "APPLIED" || silent.size > 0 || !isOpen) continue;
     if (!isShared) writersOwn += 1;
-    if (!isShared && writersOwn > Limits.preparations) continue;
-    unapplied.push([id, inquiry.item]);
+    if (isShared || writersOwn <= Limits.preparations) unapplied.push([id, inquiry.item]);
   }
   turn.state.recovery = { ...recovery, inquiries, writersOwn };
   return unapplied;

@@ -163,7 +163,7 @@ export const onRecoverTimer = (turn: Turn): void => {
   if (isMisled(turn.state)) return begin(turn, 0);
   const { transfer } = recovery;
   if (transfer?.sum !== undefined) return sumUp(turn, recovery, transfer, transfer.sum);
-  inquireAgain(turn);
+  inquireAgain(turn, recovery);
   if (transfer === undefined) return askAll(turn, recovery);
   if (turn.elapsed - transfer.movedAt >= SILENT_MILLIS)
     return waitFor(turn, `peer ${transfer.helper} does not go on with its offer`);
