@@ -92,8 +92,7 @@ interface OwnSlots {
 const ownSlots = ({ context: { view } }: Turn, after: string, upTo: string | undefined): OwnSlots => {
   const page = view.scan("slots", after, OWN_SLOTS);
   const within = page.filter(({ key }) => upTo === undefined || key <= upTo);
-  const isCut = within.length === OWN_SLOTS;
-  return { rows: new Map(within.map(({ key, row }) => [key, row])), upTo: isCut ? within.at(-1)?.key : upTo };
+  return { rows: new Map(within.map(({ key, row }) => [key, row])), upTo: within[OWN_SLOTS - 1]?.key ?? upTo };
 };
 
 /** Takes back what no other member has; says whether something was applied. */
@@ -167,7 +166,7 @@ export const installOffer = (turn: Turn, offer: Offer): Installed | undefined =>
   for (const [key, row] of own) {
     const other = offered.get(key);
     const isSame = other?.id === row.proposalId && other.outcome === row.outcome;
-    if (!isSame && row.outcome === "APPLIED") undone = undo(turn, row) || undone;
+    if (!isSame) undone = undo(turn, row) || undone;
     if (other === undefined) turn.write({ op: "remove", table: "slots", key });
   }
   for (const each of settled) settle(turn, each, own.get(each.key));
