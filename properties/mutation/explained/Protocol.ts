@@ -84,6 +84,12 @@ export const protocol: ExplainedFiles = {
       ["known === undefined", "false"],
     ],
   },
+  "core/protocol/Inquiry.ts": {
+    [`${FOR_TYPES} Who is being restored has announced it.`]: [
+      ["restored === undefined", "false"],
+      ["restored?.restoration", "restored.restoration"],
+    ],
+  },
   "core/protocol/LateCopy.ts": {
     "What is written again is what was there.": [["until < receivedAt", "until <= receivedAt"]],
     "Nothing compares as earlier than what is not there; the condition tells the type checker.": [
@@ -121,6 +127,16 @@ export const protocol: ExplainedFiles = {
   },
   "core/protocol/Proposal.ts": {
     "Made anew, the names of the locks are the same.": [["known !== undefined", "false"]],
+  },
+  "core/protocol/Readiness.ts": {
+    [`${FOR_TYPES} Each other member has a row from the founding on.`]: [
+      ["known?.newest", "known.newest"],
+      ["known?.newest", "known.newest"],
+      ["known?.restored", "known.restored"],
+    ],
+  },
+  "core/protocol/Reacknowledge.ts": {
+    [`${FOR_TYPES} There is an acknowledgement for each draft.`]: [["ack === undefined", "false"]],
   },
   "core/protocol/Recovery.ts": {
     [`${FOR_TYPES} Who is unsealed has a signer, and who is being restored its announcement; a transfer is part of a round, and a round of a recovery.`]:
@@ -171,6 +187,16 @@ export const protocol: ExplainedFiles = {
     ],
     "Taking out what is not there changes nothing; the condition saves a copy.": [
       ["turn.state.collecting.has(id)", "true"],
+    ],
+  },
+  "core/protocol/SnapshotHelper.ts": {
+    [`${FOR_TYPES} Each other member has a row from the founding on.`]: [
+      ["state.seen.get(from)?.restored", "state.seen.get(from).restored"],
+    ],
+  },
+  "core/protocol/SnapshotInstall.ts": {
+    "No key comes after an end that is not there; the condition tells the type checker.": [
+      ["upTo !== undefined", "true"],
     ],
   },
   "core/protocol/Topology.ts": {
