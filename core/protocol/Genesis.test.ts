@@ -2,6 +2,7 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { Cluster } from "../../properties/cluster/Cluster.ts";
 import type { Digest } from "../Digest.ts";
+import { Limits } from "../Limits.ts";
 import { isPinnedByAll } from "./Topology.ts";
 import { crypto } from "../../properties/cluster/Cluster.ts";
 
@@ -130,21 +131,42 @@ describe("genesis", () => {
     expect([...cluster.peers.values()].map((each) => each.state.membership?.digest)).toEqual(votes);
   });
 
-  const shapes: ReadonlyArray<readonly [number, number, number, string]> = [
-    [0, 2, 3, "/peerId"],
-    [2, 2, 3, "/peerId"],
-    [1, 1, 3, "/threshold"],
-    [1, 4, 3, "/threshold"],
-    [1, 2, 4, "/total"],
-    [1, 1, 1, "/total"],
-  ];
-  for (const [peerId, threshold, total, pointer] of shapes)
-    it(`refuses to initialize peer ${peerId} as ${threshold} of ${total} beside two others, at ${pointer}`, () => {
-      const cluster = new Cluster(3);
-      const answer = cluster.initialize({ peerId, threshold, total, others: [2, 3] });
-      expect(answer).toMatchObject({ _tag: "Rejected", rejection: { code: "INVALID_REQUEST_BODY" } });
-      expect(JSON.stringify(answer)).toContain(pointer);
+  const others = (count: number) => Array.from({ length: count }, (_, index) => index + 2);
+  const range = "out_of_range";
+
+  it.each<readonly [number, number, number, number, ReadonlyArray<readonly [string, string]>]>([
+    [1, 2, 3, 2, []],
+    [1, 3, 3, 2, []],
+    [0, 2, 3, 2, [["/peerId", range]]],
+    [2, 2, 3, 2, [["/peerId", "duplicate"]]],
+    [1, 1, 3, 2, [["/threshold", range]]],
+    [1, 4, 3, 2, [["/threshold", range]]],
+    [1, 2, 4, 2, [["/total", "mismatch"]]],
+    [1, 1, 1, 2, [["/total", "mismatch"]]],
+    [1, 1, 1, 0, []],
+    [1, 2, 1, 0, [["/threshold", range]]],
+    [1, 0, 1, 0, [["/threshold", range]]],
+    [1, 2, Limits.members, Limits.members - 1, []],
+    [1, 2, Limits.members + 1, Limits.members, [["/total", range]]],
+    [1, 1, 0, 0, ["/total", "/threshold"].map((each) => [each, range] as const).concat([["/total", "mismatch"]])],
+  ])(
+    "initializes peer %i as %i of %i beside %i others, but for these faults: %j",
+    (peerId, threshold, total, count, faults) => {
+      const answer = new Cluster(1).initialize({ peerId, threshold, total, others: others(count) });
+      if (faults.length === 0) return expect(answer).toEqual({ _tag: "Initialized" });
+      expect(answer).toMatchObject({
+        _tag: "Rejected",
+        rejection: { code: "INVALID_REQUEST_BODY", faults: faults.map(([pointer, code]) => ({ pointer, code })) },
+      });
+    },
+  );
+
+  it("says which total the configuration asks for", () => {
+    const answer = new Cluster(1).initialize({ peerId: 1, threshold: 2, total: 4, others: [2, 3] });
+    expect(answer).toMatchObject({
+      rejection: { faults: [{ detail: "The configuration names 2 other peers, so the total is 3." }] },
     });
+  });
 
   it("lets initialization be repeated until the first unseal, and never after", () => {
     const cluster = new Cluster(3);

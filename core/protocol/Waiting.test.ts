@@ -1,10 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { NOW } from "../../properties/cluster/Cluster.ts";
+import { enrolling, options } from "../../properties/cluster/Enrolling.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import type { Digest } from "../Digest.ts";
+import type { Queued } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
 import { onAnswersTimer } from "./Entry.ts";
+import { requestKey } from "./Forward.ts";
+import { metadataLock, refLock } from "./Proposal.ts";
 
 /** A registration through peer 3 that is prepared everywhere, while no vote has reached anybody. */
 const { cluster } = prepared(3, undefined, 3);
@@ -27,14 +32,18 @@ const queuedAt = (arrivedAt: number) => ({
   mutation: request,
   arrivedAt,
 });
-/** Lets the timer fire; how many were answered, and when it fires again. */
+/** Lets the timer fire; how many were answered, how they were rejected, and when it fires again. */
 const fire = (turn: Turn) => {
   turn.edit("timers").clear();
   onAnswersTimer(turn);
   const { state, thenSend } = turn.finish(() => undefined);
+  const rejections = thenSend.flatMap((action) =>
+    action._tag === "Reply" && action.answer._tag === "Rejected" ? [action.answer.rejection] : [],
+  );
   return {
     state,
     answers: thenSend.filter(({ _tag }) => _tag !== "SetTimer").length,
+    rejections,
     again: state.timers.get("answers"),
   };
 };
@@ -73,5 +82,62 @@ describe("whoever has waited as long as promised is answered, and nobody before"
     expect(answers).toBe(1);
     expect(left?.creator?.arrivedAt).toBe(creatorLeft);
     expect(left?.joiners.map(({ arrivedAt }) => arrivedAt)).toEqual(joinersLeft);
+  });
+
+  it("while options are made for it", () => {
+    const asked = enrolling(3);
+    asked.tamper = (_from, _to, message) => (message._tag === "SessionMirror" ? undefined : message);
+    options(asked, 1, "options");
+    asked.settle();
+    const turn = turnOf(asked, 1, NOW, WRITER);
+    const [offer] = turn.state.offers.values();
+    if (offer === undefined) throw new Error("options are under way");
+    const offers = turn.edit("offers");
+    offers.clear();
+    for (const arrivedAt of [LATE, EARLY]) {
+      const forward = { ...offer.forward, requestId: `at ${arrivedAt}` };
+      offers.set(requestKey(forward), { ...offer, forward, arrivedAt });
+    }
+    const { state, answers, again } = fire(turn);
+    expect([[...state.offers.values()].map(({ arrivedAt }) => arrivedAt), answers, again]).toEqual([
+      [EARLY],
+      1,
+      WRITER + 1,
+    ]);
+  });
+});
+
+describe("whoever has waited too long at the writer", () => {
+  const id = "ab".repeat(32) as Digest;
+  const { ref } = request;
+  const [preparation] = stateOf(cluster, 1).preparations.values();
+  if (preparation === undefined) throw new Error("it is prepared");
+
+  it.each<readonly [string, boolean, Queued["mutation"]["kind"], ReadonlyArray<string>, string]>([
+    ["a registration, of nothing", false, "REGISTER", [], "nothing was reserved"],
+    ["one, of an earlier registration", true, "REGISTER", [metadataLock(ref), refLock(ref)], "still undecided"],
+    ["one, of a replacement", false, "REGISTER", [metadataLock(ref)], "still undecided"],
+    ["a replacement, of a registration", false, "METADATA", [metadataLock(ref), refLock(ref)], "still undecided"],
+    ["one, of another approver's", false, "METADATA", [metadataLock("other")], "nothing was reserved"],
+  ])("for its turn is told what that depends on: %s, open %s", (_what, isOpen, kind, locks, words) => {
+    const turn = turnOf(cluster, 1, NOW, WRITER);
+    turn.edit("rounds").clear();
+    // Being aborted, so that nothing but the lock itself says that something is open.
+    turn.edit("aborting").set(id, { ...preparation, id, votes: [], acks: new Map() });
+    turn.state.locks = new Map(locks.map((lock) => [lock, id]));
+    const { forward: asked, ...queued } = queuedAt(LATE);
+    const mutation = { ...request, kind, baseRevision: kind === "METADATA" ? 1 : undefined } as Queued["mutation"];
+    turn.state.queue = [{ ...queued, mutation, forward: { ...asked, entryPeer: 1 } }];
+    expect(fire(turn).rejections).toMatchObject([{ detail: expect.stringContaining(words), outcomeUnknown: isOpen }]);
+  });
+
+  it("in a round is told that the outcome is open, and who has not confirmed", () => {
+    const turn = turnOf(cluster, 1, NOW, WRITER);
+    turn
+      .edit("rounds")
+      .set(round.id, { ...round, creator: { ...creator, entryPeer: 1, baseRevision: 1, arrivedAt: LATE } });
+    expect(fire(turn).rejections).toMatchObject([
+      { outcomeUnknown: true, members: [2, 3].map((peerId) => ({ peerId })) },
+    ]);
   });
 });
