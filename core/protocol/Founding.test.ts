@@ -1,13 +1,23 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
-import { Cluster, crypto } from "../../properties/cluster/Cluster.ts";
+import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Digest, Signature } from "../Digest.ts";
+import type { Settings } from "../Event.ts";
+import { Limits } from "../Limits.ts";
 import { Turn } from "../Turn.ts";
-import { onGenesisCard, onGenesisPinned, onGenesisRefused, onGenesisVote } from "./Genesis.ts";
+import {
+  continueGenesis,
+  onGenesisCard,
+  onGenesisPinned,
+  onGenesisRefused,
+  onGenesisTimer,
+  onGenesisVote,
+  onInitialize,
+} from "./Genesis.ts";
 import { cardMac, type GenesisCard } from "./GenesisCard.ts";
-import type { MessageOf } from "./Message.ts";
+import type { Message, MessageOf } from "./Message.ts";
 import { TOPOLOGY_TAG, topologyCodec } from "./Topology.ts";
 
 const secret = utf8ToBytes("bootstrap");
@@ -23,12 +33,31 @@ const key = cluster.keys.get(2);
 if (vote === undefined || card === undefined || key === undefined) throw new Error("both have voted");
 const signature = key.sign(TOPOLOGY_TAG, topologyCodec, vote.topology);
 
-/** A turn of peer 1 in the middle of the founding, which knows the bootstrap secret. */
-const founding = (bootstrapSecret: Uint8Array | undefined = secret): Turn => {
-  const { state, context } = turnOf(cluster, 1);
-  return new Turn(state, { ...context, settings: { ...context.settings, bootstrapSecret } });
+/** A turn of peer 1 of a cluster, which knows the bootstrap secret. */
+const knowing = (of: Cluster, settings: Partial<Settings> = {}): Turn => {
+  const { state, context } = turnOf(of, 1);
+  return new Turn(state, { ...context, settings: { ...context.settings, bootstrapSecret: secret, ...settings } });
 };
-const sealed = (turn: Turn): Turn => {
+/** In the middle of the founding. */
+const founding = (settings: Partial<Settings> = {}): Turn => knowing(cluster, settings);
+/** When it is over. */
+const over = (): Turn => knowing(done);
+const done = founded(2);
+/** Before peer 2 has introduced itself. */
+const alone = (): Turn => {
+  const turn = founding();
+  const { cards: shown } = turn.state.founding;
+  const faults = new Map();
+  turn.state.founding = { cards: new Map([...shown].slice(0, 1)), vote: undefined, signatures: new Map(), faults };
+  return turn;
+};
+/** What a turn sends in the end, and to whom. */
+const sentBy = (turn: Turn): ReadonlyArray<readonly [number, Message["_tag"]]> =>
+  turn
+    .finish(() => undefined)
+    .thenSend.flatMap((action) => (action._tag === "Send" ? [[action.to, action.message._tag] as const] : []));
+const sealed = (): Turn => {
+  const turn = founding();
   turn.state.unsealed = false;
   return turn;
 };
@@ -36,15 +65,18 @@ const sealed = (turn: Turn): Turn => {
 describe("a founding peer", () => {
   const signed = { _tag: "GenesisVote", topologyDigest: vote.digest, signature } as const;
 
-  it.each<readonly [string, boolean, Turn, number, MessageOf<"GenesisVote">]>([
-    ["with the last vote of a member", true, founding(), 2, signed],
-    ["not with a vote for another topology", false, founding(), 2, { ...signed, topologyDigest: OTHER }],
-    ["not with a forged one", false, founding(), 2, { ...signed, signature: "00".repeat(64) as Signature }],
-    ["not with the vote of a stranger", false, founding(), 3, signed],
-    ["not while it is sealed", false, sealed(founding()), 2, signed],
-  ])("pins its topology %s", (_what, isPinned, turn, from, message) => {
+  it.each<readonly [string, boolean, () => Turn, number, MessageOf<"GenesisVote">]>([
+    ["with the last vote of a member", true, founding, 2, signed],
+    ["not with a vote for another topology", false, founding, 2, { ...signed, topologyDigest: OTHER }],
+    ["not with a forged one", false, founding, 2, { ...signed, signature: "00".repeat(64) as Signature }],
+    ["not with the vote of a stranger", false, founding, 3, signed],
+    ["not while it is sealed", false, sealed, 2, signed],
+  ])("pins its topology %s", (_what, isPinned, begin, from, message) => {
+    const turn = begin();
     onGenesisVote(turn, from, message);
     expect(turn.state.membership !== undefined).toBe(isPinned);
+    // From then on every other member has a life on record.
+    expect([...turn.state.seen.keys()]).toEqual(isPinned ? [2] : []);
   });
 
   const own = stateOf(cluster, 1).founding.signatures.get(1);
@@ -53,17 +85,18 @@ describe("a founding peer", () => {
   const longer = { ...pinned.topology, epoch: 2 };
   const signers = [1, 2].flatMap((peerId) => cluster.keys.get(peerId) ?? []);
 
-  it.each<readonly [string, boolean, Turn, typeof pinned]>([
-    ["that it voted for, with all signatures", true, founding(), pinned],
-    ["with a signature missing: not", false, founding(), { ...pinned, signatures: [own] }],
+  it.each<readonly [string, boolean, () => Turn, typeof pinned]>([
+    ["that it voted for, with all signatures", true, founding, pinned],
+    ["with a signature missing: not", false, founding, { ...pinned, signatures: [own] }],
     [
       "that it did not vote for: not, although all have signed it",
       false,
-      founding(),
+      founding,
       { topology: longer, signatures: signers.map((each) => each.sign(TOPOLOGY_TAG, topologyCodec, longer)) },
     ],
-    ["while it is sealed: not", false, sealed(founding()), pinned],
-  ])("takes over a topology %s", (_what, isPinned, turn, shown) => {
+    ["while it is sealed: not", false, sealed, pinned],
+  ])("takes over a topology %s", (_what, isPinned, begin, shown) => {
+    const turn = begin();
     onGenesisPinned(turn, { _tag: "GenesisPinned", pinned: shown });
     expect(turn.state.membership !== undefined).toBe(isPinned);
   });
@@ -88,7 +121,7 @@ describe("a founding peer", () => {
 
   it("hears of no card that another peer shows, nor of any without the secret", () => {
     expect(faultsOf(founding(), { total: 3 }, 3)).toEqual([]);
-    expect(faultsOf(turnOf(cluster, 1), { total: 3 }, 2)).toEqual([]);
+    expect(faultsOf(founding({ bootstrapSecret: undefined }), { total: 3 }, 2)).toEqual([]);
   });
 
   it("blames for a wrong secret only whoever has shown no card that was right", () => {
@@ -104,5 +137,178 @@ describe("a founding peer", () => {
     const turn = founding();
     onGenesisRefused(turn, from, { _tag: "GenesisRefused", card, mac, reason: "a reason" });
     expect(turn.state.founding.faults.size).toBe(count);
+  });
+});
+
+describe("a peer that goes on with its founding", () => {
+  const goneOn = (turn: Turn) => {
+    continueGenesis(turn);
+    return turn.finish(() => undefined).writes.map(({ table }) => table);
+  };
+
+  it("introduces itself, and shows its vote, until it is founded", () => {
+    const turn = founding();
+    onGenesisTimer(turn);
+    expect(sentBy(turn)).toEqual([
+      [2, "GenesisCard"],
+      [2, "GenesisVote"],
+    ]);
+    const later = over();
+    onGenesisTimer(later);
+    expect(sentBy(later)).toEqual([]);
+  });
+
+  it("shows no card without the secret", () => {
+    const turn = founding({ bootstrapSecret: undefined });
+    continueGenesis(turn);
+    expect(sentBy(turn)).toEqual([[2, "GenesisVote"]]);
+  });
+
+  it("has nobody to introduce itself to where it is alone", () => {
+    const { membership, timers } = stateOf(new Cluster(1), 1);
+    expect([membership?.peerIds, timers.has("genesis")]).toEqual([[1], false]);
+  });
+
+  it("fixes who it is once", () => {
+    expect(goneOn(founding())).not.toContain("peer");
+    const turn = founding();
+    turn.state.peer = turn.state.peer && { ...turn.state.peer, unsealedOnce: false };
+    expect(goneOn(turn)).toContain("peer");
+    expect(turn.state.peer?.unsealedOnce).toBe(true);
+  });
+
+  it.each<readonly [string, (turn: Turn) => void]>([
+    ["whose records do not hold", (turn) => void (turn.state.integrityFault = "peer/self")],
+    ["that is sealed", (turn) => void (turn.state.unsealed = false)],
+  ])("is none %s", (_which, change) => {
+    const turn = founding();
+    turn.state.peer = turn.state.peer && { ...turn.state.peer, unsealedOnce: false };
+    change(turn);
+    continueGenesis(turn);
+    const { writes, thenSend } = turn.finish(() => undefined);
+    expect([writes, thenSend]).toEqual([[], []]);
+  });
+
+  it("votes with its key when the last card is here, and not without it", () => {
+    const shown = { _tag: "GenesisCard", card, mac: cardMac(crypto, secret, card) } as const;
+    const turn = alone();
+    onGenesisCard(turn, 2, shown);
+    expect(turn.state.founding.vote?.digest).toBe(vote.digest);
+    const { state, context } = alone();
+    const keyless = new Turn(state, { ...context, signer: undefined });
+    onGenesisCard(keyless, 2, shown);
+    expect([keyless.state.founding.cards.size, keyless.state.founding.vote]).toEqual([2, undefined]);
+  });
+
+  it("blames nobody for a vote or a topology that comes before its own vote", () => {
+    const turn = alone();
+    onGenesisVote(turn, 2, { _tag: "GenesisVote", topologyDigest: vote.digest, signature });
+    onGenesisPinned(turn, { _tag: "GenesisPinned", pinned: { topology: vote.topology, signatures: [signature] } });
+    expect([turn.state.founding.faults.size, turn.state.membership]).toEqual([0, undefined]);
+  });
+});
+
+describe("a peer that is founded", () => {
+  const { pinned, membership } = stateOf(done, 1);
+  if (pinned === undefined || membership === undefined) throw new Error("it is founded");
+
+  it("shows a member that does not know it yet the topology, and blames it for nothing", () => {
+    const turn = over();
+    onGenesisCard(turn, 2, { _tag: "GenesisCard", card, mac: cardMac(crypto, secret, card) });
+    onGenesisCard(turn, 2, { _tag: "GenesisCard", card, mac: OTHER });
+    expect(turn.state.founding.faults.size).toBe(0);
+    expect(sentBy(turn)).toEqual([[2, "GenesisPinned"]]);
+  });
+
+  it.each<readonly [string, Digest, ReadonlyArray<readonly [number, string]>]>([
+    ["shows it to whoever votes for it still", membership.digest, [[2, "GenesisPinned"]]],
+    ["shows it to nobody who votes for another", OTHER, []],
+  ])("%s", (_what, topologyDigest, sent) => {
+    const turn = over();
+    onGenesisVote(turn, 2, { _tag: "GenesisVote", topologyDigest, signature });
+    expect(sentBy(turn)).toEqual(sent);
+    expect(turn.state.founding.faults.size).toBe(0);
+  });
+});
+
+describe("the faults that a peer notes", () => {
+  const shown = (change: Partial<GenesisCard>): MessageOf<"GenesisCard"> => {
+    const other = { ...card, ...change };
+    return { _tag: "GenesisCard", card: other, mac: cardMac(crypto, secret, other) };
+  };
+  const refused = { _tag: "GenesisRefused", card, mac: cardMac(crypto, secret, card), reason: "a reason" } as const;
+
+  it("of strangers leave room for those of the peers that are expected, itself included", () => {
+    const turn = founding();
+    for (let peerId = 100; peerId < 101 + Limits.members; peerId++) onGenesisCard(turn, peerId, shown({ peerId }));
+    expect(turn.state.founding.faults.size).toBe(Limits.members);
+    onGenesisCard(turn, 2, shown({ total: 3 }));
+    onGenesisCard(turn, 1, shown({ peerId: 1 }));
+    expect([...turn.state.founding.faults.keys()].slice(Limits.members)).toEqual([2, 1]);
+  });
+
+  it("stay when the card that was right comes again, and are noted once", () => {
+    const turn = founding();
+    onGenesisCard(turn, 2, shown({ total: 3 }));
+    const { founding: noted } = turn.state;
+    onGenesisCard(turn, 2, shown({}));
+    onGenesisCard(turn, 2, shown({ total: 3 }));
+    expect(noted.faults.size).toBe(1);
+    expect(turn.state.founding).toBe(noted);
+  });
+
+  it("go when a card is right at last", () => {
+    const turn = alone();
+    onGenesisCard(turn, 2, shown({ total: 3 }));
+    expect(turn.state.founding.faults.size).toBe(1);
+    onGenesisCard(turn, 2, shown({}));
+    expect(turn.state.founding.faults.size).toBe(0);
+  });
+
+  it("name another key than that of the vote, although its card is forgotten", () => {
+    const turn = founding();
+    const { identityKey } = [...cards.values()].find(({ peerId }) => peerId === 1) ?? card;
+    turn.state.founding = { ...turn.state.founding, cards: new Map([...cards].filter(([peerId]) => peerId === 1)) };
+    onGenesisCard(turn, 2, shown({ identityKey }));
+    expect([...turn.state.founding.faults]).toEqual([[2, expect.stringContaining("wiped")]]);
+  });
+
+  it("are none for a card of a peer that is expected since the vote", () => {
+    const turn = founding({ peers: [2, 3] });
+    onGenesisCard(turn, 3, shown({ peerId: 3 }));
+    expect([turn.state.founding.faults.size, turn.state.founding.cards.has(3)]).toEqual([0, true]);
+  });
+
+  it.each<readonly [string, () => Turn, number]>([
+    ["are there of a refusal in the founding", founding, 1],
+    ["are none of one after it", over, 0],
+    ["are none of one without the secret", () => founding({ bootstrapSecret: undefined }), 0],
+  ])("%s", (_what, begin, count) => {
+    const turn = begin();
+    onGenesisRefused(turn, 2, refused);
+    expect(turn.state.founding.faults.size).toBe(count);
+  });
+
+  it("are there of a refusal before this peer was initialized, and it answers no card then", () => {
+    const turn = founding();
+    turn.state.peer = undefined;
+    onGenesisRefused(turn, 2, refused);
+    onGenesisCard(turn, 2, shown({}));
+    expect(turn.state.founding.faults.size).toBe(1);
+    expect(sentBy(turn)).toEqual([]);
+  });
+});
+
+describe("an initialization", () => {
+  it("is refused where the records do not hold, for they do not tell who this peer was", () => {
+    const turn = alone();
+    const { peer } = turn.state;
+    if (peer === undefined) throw new Error("it is initialized");
+    turn.state.peer = undefined;
+    turn.state.integrityFault = "peer/self";
+    onInitialize(turn, { _tag: "Initialize", requestId: "request", vault: new Uint8Array(), ...peer });
+    const { writes, thenSend } = turn.finish(() => undefined);
+    expect(writes).toEqual([]);
+    expect(thenSend).toMatchObject([{ answer: { rejection: { code: "INTEGRITY_FAILURE" } } }]);
   });
 });

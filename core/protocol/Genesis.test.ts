@@ -148,7 +148,17 @@ describe("genesis", () => {
     [1, 0, 1, 0, [["/threshold", range]]],
     [1, 2, Limits.members, Limits.members - 1, []],
     [1, 2, Limits.members + 1, Limits.members, [["/total", range]]],
-    [1, 1, 0, 0, ["/total", "/threshold"].map((each) => [each, range] as const).concat([["/total", "mismatch"]])],
+    [
+      1,
+      1,
+      0,
+      0,
+      [
+        ["/total", range],
+        ["/threshold", range],
+        ["/total", "mismatch"],
+      ],
+    ],
   ])(
     "initializes peer %i as %i of %i beside %i others, but for these faults: %j",
     (peerId, threshold, total, count, faults) => {

@@ -14,7 +14,15 @@ import { FIRST_INCARNATION, type Turn } from "../Turn.ts";
 import { cardMac, firstTopology, type GenesisCard, isCardMac } from "./GenesisCard.ts";
 import { beginJoining } from "./Joining.ts";
 import type { MessageOf } from "./Message.ts";
-import { isPinnedByAll, membershipOf, type PeerId, TOPOLOGY_TAG, topologyCodec, topologyDigest } from "./Topology.ts";
+import {
+  isPinnedByAll,
+  membershipOf,
+  type PeerId,
+  type Topology,
+  TOPOLOGY_TAG,
+  topologyCodec,
+  topologyDigest,
+} from "./Topology.ts";
 
 type Initialize = Extract<Event, { readonly _tag: "Initialize" }>;
 
@@ -92,14 +100,14 @@ const ownCard = (turn: Turn, peer: Rows["peer"]): GenesisCard => ({
   development: turn.context.settings.development,
 });
 
-/** Whether this peer is unsealed, trusts its records, and has no topology yet. */
-const isFounding = ({ state }: Turn): boolean =>
-  state.peer !== undefined && state.unsealed && state.integrityFault === undefined && state.membership === undefined;
+/** Who this peer is, while it is unsealed, trusts its records, and has no topology yet. */
+const foundingPeer = ({ state }: Turn): Rows["peer"] | undefined =>
+  state.unsealed && state.integrityFault === undefined && state.membership === undefined ? state.peer : undefined;
 
 /** Continues, or begins, the founding after an unseal. */
 export const continueGenesis = (turn: Turn): void => {
-  const { peer } = turn.state;
-  if (peer === undefined || !isFounding(turn)) return;
+  const peer = foundingPeer(turn);
+  if (peer === undefined) return;
   if (!peer.unsealedOnce) {
     // From now on the identity is fixed: flushed before the card that shows it leaves.
     const row = { ...peer, unsealedOnce: true };
@@ -108,15 +116,15 @@ export const continueGenesis = (turn: Turn): void => {
   }
   const { cards } = turn.state.founding;
   turn.state.founding = { ...turn.state.founding, cards: new Map(cards).set(peer.peerId, ownCard(turn, peer)) };
-  introduce(turn);
+  introduce(turn, peer);
   castVote(turn);
 };
 
 /** Sends what this peer has to say until the topology is pinned. */
-const introduce = (turn: Turn): void => {
-  const { peer, founding } = turn.state;
+const introduce = (turn: Turn, peer: Rows["peer"]): void => {
+  const { founding } = turn.state;
   const { settings, crypto } = turn.context;
-  if (peer === undefined || settings.peers.length === 0) return;
+  if (settings.peers.length === 0) return;
   if (settings.bootstrapSecret !== undefined) {
     const card = ownCard(turn, peer);
     turn.sendAll({ _tag: "GenesisCard", card, mac: cardMac(crypto, settings.bootstrapSecret, card) }, settings.peers);
@@ -130,18 +138,18 @@ const introduce = (turn: Turn): void => {
 };
 
 export const onGenesisTimer = (turn: Turn): void => {
-  if (isFounding(turn)) introduce(turn);
+  const peer = foundingPeer(turn);
+  if (peer !== undefined) introduce(turn, peer);
 };
 
 /** Why a card does not belong into this founding; a sentence for the operator. */
-const cardFault = (turn: Turn, card: GenesisCard): string | undefined => {
-  const { peer, membership, founding } = turn.state;
+const cardFault = (turn: Turn, peer: Rows["peer"], card: GenesisCard): string | undefined => {
+  const { membership, founding } = turn.state;
   const { settings } = turn.context;
   if (membership !== undefined)
     return membership.keys.get(card.peerId) === card.identityKey
       ? undefined
       : `peer ${card.peerId} is not the one pinned in the topology: it was wiped, or is a stranger`;
-  if (peer === undefined) return undefined;
   if (card.peerId === peer.peerId) return `peer id ${card.peerId} is used twice`;
   // One vote in a lifetime: it must not be spent on a peer that was never expected.
   if (!settings.peers.includes(card.peerId)) return `peer ${card.peerId} is not in this peer's configuration`;
@@ -177,7 +185,7 @@ export const onGenesisCard = (turn: Turn, from: PeerId, { card, mac }: MessageOf
     return founding.cards.has(from) || pinned !== undefined
       ? undefined
       : noteFault(turn, from, `peer ${from} does not know this cluster's bootstrap secret`);
-  const reason = cardFault(turn, card);
+  const reason = cardFault(turn, peer, card);
   if (reason !== undefined) {
     noteFault(turn, from, reason);
     const own = ownCard(turn, peer);
@@ -209,9 +217,10 @@ export const onGenesisRefused = (
 
 /** Signs the topology that a full set of cards makes, once in this peer's life. */
 const castVote = (turn: Turn): void => {
-  const { peer, founding } = turn.state;
+  const { founding } = turn.state;
   const { crypto, signer } = turn.context;
-  if (peer === undefined || signer === undefined || !isFounding(turn)) return;
+  const peer = foundingPeer(turn);
+  if (peer === undefined || signer === undefined) return;
   if (founding.vote !== undefined || founding.cards.size !== peer.total) return;
   const topology = firstTopology(crypto, [...founding.cards.values()]);
   const digest = topologyDigest(crypto, topology);
@@ -223,7 +232,7 @@ const castVote = (turn: Turn): void => {
     signatures: new Map(founding.signatures).set(peer.peerId, signature),
   };
   turn.sendAll({ _tag: "GenesisVote", topologyDigest: digest, signature }, turn.context.settings.peers);
-  pinWhenComplete(turn);
+  pinWhenComplete(turn, topology);
 };
 
 export const onGenesisVote = (turn: Turn, from: PeerId, message: MessageOf<"GenesisVote">): void => {
@@ -235,30 +244,29 @@ export const onGenesisVote = (turn: Turn, from: PeerId, message: MessageOf<"Gene
   }
   const { vote } = founding;
   const member = vote?.topology.members.find((each) => each.peerId === from);
-  if (vote === undefined || !isFounding(turn)) return;
+  if (vote === undefined || foundingPeer(turn) === undefined) return;
   if (member === undefined || vote.digest !== message.topologyDigest)
     return noteFault(turn, from, `peer ${from} signed another topology: initialize again whichever was wrong`);
   if (!turn.context.crypto.verify(member.identityKey, TOPOLOGY_TAG, topologyCodec, vote.topology, message.signature))
     return;
   turn.state.founding = { ...founding, signatures: new Map(founding.signatures).set(from, message.signature) };
-  pinWhenComplete(turn);
+  pinWhenComplete(turn, vote.topology);
 };
 
 export const onGenesisPinned = (turn: Turn, { pinned }: MessageOf<"GenesisPinned">): void => {
   const { vote } = turn.state.founding;
   const { crypto } = turn.context;
-  if (!isFounding(turn) || vote === undefined) return;
+  if (vote === undefined || foundingPeer(turn) === undefined) return;
   if (topologyDigest(crypto, pinned.topology) === vote.digest && isPinnedByAll(crypto, pinned)) pin(turn, pinned);
 };
 
-const pinWhenComplete = (turn: Turn): void => {
-  const { vote, signatures } = turn.state.founding;
-  if (vote === undefined) return;
-  const inOrder = vote.topology.members.flatMap((each): Array<Signature> => {
-    const own = signatures.get(each.peerId);
+const pinWhenComplete = (turn: Turn, topology: Topology): void => {
+  const { signatures } = turn.state.founding;
+  const inOrder = topology.members.flatMap(({ peerId }): ReadonlyArray<Signature> => {
+    const own = signatures.get(peerId);
     return own === undefined ? [] : [own];
   });
-  if (inOrder.length === vote.topology.members.length) pin(turn, { topology: vote.topology, signatures: inOrder });
+  if (inOrder.length === topology.members.length) pin(turn, { topology, signatures: inOrder });
 };
 
 const pin = (turn: Turn, pinned: Rows["topology"]): void => {

@@ -59,6 +59,19 @@ export const protocol: ExplainedFiles = {
     ],
     "Members drop their locks when they apply, and have no rounds.": [["!turn.isWriter", "false"]],
   },
+  "core/protocol/Genesis.ts": {
+    [`${FOR_TYPES} A topology is pinned with its signatures.`]: [["pinned !== undefined", "true"]],
+  },
+  "core/protocol/GenesisCard.ts": {
+    [`${FOR_TYPES} A peer's own card is among those that make a topology.`]: [
+      ["sorted[0]?.threshold", "sorted[0].threshold"],
+      ["sorted[0]?.development", "sorted[0].development"],
+      ["false", "true"],
+    ],
+    "Behind the end of two texts of one length there is nothing that could differ.": [
+      ["at < own.length", "at <= own.length"],
+    ],
+  },
   "core/protocol/HighSlot.ts": {
     "Slots are counted from 1, so there is no row to be found; the condition saves looking for one.": [
       ["highSeq === 0", "false"],
