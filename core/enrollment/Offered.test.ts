@@ -5,6 +5,8 @@ import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import { Limits } from "../Limits.ts";
+import type { Awaited } from "../PeerState.ts";
+import { onOutcome } from "../protocol/Entry.ts";
 import { signerOf } from "../protocol/Statement.ts";
 import type { RowView } from "../Tables.ts";
 import { Turn } from "../Turn.ts";
@@ -52,6 +54,15 @@ describe("an offer", () => {
     expect(isOfferProven(keeping({ ...row, session, ack }), forward, { ...offered, session, invitation, acks })).toBe(
       expected,
     );
+  });
+
+  it.each(["OPTIONS", "REGISTER"] as const)("is believed by its entry peer where it asked for options: %s", (kind) => {
+    const turn = turnOf(cluster, 3);
+    const request = { ...offer.enrollment, kind } as Awaited["request"];
+    const times = { arrivedAt: 0, sentAt: 0 };
+    turn.edit("awaited").set("options", { forward, request, acknowledged: true, isApplied: false, ...times });
+    onOutcome(turn, 1, { _tag: "Outcome", requestId: "options", outcome: offered });
+    expect(turn.state.awaited.has("options")).toBe(kind !== "OPTIONS");
   });
 
   it("is sent again up to its deadline", () => {
