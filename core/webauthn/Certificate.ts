@@ -8,6 +8,7 @@ import { demand, Refused } from "./CeremonyRefusal.ts";
 import {
   bitsOf,
   booleanOf,
+  contextTagOf,
   derBytes,
   type DerValue,
   integerOctetsOf,
@@ -143,15 +144,22 @@ export const attributesOf = (name: DerValue | undefined): ReadonlyArray<readonly
     }),
   );
 
+/** What may follow the key: two identifiers that nobody uses, then the extensions, as RFC 5280 section 4.1 numbers them. */
+const OPTIONAL_FIELDS = [1, 2, 3];
+
 /** RFC 5280 section 4.1.2.9: `[3] EXPLICIT SEQUENCE OF Extension`, each kind once. */
 const extensionsOf = (rest: ReadonlyArray<DerValue>): ReadonlyMap<string, Extension> => {
+  const tags = rest.map((value) => contextTagOf(value) ?? 0);
+  const isInOrder = tags.every((tag, index) => OPTIONAL_FIELDS.includes(tag) && tag > (tags[index - 1] ?? 0));
+  demand(isInOrder, "certificate", "A certificate has fields that are unknown, out of order or there twice.");
   const extensions = new Map<string, Extension>();
-  const list = rest.map((value) => taggedOf(value, 3)).find((value) => value !== undefined);
+  const list = taggedOf(rest.at(-1), 3);
   for (const item of list === undefined ? [] : sequenceOf(list, "the extensions")) {
     const [type, ...others] = sequenceOf(item, "an extension");
     const oid = oidOf(type, "the type of an extension");
     demand(!extensions.has(oid), "certificate", "A certificate has an extension twice.");
-    const isMarked = others.length > 1;
+    demand(others.length <= 2, "certificate", "Something follows the value of an extension.");
+    const isMarked = others.length === 2;
     const critical = isMarked && booleanOf(others[0], "the criticality of an extension");
     const isUnderstood = understood.has(oid);
     demand(isUnderstood || !critical, "certificate_extension", "A critical extension is not understood.");

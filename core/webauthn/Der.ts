@@ -180,9 +180,9 @@ export const bitsOf = (value: DerValue | undefined, name: Name): Uint8Array => {
   throw notOf(name, "bit string");
 };
 
-/** Text of any string type of ASN.1. */
+/** Text of any string type of ASN.1. (asn1js has times among them.) */
 export const textOf = (value: DerValue | undefined, name: Name): string => {
-  if (value instanceof BaseStringBlock) return value.getValue();
+  if (value instanceof BaseStringBlock && !(value instanceof UTCTime)) return value.getValue();
   throw notOf(name, "text");
 };
 
@@ -191,17 +191,16 @@ export const booleanOf = (value: DerValue | undefined, name: Name): boolean => {
   throw notOf(name, "boolean");
 };
 
-/** The two's complement octets of an integer. */
+/** The two's complement octets of an integer. (asn1js has enumerated values among them.) */
 export const integerOctetsOf = (value: DerValue | undefined, name: Name): Uint8Array => {
-  if (value instanceof Integer) return value.valueBlock.valueHexView;
+  if (value instanceof Integer && !(value instanceof Enumerated)) return value.valueBlock.valueHexView;
   throw notOf(name, "integer");
 };
 
-/** An integer or an enumerated value from 0 to 2^31 - 1. */
+/** An integer from 0 to 2^31 - 1. */
 export const smallIntegerOf = (value: DerValue | undefined, name: Name): number => {
-  const isInteger = value instanceof Integer || value instanceof Enumerated;
-  const octets = isInteger ? value.valueBlock.valueHexView : new Uint8Array(0);
-  const [first = 0x80] = octets;
+  const octets = integerOctetsOf(value, name);
+  const [first = 0] = octets;
   if (octets.length > 4 || first >= 0x80) throw notOf(name, "small integer");
   return octets.reduce((number, octet) => number * 256 + octet, 0);
 };
@@ -222,11 +221,13 @@ export const timeOf = (value: DerValue | undefined, name: Name): number => {
 /** The digits of an ISO date up to its seconds. */
 const digitsOf = (iso: string): string => iso.slice(0, iso.indexOf(".")).replaceAll(/\D/g, "");
 
-/** What stands in an explicit context tag; undefined where the value has another tag. */
-export const taggedOf = (value: DerValue | undefined, tag: number): DerValue | undefined =>
-  value instanceof Constructed && value.idBlock.tagClass === CONTEXT_CLASS && value.idBlock.tagNumber === tag
-    ? value.valueBlock.value[0]
-    : undefined;
-
 /** asn1js counts the classes from 1: universal, application, context-specific, private. */
 const CONTEXT_CLASS = 3;
+
+/** The number of a context tag; undefined where the value has a tag of another class. */
+export const contextTagOf = ({ idBlock }: DerValue): number | undefined =>
+  idBlock.tagClass === CONTEXT_CLASS ? idBlock.tagNumber : undefined;
+
+/** What stands in an explicit context tag; undefined where the value has another tag. */
+export const taggedOf = (value: DerValue | undefined, tag: number): DerValue | undefined =>
+  value instanceof Constructed && contextTagOf(value) === tag ? value.valueBlock.value[0] : undefined;

@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { secretKeyOf } from "../../properties/webauthn/Authenticator.ts";
+import {
+  type Authority,
+  authorityOf,
+  basicConstraints,
+  type Changes,
+  keyUsage,
+  signerOf,
+} from "../../properties/webauthn/Certificates.ts";
+import { name } from "../../properties/webauthn/DerWriter.ts";
+import { relyingPartyOf } from "../../properties/webauthn/Verification.ts";
+import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
+import { Limits } from "../Limits.ts";
+import { checkChain, readChain, trustRootFault } from "./CertificateChain.ts";
+import { Refused } from "./CeremonyRefusal.ts";
+
+const AT = Date.UTC(2026, 0, 1);
+
+/** What is refused when certificates come in this order, the attestation key's first, under these roots. */
+const refusalOf = (
+  chain: ReadonlyArray<Authority>,
+  roots: ReadonlyArray<Authority> = [],
+  at = AT,
+): string | undefined => {
+  try {
+    const x5c = chain.map(({ certificate }) => certificate);
+    const relyingParty = relyingPartyOf({ trustRoots: roots.map(({ certificate }) => certificate) });
+    checkChain(nobleCeremonyCrypto, readChain(new Map([["x5c", x5c]])), relyingParty, at);
+    return undefined;
+  } catch (cause) {
+    if (!(cause instanceof Refused)) throw cause;
+    return `${cause.refusal.check}: ${cause.refusal.detail}`;
+  }
+};
+
+const NOT_VALID = "certificate_validity: A certificate is not valid at this time.";
+const NOT_NAMED = "certificate_chain: A certificate does not name the next one as its issuer.";
+const MAY_NOT_ISSUE = "certificate_chain: A certificate is issued by one that may issue none.";
+const TOO_LONG = "certificate_chain: A chain is longer than one of its authorities allows.";
+const NOT_SIGNED = "certificate_chain: The signature of a certificate does not verify.";
+const NO_ROOT = "trust_root: The chain leads to none of the trusted roots.";
+
+const root = authorityOf("Root");
+/** Three: a leaf, an authority changed as a test wants it, and the root. */
+const through = (changes: Changes): ReadonlyArray<Authority> => {
+  const middle = authorityOf("Middle", root, changes);
+  return [authorityOf("Leaf", middle), middle, root];
+};
+
+describe("x5c", () => {
+  const read = (x5c: ReadonlyArray<Uint8Array | string>) => () => readChain(new Map([["x5c", x5c]]));
+  const certificates = (count: number) => Array.from({ length: count }, () => root.certificate);
+
+  it("has one certificate at least and eight at most", () => {
+    expect(read(certificates(Limits.chainCertificates))().authorities).toHaveLength(7);
+    expect(read(certificates(1))()).toMatchObject({ leaf: { der: root.certificate }, authorities: [] });
+    for (const wrong of [certificates(0), certificates(Limits.chainCertificates + 1), ["certificate"]])
+      expect(read(wrong)).toThrow(
+        expect.objectContaining({ refusal: expect.objectContaining({ check: "attestation_statement" }) }),
+      );
+  });
+});
+
+describe("a chain", () => {
+  it("holds together where each certificate is issued by the next", () => {
+    expect(refusalOf(through({}))).toBeUndefined();
+    expect(refusalOf([root])).toBeUndefined();
+  });
+
+  it("may have authorities of whose use nothing is said", () => {
+    expect(refusalOf(through({ extensions: [basicConstraints(true)] }))).toBeUndefined();
+  });
+
+  it.each<readonly [string, Changes, string]>([
+    ["that has another name", { subject: name(["2.5.4.3", "Somebody"]) }, NOT_NAMED],
+    ["of which nothing says that it may", { extensions: [] }, MAY_NOT_ISSUE],
+    ["that is no authority", { extensions: [basicConstraints(false)] }, MAY_NOT_ISSUE],
+    ["whose key signs other things", { extensions: [basicConstraints(true), keyUsage(0x80, 7)] }, MAY_NOT_ISSUE],
+    // Such a one cannot say what it may, so that it has no extensions is not why.
+    ["of version 2", { version: 2 }, MAY_NOT_ISSUE],
+    [
+      "that has another key",
+      { subjectPublicKeyInfo: signerOf(secretKeyOf("Somebody")).subjectPublicKeyInfo },
+      NOT_SIGNED,
+    ],
+  ])("does not hold with an authority %s", (_, changes, refusal) => {
+    expect(refusalOf(through(changes))).toBe(refusal);
+  });
+
+  it("is no longer than each of its authorities allows", () => {
+    const bottomOf = (pathLength: number): ReadonlyArray<Authority> => {
+      const top = authorityOf("Top", root, { extensions: [basicConstraints(true, pathLength)] });
+      const middle = authorityOf("Middle", top);
+      return [authorityOf("Leaf", middle), middle, top, root];
+    };
+    expect(refusalOf(bottomOf(1))).toBeUndefined();
+    expect(refusalOf(bottomOf(0))).toBe(TOO_LONG);
+    expect(refusalOf(through({ extensions: [basicConstraints(true, 0)] }))).toBeUndefined();
+  });
+
+  it("is valid from the first moment of each certificate to the last one", () => {
+    const chain = through({ notBefore: "250601000000Z", notAfter: "250602000000Z" });
+    const [from, to] = [Date.UTC(2025, 5, 1), Date.UTC(2025, 5, 2)];
+    const refusals = [from - 1, from, to, to + 1].map((at) => refusalOf(chain, [], at));
+    expect(refusals).toEqual([NOT_VALID, undefined, undefined, NOT_VALID]);
+  });
+});
+
+describe("a trusted root", () => {
+  it("is part of the chain, or has issued its last certificate", () => {
+    expect(refusalOf(through({}), [root])).toBeUndefined();
+    expect(refusalOf(through({}).slice(0, 2), [root])).toBeUndefined();
+    expect(refusalOf(through({}).slice(0, 1), [root])).toBe(NO_ROOT);
+    expect(refusalOf(through({}), [authorityOf("Other")])).toBe(NO_ROOT);
+    expect(refusalOf(through({}), [authorityOf("Other"), root])).toBeUndefined();
+  });
+
+  it("issues from its first moment to its last one", () => {
+    const short = authorityOf("Root", undefined, { notBefore: "250601000000Z", notAfter: "250602000000Z" });
+    const chain = [authorityOf("Leaf", root)];
+    const [from, to] = [Date.UTC(2025, 5, 1), Date.UTC(2025, 5, 2)];
+    const refusals = [from - 1, from, to, to + 1].map((at) => refusalOf(chain, [short], at));
+    expect(refusals).toEqual([NO_ROOT, undefined, undefined, NO_ROOT]);
+  });
+
+  it("is bound to the length that it allows", () => {
+    const narrow = authorityOf("Root", undefined, { extensions: [basicConstraints(true, 0)] });
+    expect(refusalOf([authorityOf("Leaf", narrow)], [narrow])).toBeUndefined();
+    expect(refusalOf(through({}).slice(0, 2), [narrow])).toBe(NO_ROOT);
+  });
+
+  it("can be read", () => {
+    expect(trustRootFault(root.certificate)).toBeUndefined();
+    expect(trustRootFault(root.certificate.subarray(1))).toMatch(/ in a certificate\.$/);
+    // What is no answer of ours is not taken for one.
+    expect(() => trustRootFault(undefined as unknown as Uint8Array)).toThrow(TypeError);
+  });
+});
