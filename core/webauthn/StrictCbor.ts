@@ -1,10 +1,9 @@
 /**
  * CBOR (RFC 8949) as authenticators may write it: a strict subset of CTAP2's
- * canonical form. Refused are nesting and size without bound, indefinite and
- * over-long lengths, tags, floats, text that is not UTF-8, keys of other kinds and
- * keys that come twice. The order of a map's keys is left free, for honest
- * authenticators differ there. What is left is little enough to be read in the pass
- * that refuses the rest; text beyond ASCII is cborg's.
+ * canonical form. The values are built by cborg. What it tolerates is refused by a
+ * scan before it: nesting and size without bound, indefinite and over-long
+ * lengths, tags, floats, text that is not UTF-8, keys of other kinds. The order
+ * of a map's keys is left free, for honest authenticators differ there.
  */
 import { Either } from "effect";
 import { decodeItem } from "../codec/CborItem.ts";
@@ -28,7 +27,6 @@ const MAP = 5;
 const TAG = 6;
 const SIMPLE = 7;
 const FALSE = 20;
-const TRUE = 21;
 const NULL = 22;
 
 /** Leaves the recursion; never leaves this file. */
@@ -39,7 +37,7 @@ class Malformed {
   }
 }
 
-class Reader {
+class Scanner {
   readonly #bytes: Uint8Array;
   #at: number;
   #items = 0;
@@ -54,28 +52,15 @@ class Reader {
   }
 
   /** @param depth how many containers stand around this item */
-  item(depth: number): CborValue {
+  item(depth: number): void {
     this.#items += 1;
     if (this.#items > ITEMS) throw new Malformed(`more than ${ITEMS} items`);
-    const start = this.#at;
     const major = this.#major();
     if (major === TAG) throw new Malformed("a tag");
     if (major === SIMPLE) return this.#simple();
     const argument = this.#argument();
-    switch (major) {
-      case NEGATIVE:
-        return -1 - argument;
-      case BYTES:
-        return this.#string(argument);
-      case TEXT:
-        return this.#text(start, this.#string(argument));
-      case ARRAY:
-        return this.#array(argument, depth + 1);
-      case MAP:
-        return this.#map(argument, depth + 1);
-      default:
-        return argument;
-    }
+    if (major === BYTES || major === TEXT) return this.#string(major, argument);
+    if (major === ARRAY || major === MAP) return this.#container(major, argument, depth + 1);
   }
 
   #major(): number {
@@ -102,66 +87,33 @@ class Reader {
   }
 
   /** false, true and null; no float, undefined or other simple value. */
-  #simple(): boolean | null {
+  #simple(): void {
     const info = (this.#bytes[this.#at] ?? 0) & 31;
     if (info < FALSE || info > NULL) throw new Malformed("a float, undefined or a simple value");
     this.#at += 1;
-    return info === NULL ? null : info === TRUE;
   }
 
-  /** A view of the content of a string of either kind. */
-  #string(length: number): Uint8Array {
+  #string(major: number, length: number): void {
     const end = this.#at + length;
     if (end > this.#bytes.length) throw new Malformed("a string that is longer than the bytes");
-    const content = this.#bytes.subarray(this.#at, end);
+    if (major === TEXT && !isUtf8(this.#bytes, this.#at, end)) throw new Malformed("text that is not UTF-8");
     this.#at = end;
-    return content;
   }
 
-  /** @param start where the head of the item stands */
-  #text(start: number, content: Uint8Array): string {
-    let text = "";
-    for (const byte of content) {
-      if (byte >= 0x80) return this.#wideText(start, content);
-      text += String.fromCharCode(byte);
-    }
-    return text;
-  }
-
-  #wideText(start: number, content: Uint8Array): string {
-    if (!isUtf8(content, 0, content.length)) throw new Malformed("text that is not UTF-8");
-    return String(decodeItem(this.#bytes.subarray(start, this.#at)));
-  }
-
-  #array(length: number, depth: number): CborArray {
-    checkDepth(depth);
-    const items: Array<CborValue> = [];
-    for (let index = 0; index < length; index += 1) items.push(this.item(depth));
-    return items;
-  }
-
-  #map(length: number, depth: number): CborMap {
-    checkDepth(depth);
-    const members = new Map<CborKey, CborValue>();
+  #container(major: number, length: number, depth: number): void {
+    if (depth > DEPTH) throw new Malformed(`more than ${DEPTH} containers inside one another`);
     for (let index = 0; index < length; index += 1) {
-      const key = this.#key(depth);
-      if (members.has(key)) throw new Malformed("a map with the same key twice");
-      members.set(key, this.item(depth));
+      if (major === MAP) this.#key(depth);
+      this.item(depth);
     }
-    return members;
   }
 
-  #key(depth: number): CborKey {
+  #key(depth: number): void {
     const major = this.#major();
-    const key = major <= NEGATIVE || major === TEXT ? this.item(depth) : undefined;
-    if (typeof key === "number" || typeof key === "string") return key;
-    throw new Malformed("a map key that is neither an integer nor text");
+    if (major > NEGATIVE && major !== TEXT) throw new Malformed("a map key that is neither an integer nor text");
+    this.item(depth);
   }
 }
-
-const checkDepth = (depth: number): void => {
-  if (depth > DEPTH) throw new Malformed(`more than ${DEPTH} containers inside one another`);
-};
 
 /** One item and where it ends. */
 export interface CborItem {
@@ -170,19 +122,23 @@ export interface CborItem {
 }
 
 /**
- * Reads the item that starts at an offset; what follows it is the caller's. Its byte strings are views of the bytes.
+ * Reads the item that starts at an offset; what follows it is the caller's.
  *
  * @returns the item; or what the bytes hold that is not allowed, to follow "There is" in a sentence
  */
 export const readCborItem = (bytes: Uint8Array, at: number): Either.Either<CborItem, string> => {
-  const reader = new Reader(bytes, at);
+  const scanner = new Scanner(bytes, at);
   try {
-    const value = reader.item(0);
-    return Either.right({ value, end: reader.at });
+    scanner.item(0);
   } catch (fault) {
     if (fault instanceof Malformed) return Either.left(fault.detail);
     throw fault;
   }
+  return Either.try({
+    try: () => ({ value: decodeItem(bytes.subarray(at, scanner.at)) as CborValue, end: scanner.at }),
+    // Of what the decoder refuses, the scan has left one thing.
+    catch: () => "a map with the same key twice",
+  });
 };
 
 /** Reads bytes that are one item, and nothing after it. */
