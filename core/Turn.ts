@@ -11,6 +11,7 @@ import type { StepContext, TimerName } from "./Event.ts";
 import { InvariantViolation } from "./Invariant.ts";
 import { countersRow, draftOf, type PeerState, type StateDraft } from "./PeerState.ts";
 import type { Message } from "./protocol/Message.ts";
+import { sessionLock } from "./protocol/Proposal.ts";
 import {
   BATCH_TAG,
   batchHash,
@@ -223,6 +224,11 @@ export class Turn {
       incarnations.length === peerIds.length &&
       peerIds.every((peerId, index) => incarnations[index] === this.recordedIncarnation(peerId))
     );
+  }
+
+  /** Whether a response to a session is reserved here and not settled. */
+  isReserved(registrationId: Digest): boolean {
+    return this.state.locks.has(sessionLock(registrationId));
   }
 
   /** Whether there is, in member order, one such statement by every member about this, made in the life on record. */

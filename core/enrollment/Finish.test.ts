@@ -316,7 +316,8 @@ describe("what a finish means", () => {
     const { context, membership } = turnOf(cluster, 1, cluster.now);
     const view = { get: (table: TableName, key: string) => rows[table] ?? context.view.get(table, key) };
     const settings = { ...context.settings, relyingParty };
-    return { context: { ...context, settings, view: view as RowView, ...more }, membership, isCurrent: () => true };
+    const known = { ...context, settings, view: view as RowView, ...more };
+    return { context: known, membership, isCurrent: () => true, isReserved: () => false };
   };
   const meant = (): Finish => Either.getOrThrow(finishOf(placeWith(), asked()));
 

@@ -21,11 +21,29 @@ if (finished === undefined) throw new Error("a session is finished");
 const done = completionOf(turnOf(cluster, 1).context.view, finished.registrationId);
 if (done === undefined) throw new Error("the finish is known");
 
-/** How the response that was sent, or another one, stands to a session then. */
-const standing = (of: Digest, now: number, responseDigest: Digest = done.responseDigest): string => {
-  const found = sessionStanding(turnOf(cluster, 1, now), { registrationId: of, responseDigest });
+const codeOf = (place: Place, of: Digest, responseDigest: Digest): string => {
+  const found = sessionStanding(place, { registrationId: of, responseDigest });
   return found._tag === "Refused" ? found.rejection.code : found._tag;
 };
+
+/** How the response that was sent, or another one, stands to a session then. */
+const standing = (of: Digest, now: number, responseDigest: Digest = done.responseDigest): string =>
+  codeOf(turnOf(cluster, 1, now), of, responseDigest);
+
+it("stays known while a finish of it is unsettled, however long that takes", () => {
+  const late = (now: number, isReserved: boolean): Place => {
+    const { context, membership } = turnOf(cluster, 1, now + Limits.sessionRetentionMillis + 1);
+    return { context, membership, isCurrent: () => true, isReserved: () => isReserved };
+  };
+  const codes = [true, false].map((isReserved) => [
+    codeOf(late(expiresAt, isReserved), registrationId, other),
+    codeOf(late(finished.expiresAt, isReserved), finished.registrationId, other),
+  ]);
+  expect(codes).toEqual([
+    ["REGISTRATION_EXPIRED", "REGISTRATION_COMPLETED"],
+    ["REGISTRATION_NOT_FOUND", "REGISTRATION_NOT_FOUND"],
+  ]);
+});
 
 describe("a session that nothing has finished", () => {
   it("is open up to its deadline, expired for an hour, and then unknown", () => {
@@ -42,7 +60,7 @@ describe("a session that nothing has finished", () => {
 
   const turn = turnOf(cluster, 1, createdAt);
   const { context, membership } = turn;
-  const place: Place = { context, membership, isCurrent: () => true };
+  const place: Place = { context, membership, isCurrent: () => true, isReserved: () => false };
   it.each<readonly [string, Place, boolean]>([
     ["all is as it was", place, false],
     ["the topology is another one", { ...place, membership: { ...membership, digest: other } }, true],

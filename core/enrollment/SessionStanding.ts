@@ -1,4 +1,5 @@
 /** Whether a session may still be finished, by one peer's own rows, clock and records (contract 3.1). */
+import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import type { Place } from "../registry/Place.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
@@ -53,6 +54,10 @@ export type SessionStanding =
 
 const refused = (rejection: Rejection): SessionStanding => ({ _tag: "Refused", rejection });
 
+/** Unknown by now, unless somebody's finish is still to be settled (decisions.md). */
+const isGone = (place: Place, registrationId: Digest, deadline: number): boolean =>
+  isForgotten(deadline, place.context.now) && !place.isReserved(registrationId);
+
 /** By this peer's own rows, whether or not it kept the session itself. */
 export const sessionStanding = (place: Place, { registrationId, responseDigest }: Response): SessionStanding => {
   const { now, view } = place.context;
@@ -61,11 +66,11 @@ export const sessionStanding = (place: Place, { registrationId, responseDigest }
   if (completion !== undefined) {
     // Who was restored since knows no deadline, only that there was none later than this.
     const deadline = row?.session.expiresAt ?? completion.createdAt + Limits.registrationTtlMillis;
-    if (isForgotten(deadline, now)) return refused(unknown);
+    if (isGone(place, registrationId, deadline)) return refused(unknown);
     if (completion.responseDigest !== responseDigest) return refused(completed);
     return now > deadline ? refused(expired) : { _tag: "Completed", completion, deadline };
   }
-  if (row === undefined || isForgotten(row.session.expiresAt, now)) return refused(unknown);
+  if (row === undefined || isGone(place, registrationId, row.session.expiresAt)) return refused(unknown);
   if (now > row.session.expiresAt) return refused(expired);
   return isVoid(place, row.session) ? refused(overtaken) : { _tag: "Open", row };
 };

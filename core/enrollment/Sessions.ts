@@ -4,9 +4,9 @@
  */
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
-import type { PeerState, SessionMark } from "../PeerState.ts";
+import type { SessionMark } from "../PeerState.ts";
 import { requestKey } from "../protocol/Forward.ts";
-import { type Actor, sessionLock } from "../protocol/Proposal.ts";
+import type { Actor } from "../protocol/Proposal.ts";
 import type { SignedStatement } from "../protocol/Statement.ts";
 import type { Rows } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
@@ -33,20 +33,19 @@ export const keepSession = (turn: Turn, session: Session, ack: SignedStatement):
   turn.write({ op: "insert", table: "sessions", key: session.registrationId, row });
 };
 
-/** A response is reserved for it and not settled: until it is, the session stays and counts (contract 8). */
-const isReserved = ({ locks }: Pick<PeerState, "locks">, registrationId: Digest): boolean =>
-  locks.has(sessionLock(registrationId));
-
-/** Whether a session takes up room: it may still be finished, or is, before its deadline; or a response is unsettled. */
+/**
+ * Whether a session takes up room: it may still be finished, or is, before its deadline; or a response is unsettled,
+ * until which it stays and counts (contract 8).
+ */
 export const takesRoom = (turn: Turn, registrationId: Digest, mark: SessionMark): boolean =>
-  (turn.now <= mark.expiresAt && !isVoid(turn, mark)) || (!mark.isCompleted && isReserved(turn.state, registrationId));
+  (turn.now <= mark.expiresAt && !isVoid(turn, mark)) || (!mark.isCompleted && turn.isReserved(registrationId));
 
 /** Sessions an hour past their deadline go; where there are too many rows, the oldest that take up no room go too. */
 const forgetOld = (turn: Turn): void => {
   const { now, state } = turn;
   const over: Array<readonly [Digest, SessionMark]> = [];
   for (const [registrationId, mark] of state.sessions)
-    if (!takesRoom(turn, registrationId, mark) && !isReserved(state, registrationId)) over.push([registrationId, mark]);
+    if (!takesRoom(turn, registrationId, mark) && !turn.isReserved(registrationId)) over.push([registrationId, mark]);
   const inExcess = state.sessions.size - (Limits.sessionRows - 1);
   over.sort(([, left], [, right]) => left.expiresAt - right.expiresAt);
   over.forEach(([registrationId, { expiresAt }], index) => {

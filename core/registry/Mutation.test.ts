@@ -17,7 +17,7 @@ describe("a call that was understood before", () => {
   const refBy = (means: { crypto?: Crypto; providers?: typeof installedProviders }): string | undefined => {
     const context = { ...place.context, providers: installedProviders, ...means };
     const { membership } = place;
-    const meaning = mutationOf({ context, membership, isCurrent: () => true }, call);
+    const meaning = mutationOf({ context, membership, isCurrent: () => true, isReserved: () => false }, call);
     return Either.match(meaning, { onLeft: ({ code }) => code, onRight: ({ ref }) => ref });
   };
   const OTHER = "ab".repeat(32) as Digest;

@@ -1,4 +1,5 @@
 /** Where a request is judged: what one peer has stored, is configured with, and knows of the others. */
+import type { Digest } from "../Digest.ts";
 import type { StepContext } from "../Event.ts";
 import type { Membership } from "../protocol/Topology.ts";
 
@@ -7,4 +8,6 @@ export interface Place {
   readonly membership: Membership;
   /** Whether every member, in member order, is in the life that is pinned. */
   isCurrent(incarnations: ReadonlyArray<number>): boolean;
+  /** Whether a response to a session is reserved here and not settled. */
+  isReserved(registrationId: Digest): boolean;
 }
