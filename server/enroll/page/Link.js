@@ -21,7 +21,8 @@ import { decode } from "./Base64Url.js";
  * @property {ReadonlyArray<Uint8Array<ArrayBuffer>>} excluded ids of credentials that are registered already
  */
 
-const LONGEST_FRAGMENT = 64 * 1024;
+/** A service lists up to 1,024 credentials of up to 1,023 bytes, which is 1.9 million characters. */
+const LONGEST_FRAGMENT = 2 * 1024 * 1024;
 const LONGEST_TIMEOUT = 600_000;
 const CREDENTIAL_ID_BYTES = 1023;
 const SECRET_BYTES = 32;
