@@ -62,8 +62,8 @@ describe("a certificate", () => {
     expect({ version, subjectAttributes, notBefore, notAfter, maySignCertificates, kind: key.kind }).toEqual({
       version: 3,
       subjectAttributes: [["2.5.4.3", "Tested"]],
-      notBefore: Date.UTC(2024, 0, 1),
-      notAfter: Date.UTC(2050, 0, 1),
+      notBefore: 1_704_067_200_000,
+      notAfter: 2_524_608_000_000,
       maySignCertificates: true,
       kind: "EC",
     });

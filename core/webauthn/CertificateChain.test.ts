@@ -15,7 +15,10 @@ import { Limits } from "../Limits.ts";
 import { checkChain, readChain, trustRootFault } from "./CertificateChain.ts";
 import { Refused } from "./CeremonyRefusal.ts";
 
-const AT = Date.UTC(2026, 0, 1);
+/** 1 January 2026, in Unix milliseconds. */
+const AT = 1_767_225_600_000;
+/** 1 June 2025 and a day later, as `notBefore` and `notAfter` below. */
+const [FROM, TO] = [1_748_736_000_000, 1_748_822_400_000];
 
 /** What is refused when certificates come in this order, the attestation key's first, under these roots. */
 const refusalOf = (
@@ -101,8 +104,7 @@ describe("a chain", () => {
 
   it("is valid from the first moment of each certificate to the last one", () => {
     const chain = through({ notBefore: "250601000000Z", notAfter: "250602000000Z" });
-    const [from, to] = [Date.UTC(2025, 5, 1), Date.UTC(2025, 5, 2)];
-    const refusals = [from - 1, from, to, to + 1].map((at) => refusalOf(chain, [], at));
+    const refusals = [FROM - 1, FROM, TO, TO + 1].map((at) => refusalOf(chain, [], at));
     expect(refusals).toEqual([NOT_VALID, undefined, undefined, NOT_VALID]);
   });
 });
@@ -119,8 +121,7 @@ describe("a trusted root", () => {
   it("issues from its first moment to its last one", () => {
     const short = authorityOf("Root", undefined, { notBefore: "250601000000Z", notAfter: "250602000000Z" });
     const chain = [authorityOf("Leaf", root)];
-    const [from, to] = [Date.UTC(2025, 5, 1), Date.UTC(2025, 5, 2)];
-    const refusals = [from - 1, from, to, to + 1].map((at) => refusalOf(chain, [short], at));
+    const refusals = [FROM - 1, FROM, TO, TO + 1].map((at) => refusalOf(chain, [short], at));
     expect(refusals).toEqual([NO_ROOT, undefined, undefined, NO_ROOT]);
   });
 
