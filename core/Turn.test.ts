@@ -192,6 +192,8 @@ describe("a turn's state", () => {
     expect(turn.state.seen).toBe(stateOf(cluster, 1).seen);
     const current = forgedBy(cluster, 2, signed, {}, { batchNo: 99 });
     turn.noteSeen(current);
+    // Nor another one of the same number.
+    turn.noteSeen(forgedBy(cluster, 2, signed, { seq: 2 }, { batchNo: 99 }));
     expect(turn.state.seen.get(2)?.newest?.header).toBe(current.header);
   });
 });
@@ -234,7 +236,10 @@ describe("what all members say", () => {
     expect(turnOf(cluster, 1).isCurrent(incarnations)).toBe(isCurrent);
   });
 
-  it("is in the first life where nobody has such a member on record", () => {
-    expect(turnOf(cluster, 1).recordedIncarnation(9)).toBe(1);
+  it("is in the life that this peer lives itself, or has of another on record, and else in the first", () => {
+    const turn = turnOf(cluster, 1);
+    turn.state.chain = { ...turn.state.chain, incarnation: 7 };
+    turn.edit("seen").set(2, { peerId: 2, incarnation: 8, newest: undefined, restored: undefined });
+    expect([1, 2, 9].map((peerId) => turn.recordedIncarnation(peerId))).toEqual([7, 8, 1]);
   });
 });
