@@ -49,6 +49,13 @@ describe("a finish request", () => {
     expect(reported).toEqual({ authenticatorData: undefined, publicKey: undefined, publicKeyAlgorithm: undefined });
   });
 
+  it("may name transports that nobody knows, and an authenticator, as long as they may be", () => {
+    const transports = ["smart-card", "a".repeat(Limits.transportCharacters)];
+    expect(parse(inResponse({ transports }))._tag).toBe("Right");
+    const credProps = { authenticatorDisplayName: "é".repeat(Limits.displayNameBytes / 2) };
+    expect(parse(bodyOf((honest) => ({ ...honest, clientExtensionResults: { credProps } })))._tag).toBe("Right");
+  });
+
   it.each(["platform", "cross-platform"])("may name the attachment %s", (authenticatorAttachment) => {
     expect(parse(bodyOf((honest) => ({ ...honest, authenticatorAttachment })))._tag).toBe("Right");
   });
@@ -105,6 +112,14 @@ describe("a finish request", () => {
       })),
       ["/credential/clientExtensionResults/credProps/authenticatorDisplayName invalid_value"],
     ],
+    ...["-usb", "usb-", "us--b", "Usb", "us_b", "a".repeat(Limits.transportCharacters + 1)].map(
+      (word) =>
+        [
+          `the transport ${word}`,
+          inResponse({ transports: [word] }),
+          ["/credential/response/transports/0 invalid_value"],
+        ] as const,
+    ),
     ["a null publicKey", inResponse({ publicKey: null }), ["/credential/response/publicKey null_value"]],
     [
       "an algorithm that is no integer",

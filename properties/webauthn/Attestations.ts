@@ -108,6 +108,9 @@ const NO_SCHEME = Uint8Array.of(0x00, 0x10);
 /** ECDSA with SHA-256, as a TPM may pin it. */
 export const ecdsaScheme = Uint8Array.of(0x00, 0x18, 0x00, 0x0b);
 
+/** ECDAA with SHA-256, which has a counter beside its hash. */
+export const ecdaaScheme = Uint8Array.of(0x00, 0x1a, 0x00, 0x0b, 0x00, 0x00);
+
 /** A TPMT_PUBLIC on P-256 for signing. */
 const pubAreaOf = (secretKey: Uint8Array, scheme: Uint8Array): Uint8Array => {
   const point = pointOf(secretKey);

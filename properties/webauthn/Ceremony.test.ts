@@ -6,6 +6,7 @@ import { nativeCeremonyCrypto } from "../../server/crypto/NativeCeremonyCrypto.t
 import {
   androidKey,
   directoryNames,
+  ecdaaScheme,
   ecdsaScheme,
   intermediate,
   origin,
@@ -43,6 +44,9 @@ const outcomeOf = (body: string | Uint8Array, asking: Partial<RelyingParty> = {}
     onRight: () => "accepted",
   });
 };
+
+const bodyOf = (change: Partial<Making>): string =>
+  JSON.stringify({ invitation: answered.invitation, credential: makeCredential({ ...answered, ...change }) });
 
 describe("registrations that must be refused", () => {
   const refused = refusedRegistrations(answered);
@@ -91,13 +95,13 @@ describe("what is tolerated", () => {
     ["a TPM with RSA and SHA-1", { attestation: tpm({ signer: rsa(-65_535, "sha1"), digest: sha1 }) }],
     ["a TPM of a vendor that nobody knows", { attestation: tpm({ alternativeName: ofVendor("id:00C0ffee") }) }],
     ["a TPM's key with a scheme", { attestation: tpm({ scheme: ecdsaScheme }) }],
+    ["a TPM's key with a scheme that counts", { attestation: tpm({ scheme: ecdaaScheme }) }],
     [
       "an Android key that says so in software",
       { attestation: androidKey({ software: [purposes(2), origin(0)], hardware: [] }) },
     ],
   ])("%s", (_, change) => {
-    const credential = makeCredential({ ...answered, ...change });
-    expect(outcomeOf(JSON.stringify({ invitation: answered.invitation, credential }))).toBe("accepted");
+    expect(outcomeOf(bodyOf(change))).toBe("accepted");
   });
 });
 
@@ -107,11 +111,19 @@ function reordered(honest: Uint8Array): Uint8Array {
   return Uint8Array.from([...honest.subarray(0, 1), ...honest.subarray(at), ...honest.subarray(1, at)]);
 }
 
+describe("an attestation key of RSA", () => {
+  it.each([
+    ["signs with SHA-1 for a TPM alone", { ...rsa(-65_535, "sha1") }],
+    ["signs under no algorithm of a curve", { ...rsa(-257, "sha256"), alg: -7 }],
+  ])("%s", (_, signer) => {
+    expect(outcomeOf(bodyOf({ attestation: packedCertified({ signer }) }))).toBe("attestation_algorithm");
+  });
+});
+
 describe("trusted roots", () => {
   const certified = packedCertified({ issuer: intermediate, behind: [intermediate.certificate] });
   const outcome = (attestation: AttestationFormat, asking: Partial<RelyingParty>): string => {
-    const credential = makeCredential({ ...answered, attestation });
-    return outcomeOf(JSON.stringify({ invitation: answered.invitation, credential }), asking);
+    return outcomeOf(bodyOf({ attestation }), asking);
   };
   const stranger = authorityOf("A stranger");
   const expired = authorityOf("Root of tests", undefined, { notAfter: "250101000000Z" });

@@ -39,6 +39,16 @@ export const androids: ReadonlyArray<Case> = [
   ["an Android key that was derived", ANDROID, android({ hardware: [purposes(2), origin(1)] })],
   ["an Android key imported in software", ANDROID, android({ software: [origin(2)] })],
   ["an Android key for encryption", ANDROID, android({ hardware: [purposes(0, 1), origin(0)] })],
+  [
+    "an Android key for signing in software alone",
+    ANDROID,
+    android({ software: [purposes(2)], hardware: [purposes(1), origin(0)] }),
+  ],
+  [
+    "an Android key made in its keystore in software alone",
+    ANDROID,
+    android({ software: [origin(0)], hardware: [purposes(2), origin(2)] }),
+  ],
   ["an Android key for nothing", ANDROID, android({ hardware: [purposes(), origin(0)] })],
   ["an Android key with a purpose that is no set", "certificate", android({ hardware: [tagged(1, integer(2))] })],
   [

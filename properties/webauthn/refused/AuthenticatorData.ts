@@ -25,6 +25,11 @@ export const authenticatorData: ReadonlyArray<Case> = [
     "attested_credential",
     { authenticatorData: (honest) => honest.slice(0, 52) },
   ],
+  [
+    "authenticator data that ends with the length of no id",
+    "credential_id",
+    { authenticatorData: (honest) => spliced(honest.slice(0, 55), 53, 0, 0) },
+  ],
   ["authenticator data cut in the id", "attested_credential", { authenticatorData: (honest) => honest.slice(0, 60) }],
   ["authenticator data cut before the key", "cose_key", { authenticatorData: (honest) => honest.slice(0, 87) }],
   ["authenticator data cut in the key", "cose_key", { authenticatorData: (honest) => honest.slice(0, -1) }],

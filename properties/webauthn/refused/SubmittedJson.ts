@@ -1,5 +1,5 @@
 /** Credentials as JSON whose members contradict what the authenticator attests, or that are not those of a registration. */
-import { Encoding } from "effect";
+import { Either, Encoding } from "effect";
 import type { CredentialJson } from "../Authenticator.ts";
 import type { JsonCase } from "./Changes.ts";
 
@@ -8,6 +8,8 @@ const response = (more: object) => (honest: CredentialJson) => ({
   response: { ...honest.response, ...more },
 });
 const flipped = (text: string): string => (text.startsWith("A") ? "B" : "A") + text.slice(1);
+const withZero = (text: string): string =>
+  Encoding.encodeBase64Url(Uint8Array.of(...Either.getOrThrow(Encoding.decodeBase64Url(text)), 0));
 const otherId = Encoding.encodeBase64Url(new Uint8Array(32).fill(9));
 
 export const json: ReadonlyArray<JsonCase> = [
@@ -25,6 +27,11 @@ export const json: ReadonlyArray<JsonCase> = [
     "another publicKey reported",
     "reported_public_key",
     (honest) => response({ publicKey: `${honest.response.publicKey.slice(0, -6)}AAAAAA` })(honest),
+  ],
+  [
+    "a publicKey reported with a byte behind",
+    "reported_public_key",
+    (honest) => response({ publicKey: withZero(honest.response.publicKey) })(honest),
   ],
   ["a bare publicKey reported", "reported_public_key", response({ publicKey: "BAAA" })],
   ["another algorithm reported", "reported_algorithm", response({ publicKeyAlgorithm: -257 })],

@@ -20,6 +20,13 @@ export const tpms: ReadonlyArray<Case> = [
   ...["ver", "alg", "sig", "certInfo", "pubArea", "x5c"].map(
     (key): Case => [`a TPM's statement without ${key}`, "attestation_statement", tpmStatement(withoutMember(key))],
   ),
+  ...["certInfo", "pubArea"].map(
+    (key): Case => [
+      `a TPM's statement with text for ${key}`,
+      "attestation_statement",
+      tpmStatement(withMember(key, "text")),
+    ],
+  ),
   ["a TPM's statement with an unknown member", "attestation_statement", tpmStatement(withMember("x", 1))],
   ["a TPM with an unknown alg", "attestation_algorithm", tpmStatement(withMember("alg", -8))],
   [
