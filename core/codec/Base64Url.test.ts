@@ -17,6 +17,15 @@ describe("canonical Base64url", () => {
     fc.assert(writes, { numRuns: 300 });
   });
 
+  it("is the same for bytes of any length", () => {
+    for (let length = 0; length <= LONGEST; length += 1) {
+      const each = Uint8Array.from({ length }, (_, index) => (index * 151 + length) % 256);
+      const text = base64Url(each);
+      expect(text).toBe(Buffer.from(each).toString("base64url"));
+      expect(strictBase64Url(text, LONGEST)).toEqual(each);
+    }
+  });
+
   it("is only what the platform would write for the bytes it reads", () => {
     const reads = fc.property(nearly, (text) => {
       const read = Buffer.from(text, "base64url");

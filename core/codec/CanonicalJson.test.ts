@@ -32,6 +32,15 @@ describe("the canonical form", () => {
     );
   });
 
+  it.each(["\u0000", "\u001f", '"', "\\", " ", "~", "\u007f", "a\nb"])("quotes %j as ECMAScript does", (text) => {
+    expect(canonicalJson(text)).toBe(JSON.stringify(text));
+    expect(canonicalJson({ [text]: text })).toBe(`{${JSON.stringify(text)}:${JSON.stringify(text)}}`);
+  });
+
+  it("has words for the values that are words", () => {
+    expect(canonicalJson([true, false, null, [], {}])).toBe("[true,false,null,[],{}]");
+  });
+
   it("is the same for a map and a record, and keeps __proto__", () => {
     const map = new Map<string, number>([
       ["b", 1],

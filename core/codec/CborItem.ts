@@ -37,6 +37,7 @@ class WholeText extends Tokenizer {
     if (initial >> 5 !== TEXT) return token;
     const info = initial & 31;
     const from = at + 1 + (info < 24 ? 0 : 1 << (info - 24));
+    // A shorter text has no mark, and must not be given one: the library has a single token for all that are empty.
     const isMarked =
       from + MARK_BYTES.length <= this.pos() && MARK_BYTES.every((byte, index) => this.#bytes[from + index] === byte);
     if (isMarked) token.value = `${MARK}${token.value}`;

@@ -95,6 +95,202 @@ const verdict = <A>(codec: Codec<A>, encoded: Uint8Array): Either.Either<A, stri
   return slowly;
 };
 
+const ofHex = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, "hex"));
+const two = record({ first: uint, second: uint });
+const shapes = union({ A: record({ n: uint, many: list(uint, 2) }), B: record({}) });
+/** Of any type of value. */
+type AnyCodec = Pick<Codec<never>, "write"> & Pick<Codec<unknown>, "read">;
+const x32 = "78".repeat(32);
+
+describe("every kind of value", () => {
+  it.each<[string, AnyCodec, string, unknown]>([
+    ["0", uint, "00", 0],
+    ["23", uint, "17", 23],
+    ["24", uint, "1818", 24],
+    ["255", uint, "18ff", 255],
+    ["256", uint, "190100", 256],
+    ["65535", uint, "19ffff", 65_535],
+    ["65536", uint, "1a00010000", 65_536],
+    ["2 ** 32 - 1", uint, "1affffffff", 2 ** 32 - 1],
+    ["2 ** 32", uint, "1b0000000100000000", 2 ** 32],
+    ["2^53 - 1", uint, "1b001fffffffffffff", Number.MAX_SAFE_INTEGER],
+    ["no text", text(3), "60", ""],
+    ["text up to its limit", text(3), "63616263", "abc"],
+    ["text of two bytes for a character", text(3), "63c3a961", "éa"],
+    ["text of three bytes for a character", text(3), "63e282ac", "€"],
+    ["text of 64 bytes", text(65), `7840${"61".repeat(64)}`, "a".repeat(64)],
+    ["text of 65 bytes", text(65), `7841${"61".repeat(65)}`, "a".repeat(65)],
+    ["no bytes", bytes(3), "40", new Uint8Array(0)],
+    ["bytes up to their limit", bytes(3), "43010203", Uint8Array.of(1, 2, 3)],
+    ["a digest", digest, `5820${x32}`, x32],
+    ["false", bool, "f4", false],
+    ["true", bool, "f5", true],
+    ["nothing", nullable(uint), "f6", undefined],
+    ["something", nullable(uint), "00", 0],
+    ["an empty list", list(uint, 2), "80", []],
+    ["a list up to its limit", list(uint, 2), "820102", [1, 2]],
+    ["a list of lists", list(list(uint, 2), 2), "8282010280", [[1, 2], []]],
+    ["a list of 24", list(uint, 24), `9818${"00".repeat(24)}`, Array.from({ length: 24 }, () => 0)],
+    ["a pair", pair(uint, bool), "8201f5", [1, true]],
+    ["an empty record", record({}), "a0", {}],
+    ["a record", two, "a200010102", { first: 1, second: 2 }],
+    ["a variant with a field", shapes, "8200a2000501820607", { _tag: "A", n: 5, many: [6, 7] }],
+    ["an empty variant", shapes, "8201a0", { _tag: "B" }],
+    [
+      "what follows a list in a record",
+      record({ many: list(nullable(uint), 2), more: list(bool, 1), last: text(1) }),
+      "a3008200f60181f5026161",
+      { many: [0, undefined], more: [true], last: "a" },
+    ],
+    ["bytes that begin like a mark", bytes(3), "43efbbbf", Uint8Array.of(0xef, 0xbb, 0xbf)],
+    ["a mark beside its like", list(text(4), 2), "8263efbbbf63efbfbd", ["\uFEFF", "\uFFFD"]],
+    ["a mark that does not come first", text(4), "6461efbbbf", "a\uFEFF"],
+  ])("is read by both: %s", (_name, codec, hex, value) => {
+    expect(verdict(codec as Codec<unknown>, ofHex(hex))).toEqual(Either.right(value));
+  });
+
+  it("may be one of some words", () => {
+    const words = oneOf(["red", "green"]);
+    expect(verdict(words, ofHex("00"))).toEqual(Either.right("red"));
+    expect(verdict(words, ofHex("01"))).toEqual(Either.right("green"));
+    expect(encode(words, "green")).toEqual(ofHex("01"));
+    const variants = union({ A: record({}), B: record({}) });
+    expect(encode(variants, { _tag: "B" as const })).toEqual(ofHex("8201a0"));
+  });
+});
+
+const MALFORMED = "not well-formed CBOR of the kinds used here";
+const LONGER = "not in deterministic encoding";
+
+describe("bytes are refused by both", () => {
+  it.each<[string, AnyCodec, string, string]>([
+    ["nothing at all", uint, "", MALFORMED],
+    ["nothing at all", bool, "", MALFORMED],
+    ["a head without its argument", uint, "18", MALFORMED],
+    ["an argument that is cut off", uint, "19ff", MALFORMED],
+    ["an argument that is cut off", uint, "1affffff", MALFORMED],
+    ["an argument that is cut off", uint, "1b00ffffffffffff", MALFORMED],
+    ["an argument of no width", uint, "1c00", MALFORMED],
+    ["an argument of no width", uint, "1f", MALFORMED],
+    ["something behind the item", uint, "0000", MALFORMED],
+    ["an integer beyond 2^53 - 1", uint, "1b0020000000000000", MALFORMED],
+    ...["1800", "1817", "190018", "1900ff", "1a0000ffff", "1b00000000ffffffff"].map(
+      (hex): [string, AnyCodec, string, string] => ["a longer form than needed", uint, hex, MALFORMED],
+    ),
+    ["a whole number as a float", uint, "f93c00", LONGER],
+    ...["20", "40", "6130", "80", "a0", "f4", "f6", "fb3ff8000000000000"].map(
+      (hex): [string, AnyCodec, string, string] => ["no number", uint, hex, "value: expected an unsigned integer"],
+    ),
+    ["text over its limit", text(3), "6461626364", "value: expected text of at most 3 bytes"],
+    ["text whose bytes are over its limit", text(3), "64c3a9c3a9", "value: expected text of at most 3 bytes"],
+    ["bytes for text", text(3), "43616263", "value: expected text of at most 3 bytes"],
+    ["a number for text", text(3), "00", "value: expected text of at most 3 bytes"],
+    ["text that is cut off", text(3), "6361", MALFORMED],
+    ["text with a longer head than needed", text(3), "7803616263", MALFORMED],
+    ["text that is not UTF-8", text(3), "61ff", LONGER],
+    ["bytes over their limit", bytes(3), "4401020304", "value: expected at most 3 bytes"],
+    ["text for bytes", bytes(3), "63616263", "value: expected at most 3 bytes"],
+    ["bytes that are cut off", bytes(3), "4301", MALFORMED],
+    ["a digest that is short", digest, `581f${x32.slice(2)}`, "value: expected 32 bytes"],
+    ["a digest that is long", digest, `5821${x32}78`, "value: expected 32 bytes"],
+    ["text for a digest", digest, `7820${x32}`, "value: expected 32 bytes"],
+    ["a number for a boolean", bool, "01", "value: expected a boolean"],
+    ["nothing for a boolean", bool, "f6", "value: expected a boolean"],
+    ["undefined", bool, "f7", MALFORMED],
+    ["undefined for nothing", nullable(uint), "f7", MALFORMED],
+    ["neither nothing nor something", nullable(uint), "f5", "value: expected an unsigned integer"],
+    ["a list over its limit", list(uint, 2), "83010203", "value: expected a list of at most 2 items"],
+    ["a record for a list", list(uint, 2), "a0", "value: expected a list of at most 2 items"],
+    ["a number for a list", list(uint, 2), "00", "value: expected a list of at most 2 items"],
+    ["a list that is cut off", list(uint, 2), "8201", MALFORMED],
+    ["a list without an end", list(uint, 2), "9f0102ff", MALFORMED],
+    ["a list with a longer head than needed", list(uint, 2), "980101", MALFORMED],
+    ["a wrong item", list(uint, 2), "820140", "[1]: expected an unsigned integer"],
+    ["a wrong item of an inner list", list(list(uint, 2), 2), "8280820140", "[1][1]: expected an unsigned integer"],
+    ["a wrong field of an item", list(two, 2), "81a200010140", "[0].second: expected an unsigned integer"],
+    ["a list of one for a pair", pair(uint, bool), "8101", "value: expected a pair"],
+    ["a list of three for a pair", pair(uint, bool), "8301f5f5", "value: expected a pair"],
+    ["a record for a pair", pair(uint, bool), "a10001", "value: expected a pair"],
+    ["text for a pair", pair(uint, bool), "626161", "value: expected a pair"],
+    ["a wrong first of a pair", pair(uint, bool), "8240f5", "[0]: expected an unsigned integer"],
+    ["a wrong second of a pair", pair(uint, bool), "820100", "[1]: expected a boolean"],
+    ["a record with a field too few", two, "a10001", "value: expected a record of 2 fields"],
+    ["a record with a field too many", two, "a3000101020203", "value: expected a record of 2 fields"],
+    ["a list for a record", two, "820102", "value: expected a record of 2 fields"],
+    ["another field", two, "a200010202", "second: expected the field to be present"],
+    ["fields out of order", two, "a201020001", LONGER],
+    ["a field twice", two, "a200010001", MALFORMED],
+    ["a wrong field", two, "a200010140", "second: expected an unsigned integer"],
+    ["no index", oneOf(["red", "green"]), "6130", "value: expected an index below 2"],
+    ["an index below 0", oneOf(["red", "green"]), "20", "value: expected an index below 2"],
+    ["an index that is too high", oneOf(["red", "green"]), "02", "value: expected an index below 2"],
+    ["no pair for a variant", shapes, "8101", "value: expected a pair"],
+    ["no index of a variant", shapes, "82f5a0", "value: expected a pair that starts with an index below 2"],
+    ["a variant that is not there", shapes, "8202a0", "value: expected a pair that starts with an index below 2"],
+    ["a variant without its fields", shapes, "8200a0", "A: expected a record of 2 fields"],
+    ["a wrong field of a variant", shapes, "8200a200400180", "A.n: expected an unsigned integer"],
+    ["a wrong item in a variant", shapes, "8200a20000018140", "A.many[0]: expected an unsigned integer"],
+  ])("for %s (%#)", (_name, codec, hex, why) => {
+    expect(verdict(codec as Codec<unknown>, ofHex(hex))).toEqual(Either.left(why));
+  });
+
+  it("where a mark would begin in a text and end behind it, which leaves the empty text as it was", () => {
+    for (const hex of ["8260efbbbf", "8261efbbbf00", "8262efbbbf"])
+      expect(verdict(list(text(9), 2), ofHex(hex))._tag).toBe("Left");
+    expect(verdict(text(9), ofHex("60"))).toEqual(Either.right(""));
+  });
+});
+
+describe("a fault of the program", () => {
+  it("is not taken for one of the bytes", () => {
+    const broken: Codec<never> = {
+      write: () => undefined,
+      read: () => {
+        throw new TypeError("broken");
+      },
+    };
+    expect(() => decodeAtOnce(broken, ofHex("00"))).toThrow("broken");
+    expect(() => decodeSlowly(broken, ofHex("00"))).toThrow("broken");
+  });
+});
+
+describe("nesting", () => {
+  const DEEP = "nested deeper than 32 levels";
+  const NO_NUMBER = "value: expected an unsigned integer";
+
+  it.each([
+    ["lists", "81", "00", ""],
+    ["records", "a100", "00", ""],
+    ["lists behind another item", "8200", "00", ""],
+    ["lists before another item", "82", "00", "00"],
+    ["records behind another field", "a2000001", "00", ""],
+    ["lists behind 255 items", `990100${"00".repeat(255)}`, "00", ""],
+  ])("of %s is counted", (_name, before, within, behind) => {
+    const nested = (depth: number) => ofHex(before.repeat(depth) + within + behind.repeat(depth));
+    expect(decodeSlowly(uint, nested(32))).toEqual(Either.left(NO_NUMBER));
+    expect(decodeSlowly(uint, nested(33))).toEqual(Either.left(DEEP));
+  });
+
+  it.each([
+    ["what stands side by side", `9828${"8101".repeat(40)}`],
+    ["empty lists side by side", `9828${"80".repeat(40)}`],
+    ["records side by side", `9828${"a10005".repeat(40)}`],
+    ["numbers", `9828${"05".repeat(40)}`],
+    ["the bytes of an item", `5864${"81".repeat(100)}`],
+    ["the bytes of a long item", `590100${"81".repeat(256)}`],
+    ["the bytes of a text", `7864${"61".repeat(100)}`],
+    ["the letters of a text", `7863${"e28282".repeat(33)}`],
+    ["long lists side by side", `9828${`9818${"00".repeat(24)}`.repeat(40)}`],
+  ])("does not count %s", (_name, hex) => {
+    expect(decodeSlowly(uint, ofHex(hex))).toEqual(Either.left(NO_NUMBER));
+  });
+
+  it("is not looked at behind a head that is none", () => {
+    for (const head of ["9c", "9d", "9e", "9f"])
+      expect(decodeSlowly(uint, ofHex(head + "81".repeat(80)))).toEqual(Either.left(MALFORMED));
+  });
+});
+
 describe("reading at once", () => {
   it("takes every encoding", () => {
     fc.assert(
@@ -150,16 +346,15 @@ describe("reading at once", () => {
   });
 
   it("goes by the same bounds", () => {
-    const ofBytes = (hex: string) => Uint8Array.from(Buffer.from(hex, "hex"));
     // One more than the largest exact integer, and the largest itself.
-    expect(verdict(uint, ofBytes("1b0020000000000000"))).toEqual(
+    expect(verdict(uint, ofHex("1b0020000000000000"))).toEqual(
       Either.left("not well-formed CBOR of the kinds used here"),
     );
-    expect(verdict(uint, ofBytes("1b001fffffffffffff"))).toEqual(Either.right(Number.MAX_SAFE_INTEGER));
-    expect(verdict(uint, ofBytes("1bffffffffffffffff"))._tag).toBe("Left");
+    expect(verdict(uint, ofHex("1b001fffffffffffff"))).toEqual(Either.right(Number.MAX_SAFE_INTEGER));
+    expect(verdict(uint, ofHex("1bffffffffffffffff"))._tag).toBe("Left");
     // Lengths that go beyond the bytes.
     for (const each of ["", "18", "5b001fffffffffffff", "7a00000001", "9affffffff", "61"])
-      expect(verdict(union({ A: record({ n: text(9) }) }), ofBytes(each))._tag).toBe("Left");
+      expect(verdict(union({ A: record({ n: text(9) }) }), ofHex(each))._tag).toBe("Left");
     // 262,144 items with the list itself are taken, and not one more.
     const zeros = (count: number): Uint8Array => {
       const encoded = new Uint8Array(5 + count);

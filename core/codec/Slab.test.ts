@@ -20,6 +20,10 @@ it("gives every array bytes of its own that are zero, whether they share a slab 
   );
 });
 
+it("gives arrays that are longer than a slab", () => {
+  for (const length of [16_383, 16_384, 16_385]) expect(zeroBytes(length)).toEqual(new Uint8Array(length));
+});
+
 it("joins two arrays to one of its own", () => {
   fc.assert(
     fc.property(bytes, bytes, (first, second) => {

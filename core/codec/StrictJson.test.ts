@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Limits } from "../Limits.ts";
 import { type JsonValue, parseStrictJson } from "./StrictJson.ts";
+import { everyEdge } from "../../properties/Utf8Edges.ts";
 
 const parse = (text: string | Uint8Array, depth: number = Limits.jsonDepth) =>
   parseStrictJson(typeof text === "string" ? utf8ToBytes(text) : text, { depth });
@@ -154,6 +155,17 @@ describe("nesting", () => {
     });
   });
 
+  it("has a limit of values that the caller sets", () => {
+    const parseThree = (text: string) => parseStrictJson(utf8ToBytes(text), { depth: 9, values: 3 });
+    expect(Either.isRight(parseThree('{"a":[1]}'))).toBe(true);
+    expect(Either.isRight(parseThree("[1,2]"))).toBe(true);
+    expect(Either.getOrThrow(Either.flip(parseThree("[1,2,3]")))).toEqual({
+      pointer: "/2",
+      code: "too_many_values",
+      detail: "More than 3 values (byte 5).",
+    });
+  });
+
   it("of a hundred thousand brackets does not exhaust the stack", () => {
     expect(codeOf("[".repeat(100_000))).toBe("too_deep");
   });
@@ -205,6 +217,17 @@ describe("text", () => {
     );
   });
 
+  it("is UTF-8 by every byte of a character", () => {
+    const decoded = (bytes: Uint8Array): string =>
+      Either.getOrElse(
+        Either.try(() => utf8.decode(bytes)),
+        () => "",
+      );
+    const read = (bytes: Uint8Array) => Either.getOrElse(parse(quoted(...bytes)), () => "");
+    const edges = everyEdge().filter(([lead = 0]) => lead >= 0x80);
+    expect(edges.filter((bytes) => bytes.every((byte) => byte >= 0x20) && read(bytes) !== decoded(bytes))).toEqual([]);
+  });
+
   it.each([
     ["a continuation byte alone", [0x80]],
     ["an overlong slash", [0xc0, 0xaf]],
@@ -231,12 +254,37 @@ describe("text", () => {
   it("starts with no byte order mark", () => {
     expect(codeOf("\ufeff{}")).toBe("byte_order_mark");
     expect(valueOf('"\ufeff"')).toBe("\ufeff");
+    for (const bytes of [[0xef], [0xef, 0xbb], [0xef, 0xbb, 0xbe], [0xef, 0xba, 0xbf], [0xee, 0xbb, 0xbf]])
+      expect(codeOf(Uint8Array.of(...bytes, 0x7b, 0x7d))).toBe("unexpected_byte");
   });
 
-  it.each(['"\\ud800"', '"\\udc00"', '"\\ud800\\ud800"', '"\\ud800x"', '"\\ud800\\n"', '"\\udc00\\ud800"'])(
-    "has no lone surrogate: %s",
-    (text) => expect(codeOf(text)).toBe("lone_surrogate"),
+  it.each(["\ud7ff", "\ue000", "\ud800\udc00", "\ud800\udfff", "\udbff\udc00", "\udbff\udfff"])(
+    "is read from escapes at the edges of surrogates: %j",
+    (text) => {
+      const escaped = Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16)}`).join("");
+      expect(valueOf(`"${escaped}"`)).toBe(text);
+    },
   );
+
+  it("is read from hexadecimal digits of both cases, and from nothing beside them", () => {
+    for (const digit of "0123456789abcdefABCDEF")
+      expect(valueOf(`"\\u00${digit}0"`)).toBe(String.fromCharCode(Number.parseInt(`${digit}0`, 16)));
+    for (const other of "/:@G`g\u0010 ") expect(codeOf(`"\\u00${other}0"`)).toBe("invalid_escape");
+  });
+
+  it.each([
+    '"\\ud800"',
+    '"\\udc00"',
+    '"\\ud800\\ud800"',
+    '"\\ud800x"',
+    '"\\ud800\\n"',
+    '"\\udc00\\ud800"',
+    '"\\udc00\\udc00"',
+    '"\\ud800xudc00"',
+    '"\\ud800\\ue000"',
+    '"\\udbff"',
+    '"\\udfff"',
+  ])("has no lone surrogate: %s", (text) => expect(codeOf(text)).toBe("lone_surrogate"));
 
   it.each(['"\\x41"', '"\\u12"', '"\\u12g4"', '"\\U0041"', '"\\', '"\\u', '"\\ud800\\u"'])(
     "has no escape but those of JSON: %s",
@@ -277,6 +325,8 @@ describe("faults", () => {
     ["{}{}", "", "trailing_bytes", 2],
     ["nulL", "", "unexpected_byte", 3],
     ["tru", "", "unexpected_end", 3],
+    ['"a', "", "unexpected_end", 2],
+    ['{"a', "", "unexpected_end", 3],
     ['{"a" 1}', "/a", "unexpected_byte", 5],
     ['{"a":}', "/a", "unexpected_byte", 5],
     ['{"a":1,}', "", "unexpected_byte", 7],
@@ -301,6 +351,8 @@ describe("faults", () => {
     const key = "k".repeat(600);
     expect(faultOf(`{"${key}":{"${key}":!}}`).pointer).toBe(`/${key}`);
     expect(faultOf(`{"${"k".repeat(1_000_000)}":!}`).pointer).toBe("");
+    // What stands inside is not told of as if it stood higher.
+    expect(faultOf(`{"a":{"${"k".repeat(2000)}":{"b":!}}}`).pointer).toBe("/a");
   });
 });
 

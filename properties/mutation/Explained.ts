@@ -3,6 +3,7 @@
  * file, the code that is changed and what it is changed to; `npm run mutate` takes those out of its list.
  */
 import { auth } from "./explained/Auth.ts";
+import { codec } from "./explained/Codec.ts";
 import { core } from "./explained/Core.ts";
 import { credential } from "./explained/Credential.ts";
 import { enrollment } from "./explained/Enrollment.ts";
@@ -13,6 +14,7 @@ import type { ExplainedFiles } from "./explained/Reasons.ts";
 const files: ExplainedFiles = {
   ...core,
   ...auth,
+  ...codec,
   ...credential,
   ...protocol,
   ...enrollment,

@@ -1,5 +1,5 @@
 /** Of `core/credential`. */
-import { type ExplainedFiles, FOR_TYPES } from "./Reasons.ts";
+import type { ExplainedFiles } from "./Reasons.ts";
 
 export const credential: ExplainedFiles = {
   "core/credential/ApproverRef.ts": {
@@ -20,7 +20,7 @@ export const credential: ExplainedFiles = {
     ],
   },
   "core/credential/RequestBody.ts": {
-    [FOR_TYPES]: [['typeof value === "number"', "true"]],
+    "Only a number is a safe integer; the condition tells the type checker.": [['typeof value === "number"', "true"]],
   },
   "core/credential/SignatureCredential.ts": {
     "The text was held against the one encoding of the same bytes.": [["keyBytes === encoded.right", "false"]],
