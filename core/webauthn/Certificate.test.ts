@@ -203,6 +203,7 @@ describe("the key of a certificate", () => {
     ["2,040 bits", [modulus(255), F4]],
     ["8,200 bits", [modulus(1025), F4]],
     ["a negative modulus", [der(0x02, new Uint8Array(257).fill(0x81)), F4]],
+    ["the negative modulus nearest to a positive one", [der(0x02, Uint8Array.of(0x80, ...new Uint8Array(254), 1)), F4]],
     ["an even modulus", [modulus(256, 0x02), F4]],
     ["an even exponent", [modulus(256), unsigned(4)]],
     ["the exponent 1", [modulus(256), unsigned(1)]],

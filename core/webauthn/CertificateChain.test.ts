@@ -8,7 +8,7 @@ import {
   keyUsage,
   signerOf,
 } from "../../properties/webauthn/Certificates.ts";
-import { name } from "../../properties/webauthn/DerWriter.ts";
+import { name, oid, sequence } from "../../properties/webauthn/DerWriter.ts";
 import { relyingPartyOf } from "../../properties/webauthn/Verification.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
 import { Limits } from "../Limits.ts";
@@ -44,6 +44,7 @@ const TOO_LONG = "certificate_chain: A chain is longer than one of its authoriti
 const NOT_SIGNED = "certificate_chain: The signature of a certificate does not verify.";
 const NO_ROOT = "trust_root: The chain leads to none of the trusted roots.";
 
+const rsaWithSha256 = sequence(oid("1.2.840.113549.1.1.11"));
 const root = authorityOf("Root");
 /** Three: a leaf, an authority changed as a test wants it, and the root. */
 const through = (changes: Changes): ReadonlyArray<Authority> => {
@@ -82,6 +83,7 @@ describe("a chain", () => {
     ["whose key signs other things", { extensions: [basicConstraints(true), keyUsage(0x80, 7)] }, MAY_NOT_ISSUE],
     // Such a one cannot say what it may, so that it has no extensions is not why.
     ["of version 2", { version: 2 }, MAY_NOT_ISSUE],
+    ["that signs as one of RSA would", { signer: { ...root.signer, algorithm: rsaWithSha256 } }, NOT_SIGNED],
     [
       "that has another key",
       { subjectPublicKeyInfo: signerOf(secretKeyOf("Somebody")).subjectPublicKeyInfo },
@@ -98,8 +100,15 @@ describe("a chain", () => {
       return [authorityOf("Leaf", middle), middle, top, root];
     };
     expect(refusalOf(bottomOf(1))).toBeUndefined();
+    expect(refusalOf(bottomOf(2))).toBeUndefined();
     expect(refusalOf(bottomOf(0))).toBe(TOO_LONG);
     expect(refusalOf(through({ extensions: [basicConstraints(true, 0)] }))).toBeUndefined();
+    const top = authorityOf("Top", undefined, { extensions: [basicConstraints(true, 1)] });
+    const middles = ["One", "Two"].reduce<ReadonlyArray<Authority>>(
+      ([issuer = top, ...above], label) => [authorityOf(label, issuer), issuer, ...above],
+      [top],
+    );
+    expect(refusalOf([authorityOf("Leaf", middles[0]), ...middles])).toBe(TOO_LONG);
   });
 
   it("is valid from the first moment of each certificate to the last one", () => {
@@ -135,6 +144,6 @@ describe("a trusted root", () => {
     expect(trustRootFault(root.certificate)).toBeUndefined();
     expect(trustRootFault(root.certificate.subarray(1))).toMatch(/ in a certificate\.$/);
     // What is no answer of ours is not taken for one.
-    expect(() => trustRootFault(undefined as unknown as Uint8Array)).toThrow(TypeError);
+    expect(() => trustRootFault(undefined as unknown as Uint8Array)).toThrow("length");
   });
 });

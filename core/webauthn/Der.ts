@@ -121,7 +121,7 @@ class Scanner {
 
   #areBits(unused: number, length: number, end: number): boolean {
     if (length === 0 || unused > 7 || (length === 1 && unused !== 0)) return false;
-    return unused === 0 || ((this.#bytes[end - 1] ?? 0) & ((1 << unused) - 1)) === 0;
+    return ((this.#bytes[end - 1] ?? 0) & ((1 << unused) - 1)) === 0;
   }
 }
 

@@ -77,10 +77,10 @@ const checkAlternativeName = ({ extensions }: Certificate): void => {
     const [attribute, ...others] = attributes.filter(([oid]) => oid === type);
     return attribute === undefined || others.length > 0 ? "" : attribute[1];
   };
-  const isComplete = only(MANUFACTURER) !== "" && only(MODEL) !== "" && only(VERSION) !== "";
-  demand(isComplete, "certificate_extension", "The alternative name lacks the TPM's manufacturer, model or version.");
+  const isComplete = only(MODEL) !== "" && only(VERSION) !== "";
+  demand(isComplete, "certificate_extension", "The alternative name lacks the TPM's model or version.");
   const isVendor = VENDOR.test(only(MANUFACTURER));
-  demand(isVendor, "certificate_extension", "The TPM's manufacturer is not written as a vendor id.");
+  demand(isVendor, "certificate_extension", "The alternative name has no manufacturer of the TPM that is a vendor id.");
 };
 
 /** tcg-kp-AIKCertificate. */

@@ -9,6 +9,7 @@ import { credential } from "./explained/Credential.ts";
 import { enrollment } from "./explained/Enrollment.ts";
 import { protocol } from "./explained/Protocol.ts";
 import { registry } from "./explained/Registry.ts";
+import { webauthn } from "./explained/Webauthn.ts";
 import type { ExplainedFiles } from "./explained/Reasons.ts";
 
 const files: ExplainedFiles = {
@@ -19,6 +20,7 @@ const files: ExplainedFiles = {
   ...protocol,
   ...enrollment,
   ...registry,
+  ...webauthn,
 };
 
 export const explained = Object.entries(files).flatMap(([file, reasons]) =>

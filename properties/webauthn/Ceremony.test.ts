@@ -68,6 +68,9 @@ const rsa = (alg: number, hash: string): Signer => ({
 });
 const ofVendor = (id: string): Uint8Array =>
   directoryNames(["2.23.133.2.1", id], ["2.23.133.2.2", "Model"], ["2.23.133.2.3", "id:13"]);
+/** Its key derivation, after its curve, is KDF1 with SHA-256. */
+const derivingKeys = (honest: Uint8Array): Uint8Array =>
+  Uint8Array.of(...honest.subarray(0, 16), 0x00, 0x20, 0x00, 0x0b, ...honest.subarray(18));
 const sha1 = (bytes: Uint8Array): Uint8Array => Uint8Array.from(createHash("sha1").update(bytes).digest());
 
 describe("what is tolerated", () => {
@@ -95,6 +98,7 @@ describe("what is tolerated", () => {
     ["a TPM with RSA and SHA-1", { attestation: tpm({ signer: rsa(-65_535, "sha1"), digest: sha1 }) }],
     ["a TPM of a vendor that nobody knows", { attestation: tpm({ alternativeName: ofVendor("id:00C0ffee") }) }],
     ["a TPM's key with a scheme", { attestation: tpm({ scheme: ecdsaScheme }) }],
+    ["a TPM's key that derives others", { attestation: tpm({ pubArea: derivingKeys }) }],
     ["a TPM's key with a scheme that counts", { attestation: tpm({ scheme: ecdaaScheme }) }],
     [
       "an Android key that says so in software",
@@ -112,6 +116,11 @@ function reordered(honest: Uint8Array): Uint8Array {
 }
 
 describe("an attestation key of RSA", () => {
+  it("is not the key of a credential", () => {
+    const attestation = androidKey({ signer: rsa(-257, "sha256") });
+    expect(outcomeOf(bodyOf({ attestation }))).toBe("certificate_key");
+  });
+
   it.each([
     ["signs with SHA-1 for a TPM alone", { ...rsa(-65_535, "sha1") }],
     ["signs under no algorithm of a curve", { ...rsa(-257, "sha256"), alg: -7 }],
