@@ -89,9 +89,11 @@ properties/mutation/Explained.ts does not explain. Ends with 1 where there are a
       printLine(`${file}:${line}  ${onOneLine(original)}  ->  ${onOneLine(replacement)}`);
     const all = judged.reduce((sum, { mutants }) => sum + mutants.length, 0);
     const bySeeds = judged.reduce((sum, each) => sum + each.bySeeds, 0);
+    const killed = all - left.length;
     printLine(
-      `${all} mutants: ${bySeeds} killed by seeds, ${all - bySeeds - left.length} by unit tests; ` +
-        `${left.length - unexplained.length} explained, ${unexplained.length} left`,
+      `${all} mutants: ${bySeeds} killed by seeds, ${killed - bySeeds} by unit tests; ` +
+        `${left.length - unexplained.length} explained, ${unexplained.length} left. ` +
+        `Score: ${all === 0 ? "none" : `${((100 * killed) / all).toFixed(1)} % killed`}`,
     );
     return unexplained.length === 0 ? 0 : 1;
   },
