@@ -2,11 +2,11 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { makeCredential } from "../../properties/webauthn/Authenticator.ts";
 import { pointOf } from "../../properties/webauthn/Certificates.ts";
+import { refusalOf } from "../../properties/webauthn/RefusalOf.ts";
 import { relyingPartyOf, verifyFinish } from "../../properties/webauthn/Verification.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
 import { readAttestationObject } from "./AttestationObject.ts";
 import type { CeremonyCrypto } from "./CeremonyCrypto.ts";
-import { Refused } from "./CeremonyRefusal.ts";
 import { checkClientData } from "./ClientData.ts";
 import { isSignature } from "./StatementSignature.ts";
 import { readCertifyInfo, readPublicArea } from "./TpmStructures.ts";
@@ -42,16 +42,7 @@ describe("a refusal", () => {
       "tpm_certify_info: certInfo does not end where it should.",
     ],
   ])("says %s", (_, act, sentence) => {
-    const refusal = (): string => {
-      try {
-        act();
-        return "taken";
-      } catch (cause) {
-        if (!(cause instanceof Refused)) throw cause;
-        return `${cause.refusal.check}: ${cause.refusal.detail}`;
-      }
-    };
-    expect(refusal()).toBe(sentence);
+    expect(refusalOf(act)).toBe(sentence);
   });
 
   it("is none where something else broke", () => {

@@ -9,11 +9,11 @@ import {
   signerOf,
 } from "../../properties/webauthn/Certificates.ts";
 import { name, oid, sequence } from "../../properties/webauthn/DerWriter.ts";
+import { refusalOf } from "../../properties/webauthn/RefusalOf.ts";
 import { relyingPartyOf } from "../../properties/webauthn/Verification.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
 import { Limits } from "../Limits.ts";
 import { checkChain, readChain, trustRootFault } from "./CertificateChain.ts";
-import { Refused } from "./CeremonyRefusal.ts";
 
 /** 1 January 2026, in Unix milliseconds. */
 const AT = 1_767_225_600_000;
@@ -21,20 +21,14 @@ const AT = 1_767_225_600_000;
 const [FROM, TO] = [1_748_736_000_000, 1_748_822_400_000];
 
 /** What is refused when certificates come in this order, the attestation key's first, under these roots. */
-const refusalOf = (
+const faultOf = (
   chain: ReadonlyArray<Authority>,
   roots: ReadonlyArray<Authority> = [],
   at = AT,
 ): string | undefined => {
-  try {
-    const x5c = chain.map(({ certificate }) => certificate);
-    const relyingParty = relyingPartyOf({ trustRoots: roots.map(({ certificate }) => certificate) });
-    checkChain(nobleCeremonyCrypto, readChain(new Map([["x5c", x5c]])), relyingParty, at);
-    return undefined;
-  } catch (cause) {
-    if (!(cause instanceof Refused)) throw cause;
-    return `${cause.refusal.check}: ${cause.refusal.detail}`;
-  }
+  const x5c = chain.map(({ certificate }) => certificate);
+  const relyingParty = relyingPartyOf({ trustRoots: roots.map(({ certificate }) => certificate) });
+  return refusalOf(() => checkChain(nobleCeremonyCrypto, readChain(new Map([["x5c", x5c]])), relyingParty, at));
 };
 
 const NOT_VALID = "certificate_validity: A certificate is not valid at this time.";
@@ -68,12 +62,12 @@ describe("x5c", () => {
 
 describe("a chain", () => {
   it("holds together where each certificate is issued by the next", () => {
-    expect(refusalOf(through({}))).toBeUndefined();
-    expect(refusalOf([root])).toBeUndefined();
+    expect(faultOf(through({}))).toBeUndefined();
+    expect(faultOf([root])).toBeUndefined();
   });
 
   it("may have authorities of whose use nothing is said", () => {
-    expect(refusalOf(through({ extensions: [basicConstraints(true)] }))).toBeUndefined();
+    expect(faultOf(through({ extensions: [basicConstraints(true)] }))).toBeUndefined();
   });
 
   it.each<readonly [string, Changes, string]>([
@@ -90,7 +84,7 @@ describe("a chain", () => {
       NOT_SIGNED,
     ],
   ])("does not hold with an authority %s", (_, changes, refusal) => {
-    expect(refusalOf(through(changes))).toBe(refusal);
+    expect(faultOf(through(changes))).toBe(refusal);
   });
 
   it("is no longer than each of its authorities allows", () => {
@@ -99,45 +93,45 @@ describe("a chain", () => {
       const middle = authorityOf("Middle", top);
       return [authorityOf("Leaf", middle), middle, top, root];
     };
-    expect(refusalOf(bottomOf(1))).toBeUndefined();
-    expect(refusalOf(bottomOf(2))).toBeUndefined();
-    expect(refusalOf(bottomOf(0))).toBe(TOO_LONG);
-    expect(refusalOf(through({ extensions: [basicConstraints(true, 0)] }))).toBeUndefined();
+    expect(faultOf(bottomOf(1))).toBeUndefined();
+    expect(faultOf(bottomOf(2))).toBeUndefined();
+    expect(faultOf(bottomOf(0))).toBe(TOO_LONG);
+    expect(faultOf(through({ extensions: [basicConstraints(true, 0)] }))).toBeUndefined();
     const top = authorityOf("Top", undefined, { extensions: [basicConstraints(true, 1)] });
     const middles = ["One", "Two"].reduce<ReadonlyArray<Authority>>(
       ([issuer = top, ...above], label) => [authorityOf(label, issuer), issuer, ...above],
       [top],
     );
-    expect(refusalOf([authorityOf("Leaf", middles[0]), ...middles])).toBe(TOO_LONG);
+    expect(faultOf([authorityOf("Leaf", middles[0]), ...middles])).toBe(TOO_LONG);
   });
 
   it("is valid from the first moment of each certificate to the last one", () => {
     const chain = through({ notBefore: "250601000000Z", notAfter: "250602000000Z" });
-    const refusals = [FROM - 1, FROM, TO, TO + 1].map((at) => refusalOf(chain, [], at));
+    const refusals = [FROM - 1, FROM, TO, TO + 1].map((at) => faultOf(chain, [], at));
     expect(refusals).toEqual([NOT_VALID, undefined, undefined, NOT_VALID]);
   });
 });
 
 describe("a trusted root", () => {
   it("is part of the chain, or has issued its last certificate", () => {
-    expect(refusalOf(through({}), [root])).toBeUndefined();
-    expect(refusalOf(through({}).slice(0, 2), [root])).toBeUndefined();
-    expect(refusalOf(through({}).slice(0, 1), [root])).toBe(NO_ROOT);
-    expect(refusalOf(through({}), [authorityOf("Other")])).toBe(NO_ROOT);
-    expect(refusalOf(through({}), [authorityOf("Other"), root])).toBeUndefined();
+    expect(faultOf(through({}), [root])).toBeUndefined();
+    expect(faultOf(through({}).slice(0, 2), [root])).toBeUndefined();
+    expect(faultOf(through({}).slice(0, 1), [root])).toBe(NO_ROOT);
+    expect(faultOf(through({}), [authorityOf("Other")])).toBe(NO_ROOT);
+    expect(faultOf(through({}), [authorityOf("Other"), root])).toBeUndefined();
   });
 
   it("issues from its first moment to its last one", () => {
     const short = authorityOf("Root", undefined, { notBefore: "250601000000Z", notAfter: "250602000000Z" });
     const chain = [authorityOf("Leaf", root)];
-    const refusals = [FROM - 1, FROM, TO, TO + 1].map((at) => refusalOf(chain, [short], at));
+    const refusals = [FROM - 1, FROM, TO, TO + 1].map((at) => faultOf(chain, [short], at));
     expect(refusals).toEqual([NO_ROOT, undefined, undefined, NO_ROOT]);
   });
 
   it("is bound to the length that it allows", () => {
     const narrow = authorityOf("Root", undefined, { extensions: [basicConstraints(true, 0)] });
-    expect(refusalOf([authorityOf("Leaf", narrow)], [narrow])).toBeUndefined();
-    expect(refusalOf(through({}).slice(0, 2), [narrow])).toBe(NO_ROOT);
+    expect(faultOf([authorityOf("Leaf", narrow)], [narrow])).toBeUndefined();
+    expect(faultOf(through({}).slice(0, 2), [narrow])).toBe(NO_ROOT);
   });
 
   it("can be read", () => {

@@ -12,7 +12,7 @@ import {
   time,
   utf8,
 } from "../../properties/webauthn/DerWriter.ts";
-import { Refused } from "./CeremonyRefusal.ts";
+import { refusalOf } from "../../properties/webauthn/RefusalOf.ts";
 import {
   bitsOf,
   booleanOf,
@@ -31,18 +31,6 @@ import {
 
 const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex.replaceAll(" ", ""), "hex"));
 const readHex = (hex: string) => readDer(bytesOf(hex), "the value");
-
-/** The sentence with which something is refused, or nothing. */
-const refusalOf = (act: () => unknown): string | undefined => {
-  try {
-    act();
-    return undefined;
-  } catch (cause) {
-    if (!(cause instanceof Refused)) throw cause;
-    expect(cause.refusal.check).toBe("certificate");
-    return cause.refusal.detail;
-  }
-};
 
 const nested = (depth: number): Uint8Array =>
   Array.from({ length: depth }).reduce<Uint8Array>((inner) => sequence(inner), sequence());
@@ -98,7 +86,7 @@ describe("a value in DER", () => {
     ["seven unused bits of which one is set", "0302 07 40", leftOver],
     ["unused bits in the last octet of two", "0303 02 00 02", leftOver],
   ])("is not %s", (_, hex, fault) => {
-    expect(refusalOf(() => readHex(hex))).toBe(`There is ${fault} in the value.`);
+    expect(refusalOf(() => readHex(hex))).toBe(`certificate: There is ${fault} in the value.`);
   });
 
   it.each([
@@ -133,14 +121,14 @@ describe("a value in DER", () => {
   it("holds values in one another 24 deep, and no deeper", () => {
     expect(refusalOf(() => readDer(nested(24), "the value"))).toBeUndefined();
     expect(refusalOf(() => readDer(nested(25), "the value"))).toBe(
-      "There is too much, or too deep nesting in the value.",
+      "certificate: There is too much, or too deep nesting in the value.",
     );
   });
 
   it("holds 4,096 values, and no more", () => {
     expect(refusalOf(() => readDer(items(4_095), "the value"))).toBeUndefined();
     expect(refusalOf(() => readDer(items(4_096), "the value"))).toBe(
-      "There is too much, or too deep nesting in the value.",
+      "certificate: There is too much, or too deep nesting in the value.",
     );
   });
 
@@ -150,7 +138,7 @@ describe("a value in DER", () => {
     ["half a character of two octets", "1e01 41"],
     ["a universal type that is reserved", "0f00"],
   ])("is nothing that the decoder cannot read: %s", (_, hex) => {
-    expect(refusalOf(() => readHex(hex))).toBe("There is a value that cannot be read in the value.");
+    expect(refusalOf(() => readHex(hex))).toBe("certificate: There is a value that cannot be read in the value.");
   });
 });
 
@@ -216,9 +204,9 @@ describe("what is read out of a value", () => {
     for (const [kind, bytes] of kinds) {
       const value = readDer(bytes, "the value");
       if (expected.has(kind)) expect(read(value)).toEqual(expected.get(kind));
-      else expect([kind, refusalOf(() => read(value))]).toEqual([kind, `There is no ${asked} as it.`]);
+      else expect([kind, refusalOf(() => read(value))]).toEqual([kind, `certificate: There is no ${asked} as it.`]);
     }
-    expect(refusalOf(() => read(undefined))).toBe(`There is no ${asked} as it.`);
+    expect(refusalOf(() => read(undefined))).toBe(`certificate: There is no ${asked} as it.`);
   });
 
   it.each([
@@ -232,11 +220,11 @@ describe("what is read out of a value", () => {
   });
 
   it.each(["0205 0080000000", "0201 80", "0204 80000000", "0202 ff00"])("is %s as no small integer", (hex) => {
-    expect(refusalOf(() => smallIntegerOf(readHex(hex), "it"))).toBe("There is no small integer as it.");
+    expect(refusalOf(() => smallIntegerOf(readHex(hex), "it"))).toBe("certificate: There is no small integer as it.");
   });
 
   it("is no small integer where it is none at all", () => {
-    expect(refusalOf(() => smallIntegerOf(readHex("0a01 05"), "it"))).toBe("There is no integer as it.");
+    expect(refusalOf(() => smallIntegerOf(readHex("0a01 05"), "it"))).toBe("certificate: There is no integer as it.");
   });
 
   it("is under the explicit tag of its context, and no other", () => {

@@ -1,0 +1,13 @@
+/** What a part of the ceremony says of what it refuses. */
+import { Refused } from "../../core/webauthn/CeremonyRefusal.ts";
+
+/** The check that fails and its sentence, as "check: sentence"; undefined where nothing is refused. Throws what is no refusal. */
+export const refusalOf = (act: () => unknown): string | undefined => {
+  try {
+    act();
+    return undefined;
+  } catch (cause) {
+    if (!(cause instanceof Refused)) throw cause;
+    return `${cause.refusal.check}: ${cause.refusal.detail}`;
+  }
+};
