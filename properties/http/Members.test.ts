@@ -64,11 +64,29 @@ describe("a peer's life", () => {
     expect((await cluster.read(1, refOf(created))).text).toBe(created.text);
   });
 
-  it("refuses a bootstrap secret once the cluster is founded, and its absence before", async () => {
+  it("ignores a bootstrap secret once the cluster is founded and warns of it, and asks for one before", async () => {
     const cluster = track(await ServerCluster.found(2));
+    const warnings = async (id: number) => {
+      const { detail } = (await cluster.get(id, "/v1/custody/system/status")).json;
+      return (detail as { readonly warnings: unknown }).warnings;
+    };
+    const logged = (text: string) => cluster.logs.filter((line) => line.includes(text));
+    const { detail } = (await cluster.get(1, "/v1/custody/system/status")).json;
+    const { clusterId } = (detail as { readonly topology: { readonly clusterId: string } }).topology;
+    expect(logged('"event":"founded"').map((line) => JSON.parse(line) as unknown)).toEqual([
+      expect.objectContaining({ clusterId, members: "1,2" }),
+      expect.objectContaining({ clusterId, members: "1,2" }),
+    ]);
+    expect(logged("bootstrap secret is left over")).toHaveLength(2);
+    expect(await warnings(1)).toEqual([expect.stringMatching(/^CUSTODY_BOOTSTRAP_SECRET: .*remove the setting/)]);
     await cluster.stop(2);
-    await expect(cluster.run(2, { CUSTODY_BOOTSTRAP_SECRET: "s".repeat(32) })).rejects.toThrow(/no longer accepted/);
+    // Not even read: a secret that would be refused for its form does no harm either.
+    await cluster.run(2, { CUSTODY_BOOTSTRAP_SECRET: "short", CUSTODY_CLUSTER_BOOTSTRAP_SECRET_FILE: "/nowhere" });
+    expect(logged("bootstrap secret is left over")).toHaveLength(3);
+    await cluster.stop(2);
     await cluster.run(2);
+    expect(logged("bootstrap secret is left over")).toHaveLength(3);
+    expect(await warnings(2)).toEqual([]);
     const fresh = track(await ServerCluster.start(2));
     await fresh.stop(1);
     fresh.member(1).shares = ["pretend it is founded"];

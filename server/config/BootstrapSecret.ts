@@ -47,3 +47,10 @@ export const loadBootstrapSecret = (
     );
     return yield* checked(text, key);
   });
+
+/** Where a bootstrap secret is configured, without a look at it; undefined where none is. */
+export const bootstrapSecretSource = (
+  config: Config,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined =>
+  env[variable] !== undefined ? variable : config.cluster.bootstrapSecret === undefined ? undefined : key;

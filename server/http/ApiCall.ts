@@ -21,6 +21,8 @@ export interface ApiPorts {
   readonly config: Config;
   readonly check: (token: string) => Promise<ActorCheck>;
   readonly reachable: (peerId: number) => boolean | undefined;
+  /** What an operator should put right although it stops nothing; each "where: what; what to do". */
+  readonly warnings: () => ReadonlyArray<string>;
   readonly budget: ByteBudget;
   readonly page: EnrollmentPage;
   readonly log: Log;

@@ -117,7 +117,10 @@ export const status: Handler = (call) =>
     const detail = statusDetail(peer.state);
     if (Either.isLeft(claims) || detail === undefined) return answer(200, { state });
     const found = yield* Effect.promise(() => peer.readiness());
-    return answer(200, { state, detail: { ...detail, members: memberStatus(ports, found) } });
+    return answer(200, {
+      state,
+      detail: { ...detail, members: memberStatus(ports, found), warnings: ports.warnings() },
+    });
   });
 
 /** GET /v1/custody/system/health: this process answers. */

@@ -36,15 +36,14 @@ const developmentFault = ({ config, devSecretsDir, pinned }: Circumstances): str
   return undefined;
 };
 
-const refusedSecret =
-  "cluster.bootstrap-secret: is no longer accepted, because this cluster is founded; remove it from the file, and CUSTODY_BOOTSTRAP_SECRET from the environment";
 const missingSecret =
   "cluster.bootstrap-secret: is required until a cluster of more than one peer is founded; name a file with the secret all its peers share, or set CUSTODY_BOOTSTRAP_SECRET";
 
 const secretOf = ({ config, env, devSecretsDir, pinned }: Circumstances) =>
   Effect.gen(function* () {
+    // A founded peer needs no secret and reads none: what is left of it is harmless, and is told by a warning.
+    if (pinned !== undefined) return undefined;
     const given = yield* Effect.mapError(loadBootstrapSecret(config, env), (error) => startError(error.message));
-    if (pinned !== undefined) return given === undefined ? undefined : yield* startError(refusedSecret);
     if (given !== undefined || config.cluster.peers.length === 0) return given;
     return devSecretsDir === undefined ? yield* startError(missingSecret) : yield* developmentBootstrap(devSecretsDir);
   });

@@ -41,6 +41,7 @@ const start = (tables: MemoryTables = new Map()) => {
     now: () => 1_800_000_000_000,
     elapsedMillis: () => 0,
     send: () => undefined,
+    founded: () => undefined,
     halt: (reason) => {
       throw reason;
     },

@@ -11,7 +11,7 @@ import type { PeerState } from "../../core/PeerState.ts";
 import { leftOpen } from "../../core/protocol/Answers.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import type { Message } from "../../core/protocol/Message.ts";
-import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { PeerId, Topology } from "../../core/protocol/Topology.ts";
 import { targetIn } from "../../core/registry/Request.ts";
 import { type MemberFault, type Rejection, rejection } from "../../core/Rejection.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
@@ -40,6 +40,8 @@ export interface PeerPorts {
   readonly elapsedMillis: () => number;
   /** Hands an envelope to the network; losing it is allowed. */
   readonly send: (to: PeerId, envelope: Uint8Array) => void;
+  /** The topology has been pinned: this process saw its cluster being founded. */
+  readonly founded: (topology: Topology) => void;
   /** The peer must not go on. */
   readonly halt: (reason: Error) => void;
 }
@@ -101,12 +103,14 @@ export class Peer {
   #running: Running;
   #keys: PeerKeys | undefined;
   #readiness: Promise<ReadonlyArray<MemberFault>> | undefined;
+  #isFounded: boolean;
 
   /** Reads the state back. Throws when the store cannot be read or its rows contradict each other. */
   constructor(ports: PeerPorts) {
     this.#ports = ports;
     this.#timers = new Timers((timer) => this.#dispatch({ _tag: "TimerFired", timer }, "TimerFired"));
     this.#running = this.#start(ports.bytes);
+    this.#isFounded = this.state.membership !== undefined;
   }
 
   /** The published state: everything in it is on the disk. */
@@ -352,5 +356,9 @@ export class Peer {
     const waiting = [...this.#publication];
     this.#publication.clear();
     for (const resolve of waiting) resolve();
+    const topology = this.state.membership?.topology;
+    if (this.#isFounded || topology === undefined) return;
+    this.#isFounded = true;
+    this.#ports.founded(topology);
   }
 }

@@ -5,11 +5,13 @@ import { Effect, Either } from "effect";
 import type { Scope } from "effect/Scope";
 import type { ActorCheck } from "../../core/Event.ts";
 import { InvariantViolation } from "../../core/Invariant.ts";
+import type { Topology } from "../../core/protocol/Topology.ts";
 import { SELF } from "../../core/Tables.ts";
 import { StoreFailure } from "../../runtime/ByteStore.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { openTokenVerifier, type TokenVerifier } from "../auth/TokenVerifier.ts";
+import { bootstrapSecretSource } from "../config/BootstrapSecret.ts";
 import { loadConfig } from "../config/ConfigFile.ts";
 import type { Config, ListenerConfig } from "../config/ConfigSchema.ts";
 import { cryptoBackend } from "../crypto/CryptoBackend.ts";
@@ -92,7 +94,11 @@ interface Assembly {
   readonly links: PeerLinks;
   readonly endpoint: PeerEndpoint;
   readonly check: (token: string) => Promise<ActorCheck>;
+  readonly warnings: () => ReadonlyArray<string>;
 }
+
+const REMOVE_SECRET =
+  "this cluster is founded and ignores the bootstrap secret; remove the setting and delete the secret on every machine";
 
 const openPeer = (
   config: Config,
@@ -112,6 +118,15 @@ const openPeer = (
     const pinned = yield* readingStore(() => new SealedStore(bytes, backend.crypto).get("topology", SELF));
     const settings = yield* foundingSettings({ config, env, devSecretsDir, pinned }, backend.crypto);
     const metrics = new Metrics();
+    const leftover = bootstrapSecretSource(config, env);
+    const warnOfSecret = (): void => {
+      if (leftover !== undefined) log.warn("bootstrap secret is left over", { at: leftover, next: REMOVE_SECRET });
+    };
+    if (pinned !== undefined) warnOfSecret();
+    const founded = ({ clusterId, members }: Topology): void => {
+      log.info("founded", { clusterId, members: members.map(({ peerId }) => peerId).join(",") });
+      warnOfSecret();
+    };
     const links = yield* Effect.acquireRelease(
       Effect.sync(
         () =>
@@ -133,7 +148,9 @@ const openPeer = (
     };
     const send = (to: number, envelope: Uint8Array): void => links.send(to, envelope);
     const peer = yield* Effect.acquireRelease(
-      readingStore(() => new Peer({ bytes, backend, settings, metrics, now, elapsedMillis, send, halt: stop })),
+      readingStore(
+        () => new Peer({ bytes, backend, settings, metrics, now, elapsedMillis, send, founded, halt: stop }),
+      ),
       (running) => Effect.sync(() => running.stop()),
     );
     const provider = shamirProvider(config.seal, (length) => Uint8Array.from(randomBytes(length)));
@@ -148,7 +165,9 @@ const openPeer = (
       answered: (status) => metrics.count("custody_peer_http_responses_total", String(status)),
     };
     const control = new SealControl({ peer, provider, backend, sharesNeeded: config.seal.threshold, log });
-    return { config, tls, log, metrics, peer, control, links, endpoint, check };
+    const warnings = (): ReadonlyArray<string> =>
+      leftover === undefined || peer.state.membership === undefined ? [] : [`${leftover}: ${REMOVE_SECRET}`];
+    return { config, tls, log, metrics, peer, control, links, endpoint, check, warnings };
   });
 
 /** The peer API: up before the public one and down after it, because answers under way need it. */
@@ -178,7 +197,7 @@ const listenOn = (name: string, at: ListenerConfig, server: NodeServer, drainMil
 
 const openPublicApi = (assembly: Assembly, budget: ByteBudget): Effect.Effect<string, StartError, Scope> =>
   Effect.gen(function* () {
-    const { config, tls, log, metrics, peer, control, links, check } = assembly;
+    const { config, tls, log, metrics, peer, control, links, check, warnings } = assembly;
     let draining = false;
     const ports: ApiPorts = {
       peer,
@@ -186,6 +205,7 @@ const openPublicApi = (assembly: Assembly, budget: ByteBudget): Effect.Effect<st
       config,
       check,
       reachable: (peerId) => links.reachable(peerId),
+      warnings,
       budget,
       page: readEnrollmentPage(),
       log,
