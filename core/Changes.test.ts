@@ -47,4 +47,29 @@ describe("the changes of a turn", () => {
     changes.add(insert(1, "b"));
     expect(changes.toArray()).toEqual([replace(1, "b")]);
   });
+
+  it.each<readonly [string, Write, Write]>([
+    ["insert after insert", insert(1), insert(1, "b")],
+    ["insert after replace", replace(1, "a"), insert(1, "b")],
+    ["replace after remove", remove(1), replace(1, "b")],
+    ["remove after remove", remove(1), remove(1)],
+  ])("name the row that two of them contradict each other about: %s", (what, earlier, later) => {
+    const changes = new Changes();
+    changes.add(earlier);
+    expect(() => changes.add(later)).toThrow(`S13: one step has ${what} of the row keys/1`);
+  });
+
+  it("tell whether they leave a row", () => {
+    const changes = new Changes();
+    expect(changes.leaves("keys", "1")).toBe(undefined);
+    changes.add(insert(1));
+    expect([changes.leaves("keys", "1"), changes.leaves("slots", "1")]).toEqual([true, undefined]);
+    changes.add(replace(1, "b"));
+    expect(changes.leaves("keys", "1")).toBe(true);
+    changes.add(remove(1));
+    // Inserted and removed again: as it is committed.
+    expect(changes.leaves("keys", "1")).toBe(undefined);
+    changes.add(remove(2));
+    expect(changes.leaves("keys", "2")).toBe(false);
+  });
 });

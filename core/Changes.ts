@@ -1,10 +1,20 @@
 /** The row changes of one turn: at most one for each row, in the order in which rows were first touched. */
-import type { Write } from "./Tables.ts";
+import { InvariantViolation } from "./Invariant.ts";
+import type { TableName, Write } from "./Tables.ts";
 
-/** One change in the place of two of the same row, or undefined where they undo each other. */
+/**
+ * One change in the place of two of the same row, or undefined where they undo each other. Throws for a row that is
+ * inserted although it is there, or changed although it is gone: one of the two handlers is wrong about the registry.
+ */
 const merged = (earlier: Write, later: Write): Write | undefined => {
-  if (earlier.op !== "insert") return later.op === "insert" ? { ...later, op: "replace" } : later;
-  return later.op === "remove" ? undefined : { ...later, op: "insert" };
+  if ((earlier.op === "remove") !== (later.op === "insert"))
+    throw new InvariantViolation(
+      "S13",
+      `one step has ${later.op} after ${earlier.op} of the row ${later.table}/${later.key}`,
+    );
+  if (earlier.op === "remove") return { ...later, op: "replace" } as Write;
+  if (earlier.op === "replace") return later;
+  return later.op === "remove" ? undefined : ({ ...later, op: "insert" } as Write);
 };
 
 /** So many changes are looked through faster than a map of them is made. */
@@ -38,8 +48,14 @@ export class Changes {
     if (this.#writes.length > FEW && this.#latest === undefined) this.#indexAll();
   }
 
+  /** Whether the row is there after these changes; undefined where they leave it as it is committed. */
+  leaves(table: TableName, key: string): boolean | undefined {
+    const last = this.#writes[this.#placeOf({ table, key })];
+    return last && last.op !== "remove";
+  }
+
   /** Where the last change of the same row is, or -1. */
-  #placeOf({ table, key }: Write): number {
+  #placeOf({ table, key }: Pick<Write, "table" | "key">): number {
     let at = this.#latest === undefined ? this.#writes.length - 1 : (this.#latest.get(key) ?? -1);
     while (at >= 0) {
       const other = this.#writes[at];

@@ -52,6 +52,16 @@ describe("a turn's writes", () => {
       expect(writes.some((each) => each.table === "counters")).toBe(kept.length > 0);
     });
 
+  it("insert a row or replace it, by what the turn itself has made of it", () => {
+    const turn = turnOf(cluster, 1);
+    const put = (id: string): void => turn.put("keys", "k", { id });
+    put("a");
+    put("b");
+    turn.write(remove);
+    put("c");
+    expect(turn.finish(idle).writes[0]).toEqual({ ...insert, row: { id: "c" } });
+  });
+
   it("bring no counters before there is a topology: until then nothing advances", () => {
     const turn = turnOf(cluster, 1);
     turn.state.membership = undefined;
@@ -114,8 +124,8 @@ describe("a turn's statements", () => {
     ["that has not joined", "S22", { unproven: new Set([2]) }, [refusal]],
     ["that is recovering, but for refusals", "S26", { recovery }, [refusal, vote]],
   ])("are never signed by a peer %s", (_which, invariant, state, drafts) => {
-    const turn = turnOf(cluster, 1);
-    Object.assign(turn.state, state);
+    const { state: sound, context } = turnOf(cluster, 1);
+    const turn = new Turn({ ...sound, ...state }, context);
     turn.sign(drafts, idle);
     expect(() => turn.finish(idle)).toThrow(invariant);
   });
@@ -125,6 +135,37 @@ describe("a turn's statements", () => {
     const turn = new Turn(state, { ...context, signer: undefined });
     turn.sign([refusal], idle);
     expect(() => turn.finish(idle)).toThrow("S28");
+  });
+
+  const asking = (ask: (turn: Turn) => void) => {
+    const turn = turnOf(cluster, 1);
+    const signed: Array<SignedStatement> = [];
+    turn.sign([refusal], (statements) => {
+      signed.push(...statements);
+      turn.sendAll({ _tag: "Votes", statements });
+      ask(turn);
+    });
+    return { turn, signed };
+  };
+
+  it("are withheld, with all else, where the same turn finds out that the peer ran from an old disk", () => {
+    const { turn, signed } = asking(idle);
+    turn.write(insert);
+    turn.quarantine("an old disk");
+    const { state, writes, sendNow, thenSend } = turn.finish(idle);
+    expect(signed).toEqual([]);
+    expect([...sendNow, ...thenSend]).toEqual([]);
+    expect(writes.map(({ table }) => table)).toEqual(["counters"]);
+    expect(state).toEqual({ ...stateOf(cluster, 1), quarantine: "an old disk" });
+  });
+
+  it("go nowhere that were signed before the same turn found that out", () => {
+    const { turn, signed } = asking((now) => now.quarantine("an old disk"));
+    const { state, writes, thenSend } = turn.finish(idle);
+    expect(signed).toHaveLength(1);
+    expect(thenSend).toEqual([]);
+    expect(writes.map(({ table }) => table)).toEqual(["counters"]);
+    expect(state.chain).toEqual(stateOf(cluster, 1).chain);
   });
 
   it("may be refusals while a peer is recovering", () => {

@@ -136,9 +136,10 @@ export class Turn {
     this.#changes.add(write);
   }
 
-  /** Inserts a row or replaces it, whichever fits what is committed. */
+  /** Inserts a row or replaces it, whichever fits what is committed and what this turn has changed. */
   put<T extends TableName>(table: T, key: string, row: Rows[T]): void {
-    const op = this.context.view.get(table, key) === undefined ? "insert" : "replace";
+    const isThere = this.#changes?.leaves(table, key) ?? this.context.view.get(table, key) !== undefined;
+    const op = isThere ? "replace" : "insert";
     this.write({ op, table, key, row } as Write);
   }
 
@@ -279,13 +280,22 @@ export class Turn {
     this.state.highProof = writerReceipt;
   }
 
+  /** Whether this peer has found out in this very turn that it must not sign. */
+  get #isOut(): boolean {
+    return this.state.quarantine !== undefined && this.#before.quarantine === undefined;
+  }
+
   /**
    * Signs what was asked for until nothing more is asked, and returns the step.
    * After each batch `advance` may start what the new statements made possible.
+   *
+   * Where the same turn puts this peer in quarantine, nothing is left of it but that: what it would have signed was
+   * decided from a disk that has gone back in time, and the event is lost, as a message may be.
    */
   finish(advance: (turn: Turn) => void): Step {
     advance(this);
     while (this.#requests !== undefined) {
+      if (this.#isOut) return this.#onlyQuarantine(advance);
       const requests = this.#requests;
       this.#requests = undefined;
       const signed = this.#signBatch(draftsOf(requests));
@@ -296,6 +306,7 @@ export class Turn {
         from = to;
       }
       advance(this);
+      if (this.#isOut) return this.#onlyQuarantine(advance);
     }
     const { state } = this;
     if (this.#changes !== undefined && this.#changes.count > 0) {
@@ -309,6 +320,12 @@ export class Turn {
       writes: this.#changes?.toArray() ?? NO_WRITES,
       thenSend: this.#thenSend ?? NO_ACTIONS,
     };
+  }
+
+  #onlyQuarantine(advance: (turn: Turn) => void): Step {
+    const turn = new Turn(this.#before, this.context);
+    turn.quarantine(this.state.quarantine ?? "");
+    return turn.finish(advance);
   }
 
   #signBatch(drafts: ReadonlyArray<Draft>): ReadonlyArray<SignedStatement> {

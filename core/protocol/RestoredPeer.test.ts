@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { actor, whole, founded } from "../../properties/cluster/Cluster.ts";
+import { actor, crypto, founded, whole } from "../../properties/cluster/Cluster.ts";
+import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
+import { slotKey } from "../Tables.ts";
+import { proposalId } from "./Proposal.ts";
 
 describe("a restored peer", () => {
   it("is not put out by what another life of it signed, which reaches it before who has that life on record", () => {
@@ -69,5 +72,32 @@ describe("a restored peer", () => {
     expect(cluster.answers.get("register alice")).toMatchObject({ _tag: "Registered", created: true });
     cluster.pass(2_000);
     expectWhole(cluster, 1);
+  });
+
+  it("acknowledges nothing to whoever shows it in the same breath that it ran from an old disk, and goes on running", () => {
+    const cluster = founded();
+    register(cluster, "alice", 7);
+    declare(cluster, 2);
+    cluster.pass(5_000);
+    expectWhole(cluster, 1);
+    const owed = cluster.row(2, "certificates", cluster.row(2, "slots", slotKey(1, 1))?.proposalId ?? "");
+    if (owed === undefined) throw new Error("it has taken over the approver");
+    const { incarnation, batchNo } = stateOf(cluster, 2).chain;
+    const proposal = { ...owed.proposal, seq: 2, incarnations: [1, incarnation, 1] };
+    const about = { proposalId: proposalId(crypto, proposal), seq: 2 };
+    const receipts = owed.receipts.map((receipt, at) =>
+      forgedBy(cluster, at + 1, receipt, about, { incarnation: proposal.incarnations[at] ?? 1 }),
+    );
+    const sent: Array<string> = [];
+    cluster.tamper = (from, _to, message) => {
+      if (from === 2) sent.push(message._tag);
+      return undefined;
+    };
+    const certificates = [owed, { proposal, receipts }];
+    const message = { _tag: "Commit", certificates, acks: [], stableSeq: 0 } as const;
+    cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: 1, message, actors: [] });
+    expect(stateOf(cluster, 2).quarantine).toContain("does not remember it");
+    expect(stateOf(cluster, 2).chain.batchNo).toBe(batchNo);
+    expect(sent).toEqual([]);
   });
 });
