@@ -13,6 +13,13 @@ export const Limits = {
   jsonValues: 16_384,
   /** Contract 8 ("Native command JSON"). */
   requestBodyBytes: 10 * 1024 * 1024,
+  /**
+   * Items of any encoding, for whoever writes one and whoever reads it. The fullest messages, 64 proposals of 64 members
+   * with a vote of each, have some 240,000 (Message.test.ts).
+   */
+  cborItems: 262_144,
+  /** Statements of others that one settlement answer carries; what is beyond them goes in the next one. */
+  heldStatements: 4096,
   /** A message between peers: a full batch with its evidence. */
   envelopeBytes: 32 * 1024 * 1024,
   /** What a batch may carry of evidence, below the envelope's bound. */

@@ -180,6 +180,21 @@ describe("deterministic CBOR", () => {
     expect(encode(uint, 1)).toEqual(Uint8Array.of(1));
   });
 
+  it("writes as many items as it reads, keys and containers among them, and not one more", () => {
+    const zeros = (count: number) => Array.from({ length: count }, () => 0);
+    const pairs = list(record({ n: uint, text: text(4) }), 999_999);
+    const numbers = list(uint, 999_999);
+    const full = encode(numbers, zeros(262_143));
+    expect(Either.isRight(decode(numbers, full))).toBe(true);
+    expect(() => encode(numbers, zeros(262_144))).toThrow("a value to be written has more than 262144 items");
+    // A text that is not ASCII is begun anew, and counts once; a list of five items each and itself.
+    const each = { n: 0, text: "é" };
+    const most = Array.from({ length: 52_428 }, () => each);
+    expect(Either.isRight(decode(pairs, encode(pairs, most)))).toBe(true);
+    expect(() => encode(pairs, [...most, each])).toThrow(EncodeFault);
+    expect(encode(numbers, [1])).toEqual(Uint8Array.of(0x81, 1));
+  });
+
   it("bounds the number of items before it decodes", () => {
     const many = new Uint8Array(262_200);
     many.set([0x9a, 0, 4, 0, 0x33]);

@@ -7,15 +7,14 @@
 import { Either } from "effect";
 import { sameBytes } from "./Bytes.ts";
 import { decodeItem } from "./CborItem.ts";
-import { withEncoding } from "./CborWriter.ts";
+import { Limits } from "../Limits.ts";
+import { TOO_MANY_ITEMS, withEncoding } from "./CborWriter.ts";
 import type { Codec } from "./Codec.ts";
 import { ItemSource } from "./ItemSource.ts";
 import { DecodeFault } from "./Source.ts";
 import { StrictSource } from "./StrictSource.ts";
 
 const MAX_DEPTH = 32;
-/** A full batch of 64 proposals with five receipts each has some 30,000 items; a list of numbers may have more. */
-const MAX_ITEMS = 262_144;
 
 /** What is wrong with the shape, before anything is built from it; malformed heads are left to the decoder. */
 const shapeFault = (bytes: Uint8Array): string | undefined => {
@@ -23,7 +22,7 @@ const shapeFault = (bytes: Uint8Array): string | undefined => {
   let items = 0;
   let at = 0;
   while (at < bytes.length) {
-    if (++items > MAX_ITEMS) return `more than ${MAX_ITEMS} items`;
+    if (++items > Limits.cborItems) return TOO_MANY_ITEMS;
     const initial = bytes[at] ?? 0;
     const major = initial >> 5;
     const info = initial & 31;
@@ -74,7 +73,7 @@ export const decodeSlowly = <A>(codec: Codec<A>, bytes: Uint8Array): Either.Eith
 
 /** The value in one pass, or undefined: then {@link decodeSlowly} knows why. */
 export const decodeAtOnce = <A>(codec: Codec<A>, bytes: Uint8Array): { readonly value: A } | undefined => {
-  const source = new StrictSource(bytes, MAX_ITEMS);
+  const source = new StrictSource(bytes, Limits.cborItems);
   try {
     const value = codec.read(source);
     return source.isAtEnd ? { value } : undefined;

@@ -4,12 +4,15 @@
  * tree first; the property tests hold it against cborg's RFC 8949 encoding.
  */
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { assertText, type Codec, type Sink } from "./Codec.ts";
+import { Limits } from "../Limits.ts";
+import { assertText, type Codec, EncodeFault, type Sink } from "./Codec.ts";
 import { copiedBytes } from "./Slab.ts";
 
 const FIRST_CAPACITY = 4096;
 /** A buffer that grew beyond this is given back after use. */
 const KEPT_CAPACITY = 1024 * 1024;
+
+export const TOO_MANY_ITEMS = `more than ${Limits.cborItems} items`;
 
 /** The value of a hexadecimal digit's ASCII code: from "a" on, where bit 6 is set, nine more than its low bits. */
 const hexValue = (code: number): number => (code & 15) + (code >> 6) * 9;
@@ -17,6 +20,8 @@ const hexValue = (code: number): number => (code & 15) + (code >> 6) * 9;
 class CborSink implements Sink {
   #buffer = new Uint8Array(FIRST_CAPACITY);
   #length = 0;
+  /** Items since it was last cleared, keys and containers among them. */
+  #items = 0;
 
   #reserve(count: number): void {
     const needed = this.#length + count;
@@ -29,6 +34,7 @@ class CborSink implements Sink {
   /** The initial byte with its argument, in the shortest of the five forms. */
   #head(major: number, argument: number): void {
     this.#reserve(9);
+    this.#items += 1;
     const buffer = this.#buffer;
     const type = major << 5;
     if (argument < 24) {
@@ -84,6 +90,7 @@ class CborSink implements Sink {
         // Not ASCII after all: the length was wrong, so begin again with the bytes.
         assertText(value, max);
         this.#length = start;
+        this.#items -= 1;
         return this.#append(3, utf8ToBytes(value));
       }
       buffer[at++] = unit;
@@ -122,13 +129,15 @@ class CborSink implements Sink {
     this.#head(7, 22);
   }
 
-  /** What was written since it was last cleared, until something else is written. */
+  /** What was written since it was last cleared, until something else is written. Throws where no reader would take it. */
   view(): Uint8Array {
+    if (this.#items > Limits.cborItems) throw new EncodeFault(`a value to be written has ${TOO_MANY_ITEMS}`);
     return this.#buffer.subarray(0, this.#length);
   }
 
   clear(): void {
     this.#length = 0;
+    this.#items = 0;
     if (this.#buffer.length > KEPT_CAPACITY) this.#buffer = new Uint8Array(FIRST_CAPACITY);
   }
 }

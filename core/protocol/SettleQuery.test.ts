@@ -1,14 +1,20 @@
 /** What a member answers who is asked what became of a proposal, and what a restored one does with such answers. */
+import { Either } from "effect";
 import { describe, expect, it } from "vitest";
 import { type Cluster, crypto, founded, whole } from "../../properties/cluster/Cluster.ts";
-import { forgedBy } from "../../properties/cluster/Forging.ts";
+import { forgedBy, receiptOfWriter } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { refusedBy } from "../../properties/cluster/Refused.ts";
 import { declare, stateOf } from "../../properties/cluster/Restoring.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { decode } from "../codec/CborReader.ts";
+import { encode } from "../codec/CborWriter.ts";
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
-import type { Message, MessageOf, SettleItem } from "./Message.ts";
-import { signerOf } from "./Statement.ts";
+import { type Message, messageCodec, type MessageOf, type SettleItem } from "./Message.ts";
+import { proposalId } from "./Proposal.ts";
+import { onSettleQuery } from "./Settlement.ts";
+import { signerOf, type SignedStatement } from "./Statement.ts";
 
 const NONCE = "ab".repeat(32) as Digest;
 
@@ -125,6 +131,35 @@ describe("who is asked what became of a proposal", () => {
     const receipt = forgedBy(cluster, 3, item.receipt, {});
     expect(answerOf(cluster, { ...item, receipt }, true)).toEqual([["UNKNOWN"]]);
     expect(answerOf(cluster, item, true)).toEqual([["REFUSED", "REFUSAL by 2"]]);
+  });
+});
+
+describe("who is asked about as much as may be asked at once", () => {
+  it("answers all of it where every one of 64 members has voted on all, in messages that can be read", () => {
+    const { cluster, preparation } = prepared();
+    const turn = turnOf(cluster, 2);
+    const ofAll = (signed: SignedStatement): ReadonlyMap<number, SignedStatement> =>
+      new Map(Array.from({ length: Limits.members }, (_, index) => [index + 1, signed]));
+    const items = Array.from({ length: Limits.batchProposals }, (_, index): SettleItem => {
+      const proposal = { ...preparation.proposal, seq: index + 1 };
+      const receipt = receiptOfWriter(cluster, proposal, preparation.writerReceipt);
+      const id = proposalId(crypto, proposal);
+      const votes = ofAll({ ...receipt, statement: { ...receipt.statement, kind: "PLEDGE" } });
+      turn.edit("preparations").set(id, { ...preparation, id, proposal, receipts: ofAll(receipt), votes });
+      return { proposal, receipt };
+    });
+    onSettleQuery(turn, 1, { _tag: "SettleQuery", items, demandFinal: false, nonce: NONCE });
+    const { thenSend } = turn.finish(() => undefined);
+    const answers = thenSend.flatMap((action) => {
+      if (action._tag !== "Send") return [];
+      const message = Either.getOrThrow(decode(messageCodec, encode(messageCodec, action.message)));
+      return message._tag === "SettleAnswer" ? [message] : [];
+    });
+    expect(answers.map(({ nonce }) => nonce)).toEqual([NONCE, NONCE]);
+    expect(answers.flatMap((answer) => answer.items.map((each) => each.proposalId))).toEqual(
+      items.map(({ proposal }) => proposalId(crypto, proposal)),
+    );
+    for (const each of answers.flatMap((answer) => answer.items)) expect(each.held).toHaveLength(2 * Limits.members);
   });
 });
 

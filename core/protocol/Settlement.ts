@@ -134,6 +134,23 @@ const answerFor = (turn: Turn, id: Digest, decision: Decision | undefined): Answ
   return { proposalId: id, ...UNKNOWN };
 };
 
+/** The same in as many messages as their bounds ask for: each proposal may have two statements of every member. */
+const inParts = (items: ReadonlyArray<AnswerItem>): ReadonlyArray<ReadonlyArray<AnswerItem>> => {
+  const parts: Array<Array<AnswerItem>> = [];
+  let left = 0;
+  for (const item of items) {
+    const part = parts.at(-1);
+    if (part === undefined || item.held.length > left) {
+      parts.push([item]);
+      left = Limits.heldStatements - item.held.length;
+    } else {
+      part.push(item);
+      left -= item.held.length;
+    }
+  }
+  return parts;
+};
+
 /**
  * Answers with everything held; what is applied here is delivered at once. Who knows nothing of a proposal refuses
  * it for good when its deadline has passed, or when its own writer demands it, and otherwise writes nothing.
@@ -172,7 +189,7 @@ export const onSettleQuery = (turn: Turn, from: PeerId, message: MessageOf<"Sett
         const id = proposalId(crypto, proposal);
         return asked.has(id) ? answerFor(turn, id, all.get(id)) : { proposalId: id, ...UNKNOWN };
       });
-      turn.send(from, { _tag: "SettleAnswer", nonce: message.nonce, items });
+      for (const part of inParts(items)) turn.send(from, { _tag: "SettleAnswer", nonce: message.nonce, items: part });
       sendApplied(turn, from, all);
     }),
   );

@@ -1,0 +1,71 @@
+/** The fullest messages there can be, in a cluster of as many members as there may be: what is written is read again. */
+import { Either } from "effect";
+import { expect, it } from "vitest";
+import { prepared } from "../../properties/cluster/Prepared.ts";
+import { decode } from "../codec/CborReader.ts";
+import { encode } from "../codec/CborWriter.ts";
+import type { Digest } from "../Digest.ts";
+import { Limits } from "../Limits.ts";
+import { type AbortItem, type Message, messageCodec } from "./Message.ts";
+import type { Proposal } from "./Proposal.ts";
+import type { SignedStatement } from "./Statement.ts";
+
+const each = <A>(count: number, make: (index: number) => A): ReadonlyArray<A> =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+const { preparation } = prepared();
+const digest = "ab".repeat(32) as Digest;
+const statement: SignedStatement = { ...preparation.own, proof: each(16, () => digest) };
+const ofMembers = each(Limits.members, () => statement);
+const proposal: Proposal = {
+  ...preparation.proposal,
+  incarnations: each(Limits.members, () => 1_800_000_000_000),
+  effects: {
+    ...preparation.proposal.effects,
+    metadata: each(Limits.metadataPairs, (index) => [`key-${index}`, "v"] as const),
+    baseRevision: 1,
+    registrationId: digest,
+    responseDigest: digest,
+    observations: {
+      signCount: 1,
+      backupState: true,
+      transports: each(Limits.transports, (index) => `transport-${index}`),
+      aaguid: "0".repeat(22),
+    },
+    credentialIdentity: digest,
+  },
+};
+const certificate = { proposal, receipts: ofMembers };
+const batch = <A>(item: A): ReadonlyArray<A> => each(Limits.batchProposals, () => item);
+const item: AbortItem = { proposal, receipt: statement, votes: ofMembers };
+const held = each(2 * Limits.members, () => statement);
+const fullAnswers = each(Limits.heldStatements / held.length, () => ({
+  proposalId: digest,
+  state: "PLEDGED" as const,
+  held,
+}));
+
+it.each<Message>([
+  { _tag: "Commit", certificates: batch(certificate), acks: batch(statement), stableSeq: 1 },
+  { _tag: "AbortRequest", items: batch(item) },
+  { _tag: "SettleQuery", items: batch({ proposal, receipt: statement }), demandFinal: true, nonce: digest },
+  { _tag: "SettleAnswer", nonce: digest, items: fullAnswers },
+  {
+    _tag: "SnapshotOffer",
+    recoveryId: digest,
+    nonce: digest,
+    after: "",
+    cutoff: { topologyDigest: digest, root: digest, count: 1 },
+    items: batch({ key: "1", proposalId: digest, certificate, writerReceipt: undefined }),
+    upTo: "1",
+  },
+  {
+    _tag: "Outcome",
+    requestId: "request",
+    outcome: { _tag: "Confirmed", created: true, certificate, acks: ofMembers },
+  },
+])("a full $_tag of 64 members is read by whoever gets it", (message) => {
+  const bytes = encode(messageCodec, message);
+  expect(bytes.length).toBeLessThan(Limits.envelopeBytes);
+  expect(Either.getOrThrow(decode(messageCodec, bytes))).toEqual(message);
+});
