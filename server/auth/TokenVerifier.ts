@@ -29,6 +29,12 @@ export interface TokenVerifier {
   readonly verify: (token: string) => Promise<Either.Either<ActorClaims, TokenFault>>;
 }
 
+/** A verifier whose keys can be read anew. */
+export interface OpenedTokenVerifier extends TokenVerifier {
+  /** Reads the key set now. The result is undefined, or why the keys from before stay in use. */
+  readonly reload: () => Promise<string | undefined>;
+}
+
 /** Characters of the longest token. */
 export const maxTokenLength = 16 * 1024;
 
@@ -139,7 +145,7 @@ export interface TokenVerifierPorts {
 export const openTokenVerifier = (
   { auth }: Config,
   ports: TokenVerifierPorts,
-): Effect.Effect<TokenVerifier, ConfigError> =>
+): Effect.Effect<OpenedTokenVerifier, ConfigError> =>
   Effect.gen(function* () {
     const { file, url } = auth.jwks;
     const source = file === undefined ? url : file;
@@ -154,7 +160,7 @@ export const openTokenVerifier = (
     });
     const fault = yield* Effect.promise(() => keys.load());
     if (fault !== undefined && file !== undefined) return yield* configError("auth.jwks.file", fault);
-    return makeTokenVerifier({
+    const verifier = makeTokenVerifier({
       keys,
       audience: auth.audience,
       issuer: auth.issuer,
@@ -162,4 +168,5 @@ export const openTokenVerifier = (
       now: ports.now,
       elapsedMillis: ports.elapsedMillis,
     });
+    return { ...verifier, reload: () => keys.load() };
   });

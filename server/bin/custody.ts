@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The `custody` command. What a subcommand does not need is not loaded; no logic lives here. */
+import "./NoDebugger.ts";
 import { fileURLToPath } from "node:url";
 import { runCustody } from "../cli/Custody.ts";
 

@@ -125,20 +125,29 @@ export const exitCodeOf = (exit: Exit.Exit<unknown, unknown>, args: ReadonlyArra
   return isValidationError(error) ? exitCodes.usage : internalCode;
 };
 
-/**
- * Runs an effect as the process. The first SIGINT, SIGTERM or SIGHUP interrupts
- * it; further ones change nothing: a terminal and npm both pass Ctrl-C on, and
- * what is being closed in order must not be cut short by the second.
- */
-const runMain = makeRunMain(({ fiber, teardown }) => {
-  const keepAlive = setInterval(() => undefined, 2 ** 31 - 1);
-  const interrupt = (): void => fiber.unsafeInterruptAsFork(fiber.id());
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
-  fiber.addObserver((exit) => {
-    clearInterval(keepAlive);
-    teardown(exit, (code) => process.exit(code));
-  });
+/** What a signal is taken for by what runs until it is stopped; a peer says itself what it does at the latter two. */
+const signalsOf = (args: ReadonlyArray<string>) => ({
+  stopping: args[0] === "server" ? (["SIGINT", "SIGTERM"] as const) : (["SIGINT", "SIGTERM", "SIGHUP"] as const),
+  ignored: args[0] === "server" ? (["SIGHUP", "SIGUSR2"] as const) : args[0] === "dev" ? (["SIGUSR2"] as const) : [],
 });
+
+/**
+ * Runs an effect as the process. The first signal that stops interrupts it;
+ * further ones change nothing: a terminal and npm both pass Ctrl-C on, and what
+ * is being closed in order must not be cut short by the second.
+ */
+const runMainOf = (args: ReadonlyArray<string>) =>
+  makeRunMain(({ fiber, teardown }) => {
+    const { stopping, ignored } = signalsOf(args);
+    const keepAlive = setInterval(() => undefined, 2 ** 31 - 1);
+    const interrupt = (): void => fiber.unsafeInterruptAsFork(fiber.id());
+    for (const signal of stopping) process.on(signal, interrupt);
+    for (const signal of ignored) process.on(signal, () => undefined);
+    fiber.addObserver((exit) => {
+      clearInterval(keepAlive);
+      teardown(exit, (code) => process.exit(code));
+    });
+  });
 
 /** Runs the command line of this process and exits. */
 export const runCustody = <E, A>(settings: CustodySettings<NodeContext.NodeContext, E, A>): void => {
@@ -146,5 +155,5 @@ export const runCustody = <E, A>(settings: CustodySettings<NodeContext.NodeConte
   // Whoever reads the output may stop reading; that is no reason to fail.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const teardown: Teardown = (exit, onExit) => onExit(exitCodeOf(exit, args));
-  runMain(custodyProgram(settings, args), { teardown, disableErrorReporting: true });
+  runMainOf(args)(custodyProgram(settings, args), { teardown, disableErrorReporting: true });
 };

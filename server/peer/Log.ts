@@ -6,6 +6,11 @@ export type LogFields = { readonly [name: string]: string | number | boolean | u
 
 export type Log = { readonly [L in LogLevel]: (event: string, fields?: LogFields) => void };
 
+/** A log whose least level can be changed while it is in use. */
+export interface LevelledLog extends Log {
+  readonly setLevel: (least: LogLevel) => void;
+}
+
 const ranks: { readonly [L in LogLevel]: number } = { debug: 0, info: 1, warn: 2, error: 3 };
 
 /**
@@ -14,12 +19,16 @@ const ranks: { readonly [L in LogLevel]: number } = { debug: 0, info: 1, warn: 2
  * @param write takes one line with its newline
  * @param now Unix milliseconds
  */
-export const jsonLog = (least: LogLevel, write: (line: string) => void, now: () => number): Log => {
+export const jsonLog = (least: LogLevel, write: (line: string) => void, now: () => number): LevelledLog => {
+  let rank = ranks[least];
   const at =
     (level: LogLevel) =>
     (event: string, fields: LogFields = {}): void => {
-      if (ranks[level] < ranks[least]) return;
+      if (ranks[level] < rank) return;
       write(`${JSON.stringify({ time: new Date(now()).toISOString(), level, event, ...fields })}\n`);
     };
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  const setLevel = (level: LogLevel): void => {
+    rank = ranks[level];
+  };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), setLevel };
 };

@@ -1,6 +1,7 @@
 /** One running peer: everything opened in order, and closed in the opposite one. */
 import { randomBytes } from "node:crypto";
 import type { Server as NodeServer } from "node:http";
+import { Server as HttpsServer } from "node:https";
 import { Effect, Either } from "effect";
 import type { Scope } from "effect/Scope";
 import type { ActorCheck } from "../../core/Event.ts";
@@ -21,7 +22,7 @@ import { ByteBudget } from "../http/ByteBudget.ts";
 import { makePublicListener } from "../http/PublicListener.ts";
 import { shamirProvider } from "../seal/ShamirSeal.ts";
 import { openSqliteByteStore } from "../sqlite/SqliteByteStore.ts";
-import { loadTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
+import { type ListenerTls, loadTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
 import { makePeerListener, type PeerEndpoint, takeAnswer } from "../transport/PeerListener.ts";
 import { PeerLinks } from "../transport/PeerLinks.ts";
 import { developmentShares } from "./DevelopmentSecrets.ts";
@@ -30,6 +31,7 @@ import { closeListener, listen } from "./Listening.ts";
 import { jsonLog, type Log } from "./Log.ts";
 import { Metrics } from "./Metrics.ts";
 import { Peer } from "./Peer.ts";
+import { makeReload } from "./Reload.ts";
 import { SealControl } from "./SealControl.ts";
 import { type StartError, startError } from "./StartError.ts";
 
@@ -53,6 +55,8 @@ export interface RunningServer {
   readonly url: string;
   readonly peerUrl: string;
   readonly peer: Peer;
+  /** Reads certificates, token keys and the log level anew; see {@link makeReload}. */
+  readonly reload: () => Promise<void>;
 }
 
 const now = (): number => Date.now();
@@ -95,6 +99,7 @@ interface Assembly {
   readonly endpoint: PeerEndpoint;
   readonly check: (token: string) => Promise<ActorCheck>;
   readonly warnings: () => ReadonlyArray<string>;
+  readonly reloadKeys: () => Promise<string | undefined>;
 }
 
 const REMOVE_SECRET =
@@ -167,14 +172,20 @@ const openPeer = (
     const control = new SealControl({ peer, provider, backend, sharesNeeded: config.seal.threshold, log });
     const warnings = (): ReadonlyArray<string> =>
       leftover === undefined || peer.state.membership === undefined ? [] : [`${leftover}: ${REMOVE_SECRET}`];
-    return { config, tls, log, metrics, peer, control, links, endpoint, check, warnings };
+    const { reload: reloadKeys } = verifier;
+    return { config, tls, log, metrics, peer, control, links, endpoint, check, warnings, reloadKeys };
   });
+
+interface Opened {
+  readonly url: string;
+  readonly server: NodeServer;
+}
 
 /** The peer API: up before the public one and down after it, because answers under way need it. */
 const openPeerApi = (
   { config, tls, metrics, peer, endpoint }: Assembly,
   bodyBytes: () => number,
-): Effect.Effect<string, StartError, Scope> =>
+): Effect.Effect<Opened, StartError, Scope> =>
   Effect.gen(function* () {
     const listener = makePeerListener(
       {
@@ -189,13 +200,13 @@ const openPeerApi = (
       },
       tls.peerHttp,
     );
-    return yield* listenOn("peer-http", config.peerHttp, listener.server, 0);
+    return { url: yield* listenOn("peer-http", config.peerHttp, listener.server, 0), server: listener.server };
   });
 
 const listenOn = (name: string, at: ListenerConfig, server: NodeServer, drainMillis: number) =>
   Effect.acquireRelease(listen(name, at, server), () => closeListener(server, drainMillis));
 
-const openPublicApi = (assembly: Assembly, budget: ByteBudget): Effect.Effect<string, StartError, Scope> =>
+const openPublicApi = (assembly: Assembly, budget: ByteBudget): Effect.Effect<Opened, StartError, Scope> =>
   Effect.gen(function* () {
     const { config, tls, log, metrics, peer, control, links, check, warnings } = assembly;
     let draining = false;
@@ -222,8 +233,13 @@ const openPublicApi = (assembly: Assembly, budget: ByteBudget): Effect.Effect<st
         log.info("draining");
       }),
     );
-    return url;
+    return { url, server };
   });
+
+/** Handshakes from now on; what is open stays as it is. */
+const renew = (server: NodeServer, tls: ListenerTls | undefined): void => {
+  if (tls !== undefined && server instanceof HttpsServer) server.setSecureContext(tls);
+};
 
 /** Unseals a peer of a development cluster from its folder; a production peer waits for its operators. */
 const unsealFrom = (directory: string, { peer, control, log }: Assembly): Effect.Effect<void, StartError> =>
@@ -254,9 +270,18 @@ export const startServer = (
     yield* Effect.addFinalizer(() => Effect.sync(() => log.info("stopped")));
     const assembly = yield* openPeer(config, options, { log, halt: host.halt });
     const budget = new ByteBudget(config.limits.bodyBytesInFlight);
-    const peerUrl = yield* openPeerApi(assembly, () => budget.held);
-    const url = yield* openPublicApi(assembly, budget);
+    const peerApi = yield* openPeerApi(assembly, () => budget.held);
+    const publicApi = yield* openPublicApi(assembly, budget);
+    const { reloadKeys, links } = assembly;
+    const useTls = ({ http, peerHttp, peerClient }: TlsMaterial): void => {
+      renew(publicApi.server, http);
+      renew(peerApi.server, peerHttp);
+      links.renew(peerClient);
+    };
+    const { configFile, env } = options;
+    const reload = makeReload(config, { configFile, env, log, useTls, reloadKeys });
     if (options.devSecretsDir !== undefined) yield* unsealFrom(options.devSecretsDir, assembly);
+    const [url, peerUrl] = [publicApi.url, peerApi.url];
     log.info("listening", { url, peerUrl });
-    return { url, peerUrl, peer: assembly.peer };
+    return { url, peerUrl, peer: assembly.peer, reload };
   });

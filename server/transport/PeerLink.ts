@@ -12,6 +12,7 @@ import {
   request as httpRequest,
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { Duplex } from "node:stream";
 import type { PeerClientTls } from "../tls/TlsMaterial.ts";
 
 /** A full batch and what the envelope adds to it. */
@@ -57,9 +58,10 @@ export class PeerLink {
   readonly #limits: LinkLimits;
   readonly #dropped: (reason: DropReason) => void;
   readonly #received: (envelope: Uint8Array) => void;
-  readonly #agent: HttpAgent;
+  readonly #makeAgent: (tls: PeerClientTls) => HttpAgent;
   readonly #request: typeof httpRequest;
   readonly #options: RequestOptions;
+  #agent: HttpAgent;
   readonly #queue: Array<Uint8Array> = [];
   #queuedBytes = 0;
   #underWay = 0;
@@ -73,10 +75,10 @@ export class PeerLink {
     this.#limits = limits;
     this.#dropped = dropped;
     this.#received = received;
-    this.#agent = secure ? new HttpsAgent({ ...pool, ...tls }) : new HttpAgent(pool);
+    this.#makeAgent = (current) => (secure ? new HttpsAgent({ ...pool, ...current }) : new HttpAgent(pool));
+    this.#agent = this.#makeAgent(tls);
     this.#request = secure ? httpsRequest : httpRequest;
     this.#options = {
-      agent: this.#agent,
       method: "POST",
       // A URL brackets an IPv6 address, a socket does not.
       host: hostname.replace(/^\[(.*)\]$/, "$1"),
@@ -103,6 +105,15 @@ export class PeerLink {
     }
   }
 
+  /** Connections from now on show and trust these certificates; one that is in use ends once it is idle. */
+  renew(tls: PeerClientTls): void {
+    if (this.#closed) return;
+    const before = this.#agent;
+    this.#agent = this.#makeAgent(tls);
+    for (const sockets of Object.values(before.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+    before.on("free", (socket: Duplex) => socket.destroy());
+  }
+
   /** Drops what waits and closes the connections. */
   close(): void {
     this.#closed = true;
@@ -125,6 +136,7 @@ export class PeerLink {
     };
     const request = this.#request({
       ...this.#options,
+      agent: this.#agent,
       headers: { "content-type": MESSAGE_TYPE, "content-length": message.length },
     });
     request.on("response", (response) => {

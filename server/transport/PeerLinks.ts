@@ -35,6 +35,11 @@ export class PeerLinks {
     return this.#links.get(peerId)?.reachable;
   }
 
+  /** The certificates of connections from now on. */
+  renew(tls: PeerClientTls): void {
+    for (const link of this.#links.values()) link.renew(tls);
+  }
+
   close(): void {
     this.#held.release();
     for (const link of this.#links.values()) link.close();
