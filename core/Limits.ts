@@ -11,8 +11,15 @@ export const Limits = {
   jsonDepth: 64,
   /** Values of any JSON document: hundreds of times what any request has, and so few that a step does not feel them. */
   jsonValues: 16_384,
-  /** Contract 8 ("Native command JSON"). */
-  requestBodyBytes: 10 * 1024 * 1024,
+  /**
+   * decisions.md: the body of any registry request. None below 200 KiB is refused for its length that could be valid: the
+   * largest metadata and the longest key, or a response in which everything is as long as it may be, however escaped.
+   */
+  requestBodyBytes: 256 * 1024,
+  /** What a batch may carry of evidence: sixteen of the largest bodies, which are read and judged in one step. */
+  batchEvidenceBytes: 4 * 1024 * 1024,
+  /** A message between peers: such a batch with its tokens and proposals, or a batch of certificates of 64 members. */
+  envelopeBytes: 12 * 1024 * 1024,
   /**
    * Items of any encoding, for whoever writes one and whoever reads it. The fullest messages, 64 proposals of 64 members
    * with a vote of each, have some 240,000 (Message.test.ts).
@@ -20,10 +27,6 @@ export const Limits = {
   cborItems: 262_144,
   /** Statements of others that one settlement answer carries; what is beyond them goes in the next one. */
   heldStatements: 4096,
-  /** A message between peers: a full batch with its evidence. */
-  envelopeBytes: 32 * 1024 * 1024,
-  /** What a batch may carry of evidence, below the envelope's bound. */
-  batchEvidenceBytes: 24 * 1024 * 1024,
   /** The largest public key of an installed algorithm is 2,592 bytes (ML-DSA-87); its DER form and some slack fit. */
   publicKeyBytes: 4096,
   /** Contract 8: uncommitted preparations per peer. */
@@ -38,8 +41,8 @@ export const Limits = {
   batchProposals: 64,
   /** Requests waiting at the writer before it answers 503 at once. */
   queuedCommands: 1024,
-  /** Bytes of evidence waiting at the writer. */
-  queuedBytes: 64 * 1024 * 1024,
+  /** Bytes of evidence waiting at the writer: eight of the largest batches. */
+  queuedBytes: 32 * 1024 * 1024,
   /** Callers that wait to hear whether a mutation would be accepted. */
   readinessWaiters: 256,
   /** Faults listed in one answer. */
@@ -58,8 +61,6 @@ export const Limits = {
   sessionRows: 4096,
   /** decisions.md: how long a session is remembered past its deadline. */
   sessionRetentionMillis: 3_600_000,
-  /** The body of an options request: the largest metadata fits, however it is escaped. */
-  optionsBodyBytes: 256 * 1024,
   /** Answered options requests the writer can answer again. */
   offersRemembered: 256,
   /** Claims that are stored with what their bearer did. */
@@ -87,8 +88,6 @@ export const Limits = {
   /** What a browser's response may take: far above any seen, far below what would be felt. */
   clientDataBytes: 16 * 1024,
   attestationObjectBytes: 64 * 1024,
-  /** The body of a finish: all of the above in Base64url, with what browsers repeat of it, and room to spare. */
-  finishBodyBytes: 256 * 1024,
   /** What a client may say the user sees of the credential (credProps). */
   displayNameBytes: 256,
   transports: 16,

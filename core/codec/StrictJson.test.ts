@@ -217,6 +217,28 @@ describe("text", () => {
     );
   });
 
+  it("reads long texts of short pieces as the platform does", () => {
+    const piece = fc.constantFrom(
+      "\\n",
+      "\\u0061",
+      "\\ud83d\\ude00",
+      "é",
+      "😀",
+      "€",
+      "a",
+      "abc",
+      "a".repeat(23),
+      "a".repeat(24),
+    );
+    const repeated = fc.tuple(fc.array(piece, { minLength: 1, maxLength: 4 }), fc.integer({ min: 1, max: 1_500 }));
+    fc.assert(
+      fc.property(fc.array(repeated, { minLength: 1, maxLength: 3 }), (parts) => {
+        const text = `"${parts.map(([pieces, times]) => pieces.join("").repeat(times)).join("")}"`;
+        expect(parse(text)).toEqual(Either.right(JSON.parse(text)));
+      }),
+    );
+  });
+
   it("is UTF-8 by every byte of a character", () => {
     const decoded = (bytes: Uint8Array): string =>
       Either.getOrElse(

@@ -77,16 +77,23 @@ const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
 /** From so many bytes on the platform's decoder is worth its call. */
 const LONG_RUN = 24;
 
+/**
+ * Short pieces of a text, joined so many code units at a time: one by one they would become a chain as long as the text,
+ * which costs forty bytes a character and is walked by whoever first looks. A string is read in one go, so that all
+ * readers share these.
+ */
+const units = new Uint16Array(1024);
+
 /** RFC 8259 section 7: the byte after a backslash, and the character it stands for. */
-const shortEscapes: ReadonlyMap<number, string> = new Map([
-  [QUOTE, '"'],
-  [BACKSLASH, "\\"],
-  [0x2f, "/"],
-  [0x62, "\b"],
-  [0x66, "\f"],
-  [0x6e, "\n"],
-  [0x72, "\r"],
-  [0x74, "\t"],
+const shortEscapes: ReadonlyMap<number, number> = new Map([
+  [QUOTE, QUOTE],
+  [BACKSLASH, BACKSLASH],
+  [0x2f, 0x2f],
+  [0x62, 0x08],
+  [0x66, 0x0c],
+  [0x6e, 0x0a],
+  [0x72, 0x0d],
+  [0x74, 0x09],
 ]);
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE;
@@ -282,21 +289,38 @@ class Reader {
 
   #string(): string {
     this.#at += 1;
+    const start = this.#at;
+    const end = this.#runEnd();
+    // Printable ASCII to the end, the common case, is one run.
+    return end === QUOTE ? this.#ascii(start, this.#at++) : this.#mixed(start);
+  }
+
+  /** The rest of a string in which the first run of printable ASCII, from `start` to here, does not end at a quote. */
+  #mixed(start: number): string {
     let text = "";
-    let runStart = this.#at;
+    let filled = 0;
+    let runStart = start;
     for (;;) {
-      // Printable ASCII, the common case, is copied in runs.
       const byte = this.#runEnd();
-      const run = this.#ascii(runStart, this.#at);
+      const length = this.#at - runStart;
+      // Room for a short run and for the longest character behind it.
+      if (length >= LONG_RUN || filled + LONG_RUN + 2 > units.length) {
+        text += String.fromCharCode(...units.subarray(0, filled));
+        filled = 0;
+      }
+      if (length >= LONG_RUN) text += this.#ascii(runStart, this.#at);
+      else for (let index = 0; index < length; index += 1) units[filled++] = this.#byte(runStart + index);
       if (byte === QUOTE) {
         this.#at += 1;
-        return text === "" ? run : text + run;
+        return text + String.fromCharCode(...units.subarray(0, filled));
       }
       if (byte === END) throw this.#unexpected("the end of a string");
       if (byte < 0x20) {
         throw new Refused("control_character", `A control character in a string must be escaped (byte ${this.#at}).`);
       }
-      text += run + (byte === BACKSLASH ? this.#escape() : this.#multibyte(byte));
+      const point = byte === BACKSLASH ? this.#escape() : this.#multibyte(byte);
+      if (point > 0xffff) units[filled++] = 0xd7c0 + (point >> 10);
+      units[filled++] = point > 0xffff ? 0xdc00 + (point & 0x3ff) : point;
       runStart = this.#at;
     }
   }
@@ -343,8 +367,8 @@ class Reader {
     return at < end ? text + String.fromCharCode(bytes[at] ?? 0) : text;
   }
 
-  /** One escape sequence, or two that make a surrogate pair. */
-  #escape(): string {
+  /** The character of one escape sequence, or of two that make a surrogate pair. */
+  #escape(): number {
     const start = this.#at;
     this.#at += 1;
     const short = shortEscapes.get(this.#byte(this.#at));
@@ -355,13 +379,13 @@ class Reader {
     const unit = this.#codeUnit(start);
     if (!isHighSurrogate(unit)) {
       if (isLowSurrogate(unit)) throw loneSurrogate(start);
-      return String.fromCharCode(unit);
+      return unit;
     }
     if (this.#byte(this.#at) !== BACKSLASH || this.#byte(this.#at + 1) !== 0x75) throw loneSurrogate(start);
     this.#at += 1;
     const low = this.#codeUnit(start);
     if (!isLowSurrogate(low)) throw loneSurrogate(start);
-    return String.fromCharCode(unit, low);
+    return 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
   }
 
   /** `uXXXX`, from the `u` on. */
@@ -374,7 +398,7 @@ class Reader {
   }
 
   /** One character of two to four bytes: exactly the well-formed sequences of Unicode table 3-7. */
-  #multibyte(lead: number): string {
+  #multibyte(lead: number): number {
     const length = lead >= 0xc2 && lead <= 0xdf ? 2 : (lead & 0xf0) === 0xe0 ? 3 : (lead & 0xf8) === 0xf0 ? 4 : 0;
     let point = lead & (0xff >> (length + 1));
     let valid = length !== 0;
@@ -388,7 +412,7 @@ class Reader {
       throw new Refused("invalid_utf8", `The bytes are not UTF-8 (byte ${this.#at}).`);
     }
     this.#at += length;
-    return String.fromCodePoint(point);
+    return point;
   }
 }
 

@@ -34,6 +34,16 @@ describe("a registration", () => {
     expect(Either.isRight(parse({ id: "alice", credential }))).toBe(true);
   });
 
+  it("may be as long as it can be valid, with every character escaped", () => {
+    const escaped = (length: number, byte = 0x61) => `"${`\\u${byte.toString(16).padStart(4, "0")}`.repeat(length)}"`;
+    const value = escaped(Limits.metadataValueBytes - 1);
+    const metadata = Array.from({ length: Limits.metadataPairs }, (_, index) => `${escaped(1, 0x41 + index)}:${value}`);
+    const key = escaped(Math.ceil(Limits.publicKeyBytes / 3) * 4);
+    const text = `{"id":${escaped(Limits.approverIdCharacters)},"credential":{"type":"SIGNATURE","algorithm":${escaped(20)},"publicKey64":${key}},"metadata":{${metadata.join()}}}`;
+    expect(text.length).toBeLessThan(200 * 1024);
+    expect(parse(text)).toMatchObject(Either.right({ id: "a".repeat(Limits.approverIdCharacters) }));
+  });
+
   it("does not look at the algorithm or the key", () => {
     expect(Either.isRight(parse({ id: "a", credential: { ...credential, algorithm: "", publicKey64: "?" } }))).toBe(
       true,
@@ -132,10 +142,12 @@ describe("a body is refused", () => {
     const unknown = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`field${index}`, index]));
     expect(refusal(unknown(10_000)).faults).toHaveLength(64);
-    expect(refusal(unknown(100_000)).faults).toMatchObject([{ code: "too_many_values" }]);
+    const crowded = `{"id":[${"1,".repeat(20_000)}1]}`;
+    expect(refusal(crowded).faults).toMatchObject([{ code: "too_many_values" }]);
   });
 
-  it("for more than 10 MiB, white space included", () => {
+  it("for more than 256 KiB, white space included", () => {
+    expect(Limits.requestBodyBytes).toBe(256 * 1024);
     const text = JSON.stringify({ id: "a", credential });
     expect(Either.isRight(parse(text.padEnd(Limits.requestBodyBytes)))).toBe(true);
     expect(faults(text.padEnd(Limits.requestBodyBytes + 1))).toEqual([" too_large"]);

@@ -12,7 +12,6 @@ import { type BodyFault, type Rejection, rejection } from "../Rejection.ts";
  * @param what completes "The request body is not ..."
  * @param known the fields that may be there
  * @param read takes what it needs out of the fields; what it returns counts only if nothing was at fault
- * @param max bytes it may have
  * @returns what was read; `INVALID_REQUEST_BODY` for malformed JSON (one fault) or for unknown,
  *   missing, null or wrongly typed fields (every fault, as many as a rejection lists)
  */
@@ -21,7 +20,6 @@ export const readBody = <A>(
   what: string,
   known: ReadonlyArray<string>,
   read: (root: Fields) => A,
-  max: number = Limits.requestBodyBytes,
 ): Either.Either<A, Rejection> => {
   const refused = (faults: ReadonlyArray<BodyFault>): Either.Either<never, Rejection> =>
     Either.left(
@@ -32,8 +30,8 @@ export const readBody = <A>(
         { faults },
       ),
     );
-  if (body.length > max) {
-    const detail = `This request body takes at most ${max} bytes.`;
+  if (body.length > Limits.requestBodyBytes) {
+    const detail = `This request body takes at most ${Limits.requestBodyBytes} bytes.`;
     return refused([{ pointer: "", code: "too_large", detail }]);
   }
   const document = parseStrictJson(body);

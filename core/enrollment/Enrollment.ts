@@ -4,7 +4,6 @@ import { isApproverId } from "../credential/ApproverId.ts";
 import { type Metadata, validateMetadata } from "../credential/Metadata.ts";
 import { readBody } from "../credential/RequestBody.ts";
 import type { Settings } from "../Event.ts";
-import { Limits } from "../Limits.ts";
 import type { Call } from "../protocol/Forward.ts";
 import { REGISTER_PATH } from "../registry/Registration.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
@@ -51,20 +50,10 @@ export const enrollmentOf = (settings: Settings, call: Call): Either.Either<Enro
 
 const read = ({ relyingParty }: Settings, { rawBody }: Call): Either.Either<Enrollment, Rejection> => {
   if (relyingParty === undefined) return Either.left(disabled);
-  const body = readBody(
-    rawBody,
-    "a request for enrollment options",
-    ["id", "metadata"],
-    (root) => ({
-      id: root.string(
-        "id",
-        isApproverId,
-        "An id is 1 to 128 of A-Z a-z 0-9 . _ - and starts with a letter or a digit.",
-      ),
-      pairs: root.optionalStrings("metadata"),
-    }),
-    Limits.optionsBodyBytes,
-  );
+  const body = readBody(rawBody, "a request for enrollment options", ["id", "metadata"], (root) => ({
+    id: root.string("id", isApproverId, "An id is 1 to 128 of A-Z a-z 0-9 . _ - and starts with a letter or a digit."),
+    pairs: root.optionalStrings("metadata"),
+  }));
   if (Either.isLeft(body)) return Either.left(body.left);
   const { id, pairs } = body.right;
   const metadata = validateMetadata(pairs);

@@ -154,9 +154,9 @@ describe("the writer", () => {
     ["of requests for options", (bytes) => held({ offers: [sized(offer, bytes)] })],
     ["of what is prepared", (bytes) => held({ rounds: [{ evidence: sized(first, bytes).forward }] })],
     ["of what has joined another one", (bytes) => held({ rounds: [{ joiners: [sized(first, bytes)] }] })],
-  ])("holds 64 MiB of bodies %s, and not one byte more", (_which, turnWith) => {
+  ])("holds 32 MiB of bodies %s, and not one byte more", (_which, turnWith) => {
     const turn = () => turnWith(Limits.queuedBytes - 2);
-    expect(Limits.queuedBytes).toBe(64 * MIB);
+    expect(Limits.queuedBytes).toBe(32 * MIB);
     expect(takes(turn(), 2)).toBe(true);
     expect(takes(turn(), 3)).toBe(false);
   });
@@ -187,10 +187,10 @@ describe("a round", () => {
     expect(begun(ready(queue.slice(1)))).toEqual([64, 0]);
   });
 
-  it("is of 24 MiB of bodies at most", () => {
+  it("is of 4 MiB of bodies at most", () => {
     const sizes = (...all: ReadonlyArray<number>) => all.map((bytes, index) => sized(queue[index] ?? first, bytes));
-    expect(begun(ready(sizes(10 * MIB, 10 * MIB, 4 * MIB)))).toEqual([3, 0]);
-    expect(begun(ready(sizes(10 * MIB, 10 * MIB, 4 * MIB + 1)))).toEqual([2, 1]);
+    expect(begun(ready(sizes(2 * MIB, MIB, MIB)))).toEqual([3, 0]);
+    expect(begun(ready(sizes(2 * MIB, MIB, MIB + 1)))).toEqual([2, 1]);
   });
 
   it("takes no more in than there is room for preparations: the next one is refused, and not left to wait", () => {

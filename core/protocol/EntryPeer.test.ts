@@ -64,7 +64,7 @@ describe("a command", () => {
   it.each([
     [Limits.requestBodyBytes, { _tag: "Forward" }],
     [Limits.requestBodyBytes + 1, { rejection: { detail: expect.stringContaining("too large") } }],
-  ])("may have a body of 10 MiB and not a byte more: %i", (length, expected) => {
+  ])("may have a body of 256 KiB and not a byte more: %i", (length, expected) => {
     expect(command(turnAt(3), padded(length))).toMatchObject([expected]);
   });
 

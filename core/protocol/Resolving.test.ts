@@ -141,11 +141,11 @@ describe("the writer sends what it has evidence for again", () => {
 
   it.each([
     [65, 1, 64],
-    [3, 12 * MIB, 2],
-    [3, 12 * MIB + 1, 1],
-    [2, 25 * MIB, 1],
+    [3, 2 * MIB, 2],
+    [3, 2 * MIB + 1, 1],
+    [2, 5 * MIB, 1],
   ])("as far as one message has room: of %i with %i bytes each %i", (count, bytes, sent) => {
-    expect(Limits.batchEvidenceBytes).toBe(24 * MIB);
+    expect(Limits.batchEvidenceBytes).toBe(4 * MIB);
     expect(sizes(sentTo(writerWith(count, bytes), 3, "Prepare"))).toEqual([sent]);
   });
 

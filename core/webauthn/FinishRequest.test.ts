@@ -174,10 +174,10 @@ describe("a finish request", () => {
   });
 
   it("takes 256 KiB and not a byte more, white space included", () => {
-    expect(Limits.finishBodyBytes).toBe(256 * 1024);
+    expect(Limits.requestBodyBytes).toBe(256 * 1024);
     const text = bodyOf((honest) => honest);
-    expect(Either.isRight(parse(text.padEnd(Limits.finishBodyBytes)))).toBe(true);
-    const { code, faults } = refusalOf(text.padEnd(Limits.finishBodyBytes + 1));
+    expect(Either.isRight(parse(text.padEnd(Limits.requestBodyBytes)))).toBe(true);
+    const { code, faults } = refusalOf(text.padEnd(Limits.requestBodyBytes + 1));
     const detail = "This request body takes at most 262144 bytes.";
     expect([code, faults]).toEqual(["INVALID_REQUEST_BODY", [{ pointer: "", code: "too_large", detail }]]);
   });

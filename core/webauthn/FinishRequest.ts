@@ -15,7 +15,7 @@ import { ceremonyChecks, type CeremonyRefusal, ceremonyRejection } from "./Cerem
 import type { SubmittedCredential } from "./SubmittedCredential.ts";
 
 const FINISH_TAG = "CUSTODY_FINISH_V1";
-const credentialCodec = text(Limits.finishBodyBytes);
+const credentialCodec = text(Limits.requestBodyBytes);
 
 const BASE64URL = "This must be unpadded Base64url in its canonical form, not empty and not over its limit.";
 const DISPLAY_NAME = `A display name has at most ${Limits.displayNameBytes} bytes of UTF-8.`;
@@ -67,7 +67,7 @@ export const parseFinishRequest = (body: Uint8Array): Either.Either<FinishReques
   });
 
 const readFields = (body: Uint8Array): Either.Either<ReadRequest, Rejection> =>
-  readBody(body, "a registration response", ["invitation", "credential"], readRequest, Limits.finishBodyBytes);
+  readBody(body, "a registration response", ["invitation", "credential"], readRequest);
 
 /** The digest, over canonical JSON, that names one response: the only one that the session may still be finished with. */
 export const responseDigest = (crypto: Pick<Crypto, "digest">, { members }: Pick<FinishRequest, "members">): Digest =>

@@ -60,13 +60,13 @@ describe("closing a peer", () => {
 
 describe("request bodies held at once", () => {
   it("are bounded, and the bound is free again after an answer", async () => {
-    const cluster = track(await ServerCluster.found(1, "limits: {body-bytes-in-flight: 10MiB}"));
+    const cluster = track(await ServerCluster.found(1, "limits: {body-bytes-in-flight: 256KiB}"));
     const small = slowRegistration(cluster, "holds-some-bytes");
     await vi.waitFor(async () => {
       const metrics = await (await fetch(`${cluster.server(1).peerUrl}/metrics`)).text();
       expect(metrics).toMatch(/^custody_http_body_bytes [1-9]/m);
     });
-    const large = JSON.stringify(registration("large", freshKey64())).padEnd(10 * 1024 * 1024, " ");
+    const large = JSON.stringify(registration("large", freshKey64())).padEnd(256 * 1024, " ");
     const refused = await cluster.register(1, JSON.parse("{}"));
     expect(refused.status).toBe(400);
     const full = await cluster.post(1, "/v1/custody/approvers", large);

@@ -287,7 +287,7 @@ describe("limits, at the limit and one past it", () => {
     ["CUSTODY_APPROVERS_ANSWER_TIMEOUT", "1m", "1 m"],
     ["CUSTODY_AUTH_JWKS_MAX_AGE", "7d", "169h"],
     ["CUSTODY_AUTH_JWKS_MAX_AGE", "1m", "59s"],
-    ["CUSTODY_LIMITS_BODY_BYTES_IN_FLIGHT", "10MiB", "10239KiB"],
+    ["CUSTODY_LIMITS_BODY_BYTES_IN_FLIGHT", "256KiB", "255KiB"],
     ["CUSTODY_LIMITS_BODY_BYTES_IN_FLIGHT", "4GiB", "4097MiB"],
     ["CUSTODY_AUTH_AUDIENCE", "a".repeat(256), "a".repeat(257)],
     ["CUSTODY_AUTH_AUDIENCE", "a", ""],

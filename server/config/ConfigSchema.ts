@@ -171,7 +171,7 @@ const sections = (directory: string) =>
     webauthn: webauthn(directory),
     limits: Schema.Struct({
       bodyBytesInFlight: withDefault(
-        byteSize(Limits.requestBodyBytes, 4096 * mebibyte, "10MiB to 4GiB"),
+        byteSize(Limits.requestBodyBytes, 4096 * mebibyte, "256KiB to 4GiB"),
         64 * mebibyte,
       ).pipe(Schema.fromKey("body-bytes-in-flight")),
     }),

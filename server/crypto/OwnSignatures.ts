@@ -2,7 +2,7 @@
  * Signatures this process made itself: they hold, and looking one up costs a
  * fiftieth of verifying it. A peer meets its own all the time, on its rows and
  * in certificates. What was signed is remembered by its digest: an envelope may
- * have 32 MiB and bearer tokens in it, and a short one pins a slab.
+ * have 12 MiB and bearer tokens in it, and a short one pins a slab.
  */
 import type { CryptoPrimitives } from "../../runtime/CryptoPrimitives.ts";
 import { RecentMap } from "../../runtime/RecentMap.ts";

@@ -24,7 +24,7 @@ const asked = (call: ApiCall, path: string, permission: string | undefined, maxB
 /** POST …/registration/options. The answer holds the invitation, which nobody is ever told again. */
 export const options: Handler = (call) =>
   Effect.gen(function* () {
-    const answered = yield* asked(call, OPTIONS_PATH, REGISTER_PERMISSION, Limits.optionsBodyBytes);
+    const answered = yield* asked(call, OPTIONS_PATH, REGISTER_PERMISSION, Limits.requestBodyBytes);
     if (answered._tag === "Rejected") return yield* Effect.fail(faultOf(answered.rejection));
     if (answered._tag !== "Offered") return yield* Effect.dieMessage(`options were answered with ${answered._tag}`);
     const { registrationId, invitation, expiresAt, publicKey } = answered.offer;
@@ -34,7 +34,7 @@ export const options: Handler = (call) =>
 
 /** POST …/registration/finish. Any valid token will do: the invitation is the permission. */
 export const finish: Handler = (call) =>
-  Effect.flatMap(asked(call, FINISH_PATH, undefined, Limits.finishBodyBytes), registeredAnswer);
+  Effect.flatMap(asked(call, FINISH_PATH, undefined, Limits.requestBodyBytes), registeredAnswer);
 
 const noPage = httpFault("NOT_FOUND", "The enrollment page has no such file.", "The page is at /enroll.");
 

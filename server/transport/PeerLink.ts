@@ -33,7 +33,7 @@ export interface LinkLimits {
 export const linkLimits: LinkLimits = {
   connections: 16,
   queuedMessages: 1024,
-  queuedBytes: 64 * 1024 * 1024,
+  queuedBytes: 32 * 1024 * 1024,
   timeoutMillis: 5_000,
 };
 
