@@ -2,9 +2,10 @@
 import { Misuse, printLine, runScript, type Script } from "../../sim/bin/Script.ts";
 import { type CeremonyFormat, ceremonyFormats, measureCeremonies } from "./Ceremonies.ts";
 import { type Figures, measureCluster } from "./Cluster.ts";
+import { measureOverload } from "./Overload.ts";
 import { measureSimulator } from "./Simulator.ts";
 
-const parts = ["cluster", "simulator", "ceremonies"] as const;
+const parts = ["cluster", "overload", "simulator", "ceremonies"] as const;
 type Part = (typeof parts)[number];
 
 const help = `npm run bench -- [--only PART] [--format FORMAT] [--json]
@@ -44,6 +45,7 @@ const measure = async (
   const isWanted = (part: Part): boolean => only === undefined || only === part;
   return {
     ...(isWanted("cluster") ? await measureCluster() : {}),
+    ...(isWanted("overload") ? { overload: await measureOverload() } : {}),
     ...(isWanted("simulator") ? { simulator: await measureSimulator() } : {}),
     ...(isWanted("ceremonies") ? { ceremonies: await measureCeremonies(format) } : {}),
   };
