@@ -52,11 +52,17 @@ describe("the changes of a turn", () => {
     ["insert after insert", insert(1), insert(1, "b")],
     ["insert after replace", replace(1, "a"), insert(1, "b")],
     ["replace after remove", remove(1), replace(1, "b")],
-    ["remove after remove", remove(1), remove(1)],
   ])("name the row that two of them contradict each other about: %s", (what, earlier, later) => {
     const changes = new Changes();
     changes.add(earlier);
     expect(() => changes.add(later)).toThrow(`S13: one step has ${what} of the row keys/1`);
+  });
+
+  it("take a row away once, however often it is gone", () => {
+    const changes = new Changes();
+    changes.add(remove(1));
+    changes.add(remove(1));
+    expect(changes.toArray()).toEqual([remove(1)]);
   });
 
   it("tell whether they leave a row", () => {

@@ -4,15 +4,15 @@ import type { TableName, Write } from "./Tables.ts";
 
 /**
  * One change in the place of two of the same row, or undefined where they undo each other. Throws for a row that is
- * inserted although it is there, or changed although it is gone: one of the two handlers is wrong about the registry.
+ * inserted although it is there, or replaced although it is gone: one of the two handlers is wrong about the registry.
  */
 const merged = (earlier: Write, later: Write): Write | undefined => {
-  if ((earlier.op === "remove") !== (later.op === "insert"))
+  if (later.op !== "remove" && (earlier.op === "remove") !== (later.op === "insert"))
     throw new InvariantViolation(
       "S13",
       `one step has ${later.op} after ${earlier.op} of the row ${later.table}/${later.key}`,
     );
-  if (earlier.op === "remove") return { ...later, op: "replace" } as Write;
+  if (earlier.op === "remove") return later.op === "remove" ? later : ({ ...later, op: "replace" } as Write);
   if (earlier.op === "replace") return later;
   return later.op === "remove" ? undefined : ({ ...later, op: "insert" } as Write);
 };
