@@ -98,6 +98,8 @@ export const Limits = {
   /** Certificates of one attestation statement, and bytes of one. */
   chainCertificates: 8,
   certificateBytes: 16 * 1024,
+  /** decisions.md: ASN.1 values of one certificate, those in its extensions among them; the largest in the field has 92. */
+  certificateValues: 256,
   /** protocol.md 4h: how old a readiness probe may be. */
   probeAgeMillis: 1_000,
   /** How long the writer waits for the answers to a probe. */

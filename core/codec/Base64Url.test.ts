@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { base64Url, strictBase64Url } from "./Base64Url.ts";
+import { base64Url, base64UrlFault, strictBase64Url } from "./Base64Url.ts";
 
 const LONGEST = 64;
 const bytes = fc.uint8Array({ maxLength: LONGEST });
@@ -43,5 +43,20 @@ describe("canonical Base64url", () => {
       expect(strictBase64Url(base64Url(fits), longest)).toEqual(fits);
       expect(strictBase64Url(base64Url(new Uint8Array(longest + 1)), longest)).toBeUndefined();
     }
+  });
+
+  it.each([
+    ["AAA=", "; character 4 is padding."],
+    ["A+AA", "; character 2 is one of the other alphabet, which has + and / for - and _."],
+    ["/AAA", "; character 1 is one of the other alphabet, which has + and / for - and _."],
+    ["AA\n", "; character 3 is white space."],
+    ["AAAé", "; character 4 is none of the alphabet."],
+    ["AAAAAAAAA", ", which are 8 characters; there are 9."],
+    ["AAAAA", "; no bytes are 5 characters long."],
+    ["AB", "; the last character has bits set that no byte has."],
+    ["AAB", "; the last character has bits set that no byte has."],
+  ])("is not %j, and why", (text, why) => {
+    expect(strictBase64Url(text, 6)).toBeUndefined();
+    expect(base64UrlFault(text, 6)).toBe(`This must be unpadded Base64url of at most 6 bytes${why}`);
   });
 });

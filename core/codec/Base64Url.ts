@@ -69,6 +69,27 @@ export const strictBase64Url = (text: string, longest: number): Uint8Array | und
   return codes < ASCII && values < NONE ? bytes : undefined;
 };
 
+/**
+ * Why text is not what {@link strictBase64Url} reads, in one sentence that quotes nothing of it.
+ *
+ * @param longest the most bytes it may hold
+ */
+export const base64UrlFault = (text: string, longest: number): string => {
+  const bound = `This must be unpadded Base64url of at most ${longest} bytes`;
+  const stranger = /[^A-Za-z0-9_-]/.exec(text);
+  if (stranger !== null) return `${bound}; character ${stranger.index + 1} ${strangerAs(stranger[0])}.`;
+  if (text.length > base64UrlLength(longest))
+    return `${bound}, which are ${base64UrlLength(longest)} characters; there are ${text.length}.`;
+  if (text.length % 4 === 1) return `${bound}; no bytes are ${text.length} characters long.`;
+  return `${bound}; the last character has bits set that no byte has.`;
+};
+
+const strangerAs = (character: string): string => {
+  if (character === "=") return "is padding";
+  if (character === "+" || character === "/") return "is one of the other alphabet, which has + and / for - and _";
+  return /\s/.test(character) ? "is white space" : "is none of the alphabet";
+};
+
 /** The value of an ASCII code; of what is none, that of some other. */
 const valueOf = (code: number): number => VALUES[code & (ASCII - 1)] ?? NONE;
 

@@ -15,14 +15,15 @@ const fault = (pointer: string, code: string, detail: string) => ({ pointer, cod
 const isShort = (text: string) => text.length < 3;
 const lengthOf = (text: string) => (isShort(text) ? text.length : undefined);
 const RULE = "This must be short.";
+const short = { decode: lengthOf, faultOf: (text: string) => (text === "abc" ? RULE : "") };
 
 const readers = {
   object: (root: Fields) => root.object("at", ["in"]).string("in"),
   optionalObject: (root: Fields) => root.optionalObject("at", ["in"])?.string("in"),
   string: (root: Fields) => root.string("at", isShort, RULE),
   optionalString: (root: Fields) => root.optionalString("at", isShort, RULE),
-  decoded: (root: Fields) => root.decoded("at", lengthOf, RULE),
-  optionalDecoded: (root: Fields) => root.optionalDecoded("at", lengthOf, RULE),
+  decoded: (root: Fields) => root.decoded("at", short),
+  optionalDecoded: (root: Fields) => root.optionalDecoded("at", short),
   optionalInteger: (root: Fields) => root.optionalInteger("at"),
   optionalBoolean: (root: Fields) => root.optionalBoolean("at"),
   optionalList: (root: Fields) => root.optionalList("at", 2, isShort, RULE),
@@ -143,7 +144,7 @@ describe("an object", () => {
       seen.push(none.names(), none.optionalList("x", 1, isShort, RULE));
       seen.push(none.members(), none.strings("x"), none.optionalStrings("x"));
       seen.push(none.string("x"), none.object("x").string("y"));
-      seen.push(none.decoded("x", lengthOf, RULE), none.optionalDecoded("x", lengthOf, RULE));
+      seen.push(none.decoded("x", short), none.optionalDecoded("x", short));
       seen.push(none.optionalObject("x", []), none.optionalString("x"));
       seen.push(none.optionalInteger("x"), none.optionalBoolean("x"));
     });

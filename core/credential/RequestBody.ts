@@ -41,6 +41,14 @@ export const readBody = <A>(
   return faults.length === 0 ? Either.right(submitted) : refused(faults);
 };
 
+/** How the text of a field is decoded. */
+export interface Decoding<A> {
+  /** Undefined for text that is at fault. */
+  readonly decode: (text: string) => A | undefined;
+  /** What is wrong with such text, in one sentence that quotes nothing of it. */
+  readonly faultOf: (text: string) => string;
+}
+
 /**
  * The fields of one object. A reader that finds a fault notes it and answers with an
  * empty value, so that one pass finds every fault; the values count only if there is none.
@@ -106,17 +114,17 @@ export class Fields {
   }
 
   /** What is made of a field that must be there and be a string; undefined where it is at fault, as `decode` may find. */
-  decoded<A>(key: string, decode: (text: string) => A | undefined, rule: string): A | undefined {
+  decoded<A>(key: string, { decode, faultOf }: Decoding<A>): A | undefined {
     const text = this.#text(key);
     if (text === undefined) return undefined;
     const value = decode(text);
-    if (value === undefined) this.#fault(this.#pointerOf(key), "invalid_value", rule);
+    if (value === undefined) this.#fault(this.#pointerOf(key), "invalid_value", faultOf(text));
     return value;
   }
 
   /** The same where the field may be absent; absent is undefined. */
-  optionalDecoded<A>(key: string, decode: (text: string) => A | undefined, rule: string): A | undefined {
-    return this.#members?.has(key) === true ? this.decoded(key, decode, rule) : undefined;
+  optionalDecoded<A>(key: string, decoding: Decoding<A>): A | undefined {
+    return this.#members?.has(key) === true ? this.decoded(key, decoding) : undefined;
   }
 
   /** A field that may be absent, and is an integer from -(2^53 - 1) to 2^53 - 1. */

@@ -4,7 +4,7 @@ import { sameBytes } from "../codec/Bytes.ts";
 import { type Certificate, Extensions } from "./Certificate.ts";
 import { checkChain, readChain } from "./CertificateChain.ts";
 import { demand, Refused } from "./CeremonyRefusal.ts";
-import { type DerValue, octetsOf, readDer, sequenceOf, setOf, smallIntegerOf, taggedOf } from "./Der.ts";
+import { type DerValue, octetsOf, sequenceOf, setOf, smallIntegerOf, taggedOf } from "./Der.ts";
 import type { StatementCheck } from "./StatementCheck.ts";
 import { checkStatementSignature, statementSignature } from "./StatementSignature.ts";
 
@@ -47,14 +47,15 @@ const checkKeyDescription = ({ extensions }: Certificate, clientDataHash: Uint8A
   const extension = extensions.get(Extensions.androidKeyDescription);
   if (extension === undefined)
     throw new Refused("certificate_extension", "The certificate has no description of the Android key.");
-  const fields = sequenceOf(readDer(extension.value, "the key description"), "the key description");
+  const fields = sequenceOf(extension.read("the key description"), "the key description");
   demand(fields.length === FIELDS, "certificate", "The description of the Android key does not have eight fields.");
   const challenge = octetsOf(fields[CHALLENGE], "the attestation challenge");
   demand(sameBytes(challenge, clientDataHash), "android_challenge", "The key was attested for another response.");
   const authorizations = [SOFTWARE_ENFORCED, HARDWARE_ENFORCED].flatMap((at) =>
     sequenceOf(fields[at], "a list of authorizations"),
   );
-  const tagged = (tag: number): ReadonlyArray<DerValue> => authorizations.flatMap((each) => taggedOf(each, tag) ?? []);
+  const tagged = (tag: number): ReadonlyArray<DerValue> =>
+    authorizations.flatMap((each) => taggedOf(each, tag, "an authorization") ?? []);
   const isForAll = authorizations.some(({ idBlock }) => idBlock.tagNumber === TAG_ALL_APPLICATIONS);
   demand(!isForAll, "android_authorization", "The key may be used by all applications.");
   const origins = tagged(TAG_ORIGIN).map((origin) => smallIntegerOf(origin, "the origin of a key"));

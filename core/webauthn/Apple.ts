@@ -5,7 +5,7 @@ import { checkSameKey } from "./AndroidKey.ts";
 import { Extensions } from "./Certificate.ts";
 import { checkChain, readChain } from "./CertificateChain.ts";
 import { demand, Refused } from "./CeremonyRefusal.ts";
-import { octetsOf, readDer, sequenceOf, taggedOf } from "./Der.ts";
+import { octetsOf, sequenceOf, taggedOf } from "./Der.ts";
 import type { StatementCheck } from "./StatementCheck.ts";
 
 /** x5c, and alg in statements of older systems, which proves nothing. */
@@ -18,9 +18,9 @@ export const apple: StatementCheck = (crypto, { statement, data, clientDataHash,
   demand(isKnown, "attestation_statement", "There is a member that the format apple does not have.");
   const extension = chain.leaf.extensions.get(Extensions.appleNonce);
   if (extension === undefined) throw new Refused("certificate_extension", "The certificate has no nonce.");
-  const [tagged, ...others] = sequenceOf(readDer(extension.value, "the nonce"), "the nonce");
+  const [tagged, ...others] = sequenceOf(extension.read("the nonce"), "the nonce");
   demand(others.length === 0, "certificate", "Something follows the nonce of the certificate.");
-  const nonce = octetsOf(taggedOf(tagged, 1), "the nonce");
+  const nonce = octetsOf(taggedOf(tagged, 1, "the nonce"), "the nonce");
   const expected = crypto.hash("SHA-256", concatBytes(data.bytes, clientDataHash));
   demand(sameBytes(nonce, expected), "apple_nonce", "The certificate was issued for another response.");
   checkSameKey(chain.leaf, data.key.point);

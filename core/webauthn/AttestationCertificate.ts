@@ -2,7 +2,7 @@
 import { sameBytes } from "../codec/Bytes.ts";
 import { type Certificate, Extensions } from "./Certificate.ts";
 import { demand } from "./CeremonyRefusal.ts";
-import { octetsOf, readDer } from "./Der.ts";
+import { octetsOf } from "./Der.ts";
 
 export const checkVersion = ({ version }: Certificate): void =>
   demand(version === 3, "certificate", "The attestation certificate is not of version 3.");
@@ -17,6 +17,6 @@ export const checkAaguidExtension = ({ extensions }: Certificate, aaguid: Uint8A
   const extension = extensions.get(Extensions.aaguid);
   if (extension === undefined) return;
   demand(!extension.critical, "certificate_aaguid", "The extension with the AAGUID is critical.");
-  const stated = octetsOf(readDer(extension.value, "the AAGUID"), "the AAGUID");
+  const stated = octetsOf(extension.read("the AAGUID"), "the AAGUID");
   demand(sameBytes(stated, aaguid), "certificate_aaguid", "The certificate is for another AAGUID.");
 };

@@ -43,6 +43,7 @@ export const ceremonyChecks = {
   certificate_extension: ATTESTATION,
   certificate_aaguid: ATTESTATION,
   certificate_key: ATTESTATION,
+  certificate_point: ATTESTATION,
   certificate_chain: ATTESTATION,
   certificate_validity: ATTESTATION,
   trust_root: ATTESTATION,

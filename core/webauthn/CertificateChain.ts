@@ -98,7 +98,8 @@ const issueFault = (
 ): string | undefined => {
   if (!sameBytes(subject.issuer, issuer.subject)) return "A certificate does not name the next one as its issuer.";
   const { basicConstraints, maySignCertificates, key } = issuer;
-  if (basicConstraints?.isAuthority !== true || !maySignCertificates || issuer.version !== 3)
+  // One of an older version has no extensions, and so none that says that it may.
+  if (basicConstraints?.isAuthority !== true || !maySignCertificates)
     return "A certificate is issued by one that may issue none.";
   if ((basicConstraints.pathLength ?? authoritiesBelow) < authoritiesBelow)
     return "A chain is longer than one of its authorities allows.";

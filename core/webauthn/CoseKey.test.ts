@@ -29,6 +29,7 @@ describe("the key of a credential", () => {
   });
 
   const short = x.subarray(1);
+  const surplus = (label: string) => `cose_key: The COSE key has ${label} beside the labels 1, 3, -1, -2 and -3.`;
   it.each<readonly [string, Uint8Array, string]>([
     ["no map", Uint8Array.of(0x80), "cose_key: The COSE key is not a map."],
     [
@@ -39,8 +40,14 @@ describe("the key of a credential", () => {
     ["for another algorithm", keyWith(3, -35), "algorithm: The algorithm of the key is not ES256 (-7)."],
     ["of another type", keyWith(1, 3), "algorithm: The type of the key is not EC2 (2)."],
     ["on another curve", keyWith(-1, 2), "algorithm: The curve of the key is not P-256 (1)."],
-    ["with an operation", keyWith(4, [2]), "cose_key: The COSE key has a label beside 1, 3, -1, -2 and -3."],
-    ["with a label of text", keyWith("1", 2), "cose_key: The COSE key has a label beside 1, 3, -1, -2 and -3."],
+    ["with an operation", keyWith(4, [2]), surplus("the label 4 (what the key is for)")],
+    ["with a private part", keyWith(-4, x), surplus("the label -4 (the private part)")],
+    ["with a label that nobody knows", keyWith(-70_000, 1), surplus("the label -70000")],
+    ["with a label of text", keyWith("1", 2), surplus("the text label 1")],
+    ["with a label of 32 characters", keyWith("x".repeat(32), 2), surplus(`the text label ${"x".repeat(32)}`)],
+    ["with a label of 33 characters", keyWith("x".repeat(33), 2), surplus("a label of other text")],
+    ["with a label of no character", keyWith("", 2), surplus("a label of other text")],
+    ["with a label that is markup", keyWith("<b>", 2), surplus("a label of other text")],
     ["with a short x", keyWith(-2, short), "cose_key: A coordinate of the key is not 32 bytes."],
     ["with a short y", keyWith(-3, short), "cose_key: A coordinate of the key is not 32 bytes."],
     ["with a sign for y", keyWith(-3, true), "cose_key: A coordinate of the key is not 32 bytes."],

@@ -74,8 +74,25 @@ const checkMembers = (value: CborValue): void => {
   demand(members.get(ALG) === ES256, "algorithm", "The algorithm of the key is not ES256 (-7).");
   demand(members.get(KTY) === EC2, "algorithm", "The type of the key is not EC2 (2).");
   demand(members.get(CRV) === CURVE_P256, "algorithm", "The curve of the key is not P-256 (1).");
-  const isKnown = [...members.keys()].every((label) => LABELS.includes(label));
-  demand(isKnown, "cose_key", "The COSE key has a label beside 1, 3, -1, -2 and -3.");
+  const surplus = [...members.keys()].find((label) => !LABELS.includes(label));
+  if (surplus !== undefined)
+    throw new Refused("cose_key", `The COSE key has ${labelText(surplus)} beside the labels 1, 3, -1, -2 and -3.`);
   const areCoordinates = [X, Y].every((label) => cborBytes(members.get(label))?.length === COORDINATE_BYTES);
   demand(areCoordinates, "cose_key", `A coordinate of the key is not ${COORDINATE_BYTES} bytes.`);
+};
+
+/** Labels that a key may have elsewhere: RFC 9052 section 7.1, and the private part of RFC 9053 section 7.1.1. */
+const elsewhere: ReadonlyMap<CborKey, string> = new Map([
+  [2, "the key's id"],
+  [4, "what the key is for"],
+  [5, "a base for nonces"],
+  [-4, "the private part"],
+]);
+
+const labelText = (label: CborKey): string => {
+  // Text is the submitter's own: it is told only where nothing can be hidden in it.
+  if (typeof label === "string")
+    return /^[A-Za-z0-9_.-]{1,32}$/.test(label) ? `the text label ${label}` : "a label of other text";
+  const meaning = elsewhere.get(label);
+  return meaning === undefined ? `the label ${label}` : `the label ${label} (${meaning})`;
 };

@@ -15,7 +15,6 @@ import {
 import { refusalOf } from "../../properties/webauthn/RefusalOf.ts";
 import {
   bitsOf,
-  booleanOf,
   derBytes,
   integerOctetsOf,
   octetsOf,
@@ -27,6 +26,8 @@ import {
   taggedOf,
   textOf,
   timeOf,
+  trueOf,
+  ValueBudget,
 } from "./Der.ts";
 
 const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex.replaceAll(" ", ""), "hex"));
@@ -46,6 +47,7 @@ describe("a value in DER", () => {
   const kind = "a string in pieces, or a sequence that is none";
   const truth = "a boolean that is neither 00 nor ff";
   const number = "an integer that is not in its shortest form";
+  const identifier = "an object identifier that is not in its shortest form";
   const leftOver = "a bit string with bits left over";
 
   it.each([
@@ -85,6 +87,11 @@ describe("a value in DER", () => {
     ["an unused bit that is set", "0302 01 01", leftOver],
     ["seven unused bits of which one is set", "0302 07 40", leftOver],
     ["unused bits in the last octet of two", "0303 02 00 02", leftOver],
+    ["an object identifier of no octet", "0600", identifier],
+    ["an object identifier that does not end", "0603 55 04 80", identifier],
+    ["an object identifier with a zero before its first number", "0603 80 55 04", identifier],
+    ["an object identifier with a zero before a later number", "0604 55 04 80 03", identifier],
+    ["an end of contents", "3002 0000", "an end of contents"],
   ])("is not %s", (_, hex, fault) => {
     expect(refusalOf(() => readHex(hex))).toBe(`certificate: There is ${fault} in the value.`);
   });
@@ -114,6 +121,7 @@ describe("a value in DER", () => {
     ["one bit", "0302 07 80"],
     ["nine bits, the last octet whole before", "0303 07 ff 80"],
     ["a boolean's octets under another class", "8101 01"],
+    ["an object identifier with a zero octet inside a number", "0604 55 81 80 03"],
   ])("is %s", (_, hex) => {
     expect(derBytes(readHex(hex))).toEqual(bytesOf(hex));
   });
@@ -121,19 +129,20 @@ describe("a value in DER", () => {
   it("holds values in one another 24 deep, and no deeper", () => {
     expect(refusalOf(() => readDer(nested(24), "the value"))).toBeUndefined();
     expect(refusalOf(() => readDer(nested(25), "the value"))).toBe(
-      "certificate: There is too much, or too deep nesting in the value.",
+      "certificate: There is nesting that is too deep in the value.",
     );
   });
 
-  it("holds 4,096 values, and no more", () => {
-    expect(refusalOf(() => readDer(items(4_095), "the value"))).toBeUndefined();
-    expect(refusalOf(() => readDer(items(4_096), "the value"))).toBe(
-      "certificate: There is too much, or too deep nesting in the value.",
-    );
+  it("holds 256 values with those read before, and no more", () => {
+    const tooMany = "certificate: A certificate has more than 256 values, those in its extensions among them.";
+    expect(refusalOf(() => readDer(items(255), "the value"))).toBeUndefined();
+    expect(refusalOf(() => readDer(items(256), "the value"))).toBe(tooMany);
+    const budget = new ValueBudget();
+    expect(refusalOf(() => readDer(items(200), "the value", budget))).toBeUndefined();
+    expect(refusalOf(() => readDer(items(55), "the value", budget))).toBe(tooMany);
   });
 
   it.each([
-    ["an object identifier that does not end", "0601 80"],
     ["a time without digits", "1801 41"],
     ["half a character of two octets", "1e01 41"],
     ["a universal type that is reserved", "0f00"],
@@ -188,7 +197,7 @@ describe("what is read out of a value", () => {
         ["printable text", "AB"],
       ],
     ],
-    ["a boolean", "boolean", (value) => booleanOf(value, "it"), [["boolean", true]]],
+    ["a boolean", "boolean", (value) => trueOf(value, "it"), [["boolean", true]]],
     ["an integer", "integer", (value) => integerOctetsOf(value, "it"), [["integer", Uint8Array.of(5)]]],
     [
       "a time",
@@ -227,16 +236,23 @@ describe("what is read out of a value", () => {
     expect(refusalOf(() => smallIntegerOf(readHex("0a01 05"), "it"))).toBe("certificate: There is no integer as it.");
   });
 
+  it("is true, for what is false is left out", () => {
+    expect(refusalOf(() => trueOf(readHex("0101 00"), "it"))).toBe(
+      "certificate: There is it written out where it is false.",
+    );
+  });
+
   it("is under the explicit tag of its context, and no other", () => {
     const inner = (value: Uint8Array, tag: number) => {
-      const found = taggedOf(readDer(value, "the value"), tag);
+      const found = taggedOf(readDer(value, "the value"), tag, "it");
       return found && derBytes(found);
     };
     expect(inner(tagged(3, integer(5)), 3)).toEqual(integer(5));
     expect(inner(tagged(3, integer(5)), 2)).toBeUndefined();
     expect(inner(der(0x63, integer(5)), 3)).toBeUndefined();
-    expect(inner(der(0x83, integer(5)), 3)).toBeUndefined();
     expect(inner(tagged(702, integer(5)), 702)).toEqual(integer(5));
-    expect(taggedOf(undefined, 3)).toBeUndefined();
+    expect(taggedOf(undefined, 3, "it")).toBeUndefined();
+    for (const wrong of [tagged(3), tagged(3, integer(5), integer(5)), der(0x83, integer(5))])
+      expect(refusalOf(() => inner(wrong, 3))).toBe("certificate: There is not exactly one value in the tag of it.");
   });
 });

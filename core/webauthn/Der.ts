@@ -1,8 +1,9 @@
 /**
  * DER (X.690 sections 8, 10 and 11) as certificates are made of it. asn1js builds
  * the values; it reads BER, so that a scan before it refuses what DER does not
- * allow: indefinite and over-long lengths, strings in pieces, integers and
- * booleans with two forms, bits that are not there, nesting without bound.
+ * allow: indefinite and over-long lengths, strings in pieces, integers, booleans
+ * and object identifiers with two forms, bits that are not there, nesting without
+ * bound. It counts too, for of what it lets through each value takes its time.
  */
 import {
   BaseStringBlock,
@@ -12,29 +13,39 @@ import {
   Enumerated,
   fromBER,
   GeneralizedTime,
+  IA5String,
   Integer,
+  Null,
+  NumericString,
   ObjectIdentifier,
   OctetString,
+  Primitive,
+  PrintableString,
   Sequence,
   Set as SetBlock,
   UTCTime,
+  Utf8String,
+  VisibleString,
 } from "asn1js";
 import { Either } from "effect";
+import { isUtf8 } from "../codec/Utf8.ts";
+import { Limits } from "../Limits.ts";
 import { demand, Refused } from "./CeremonyRefusal.ts";
 
 /** One decoded value. */
 export type DerValue = ReturnType<typeof fromBER>["result"];
 
 const DEPTH = 24;
-const ITEMS = 4096;
 
 const CONSTRUCTED = 0x20;
 const CLASS = 0xc0;
 const LONG_TAG = 0x1f;
+const END_OF_CONTENTS = 0;
 const BOOLEAN = 1;
 const INTEGER = 2;
 const BIT_STRING = 3;
 const NULL = 5;
+const OBJECT_IDENTIFIER = 6;
 const ENUMERATED = 10;
 const SEQUENCE = 16;
 const SET = 17;
@@ -47,13 +58,26 @@ class NotDer {
   }
 }
 
+/** How many values may still be read of one certificate. */
+export class ValueBudget {
+  #left: number = Limits.certificateValues;
+
+  /** @throws Refused `certificate` where none is left */
+  take(): void {
+    const sentence = `A certificate has more than ${Limits.certificateValues} values, those in its extensions among them.`;
+    demand(this.#left > 0, "certificate", sentence);
+    this.#left -= 1;
+  }
+}
+
 class Scanner {
   readonly #bytes: Uint8Array;
+  readonly #budget: ValueBudget;
   #at = 0;
-  #items = 0;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, budget: ValueBudget) {
     this.#bytes = bytes;
+    this.#budget = budget;
   }
 
   document(): void {
@@ -69,8 +93,8 @@ class Scanner {
   }
 
   #element(limit: number, depth: number): void {
-    this.#items += 1;
-    if (this.#items > ITEMS || depth > DEPTH) throw new NotDer("too much, or too deep nesting");
+    this.#budget.take();
+    if (depth > DEPTH) throw new NotDer("nesting that is too deep");
     const identifier = this.#byte(limit);
     if ((identifier & LONG_TAG) === LONG_TAG) this.#longTag(limit);
     const length = this.#length(limit);
@@ -111,12 +135,26 @@ class Scanner {
     if (isConstructed !== mayHoldOthers) throw new NotDer("a string in pieces, or a sequence that is none");
     const [first = 0, second = 0] = this.#bytes.subarray(this.#at, end);
     const length = end - this.#at;
+    if (tag === END_OF_CONTENTS) throw new NotDer("an end of contents");
     if (tag === BOOLEAN && (length !== 1 || (first !== 0 && first !== 0xff)))
       throw new NotDer("a boolean that is neither 00 nor ff");
     if (tag === NULL && length !== 0) throw new NotDer("a null that is not empty");
     if ((tag === INTEGER || tag === ENUMERATED) && (length === 0 || isPadded(length, first, second)))
       throw new NotDer("an integer that is not in its shortest form");
     if (tag === BIT_STRING && !this.#areBits(first, length, end)) throw new NotDer("a bit string with bits left over");
+    if (tag === OBJECT_IDENTIFIER && !this.#areNumbers(end))
+      throw new NotDer("an object identifier that is not in its shortest form");
+  }
+
+  /** X.690 section 8.19: at least one number, each without leading zeros, the last one whole. */
+  #areNumbers(end: number): boolean {
+    let isWhole = true;
+    for (let at = this.#at; at < end; at += 1) {
+      const octet = this.#bytes[at] ?? 0;
+      if (isWhole && octet === 0x80) return false;
+      isWhole = octet < 0x80;
+    }
+    return isWhole && end > this.#at;
   }
 
   #areBits(unused: number, length: number, end: number): boolean {
@@ -128,17 +166,18 @@ class Scanner {
 const isPadded = (length: number, first: number, second: number): boolean =>
   length > 1 && ((first === 0 && second < 0x80) || (first === 0xff && second >= 0x80));
 
-/** How a value is called in a refusal: "The validity of the certificate is not …". */
+/** How a value is called in a refusal: "There is no integer as the serial number." */
 type Name = string;
 
 /**
  * Reads bytes that are one DER value and nothing else.
  *
+ * @param budget of the certificate that the bytes are, or are part of
  * @throws Refused `certificate`
  */
-export const readDer = (bytes: Uint8Array, name: Name): DerValue => {
+export const readDer = (bytes: Uint8Array, name: Name, budget = new ValueBudget()): DerValue => {
   try {
-    new Scanner(bytes).document();
+    new Scanner(bytes, budget).document();
   } catch (fault) {
     if (fault instanceof NotDer) throw new Refused("certificate", `There is ${fault.detail} in ${name}.`);
     throw fault;
@@ -174,21 +213,45 @@ export const octetsOf = (value: DerValue | undefined, name: Name): Uint8Array =>
   throw notOf(name, "octet string");
 };
 
-/** Bits without the count of unused ones. */
-export const bitsOf = (value: DerValue | undefined, name: Name): Uint8Array => {
-  if (value instanceof BitString) return value.valueBlock.valueHexView;
+const bitStringOf = (value: DerValue | undefined, name: Name): BitString => {
+  if (value instanceof BitString) return value;
   throw notOf(name, "bit string");
 };
 
-/** Text of any string type of ASN.1. (asn1js has times among them.) */
-export const textOf = (value: DerValue | undefined, name: Name): string => {
-  if (value instanceof BaseStringBlock && !(value instanceof UTCTime)) return value.getValue();
-  throw notOf(name, "text");
+/** A bit string that holds octets, as signatures and keys do. */
+export const bitsOf = (value: DerValue | undefined, name: Name): Uint8Array => {
+  const { valueHexView, unusedBits } = bitStringOf(value, name).valueBlock;
+  demand(unusedBits === 0, "certificate", `There are bits left over in ${name}.`);
+  return valueHexView;
 };
 
-export const booleanOf = (value: DerValue | undefined, name: Name): boolean => {
-  if (value instanceof BooleanBlock) return value.getValue();
-  throw notOf(name, "boolean");
+/** A bit string of which each bit has a name. DER has it end with the last one that is set; authorities in the field do not. */
+export const flagsOf = (value: DerValue | undefined, name: Name): Uint8Array =>
+  bitStringOf(value, name).valueBlock.valueHexView;
+
+/** Types whose every character is one of ASCII. What more some of them leave out, certificates in the field have. */
+const asciiTypes = [PrintableString, IA5String, VisibleString, NumericString];
+
+/** Text of any string type of ASN.1. (asn1js has times among them, and replaces what is not UTF-8.) */
+export const textOf = (value: DerValue | undefined, name: Name): string => {
+  if (!(value instanceof BaseStringBlock) || value instanceof UTCTime) throw notOf(name, "text");
+  const octets = value.valueBlock.valueHexView;
+  const isText = !(value instanceof Utf8String) || isUtf8(octets, 0, octets.length);
+  demand(isText, "certificate", `There is text that is not UTF-8 as ${name}.`);
+  const isAscii = !asciiTypes.some((type) => value instanceof type) || octets.every((octet: number) => octet < 0x80);
+  demand(isAscii, "certificate", `There is text beyond ASCII as ${name}.`);
+  return value.getValue();
+};
+
+/** Whether a value is a null. */
+export const isNull = (value: DerValue): boolean => value instanceof Null;
+
+/** A boolean that is false where it is absent, and so is never written out as that (X.690 section 11.5). */
+export const trueOf = (value: DerValue | undefined, name: Name): true => {
+  if (!(value instanceof BooleanBlock)) throw notOf(name, "boolean");
+  const isTrue = value.getValue();
+  demand(isTrue, "certificate", `There is ${name} written out where it is false.`);
+  return true;
 };
 
 /** The two's complement octets of an integer. (asn1js has enumerated values among them.) */
@@ -228,6 +291,22 @@ const CONTEXT_CLASS = 3;
 export const contextTagOf = ({ idBlock }: DerValue): number | undefined =>
   idBlock.tagClass === CONTEXT_CLASS ? idBlock.tagNumber : undefined;
 
-/** What stands in an explicit context tag; undefined where the value has another tag. */
-export const taggedOf = (value: DerValue | undefined, tag: number): DerValue | undefined =>
-  value instanceof Constructed && contextTagOf(value) === tag ? value.valueBlock.value[0] : undefined;
+/**
+ * What stands in an explicit context tag; undefined where the value has another tag.
+ *
+ * @throws Refused `certificate` for anything but exactly one value in it
+ */
+export const taggedOf = (value: DerValue | undefined, tag: number, name: Name): DerValue | undefined => {
+  if (value === undefined || contextTagOf(value) !== tag) return undefined;
+  const [inner, ...others] = value instanceof Constructed ? value.valueBlock.value : [];
+  const isOne = inner !== undefined && others.length === 0;
+  demand(isOne, "certificate", `There is not exactly one value in the tag of ${name}.`);
+  return inner;
+};
+
+/** Whether a value is a bit string under an implicit context tag. */
+export const areImplicitBits = (value: DerValue): boolean => {
+  if (!(value instanceof Primitive)) return false;
+  const [unused = 8, ...octets] = value.valueBlock.valueHexView;
+  return unused < (octets.length === 0 ? 1 : 8) && ((octets.at(-1) ?? 0) & ((1 << unused) - 1)) === 0;
+};

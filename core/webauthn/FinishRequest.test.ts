@@ -68,7 +68,12 @@ describe("a finish request", () => {
     ["another type", bodyOf((honest) => ({ ...honest, type: "password" })), ["/credential/type invalid_value"]],
     ["an unknown member", bodyOf((honest) => ({ ...honest, x: 1 })), ["/credential/x unknown_field"]],
     ["padding", bodyOf((honest) => ({ ...honest, id: `${honest.id}=` })), ["/credential/id invalid_value"]],
-    ["an empty id", bodyOf((honest) => ({ ...honest, id: "" })), ["/credential/id invalid_value"]],
+    ["no client data", inResponse({ clientDataJSON: "" }), ["/credential/response/clientDataJSON invalid_value"]],
+    [
+      "an id that no authenticator can attest",
+      bodyOf((honest) => ({ ...honest, id: "AAAA".repeat(21_846) })),
+      ["/credential/id invalid_value"],
+    ],
     [
       "bits left over",
       bodyOf((honest) => ({ ...honest, rawId: `${honest.rawId.slice(0, -1)}B` })),
@@ -154,6 +159,36 @@ describe("a finish request", () => {
     ],
     ["trailing bytes", `${bodyOf((honest) => honest)}{}`, [" trailing_bytes"]],
   ])("is refused for %s", (_, body, faults) => expect(faultsOf(body)).toEqual(["INVALID_REQUEST_BODY", ...faults]));
+
+  it.each<readonly [string, object, string]>([
+    ["clientDataJSON", { clientDataJSON: "" }, "This must not be empty."],
+    [
+      "clientDataJSON",
+      { clientDataJSON: "AA==" },
+      "This must be unpadded Base64url of at most 16384 bytes; character 3 is padding.",
+    ],
+    [
+      "attestationObject",
+      { attestationObject: "A".repeat(87_383) },
+      "This must be unpadded Base64url of at most 65536 bytes, which are 87382 characters; there are 87383.",
+    ],
+    [
+      "publicKey",
+      { publicKey: "++" },
+      "This must be unpadded Base64url of at most 4096 bytes; character 1 is one of the other alphabet, which has + and / for - and _.",
+    ],
+  ])("is told why its %s is wrong, and what the limit is", (member, change, detail) => {
+    const pointer = `/credential/response/${member}`;
+    expect(refusalOf(inResponse(change)).faults).toEqual([{ pointer, code: "invalid_value", detail }]);
+  });
+
+  it("leaves the length of ids to the ceremony", () => {
+    for (const length of [0, 1_024]) {
+      const id = Encoding.encodeBase64Url(new Uint8Array(length));
+      const read = Either.getOrThrow(parse(bodyOf((honest) => ({ ...honest, id, rawId: id })))).credential;
+      expect([read.id.length, read.rawId.length]).toEqual([length, length]);
+    }
+  });
 
   it.each(["", "A".repeat(42), "A".repeat(44), `${"A".repeat(42)}B`, `${"A".repeat(43)}=`, "registration id"])(
     "is refused as a ceremony for the invitation %j",

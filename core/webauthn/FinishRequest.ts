@@ -1,12 +1,12 @@
 /** The body of `POST /v1/custody/approvers/webauthn/registration/finish` (contract 4.1). */
 import { Either } from "effect";
-import { strictBase64Url } from "../codec/Base64Url.ts";
+import { base64UrlFault, strictBase64Url } from "../codec/Base64Url.ts";
 import { canonicalJson } from "../codec/CanonicalJson.ts";
 import { text } from "../codec/Codec.ts";
 import { memberPointer } from "../codec/JsonPointer.ts";
 import type { JsonObject } from "../codec/StrictJson.ts";
 import { utf8Length } from "../codec/Utf8.ts";
-import { type Fields, readBody } from "../credential/RequestBody.ts";
+import { type Decoding, type Fields, readBody } from "../credential/RequestBody.ts";
 import type { Crypto } from "../Crypto.ts";
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
@@ -17,7 +17,6 @@ import type { SubmittedCredential } from "./SubmittedCredential.ts";
 const FINISH_TAG = "CUSTODY_FINISH_V1";
 const credentialCodec = text(Limits.requestBodyBytes);
 
-const BASE64URL = "This must be unpadded Base64url in its canonical form, not empty and not over its limit.";
 const DISPLAY_NAME = `A display name has at most ${Limits.displayNameBytes} bytes of UTF-8.`;
 const TRANSPORT = "A transport is a short word of lower-case letters, digits and hyphens.";
 
@@ -111,14 +110,14 @@ const readRequest = (root: Fields): ReadRequest => {
     invitation: root.string("invitation"),
     // A binary field that is at fault was noted and reads as empty.
     credential: {
-      id: credential.decoded("id", credentialId, BASE64URL) ?? NO_BYTES,
-      rawId: credential.decoded("rawId", credentialId, BASE64URL) ?? NO_BYTES,
-      clientDataJson: response.decoded("clientDataJSON", clientData, BASE64URL) ?? NO_BYTES,
-      attestationObject: response.decoded("attestationObject", attestation, BASE64URL) ?? NO_BYTES,
+      id: credential.decoded("id", credentialId) ?? NO_BYTES,
+      rawId: credential.decoded("rawId", credentialId) ?? NO_BYTES,
+      clientDataJson: response.decoded("clientDataJSON", clientData) ?? NO_BYTES,
+      attestationObject: response.decoded("attestationObject", attestation) ?? NO_BYTES,
       transports: distinct(response.optionalList("transports", Limits.transports, isTransport, TRANSPORT)),
       reported: {
-        authenticatorData: response.optionalDecoded("authenticatorData", attestation, BASE64URL),
-        publicKey: response.optionalDecoded("publicKey", publicKey, BASE64URL),
+        authenticatorData: response.optionalDecoded("authenticatorData", attestation),
+        publicKey: response.optionalDecoded("publicKey", publicKey),
         publicKeyAlgorithm: response.optionalInteger("publicKeyAlgorithm"),
       },
     },
@@ -130,15 +129,25 @@ const readRequest = (root: Fields): ReadRequest => {
 const NO_BYTES = new Uint8Array(0);
 
 /** How a binary field is decoded that has so many bytes at most. */
-const bytesUpTo =
-  (longest: number) =>
-  (encoded: string): Uint8Array | undefined =>
-    encoded === "" ? undefined : strictBase64Url(encoded, longest);
+const bytesUpTo = (longest: number): Decoding<Uint8Array> => ({
+  decode: (encoded) => strictBase64Url(encoded, longest),
+  faultOf: (encoded) => base64UrlFault(encoded, longest),
+});
 
-const credentialId = bytesUpTo(Limits.credentialIdBytes);
-const clientData = bytesUpTo(Limits.clientDataBytes);
-const attestation = bytesUpTo(Limits.attestationObjectBytes);
-const publicKey = bytesUpTo(Limits.publicKeyBytes);
+/** The same where there must be some. */
+const someBytesUpTo = (longest: number): Decoding<Uint8Array> => {
+  const { decode, faultOf } = bytesUpTo(longest);
+  return {
+    decode: (encoded) => (encoded === "" ? undefined : decode(encoded)),
+    faultOf: (encoded) => (encoded === "" ? "This must not be empty." : faultOf(encoded)),
+  };
+};
+
+/** How long an id may be the ceremony says, which knows the attested one; this is what its two octets of length can. */
+const credentialId = bytesUpTo(0xffff);
+const clientData = someBytesUpTo(Limits.clientDataBytes);
+const attestation = someBytesUpTo(Limits.attestationObjectBytes);
+const publicKey = someBytesUpTo(Limits.publicKeyBytes);
 
 const isDisplayName = (name: string): boolean =>
   (utf8Length(name) ?? Number.POSITIVE_INFINITY) <= Limits.displayNameBytes;

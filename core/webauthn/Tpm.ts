@@ -5,7 +5,7 @@ import { checkAaguidExtension, checkNoAuthority, checkVersion } from "./Attestat
 import { attributesOf, type Certificate, Extensions } from "./Certificate.ts";
 import { checkChain, readChain } from "./CertificateChain.ts";
 import { demand, Refused } from "./CeremonyRefusal.ts";
-import { oidOf, readDer, sequenceOf, taggedOf } from "./Der.ts";
+import { oidOf, sequenceOf, taggedOf } from "./Der.ts";
 import type { StatementCheck } from "./StatementCheck.ts";
 import { checkStatementSignature, statementSignature } from "./StatementSignature.ts";
 import { cborBytes } from "./StrictCbor.ts";
@@ -67,9 +67,9 @@ const checkAlternativeName = ({ extensions }: Certificate): void => {
   const extension = extensions.get(Extensions.subjectAlternativeName);
   if (extension === undefined)
     throw new Refused("certificate_extension", "The attestation certificate has no subject alternative name.");
-  const names = sequenceOf(readDer(extension.value, "the alternative names"), "the alternative names");
+  const names = sequenceOf(extension.read("the alternative names"), "the alternative names");
   const attributes = names.flatMap((name) => {
-    const directory = taggedOf(name, DIRECTORY_NAME);
+    const directory = taggedOf(name, DIRECTORY_NAME, "a directory name");
     return directory === undefined ? [] : attributesOf(directory);
   });
   /** The one attribute of this type; empty where there is none, or another. */
@@ -88,8 +88,7 @@ const AIK_CERTIFICATE = "2.23.133.8.3";
 
 const checkUsage = ({ extensions }: Certificate): void => {
   const extension = extensions.get(Extensions.extendedKeyUsage);
-  const usages =
-    extension === undefined ? [] : sequenceOf(readDer(extension.value, "the extended key usage"), "the key usages");
+  const usages = extension === undefined ? [] : sequenceOf(extension.read("the extended key usage"), "the key usages");
   const isMeant = usages.some((usage) => oidOf(usage, "a key usage") === AIK_CERTIFICATE);
   demand(isMeant, "certificate_extension", "The attestation certificate is not one of a TPM's attestation key.");
 };

@@ -41,6 +41,11 @@ export interface CertificateFields {
   readonly signer: Signer;
   /** Where the two names of the signature algorithm shall differ. */
   readonly outerAlgorithm?: Uint8Array;
+  /** The version, the serial number, the list of extensions and the signature, in other DER than theirs. */
+  readonly versionField?: Uint8Array;
+  readonly serial?: Uint8Array;
+  readonly extensionsField?: (list: Uint8Array) => Uint8Array;
+  readonly signatureField?: Uint8Array;
 }
 
 const extensionOf = ({ type, critical, value }: ExtensionFields): Uint8Array =>
@@ -50,17 +55,19 @@ const extensionOf = ({ type, critical, value }: ExtensionFields): Uint8Array =>
 export const certificateOf = (fields: CertificateFields): Uint8Array => {
   const serial = sha256(utf8ToBytes(`serial of ${fields.notBefore}`)).subarray(0, 8);
   serial[0] = 1;
+  const list = sequence(...fields.extensions.map(extensionOf));
   const body = sequence(
-    ...(fields.version === 1 ? [] : [tagged(0, integer(fields.version - 1))]),
-    der(0x02, serial),
+    fields.versionField ?? (fields.version === 1 ? new Uint8Array(0) : tagged(0, integer(fields.version - 1))),
+    fields.serial ?? der(0x02, serial),
     fields.signer.algorithm,
     fields.issuer,
     sequence(time(fields.notBefore), time(fields.notAfter)),
     fields.subject,
     fields.subjectPublicKeyInfo,
-    ...(fields.extensions.length === 0 ? [] : [tagged(3, sequence(...fields.extensions.map(extensionOf)))]),
+    ...(fields.extensions.length === 0 ? [] : [fields.extensionsField?.(list) ?? tagged(3, list)]),
   );
-  return sequence(body, fields.outerAlgorithm ?? fields.signer.algorithm, bits(fields.signer.sign(body)));
+  const signature = fields.signatureField ?? bits(fields.signer.sign(body));
+  return sequence(body, fields.outerAlgorithm ?? fields.signer.algorithm, signature);
 };
 
 /** What a certificate of this kind says unless a test says otherwise. */

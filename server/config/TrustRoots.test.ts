@@ -69,6 +69,18 @@ it("names a file with a certificate whose key verifies nothing here", async () =
   expect(error.message).toMatch(/^webauthn\.trust-roots\.0: holds a certificate that cannot be a trust root; /);
 });
 
+it("names a file with a certificate whose key is no point of its curve", async () => {
+  const der = derOf(first);
+  const point = Buffer.from(der).indexOf(Buffer.from("03420004", "hex"));
+  der[point + 4] = (der[point + 4] ?? 0) ^ 1;
+  const pem = `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString("base64")}\n-----END CERTIFICATE-----\n`;
+  writeFileSync(join(folder, "beside.pem"), pem);
+  const error = Either.getOrThrow(Either.flip(await load(["beside.pem"])));
+  expect(error.message).toBe(
+    "webauthn.trust-roots.0: holds a certificate that cannot be a trust root; name another: The key of a certificate is no point of its curve.",
+  );
+});
+
 it("belong to the relying party, and are not opened while enrollment is off", async () => {
   const party = (files: ReadonlyArray<string>, enabled: boolean) =>
     Effect.runPromise(loadRelyingParty(config(files, enabled)));

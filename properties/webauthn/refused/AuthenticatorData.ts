@@ -60,6 +60,12 @@ export const authenticatorData: ReadonlyArray<Case> = [
     "credential_id",
     { authenticatorData: (honest) => concatBytes(honest.subarray(0, 53), uint16(0), honest.subarray(87)) },
   ],
+  ["a credential id of no byte, wherever it stands", "credential_id", { credentialId: new Uint8Array(0) }],
+  [
+    "a credential id of 1024 bytes, wherever it stands",
+    "credential_id",
+    { credentialId: new Uint8Array(1024).fill(1) },
+  ],
   ["a credential id of one byte", "credential_id", { credentialId: new Uint8Array(1) }],
   ["a credential id of 15 bytes", "credential_id", { credentialId: new Uint8Array(15).fill(1) }],
   [

@@ -3,7 +3,7 @@ import { concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { intermediate, packedCertified, root } from "../Attestations.ts";
 import { type Making, secretKeyOf } from "../Authenticator.ts";
 import { authorityOf, basicConstraints, keyUsage, signerOf } from "../Certificates.ts";
-import { der, octets, oid, sequence, set } from "../DerWriter.ts";
+import { boolean, der, integer, name, octets, oid, sequence, set, tagged } from "../DerWriter.ts";
 import { AAGUID, and, BASIC, instead, subject, without } from "./CertificateChanges.ts";
 import { after, attested, type Case, malleated, spliced, withMember } from "./Changes.ts";
 
@@ -27,6 +27,8 @@ const noCertSign = authorityOf("No certificates", root, { extensions: [basicCons
 const short = authorityOf("Short", root, { extensions: [basicConstraints(true, 0)] });
 const below = authorityOf("Below", short);
 const stranger = authorityOf("Stranger");
+/** As many as fit where eight certificates have to: the decoder would take 60 ms over them. */
+const crowd = name(...Array.from({ length: 440 }, () => [CN, "a"] as const));
 const oldAuthority = authorityOf("Old", root, { version: 1, extensions: [] });
 
 export const certificates: ReadonlyArray<Case> = [
@@ -101,6 +103,51 @@ export const certificates: ReadonlyArray<Case> = [
     }),
   ],
   ["a certificate with a small RSA key", "certificate", packed({ certificate: { subjectPublicKeyInfo: rsaKey(128) } })],
+  [
+    "a certificate with two versions",
+    "certificate",
+    packed({ certificate: { versionField: tagged(0, integer(2), integer(2)) } }),
+  ],
+  [
+    "a certificate with something behind its extensions",
+    "certificate",
+    packed({ certificate: { extensionsField: (list) => tagged(3, list, der(0x05)) } }),
+  ],
+  [
+    "a certificate whose serial number is octets",
+    "certificate",
+    packed({ certificate: { serial: octets(Uint8Array.of(1)) } }),
+  ],
+  [
+    "a certificate with a name that is not UTF-8",
+    "certificate",
+    packed({ certificate: { subject: sequence(set(sequence(oid(CN), der(0x0c, Uint8Array.of(0xc3, 0x28))))) } }),
+  ],
+  [
+    "a certificate with bits left over in its signature",
+    "certificate",
+    packed({ certificate: { signatureField: der(0x03, Uint8Array.of(1, 0x80)) } }),
+  ],
+  [
+    "a certificate that says that it is no authority",
+    "certificate",
+    packed({ extensions: instead({ type: BASIC, critical: true, value: sequence(boolean(false)) }) }),
+  ],
+  [
+    "a certificate that says that an extension is not critical",
+    "certificate",
+    packed({ extensions: instead({ type: AAGUID, critical: false, value: octets(new Uint8Array(16)) }) }),
+  ],
+  [
+    "a certificate whose key is off its curve",
+    "certificate_point",
+    packed({ certificate: { subjectPublicKeyInfo: offCurve(signerOf(secretKeyOf("batch")).subjectPublicKeyInfo) } }),
+  ],
+  [
+    "eight certificates of hundreds of names",
+    "certificate",
+    x5c(() => Array.from({ length: 8 }, () => authorityOf("Crowd", undefined, { subject: crowd }).certificate)),
+  ],
   ["a certificate with an extension twice", "certificate", packed({ extensions: and(basicConstraints(false)) })],
   [
     "a certificate with a boolean that is 1",
@@ -192,6 +239,10 @@ export const certificates: ReadonlyArray<Case> = [
   ],
   ["a chain with the leaf twice", "certificate_chain", x5c(([first]) => [first, first])],
 ];
+
+function offCurve(subjectPublicKeyInfo: Uint8Array): Uint8Array {
+  return spliced(subjectPublicKeyInfo, subjectPublicKeyInfo.length - 1, (subjectPublicKeyInfo.at(-1) ?? 0) ^ 1);
+}
 
 function nested(depth: number): Uint8Array {
   return depth === 0 ? der(0x05) : sequence(nested(depth - 1));
