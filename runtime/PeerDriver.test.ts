@@ -46,6 +46,30 @@ describe("the driver with real crypto, envelopes and sealed rows", () => {
     });
   });
 
+  it("says when it is done with an event, be it by forgetting it", () => {
+    const cluster = new Cluster(1);
+    const driver = cluster.peers.get(1);
+    const consumed: Array<string> = [];
+    const ask = (name: string) =>
+      driver?.dispatch({ _tag: "CheckReadiness", requestId: name }, () => void consumed.push(name));
+    cluster.onReply = (name) => {
+      if (name !== "first") return;
+      // What comes in while a step is under way waits behind it.
+      ask("second");
+      expect(consumed).toEqual([]);
+    };
+    ask("first");
+    expect(consumed).toEqual(["first", "second"]);
+    cluster.onReply = (name) => {
+      if (name !== "third") return;
+      ask("forgotten");
+      driver?.stop();
+    };
+    ask("third");
+    ask("too late");
+    expect(consumed.slice(2)).toEqual(["forgotten", "third", "too late"]);
+  });
+
   it("comes back after every peer was stopped", () => {
     const cluster = new Cluster(3);
     cluster.pass(2_000);

@@ -60,6 +60,8 @@ interface Mail {
   readonly event: Event;
   /** For `Unsealed`: the key that comes into use with it. */
   readonly signer?: Signer | undefined;
+  /** Told when nothing of it waits here any more. */
+  readonly consumed?: (() => void) | undefined;
 }
 
 /** What one step may look at. Random bytes are drawn only for the few steps that ask for them. */
@@ -150,9 +152,13 @@ export class PeerDriver {
     return this.#mailbox.length;
   }
 
-  /** Takes an event in; events are handled one at a time, in order. */
-  dispatch(event: Event): void {
-    this.#take({ event });
+  /**
+   * Takes an event in; events are handled one at a time, in order.
+   *
+   * @param consumed told when its step is done, or when the driver stops and forgets it
+   */
+  dispatch(event: Event, consumed?: () => void): void {
+    this.#take({ event, consumed });
   }
 
   /** Brings the identity key into use. */
@@ -163,7 +169,7 @@ export class PeerDriver {
   /** Nothing more is done, not even the rest of the actions under way: what a crash does. */
   stop(): void {
     this.#stopped = true;
-    this.#mailbox.length = 0;
+    for (const { consumed } of this.#mailbox.splice(0)) consumed?.();
   }
 
   #now(): number {
@@ -172,7 +178,7 @@ export class PeerDriver {
   }
 
   #take(mail: Mail): void {
-    if (this.#stopped) return;
+    if (this.#stopped) return mail.consumed?.();
     this.#mailbox.push(mail);
     if (!this.#busy) this.#work();
   }
@@ -182,7 +188,10 @@ export class PeerDriver {
     this.#busy = true;
     while (this.#mailbox.length > 0) {
       const mail = this.#mailbox.shift();
-      if (mail === undefined || this.#handle(mail) || this.#stopped) return;
+      if (mail === undefined) return;
+      const isWaiting = this.#handle(mail);
+      mail.consumed?.();
+      if (isWaiting || this.#stopped) return;
     }
     this.#busy = false;
   }

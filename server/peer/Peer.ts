@@ -10,6 +10,7 @@ import type { ActorCheck, Event, Settings } from "../../core/Event.ts";
 import type { PeerState } from "../../core/PeerState.ts";
 import { leftOpen } from "../../core/protocol/Answers.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
+import { type Lane, laneOf } from "../../core/protocol/Lane.ts";
 import type { Message } from "../../core/protocol/Message.ts";
 import type { PeerId, Topology } from "../../core/protocol/Topology.ts";
 import { targetIn } from "../../core/registry/Request.ts";
@@ -39,7 +40,7 @@ export interface PeerPorts {
   /** A clock that never goes back, in milliseconds. */
   readonly elapsedMillis: () => number;
   /** Hands an envelope to the network; losing it is allowed. */
-  readonly send: (to: PeerId, envelope: Uint8Array) => void;
+  readonly send: (to: PeerId, envelope: Uint8Array, lane: Lane) => void;
   /** The topology has been pinned: this process saw its cluster being founded. */
   readonly founded: (topology: Topology) => void;
   /** The peer must not go on. */
@@ -141,9 +142,12 @@ export class Peer {
     return openEnvelope(this.#ports.backend.crypto, this.state, bytes);
   }
 
-  /** Takes in a message whose envelope held, with what is known about the bearers of its tokens. */
-  deliver({ from, message }: Opened, actors: ReadonlyArray<ActorCheck>): void {
-    this.#dispatch(delivery(from, message, actors), message._tag);
+  /**
+   * Takes in a message whose envelope held, with what is known about the bearers of its tokens. `consumed` is called
+   * once nothing of it waits any more.
+   */
+  deliver({ from, message }: Opened, actors: ReadonlyArray<ActorCheck>, consumed: () => void): void {
+    this.#dispatch(delivery(from, message, actors), message._tag, consumed);
   }
 
   /** Asks for a registry mutation; always answered within the configured time. */
@@ -320,12 +324,12 @@ export class Peer {
     const envelope = this.#ahead.take(to, message, signer) ?? sealEnvelope(this.state, signer, entropy(), to, message);
     if (envelope === undefined) return;
     this.#ports.metrics.count("custody_messages_sent_total", message._tag);
-    this.#ports.send(to, envelope);
+    this.#ports.send(to, envelope, laneOf(message));
   }
 
-  #dispatch(event: Event, kind: string): void {
+  #dispatch(event: Event, kind: string, consumed?: () => void): void {
     this.#ports.metrics.count("custody_events_total", kind);
-    this.#guarded(() => this.#running.driver.dispatch(event));
+    this.#guarded(() => this.#running.driver.dispatch(event, consumed));
   }
 
   /** A fault that the driver does not know leaves it in the middle of an event: nothing may go on. */

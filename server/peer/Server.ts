@@ -23,6 +23,7 @@ import { makePublicListener } from "../http/PublicListener.ts";
 import { shamirProvider } from "../seal/ShamirSeal.ts";
 import { openSqliteByteStore } from "../sqlite/SqliteByteStore.ts";
 import { type ListenerTls, loadTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
+import { MailboxRoom } from "../transport/MailboxRoom.ts";
 import { makePeerListener, type PeerEndpoint, takeAnswer } from "../transport/PeerListener.ts";
 import { PeerLinks } from "../transport/PeerLinks.ts";
 import { developmentShares } from "./DevelopmentSecrets.ts";
@@ -30,7 +31,7 @@ import { foundingSettings } from "./FoundingSettings.ts";
 import { closeListener, listen } from "./Listening.ts";
 import { jsonLog, type Log } from "./Log.ts";
 import { Metrics } from "./Metrics.ts";
-import { Peer } from "./Peer.ts";
+import { Peer, type PeerPorts } from "./Peer.ts";
 import { makeReload } from "./Reload.ts";
 import { SealControl } from "./SealControl.ts";
 import { type StartError, startError } from "./StartError.ts";
@@ -132,18 +133,19 @@ const openPeer = (
       log.info("founded", { clusterId, members: members.map(({ peerId }) => peerId).join(",") });
       warnOfSecret();
     };
+    const room = new MailboxRoom();
     const links = yield* Effect.acquireRelease(
       Effect.sync(
         () =>
-          new PeerLinks(
-            config.cluster.peers,
-            tls.peerClient,
-            (peerId, reason) => {
+          new PeerLinks(config.cluster.peers, {
+            tls: tls.peerClient,
+            room,
+            dropped: (peerId, reason) => {
               metrics.count("custody_messages_dropped_total", reason);
               log.debug("message dropped", { peerId, reason });
             },
-            (envelope) => takeAnswer(endpoint, envelope),
-          ),
+            received: (envelope, parcel) => takeAnswer(endpoint, envelope, parcel),
+          }),
       ),
       (open) => Effect.sync(() => open.close()),
     );
@@ -151,7 +153,7 @@ const openPeer = (
       log.error("stopping", { reason: reason.message });
       halt();
     };
-    const send = (to: number, envelope: Uint8Array): void => links.send(to, envelope);
+    const send: PeerPorts["send"] = (to, envelope, lane) => links.send(to, envelope, lane);
     const peer = yield* Effect.acquireRelease(
       readingStore(
         () => new Peer({ bytes, backend, settings, metrics, now, elapsedMillis, send, founded, halt: stop }),
@@ -162,7 +164,8 @@ const openPeer = (
     const check = checkWith(verifier);
     const endpoint: PeerEndpoint = {
       open: (envelope) => peer.open(envelope),
-      deliver: (opened, actors) => peer.deliver(opened, actors),
+      deliver: (opened, actors, consumed) => peer.deliver(opened, actors, consumed),
+      room,
       hold: (from, end) => links.hold(from, end),
       backlog: () => peer.backlog,
       initialized: () => peer.state.peer !== undefined,

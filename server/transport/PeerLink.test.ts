@@ -1,9 +1,11 @@
 import { createServer, type Server } from "node:http";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Lane } from "../../core/protocol/Lane.ts";
+import { MailboxRoom, type Parcel } from "./MailboxRoom.ts";
 import { type DropReason, MESSAGES_PATH, PeerLink } from "./PeerLink.ts";
 
 const tls = { rejectUnauthorized: true, minVersion: "TLSv1.3" } as const;
-const limits = { connections: 2, queuedMessages: 3, queuedBytes: 100, timeoutMillis: 5_000 };
+const limits = { connections: 2, roundConnections: 0, queuedMessages: 3, queuedBytes: 100, timeoutMillis: 5_000 };
 
 const open: Array<Server | PeerLink> = [];
 afterEach(() => {
@@ -47,18 +49,25 @@ const receiver = async () => {
   return { received, url: `http://127.0.0.1:${port}` };
 };
 
-const linkTo = (url: string) => {
+const linkTo = (url: string, change: Partial<typeof limits> = {}) => {
   const dropped: Array<DropReason> = [];
   const answers: Array<string> = [];
+  const parcels: Array<Parcel> = [];
+  const room = new MailboxRoom();
   const link = new PeerLink({
     url,
     tls,
     dropped: (reason) => void dropped.push(reason),
-    received: (envelope) => void answers.push(Buffer.from(envelope).toString()),
-    limits,
+    received: (envelope, parcel) => {
+      answers.push(Buffer.from(envelope).toString());
+      parcels.push(parcel);
+    },
+    parcel: () => room.parcel(2),
+    limits: { ...limits, ...change },
   });
   open.push(link);
-  return { link, dropped, answers, send: (text: string) => link.send(Buffer.from(text)) };
+  const send = (text: string, lane: Lane = "round"): void => link.send(Buffer.from(text), lane);
+  return { link, dropped, answers, parcels, room, send };
 };
 
 describe("the way to another peer", () => {
@@ -77,6 +86,39 @@ describe("the way to another peer", () => {
     }
     await vi.waitFor(() => expect(link.reachable).toBe(true));
     expect(received.map(({ body }) => body).toSorted()).toEqual(["1", "2", "4", "5", "6"]);
+  });
+
+  it("keeps room for a round beside any number of other messages, of which the newest are dropped", async () => {
+    const { received, url } = await receiver();
+    const { dropped, send } = linkTo(url, { roundConnections: 1 });
+    for (const text of ["a", "b", "c", "d", "e"]) send(text, "bulk");
+    expect(dropped).toEqual(["queue full"]);
+    send("probe");
+    send("vote");
+    expect(dropped).toEqual(["queue full"]);
+    await vi.waitFor(() => expect(received.map(({ body }) => body).toSorted()).toEqual(["a", "probe"]));
+    for (let index = 0; index < 6; index++) {
+      await vi.waitFor(() => expect(received.length).toBeGreaterThan(index));
+      received[index]?.answer(204);
+    }
+    expect(received.map(({ body }) => body).toSorted()).toEqual(["a", "b", "c", "d", "probe", "vote"]);
+    expect(received[2]?.body).toBe("vote");
+  });
+
+  it("takes no answer that there is no room for until what came before is consumed", async () => {
+    const { received, url } = await receiver();
+    const { dropped, answers, parcels, room, send } = linkTo(url, { connections: 3 });
+    const envelope = "v".repeat(12 * 1024 * 1024);
+    for (const text of ["1", "2", "3"]) send(text);
+    for (const index of [0, 1, 2]) {
+      await vi.waitFor(() => expect(received.length).toBeGreaterThan(index));
+      received[index]?.answerWith("application/cbor", envelope);
+      await vi.waitFor(() => expect(answers.length + dropped.length).toBeGreaterThan(index));
+    }
+    expect([answers.length, dropped]).toEqual([2, ["no room"]]);
+    await vi.waitFor(() => expect(room.held).toBe(2 * envelope.length));
+    for (const { release } of parcels) release();
+    expect(room.held).toBe(0);
   });
 
   it("takes an envelope that comes back as the answer, and only an envelope", async () => {

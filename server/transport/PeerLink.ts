@@ -1,9 +1,11 @@
 /**
- * The way to one other peer: a few kept-open connections and a short queue.
- * A message that does not get through is dropped and never repeated here; the
- * protocol sends again what still matters, at its own pace.
+ * The way to one other peer: a few kept-open connections and two short queues, so
+ * that what callers send in any number holds up no round. A message that does not
+ * get through is dropped and never repeated here; the protocol sends again what
+ * still matters, at its own pace.
  */
 import { Limits } from "../../core/Limits.ts";
+import type { Lane } from "../../core/protocol/Lane.ts";
 import {
   type ClientRequest,
   Agent as HttpAgent,
@@ -14,6 +16,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Duplex } from "node:stream";
 import type { PeerClientTls } from "../tls/TlsMaterial.ts";
+import type { Parcel } from "./MailboxRoom.ts";
 
 /** A full batch and what the envelope adds to it. */
 export const maxEnvelopeBytes = Limits.envelopeBytes + 1024;
@@ -24,6 +27,9 @@ export const MESSAGE_TYPE = "application/cbor";
 
 export interface LinkLimits {
   readonly connections: number;
+  /** Of these, how many are never used for bulk. */
+  readonly roundConnections: number;
+  /** In each of the two queues. */
   readonly queuedMessages: number;
   readonly queuedBytes: number;
   /** From sending a message to its answer. */
@@ -32,21 +38,24 @@ export interface LinkLimits {
 
 export const linkLimits: LinkLimits = {
   connections: 16,
+  roundConnections: 6,
   queuedMessages: 1024,
   queuedBytes: 32 * 1024 * 1024,
   timeoutMillis: 5_000,
 };
 
 /** Why a message did not get through; names for metrics. */
-export type DropReason = "queue full" | "refused" | "unreachable";
+export type DropReason = "queue full" | "refused" | "unreachable" | "no room";
 
 export interface LinkOptions {
   /** `scheme://host:port`. */
   readonly url: string;
   readonly tls: PeerClientTls;
   readonly dropped: (reason: DropReason) => void;
-  /** Takes an envelope that came back as the answer to a message. */
-  readonly received: (envelope: Uint8Array) => void;
+  /** Takes an envelope that came back as the answer to a message, and gives its room back when it is done with it. */
+  readonly received: (envelope: Uint8Array, parcel: Parcel) => void;
+  /** Room for one more answer. */
+  readonly parcel: () => Parcel;
   readonly limits?: LinkLimits;
 }
 
@@ -54,27 +63,67 @@ export interface LinkOptions {
 const closedWhileIdle = (request: ClientRequest, error: NodeJS.ErrnoException): boolean =>
   request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
 
+/** What waits of one lane. */
+class Waiting {
+  readonly #messages: Array<Uint8Array> = [];
+  readonly #limits: LinkLimits;
+  #bytes = 0;
+
+  constructor(limits: LinkLimits) {
+    this.#limits = limits;
+  }
+
+  get isOver(): boolean {
+    return this.#messages.length > this.#limits.queuedMessages || this.#bytes > this.#limits.queuedBytes;
+  }
+
+  push(message: Uint8Array): void {
+    this.#messages.push(message);
+    this.#bytes += message.length;
+  }
+
+  takeOldest(): Uint8Array | undefined {
+    return this.#without(this.#messages.shift());
+  }
+
+  takeNewest(): Uint8Array | undefined {
+    return this.#without(this.#messages.pop());
+  }
+
+  clear(): void {
+    this.#messages.length = 0;
+    this.#bytes = 0;
+  }
+
+  #without(message: Uint8Array | undefined): Uint8Array | undefined {
+    this.#bytes -= message?.length ?? 0;
+    return message;
+  }
+}
+
 export class PeerLink {
   readonly #limits: LinkLimits;
   readonly #dropped: (reason: DropReason) => void;
-  readonly #received: (envelope: Uint8Array) => void;
+  readonly #received: LinkOptions["received"];
+  readonly #parcel: () => Parcel;
   readonly #makeAgent: (tls: PeerClientTls) => HttpAgent;
   readonly #request: typeof httpRequest;
   readonly #options: RequestOptions;
   #agent: HttpAgent;
-  readonly #queue: Array<Uint8Array> = [];
-  #queuedBytes = 0;
-  #underWay = 0;
+  readonly #waiting: { readonly [L in Lane]: Waiting };
+  readonly #underWay: { [L in Lane]: number } = { round: 0, bulk: 0 };
   #closed = false;
   #reachable: boolean | undefined;
 
-  constructor({ url, tls, dropped, received, limits = linkLimits }: LinkOptions) {
+  constructor({ url, tls, dropped, received, parcel, limits = linkLimits }: LinkOptions) {
     const { protocol, hostname, port } = new URL(url);
     const secure = protocol === "https:";
     const pool = { keepAlive: true, maxSockets: limits.connections };
     this.#limits = limits;
     this.#dropped = dropped;
     this.#received = received;
+    this.#parcel = parcel;
+    this.#waiting = { round: new Waiting(limits), bulk: new Waiting(limits) };
     this.#makeAgent = (current) => (secure ? new HttpsAgent({ ...pool, ...current }) : new HttpAgent(pool));
     this.#agent = this.#makeAgent(tls);
     this.#request = secure ? httpsRequest : httpRequest;
@@ -93,14 +142,18 @@ export class PeerLink {
     return this.#reachable;
   }
 
-  /** Takes a message; when too many wait, the oldest is dropped. */
-  send(message: Uint8Array): void {
+  /**
+   * Takes a message. When too many wait, the oldest of a round is dropped, for what came later says more; of bulk the
+   * newest, for whoever came first is to be served first.
+   */
+  send(message: Uint8Array, lane: Lane): void {
     if (this.#closed) return;
-    if (this.#underWay < this.#limits.connections) return this.#transmit(message);
-    this.#queue.push(message);
-    this.#queuedBytes += message.length;
-    while (this.#queue.length > this.#limits.queuedMessages || this.#queuedBytes > this.#limits.queuedBytes) {
-      this.#queuedBytes -= this.#queue.shift()?.length ?? 0;
+    if (this.#hasRoomFor(lane)) return this.#transmit(message, lane);
+    const waiting = this.#waiting[lane];
+    waiting.push(message);
+    while (waiting.isOver) {
+      if (lane === "bulk") waiting.takeNewest();
+      else waiting.takeOldest();
       this.#dropped("queue full");
     }
   }
@@ -117,18 +170,24 @@ export class PeerLink {
   /** Drops what waits and closes the connections. */
   close(): void {
     this.#closed = true;
-    this.#queue.length = 0;
-    this.#queuedBytes = 0;
+    this.#waiting.round.clear();
+    this.#waiting.bulk.clear();
     this.#agent.destroy();
   }
 
-  #transmit(message: Uint8Array, again = false): void {
-    this.#underWay += 1;
+  #hasRoomFor(lane: Lane): boolean {
+    const { round, bulk } = this.#underWay;
+    const { connections, roundConnections } = this.#limits;
+    return round + bulk < connections && (lane === "round" || bulk < connections - roundConnections);
+  }
+
+  #transmit(message: Uint8Array, lane: Lane, again = false): void {
+    this.#underWay[lane] += 1;
     let settled = false;
     const settle = (reachable: boolean, reason: DropReason | undefined): void => {
       if (settled) return;
       settled = true;
-      this.#underWay -= 1;
+      this.#underWay[lane] -= 1;
       if (this.#closed) return;
       this.#reachable = reachable;
       if (reason !== undefined) this.#dropped(reason);
@@ -155,31 +214,40 @@ export class PeerLink {
       if (again || timedOut || settled || this.#closed || !closedWhileIdle(request, error))
         return settle(false, "unreachable");
       settled = true;
-      this.#underWay -= 1;
-      this.#transmit(message, true);
+      this.#underWay[lane] -= 1;
+      this.#transmit(message, lane, true);
     });
     request.end(message);
   }
 
   #receive(response: IncomingMessage): void {
     const chunks: Array<Uint8Array> = [];
+    const parcel = this.#parcel();
     let length = 0;
+    let isHandedOn = false;
     response.on("data", (chunk: Uint8Array) => {
+      if (response.destroyed) return;
       length += chunk.length;
-      if (length > maxEnvelopeBytes) response.destroy();
-      else chunks.push(chunk);
+      if (length <= maxEnvelopeBytes && parcel.grow(chunk.length)) return void chunks.push(chunk);
+      this.#dropped("no room");
+      response.destroy();
     });
     response.on("end", () => {
       if (this.#closed) return;
+      isHandedOn = true;
       // Plain arrays: of a Buffer, `slice` shares what an array's copies.
-      this.#received(new Uint8Array(Buffer.concat(chunks, length)));
+      this.#received(new Uint8Array(Buffer.concat(chunks, length)), parcel);
+    });
+    response.on("close", () => {
+      if (!isHandedOn) parcel.release();
     });
   }
 
   #next(): void {
-    const message = this.#queue.shift();
-    if (message === undefined) return;
-    this.#queuedBytes -= message.length;
-    this.#transmit(message);
+    for (const lane of ["round", "bulk"] as const) {
+      if (!this.#hasRoomFor(lane)) continue;
+      const message = this.#waiting[lane].takeOldest();
+      if (message !== undefined) return this.#transmit(message, lane);
+    }
   }
 }

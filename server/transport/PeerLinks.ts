@@ -1,28 +1,41 @@
 /** The ways to all other peers of the configuration. */
+import type { Lane } from "../../core/protocol/Lane.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Config } from "../config/ConfigSchema.ts";
 import type { PeerClientTls } from "../tls/TlsMaterial.ts";
 import { type EndExchange, HeldAnswers } from "./HeldAnswers.ts";
+import type { MailboxRoom, Parcel } from "./MailboxRoom.ts";
 import { type DropReason, PeerLink } from "./PeerLink.ts";
+
+export interface LinksOptions {
+  readonly tls: PeerClientTls;
+  readonly room: MailboxRoom;
+  readonly dropped: (peerId: PeerId, reason: DropReason) => void;
+  readonly received: (envelope: Uint8Array, parcel: Parcel) => void;
+}
 
 export class PeerLinks {
   readonly #held = new HeldAnswers();
   readonly #links: ReadonlyMap<PeerId, PeerLink>;
 
-  constructor(
-    peers: Config["cluster"]["peers"],
-    tls: PeerClientTls,
-    dropped: (peerId: PeerId, reason: DropReason) => void,
-    received: (envelope: Uint8Array) => void,
-  ) {
+  constructor(peers: Config["cluster"]["peers"], { tls, room, dropped, received }: LinksOptions) {
     this.#links = new Map(
-      peers.map(({ id, url }) => [id, new PeerLink({ url, tls, received, dropped: (reason) => dropped(id, reason) })]),
+      peers.map(({ id, url }) => [
+        id,
+        new PeerLink({
+          url,
+          tls,
+          received,
+          parcel: () => room.parcel(id),
+          dropped: (reason) => dropped(id, reason),
+        }),
+      ]),
     );
   }
 
   /** Hands an envelope to the network; a peer that is not configured gets nothing. */
-  send(to: PeerId, envelope: Uint8Array): void {
-    if (!this.#held.use(to, envelope)) this.#links.get(to)?.send(envelope);
+  send(to: PeerId, envelope: Uint8Array, lane: Lane): void {
+    if (!this.#held.use(to, envelope)) this.#links.get(to)?.send(envelope, lane);
   }
 
   /** Keeps a request of another peer open: the next message to that peer is its answer. */

@@ -12,12 +12,16 @@ import { tokensIn } from "../../runtime/Ingress.ts";
 import { ByteBudget } from "../http/ByteBudget.ts";
 import type { ListenerTls } from "../tls/TlsMaterial.ts";
 import { asksBack, type EndExchange } from "./HeldAnswers.ts";
+import type { MailboxRoom, Parcel } from "./MailboxRoom.ts";
 import { maxEnvelopeBytes, MESSAGE_TYPE, MESSAGES_PATH } from "./PeerLink.ts";
 
 /** What the peer API needs of the peer behind it. */
 export interface PeerEndpoint {
   readonly open: (bytes: Uint8Array) => Either.Either<Opened, string>;
-  readonly deliver: (opened: Opened, actors: ReadonlyArray<ActorCheck>) => void;
+  /** Hands a message to the driver; `consumed` is called when the driver is done with it. */
+  readonly deliver: (opened: Opened, actors: ReadonlyArray<ActorCheck>, consumed: () => void) => void;
+  /** What messages on their way to the driver may take. */
+  readonly room: MailboxRoom;
   /** Keeps an exchange open for what this peer will say to the sender in a moment. */
   readonly hold: (from: PeerId, end: EndExchange) => void;
   readonly backlog: () => number;
@@ -33,8 +37,8 @@ export interface ListenerEndpoint extends PeerEndpoint {
 
 const METRICS_PATH = "/metrics";
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-/** Bodies held at once: four of the largest, or very many ordinary ones. */
-const BYTES_IN_FLIGHT = 128 * 1024 * 1024;
+/** Bodies held at once while they arrive: five of the largest, or very many ordinary ones. */
+const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 /** Events waiting for the driver beyond which new messages are turned away. */
 const MOST_BACKLOG = 4096;
 const BODY_MILLIS = 10_000;
@@ -151,22 +155,24 @@ const receive = (endpoint: PeerEndpoint, exchange: Exchange, body: Uint8Array): 
   const opened = endpoint.open(body);
   if (Either.isLeft(opened))
     return exchange.refuse(endpoint.initialized() ? 400 : 503, `The message is refused: ${opened.left}.`);
+  const parcel = endpoint.room.parcel(opened.right.from);
+  if (!parcel.grow(body.length)) return exchange.refuse(503, BUSY, { "retry-after": "1" });
   if (asksBack(opened.right.message)) endpoint.hold(opened.right.from, (envelope) => exchange.end(envelope));
   else exchange.accept();
-  takeIn(endpoint, opened.right);
+  takeIn(endpoint, opened.right, parcel);
 };
 
-const takeIn = (endpoint: PeerEndpoint, opened: Opened): void => {
+const takeIn = (endpoint: PeerEndpoint, opened: Opened, { release }: Parcel): void => {
   const tokens = tokensIn(opened.message);
-  if (tokens.length === 0) return endpoint.deliver(opened, []);
-  void checkAll(endpoint, tokens).then((actors) => endpoint.deliver(opened, actors));
+  if (tokens.length === 0) return endpoint.deliver(opened, [], release);
+  void checkAll(endpoint, tokens).then((actors) => endpoint.deliver(opened, actors, release));
 };
 
 /** Takes in an envelope that came back as the answer to one of this peer's own requests; a bad one is dropped. */
-export const takeAnswer = (endpoint: PeerEndpoint, envelope: Uint8Array): void => {
-  if (endpoint.backlog() >= MOST_BACKLOG) return;
-  const opened = endpoint.open(envelope);
-  if (Either.isRight(opened)) takeIn(endpoint, opened.right);
+export const takeAnswer = (endpoint: PeerEndpoint, envelope: Uint8Array, parcel: Parcel): void => {
+  const opened = endpoint.backlog() >= MOST_BACKLOG ? undefined : endpoint.open(envelope);
+  if (opened !== undefined && Either.isRight(opened)) takeIn(endpoint, opened.right, parcel);
+  else parcel.release();
 };
 
 const takeMessage = (
@@ -210,5 +216,5 @@ export const makePeerListener = (endpoint: ListenerEndpoint, tls: ListenerTls | 
   const server =
     tls === undefined ? createHttpServer(options, handle) : createHttpsServer({ ...options, ...tls }, handle);
   server.maxConnections = MOST_CONNECTIONS;
-  return { server, bodyBytes: () => budget.held };
+  return { server, bodyBytes: () => budget.held + endpoint.room.held };
 };

@@ -1,0 +1,36 @@
+/**
+ * Which messages may not wait behind others on their way. What members ask each other for so that a round goes on has
+ * room of its own; what is sent for single callers, or for a peer that catches up, comes in whatever number callers
+ * choose, and each of them is asked for again when it is lost (protocol.md 2).
+ */
+import type { Message } from "./Message.ts";
+
+export type Lane = "round" | "bulk";
+
+export const laneOf = ({ _tag }: Message): Lane => {
+  switch (_tag) {
+    case "GenesisCard":
+    case "GenesisVote":
+    case "GenesisPinned":
+    case "GenesisRefused":
+    case "ReadyProbe":
+    case "Ready":
+    // An entry peer takes a writer that does not say so for one that is away.
+    case "Forwarded":
+    case "Prepare":
+    case "Votes":
+    case "Commit":
+    case "CommitAcks":
+    case "SettleQuery":
+    case "SettleAnswer":
+    case "AbortRequest":
+    case "SessionMirror":
+    case "SessionVotes":
+      return "round";
+    case "Forward":
+    case "Outcome":
+    case "SnapshotRequest":
+    case "SnapshotOffer":
+      return "bulk";
+  }
+};
