@@ -116,7 +116,7 @@ const deliver = (turn: Turn, { from, message, actors }: Extract<Event, { readonl
     case "GenesisVote":
       return turn.state.unsealed ? onGenesisVote(turn, from, message) : undefined;
     case "GenesisPinned":
-      return turn.state.unsealed ? onGenesisPinned(turn, message) : undefined;
+      return turn.state.unsealed ? onGenesisPinned(turn, from, message) : undefined;
     case "GenesisRefused":
       return onGenesisRefused(turn, from, message);
   }

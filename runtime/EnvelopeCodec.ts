@@ -16,7 +16,7 @@ import {
   messageCodec,
   signedEnvelopeCodec,
 } from "../core/protocol/Message.ts";
-import type { PeerId } from "../core/protocol/Topology.ts";
+import type { PeerId, Topology } from "../core/protocol/Topology.ts";
 
 /** What goes to every member is one object, so it is encoded once. */
 const encoded = new WeakMap<Message, Uint8Array>();
@@ -56,12 +56,14 @@ export interface Opened {
   readonly message: Message;
 }
 
+const memberKey = ({ members }: Topology, peerId: PeerId): PublicKey | undefined =>
+  members.find((each) => each.peerId === peerId)?.identityKey;
+
 /** The key a sender is known by: the pinned one, or before the founding the one voted for or shown on its card. */
 const knownKey = ({ membership, founding }: PeerState, from: PeerId): PublicKey | undefined =>
   membership !== undefined
     ? membership.keys.get(from)
-    : (founding.vote?.topology.members.find((each) => each.peerId === from)?.identityKey ??
-      founding.cards.get(from)?.identityKey);
+    : ((founding.vote && memberKey(founding.vote.topology, from)) ?? founding.cards.get(from)?.identityKey);
 
 /** What a stranger may make this peer decode before a signature is checked: a card or a topology, not more. */
 const STRANGER_BYTES = 64 * 1024;
@@ -96,6 +98,9 @@ export const openEnvelope = (crypto: Crypto, state: PeerState, bytes: Uint8Array
   // A peer that introduces itself shows its key; every other one must be known by it.
   if (message._tag === "GenesisCard" || message._tag === "GenesisRefused")
     return isSignedBy(message.card.identityKey) ? opened : refuse("signature", "does not verify");
+  // Whoever shows a topology is a member of it; the core sees for itself whether all of them have signed it.
+  if (message._tag === "GenesisPinned" && state.membership === undefined)
+    return isSignedBy(memberKey(message.pinned.topology, from)) ? opened : refuse("signature", "does not verify");
   if (signature === undefined)
     return message._tag === "Ready" && message.sealed
       ? opened

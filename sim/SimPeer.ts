@@ -61,6 +61,8 @@ export class SimPeer implements Watched {
   isLost = false;
   /** Its clock was off by more than the tolerated skew; a process never forgets the latest time it saw. */
   hadClockStep = false;
+  /** It has known its cluster before; its operators have removed the bootstrap secret since, as they should. */
+  wasFounded = false;
   /** Rows were taken away or changed since the last repair. */
   isDamaged = false;
   /** A seal was asked for and is not handled yet. */
@@ -156,7 +158,7 @@ export class SimPeer implements Watched {
       crypto: cryptography.crypto,
       providers: cryptography.providers,
       ceremony: cryptography.ceremony,
-      settings: this.settings,
+      settings: this.wasFounded ? { ...this.settings, bootstrapSecret: undefined } : this.settings,
       send: (to, message) => this.#surroundings.send(this, to, message),
       reply: (requestId, answer) => this.#surroundings.reply(this, requestId, answer),
       setTimer: (timer, afterMillis) => {

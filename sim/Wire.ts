@@ -73,6 +73,8 @@ const crossesTopologies = ({ _tag }: Message): boolean => {
 const keyOf = ({ membership, founding }: PeerState, from: PeerId, message: Message): PublicKey | undefined => {
   if (message._tag === "GenesisCard" || message._tag === "GenesisRefused") return message.card.identityKey;
   if (membership !== undefined) return membership.keys.get(from);
+  if (message._tag === "GenesisPinned")
+    return message.pinned.topology.members.find((each) => each.peerId === from)?.identityKey;
   const voted = founding.vote?.topology.members.find((each) => each.peerId === from);
   return voted?.identityKey ?? founding.cards.get(from)?.identityKey;
 };

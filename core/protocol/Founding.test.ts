@@ -97,7 +97,7 @@ describe("a founding peer", () => {
     ["while it is sealed: not", false, sealed, pinned],
   ])("takes over a topology %s", (_what, isPinned, begin, shown) => {
     const turn = begin();
-    onGenesisPinned(turn, { _tag: "GenesisPinned", pinned: shown });
+    onGenesisPinned(turn, 2, { _tag: "GenesisPinned", pinned: shown });
     expect(turn.state.membership !== undefined).toBe(isPinned);
   });
 
@@ -158,10 +158,22 @@ describe("a peer that goes on with its founding", () => {
     expect(sentBy(later)).toEqual([]);
   });
 
-  it("shows no card without the secret", () => {
+  it("shows a card without a MAC where it has no secret, and notes that", () => {
     const turn = founding({ bootstrapSecret: undefined });
     continueGenesis(turn);
-    expect(sentBy(turn)).toEqual([[2, "GenesisVote"]]);
+    expect([...turn.state.founding.faults]).toEqual([[1, expect.stringContaining("no bootstrap secret")]]);
+    const { thenSend } = turn.finish(() => undefined);
+    expect(thenSend).toMatchObject([
+      { message: { _tag: "GenesisCard", mac: undefined } },
+      { message: { _tag: "GenesisVote" } },
+      { _tag: "SetTimer" },
+    ]);
+  });
+
+  it("takes a card without a MAC for one under another secret", () => {
+    const turn = alone();
+    onGenesisCard(turn, 2, { _tag: "GenesisCard", card, mac: undefined });
+    expect([...turn.state.founding.faults]).toEqual([[2, expect.stringContaining("bootstrap secret")]]);
   });
 
   it("has nobody to introduce itself to where it is alone", () => {
@@ -203,7 +215,7 @@ describe("a peer that goes on with its founding", () => {
   it("blames nobody for a vote or a topology that comes before its own vote", () => {
     const turn = alone();
     onGenesisVote(turn, 2, { _tag: "GenesisVote", topologyDigest: vote.digest, signature });
-    onGenesisPinned(turn, { _tag: "GenesisPinned", pinned: { topology: vote.topology, signatures: [signature] } });
+    onGenesisPinned(turn, 2, { _tag: "GenesisPinned", pinned: { topology: vote.topology, signatures: [signature] } });
     expect([turn.state.founding.faults.size, turn.state.membership]).toEqual([0, undefined]);
   });
 });
@@ -212,12 +224,28 @@ describe("a peer that is founded", () => {
   const { pinned, membership } = stateOf(done, 1);
   if (pinned === undefined || membership === undefined) throw new Error("it is founded");
 
-  it("shows a member that does not know it yet the topology, and blames it for nothing", () => {
-    const turn = over();
-    onGenesisCard(turn, 2, { _tag: "GenesisCard", card, mac: cardMac(crypto, secret, card) });
-    onGenesisCard(turn, 2, { _tag: "GenesisCard", card, mac: OTHER });
-    expect(turn.state.founding.faults.size).toBe(0);
-    expect(sentBy(turn)).toEqual([[2, "GenesisPinned"]]);
+  it("shows a member that does not know it yet the topology, secret or not, and blames it for nothing", () => {
+    const without = knowing(done, { bootstrapSecret: undefined });
+    for (const turn of [over(), without]) {
+      onGenesisCard(turn, 2, { _tag: "GenesisCard", card, mac: cardMac(crypto, secret, card) });
+      onGenesisCard(turn, 2, { _tag: "GenesisCard", card, mac: undefined });
+      expect(turn.state.founding.faults.size).toBe(0);
+      expect(sentBy(turn)).toEqual([
+        [2, "GenesisPinned"],
+        [2, "GenesisPinned"],
+      ]);
+    }
+  });
+
+  it("refuses one with another key by name under the secret, and without it lets it see that for itself", () => {
+    const stranger = { ...card, identityKey: stateOf(done, 1).peer?.identityKey ?? card.identityKey };
+    const refused = over();
+    onGenesisCard(refused, 2, { _tag: "GenesisCard", card: stranger, mac: cardMac(crypto, secret, stranger) });
+    expect([...refused.state.founding.faults]).toEqual([[2, expect.stringContaining("not the one pinned")]]);
+    expect(sentBy(refused)).toEqual([[2, "GenesisRefused"]]);
+    const turn = knowing(done, { bootstrapSecret: undefined });
+    onGenesisCard(turn, 2, { _tag: "GenesisCard", card: stranger, mac: undefined });
+    expect([turn.state.founding.faults.size, sentBy(turn)]).toEqual([0, [[2, "GenesisPinned"]]]);
   });
 
   it.each<readonly [string, Digest, ReadonlyArray<readonly [number, string]>]>([

@@ -3,6 +3,9 @@
  * secret; a full set of matching cards makes the epoch-1 topology; each peer
  * signs one topology in its life, flushed before the signature leaves; with all
  * signatures it is pinned for ever. A mono instance is a topology of one.
+ *
+ * A disk may have gone back to before the topology, or to before this peer's own
+ * signature: a member shows it the pinned one, and that signature in it is the vote.
  */
 import type { Digest, Signature } from "../Digest.ts";
 import type { Event } from "../Event.ts";
@@ -13,6 +16,7 @@ import { numberKey, type Rows, SELF } from "../Tables.ts";
 import { FIRST_INCARNATION, type Turn } from "../Turn.ts";
 import { cardMac, firstTopology, type GenesisCard, isCardMac } from "./GenesisCard.ts";
 import { beginJoining } from "./Joining.ts";
+import { beginDeclared } from "./Recovery.ts";
 import type { MessageOf } from "./Message.ts";
 import {
   isPinnedByAll,
@@ -27,6 +31,7 @@ import {
 type Initialize = Extract<Event, { readonly _tag: "Initialize" }>;
 
 const RESEND_MILLIS = 500;
+const NO_SECRET = "this peer has no bootstrap secret: it can be shown a cluster that it founded before, and found none";
 /** The value of a hash that nothing precedes. */
 export const NO_DIGEST = "0".repeat(64) as Digest;
 
@@ -125,10 +130,10 @@ const introduce = (turn: Turn, peer: Rows["peer"]): void => {
   const { founding } = turn.state;
   const { settings, crypto } = turn.context;
   if (settings.peers.length === 0) return;
-  if (settings.bootstrapSecret !== undefined) {
-    const card = ownCard(turn, peer);
-    turn.sendAll({ _tag: "GenesisCard", card, mac: cardMac(crypto, settings.bootstrapSecret, card) }, settings.peers);
-  }
+  const card = ownCard(turn, peer);
+  const mac = settings.bootstrapSecret && cardMac(crypto, settings.bootstrapSecret, card);
+  if (mac === undefined) noteFault(turn, peer.peerId, NO_SECRET);
+  turn.sendAll({ _tag: "GenesisCard", card, mac }, settings.peers);
   if (founding.vote !== undefined)
     turn.sendAll(
       { _tag: "GenesisVote", topologyDigest: founding.vote.digest, signature: founding.vote.signature },
@@ -177,10 +182,15 @@ const noteFault = (turn: Turn, peerId: PeerId, fault: string): void => {
 
 export const onGenesisCard = (turn: Turn, from: PeerId, { card, mac }: MessageOf<"GenesisCard">): void => {
   const { crypto, settings } = turn.context;
-  const { peer, founding, pinned } = turn.state;
-  // A member that was founded may have been relieved of the secret, as it should be.
-  if (peer === undefined || from !== card.peerId || settings.bootstrapSecret === undefined) return;
-  if (!isCardMac(crypto, settings.bootstrapSecret, card, mac))
+  const { peer, founding, pinned, membership } = turn.state;
+  if (peer === undefined || from !== card.peerId) return;
+  // A member whose disk is from before the founding. No secret is needed for it, nor is there one any more.
+  const isMember = membership?.keys.get(from) === card.identityKey;
+  // Without a secret nobody can be refused; but who has another key than was pinned can see that it has.
+  const isShown = isMember || settings.bootstrapSecret === undefined;
+  if (pinned !== undefined && isShown) return turn.send(from, { _tag: "GenesisPinned", pinned });
+  if (settings.bootstrapSecret === undefined) return;
+  if (mac === undefined || !isCardMac(crypto, settings.bootstrapSecret, card, mac))
     // Anybody may write a number on a card; a peer that has shown a good one is not blamed for it.
     return founding.cards.has(from) || pinned !== undefined
       ? undefined
@@ -196,7 +206,6 @@ export const onGenesisCard = (turn: Turn, from: PeerId, { card, mac }: MessageOf
       reason,
     });
   }
-  if (pinned !== undefined) return turn.send(from, { _tag: "GenesisPinned", pinned });
   if (!founding.cards.has(from)) {
     const faults = new Map(founding.faults);
     faults.delete(from);
@@ -253,11 +262,25 @@ export const onGenesisVote = (turn: Turn, from: PeerId, message: MessageOf<"Gene
   pinWhenComplete(turn, vote.topology);
 };
 
-export const onGenesisPinned = (turn: Turn, { pinned }: MessageOf<"GenesisPinned">): void => {
+export const onGenesisPinned = (turn: Turn, from: PeerId, { pinned }: MessageOf<"GenesisPinned">): void => {
   const { vote } = turn.state.founding;
   const { crypto } = turn.context;
-  if (vote === undefined || foundingPeer(turn) === undefined) return;
-  if (topologyDigest(crypto, pinned.topology) === vote.digest && isPinnedByAll(crypto, pinned)) pin(turn, pinned);
+  const peer = foundingPeer(turn);
+  if (peer === undefined) return;
+  const { topology, signatures } = pinned;
+  if (vote !== undefined && topologyDigest(crypto, topology) !== vote.digest) return;
+  const place = topology.members.findIndex(({ peerId }) => peerId === peer.peerId);
+  const signature = signatures[place];
+  if (signature === undefined || !isPinnedByAll(crypto, pinned)) return;
+  if (topology.members[place]?.identityKey !== peer.identityKey)
+    return noteFault(
+      turn,
+      from,
+      `peer ${from} shows a cluster that was founded with another key for peer ${peer.peerId}: this one was wiped, or initialized again`,
+    );
+  // What it has signed it has voted for, whether it remembers that or not.
+  if (vote === undefined) turn.write({ op: "insert", table: "genesis", key: SELF, row: { topology, signature } });
+  pin(turn, pinned);
 };
 
 const pinWhenComplete = (turn: Turn, topology: Topology): void => {
@@ -285,4 +308,5 @@ const pin = (turn: Turn, pinned: Rows["topology"]): void => {
   turn.sendAll({ _tag: "GenesisPinned", pinned });
   // A disk that went back to before the topology looks like one that never had it.
   beginJoining(turn);
+  beginDeclared(turn);
 };

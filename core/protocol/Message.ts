@@ -120,7 +120,8 @@ export type AbortItem = TypeOf<typeof abortItemCodec>;
 const batch = <A>(codec: Parameters<typeof list<A>>[0]) => list(codec, Limits.batchProposals);
 
 export const messageCodec = union({
-  GenesisCard: record({ card: cardCodec, mac: digest }),
+  /** The MAC is absent where the sender has no secret: then only who is founded already can answer it. */
+  GenesisCard: record({ card: cardCodec, mac: nullable(digest) }),
   GenesisVote: record({ topologyDigest: digest, signature }),
   GenesisPinned: record({ pinned: pinnedCodec }),
   /** Why the sender will not found a cluster with the receiver; under the bootstrap secret. */

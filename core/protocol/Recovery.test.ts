@@ -113,13 +113,13 @@ describe("a declared restore", () => {
     expect(stateOf(cluster, 2).chain.incarnation).toBe(incarnation);
   });
 
-  it("needs somebody else, and a topology", () => {
+  it("needs somebody else, and waits for a topology", () => {
     const alone = founded(1);
     declare(alone, 1);
     expect(alone.answers.get("declare 1")).toMatchObject({ rejection: { code: "RESTORE_IMPOSSIBLE" } });
     const unfounded = new Cluster(1, () => ({ peers: [2] }), 2);
     declare(unfounded, 1);
-    expect(unfounded.answers.get("declare 1")).toMatchObject({ rejection: { code: "RESTORE_IMPOSSIBLE" } });
+    expect(unfounded.answers.get("declare 1")).toEqual({ _tag: "Restoring", incarnation: undefined });
   });
 });
 

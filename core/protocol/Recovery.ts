@@ -61,13 +61,7 @@ const declareRefusal = ({ state }: Turn): Rejection | undefined => {
       "The stored records of this peer do not hold, so nothing can be built on them.",
       "Put back a backup of its data folder that is whole, however old, and declare the restore then.",
     );
-  if (membership === undefined)
-    return rejection(
-      "RESTORE_IMPOSSIBLE",
-      "This peer belongs to no cluster yet, as far as its disk knows.",
-      "Let it take part in the founding; if the cluster was founded, it will be told so.",
-    );
-  if (membership.peerIds.length === 1)
+  if ((membership?.peerIds.length ?? peer.total) === 1)
     return rejection(
       "RESTORE_IMPOSSIBLE",
       "A cluster of one has no other member to take the registry from.",
@@ -76,11 +70,14 @@ const declareRefusal = ({ state }: Turn): Rejection | undefined => {
   return undefined;
 };
 
-/** Begins at once, or with the unseal where this peer is sealed: before it can sign anything as what it was. */
+/**
+ * Begins at once, or with the unseal where this peer is sealed, or with its topology where its disk is from before
+ * that: before it can sign anything as what it was.
+ */
 export const onDeclareRestore = (turn: Turn, requestId: string): void => {
   const refusal = declareRefusal(turn);
   if (refusal !== undefined) return turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
-  if (!turn.state.unsealed) {
+  if (!turn.state.unsealed || turn.state.membership === undefined) {
     turn.state.isDeclared = true;
     return turn.reply(requestId, { _tag: "Restoring", incarnation: undefined });
   }
@@ -88,9 +85,9 @@ export const onDeclareRestore = (turn: Turn, requestId: string): void => {
   turn.reply(requestId, { _tag: "Restoring", incarnation: turn.state.chain.incarnation });
 };
 
-/** The peer was unsealed: carries out what was declared while it was sealed. */
+/** The peer was unsealed, or was shown its topology: carries out what was declared before. */
 export const beginDeclared = (turn: Turn): void => {
-  if (!turn.state.isDeclared) return;
+  if (!turn.state.isDeclared || turn.state.membership === undefined) return;
   turn.state.isDeclared = false;
   if (declareRefusal(turn) === undefined) begin(turn, 0);
 };

@@ -2,6 +2,7 @@
 import { expect } from "vitest";
 import type { PeerState } from "../../core/PeerState.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { StoredRow } from "../../runtime/ByteStore.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { type Cluster, crypto } from "./Cluster.ts";
 
@@ -14,6 +15,19 @@ export const stateOf = (cluster: Cluster, peerId: PeerId): PeerState => {
 /** A disk as it is now, to be put back later. */
 export const copyOf = (tables: MemoryTables | undefined): MemoryTables =>
   new Map([...(tables ?? [])].map(([table, rows]) => [table, new Map(rows)]));
+
+/** A peer's disk as it was after so many of its transactions, counted from its very first one. */
+export const diskAfter = ({ committed }: Cluster, peerId: PeerId, transactions: number): MemoryTables => {
+  const tables: MemoryTables = new Map();
+  const own = committed.filter((each) => each.peerId === peerId).slice(0, transactions);
+  for (const change of own.flatMap(({ changes }) => changes)) {
+    const rows = tables.get(change.table) ?? new Map<string, StoredRow>();
+    tables.set(change.table, rows);
+    if (change.op === "remove") rows.delete(change.key);
+    else rows.set(change.key, change.value);
+  }
+  return tables;
+};
 
 /** Registers a key and waits for the answer. */
 export const register = (cluster: Cluster, id: string, seed: number, through: PeerId = 1): void => {

@@ -3,7 +3,7 @@ import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { runInProcess } from "../cli/InProcess.ts";
-import { registration, ServerCluster } from "./ServerCluster.ts";
+import { bootstrapSecret, registration, ServerCluster } from "./ServerCluster.ts";
 
 /** Long enough for a busy machine; nothing here depends on how long it takes. */
 const patience = { timeout: 60_000, interval: 100 };
@@ -62,6 +62,35 @@ describe("a peer whose data folder is put back from an old copy", () => {
       written.push(await of.register(2, registration("after")));
       for (const id of of.ids)
         for (const each of written) expect((await of.read(id, refOf(each))).text).toBe(each.text);
+    },
+    patience.timeout,
+  );
+});
+
+describe("a peer whose data folder is put back as it was before the founding", () => {
+  it(
+    "starts without the secret, is shown its cluster, and is restored as was declared while it was sealed",
+    async () => {
+      const of = (cluster = await ServerCluster.start(2));
+      const { dataDir } = of.member(2);
+      const copy = join(of.folder, "copy");
+      for (const id of of.ids) await of.initialize(id);
+      await of.stop(2);
+      cpSync(dataDir, copy, { recursive: true });
+      await of.run(2, { CUSTODY_BOOTSTRAP_SECRET: bootstrapSecret });
+      for (const id of of.ids) await of.unseal(id);
+      for (const id of of.ids) await of.ready(id);
+      const written = await of.register(1, registration("before"));
+      expect(written.status).toBe(201);
+
+      await of.stop(2);
+      rmSync(dataDir, { recursive: true });
+      cpSync(copy, dataDir, { recursive: true });
+      await of.run(2);
+      expect((await custody(of, 2, "restore")).code).toBe(0);
+      await of.unseal(2);
+      await of.ready(2);
+      expect((await of.read(2, refOf(written))).text).toBe(written.text);
     },
     patience.timeout,
   );

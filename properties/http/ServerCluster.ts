@@ -19,7 +19,7 @@ export const allPermissions: ReadonlyArray<string> = [
 ];
 
 const audience = "custody";
-const bootstrapSecret = "a secret of this test alone, 32+ ".replaceAll(" ", "-").padEnd(40, "x");
+export const bootstrapSecret = "a secret of this test alone, 32+ ".replaceAll(" ", "-").padEnd(40, "x");
 
 /** A port that was free a moment ago. */
 const freePort = (): Promise<number> =>

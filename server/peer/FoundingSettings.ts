@@ -18,6 +18,8 @@ export interface Circumstances {
   readonly devSecretsDir: string | undefined;
   /** The topology this peer has pinned. */
   readonly pinned: Rows["topology"] | undefined;
+  /** Whether this peer knows who it is: then its disk may be a backup of before a founding that it took part in. */
+  readonly isInitialized: boolean;
 }
 
 /** Development clusters keep their secrets on disk; neither they nor real ones are ever started as the other. */
@@ -37,15 +39,16 @@ const developmentFault = ({ config, devSecretsDir, pinned }: Circumstances): str
 };
 
 const missingSecret =
-  "cluster.bootstrap-secret: is required until a cluster of more than one peer is founded; name a file with the secret all its peers share, or set CUSTODY_BOOTSTRAP_SECRET";
+  "cluster.bootstrap-secret: is required before a cluster of more than one peer is founded; name a file with the secret all its peers share, or set CUSTODY_BOOTSTRAP_SECRET";
 
-const secretOf = ({ config, env, devSecretsDir, pinned }: Circumstances) =>
+const secretOf = ({ config, env, devSecretsDir, pinned, isInitialized }: Circumstances) =>
   Effect.gen(function* () {
     // A founded peer needs no secret and reads none: what is left of it is harmless, and is told by a warning.
     if (pinned !== undefined) return undefined;
     const given = yield* Effect.mapError(loadBootstrapSecret(config, env), (error) => startError(error.message));
     if (given !== undefined || config.cluster.peers.length === 0) return given;
-    return devSecretsDir === undefined ? yield* startError(missingSecret) : yield* developmentBootstrap(devSecretsDir);
+    if (devSecretsDir !== undefined) return yield* developmentBootstrap(devSecretsDir);
+    return isInitialized ? undefined : yield* startError(missingSecret);
   });
 
 /** The core's settings, or why this peer may not start. */

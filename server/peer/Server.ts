@@ -121,8 +121,11 @@ const openPeer = (
         Effect.catchAll(store.close, ({ message }) => Effect.sync(() => log.error("store", { reason: message }))),
     );
     const backend = cryptoBackend(config.crypto.backend);
-    const pinned = yield* readingStore(() => new SealedStore(bytes, backend.crypto).get("topology", SELF));
-    const settings = yield* foundingSettings({ config, env, devSecretsDir, pinned }, backend.crypto);
+    const { pinned, isInitialized } = yield* readingStore(() => {
+      const rows = new SealedStore(bytes, backend.crypto);
+      return { pinned: rows.get("topology", SELF), isInitialized: rows.get("peer", SELF) !== undefined };
+    });
+    const settings = yield* foundingSettings({ config, env, devSecretsDir, pinned, isInitialized }, backend.crypto);
     const metrics = new Metrics();
     const leftover = bootstrapSecretSource(config, env);
     const warnOfSecret = (): void => {

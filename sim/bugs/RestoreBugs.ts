@@ -153,6 +153,16 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "deaf-to-cards",
+    changes: "a founded member hears no card any more",
+    finds: "L5",
+    schedule: "restore-of-day-zero",
+    tampering: () => ({
+      delivered: (_world, { state }, message) =>
+        message._tag === "GenesisCard" && state?.membership !== undefined ? { _tag: "Votes", statements: [] } : message,
+    }),
+  },
+  {
     name: "first-page-only",
     changes: "a member that is asked for the registry says after its first page that there is no more",
     finds: "L5",

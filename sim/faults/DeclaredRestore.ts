@@ -37,9 +37,12 @@ const mayBeRestored = ({ ghost, plan }: World, peer: SimPeer): boolean => {
 export const declaredRestore = (world: World, unit: Unit): void => {
   const peer = anyPeer(world, unit);
   if (peer.state?.membership === undefined || !mayBeRestored(world, peer)) return;
-  const putBack = peer.disk.photograph();
+  const isEarly = unit.chance("from before the founding", 150);
+  const putBack = isEarly ? world.restores.earlyDisk(peer, unit) : peer.disk.photograph();
+  if (putBack === undefined) return;
   world.after(unit.spread("comes back after", 20_000, RESTORED_AFTER, 1, LATEST), () => {
     if (world.healed || !mayBeRestored(world, peer)) return;
+    if (isEarly) world.marks.add("restored from before the founding");
     if (peer.isLying) world.marks.add("a traitor was restored");
     world.restores.comeBackOn(peer, putBack, true);
   });

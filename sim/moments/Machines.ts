@@ -132,6 +132,8 @@ interface RestorePlan {
   readonly times: number;
   /** One of the others hears nothing for a while, from just before. */
   readonly isHelperLagging?: boolean;
+  /** The disks are of before the founding. */
+  readonly isEarly?: boolean;
   /** Power goes while the new life is being written, and a part of it is on the disk. */
   readonly isTorn?: boolean;
   /** The first restore waits until so many slots are decided. */
@@ -144,7 +146,7 @@ interface RestorePlan {
  */
 export const restoreDeclared = (
   choices: Choices,
-  { times, isHelperLagging = false, isTorn = false, fromSlots = 0 }: RestorePlan,
+  { times, isHelperLagging = false, isEarly = false, isTorn = false, fromSlots = 0 }: RestorePlan,
 ): Nemesis => {
   const counts = new Map<number, number>();
   const spared = choices.plan("spared").between("peer", 1, 1, 3);
@@ -154,7 +156,7 @@ export const restoreDeclared = (
   let first: SimPeer | undefined;
 
   const strike = (world: World, unit: Unit, peer: SimPeer): void => {
-    const putBack = photographs.get(peer.slot);
+    const putBack = isEarly ? world.restores.earlyDisk(peer, unit) : photographs.get(peer.slot);
     if (world.healed || putBack === undefined || left === 0 || peer.isDamaged) return;
     left -= 1;
     world.faults.add("disk from an older snapshot, declared");

@@ -40,6 +40,12 @@ export const restoreSchedules = {
     plan: (choices) => ({ faults: otherFaults(choices, "lossy link") }),
     nemeses: (choices) => [moments.restoreDeclared(choices, { times: 3 })],
   },
+  // The backups are of before the founding: its topology is what such a peer is shown first.
+  "restore-of-day-zero": {
+    sizes: CLUSTER,
+    plan: (choices) => ({ faults: otherFaults(choices, "lossy link", "crash") }),
+    nemeses: (choices) => [moments.restoreDeclared(choices, { times: 2, isEarly: true })],
+  },
   "recover-under-load": {
     sizes: CLUSTER,
     plan: () => ({

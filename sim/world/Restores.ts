@@ -1,5 +1,6 @@
 /** Machines that get an older disk, and operators who say so, at once or when it has shown. */
-import type { Write } from "../../core/Tables.ts";
+import { SELF, type Write } from "../../core/Tables.ts";
+import type { Unit } from "../Choices.ts";
 import { type Ghost, maskOf } from "../Ghost.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import type { Witness } from "../Witness.ts";
@@ -14,9 +15,14 @@ interface Ports {
   readonly witness: Witness;
 }
 
+/** A peer is initialized, unsealed, and votes. */
+const EARLY_DISKS = 3;
+
 export class Restores {
   readonly #ground: Ground;
   readonly #ports: Ports;
+  /** By slot: disks as they were before that peer knew its cluster, each to be put back. */
+  readonly #early = new Map<number, Array<() => void>>();
 
   constructor(ground: Ground, ports: Ports) {
     this.#ground = ground;
@@ -40,6 +46,22 @@ export class Restores {
     processes.start(peer);
   }
 
+  /** Puts back the disk of a backup that was made before the founding; undefined where this peer has none. */
+  earlyDisk({ slot }: SimPeer, unit: Unit): (() => void) | undefined {
+    const disks = this.#early.get(slot) ?? [];
+    return disks[unit.between("early disk", 0, 0, Math.max(0, disks.length - 1), 0, EARLY_DISKS - 1)];
+  }
+
+  #keepEarly(peer: SimPeer): void {
+    if (!peer.honest || peer.isDamaged) return;
+    if (peer.disk.holds("topology", SELF)) {
+      peer.wasFounded = true;
+      return;
+    }
+    const disks = this.#early.get(peer.slot) ?? [];
+    if (disks.length < EARLY_DISKS) this.#early.set(peer.slot, [...disks, peer.disk.photograph()]);
+  }
+
   /** An operator declares what a peer has found out itself: that it ran from an old disk. */
   declare(peer: SimPeer): void {
     peer.toDeclare = true;
@@ -59,6 +81,7 @@ export class Restores {
 
   /** Takes note of what a transaction that has become durable says of a restore: that it has begun, or is over. */
   flushed(peer: SimPeer, writes: ReadonlyArray<Write>): void {
+    if (!peer.wasFounded) this.#keepEarly(peer);
     for (const write of writes) {
       if (write.table !== "restore" || write.op === "remove") continue;
       const { chronicle } = this.#ground;
