@@ -7,7 +7,7 @@ const MESSAGES = "/peer/v1/messages";
 
 let cluster: ServerCluster;
 beforeAll(async () => {
-  cluster = await ServerCluster.found(2);
+  cluster = await ServerCluster.found(2, "limits: {connections-per-address: 1024}");
 });
 afterAll(async () => {
   await cluster.close();

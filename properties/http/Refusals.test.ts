@@ -217,7 +217,55 @@ describe("a mono instance refuses", () => {
   });
 });
 
+describe("a request target in absolute form", () => {
+  const asked = (target: string): Promise<string> =>
+    exchange(`GET ${target} HTTP/1.1\r\nhost: elsewhere\r\nconnection: close\r\n\r\n`);
+  const health = "/v1/custody/system/health";
+
+  it.each(["http://x", "HTTPS://x.example:7300", "http://[2001:db8::1]:7300", "http://"])("%s", async (site) => {
+    const status = site.endsWith("//") ? 400 : 200;
+    expect(await asked(`${site}${health}`)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(await asked(`${site}${health}?a=http://b`)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  });
+
+  it("asks for the path behind its authority, and for nothing else", async () => {
+    for (const target of ["http://x", "http://x?a=/v1", `http://x/y${health}`])
+      expect(await asked(target)).toMatch(/^HTTP\/1\.1 404 [\s\S]*"code":"NOT_FOUND"/);
+    for (const target of [`ftp://x${health}`, `http://user:secret@x${health}`, `http://x y${health}`]) {
+      const refused = await asked(target);
+      expect(refused).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"BAD_REQUEST"/);
+      expect(refused).not.toContain("secret");
+    }
+  });
+});
+
+describe("what comes whole", () => {
+  it.each([
+    ["that is no HTTP", "nonsense\r\n\r\n"],
+    ["of control characters", "\u0000\u0001\u0002"],
+  ])("is answered before what follows it %s ends the connection", async (_name, rest) => {
+    const body = JSON.stringify(registration("before-garbage", key));
+    const head = `POST ${APPROVERS} HTTP/1.1\r\nhost: x\r\nx-jwt-token: ${cluster.token}\r\ncontent-type: application/json`;
+    const answered = await exchange(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}${rest}${rest}`);
+    const [first, second, ...more] = answered.split(/(?=HTTP\/1\.1 \d)/);
+    expect(first).toMatch(/^HTTP\/1\.1 20[01] [\s\S]*"before-garbage"/);
+    expect(second).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"BAD_REQUEST"/);
+    expect(more).toEqual([]);
+  });
+});
+
 describe("every answer", () => {
+  it("forbids guessing its type, and says nothing of TLS where there is none", async () => {
+    for (const path of ["/v1/custody/system/health", "/nowhere"]) {
+      const { headers } = await cluster.get(1, path);
+      expect([headers.get("x-content-type-options"), headers.get("strict-transport-security")]).toEqual([
+        "nosniff",
+        null,
+      ]);
+    }
+    expect(await exchange("nonsense\r\n\r\n")).toMatch(/^x-content-type-options: nosniff\r$/m);
+  });
+
   it("has a request id: the caller's when it is harmless", async () => {
     const echoed = "a.B_c-1".padEnd(128, "0");
     const id = async (given: string) =>

@@ -76,7 +76,14 @@ describe("a file with only what is required", () => {
         attestation: "none",
         trustRoots: [],
       },
-      limits: { bodyBytesInFlight: 67_108_864 },
+      limits: {
+        bodyBytesInFlight: 67_108_864,
+        connections: 2048,
+        connectionsPerAddress: 256,
+        requestsPerConnection: 32,
+        idleTimeoutMillis: 75_000,
+        writeTimeoutMillis: 30_000,
+      },
       development: false,
     });
   });

@@ -174,6 +174,15 @@ const sections = (directory: string) =>
         byteSize(Limits.requestBodyBytes, 4096 * mebibyte, "256KiB to 4GiB"),
         64 * mebibyte,
       ).pipe(Schema.fromKey("body-bytes-in-flight")),
+      connections: withDefault(integer(32, 65_535), 2048),
+      connectionsPerAddress: withDefault(integer(8, 65_535), 256).pipe(Schema.fromKey("connections-per-address")),
+      requestsPerConnection: withDefault(integer(1, 1024), 32).pipe(Schema.fromKey("requests-per-connection")),
+      idleTimeoutMillis: withDefault(duration(1000, 10 * minuteMillis, "1s to 10m"), 75_000).pipe(
+        Schema.fromKey("idle-timeout"),
+      ),
+      writeTimeoutMillis: withDefault(duration(1000, 5 * minuteMillis, "1s to 5m"), 30_000).pipe(
+        Schema.fromKey("write-timeout"),
+      ),
     }),
     development: withDefault(Flag, false),
   });

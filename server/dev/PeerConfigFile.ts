@@ -22,6 +22,9 @@ const webauthn = ({ peers }: Cluster) => ({
   "registration-ttl": "10m",
 });
 
+/** Everybody who calls a development peer has the same address. */
+const limits = { "connections-per-address": 2048 };
+
 /** The unseal shares of a development peer, and how many of them it takes. */
 const seal = { shares: 3, threshold: 2 };
 
@@ -40,6 +43,7 @@ const configText = (cluster: Cluster, peer: ClusterPeer): string =>
     },
     seal,
     webauthn: webauthn(cluster),
+    limits,
     development: true,
   });
 

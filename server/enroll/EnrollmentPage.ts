@@ -54,7 +54,6 @@ const policy = [
 export const pageHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": policy,
   "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": "publickey-credentials-create=(self)",

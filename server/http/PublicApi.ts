@@ -8,6 +8,7 @@ import type { ApiAnswer, ApiPorts } from "./ApiCall.ts";
 import { type HttpFault, httpFault, PROBLEM_TYPE, problemOf } from "./HttpErrors.ts";
 import { requestIdOf } from "./RequestId.ts";
 import { match } from "./Routes.ts";
+import { standingHeaders } from "./StandingHeaders.ts";
 
 const JSON_TYPE = "application/json";
 
@@ -71,8 +72,7 @@ export const publicApi =
         ...headers,
         "content-type": type,
         "content-length": Buffer.byteLength(body),
-        "x-request-id": requestId,
-        "cache-control": "no-store",
+        ...standingHeaders(requestId, request.socket),
         ...(ports.draining() ? { connection: "close" } : {}),
       });
       response.end(body);

@@ -8,22 +8,21 @@ import {
 } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { Duplex } from "node:stream";
+import { closeSoon } from "../net/CloseSoon.ts";
+import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
+import { timeoutsOf } from "../net/ConnectionLimits.ts";
 import type { ListenerTls } from "../tls/TlsMaterial.ts";
 import type { ApiPorts } from "./ApiCall.ts";
 import { type HttpFault, httpFault, PROBLEM_TYPE, problemOf } from "./HttpErrors.ts";
 import { publicApi } from "./PublicApi.ts";
 import { requestIdOf } from "./RequestId.ts";
+import { standingHeaders } from "./StandingHeaders.ts";
 
 /** Request line and header together: the longest token and as much again. */
 export const maxHeaderBytes = 32 * 1024;
 
-const options = {
+const parsing = {
   maxHeaderSize: maxHeaderBytes,
-  headersTimeout: 10_000,
-  // Longer than any handler waits for a body: this one ends connections whose answer was given long ago.
-  requestTimeout: 20_000,
-  connectionsCheckingInterval: 1_000,
-  keepAliveTimeout: 30_000,
   // Judged below: the refusal of the platform would have neither a body nor a request id.
   requireHostHeader: false,
 };
@@ -48,32 +47,33 @@ const hasHost = ({ httpVersion, rawHeaders }: IncomingMessage): boolean =>
   httpVersion === "1.0" ||
   rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length === 1;
 
+type SubmittedId = string | ReadonlyArray<string> | undefined;
+
 /** A refusal after which the connection ends, as status, header and body. */
-const lastWords = (fault: HttpFault, submittedId: string | ReadonlyArray<string> | undefined) => {
+const lastWords = (fault: HttpFault, submittedId: SubmittedId, socket: Duplex) => {
   const requestId = requestIdOf(submittedId);
   const { status, headers, body } = problemOf(fault, requestId);
   const all = {
     ...headers,
     "content-type": PROBLEM_TYPE,
     "content-length": Buffer.byteLength(body),
-    "x-request-id": requestId,
-    "cache-control": "no-store",
+    ...standingHeaders(requestId, socket),
     connection: "close",
   };
   return { status, headers: all, body };
 };
 
 /** Answers what never became a request, and closes the connection. */
-const refuseRaw = (socket: Duplex, fault: HttpFault, submittedId?: string | ReadonlyArray<string>): number => {
-  const { status, headers, body } = lastWords(fault, submittedId);
+const refuseRaw = (socket: Duplex, fault: HttpFault, submittedId?: SubmittedId): number => {
+  const { status, headers, body } = lastWords(fault, submittedId, socket);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, "", body].join("\r\n"));
+  closeSoon(socket, [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, "", body].join("\r\n"));
   return status;
 };
 
 /** Answers a request that is not going to be handled, or not any more, and closes the connection. */
 const refuse = (request: IncomingMessage, response: ServerResponse, fault: HttpFault): number => {
-  const { status, headers, body } = lastWords(fault, request.headers["x-request-id"]);
+  const { status, headers, body } = lastWords(fault, request.headers["x-request-id"], request.socket);
   response.writeHead(status, headers).end(body);
   return status;
 };
@@ -84,16 +84,18 @@ interface UnderWay {
   readonly response: ServerResponse;
 }
 
-/** A server that does not listen yet. */
-export const makePublicListener = (ports: ApiPorts, tls: ListenerTls | undefined): Server => {
+/** A server that does not listen yet; the guard watches its connections. */
+export const makePublicListener = (ports: ApiPorts, tls: ListenerTls | undefined, guard: ConnectionGuard): Server => {
   const answer = publicApi(ports);
+  const options = { ...parsing, ...timeoutsOf(guard.limits) };
   const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...tls });
+  guard.watch(server);
   // All of them are looked at: of two thousand and one, Node would drop the last, and with it a second token.
   server.maxHeadersCount = 0;
   const counted = (status: number): void => ports.metrics.count("custody_http_responses_total", String(status));
   /** The last request of each connection that is busy: raw bytes of ours would land in the middle of its answer. */
   const busy = new WeakMap<Duplex, UnderWay>();
-  const take = (request: IncomingMessage, response: ServerResponse): void => {
+  const take = guard.bounded((request, response) => {
     const { socket } = request;
     const underWay = { request, response };
     busy.set(socket, underWay);
@@ -102,22 +104,28 @@ export const makePublicListener = (ports: ApiPorts, tls: ListenerTls | undefined
     });
     if (hasHost(request)) answer(request, response);
     else counted(refuse(request, response, wrongHost));
-  };
+  });
   server.on("request", take);
   // An expectation that is not understood is passed over (RFC 9110 10.1.1).
   server.on("checkExpectation", take);
-  server.on("connect", (request, socket) => {
-    socket.on("error", () => socket.destroy());
-    counted(refuseRaw(socket, noProxy, request.headers["x-request-id"]));
-  });
+  server.on("connect", (request, socket) => counted(refuseRaw(socket, noProxy, request.headers["x-request-id"])));
+  /** Connections whose bytes make no sense any more, or came too slowly; more of them change nothing. */
+  const ending = new WeakSet<Duplex>();
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+    if (ending.has(socket)) return;
+    ending.add(socket);
+    if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") guard.report("slowRequest");
+    if (!guard.speaks(socket) || error.code === "ECONNRESET") return void socket.destroy();
+    const fault = faultFor(error);
+    const refuseRest = (): void => (socket.writable ? counted(refuseRaw(socket, fault)) : void socket.destroy());
     const underWay = busy.get(socket);
-    if (underWay === undefined) return counted(refuseRaw(socket, faultFor(error)));
+    if (underWay === undefined) return refuseRest();
     const { request, response } = underWay;
+    // What came whole is answered first, whatever comes after it.
+    if (request.complete) return void response.once("close", refuseRest);
     // Nobody knows where a body ends that breaks off in the middle: what is left is to say so, if nothing was said.
-    if (request.complete || response.headersSent) return void socket.destroy();
-    return counted(refuse(request, response, faultFor(error)));
+    if (response.headersSent) return void socket.destroy();
+    return counted(refuse(request, response, fault));
   });
   return server;
 };

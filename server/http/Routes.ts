@@ -11,6 +11,7 @@ import { readOne, register } from "./ApproverHandlers.ts";
 import { ENROLL_PATH } from "../enroll/EnrollmentPage.ts";
 import { finish, options, page } from "./EnrollmentHandlers.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
+import { pathIn } from "./RequestTarget.ts";
 import {
   configuration,
   health,
@@ -68,14 +69,25 @@ const routeOf = (path: string): { readonly route: Route; readonly rest: string }
 
 const unknownPath = httpFault("NOT_FOUND", "There is no such path.", "See docs/api.md for the paths there are.");
 
+const wrongTarget = httpFault(
+  "BAD_REQUEST",
+  "The request line asks for neither a path nor an http or https URL without credentials.",
+  "Send the path alone (RFC 9112 3.2.1).",
+);
+
 /** HEAD is GET without its body (RFC 9110 9.3.2). */
 const allowed = (methods: Methods): string =>
   Object.keys(methods)
     .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
     .join(", ");
 
-/** The handler for a request line; 404 for an unknown path, 405 with `Allow` for another method. */
-export const match = (method: string, url: string): Either.Either<Matched, HttpFault> => {
+/**
+ * The handler for a request line; 400 for a target that is none, 404 for an unknown path, 405 with `Allow` for
+ * another method.
+ */
+export const match = (method: string, target: string): Either.Either<Matched, HttpFault> => {
+  const url = pathIn(target);
+  if (url === undefined) return Either.left(wrongTarget);
   const query = url.indexOf("?");
   const found = routeOf(query === -1 ? url : url.slice(0, query));
   if (found === undefined) return Either.left(unknownPath);

@@ -3,7 +3,14 @@ import type { Server } from "node:http";
 import { Server as HttpsServer } from "node:https";
 import { Effect } from "effect";
 import type { ListenerConfig } from "../config/ConfigSchema.ts";
+import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import { type StartError, startError } from "./StartError.ts";
+
+/** A server and what watches its connections. */
+export interface Guarded {
+  readonly server: Server;
+  readonly guard: ConnectionGuard;
+}
 
 const listenFault = (name: string, { code }: NodeJS.ErrnoException): StartError => {
   if (code === "EADDRINUSE")
@@ -26,25 +33,30 @@ const urlOf = (server: Server, { host }: ListenerConfig): string => {
  *
  * @param name the section of the configuration, for the error
  */
-export const listen = (name: string, at: ListenerConfig, server: Server): Effect.Effect<string, StartError> =>
+export const listen = (
+  name: string,
+  at: ListenerConfig,
+  { server, guard }: Guarded,
+): Effect.Effect<string, StartError> =>
   Effect.async((resume) => {
     const onError = (error: NodeJS.ErrnoException): void => resume(Effect.fail(listenFault(name, error)));
     server.once("error", onError);
     server.listen({ host: at.host, port: at.port }, () => {
       server.off("error", onError);
       // Accepting can fail later, for want of descriptors; the next connection is tried again.
-      server.on("error", () => undefined);
+      server.on("error", () => guard.report("notAccepted"));
       resume(Effect.succeed(urlOf(server, at)));
     });
   });
 
 /** Accepts no more, waits for requests under way up to `drainMillis`, and closes what is left. */
-export const closeListener = (server: Server, drainMillis: number): Effect.Effect<void> =>
+export const closeListener = ({ server, guard }: Guarded, drainMillis: number): Effect.Effect<void> =>
   Effect.async((resume) => {
-    const timer = setTimeout(() => server.closeAllConnections(), drainMillis);
+    const timer = setTimeout(() => guard.closeAll(), drainMillis);
     server.close(() => {
       clearTimeout(timer);
       resume(Effect.void);
     });
     server.closeIdleConnections();
+    guard.closeHandshakes();
   });

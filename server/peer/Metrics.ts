@@ -12,6 +12,8 @@ interface Family {
 const families = {
   custody_http_responses_total: { help: "Answers of the public API by status.", label: "status" },
   custody_peer_http_responses_total: { help: "Answers of the peer API by status.", label: "status" },
+  custody_http_connections_cut_total: { help: "Connections the public API cut off, by reason.", label: "reason" },
+  custody_peer_http_connections_cut_total: { help: "Connections the peer API cut off, by reason.", label: "reason" },
   custody_events_total: { help: "Events handed to the protocol by kind.", label: "event" },
   custody_messages_sent_total: { help: "Messages handed to the network by kind.", label: "message" },
   custody_messages_dropped_total: { help: "Messages that were not delivered, by reason.", label: "reason" },
@@ -25,6 +27,8 @@ export interface Gauges {
   readonly backlog: number;
   readonly bodyBytes: number;
   readonly peerBodyBytes: number;
+  readonly connections: number;
+  readonly peerConnections: number;
 }
 
 export class Metrics {
@@ -50,7 +54,7 @@ export class Metrics {
     if (bucket !== -1) this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + 1;
   }
 
-  render({ state, backlog, bodyBytes, peerBodyBytes }: Gauges): string {
+  render({ state, backlog, bodyBytes, peerBodyBytes, connections, peerConnections }: Gauges): string {
     const gauges: ReadonlyArray<readonly [string, string, number]> = [
       ["custody_unsealed", "1 while this peer is unsealed.", state.unsealed ? 1 : 0],
       ["custody_integrity_ok", "0 when stored rows do not hold.", state.integrityFault === undefined ? 1 : 0],
@@ -63,6 +67,8 @@ export class Metrics {
       ["custody_last_decided_slot", "The highest decided slot.", state.decidedSeq],
       ["custody_http_body_bytes", "Request bodies held by the public API.", bodyBytes],
       ["custody_peer_http_body_bytes", "Request bodies held by the peer API.", peerBodyBytes],
+      ["custody_http_connections", "Open connections of the public API.", connections],
+      ["custody_peer_http_connections", "Open connections of the peer API.", peerConnections],
     ];
     return [
       ...Object.entries(families).flatMap(([name, { help, label }]) => [

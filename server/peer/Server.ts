@@ -20,6 +20,8 @@ import { readEnrollmentPage } from "../enroll/EnrollmentPage.ts";
 import type { ApiPorts } from "../http/ApiCall.ts";
 import { ByteBudget } from "../http/ByteBudget.ts";
 import { makePublicListener } from "../http/PublicListener.ts";
+import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
+import { type Guards, makeGuards } from "../net/Guards.ts";
 import { shamirProvider } from "../seal/ShamirSeal.ts";
 import { openSqliteByteStore } from "../sqlite/SqliteByteStore.ts";
 import { type ListenerTls, loadTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
@@ -28,7 +30,7 @@ import { makePeerListener, type PeerEndpoint, takeAnswer } from "../transport/Pe
 import { PeerLinks } from "../transport/PeerLinks.ts";
 import { developmentShares } from "./DevelopmentSecrets.ts";
 import { foundingSettings } from "./FoundingSettings.ts";
-import { closeListener, listen } from "./Listening.ts";
+import { closeListener, type Guarded, listen } from "./Listening.ts";
 import { jsonLog, type Log } from "./Log.ts";
 import { Metrics } from "./Metrics.ts";
 import { Peer, type PeerPorts } from "./Peer.ts";
@@ -190,6 +192,7 @@ interface Opened {
 /** The peer API: up before the public one and down after it, because answers under way need it. */
 const openPeerApi = (
   { config, tls, metrics, peer, endpoint }: Assembly,
+  guards: Guards,
   bodyBytes: () => number,
 ): Effect.Effect<Opened, StartError, Scope> =>
   Effect.gen(function* () {
@@ -202,17 +205,25 @@ const openPeerApi = (
             backlog: peer.backlog,
             bodyBytes: bodyBytes(),
             peerBodyBytes: listener.bodyBytes(),
+            connections: guards.http.open,
+            peerConnections: guards.peerHttp.open,
           }),
       },
       tls.peerHttp,
+      guards.peerHttp,
     );
-    return { url: yield* listenOn("peer-http", config.peerHttp, listener.server, 0), server: listener.server };
+    const guarded = { server: listener.server, guard: guards.peerHttp };
+    return { url: yield* listenOn("peer-http", config.peerHttp, guarded, 0), server: listener.server };
   });
 
-const listenOn = (name: string, at: ListenerConfig, server: NodeServer, drainMillis: number) =>
-  Effect.acquireRelease(listen(name, at, server), () => closeListener(server, drainMillis));
+const listenOn = (name: string, at: ListenerConfig, guarded: Guarded, drainMillis: number) =>
+  Effect.acquireRelease(listen(name, at, guarded), () => closeListener(guarded, drainMillis));
 
-const openPublicApi = (assembly: Assembly, budget: ByteBudget): Effect.Effect<Opened, StartError, Scope> =>
+const openPublicApi = (
+  assembly: Assembly,
+  guard: ConnectionGuard,
+  budget: ByteBudget,
+): Effect.Effect<Opened, StartError, Scope> =>
   Effect.gen(function* () {
     const { config, tls, log, metrics, peer, control, links, check, warnings } = assembly;
     let draining = false;
@@ -231,8 +242,8 @@ const openPublicApi = (assembly: Assembly, budget: ByteBudget): Effect.Effect<Op
       elapsedMillis,
       draining: () => draining,
     };
-    const server = makePublicListener(ports, tls.http);
-    const url = yield* listenOn("http", config.http, server, config.approvers.answerTimeoutMillis);
+    const server = makePublicListener(ports, tls.http, guard);
+    const url = yield* listenOn("http", config.http, { server, guard }, config.approvers.answerTimeoutMillis);
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         draining = true;
@@ -276,8 +287,9 @@ export const startServer = (
     yield* Effect.addFinalizer(() => Effect.sync(() => log.info("stopped")));
     const assembly = yield* openPeer(config, options, { log, halt: host.halt });
     const budget = new ByteBudget(config.limits.bodyBytesInFlight);
-    const peerApi = yield* openPeerApi(assembly, () => budget.held);
-    const publicApi = yield* openPublicApi(assembly, budget);
+    const guards = makeGuards(config, { log, metrics: assembly.metrics, elapsedMillis });
+    const peerApi = yield* openPeerApi(assembly, guards, () => budget.held);
+    const publicApi = yield* openPublicApi(assembly, guards.http, budget);
     const { reloadKeys, links } = assembly;
     const useTls = ({ http, peerHttp, peerClient }: TlsMaterial): void => {
       renew(publicApi.server, http);

@@ -1,6 +1,7 @@
 import { request, type Server } from "node:http";
 import { Either } from "effect";
 import { afterEach, describe, expect, it } from "vitest";
+import { openGuard } from "../../properties/http/OpenGuard.ts";
 import { MailboxRoom } from "./MailboxRoom.ts";
 import { MESSAGE_TYPE, MESSAGES_PATH } from "./PeerLink.ts";
 import { makePeerListener } from "./PeerListener.ts";
@@ -27,6 +28,7 @@ const listener = async () => {
       room,
     },
     undefined,
+    openGuard(),
   );
   open.push(server);
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));

@@ -7,9 +7,12 @@ import { createServer as createHttpsServer } from "node:https";
 import { Either } from "effect";
 import type { ActorCheck } from "../../core/Event.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import type { Opened } from "../../runtime/EnvelopeCodec.ts";
+import { isVouchedFor, type Opened } from "../../runtime/EnvelopeCodec.ts";
 import { tokensIn } from "../../runtime/Ingress.ts";
 import { ByteBudget } from "../http/ByteBudget.ts";
+import { closeSoon } from "../net/CloseSoon.ts";
+import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
+import { timeoutsOf } from "../net/ConnectionLimits.ts";
 import type { ListenerTls } from "../tls/TlsMaterial.ts";
 import { asksBack, type EndExchange } from "./HeldAnswers.ts";
 import type { MailboxRoom, Parcel } from "./MailboxRoom.ts";
@@ -42,12 +45,8 @@ const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 /** Events waiting for the driver beyond which new messages are turned away. */
 const MOST_BACKLOG = 4096;
 const BODY_MILLIS = 10_000;
-/** Longer than any pause of a busy cluster, so that it is the caller who closes idle connections. */
-const IDLE_MILLIS = 75_000;
 
 const BUSY = "This peer has as many messages under way as it may.";
-/** Peers keep a handful of connections each; a stranger's many idle ones must not use up the process's files. */
-const MOST_CONNECTIONS = 1024;
 
 const titles: Readonly<Record<number, string>> = {
   400: "Malformed message",
@@ -64,11 +63,14 @@ class Exchange {
   readonly #endpoint: ListenerEndpoint;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  /** Tells that a member is at the other end of the connection. */
+  readonly proven: () => void;
 
-  constructor(endpoint: ListenerEndpoint, request: IncomingMessage, response: ServerResponse) {
+  constructor(endpoint: ListenerEndpoint, request: IncomingMessage, response: ServerResponse, proven: () => void) {
     this.#endpoint = endpoint;
     this.#request = request;
     this.#response = response;
+    this.proven = proven;
   }
 
   refuse(status: number, detail: string, headers: Readonly<Record<string, string>> = {}): void {
@@ -157,6 +159,7 @@ const receive = (endpoint: PeerEndpoint, exchange: Exchange, body: Uint8Array): 
     return exchange.refuse(endpoint.initialized() ? 400 : 503, `The message is refused: ${opened.left}.`);
   const parcel = endpoint.room.parcel(opened.right.from);
   if (!parcel.grow(body.length)) return exchange.refuse(503, BUSY, { "retry-after": "1" });
+  if (isVouchedFor(opened.right.message)) exchange.proven();
   if (asksBack(opened.right.message)) endpoint.hold(opened.right.from, (envelope) => exchange.end(envelope));
   else exchange.accept();
   takeIn(endpoint, opened.right, parcel);
@@ -195,26 +198,36 @@ export interface PeerListener {
   readonly bodyBytes: () => number;
 }
 
+/** Answers what never became a request. */
+const lastWords = ({ code }: NodeJS.ErrnoException): string => {
+  const line = code === "ERR_HTTP_REQUEST_TIMEOUT" ? "408 Request Timeout" : "400 Bad Request";
+  return `HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
+};
+
 /** A server that does not listen yet. */
-export const makePeerListener = (endpoint: ListenerEndpoint, tls: ListenerTls | undefined): PeerListener => {
+export const makePeerListener = (
+  endpoint: ListenerEndpoint,
+  tls: ListenerTls | undefined,
+  guard: ConnectionGuard,
+): PeerListener => {
   const budget = new ByteBudget(BYTES_IN_FLIGHT);
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    const exchange = new Exchange(endpoint, request, response);
+    const exchange = new Exchange(endpoint, request, response, () => guard.prove(request.socket));
     request.on("error", () => undefined);
     if (request.url === MESSAGES_PATH) return takeMessage(endpoint, budget, request, exchange);
     if (request.url !== METRICS_PATH) return exchange.refuse(404, "There is no such resource here.");
     if (request.method !== "GET") return exchange.refuse(405, "Metrics are only read.", { allow: "GET" });
     return exchange.metrics();
   };
-  const options = {
-    keepAliveTimeout: IDLE_MILLIS,
-    headersTimeout: BODY_MILLIS,
-    requestTimeout: 2 * BODY_MILLIS,
-    connectionsCheckingInterval: 1_000,
-    maxHeaderSize: 8 * 1024,
-  };
-  const server =
-    tls === undefined ? createHttpServer(options, handle) : createHttpsServer({ ...options, ...tls }, handle);
-  server.maxConnections = MOST_CONNECTIONS;
+  const options = { ...timeoutsOf(guard.limits), maxHeaderSize: 8 * 1024 };
+  const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...tls });
+  guard.watch(server);
+  server.on("request", guard.bounded(handle));
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    const isBusy = guard.isBusy(socket);
+    if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") guard.report("slowRequest");
+    if (isBusy || !guard.speaks(socket) || !socket.writable) return void socket.destroy();
+    return closeSoon(socket, lastWords(error));
+  });
   return { server, bodyBytes: () => budget.held + endpoint.room.held };
 };

@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { IncomingHttpHeaders } from "node:http";
+import { request } from "node:https";
+import { connect, type Socket } from "node:net";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { issue } from "./Certificates.ts";
+import { registration, ServerCluster } from "./ServerCluster.ts";
+
+const opened: Array<() => unknown> = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).toReversed()) await close();
+});
+const track = (cluster: ServerCluster): ServerCluster => {
+  opened.push(() => cluster.close());
+  return cluster;
+};
+
+/** Idle connections from another address of this machine, opened again whenever one is closed. */
+const besiege = (url: string, count: number, localAddress = "127.0.0.9"): void => {
+  const { port } = new URL(url);
+  const sockets = new Set<Socket>();
+  let isOver = false;
+  const attack = (): void => {
+    if (isOver) return;
+    const socket = connect({ port: Number(port), host: "127.0.0.1", localAddress });
+    sockets.add(socket);
+    socket.on("error", () => undefined).resume();
+    socket.on("close", () => {
+      sockets.delete(socket);
+      setTimeout(attack, 200);
+    });
+  };
+  for (let index = 0; index < count; index++) attack();
+  opened.push(() => {
+    isOver = true;
+    for (const socket of sockets) socket.destroy();
+  });
+};
+
+const metricsOf = async (cluster: ServerCluster, id: number): Promise<string> =>
+  (await fetch(`${cluster.server(id).peerUrl}/metrics`)).text();
+
+describe("peers besieged by more idle connections than a listener takes", () => {
+  it("found their cluster, register and answer, and say so", async () => {
+    const cluster = track(await ServerCluster.start(2));
+    for (const id of cluster.ids) {
+      besiege(cluster.server(id).peerUrl, 1_100);
+      besiege(cluster.server(id).url, 1_100);
+    }
+    for (const id of cluster.ids) await cluster.initialize(id);
+    for (const id of cluster.ids) await cluster.unseal(id);
+    for (const id of cluster.ids) await cluster.ready(id);
+    expect((await cluster.register(2, registration("besieged"))).status).toBe(201);
+    const metrics = await metricsOf(cluster, 1);
+    for (const name of ["custody_http", "custody_peer_http"]) {
+      expect(metrics).toMatch(
+        new RegExp(`^${name}_connections_cut_total\\{reason="tooManyOfOneAddress"\\} [1-9]`, "m"),
+      );
+      expect(metrics).toMatch(new RegExp(`^${name}_connections 2[0-9]{2}$`, "m"));
+    }
+    const told = cluster.logs.filter((line) => line.includes('"event":"connections cut off"'));
+    expect(told.map((line) => JSON.parse(line).listener).toSorted()).toEqual([
+      "http",
+      "http",
+      "peer-http",
+      "peer-http",
+    ]);
+  });
+});
+
+describe("a public API with TLS", () => {
+  it("closes connections that never shake hands, while their callers are there and when they have gone", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "custody-connections-"));
+    opened.push(() => rmSync(folder, { recursive: true }));
+    const { pem, key } = issue("public", undefined);
+    writeFileSync(join(folder, "cert"), pem);
+    writeFileSync(join(folder, "key"), key.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
+    const env = { CUSTODY_HTTP_TLS_CERT: join(folder, "cert"), CUSTODY_HTTP_TLS_KEY: join(folder, "key") };
+    const cluster = track(await ServerCluster.start(1));
+    await cluster.stop(1);
+    await cluster.run(1, env);
+    const { port } = new URL(cluster.server(1).url);
+    const headers = await new Promise<IncomingHttpHeaders>((resolve, reject) => {
+      const path = "/v1/custody/system/health";
+      request({ port, host: "127.0.0.1", path, ca: pem, agent: false }, (response) => {
+        response.resume();
+        resolve(response.headers);
+      })
+        .on("error", reject)
+        .end();
+    });
+    expect(headers).toMatchObject({
+      "strict-transport-security": "max-age=31536000",
+      "x-content-type-options": "nosniff",
+    });
+    const silent = Array.from({ length: 20 }, () =>
+      connect({ port: Number(port), host: "127.0.0.1", allowHalfOpen: true }),
+    );
+    const clear = connect({ port: Number(port), host: "127.0.0.1", allowHalfOpen: true });
+    for (const socket of [...silent, clear]) socket.on("error", () => undefined).resume();
+    opened.push(() => {
+      for (const socket of silent) socket.destroy();
+    });
+    clear.end("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+    const count = (wanted: number) =>
+      vi.waitFor(
+        async () =>
+          expect(await metricsOf(cluster, 1)).toMatch(new RegExp(`^custody_http_connections ${wanted}$`, "m")),
+        { timeout: 20_000, interval: 100 },
+      );
+    await count(20);
+    for (const socket of silent.slice(0, 10)) socket.destroy();
+    await count(10);
+    await count(0);
+    expect(await metricsOf(cluster, 1)).toMatch(/^custody_http_connections_cut_total\{reason="handshake"\} 11$/m);
+  });
+});

@@ -1,0 +1,290 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import { connect, type Socket } from "node:net";
+import { connect as connectSecurely } from "node:tls";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { issue } from "../../properties/http/Certificates.ts";
+import { openLimits } from "../../properties/http/OpenGuard.ts";
+import { closeSoon } from "./CloseSoon.ts";
+import { ConnectionGuard } from "./ConnectionGuard.ts";
+import { type ConnectionLimits, timeoutsOf } from "./ConnectionLimits.ts";
+import type { CutReason } from "./CutReport.ts";
+
+const authority = issue("authority", undefined);
+const certified = issue("peer", authority);
+const keyPem = certified.key.export({ type: "pkcs8", format: "pem" });
+const tls = { cert: certified.pem, key: keyPem };
+const mutual = { ...tls, ca: authority.pem, requestCert: true, rejectUnauthorized: true };
+
+const servers: Array<Server> = [];
+const sockets: Array<Socket> = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const server of servers.splice(0)) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+interface Guarded {
+  readonly port: number;
+  readonly guard: ConnectionGuard;
+  readonly cuts: Array<CutReason>;
+}
+
+const hello: RequestListener = (_request, response) => void response.end("hello");
+
+const serve = async (
+  limits: Partial<ConnectionLimits>,
+  handle: (guard: ConnectionGuard) => RequestListener = () => hello,
+  secure?: typeof tls,
+): Promise<Guarded> => {
+  const cuts: Array<CutReason> = [];
+  const guard = new ConnectionGuard(
+    { ...openLimits, ...limits },
+    (reason) => void cuts.push(reason),
+    () => performance.now(),
+  );
+  const options = timeoutsOf(guard.limits);
+  const server = secure === undefined ? createServer(options) : createSecureServer({ ...options, ...secure });
+  guard.watch(server);
+  server.on("request", guard.bounded(handle(guard)));
+  server.on("clientError", (_error, socket) => {
+    if (guard.speaks(socket)) closeSoon(socket, "HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
+    else socket.destroy();
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  return { port: typeof address === "object" && address !== null ? address.port : 0, guard, cuts };
+};
+
+interface Caller {
+  readonly socket: Socket;
+  readonly closed: Promise<void>;
+  readonly text: () => string;
+}
+
+/** A caller who never closes from their side, whatever the other one does. */
+const call = (port: number, localAddress = "127.0.0.1"): Caller => {
+  const socket = connect({ port, host: "127.0.0.1", localAddress, allowHalfOpen: true });
+  sockets.push(socket);
+  let text = "";
+  socket.on("error", () => undefined);
+  socket.on("data", (chunk) => {
+    text += chunk.toString("latin1");
+  });
+  const closed = new Promise<void>((resolve) => {
+    socket.on("close", () => resolve());
+    socket.on("end", () => resolve());
+  });
+  return { socket, closed, text: () => text };
+};
+
+const get = "GET / HTTP/1.1\r\nhost: x\r\n\r\n";
+const settled = (guard: ConnectionGuard, open: number): Promise<void> =>
+  vi.waitFor(() => expect(guard.open).toBe(open), { timeout: 5_000 });
+
+describe("a connection", () => {
+  it("that never says anything is closed, though its caller keeps it", async () => {
+    const { port, guard } = await serve({ headerMillis: 50, requestMillis: 100 });
+    const silent = call(port);
+    await settled(guard, 1);
+    await silent.closed;
+    await settled(guard, 0);
+    expect(silent.socket.destroyed).toBe(false);
+  });
+
+  it("whose header trickles is closed", async () => {
+    const { port, guard } = await serve({ headerMillis: 50, requestMillis: 100 });
+    const slow = call(port);
+    slow.socket.write("GET / HTTP/1.1\r\n");
+    const trickle = setInterval(() => void slow.socket.write("a: b\r\n"), 10);
+    await slow.closed;
+    await settled(guard, 0);
+    clearInterval(trickle);
+  });
+
+  it("is closed when no further request comes", async () => {
+    const { port, guard } = await serve({ idleMillis: 50 });
+    const idle = call(port);
+    idle.socket.write(get);
+    await idle.closed;
+    expect(idle.text()).toMatch(/hello$/);
+    await settled(guard, 0);
+  });
+
+  it("that sends what is no HTTP has a second for its last words", async () => {
+    const { port, guard } = await serve({});
+    const wrong = call(port);
+    wrong.socket.write("nonsense\r\n\r\n");
+    await wrong.closed;
+    expect(wrong.text()).toMatch(/^HTTP\/1\.1 400 /);
+    await settled(guard, 0);
+  });
+
+  it("may have so many requests under way, and is cut off with the next", async () => {
+    let asked = 0;
+    const silence: RequestListener = () => {
+      asked += 1;
+    };
+    const { port, guard, cuts } = await serve({ requestsUnderWay: 3 }, () => silence);
+    const modest = call(port);
+    modest.socket.write(get.repeat(3));
+    await vi.waitFor(() => expect(asked).toBe(3));
+    const greedy = call(port);
+    greedy.socket.write(get.repeat(1_500));
+    await greedy.closed;
+    expect([asked, cuts]).toEqual([6, ["tooManyRequests"]]);
+    await settled(guard, 1);
+  });
+
+  it("may send as many requests as it likes one after the other", async () => {
+    const { port } = await serve({ requestsUnderWay: 1 });
+    const steady = call(port);
+    for (let index = 1; index <= 5; index++) {
+      steady.socket.write(get);
+      await vi.waitFor(() => expect(steady.text().match(/hello/g)).toHaveLength(index));
+    }
+  });
+
+  it("whose answers are not read is cut off, and one whose answers are is not", async () => {
+    const large: RequestListener = (_request, response) => void response.end(Buffer.alloc(16 * 1024 * 1024));
+    const { port, guard, cuts } = await serve({ writeMillis: 200 }, () => large);
+    const reader = call(port);
+    reader.socket.write(get);
+    await vi.waitFor(() => expect(reader.text().length).toBeGreaterThan(16 * 1024 * 1024), { timeout: 5_000 });
+    const sleeper = call(port);
+    sleeper.socket.pause();
+    sleeper.socket.write(get);
+    await vi.waitFor(() => expect(cuts).toEqual(["slowReader"]), { timeout: 5_000 });
+    await settled(guard, 1);
+    expect(reader.socket.destroyed).toBe(false);
+  });
+});
+
+describe("connections", () => {
+  it("are at most so many, and room is again when one has gone", async () => {
+    const { port, guard, cuts } = await serve({ connections: 2 });
+    const [first] = [call(port), call(port)];
+    await settled(guard, 2);
+    const third = call(port);
+    await third.closed;
+    expect([guard.open, cuts]).toEqual([2, ["tooMany"]]);
+    first.socket.destroy();
+    await settled(guard, 1);
+    const fourth = call(port);
+    fourth.socket.write(get);
+    await vi.waitFor(() => expect(fourth.text()).toMatch(/hello$/));
+  });
+
+  it("of one address leave room for those of others", async () => {
+    const { port, guard, cuts } = await serve({ connectionsPerAddress: 2 });
+    const [first] = [call(port), call(port)];
+    await settled(guard, 2);
+    await call(port).closed;
+    expect([guard.open, cuts]).toEqual([2, ["tooManyOfOneAddress"]]);
+    const other = call(port, "127.0.0.2");
+    other.socket.write(get);
+    await vi.waitFor(() => expect(other.text()).toMatch(/hello$/));
+    first.socket.destroy();
+    await settled(guard, 2);
+    call(port);
+    await settled(guard, 3);
+  });
+
+  it("of callers who have shown who they are do not count with those who have not, up to a number", async () => {
+    const limits = { connections: 2, connectionsPerAddress: 2, provenConnections: 1 };
+    const { port, guard, cuts } = await serve(limits, (own) => (request, response) => {
+      own.prove(request.socket);
+      own.prove(request.socket);
+      response.end(String(own.isProven(request.socket)));
+    });
+    const known = call(port);
+    known.socket.write(get);
+    await vi.waitFor(() => expect(known.text()).toMatch(/true$/));
+    const second = call(port);
+    second.socket.write(get);
+    await vi.waitFor(() => expect(second.text()).toMatch(/false$/));
+    call(port);
+    await settled(guard, 3);
+    await call(port).closed;
+    expect(cuts).toEqual(["tooMany"]);
+    known.socket.destroy();
+    await settled(guard, 2);
+    second.socket.write(get);
+    await vi.waitFor(() => expect(second.text()).toMatch(/true$/));
+  });
+});
+
+describe("a TLS port", () => {
+  it("closes what never shakes hands, speaks something else, or has gone away", async () => {
+    const { port, guard, cuts } = await serve({ handshakeMillis: 100 }, undefined, tls);
+    const silent = call(port);
+    const plain = call(port);
+    plain.socket.write(get);
+    await Promise.all([silent.closed, plain.closed]);
+    await settled(guard, 0);
+    expect(cuts).toEqual(["handshake", "handshake"]);
+    for (let index = 0; index < 5; index++) call(port);
+    await settled(guard, 5);
+    for (const socket of sockets) socket.destroy();
+    await settled(guard, 0);
+  });
+
+  it("leaves who has shaken hands alone, and closes them when they then say nothing", async () => {
+    const { port, guard, cuts } = await serve(
+      { handshakeMillis: 100, headerMillis: 400, requestMillis: 500 },
+      undefined,
+      tls,
+    );
+    const secured = connectSecurely({ port, host: "127.0.0.1", ca: authority.pem });
+    sockets.push(secured);
+    const ended = new Promise<void>((resolve) => void secured.on("end", resolve).on("error", () => undefined));
+    let text = "";
+    secured.on("data", (chunk: Buffer) => {
+      text += chunk.toString("latin1");
+    });
+    secured.write(get);
+    await vi.waitFor(() => expect(text).toMatch(/hello$/));
+    const silent = connectSecurely({ port, host: "127.0.0.1", ca: authority.pem });
+    sockets.push(silent);
+    silent.on("error", () => undefined).resume();
+    await settled(guard, 2);
+    await settled(guard, 1);
+    expect([cuts, secured.destroyed]).toEqual([[], false]);
+    guard.closeAll();
+    await ended;
+    await settled(guard, 0);
+  });
+
+  it("takes a caller's certificate for proof", async () => {
+    const own = { connections: 2, connectionsPerAddress: 2 };
+    const { port, guard } = await serve(
+      own,
+      (each) => (request, response) => {
+        response.end(String(each.isProven(request.socket)));
+      },
+      mutual,
+    );
+    for (let index = 0; index < 5; index++) {
+      const member = connectSecurely({ port, host: "127.0.0.1", ca: authority.pem, cert: certified.pem, key: keyPem });
+      sockets.push(member);
+      const answered = new Promise<string>((resolve) => {
+        member.once("data", (chunk: Buffer) => resolve(chunk.toString("latin1")));
+      });
+      member.write(get);
+      expect(await answered).toMatch(/true$/);
+    }
+    expect(guard.open).toBe(5);
+  });
+
+  it("does not wait for handshakes when it closes", async () => {
+    const { port, guard } = await serve({}, undefined, tls);
+    const silent = call(port);
+    await settled(guard, 1);
+    guard.closeHandshakes();
+    await silent.closed;
+    await settled(guard, 0);
+  });
+});

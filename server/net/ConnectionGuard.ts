@@ -1,0 +1,218 @@
+/**
+ * Keeps callers from using up a listener: how many connections there are, how long a handshake and the reading
+ * of an answer may take, and how many requests one connection may have under way. What breaks a bound is
+ * destroyed and never only ended, for ending waits for the other side.
+ */
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import { Server as HttpsServer } from "node:https";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { TLSSocket } from "node:tls";
+import { addressKey } from "./AddressKey.ts";
+import type { ConnectionLimits } from "./ConnectionLimits.ts";
+import type { CutReason } from "./CutReport.ts";
+
+/** How often deadlines are looked at, at most. */
+const CHECK_MILLIS = 1_000;
+
+interface Connection {
+  readonly socket: Socket;
+  readonly address: string;
+  readonly port: string;
+  /** When the handshake must be over; undefined from then on. */
+  handshakeUntil: number | undefined;
+  isProven: boolean;
+  /** Requests without a finished answer, and until when an answer that was written must be read. */
+  readonly underWay: Map<ServerResponse, number | undefined>;
+}
+
+export class ConnectionGuard {
+  readonly limits: ConnectionLimits;
+  readonly #cut: (reason: CutReason) => void;
+  readonly #elapsedMillis: () => number;
+  readonly #open = new Set<Connection>();
+  readonly #strangers = new Map<string, number>();
+  readonly #bySocket = new WeakMap<Duplex, Connection>();
+  /** Handshakes under way, by the caller's address and port: TLS makes another socket of the one that came. */
+  readonly #handshakes = new Map<string, Connection>();
+  #proven = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param elapsedMillis a clock that never goes back, in milliseconds */
+  constructor(limits: ConnectionLimits, cut: (reason: CutReason) => void, elapsedMillis: () => number) {
+    this.limits = limits;
+    this.#cut = cut;
+    this.#elapsedMillis = elapsedMillis;
+  }
+
+  /** Connections open now. */
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /** Stands before a server that has all its own listeners and does not listen yet. */
+  watch(server: Server): void {
+    const takers = server.listeners("connection");
+    const isSecure = server instanceof HttpsServer;
+    server.removeAllListeners("connection");
+    server.on("connection", (socket: Socket) => {
+      if (this.#admit(socket, isSecure)) for (const take of takers) Reflect.apply(take, server, [socket]);
+    });
+    server.on("secureConnection", (secured: TLSSocket) => this.#shakenHands(secured));
+    // The platform would wait for what it still has to write, to somebody who may not even speak TLS.
+    server.prependListener("tlsClientError", (_error, failed: TLSSocket) => {
+      const connection = this.#handshakes.get(portKey(failed));
+      if (connection !== undefined) this.#failHandshake(connection);
+      failed.destroy();
+    });
+    server.on("close", () => clearInterval(this.#timer));
+  }
+
+  /** A handler that sees no more requests of one connection at once than it may have under way. */
+  bounded(handle: RequestListener): RequestListener {
+    return (request, response) => {
+      if (this.#begin(request, response)) handle(request, response);
+    };
+  }
+
+  /** Ends the connections that have not come to speak HTTP, which the server knows nothing of. */
+  closeHandshakes(): void {
+    for (const { socket } of this.#handshakes.values()) socket.destroy();
+  }
+
+  /** Ends all connections. */
+  closeAll(): void {
+    for (const { socket } of this.#open) socket.destroy();
+  }
+
+  /** Whether a socket can be written to in HTTP: not before its handshake is over. */
+  speaks(socket: Duplex): boolean {
+    return this.#bySocket.has(socket);
+  }
+
+  /** Whether a connection has requests that are not answered yet. */
+  isBusy(socket: Duplex): boolean {
+    return (this.#bySocket.get(socket)?.underWay.size ?? 0) > 0;
+  }
+
+  /** Counts a connection that ends in another way. */
+  report(reason: CutReason): void {
+    this.#cut(reason);
+  }
+
+  /** Cuts a connection off. */
+  cut(socket: Duplex, reason: CutReason): void {
+    if (socket.destroyed) return;
+    this.#cut(reason);
+    socket.destroy();
+  }
+
+  /** Counts a connection apart from now on: its caller has shown who they are. */
+  prove(socket: Duplex): void {
+    const connection = this.#bySocket.get(socket);
+    if (connection === undefined || connection.isProven || this.#proven >= this.limits.provenConnections) return;
+    if (!this.#open.has(connection)) return;
+    this.#forgetStranger(connection.address);
+    connection.isProven = true;
+    this.#proven += 1;
+  }
+
+  /** Whether the caller of a connection has shown who they are. */
+  isProven(socket: Duplex): boolean {
+    return this.#bySocket.get(socket)?.isProven === true;
+  }
+
+  #admit(socket: Socket, isSecure: boolean): boolean {
+    const { connections, connectionsPerAddress, handshakeMillis } = this.limits;
+    const address = addressKey(socket.remoteAddress);
+    const ofAddress = this.#strangers.get(address) ?? 0;
+    const reason: CutReason | undefined =
+      this.#open.size - this.#proven >= connections
+        ? "tooMany"
+        : ofAddress >= connectionsPerAddress
+          ? "tooManyOfOneAddress"
+          : undefined;
+    if (reason !== undefined) {
+      this.cut(socket, reason);
+      return false;
+    }
+    const connection: Connection = {
+      socket,
+      address,
+      port: portKey(socket),
+      handshakeUntil: isSecure ? this.#elapsedMillis() + handshakeMillis : undefined,
+      isProven: false,
+      underWay: new Map(),
+    };
+    this.#open.add(connection);
+    this.#strangers.set(address, ofAddress + 1);
+    if (isSecure) this.#handshakes.set(connection.port, connection);
+    else this.#bySocket.set(socket, connection);
+    socket.on("close", () => this.#forget(connection));
+    this.#timer ??= setInterval(() => this.#check(), this.#interval()).unref();
+    return true;
+  }
+
+  #interval(): number {
+    const { handshakeMillis, writeMillis } = this.limits;
+    return Math.min(CHECK_MILLIS, handshakeMillis, writeMillis);
+  }
+
+  #shakenHands(secured: TLSSocket): void {
+    const connection = this.#handshakes.get(portKey(secured));
+    if (connection === undefined) return void secured.destroy();
+    this.#endHandshake(connection);
+    this.#bySocket.set(secured, connection);
+    if (secured.authorized) this.prove(secured);
+  }
+
+  #begin({ socket }: IncomingMessage, response: ServerResponse): boolean {
+    const connection = this.#bySocket.get(socket);
+    if (connection === undefined || socket.destroyed) return false;
+    if (connection.underWay.size >= this.limits.requestsUnderWay) {
+      this.cut(socket, "tooManyRequests");
+      return false;
+    }
+    connection.underWay.set(response, undefined);
+    response.on("close", () => connection.underWay.delete(response));
+    return true;
+  }
+
+  #check(): void {
+    const now = this.#elapsedMillis();
+    for (const connection of this.#open) {
+      const { socket, handshakeUntil, underWay } = connection;
+      if (handshakeUntil !== undefined && now >= handshakeUntil) this.#failHandshake(connection);
+      for (const [response, until] of underWay) {
+        if (!response.writableEnded) continue;
+        if (until === undefined) underWay.set(response, now + this.limits.writeMillis);
+        else if (now >= until) this.cut(socket, "slowReader");
+      }
+    }
+  }
+
+  #endHandshake(connection: Connection): void {
+    connection.handshakeUntil = undefined;
+    if (this.#handshakes.get(connection.port) === connection) this.#handshakes.delete(connection.port);
+  }
+
+  #failHandshake(connection: Connection): void {
+    this.#endHandshake(connection);
+    this.cut(connection.socket, "handshake");
+  }
+
+  #forget(connection: Connection): void {
+    this.#endHandshake(connection);
+    this.#open.delete(connection);
+    if (connection.isProven) this.#proven -= 1;
+    else this.#forgetStranger(connection.address);
+  }
+
+  #forgetStranger(address: string): void {
+    const left = (this.#strangers.get(address) ?? 0) - 1;
+    if (left > 0) this.#strangers.set(address, left);
+    else this.#strangers.delete(address);
+  }
+}
+
+const portKey = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress}|${remotePort}`;
