@@ -27,6 +27,8 @@ export const Limits = {
   cborItems: 262_144,
   /** Statements of others that one settlement answer carries; what is beyond them goes in the next one. */
   heldStatements: 4096,
+  /** What a request is called between peers; not the caller's X-Request-Id. */
+  requestIdCharacters: 128,
   /** The largest public key of an installed algorithm is 2,592 bytes (ML-DSA-87); its DER form and some slack fit. */
   publicKeyBytes: 4096,
   /** Contract 8: uncommitted preparations per peer. */

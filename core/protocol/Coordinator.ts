@@ -227,6 +227,7 @@ const bodyOf = (turn: Turn, queued: Queued, effects: Effects, seq: number): Prop
     actor: queued.actor,
     request: requestLineOf(crypto, call),
     entryPeer: queued.forward.entryPeer,
+    requestId: queued.forward.requestId,
     proposedAt: now,
     expiresAt: Math.min(now + Limits.proposalMillis, queued.tokenExpiresAt, deadline),
     incarnations: membership.peerIds.map((peerId) => turn.recordedIncarnation(peerId)),

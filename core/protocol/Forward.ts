@@ -33,7 +33,7 @@ export type Call = TypeOf<typeof callCodec>;
 
 export const forwardCodec = record({
   /** Unique at the entry peer; not the caller's X-Request-Id. */
-  requestId: text(128),
+  requestId: text(Limits.requestIdCharacters),
   entryPeer: uint,
   call: callCodec,
   token: tokenCodec,
@@ -45,7 +45,7 @@ export type Forward = TypeOf<typeof forwardCodec>;
 
 const attestedCodec = record({
   topologyDigest: digest,
-  requestId: text(128),
+  requestId: text(Limits.requestIdCharacters),
   entryPeer: uint,
   requestDigest: digest,
   actorDigest: digest,

@@ -76,6 +76,7 @@ describe("a member's vote", () => {
     ],
     ["another path", (item) => proposal({ request: { ...item.proposal.request, path: "/" } })(item), "WRONG_REQUEST"],
     ["another entry peer", proposal({ entryPeer: 3 }), "NOT_ATTESTED"],
+    ["another request of the same entry peer", proposal({ requestId: "another" }), "NOT_ATTESTED"],
     ["another configuration", proposal({ configDigest: OTHER }), "CONFIGURATION_DIFFERS"],
     ["other incarnations", proposal({ incarnations: [1, 2, 1] }), "WRONG_INCARNATION"],
     ["too few incarnations", proposal({ incarnations: [1, 1] }), "WRONG_INCARNATION"],

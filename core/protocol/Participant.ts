@@ -14,7 +14,7 @@ import { type Rows, slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { isAboutProposal } from "./Abort.ts";
 import { isOverdue, markStable } from "./Delivery.ts";
-import { isAttested, requestLineOf } from "./Forward.ts";
+import { isAttested, isSameRequest, requestLineOf } from "./Forward.ts";
 import { inquire } from "./Inquiry.ts";
 import type { MessageOf, PrepareItem } from "./Message.ts";
 import { hold, type Reservation, reserve } from "./Preparations.ts";
@@ -67,8 +67,7 @@ const evidenceFault = (turn: Turn, candidate: Candidate, accepted: number): Verd
   if (Either.isLeft(authorized)) return authorized.left.code;
   if (!isSameActor(proposal.actor, authorized.right)) return "WRONG_ACTOR";
   if (proposal.expiresAt > authorized.right.expiresAt) return "EXPIRED";
-  if (proposal.entryPeer !== evidence.entryPeer || !isAttested(crypto, turn.membership, evidence))
-    return "NOT_ATTESTED";
+  if (!isSameRequest(proposal, evidence) || !isAttested(crypto, turn.membership, evidence)) return "NOT_ATTESTED";
   if (Math.abs(proposal.proposedAt - evidence.receivedAt) > Limits.proposalMillis) return "STALE_REQUEST";
   if (!isSameLine(requestLineOf(crypto, evidence.call), proposal.request)) return "WRONG_REQUEST";
   const mutation = mutationOf(turn, evidence.call);

@@ -76,7 +76,9 @@ export const proposalCodec = record({
   effects: effectsCodec,
   actor: actorCodec,
   request: requestLineCodec,
+  /** Where the request came in, and its name there: so the peer that knows its caller knows what it has led to. */
   entryPeer: uint,
+  requestId: text(Limits.requestIdCharacters),
   proposedAt: uint,
   expiresAt: uint,
   /** The recorded incarnation of every member, in member order. */

@@ -268,7 +268,7 @@ describe("a member's vote on a replacement", () => {
             path: old.call.path,
             bodyDigest: item.proposal.request.bodyDigest,
           };
-          const proposal = { ...item.proposal, request };
+          const proposal = { ...item.proposal, request, requestId: old.requestId };
           return { proposal, evidence: old, receipt: receiptOfWriter(cluster, proposal, item.receipt) };
         });
         return { ...message, items };
