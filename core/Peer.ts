@@ -11,7 +11,9 @@ import { onSessionMirror } from "./enrollment/SessionMember.ts";
 import { onMirrorTimer, onSessionVotes, openSessions } from "./enrollment/SessionWriter.ts";
 import { advance, onProposeTimer } from "./protocol/Coordinator.ts";
 import { onCommit, onCommitAcks, onDeliverTimer, onPruneTimer } from "./protocol/Delivery.ts";
-import { onAnswersTimer, onCommand, onForward, onForwarded, onForwardTimer, onOutcome } from "./protocol/Entry.ts";
+import { onAnswersTimer, onCommand, onForward, onForwarded, onForwardTimer } from "./protocol/Entry.ts";
+import { onOutcome } from "./protocol/Outcome.ts";
+import { onStoredAnswer, onStoredQuery } from "./protocol/Stored.ts";
 import {
   onGenesisCard,
   onGenesisPinned,
@@ -130,6 +132,10 @@ const deliver = (turn: Turn, { from, message, actors }: Extract<Event, { readonl
       return onForwarded(turn, from, message);
     case "Outcome":
       return onOutcome(turn, from, message);
+    case "StoredQuery":
+      return onStoredQuery(turn, from, message);
+    case "StoredAnswer":
+      return onStoredAnswer(turn, from, message);
     case "Prepare":
       return onPrepare(turn, from, message, actors);
     case "Votes":

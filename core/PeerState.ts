@@ -194,8 +194,15 @@ export interface Awaited {
   /** What it asks for, as this peer understood it. */
   readonly request: Request;
   readonly acknowledged: boolean;
-  /** A replacement that looks just like it was applied here: what the writer says of a later copy is not the last word. */
+  /** What it has led to was applied here: what the writer says of a later copy is not the last word. */
   readonly isApplied: boolean;
+  /** The writer's certain no, held back while this peer has itself signed for the request. */
+  readonly denial: Rejection | undefined;
+  /**
+   * Once the writer has said that the approver was there before: the members that say themselves that they store it,
+   * and in which of their lives.
+   */
+  readonly storedAt: ReadonlyMap<PeerId, number> | undefined;
   /** Monotonic milliseconds. */
   readonly arrivedAt: number;
   readonly sentAt: number;
@@ -429,6 +436,8 @@ export const takenUp = (awaited: Awaited): Awaited => ({
   request: awaited.request,
   acknowledged: true,
   isApplied: awaited.isApplied,
+  denial: awaited.denial,
+  storedAt: awaited.storedAt,
   arrivedAt: awaited.arrivedAt,
   sentAt: awaited.sentAt,
 });

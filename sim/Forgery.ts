@@ -4,7 +4,7 @@
  * by its owner; whatever is only an answer to a question may at worst delay.
  */
 import type { Digest, Signature } from "../core/Digest.ts";
-import type { Message } from "../core/protocol/Message.ts";
+import type { Message, Outcome } from "../core/protocol/Message.ts";
 import { BATCH_TAG, batchHeaderCodec, batchTree, type SignedStatement } from "../core/protocol/Statement.ts";
 import type { Unit } from "./Choices.ts";
 import type { World } from "./World.ts";
@@ -55,6 +55,41 @@ const alteredOne = (
   return statements.map((each, index) => (index === at ? alteredStatement(world, unit, each) : each));
 };
 
+const withoutOne = <A>(unit: Unit, all: ReadonlyArray<A>): ReadonlyArray<A> =>
+  all.toSpliced(unit.between("left out", 0, 0, Math.max(0, all.length - 1), 0, MOST_STATEMENTS), 1);
+
+/** A success with one thing of its proof changed; undefined where there is nothing that it would have to prove. */
+export const alteredOutcome = (world: World, unit: Unit, outcome: Outcome): Outcome | undefined => {
+  if (outcome._tag === "Rejected" || outcome._tag === "Existing") return undefined;
+  switch (unit.between("what", 0, 0, 3)) {
+    case 0:
+      return { ...outcome, acks: withoutOne(unit, outcome.acks) };
+    case 1:
+      return { ...outcome, acks: alteredOne(world, unit, outcome.acks) };
+    case 2:
+      return { ...outcome, acks: outcome.acks.map((each) => outcome.acks[0] ?? each) };
+    default:
+      return alteredSubject(world, unit, outcome);
+  }
+};
+
+/** Another approver, another session, or another secret than what was acknowledged. */
+const alteredSubject = (
+  world: World,
+  unit: Unit,
+  outcome: Extract<Outcome, { readonly _tag: "Confirmed" | "Offered" }>,
+): Outcome => {
+  if (outcome._tag === "Offered")
+    return unit.chance("another secret", 500)
+      ? { ...outcome, invitation: outcome.invitation.map((byte) => byte ^ 1) }
+      : { ...outcome, session: { ...outcome.session, expiresAt: outcome.session.expiresAt + 1 } };
+  const { certificate } = outcome;
+  const { proposal } = certificate;
+  return unit.chance("another receipt", 500)
+    ? { ...outcome, certificate: { ...certificate, receipts: alteredOne(world, unit, certificate.receipts) } }
+    : { ...outcome, certificate: { ...certificate, proposal: { ...proposal, proposedAt: proposal.proposedAt + 1 } } };
+};
+
 /** The message with one thing changed; undefined where nothing in it is worth changing. */
 export const alteredMessage = (world: World, unit: Unit, message: Message): Message | undefined => {
   switch (message._tag) {
@@ -99,10 +134,10 @@ export const alteredMessage = (world: World, unit: Unit, message: Message): Mess
       };
     case "SettleQuery":
       return { ...message, demandFinal: !message.demandFinal };
-    case "Outcome":
-      return message.outcome._tag === "Confirmed"
-        ? { ...message, outcome: { ...message.outcome, acks: message.outcome.acks.slice(1) } }
-        : undefined;
+    case "Outcome": {
+      const outcome = alteredOutcome(world, unit, message.outcome);
+      return outcome && { ...message, outcome };
+    }
     case "GenesisVote":
       return { ...message, signature: "0".repeat(128) as Signature };
     case "GenesisCard":

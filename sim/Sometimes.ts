@@ -74,6 +74,8 @@ export const sometimes: ReadonlyArray<Point> = [
   point("a member signed a receipt and a refusal", "a member contradicted itself"),
   point("a writer lied about effects", "a writer proposed what nobody had asked for"),
   point("a writer lied about a session", "a writer asked members to keep what no registrar had asked for"),
+  point("a writer lied about an outcome", "a writer told an entry peer of another outcome than there was"),
+  point("a writer told of an outcome that was still open", "a writer called a change done that not every member had"),
   point("a member acknowledged a session that it did not keep", "an acknowledgement of a session was worth nothing"),
   point("an equivocating writer: split", "a writer gave two proposals of one slot to different members"),
   point("an equivocating writer: both", "a writer gave two proposals of one slot to the same member"),

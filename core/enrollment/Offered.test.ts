@@ -6,7 +6,7 @@ import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import { Limits } from "../Limits.ts";
 import type { Awaited } from "../PeerState.ts";
-import { onOutcome } from "../protocol/Entry.ts";
+import { onOutcome } from "../protocol/Outcome.ts";
 import { signerOf } from "../protocol/Statement.ts";
 import type { RowView } from "../Tables.ts";
 import { Turn } from "../Turn.ts";
@@ -59,8 +59,8 @@ describe("an offer", () => {
   it.each(["OPTIONS", "REGISTER"] as const)("is believed by its entry peer where it asked for options: %s", (kind) => {
     const turn = turnOf(cluster, 3);
     const request = { ...offer.enrollment, kind } as Awaited["request"];
-    const times = { arrivedAt: 0, sentAt: 0 };
-    turn.edit("awaited").set("options", { forward, request, acknowledged: true, isApplied: false, ...times });
+    const unheard = { denial: undefined, storedAt: undefined, arrivedAt: 0, sentAt: 0 };
+    turn.edit("awaited").set("options", { forward, request, acknowledged: true, isApplied: false, ...unheard });
     onOutcome(turn, 1, { _tag: "Outcome", requestId: "options", outcome: offered });
     expect(turn.state.awaited.has("options")).toBe(kind !== "OPTIONS");
   });

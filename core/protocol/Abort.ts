@@ -18,6 +18,7 @@ import { stableSeq } from "./Delivery.ts";
 import { type Decision, decisionOf } from "./Decision.ts";
 import { inquire } from "./Inquiry.ts";
 import type { AbortItem, MessageOf, SettleItem } from "./Message.ts";
+import { noteAborted } from "./OwnRequest.ts";
 import { release, resolveDelay } from "./Preparations.ts";
 import { proposalId } from "./Proposal.ts";
 import { ownFault } from "./Readiness.ts";
@@ -200,6 +201,7 @@ const abortPreparation = (turn: Turn, preparation: Preparation, ack: SignedState
   turn.edit("preparations").delete(id);
   turn.write({ op: "remove", table: "preparations", key: id });
   recordAborted(turn, preparation, ack, true);
+  noteAborted(turn, proposal);
   if (!turn.isWriter) return release(turn, id, proposal);
   const all = [...votes.values()];
   const aborting: Aborting = {

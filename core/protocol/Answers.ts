@@ -199,7 +199,7 @@ export const answerConfirmed = (turn: Turn, round: Round, acks: ReadonlyArray<Si
       turn,
       caller,
       confirmation(certificate.proposal, created),
-      { _tag: "Confirmed", created, certificate, acks },
+      { _tag: "Confirmed", certificate, acks },
       flushed,
     );
   if (creator !== undefined) confirm(creator, true);

@@ -1,40 +1,25 @@
 /**
- * A request's way in, through whichever peer it came, and its answer's way out.
- * The entry peer believes no claim of success: it checks the certificate and
- * every member's acknowledgement itself (protocol.md 1, "One malicious writer").
+ * A request's way in, through whichever peer it came, until its answer or until
+ * its time is up. What the writer says became of it is judged in Outcome.ts.
  */
 import { Either } from "effect";
 import { utf8Length } from "../codec/Utf8.ts";
-import { completionOf } from "../enrollment/Completion.ts";
 import { isFinish } from "../enrollment/Finish.ts";
-import { isOfferProven, offerOf } from "../enrollment/Offered.ts";
 import { giveUp } from "../enrollment/SessionWriter.ts";
 import type { ActorCheck, Event } from "../Event.ts";
 import type { Mutation } from "../registry/Mutation.ts";
-import type { Request } from "../registry/Request.ts";
 import { Limits } from "../Limits.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
 import { type Awaited, type Caller, type Round, takenUp } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
-import {
-  answerRejected,
-  callerOf,
-  callerOfQueued,
-  callersOf,
-  confirmation,
-  existing,
-  isOfResponse,
-  reservedFor,
-  leftOpen,
-} from "./Answers.ts";
-import { isComplete } from "./Certificate.ts";
+import { answerRejected, callerOf, callerOfQueued, callersOf, reservedFor, leftOpen } from "./Answers.ts";
 import { admitForwarded, askedOf, enqueue, judgeRequest } from "./Coordinator.ts";
 import { attest, type Call, type Forward, isAttested } from "./Forward.ts";
 import { entryPatience, writerPatience } from "./Patience.ts";
-import type { MessageOf, Outcome } from "./Message.ts";
-import { isMadeBy } from "./OwnRequest.ts";
-import { metadataLock, type Proposal, proposalId, refLock } from "./Proposal.ts";
+import type { MessageOf } from "./Message.ts";
+import { metadataLock, refLock } from "./Proposal.ts";
 import { ownFault } from "./Readiness.ts";
+import { askStored, missingAt } from "./Stored.ts";
 import type { PeerId } from "./Topology.ts";
 import { busy, unavailable } from "./Unavailable.ts";
 
@@ -80,6 +65,8 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
     request: judged.right.request,
     acknowledged: false,
     isApplied: false,
+    denial: undefined,
+    storedAt: undefined,
     arrivedAt: turn.elapsed,
     sentAt: turn.elapsed,
   });
@@ -122,7 +109,11 @@ export const onForwarded = (turn: Turn, from: PeerId, { requestId }: MessageOf<"
 export const onForwardTimer = (turn: Turn): void => {
   if (ownFault(turn) !== undefined || turn.state.awaited.size === 0) return;
   for (const [requestId, awaited] of turn.state.awaited) {
-    const { forward, request, acknowledged, arrivedAt, sentAt } = awaited;
+    const { forward, request, acknowledged, storedAt, arrivedAt, sentAt } = awaited;
+    if (storedAt !== undefined) {
+      if (turn.elapsed - sentAt >= FORWARD_AGAIN_MILLIS) askStored(turn, requestId, awaited);
+      continue;
+    }
     if (turn.elapsed - sentAt < (acknowledged ? OUTCOME_AGAIN_MILLIS : FORWARD_AGAIN_MILLIS)) continue;
     if (!acknowledged && turn.elapsed - arrivedAt >= Limits.probeWaitMillis) {
       turn.edit("awaited").delete(requestId);
@@ -136,89 +127,6 @@ export const onForwardTimer = (turn: Turn): void => {
     turn.send(turn.membership.writer, { _tag: "Forward", forward });
   }
   turn.arm("forward", FORWARD_AGAIN_MILLIS);
-};
-
-export const onOutcome = (turn: Turn, from: PeerId, { requestId, outcome }: MessageOf<"Outcome">): void => {
-  const awaited = turn.state.awaited.get(requestId);
-  if (awaited === undefined || from !== turn.membership.writer) return;
-  if (!isBelievable(turn, awaited, outcome)) return;
-  turn.edit("awaited").delete(requestId);
-  switch (outcome._tag) {
-    case "Confirmed":
-      return turn.reply(requestId, confirmation(outcome.certificate.proposal, outcome.created));
-    case "Existing": {
-      const { ref } = awaited.request;
-      const approver = ref && turn.context.view.get("approvers", ref);
-      if (approver) return turn.reply(requestId, existing(turn, approver));
-      const refusal = busy("The writer named an approver that is not stored here.", ref, true);
-      return turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
-    }
-    case "Offered":
-      if (awaited.request.kind !== "OPTIONS") return;
-      return turn.reply(requestId, { _tag: "Offered", offer: offerOf(turn, awaited.request.relyingParty, outcome) });
-    case "Rejected":
-      return turn.reply(requestId, { _tag: "Rejected", rejection: rejectionOf(awaited, outcome.rejection) });
-  }
-};
-
-/** Whether an outcome is one of what was asked for, and proves itself where it claims success. */
-const isBelievable = (turn: Turn, awaited: Awaited, outcome: Outcome): boolean => {
-  switch (outcome._tag) {
-    case "Confirmed":
-      return isProven(turn, awaited, outcome);
-    case "Existing":
-      return isStored(turn, awaited.request);
-    case "Offered":
-      return awaited.request.kind === "OPTIONS" && isOfferProven(turn, awaited.forward, outcome);
-    case "Rejected":
-      return true;
-  }
-};
-
-/** Whether it can be there already: of a finish it is when the very response has completed its session here too. */
-const isStored = ({ context }: Turn, request: Request): boolean => {
-  if (request.kind !== "FINISH") return request.kind === "REGISTER";
-  const { registrationId, responseDigest } = request.response;
-  return completionOf(context.view, registrationId)?.responseDigest === responseDigest;
-};
-
-/**
- * What the writer says of a later copy does not count against what was applied here before. Of what it leaves open, this
- * peer knows the approver, and the writer may not: a finish does not name it.
- */
-const rejectionOf = ({ request, isApplied }: Awaited, said: Rejection): Rejection => {
-  if (!isApplied) return said.outcomeUnknown ? leftOpen(said, request) : said;
-  return leftOpen(busy("The change was made by this request or by one just like it.", request.ref), request);
-};
-
-/** Whether a proposal does what was asked for: any registration of that approver, but of the replacements only its own. */
-const isWanted = (turn: Turn, { forward, request }: Awaited, proposal: Proposal): boolean => {
-  switch (request.kind) {
-    case "OPTIONS":
-      return false;
-    case "METADATA":
-      return isMadeBy(turn, forward, request, proposal);
-    case "REGISTER":
-      return proposal.kind === "REGISTER" && proposal.effects.ref === request.ref;
-    case "FINISH":
-      return proposal.kind === "FINISH" && proposal.effects.ref === request.ref && isOfResponse(proposal, request);
-  }
-};
-
-/** Whether what is claimed is what was asked for, certified and acknowledged by every member. */
-const isProven = (
-  turn: Turn,
-  awaited: Awaited,
-  { certificate, acks }: Extract<Outcome, { readonly _tag: "Confirmed" }>,
-): boolean => {
-  const { crypto } = turn.context;
-  const { membership } = turn;
-  const id = proposalId(crypto, certificate.proposal);
-  return (
-    isWanted(turn, awaited, certificate.proposal) &&
-    isComplete(crypto, membership, id, certificate) &&
-    turn.isAcknowledgedByAll("COMMIT_ACK", id, acks)
-  );
 };
 
 /** Nobody waits longer than promised: whoever is still open is told that the outcome is not known. */
@@ -238,12 +146,18 @@ export const onAnswersTimer = (turn: Turn): void => {
   for (const [requestId, awaited] of turn.state.awaited) {
     if (!isLate(awaited.arrivedAt, entryPatience(turn))) continue;
     turn.edit("awaited").delete(requestId);
-    const { request } = awaited;
-    const refusal = busy("The writer has not answered in time; the outcome is not known yet.", request.ref);
-    turn.reply(requestId, { _tag: "Rejected", rejection: leftOpen(refusal, request) });
+    turn.reply(requestId, { _tag: "Rejected", rejection: leftOpen(notInTime(turn, awaited), awaited.request) });
   }
   if (deadlines.length > 0) turn.arm("answers", Math.max(1, Math.min(...deadlines) - turn.elapsed));
 };
+
+const notInTime = (turn: Turn, { request, storedAt }: Awaited): Rejection =>
+  storedAt === undefined
+    ? busy("The writer has not answered in time; the outcome is not known yet.", request.ref)
+    : {
+        ...busy("Not every member has said in time that it stores the approver.", request.ref),
+        members: missingAt(turn, storedAt).map((peerId) => ({ peerId, reason: "it has not said that it stores it" })),
+      };
 
 /** What an earlier preparation of the same approver comes to is a registration's outcome too, so it stays open. */
 const waitedTooLong = (turn: Turn, { kind, ref }: Mutation): Rejection =>

@@ -1,32 +1,24 @@
 import { describe, expect, it } from "vitest";
-import { actor, crypto, NOW } from "../../properties/cluster/Cluster.ts";
-import { forgedBy } from "../../properties/cluster/Forging.ts";
+import { actor, NOW } from "../../properties/cluster/Cluster.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Answer } from "../Action.ts";
 import type { ActorCheck } from "../Event.ts";
 import { installedProviders } from "../credential/SignatureProvider.ts";
-import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import type { Awaited } from "../PeerState.ts";
-import type { Request } from "../registry/Request.ts";
 import { Turn } from "../Turn.ts";
-import { onCommand, onForward, onForwarded, onForwardTimer, onOutcome } from "./Entry.ts";
+import { onCommand, onForward, onForwarded, onForwardTimer } from "./Entry.ts";
 import type { Call } from "./Forward.ts";
-import type { Message, Outcome } from "./Message.ts";
-import { type Proposal, proposalId } from "./Proposal.ts";
+import type { Message } from "./Message.ts";
 import type { PeerId } from "./Topology.ts";
 
-const OTHER = "ab".repeat(32) as Digest;
-const response = { registrationId: "cd".repeat(32) as Digest, responseDigest: "ef".repeat(32) as Digest };
-
 /** Alice is registered through peer 3, and prepared everywhere: no vote has reached anybody. */
-const { cluster, preparation } = prepared(3, undefined, 3);
+const { cluster } = prepared(3, undefined, 3);
 const awaited = stateOf(cluster, 3).awaited.get("request");
 if (awaited === undefined) throw new Error("it is under way");
 const { forward } = awaited;
-const { proposal, own } = preparation;
 
 /** A turn that understands the credentials of requests, at the elapsed time given. */
 const turnAt = (peerId: PeerId, elapsed = awaited.arrivedAt, now = NOW): Turn => {
@@ -174,54 +166,5 @@ describe("an entry peer", () => {
       onForwardTimer(turn);
       expect(turn.finish(() => undefined).thenSend).toEqual([]);
     }
-  });
-});
-
-describe("an entry peer believes", () => {
-  /** That this was done, as every member would sign it. */
-  const confirmed = (
-    change: Partial<Omit<Proposal, "effects">>,
-    effects: Partial<Proposal["effects"]> = {},
-  ): Outcome => {
-    const done = { ...proposal, ...change, effects: { ...proposal.effects, ...effects } };
-    const about = { proposalId: proposalId(crypto, done) };
-    const receipts = [1, 2, 3].map((peerId) => forgedBy(cluster, peerId, own, about));
-    const acks = [1, 2, 3].map((peerId) => forgedBy(cluster, peerId, own, { ...about, kind: "COMMIT_ACK" }));
-    return { _tag: "Confirmed", created: true, certificate: { proposal: done, receipts }, acks };
-  };
-  const said = { _tag: "Existing", ref: proposal.effects.ref } as const;
-  const asking = (change: object): Request => ({ ...awaited.request, ...change }) as unknown as Request;
-  const finishing = asking({ kind: "FINISH", response });
-  const finished = (effects: Partial<Proposal["effects"]> = {}, kind: Proposal["kind"] = "FINISH"): Outcome =>
-    confirmed({ kind }, { ...response, ...effects });
-  const hear = (request: Request, outcome: Outcome, from: PeerId = 1): Turn => {
-    const turn = awaiting(turnAt(3), { request });
-    onOutcome(turn, from, { _tag: "Outcome", requestId: "request", outcome });
-    return turn;
-  };
-
-  it.each<readonly [string, boolean, Request, Outcome]>([
-    ["that the approver it asked for is registered", true, awaited.request, confirmed({})],
-    ["no registration of another", false, awaited.request, confirmed({}, { ref: OTHER })],
-    ["no replacement where it asked for a registration", false, awaited.request, confirmed({ kind: "METADATA" })],
-    ["that its session is finished by its response", true, finishing, finished()],
-    ["no finish of another approver", false, finishing, finished({ ref: OTHER })],
-    ["no finish by another response", false, finishing, finished({ responseDigest: OTHER })],
-    ["no registration where it asked for a finish", false, finishing, finished({}, "REGISTER")],
-    ["nothing to be done where it asked for options", false, asking({ kind: "OPTIONS" }), confirmed({})],
-    ["no finish to be there that it does not know of", false, finishing, said],
-    ["no approver to be there where it asked for options", false, asking({ kind: "OPTIONS" }), said],
-  ])("%s", (_what, isBelieved, request, outcome) => {
-    expect(hear(request, outcome).state.awaited.has("request")).toBe(!isBelieved);
-  });
-
-  it("the writer, and nobody else", () => {
-    expect(hear(awaited.request, confirmed({}), 2).state.awaited.has("request")).toBe(true);
-  });
-
-  it("that an approver is there which it does not have so far that the outcome is open", () => {
-    expect(outOf(hear(awaited.request, said))).toMatchObject([
-      { _tag: "Rejected", rejection: { ref: proposal.effects.ref, outcomeUnknown: true } },
-    ]);
   });
 });

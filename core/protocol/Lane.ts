@@ -29,6 +29,8 @@ export const laneOf = ({ _tag }: Message): Lane => {
       return "round";
     case "Forward":
     case "Outcome":
+    case "StoredQuery":
+    case "StoredAnswer":
     case "SnapshotRequest":
     case "SnapshotOffer":
       return "bulk";

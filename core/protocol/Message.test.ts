@@ -62,7 +62,7 @@ it.each<Message>([
   {
     _tag: "Outcome",
     requestId: "request",
-    outcome: { _tag: "Confirmed", created: true, certificate, acks: ofMembers },
+    outcome: { _tag: "Confirmed", certificate, acks: ofMembers },
   },
 ])("a full $_tag of 64 members is read by whoever gets it", (message) => {
   const bytes = encode(messageCodec, message);

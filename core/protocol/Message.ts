@@ -89,12 +89,9 @@ const rejectionCodec = record({
 });
 
 export const outcomeCodec = union({
-  /**
-   * The certificate and every member's acknowledgement: nothing has to be believed. `created` tells the
-   * request that made it from those that joined it.
-   */
-  Confirmed: record({ created: bool, certificate: certificateCodec, acks: statements }),
-  /** The approver was registered and acknowledged before; the entry peer finds it in its own registry. */
+  /** The certificate and every member's acknowledgement: nothing has to be believed. */
+  Confirmed: record({ certificate: certificateCodec, acks: statements }),
+  /** The approver was registered before; the entry peer has every member say so (`StoredQuery`). */
   Existing: record({ ref: text(256) }),
   Rejected: record({ rejection: rejectionCodec }),
   /** The session with every member's acknowledgement, and the secret that nobody else is told. */
@@ -137,8 +134,8 @@ export const messageCodec = union({
   Ready: readyCodec,
   Forward: record({ forward: forwardCodec }),
   /** The writer has the request: from here on the entry peer waits for its outcome. */
-  Forwarded: record({ requestId: text(128) }),
-  Outcome: record({ requestId: text(128), outcome: outcomeCodec }),
+  Forwarded: record({ requestId: text(Limits.requestIdCharacters) }),
+  Outcome: record({ requestId: text(Limits.requestIdCharacters), outcome: outcomeCodec }),
   Prepare: record({ items: batch(prepareItemCodec), stableSeq: uint }),
   /** Receipts and abort votes, one's own or others' that one holds. */
   Votes: record({ statements }),
@@ -174,6 +171,10 @@ export const messageCodec = union({
     /** Everything up to this key is in `items`; absent where there is no more. */
     upTo: nullable(text(64)),
   }),
+  /** An entry peer asks whether the receiver stores an approver that was there before the request. */
+  StoredQuery: record({ requestId: text(Limits.requestIdCharacters), ref: text(256) }),
+  /** The sender does, in this life of it. */
+  StoredAnswer: record({ requestId: text(Limits.requestIdCharacters), ref: text(256), incarnation: uint }),
   /** The writer asks every other member to keep these sessions, each with the request that it was made for. */
   SessionMirror: record({ items: batch(mirrorItemCodec) }),
   /** Sessions kept, and sessions not kept with the code of the check that failed. A refusal binds nobody. */

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Digest } from "../Digest.ts";
-import { isMadeBy, noteApplied } from "./OwnRequest.ts";
+import { rejection } from "../Rejection.ts";
+import { hasSignedFor, noteAborted, noteApplied } from "./OwnRequest.ts";
 import type { Proposal } from "./Proposal.ts";
 
 /** A replacement and a registration wait at the second of three members; the proposal is what the first one made. */
@@ -16,46 +16,76 @@ const waiting = () => {
   cluster.replace(2, "change", alice, '"1"', { team: "b" });
   cluster.settle();
   const [preparation] = stateOf(cluster, 2).preparations.values();
-  const [awaited] = stateOf(cluster, 2).awaited.values();
-  if (preparation === undefined || awaited?.request.kind !== "METADATA") throw new Error("nothing was proposed");
-  const { forward, request } = awaited;
+  const awaited = stateOf(cluster, 2).awaited.get("change");
+  if (preparation === undefined || awaited === undefined) throw new Error("nothing was proposed");
   cluster.register(2, "other", "bob", 8);
-  return { cluster, proposal: preparation.proposal, forward, request };
+  return { cluster, proposal: preparation.proposal, awaited };
 };
-const { cluster, proposal, forward, request } = waiting();
+const { cluster, proposal, awaited } = waiting();
+const denial = rejection("PRECONDITION_FAILED", "It is not the current revision.", "Read it.");
 
-const others: ReadonlyArray<readonly [string, Proposal]> = [
-  ["of another kind", { ...proposal, kind: "REGISTER" }],
-  ["that entered elsewhere", { ...proposal, entryPeer: 3 }],
-  ["of another approver", { ...proposal, effects: { ...proposal.effects, ref: "another" } }],
-  ["of another revision", { ...proposal, effects: { ...proposal.effects, baseRevision: 2 } }],
-  ["from another body", { ...proposal, request: { ...proposal.request, bodyDigest: "00".repeat(32) as Digest } }],
+const others: ReadonlyArray<readonly [string, Partial<Proposal>]> = [
+  ["that entered elsewhere", { entryPeer: 3 }],
+  ["of another request", { requestId: "elsewhere" }],
 ];
 
-describe("a proposal", () => {
-  it("is a request's own where it entered here and is its like in every byte", () => {
-    expect(isMadeBy(turnOf(cluster, 2), forward, request, proposal)).toBe(true);
-  });
-
-  it.each(others)("%s is not a request's own", (_which, other) => {
-    expect(isMadeBy(turnOf(cluster, 2), forward, request, other)).toBe(false);
+describe("a request", () => {
+  it("is one that this peer has signed for while its own proposal is prepared here", () => {
+    expect(hasSignedFor(turnOf(cluster, 2), awaited.forward)).toBe(true);
+    expect(hasSignedFor(turnOf(cluster, 2), { ...awaited.forward, requestId: "other" })).toBe(false);
+    expect(hasSignedFor(turnOf(cluster, 2), { ...awaited.forward, entryPeer: 3 })).toBe(false);
   });
 });
 
-describe("a replacement that was applied", () => {
+describe("what was applied", () => {
   /** The requests that this peer then knows to be done. */
-  const done = (other: Proposal): ReadonlyArray<string> => {
+  const done = (change: Partial<Proposal>): ReadonlyArray<string> => {
     const turn = turnOf(cluster, 2);
-    noteApplied(turn, other);
-    return [...turn.state.awaited.values()].flatMap((each) => (each.isApplied ? [each.request.kind] : []));
+    noteApplied(turn, { ...proposal, ...change });
+    return [...turn.state.awaited].flatMap(([requestId, each]) => (each.isApplied ? [requestId] : []));
   };
 
   it("is remembered with the request that it came from, and with no other that waits", () => {
     expect(stateOf(cluster, 2).awaited.size).toBe(2);
-    expect(done(proposal)).toEqual(["METADATA"]);
+    expect(done({})).toEqual(["change"]);
+    expect(done({ requestId: "other" })).toEqual(["other"]);
   });
 
-  it.each(others)("%s is remembered with none", (_which, other) => {
-    expect(done(other)).toEqual([]);
+  it.each(others)("is remembered with none %s", (_which, change) => {
+    expect(done(change)).toEqual([]);
+  });
+});
+
+describe("a certain no that waits", () => {
+  const told = (ended: (turn: ReturnType<typeof turnOf>) => void) => {
+    const turn = turnOf(cluster, 2);
+    turn.edit("awaited").set("change", { ...awaited, denial });
+    ended(turn);
+    const { state, thenSend } = turn.finish(() => undefined);
+    return { waits: state.awaited.has("change"), answers: thenSend.filter(({ _tag }) => _tag === "Reply") };
+  };
+
+  it("is told when the proposal has been aborted", () => {
+    expect(told((turn) => noteAborted(turn, proposal))).toEqual({
+      waits: false,
+      answers: [{ _tag: "Reply", requestId: "change", answer: { _tag: "Rejected", rejection: denial } }],
+    });
+  });
+
+  it("is an open outcome when the proposal has been applied", () => {
+    expect(told((turn) => noteApplied(turn, proposal))).toMatchObject({
+      waits: false,
+      answers: [{ requestId: "change", answer: { rejection: { outcomeUnknown: true } } }],
+    });
+  });
+
+  it.each(others)("waits on when something else ends %s", (_which, change) => {
+    expect(told((turn) => noteAborted(turn, { ...proposal, ...change }))).toEqual({ waits: true, answers: [] });
+  });
+
+  it("is none where the writer has not said it", () => {
+    const turn = turnOf(cluster, 2);
+    noteAborted(turn, proposal);
+    expect(turn.state.awaited.get("change")).toMatchObject({ denial: undefined });
   });
 });

@@ -1,32 +1,55 @@
 /**
- * A request that entered here, found again in what comes back: a replacement of
- * metadata is answered as done only to the caller whose request did it.
+ * A request that entered here, found again in what comes back: its proposal
+ * names it. So this peer knows what it has signed for it, and that it was
+ * applied or aborted, whatever the writer says.
  */
-import type { Mutation } from "../registry/Mutation.ts";
+import type { Awaited } from "../PeerState.ts";
+import type { Rejection } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
-import { type Forward, requestLineOf } from "./Forward.ts";
-import { isSameLine, type Proposal } from "./Proposal.ts";
+import { leftOpen } from "./Answers.ts";
+import { type Forward, isSameRequest } from "./Forward.ts";
+import type { Proposal } from "./Proposal.ts";
+import { busy } from "./Unavailable.ts";
 
-/** Whether a proposal came from this request, or from one that entered here and is its like in every byte. */
-export const isMadeBy = (
-  turn: Turn,
-  { call }: Forward,
-  { kind, ref, baseRevision }: Mutation,
-  proposal: Proposal,
-): boolean => {
-  const { effects, request } = proposal;
-  if (proposal.kind !== kind || proposal.entryPeer !== turn.self) return false;
-  if (effects.ref !== ref || effects.baseRevision !== baseRevision) return false;
-  return isSameLine(requestLineOf(turn.context.crypto, call), request);
+/** Whether this peer has prepared what a request has led to, and does not know how it ended. */
+export const hasSignedFor = ({ state }: Turn, forward: Forward): boolean => {
+  for (const { proposal } of state.preparations.values()) if (isSameRequest(proposal, forward)) return true;
+  return false;
+};
+
+const awaitedFor = ({ self, state }: Turn, { entryPeer, requestId }: Proposal): Awaited | undefined =>
+  entryPeer === self ? state.awaited.get(requestId) : undefined;
+
+/**
+ * Remembers that a change was applied whose caller waits here. The writer may look at a later copy of the request
+ * when every member has applied it, and meet the revision that the request itself has made.
+ */
+export const noteApplied = (turn: Turn, proposal: Proposal): void => {
+  const awaited = awaitedFor(turn, proposal);
+  if (awaited === undefined) return;
+  const applied = { ...awaited, isApplied: true };
+  if (awaited.denial === undefined) turn.edit("awaited").set(proposal.requestId, applied);
+  else answerDenied(turn, applied, awaited.denial);
+};
+
+/** What this peer had signed for has come to its end, so a certain no is one. */
+export const noteAborted = (turn: Turn, proposal: Proposal): void => {
+  const awaited = awaitedFor(turn, proposal);
+  if (awaited?.denial !== undefined) answerDenied(turn, awaited, awaited.denial);
+};
+
+const answerDenied = (turn: Turn, awaited: Awaited, denial: Rejection): void => {
+  const { requestId } = awaited.forward;
+  turn.edit("awaited").delete(requestId);
+  turn.reply(requestId, { _tag: "Rejected", rejection: denied(awaited, denial) });
 };
 
 /**
- * Remembers that a replacement was applied which somebody waits for here. All members have applied it before the
- * writer looks at a second copy of the request, so whatever it then says of the revision, this peer knows why.
+ * What a caller is told whom the writer turns away: nothing counts against what was applied here before. Of what the
+ * writer leaves open, this peer knows the approver, and the writer may not: a finish does not name it.
  */
-export const noteApplied = (turn: Turn, proposal: Proposal): void => {
-  if (proposal.kind !== "METADATA") return;
-  for (const [requestId, awaited] of turn.state.awaited)
-    if (awaited.request.kind === "METADATA" && isMadeBy(turn, awaited.forward, awaited.request, proposal))
-      turn.edit("awaited").set(requestId, { ...awaited, isApplied: true });
+export const denied = ({ request, isApplied }: Awaited, said: Rejection): Rejection => {
+  if (said.outcomeUnknown) return leftOpen(said, request);
+  if (!isApplied) return said;
+  return leftOpen(busy("This very request has made the change, and the writer says otherwise.", request.ref), request);
 };

@@ -36,6 +36,32 @@ export const gatewayBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({ answered: optimism }),
   },
   {
+    name: "stored-for-the-asking",
+    changes: "a member says that it stores whatever it is asked for, while the writer tells of changes that it lacks",
+    finds: "S14",
+    schedule: "falsifying-writer",
+    tampering: () => ({
+      delivered: (world, peer, message, from) => {
+        const incarnation = peer.state?.chain.incarnation;
+        if (message._tag === "StoredQuery" && incarnation !== undefined) {
+          const { requestId, ref } = message;
+          world.mail.utter(peer, from, { _tag: "StoredAnswer", requestId, ref, incarnation });
+        }
+        return message;
+      },
+    }),
+  },
+  {
+    name: "certain-all-the-same",
+    changes: "a caller is told for certain that nothing was done, where its outcome is open",
+    finds: "S14",
+    schedule: "falsifying-writer",
+    tampering: () => ({
+      answered: (_world, answer) =>
+        answer._tag === "Rejected" ? { ...answer, rejection: { ...answer.rejection, outcomeUnknown: false } } : answer,
+    }),
+  },
+  {
     name: "boast",
     changes: "a repetition is answered as a new approver, also while a member is down",
     finds: "L8",

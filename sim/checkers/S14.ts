@@ -1,4 +1,7 @@
-/** S14: who is told of a success is told the truth: every member has it, durably. */
+/**
+ * S14: who is told of a success is told the truth: every member has it, durably. Who is told for certain that nothing
+ * was done is told so by a peer that knows of nothing.
+ */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { Either, Encoding } from "effect";
 import { RecentMap } from "../../runtime/RecentMap.ts";
@@ -40,13 +43,45 @@ export const S14 = (ghost: Ghost): Checker => {
       throw new Violation("S14", `request ${other} was told that it made ${made}`, `so was request ${requestId}`);
     makers.set(made, requestId);
   };
+  /** What has become of requests, each at the honest peer that it entered through: signed for, or applied. */
+  const led = new RecentMap<"signed for" | "applied" | "ended">(REMEMBERED);
+  const open = new Map<string, { readonly slot: number; readonly requestId: string }>();
+  const assertUndone = (slot: number, requestId: string): void => {
+    const state = led.get(requestId);
+    if (state === "signed for" || state === "applied")
+      throw new Violation(
+        "S14",
+        `peer ${slot} told request ${requestId} for certain that nothing was done`,
+        `it has ${state} the change that this very request has led to`,
+      );
+  };
   return {
     id: "S14",
+    written: {
+      preparations: ({ slot }, write) => {
+        if (write.op !== "remove") {
+          const { entryPeer, requestId } = write.row.proposal;
+          if (entryPeer !== slot) return;
+          open.set(write.key, { slot, requestId });
+          return led.set(requestId, "signed for");
+        }
+        const ended = open.get(write.key);
+        if (ended?.slot !== slot) return;
+        open.delete(write.key);
+        if (led.get(ended.requestId) === "signed for") led.set(ended.requestId, "ended");
+      },
+      certificates: ({ slot }, write) => {
+        if (write.op === "remove") return;
+        const { entryPeer, requestId } = write.row.proposal;
+        if (entryPeer === slot) led.set(requestId, "applied");
+      },
+    },
     stepped: ({ slot, honest }) => {
       exempt = honest ? exempt & ~maskOf(slot) : exempt | maskOf(slot);
     },
     replied: ({ slot }, { requestId, answer }) => {
       if (ghost.isLying(slot)) return;
+      if (answer._tag === "Rejected" && !answer.rejection.outcomeUnknown) assertUndone(slot, requestId);
       if (answer._tag === "Offered") assertKept(ghost, slot, requestId, answer.offer.registrationId, exempt);
       if (answer._tag !== "Registered" && answer._tag !== "Replaced") return;
       const { ref, revision, metadata } = answer.approver;

@@ -26,6 +26,7 @@ const falsehoods: readonly [Falsify, ...ReadonlyArray<Falsify>] = [
   ({ actor }) => ({ actor: { ...actor, jti: "j1" } }),
   ({ request }) => ({ request: { ...request, path: "/v1/elsewhere" } }),
   ({ request }) => ({ request: { ...request, bodyDigest: FOREIGN } }),
+  ({ requestId }) => ({ requestId: `${requestId}0` }),
   ({ entryPeer, writer }) => ({ entryPeer: entryPeer === writer ? writer + 1 : writer }),
   ({ incarnations }) => ({ incarnations: incarnations.map((each, index) => (index === 0 ? each + 1 : each)) }),
   () => ({ configDigest: FOREIGN }),

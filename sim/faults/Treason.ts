@@ -3,6 +3,7 @@ import type { Nemesis, World } from "../World.ts";
 import { equivocatingRefuser } from "./EquivocatingRefuser.ts";
 import { equivocatingWriter } from "./EquivocatingWriter.ts";
 import { lyingWriter } from "./LyingWriter.ts";
+import { falsifyingWriter, hastyAnswers } from "./FalsifyingWriter.ts";
 import { forgetfulKeeper } from "./ForgetfulKeeper.ts";
 import { lyingSessionWriter } from "./LyingSessionWriter.ts";
 import { type Lie, type Mishear, Traitor } from "./Traitor.ts";
@@ -20,6 +21,7 @@ const lies = {
   "lying writer": { lie: lyingWriter, isWriter: true },
   "equivocating refuser": { lie: equivocatingRefuser, isWriter: false },
   "lying session writer": { lie: lyingSessionWriter, isWriter: true },
+  "falsifying writer": { lie: falsifyingWriter, mishear: hastyAnswers, isWriter: true },
   "forgetful keeper": { lie: truth, mishear: forgetfulKeeper, isWriter: false },
 } as const satisfies { readonly [name: string]: Treason };
 
@@ -29,6 +31,7 @@ export const treasonNames: readonly [TreasonName, ...ReadonlyArray<TreasonName>]
   "lying writer",
   "equivocating refuser",
   "lying session writer",
+  "falsifying writer",
   "forgetful keeper",
 ];
 

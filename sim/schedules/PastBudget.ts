@@ -14,7 +14,7 @@ export const tooMany = (choices: Choices, peers: number): ReadonlyArray<Nemesis>
     const unit = choices.plan(`what becomes of peer ${slot}`);
     if (unit.chance("is lost", 500)) return moments.loseOne(choices, slot);
     return slot === 1
-      ? betray(unit.named("betrays as", "lying writer", treasonNames, [1, 1, 1, 1, 1]), slot)
+      ? betray(unit.named("betrays as", "lying writer", treasonNames, [1, 1, 1, 1, 1, 1]), slot)
       : betray("equivocating refuser", slot);
   });
 };

@@ -79,7 +79,7 @@ const plan = (choices: Choices): Draft => ({
 /** What may become of one member that nobody can trust any more. */
 const faulty = (choices: Choices): Nemesis => {
   const kinds = ["rollback", ...treasonNames] as const;
-  const kind = choices.plan("faulty member").named("kind", "rollback", kinds, [1, 1, 1, 1, 1, 1]);
+  const kind = choices.plan("faulty member").named("kind", "rollback", kinds, [1, 1, 1, 1, 1, 1, 1]);
   return kind === "rollback" ? moments.rollBackOne(choices) : betray(kind);
 };
 

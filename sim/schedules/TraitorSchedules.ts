@@ -35,6 +35,14 @@ export const traitorSchedules = {
     plan: () => ({ faults: weights("crash"), workload: { ...HOLDERS, callers: 12 } }),
     nemeses: () => [betray("lying session writer")],
   },
+  "falsifying-writer": {
+    sizes: CLUSTER,
+    plan: (choices) => ({
+      faults: otherFaults(choices, "slow link", "one-way cut"),
+      workload: { ...HOLDERS, fresh: 20, retry: 20, replace: 25, race: 10, follow: 10, callers: 8 },
+    }),
+    nemeses: () => [betray("falsifying writer")],
+  },
   "forgetful-keeper": {
     sizes: CLUSTER,
     plan: () => ({ faults: weights("crash"), workload: { ...HOLDERS, callers: 12 } }),

@@ -37,6 +37,9 @@ export const messageText = (topics: Topics, message: Message): string => {
       return message.requestId;
     case "Outcome":
       return `${message.requestId} ${outcomeText(topics, message.outcome)}`;
+    case "StoredQuery":
+    case "StoredAnswer":
+      return `${message.requestId} ${shortRef(message.ref)}`;
     case "Prepare":
     case "SettleQuery":
     case "AbortRequest":

@@ -102,6 +102,9 @@ export class Topics {
         return [this.request(message.requestId)];
       case "Outcome":
         return [this.request(message.requestId), ...this.#ofOutcome(message.outcome)];
+      case "StoredQuery":
+      case "StoredAnswer":
+        return [this.request(message.requestId), this.approver(message.ref)];
       case "Prepare":
         return message.items.flatMap(({ proposal, evidence }) => [
           ...this.#ofProposal(proposal),

@@ -1,0 +1,105 @@
+/**
+ * What an entry peer makes of what the writer says became of a request. It
+ * believes no claim of success: it checks the certificate and every member's
+ * acknowledgement itself, or asks every member; and it tells nobody for certain
+ * that nothing was done while it has signed for that itself (protocol.md 1,
+ * "One malicious writer").
+ */
+import { completionOf } from "../enrollment/Completion.ts";
+import { isOfferProven, offerOf } from "../enrollment/Offered.ts";
+import type { Awaited } from "../PeerState.ts";
+import type { Request } from "../registry/Request.ts";
+import type { Turn } from "../Turn.ts";
+import { confirmation, isOfResponse } from "./Answers.ts";
+import { isComplete } from "./Certificate.ts";
+import { isSameRequest } from "./Forward.ts";
+import type { MessageOf, Outcome } from "./Message.ts";
+import { denied, hasSignedFor } from "./OwnRequest.ts";
+import { type Proposal, proposalId } from "./Proposal.ts";
+import { askStored } from "./Stored.ts";
+import type { PeerId } from "./Topology.ts";
+import { busy } from "./Unavailable.ts";
+
+type Said<T extends Outcome["_tag"]> = Extract<Outcome, { readonly _tag: T }>;
+
+export const onOutcome = (turn: Turn, from: PeerId, { requestId, outcome }: MessageOf<"Outcome">): void => {
+  const awaited = turn.state.awaited.get(requestId);
+  if (awaited === undefined || from !== turn.membership.writer) return;
+  switch (outcome._tag) {
+    case "Confirmed":
+      return onConfirmed(turn, awaited, outcome);
+    case "Existing":
+      return onExisting(turn, awaited, outcome);
+    case "Offered":
+      return onOffered(turn, awaited, outcome);
+    case "Rejected":
+      return onRejected(turn, awaited, outcome);
+  }
+};
+
+const onConfirmed = (turn: Turn, awaited: Awaited, said: Said<"Confirmed">): void => {
+  if (!isProven(turn, awaited, said)) return;
+  const { forward } = awaited;
+  const { proposal } = said.certificate;
+  turn.edit("awaited").delete(forward.requestId);
+  // Whose request made it stands in the proposal; those that joined that one are told that it was there.
+  turn.reply(forward.requestId, confirmation(proposal, isSameRequest(proposal, forward)));
+};
+
+const onExisting = (turn: Turn, awaited: Awaited, { ref }: Said<"Existing">): void => {
+  const { forward, request, storedAt } = awaited;
+  if (storedAt !== undefined || !mayBeThere(turn, request)) return;
+  if (ref === request.ref && turn.context.view.get("approvers", ref) !== undefined)
+    return askStored(turn, forward.requestId, awaited);
+  turn.edit("awaited").delete(forward.requestId);
+  const refusal = busy("The writer named an approver that is not stored here.", request.ref, true);
+  turn.reply(forward.requestId, { _tag: "Rejected", rejection: refusal });
+};
+
+const onOffered = (turn: Turn, { forward, request }: Awaited, said: Said<"Offered">): void => {
+  if (request.kind !== "OPTIONS" || !isOfferProven(turn, forward, said)) return;
+  turn.edit("awaited").delete(forward.requestId);
+  turn.reply(forward.requestId, { _tag: "Offered", offer: offerOf(turn, request.relyingParty, said) });
+};
+
+/** A certain no waits for what this peer itself has signed for this very request, which is the end of it or is not. */
+const onRejected = (turn: Turn, awaited: Awaited, { rejection }: Said<"Rejected">): void => {
+  const { forward } = awaited;
+  if (!rejection.outcomeUnknown && hasSignedFor(turn, forward))
+    return void turn.edit("awaited").set(forward.requestId, { ...awaited, denial: rejection });
+  turn.edit("awaited").delete(forward.requestId);
+  turn.reply(forward.requestId, { _tag: "Rejected", rejection: denied(awaited, rejection) });
+};
+
+/** Whether it can be there already: of a finish it is when the very response has completed its session here too. */
+const mayBeThere = ({ context }: Turn, request: Request): boolean => {
+  if (request.kind !== "FINISH") return request.kind === "REGISTER";
+  const { registrationId, responseDigest } = request.response;
+  return completionOf(context.view, registrationId)?.responseDigest === responseDigest;
+};
+
+/** Whether a proposal does what was asked for: any registration of that approver, but of the replacements only its own. */
+const isWanted = ({ forward, request }: Awaited, proposal: Proposal): boolean => {
+  switch (request.kind) {
+    case "OPTIONS":
+      return false;
+    case "METADATA":
+      return proposal.kind === "METADATA" && isSameRequest(proposal, forward);
+    case "REGISTER":
+      return proposal.kind === "REGISTER" && proposal.effects.ref === request.ref;
+    case "FINISH":
+      return proposal.kind === "FINISH" && proposal.effects.ref === request.ref && isOfResponse(proposal, request);
+  }
+};
+
+/** Whether what is claimed is what was asked for, certified and acknowledged by every member. */
+const isProven = (turn: Turn, awaited: Awaited, { certificate, acks }: Said<"Confirmed">): boolean => {
+  const { crypto } = turn.context;
+  const { membership } = turn;
+  const id = proposalId(crypto, certificate.proposal);
+  return (
+    isWanted(awaited, certificate.proposal) &&
+    isComplete(crypto, membership, id, certificate) &&
+    turn.isAcknowledgedByAll("COMMIT_ACK", id, acks)
+  );
+};

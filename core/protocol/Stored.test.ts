@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { type Cluster, codeOf, founded } from "../../properties/cluster/Cluster.ts";
+import { comeBackOn, copyOf, register, stateOf } from "../../properties/cluster/Restoring.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import type { Turn } from "../Turn.ts";
+import type { Message, MessageOf } from "./Message.ts";
+import { askStored, missingAt, onStoredAnswer, onStoredQuery } from "./Stored.ts";
+
+/** Alice is registered; the identical request through peer 3 has been answered by the writer, and by nobody else. */
+const asking = (): { readonly cluster: Cluster; readonly ref: string } => {
+  const cluster = founded();
+  register(cluster, "alice", 7);
+  const [ref = ""] = cluster.tables.get(3)?.get("approvers")?.keys() ?? [];
+  cluster.tamper = (_from, _to, message) => (message._tag === "StoredAnswer" ? undefined : message);
+  cluster.register(3, "retry", "alice", 7);
+  cluster.settle();
+  return { cluster, ref };
+};
+const { cluster, ref } = asking();
+
+const sent = (turn: Turn): ReadonlyArray<Message> =>
+  turn.finish(() => undefined).thenSend.flatMap((action) => (action._tag === "Send" ? [action.message] : []));
+
+describe("a member that is asked whether it stores an approver", () => {
+  const query: MessageOf<"StoredQuery"> = { _tag: "StoredQuery", requestId: "retry", ref };
+  const answers = (change: (turn: Turn) => void, asked = query): ReadonlyArray<Message> => {
+    const turn = turnOf(cluster, 2);
+    change(turn);
+    onStoredQuery(turn, 3, asked);
+    return sent(turn);
+  };
+
+  it("says so, in which life, without a write", () => {
+    expect(answers(() => undefined)).toEqual([{ _tag: "StoredAnswer", requestId: "retry", ref, incarnation: 1 }]);
+  });
+
+  it.each<readonly [string, (turn: Turn) => void]>([
+    ["it ran from an old disk", (turn) => void (turn.state.quarantine = "an old disk")],
+    ["its rows do not hold", (turn) => void (turn.state.integrityFault = "approvers/alice")],
+    [
+      "it is recovering",
+      (turn) => {
+        const nothing = { nonce: undefined, transfer: undefined, outbid: undefined };
+        const none = { answers: new Map(), inquiries: new Map(), distrusted: new Set<number>() };
+        turn.state.recovery = { ...nothing, ...none, startedAt: 0, writersOwn: 0, waitsFor: "others" };
+      },
+    ],
+  ])("says nothing where %s", (_why, change) => {
+    expect(answers(change)).toEqual([]);
+  });
+
+  it("says nothing where it does not have it", () => {
+    expect(answers(() => undefined, { ...query, ref: `bob${ref.slice(5)}` })).toEqual([]);
+  });
+});
+
+describe("an entry peer whose writer says that an approver was there", () => {
+  const answer: MessageOf<"StoredAnswer"> = { _tag: "StoredAnswer", requestId: "retry", ref, incarnation: 1 };
+  /** Whether the request is still waiting when these have said so. */
+  const waits = (...said: ReadonlyArray<readonly [number, Partial<typeof answer>]>): boolean => {
+    const turn = turnOf(cluster, 3);
+    for (const [from, change] of said) onStoredAnswer(turn, from, { ...answer, ...change });
+    return turn.state.awaited.has("retry");
+  };
+
+  it("answers with the last member that stores it, in the life on record", () => {
+    expect(waits([1, {}], [2, {}])).toBe(false);
+    expect(waits([1, {}])).toBe(true);
+    expect(waits([1, {}], [1, {}])).toBe(true);
+    expect(waits([1, {}], [2, { incarnation: 2 }])).toBe(true);
+    expect(waits([1, {}], [2, { ref: "another" }])).toBe(true);
+    expect(waits([1, {}], [2, { requestId: "another" }])).toBe(true);
+  });
+
+  it("hears no answer to what it has not asked", () => {
+    const turn = turnOf(cluster, 3);
+    const awaited = turn.state.awaited.get("retry");
+    if (awaited === undefined) throw new Error("it waits");
+    turn.edit("awaited").set("retry", { ...awaited, storedAt: undefined });
+    for (const from of [1, 2]) onStoredAnswer(turn, from, answer);
+    expect(turn.state.awaited.get("retry")).toMatchObject({ storedAt: undefined });
+  });
+
+  it("asks again those that have not said so, and no others", () => {
+    const turn = turnOf(cluster, 3);
+    onStoredAnswer(turn, 1, answer);
+    const awaited = turn.state.awaited.get("retry");
+    if (awaited?.storedAt === undefined) throw new Error("it waits");
+    expect(missingAt(turn, awaited.storedAt)).toEqual([2]);
+    askStored(turn, "retry", awaited);
+    expect(sent(turn)).toEqual([{ _tag: "StoredQuery", requestId: "retry", ref }]);
+  });
+
+  it("hears of it although what was said was lost, within a second", () => {
+    const again = asking();
+    again.cluster.tamper = (_from, _to, message) => message;
+    expect(again.cluster.answers.has("retry")).toBe(false);
+    again.cluster.pass(1_000);
+    expect(again.cluster.answers.get("retry")).toMatchObject({ _tag: "Registered", created: false });
+  });
+
+  it("does not count what a member said in a life that is over", () => {
+    const restored = founded();
+    const empty = copyOf(restored.tables.get(2));
+    register(restored, "alice", 7);
+    restored.tamper = (from, _to, message) => (message._tag === "StoredAnswer" && from === 1 ? undefined : message);
+    restored.register(3, "retry", "alice", 7);
+    restored.settle();
+    expect(stateOf(restored, 3).awaited.get("retry")?.storedAt).toEqual(new Map([[2, 1]]));
+    // Its new life has nothing yet when the writer's own word comes.
+    const silence = (message: Message) => (message._tag === "SnapshotOffer" ? undefined : message);
+    restored.tamper = (_from, _to, message) => silence(message);
+    comeBackOn(restored, 2, empty);
+    restored.pass(1_500);
+    expect(stateOf(restored, 2).recovery).toBeDefined();
+    expect(restored.answers.has("retry")).toBe(false);
+    restored.tamper = (_from, _to, message) => message;
+    restored.pass(5_000);
+    expect(codeOf(restored, "retry")).toBe("Registered");
+    expect(restored.tables.get(2)?.get("approvers")?.size).toBe(1);
+  });
+});

@@ -1,0 +1,128 @@
+/**
+ * A writer that proposes honestly and tells entry peers of outcomes that are none: it calls a change done that only
+ * some members have applied, or somebody else's, and calls a change not done that was, in every variant of `Outcome`.
+ */
+import type { Message, Outcome } from "../../core/protocol/Message.ts";
+import { callersOf } from "../../core/protocol/Answers.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import { rejection, type RejectionCode } from "../../core/Rejection.ts";
+import type { Unit } from "../Choices.ts";
+import { alteredOutcome } from "../Forgery.ts";
+import type { Lie, Mishear, Traitor } from "./Traitor.ts";
+
+/** True outcomes that it remembers, to tell others of them. */
+const KEPT = 8;
+const NOBODY = `mallory@sha256:${"0".repeat(64)}`;
+
+const codes: readonly [RejectionCode, ...ReadonlyArray<RejectionCode>] = [
+  "APPROVER_REPLICATION_UNAVAILABLE",
+  "ACCESS_DENIED",
+  "KEY_ALREADY_REGISTERED",
+  "PRECONDITION_FAILED",
+  "PREPARATION_CAPACITY",
+  "REGISTRATION_COMPLETED",
+];
+
+const EVENLY = codes.map(() => 1);
+
+const refIn = (outcome: Outcome): string => {
+  switch (outcome._tag) {
+    case "Confirmed":
+      return outcome.certificate.proposal.effects.ref;
+    case "Existing":
+      return outcome.ref;
+    case "Rejected":
+      return outcome.rejection.ref ?? NOBODY;
+    case "Offered":
+      return NOBODY;
+  }
+};
+
+const refusal = (unit: Unit, outcomeUnknown: boolean): Outcome => ({
+  _tag: "Rejected",
+  rejection: rejection(unit.named("code", codes[0], codes, EVENLY), "Nothing was done.", "Believe it.", {
+    outcomeUnknown,
+  }),
+});
+
+const lies = ["it is there already", "no", "nobody knows", "what another was told", "with one thing changed"] as const;
+
+/** What it says in place of the truth. */
+const falsified = (
+  traitor: Traitor,
+  unit: Unit,
+  outcome: Outcome,
+  kept: ReadonlyArray<Outcome>,
+): Outcome | undefined => {
+  switch (unit.named("says", "no", lies, [2, 2, 1, 2, 3])) {
+    case "it is there already":
+      return { _tag: "Existing", ref: refIn(outcome) };
+    case "no":
+      return refusal(unit, false);
+    case "nobody knows":
+      return refusal(unit, true);
+    case "what another was told":
+      return kept[unit.between("whom", 0, 0, Math.max(0, kept.length - 1), 0, KEPT - 1)];
+    case "with one thing changed":
+      return alteredOutcome(traitor.world, unit, outcome);
+  }
+};
+
+/** Members that are not to have applied it yet when their entry peer is told that all have. */
+const keptBack = (traitor: Traitor, to: PeerId, message: Extract<Message, { readonly _tag: "Commit" }>) => ({
+  ...message,
+  certificates: message.certificates.filter(
+    ({ proposal }) =>
+      proposal.entryPeer === to ||
+      proposal.entryPeer === proposal.writer ||
+      !traitor.next().chance("keeps it back", 400),
+  ),
+});
+
+/** Tells of outcomes as it likes, and of one more often than of the truth to those who ask through the same peer. */
+export const falsifyingWriter = (): Lie => {
+  const kept: Array<Outcome> = [];
+  return (traitor, to, message) => {
+    if (message._tag === "Commit" && message.certificates.length > 0) return [keptBack(traitor, to, message)];
+    if (message._tag !== "Outcome") return [message];
+    const { outcome } = message;
+    const unit = traitor.next();
+    const isLie = unit.chance("lies", 400);
+    const told = isLie ? falsified(traitor, unit, outcome, kept) : outcome;
+    kept.unshift(outcome);
+    kept.splice(KEPT);
+    if (isLie) traitor.world.marks.add("a writer lied about an outcome");
+    const also = unit.chance("tells all who ask there", 150)
+      ? traitor.heard.flatMap(({ entryPeer, requestId }) =>
+          entryPeer === to && requestId !== message.requestId ? { ...message, requestId } : [],
+        )
+      : [];
+    // Mostly the truth comes after all.
+    const isCorrected = isLie && unit.chance("tells the truth as well", 500);
+    return [...(told === undefined ? [] : [{ ...message, outcome: told }]), ...also, ...(isCorrected ? [message] : [])];
+  };
+};
+
+/** Answers requests that have just come, and those whose change only their own peer has applied. */
+export const hastyAnswers = (): Mishear => (traitor, from: PeerId, message: Message) => {
+  const say = (requestId: string, outcome: Outcome): void => {
+    traitor.world.marks.add("a writer told of an outcome that was still open");
+    traitor.world.mail.utter(traitor.peer, from, { _tag: "Outcome", requestId, outcome });
+  };
+  if (message._tag === "Forward") {
+    const unit = traitor.next();
+    if (unit.chance("answers at once", 150))
+      say(message.forward.requestId, unit.chance("no", 500) ? refusal(unit, false) : { _tag: "Existing", ref: NOBODY });
+  }
+  if (message._tag === "CommitAcks")
+    for (const { statement } of message.statements) {
+      const round = traitor.peer.state?.rounds.get(statement.proposalId);
+      const unit = traitor.next();
+      if (round?.certificate === undefined || !unit.chance("answers before all have it", 600)) continue;
+      const { ref } = round.certificate.proposal.effects;
+      for (const { entryPeer, requestId } of callersOf(round))
+        if (entryPeer === from)
+          say(requestId, unit.chance("yes", 700) ? { _tag: "Existing", ref } : refusal(unit, false));
+    }
+  return message;
+};
