@@ -127,6 +127,7 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
   return draftOf({
     peer,
     unsealed: false,
+    verifying: false,
     integrityFault: undefined,
     integrityVersion: FIRST_INTEGRITY_VERSION,
     quarantine: undefined,

@@ -47,6 +47,8 @@ export type Event =
       readonly vault: Uint8Array;
     }
   /** The private keys are in memory: {@link StepContext.signer} is there from this event on. */
+  /** The keys are in memory, and are not used before {@link Unsealed}: every stored row is verified first. */
+  | { readonly _tag: "Verifying" }
   | { readonly _tag: "Unsealed" }
   | { readonly _tag: "Sealed" }
   /** An operator declares that this peer's disk is older than what the peer once said. */

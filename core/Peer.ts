@@ -38,7 +38,7 @@ import {
 import { onSnapshotRequest } from "./protocol/SnapshotHelper.ts";
 import { onResolveTimer, onSettleAnswer, onSettleQuery } from "./protocol/Settlement.ts";
 import { onVotes } from "./protocol/Votes.ts";
-import { onIntegrityLost, onSealed, onUnsealed } from "./protocol/Seal.ts";
+import { onIntegrityLost, onSealed, onUnsealed, onVerifying } from "./protocol/Seal.ts";
 import { type Step, Turn } from "./Turn.ts";
 
 /** Decides what one event means. Pure: the same state, event and context give the same step. */
@@ -58,6 +58,8 @@ const dispatch = (turn: Turn, event: Event): void => {
   switch (event._tag) {
     case "Initialize":
       return onInitialize(turn, event);
+    case "Verifying":
+      return onVerifying(turn);
     case "Unsealed":
       return onUnsealed(turn);
     case "Sealed":

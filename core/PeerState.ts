@@ -267,6 +267,8 @@ export interface Recovery {
 export interface PeerState {
   readonly peer: Rows["peer"] | undefined;
   readonly unsealed: boolean;
+  /** Its keys are in memory, and not in use before its stored rows are verified. */
+  readonly verifying: boolean;
   /** What did not hold, while this peer must not sign. */
   readonly integrityFault: string | undefined;
   /** Which of its integrity keys this peer seals rows with, from 1. */
@@ -342,6 +344,7 @@ export type StateDraft = { -readonly [K in keyof PeerState]: PeerState[K] };
 export const draftOf = (state: PeerState): StateDraft => ({
   peer: state.peer,
   unsealed: state.unsealed,
+  verifying: state.verifying,
   integrityFault: state.integrityFault,
   integrityVersion: state.integrityVersion,
   quarantine: state.quarantine,

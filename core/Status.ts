@@ -56,8 +56,9 @@ export interface StatusDetail {
   readonly recovering: string | undefined;
 }
 
-export const sealState = ({ peer, unsealed }: PeerState): SealState =>
-  peer === undefined ? "UNINITIALIZED" : unsealed ? "UNSEALED" : "SEALED";
+/** Unsealed is a peer whose keys are in memory, also while it does not use them before its records are verified. */
+export const sealState = ({ peer, unsealed, verifying }: PeerState): SealState =>
+  peer === undefined ? "UNINITIALIZED" : unsealed || verifying ? "UNSEALED" : "SEALED";
 
 const ascending = (peerIds: Iterable<PeerId>): ReadonlyArray<PeerId> =>
   [...peerIds].toSorted((left, right) => left - right);

@@ -243,6 +243,33 @@ describe("the unsealing ceremony", () => {
     expect(stderr).not.toContain("c2E");
   });
 
+  it("shows how far the verification of the peer's records is, and waits for its end", async () => {
+    const verifying = { rows: 1_024, of: 600_000 };
+    const replies = [
+      { state: "UNSEALED", have: 1, need: 1, verifying },
+      { state: "UNSEALED", verifying },
+      { state: "UNSEALED", verifying: { ...verifying, rows: 300_000 } },
+      { state: "UNSEALED" },
+    ];
+    const { code, stdout, stderr, received } = await against(() => jsonReply(200, replies.shift()), ["unseal"], {
+      input: "c2E=\n",
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "The peer is unsealed.\n" });
+    expect(stderr).toContain("1,024 of 600,000 rows\n  300,000 of 600,000 rows\n");
+    expect(received.map(({ path }) => path)).toEqual([
+      "/v1/custody/system/unseal",
+      ...Array.from({ length: 3 }, () => "/v1/custody/system/status"),
+    ]);
+  });
+
+  it("ends with 1 when the peer is sealed before its records are verified", async () => {
+    const verifying = { rows: 1_024, of: 600_000 };
+    const replies = [{ state: "UNSEALED", have: 1, need: 1, verifying }, { state: "SEALED" }];
+    const { code, stderr } = await against(() => jsonReply(200, replies.shift()), ["unseal"], { input: "c2E=\n" });
+    expect(code).toBe(1);
+    expect(stderr).toContain("before its records were verified");
+  });
+
   it("ends with 2 when standard input is empty", async () => {
     const { code, stderr, received } = await against(progress(2), ["unseal"], { input: "\n" });
     expect({ code, sent: received.length }).toEqual({ code: 2, sent: 0 });

@@ -8,6 +8,7 @@ import { refDigest } from "../core/credential/SignatureCredential.ts";
 import type { Crypto } from "../core/Crypto.ts";
 import type { ActorCheck, Settings } from "../core/Event.ts";
 import type { PeerState } from "../core/PeerState.ts";
+import { beingVerified } from "../core/protocol/Unavailable.ts";
 import { authorize, READ_PERMISSION } from "../core/registry/Authorization.ts";
 import { type Rejection, rejection } from "../core/Rejection.ts";
 import type { Rows, RowView } from "../core/Tables.ts";
@@ -25,9 +26,11 @@ export interface ReadPorts {
 }
 
 /** Why this peer serves no reads, if so. */
-export const readRefusal = ({ peer, unsealed, recovery }: PeerState): Rejection | undefined => {
+export const readRefusal = ({ peer, unsealed, verifying, recovery }: PeerState): Rejection | undefined => {
   if (peer === undefined)
     return rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize and unseal it first.");
+  // Until all rows are held against the signed sum, one that is missing, or an older one in its place, goes unnoticed.
+  if (verifying) return beingVerified;
   if (!unsealed) return rejection("SEALED", "This peer is sealed.", "Unseal it, or ask another peer.");
   if (recovery !== undefined)
     return rejection(

@@ -26,11 +26,18 @@ import {
 } from "./RowSeal.ts";
 
 const MODULUS = 1n << 256n;
-const SCAN_PAGE = 512;
+/** Rows of one slice of a verification: a few milliseconds, in which nobody is answered. */
+const SCAN_PAGE = 64;
 /** Elements of rows written lately: most rows that change were written a moment ago. */
 const REMEMBERED = 8192;
 /** Transactions whose signature is remembered while everything is verified: some 20 MB at most, free afterwards. */
 const PROVEN = 65_536;
+
+/** How far a verification is: rows verified, of so many by the signed head. */
+export interface Verified {
+  readonly rows: number;
+  readonly of: number;
+}
 
 /** A stored row whose seal holds. */
 interface OpenRow<T extends TableName> {
@@ -163,7 +170,7 @@ export class SealedStore implements PeerStore {
    * key. Returns where it does not hold, or undefined. It keeps no row and stops after every page, so that its
    * caller can do something else in between; nothing may be committed before it has ended.
    */
-  *verifyPages(): Generator<undefined, string | undefined> {
+  *verifyPages(): Generator<Verified, string | undefined> {
     if (!this.#history.isInUse) return "the integrity key is not in memory";
     try {
       const head = this.#headOnDisk();
@@ -172,6 +179,7 @@ export class SealedStore implements PeerStore {
       const proven = new RecentMap<string>(PROVEN);
       let sum = 0n;
       let rows = 0;
+      yield { rows, of: head.rows };
       for (const table of tableNames) {
         if (table === "head") continue;
         for (let after = ""; ; ) {
@@ -183,7 +191,7 @@ export class SealedStore implements PeerStore {
           const last = page.at(-1);
           if (last === undefined || page.length < SCAN_PAGE) break;
           after = last.key;
-          yield undefined;
+          yield { rows, of: head.rows };
         }
       }
       if (rows !== head.rows)

@@ -24,6 +24,8 @@ export interface Watched {
   readonly isIdle: boolean;
   /** Some row does not hold just now, so that sweeping it would throw. */
   readonly isDamaged: boolean;
+  /** Its rows were verified since its keys came into memory last. */
+  readonly isVerified: boolean;
   /** What had been done to its rows when this process was unsealed, by the world's own record. */
   readonly harm: string | undefined;
 }

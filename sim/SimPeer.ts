@@ -28,6 +28,8 @@ export interface Surroundings {
   readonly realMillis: () => number;
   /** A planted bug: damage that was found is kept from the core. */
   readonly ignoresDamage: boolean;
+  /** A planted bug: the keys come into use before the rows are verified. */
+  readonly signsUnverified: boolean;
   /** A planted bug: a row as the core finds it. */
   readonly found:
     | (<T extends TableName>(peer: SimPeer, table: T, row: Rows[T] | undefined) => Rows[T] | undefined)
@@ -67,6 +69,10 @@ export class SimPeer implements Watched {
   isDamaged = false;
   /** A seal was asked for and is not handled yet. */
   isSealing = false;
+  /** Its keys are in memory and its rows are being verified. */
+  isVerifying = false;
+  /** Its rows were verified since its keys came into memory last. */
+  isVerified = false;
   /** An unseal was asked for meanwhile, and waits for that seal. */
   unsealsNext = false;
   /** Which start of this peer is under way. */
@@ -109,6 +115,11 @@ export class SimPeer implements Watched {
   /** The transaction whose flush is under way, or the last one. */
   get underWay(): ReadonlyArray<Write> {
     return this.#underWay;
+  }
+
+  /** Whether its keys are in memory, in use or not. */
+  get hasKeys(): boolean {
+    return this.signer !== undefined || this.isVerifying;
   }
 
   get isUp(): boolean {
@@ -188,18 +199,31 @@ export class SimPeer implements Watched {
     this.#driver?.dispatch(event);
   }
 
-  /** Brings the keys into memory; a peer whose rows do not hold is told so first. */
-  unseal(): void {
-    if (this.#driver === undefined) return;
+  /** Brings the keys into memory, where they wait until every row is verified. */
+  beginUnseal(): void {
+    this.isVerifying = true;
+    this.isVerified = false;
     this.disk.useKey(true);
     for (const integrity of this.#laterKeys) this.disk.addKey(integrity);
+    this.dispatch({ _tag: "Verifying" });
+    if (this.#surroundings.signsUnverified) this.#useSigner();
+  }
+
+  /** The rows are verified: brings the keys into use. A peer whose rows do not hold is told so first. */
+  unseal(): void {
+    this.isVerifying = false;
+    this.isVerified = true;
     const where = this.disk.verify();
     this.harm = this.disk.harm;
     if (where !== undefined && !this.#surroundings.ignoresDamage) this.dispatch({ _tag: "IntegrityLost", where });
+    if (!this.#surroundings.signsUnverified) this.#useSigner();
+  }
+
+  #useSigner(): void {
     const { identity } = this.keys;
     this.signer = identity;
     this.taken += 1;
-    this.#driver.unseal({
+    this.#driver?.unseal({
       publicKey: identity.publicKey,
       sign: (tag, codec, value) => {
         this.#surroundings.signing(this, tag);
@@ -219,6 +243,7 @@ export class SimPeer implements Watched {
 
   /** Takes the keys out of memory once the driver has handled the seal. */
   forgetKeys(): void {
+    this.isVerifying = false;
     this.signer = undefined;
     this.disk.useKey(false);
   }
@@ -255,6 +280,7 @@ export class SimPeer implements Watched {
     this.#driver = undefined;
     this.signer = undefined;
     this.isSealing = false;
+    this.isVerifying = false;
     this.unsealsNext = false;
     this.opening = 0;
     this.disk.useKey(false);

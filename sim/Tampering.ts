@@ -58,4 +58,6 @@ export interface Tampering {
   readonly read?: (found: Rows["approvers"] | undefined) => Rows["approvers"] | undefined;
   /** A peer that finds its rows damaged does not tell its core. */
   readonly ignoresDamage?: boolean;
+  /** A peer uses its keys before its rows are verified. */
+  readonly signsUnverified?: boolean;
 }

@@ -186,6 +186,7 @@ export class World {
       entropy: () => entropy.digest(),
       realMillis: () => this.realMillis,
       ignoresDamage: tampering.ignoresDamage === true,
+      signsUnverified: tampering.signsUnverified === true,
       found: tampering.found,
       elapsedMillis: () => Math.floor(scheduler.now / 1000),
       scheduleFlush: (each) => flushes.begin(each),

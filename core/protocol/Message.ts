@@ -44,7 +44,7 @@ export const seenCodec = record({
 });
 export type Seen = TypeOf<typeof seenCodec>;
 
-export const peerModes = ["joining", "active", "recovering", "promoting", "quarantined"] as const;
+export const peerModes = ["verifying", "joining", "active", "recovering", "promoting", "quarantined"] as const;
 
 const livesCodecs = {
   /** The sender's own last restore, which the receiver records before it answers or believes anything. */

@@ -14,7 +14,7 @@ import type { Probe, Verdict } from "../PeerState.ts";
 import { noteRestored } from "./Incarnations.ts";
 import { isKnownLife, quarantineIfBehind } from "./Rollback.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
-import { NO_CAPACITY } from "./Unavailable.ts";
+import { BEING_VERIFIED, NO_CAPACITY } from "./Unavailable.ts";
 import type { PeerId } from "./Topology.ts";
 
 const PROBE_TAG = "CUSTODY_PROBE_V1";
@@ -24,9 +24,9 @@ const JOINING = "it is joining: not every member has shown it yet that its memor
 
 /** Why this peer can neither read what others say nor answer them. */
 export const ownFault = (turn: Turn): string | undefined => {
-  const { peer, unsealed, integrityFault, quarantine, membership } = turn.state;
+  const { peer, unsealed, verifying, integrityFault, quarantine, membership } = turn.state;
   if (peer === undefined) return "it is not initialized";
-  if (!unsealed) return "it is sealed";
+  if (!unsealed) return verifying ? BEING_VERIFIED : "it is sealed";
   if (membership === undefined) return "the cluster is not founded yet";
   if (integrityFault !== undefined) return "its stored records do not hold";
   if (quarantine !== undefined) return "it ran from an old disk";
@@ -117,13 +117,14 @@ export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"Ready
 };
 
 const modeOf = ({ state, isJoining }: Turn): Ready["mode"] => {
+  if (state.verifying) return "verifying";
   if (state.quarantine !== undefined) return "quarantined";
   return state.recovery !== undefined ? "recovering" : isJoining ? "joining" : "active";
 };
 
 /** Why a member that answered could not take part, or undefined. */
 const faultOf = (turn: Turn, ready: Ready, { clockAt, seen }: Probe): string | undefined => {
-  if (ready.sealed) return "it is sealed";
+  if (ready.sealed) return ready.mode === "verifying" ? BEING_VERIFIED : "it is sealed";
   if (ready.topologyDigest === undefined) return "it has not founded the cluster yet";
   if (ready.topologyDigest !== turn.membership.digest) return "it belongs to another topology";
   if (ready.configDigest !== turn.context.settings.configDigest) return "its cluster configuration differs";

@@ -24,6 +24,7 @@ import { type Restoration, restorationCodec, RESTORATION_TAG, restorationHash } 
 import { installOffer } from "./SnapshotInstall.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
+import { BEING_VERIFIED } from "./Unavailable.ts";
 
 const RECOVER_MILLIS = 500;
 /** How long a round waits for the answers of all members. */
@@ -205,7 +206,7 @@ export const onMemberAnswer = (turn: Turn, from: PeerId, ready: Ready): void => 
 
 /** Why nothing can be taken over yet as far as this member goes, or undefined. */
 const hindrance = (turn: Turn, ready: Ready): string | undefined => {
-  if (ready.sealed) return "it is sealed";
+  if (ready.sealed) return ready.mode === "verifying" ? BEING_VERIFIED : "it is sealed";
   if (!ready.integrityOk) return "its stored records do not hold";
   if (ready.topologyDigest !== turn.membership.digest) return "it belongs to another topology";
   if (ready.recorded?.restoration.recoveryId !== turn.state.restored?.restoration.recoveryId)

@@ -5,11 +5,17 @@ import { continueGenesis } from "./Genesis.ts";
 import { join, takeUp } from "./Joining.ts";
 import { beginDeclared, recover } from "./Recovery.ts";
 
+/** The keys are here, and nothing is signed with them before it is known whether what is stored holds. */
+export const onVerifying = (turn: Turn): void => {
+  turn.state.verifying = !turn.state.unsealed;
+};
+
 /** The keys are here: founding, joining and what a restart or a seal interrupted go on. */
 export const onUnsealed = (turn: Turn): void => {
   const { peer } = turn.state;
   if (peer === undefined) return;
   turn.state.unsealed = true;
+  turn.state.verifying = false;
   // The vault held the keys of somebody else, or the row that names them was changed.
   if (turn.context.signer?.publicKey !== peer.identityKey) turn.state.integrityFault ??= "peer/self";
   continueGenesis(turn);
@@ -21,6 +27,7 @@ export const onUnsealed = (turn: Turn): void => {
 
 export const onSealed = (turn: Turn): void => {
   turn.state.unsealed = false;
+  turn.state.verifying = false;
   forgetCallers(turn, "it is sealed");
 };
 

@@ -27,3 +27,13 @@ export const noCapacity = (members: ReadonlyArray<MemberFault>): Rejection =>
 /** What those are told who waited for every member to be ready. */
 export const unready = (members: ReadonlyArray<MemberFault>, ref: string | undefined): Rejection =>
   members.every((each) => each.reason === NO_CAPACITY) ? noCapacity(members) : unavailable(members, ref);
+
+/** Why an unsealed peer whose stored rows are still being verified takes no part. */
+export const BEING_VERIFIED = "its records are being verified";
+
+/** What such a peer answers where its rows are needed. */
+export const beingVerified = rejection(
+  "VERIFYING",
+  "This peer was unsealed and is verifying its records.",
+  "Repeat the request later, or ask another peer; the status says how far it is.",
+);

@@ -78,6 +78,7 @@ class AuditedPeer implements Watched {
   readonly isIdle = true;
   readonly isDamaged = false;
   readonly harm = undefined;
+  readonly isVerified = true;
   process = 0;
   state: PeerState | undefined;
 

@@ -24,5 +24,6 @@ export const watched = (
   isIdle: true,
   isDamaged: false,
   harm: undefined,
+  isVerified: true,
   ...more,
 });

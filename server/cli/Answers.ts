@@ -10,13 +10,17 @@ const InitAnswer = Schema.Struct({
   sharesNeeded: Schema.Number,
 });
 
+/** Rows verified after an unseal, of so many; absent once all are. */
+const verifying = Schema.optionalWith(Schema.Struct({ rows: Schema.Number, of: Schema.Number }), { exact: true });
+
 const UnsealAnswer = Schema.Struct({
   state: Schema.Literal("SEALED", "UNSEALED"),
   have: Schema.Number,
   need: Schema.Number,
+  verifying,
 });
 
-const StatusAnswer = Schema.Struct({ state: Schema.Literal("UNINITIALIZED", "SEALED", "UNSEALED") });
+const StatusAnswer = Schema.Struct({ state: Schema.Literal("UNINITIALIZED", "SEALED", "UNSEALED"), verifying });
 
 const RestoreAnswer = Schema.Struct({ state: Schema.Literal("SEALED", "UNSEALED") });
 

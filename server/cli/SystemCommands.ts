@@ -3,6 +3,7 @@ import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect } from "effect";
 import { readInitAnswer, readRestoreAnswer, readRotateAnswer, readStatusAnswer, readUnsealAnswer } from "./Answers.ts";
+import { awaitVerified, progressText } from "./AwaitVerified.ts";
 import { CliFailure } from "./CliFailure.ts";
 import { printErrorLines, printLines, printResult } from "./Output.ts";
 import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
@@ -51,7 +52,12 @@ const unseal = Command.make("unseal", { service: serviceOptions, json: jsonOptio
         ),
       ),
     );
-    if (json) yield* printResult({ json, value: step });
+    if (step.verifying !== undefined) {
+      yield* printErrorLines(["The shares are complete. The peer takes part once its records are verified:"]);
+      yield* awaitVerified({ call }, (progress) => printErrorLines([`  ${progressText(progress)}`]));
+    }
+    const { verifying: _, ...finished } = step;
+    if (json) yield* printResult({ json, value: finished });
     if (step.state === "UNSEALED") return yield* json ? Effect.void : printLines(["The peer is unsealed."]);
     const missing = step.need - step.have;
     return yield* new CliFailure({

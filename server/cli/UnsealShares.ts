@@ -2,6 +2,7 @@
 import * as Prompt from "@effect/cli/Prompt";
 import type { QuitException } from "@effect/platform/Terminal";
 import { Effect, Redacted } from "effect";
+import type { Verifying } from "./AwaitVerified.ts";
 import { type CliFailure, usageFailure } from "./CliFailure.ts";
 import { readStandardInput } from "./StandardInput.ts";
 
@@ -37,6 +38,7 @@ export interface UnsealStep {
   readonly state: "SEALED" | "UNSEALED";
   readonly have: number;
   readonly need: number;
+  readonly verifying?: Verifying;
 }
 
 /**

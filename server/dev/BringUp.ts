@@ -1,7 +1,9 @@
 /** From a started process to a peer that is ready: initialize it if it is new, unseal it, wait. */
 import { Effect, type Redacted, Schedule, Schema } from "effect";
 import { readInitAnswer, readStatusAnswer, readUnsealAnswer } from "../cli/Answers.ts";
+import { awaitVerified, progressText } from "../cli/AwaitVerified.ts";
 import { CliFailure } from "../cli/CliFailure.ts";
+import { printErrorLines } from "../cli/Output.ts";
 import type { Problem } from "../cli/Problem.ts";
 import { openService, type Service } from "../cli/ServiceClient.ts";
 import { readBoundedText } from "../config/BoundedFile.ts";
@@ -32,6 +34,13 @@ const fault = (folder: DevFolder, id: number, how: string, problem?: Problem): C
     ].join("\n"),
     problem,
   });
+
+/** Fails when the process ends. */
+const ended = (folder: DevFolder, { peer, process }: StartedPeer): Effect.Effect<never, CliFailure> =>
+  Effect.suspend(() => Effect.succeed(process.ending())).pipe(
+    Effect.repeat({ schedule: Schedule.spaced(pollMillis), while: (how) => how === undefined }),
+    Effect.flatMap(() => Effect.fail(fault(folder, peer.id, process.ending() ?? "has ended"))),
+  );
 
 /** Repeats a question until it is answered, the process ends, or patience does. */
 const patiently = <A>(
@@ -128,6 +137,10 @@ export const bringUp = (
         const { body } = yield* patiently(folder, one, get(service, "status"));
         const { state } = yield* readStatusAnswer(body);
         yield* open(service, folder, cluster, one.peer.id, state);
+        const verified = awaitVerified(service, (progress) =>
+          printErrorLines([`peer ${one.peer.id} verifies its records: ${progressText(progress)}`]),
+        );
+        yield* Effect.raceFirst(verified, ended(folder, one));
       }),
     );
     yield* each((one, service) => patiently(folder, one, get(service, "ready")));

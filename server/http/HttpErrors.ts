@@ -58,6 +58,7 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   INTERNAL_ERROR: kind(500, "Something went wrong here"),
   APPROVER_REPLICATION_UNAVAILABLE: kind(503, "A member is unavailable", true),
   SEALED: kind(503, "The peer is sealed", true),
+  VERIFYING: kind(503, "The peer is verifying its records", true),
   RECOVERING: kind(503, "The peer is recovering", true),
   NOT_INITIALIZED: kind(503, "The peer is not initialized", true),
   INTEGRITY_FAILURE: kind(503, "A stored record does not hold"),

@@ -114,11 +114,14 @@ export const status: Handler = (call) =>
     const claims = authorize({ now: now(), settings: peer.settings }, actor, "service.control.system");
     if (Either.isLeft(claims) && claims.left.code === "UNAUTHENTICATED")
       return yield* Effect.fail(faultOf(claims.left));
+    const { verifying } = peer;
+    const progress = verifying === undefined ? {} : { verifying };
     const detail = statusDetail(peer.state);
-    if (Either.isLeft(claims) || detail === undefined) return answer(200, { state });
+    if (Either.isLeft(claims) || detail === undefined) return answer(200, { state, ...progress });
     const found = yield* Effect.promise(() => peer.readiness());
     return answer(200, {
       state,
+      ...progress,
       detail: { ...detail, members: memberStatus(ports, found), warnings: ports.warnings() },
     });
   });

@@ -5,6 +5,7 @@ import type { Digest } from "../../core/Digest.ts";
 import { OPTIONS_PATH } from "../../core/enrollment/Enrollment.ts";
 import { REGISTER_PATH } from "../../core/registry/Registration.ts";
 import { actor } from "../../properties/cluster/Cluster.ts";
+import { sealState } from "../../core/Status.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { cryptoBackend, type PeerKeys } from "../crypto/CryptoBackend.ts";
 import { Metrics } from "./Metrics.ts";
@@ -69,7 +70,7 @@ describe("a peer that is sealed while a flush is under way", () => {
   it("keeps its keys until that flush has ended, and what it wrote stands", async () => {
     const { peer, waiting, slowDown } = start();
     await peer.initialize(keys(1), vault, mono);
-    await peer.unseal(keys(1));
+    await peer.unseal(keys(1)).end;
     slowDown();
     const registering = peer.mutate(registration, "token", actor);
     while (waiting.length === 0) await turnOfTheLoop();
@@ -92,11 +93,62 @@ describe("a peer that is sealed while a flush is under way", () => {
   });
 });
 
+/** A founded peer that was started again, with its keys handed in and not a row verified yet. */
+const verifying = async () => {
+  const first = start();
+  await first.peer.initialize(keys(1), vault, mono);
+  await first.peer.unseal(keys(1)).end;
+  expect(await first.peer.mutate(registration, "token", actor)).toMatchObject({ _tag: "Registered" });
+  first.peer.stop();
+  const { peer } = start(first.tables);
+  return { peer, ...peer.unseal(keys(1)), tables: first.tables };
+};
+
+describe("a peer that was unsealed and verifies its records", () => {
+  it("says so, signs nothing and serves no reads before it is done", async () => {
+    const { peer, end } = await verifying();
+    expect(peer.verifying).toEqual({ rows: 0, of: expect.any(Number) });
+    expect(peer.verifying?.of).toBeGreaterThan(10);
+    expect(sealState(peer.state)).toBe("UNSEALED");
+    const reason = "its records are being verified";
+    expect(await peer.readiness()).toEqual([{ peerId: 1, reason }]);
+    expect(await peer.mutate({ ...registration, rawBody: otherBody }, "token", actor)).toMatchObject({
+      rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", members: [{ peerId: 1, reason }] },
+    });
+    if (actor._tag !== "Verified") throw new Error("the actor is known");
+    const claims = { ...actor.claims, permissions: ["service.approvers.read"] };
+    expect(peer.read({ ...actor, claims }, "alice")).toMatchObject({ left: { code: "VERIFYING" } });
+    expect(await peer.rotateIntegrity(new Uint8Array(32))).toMatchObject({ rejection: { code: "VERIFYING" } });
+    expect(await end).toEqual({ _tag: "Unsealed", integrityFault: undefined });
+    expect(peer.verifying).toBeUndefined();
+    expect(await peer.readiness()).toEqual([]);
+    peer.stop();
+  });
+
+  it("is sealed when that is asked for in the middle, and stays sealed", async () => {
+    const { peer, end, tables } = await verifying();
+    const before = structuredClone(tables);
+    await peer.seal();
+    expect(await end).toEqual({ _tag: "SealedMeanwhile" });
+    expect(sealState(peer.state)).toBe("SEALED");
+    expect(tables).toEqual(before);
+    expect(await peer.unseal(keys(1)).end).toEqual({ _tag: "Unsealed", integrityFault: undefined });
+    expect(await peer.readiness()).toEqual([]);
+    peer.stop();
+  });
+
+  it("ends with its process, and says nothing of a store that is closed by then", async () => {
+    const { peer, end } = await verifying();
+    peer.stop();
+    expect(await end).toEqual({ _tag: "SealedMeanwhile" });
+  });
+});
+
 describe("a peer whose flush takes longer than a caller may wait", () => {
   it("names the approver whose outcome is open, and leaves none open of an enrollment that nobody is told of", async () => {
     const { peer, slowDown } = start();
     await peer.initialize(keys(1), vault, mono);
-    await peer.unseal(keys(1));
+    await peer.unseal(keys(1)).end;
     slowDown();
     const options = { ...registration, path: OPTIONS_PATH };
     const answers = [registration, options].map((call) => peer.mutate(call, "token", actor));
@@ -127,7 +179,7 @@ describe("a peer whose records do not hold", () => {
   it("finds a changed seal of any row it has at its start, names the row and signs nothing", async () => {
     const first = start();
     await first.peer.initialize(keys(1), vault, mono);
-    await first.peer.unseal(keys(1));
+    await first.peer.unseal(keys(1)).end;
     expect(await first.peer.mutate(registration, "token", actor)).toMatchObject({ _tag: "Registered" });
     await first.peer.rotateIntegrity(new Uint8Array(32).fill(9));
     first.peer.stop();
@@ -141,7 +193,9 @@ describe("a peer whose records do not hold", () => {
       disk.get(table)?.set(key, { row, seal: Uint8Array.of(...seal.slice(0, -1), (seal.at(-1) ?? 0) ^ 1) });
       const before = structuredClone(disk);
       const { peer } = start(disk);
-      expect(await peer.unseal(keys(1))).toContain(`${table}/${key}`);
+      expect(await peer.unseal(keys(1)).end).toMatchObject({
+        integrityFault: expect.stringContaining(`${table}/${key}`),
+      });
       expect(peer.state.integrityFault).toContain(`${table}/${key}`);
       expect((await peer.mutate({ ...registration, rawBody: otherBody }, "token", actor))._tag).toBe("Rejected");
       expect(disk, table).toEqual(before);

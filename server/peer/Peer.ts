@@ -13,6 +13,7 @@ import type { Call } from "../../core/protocol/Forward.ts";
 import { type Lane, laneOf } from "../../core/protocol/Lane.ts";
 import type { Message } from "../../core/protocol/Message.ts";
 import type { PeerId, Topology } from "../../core/protocol/Topology.ts";
+import { beingVerified } from "../../core/protocol/Unavailable.ts";
 import { targetIn } from "../../core/registry/Request.ts";
 import { type MemberFault, type Rejection, rejection } from "../../core/Rejection.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
@@ -20,7 +21,7 @@ import { type Opened, openEnvelope, sealEnvelope } from "../../runtime/EnvelopeC
 import { delivery } from "../../runtime/Ingress.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
 import { readApprover, type ReadRecord } from "../../runtime/Reads.ts";
-import { SealedStore } from "../../runtime/SealedStore.ts";
+import { SealedStore, type Verified } from "../../runtime/SealedStore.ts";
 import type { CryptoBackend, PeerKeys } from "../crypto/CryptoBackend.ts";
 import { AheadSealed } from "./AheadSealed.ts";
 import { bringLaterKeys } from "./LaterKeys.ts";
@@ -29,6 +30,7 @@ import type { Metrics } from "./Metrics.ts";
 import { observedStore } from "./ObservedStore.ts";
 import { Replies } from "./Replies.ts";
 import { Timers } from "./Timers.ts";
+import { Verification } from "./Verification.ts";
 
 export interface PeerPorts {
   readonly bytes: ByteStore;
@@ -84,16 +86,10 @@ const late = rejection(
 );
 const lateAnswer: Answer = { _tag: "Rejected", rejection: late };
 
-/** Verifies every stored row, a page at a time: reads and probes go on in between, and a sealed peer writes nothing. */
-const verified = async (store: SealedStore): Promise<string | undefined> => {
-  const pages = store.verifyPages();
-  let page = pages.next();
-  while (page.done !== true) {
-    await new Promise((resolve) => void setImmediate(resolve));
-    page = pages.next();
-  }
-  return page.value;
-};
+/** What came of an unseal: it may be sealed again before its rows are verified. */
+export type Unsealing =
+  | { readonly _tag: "Unsealed"; readonly integrityFault: string | undefined }
+  | { readonly _tag: "SealedMeanwhile" };
 
 export class Peer {
   readonly #ports: PeerPorts;
@@ -103,6 +99,8 @@ export class Peer {
   readonly #ahead = new AheadSealed();
   #running: Running;
   #keys: PeerKeys | undefined;
+  #verification: Verification | undefined;
+  #unsealing: Promise<Unsealing> | undefined;
   #readiness: Promise<ReadonlyArray<MemberFault>> | undefined;
   #isFounded: boolean;
 
@@ -126,6 +124,11 @@ export class Peer {
   /** Mutations that wait for their answer. */
   get waiting(): number {
     return this.#replies.size;
+  }
+
+  /** How far the verification after an unseal is; undefined where none is under way. */
+  get verifying(): Verified | undefined {
+    return this.#verification?.progress;
   }
 
   get settings(): Settings {
@@ -189,6 +192,8 @@ export class Peer {
    * attempt wrote is replaced in the same transaction. The keys are out of use afterwards.
    */
   async initialize(keys: PeerKeys, vault: Uint8Array, numbers: Initialization): Promise<Answer> {
+    // Before the first unseal there is next to nothing to verify; after it this is refused.
+    await this.#unsealing;
     const before = this.#running;
     // A damaged peer is not a new one, whatever its rows still say.
     const { peer, integrityFault } = before.driver.state;
@@ -216,19 +221,44 @@ export class Peer {
   }
 
   /**
-   * Brings the keys into use: verifies every stored row, then tells the protocol. Resolves when the
-   * unsealed state is published; to where rows do not hold, if they do not.
+   * Takes the keys into memory, verifies every stored row, and only then brings them into use.
+   *
+   * @returns `begun` resolves where that takes longer, after a tenth of a second; `end` when the unsealed
+   * state is published, or when the peer was sealed meanwhile. Neither rejects: a store that cannot be read halts.
    */
-  async unseal(keys: PeerKeys): Promise<string | undefined> {
+  unseal(keys: PeerKeys): { readonly begun: Promise<void>; readonly end: Promise<Unsealing> } {
+    const verification = new Verification();
+    this.#verification = verification;
+    const end = this.#unseal(keys, verification).finally(() => {
+      if (this.#verification === verification) this.#verification = undefined;
+      if (this.#unsealing === end) this.#unsealing = undefined;
+    });
+    this.#unsealing = end;
+    return { begun: verification.begun, end };
+  }
+
+  async #unseal(keys: PeerKeys, verification: Verification): Promise<Unsealing> {
     const { driver, store } = this.#running;
     store.useKey(keys.integrity);
-    const fault = bringLaterKeys(store, keys) ?? (await verified(store));
+    this.#dispatch({ _tag: "Verifying" }, "Verifying");
+    const fault = bringLaterKeys(store, keys) ?? (await this.#verify(store, verification));
+    if (verification.isStopped) return { _tag: "SealedMeanwhile" };
     this.#keys = keys;
     if (fault !== undefined) this.#dispatch({ _tag: "IntegrityLost", where: fault }, "IntegrityLost");
     this.#ports.metrics.count("custody_events_total", "Unsealed");
     this.#guarded(() => driver.unseal(keys.identity));
     while (!driver.state.unsealed && driver.state.integrityFault === undefined) await this.#nextPublication();
-    return driver.state.integrityFault;
+    return { _tag: "Unsealed", integrityFault: driver.state.integrityFault };
+  }
+
+  async #verify(store: SealedStore, verification: Verification): Promise<string | undefined> {
+    try {
+      return await verification.run(store);
+    } catch (fault) {
+      if (!verification.isStopped) this.#broken(fault);
+      verification.stop();
+      return undefined;
+    }
   }
 
   /**
@@ -253,7 +283,10 @@ export class Peer {
     if (keys === undefined)
       return Promise.resolve({
         _tag: "Rejected",
-        rejection: rejection("SEALED", "This peer is sealed.", "Unseal it first."),
+        rejection:
+          this.#verification === undefined
+            ? rejection("SEALED", "This peer is sealed.", "Unseal it first.")
+            : beingVerified,
       });
     const integrity = keys.integrityKeyOf(seed);
     const { publicKey } = integrity;
@@ -270,17 +303,21 @@ export class Peer {
     );
   }
 
-  /** Takes the keys out of use once everything before it is done. */
+  /** Takes the keys out of use once everything before it is done; a verification of records ends unfinished. */
   async seal(): Promise<void> {
+    this.#verification?.stop();
+    this.#verification = undefined;
     this.#dispatch({ _tag: "Sealed" }, "Sealed");
     // Events before it may still write, however long their flush takes, and need the keys for it.
-    while (this.state.unsealed) await new Promise((resolve) => void setTimeout(resolve, SEALED_POLL_MILLIS));
+    while (this.state.unsealed || this.state.verifying)
+      await new Promise((resolve) => void setTimeout(resolve, SEALED_POLL_MILLIS));
     this.#keys = undefined;
     this.#running.store.useKey(undefined);
   }
 
   /** Nothing more is done; a flush under way is the store's to finish. */
   stop(): void {
+    this.#verification?.stop();
     this.#timers.clear();
     this.#running.driver.stop();
   }
@@ -337,9 +374,13 @@ export class Peer {
     try {
       run();
     } catch (fault) {
-      this.stop();
-      this.#ports.halt(fault instanceof Error ? fault : new Error("an unknown fault"));
+      this.#broken(fault);
     }
+  }
+
+  #broken(fault: unknown): void {
+    this.stop();
+    this.#ports.halt(fault instanceof Error ? fault : new Error("an unknown fault"));
   }
 
   async #askReadiness(): Promise<ReadonlyArray<MemberFault>> {

@@ -7,6 +7,7 @@ import { Either } from "effect";
 import { sealState, type SealState } from "../../core/Status.ts";
 import { type Rejection, rejection } from "../../core/Rejection.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
+import type { Verified } from "../../runtime/SealedStore.ts";
 import type { CryptoBackend } from "../crypto/CryptoBackend.ts";
 import type { KeyMaterial, SealProvider, ShareFault, UnsealProgress, UnsealSession } from "../seal/SealProvider.ts";
 import type { Log } from "./Log.ts";
@@ -29,6 +30,8 @@ export interface Initialized extends Initialization {
 
 export interface UnsealAnswer extends UnsealProgress {
   readonly state: SealState;
+  /** How far the verification of what is stored is; absent once it has ended. */
+  readonly verifying?: Verified;
 }
 
 const seedBytes = 32;
@@ -70,7 +73,7 @@ export class SealControl {
       const { peer, log } = this.#ports;
       if (peer.state.peer === undefined) return Either.left(notInitialized);
       this.#forgetShares();
-      if (peer.state.unsealed) {
+      if (peer.state.unsealed || peer.verifying !== undefined) {
         await peer.seal();
         log.info("sealed");
       }
@@ -121,7 +124,8 @@ export class SealControl {
 
   async #unseal(share64: string): Promise<Either.Either<UnsealAnswer, Rejection | ShareFault>> {
     const { peer } = this.#ports;
-    if (peer.state.unsealed) return Either.right({ state: sealState(peer.state), have: 0, need: 0 });
+    if (peer.state.unsealed || peer.verifying !== undefined)
+      return Either.right({ state: "UNSEALED", have: 0, need: 0, ...this.#verifying() });
     const session = this.#openSession();
     if (Either.isLeft(session)) return Either.left(session.left);
     const { need } = session.right.progress();
@@ -155,11 +159,26 @@ export class SealControl {
     const row = peer.state.peer;
     if (row?.integrityKey !== keys.integrity.publicKey || row.identityKey !== keys.identity.publicKey)
       return Either.left(integrityRefusal("The vault holds other keys than this peer was initialized with."));
-    const fault = await peer.unseal(keys);
-    if (fault !== undefined) log.error("integrity lost", { where: fault });
-    log.info("unsealed", { peerId: row.peerId });
+    const { begun, end } = peer.unseal(keys);
+    const told = end.then((came) => {
+      if (came._tag === "SealedMeanwhile") return;
+      if (came.integrityFault !== undefined) log.error("integrity lost", { where: came.integrityFault });
+      log.info("unsealed", { peerId: row.peerId });
+    });
+    await Promise.race([told, begun]);
+    const verifying = this.#verifying();
+    if (verifying !== undefined) {
+      log.info("verifying", { rows: verifying.verifying.of });
+      return Either.right({ state: "UNSEALED", have: need, need, ...verifying });
+    }
+    await told;
     if (!peer.state.unsealed)
       return Either.left(integrityRefusal("The stored rows do not hold, so this peer cannot begin its work."));
     return Either.right({ state: sealState(peer.state), have: need, need });
+  }
+
+  #verifying(): { readonly verifying: Verified } | undefined {
+    const { verifying } = this.#ports.peer;
+    return verifying === undefined ? undefined : { verifying };
   }
 }

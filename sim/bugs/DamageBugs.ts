@@ -26,6 +26,12 @@ export const damageBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({ ignoresDamage: true }),
   },
   {
+    name: "unverified-signer",
+    changes: "a peer uses its keys before its rows are verified",
+    finds: "S28",
+    tampering: () => ({ signsUnverified: true }),
+  },
+  {
     name: "announced-damaged",
     changes: "a peer whose rows do not hold shows others the new life that lies in them",
     finds: "S31",

@@ -1,4 +1,4 @@
-/** S28: a peer whose rows do not hold, or that has no keys in memory, signs nothing. */
+/** S28: a peer whose rows do not hold or are not verified yet, or that has no keys in memory, signs nothing. */
 import type { Checker, Watched } from "../Checker.ts";
 import { Violation } from "../Violation.ts";
 
@@ -11,7 +11,8 @@ export const S28 = (): Checker => {
   };
 
   /** Why a peer must not sign: what was done to its disk, whether it noticed or not; then what it has found itself. */
-  const reasonOf = ({ harm, state, slot, process }: Watched): string | undefined => {
+  const reasonOf = ({ harm, isVerified, state, slot, process }: Watched): string | undefined => {
+    if (!isVerified) return `peer ${slot} had its keys back, and had not verified its rows`;
     if (harm !== undefined) return `peer ${slot} was unsealed on a disk that somebody had changed: ${harm}`;
     const known = found.get(slot);
     if (known?.process === process) return `peer ${slot} found that rows do not hold: ${known.where}`;

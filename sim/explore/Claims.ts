@@ -16,6 +16,7 @@ const watched = ({ peerId, rows, memory, flushing }: Member): Watched => ({
   isIdle: memory !== undefined && flushing === undefined,
   isDamaged: false,
   harm: undefined,
+  isVerified: true,
 });
 
 /** S6 and S4: a slot is applied for one proposal only, and no proposal is applied here and aborted there. */

@@ -73,6 +73,7 @@ type Counted = Exclude<keyof PeerState, LeftOut>;
 /** A record, so that a new field of the state must be put here or among those left out. */
 const counted: Readonly<Record<Counted, true>> = {
   unsealed: true,
+  verifying: true,
   integrityFault: true,
   quarantine: true,
   restored: true,

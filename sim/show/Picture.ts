@@ -196,6 +196,8 @@ class Painter {
         return `${peer} crashes: ${detail}`;
       case "start":
         return `${peer} starts`;
+      case "verify":
+        return `${peer} has its keys back and verifies its rows`;
       case "unseal":
         return `${peer} is unsealed`;
       case "seal":

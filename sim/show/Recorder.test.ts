@@ -29,7 +29,19 @@ describe("a recording", () => {
     const { recorder, lines } = record(swarm);
     const kinds = new Map<string, number>();
     for (const { kind } of recorder.moments) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-    for (const kind of ["refuse", "timer", "flush", "crash", "start", "unseal", "seal", "pause", "resume", "request"])
+    for (const kind of [
+      "refuse",
+      "timer",
+      "flush",
+      "crash",
+      "start",
+      "verify",
+      "unseal",
+      "seal",
+      "pause",
+      "resume",
+      "request",
+    ])
       expect([kind, kinds.get(kind) ?? 0]).toEqual([kind, countOf(lines, kind)]);
     expect(kinds.get("deliver")).toBe(countOf(lines, "deliver from"));
     expect(recorder.sends.filter(({ how }) => how === "sent" || how === "altered").length).toBe(

@@ -24,6 +24,7 @@ export type MomentKind =
   | "flush"
   | "crash"
   | "start"
+  | "verify"
   | "unseal"
   | "seal"
   | "pause"
@@ -47,6 +48,7 @@ const noted: ReadonlyMap<string, MomentKind> = new Map([
   ["flush", "flush"],
   ["crash", "crash"],
   ["start", "start"],
+  ["verify", "verify"],
   ["unseal", "unseal"],
   ["seal", "seal"],
   ["pause", "pause"],

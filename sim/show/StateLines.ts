@@ -40,10 +40,10 @@ const lockName = (lock: string): string => (lock.startsWith("key:") ? `key:${sho
 const sections: ReadonlyArray<Section> = [
   {
     name: "Peer",
-    of: ["peer", "unsealed", "integrityFault", "quarantine", "unproven", "joinNonce", "membership"],
-    *lines({ peer, unsealed, integrityFault, quarantine, unproven, membership }) {
+    of: ["peer", "unsealed", "verifying", "integrityFault", "quarantine", "unproven", "joinNonce", "membership"],
+    *lines({ peer, unsealed, verifying, integrityFault, quarantine, unproven, membership }) {
       yield ["initialized", plain(peer === undefined ? "no" : `as peer ${peer.peerId}`, peer)];
-      yield ["sealed", plain(unsealed ? "no" : "yes")];
+      yield ["sealed", plain(unsealed ? "no" : verifying ? "no, its rows are being verified" : "yes")];
       if (integrityFault !== undefined) yield ["rows do not hold", plain(integrityFault)];
       if (quarantine !== undefined) yield ["in quarantine", plain(quarantine)];
       if (unproven.size > 0) yield ["waits to be told its past by", plain(members(unproven))];

@@ -69,15 +69,29 @@ export class Operators {
     const stretches = chronicle.isHealed ? SEALED_HEALED_MICROS : SEALED_MICROS;
     const unit = processes.lifeOf(peer);
     const wait = unit.spread("is unsealed after", USUAL_SEALED_MICROS, stretches, 500, LONGEST_SEALED_MICROS);
+    // The second half of that is the verification of its rows, with the keys in memory and not in use.
+    scheduler.after(Math.floor(wait / 2), () => {
+      if (peer.isUp && peer.process === process) this.#verify(peer);
+    });
     scheduler.after(wait, () => {
-      if (peer.isUp && peer.process === process) this.unseal(peer);
+      if (peer.isUp && peer.process === process && (peer.isVerifying || !peer.hasKeys)) this.unseal(peer);
     });
   }
 
-  /** Brings a sealed peer's keys back; where a seal is under way, as soon as it is done, as a real peer would. */
+  /** The keys of a sealed peer are in its memory, and its rows are being verified. */
+  #verify(peer: SimPeer): void {
+    if (peer.hasKeys || peer.isSealing || peer.state?.peer === undefined) return;
+    this.#ground.chronicle.note("verify", peer.slot, "");
+    peer.beginUnseal();
+    this.#ground.settle(peer);
+  }
+
+  /** Brings a sealed peer's keys back, its rows verified; where a seal is under way, as soon as it is done, as a real peer would. */
   unseal(peer: SimPeer): void {
     peer.unsealsNext = peer.isSealing;
-    if (!peer.isUp || peer.signer !== undefined || peer.state?.peer === undefined) return;
+    if (!peer.isUp || peer.isSealing || peer.state?.peer === undefined) return;
+    this.#verify(peer);
+    if (!peer.isVerifying) return;
     this.#ground.chronicle.note("unseal", peer.slot, "");
     peer.unseal();
     this.#ground.settle(peer);
@@ -85,7 +99,8 @@ export class Operators {
 
   /** Asks an unsealed peer to seal itself, which waits for what is under way. */
   seal(peer: SimPeer): void {
-    if (!peer.isUp || peer.signer === undefined) return;
+    if (!peer.isUp || !peer.hasKeys) return;
+    if (peer.isVerifying) this.#ground.chronicle.marks.add("sealed while its rows were verified");
     this.#ground.chronicle.note("seal", peer.slot, "");
     peer.dispatch({ _tag: "Sealed" });
     peer.isSealing = true;
@@ -94,8 +109,8 @@ export class Operators {
   }
 
   /** Takes the keys of a peer away that has handled its seal, and has nothing under way. */
-  finishSeal(peer: SimPeer, { unsealed }: PeerState): void {
-    if (!peer.isSealing || unsealed || !peer.isIdle) return;
+  finishSeal(peer: SimPeer, { unsealed, verifying }: PeerState): void {
+    if (!peer.isSealing || unsealed || verifying || !peer.isIdle) return;
     peer.isSealing = false;
     peer.forgetKeys();
   }

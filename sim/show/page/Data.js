@@ -59,7 +59,7 @@ export const happenings = /** @type {const} */ ([
   ["flushes", "Flushes", ["flush"]],
   ["timers", "Timers", ["timer"]],
   ["processes", "Crashes, starts and pauses", ["crash", "start", "pause", "resume"]],
-  ["seals", "Seals", ["seal", "unseal"]],
+  ["seals", "Seals", ["seal", "verify", "unseal"]],
   ["callers", "Callers", ["request", "reply", "silence", "unreachable"]],
   ["reads", "Reads", ["read", "readiness"]],
   ["faults", "Faults and conditions", ["fault", "network", "healed"]],

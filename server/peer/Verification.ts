@@ -1,0 +1,46 @@
+/**
+ * The verification of every stored row after an unseal: a slice at a time, so
+ * that reads of its progress, probes and seals go on in between. A peer that is
+ * not unsealed yet writes nothing meanwhile.
+ */
+import type { SealedStore, Verified } from "../../runtime/SealedStore.ts";
+
+/** Slices after which {@link Verification.begun} is told: about a thousand rows, a tenth of a second. */
+const BEGUN_SLICES = 16;
+
+export class Verification {
+  #progress: Verified = { rows: 0, of: 0 };
+  #isStopped = false;
+  #tellBegun: () => void = () => undefined;
+  /** Resolves once some rows of a large registry are verified, or it was stopped; a small one has ended by then. */
+  readonly begun = new Promise<void>((resolve) => {
+    this.#tellBegun = resolve;
+  });
+
+  get progress(): Verified {
+    return this.#progress;
+  }
+
+  /** Its result is of no use any more: the keys are out of use again, or the process ends. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#tellBegun();
+  }
+
+  /** Where rows do not hold, or undefined; also where it was stopped. Rejects when the store cannot be read. */
+  async run(store: SealedStore): Promise<string | undefined> {
+    const slices = store.verifyPages();
+    for (let count = 0; !this.#isStopped; count += 1) {
+      const slice = slices.next();
+      if (slice.done === true) return slice.value;
+      this.#progress = slice.value;
+      if (count === BEGUN_SLICES) this.#tellBegun();
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+    return undefined;
+  }
+}
