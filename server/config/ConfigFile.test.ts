@@ -78,6 +78,8 @@ describe("a file with only what is required", () => {
       },
       limits: {
         bodyBytesInFlight: 67_108_864,
+        bodyBytesPerActor: 8_388_608,
+        bodyBytesPerAddress: 16_777_216,
         connections: 2048,
         connectionsPerAddress: 256,
         requestsPerConnection: 32,

@@ -174,6 +174,14 @@ const sections = (directory: string) =>
         byteSize(Limits.requestBodyBytes, 4096 * mebibyte, "256KiB to 4GiB"),
         64 * mebibyte,
       ).pipe(Schema.fromKey("body-bytes-in-flight")),
+      bodyBytesPerActor: withDefault(
+        byteSize(Limits.requestBodyBytes, 4096 * mebibyte, "256KiB to 4GiB"),
+        8 * mebibyte,
+      ).pipe(Schema.fromKey("body-bytes-per-actor")),
+      bodyBytesPerAddress: withDefault(
+        byteSize(Limits.requestBodyBytes, 4096 * mebibyte, "256KiB to 4GiB"),
+        16 * mebibyte,
+      ).pipe(Schema.fromKey("body-bytes-per-address")),
       connections: withDefault(integer(32, 65_535), 2048),
       connectionsPerAddress: withDefault(integer(8, 65_535), 256).pipe(Schema.fromKey("connections-per-address")),
       requestsPerConnection: withDefault(integer(1, 1024), 32).pipe(Schema.fromKey("requests-per-connection")),

@@ -23,7 +23,7 @@ const webauthn = ({ peers }: Cluster) => ({
 });
 
 /** Everybody who calls a development peer has the same address. */
-const limits = { "connections-per-address": 2048 };
+const limits = { "connections-per-address": 2048, "body-bytes-per-address": "64MiB", "body-bytes-per-actor": "64MiB" };
 
 /** The unseal shares of a development peer, and how many of them it takes. */
 const seal = { shares: 3, threshold: 2 };

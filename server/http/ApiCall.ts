@@ -11,7 +11,7 @@ import type { Log } from "../peer/Log.ts";
 import type { Metrics } from "../peer/Metrics.ts";
 import type { Peer } from "../peer/Peer.ts";
 import type { SealControl } from "../peer/SealControl.ts";
-import type { ByteBudget } from "./ByteBudget.ts";
+import type { BodyBudget } from "./BodyBudget.ts";
 import { faultOf, type HttpFault } from "./HttpErrors.ts";
 
 /** What the public API stands on. */
@@ -23,7 +23,10 @@ export interface ApiPorts {
   readonly reachable: (peerId: number) => boolean | undefined;
   /** What an operator should put right although it stops nothing; each "where: what; what to do". */
   readonly warnings: () => ReadonlyArray<string>;
-  readonly budget: ByteBudget;
+  /** For the bodies of registry and enrollment. */
+  readonly budget: BodyBudget;
+  /** For those of operators, which must get through whatever callers send. */
+  readonly operatorBudget: BodyBudget;
   readonly page: EnrollmentPage;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -70,6 +73,10 @@ export const bearerOf = ({ request, ports }: ApiCall): Effect.Effect<Bearer> =>
     onLeft: (fault): Effect.Effect<Bearer> => Effect.succeed({ token: "", actor: fault }),
     onRight: (token) => Effect.promise(async () => ({ token, actor: await ports.check(token) })),
   });
+
+/** Whom a verified token is of, as budgets know them. */
+export const holderOf = (actor: ActorCheck): string =>
+  actor._tag === "Verified" ? JSON.stringify([actor.claims.iss, actor.claims.sub]) : "";
 
 /** The bearer, who may do `permission` now; without one any valid token will do. Fails with 401, 403 or 503. */
 export const authorized = (call: ApiCall, permission: string | undefined): Effect.Effect<Bearer, HttpFault> =>

@@ -5,7 +5,7 @@ import { Limits } from "../../core/Limits.ts";
 import { REGISTER_PERMISSION } from "../../core/registry/Authorization.ts";
 import { REGISTER_PATH } from "../../core/registry/Registration.ts";
 import type { ReadRecord } from "../../runtime/Reads.ts";
-import { type ApiAnswer, authorized, bearerOf, type Handler } from "./ApiCall.ts";
+import { type ApiAnswer, authorized, bearerOf, type Handler, holderOf } from "./ApiCall.ts";
 import { entityTag, recordJson } from "./ApproverRecord.ts";
 import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
 import { readBody } from "./RequestBody.ts";
@@ -31,8 +31,12 @@ export const register: Handler = (call) =>
   Effect.gen(function* () {
     const { request, ports } = call;
     const { token, actor } = yield* authorized(call, REGISTER_PERMISSION);
-    const limits = { budget: ports.budget, maxBytes: Limits.requestBodyBytes, timeoutMillis: BODY_MILLIS };
-    const rawBody = yield* readBody(request, limits);
+    const rawBody = yield* readBody(request, {
+      budget: ports.budget,
+      actor: holderOf(actor),
+      maxBytes: Limits.requestBodyBytes,
+      timeoutMillis: BODY_MILLIS,
+    });
     const command = { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody };
     const answered = yield* Effect.promise(() => ports.peer.mutate(command, token, actor));
     return yield* registeredAnswer(answered);

@@ -1,7 +1,8 @@
-import { createServer, request, type Server } from "node:http";
+import { type ClientRequest, createServer, request, type Server } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import { Effect, Either } from "effect";
 import { afterEach, describe, expect, it } from "vitest";
-import { ByteBudget } from "./ByteBudget.ts";
+import { BodyBudget } from "./BodyBudget.ts";
 import type { HttpFault } from "./HttpErrors.ts";
 import { type BodyLimits, readBody } from "./RequestBody.ts";
 
@@ -16,14 +17,24 @@ afterEach(() => {
 interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
   readonly chunks?: ReadonlyArray<string>;
+  /** Between the chunks, and before the end. */
+  readonly pauseMillis?: number;
   /** Leave the body unfinished. */
   readonly open?: boolean;
   /** Break the connection after the first chunk. */
   readonly broken?: boolean;
 }
 
+const writeSlowly = async (call: ClientRequest, chunks: ReadonlyArray<string>, pauseMillis: number): Promise<void> => {
+  for (const chunk of chunks) {
+    call.write(chunk);
+    await setTimeout(pauseMillis);
+  }
+  call.end();
+};
+
 /** What `readBody` makes of a request. */
-const read = (limits: BodyLimits, { headers = {}, chunks = [], open, broken }: Sent) =>
+const read = (limits: BodyLimits, { headers = {}, chunks = [], open, broken, pauseMillis }: Sent) =>
   new Promise<Either.Either<string, HttpFault>>((resolve) => {
     const server = createServer((incoming, response) => {
       const reading = readBody(incoming, limits).pipe(
@@ -49,6 +60,7 @@ const read = (limits: BodyLimits, { headers = {}, chunks = [], open, broken }: S
       call.on("error", () => undefined);
       call.on("response", (response) => response.resume());
       if (open === true && chunks.length === 0) call.flushHeaders();
+      if (pauseMillis !== undefined) return void writeSlowly(call, chunks, pauseMillis);
       for (const chunk of chunks) call.write(chunk);
       if (broken === true)
         call.once("socket", (socket) => socket.once("connect", () => setImmediate(() => call.destroy())));
@@ -56,8 +68,9 @@ const read = (limits: BodyLimits, { headers = {}, chunks = [], open, broken }: S
     });
   });
 
+const room = (all: number): BodyBudget => new BodyBudget({ all, ofActor: all, ofAddress: all });
 const limits = (more: Partial<BodyLimits> = {}): BodyLimits => ({
-  budget: new ByteBudget(100),
+  budget: room(100),
   maxBytes: 10,
   timeoutMillis: 5_000,
   ...more,
@@ -81,15 +94,45 @@ describe("a request body", () => {
     expect(own.budget.held).toBe(0);
   });
 
-  it("is refused when it does not fit into the budget, declared or not", async () => {
-    const budget = new ByteBudget(20);
-    budget.take(12);
+  it("is refused when what has come does not fit into the budget", async () => {
+    const budget = room(20);
+    budget.open({ actor: "other", address: "other" }).take(12);
     expect(code(await read(limits({ budget }), { chunks: ["012345678"] }))).toBe("BODY_CAPACITY");
-    expect(code(await read(limits({ budget }), { headers: { "content-length": "9" }, open: true }))).toBe(
-      "BODY_CAPACITY",
-    );
+    const declared = { headers: { "content-length": "9" }, chunks: ["012345678"] };
+    expect(code(await read(limits({ budget }), declared))).toBe("BODY_CAPACITY");
     expect(await read(limits({ budget }), { chunks: ["01234567"] })).toEqual(Either.right("01234567"));
     expect(budget.held).toBe(12);
+  });
+
+  it("takes no room by being declared", async () => {
+    const budget = room(10);
+    const silent = { headers: { "content-length": "10" }, open: true };
+    const declared = [1, 2, 3].map(() => read(limits({ budget, timeoutMillis: 300 }), silent));
+    expect(await read(limits({ budget }), { chunks: ["0123456789"] })).toEqual(Either.right("0123456789"));
+    expect((await Promise.all(declared)).map(code)).toEqual(Array.from({ length: 3 }, () => "REQUEST_TIMEOUT"));
+  });
+
+  it("is refused by name when its actor, or its address, has all it may", async () => {
+    const budget = new BodyBudget({ all: 100, ofActor: 5, ofAddress: 8 });
+    const details = async (actor: string, text: string) => {
+      const result = await read(limits({ budget, actor }), { chunks: [text] });
+      return Either.isLeft(result) ? result.left.detail : result.right;
+    };
+    expect(await details("a", "012345")).toMatch(/of this token's subject/);
+    const other = budget.open({ actor: "b", address: "127.0.0.1" });
+    other.take(4);
+    expect(await details("a", "01234")).toMatch(/from this address/);
+    other.close();
+    expect(await details("a", "01234")).toBe("01234");
+  });
+
+  it("is refused when it only trickles, and takes its time when it keeps the pace", async () => {
+    const pace = { leastMillis: 150, bytesPerSecond: 10 };
+    const trickling = { chunks: ["0"], open: true, headers: { "content-length": "10" } };
+    const own = limits({ timeoutMillis: 60_000, pace });
+    expect(code(await read(own, trickling))).toBe("REQUEST_TIMEOUT");
+    const steady = { chunks: ["01234", "56789"], pauseMillis: 200 };
+    expect(await read(own, steady)).toEqual(Either.right("0123456789"));
   });
 
   it("is refused when it does not come to an end in time, or the caller leaves", async () => {

@@ -1,23 +1,44 @@
 /** Reads a request body: of one media type, bounded, on time, and never more of them at once than allowed. */
 import type { IncomingMessage } from "node:http";
 import { Effect } from "effect";
-import type { ByteBudget } from "./ByteBudget.ts";
+import { addressKey } from "../net/AddressKey.ts";
+import type { BodyAccount, BodyBudget, FullBudget } from "./BodyBudget.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
 
+/** How slowly a body may come: a moment to begin with, and more time for every byte that is here. */
+interface Pace {
+  readonly leastMillis: number;
+  readonly bytesPerSecond: number;
+}
+
+/** A body that only trickles is refused after these three seconds; one of 256 KiB has as long as any may take. */
+const usualPace: Pace = { leastMillis: 3_000, bytesPerSecond: 32 * 1024 };
+
 export interface BodyLimits {
-  readonly budget: ByteBudget;
+  readonly budget: BodyBudget;
+  /** Who sends it, where the budget has bounds for one actor. */
+  readonly actor?: string;
   readonly maxBytes: number;
   readonly timeoutMillis: number;
+  /** 32 KiB a second after three seconds, unless a test is in more of a hurry. */
+  readonly pace?: Pace;
 }
 
 const tooLarge = (maxBytes: number): HttpFault =>
   httpFault("BODY_TOO_LARGE", `A body takes at most ${maxBytes} bytes here.`, "Send less.");
 
-const noCapacity = httpFault(
-  "BODY_CAPACITY",
-  "This peer holds as many bytes of request bodies as it may.",
-  "Repeat the request after a moment, or send it to another peer.",
-);
+const fullBudget = (whose: string): HttpFault =>
+  httpFault(
+    "BODY_CAPACITY",
+    `This peer holds as many bytes of request bodies${whose} as it may.`,
+    "Repeat the request after a moment, or send it to another peer.",
+  );
+
+const noCapacity: { readonly [F in FullBudget]: HttpFault } = {
+  all: fullBudget(""),
+  actor: fullBudget(" of this token's subject"),
+  address: fullBudget(" from this address"),
+};
 
 const wrongType = httpFault(
   "UNSUPPORTED_MEDIA_TYPE",
@@ -36,25 +57,38 @@ const jsonType = /^application\/json[\t ]*(;[\t ]*charset[\t ]*=[\t ]*"?utf-8"?[
 const isJson = ({ headers }: IncomingMessage): boolean =>
   jsonType.test(headers["content-type"] ?? "") && headers["content-encoding"] === undefined;
 
+/** Until when the next bytes must be here, in milliseconds from the beginning. */
+const deadline = (length: number, { timeoutMillis, pace = usualPace }: BodyLimits): number =>
+  Math.min(timeoutMillis, pace.leastMillis + (1000 * length) / pace.bytesPerSecond);
+
 /** Reads what arrives; `resume` is called once. Returns how to stop listening. */
 const collect = (
   request: IncomingMessage,
-  maxBytes: number,
-  hold: (bytes: number) => boolean,
+  limits: BodyLimits,
+  account: BodyAccount,
   resume: (result: Effect.Effect<Uint8Array, HttpFault>) => void,
 ): (() => void) => {
   const chunks: Array<Uint8Array> = [];
   let length = 0;
+  const startedAt = performance.now();
   const onData = (chunk: Uint8Array): void => {
     length += chunk.length;
-    if (length > maxBytes) return settle(Effect.fail(tooLarge(maxBytes)));
-    if (!hold(length)) return settle(Effect.fail(noCapacity));
+    if (length > limits.maxBytes) return settle(Effect.fail(tooLarge(limits.maxBytes)));
+    const full = account.take(chunk.length);
+    if (full !== undefined) return settle(Effect.fail(noCapacity[full]));
     chunks.push(chunk);
   };
   const onEnd = (): void => settle(Effect.succeed(Uint8Array.from(Buffer.concat(chunks, length))));
   // The caller is gone; nobody reads this answer.
   const onClose = (): void => settle(Effect.fail(tooSlow));
+  const onTime = (): void => {
+    const left = startedAt + deadline(length, limits) - performance.now();
+    if (left <= 0) settle(Effect.fail(tooSlow));
+    else timer = setTimeout(onTime, left);
+  };
+  let timer = setTimeout(onTime, deadline(0, limits));
   const stop = (): void => {
+    clearTimeout(timer);
     request.off("data", onData).off("end", onEnd).off("close", onClose);
     // What still comes is read and thrown away, until the server's own time limit ends the connection.
     request.resume();
@@ -70,36 +104,19 @@ const collect = (
 /**
  * The body of a request, and its bytes out of the budget until the scope closes.
  *
- * Fails with 415 for another media type than JSON (a missing body has none), 413
- * past `maxBytes`, 503 when the budget is used up, 408 when it takes too long.
- * A declared length is reserved as a whole before anything is read.
+ * Fails with 415 for another media type than JSON (a missing body has none), 413 past `maxBytes`, 503 when the budget
+ * has no room for what has arrived, 408 when it takes longer than `timeoutMillis`, or comes at less than 32 KiB a
+ * second after the first three.
  */
-export const readBody = (request: IncomingMessage, { budget, maxBytes, timeoutMillis }: BodyLimits) =>
+export const readBody = (request: IncomingMessage, limits: BodyLimits) =>
   Effect.gen(function* () {
     if (!hasBody(request)) return new Uint8Array(0);
     if (!isJson(request)) return yield* Effect.fail(wrongType);
-    const declared = Number(request.headers["content-length"] ?? 0);
-    if (declared > maxBytes) return yield* Effect.fail(tooLarge(maxBytes));
-    let held = 0;
-    yield* Effect.addFinalizer(() => Effect.sync(() => budget.give(held)));
-    const hold = (bytes: number): boolean => {
-      if (bytes <= held) return true;
-      if (!budget.take(bytes - held)) return false;
-      held = bytes;
-      return true;
-    };
-    if (!hold(declared)) return yield* Effect.fail(noCapacity);
-    return yield* Effect.async<Uint8Array, HttpFault>((resume) => {
-      const timer = setTimeout(() => finish(Effect.fail(tooSlow)), timeoutMillis);
-      const stop = collect(request, maxBytes, hold, (result) => finish(result));
-      const finish = (result: Effect.Effect<Uint8Array, HttpFault>): void => {
-        clearTimeout(timer);
-        stop();
-        resume(result);
-      };
-      return Effect.sync(() => {
-        clearTimeout(timer);
-        stop();
-      });
-    });
+    const { budget, actor, maxBytes } = limits;
+    if (Number(request.headers["content-length"] ?? 0) > maxBytes) return yield* Effect.fail(tooLarge(maxBytes));
+    const account = budget.open({ actor, address: addressKey(request.socket.remoteAddress) });
+    yield* Effect.addFinalizer(() => Effect.sync(account.close));
+    return yield* Effect.async<Uint8Array, HttpFault>((resume) =>
+      Effect.sync(collect(request, limits, account, resume)),
+    );
   });

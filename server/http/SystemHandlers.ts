@@ -11,7 +11,11 @@ import { maxSystemBodyBytes, parseEmptyBody, parseInitBody, parseUnsealBody } fr
 
 const BODY_MILLIS = 5_000;
 
-const systemBody = ({ budget }: ApiPorts) => ({ budget, maxBytes: maxSystemBodyBytes, timeoutMillis: BODY_MILLIS });
+const systemBody = ({ operatorBudget }: ApiPorts) => ({
+  budget: operatorBudget,
+  maxBytes: maxSystemBodyBytes,
+  timeoutMillis: BODY_MILLIS,
+});
 
 const failLeft = <A, E>(either: Either.Either<A, E>): Effect.Effect<A, E> =>
   Either.isLeft(either) ? Effect.fail(either.left) : Effect.succeed(either.right);

@@ -18,7 +18,7 @@ import type { Config, ListenerConfig } from "../config/ConfigSchema.ts";
 import { cryptoBackend } from "../crypto/CryptoBackend.ts";
 import { readEnrollmentPage } from "../enroll/EnrollmentPage.ts";
 import type { ApiPorts } from "../http/ApiCall.ts";
-import { ByteBudget } from "../http/ByteBudget.ts";
+import { type BodyBudgets, bodyBudgets } from "../http/BodyBudgets.ts";
 import { makePublicListener } from "../http/PublicListener.ts";
 import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import { type Guards, makeGuards } from "../net/Guards.ts";
@@ -222,7 +222,7 @@ const listenOn = (name: string, at: ListenerConfig, guarded: Guarded, drainMilli
 const openPublicApi = (
   assembly: Assembly,
   guard: ConnectionGuard,
-  budget: ByteBudget,
+  budgets: BodyBudgets,
 ): Effect.Effect<Opened, StartError, Scope> =>
   Effect.gen(function* () {
     const { config, tls, log, metrics, peer, control, links, check, warnings } = assembly;
@@ -234,7 +234,7 @@ const openPublicApi = (
       check,
       reachable: (peerId) => links.reachable(peerId),
       warnings,
-      budget,
+      ...budgets,
       page: readEnrollmentPage(),
       log,
       metrics,
@@ -286,10 +286,11 @@ export const startServer = (
     const log = jsonLog(config.peer.logLevel, host.writeLog, now);
     yield* Effect.addFinalizer(() => Effect.sync(() => log.info("stopped")));
     const assembly = yield* openPeer(config, options, { log, halt: host.halt });
-    const budget = new ByteBudget(config.limits.bodyBytesInFlight);
+    const budgets = bodyBudgets(config);
+    const bodyBytes = (): number => budgets.budget.held + budgets.operatorBudget.held;
     const guards = makeGuards(config, { log, metrics: assembly.metrics, elapsedMillis });
-    const peerApi = yield* openPeerApi(assembly, guards, () => budget.held);
-    const publicApi = yield* openPublicApi(assembly, guards.http, budget);
+    const peerApi = yield* openPeerApi(assembly, guards, bodyBytes);
+    const publicApi = yield* openPublicApi(assembly, guards.http, budgets);
     const { reloadKeys, links } = assembly;
     const useTls = ({ http, peerHttp, peerClient }: TlsMaterial): void => {
       renew(publicApi.server, http);
