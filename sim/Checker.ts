@@ -36,6 +36,8 @@ export interface Reply {
   readonly answer: Answer;
   /** Microseconds; absent for requests of the world's own making. */
   readonly askedAt: number | undefined;
+  /** Microseconds: when its peer took the request up, if nothing has held that peer up since. */
+  readonly undisturbedSince: number | undefined;
   readonly repliedAt: number;
 }
 

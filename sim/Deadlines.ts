@@ -1,6 +1,6 @@
 /**
- * Which requests a peer must have answered by the time their callers give up (L10): those it took up at once, if its
- * process still runs and nothing has held it up since. What happens to peers is virtual time, which is what their
+ * Which requests a peer must answer in time (L10): those it took up at once, if its process still runs and nothing
+ * has held it up since. What happens to peers is virtual time, which is what their
  * monotonic clocks show.
  */
 import type { SimPeer } from "./SimPeer.ts";
@@ -40,8 +40,8 @@ export class Deadlines {
     this.#taken.delete(requestId);
   }
 
-  /** The request, where its peer should have answered it by now. */
-  overdue(requestId: string): Taken | undefined {
+  /** The request, where its peer has had all the time since then to answer it. */
+  undisturbed(requestId: string): Taken | undefined {
     const taken = this.#taken.get(requestId);
     if (taken === undefined) return undefined;
     const { peer, process, askedAt } = taken;

@@ -181,7 +181,8 @@ class Audit {
         const { at, asked, answer, body } = moment;
         const { requestId, said, token } = asked;
         if (isSuccess(answer)) assertMeant(requestId, said, token, answer);
-        const reply = { requestId, answer, askedAt: asked.at, repliedAt: at };
+        // Nothing here sees what has held a real peer up.
+        const reply = { requestId, answer, askedAt: asked.at, undisturbedSince: undefined, repliedAt: at };
         for (const hook of this.#checkers.hooks("replied")) hook(this.#peer(asked.slot), reply);
         this.#truth.replied(asked, answer, body);
         return this.#witness.answered(requestId, at, answer, true);

@@ -1,5 +1,5 @@
 /** Bugs of what becomes of callers: of those who have joined another's request, and of those whose own meets damage. */
-import type { PeerState } from "../../core/PeerState.ts";
+import type { PeerState, Queued } from "../../core/PeerState.ts";
 import { refusalRejection } from "../../core/protocol/Refusals.ts";
 import type { PlantedBug } from "../PlantedBug.ts";
 import type { SimPeer } from "../SimPeer.ts";
@@ -9,6 +9,26 @@ import type { TamperedWorld } from "../Tampering.ts";
 const dropJoiners = ({ rounds }: PeerState): void => {
   if (!(rounds instanceof Map)) return;
   for (const [id, round] of rounds) if (round.joiners.length > 0) rounds.set(id, { ...round, joiners: [] });
+};
+
+/** How much later than it came a joiner is taken to have come; so much that its caller has not given up yet. */
+const LATER_MILLIS = 1_500;
+
+/** Whoever has joined a round is taken to have come then, and waits that much longer. */
+const startOver = (): ((state: PeerState) => void) => {
+  const known = new WeakSet<Queued>();
+  return ({ rounds }) => {
+    if (!(rounds instanceof Map)) return;
+    for (const [id, round] of rounds) {
+      if (round.joiners.every((joiner: Queued) => known.has(joiner))) continue;
+      const joiners = round.joiners.map((joiner: Queued) => {
+        const late = known.has(joiner) ? joiner : { ...joiner, arrivedAt: joiner.arrivedAt + LATER_MILLIS };
+        known.add(late);
+        return late;
+      });
+      rounds.set(id, { ...round, joiners });
+    }
+  };
 };
 
 /** Whoever had joined a round that is to be aborted queues twice when it is. */
@@ -50,6 +70,17 @@ export const callerBugs: ReadonlyArray<PlantedBug> = [
     schedule: "retry-storm-refused",
     steps: 3_000,
     tampering: () => ({ stepped: (_world, _peer, state) => dropJoiners(state) }),
+  },
+  {
+    name: "joiner-starts-over",
+    changes: "a request that has joined another one is given a second and a half more than it has",
+    finds: "L10",
+    schedule: "retry-storm-unacknowledged",
+    steps: 3_000,
+    tampering: () => {
+      const tamper = startOver();
+      return { stepped: (_world, _peer, state) => tamper(state) };
+    },
   },
   {
     name: "joiner-queued-twice",

@@ -5,6 +5,9 @@
 import type { Checker } from "../Checker.ts";
 import { Violation } from "../Violation.ts";
 
+/** What the service promises, in microseconds. */
+const PROMISED = 10_000_000;
+
 export const L10 = (): Checker => {
   const answered = new Map<string, string>();
   return {
@@ -16,7 +19,13 @@ export const L10 = (): Checker => {
         `process ${process} of that peer has run without a pause until ${now} µs and not answered it`,
       );
     },
-    replied: ({ slot }, { requestId, answer }) => {
+    replied: ({ slot }, { requestId, answer, undisturbedSince, repliedAt }) => {
+      if (undisturbedSince !== undefined && repliedAt - undisturbedSince > PROMISED)
+        throw new Violation(
+          "L10",
+          `request ${requestId} reached peer ${slot} at ${undisturbedSince} µs`,
+          `it was answered at ${repliedAt} µs, ${answer._tag}, although that peer had run without a pause since then`,
+        );
       const before = answered.get(requestId);
       if (before !== undefined)
         throw new Violation(

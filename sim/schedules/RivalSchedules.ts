@@ -1,6 +1,6 @@
 /** Schedules of callers that are after the same key, the same approver or the same revision. */
 import { moments } from "../Moments.ts";
-import { BUSY_FAULTS, type Family, SLUGGISH, weights } from "./Schedule.ts";
+import { BUSY_FAULTS, CLUSTER, type Family, SLUGGISH, weights } from "./Schedule.ts";
 
 export const rivalSchedules = {
   "twin-keys-two-ids": {
@@ -21,6 +21,24 @@ export const rivalSchedules = {
       faults: weights(...BUSY_FAULTS, "lossy network"),
       workload: { fresh: 4, retry: 90, callers: 24, mostThinkMicros: 3_000 },
     }),
+  },
+  // What callers join is applied and stays unacknowledged, so that each of them waits until its own time is up.
+  "retry-storm-unacknowledged": {
+    sizes: CLUSTER,
+    plan: () => ({
+      steps: 3_000,
+      network: SLUGGISH,
+      workload: {
+        fresh: 20,
+        retry: 20,
+        follow: 60,
+        invite: 10,
+        finish: 20,
+        callers: 12,
+        mostThinkMicros: 900_000,
+      },
+    }),
+    nemeses: () => [moments.withholdAcknowledgements()],
   },
   // Members now and then refuse what others have joined.
   "retry-storm-refused": {

@@ -94,11 +94,13 @@ export class Service {
     const answer = tampering.answered?.(world, real) ?? real;
     const askedAt = this.#asked.get(requestId);
     this.#asked.delete(requestId);
+    const undisturbedSince = deadlines.undisturbed(requestId)?.askedAt;
     deadlines.ended(requestId);
     const detail = answer._tag === "Rejected" ? answer.rejection.code : answer._tag;
     chronicle.note("reply", peer.slot, detail, Number(requestId.slice(1)) || 0);
     observer?.replied(peer.slot, requestId, answer);
-    for (const hook of this.#replied) hook(peer, { requestId, answer, askedAt, repliedAt: scheduler.now });
+    for (const hook of this.#replied)
+      hook(peer, { requestId, answer, askedAt, undisturbedSince, repliedAt: scheduler.now });
     chronicle.marks.add(nameOfAnswer(answer));
     const told = tampering.told?.(world, requestId, answer) ?? answer;
     if (ghost.isLying(peer.slot)) witness.forgot(requestId, told);
@@ -110,7 +112,7 @@ export class Service {
   gaveUp(requestId: string): void {
     const { scheduler } = this.#ground;
     const { deadlines } = this.#ports;
-    const overdue = deadlines.overdue(requestId);
+    const overdue = deadlines.undisturbed(requestId);
     if (overdue !== undefined)
       for (const hook of this.#unanswered) hook(overdue.peer, requestId, overdue.askedAt, scheduler.now);
   }
