@@ -176,6 +176,12 @@ export const bootDamaged = (view: RowView, crypto: Crypto, where: string): PeerS
   integrityFault: where,
 });
 
+const recoveryOf = (view: RowView, { restoration, recovering }: Rows["restore"]): PeerState["recovery"] => {
+  if (!recovering) return undefined;
+  const isReadable = view.get("readable", SELF)?.recoveryId === restoration.recoveryId;
+  return { ...freshRecovery("the process was started again"), isReadable };
+};
+
 /** Reads the state back. Throws {@link InvariantViolation} when rows contradict each other; a tampered row throws on reading. */
 export const boot = (view: RowView, crypto: Crypto, elapsed: number): PeerState => {
   const start = blank(view, crypto);
@@ -206,7 +212,7 @@ export const boot = (view: RowView, crypto: Crypto, elapsed: number): PeerState 
     decidedSeq: counters.decidedSeq,
     quarantine: counters.quarantine,
     restored: restore && { restoration: restore.restoration, signature: restore.signature },
-    recovery: restore?.recovering === true ? freshRecovery("the process was started again") : undefined,
+    recovery: restore && recoveryOf(view, restore),
     seen,
     seenWritten: seen,
     preparations: new Map(preparations.map((each) => [each.id, each])),

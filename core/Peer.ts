@@ -166,10 +166,11 @@ const deliver = (turn: Turn, { from, message, actors }: Extract<Event, { readonl
 /** What a member says of itself: of its own life first, before anything rests on it. */
 const onAnyReady = (turn: Turn, from: PeerId, ready: Ready): void => {
   if (ownFault(turn) === undefined) noteRestored(turn, from, ready.restored);
-  if (turn.isJoining) {
+  const wasJoining = turn.isJoining;
+  if (wasJoining) {
     onJoinAnswer(turn, from, ready);
-    return turn.isJoining ? undefined : recover(turn);
+    if (!turn.isJoining) recover(turn);
   }
   if (turn.state.recovery !== undefined) return onMemberAnswer(turn, from, ready);
-  return onReady(turn, from, ready);
+  if (!wasJoining) onReady(turn, from, ready);
 };

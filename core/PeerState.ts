@@ -224,6 +224,8 @@ export interface Transfer {
   readonly count: number;
   /** The last slot that is settled here. */
   readonly after: string;
+  /** Whether every member was asked and all agree: then this peer is a member again with it. Else it can only show it. */
+  readonly isShared: boolean;
   /** Something that nobody else has was taken away in this pass, so that what it hid may still be missing. */
   readonly undone: boolean;
   /** Applied slots settled in this pass. */
@@ -245,7 +247,7 @@ export interface Inquiry {
   readonly isShared: boolean;
 }
 
-/** A declared restore under way: this peer votes for nothing new and shows nothing of its registry. */
+/** A declared restore under way: this peer votes for nothing new. */
 export interface Recovery {
   /** Of the round in which all members are asked what they have; undefined between rounds. */
   readonly nonce: Digest | undefined;
@@ -258,6 +260,8 @@ export interface Recovery {
   readonly writersOwn: number;
   /** Another life of this peer has this incarnation, or a higher one: somebody has it on record, or shows what it signed. */
   readonly outbid: number | undefined;
+  /** Whether it has the whole registry of a member that was not restored, and serves reads from it. */
+  readonly isReadable: boolean;
   /** Members that offered what does not hold. */
   readonly distrusted: ReadonlySet<PeerId>;
   /** What it waits for; for the operator. */

@@ -90,6 +90,8 @@ const codecs = {
   }),
   /** This peer's last declared restore, once there is one, and whether it still has to take the registry from others. */
   restore: record({ ...signedRestorationFields, recovering: bool }),
+  /** The restore for which a member's whole registry was taken over: reads are served, although others are still asked. */
+  readable: record({ recoveryId: digest }),
   /** Aborted proposals whose slot was bound to another one here, or to none. */
   strays: record({ ack: signedStatementCodec }),
   /** At the writer: aborted proposals whose locks it keeps until every member has aborted them. */

@@ -32,10 +32,10 @@ export const readRefusal = ({ peer, unsealed, verifying, recovery }: PeerState):
   // Until all rows are held against the signed sum, one that is missing, or an older one in its place, goes unnoticed.
   if (verifying) return beingVerified;
   if (!unsealed) return rejection("SEALED", "This peer is sealed.", "Unseal it, or ask another peer.");
-  if (recovery !== undefined)
+  if (recovery?.isReadable === false)
     return rejection(
       "RECOVERING",
-      "This peer was restored and has not taken over the registry of the others yet.",
+      "This peer was restored and has not taken over the registry of another one yet.",
       "Ask another peer, or repeat the request later.",
     );
   return undefined;

@@ -26,16 +26,21 @@ const HELD_UP = (Limits.proposalMillis + 2 * SKEW_MILLIS) * 1000 + 2 * SECOND;
 /** The slowest timer fires twice: by then a faulty member has been asked about what it did. */
 const FOUND_OUT = 12 * SECOND;
 
-/** Stops every fault and brings every peer back. */
-export const heal = (world: World): void => {
+/** A traitor that has repented asks the others what they have seen of it, as after any start. */
+const needsRestart = (peer: SimPeer): boolean =>
+  peer.isDamaged || Math.abs(peer.clock.offsetMillis) > SKEW_MILLIS || peer.hadClockStep || peer.isLying;
+
+/** Stops every fault. */
+const calm = (world: World): void => {
   world.stopFaults();
   world.network.heal(CALM_NETWORK);
-  for (const peer of world.peers) {
+};
+
+/** Brings peers back. */
+const bringBack = (world: World, peers: ReadonlyArray<SimPeer>): void => {
+  for (const peer of peers) {
     if (peer.isLost) continue;
-    // A traitor that has repented asks the others what they have seen of it, as after any start.
-    const needsRestart =
-      peer.isDamaged || Math.abs(peer.clock.offsetMillis) > SKEW_MILLIS || peer.hadClockStep || peer.isLying;
-    if (needsRestart) {
+    if (needsRestart(peer)) {
       world.processes.crash(peer, "process", false);
       peer.clock.setRight();
       peer.hadClockStep = false;
@@ -46,6 +51,57 @@ export const heal = (world: World): void => {
     world.after(10_000, () => world.operators.unseal(peer));
     world.after(SECOND, () => world.operators.unseal(peer));
   }
+};
+
+/** Stops every fault and brings every peer back. */
+export const heal = (world: World): void => {
+  calm(world);
+  bringBack(world, world.peers);
+};
+
+/** Who was declared to be restored is on the way back, and everything is demanded of it. */
+const isBack = (world: World, { toDeclare, slot }: SimPeer): boolean => toDeclare || world.ghost.isRecovering(slot);
+
+/** Whether it has all that a restored peer can ask of one member. */
+const mayHelp = (world: World, peer: SimPeer): boolean => {
+  const { state } = peer;
+  return (
+    state !== undefined &&
+    peer.honest &&
+    !needsRestart(peer) &&
+    !peer.isSealing &&
+    state.unsealed &&
+    state.integrityFault === undefined &&
+    state.quarantine === undefined &&
+    state.recovery === undefined &&
+    state.unproven.size === 0 &&
+    state.preparations.size === 0 &&
+    (world.ghost.forgetful & maskOf(peer.slot)) === 0
+  );
+};
+
+/** L11: a restored peer and one other member are there, and nobody else: that is enough to read. */
+const assertReadable = (world: World): void => {
+  const restored = world.peers.find((peer) => isBack(world, peer) && !peer.isLost && !peer.isLying);
+  const helper = world.peers.find((peer) => mayHelp(world, peer));
+  // With a member that lies nobody can be taken at its word.
+  if (restored === undefined || helper === undefined || world.plan.peers < 3 || world.ghost.lying !== 0) return;
+  calm(world);
+  for (const peer of world.peers)
+    if (peer !== restored && peer !== helper) world.processes.crash(peer, "process", false);
+  bringBack(world, [restored]);
+  const until = world.now + PATIENCE;
+  const isReadable = (): boolean =>
+    restored.state !== undefined && restored.state.recovery?.isReadable !== false && restored.state.unsealed;
+  while (!isReadable() && world.now < until) world.run(world.now + SECOND / 4);
+  world.marks.add("everybody but two was away from a restore");
+  // It may have learned what it cannot settle without the others.
+  if (!isReadable() && mayHelp(world, helper))
+    throw new Violation(
+      "L11",
+      `peer ${restored.slot} was restored, and peer ${helper.slot} has the registry and nothing undecided`,
+      `peer ${restored.slot} serves no reads while the others are away: ${restored.state?.recovery?.waitsFor}`,
+    );
 };
 
 const unrest = (world: World): Unrest | undefined => unrestOf(world.ghost, world.peers);
@@ -171,11 +227,10 @@ export const assertLiveness = (world: World, workload: Workload): void => {
   workload.stop();
   // Nothing is healed where progress is not asked for: the world is looked at as it is.
   if (world.plan.mode === "safety") return world.sweep();
+  if (world.plan.mode === "within") assertReadable(world);
   heal(world);
   if (world.plan.mode === "past") return assertNamed(world, workload);
-  // Who was declared to be restored is on the way back, and everything is demanded of it.
-  const isBack = ({ toDeclare, slot }: SimPeer): boolean => toDeclare || world.ghost.isRecovering(slot);
-  const odd = world.peers.filter((peer) => !peer.honest && !isBack(peer));
+  const odd = world.peers.filter((peer) => !peer.honest && !isBack(world, peer));
   if (odd.some((peer) => !peer.rolledBack && !peer.isLying)) return assertRefusedByName(world);
   if (odd.length === 0) return assertWhole(world, workload);
   world.run(world.now + FOUND_OUT);

@@ -23,6 +23,8 @@ export const sometimes: ReadonlyArray<Point> = [
     "a certificate delivered by another than the writer",
     "a survivor completed or delivered what the writer began",
   ),
+  point("read at a peer that was still being restored", "a reader waited for no third member"),
+  point("restored from before the founding", "a declared restore put back a disk that knew no cluster"),
   point("a late certificate met a settlement", "a member that had seen a refusal was handed all receipts"),
   point("a member pledged", "a member that had prepared gave its claim up on another's refusal"),
   point("applied after a pledge", "a third member's acknowledgement released a member that had pledged"),

@@ -24,6 +24,14 @@ export const noteRestored = (turn: Turn, from: PeerId, signed: SignedRestoration
   // Flushed before anything is answered that rests on it (D5).
   turn.write({ op: "replace", table: "seen", key: numberKey(from), row });
   forgetOldVotes(turn, from);
+  askAnew(turn);
+};
+
+/** What others told a recovering peer before that life began says nothing of what they have now. */
+const askAnew = (turn: Turn): void => {
+  const { recovery } = turn.state;
+  if (recovery !== undefined)
+    turn.state.recovery = { ...recovery, nonce: undefined, answers: new Map(), transfer: undefined };
 };
 
 const without = <V>(byMember: ReadonlyMap<PeerId, V>, peerId: PeerId): ReadonlyMap<PeerId, V> => {

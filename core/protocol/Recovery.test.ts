@@ -241,7 +241,7 @@ describe("what a peer that is being restored asks of all others", () => {
     onMemberAnswer(turn, 1, answerOf(turn, 1));
     expect(turn.state.recovery?.transfer).toBeUndefined();
     onMemberAnswer(turn, 3, answerOf(turn, 3));
-    const from = { after: "", undone: false, applied: 0, sum: undefined, movedAt: AT, askedAt: AT };
+    const from = { isShared: true, after: "", undone: false, applied: 0, sum: undefined, movedAt: AT, askedAt: AT };
     expect(turn.state.recovery?.transfer).toEqual({ helper: 1, root: transfer.root, count: 1, ...from });
     const { recoveryId } = offer;
     expect(sent(turn)).toEqual([{ to: 1, _tag: "SnapshotRequest", recoveryId, nonce: underWay.nonce, after: "" }]);
@@ -275,9 +275,25 @@ describe("what a peer that is being restored asks of all others", () => {
     ["it is joining", { mode: "joining" }],
     ["it is quarantined", { mode: "quarantined" }],
     ["something is undecided there", { uncommitted: 1 }],
-  ])("takes nothing over where of one member %s", (found, change) => {
+  ])("takes over only what reads show where of one member %s", (found, change) => {
     const { recovery } = answered(asking(), change).state;
-    expect(recovery).toMatchObject({ nonce: undefined, transfer: undefined, waitsFor: `peer 3: ${found}` });
+    expect(recovery?.transfer).toMatchObject({ helper: 1, isShared: false });
+    const readable = answered(asking({ isReadable: true }), change).state.recovery;
+    expect(readable).toMatchObject({ nonce: undefined, transfer: undefined, waitsFor: `peer 3: ${found}` });
+    const neither = answered(asking(), change, change).state.recovery;
+    expect(neither).toMatchObject({ nonce: undefined, transfer: undefined, waitsFor: `peer 1: ${found}` });
+  });
+
+  it("takes over only what reads show while not all have the restore on record, and from nobody who has not", () => {
+    for (const [unproven, isShared] of [
+      [3, false],
+      [1, undefined],
+    ] as const) {
+      const turn = asking();
+      turn.edit("unproven").add(unproven);
+      answered(turn, { mode: "joining" });
+      expect(turn.state.recovery?.transfer?.isShared).toBe(isShared);
+    }
   });
 
   it.each<readonly [string, Partial<Ready>]>([
@@ -496,13 +512,15 @@ describe("time, while a peer is being restored,", () => {
     expect(sent(first)).toMatchObject([1, 3].map((to) => ({ to, _tag: "ReadyProbe" })));
     expect(sent(fired({ ...none, startedAt: AT - 1_999 }))).toEqual([]);
     const one = new Map([...answers].filter(([peerId]) => peerId === 1));
-    const next = fired({ ...none, answers: one, startedAt: AT - 2_000 });
+    const next = fired({ ...none, answers: one, startedAt: AT - 2_000, isReadable: true });
     expect(next.state.recovery).toMatchObject({
       startedAt: AT,
       waitsFor: "peer 3 does not answer",
       answers: new Map(),
     });
     expect(sent(next)).toHaveLength(2);
+    const lone = fired({ ...none, answers: one, startedAt: AT - 2_000, distrusted: new Set() });
+    expect(lone.state.recovery?.transfer).toMatchObject({ helper: 1, isShared: false });
     const both = fired({ ...none, startedAt: AT - 2_000 });
     expect(both.state.recovery?.waitsFor).toBe("peer 1 does not answer; peer 3 does not answer");
   });

@@ -44,11 +44,13 @@ export const freshRecovery = (waitsFor: string, distrusted: ReadonlySet<PeerId> 
   inquiries: new Map(),
   writersOwn: 0,
   outbid: undefined,
+  isReadable: false,
   distrusted,
   waitsFor,
 });
 
 const UNRECORDED = "not every member has the restore on record yet";
+const UNASKED = "not every member has said yet what it has";
 
 // Declaring.
 
@@ -116,6 +118,7 @@ const begin = (turn: Turn, above: number): void => {
   const op = restored === undefined ? "insert" : "replace";
   turn.write({ op, table: "restore", key: SELF, row: { restoration, signature, recovering: true } });
   dropUndecided(turn);
+  hide(turn);
   turn.state.restored = { restoration, signature };
   turn.state.chain = {
     incarnation: restoration.incarnation,
@@ -156,10 +159,10 @@ export const onRecoverTimer = (turn: Turn): void => {
   const { recovery } = turn.state;
   if (recovery === undefined || ownFault(turn) !== undefined) return;
   turn.arm("recover", RECOVER_MILLIS);
-  if (turn.isJoining) return waitFor(turn, UNRECORDED);
   // Every refusal is final in the life that made it; another life has made none.
-  if (isMisled(turn.state)) return begin(turn, 0);
+  if (!turn.isJoining && isMisled(turn.state)) return begin(turn, 0);
   const { transfer } = recovery;
+  if (turn.isJoining && transfer?.isShared === true) return waitFor(turn, UNRECORDED);
   if (transfer?.sum !== undefined) return sumUp(turn, recovery, transfer, transfer.sum);
   inquireAgain(turn, recovery);
   if (transfer === undefined) return askAll(turn, recovery);
@@ -174,15 +177,19 @@ const waitFor = (turn: Turn, waitsFor: string, distrusted: PeerId | undefined = 
   if (recovery === undefined) return;
   const doubts = new Set(recovery.distrusted);
   if (distrusted !== undefined) doubts.add(distrusted);
-  const { inquiries, writersOwn } = recovery;
-  turn.state.recovery = { ...freshRecovery(waitsFor, doubts), inquiries, writersOwn };
+  const { inquiries, writersOwn, isReadable } = recovery;
+  turn.state.recovery = { ...freshRecovery(waitsFor, doubts), inquiries, writersOwn, isReadable };
 };
 
 const askAll = (turn: Turn, recovery: Recovery): void => {
-  if (recovery.nonce !== undefined && turn.elapsed - recovery.startedAt < ROUND_MILLIS) return;
+  if (recovery.nonce !== undefined) {
+    if (turn.elapsed - recovery.startedAt < ROUND_MILLIS) return;
+    showWhile(turn, recovery, turn.isJoining ? UNRECORDED : silentOnes(turn, recovery));
+  }
+  const current = turn.state.recovery;
+  if (current === undefined || current.transfer !== undefined) return;
   const nonce = turn.context.entropy;
-  const waitsFor = recovery.nonce === undefined ? recovery.waitsFor : silentOnes(turn, recovery);
-  turn.state.recovery = { ...recovery, nonce, startedAt: turn.elapsed, answers: new Map(), waitsFor };
+  turn.state.recovery = { ...current, nonce, startedAt: turn.elapsed, answers: new Map() };
   ask(turn, nonce, turn.others);
 };
 
@@ -215,27 +222,51 @@ const hindrance = (turn: Turn, ready: Ready): string | undefined => {
   return ready.mode === "active" && ready.uncommitted > 0 ? "something is undecided there" : undefined;
 };
 
+const DIFFERENT = "the other members do not have the same registry yet";
+
 /** All have answered: takes the registry of one whose contents every other active member has too. */
 const conclude = (turn: Turn, recovery: Recovery): void => {
   const answers = [...recovery.answers.values()];
   for (const ready of answers) noteHighest(turn, ready);
+  if (turn.isJoining) return showWhile(turn, recovery, UNRECORDED);
   for (const ready of answers) {
     const found = hindrance(turn, ready);
-    if (found !== undefined) return waitFor(turn, `peer ${ready.peerId}: ${found}`);
+    if (found !== undefined) return showWhile(turn, recovery, `peer ${ready.peerId}: ${found}`);
   }
   const offering = answers.filter((ready) => ready.mode === "active");
-  const [first] = offering;
-  if (first === undefined) return waitFor(turn, "every other member is recovering too, so nobody has the registry");
-  const { registryRoot: root, approvers: count } = first;
-  if (offering.some((each) => each.registryRoot !== root || each.approvers !== count))
-    return waitFor(turn, "the other members do not have the same registry yet");
+  if (offering.length === 0) return waitFor(turn, "every other member is recovering too, so nobody has the registry");
+  if (!isOneRegistry(offering)) return waitFor(turn, DIFFERENT);
+  takeOver(turn, recovery, offering, true);
+};
+
+const isOneRegistry = ([first, ...others]: ReadonlyArray<Ready>): boolean =>
+  others.every((each) => each.registryRoot === first?.registryRoot && each.approvers === first.approvers);
+
+/**
+ * Not every member can be asked: this peer cannot take part, but reads wait for nobody (contract 10.1). One member that
+ * was not restored, has nothing undecided and has this life on record, has every approver there will be until this peer
+ * votes again: what is certified without this life needed that member's receipt. So its registry may be shown.
+ */
+const showWhile = (turn: Turn, recovery: Recovery, waitsFor: string): void => {
+  const offering = [...recovery.answers.values()].filter(
+    (ready) =>
+      ready.mode === "active" && !turn.state.unproven.has(ready.peerId) && hindrance(turn, ready) === undefined,
+  );
+  if (recovery.isReadable || offering.length === 0) return waitFor(turn, waitsFor);
+  if (!isOneRegistry(offering)) return waitFor(turn, DIFFERENT);
+  takeOver(turn, recovery, offering, false);
+};
+
+const takeOver = (turn: Turn, recovery: Recovery, offering: ReadonlyArray<Ready>, isShared: boolean): void => {
   const trusted = offering.filter((each) => !recovery.distrusted.has(each.peerId));
   if (trusted.length === 0) turn.state.recovery = { ...recovery, distrusted: new Set() };
-  const helper = (trusted[0] ?? first).peerId;
+  const chosen = trusted[0] ?? offering[0];
+  if (chosen === undefined) return;
   requestMore(turn, {
-    helper,
-    root,
-    count,
+    helper: chosen.peerId,
+    root: chosen.registryRoot,
+    count: chosen.approvers,
+    isShared,
     after: "",
     undone: false,
     applied: 0,
@@ -267,7 +298,8 @@ const requestMore = (turn: Turn, transfer: Transfer): void => {
 export const onSnapshotOffer = (turn: Turn, from: PeerId, offer: MessageOf<"SnapshotOffer">): void => {
   const { recovery, restored } = turn.state;
   const transfer = recovery?.transfer;
-  if (recovery === undefined || transfer === undefined || ownFault(turn) !== undefined || turn.isJoining) return;
+  if (recovery === undefined || transfer === undefined || ownFault(turn) !== undefined) return;
+  if (turn.isJoining && transfer.isShared) return;
   if (from !== transfer.helper || transfer.sum !== undefined || offer.after !== transfer.after) return;
   if (offer.recoveryId !== restored?.restoration.recoveryId || offer.nonce !== recovery.nonce) return;
   const { topologyDigest, root, count } = offer.cutoff;
@@ -275,13 +307,32 @@ export const onSnapshotOffer = (turn: Turn, from: PeerId, offer: MessageOf<"Snap
     return waitFor(turn, `peer ${from} offers another registry than it had`, from);
   const installed = installOffer(turn, offer);
   if (installed === undefined) return waitFor(turn, `peer ${from} offers what does not hold`, from);
+  if (installed.isSeen) hide(turn);
   const undone = transfer.undone || installed.undone;
   const next = { ...transfer, undone, applied: transfer.applied + installed.applied, movedAt: turn.elapsed };
   if (installed.upTo !== undefined) return requestMore(turn, { ...next, after: installed.upTo });
   if (undone) return requestMore(turn, { ...next, after: "", undone: false, applied: 0 });
   const sum = { after: "", set: turn.context.crypto.emptySet, count: 0, revisions: 0 };
-  turn.state.recovery = { ...recovery, transfer: { ...next, sum } };
+  turn.state.recovery = { ...(turn.state.recovery ?? recovery), transfer: { ...next, sum } };
   recover(turn);
+};
+
+/** No read is served any more: what they would show is about to be another registry in parts. */
+const hide = (turn: Turn): void => {
+  const { recovery } = turn.state;
+  if (recovery !== undefined) turn.state.recovery = { ...recovery, isReadable: false };
+  if (turn.context.view.get("readable", SELF) !== undefined) turn.write({ op: "remove", table: "readable", key: SELF });
+};
+
+/** The registry of a member is here as a whole: reads are served, and everybody is asked again. */
+const show = (turn: Turn, registry: PeerState["registry"], waitsFor: string): void => {
+  const { restored } = turn.state;
+  if (restored === undefined) return;
+  turn.put("readable", SELF, { recoveryId: restored.restoration.recoveryId });
+  turn.state.registry = registry;
+  waitFor(turn, waitsFor);
+  const { recovery } = turn.state;
+  if (recovery !== undefined) turn.state.recovery = { ...recovery, isReadable: true };
 };
 
 /** Reads the registry as it is now on this disk, a part at a time, and holds it against what was offered. */
@@ -302,7 +353,9 @@ const sumUp = (turn: Turn, recovery: Recovery, transfer: Transfer, sum: Sum): vo
   // Every applied slot made one revision: the root alone does not show one left out that others built on.
   if (crypto.setDigest(set) !== transfer.root || count !== transfer.count || revisions !== transfer.applied)
     return waitFor(turn, `what peer ${transfer.helper} offers does not come to its root`, transfer.helper);
-  finish(turn, { set, approvers: count });
+  const registry = { set, approvers: count };
+  if (transfer.isShared) finish(turn, registry);
+  else show(turn, registry, UNASKED);
 };
 
 /** The one step in which the registry becomes visible and this peer a member like any other. */
@@ -311,6 +364,7 @@ const finish = (turn: Turn, registry: PeerState["registry"]): void => {
   const { view } = turn.context;
   if (restored === undefined) return;
   turn.write({ op: "replace", table: "restore", key: SELF, row: { ...restored, recovering: false } });
+  hide(turn);
   turn.state.registry = registry;
   turn.state.recovery = undefined;
   // Nobody votes further ahead. What the old life reserved there nobody knew, or it would be decided; its life is over.

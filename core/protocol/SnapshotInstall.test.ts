@@ -312,7 +312,7 @@ describe("a page of what the others have decided", () => {
     );
     return { result, state: turn.state, rows, changes: changes.map(({ op, table, key }) => `${op} ${table} ${key}`) };
   };
-  const CHANGED = { upTo: undefined, undone: false, applied: 3 };
+  const CHANGED = { upTo: undefined, undone: false, isSeen: true, applied: 3 };
 
   it("is applied where nothing of it is there: approvers in their newest revision, and one audit row for each change", () => {
     const { result, state, rows, changes } = installed(
@@ -343,7 +343,7 @@ describe("a page of what the others have decided", () => {
     const [, ...others] = [1, 2, 3].map((seq) => applied(seq));
     const writersOnly = { ...certificateAt(1), receipts: certificateAt(1).receipts.slice(0, 1) };
     const { result, changes } = installed(all(), offer([applied(1, writersOnly), ...others]));
-    expect([result, changes]).toEqual([CHANGED, []]);
+    expect([result, changes]).toEqual([{ ...CHANGED, isSeen: false }, []]);
   });
 
   it("leaves a newer revision where it is", () => {
@@ -363,7 +363,7 @@ describe("a page of what the others have decided", () => {
   describe("takes away what only this peer has", () => {
     it("of slots, certificates, approvers and their keys", () => {
       const { result, changes } = installed(all(), offer([]));
-      expect(result).toEqual({ upTo: undefined, undone: true, applied: 0 });
+      expect(result).toEqual({ upTo: undefined, undone: true, isSeen: true, applied: 0 });
       expect(changes.toSorted()).toEqual(
         [
           ...[1, 2, 3].flatMap((seq) => [`remove certificates ${idAt(seq)}`, `remove slots ${slotKey(1, seq)}`]),
@@ -388,7 +388,7 @@ describe("a page of what the others have decided", () => {
 
     it("where something else is in its slot", () => {
       const { result, changes, rows } = installed(all(), offer([applied(1), aborted(2), applied(3)]));
-      expect(result).toEqual({ upTo: undefined, undone: true, applied: 2 });
+      expect(result).toEqual({ upTo: undefined, undone: true, isSeen: true, applied: 2 });
       expect(changes.toSorted()).toEqual(
         [
           `remove certificates ${idAt(2)}`,
@@ -410,11 +410,11 @@ describe("a page of what the others have decided", () => {
       const own = all("slots", slotKey(1, 4), slotOf({ outcome: "REFUSED" }));
       const three = [1, 2, 3].map((seq) => applied(seq));
       expect(installed(own, offer(three))).toMatchObject({
-        result: CHANGED,
+        result: { ...CHANGED, isSeen: false },
         changes: [`remove slots ${slotKey(1, 4)}`],
       });
       const { result, rows } = installed(own, offer([...three, aborted(4)]));
-      expect(result).toEqual(CHANGED);
+      expect(result).toEqual({ ...CHANGED, isSeen: false });
       expect([...rows.values()]).toMatchObject([{ proposalId: OTHER, outcome: "ABORTED" }]);
     });
   });
@@ -423,14 +423,14 @@ describe("a page of what the others have decided", () => {
     const disk = new Map(all("slots", slotKey(1, 2), slotOf({ proposalId: idAt(2), outcome: "ABORTED" })));
     disk.set("certificates", new Map([...(disk.get("certificates") ?? [])].filter(([id]) => id !== idAt(2))));
     const { result, rows } = installed(disk, offer([1, 2, 3].map((seq) => applied(seq))));
-    expect(result).toEqual(CHANGED);
+    expect(result).toEqual({ ...CHANGED, isSeen: false });
     expect(rows.get(`slots ${slotKey(1, 2)}`)).toEqual(slotOf({ proposalId: idAt(2), outcome: "APPLIED" }));
   });
 
   it("touches no slot before or behind it", () => {
     const page = offer([applied(2)], { after: slotKey(1, 1), upTo: slotKey(1, 2) });
     const { result, changes } = installed(all(), page);
-    expect([result, changes]).toEqual([{ upTo: slotKey(1, 2), undone: false, applied: 1 }, []]);
+    expect([result, changes]).toEqual([{ upTo: slotKey(1, 2), undone: false, isSeen: false, applied: 1 }, []]);
   });
 
   it.each([
@@ -441,7 +441,7 @@ describe("a page of what the others have decided", () => {
     const slots = new Map(Array.from({ length: count }, (_, at) => [slotKey(1, at + 1), slotOf({})]));
     const ends = [aborted(128), aborted(129), aborted(130)];
     const { result, rows } = installed(new Map([["slots", slots]]), offer(ends));
-    expect(result).toEqual({ upTo, undone: false, applied: 0 });
+    expect(result).toEqual({ upTo, undone: false, isSeen: false, applied: 0 });
     const written = [...rows].filter(([, row]) => row !== undefined).map(([key]) => key);
     expect(written.at(-1)).toBe(`slots ${slotKey(1, settled)}`);
     expect(rows.size).toBe(upTo === undefined ? 130 : 128);

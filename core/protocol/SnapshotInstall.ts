@@ -109,24 +109,28 @@ const undo = (turn: Turn, { proposalId: id }: Rows["slots"]): boolean => {
   return true;
 };
 
-/** The newest revision stands, whichever of an approver's certificates is met first. */
-const putEffects = (turn: Turn, id: Digest, effects: Effects): void => {
+/** The newest revision stands, whichever of an approver's certificates is met first. Says whether it is this one now. */
+const putEffects = (turn: Turn, id: Digest, effects: Effects): boolean => {
   const { view } = turn.context;
   const approver = approverRow(effects);
   const known = view.get("approvers", approver.ref);
-  if (known === undefined || known.revision < approver.revision) turn.put("approvers", approver.ref, approver);
+  const isNew = known === undefined || known.revision < approver.revision;
+  if (isNew) turn.put("approvers", approver.ref, approver);
   if (view.get("keys", approver.keyIdentity)?.id !== approver.id)
     turn.put("keys", approver.keyIdentity, { id: approver.id });
   consume(turn, id, effects);
+  return isNew;
 };
 
+/** Says whether a read may see the difference. */
 const settle = (
   turn: Turn,
   { key, seq, id, outcome, certificate, proof }: Settled,
   own: Rows["slots"] | undefined,
-): void => {
+): boolean => {
+  let isSeen = false;
   if (certificate !== undefined) {
-    putEffects(turn, id, certificate.proposal.effects);
+    isSeen = putEffects(turn, id, certificate.proposal.effects);
     if (turn.context.view.get("certificates", id) === undefined) {
       turn.write({ op: "insert", table: "certificates", key: id, row: certificate });
       writeAudit(turn, id, certificate.proposal);
@@ -134,19 +138,22 @@ const settle = (
   }
   turn.noteSlot(seq, proof);
   turn.state.decidedSeq = Math.max(turn.state.decidedSeq, seq);
-  if (own?.proposalId === id && own.outcome === outcome) return;
+  if (own?.proposalId === id && own.outcome === outcome) return isSeen;
   turn.put("slots", key, {
     proposalId: id,
     outcome,
     ack: undefined,
     writerReceipt: outcome === "ABORTED" ? proof : undefined,
   });
+  return isSeen;
 };
 
 interface Installed {
   /** The last slot that is settled; absent where there is no more. */
   readonly upTo: string | undefined;
   readonly undone: boolean;
+  /** Whether reads may see a difference. */
+  readonly isSeen: boolean;
   readonly applied: number;
 }
 
@@ -154,7 +161,7 @@ interface Installed {
  * Makes this peer's part of the registry that lies between two slots the offered one.
  *
  * @returns how far it came; whether something was taken away, so that another pass must show that nothing it hid is
- *   missing; and how many of these slots were applied. Undefined where the offer does not hold, and then nothing is changed
+ *   missing; whether anything that reads show is another one; and how many of these slots were applied. Undefined where the offer does not hold, and then nothing is changed
  */
 export const installOffer = (turn: Turn, offer: Offer): Installed | undefined => {
   const all = settledOf(turn, offer);
@@ -169,6 +176,7 @@ export const installOffer = (turn: Turn, offer: Offer): Installed | undefined =>
     if (!isSame) undone = undo(turn, row) || undone;
     if (other === undefined) turn.write({ op: "remove", table: "slots", key });
   }
-  for (const each of settled) settle(turn, each, own.get(each.key));
-  return { upTo, undone, applied: settled.filter((each) => each.certificate !== undefined).length };
+  let isSeen = undone;
+  for (const each of settled) isSeen = settle(turn, each, own.get(each.key)) || isSeen;
+  return { upTo, undone, isSeen, applied: settled.filter((each) => each.certificate !== undefined).length };
 };

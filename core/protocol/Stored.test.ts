@@ -1,3 +1,4 @@
+import { freshRecovery } from "./Recovery.ts";
 import { describe, expect, it } from "vitest";
 import { type Cluster, codeOf, founded } from "../../properties/cluster/Cluster.ts";
 import { comeBackOn, copyOf, register, stateOf } from "../../properties/cluster/Restoring.ts";
@@ -37,14 +38,7 @@ describe("a member that is asked whether it stores an approver", () => {
   it.each<readonly [string, (turn: Turn) => void]>([
     ["it ran from an old disk", (turn) => void (turn.state.quarantine = "an old disk")],
     ["its rows do not hold", (turn) => void (turn.state.integrityFault = "approvers/alice")],
-    [
-      "it is recovering",
-      (turn) => {
-        const nothing = { nonce: undefined, transfer: undefined, outbid: undefined };
-        const none = { answers: new Map(), inquiries: new Map(), distrusted: new Set<number>() };
-        turn.state.recovery = { ...nothing, ...none, startedAt: 0, writersOwn: 0, waitsFor: "others" };
-      },
-    ],
+    ["it is recovering", (turn) => void (turn.state.recovery = freshRecovery("the test"))],
   ])("says nothing where %s", (_why, change) => {
     expect(answers(change)).toEqual([]);
   });

@@ -3,6 +3,7 @@ import type { PeerState, Preparation } from "../../core/PeerState.ts";
 import { proposalId } from "../../core/protocol/Proposal.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
+import { SELF } from "../../core/Tables.ts";
 import { FIRST_INCARNATION } from "../../core/Turn.ts";
 import { type PlantedBug, rows } from "../PlantedBug.ts";
 import type { TamperedWorld, Tampering } from "../Tampering.ts";
@@ -85,6 +86,45 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     tampering: rows("restore", (row) => ({ ...row, recovering: false })),
   },
   {
+    name: "readable-by-declaration",
+    changes: "a restored peer serves reads from its old disk",
+    finds: "H1",
+    schedule: "rollback-declared",
+    tampering: () => ({
+      stepped: (_world, _peer, state) => {
+        if (state.recovery !== undefined) Object.assign(state.recovery, { isReadable: true });
+      },
+    }),
+  },
+  {
+    name: "shown-in-parts",
+    changes: "a restored peer serves reads as soon as the first page of a registry is there",
+    finds: "S26",
+    schedule: "restore-of-many",
+    steps: 3_000,
+    tampering: () => ({
+      written: (_world, { state }, writes) => {
+        const { recovery, restored } = state ?? {};
+        const isPage = recovery?.isReadable === false && writes.some(({ table }) => table === "certificates");
+        if (!isPage || restored === undefined || writes.some(({ table }) => table === "readable")) return writes;
+        const { recoveryId } = restored.restoration;
+        return [...writes, { op: "insert", table: "readable", key: SELF, row: { recoveryId } }];
+      },
+    }),
+  },
+  {
+    name: "shown-when-all-are-here",
+    changes: "a restored peer takes no registry over while a member is missing",
+    finds: "L11",
+    schedule: "recover-under-load",
+    tampering: () => ({
+      delivered: (_world, { state }, message) =>
+        message._tag === "SnapshotOffer" && state?.recovery?.transfer?.isShared === false
+          ? { _tag: "Votes", statements: [] }
+          : message,
+    }),
+  },
+  {
     name: "yes-taken-for-no",
     changes: "a restored member that asks who has applied a proposal hears that it is only prepared, and refuses it",
     finds: "S4",
@@ -165,7 +205,7 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "first-page-only",
     changes: "a member that is asked for the registry says after its first page that there is no more",
-    finds: "L5",
+    finds: "L11",
     schedule: "restore-of-many",
     steps: 3_000,
     tampering: () => ({

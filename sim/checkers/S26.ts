@@ -1,6 +1,6 @@
 /**
  * S26, the registry half: what a restored peer installs is what an honest helper offered, holds everything that was
- * ever acknowledged to a caller, and until then the peer signs for nothing.
+ * ever acknowledged to a caller, and until then the peer signs for nothing. So is what it shows to readers before.
  */
 import { allRows } from "../../core/Boot.ts";
 import { replaceApprover } from "../../core/registry/Root.ts";
@@ -43,6 +43,9 @@ export const S26 = (ghost: Ghost): Checker => {
       restore: (peer, write) => {
         if (write.op !== "remove" && !write.row.recovering && ghost.isAtomic)
           assertInstalled(peer, write.row.restoration.recoveryId);
+      },
+      readable: (peer, write) => {
+        if (write.op !== "remove" && ghost.isAtomic) assertInstalled(peer, write.row.recoveryId);
       },
       preparations: ({ slot }, { op, key }) => {
         if (op !== "remove" && ghost.isRecovering(slot))

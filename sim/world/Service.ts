@@ -143,7 +143,8 @@ export class Service {
 
   /** Reads an approver from a peer's committed rows, as a GET does; undefined where nobody answers or it is not there. */
   read(peer: SimPeer, ref: string): Rows["approvers"] | undefined {
-    if (!peer.isUp || peer.isDamaged || peer.state?.recovery !== undefined) return undefined;
+    const recovery = peer.state?.recovery;
+    if (!peer.isUp || peer.isDamaged || recovery?.isReadable === false) return undefined;
     const { scheduler, chronicle, observer } = this.#ground;
     const { witness, tampering } = this.#ports;
     chronicle.calls += 1;
@@ -154,7 +155,8 @@ export class Service {
     if (!peer.isIdle) chronicle.marks.add("read while a flush was under way");
     for (const hook of this.#read) hook(peer, { ref, found, transactions: peer.transactions - before });
     const shown = tampering.shown === undefined ? found : tampering.shown(found);
-    if (peer.honest) witness.read(peer.slot, scheduler.now, ref, shown);
+    if (recovery !== undefined) chronicle.marks.add("read at a peer that was still being restored");
+    if (peer.honest || recovery !== undefined) witness.read(peer.slot, scheduler.now, ref, shown);
     return shown;
   }
 }
