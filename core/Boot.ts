@@ -166,6 +166,7 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
     givenUp: new Map(),
     offered: new Map(),
     sessions: new Map(),
+    refusedFinishes: new Map(),
     timers: new Map(),
   });
 };

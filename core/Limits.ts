@@ -63,6 +63,14 @@ export const Limits = {
   sessionRows: 4096,
   /** decisions.md: how long a session is remembered past its deadline. */
   sessionRetentionMillis: 3_600_000,
+  /** Refused responses of one session at one peer: so many at once, and one more after each of so many milliseconds. */
+  refusedFinishes: 16,
+  refusedFinishMillis: 10_000,
+  /** The same of one actor (iss and sub), whatever sessions they are for. */
+  refusedFinishesOfActor: 32,
+  refusedFinishOfActorMillis: 1_000,
+  /** Sessions and actors of which a peer knows how many were refused. */
+  refusedFinishNames: 2048,
   /** Answered options requests the writer can answer again. */
   offersRemembered: 256,
   /** Claims that are stored with what their bearer did. */

@@ -337,6 +337,8 @@ export interface PeerState {
   readonly offered: ReadonlyMap<string, Extract<Outcome, { readonly _tag: "Offered" }>>;
   /** The stored sessions, by registration id. */
   readonly sessions: ReadonlyMap<Digest, SessionMark>;
+  /** By session and by actor: when all of its refused finishes are forgotten, in monotonic milliseconds. */
+  readonly refusedFinishes: ReadonlyMap<string, number>;
   /** When each armed timer is due, in monotonic milliseconds. */
   readonly timers: ReadonlyMap<TimerName, number>;
 }
@@ -387,6 +389,7 @@ export const draftOf = (state: PeerState): StateDraft => ({
   givenUp: state.givenUp,
   offered: state.offered,
   sessions: state.sessions,
+  refusedFinishes: state.refusedFinishes,
   timers: state.timers,
 });
 

@@ -35,6 +35,7 @@ export const rejectionCodes = [
   "REGISTRATION_COMPLETED",
   "CREDENTIAL_ALREADY_REGISTERED",
   "SESSION_CAPACITY",
+  "TOO_MANY_ATTEMPTS",
 ] as const;
 export type RejectionCode = (typeof rejectionCodes)[number];
 

@@ -10,8 +10,8 @@ import type { World } from "./World.ts";
 const HELD = 64;
 /** Responses that somebody may send again. */
 const SENT = 64;
-/** How many in a thousand responses are wrong in some way. */
-const USUALLY_HONEST = [700, 60, 60, 90, 90];
+/** How often each flaw is that of a wrong response, in ten. */
+const OF_WRONG = [2, 2, 3, 3];
 
 export class Enrollments {
   readonly #world: World;
@@ -56,7 +56,9 @@ export class Enrollments {
     if (this.#sent.length > 0 && unit.chance("again", 200)) return this.#any(unit, "response", this.#sent);
     const invited = this.#any(unit, "invitation", this.#held);
     if (invited === undefined) return undefined;
-    const flaw = unit.named<Flaw>("flaw", "nothing", flaws, USUALLY_HONEST);
+    const { wrongResponses } = this.#world.plan.workload;
+    const weights = [1_000 - wrongResponses, ...OF_WRONG.map((each) => (each * wrongResponses) / 10)];
+    const flaw = unit.named<Flaw>("flaw", "nothing", flaws, weights);
     // A credential that is there already comes with its own key, as authenticators have it.
     const isKnown = this.#enrolled.length > 0 && unit.chance("a known authenticator", 200);
     const other = isKnown ? this.#any(unit, "authenticator", this.#enrolled) : undefined;

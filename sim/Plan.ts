@@ -27,6 +27,8 @@ export interface WorkloadPlan {
   /** Requests for enrollment options, and responses to them. */
   readonly invite: number;
   readonly finish: number;
+  /** How many responses in a thousand are wrong in some way. */
+  readonly wrongResponses: number;
   /** Repetitions of the newest registration, which is mostly still under way. */
   readonly follow: number;
   /** How many requests in a thousand carry a token that will not do. */

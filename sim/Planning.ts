@@ -25,6 +25,7 @@ const CALLERS: WorkloadPlan = {
   otherFormats: 0,
   invite: 0,
   finish: 0,
+  wrongResponses: 300,
   follow: 0,
   badTokens: 30,
   shortTokens: 30,

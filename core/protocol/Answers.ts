@@ -3,6 +3,7 @@ import type { Answer } from "../Action.ts";
 import type { Caller, PeerState, Queued, Round } from "../PeerState.ts";
 import { approverRow } from "../registry/ApproverRow.ts";
 import { completionOf, type Response } from "../enrollment/Completion.ts";
+import { noteConflict } from "../enrollment/FinishAttempts.ts";
 import type { Target } from "../registry/Request.ts";
 import type { Rejection, RejectionCode } from "../Rejection.ts";
 import type { Rows } from "../Tables.ts";
@@ -140,6 +141,7 @@ export const answerRejected = (
   rejection: Rejection,
   repeats: Repeats = repeatsOf(rejection),
 ): void => {
+  if (caller.response !== undefined) noteConflict(turn, caller.response, rejection);
   const told =
     rejection.outcomeUnknown || mayStand(turn, caller) ? leftOpen(rejection, named(turn, caller)) : rejection;
   if (caller.entryPeer !== turn.self && repeats === "only if remembered") rememberTurnedAway(turn, caller, told);
@@ -150,6 +152,7 @@ const mayChange: ReadonlySet<RejectionCode> = new Set([
   "APPROVER_REPLICATION_UNAVAILABLE",
   "PREPARATION_CAPACITY",
   "SESSION_CAPACITY",
+  "TOO_MANY_ATTEMPTS",
   // The writer's keys may be renewed, and a token that is not valid yet becomes so.
   "UNAUTHENTICATED",
 ]);

@@ -14,6 +14,7 @@ import type { Queued } from "../PeerState.ts";
 import type { MemberFault, Rejection } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
 import { isFinish } from "../enrollment/Finish.ts";
+import { judgeFinish } from "../enrollment/FinishAttempts.ts";
 import { isOfferedAgain } from "../enrollment/Offered.ts";
 import {
   answerExisting,
@@ -84,7 +85,9 @@ export const judgeRequest = (turn: Turn, call: Call, actor: ActorCheck): Either.
   // What a finish means stands in rows that a peer may not trust before the others have shown it that it may.
   const reason = isFinish(call) ? unreadiness(turn) : undefined;
   if (reason !== undefined) return Either.left(unavailable([{ peerId: turn.self, reason }], undefined));
-  return Either.map(requestOf(turn, call), (request) => ({ claims: authorized.right, request }));
+  const claims = authorized.right;
+  const request = isFinish(call) ? judgeFinish(turn, call, claims) : requestOf(turn, call);
+  return Either.map(request, (asked) => ({ claims, request: asked }));
 };
 
 /**

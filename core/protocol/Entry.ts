@@ -77,9 +77,20 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
 
 /** A refused copy of a finish says nothing of the one before it, which the members may yet complete. */
 const openWhereReserved = (turn: Turn, call: Call, refusal: Rejection): Rejection => {
+  if (refusal.code === "TOO_MANY_ATTEMPTS") return hasReservedFinish(turn) ? leftOpen(refusal, UNREAD) : refusal;
   const asked = isFinish(call) ? askedOf(turn, call) : undefined;
   const reserved = asked?.response && reservedFor(turn.state, asked.response);
   return asked && reserved ? leftOpen(refusal, { ...asked, ref: reserved.effects.ref }) : refusal;
+};
+
+/** What is known of a finish whose body was not read. */
+const UNREAD = { ref: undefined, baseRevision: undefined } as const;
+
+/** Whether any finish is prepared or being delivered here. */
+const hasReservedFinish = ({ state }: Turn): boolean => {
+  for (const { proposal } of state.preparations.values()) if (proposal.kind === "FINISH") return true;
+  for (const { proposal } of state.outbox.values()) if (proposal.kind === "FINISH") return true;
+  return false;
 };
 
 /** A request that entered elsewhere; the writer checks the token for itself, as every member will. */

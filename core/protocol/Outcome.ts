@@ -6,6 +6,7 @@
  * "One malicious writer").
  */
 import { completionOf } from "../enrollment/Completion.ts";
+import { noteConflict } from "../enrollment/FinishAttempts.ts";
 import { isOfferProven, offerOf } from "../enrollment/Offered.ts";
 import type { Awaited } from "../PeerState.ts";
 import type { Request } from "../registry/Request.ts";
@@ -64,7 +65,8 @@ const onOffered = (turn: Turn, { forward, request }: Awaited, said: Said<"Offere
 
 /** A certain no waits for what this peer itself has signed for this very request, which is the end of it or is not. */
 const onRejected = (turn: Turn, awaited: Awaited, { rejection }: Said<"Rejected">): void => {
-  const { forward } = awaited;
+  const { forward, request } = awaited;
+  if (request.kind === "FINISH") noteConflict(turn, request.response, rejection);
   if (!rejection.outcomeUnknown && hasSignedFor(turn, forward))
     return void turn.edit("awaited").set(forward.requestId, { ...awaited, denial: rejection });
   turn.edit("awaited").delete(forward.requestId);

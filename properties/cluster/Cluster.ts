@@ -86,6 +86,12 @@ export class Cluster {
   now = NOW;
   /** Added to every wall clock; durations are not measured on them. */
   clockOffset = 0;
+  /** How many responses all peers together have verified. */
+  ceremonies = 0;
+  readonly #ceremony: typeof ceremony = (registration) => {
+    this.ceremonies += 1;
+    return ceremony(registration);
+  };
   #entropy = 0;
 
   /** What the caller's token is found to say; by default that all is well. */
@@ -183,7 +189,7 @@ export class Cluster {
       entropy: this.entropy,
       crypto,
       providers: installedProviders,
-      ceremony,
+      ceremony: this.#ceremony,
       settings: { ...base, ...this.#override(peerId) },
       send: (to, message) => {
         const sent = this.tamper(peerId, to, message);

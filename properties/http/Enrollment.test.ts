@@ -4,12 +4,13 @@ import { request } from "node:http";
 import { p256 } from "@noble/curves/nist.js";
 import { Either } from "effect";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { Limits } from "../../core/Limits.ts";
 import { nativeCeremonyCrypto } from "../../server/crypto/NativeCeremonyCrypto.ts";
-import { none, packedSelf, secretKeyOf } from "../webauthn/Authenticator.ts";
+import { type CredentialJson, type Making, none, packedSelf, secretKeyOf } from "../webauthn/Authenticator.ts";
 import { bitFlips } from "../webauthn/BitFlips.ts";
 import { refusedRegistrations } from "../webauthn/RefusedRegistrations.ts";
 import { relyingPartyOf, verifyFinish } from "../webauthn/Verification.ts";
-import { Enrollees, enrollingElsewhere, leftBehind } from "./Enrollment.ts";
+import { Enrollees, enrollingElsewhere, leftBehind, type Offered } from "./Enrollment.ts";
 import { absentVectors, liveVectors, vectorsAreAbsent } from "./LiveVectors.ts";
 import { type Answered, registration, ServerCluster } from "./ServerCluster.ts";
 
@@ -25,6 +26,30 @@ afterAll(async () => {
 
 const codeOf = ({ status, json }: Answered): readonly [number, unknown] => [status, json["code"]];
 const refOf = ({ json }: Answered): string => String(json["ref"]);
+
+/** One session of many, and whoever holds its invitation. */
+interface Held extends Offered {
+  readonly holder: string;
+  readonly credential: (making?: Partial<Making>) => CredentialJson;
+}
+
+/** So many sessions, because of none more than a few wrong responses are looked at. */
+const offered = async (name: string, count: number): Promise<ReadonlyArray<Held>> => {
+  const sessions: Array<Held> = [];
+  for (let index = 0; index < count; index++) {
+    const id = `${name}-${index}`;
+    const offer = await enrollees.options(1, { id });
+    sessions.push({ ...offer, holder: id, credential: (making = {}) => enrollees.credential(offer, id, making) });
+  }
+  return sessions;
+};
+const inTurn = (sessions: ReadonlyArray<Held>, index: number): Held => {
+  const session = sessions[index % sessions.length];
+  if (session === undefined) throw new Error("there is no session");
+  return session;
+};
+const honestly = ({ invitation, credential }: Held): Promise<Answered> =>
+  enrollees.finish(3, { invitation, credential: credential() });
 
 /** Recursively sorted keys, without white space: RFC 8785 for what a descriptor holds. */
 const sorted = (value: unknown): unknown =>
@@ -238,63 +263,64 @@ describe("an enrollment over HTTP", () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it("refuses every registration of the corpus, each for its own reason, with an invitation that is good afterwards", async () => {
-    const offered = await enrollees.options(1, { id: "corpus" });
-    const { invitation, challenge } = offered;
-    const corpus = refusedRegistrations({ invitation, challenge, origin: "https://example.org", rpId: "example.org" });
-    expect(corpus.length).toBeGreaterThanOrEqual(200);
-    const wrong: Array<unknown> = [];
-    const lanes = Array.from({ length: 8 }, async (_, lane) => {
-      for (const [index, { name, code, body }] of corpus.entries()) {
-        if (index % 8 !== lane) continue;
-        const { status, json } = await enrollees.finishOnce((index % 3) + 1, body);
-        const [first] = Array.isArray(json["errors"]) ? json["errors"] : [];
-        const found = { status, code: Object(first).code };
-        if (status !== 400 || found.code !== code) wrong.push({ name, code, found });
-      }
+  it("refuses every registration of the corpus, each for its own reason, with invitations that are good afterwards", async () => {
+    const offers = await offered("corpus", 13);
+    const corpus = refusedRegistrations((index) => {
+      const { invitation, challenge } = inTurn(offers, index);
+      return { invitation, challenge, origin: "https://example.org", rpId: "example.org" };
     });
-    await Promise.all(lanes);
-    expect(wrong).toEqual([]);
-    const credential = enrollees.credential(offered, "corpus");
-    expect((await enrollees.finish(3, { invitation, credential })).status).toBe(201);
+    expect(corpus.length).toBeGreaterThanOrEqual(200);
+    const sent = corpus.map(({ code, body }, index) => ({ code, body, holder: inTurn(offers, index).holder }));
+    expect(await enrollees.notRefused(sent)).toEqual([]);
+    for (const offer of offers) expect((await honestly(offer)).status).toBe(201);
   });
 
   it.each([none, packedSelf])(
     "refuses flips of single bits in a response of format $format, fails over none, and takes the honest one afterwards",
     async (attestation) => {
-      const id = `flipped-${attestation.format}`;
-      const offered = await enrollees.options(1, { id });
-      const { invitation, challenge } = offered;
-      const credential = enrollees.credential(offered, id, { attestation });
+      const offers = await offered(`flipped-${attestation.format}`, 24);
       const relyingParty = relyingPartyOf({ origins: ["https://a.example.org", "https://example.org"] });
-      const session = { relyingParty, challenge, userHandle: challenge };
-      /** What the verifier says to the response as such: "accepted", or the code of the first error. */
-      const verdictOn = (body: string): string =>
-        Either.match(verifyFinish(nativeCeremonyCrypto, session, body), {
-          onLeft: (code) => code,
-          onRight: () => "accepted",
-        });
       // One bit of every byte, another one of the next. Those that nothing vouches for in format none would finish.
-      const flips = bitFlips(invitation, credential, (at) => [1 << (at % 8)]);
-      const refused = flips
-        .map(({ body }) => ({ body, code: verdictOn(body) }))
-        .filter(({ code }) => code !== "accepted");
+      const flips = offers.flatMap(({ invitation, challenge, credential, holder }, turn) => {
+        const session = { relyingParty, challenge, userHandle: challenge };
+        return bitFlips(invitation, credential({ attestation }), (at) => [1 << (at % 8)])
+          .filter((_, index) => index % offers.length === turn)
+          .map(({ body }) => {
+            // What the verifier says to the response as such: "accepted", or the code of the first error.
+            const code = Either.match(verifyFinish(nativeCeremonyCrypto, session, body), {
+              onLeft: (first) => first,
+              onRight: () => "accepted",
+            });
+            return { body, code, holder };
+          });
+      });
+      const refused = flips.filter(({ code }) => code !== "accepted");
       expect(flips.length).toBeGreaterThan(300);
       expect(refused.length).toBeGreaterThan(flips.length - (attestation === none ? 60 : 1));
-      const wrong: Array<unknown> = [];
-      const lanes = Array.from({ length: 8 }, async (_, lane) => {
-        for (const [index, { body, code }] of refused.entries()) {
-          if (index % 8 !== lane) continue;
-          const { status, json } = await enrollees.finishOnce((index % 3) + 1, body);
-          const [first] = Array.isArray(json["errors"]) ? json["errors"] : [];
-          if (status !== 400 || Object(first).code !== code) wrong.push({ code, status, json });
-        }
-      });
-      await Promise.all(lanes);
-      expect(wrong).toEqual([]);
-      expect((await enrollees.finish(2, { invitation, credential })).status).toBe(201);
+      expect(await enrollees.notRefused(refused)).toEqual([]);
+      for (const offer of offers) expect((await honestly(offer)).status).toBe(201);
     },
   );
+
+  it("tells who has been refused too often when to come back, and lets others in", async () => {
+    const [offer, other] = await offered("too-often", 2);
+    if (offer === undefined || other === undefined) return expect.unreachable();
+    const wrong = { invitation: offer.invitation, credential: offer.credential({ flags: 0x41 }) };
+    const answers = [];
+    for (let count = 0; count <= Limits.refusedFinishes; count++)
+      answers.push(await enrollees.finishOnce(2, wrong, offer.holder));
+    const last = answers.at(-1);
+    expect(answers.slice(0, -1).every(({ status }) => status === 400)).toBe(true);
+    expect(last && [...codeOf(last), last.headers.get("retry-after"), last.json["retryable"]]).toEqual([
+      429,
+      "TOO_MANY_ATTEMPTS",
+      "10",
+      true,
+    ]);
+    expect((await honestly(other)).status).toBe(201);
+    // The invitation is as good as before: another peer has not refused it.
+    expect((await honestly(offer)).status).toBe(201);
+  });
 
   it("takes and refuses the W3C's vectors as they are labelled, signed again for a live challenge", async ({
     skip,

@@ -73,7 +73,7 @@ export class Enrollees {
   readonly registrationIds: Array<string> = [];
   readonly #cluster: ServerCluster;
   #registrars = 0;
-  #holder: Promise<string> | undefined;
+  readonly #holders = new Map<string, Promise<string>>();
 
   constructor(cluster: ServerCluster) {
     this.#cluster = cluster;
@@ -105,9 +105,31 @@ export class Enrollees {
   }
 
   /** The same for those who want to know the service's first word, whatever it is. */
-  async finishOnce(through: number, body: unknown): Promise<Answered> {
-    this.#holder ??= this.token([]);
-    return this.#cluster.post(through, finishPath, body, { "x-jwt-token": await this.#holder });
+  async finishOnce(through: number, body: unknown, holder = "holder"): Promise<Answered> {
+    const token = this.#holders.get(holder) ?? this.token([], holder);
+    this.#holders.set(holder, token);
+    return this.#cluster.post(through, finishPath, body, { "x-jwt-token": await token });
+  }
+
+  /**
+   * Sends responses that must be refused, each to its own peer in turn, and eight at a time.
+   *
+   * @returns those that were not refused with the code of theirs, and what they were answered
+   */
+  async notRefused(
+    responses: ReadonlyArray<{ readonly code: string; readonly body: string | Uint8Array; readonly holder: string }>,
+  ): Promise<ReadonlyArray<object>> {
+    const wrong: Array<object> = [];
+    const lanes = Array.from({ length: 8 }, async (_, lane) => {
+      for (const [index, { code, body, holder }] of responses.entries()) {
+        if (index % 8 !== lane) continue;
+        const { status, json } = await this.finishOnce((index % 3) + 1, body, holder);
+        const first = Array.isArray(json["errors"]) ? json["errors"][0] : undefined;
+        if (status !== 400 || field(first, "code") !== code) wrong.push({ code, status, json });
+      }
+    });
+    await Promise.all(lanes);
+    return wrong;
   }
 
   /** Which invitations and tokens of these callers lie in some bytes, in any form in which they would be written. */

@@ -49,7 +49,7 @@ const bodyOf = (change: Partial<Making>): string =>
   JSON.stringify({ invitation: answered.invitation, credential: makeCredential({ ...answered, ...change }) });
 
 describe("registrations that must be refused", () => {
-  const refused = refusedRegistrations(answered);
+  const refused = refusedRegistrations(() => answered);
 
   it("are more than two hundred, each with its own name", () => {
     expect(refused.length).toBeGreaterThan(200);

@@ -44,24 +44,21 @@ const cases: ReadonlyArray<Case> = [
   ...apples,
 ];
 
-/** Every one of them, for one session. */
-export const refusedRegistrations = (answered: Answered): ReadonlyArray<RefusedRegistration> => {
-  const { invitation, challenge } = answered;
-  const making: Making = { challenge, origin: answered.origin, rpId: answered.rpId };
-  const honest = makeCredential(making);
-  return [
-    ...cases.map(([name, code, change]) => ({
-      name,
-      code,
-      body: JSON.stringify({ invitation, credential: withoutReports(makeCredential({ ...making, ...change })) }),
-    })),
-    ...json.map(([name, code, change]) => ({
-      name,
-      code,
-      body: JSON.stringify({ invitation, credential: change(honest) }),
-    })),
-  ];
-};
+const makingOf = ({ challenge, origin, rpId }: Answered): Making => ({ challenge, origin, rpId });
+
+/** Every one of them, each for the session that is named for its place in the list. */
+export const refusedRegistrations = (sessionOf: (index: number) => Answered): ReadonlyArray<RefusedRegistration> => [
+  ...cases.map(([name, code, change], index) => {
+    const session = sessionOf(index);
+    const credential = withoutReports(makeCredential({ ...makingOf(session), ...change }));
+    return { name, code, body: JSON.stringify({ invitation: session.invitation, credential }) };
+  }),
+  ...json.map(([name, code, change], index) => {
+    const session = sessionOf(cases.length + index);
+    const credential = change(makeCredential(makingOf(session)));
+    return { name, code, body: JSON.stringify({ invitation: session.invitation, credential }) };
+  }),
+];
 
 /** What is wrong shall be found in the original, and not because a repetition of it differs. */
 const withoutReports = (credential: CredentialJson): object => {

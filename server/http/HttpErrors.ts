@@ -54,6 +54,7 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   PRECONDITION_REQUIRED: kind(428, "If-Match is missing"),
   PREPARATION_CAPACITY: kind(429, "There is no capacity", true),
   SESSION_CAPACITY: kind(429, "There is no capacity", true),
+  TOO_MANY_ATTEMPTS: kind(429, "Too many attempts were refused", true),
   HEADERS_TOO_LARGE: kind(431, "The request header is too large"),
   INTERNAL_ERROR: kind(500, "Something went wrong here"),
   APPROVER_REPLICATION_UNAVAILABLE: kind(503, "A member is unavailable", true),
@@ -70,6 +71,8 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
 const retryAfter: Partial<Record<ErrorCode, string>> = {
   PREPARATION_CAPACITY: "5",
   SESSION_CAPACITY: "30",
+  // As long as one attempt to finish a session takes to come back.
+  TOO_MANY_ATTEMPTS: "10",
   BODY_CAPACITY: "1",
 };
 

@@ -109,6 +109,17 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "refusals-forgotten",
+    changes: "a peer does not count how many responses it has refused",
+    finds: "S10",
+    schedule: "hostile-holder",
+    tampering: () => ({
+      stepped: (_world, _peer, { refusedFinishes }) => {
+        if (refusedFinishes instanceof Map) refusedFinishes.clear();
+      },
+    }),
+  },
+  {
     name: "any-number-for-a-request",
     changes: "a member does not remember which request it keeps a session for",
     finds: "S10",

@@ -1,7 +1,9 @@
 /** Requests that callers wait for: each is answered, or given up, once. */
 import type { Answer } from "../../core/Action.ts";
+import { ceremonyChecks } from "../../core/webauthn/CeremonyRefusal.ts";
 import type { Command, Replacement, Token, TokenKind } from "../Commands.ts";
 import type { Finish, Invite } from "../EnrollmentRequests.ts";
+import { RefusedFinishes } from "../RefusedFinishes.ts";
 import { assertDeserved } from "../Refusal.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import { assertMeant, isSuccess, type Success } from "../Success.ts";
@@ -18,12 +20,23 @@ interface OpenRequest {
   readonly asked: Asked;
   readonly token: Token;
   readonly done: (outcome: Outcome) => void;
+  readonly peer: SimPeer;
+  /** Which process of the peer was asked, and when, in microseconds. */
+  readonly process: number;
+  readonly askedAt: number;
 }
+
+/** Whether a response was looked at and refused: what is no invitation is of no session. */
+const isRefusedResponse = (answer: Answer): boolean =>
+  answer._tag === "Rejected" &&
+  answer.rejection.code === "INVALID_CEREMONY" &&
+  answer.rejection.faults.every(({ pointer }) => pointer !== ceremonyChecks.invitation);
 
 export class OpenRequests {
   readonly #world: World;
   readonly #succeeded: (asked: Asked, answer: Success) => void;
   readonly #open = new Map<string, OpenRequest>();
+  readonly #refusedFinishes = new RefusedFinishes();
 
   /** `succeeded` hears of every success before its caller does. */
   constructor(world: World, succeeded: (asked: Asked, answer: Success) => void) {
@@ -40,7 +53,7 @@ export class OpenRequests {
     const world = this.#world;
     const requestId = world.service.newRequestId();
     const token = world.commands.token(kind, world.realMillis, lifeMillis, asked.kind);
-    this.#open.set(requestId, { asked, token, done });
+    this.#open.set(requestId, { asked, token, done, peer, process: peer.process, askedAt: world.now });
     world.after(PATIENCE_MICROS, () => this.#close(requestId, "silence"));
     if (!world.service.request(peer, requestId, asked, token.text)) this.#close(requestId, "unreachable");
   }
@@ -52,15 +65,20 @@ export class OpenRequests {
     if (isSuccess(answer)) {
       assertMeant(requestId, open.asked, open.token.kind, answer);
       this.#succeeded(open.asked, answer);
-    } else this.#refused(requestId, open.token, answer);
+    } else this.#refused(requestId, open, answer);
     this.#close(requestId, answer);
   }
 
   /** Nobody is told that its token will not do, unless some peer had reason to think so of this very one. */
-  #refused(requestId: string, { kind, text }: Token, answer: Answer): void {
-    const { tokenKeys, ghost } = this.#world;
+  #refused(requestId: string, { asked, token, peer, process, askedAt }: OpenRequest, answer: Answer): void {
+    const { tokenKeys, ghost, now } = this.#world;
     // Whoever lies may give any reason.
-    if (ghost.lying === 0 && !tokenKeys.disbelieved.has(text)) assertDeserved(requestId, kind, answer);
+    if (ghost.lying > 0) return;
+    if (!tokenKeys.disbelieved.has(token.text)) assertDeserved(requestId, token.kind, answer);
+    if (!isRefusedResponse(answer) || asked.kind !== "FINISH" || process !== peer.process) return;
+    const { registrationId } = asked;
+    const { slot } = peer;
+    this.#refusedFinishes.refused({ slot, process, registrationId, sub: token.claims.sub, askedAt, now });
   }
 
   #close(requestId: string, outcome: Outcome): void {

@@ -2,7 +2,8 @@
  * S10: no peer holds more than 256 uncommitted preparations, nor waits for the acknowledgements of more than 4,096
  * proposals beside what it had prepared by then; at the writer no registrar has more than 8 unfinished
  * sessions, and no more than 256 are unexpired; no member keeps more than 256 unexpired ones that one process of
- * the writer has made, nor more than 4 of one request.
+ * the writer has made, nor more than 4 of one request. Refused responses are counted where callers hear of them
+ * (`sim/RefusedFinishes.ts`).
  */
 import { Limits } from "../../core/Limits.ts";
 import type { PeerState } from "../../core/PeerState.ts";

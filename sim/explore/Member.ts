@@ -106,6 +106,7 @@ const counted: Readonly<Record<Counted, true>> = {
   givenUp: true,
   offered: true,
   sessions: true,
+  refusedFinishes: true,
   timers: true,
 };
 // The keys of a literal record are its own.

@@ -50,6 +50,14 @@ export const enrollmentSchedules = {
     }),
     nemeses: () => [moments.silenceOne()],
   },
+  // Whoever holds an invitation sends what is refused, as quickly as it can.
+  "hostile-holder": {
+    plan: () => ({
+      sessionMillis: 60_000,
+      faults: weights("slow link"),
+      workload: { ...HOLDERS, callers: 32, mostThinkMicros: 5_000, invite: 1, finish: 200, wrongResponses: 970 },
+    }),
+  },
   // Members crash with a response reserved, and sessions end meanwhile.
   "finish-across-crashes": {
     plan: () => ({
