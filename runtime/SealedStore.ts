@@ -11,6 +11,7 @@ import type { Digest, PublicKey } from "../core/Digest.ts";
 import { rowCodec, type Rows, SELF, type TableName, tableNames, type Write } from "../core/Tables.ts";
 import { type ByteStore, type Change, type StoredRow, StoreFailure } from "./ByteStore.ts";
 import { KeyHistory } from "./KeyHistory.ts";
+import { KnownRows } from "./KnownRows.ts";
 import { IntegrityFailure, type PeerStore } from "./PeerStore.ts";
 import { RecentMap } from "./RecentMap.ts";
 import {
@@ -64,6 +65,8 @@ export class SealedStore implements PeerStore {
   readonly #elements = new RecentMap<bigint>(REMEMBERED);
   readonly #history: KeyHistory;
   #head: Head | undefined;
+  /** From the end of a verification on, for as long as the keys are in use. */
+  #known: KnownRows | undefined;
 
   constructor(bytes: ByteStore, crypto: Crypto) {
     this.#bytes = bytes;
@@ -83,6 +86,7 @@ export class SealedStore implements PeerStore {
   useKey(integrity: IntegrityKey | undefined): void {
     this.#history.use(integrity);
     this.#elements.clear();
+    this.#known = undefined;
   }
 
   /** Brings a later integrity key into memory; it is in use as far as a stored row of the history names it. */
@@ -90,9 +94,12 @@ export class SealedStore implements PeerStore {
     this.#history.add(integrity);
   }
 
+  /** A row; once all are verified, one that is missing throws, as one whose seal does not hold does. */
   get<T extends TableName>(table: T, key: string): Rows[T] | undefined {
     const stored = this.#bytes.get(table, key);
-    return stored === undefined ? undefined : this.#open(table, key, stored).value;
+    if (stored !== undefined) return this.#open(table, key, stored).value;
+    if (this.#known?.has(table, key) === true) throw new IntegrityFailure(`${table}/${key}`, "the row is missing");
+    return undefined;
   }
 
   scan<T extends TableName>(
@@ -152,8 +159,11 @@ export class SealedStore implements PeerStore {
         value: { row: each.row, seal: encode(sealCodec, sealAt(seals, index)) },
       }),
     );
+    // Readers may see the transaction before its end is reported; a failure ends the peer anyway.
+    for (const { table, key } of removals) this.#known?.delete(table, key);
     this.#bytes.commit([...puts, ...removals], (failure) => {
       if (failure === undefined) {
+        for (const { op, table, key } of writes) if (op === "insert") this.#known?.add(table, key);
         this.#head = { transactions: transaction, rows, sum };
         this.#remember(writes, added);
         for (const write of writes)
@@ -177,6 +187,7 @@ export class SealedStore implements PeerStore {
       if (this.#head !== undefined && (head.transactions !== this.#head.transactions || head.sum !== this.#head.sum))
         return "head/self: it is not the one that was written last";
       const proven = new RecentMap<string>(PROVEN);
+      const known = new KnownRows(this.#crypto, this.#history.newest().key.setKey);
       let sum = 0n;
       let rows = 0;
       yield { rows, of: head.rows };
@@ -186,6 +197,7 @@ export class SealedStore implements PeerStore {
           const page = this.#bytes.scan(table, after, SCAN_PAGE);
           for (const { key, value } of page) {
             rows += 1;
+            known.add(table, key);
             sum += this.#elementOf(this.#open(table, key, value, proven));
           }
           const last = page.at(-1);
@@ -196,7 +208,9 @@ export class SealedStore implements PeerStore {
       }
       if (rows !== head.rows)
         return `${Math.abs(rows - head.rows)} rows are ${rows < head.rows ? "missing" : "too many"}`;
-      return sum % MODULUS === head.sum ? undefined : "the rows do not add up to the signed head";
+      if (sum % MODULUS !== head.sum) return "the rows do not add up to the signed head";
+      this.#known = known;
+      return undefined;
     } catch (fault) {
       if (fault instanceof IntegrityFailure) return fault.message;
       throw fault;

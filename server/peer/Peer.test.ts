@@ -43,6 +43,7 @@ const start = (tables: MemoryTables = new Map()) => {
     elapsedMillis: () => 0,
     send: () => undefined,
     founded: () => undefined,
+    initialized: () => undefined,
     halt: (reason) => {
       throw reason;
     },

@@ -45,6 +45,8 @@ export interface PeerPorts {
   readonly send: (to: PeerId, envelope: Uint8Array, lane: Lane) => void;
   /** The topology has been pinned: this process saw its cluster being founded. */
   readonly founded: (topology: Topology) => void;
+  /** Told when this peer was initialized. */
+  readonly initialized: () => void;
   /** The peer must not go on. */
   readonly halt: (reason: Error) => void;
 }
@@ -216,6 +218,7 @@ export class Peer {
     if (answer._tag === "Initialized") {
       before.driver.stop();
       this.#running = next;
+      this.#ports.initialized();
     }
     return answer;
   }

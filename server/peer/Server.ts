@@ -24,6 +24,8 @@ import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import { type Guards, makeGuards } from "../net/Guards.ts";
 import { shamirProvider } from "../seal/ShamirSeal.ts";
 import { openSqliteByteStore } from "../sqlite/SqliteByteStore.ts";
+import { databaseFile, isMarkedInitialized, markInitialized } from "../sqlite/StoreDirectory.ts";
+import { StoreOpenError } from "../sqlite/StoreOpenError.ts";
 import { type ListenerTls, loadTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
 import { MailboxRoom } from "../transport/MailboxRoom.ts";
 import { makePeerListener, type PeerEndpoint, takeAnswer } from "../transport/PeerListener.ts";
@@ -108,6 +110,10 @@ interface Assembly {
 const REMOVE_SECRET =
   "this cluster is founded and ignores the bootstrap secret; remove the setting and delete the secret on every machine";
 
+/** The folder says that a peer was initialized there, and the database knows of none. */
+const emptied = (directory: string): StartError =>
+  startError(new StoreOpenError({ reason: "missing", file: databaseFile(directory) }).message);
+
 const openPeer = (
   config: Config,
   { devSecretsDir, env, flushDelayMillis = 0 }: ServerOptions,
@@ -117,8 +123,13 @@ const openPeer = (
     const tls = yield* starting(loadTls(config));
     const report = (fault: string): void => log.warn("token keys", { reason: fault });
     const verifier = yield* starting(openTokenVerifier(config, { now, elapsedMillis, report }));
+    const stop = (reason: Error): void => {
+      log.error("stopping", { reason: reason.message });
+      halt();
+    };
+    const directory = config.peer.dataDir;
     const bytes = yield* Effect.acquireRelease(
-      starting(openSqliteByteStore({ directory: config.peer.dataDir, flushDelayMillis })),
+      starting(openSqliteByteStore({ directory, flushDelayMillis, failed: stop })),
       (store) =>
         Effect.catchAll(store.close, ({ message }) => Effect.sync(() => log.error("store", { reason: message }))),
     );
@@ -127,6 +138,15 @@ const openPeer = (
       const rows = new SealedStore(bytes, backend.crypto);
       return { pinned: rows.get("topology", SELF), isInitialized: rows.get("peer", SELF) !== undefined };
     });
+    if (!isInitialized && isMarkedInitialized(directory)) return yield* emptied(directory);
+    const initialized = (): void => {
+      try {
+        markInitialized(directory);
+      } catch {
+        log.warn("peer.data-dir", { reason: "its mark of an initialized peer cannot be written; check the disk" });
+      }
+    };
+    if (isInitialized) initialized();
     const settings = yield* foundingSettings({ config, env, devSecretsDir, pinned, isInitialized }, backend.crypto);
     const metrics = new Metrics();
     const leftover = bootstrapSecretSource(config, env);
@@ -154,14 +174,11 @@ const openPeer = (
       ),
       (open) => Effect.sync(() => open.close()),
     );
-    const stop = (reason: Error): void => {
-      log.error("stopping", { reason: reason.message });
-      halt();
-    };
     const send: PeerPorts["send"] = (to, envelope, lane) => links.send(to, envelope, lane);
     const peer = yield* Effect.acquireRelease(
       readingStore(
-        () => new Peer({ bytes, backend, settings, metrics, now, elapsedMillis, send, founded, halt: stop }),
+        () =>
+          new Peer({ bytes, backend, settings, metrics, now, elapsedMillis, send, founded, initialized, halt: stop }),
       ),
       (running) => Effect.sync(() => running.stop()),
     );

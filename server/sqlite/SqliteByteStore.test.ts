@@ -1,5 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect } from "effect";
@@ -7,7 +17,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Change, StoreFailure } from "../../runtime/ByteStore.ts";
 import { openClient, values } from "./Database.ts";
 import { openSqliteByteStore, type SqliteByteStore } from "./SqliteByteStore.ts";
-import { databaseFile } from "./StoreDirectory.ts";
+import { databaseFile, markInitialized } from "./StoreDirectory.ts";
 
 let parent: string;
 let directory: string;
@@ -48,6 +58,48 @@ const meddle = (...statements: ReadonlyArray<string>) =>
     const connection = yield* Effect.flatMap(openClient(databaseFile(directory), "write"), (client) => client.reserve);
     yield* Effect.forEach(statements, (sql) => values(connection, sql), { discard: true });
   }).pipe(Effect.scoped, Effect.runSync);
+
+describe("a database whose files are taken away while it is open", () => {
+  const taken: ReadonlyArray<readonly [string, (file: string) => void]> = [
+    ["deleted", (file) => rmSync(file)],
+    ["moved", (file) => renameSync(file, `${file}.old`)],
+    [
+      "replaced",
+      (file) => {
+        copyFileSync(file, `${file}.new`);
+        renameSync(`${file}.new`, file);
+      },
+    ],
+  ];
+
+  it.each(taken)("acknowledges nothing more when it is %s, and says what to do", async (_, take) => {
+    const store = await open();
+    expect(await commit(store, insert("a"))).toBeUndefined();
+    take(databaseFile(directory));
+    const failure = await commit(store, insert("b"));
+    expect(failure?.message).toContain("custody.db was deleted, moved or replaced");
+    expect(failure?.message).toContain("declare the restore");
+  });
+
+  it.each(["custody.db", "custody.db-wal"])("tells that %s is gone although nobody writes", async (file) => {
+    const failure = await new Promise<StoreFailure>((failed) => {
+      void Effect.runPromise(openSqliteByteStore({ directory, failed })).then((store) => {
+        opened.push(store);
+        rmSync(join(directory, file));
+      });
+    });
+    expect(failure.message).toContain(`${file} was deleted`);
+  });
+
+  it("is not made anew in a folder where a peer was initialized", async () => {
+    const store = await open();
+    markInitialized(directory);
+    await Effect.runPromise(store.close);
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(`${databaseFile(directory)}${suffix}`, { force: true });
+    expect(await refusal()).toMatchObject({ reason: "missing", file: databaseFile(directory) });
+    expect(existsSync(databaseFile(directory))).toBe(false);
+  });
+});
 
 describe("opening", () => {
   it("refuses a file that is not a database, and leaves it as it is", async () => {

@@ -22,6 +22,8 @@ export interface SqliteByteStoreOptions {
   readonly directory: string;
   /** For benches and tests: each flush takes this much longer. */
   readonly flushDelayMillis?: number;
+  /** Told of a failure that no commit is under way to hear of, such as a database that was deleted. */
+  readonly failed?: (failure: StoreFailure) => void;
 }
 
 /** Plain arrays: a Buffer's `slice` would share what an array's copies. */
@@ -107,7 +109,7 @@ const acquire = (options: SqliteByteStoreOptions, scope: Scope.CloseableScope) =
     yield* holdDirectory(options.directory);
     const file = databaseFile(options.directory);
     const writer = yield* Effect.acquireRelease(
-      startWriter({ file, flushDelayMillis: options.flushDelayMillis ?? 0 }),
+      startWriter({ file, flushDelayMillis: options.flushDelayMillis ?? 0 }, options.failed ?? (() => undefined)),
       (started) => started.close,
     );
     const client = yield* openClient(file, "read");

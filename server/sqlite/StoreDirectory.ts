@@ -1,5 +1,5 @@
 /** The directory of one peer's database: made durable, and held by one process at a time. */
-import { closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
+import { closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
@@ -14,6 +14,21 @@ export const databaseFile = (directory: string): string => join(resolve(director
  * on a file as soon as it closes any descriptor of it.
  */
 const lockFile = (directory: string): string => join(resolve(directory), "custody.lock");
+
+/** Stays when a database is lost: without it a peer that was somebody would start as one that never was. */
+const initializedFile = (directory: string): string => join(resolve(directory), "custody.initialized");
+
+/** Whether a peer was ever initialized in a directory. */
+export const isMarkedInitialized = (directory: string): boolean => existsSync(initializedFile(directory));
+
+/** Leaves the mark, durably; throws what the disk throws. */
+export const markInitialized = (directory: string): void => {
+  if (isMarkedInitialized(directory)) return;
+  const text =
+    "A peer was initialized here. Where custody.db is gone, put back its backup; do not initialize it anew.\n";
+  writeFileSync(initializedFile(directory), text, { mode: 0o600, flush: true });
+  flushNames(resolve(directory));
+};
 
 /** Flushes the names in a directory: a file whose name is lost with the power is lost with it. */
 const flushNames = (directory: string): void => {
@@ -44,6 +59,10 @@ export const prepareDirectory = (directory: string): Effect.Effect<void, StoreOp
     Effect.filterOrFail(
       () => sizeOf(databaseFile(directory)) > 0 || sizeOf(`${databaseFile(directory)}-wal`) === 0,
       () => new StoreOpenError({ reason: "corrupt", file: databaseFile(directory), detail: "only its log is left" }),
+    ),
+    Effect.filterOrFail(
+      () => sizeOf(databaseFile(directory)) > 0 || !isMarkedInitialized(directory),
+      () => new StoreOpenError({ reason: "missing", file: databaseFile(directory) }),
     ),
   );
 

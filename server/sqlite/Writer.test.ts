@@ -7,7 +7,7 @@ import { Writer } from "./Writer.ts";
 /** A writer over a thread that runs `body` for each message it gets. */
 const writerOver = (body: string): Writer => {
   const code = `const { parentPort } = require("node:worker_threads"); parentPort.on("message", (message) => { ${body} });`;
-  return new Writer(new Worker(code, { eval: true }));
+  return new Writer(new Worker(code, { eval: true }), () => undefined);
 };
 
 const change: Change = { op: "remove", table: "keys", key: "a" };

@@ -12,13 +12,16 @@ type Done = (failure?: StoreFailure) => void;
 export class Writer {
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
+  readonly #failed: (failure: StoreFailure) => void;
   #done: Done | undefined;
   #drained: (() => void) | undefined;
   #failure: StoreFailure | undefined;
   #closed = false;
 
-  constructor(worker: Worker) {
+  /** @param failed told of a failure while no commit is under way */
+  constructor(worker: Worker, failed: (failure: StoreFailure) => void) {
     this.#worker = worker;
+    this.#failed = failed;
     worker.on("message", (reply: WriterReply) => this.#onReply(reply));
     worker.on("error", (error) => this.#fail(`the writing thread broke: ${error.message}`));
     this.#ended = new Promise((resolve) => {
@@ -63,11 +66,27 @@ export class Writer {
   #onReply(reply: WriterReply): void {
     if (reply.kind === "committed") this.#settle(undefined);
     if (reply.kind === "failed") this.#fail(`the database could not be written: ${reply.why}`);
+    if (reply.kind === "lost") this.#lose(reply.file);
     if (reply.kind === "closed") this.#closed = true;
   }
 
   #fail(why: string): void {
-    this.#failure ??= new StoreFailure(`${why}; the outcome is unknown, stop this peer and start it again`);
+    this.#end(new StoreFailure(`${why}; the outcome is unknown, stop this peer and start it again`));
+  }
+
+  #lose(file: string): void {
+    this.#end(
+      new StoreFailure(
+        `${file} was deleted, moved or replaced while this peer ran; put back the file or this peer's newest backup, ` +
+          "start it, and declare the restore (custody restore) before unsealing; do not initialize it anew",
+      ),
+    );
+  }
+
+  #end(failure: StoreFailure): void {
+    const isFirst = this.#failure === undefined;
+    this.#failure ??= failure;
+    if (isFirst && !this.committing) this.#failed(this.#failure);
     this.#settle(this.#failure);
   }
 
@@ -80,7 +99,10 @@ export class Writer {
 }
 
 /** Starts the thread and waits until its database is open, durable and of this program's version. */
-export const startWriter = (options: WriterOptions): Effect.Effect<Writer, StoreOpenError> =>
+export const startWriter = (
+  options: WriterOptions,
+  failed: (failure: StoreFailure) => void,
+): Effect.Effect<Writer, StoreOpenError> =>
   Effect.async<Writer, StoreOpenError>((resume) => {
     const worker = startWriterThread(options);
     const broken = (detail: string): void =>
@@ -92,7 +114,7 @@ export const startWriter = (options: WriterOptions): Effect.Effect<Writer, Store
     worker.once("message", (reply: WriterReply) => {
       worker.off("error", onError);
       worker.off("exit", onExit);
-      if (reply.kind !== "refused") return resume(Effect.succeed(new Writer(worker)));
+      if (reply.kind !== "refused") return resume(Effect.succeed(new Writer(worker, failed)));
       const { reason, file, detail } = reply;
       worker.once("exit", () => resume(Effect.fail(new StoreOpenError({ reason, file, detail }))));
     });

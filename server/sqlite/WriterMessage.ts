@@ -39,6 +39,8 @@ export type WriterReply =
     }
   | { readonly kind: "committed" }
   | { readonly kind: "failed"; readonly why: string }
+  /** A file of the open database, by its name, was deleted, moved or replaced. */
+  | { readonly kind: "lost"; readonly file: string }
   | { readonly kind: "closed" };
 
 interface GrowingGroup {

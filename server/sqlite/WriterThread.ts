@@ -8,6 +8,7 @@ import * as Scope from "effect/Scope";
 import { checkpointAll, openClient, openingOf, settle, value } from "./Database.ts";
 import { places } from "./Layout.ts";
 import { claim, migrate } from "./Migrations.ts";
+import { OpenFiles } from "./OpenFiles.ts";
 import { statementsOf } from "./Statements.ts";
 import { sqliteCode } from "./StoreOpenError.ts";
 import type { CommitRequest, WriterOptions, WriterReply, WriterRequest } from "./WriterMessage.ts";
@@ -16,6 +17,9 @@ import type { CommitRequest, WriterOptions, WriterReply, WriterRequest } from ".
 const checkpointAfterBytes = 4 * 1024 * 1024;
 /** What a small row costs in the log: its page of the index; the rows themselves lie close together. */
 const rowBytes = 4096;
+
+/** How often a database that nobody writes is looked after. */
+const watchMillis = 1_000;
 
 /** A change that did not find its row, or found one where none should be. */
 class RowMismatch extends Error {
@@ -68,12 +72,14 @@ const serve = (
   options: WriterOptions,
 ): void => {
   let unwritten = 0;
+  const files = new OpenFiles(options.file);
   const reply = (message: WriterReply): void => port.postMessage(message);
   const run = (task: () => void, after?: WriterReply): boolean => {
     try {
       task();
     } catch (error) {
       // Whether the transaction is on the disk is unknown. Nothing is tried again here: the peer stops and finds out.
+      clearInterval(watch);
       reply({ kind: "failed", why: sqliteCode(error) ?? (error instanceof Error ? error.message : "unknown") });
       port.close();
       return false;
@@ -81,8 +87,19 @@ const serve = (
     if (after !== undefined) reply(after);
     return true;
   };
+  /** Looked at before every acknowledgement, and now and then: nothing is acknowledged that no name leads to. */
+  const isLost = (): boolean => {
+    const file = files.lost();
+    if (file === undefined) return false;
+    clearInterval(watch);
+    reply({ kind: "lost", file });
+    port.close();
+    return true;
+  };
+  const watch = setInterval(isLost, watchMillis);
   const commit = (request: CommitRequest): void => {
-    if (!run(() => transact(connection, request, options.flushDelayMillis), { kind: "committed" })) return;
+    if (!run(() => transact(connection, request, options.flushDelayMillis)) || isLost()) return;
+    reply({ kind: "committed" });
     for (const { keys } of request.groups) unwritten += keys.length * rowBytes;
     unwritten += request.bytes.length;
     if (unwritten < checkpointAfterBytes) return;
@@ -92,6 +109,7 @@ const serve = (
   };
   port.on("message", (request: WriterRequest) => {
     if (request.kind === "commit") return commit(request);
+    clearInterval(watch);
     const finish = Effect.zipRight(checkpoint(connection), Scope.close(scope, Exit.void));
     if (run(() => runNow(finish), { kind: "closed" })) port.close();
   });
