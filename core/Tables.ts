@@ -141,6 +141,8 @@ const codecs = {
     actor: actorCodec,
     approverRef: text(256),
     metadataRevision: uint,
+    /** Which peer vouched for it that this actor asked for this: whoever sees a token can ask in its bearer's name. */
+    entryPeer: uint,
     request: requestLineCodec,
     outcome: oneOf(["APPLIED"]),
   }),

@@ -21,6 +21,7 @@ export const writeAudit = (turn: Turn, id: Digest, proposal: Proposal): void => 
     actor: proposal.actor,
     approverRef: effects.ref,
     metadataRevision: effects.newRevision,
+    entryPeer: proposal.entryPeer,
     request: proposal.request,
     outcome: "APPLIED",
   };

@@ -56,6 +56,7 @@ describe("a metadata replacement", () => {
           event: "APPROVER_METADATA_REPLACED",
           approverRef: ref,
           metadataRevision: 2,
+          entryPeer: through,
           request: { method: "PUT" },
         });
       }

@@ -87,6 +87,12 @@ export const registryBugs: ReadonlyArray<PlantedBug> = [
     tampering: rows("audit", (row) => ({ ...row, metadataRevision: 1 })),
   },
   {
+    name: "writer-in-audit",
+    changes: "audit rows name the writer as the peer that every request came in through",
+    finds: "S32",
+    tampering: rows("audit", (row) => ({ ...row, entryPeer: 1 })),
+  },
+  {
     name: "stale-reader",
     changes: "reads give the first revision, whatever has become of it",
     finds: "S25",

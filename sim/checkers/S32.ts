@@ -20,9 +20,10 @@ const applies = (writes: ReadonlyArray<Write>, id: string): boolean =>
 const tells = (row: Rows["audit"], writes: ReadonlyArray<Write>): boolean =>
   writes.some((write) => {
     if (write.table !== "certificates" || write.op === "remove" || write.key !== row.id) return false;
-    const { kind, effects } = write.row.proposal;
+    const { kind, effects, entryPeer } = write.row.proposal;
     const event = kind === "METADATA" ? "APPROVER_METADATA_REPLACED" : "APPROVER_REGISTERED";
-    return row.event === event && row.approverRef === effects.ref && row.metadataRevision === effects.newRevision;
+    if (row.event !== event || row.entryPeer !== entryPeer) return false;
+    return row.approverRef === effects.ref && row.metadataRevision === effects.newRevision;
   });
 
 const auditRowsOf = (writes: ReadonlyArray<Write>, id: string): number => {
@@ -70,7 +71,7 @@ export const S32 = (ghost: Ghost): Checker => {
           throw new Violation(
             "S32",
             `peer ${slot} applied proposal ${row.id}`,
-            `its audit row tells of ${row.event} to revision ${row.metadataRevision} of ${row.approverRef}`,
+            `its audit row tells of ${row.event} to revision ${row.metadataRevision} of ${row.approverRef} through peer ${row.entryPeer}`,
           );
         const version = FIRST_INTEGRITY_VERSION + (laterKeys.get(slot) ?? 0);
         if (row.integrityKeyVersion !== version)
