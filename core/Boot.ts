@@ -7,6 +7,7 @@ import type { SetAccumulator } from "./Digest.ts";
 import { markOf } from "./enrollment/Sessions.ts";
 import { InvariantViolation } from "./Invariant.ts";
 import { type Aborting, type Delivery, draftOf, type PeerState, type Preparation, type Refused } from "./PeerState.ts";
+import { noPace } from "./protocol/Admission.ts";
 import { NO_DIGEST } from "./protocol/Genesis.ts";
 import { highProofOf } from "./protocol/HighSlot.ts";
 import { freshRecovery } from "./protocol/Recovery.ts";
@@ -161,6 +162,10 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
     readinessWaiters: [],
     verdict: undefined,
     turnedAway: new Map(),
+    entering: [],
+    forwarded: 0,
+    pace: noPace,
+    writerHeardAt: 0,
     awaited: new Map(),
     offers: new Map(),
     givenUp: new Map(),

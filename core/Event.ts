@@ -93,6 +93,8 @@ export interface Settings {
   readonly bootstrapSecret: Uint8Array | undefined;
   readonly development: boolean;
   readonly answerMillis: number;
+  /** Requests that may wait at this peer; the same on every peer, as what is remembered of requests follows from it. */
+  readonly places: number;
   /** Whom passkeys are enrolled for; undefined while enrollment is disabled. */
   readonly relyingParty: RelyingParty | undefined;
 }

@@ -11,7 +11,7 @@ import { onSessionMirror } from "./enrollment/SessionMember.ts";
 import { onMirrorTimer, onSessionVotes, openSessions } from "./enrollment/SessionWriter.ts";
 import { advance, onProposeTimer } from "./protocol/Coordinator.ts";
 import { onCommit, onCommitAcks, onDeliverTimer, onPruneTimer } from "./protocol/Delivery.ts";
-import { onAnswersTimer, onCommand, onForward, onForwarded, onForwardTimer } from "./protocol/Entry.ts";
+import { forwardNext, onAnswersTimer, onCommand, onForward, onForwarded, onForwardTimer } from "./protocol/Entry.ts";
 import { onOutcome } from "./protocol/Outcome.ts";
 import { onStoredAnswer, onStoredQuery } from "./protocol/Stored.ts";
 import {
@@ -26,7 +26,7 @@ import { noteRestored } from "./protocol/Incarnations.ts";
 import { onRotateIntegrity } from "./protocol/IntegrityKeys.ts";
 import { join, onJoinAnswer } from "./protocol/Joining.ts";
 import { onPrepare } from "./protocol/Participant.ts";
-import { onCheckReadiness, onProbeTimer, onReady, onReadyProbe, ownFault } from "./protocol/Readiness.ts";
+import { noteHeard, onCheckReadiness, onProbeTimer, onReady, onReadyProbe, ownFault } from "./protocol/Readiness.ts";
 import {
   onDeclareRestore,
   onMemberAnswer,
@@ -48,10 +48,11 @@ export const step = (state: PeerState, event: Event, context: StepContext): Step
   return turn.finish(goOn);
 };
 
-/** What the writer has waiting and may be able to start by now. */
+/** What waits here and may be able to go on by now. */
 const goOn = (turn: Turn): void => {
   openSessions(turn);
   advance(turn);
+  forwardNext(turn);
 };
 
 const dispatch = (turn: Turn, event: Event): void => {
@@ -112,6 +113,7 @@ const fire = (turn: Turn, timer: TimerName): void => {
 
 /** Before a topology is pinned only genesis and probes have a meaning. */
 const deliver = (turn: Turn, { from, message, actors }: Extract<Event, { readonly _tag: "Deliver" }>): void => {
+  noteHeard(turn, from);
   switch (message._tag) {
     case "ReadyProbe":
       return onReadyProbe(turn, from, message);

@@ -11,7 +11,8 @@ import type { Request } from "./registry/Request.ts";
 import type { Digest, SetAccumulator, Signature } from "./Digest.ts";
 import type { TimerName } from "./Event.ts";
 import type { Certificate } from "./protocol/Certificate.ts";
-import type { Forward } from "./protocol/Forward.ts";
+import type { Pace } from "./protocol/Admission.ts";
+import type { Call, Forward } from "./protocol/Forward.ts";
 import type { GenesisCard } from "./protocol/GenesisCard.ts";
 import type { Outcome, Ready, Seen, SettleItem } from "./protocol/Message.ts";
 import type { Actor, Proposal } from "./protocol/Proposal.ts";
@@ -98,6 +99,8 @@ export interface Queued {
   readonly actor: Actor;
   readonly tokenExpiresAt: number;
   readonly mutation: Mutation;
+  /** Whether it is known to be no late copy: when it came, no refusal as old as it had been forgotten. */
+  readonly isFirst: boolean;
   /** Monotonic milliseconds. */
   readonly arrivedAt: number;
 }
@@ -152,7 +155,7 @@ export interface Caller {
 }
 
 /** A forwarded request that was refused, and what its caller was told. */
-export interface TurnedAway extends Pick<Caller, "entryPeer" | "receivedAt"> {
+export interface TurnedAway extends Pick<Caller, "receivedAt"> {
   readonly rejection: Rejection;
 }
 
@@ -179,6 +182,8 @@ export interface Probe {
   /** What was seen of the others when it began: an answer must not fall behind it. */
   readonly seen: ReadonlyMap<PeerId, Seen>;
   readonly answers: ReadonlyMap<PeerId, Ready>;
+  /** Members that have sent something else meanwhile: they are there. */
+  readonly heard: ReadonlySet<PeerId>;
 }
 
 /** The conclusion of a probe: no fault means that every member answered ready. Monotonic milliseconds. */
@@ -188,9 +193,24 @@ export interface Verdict {
   readonly faults: ReadonlyArray<MemberFault>;
 }
 
+/** A request that entered here and waits for its turn to be forwarded: the writer knows nothing of it. */
+export interface Entering {
+  readonly requestId: string;
+  readonly call: Call;
+  readonly token: string;
+  /** Who sends it, as places are shared (Admission.ts). */
+  readonly actor: string;
+  readonly request: Request;
+  /** Monotonic milliseconds. */
+  readonly arrivedAt: number;
+}
+
 /** A request that entered here and was forwarded to the writer. */
 export interface Awaited {
   readonly forward: Forward;
+  readonly actor: string;
+  /** Which forward of this process it is, from 1. */
+  readonly serial: number;
   /** What it asks for, as this peer understood it. */
   readonly request: Request;
   readonly acknowledged: boolean;
@@ -203,8 +223,9 @@ export interface Awaited {
    * and in which of their lives.
    */
   readonly storedAt: ReadonlyMap<PeerId, number> | undefined;
-  /** Monotonic milliseconds. */
+  /** Monotonic milliseconds: when it came, when it was forwarded first, and when last. */
   readonly arrivedAt: number;
+  readonly forwardedAt: number;
   readonly sentAt: number;
 }
 
@@ -326,8 +347,16 @@ export interface PeerState {
   /** What the last probe found. */
   readonly verdict: Verdict | undefined;
 
-  /** Forwarded requests refused for the state of the cluster, the newest ones, by request key. */
-  readonly turnedAway: ReadonlyMap<string, TurnedAway>;
+  /** Forwarded requests refused for the state of the cluster, the newest ones of each entry peer, by request id. */
+  readonly turnedAway: ReadonlyMap<PeerId, ReadonlyMap<string, TurnedAway>>;
+  /** In the order in which they came. */
+  readonly entering: ReadonlyArray<Entering>;
+  /** Requests forwarded by this process. */
+  readonly forwarded: number;
+  /** How fast the line moves here: that of the writer, or of what waits to be forwarded to it. */
+  readonly pace: Pace;
+  /** Monotonic milliseconds: when the writer last sent anything. */
+  readonly writerHeardAt: number;
   readonly awaited: ReadonlyMap<string, Awaited>;
   /** At the writer: requests for options that are under way, by request key. */
   readonly offers: ReadonlyMap<string, Offer>;
@@ -384,6 +413,10 @@ export const draftOf = (state: PeerState): StateDraft => ({
   readinessWaiters: state.readinessWaiters,
   verdict: state.verdict,
   turnedAway: state.turnedAway,
+  entering: state.entering,
+  forwarded: state.forwarded,
+  pace: state.pace,
+  writerHeardAt: state.writerHeardAt,
   awaited: state.awaited,
   offers: state.offers,
   givenUp: state.givenUp,
@@ -443,12 +476,15 @@ export const certified = (round: Round, certificate: Certificate): Round => ({
 /** The same request, taken up by the writer. */
 export const takenUp = (awaited: Awaited): Awaited => ({
   forward: awaited.forward,
+  actor: awaited.actor,
+  serial: awaited.serial,
   request: awaited.request,
   acknowledged: true,
   isApplied: awaited.isApplied,
   denial: awaited.denial,
   storedAt: awaited.storedAt,
   arrivedAt: awaited.arrivedAt,
+  forwardedAt: awaited.forwardedAt,
   sentAt: awaited.sentAt,
 });
 

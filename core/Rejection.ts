@@ -36,6 +36,7 @@ export const rejectionCodes = [
   "CREDENTIAL_ALREADY_REGISTERED",
   "SESSION_CAPACITY",
   "TOO_MANY_ATTEMPTS",
+  "REQUEST_CAPACITY",
 ] as const;
 export type RejectionCode = (typeof rejectionCodes)[number];
 

@@ -94,7 +94,7 @@ export const statusDetail = (state: PeerState): StatusDetail | undefined => {
     uncommitted: state.preparations.size,
     locks: state.locks.size,
     outbox: state.outbox.size,
-    waiting: state.queue.length + state.awaited.size,
+    waiting: state.queue.length + state.entering.length + state.awaited.size,
     highestSlot: state.highSeq,
     lastDecidedSlot: state.decidedSeq,
     integrityKeyVersion: state.integrityFault === undefined ? state.integrityVersion : undefined,

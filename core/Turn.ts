@@ -9,7 +9,7 @@ import { copyOfMap, copyOfSet } from "./Copies.ts";
 import type { Digest } from "./Digest.ts";
 import type { StepContext, TimerName } from "./Event.ts";
 import { InvariantViolation } from "./Invariant.ts";
-import { countersRow, draftOf, type PeerState, type StateDraft } from "./PeerState.ts";
+import { countersRow, draftOf, type PeerState, type StateDraft, type TurnedAway } from "./PeerState.ts";
 import type { Message } from "./protocol/Message.ts";
 import { sessionLock } from "./protocol/Proposal.ts";
 import {
@@ -128,6 +128,17 @@ export class Turn {
     const copy = current instanceof Map ? copyOfMap(current) : copyOfSet(current as ReadonlySet<unknown>);
     this.state[field] = copy as unknown as StateDraft[K];
     return copy as unknown as Editable<PeerState[K]>;
+  }
+
+  /** What is remembered of the refused requests of one entry peer, copied before its first change in this turn. */
+  editTurnedAway(entryPeer: PeerId): Map<string, TurnedAway> {
+    const all = this.edit("turnedAway");
+    const current = all.get(entryPeer);
+    if (current !== undefined && current !== this.#before.turnedAway.get(entryPeer))
+      return current as Map<string, TurnedAway>;
+    const copy = copyOfMap(current ?? new Map<string, TurnedAway>());
+    all.set(entryPeer, copy);
+    return copy;
   }
 
   /** Records a row change; changes of one row within a turn become one. */

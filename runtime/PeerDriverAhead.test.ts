@@ -24,6 +24,7 @@ const newPeer = () => {
       bootstrapSecret: new Uint8Array(9),
       development: true,
       answerMillis: 10_000,
+      places: 1_024,
       relyingParty: undefined,
     },
     sendAhead: (to, message) => void told.push(`soon ${message._tag} to ${to}`),

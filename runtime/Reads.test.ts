@@ -24,6 +24,7 @@ const settings: Settings = {
   bootstrapSecret: undefined,
   development: false,
   answerMillis: 10_000,
+  places: 1_024,
   relyingParty: undefined,
 };
 

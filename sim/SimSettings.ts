@@ -2,6 +2,7 @@
 import type { Digest } from "../core/Digest.ts";
 import type { Settings } from "../core/Event.ts";
 import { AUDIENCE } from "./Commands.ts";
+import { Limits } from "../core/Limits.ts";
 import type { Plan } from "./Plan.ts";
 import { simRelyingParty } from "./SimRelyingParty.ts";
 
@@ -17,5 +18,6 @@ export const simSettings = (slot: number, { peers, sessionMillis }: Plan): Setti
   bootstrapSecret: BOOTSTRAP_SECRET,
   development: false,
   answerMillis: 10_000,
+  places: Limits.queuedCommands,
   relyingParty: simRelyingParty(sessionMillis),
 });

@@ -59,8 +59,11 @@ describe("an offer", () => {
   it.each(["OPTIONS", "REGISTER"] as const)("is believed by its entry peer where it asked for options: %s", (kind) => {
     const turn = turnOf(cluster, 3);
     const request = { ...offer.enrollment, kind } as Awaited["request"];
-    const unheard = { denial: undefined, storedAt: undefined, arrivedAt: 0, sentAt: 0 };
-    turn.edit("awaited").set("options", { forward, request, acknowledged: true, isApplied: false, ...unheard });
+    const unheard = { denial: undefined, storedAt: undefined, actor: "operator", serial: 1 };
+    const times = { arrivedAt: 0, forwardedAt: 0, sentAt: 0 };
+    turn
+      .edit("awaited")
+      .set("options", { forward, request, acknowledged: true, isApplied: false, ...unheard, ...times });
     onOutcome(turn, 1, { _tag: "Outcome", requestId: "options", outcome: offered });
     expect(turn.state.awaited.has("options")).toBe(kind !== "OPTIONS");
   });

@@ -192,12 +192,12 @@ describe("a refusal is remembered", () => {
         refusal,
       );
     };
-    const remembers = (count: number): boolean => turn.state.turnedAway.has(`3/request ${count}`);
+    const remembers = (count: number): boolean => turn.state.turnedAway.get(3)?.has(`request ${count}`) === true;
     for (let count = 1; count <= 1_024; count += 1) refuse(count);
     refuse(1_024);
-    expect([turn.state.turnedAway.size, remembers(1)]).toEqual([1_024, true]);
+    expect([turn.state.turnedAway.get(3)?.size, remembers(1)]).toEqual([1_024, true]);
     refuse(1_025);
-    expect([turn.state.turnedAway.size, remembers(1), remembers(2)]).toEqual([1_024, false, true]);
+    expect([turn.state.turnedAway.get(3)?.size, remembers(1), remembers(2)]).toEqual([1_024, false, true]);
     expect(turn.state.forgottenUntil.get(3)).toBe(NOW + 3_600_001);
   });
 });

@@ -8,16 +8,14 @@ import type { Target } from "../registry/Request.ts";
 import type { Rejection, RejectionCode } from "../Rejection.ts";
 import type { Rows } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
-import { type Forward, requestKey } from "./Forward.ts";
+import { refusalsRemembered } from "./Admission.ts";
+import type { Forward } from "./Forward.ts";
 import { isFromBefore, noteForgotten } from "./LateCopy.ts";
 import type { Message, Outcome } from "./Message.ts";
 import { metadataLock, type Proposal, refLock, sessionLock } from "./Proposal.ts";
 import { unreadiness } from "./Readiness.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
-
-/** How many forwarded requests that were turned away are remembered. */
-const TURNED_AWAY = 1024;
 
 export const callerOf = (forward: Forward, arrivedAt: number, asked: Target | undefined): Caller => ({
   entryPeer: forward.entryPeer,
@@ -153,6 +151,7 @@ const mayChange: ReadonlySet<RejectionCode> = new Set([
   "PREPARATION_CAPACITY",
   "SESSION_CAPACITY",
   "TOO_MANY_ATTEMPTS",
+  "REQUEST_CAPACITY",
   // The writer's keys may be renewed, and a token that is not valid yet becomes so.
   "UNAUTHENTICATED",
 ]);
@@ -164,16 +163,15 @@ const repeatsOf = ({ code }: Rejection): Repeats => (mayChange.has(code) ? "only
  * later, so a late copy of it must meet the same answer, not a second chance.
  */
 const rememberTurnedAway = (turn: Turn, caller: Caller, rejection: Rejection): void => {
-  const { entryPeer, receivedAt } = caller;
-  const key = requestKey(caller);
-  const remembered = turn.edit("turnedAway");
-  if (remembered.size >= TURNED_AWAY && !remembered.has(key))
-    for (const [oldest, arrival] of remembered) {
+  const { entryPeer, requestId, receivedAt } = caller;
+  const remembered = turn.editTurnedAway(entryPeer);
+  if (remembered.size >= refusalsRemembered(turn.context.settings) && !remembered.has(requestId))
+    for (const [oldest, { receivedAt: forgottenAt }] of remembered) {
       remembered.delete(oldest);
-      noteForgotten(turn, arrival);
+      noteForgotten(turn, { entryPeer, receivedAt: forgottenAt });
       break;
     }
-  remembered.set(key, { entryPeer, receivedAt, rejection });
+  remembered.set(requestId, { receivedAt, rejection });
 };
 
 /** What the caller is told whose approver was there before, from this peer's own rows. */

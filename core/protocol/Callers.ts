@@ -12,17 +12,19 @@ export const forgetCallers = (turn: Turn, reason: string): void => {
   for (const requestId of turn.state.readinessWaiters)
     turn.reply(requestId, { _tag: "Readiness", faults: refusal.members });
   turn.state.readinessWaiters = [];
-  const { queue, rounds, awaited, offers } = turn.state;
+  const { queue, rounds, awaited, offers, entering } = turn.state;
   for (const queued of queue) answerRejected(turn, callerOfQueued(queued), refusal);
   for (const round of rounds.values())
     for (const caller of callersOf(round)) answerRejected(turn, caller, leftOpen(refusal, caller));
   for (const [requestId, { request }] of awaited)
     turn.reply(requestId, { _tag: "Rejected", rejection: leftOpen(refusal, request) });
+  for (const { requestId } of entering) turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
   for (const { forward, arrivedAt, enrollment, mirror } of offers.values()) {
     if (mirror !== undefined) noteGivenUp(turn, mirror.session);
     answerRejected(turn, callerOf(forward, arrivedAt, enrollment), refusal);
   }
   turn.state.queue = [];
+  turn.state.entering = [];
   turn.edit("rounds").clear();
   turn.edit("awaited").clear();
   turn.edit("offers").clear();

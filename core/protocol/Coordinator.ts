@@ -28,6 +28,7 @@ import {
 } from "./Answers.ts";
 import { type Call, type Forward, isSameRequest, requestKey, requestLineOf } from "./Forward.ts";
 import type { PrepareItem } from "./Message.ts";
+import { actorName, inTurn, makingRoom, paced, placesAt, type Share } from "./Admission.ts";
 import { hold, reserve } from "./Preparations.ts";
 import {
   credentialLock,
@@ -42,7 +43,7 @@ import {
 import { currentVerdict, unreadiness } from "./Readiness.ts";
 import { writerPatience } from "./Patience.ts";
 import { forgotten, isFromBefore } from "./LateCopy.ts";
-import { busy, NO_CAPACITY, noCapacity, unavailable, unready } from "./Unavailable.ts";
+import { busy, crowded, NO_CAPACITY, noCapacity, unavailable, unready } from "./Unavailable.ts";
 import { commitCompleted, isOverdue, stableSeq } from "./Delivery.ts";
 
 /** Whether a forwarded request is waiting here already. */
@@ -62,7 +63,7 @@ const isInRound = (turn: Turn, forward: Forward): boolean => {
 /** A request that came through another peer may be a copy; one that was turned away gets no second chance. */
 export const admitForwarded = (turn: Turn, forward: Forward, actor: ActorCheck): void => {
   if (isPending(turn, forward) || isOfferedAgain(turn, forward)) return;
-  const turnedAway = turn.state.turnedAway.get(requestKey(forward));
+  const turnedAway = turn.state.turnedAway.get(forward.entryPeer)?.get(forward.requestId);
   if (turnedAway !== undefined)
     return answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), turnedAway.rejection);
   const judged = judgeRequest(turn, forward.call, actor);
@@ -90,37 +91,58 @@ export const judgeRequest = (turn: Turn, call: Call, actor: ActorCheck): Either.
   return Either.map(request, (asked) => ({ claims, request: asked }));
 };
 
-/**
- * What the writer holds for callers: requests that are queued or have joined another one, and the bodies in memory, of
- * these and of what is prepared and may have to be sent again.
- */
-const held = ({ state }: Turn): { readonly requests: number; readonly bytes: number } => {
-  let requests = state.queue.length + state.offers.size;
-  let bytes = 0;
-  for (const { forward } of state.queue) bytes += forward.call.rawBody.length;
-  for (const { forward } of state.offers.values()) bytes += forward.call.rawBody.length;
-  for (const { evidence, joiners } of state.rounds.values()) {
-    bytes += evidence?.call.rawBody.length ?? 0;
-    requests += joiners.length;
-    for (const { forward } of joiners) bytes += forward.call.rawBody.length;
-  }
-  return { requests, bytes };
+const shareOf = ({ forward, actor }: Pick<Queued, "forward" | "actor">): Share => ({
+  actor: actorName(actor),
+  bytes: forward.call.rawBody.length,
+});
+
+/** What the writer holds for callers beside its queue: requests for options, and those that have joined another one. */
+const heldBesides = ({ state }: Turn): ReadonlyArray<Share> => {
+  const shares = Array.from(state.offers.values(), shareOf);
+  for (const { joiners } of state.rounds.values()) for (const joiner of joiners) shares.push(shareOf(joiner));
+  return shares;
 };
+
+/** Bytes of bodies that may have to be sent again: of what is prepared, whoever waits for it. */
+const evidenceBytes = ({ state }: Turn): number => {
+  let bytes = 0;
+  for (const { evidence } of state.rounds.values()) bytes += evidence?.call.rawBody.length ?? 0;
+  return bytes;
+};
+
+/** Makes room for one more by turning away the newest of whoever holds most; false where that is the new one's actor. */
+const makeRoom = (turn: Turn, arrival: Share): boolean => {
+  const { pace, queue } = turn.state;
+  const going = makingRoom(queue.map(shareOf), arrival, heldBesides(turn), {
+    requests: placesAt(pace, turn.context.settings, writerPatience(turn)),
+    bytes: Math.max(0, Limits.queuedBytes - evidenceBytes(turn)),
+  });
+  if (going === undefined) return false;
+  if (going.size === 0) return true;
+  turn.state.queue = queue.filter((_, index) => !going.has(index));
+  for (const index of going) {
+    const gone = queue[index];
+    if (gone !== undefined) answerRejected(turn, callerOfQueued(gone), full(gone.mutation.ref));
+  }
+  return true;
+};
+
+const full = (ref: string | undefined): Rejection => crowded("The writer has as much waiting as it may.", ref);
 
 /** Queues a request that was judged well-formed and permitted, if there is room. */
 export const enqueue = (turn: Turn, forward: Forward, { claims, request }: Judged): void => {
   const arrivedAt = turn.elapsed;
-  const { requests, bytes } = held(turn);
-  if (requests >= Limits.queuedCommands || bytes + forward.call.rawBody.length > Limits.queuedBytes) {
-    const refusal = busy("The writer has as much waiting as it may.", request.ref);
-    return answerRejected(turn, callerOf(forward, arrivedAt, request), refusal);
-  }
-  turn.arm("answers", writerPatience(turn));
   const { iss, sub, jti, expiresAt: tokenExpiresAt } = claims;
   const actor = { iss, sub, jti };
+  if (!makeRoom(turn, shareOf({ forward, actor })))
+    return answerRejected(turn, callerOf(forward, arrivedAt, request), full(request.ref));
+  turn.arm("answers", writerPatience(turn));
   if (request.kind === "OPTIONS")
     turn.edit("offers").set(requestKey(forward), { forward, actor, tokenExpiresAt, enrollment: request, arrivedAt });
-  else turn.state.queue = [...turn.state.queue, { forward, actor, tokenExpiresAt, mutation: request, arrivedAt }];
+  else {
+    const isFirst = !isFromBefore(turn, forward);
+    turn.state.queue = [...turn.state.queue, { forward, actor, tokenExpiresAt, mutation: request, isFirst, arrivedAt }];
+  }
 };
 
 /**
@@ -205,13 +227,16 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
       return done(standing.rejection, standing.isFinal ? "by itself" : "only if remembered");
     case "Possible":
       // What this peer said no to, and does not remember, would now succeed behind its caller's back.
-      if (isFromBefore(turn, queued.forward)) return done(leftOpen(forgotten(turn, mutation.ref), caller));
+      if (!queued.isFirst && isFromBefore(turn, queued.forward))
+        return done(leftOpen(forgotten(turn, mutation.ref), caller));
       if (isOverdue(turn)) return done(busy("Too many changes wait for a member's acknowledgement.", mutation.ref));
       return turn.state.preparations.size + reserved >= Limits.preparations
         ? done(noCapacity([{ peerId: turn.self, reason: NO_CAPACITY }]))
         : standing.effectsAt(turn.now);
   }
 };
+
+const actorOfQueued = ({ actor }: Queued): string => actorName(actor);
 
 const bodyOf = (turn: Turn, queued: Queued, effects: Effects, seq: number): Proposal => {
   const { membership, now } = turn;
@@ -245,16 +270,18 @@ const propose = (turn: Turn): void => {
     readonly queued: Queued;
   }> = [];
   const waiting: Array<Queued> = [];
-  let evidenceBytes = 0;
+  let roundBytes = 0;
+  let isFull = false;
   let seq = turn.state.highSeq;
-  for (const queued of turn.state.queue) {
+  for (const queued of inTurn(turn.state.queue, actorOfQueued)) {
     const bytes = queued.forward.call.rawBody.length;
     // A body always fits that has the round to itself.
-    const fits = chosen.length < Limits.batchProposals && evidenceBytes + bytes <= Limits.batchEvidenceBytes;
+    const fits = chosen.length < Limits.batchProposals && roundBytes + bytes <= Limits.batchEvidenceBytes;
+    if (!fits) isFull = true;
     const disposal = fits ? dispose(turn, queued, chosen.length) : "wait";
     if (disposal === "wait") waiting.push(queued);
     if (typeof disposal === "string") continue;
-    evidenceBytes += bytes;
+    roundBytes += bytes;
     const proposal = bodyOf(turn, queued, disposal, ++seq);
     const id = proposalId(turn.context.crypto, proposal);
     hold(turn, id, proposal);
@@ -269,7 +296,9 @@ const propose = (turn: Turn): void => {
     turn.edit("collecting").add(id);
     chosen.push({ id, proposal, queued });
   }
-  turn.state.queue = waiting;
+  turn.state.pace = paced(turn.state.pace, turn.elapsed, turn.state.queue.length - waiting.length, isFull);
+  const staying = new Set(waiting);
+  turn.state.queue = turn.state.queue.filter((queued) => staying.has(queued));
   reserve(
     turn,
     chosen.map(({ id, proposal }) => ({ id, proposal, writerReceipt: undefined })),

@@ -6,6 +6,11 @@ import { Limits } from "../Limits.ts";
 import type { Message } from "./Message.ts";
 
 const approvers = (cluster: Cluster) => [...cluster.peers.values()].map((each) => each.state.registry.approvers);
+const registeredIn = (cluster: Cluster, requestId: string) => {
+  const answer = cluster.answers.get(requestId);
+  if (answer?._tag !== "Registered") throw new Error(`${requestId} was not registered`);
+  return answer.approver;
+};
 const expiring = (inMillis: number): ActorCheck => {
   if (actor._tag !== "Verified") throw new Error("the test actor is verified");
   return { _tag: "Verified", claims: { ...actor.claims, expiresAt: NOW + inMillis } };
@@ -128,9 +133,11 @@ describe("a request through a peer that is not the writer", () => {
     cluster.register(3, "request", "alice", 7);
     cluster.pass(4_000);
     expect(cluster.answers.get("request")).toMatchObject({ rejection: { outcomeUnknown: false } });
-    for (let count = 0; count < 1_024; count += 1) cluster.register(3, `other ${count}`, "bob", 8);
-    cluster.pass(4_000);
-    expect(stateOf(cluster, 1).turnedAway.size).toBe(1_024);
+    for (let count = 0; count < Limits.queuedCommands; count += 1) {
+      cluster.register(3, `other ${count}`, "bob", 8);
+      if (count % 128 === 127) cluster.pass(Limits.probeWaitMillis + 100);
+    }
+    expect(stateOf(cluster, 1).turnedAway.get(3)?.size).toBe(1_024);
     cluster.start(2);
     cluster.pass(1_000);
     const [copy] = forwards;
@@ -141,6 +148,28 @@ describe("a request through a peer that is not the writer", () => {
     cluster.register(3, "later", "alice", 7);
     cluster.pass(4_000);
     expect(cluster.answers.get("later")).toMatchObject({ _tag: "Registered", created: true });
+  });
+
+  it("that waits at the writer is done although far more than it remembers are refused behind it", () => {
+    const cluster = founded();
+    // Alice is being replaced, so that whoever replaces her next waits.
+    cluster.register(3, "alice", "alice", 7);
+    cluster.pass(2_000);
+    const { ref } = registeredIn(cluster, "alice");
+    cluster.tamper = (_from, to, message) => (message._tag === "Commit" && to === 2 ? undefined : message);
+    cluster.replace(3, "first", ref, '"1"', { team: "b" });
+    cluster.settle();
+    cluster.replace(3, "waiting", ref, '"2"', { team: "c" });
+    for (let count = 0; count < 1_100; count += 1) {
+      cluster.now += 1;
+      cluster.replace(3, `refused ${count}`, `other${ref.slice("alice".length)}`, '"1"', {});
+      cluster.settle();
+    }
+    expect(cluster.answers.get("refused 1099")).toMatchObject({ rejection: { code: "APPROVER_NOT_FOUND" } });
+    expect(cluster.answers.has("waiting")).toBe(false);
+    cluster.tamper = whole;
+    cluster.pass(3_000);
+    expect(cluster.answers.get("waiting")).toMatchObject({ _tag: "Replaced", approver: { revision: 3 } });
   });
 
   it("whose token the writer does not accept is not registered by a copy that comes when it does", () => {
@@ -426,10 +455,10 @@ describe("readiness", () => {
       return { ...message, peerId: 3, sealed: true };
     };
     cluster.peers.get(1)?.dispatch({ _tag: "CheckReadiness", requestId: "ready" });
-    cluster.pass(Limits.probeWaitMillis + 100);
+    cluster.pass(2 * Limits.probeWaitMillis + 100);
     expect(cluster.answers.get("ready")).toEqual({
       _tag: "Readiness",
-      faults: [{ peerId: 2, reason: "it does not answer" }],
+      faults: [{ peerId: 2, reason: "it is there and answers too slowly" }],
     });
   });
 

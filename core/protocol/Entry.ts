@@ -10,8 +10,18 @@ import type { ActorCheck, Event } from "../Event.ts";
 import type { Mutation } from "../registry/Mutation.ts";
 import { Limits } from "../Limits.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
-import { type Awaited, type Caller, type Round, takenUp } from "../PeerState.ts";
+import { type Awaited, type Caller, type Entering, type Round, takenUp } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
+import {
+  actorName,
+  forwardsAhead,
+  forwardsAtOnce,
+  inTurn,
+  makingRoom,
+  paced,
+  placesAt,
+  type Share,
+} from "./Admission.ts";
 import { answerRejected, callerOf, callerOfQueued, callersOf, reservedFor, leftOpen } from "./Answers.ts";
 import { admitForwarded, askedOf, enqueue, judgeRequest } from "./Coordinator.ts";
 import { attest, type Call, type Forward, isAttested } from "./Forward.ts";
@@ -21,7 +31,7 @@ import { metadataLock, refLock } from "./Proposal.ts";
 import { ownFault } from "./Readiness.ts";
 import { askStored, missingAt } from "./Stored.ts";
 import type { PeerId } from "./Topology.ts";
-import { busy, unavailable } from "./Unavailable.ts";
+import { busy, crowded, unavailable } from "./Unavailable.ts";
 
 const FORWARD_AGAIN_MILLIS = 500;
 /** An acknowledged request whose outcome does not come may have had it lost on the way. */
@@ -41,38 +51,101 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
   if (fault !== undefined) return refuse(unavailable([{ peerId: turn.self, reason: fault }], undefined));
   if (call.rawBody.length > Limits.requestBodyBytes || !fitsIfMatch(call.ifMatch))
     return refuse(rejection("INVALID_REQUEST_BODY", "The body or the If-Match header is too large.", "Send less."));
+  if (!turn.isWriter && isCrowdedFor(turn, actor, call)) return refuse(full);
   // Judged here first, so that what is wrong with a request does not depend on the writer.
   const judged = judgeRequest(turn, call, actor);
   if (Either.isLeft(judged)) return refuse(openWhereReserved(turn, call, judged.left));
   const { signer, crypto } = turn.context;
   if (signer === undefined) return refuse(unavailable([{ peerId: turn.self, reason: "it is sealed" }], undefined));
-  const forward = attest(crypto, signer, turn.membership, {
-    requestId,
-    entryPeer: turn.self,
-    call,
-    token,
-    receivedAt: turn.now,
-  });
-  if (turn.isWriter) return enqueue(turn, forward, judged.right);
-  const awaitedBytes = [...turn.state.awaited.values()].reduce(
-    (sum, each) => sum + each.forward.call.rawBody.length,
-    0,
-  );
-  if (turn.state.awaited.size >= Limits.queuedCommands || awaitedBytes + call.rawBody.length > Limits.queuedBytes)
-    return refuse(busy("This peer has as many requests under way as it may.", undefined));
-  turn.edit("awaited").set(requestId, {
-    forward,
-    request: judged.right.request,
-    acknowledged: false,
-    isApplied: false,
-    denial: undefined,
-    storedAt: undefined,
-    arrivedAt: turn.elapsed,
-    sentAt: turn.elapsed,
-  });
-  turn.send(turn.membership.writer, { _tag: "Forward", forward });
-  turn.arm("forward", FORWARD_AGAIN_MILLIS);
+  if (turn.isWriter) {
+    const own = { requestId, entryPeer: turn.self, call, token, receivedAt: turn.now };
+    return enqueue(turn, attest(crypto, signer, turn.membership, own), judged.right);
+  }
+  const { claims, request } = judged.right;
+  const entering = { requestId, call, token, actor: actorName(claims), request, arrivedAt: turn.elapsed };
+  if (!makeRoom(turn, entering)) return refuse(full);
+  turn.state.entering = [...turn.state.entering, entering];
   turn.arm("answers", entryPatience(turn));
+  forwardNext(turn);
+};
+
+const full = crowded("This peer has as many requests under way as it may.", undefined);
+
+const shareOf = ({ actor, call }: Pick<Entering, "actor" | "call">): Share => ({ actor, bytes: call.rawBody.length });
+
+/** Who has to go for one more; see {@link makingRoom}. */
+const leaving = (turn: Turn, arrival: Share): ReadonlySet<number> | undefined => {
+  const { awaited, entering, pace } = turn.state;
+  const underWay = Array.from(awaited.values(), ({ actor, forward }) => shareOf({ actor, call: forward.call }));
+  return makingRoom(entering.map(shareOf), arrival, underWay, {
+    requests: placesAt(pace, turn.context.settings, entryPatience(turn)),
+    bytes: Limits.queuedBytes,
+  });
+};
+
+/** Makes room for one more by turning away the newest of whoever holds most; false where that is the new one's actor. */
+const makeRoom = (turn: Turn, arrival: Entering): boolean => {
+  const { entering } = turn.state;
+  const going = leaving(turn, shareOf(arrival));
+  if (going === undefined) return false;
+  if (going.size === 0) return true;
+  turn.state.entering = entering.filter((_, index) => !going.has(index));
+  for (const index of going) {
+    const gone = entering[index];
+    if (gone !== undefined) turn.reply(gone.requestId, { _tag: "Rejected", rejection: full });
+  }
+  return true;
+};
+
+/** Whether a request would be turned away for want of room: to say so costs little, where to judge it costs much. */
+const isCrowdedFor = (turn: Turn, check: ActorCheck, { rawBody }: Call): boolean =>
+  check._tag === "Verified" && leaving(turn, { actor: actorName(check.claims), bytes: rawBody.length }) === undefined;
+
+/** How many may be forwarded now; see {@link forwardsAhead}. */
+const mayForward = ({ state, context }: Turn): number => {
+  const room = forwardsAtOnce(context.settings) - state.awaited.size;
+  for (const { acknowledged, denial, storedAt, serial } of state.awaited.values())
+    if (!acknowledged && denial === undefined && storedAt === undefined)
+      return Math.min(room, forwardsAhead(context.settings) - (state.forwarded - serial));
+  return room;
+};
+
+/**
+ * Forwards those whose turn it is, as many as the writer may have of this peer at once; called at the end of every
+ * event. The rest waits here, where it costs the writer nothing and can be turned away for certain.
+ */
+export const forwardNext = (turn: Turn): void => {
+  const { entering, awaited } = turn.state;
+  if (entering.length === 0) return;
+  const { signer, crypto } = turn.context;
+  const room = mayForward(turn);
+  if (room <= 0 || signer === undefined) return;
+  const underWay = new Map<string, number>();
+  for (const { actor } of awaited.values()) underWay.set(actor, (underWay.get(actor) ?? 0) + 1);
+  const next = inTurn(entering, ({ actor }) => actor, underWay).slice(0, room);
+  for (const { requestId, call, token, actor, request, arrivedAt } of next) {
+    const received = { requestId, entryPeer: turn.self, call, token, receivedAt: turn.now };
+    const forward = attest(crypto, signer, turn.membership, received);
+    turn.state.forwarded += 1;
+    turn.edit("awaited").set(requestId, {
+      forward,
+      actor,
+      serial: turn.state.forwarded,
+      request,
+      acknowledged: false,
+      isApplied: false,
+      denial: undefined,
+      storedAt: undefined,
+      arrivedAt,
+      forwardedAt: turn.elapsed,
+      sentAt: turn.elapsed,
+    });
+    turn.send(turn.membership.writer, { _tag: "Forward", forward });
+  }
+  const left = new Set(next);
+  turn.state.entering = entering.filter((each) => !left.has(each));
+  turn.state.pace = paced(turn.state.pace, turn.elapsed, next.length, turn.state.entering.length > 0);
+  turn.arm("forward", FORWARD_AGAIN_MILLIS);
 };
 
 /** A refused copy of a finish says nothing of the one before it, which the members may yet complete. */
@@ -116,19 +189,25 @@ export const onForwarded = (turn: Turn, from: PeerId, { requestId }: MessageOf<"
   turn.edit("awaited").set(requestId, takenUp(awaited));
 };
 
-/** Forwards again what the writer has not acknowledged; when it stays silent it counts as unavailable. */
+/**
+ * Forwards again what the writer has not acknowledged. Where the writer says nothing at all it counts as unavailable,
+ * and who waits for his turn is told the same; as long as it says anything, it is only busy.
+ */
 export const onForwardTimer = (turn: Turn): void => {
   if (ownFault(turn) !== undefined || turn.state.awaited.size === 0) return;
+  const isSilent = turn.elapsed - turn.state.writerHeardAt >= Limits.probeWaitMillis;
+  const silent = { peerId: turn.membership.writer, reason: "it does not answer" };
+  let isGivenUp = false;
   for (const [requestId, awaited] of turn.state.awaited) {
-    const { forward, request, acknowledged, storedAt, arrivedAt, sentAt } = awaited;
+    const { forward, request, acknowledged, storedAt, forwardedAt, sentAt } = awaited;
     if (storedAt !== undefined) {
       if (turn.elapsed - sentAt >= FORWARD_AGAIN_MILLIS) askStored(turn, requestId, awaited);
       continue;
     }
     if (turn.elapsed - sentAt < (acknowledged ? OUTCOME_AGAIN_MILLIS : FORWARD_AGAIN_MILLIS)) continue;
-    if (!acknowledged && turn.elapsed - arrivedAt >= Limits.probeWaitMillis) {
+    if (!acknowledged && isSilent && turn.elapsed - forwardedAt >= Limits.probeWaitMillis) {
+      isGivenUp = true;
       turn.edit("awaited").delete(requestId);
-      const silent = { peerId: turn.membership.writer, reason: "it does not answer" };
       // A lost acknowledgement looks the same as a lost request, so the outcome stays open.
       const refusal = leftOpen(unavailable([silent], undefined), request);
       turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
@@ -137,7 +216,16 @@ export const onForwardTimer = (turn: Turn): void => {
     turn.edit("awaited").set(requestId, { ...awaited, sentAt: turn.elapsed });
     turn.send(turn.membership.writer, { _tag: "Forward", forward });
   }
+  if (isGivenUp) turnAway(turn, turn.state.entering, unavailable([silent], undefined));
   turn.arm("forward", FORWARD_AGAIN_MILLIS);
+};
+
+/** Answers some of those who wait for their turn; nothing of theirs has left this peer. */
+const turnAway = (turn: Turn, leaving: ReadonlyArray<Entering>, refusal: Rejection): void => {
+  if (leaving.length === 0) return;
+  for (const { requestId, request } of leaving)
+    turn.reply(requestId, { _tag: "Rejected", rejection: { ...refusal, ref: refusal.ref ?? request.ref } });
+  turn.state.entering = turn.state.entering.filter((each) => !leaving.includes(each));
 };
 
 /** Nobody waits longer than promised: whoever is still open is told that the outcome is not known. */
@@ -149,6 +237,8 @@ export const onAnswersTimer = (turn: Turn): void => {
     return deadline <= turn.elapsed;
   };
   const isDue = ({ arrivedAt }: { readonly arrivedAt: number }): boolean => isLate(arrivedAt, writerPatience(turn));
+  const waited = turn.state.entering.filter(({ arrivedAt }) => isLate(arrivedAt, entryPatience(turn)));
+  turnAway(turn, waited, busy("The request waited for its turn too long; nothing was reserved.", undefined));
   const late = turn.state.queue.filter(isDue);
   for (const queued of late) answerRejected(turn, callerOfQueued(queued), waitedTooLong(turn, queued.mutation));
   turn.state.queue = turn.state.queue.filter((queued) => !late.includes(queued));

@@ -80,7 +80,9 @@ describe("a command", () => {
     const turn = turnAt(3);
     turn.edit("awaited").clear();
     for (const [index, other] of others.entries()) turn.edit("awaited").set(`other ${index}`, other);
-    expect(command(turn)).toMatchObject([isTaken ? { _tag: "Forward" } : { _tag: "Rejected" }]);
+    const refused = command(turn).filter(({ _tag }) => _tag === "Rejected");
+    const { entering } = turn.state;
+    expect([refused.length === 0, entering.length > 0 || turn.state.awaited.has("next")]).toEqual([isTaken, isTaken]);
   });
 });
 
@@ -140,18 +142,19 @@ describe("an entry peer", () => {
     ["two seconds after it was taken up", { acknowledged: true }, 2_000, ["Forward"]],
     [
       "until the writer has been silent for so long",
-      { acknowledged: false, arrivedAt: 500 - Limits.probeWaitMillis + 1 },
+      { acknowledged: false, forwardedAt: 500 - Limits.probeWaitMillis + 1 },
       500,
       ["Forward"],
     ],
     [
       "no more when the writer has been silent for so long",
-      { acknowledged: false, arrivedAt: 500 - Limits.probeWaitMillis },
+      { acknowledged: false, forwardedAt: 500 - Limits.probeWaitMillis },
       500,
       ["Rejected"],
     ],
   ])("forwards a request again %s", (_when, change, elapsed, expected) => {
     const turn = awaiting(turnAt(3, elapsed), { arrivedAt: 0, sentAt: 0, ...change });
+    turn.state.writerHeardAt = 500 - Limits.probeWaitMillis;
     onForwardTimer(turn);
     expect(outOf(turn).map(({ _tag }) => _tag)).toEqual(expected);
   });

@@ -35,7 +35,7 @@ const turnOfOne = (): Turn => {
     turn.edit("outbox").set(seq, { id, seq, proposal, acks: said, dueAt: 0, isPrunable });
   }
   const { seen } = turn.state;
-  turn.state.probe = { nonce: id, startedAt: 0, clockAt: 0, seen, answers };
+  turn.state.probe = { nonce: id, startedAt: 0, clockAt: 0, seen, answers, heard: new Set() };
   turn.state.verdict = { probedAt: 0, concludedAt: 0, faults: [] };
   return turn;
 };

@@ -32,8 +32,8 @@ export const noteForgotten = (turn: Turn, { entryPeer, receivedAt }: Arrival): v
 };
 
 /**
- * Whether a forwarded request may be a late copy of one whose refusal this process does not remember, as its entry
- * peer sees it: by that peer's own clock it came in before that peer first answered this process, or before one that
+ * Whether a forwarded request that comes now may be a late copy of one whose refusal this process does not remember, as
+ * its entry peer sees it: by that peer's own clock it came in before that peer first answered this process, or before one that
  * was forgotten since. A clock that was set back stands still until it has caught up, so what came in at the same time
  * may be older too.
  */

@@ -20,6 +20,9 @@ import type { PeerId } from "./Topology.ts";
 const PROBE_TAG = "CUSTODY_PROBE_V1";
 const nonceCodec = pair(digest, uint);
 
+/** How long a member that is there may take for its answer. */
+const BUSY_MILLIS = 2 * Limits.probeWaitMillis;
+
 const JOINING = "it is joining: not every member has shown it yet that its memory is whole";
 
 /** Why this peer can neither read what others say nor answer them. */
@@ -52,7 +55,7 @@ export const probe = (turn: Turn): void => {
   if (unreadiness(turn) !== undefined || turn.others.length === 0) return conclude(turn, []);
   const nonce = turn.context.entropy;
   const { seen } = turn.state;
-  turn.state.probe = { nonce, startedAt: turn.elapsed, clockAt: turn.now, seen, answers: new Map() };
+  turn.state.probe = { nonce, startedAt: turn.elapsed, clockAt: turn.now, seen, answers: new Map(), heard: new Set() };
   ask(turn, nonce, turn.others);
   turn.arm("probe", Limits.probeWaitMillis);
 };
@@ -140,6 +143,15 @@ const faultOf = (turn: Turn, ready: Ready, { clockAt, seen }: Probe): string | u
   return undefined;
 };
 
+/** A member that says anything is there, however long its answer to a probe takes; and so is the writer. */
+export const noteHeard = (turn: Turn, from: PeerId): void => {
+  const { probe: running, membership } = turn.state;
+  if (membership === undefined || !membership.keys.has(from)) return;
+  if (from === membership.writer) turn.state.writerHeardAt = turn.elapsed;
+  if (running === undefined || running.heard.has(from) || running.answers.has(from)) return;
+  turn.state.probe = { ...running, heard: new Set([...running.heard, from]) };
+};
+
 export const onReady = (turn: Turn, from: PeerId, ready: Ready): void => {
   const { probe: running } = turn.state;
   if (ready.peerId !== from || !turn.others.includes(from)) return;
@@ -175,16 +187,24 @@ const detectRollback = (turn: Turn, ready: Ready): void => {
 const faults = (turn: Turn, running: Probe, timeIsUp: boolean): ReadonlyArray<MemberFault> =>
   turn.others.flatMap((peerId) => {
     const ready = running.answers.get(peerId);
-    const reason = ready === undefined ? (timeIsUp ? "it does not answer" : undefined) : faultOf(turn, ready, running);
+    const silence = running.heard.has(peerId) ? "it is there and answers too slowly" : "it does not answer";
+    const reason = ready === undefined ? (timeIsUp ? silence : undefined) : faultOf(turn, ready, running);
     return reason === undefined ? [] : [{ peerId, reason }];
   });
 
 export const onProbeTimer = (turn: Turn): void => {
   const { probe: running } = turn.state;
   if (running === undefined) return;
-  const left = running.startedAt + Limits.probeWaitMillis - turn.elapsed;
-  // The timer may belong to an earlier probe that was answered in time.
-  if (left > 0) return turn.arm("probe", left);
+  const silent = turn.others.filter((peerId) => !running.answers.has(peerId));
+  // Who is there and busy gets more time; one that says nothing at all is not waited for.
+  const isBusy = silent.every((peerId) => running.heard.has(peerId));
+  const patience = isBusy ? BUSY_MILLIS : Limits.probeWaitMillis;
+  const left = running.startedAt + patience - turn.elapsed;
+  if (left > 0) {
+    // The timer may belong to an earlier probe that was answered in time.
+    if (isBusy && left <= BUSY_MILLIS - Limits.probeWaitMillis) ask(turn, running.nonce, silent);
+    return turn.arm("probe", Math.min(left, Limits.probeWaitMillis));
+  }
   conclude(turn, faults(turn, running, true));
 };
 

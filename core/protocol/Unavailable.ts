@@ -5,6 +5,10 @@ import { type MemberFault, type Rejection, rejection } from "../Rejection.ts";
 export const busy = (detail: string, ref: string | undefined, outcomeUnknown = false): Rejection =>
   rejection("APPROVER_REPLICATION_UNAVAILABLE", detail, "Repeat the same request later.", { ref, outcomeUnknown });
 
+/** What those are told who came last where more come than can be served; nothing was done for them. */
+export const crowded = (detail: string, ref: string | undefined): Rejection =>
+  rejection("REQUEST_CAPACITY", detail, "Repeat the same request after Retry-After.", { ref });
+
 export const unavailable = (members: ReadonlyArray<MemberFault>, ref: string | undefined): Rejection =>
   rejection(
     "APPROVER_REPLICATION_UNAVAILABLE",

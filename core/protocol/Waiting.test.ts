@@ -30,6 +30,7 @@ const queuedAt = (arrivedAt: number) => ({
   actor: { iss: undefined, sub: "operator", jti: undefined },
   tokenExpiresAt: NOW + 3_600_000,
   mutation: request,
+  isFirst: true,
   arrivedAt,
 });
 /** Lets the timer fire; how many were answered, how they were rejected, and when it fires again. */

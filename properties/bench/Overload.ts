@@ -2,6 +2,7 @@
  * What a real cluster of three still does when far more callers come than it can serve: how many registrations a
  * second succeed with one to twenty times the callers that saturate it, all at a peer that is not the writer.
  */
+import { readFileSync } from "node:fs";
 import { Agent, request as httpRequest } from "node:http";
 import { type DevCluster, startDevCluster } from "./DevCluster.ts";
 import { type Call, registrations } from "./Load.ts";
@@ -45,6 +46,13 @@ const send = (agent: Agent, url: URL, { method, path, headers, body = "" }: Call
     sent.on("error", reject);
     sent.end(body);
   });
+
+/** Processor time of a process so far, in seconds: on a busy machine it tells more than a rate. */
+const cpuSeconds = (pid: number): number => {
+  const [, fields = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
+  const [user, system] = fields.split(" ").slice(11, 13).map(Number);
+  return ((user ?? 0) + (system ?? 0)) / 100;
+};
 
 /** What all callers of one level were told. */
 interface Level {
@@ -91,11 +99,14 @@ export const measureOverload = async (): Promise<{ readonly [figure: string]: nu
     await measureLevel(entry.url, cluster.token, WARM_UP_CALLERS);
     const figures: { [figure: string]: number } = {};
     const rates = new Map<number, number>();
+    const spent = (): number => cluster.peers.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
     for (const callers of CALLERS) {
+      const before = spent();
       const { succeeded, refused, seconds } = await measureLevel(entry.url, cluster.token, callers);
       const rate = succeeded.length / seconds;
       rates.set(callers, rate);
       figures[`${callers}CallersPerSecond`] = rounded(rate, 0);
+      figures[`${callers}CallersPerCpuSecond`] = rounded(succeeded.length / (spent() - before), 0);
       figures[`${callers}CallersMedianMillis`] = rounded(median(succeeded), 0);
       figures[`${callers}CallersP99Millis`] = rounded(quantile(succeeded, 0.99), 0);
       figures[`${callers}CallersRefused`] = [...refused.values()].reduce((sum, each) => sum + each, 0);

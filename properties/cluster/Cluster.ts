@@ -7,6 +7,7 @@ import { installedProviders } from "../../core/credential/SignatureProvider.ts";
 import { decode } from "../../core/codec/CborReader.ts";
 import { type Rows, rowCodec, type TableName } from "../../core/Tables.ts";
 import type { Digest, PublicKey } from "../../core/Digest.ts";
+import { Limits } from "../../core/Limits.ts";
 import { ceremonyWith } from "../../core/enrollment/Ceremony.ts";
 import type { ActorCheck, Settings, TimerName } from "../../core/Event.ts";
 import type { Message } from "../../core/protocol/Message.ts";
@@ -69,6 +70,7 @@ const settingsOf = (peerId: PeerId, total: number): Settings => ({
   bootstrapSecret: utf8ToBytes("bootstrap"),
   development: true,
   answerMillis: 10_000,
+  places: Limits.queuedCommands,
   relyingParty: undefined,
 });
 

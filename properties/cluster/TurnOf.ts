@@ -1,4 +1,5 @@
 /** A turn of one peer of a cluster without a driver around it, for tests of what steps are made of. */
+import { Limits } from "../../core/Limits.ts";
 import type { Digest } from "../../core/Digest.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { Turn } from "../../core/Turn.ts";
@@ -33,6 +34,7 @@ export const turnOf = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 0)
       bootstrapSecret: undefined,
       development: true,
       answerMillis: 10_000,
+      places: Limits.queuedCommands,
       relyingParty: undefined,
     },
   });

@@ -70,7 +70,8 @@ describe("request bodies held at once", () => {
     const refused = await cluster.register(1, JSON.parse("{}"));
     expect(refused.status).toBe(400);
     const full = await cluster.post(1, "/v1/custody/approvers", large);
-    expect([full.status, full.json["code"], full.headers.get("retry-after")]).toEqual([503, "BODY_CAPACITY", "1"]);
+    expect([full.status, full.json["code"]]).toEqual([503, "BODY_CAPACITY"]);
+    expect(full.headers.get("retry-after")).toMatch(/^[123]$/);
     small.finish();
     expect((await small.answered).status).toBe(201);
     expect((await cluster.post(1, "/v1/custody/approvers", large)).status).toBe(201);

@@ -254,7 +254,8 @@ describe("an enrollment over HTTP", () => {
     const offers = [await ask(), ...(await Promise.all(Array.from({ length: 7 }, ask)))];
     expect(offers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
     const ninth = await ask();
-    expect([...codeOf(ninth), ninth.headers.get("retry-after")]).toEqual([429, "SESSION_CAPACITY", "30"]);
+    expect(codeOf(ninth)).toEqual([429, "SESSION_CAPACITY"]);
+    expect(Number(ninth.headers.get("retry-after"))).toBeGreaterThanOrEqual(30);
     expect((await enrollees.options(2, { id: "many" }, "idle")).status).toBe(200);
     const [first] = offers;
     if (first === undefined) return expect.unreachable("eight sessions were opened");
@@ -311,12 +312,8 @@ describe("an enrollment over HTTP", () => {
       answers.push(await enrollees.finishOnce(2, wrong, offer.holder));
     const last = answers.at(-1);
     expect(answers.slice(0, -1).every(({ status }) => status === 400)).toBe(true);
-    expect(last && [...codeOf(last), last.headers.get("retry-after"), last.json["retryable"]]).toEqual([
-      429,
-      "TOO_MANY_ATTEMPTS",
-      "10",
-      true,
-    ]);
+    expect(last && [...codeOf(last), last.json["retryable"]]).toEqual([429, "TOO_MANY_ATTEMPTS", true]);
+    expect(Number(last?.headers.get("retry-after"))).toBeGreaterThanOrEqual(10);
     expect((await honestly(other)).status).toBe(201);
     // The invitation is as good as before: another peer has not refused it.
     expect((await honestly(offer)).status).toBe(201);

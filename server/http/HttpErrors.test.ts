@@ -19,6 +19,7 @@ describe("the error table", () => {
       CREDENTIAL_ALREADY_REGISTERED: 409,
       REGISTRATION_EXPIRED: 410,
       SESSION_CAPACITY: 429,
+      REQUEST_CAPACITY: 503,
       KEY_ALREADY_REGISTERED: 409,
       PREPARATION_CAPACITY: 429,
       APPROVER_REPLICATION_UNAVAILABLE: 503,
@@ -67,7 +68,8 @@ describe("a problem", () => {
 
   it("brings the headers its status asks for", () => {
     expect(problemOf(httpFault("UNAUTHENTICATED", "", ""), "x").headers).toHaveProperty("www-authenticate");
-    expect(problemOf(httpFault("PREPARATION_CAPACITY", "", ""), "x").headers).toEqual({ "retry-after": "5" });
+    const putOff = (chance: number) => problemOf(httpFault("PREPARATION_CAPACITY", "", ""), "x", chance).headers;
+    expect([putOff(0), putOff(0.99)]).toEqual([{ "retry-after": "5" }, { "retry-after": "11" }]);
     expect(problemOf(httpFault("METHOD_NOT_ALLOWED", "", "", { allow: "POST" }), "x").headers).toEqual({
       allow: "POST",
     });

@@ -63,17 +63,20 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   RECOVERING: kind(503, "The peer is recovering", true),
   NOT_INITIALIZED: kind(503, "The peer is not initialized", true),
   INTEGRITY_FAILURE: kind(503, "A stored record does not hold"),
+  REQUEST_CAPACITY: kind(503, "Too many requests at once", true),
   BODY_CAPACITY: kind(503, "Too many request bodies at once", true),
   NOT_READY: kind(503, "The cluster is not ready", true),
 };
 
-/** Seconds after which a repetition makes sense. */
-const retryAfter: Partial<Record<ErrorCode, string>> = {
-  PREPARATION_CAPACITY: "5",
-  SESSION_CAPACITY: "30",
+/** Seconds after which a repetition makes sense, at least. */
+const retryAfter: Partial<Record<ErrorCode, number>> = {
+  PREPARATION_CAPACITY: 5,
+  SESSION_CAPACITY: 30,
   // As long as one attempt to finish a session takes to come back.
-  TOO_MANY_ATTEMPTS: "10",
-  BODY_CAPACITY: "1",
+  TOO_MANY_ATTEMPTS: 10,
+  REQUEST_CAPACITY: 1,
+  BODY_CAPACITY: 1,
+  APPROVER_REPLICATION_UNAVAILABLE: 1,
 };
 
 /** The challenge of RFC 9110 11.6.1; the token travels in a header of its own. */
@@ -115,17 +118,22 @@ export interface Problem {
 
 export const PROBLEM_TYPE = "application/problem+json";
 
-const headersOf = ({ code, allow }: HttpFault): Readonly<Record<string, string>> => {
+/** Those who are refused together are not to come back together: up to twice as late, and a second more. */
+const headersOf = ({ code, allow }: HttpFault, chance: number): Readonly<Record<string, string>> => {
   const seconds = retryAfter[code];
   return {
-    ...(seconds === undefined ? {} : { "retry-after": seconds }),
+    ...(seconds === undefined ? {} : { "retry-after": String(seconds + Math.floor(chance * (seconds + 2))) }),
     ...(code === "UNAUTHENTICATED" ? { "www-authenticate": challenge } : {}),
     ...(allow === undefined ? {} : { allow }),
   };
 };
 
-/** An error as RFC 9457 has it. */
-export const problemOf = (fault: HttpFault, requestId: string): Problem => {
+/**
+ * An error as RFC 9457 has it.
+ *
+ * @param chance from 0 to below 1: how far Retry-After is put off
+ */
+export const problemOf = (fault: HttpFault, requestId: string, chance = Math.random()): Problem => {
   const { code, detail, hint, faults, members, ref, outcomeUnknown } = fault;
   const { status, title, retryable } = errorKinds[code];
   const body = JSON.stringify({
@@ -143,5 +151,5 @@ export const problemOf = (fault: HttpFault, requestId: string): Problem => {
     ...(ref === undefined ? {} : { ref }),
     ...(outcomeUnknown ? { outcomeUnknown } : {}),
   });
-  return { status, headers: headersOf(fault), body };
+  return { status, headers: headersOf(fault, chance), body };
 };

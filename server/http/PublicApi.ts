@@ -25,6 +25,13 @@ interface Written {
   readonly body: string;
 }
 
+/**
+ * Whoever is turned away for want of room is told so after a while, each at another time: who comes again at once would
+ * else cost this peer more than being served.
+ */
+const heldBack = ({ code }: HttpFault): Effect.Effect<void> =>
+  code === "REQUEST_CAPACITY" ? Effect.sleep(500 + Math.random() * 1_000) : Effect.void;
+
 const success = ({ status, body, type = JSON_TYPE, headers = {} }: ApiAnswer): Written => ({
   status,
   type,
@@ -59,7 +66,8 @@ export const publicApi =
     const run = Either.isLeft(matched)
       ? Effect.fail(matched.left)
       : Effect.suspend(() => matched.right.handler({ request, ports, rest: matched.right.rest }));
-    const fiber = Effect.runFork(Effect.scoped(run));
+    // Only when all it held is given back, its body among it.
+    const fiber = Effect.runFork(Effect.tapError(Effect.scoped(run), heldBack));
     fiber.addObserver((exit) => {
       // The listener answers for a handler whose request broke off.
       if (response.destroyed || response.headersSent) return;

@@ -1,4 +1,5 @@
 /** What a peer may and must bring along, depending on whether its cluster is founded already. */
+import { Limits } from "../../core/Limits.ts";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { Effect } from "effect";
 import type { Crypto } from "../../core/Crypto.ts";
@@ -66,6 +67,7 @@ export const foundingSettings = (circumstances: Circumstances, crypto: Crypto): 
       bootstrapSecret: yield* secretOf(circumstances),
       development: config.development,
       answerMillis: config.approvers.answerTimeoutMillis,
+      places: Limits.queuedCommands,
       relyingParty,
     };
   });

@@ -62,7 +62,11 @@ export class Metrics {
       ["custody_uncommitted", "Prepared and undecided proposals.", state.preparations.size],
       ["custody_locks", "Locks held.", state.locks.size],
       ["custody_outbox", "Applied proposals not yet acknowledged by all.", state.outbox.size],
-      ["custody_waiting_requests", "Requests waiting here.", state.queue.length + state.awaited.size],
+      [
+        "custody_waiting_requests",
+        "Requests waiting here.",
+        state.queue.length + state.entering.length + state.awaited.size,
+      ],
       ["custody_approvers", "Approver versions stored.", state.registry.approvers],
       ["custody_last_decided_slot", "The highest decided slot.", state.decidedSeq],
       ["custody_http_body_bytes", "Request bodies held by the public API.", bodyBytes],

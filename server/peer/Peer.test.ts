@@ -36,6 +36,7 @@ const start = (tables: MemoryTables = new Map()) => {
       bootstrapSecret: undefined,
       development: true,
       answerMillis: 1_000,
+      places: 1_024,
       relyingParty: undefined,
     },
     metrics: new Metrics(),

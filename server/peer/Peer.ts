@@ -13,7 +13,7 @@ import type { Call } from "../../core/protocol/Forward.ts";
 import { type Lane, laneOf } from "../../core/protocol/Lane.ts";
 import type { Message } from "../../core/protocol/Message.ts";
 import type { PeerId, Topology } from "../../core/protocol/Topology.ts";
-import { beingVerified } from "../../core/protocol/Unavailable.ts";
+import { beingVerified, crowded } from "../../core/protocol/Unavailable.ts";
 import { targetIn } from "../../core/registry/Request.ts";
 import { type MemberFault, type Rejection, rejection } from "../../core/Rejection.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
@@ -24,6 +24,7 @@ import { readApprover, type ReadRecord } from "../../runtime/Reads.ts";
 import { SealedStore, type Verified } from "../../runtime/SealedStore.ts";
 import type { CryptoBackend, PeerKeys } from "../crypto/CryptoBackend.ts";
 import { AheadSealed } from "./AheadSealed.ts";
+import { CommandGate } from "./CommandGate.ts";
 import { bringLaterKeys } from "./LaterKeys.ts";
 import { FreshStart } from "./FreshStart.ts";
 import type { Metrics } from "./Metrics.ts";
@@ -86,6 +87,10 @@ const late = rejection(
   "This peer has not come to an answer in time.",
   "Repeat the same request; it finds out what became of it.",
 );
+const crowdedAnswer: Answer = {
+  _tag: "Rejected",
+  rejection: crowded("This peer has as many requests under way as it may.", undefined),
+};
 const lateAnswer: Answer = { _tag: "Rejected", rejection: late };
 
 /** What came of an unseal: it may be sealed again before its rows are verified. */
@@ -99,6 +104,7 @@ export class Peer {
   readonly #timers: Timers;
   readonly #publication = new Set<() => void>();
   readonly #ahead = new AheadSealed();
+  readonly #gate = new CommandGate();
   #running: Running;
   #keys: PeerKeys | undefined;
   #verification: Verification | undefined;
@@ -158,12 +164,21 @@ export class Peer {
   /** Asks for a registry mutation; always answered within the configured time. */
   async mutate(call: Call, token: string, actor: ActorCheck): Promise<Answer> {
     const { settings, backend } = this.#ports;
+    if (this.#gate.size >= settings.places) return crowdedAnswer;
+    let isEntered = false;
     const answer = await this.#replies.ask(
-      (requestId) => this.#dispatch({ _tag: "Command", requestId, call, token, actor }, "Command"),
+      (requestId) =>
+        this.#gate.enter((consumed) => {
+          // Whoever was told meanwhile that this took too long shall not be done behind his back.
+          if (!this.#replies.isWaiting(requestId)) return consumed();
+          isEntered = true;
+          this.#dispatch({ _tag: "Command", requestId, call, token, actor }, "Command", consumed);
+        }),
       settings.answerMillis,
       lateAnswer,
     );
     if (answer !== lateAnswer) return answer;
+    if (!isEntered) return crowdedAnswer;
     const asked = targetIn(backend, call) ?? { ref: undefined, baseRevision: undefined };
     return { _tag: "Rejected", rejection: leftOpen(late, asked) };
   }

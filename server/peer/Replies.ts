@@ -29,6 +29,11 @@ export class Replies {
     });
   }
 
+  /** Whether somebody still waits for the answer. */
+  isWaiting(requestId: string): boolean {
+    return this.#waiting.has(requestId);
+  }
+
   /** Answers a caller, once; an unknown id is one that was answered already. */
   answer(requestId: string, answer: Answer): void {
     const resolve = this.#waiting.get(requestId);

@@ -67,7 +67,17 @@ export interface Identity {
 export type Tamper = (peerId: PeerId, writes: ReadonlyArray<Write>) => ReadonlyArray<Write>;
 
 /** Whom a peer belongs to never changes here, nor does its integrity key; no rule reads its audit chain; what it has written of `seen` is in its rows. */
-type LeftOut = "integrityVersion" | "peer" | "membership" | "pinned" | "founding" | "audit" | "seenWritten";
+type LeftOut =
+  | "forwarded"
+  | "pace"
+  | "writerHeardAt"
+  | "integrityVersion"
+  | "peer"
+  | "membership"
+  | "pinned"
+  | "founding"
+  | "audit"
+  | "seenWritten";
 type Counted = Exclude<keyof PeerState, LeftOut>;
 
 /** A record, so that a new field of the state must be put here or among those left out. */
@@ -102,6 +112,7 @@ const counted: Readonly<Record<Counted, true>> = {
   verdict: true,
   turnedAway: true,
   awaited: true,
+  entering: true,
   offers: true,
   givenUp: true,
   offered: true,

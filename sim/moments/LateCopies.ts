@@ -1,5 +1,4 @@
 /** Copies of requests that come when their refusal is no longer known (decision 0009). */
-import { requestKey } from "../../core/protocol/Forward.ts";
 import type { Message, MessageOf } from "../../core/protocol/Message.ts";
 import type { Unit } from "../Choices.ts";
 import type { SimPeer } from "../SimPeer.ts";
@@ -84,10 +83,12 @@ const keepSealed = (world: World, peer: SimPeer, isAskedFor: () => boolean): voi
 export const copyAfterStorm = (): Nemesis => {
   const now = rarely(6 * SECOND);
   let sealedUntil = 0;
-  let late: { readonly sent: SentPacket; readonly key: string; readonly unit: Unit } | undefined;
+  let late:
+    | { readonly sent: SentPacket; readonly entryPeer: number; readonly requestId: string; readonly unit: Unit }
+    | undefined;
 
   const isRemembered = (writer: SimPeer): boolean =>
-    late !== undefined && writer.state?.turnedAway.has(late.key) === true;
+    late !== undefined && writer.state?.turnedAway.get(late.entryPeer)?.has(late.requestId) === true;
 
   const arrive = (world: World): void => {
     if (late === undefined) return;
@@ -115,7 +116,8 @@ export const copyAfterStorm = (): Nemesis => {
       if (sent === undefined) return;
       late = {
         sent,
-        key: requestKey({ entryPeer: to, requestId: message.requestId }),
+        entryPeer: to,
+        requestId: message.requestId,
         unit: world.choices.stream("moment").next(),
       };
     },

@@ -116,16 +116,18 @@ const sections: ReadonlyArray<Section> = [
   },
   {
     name: "Waiting",
-    of: ["queue", "awaited", "readinessWaiters", "turnedAway"],
-    *lines({ queue, awaited, readinessWaiters, turnedAway }) {
+    of: ["queue", "entering", "awaited", "readinessWaiters", "turnedAway"],
+    *lines({ queue, entering, awaited, readinessWaiters, turnedAway }) {
+      for (const each of entering) yield [each.requestId, { text: "waits to be forwarded", value: each }];
       for (const each of queue) yield [each.forward.requestId, { text: "in the writer's queue", value: each }];
       for (const each of awaited.values())
         yield [
           each.forward.requestId,
           { text: each.acknowledged ? "with the writer" : "on its way to the writer", value: each },
         ];
-      for (const [request, { rejection }] of turnedAway)
-        yield [`turned away: ${request}`, plain(rejection.code, rejection)];
+      for (const [entryPeer, refused] of turnedAway)
+        for (const [request, { rejection }] of refused)
+          yield [`turned away: ${entryPeer}/${request}`, plain(rejection.code, rejection)];
       for (const requestId of readinessWaiters) yield [requestId, plain("asked whether a change would be taken")];
     },
   },
