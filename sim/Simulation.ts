@@ -1,11 +1,13 @@
 /** One seed, from a blank world to its last check. */
 import { Choices, type Decider } from "./Choices.ts";
 import { startFaults } from "./Faults.ts";
+import { Interruption } from "./Interruption.ts";
 import { isolated } from "./Isolation.ts";
 import { assertLiveness } from "./Liveness.ts";
 import type { Plan } from "./Plan.ts";
 import { planOf } from "./Planning.ts";
 import type { RunOptions } from "./RunOptions.ts";
+import { thrownOut } from "./ThrownOut.ts";
 import { Trace } from "./Trace.ts";
 import { Violation } from "./Violation.ts";
 import { Workload } from "./Workload.ts";
@@ -58,8 +60,10 @@ const play = (world: World): void => {
 };
 
 /**
- * Runs one seed. Never throws for what the simulated peers do; a fault of the simulator itself is thrown, and so is
- * an `Escape` where something asked the machine for time or entropy.
+ * Runs one seed. Whatever is thrown in it is a finding (E1), an `Escape` too, where something asked the machine for
+ * time or entropy.
+ *
+ * @throws {Interruption} of whoever looks on or decides the draws
  */
 export const runSeed = (options: RunOptions, hooks: RunHooks = {}): RunResult => isolated(() => run(options, hooks));
 
@@ -73,8 +77,8 @@ const run = (options: RunOptions, hooks: RunHooks): RunResult => {
   try {
     play(world);
   } catch (fault) {
-    if (!(fault instanceof Violation)) throw fault;
-    violation = fault;
+    if (fault instanceof Interruption) throw fault;
+    violation = fault instanceof Violation ? fault : thrownOut(fault);
   }
   return {
     seed: options.seed,

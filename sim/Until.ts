@@ -1,11 +1,12 @@
 /** Runs to an event, and what the peers were then. */
 import type { PeerState } from "../core/PeerState.ts";
+import { Interruption } from "./Interruption.ts";
 import type { Observed, Observer } from "./Observer.ts";
 import { redactionOf, textWithoutTokens } from "./Redaction.ts";
 import { silent } from "./Silent.ts";
 
 /** Ends a run from inside: it came to the event that was asked for. */
-export class Reached extends Error {
+export class Reached extends Interruption {
   override readonly name = "Reached";
 }
 

@@ -4,7 +4,7 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HuntReport, type RunReport } from "../Report.ts";
 import type { SeedRange } from "../Seeds.ts";
-import type { HuntOptions } from "./HuntRun.ts";
+import { type HuntOptions, lostRun } from "./HuntRun.ts";
 import type { Batch } from "./HuntWorker.ts";
 
 /** Megabytes for young objects: a world makes little that lives long, so fewer and larger collections copy less. */
@@ -31,46 +31,67 @@ export interface Hunt {
   readonly options: HuntOptions;
   /** Told after every batch. */
   readonly progress: (report: HuntReport) => void;
+  /** The program of its processes; without it HuntWorker. */
+  readonly worker?: string;
 }
 
-/** Runs a hunt. Rejects when the simulator itself fails, which is no finding but a mistake in it. */
-export const hunt = ({ seeds, jobs, millis, options, progress }: Hunt): Promise<HuntReport> => {
+/** The program stands beside this file, as source under tsx (whose flags a child inherits) and compiled in dist. */
+const WORKER = fileURLToPath(new URL(`./HuntWorker${extname(import.meta.url)}`, import.meta.url));
+
+/**
+ * Runs a hunt. What a seed throws is a finding, and so is a process that ends in a seed: the seeds that it was handed
+ * are run again alone, each in a process that may end. Rejects where no process can be started.
+ */
+export const hunt = async ({ seeds, jobs, millis, options, progress, worker = WORKER }: Hunt): Promise<HuntReport> => {
   const report = new HuntReport();
   const endsAt = millis === undefined ? Number.POSITIVE_INFINITY : performance.now() + millis;
   let next = seeds.first;
+  /** Seeds of which a process has ended that ran others too. */
+  const suspects: Array<number> = [];
   const nextBatch = (): Batch | undefined => {
+    const suspect = suspects.shift();
+    if (suspect !== undefined) return { first: suspect, last: suspect, options };
     if (next > seeds.last || performance.now() >= endsAt) return undefined;
     const first = next;
     next = Math.min(first + BATCH_SEEDS, seeds.last + 1);
     return { first, last: next - 1, options };
   };
-  // It stands beside this file, as source under tsx (whose flags a child inherits) and compiled in dist.
-  const script = fileURLToPath(new URL(`./HuntWorker${extname(import.meta.url)}`, import.meta.url));
-  const runProcess = (): Promise<void> =>
+  /** Hands out batches until there are none, or the process ends; then resolves with what was not finished, and how it ended. */
+  const runProcess = (
+    begun: Batch,
+  ): Promise<{ readonly left: Batch | undefined; readonly end: number | string | null }> =>
     new Promise((resolve, reject) => {
-      const worker = fork(script, {
+      const child = fork(worker, {
         stdio: ["ignore", "ignore", "inherit", "ipc"],
         serialization: "advanced",
         execArgv: [...process.execArgv, ...HEAP_FLAGS],
       });
-      const give = (): void => {
-        const batch = nextBatch();
-        if (batch === undefined) worker.disconnect();
-        else worker.send(batch);
+      let underWay: Batch | undefined;
+      const give = (batch: Batch | undefined): void => {
+        underWay = batch;
+        if (batch === undefined) child.disconnect();
+        // Whether it was still there to take it, its end tells.
+        else child.send(batch, () => undefined);
       };
-      worker.on("message", (runs: ReadonlyArray<RunReport>) => {
+      child.on("message", (runs: ReadonlyArray<RunReport>) => {
         for (const run of runs) report.add(run);
         progress(report);
-        give();
+        give(nextBatch());
       });
-      worker.on("error", reject);
-      worker.on("exit", (code) =>
-        code === 0 ? resolve() : reject(new Error("the simulator itself failed; see above")),
-      );
-      give();
+      child.on("error", (fault) => (child.pid === undefined ? reject(fault) : undefined));
+      child.on("exit", (code, signal) => resolve({ left: underWay, end: signal ?? code }));
+      give(begun);
     });
-  return Promise.all(Array.from({ length: jobs }, runProcess)).then(() => {
-    report.failures.sort((left, right) => left.seed - right.seed);
-    return report;
-  });
+  const runLane = async (): Promise<void> => {
+    for (let batch = nextBatch(); batch !== undefined; batch = nextBatch()) {
+      const { left, end } = await runProcess(batch);
+      if (left === undefined) continue;
+      if (left.first === left.last) report.add(lostRun(left.first, options, end));
+      else for (let seed = left.first; seed <= left.last; seed++) suspects.push(seed);
+      progress(report);
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, runLane));
+  report.failures.sort((left, right) => left.seed - right.seed);
+  return report;
 };

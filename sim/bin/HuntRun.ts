@@ -1,9 +1,12 @@
 /** One run of a hunt. */
+import { Choices } from "../Choices.ts";
 import type { Mode } from "../Plan.ts";
+import { planOf } from "../Planning.ts";
 import { plantedBugNamed } from "../PlantedBugs.ts";
 import { reportOf, type RunReport } from "../Report.ts";
 import { DEFAULT_SCHEDULE, type ScheduleName } from "../Schedules.ts";
 import { runSeed } from "../Simulation.ts";
+import { processLost } from "../ThrownOut.ts";
 import type { Tier } from "../Tier.ts";
 import { backendOf } from "./NativeBackend.ts";
 
@@ -23,6 +26,14 @@ export const runOf = (seed: number, options: HuntOptions, line?: (line: string) 
   const tampering = options.bug === undefined ? undefined : plantedBugNamed(options.bug)?.tampering();
   return reportOf(runSeed({ seed, ...options }, { tampering, line, backend: backendOf(seed) }), options);
 };
+
+/** What is told of a seed whose process ended. It has no tape: whoever recorded one would end too. */
+export const lostRun = (seed: number, options: HuntOptions, end: number | string | null): RunReport => {
+  const { plan } = planOf({ seed, ...options }, new Choices(seed));
+  const nothing = { hash: NO_HASH, events: 0, calls: 0, faults: [], marks: [] };
+  return reportOf({ seed, plan, ...nothing, violation: processLost(end) }, options);
+};
+const NO_HASH = "0".repeat(16);
 
 /** Whether nothing was told that keeps a hunt from places where the default mix gets to. */
 export const isDefaultMix = ({ schedule, peers, mode, steps, bug }: HuntOptions): boolean =>

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Effect } from "effect";
 import type { RunReport } from "../Report.ts";
 import { failureText, storyOf } from "../Story.ts";
+import { PROCESS_LOST } from "../ThrownOut.ts";
 import { shrink, type Shrunk } from "../shrink/Shrink.ts";
 import { tapeOptions } from "../tape/Tape.ts";
 import { record, type Recording, replayExactly, tapeOf } from "../tape/TapeRun.ts";
@@ -90,8 +91,10 @@ export const keepFailures = (
   { tapes, noShrink }: { readonly tapes: string; readonly noShrink: boolean },
 ) =>
   Effect.gen(function* () {
-    const firsts = failures.filter(
-      ({ violation }, index) => failures.findIndex((each) => each.violation?.id === violation?.id) === index,
+    // To record the run of a process that ended would end this one.
+    const recordable = failures.filter(({ violation }) => violation?.id !== PROCESS_LOST);
+    const firsts = recordable.filter(
+      ({ violation }, index) => recordable.findIndex((each) => each.violation?.id === violation?.id) === index,
     );
     if (firsts.length > 0) yield* makeFolder(tapes);
     return yield* Effect.forEach(firsts.slice(0, MOST_TOLD), ({ seed }) => {

@@ -16,6 +16,17 @@ const lastOneWins = (): Tampering => ({
 
 export const registryBugs: ReadonlyArray<PlantedBug> = [
   {
+    name: "thrown-out-of-a-step",
+    changes: "a member that finds a key registered fails with a TypeError",
+    finds: "E1",
+    tampering: () => ({
+      found: (_peer, table, row) => {
+        if (table === "keys" && row !== undefined) throw new TypeError("a key has an owner");
+        return row;
+      },
+    }),
+  },
+  {
     name: "stolen-key",
     changes: "the key index names another owner than the approver that was stored",
     finds: "S7",

@@ -1,9 +1,10 @@
 /** Decides as a tape says, and says where the tape no longer fits the code. */
+import { Interruption } from "../Interruption.ts";
 import type { Decider, Unit } from "../Choices.ts";
 import { type Bounds, type Tape, type TapeDraw, type TapeUnit, unitName, type Value } from "./Tape.ts";
 
 /** The code draws something else than the tape has. */
-export class TapeMismatch extends Error {
+export class TapeMismatch extends Interruption {
   override readonly name = "TapeMismatch";
 }
 

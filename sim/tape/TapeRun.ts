@@ -32,7 +32,7 @@ const tamperingOf = ({ bug }: TapeOptions): Tampering | undefined =>
  * Runs with a recorder on.
  *
  * @param decider has the last word on every draw; without it the seed has
- * @throws whatever the decider throws
+ * @throws {Interruption} of the decider
  */
 export const record = (options: TapeOptions, onlookers: Onlookers = {}, decider?: Decider): Recording => {
   const { began, ...hooks } = onlookers;
