@@ -11,7 +11,7 @@ import type { RowView } from "../../core/Tables.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { Watched } from "../../sim/Checker.ts";
 import { Checkers } from "../../sim/Checkers.ts";
-import { Ghost } from "../../sim/Ghost.ts";
+import { Ghost, maskOf } from "../../sim/Ghost.ts";
 import { Oracle, type Said } from "../../sim/Oracle.ts";
 import { unrestOf } from "../../sim/Rest.ts";
 import { assertMeant, isSuccess } from "../../sim/Success.ts";
@@ -71,7 +71,9 @@ const atRest = ["L1", "L2", "L3", "L4", "L5"];
 
 class AuditedPeer implements Watched {
   readonly slot: number;
-  readonly honest = true;
+  honest = true;
+  /** Everything that it made durable so far, those that an older disk has undone left out. */
+  made: Array<Transaction> = [];
   readonly replayed = new ReplayedRows();
   /** The rows as they were at the moment that is looked at. */
   store: RowView = this.replayed;
@@ -159,9 +161,16 @@ class Audit {
     return steps.toSorted((left, right) => left.at - right.at);
   }
 
-  #transaction(peer: AuditedPeer, { process, writes }: Transaction): void {
+  #transaction(peer: AuditedPeer, transaction: Transaction): void {
+    const { process, writes } = transaction;
     peer.process = process;
+    peer.made.push(transaction);
     peer.replayed.apply(writes);
+    for (const write of writes)
+      if (write.table === "restore" && write.op !== "remove") {
+        if (write.row.recovering) this.#witness.restored(peer.slot);
+        peer.honest = !write.row.recovering;
+      }
     this.#ghost.flushed(peer, writes);
     this.#checkers.flushed(peer, writes);
     this.#truth.stored(writes);
@@ -175,6 +184,10 @@ class Audit {
       case "Down":
         for (const hook of this.#checkers.hooks("stopped")) hook(this.#peer(moment.slot), moment.at);
         return;
+      case "PutBack":
+        return this.#putBack(this.#peer(moment.slot), moment);
+      case "Unanswered":
+        return this.#assertExcused(moment);
       case "Asked":
         return this.#witness.asked(moment.asked.requestId, moment.at, moment.asked.said);
       case "Replied": {
@@ -194,6 +207,36 @@ class Audit {
         return this.#witness.read(slot, from, ref, found);
       }
     }
+  }
+
+  /** The machine of a peer got an older disk. */
+  #putBack(peer: AuditedPeer, { how, transactions }: Extract<Moment, { readonly _tag: "PutBack" }>): void {
+    peer.made = peer.made.filter(({ number }) => number <= transactions);
+    peer.replayed.goBackTo(peer.made);
+    peer.honest = false;
+    const own = maskOf(peer.slot);
+    this.#ghost.away |= own;
+    this.#ghost.recovering &= ~own;
+    if (how === "declared") return;
+    this.#ghost.forgetful |= own;
+    this.#ghost.wentBack(peer.slot, (table, key) => peer.store.get(table, key) !== undefined);
+  }
+
+  /** L10: who is asked and stays up answers in time. */
+  #assertExcused({ at, from, slot, what }: Extract<Moment, { readonly _tag: "Unanswered" }>): void {
+    const isExcused = this.#evidence.moments.some(
+      (each) => (each._tag === "Down" || each._tag === "Up") && each.slot === slot && each.at > from && each.at < at,
+    );
+    if (!isExcused && !this.#standsStill(slot, from))
+      throw new Violation("L10", `peer ${slot} was asked (${what}) and went on`, "it did not answer in time");
+  }
+
+  /** Whether its process stood still, or there was none, at that time. */
+  #standsStill(slot: number, at: number): boolean {
+    const before = this.#evidence.moments.findLast(
+      (each) => (each._tag === "Down" || each._tag === "Up") && each.slot === slot && each.at <= at,
+    );
+    return before?._tag === "Down";
   }
 
   /** Everything has come to rest: the databases are held against the transactions and against each other. */

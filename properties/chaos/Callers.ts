@@ -2,8 +2,10 @@
  * Callers of real peers, many at once: they register, repeat themselves, claim each other's keys, enroll passkeys, come
  * with tokens that must not do, read what they were promised, and write down every answer.
  */
-import { Agent } from "node:http";
+import type { Agent } from "node:http";
 import type { Answer } from "../../core/Action.ts";
+import { utf8Bytes } from "../../core/codec/Utf8.ts";
+import { Limits } from "../../core/Limits.ts";
 import { REGISTER_PATH } from "../../core/registry/Registration.ts";
 import { Census } from "../../sim/Census.ts";
 import { type Command, Commands, type TokenKind } from "../../sim/Commands.ts";
@@ -16,7 +18,7 @@ import { answerOf, shownIn } from "./AnswerText.ts";
 import { Chance } from "./Chance.ts";
 import { Enrollments, type Keys } from "./Enrollments.ts";
 import { type Asked, microsNow, type Moment } from "./History.ts";
-import { call } from "./HttpCall.ts";
+import { agentFor, type Answered, call } from "./HttpCall.ts";
 import type { Tokens } from "./Tokens.ts";
 
 const THINK_MILLIS = [15, 120] as const;
@@ -30,6 +32,8 @@ export interface CallersOptions {
   readonly seed: number;
   /** The public address of each peer, by its slot from 1. */
   readonly urls: ReadonlyArray<string>;
+  /** The authority of their certificates, in PEM; undefined where they speak in clear. */
+  readonly ca: string | undefined;
   readonly count: number;
   readonly tokens: Tokens;
   readonly note: (moment: Moment) => void;
@@ -42,6 +46,18 @@ type Said = Command | Invite | Finish;
 
 /** Who asks; each name has tokens of its own. */
 const CALLER = "caller";
+/** Who draws what those ask who fill a registry, and those who are a burden. */
+const FILLERS = 4_000;
+const BURDENS = 10_000;
+
+/** Whitespace and escapes to the last byte that is taken, one byte more, and the largest that was ever taken. */
+const heavyBodies = [
+  utf8Bytes(`{"id":"${"\\u0061".repeat(40_000)}"}`),
+  utf8Bytes(`{"id":${" ".repeat(Limits.requestBodyBytes - 8)}1}`),
+  utf8Bytes(`[${"[".repeat(Limits.requestBodyBytes)}`),
+  new Uint8Array(10 * 1024 * 1024).fill(0x20),
+] as const;
+
 /** Who draws what is asked for once everything is healed, beside the peer. */
 const OPERATOR = 3_000;
 
@@ -67,12 +83,13 @@ export class Callers {
   successes = 0;
   #nextKey = 1;
   #nextRequest = 1;
+  #burdens = 0;
   #isOver = false;
   #done: Promise<unknown> = Promise.resolve();
 
   constructor(options: CallersOptions) {
     this.#options = options;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: options.count });
+    this.#agent = agentFor(options.ca, { keepAlive: true });
     this.commands = new Commands(realCryptography(new Prng(options.seed)));
     this.#enrollments = new Enrollments(this.commands.enrollment);
   }
@@ -89,6 +106,48 @@ export class Callers {
     this.#isOver = true;
     await this.#done;
     this.#agent.destroy();
+  }
+
+  /** Registers so many approvers, as quickly as the cluster takes them. */
+  async fill(rows: number, atOnce: number): Promise<void> {
+    let left = rows;
+    const one = async (random: Chance): Promise<void> => {
+      while (left-- > 0) await this.#submit(random, this.fresh());
+    };
+    await Promise.all(
+      Array.from({ length: atOnce }, (_, index) => one(new Chance(this.#options.seed, FILLERS + index))),
+    );
+  }
+
+  /** More callers for a while, who think of nothing but registering; or who come with bodies that are as long as may be. */
+  async burden(count: number, how: "many" | "heavy", millis: number): Promise<void> {
+    const until = performance.now() + millis;
+    const one = async (random: Chance): Promise<void> => {
+      while (!this.#isOver && performance.now() < until) {
+        if (how === "many") await this.#submit(random, this.fresh());
+        else await this.#refused(this.#slot(random), random.pick(heavyBodies));
+      }
+    };
+    this.#burdens += 1;
+    const first = BURDENS + 1_000 * this.#burdens;
+    await Promise.all(Array.from({ length: count }, (_, index) => one(new Chance(this.#options.seed, first + index))));
+  }
+
+  /** Bodies that cost whoever reads them as much as a body can, and that cannot be valid. */
+  async #refused(slot: number, body: Uint8Array): Promise<void> {
+    const from = microsNow();
+    const answered = await call(this.#agent, this.#options.urls[slot - 1] ?? "", REGISTER_PATH, {
+      token: await this.#options.tokens.of("good"),
+      body,
+    });
+    this.#overdue(answered, slot, "a heavy body", from);
+    this.answers.add(`heavy ${answered.status}`);
+    if (answered.status >= 200 && answered.status < 300)
+      this.#options.broken(new Violation("S14", "a body is not valid", `peer ${slot} answered ${answered.status}`));
+  }
+
+  #overdue({ isOverdue }: Answered, slot: number, what: string, from: number): void {
+    if (isOverdue === true) this.#options.note({ _tag: "Unanswered", at: microsNow(), from, slot, what });
   }
 
   /** A registration nobody has asked for yet. */
@@ -228,6 +287,7 @@ export class Callers {
     const { path, rawBody: body } = said.call;
     const answered = await call(this.#agent, urls[slot - 1] ?? "", path, { token, body });
     const { status, text } = answered;
+    this.#overdue(answered, slot, `${requestId}, ${verbs[said.kind]}`, asked.at);
     this.answers.add(`${verbs[said.kind]} ${status}`);
     const answer = answerOf(answered);
     if (answer === undefined) {
@@ -257,7 +317,9 @@ export class Callers {
     const token = await tokens.of("good");
     const path = `${REGISTER_PATH}/${encodeURIComponent(ref)}`;
     const from = microsNow();
-    const { status, text } = await call(this.#agent, urls[slot - 1] ?? "", path, { token, body: undefined });
+    const answered = await call(this.#agent, urls[slot - 1] ?? "", path, { token, body: undefined });
+    const { status, text } = answered;
+    this.#overdue(answered, slot, "read", from);
     this.answers.add(`read ${status}`);
     if (status !== 200 && status !== 404) return status;
     const found = status === 200 ? shownIn(text)?.approver : undefined;

@@ -1,30 +1,35 @@
 /** A development cluster of real processes whose peers reach each other through wires of ours. */
-import { existsSync, readFileSync } from "node:fs";
-import { Agent } from "node:http";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import type { Agent } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Effect, Either, Redacted, Schema } from "effect";
-import { bringUp } from "../../server/dev/BringUp.ts";
-import type { Cluster, ClusterPeer } from "../../server/dev/ClusterFile.ts";
+import { type Cluster, type ClusterPeer, thresholdOf } from "../../server/dev/ClusterFile.ts";
 import { type DevFolder, devFolder } from "../../server/dev/DevFolder.ts";
 import { openDevFolder, prepareCluster } from "../../server/dev/DevSetup.ts";
-import { httpUrl } from "../../server/dev/PeerConfigFile.ts";
 import { mintToken, operatorPermissions, operatorTtlMillis } from "../../server/dev/Tokens.ts";
+import { FINISH_PATH } from "../../core/enrollment/Finish.ts";
+import { MESSAGE_TYPE, MESSAGES_PATH } from "../../server/transport/PeerLink.ts";
 import { developmentShares } from "../../server/peer/DevelopmentSecrets.ts";
 import type { Violation } from "../../sim/Violation.ts";
-import { buildFaultPort } from "./FaultPortBuild.ts";
+import { type Backup, Backups } from "./Backups.ts";
 import { Chance } from "./Chance.ts";
+import { type Authority, makeAuthority, settle } from "./ClusterSettings.ts";
+import { buildFaultPort } from "./FaultPortBuild.ts";
 import type { Moment } from "./History.ts";
-import { type Answered, call } from "./HttpCall.ts";
+import { agentFor, type Answered, call } from "./HttpCall.ts";
+import { KeySets } from "./KeySets.ts";
 import { PeerUnderTest } from "./PeerUnderTest.ts";
+import type { Target } from "./Strangers.ts";
 import { Tokens } from "./Tokens.ts";
 import { CALM, Wire } from "./Wire.ts";
 
 /** The product as it is shipped. */
 const entry = fileURLToPath(new URL("../../dist/server/bin/custody.js", import.meta.url));
 
-/** How often the peers are waited for, a minute each time. */
-const STARTS = 3;
+/** How long the peers are waited for, until all are ready. */
+const START_MILLIS = 180_000;
+const START_POLL_MILLIS = 100;
 /** Who draws which connections break. */
 const WIRES = 2_000;
 
@@ -37,10 +42,13 @@ const Status = Schema.parseJson(
         locks: Schema.Number,
         outbox: Schema.Number,
         waiting: Schema.Number,
+        quarantine: Schema.optional(Schema.String),
       }),
     ),
   }),
 );
+
+const InitAnswer = Schema.parseJson(Schema.Struct({ shares64: Schema.Array(Schema.String) }));
 
 const decodeStatus = Schema.decodeEither(Status);
 
@@ -50,6 +58,8 @@ export interface ClusterOptions {
   readonly folder: string;
   readonly peers: number;
   readonly seed: number;
+  /** Whether both ports of every peer speak TLS. */
+  readonly tls: boolean;
   readonly note: (moment: Moment) => void;
   readonly broken: (violation: Violation) => void;
 }
@@ -62,30 +72,59 @@ export class CannotStart extends Error {
 export class ChaosCluster {
   readonly folder: DevFolder;
   readonly urls: ReadonlyArray<string>;
+  /** The ports on which strangers find the peers, by place. */
+  readonly ports: ReadonlyArray<Pick<ClusterPeer, "httpPort" | "peerPort">>;
   readonly tokens: Tokens;
   readonly peers: ReadonlyArray<PeerUnderTest>;
+  readonly keySets: KeySets;
+  /** The authority of the peers' certificates, in PEM; undefined where they speak in clear. */
+  readonly ca: string | undefined;
   readonly #wires: ReadonlyMap<string, Wire>;
   readonly #operator: string;
-  readonly #agent = new Agent({ keepAlive: false });
+  readonly #agent: Agent;
+  readonly #backups: ReadonlyArray<Backups>;
+  readonly #undeclared = new Set<number>();
+  /** Of each peer, its disk right after its first unsealing: before the cluster was founded, but for the last one's. */
+  readonly #earliest = new Map<number, Backup>();
 
   private constructor(
     folder: DevFolder,
-    cluster: Cluster,
-    tokens: Tokens,
-    operator: string,
-    peers: ReadonlyArray<PeerUnderTest>,
-    wires: ReadonlyMap<string, Wire>,
+    { peers: ports }: Cluster,
+    {
+      tokens,
+      operator,
+      peers,
+      wires,
+      keySets,
+      authority,
+    }: {
+      readonly tokens: Tokens;
+      readonly operator: string;
+      readonly peers: ReadonlyArray<PeerUnderTest>;
+      readonly wires: ReadonlyMap<string, Wire>;
+      readonly keySets: KeySets;
+      readonly authority: Authority | undefined;
+    },
   ) {
     this.folder = folder;
-    this.urls = cluster.peers.map(httpUrl);
+    this.ca = authority?.certificate;
+    const scheme = authority === undefined ? "http" : "https";
+    this.urls = ports.map(({ httpPort }) => `${scheme}://127.0.0.1:${httpPort}`);
+    this.ports = ports;
     this.tokens = tokens;
     this.#operator = operator;
     this.peers = peers;
+    this.keySets = keySets;
     this.#wires = wires;
+    this.#agent = agentFor(this.ca, { keepAlive: false });
+    this.#backups = peers.map(({ slot }) => {
+      const { folder: own } = folder.peer(slot);
+      return new Backups(join(own, "backups"), join(own, "data"));
+    });
   }
 
   /** Prepares a folder, starts every peer and waits until all are ready. Rejects with {@link CannotStart}. */
-  static async start({ folder: path, peers: count, seed, note, broken }: ClusterOptions): Promise<ChaosCluster> {
+  static async start({ folder: path, peers: count, seed, tls, note, broken }: ClusterOptions): Promise<ChaosCluster> {
     if (!existsSync(entry)) throw new CannotStart(`${entry} is missing; run npm run build first`);
     const folder = devFolder(join(path, "cluster"));
     const order = { peers: count, port: 0 };
@@ -100,29 +139,127 @@ export class ChaosCluster {
     if (Either.isLeft(prepared)) throw new CannotStart(prepared.left.message);
     const { cluster, operator } = prepared.right;
     const faultPort = buildFaultPort(join(path, "fault-port"));
+    const authority = tls ? makeAuthority() : undefined;
+    const scheme = tls ? "https" : "http";
+    const tokens = await Tokens.open(folder.issuer, cluster);
+    const keySets = await KeySets.open(join(folder.issuer, "jwks.json"));
+    for (const { id } of cluster.peers) settle(folder, id, { authority, keysUrl: keySets.url });
     const wires = await openWires(cluster, seed);
     const peers = cluster.peers.map(({ id }) => {
       const others = cluster.peers.filter((other) => other.id !== id);
-      const reach = others.map((other) => `${other.id}=http://127.0.0.1:${wires.get(`${id} ${other.id}`)?.port ?? 0}`);
+      const reach = others.map(
+        (other) => `${other.id}=${scheme}://127.0.0.1:${wires.get(`${id} ${other.id}`)?.port ?? 0}`,
+      );
       return new PeerUnderTest({ slot: id, entry, faultPort, folder, peers: reach.join(","), note, broken });
     });
-    const tokens = await Tokens.open(folder.issuer, cluster);
-    const made = new ChaosCluster(folder, cluster, tokens, Redacted.value(operator), peers, wires);
+    const own = { tokens, operator: Redacted.value(operator), peers, wires, keySets, authority };
+    const made = new ChaosCluster(folder, cluster, own);
     for (const peer of peers) peer.start();
-    const started = cluster.peers.flatMap((peer) => {
-      const process = peers[peer.id - 1]?.asProcess;
-      return process === undefined ? [] : [{ peer, process }];
-    });
-    const bring = bringUp(folder, cluster, started, operator);
-    let up = await Effect.runPromise(Effect.either(bring));
-    // A busy machine takes longer than the minute that a developer would wait.
-    for (let again = 1; again < STARTS && Either.isLeft(up) && peers.every(({ isUp }) => isUp); again++)
-      up = await Effect.runPromise(Effect.either(bring));
-    if (Either.isLeft(up)) {
+    try {
+      await made.#found(cluster);
+      return made;
+    } catch (fault) {
       await made.kill();
-      throw new CannotStart(up.left.message);
+      throw fault;
     }
-    return made;
+  }
+
+  /** From started processes to a cluster that is ready, with a backup of each peer from between its unsealing and the founding. */
+  async #found({ peers }: Cluster): Promise<void> {
+    const [threshold, total] = [thresholdOf(peers.length), peers.length];
+    const until = performance.now() + START_MILLIS;
+    for (const { id } of peers) {
+      await this.#reaches(id, until, "health", {});
+      const { status, text } = await this.ask(id, "init", { peerId: id, threshold, total });
+      if (status !== 200 && status !== 201) throw new CannotStart(`peer ${id} was not initialized: ${text}`);
+      const { shares64 } = Schema.decodeSync(InitAnswer)(text);
+      writeFileSync(this.folder.peer(id).shares, `${JSON.stringify({ peerId: id, shares: shares64 })}\n`, {
+        mode: 0o600,
+      });
+    }
+    for (const { id } of peers) {
+      await this.unseal(id);
+      this.#earliest.set(id, await this.backUp(id));
+    }
+    for (const { id } of peers) await this.#reaches(id, until, "ready", { unseal: true });
+  }
+
+  /** Waits until a peer answers 200. */
+  async #reaches(slot: number, until: number, path: string, { unseal }: { readonly unseal?: boolean }): Promise<void> {
+    for (;;) {
+      const { status, text } = await this.ask(slot, path);
+      if (status === 200) return;
+      if (performance.now() > until || !this.peer(slot).isUp) {
+        const words = this.peer(slot).lastWords(5).join("\n  ");
+        throw new CannotStart(`peer ${slot} does not come to 200 for ${path}: ${text}\n  ${words}`);
+      }
+      if (unseal === true && (await this.status(slot))?.state === "SEALED") await this.unseal(slot);
+      await new Promise((resolve) => void setTimeout(resolve, START_POLL_MILLIS));
+    }
+  }
+
+  /** A copy of a peer's database as it is now. */
+  backUp(slot: number): Promise<Backup> {
+    return this.#backupsOf(slot).take();
+  }
+
+  /** Its disk right after its first unsealing. */
+  earliest(slot: number): Backup {
+    const backup = this.#earliest.get(slot);
+    if (backup === undefined) throw new RangeError(`there is no backup of peer ${slot}`);
+    return backup;
+  }
+
+  /** Gives a peer that has ended an older disk: its operator will declare that, or it will find it out itself. */
+  putBack(slot: number, backup: Backup, how: "declared" | "found out"): void {
+    this.peer(slot).putBack(this.#backupsOf(slot).putBack(backup), backup.transactions, how);
+    if (how === "declared") this.#undeclared.add(slot);
+  }
+
+  /** Says that a peer's disk is an old one, and unseals it: whether it took note. Unsealed before, it would be one that forgets. */
+  async declare(slot: number): Promise<boolean> {
+    const { status } = await this.ask(slot, "restore", {});
+    if (status !== 200) return false;
+    this.#undeclared.delete(slot);
+    await this.unseal(slot);
+    return true;
+  }
+
+  /** Whether its operator has still to say that its disk is an old one. */
+  isUndeclared(slot: number): boolean {
+    return this.#undeclared.has(slot);
+  }
+
+  /** Starts a peer without the shares by which a development peer unseals itself, and waits until it answers. */
+  async startSealed(slot: number): Promise<void> {
+    const { shares } = this.folder.peer(slot);
+    const aside = `${shares}.aside`;
+    renameSync(shares, aside);
+    try {
+      this.peer(slot).start();
+      await this.#reaches(slot, performance.now() + START_MILLIS, "health", {});
+    } finally {
+      renameSync(aside, shares);
+    }
+  }
+
+  /** Where strangers find a peer. */
+  async target(slot: number, port: "httpPort" | "peerPort"): Promise<Target> {
+    const isPublic = port === "httpPort";
+    return {
+      port: this.ports[slot - 1]?.[port] ?? 0,
+      ca: this.ca,
+      readPath: isPublic ? "/v2/custody/config" : "/metrics",
+      bodyPath: isPublic ? FINISH_PATH : MESSAGES_PATH,
+      bodyType: isPublic ? "application/json" : MESSAGE_TYPE,
+      token: await this.tokens.of("forbidden", "stranger"),
+    };
+  }
+
+  #backupsOf(slot: number): Backups {
+    const backups = this.#backups[slot - 1];
+    if (backups === undefined) throw new RangeError(`there is no peer ${slot}`);
+    return backups;
   }
 
   peer(slot: number): PeerUnderTest {
@@ -191,6 +328,7 @@ export class ChaosCluster {
   async closeWires(): Promise<void> {
     this.#agent.destroy();
     await Promise.all([...this.#wires.values()].map((wire) => wire.close()));
+    await this.keySets.close();
   }
 }
 

@@ -1,10 +1,12 @@
 /** Carries out a plan: does each fault at its time, sees to its end, and writes down what really happened. */
 import { Census } from "../../sim/Census.ts";
 import { Violation } from "../../sim/Violation.ts";
+import type { Callers } from "./Callers.ts";
 import type { ChaosCluster } from "./ChaosCluster.ts";
 import type { PeerUnderTest } from "./PeerUnderTest.ts";
-import type { FaultKind, PlannedFault } from "./Plan.ts";
+import { costsWorkOnly, type FaultKind, type PlannedFault } from "./Plan.ts";
 import { obstacle, type Tools } from "./Probe.ts";
+import { Strangers, strangerWays } from "./Strangers.ts";
 import { CALM, type Wire, type WireMode } from "./Wire.ts";
 
 /** An armed flush, or a full disk, waits so long for something to be written. */
@@ -21,6 +23,12 @@ const FILE_BYTES = 1024 * 1024;
 /** Where all are short, so much is left: a few transactions, of which the journal takes less than the database. */
 const LEFT_BYTES = 64 * 1024;
 
+/** After the last harm, within this time a change must succeed again. */
+const WHOLE_MILLIS = 3_000;
+/** Callers at once, beside those of the run. */
+const CROWD = 256;
+const HEAVY = 16;
+
 /** Whether the fault happened; it may also meet a peer that is down already, or that writes nothing in time. */
 type Outcome = "done" | "not reached";
 
@@ -29,27 +37,34 @@ const pause = (millis: number): Promise<void> => new Promise((resolve) => void s
 export interface FaultsOptions {
   readonly cluster: ChaosCluster;
   readonly tools: Tools;
-  /** How many registrations have succeeded by now. */
-  readonly successes: () => number;
+  readonly callers: Callers;
   readonly broken: (violation: Violation) => void;
 }
 
 export class Faults {
   readonly #cluster: ChaosCluster;
   readonly #tools: Tools;
-  readonly #successes: () => number;
+  readonly #callers: Callers;
+  /** Peers that were restored, or are about to be: the protocol stands it while one never was (protocol.md 1). */
+  readonly #restoredPeers = new Set<number>();
+  /** One that goes back and is not told so at once: the protocol stands one (protocol.md 1). */
+  #hasForgotten = false;
   readonly #broken: (violation: Violation) => void;
   /** Faults that happened, by kind. */
   readonly injected = new Census();
   /** Faults that were planned and met nobody. */
   readonly missed = new Census();
   #met = 0;
+  /** Faults that may stop changes: how many there were, how many last, and since when none does. */
+  #harm = 0;
+  #harming = 0;
+  #calmSince = 0;
   #isOver = false;
 
-  constructor({ cluster, tools, successes, broken }: FaultsOptions) {
+  constructor({ cluster, tools, callers, broken }: FaultsOptions) {
     this.#cluster = cluster;
     this.#tools = tools;
-    this.#successes = successes;
+    this.#callers = callers;
     this.#broken = broken;
   }
 
@@ -72,9 +87,9 @@ export class Faults {
   /** Waits until callers have succeeded since the last time: a fault shows most where something is under way. */
   async #working(): Promise<void> {
     const enough = this.#met + SUCCESSES;
-    for (const until = performance.now() + WORKING_MILLIS; this.#successes() < enough; await pause(POLL_MILLIS))
+    for (const until = performance.now() + WORKING_MILLIS; this.#callers.successes < enough; await pause(POLL_MILLIS))
       if (this.#isOver || performance.now() > until) break;
-    this.#met = this.#successes();
+    this.#met = this.#callers.successes;
   }
 
   stop(): void {
@@ -83,6 +98,10 @@ export class Faults {
 
   #do(fault: PlannedFault): Promise<Outcome> {
     const peer = this.#cluster.peer(fault.slot);
+    if (!costsWorkOnly.has(fault.kind)) {
+      this.#harm += 1;
+      this.#harming += 1;
+    }
     const act: Readonly<Record<FaultKind, () => Promise<Outcome>>> = {
       kill: () => this.#alone(peer, () => this.#restart(peer, fault, () => peer.kill())),
       "kill-all": () => this.#killAll(fault),
@@ -102,8 +121,25 @@ export class Faults {
       seal: () => this.#alone(peer, () => this.#seal(peer, fault)),
       // Whatever else befalls the peer meanwhile may befall it in the middle of this.
       rotate: () => this.#rotate(peer),
+      restore: () => this.#restored(peer, () => this.#restore(peer, fault)),
+      "restore-day-zero": () => this.#restored(peer, () => this.#restoreDayZero(peer, fault)),
+      "keys-away": () => this.#alone(peer, () => this.#loseKeys(peer, fault)),
+      "clock-days": () => this.#alone(peer, () => this.#moveClock(peer, fault)),
+      strangers: () => this.#strangers(fault, "httpPort"),
+      "strangers-at-peers": () => this.#strangers(fault, "peerPort"),
+      crowd: () => this.#burden(fault, CROWD, "many"),
+      heavy: () => this.#burden(fault, HEAVY, "heavy"),
     };
-    return act[fault.kind]();
+    return act[fault.kind]().finally(() => {
+      if (costsWorkOnly.has(fault.kind)) return;
+      this.#harming -= 1;
+      this.#calmSince = performance.now();
+    });
+  }
+
+  /** Nothing is done to any peer, and has not been for as long as a cluster takes to work again. */
+  get #isWhole(): boolean {
+    return this.#harming === 0 && performance.now() - this.#calmSince > WHOLE_MILLIS;
   }
 
   /** Two faults of one process at a time would be one fault and a half. */
@@ -233,6 +269,84 @@ export class Faults {
   /** Waits for a process that has come up. */
   #serves({ slot }: PeerUnderTest): Promise<boolean> {
     return this.#tries(async () => (await this.#cluster.ask(slot, "health")).status === 200);
+  }
+
+  /** While at least one peer never was, and no other is on its way back. */
+  async #restored(peer: PeerUnderTest, run: () => Promise<Outcome>): Promise<Outcome> {
+    const restored = new Set([...this.#restoredPeers, peer.slot]);
+    if (restored.size >= this.#cluster.peers.length) return "not reached";
+    return this.#alone(peer, async () => {
+      const outcome = await run();
+      if (outcome === "done") this.#restoredPeers.add(peer.slot);
+      return outcome;
+    });
+  }
+
+  /** The disk of a while ago; its operator knows, and says so before the peer is unsealed. */
+  async #restore(peer: PeerUnderTest, { lastsMillis }: PlannedFault): Promise<Outcome> {
+    const { slot } = peer;
+    const backup = await this.#cluster.backUp(slot);
+    await pause(lastsMillis);
+    await peer.kill();
+    this.#cluster.putBack(slot, backup, "declared");
+    await this.#cluster.startSealed(slot);
+    // Nobody else may start it before: a development peer unseals itself, and would be one that forgets.
+    while (!this.#isOver && !(await this.#cluster.declare(slot))) await pause(TRY_AGAIN_MILLIS);
+    return "done";
+  }
+
+  /** The disk from before the founding vote, and nobody says so until the peer has found out. */
+  async #restoreDayZero(peer: PeerUnderTest, { lastsMillis }: PlannedFault): Promise<Outcome> {
+    if (this.#hasForgotten || this.#restoredPeers.size > 0) return "not reached";
+    this.#hasForgotten = true;
+    const { slot } = peer;
+    await peer.kill();
+    this.#cluster.putBack(slot, this.#cluster.earliest(slot), "found out");
+    await pause(lastsMillis);
+    peer.start();
+    const isFoundOut = await this.#tries(
+      async () => (await this.#cluster.status(slot))?.detail?.quarantine !== undefined,
+    );
+    const isSaid = await this.#tries(async () => (await this.#cluster.ask(slot, "restore", {})).status === 200);
+    return isFoundOut && isSaid ? "done" : "not reached";
+  }
+
+  /** The issuer's keys cannot be had when the peer starts, and for a while after. */
+  async #loseKeys(peer: PeerUnderTest, fault: PlannedFault): Promise<Outcome> {
+    const { keySets } = this.#cluster;
+    keySets.isAway = true;
+    try {
+      await peer.kill();
+      peer.start();
+      await pause(fault.lastsMillis);
+      return "done";
+    } finally {
+      keySets.isAway = false;
+    }
+  }
+
+  /** Strangers at one port of one peer: callers and peers must get through all the same. */
+  async #strangers(fault: PlannedFault, port: "httpPort" | "peerPort"): Promise<Outcome> {
+    const target = await this.#cluster.target(fault.slot, port);
+    const strangers = new Strangers(target, strangerWays[fault.amount] ?? "silent");
+    const outcome = await this.#mustGoOn(fault, () => pause(fault.lastsMillis));
+    strangers.leave();
+    return outcome;
+  }
+
+  /** More callers than there is room for, or bodies of the largest size. */
+  #burden(fault: PlannedFault, count: number, how: "many" | "heavy"): Promise<Outcome> {
+    return this.#mustGoOn(fault, () => this.#callers.burden(count, how, fault.lastsMillis));
+  }
+
+  /** What only costs work stops nobody: some changes succeed meanwhile, unless something else is done to the cluster. */
+  async #mustGoOn(fault: PlannedFault, run: () => Promise<void>): Promise<Outcome> {
+    const { successes } = this.#callers;
+    const [harm, wasWhole] = [this.#harm, this.#isWhole];
+    await run();
+    if (wasWhole && this.#harm === harm && !this.#isOver && this.#callers.successes === successes)
+      this.#broken(new Violation("L4", `${fault.kind} stops nobody`, "no change succeeded in all that time"));
+    return "done";
   }
 
   /** A new integrity key. Where an answer was lost there is one more: the peer's rows will tell. */

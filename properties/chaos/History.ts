@@ -28,6 +28,24 @@ export type Moment =
   | { readonly _tag: "Up"; readonly at: number; readonly slot: number }
   /** A process of a peer is known to have ended, or to stand still. */
   | { readonly _tag: "Down"; readonly at: number; readonly slot: number }
+  /** A peer that has ended was given an older disk. */
+  | {
+      readonly _tag: "PutBack";
+      readonly at: number;
+      readonly slot: number;
+      /** The number of the last transaction on that disk. */
+      readonly transactions: number;
+      /** Its operator says so before it is unsealed, or the peer finds out itself. */
+      readonly how: "declared" | "found out";
+    }
+  /** A caller has waited longer than the service takes for an answer. */
+  | {
+      readonly _tag: "Unanswered";
+      readonly at: number;
+      readonly from: number;
+      readonly slot: number;
+      readonly what: string;
+    }
   /** A request is about to be sent; it may never be answered. */
   | { readonly _tag: "Asked"; readonly at: number; readonly asked: Asked }
   | {

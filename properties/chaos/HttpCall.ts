@@ -1,7 +1,8 @@
 /** One request to a real peer, and what came back. */
-import { type Agent, request as httpRequest } from "node:http";
+import { type Agent, Agent as HttpAgent, type AgentOptions, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
-/** The service answers within 10 s. */
+/** The service answers within 10 s; on a machine that has more to do than it can, half as much again. */
 const PATIENCE_MILLIS = 15_000;
 const MOST_BODY_BYTES = 1024 * 1024;
 
@@ -9,7 +10,13 @@ export interface Answered {
   /** 0 where no answer came. */
   readonly status: number;
   readonly text: string;
+  /** No answer came although somebody was there and had all the time there is. */
+  readonly isOverdue?: boolean;
 }
+
+/** Connections to peers. @param ca the authority of their certificates, in PEM; absent where they speak in clear */
+export const agentFor = (ca: string | undefined, options: AgentOptions): Agent =>
+  ca === undefined ? new HttpAgent(options) : new HttpsAgent({ ...options, ca });
 
 /** A POST where there is a body, else a GET; never rejects. */
 export const call = (
@@ -20,8 +27,9 @@ export const call = (
 ): Promise<Answered> =>
   new Promise((resolve) => {
     const silence = (): void => resolve({ status: 0, text: "" });
-    const { hostname, port } = new URL(url);
-    const sent = httpRequest(
+    const { hostname, port, protocol } = new URL(url);
+    let isConnected = false;
+    const sent = (protocol === "https:" ? httpsRequest : httpRequest)(
       {
         ...(agent && { agent }),
         hostname,
@@ -44,7 +52,14 @@ export const call = (
         response.on("close", silence);
       },
     );
-    const timer = setTimeout(() => sent.destroy(), PATIENCE_MILLIS);
+    const timer = setTimeout(() => {
+      if (isConnected) resolve({ status: 0, text: "", isOverdue: true });
+      sent.destroy();
+    }, PATIENCE_MILLIS);
+    // Written to its connection as a whole: from here on it is the peer's to answer.
+    sent.on("finish", () => {
+      isConnected = true;
+    });
     sent.on("close", () => clearTimeout(timer));
     sent.on("error", silence);
     sent.end(body);

@@ -94,12 +94,26 @@ export const durableOf = (begun: ReadonlyArray<Transaction>, newest: number): Re
     .toSorted((left, right) => left.number - right.number);
 };
 
+/** A database that an older one was put in the place of. */
+export interface Replaced {
+  /** The last process that worked on it, from 1. */
+  readonly process: number;
+  /** The number of its last transaction. */
+  readonly newest: number;
+}
+
 /**
- * The durable transactions of a peer, in order.
+ * The transactions of a peer that were durable at some time, in order: where an older database was put back, its
+ * numbers begin again behind the last one in that.
  *
- * @param newest the number of the last transaction in its database
+ * @param newest the number of the last transaction in its database as it is now
+ * @param replaced the databases before that, in order
  */
-export const readJournal = (folder: string, newest: number): ReadonlyArray<Transaction> => {
+export const readJournal = (
+  folder: string,
+  newest: number,
+  replaced: ReadonlyArray<Replaced> = [],
+): ReadonlyArray<Transaction> => {
   const begun: Array<Transaction> = [];
   for (const name of readdirSync(folder).toSorted()) {
     const process = journalProcess(name);
@@ -107,5 +121,25 @@ export const readJournal = (folder: string, newest: number): ReadonlyArray<Trans
     for (const frame of unframed(new Uint8Array(readFileSync(join(folder, name)))))
       begun.push(transactionOf(deserialize(frame), process));
   }
-  return durableOf(begun, newest);
+  const databases = [...replaced, { process: Number.POSITIVE_INFINITY, newest }];
+  return databases.flatMap((database, index) => {
+    const before = databases[index - 1]?.process ?? 0;
+    return durableOf(
+      begun.filter(({ process }) => process > before && process <= database.process),
+      database.newest,
+    );
+  });
+};
+
+/**
+ * Of transactions in the order in which they were made, those that a database has which they led to: one that has the
+ * number of an earlier one was made on a database without that.
+ */
+export const keptOf = <A extends Pick<Transaction, "number">>(made: ReadonlyArray<A>): ReadonlyArray<A> => {
+  const kept: Array<A> = [];
+  for (const each of made) {
+    while ((kept.at(-1)?.number ?? 0) >= each.number) kept.pop();
+    kept.push(each);
+  }
+  return kept;
 };

@@ -22,7 +22,7 @@ describe("the options of a chaos run", () => {
     ["--peers", "10"],
     ["--peers", "3,"],
     ["--callers", "0"],
-    ["--callers", "65"],
+    ["--callers", "513"],
     ["--nonsense", "1"],
     ["stray", "word"],
   ])("refuse %s %s", (name, value) => {

@@ -7,6 +7,10 @@ export interface ChaosOptions {
   readonly minutes: number;
   readonly peers: ReadonlyArray<number>;
   readonly callers: number;
+  /** Approvers that are registered before anything is done to the peers. */
+  readonly rows: number;
+  /** Whether both ports of every peer speak TLS. */
+  readonly tls: boolean;
   readonly json: boolean;
   readonly help: boolean;
   readonly planOnly: boolean;
@@ -14,9 +18,9 @@ export interface ChaosOptions {
 
 export const helpText = `npm run chaos -- [OPTION]...
 
-Real peer processes with real SQLite under kill -9, SIGSTOP, cut, slow and lying
-connections, failing flushes, a full disk and moved clocks, with callers all the
-while. Then everything is healed, must come to rest, and is held against the
+Real peer processes with real SQLite and TLS under kill -9, SIGSTOP, cut, slow and
+lying connections, failing flushes, a full disk, moved clocks, old disks, strangers
+at both ports and more callers than there is room for. Then everything is healed, must come to rest, and is held against the
 invariants that the simulator checks, by the same code (docs/chaos.md).
 
   --seed N        the plan of faults; the same number gives the same plan.
@@ -24,7 +28,9 @@ invariants that the simulator checks, by the same code (docs/chaos.md).
   --minutes N     how long callers and faults go on, shared among the clusters:
                   0.2 to 600. Default: 5
   --peers N,N     the clusters, one after the other, 2 to 9 peers each. Default: 3,5
-  --callers N     callers at once, 1 to 64. Default: 8
+  --callers N     callers at once, 1 to 512. Default: 8
+  --rows N        approvers to register before the first fault, 0 to 100000. Default: 0
+  --plain         no TLS; without it both ports of every peer have it
   --plan          print the plan of faults and end
   --json          the result as one line of JSON
   --help          this text
@@ -37,6 +43,8 @@ const options = {
   minutes: { type: "string" },
   peers: { type: "string" },
   callers: { type: "string" },
+  rows: { type: "string" },
+  plain: { type: "boolean" },
   plan: { type: "boolean" },
   json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
@@ -67,8 +75,10 @@ export const parseOptions = (args: ReadonlyArray<string>, draw: () => number): E
     if (seed === undefined) return Either.left("--seed: give a whole number from 0 to 2147483648");
     const minutes = numberFrom(values.minutes ?? "5", 0.2, 600, false);
     if (minutes === undefined) return Either.left("--minutes: give a number from 0.2 to 600");
-    const callers = numberFrom(values.callers ?? "8", 1, 64, true);
-    if (callers === undefined) return Either.left("--callers: give a whole number from 1 to 64");
+    const callers = numberFrom(values.callers ?? "8", 1, 512, true);
+    if (callers === undefined) return Either.left("--callers: give a whole number from 1 to 512");
+    const rows = numberFrom(values.rows ?? "0", 0, 100_000, true);
+    if (rows === undefined) return Either.left("--rows: give a whole number from 0 to 100000");
     const peers = (values.peers ?? "3,5").split(",").map((each) => numberFrom(each, 2, 9, true));
     const known = peers.filter((each) => each !== undefined);
     if (known.length !== peers.length) return Either.left("--peers: give numbers from 2 to 9, such as 3,5");
@@ -76,6 +86,8 @@ export const parseOptions = (args: ReadonlyArray<string>, draw: () => number): E
       seed,
       minutes,
       callers,
+      rows,
+      tls: values.plain !== true,
       peers: known,
       json: values.json === true,
       help: values.help === true,

@@ -15,10 +15,11 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { DevFolder } from "../../server/dev/DevFolder.ts";
 import { peerCommand } from "../../server/dev/PeerCommand.ts";
-import { lastLogLines, type PeerProcess } from "../../server/dev/PeerProcess.ts";
+import { lastLogLines } from "../../server/dev/PeerProcess.ts";
 import { RP_ORIGIN } from "../../sim/SimRelyingParty.ts";
 import { Violation } from "../../sim/Violation.ts";
 import { microsNow, type Moment } from "./History.ts";
+import type { Replaced } from "./Journal.ts";
 import { clockFile, doneFile, flushFile, journalProcess } from "./PortFiles.ts";
 
 /** EX_SOFTWARE: how a peer ends that must not go on. */
@@ -74,11 +75,10 @@ export class PeerUnderTest {
   readonly #options: PeerOptions;
   #child: ChildProcess | undefined;
   #processes = 0;
+  readonly #replaced: Array<Replaced> = [];
   /** The process that runs is one that is to end: why and how it ends is no surprise. */
   #mayEnd: "no" | "halted" | "any" = "no";
   #isPaused = false;
-  /** Its clock was moved in this process. */
-  hasMovedClock = false;
   /** What somebody is doing to it; faults that need all of it leave it alone meanwhile. */
   isTaken = false;
 
@@ -101,15 +101,20 @@ export class PeerUnderTest {
     return this.#child?.pid;
   }
 
-  /** As `custody dev` sees a process. */
-  get asProcess(): PeerProcess {
-    const child = this.#child;
-    const ending = (): string | undefined => {
-      if (child === undefined) return "was not started";
-      if (child.signalCode !== null) return `killed by ${child.signalCode}`;
-      return child.exitCode === null ? undefined : `ended with exit code ${child.exitCode}`;
-    };
-    return { id: this.slot, pid: child?.pid ?? 0, ending };
+  /** The databases that older ones were put in the place of, in order. */
+  get replaced(): ReadonlyArray<Replaced> {
+    return this.#replaced;
+  }
+
+  /**
+   * Its database is another one from now on.
+   *
+   * @param newest the number of the last transaction of the one that is gone
+   * @param transactions that of the one which is there now
+   */
+  putBack(newest: number, transactions: number, how: "declared" | "found out"): void {
+    this.#replaced.push({ process: this.#processes, newest });
+    this.#options.note({ _tag: "PutBack", at: microsNow(), slot: this.slot, transactions, how });
   }
 
   /** The last lines it wrote. */
@@ -127,7 +132,6 @@ export class PeerUnderTest {
     const { entry, faultPort, folder, note, peers, slot } = this.#options;
     this.disarmFlush();
     rmSync(join(this.chaosFolder, clockFile), { force: true });
-    this.hasMovedClock = preload !== undefined;
     this.#processes += 1;
     const [program, ...args] = peerCommand(entry, folder, slot);
     const inherited = Object.entries(process.env).filter(([name]) => !/^(CUSTODY_|NODE_OPTIONS$)/.test(name));
@@ -266,7 +270,6 @@ export class PeerUnderTest {
 
   /** The wall clock that it sees is off by so much. */
   moveClock(offsetMillis: number): void {
-    this.hasMovedClock = true;
     writeFileSync(join(this.chaosFolder, clockFile), String(offsetMillis));
   }
 

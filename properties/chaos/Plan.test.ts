@@ -9,10 +9,10 @@ describe("a plan of faults", () => {
     expect(drawPlan(7, 5, 60_000)).not.toEqual(drawPlan(7, 3, 60_000));
   });
 
-  it("begins with what needs no tool, and has every kind within a minute", () => {
+  it("begins with what needs no tool, and has every kind within two minutes", () => {
     fc.assert(
       fc.property(fc.nat(2 ** 31), fc.integer({ min: 2, max: 9 }), (seed, peers) => {
-        const kinds = drawPlan(seed, peers, 60_000).map(({ kind }) => kind);
+        const kinds = drawPlan(seed, peers, 120_000).map(({ kind }) => kind);
         expect(kinds.slice(0, 4).toSorted()).toEqual(["cut", "flush-lost", "kill", "pause"]);
         expect(new Set(kinds)).toEqual(new Set(faultKinds));
       }),

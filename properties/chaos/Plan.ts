@@ -1,5 +1,6 @@
 /** What is done to a cluster and when: drawn from the seed alone, so the same on every machine. */
 import { Chance } from "./Chance.ts";
+import { strangerWays } from "./Strangers.ts";
 
 export const faultKinds = [
   "kill",
@@ -19,6 +20,14 @@ export const faultKinds = [
   "faketime",
   "seal",
   "rotate",
+  "restore",
+  "restore-day-zero",
+  "keys-away",
+  "clock-days",
+  "strangers",
+  "strangers-at-peers",
+  "crowd",
+  "heavy",
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -33,9 +42,18 @@ export interface PlannedFault {
   /** The other end, where there is one. */
   readonly other: number;
   readonly lastsMillis: number;
-  /** A delay or a clock offset in milliseconds, or a chance in a thousand: what the kind takes. */
+  /** A delay or a clock offset in milliseconds, a chance in a thousand, or which way: what the kind takes. */
   readonly amount: number;
 }
+
+/** These cost the peers work and stop nobody. */
+export const costsWorkOnly: ReadonlySet<FaultKind> = new Set([
+  "strangers",
+  "strangers-at-peers",
+  "crowd",
+  "heavy",
+  "rotate",
+]);
 
 const FIRST_MILLIS = 1_500;
 const QUIET_MILLIS = 2_000;
@@ -68,6 +86,14 @@ const weights: Readonly<Record<FaultKind, number>> = {
   faketime: 1,
   seal: 1,
   rotate: 2,
+  restore: 2,
+  "restore-day-zero": 1,
+  "keys-away": 1,
+  "clock-days": 2,
+  strangers: 3,
+  "strangers-at-peers": 3,
+  crowd: 2,
+  heavy: 2,
 };
 
 const lasts: Readonly<Record<FaultKind, readonly [least: number, most: number]>> = {
@@ -88,11 +114,20 @@ const lasts: Readonly<Record<FaultKind, readonly [least: number, most: number]>>
   faketime: [2_000, 8_000],
   seal: [200, 2_000],
   rotate: [0, 0],
+  restore: [500, 6_000],
+  "restore-day-zero": [50, 500],
+  "keys-away": [3_000, 6_000],
+  "clock-days": [1_000, 4_000],
+  strangers: [4_000, 8_000],
+  "strangers-at-peers": [4_000, 8_000],
+  crowd: [4_000, 8_000],
+  heavy: [3_000, 6_000],
 };
 
 const MOST_DELAY_MILLIS = 400;
 const MOST_CLOCK_MILLIS = 7_000;
 const MOST_FLAKY_PER_MILLE = 60;
+const DAY_MILLIS = 86_400_000;
 
 const amountOf = (random: Chance, kind: FaultKind): number => {
   switch (kind) {
@@ -101,6 +136,11 @@ const amountOf = (random: Chance, kind: FaultKind): number => {
     case "clock":
     case "faketime":
       return random.between(500, MOST_CLOCK_MILLIS) * random.pick([-1, 1]);
+    case "clock-days":
+      return random.between(1, 3) * DAY_MILLIS * random.pick([-1, 1]);
+    case "strangers":
+    case "strangers-at-peers":
+      return random.below(strangerWays.length);
     case "flaky":
       return random.between(5, MOST_FLAKY_PER_MILLE);
     default:
@@ -130,19 +170,23 @@ export const drawPlan = (seed: number, peers: number, millis: number): ReadonlyA
   const others = faultKinds.filter((kind) => !always.includes(kind));
   const first = [...shuffled(random, always), ...shuffled(random, others)];
   const plan: Array<PlannedFault> = [];
-  for (let at = FIRST_MILLIS; at < millis - QUIET_MILLIS; at += random.between(...GAP_MILLIS)) {
+  let at = FIRST_MILLIS;
+  while (at < millis - QUIET_MILLIS) {
     const kind = first.shift() ?? drawKind(random);
     const slot = 1 + random.below(peers);
     const other = 1 + ((slot - 1 + random.between(1, Math.max(1, peers - 1))) % peers);
+    const lastsMillis = random.between(...lasts[kind]);
     plan.push({
       at,
       isHurried: random.happens(HURRIED),
       kind,
       slot,
       other,
-      lastsMillis: random.between(...lasts[kind]),
+      lastsMillis,
       amount: amountOf(random, kind),
     });
+    // What stops nobody is looked at alone: beside other faults nobody could say what stopped the changes.
+    at += random.between(...GAP_MILLIS) + (costsWorkOnly.has(kind) ? lastsMillis : 0);
   }
   return plan;
 };
@@ -150,7 +194,15 @@ export const drawPlan = (seed: number, peers: number, millis: number): ReadonlyA
 /** One line for a planned fault. */
 export const planLine = ({ at, isHurried, kind, slot, other, lastsMillis, amount }: PlannedFault): string => {
   const between = ["cut", "cut-one-way", "swallow", "flaky", "delay"].includes(kind);
-  const where = kind === "kill-all" ? "all peers" : between ? `peers ${slot} and ${other}` : `peer ${slot}`;
-  const how = amount === 0 ? "" : `, ${amount}${kind === "flaky" ? " in 1000" : " ms"}`;
+  const where = ["kill-all", "crowd", "heavy"].includes(kind)
+    ? "all peers"
+    : between
+      ? `peers ${slot} and ${other}`
+      : `peer ${slot}`;
+  const how = kind.startsWith("strangers")
+    ? `, ${strangerWays[amount]}`
+    : amount === 0
+      ? ""
+      : `, ${amount}${kind === "flaky" ? " in 1000" : " ms"}`;
   return `${isHurried ? " " : "≥"}${(at / 1000).toFixed(1).padStart(5)} s  ${kind.padEnd(12)} ${where}${how}, for ${lastsMillis} ms`;
 };

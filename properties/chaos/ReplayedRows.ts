@@ -8,6 +8,12 @@ export class ReplayedRows implements RowView {
   readonly get = this.#view.get;
   readonly scan = this.#view.scan;
 
+  /** An older disk: as it was after these transactions. */
+  goBackTo(transactions: ReadonlyArray<{ readonly writes: ReadonlyArray<Write> }>): void {
+    this.#tables.clear();
+    for (const { writes } of transactions) this.apply(writes);
+  }
+
   apply(writes: ReadonlyArray<Write>): void {
     for (const write of writes) {
       const rows = this.#tables.get(write.table) ?? new Map<string, AnyRow>();

@@ -21,6 +21,8 @@ import type { Tools } from "./Probe.ts";
 /** Everybody is back, and what was under way is finished, well within this. */
 const QUIET_MILLIS = 120_000;
 const POLL_MILLIS = 200;
+/** Who fills a registry, at once. */
+const FILLING = 64;
 
 type Counts = ReadonlyArray<readonly [string, number]>;
 
@@ -29,6 +31,8 @@ export interface RunOptions {
   readonly peers: number;
   readonly millis: number;
   readonly callers: number;
+  readonly rows: number;
+  readonly tls: boolean;
   readonly plan: ReadonlyArray<PlannedFault>;
   readonly tools: Tools;
   /** A new folder for everything this cluster writes. */
@@ -72,16 +76,19 @@ class Run {
   }
 
   async run(): Promise<RunReport> {
-    const { folder, peers, seed, say, tools, callers: count } = this.#options;
+    const { folder, peers, rows, seed, say, tls, tools, callers: count } = this.#options;
     const broken = (violation: Violation): void => {
       if (!this.#isOver) this.#broken ??= violation;
     };
     const note = (moment: Moment): void => void this.#moments.push(moment);
     say(`starting ${peers} peers`);
-    const cluster = await ChaosCluster.start({ folder, peers, seed, note, broken });
-    const callers = new Callers({ seed, urls: cluster.urls, count, tokens: cluster.tokens, note, broken });
-    const faults = new Faults({ cluster, tools, successes: () => callers.successes, broken });
+    const cluster = await ChaosCluster.start({ folder, peers, seed, tls, note, broken });
+    const { ca, tokens, urls } = cluster;
+    const callers = new Callers({ seed, urls, ca, count, tokens, note, broken });
+    const faults = new Faults({ cluster, tools, callers, broken });
     try {
+      if (rows > 0) say(`registering ${rows} approvers`);
+      await callers.fill(rows, FILLING);
       await this.#abuse(callers, faults);
       say("healing");
       const unquiet = this.#broken ?? (await this.#heal(cluster)) ?? (await this.#progress(cluster, callers));
@@ -119,8 +126,8 @@ class Run {
     cluster.calm();
     for (const peer of cluster.peers) {
       peer.resume();
-      // A process never forgets the latest time it saw.
-      if (peer.hasMovedClock) await peer.terminate();
+      // No restart and no unsealing: once its clock is right again, so is the peer.
+      if (peer.isUp) peer.moveClock(0);
       peer.start();
     }
     return this.#quiet(cluster);
@@ -139,12 +146,19 @@ class Run {
   /** What keeps the first peer that is not at rest. */
   async #unrest(cluster: ChaosCluster): Promise<Violation | undefined> {
     for (const { slot } of cluster.peers) {
+      if (cluster.isUndeclared(slot) && !(await cluster.declare(slot)))
+        return new Violation("L5", "everything was healed", `peer ${slot} cannot be told that it was restored`);
       const status = await cluster.status(slot);
       if (status?.state !== "UNSEALED" || status.detail === undefined) {
         if (status?.state === "SEALED") await cluster.unseal(slot);
         return new Violation("L5", "everything was healed", `peer ${slot} is ${status?.state ?? "silent"}`);
       }
-      for (const [what, count] of Object.entries(status.detail))
+      const { quarantine, ...counts } = status.detail;
+      if (quarantine !== undefined) {
+        await cluster.ask(slot, "restore", {});
+        return new Violation("L5", "everything was healed", `peer ${slot} is in quarantine: ${quarantine}`);
+      }
+      for (const [what, count] of Object.entries(counts))
         if (count > 0) return new Violation("L2", "everything was healed", `peer ${slot} still has: ${what} ${count}`);
       const { status: ready, text } = await cluster.ask(slot, "ready");
       if (ready !== 200) return new Violation("L4", "everything was healed", `peer ${slot} is not ready: ${text}`);
@@ -210,10 +224,10 @@ class Run {
     say("judging");
     const backend = cryptoBackend("native");
     const peers: Array<PeerEvidence> = [];
-    for (const { slot, chaosFolder } of cluster.peers) {
+    for (const { slot, chaosFolder, replaced } of cluster.peers) {
       const directory = join(cluster.folder.peer(slot).folder, "data");
       const final = await readFinalStore(directory, backend, await cluster.shares(slot));
-      const transactions = readJournal(chaosFolder, final.transactions);
+      const transactions = readJournal(chaosFolder, final.transactions, replaced);
       peers.push({ slot, transactions, final, unsealed: unsealed.has(slot) });
     }
     const lines: Array<string> = [];

@@ -2,7 +2,7 @@
 import type { TableName } from "../../core/Tables.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { Violation } from "../../sim/Violation.ts";
-import type { Transaction } from "./Journal.ts";
+import { keptOf, type Transaction } from "./Journal.ts";
 
 const isSame = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(left, right) === 0;
 
@@ -24,7 +24,8 @@ const stored = (tables: MemoryTables): ReadonlyMap<string, Uint8Array> => {
 };
 
 /** Throws {@link Violation} at the first transaction that is missing, or row that differs. */
-export const assertSameRows = (slot: number, transactions: ReadonlyArray<Transaction>, tables: MemoryTables): void => {
+export const assertSameRows = (slot: number, made: ReadonlyArray<Transaction>, tables: MemoryTables): void => {
+  const transactions = keptOf(made);
   for (const [index, { number }] of transactions.entries())
     if (number !== index + 1)
       throw new Violation(

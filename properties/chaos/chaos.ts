@@ -28,7 +28,7 @@ const complain = (line: string): void => void process.stderr.write(`${line}\n`);
 type Impossible = Summary["impossible"];
 
 const runAll = async (options: ChaosOptions, folder: string): Promise<number> => {
-  const { seed, minutes, peers: clusters, callers, json } = options;
+  const { seed, minutes, peers: clusters, callers, rows, tls, json } = options;
   const say = json ? complain : printLine;
   const tools = probeTools();
   const millis = (minutes * 60_000) / clusters.length;
@@ -45,7 +45,7 @@ const runAll = async (options: ChaosOptions, folder: string): Promise<number> =>
   const reports: Array<RunReport> = [];
   for (const { peers, plan } of plans) {
     const own = mkdtempSync(join(folder, `${peers}-peers-`));
-    reports.push(await runCluster({ seed, peers, millis, callers, plan, tools, folder: own, say }));
+    reports.push(await runCluster({ seed, peers, millis, callers, rows, tls, plan, tools, folder: own, say }));
     if (reports.at(-1)?.violation !== undefined) break;
   }
   const isViolated = reports.some(({ violation }) => violation !== undefined);
