@@ -72,6 +72,8 @@ const atRest = ["L1", "L2", "L3", "L4", "L5"];
 class AuditedPeer implements Watched {
   readonly slot: number;
   honest = true;
+  /** The last time at which its disk may have been one that nobody had said was old, in microseconds. */
+  ignorantUntil = Number.NEGATIVE_INFINITY;
   /** Everything that it made durable so far, those that an older disk has undone left out. */
   made: Array<Transaction> = [];
   readonly replayed = new ReplayedRows();
@@ -168,7 +170,10 @@ class Audit {
     peer.replayed.apply(writes);
     for (const write of writes)
       if (write.table === "restore" && write.op !== "remove") {
-        if (write.row.recovering) this.#witness.restored(peer.slot);
+        if (write.row.recovering) {
+          this.#witness.restored(peer.slot);
+          peer.ignorantUntil = transaction.stamp;
+        }
         peer.honest = !write.row.recovering;
       }
     this.#ghost.flushed(peer, writes);
@@ -202,6 +207,8 @@ class Audit {
       }
       case "Read": {
         const { slot, from, ref, found, body } = moment;
+        // Nothing in a process can know that its disk is old: until it is told, or has found out, it shows that.
+        if (from <= this.#peer(slot).ignorantUntil) return;
         for (const hook of this.#checkers.hooks("read")) hook(this.#peer(slot), { ref, found, transactions: 0 });
         if (found !== undefined) this.#truth.read(slot, ref, body);
         return this.#witness.read(slot, from, ref, found);
@@ -214,6 +221,7 @@ class Audit {
     peer.made = peer.made.filter(({ number }) => number <= transactions);
     peer.replayed.goBackTo(peer.made);
     peer.honest = false;
+    peer.ignorantUntil = Number.POSITIVE_INFINITY;
     const own = maskOf(peer.slot);
     this.#ghost.away |= own;
     this.#ghost.recovering &= ~own;
