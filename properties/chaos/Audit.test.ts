@@ -157,7 +157,11 @@ describe("the verdict", () => {
       { ...replied, asked: other, answer: { ...answer, created: false } },
     ];
     expect(idOf(evidence({ moments: [sent, ...again] }))).toBeUndefined();
-    expect(idOf(evidence({ moments: [sent, refused(asked, "SEALED"), ...again] }))).toBe("H1");
+    // Under a name that no peer knows: what a peer tells the very request is another matter (S14).
+    const first: Asked = { ...asked, requestId: "r0" };
+    const moments = [{ ...sent, asked: first }, refused(first, "SEALED"), ...again];
+    expect(idOf(evidence({ moments }))).toBe("H1");
+    expect(idOf(evidence({ moments: [sent, refused(asked, "SEALED"), ...again] }))).toBe("S14");
   });
 
   it("sees at each moment the rows of that moment: a later integrity key seals nothing of before", () => {
