@@ -60,13 +60,13 @@ const memberKey = ({ members }: Topology, peerId: PeerId): PublicKey | undefined
   members.find((each) => each.peerId === peerId)?.identityKey;
 
 /** The key a sender is known by: the pinned one, or before the founding the one voted for or shown on its card. */
-const knownKey = ({ membership, founding }: PeerState, from: PeerId): PublicKey | undefined =>
+export const knownKey = ({ membership, founding }: PeerState, from: PeerId): PublicKey | undefined =>
   membership !== undefined
     ? membership.keys.get(from)
     : ((founding.vote && memberKey(founding.vote.topology, from)) ?? founding.cards.get(from)?.identityKey);
 
 /** What a stranger may make this peer decode before a signature is checked: a card or a topology, not more. */
-const STRANGER_BYTES = 64 * 1024;
+export const STRANGER_BYTES = 64 * 1024;
 
 /** Messages that two peers exchange before they agree on a topology, or to find out that they do not. */
 const crossesTopologies = (message: Message): boolean =>

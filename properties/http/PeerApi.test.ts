@@ -1,6 +1,7 @@
 import { request } from "node:http";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { maxEnvelopeBytes } from "../../server/transport/PeerLink.ts";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
+import { maxEnvelopeBytes, WARRANT_HEADER } from "../../server/transport/PeerLink.ts";
 import { registration, ServerCluster } from "./ServerCluster.ts";
 
 const MESSAGES = "/peer/v1/messages";
@@ -18,9 +19,15 @@ interface Answer {
   readonly text: string;
 }
 
-const send = (body: Uint8Array, headers: Readonly<Record<string, string>> = {}, method = "POST", path = MESSAGES) =>
+const send = (
+  body: Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+  method = "POST",
+  path = MESSAGES,
+  localAddress = "127.0.0.1",
+) =>
   new Promise<Answer>((resolve, reject) => {
-    const options = { method, headers: { "content-type": "application/cbor", ...headers } };
+    const options = { method, agent: false, localAddress, headers: { "content-type": "application/cbor", ...headers } };
     const call = request(`${cluster.server(2).peerUrl}${path}`, options, (response) => {
       let text = "";
       response.on("data", (chunk: Uint8Array) => {
@@ -59,7 +66,10 @@ describe("the peer API", () => {
     const small = new Uint8Array(8);
     const tooLarge = { "content-length": String(maxEnvelopeBytes + 1), expect: "100-continue" };
     expect((await send(new Uint8Array(0), tooLarge)).status).toBe(413);
-    expect((await send(new Uint8Array(maxEnvelopeBytes))).status).toBe(400);
+    expect((await send(new Uint8Array(STRANGER_BYTES))).status).toBe(400);
+    expect((await send(new Uint8Array(STRANGER_BYTES + 1))).status).toBe(413);
+    const warrant = Buffer.alloc(200, 7).toString("base64url");
+    expect((await send(new Uint8Array(STRANGER_BYTES + 1), { [WARRANT_HEADER]: warrant })).status).toBe(413);
     expect((await send(small, { "content-type": "application/json" })).status).toBe(415);
     expect((await send(small, { "transfer-encoding": "chunked" })).status).toBe(411);
     expect((await send(small, {}, "PUT")).status).toBe(405);
@@ -67,22 +77,38 @@ describe("the peer API", () => {
     expect((await send(small, {}, "POST", "/metrics")).status).toBe(405);
   });
 
-  it("keeps room for honest messages while strangers only promise large ones", async () => {
-    // Ever smaller promises: if they counted, they would fill all there is down to the last kibibyte.
-    const halves = Array.from({ length: 28 }, (_, index) => 2 ** (24 - (index >> 1)));
-    const idle = [maxEnvelopeBytes, maxEnvelopeBytes, maxEnvelopeBytes, ...halves].map((length) => {
-      const headers = { "content-type": "application/cbor", "content-length": String(length), expect: "100-continue" };
-      const call = request(`${cluster.server(2).peerUrl}${MESSAGES}`, { method: "POST", headers });
+  it("keeps room for honest messages while strangers send all they may", async () => {
+    const localAddress = "127.0.0.9";
+    const idle = Array.from({ length: 40 }, () => {
+      const headers = { "content-type": "application/cbor", "content-length": String(STRANGER_BYTES) };
+      const call = request(`${cluster.server(2).peerUrl}${MESSAGES}`, {
+        method: "POST",
+        headers,
+        agent: false,
+        localAddress,
+      });
       call.on("error", () => undefined);
-      call.flushHeaders();
+      call.write(new Uint8Array(STRANGER_BYTES - 1));
       return call;
     });
-    // The server has seen a promise when it says that the body may come.
-    await Promise.all(idle.map((call) => new Promise<void>((resolve) => void call.once("continue", () => resolve()))));
-    // A refusal for its content, not for want of room: this one was read.
-    expect((await send(new Uint8Array(4096))).status).toBe(400);
-    expect((await cluster.register(1, registration("beside-promises"))).status).toBe(201);
+    // What they hold is all that one address may: there is none left for another stranger from it.
+    await vi.waitFor(async () =>
+      expect((await send(new Uint8Array(4096), {}, "POST", MESSAGES, localAddress)).status).toBe(503),
+    );
+    expect(valueOf(await metrics(), "custody_peer_http_body_bytes")).toBeGreaterThan(31 * STRANGER_BYTES);
+    expect((await cluster.register(1, registration("beside-strangers"))).status).toBe(201);
+    expect((await cluster.register(2, registration("and-again"))).status).toBe(201);
     for (const call of idle) call.destroy();
+  });
+
+  it("takes large messages of members", async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 28 }, (_, index) => [`k${index}`, "m".repeat(512)]));
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_, index) =>
+        cluster.register(2, registration(`large-${index}`, undefined, metadata)),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
   });
 
   it("counts what happens for Prometheus", async () => {

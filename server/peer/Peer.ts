@@ -10,19 +10,21 @@ import type { ActorCheck, Event, Settings } from "../../core/Event.ts";
 import type { PeerState } from "../../core/PeerState.ts";
 import { leftOpen } from "../../core/protocol/Answers.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
-import { type Lane, laneOf } from "../../core/protocol/Lane.ts";
+import { laneOf } from "../../core/protocol/Lane.ts";
 import type { Message } from "../../core/protocol/Message.ts";
 import type { PeerId, Topology } from "../../core/protocol/Topology.ts";
 import { beingVerified, crowded } from "../../core/protocol/Unavailable.ts";
 import { targetIn } from "../../core/registry/Request.ts";
 import { type MemberFault, type Rejection, rejection } from "../../core/Rejection.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
-import { type Opened, openEnvelope, sealEnvelope } from "../../runtime/EnvelopeCodec.ts";
+import { type Opened, openEnvelope, sealEnvelope, STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
 import { delivery } from "../../runtime/Ingress.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
 import { readApprover, type ReadRecord } from "../../runtime/Reads.ts";
 import { SealedStore, type Verified } from "../../runtime/SealedStore.ts";
+import { openWarrant, sealWarrant, type Warrant } from "../../runtime/Warrant.ts";
 import type { CryptoBackend, PeerKeys } from "../crypto/CryptoBackend.ts";
+import type { Outgoing } from "../transport/PeerLink.ts";
 import { AheadSealed } from "./AheadSealed.ts";
 import { CommandGate } from "./CommandGate.ts";
 import { bringLaterKeys } from "./LaterKeys.ts";
@@ -43,7 +45,7 @@ export interface PeerPorts {
   /** A clock that never goes back, in milliseconds. */
   readonly elapsedMillis: () => number;
   /** Hands an envelope to the network; losing it is allowed. */
-  readonly send: (to: PeerId, envelope: Uint8Array, lane: Lane) => void;
+  readonly send: (to: PeerId, message: Outgoing) => void;
   /** The topology has been pinned: this process saw its cluster being founded. */
   readonly founded: (topology: Topology) => void;
   /** Told when this peer was initialized. */
@@ -151,6 +153,11 @@ export class Peer {
   /** Opens an envelope from the network; Left says what is wrong with it. */
   open(bytes: Uint8Array): Either.Either<Opened, string> {
     return openEnvelope(this.#ports.backend.crypto, this.state, bytes);
+  }
+
+  /** What the warrant of a large message says; undefined unless a member gave it to this peer. */
+  warranted(bytes: Uint8Array): Warrant | undefined {
+    return openWarrant(this.#ports.backend.crypto, this.state, bytes);
   }
 
   /**
@@ -379,7 +386,13 @@ export class Peer {
     const envelope = this.#ahead.take(to, message, signer) ?? sealEnvelope(this.state, signer, entropy(), to, message);
     if (envelope === undefined) return;
     this.#ports.metrics.count("custody_messages_sent_total", message._tag);
-    this.#ports.send(to, envelope, laneOf(message));
+    this.#ports.send(to, { envelope, lane: laneOf(message), warrant: this.#warrant(to, envelope.length) });
+  }
+
+  #warrant(to: PeerId, length: number): Uint8Array | undefined {
+    const signer = this.#keys?.identity;
+    if (length <= STRANGER_BYTES || signer === undefined) return undefined;
+    return sealWarrant(this.state, signer, entropy(), { to, length });
   }
 
   #dispatch(event: Event, kind: string, consumed?: () => void): void {

@@ -174,7 +174,7 @@ const openPeer = (
       ),
       (open) => Effect.sync(() => open.close()),
     );
-    const send: PeerPorts["send"] = (to, envelope, lane) => links.send(to, envelope, lane);
+    const send: PeerPorts["send"] = (to, message) => links.send(to, message);
     const peer = yield* Effect.acquireRelease(
       readingStore(
         () =>
@@ -186,6 +186,7 @@ const openPeer = (
     const check = checkWith(verifier);
     const endpoint: PeerEndpoint = {
       open: (envelope) => peer.open(envelope),
+      warranted: (warrant) => peer.warranted(warrant),
       deliver: (opened, actors, consumed) => peer.deliver(opened, actors, consumed),
       room,
       hold: (from, end) => links.hold(from, end),

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Lane } from "../../core/protocol/Lane.ts";
 import { MailboxRoom, type Parcel } from "./MailboxRoom.ts";
-import { type DropReason, MESSAGES_PATH, PeerLink } from "./PeerLink.ts";
+import { type DropReason, MESSAGES_PATH, PeerLink, WARRANT_HEADER } from "./PeerLink.ts";
 
 const tls = { rejectUnauthorized: true, minVersion: "TLSv1.3" } as const;
 const limits = { connections: 2, roundConnections: 0, queuedMessages: 3, queuedBytes: 100, timeoutMillis: 5_000 };
@@ -17,6 +17,7 @@ afterEach(() => {
 
 interface Received {
   readonly body: string;
+  readonly warrant: unknown;
   readonly answer: (status: number) => void;
   readonly answerWith: (type: string, envelope: string) => void;
 }
@@ -37,6 +38,7 @@ const receiver = async () => {
       ]);
       received.push({
         body,
+        warrant: request.headers[WARRANT_HEADER],
         answer: (status) => void response.writeHead(status).end(),
         answerWith: (type, envelope) => void response.writeHead(200, { "content-type": type }).end(envelope),
       });
@@ -66,7 +68,8 @@ const linkTo = (url: string, change: Partial<typeof limits> = {}) => {
     limits: { ...limits, ...change },
   });
   open.push(link);
-  const send = (text: string, lane: Lane = "round"): void => link.send(Buffer.from(text), lane);
+  const send = (text: string, lane: Lane = "round", warrant?: Uint8Array): void =>
+    link.send({ envelope: Buffer.from(text), lane, warrant });
   return { link, dropped, answers, parcels, room, send };
 };
 
@@ -142,6 +145,20 @@ describe("the way to another peer", () => {
     expect(dropped).toHaveLength(0);
     send("b");
     expect(dropped).toEqual(["queue full"]);
+  });
+
+  it("sends a warrant with the message it is for, and with no other", async () => {
+    const { received, url } = await receiver();
+    const { send } = linkTo(url, { connections: 1, roundConnections: 0 });
+    send("small");
+    send("large", "round", Uint8Array.of(251, 255));
+    await vi.waitFor(() => expect(received).toHaveLength(1));
+    received[0]?.answer(204);
+    await vi.waitFor(() => expect(received).toHaveLength(2));
+    expect(received.map(({ body, warrant }) => [body, warrant])).toEqual([
+      ["small", undefined],
+      ["large", "-_8"],
+    ]);
   });
 
   it("counts a refusal, and goes on", async () => {

@@ -24,6 +24,8 @@ export const maxEnvelopeBytes = Limits.envelopeBytes + 1024;
 /** Where the peer API takes messages. */
 export const MESSAGES_PATH = "/peer/v1/messages";
 export const MESSAGE_TYPE = "application/cbor";
+/** Carries the warrant of a large message, in Base64url. */
+export const WARRANT_HEADER = "custody-warrant";
 
 export interface LinkLimits {
   readonly connections: number;
@@ -43,6 +45,14 @@ export const linkLimits: LinkLimits = {
   queuedBytes: 32 * 1024 * 1024,
   timeoutMillis: 5_000,
 };
+
+/** A message on its way. */
+export interface Outgoing {
+  readonly envelope: Uint8Array;
+  readonly lane: Lane;
+  /** The word of this peer that it is about to send so much; absent for a small message. */
+  readonly warrant: Uint8Array | undefined;
+}
 
 /** Why a message did not get through; names for metrics. */
 export type DropReason = "queue full" | "refused" | "unreachable" | "no room";
@@ -65,7 +75,7 @@ const closedWhileIdle = (request: ClientRequest, error: NodeJS.ErrnoException): 
 
 /** What waits of one lane. */
 class Waiting {
-  readonly #messages: Array<Uint8Array> = [];
+  readonly #messages: Array<Outgoing> = [];
   readonly #limits: LinkLimits;
   #bytes = 0;
 
@@ -77,16 +87,16 @@ class Waiting {
     return this.#messages.length > this.#limits.queuedMessages || this.#bytes > this.#limits.queuedBytes;
   }
 
-  push(message: Uint8Array): void {
+  push(message: Outgoing): void {
     this.#messages.push(message);
-    this.#bytes += message.length;
+    this.#bytes += message.envelope.length;
   }
 
-  takeOldest(): Uint8Array | undefined {
+  takeOldest(): Outgoing | undefined {
     return this.#without(this.#messages.shift());
   }
 
-  takeNewest(): Uint8Array | undefined {
+  takeNewest(): Outgoing | undefined {
     return this.#without(this.#messages.pop());
   }
 
@@ -95,8 +105,8 @@ class Waiting {
     this.#bytes = 0;
   }
 
-  #without(message: Uint8Array | undefined): Uint8Array | undefined {
-    this.#bytes -= message?.length ?? 0;
+  #without(message: Outgoing | undefined): Outgoing | undefined {
+    this.#bytes -= message?.envelope.length ?? 0;
     return message;
   }
 }
@@ -146,9 +156,10 @@ export class PeerLink {
    * Takes a message. When too many wait, the oldest of a round is dropped, for what came later says more; of bulk the
    * newest, for whoever came first is to be served first.
    */
-  send(message: Uint8Array, lane: Lane): void {
+  send(message: Outgoing): void {
     if (this.#closed) return;
-    if (this.#hasRoomFor(lane)) return this.#transmit(message, lane);
+    const { lane } = message;
+    if (this.#hasRoomFor(lane)) return this.#transmit(message);
     const waiting = this.#waiting[lane];
     waiting.push(message);
     while (waiting.isOver) {
@@ -181,7 +192,8 @@ export class PeerLink {
     return round + bulk < connections && (lane === "round" || bulk < connections - roundConnections);
   }
 
-  #transmit(message: Uint8Array, lane: Lane, again = false): void {
+  #transmit(message: Outgoing, again = false): void {
+    const { envelope, lane, warrant } = message;
     this.#underWay[lane] += 1;
     let settled = false;
     const settle = (reachable: boolean, reason: DropReason | undefined): void => {
@@ -196,7 +208,11 @@ export class PeerLink {
     const request = this.#request({
       ...this.#options,
       agent: this.#agent,
-      headers: { "content-type": MESSAGE_TYPE, "content-length": message.length },
+      headers: {
+        "content-type": MESSAGE_TYPE,
+        "content-length": envelope.length,
+        ...(warrant === undefined ? {} : { [WARRANT_HEADER]: Buffer.from(warrant).toString("base64url") }),
+      },
     });
     request.on("response", (response) => {
       const isEnvelope = response.statusCode === 200 && response.headers["content-type"] === MESSAGE_TYPE;
@@ -215,9 +231,9 @@ export class PeerLink {
         return settle(false, "unreachable");
       settled = true;
       this.#underWay[lane] -= 1;
-      this.#transmit(message, lane, true);
+      this.#transmit(message, true);
     });
-    request.end(message);
+    request.end(envelope);
   }
 
   #receive(response: IncomingMessage): void {
@@ -247,7 +263,7 @@ export class PeerLink {
     for (const lane of ["round", "bulk"] as const) {
       if (!this.#hasRoomFor(lane)) continue;
       const message = this.#waiting[lane].takeOldest();
-      if (message !== undefined) return this.#transmit(message, lane);
+      if (message !== undefined) return this.#transmit(message);
     }
   }
 }

@@ -1,11 +1,10 @@
 /** The ways to all other peers of the configuration. */
-import type { Lane } from "../../core/protocol/Lane.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Config } from "../config/ConfigSchema.ts";
 import type { PeerClientTls } from "../tls/TlsMaterial.ts";
 import { type EndExchange, HeldAnswers } from "./HeldAnswers.ts";
 import type { MailboxRoom, Parcel } from "./MailboxRoom.ts";
-import { type DropReason, PeerLink } from "./PeerLink.ts";
+import { type DropReason, type Outgoing, PeerLink } from "./PeerLink.ts";
 
 export interface LinksOptions {
   readonly tls: PeerClientTls;
@@ -34,8 +33,8 @@ export class PeerLinks {
   }
 
   /** Hands an envelope to the network; a peer that is not configured gets nothing. */
-  send(to: PeerId, envelope: Uint8Array, lane: Lane): void {
-    if (!this.#held.use(to, envelope)) this.#links.get(to)?.send(envelope, lane);
+  send(to: PeerId, message: Outgoing): void {
+    if (!this.#held.use(to, message.envelope)) this.#links.get(to)?.send(message);
   }
 
   /** Keeps a request of another peer open: the next message to that peer is its answer. */

@@ -1,15 +1,25 @@
+import { randomBytes } from "node:crypto";
 import { request, type Server } from "node:http";
 import { Either } from "effect";
 import { afterEach, describe, expect, it } from "vitest";
+import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
+import type { Warrant } from "../../runtime/Warrant.ts";
 import { openGuard } from "../../properties/http/OpenGuard.ts";
 import { MailboxRoom } from "./MailboxRoom.ts";
-import { MESSAGE_TYPE, MESSAGES_PATH } from "./PeerLink.ts";
+import { MESSAGE_TYPE, MESSAGES_PATH, WARRANT_HEADER } from "./PeerLink.ts";
 import { makePeerListener } from "./PeerListener.ts";
 
 const open: Array<Server> = [];
 afterEach(() => {
   for (const server of open.splice(0)) server.close().closeAllConnections();
 });
+
+/** A warrant that this test's peer believes as it stands. */
+const warrantFor = (from: number, length: number, more: Partial<Warrant> | null) => {
+  const warrant = { from, to: 1, topologyDigest: undefined, length, nonce: randomBytes(32).toString("hex"), ...more };
+  return more === null ? {} : { [WARRANT_HEADER]: Buffer.from(JSON.stringify(warrant)).toString("base64url") };
+};
+const warrantIn = (bytes: Uint8Array): Warrant => JSON.parse(Buffer.from(bytes).toString());
 
 /** A listener whose driver keeps what it is given until it is told to consume it. The first byte names the sender. */
 const listener = async () => {
@@ -18,6 +28,7 @@ const listener = async () => {
   const { server, bodyBytes } = makePeerListener(
     {
       open: (bytes) => Either.right({ from: bytes[0] ?? 0, message: { _tag: "Votes", statements: [] } }),
+      warranted: (bytes) => warrantIn(bytes),
       deliver: (_opened, _actors, consumed) => void kept.push(consumed),
       hold: () => undefined,
       backlog: () => kept.length,
@@ -34,9 +45,9 @@ const listener = async () => {
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  const send = (from: number, bytes: number): Promise<number> =>
+  const send = (from: number, bytes: number, more: Partial<Warrant> | null = {}): Promise<number> =>
     new Promise((resolve, reject) => {
-      const headers = { "content-type": MESSAGE_TYPE, "content-length": bytes };
+      const headers = { "content-type": MESSAGE_TYPE, "content-length": bytes, ...warrantFor(from, bytes, more) };
       const call = request({ host: "127.0.0.1", port, path: MESSAGES_PATH, method: "POST", headers }, (response) => {
         response.resume();
         response.on("end", () => resolve(response.statusCode ?? 0));
@@ -59,5 +70,25 @@ describe("messages that the driver has not consumed", () => {
     for (const consumed of kept.splice(0)) consumed();
     expect(room.held).toBe(0);
     expect(await send(2, large)).toBe(204);
+  });
+});
+
+describe("a message of more than 64 KiB", () => {
+  const stranger = STRANGER_BYTES;
+
+  it("is read with the warrant of a member for just its length, and not without", async () => {
+    const { send, kept } = await listener();
+    expect(await send(2, stranger, null)).toBe(204);
+    expect(await send(2, stranger + 1, null)).toBe(413);
+    expect(await send(2, stranger + 1, { length: stranger + 2 })).toBe(413);
+    expect(await send(2, stranger + 1)).toBe(204);
+    expect(kept).toHaveLength(2);
+  });
+
+  it("takes no room when it is refused", async () => {
+    const { send, bodyBytes } = await listener();
+    const refused = Array.from({ length: 4 }, () => send(2, 4 * 1024 * 1024, null));
+    expect(await Promise.all(refused)).toEqual([413, 413, 413, 413]);
+    expect(bodyBytes()).toBe(0);
   });
 });

@@ -7,20 +7,25 @@ import { createServer as createHttpsServer } from "node:https";
 import { Either } from "effect";
 import type { ActorCheck } from "../../core/Event.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import { isVouchedFor, type Opened } from "../../runtime/EnvelopeCodec.ts";
+import { isVouchedFor, type Opened, STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
+import type { Warrant } from "../../runtime/Warrant.ts";
 import { tokensIn } from "../../runtime/Ingress.ts";
-import { ByteBudget } from "../http/ByteBudget.ts";
+import type { BodyAccount } from "../http/BodyBudget.ts";
+import { addressKey } from "../net/AddressKey.ts";
 import { closeSoon } from "../net/CloseSoon.ts";
 import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import { timeoutsOf } from "../net/ConnectionLimits.ts";
 import type { ListenerTls } from "../tls/TlsMaterial.ts";
+import { ArrivalRoom } from "./ArrivalRoom.ts";
 import { asksBack, type EndExchange } from "./HeldAnswers.ts";
 import type { MailboxRoom, Parcel } from "./MailboxRoom.ts";
-import { maxEnvelopeBytes, MESSAGE_TYPE, MESSAGES_PATH } from "./PeerLink.ts";
+import { maxEnvelopeBytes, MESSAGE_TYPE, MESSAGES_PATH, WARRANT_HEADER } from "./PeerLink.ts";
 
 /** What the peer API needs of the peer behind it. */
 export interface PeerEndpoint {
   readonly open: (bytes: Uint8Array) => Either.Either<Opened, string>;
+  /** What a warrant says; undefined unless a member gave it. */
+  readonly warranted: (bytes: Uint8Array) => Warrant | undefined;
   /** Hands a message to the driver; `consumed` is called when the driver is done with it. */
   readonly deliver: (opened: Opened, actors: ReadonlyArray<ActorCheck>, consumed: () => void) => void;
   /** What messages on their way to the driver may take. */
@@ -40,13 +45,13 @@ export interface ListenerEndpoint extends PeerEndpoint {
 
 const METRICS_PATH = "/metrics";
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-/** Bodies held at once while they arrive: five of the largest, or very many ordinary ones. */
-const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 /** Events waiting for the driver beyond which new messages are turned away. */
 const MOST_BACKLOG = 4096;
 const BODY_MILLIS = 10_000;
 
 const BUSY = "This peer has as many messages under way as it may.";
+
+const STRANGER = `A message of more than ${STRANGER_BYTES} bytes comes with the warrant of a member.`;
 
 const titles: Readonly<Record<number, string>> = {
   400: "Malformed message",
@@ -112,14 +117,13 @@ class Exchange {
    * Reads a body of a declared length; `use` gets all of it, or is never called. Bytes count as they
    * arrive: what is only promised takes no room from others.
    */
-  readBody(length: number, budget: ByteBudget, use: (body: Uint8Array) => void): void {
+  readBody(length: number, room: BodyAccount, use: (body: Uint8Array) => void): void {
     const chunks: Array<Uint8Array> = [];
-    let taken = 0;
     const timer = setTimeout(() => this.#request.destroy(), BODY_MILLIS);
     this.#request.on("data", (chunk: Uint8Array) => {
       if (this.#response.writableEnded) return;
-      if (!budget.take(chunk.length)) return this.refuse(503, BUSY, { "retry-after": "1", connection: "close" });
-      taken += chunk.length;
+      if (room.take(chunk.length) !== undefined)
+        return this.refuse(503, BUSY, { "retry-after": "1", connection: "close" });
       chunks.push(chunk);
     });
     this.#request.on("end", () => {
@@ -131,7 +135,7 @@ class Exchange {
     });
     this.#request.on("close", () => {
       clearTimeout(timer);
-      budget.give(taken);
+      room.close();
     });
   }
 }
@@ -178,11 +182,24 @@ export const takeAnswer = (endpoint: PeerEndpoint, envelope: Uint8Array, parcel:
   else parcel.release();
 };
 
+/** The warrant in a request's header; undefined where there is none that holds. */
+const warrantOf = (endpoint: PeerEndpoint, { headers }: IncomingMessage): Warrant | undefined => {
+  const warrant = headers[WARRANT_HEADER];
+  return typeof warrant === "string"
+    ? endpoint.warranted(new Uint8Array(Buffer.from(warrant, "base64url")))
+    : undefined;
+};
+
+interface Arriving {
+  readonly request: IncomingMessage;
+  readonly exchange: Exchange;
+  readonly isProven: boolean;
+}
+
 const takeMessage = (
   endpoint: PeerEndpoint,
-  budget: ByteBudget,
-  request: IncomingMessage,
-  exchange: Exchange,
+  arrivals: ArrivalRoom,
+  { request, exchange, isProven }: Arriving,
 ): void => {
   if (request.method !== "POST") return exchange.refuse(405, "Send messages with POST.", { allow: "POST" });
   if (request.headers["content-type"] !== MESSAGE_TYPE) return exchange.refuse(415, `A message is ${MESSAGE_TYPE}.`);
@@ -190,7 +207,11 @@ const takeMessage = (
   if (length === undefined) return exchange.refuse(411, "A message comes with its Content-Length.");
   if (length > maxEnvelopeBytes) return exchange.refuse(413, `A message takes at most ${maxEnvelopeBytes} bytes.`);
   if (endpoint.backlog() >= MOST_BACKLOG) return exchange.refuse(503, BUSY, { "retry-after": "1" });
-  exchange.readBody(length, budget, (body) => receive(endpoint, exchange, body));
+  const address = addressKey(request.socket.remoteAddress);
+  const warrant = length > STRANGER_BYTES ? warrantOf(endpoint, request) : undefined;
+  const room = arrivals.open({ length, address, isProven, warrant });
+  if (room === undefined) return exchange.refuse(413, STRANGER);
+  exchange.readBody(length, room, (body) => receive(endpoint, exchange, body));
 };
 
 export interface PeerListener {
@@ -210,11 +231,12 @@ export const makePeerListener = (
   tls: ListenerTls | undefined,
   guard: ConnectionGuard,
 ): PeerListener => {
-  const budget = new ByteBudget(BYTES_IN_FLIGHT);
+  const arrivals = new ArrivalRoom();
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = new Exchange(endpoint, request, response, () => guard.prove(request.socket));
     request.on("error", () => undefined);
-    if (request.url === MESSAGES_PATH) return takeMessage(endpoint, budget, request, exchange);
+    if (request.url === MESSAGES_PATH)
+      return takeMessage(endpoint, arrivals, { request, exchange, isProven: guard.isProven(request.socket) });
     if (request.url !== METRICS_PATH) return exchange.refuse(404, "There is no such resource here.");
     if (request.method !== "GET") return exchange.refuse(405, "Metrics are only read.", { allow: "GET" });
     return exchange.metrics();
@@ -229,5 +251,5 @@ export const makePeerListener = (
     if (isBusy || !guard.speaks(socket) || !socket.writable) return void socket.destroy();
     return closeSoon(socket, lastWords(error));
   });
-  return { server, bodyBytes: () => budget.held + endpoint.room.held };
+  return { server, bodyBytes: () => arrivals.held + endpoint.room.held };
 };

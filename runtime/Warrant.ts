@@ -1,0 +1,52 @@
+/**
+ * What lets a large message in: a member's signed word, sent before the message, that it is about to send so many
+ * bytes. Whoever cannot give it is a stranger, of whom no more is read than a card or a topology takes.
+ */
+import { Either } from "effect";
+import { digest, nullable, record, signature, type TypeOf, uint } from "../core/codec/Codec.ts";
+import { decode } from "../core/codec/CborReader.ts";
+import { encode } from "../core/codec/CborWriter.ts";
+import type { Crypto, Signer } from "../core/Crypto.ts";
+import type { Digest } from "../core/Digest.ts";
+import type { PeerState } from "../core/PeerState.ts";
+import type { PeerId } from "../core/protocol/Topology.ts";
+import { knownKey } from "./EnvelopeCodec.ts";
+
+const warrantFields = {
+  from: uint,
+  to: uint,
+  topologyDigest: nullable(digest),
+  /** Bytes of the envelope. */
+  length: uint,
+  /** Fresh for each: one warrant is good for one message at a time. */
+  nonce: digest,
+};
+const warrantCodec = record(warrantFields);
+const signedWarrantCodec = record({ ...warrantFields, signature });
+const WARRANT_TAG = "CUSTODY_WARRANT_V1";
+
+export type Warrant = TypeOf<typeof warrantCodec>;
+
+/** A warrant for an envelope of so many bytes. */
+export const sealWarrant = (
+  { peer, membership }: PeerState,
+  signer: Signer,
+  nonce: Digest,
+  { to, length }: { readonly to: PeerId; readonly length: number },
+): Uint8Array | undefined => {
+  if (peer === undefined) return undefined;
+  const warrant: Warrant = { from: peer.peerId, to, topologyDigest: membership?.digest, length, nonce };
+  return encode(signedWarrantCodec, { ...warrant, signature: signer.sign(WARRANT_TAG, warrantCodec, warrant) });
+};
+
+/** The warrant in these bytes; undefined unless a member of this peer's topology gave it, to this peer. */
+export const openWarrant = (crypto: Crypto, state: PeerState, bytes: Uint8Array): Warrant | undefined => {
+  const decoded = decode(signedWarrantCodec, bytes);
+  if (Either.isLeft(decoded)) return undefined;
+  const { signature: signed, ...warrant } = decoded.right;
+  const key = knownKey(state, warrant.from);
+  const isForThis = warrant.to === state.peer?.peerId && warrant.topologyDigest === state.membership?.digest;
+  return isForThis && key !== undefined && crypto.verify(key, WARRANT_TAG, warrantCodec, warrant, signed)
+    ? warrant
+    : undefined;
+};
