@@ -87,6 +87,8 @@ export interface Settings {
   readonly configDigest: Digest;
   readonly audience: string;
   readonly issuer: string | undefined;
+  /** The peer id that the configuration gives this peer; where it does, no other is taken. */
+  readonly ownId?: PeerId | undefined;
   /** Peer ids this peer is configured to reach, its own not among them. */
   readonly peers: ReadonlyArray<PeerId>;
   /** Needed until a topology is pinned. */

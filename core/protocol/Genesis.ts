@@ -36,9 +36,11 @@ const NO_SECRET = "this peer has no bootstrap secret: it can be shown a cluster 
 export const NO_DIGEST = "0".repeat(64) as Digest;
 
 const initializeFaults = (turn: Turn, { peerId, threshold, total }: Initialize): ReadonlyArray<BodyFault> => {
-  const { peers } = turn.context.settings;
+  const { ownId, peers } = turn.context.settings;
   const faults: Array<BodyFault> = [];
   const fault = (pointer: string, code: string, detail: string): void => void faults.push({ pointer, code, detail });
+  if (ownId !== undefined && peerId !== ownId)
+    fault("/peerId", "mismatch", `The configuration says under peer.id that this is peer ${ownId}.`);
   if (peerId < 1) fault("/peerId", "out_of_range", "A peer id is a number from 1.");
   if (total < 1 || total > Limits.members)
     fault("/total", "out_of_range", `The total is between 1 and ${Limits.members}.`);

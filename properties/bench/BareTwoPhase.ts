@@ -23,7 +23,7 @@ interface Started {
 
 const startPeer = (folder: string, members: ReadonlyArray<string>): Promise<Started> =>
   new Promise((resolve, reject) => {
-    mkdirSync(folder);
+    mkdirSync(folder, { mode: 0o700 });
     const child = spawn(process.execPath, [...process.execArgv, script, folder, ...members], {
       stdio: ["ignore", "pipe", "inherit"],
     });

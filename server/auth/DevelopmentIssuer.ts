@@ -71,9 +71,7 @@ const readIfPresent = (path: string) =>
     Effect.flatMap((found) =>
       found._tag === "None"
         ? Effect.succeed(undefined)
-        : readBoundedFile(path, { maxBytes: 4096, secret: true }).pipe(
-            Effect.mapError((fault) => fail(`${path}: ${fault.message}`)),
-          ),
+        : readBoundedFile(path, { maxBytes: 4096, secret: true }).pipe(Effect.mapError((fault) => fail(fault.message))),
     ),
   );
 

@@ -13,6 +13,8 @@ export interface KeySet {
 
 export interface KeyRingOptions {
   readonly source: KeySource;
+  /** Named in faults of the document. */
+  readonly file?: string | undefined;
   /** How long the last good set serves, in milliseconds since it was fetched. */
   readonly maxAgeMillis: number;
   /** A clock that never goes back, in milliseconds. */
@@ -98,7 +100,10 @@ export class KeyRing {
   async #fetchOnce(): Promise<string | undefined> {
     const startedAt = this.#options.elapsedMillis();
     this.#attemptedAt = startedAt;
-    const document = Either.flatMap(await this.#options.source(), parseKeyDocument);
+    const { source, file } = this.#options;
+    const document = Either.flatMap(await source(), (bytes) =>
+      Either.mapLeft(parseKeyDocument(bytes), (fault) => (file === undefined ? fault : `${file} ${fault}`)),
+    );
     if (Either.isLeft(document)) {
       this.#options.report(document.left);
       return document.left;

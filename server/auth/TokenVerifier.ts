@@ -152,6 +152,7 @@ export const openTokenVerifier = (
     if (source === undefined) return yield* configError("auth.jwks", "must hold one of file and url; set one");
     const keys = new KeyRing({
       source: file === undefined ? urlKeySource(source) : fileKeySource(source),
+      file,
       maxAgeMillis: auth.jwksMaxAgeMillis,
       elapsedMillis: ports.elapsedMillis,
       report: (fault) => {

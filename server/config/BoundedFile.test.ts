@@ -23,7 +23,7 @@ it("reads up to the limit and refuses one byte more", async () => {
   const path = join(folder, "eight");
   writeFileSync(path, "12345678");
   expect(Either.getOrThrow(await outcome(path, 8))).toEqual(new TextEncoder().encode("12345678"));
-  expect(await refusal(path, 7)).toBe("the file is larger than 7 bytes; shorten it or name another file");
+  expect(await refusal(path, 7)).toBe(`${path} is larger than 7 bytes; shorten it or name another file`);
 });
 
 it("refuses what is not a regular file, a named pipe without waiting for it", async () => {

@@ -9,18 +9,25 @@ export interface BoundedFileOptions {
   readonly secret: boolean;
 }
 
-/** "what is wrong; what to do", without the content of the file. */
-export type FileFault = { readonly _tag: "FileFault"; readonly message: string };
+/** "FILE what is wrong; what to do", without the content of the file. */
+export type FileFault = { readonly _tag: "FileFault"; readonly message: string; readonly isMissing: boolean };
 
-const fault = (message: string): FileFault => ({ _tag: "FileFault", message });
+const fault = (path: string, message: string, isMissing = false): FileFault => ({
+  _tag: "FileFault",
+  message: `${path} ${message}`,
+  isMissing,
+});
 
-const systemFault = (cause: unknown): FileFault => {
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  if (code === "ENOENT" || code === "ENOTDIR") return fault("the file does not exist; create it or correct the path");
-  if (code === "EACCES" || code === "EPERM") return fault("the file may not be read; give this user read permission");
-  if (code === "ENXIO") return fault("is not a regular file; name a regular file");
-  return fault("the file cannot be read; check the path and the disk");
-};
+const systemFault =
+  (path: string) =>
+  (cause: unknown): FileFault => {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    if (code === "ENOENT" || code === "ENOTDIR")
+      return fault(path, "does not exist; create it or correct the path", true);
+    if (code === "EACCES" || code === "EPERM") return fault(path, "may not be read; give this user read permission");
+    if (code === "ENXIO") return fault(path, "is not a regular file; name a regular file");
+    return fault(path, "cannot be read; check the path and the disk");
+  };
 
 const readUpTo = async (handle: FileHandle, maxBytes: number): Promise<Uint8Array | undefined> => {
   const buffer = new Uint8Array(maxBytes + 1);
@@ -33,14 +40,18 @@ const readUpTo = async (handle: FileHandle, maxBytes: number): Promise<Uint8Arra
   return undefined;
 };
 
-const readOpened = async (handle: FileHandle, options: BoundedFileOptions): Promise<Uint8Array | FileFault> => {
+const readOpened = async (
+  handle: FileHandle,
+  path: string,
+  options: BoundedFileOptions,
+): Promise<Uint8Array | FileFault> => {
   const status = await handle.stat();
-  if (!status.isFile()) return fault("is not a regular file; name a regular file");
+  if (!status.isFile()) return fault(path, "is not a regular file; name a regular file");
   if (options.secret && process.platform !== "win32" && (status.mode & 0o007) !== 0) {
-    return fault("the file holds a secret and every user may open it; run chmod 600 on it");
+    return fault(path, `holds a secret and every user may open it; run chmod 600 ${path}`);
   }
   const bytes = await readUpTo(handle, options.maxBytes);
-  return bytes ?? fault(`the file is larger than ${options.maxBytes} bytes; shorten it or name another file`);
+  return bytes ?? fault(path, `is larger than ${options.maxBytes} bytes; shorten it or name another file`);
 };
 
 /**
@@ -52,9 +63,9 @@ const readOpened = async (handle: FileHandle, options: BoundedFileOptions): Prom
  */
 export const readBoundedFile = (path: string, options: BoundedFileOptions): Effect.Effect<Uint8Array, FileFault> =>
   Effect.acquireUseRelease(
-    Effect.tryPromise({ try: () => open(path, constants.O_RDONLY | constants.O_NONBLOCK), catch: systemFault }),
+    Effect.tryPromise({ try: () => open(path, constants.O_RDONLY | constants.O_NONBLOCK), catch: systemFault(path) }),
     (handle) =>
-      Effect.tryPromise({ try: () => readOpened(handle, options), catch: systemFault }).pipe(
+      Effect.tryPromise({ try: () => readOpened(handle, path, options), catch: systemFault(path) }).pipe(
         Effect.flatMap((result) => (result instanceof Uint8Array ? Effect.succeed(result) : Effect.fail(result))),
       ),
     // The bytes are read; a close that fails takes nothing back.
@@ -69,7 +80,7 @@ export const readBoundedText = (path: string, options: BoundedFileOptions): Effe
     Effect.flatMap((bytes) =>
       Effect.try({
         try: () => decoder.decode(bytes),
-        catch: () => fault("the file is not UTF-8 text; save it as UTF-8"),
+        catch: () => fault(path, "is not UTF-8 text; save it as UTF-8"),
       }),
     ),
   );

@@ -176,12 +176,12 @@ describe("the file itself", () => {
   it("is bounded at 256 KiB", async () => {
     const padded = `${least}#`.padEnd(256 * 1024, "x");
     expect(Either.isRight(await load(padded))).toBe(true);
-    expect((await problems(`${padded}x`))[0]).toMatch(/peer\.yaml: the file is larger than 262144 bytes/);
+    expect((await problems(`${padded}x`))[0]).toMatch(/^--config: \S+peer\.yaml is larger than 262144 bytes/);
   });
 
   it("must exist, be text and hold a mapping", async () => {
     const absent = await Effect.runPromise(Effect.flip(loadConfig(join(folder, "absent.yaml"), {})));
-    expect(absent.message).toMatch(/absent\.yaml: the file does not exist/);
+    expect(absent.message).toMatch(/^--config: \S+absent\.yaml does not exist/);
     expect((await problems(Uint8Array.of(0xff)))[0]).toMatch(/UTF-8/);
     expect(await problems("- 1\n")).toEqual(["the file: must be a mapping of keys; indent its keys below it"]);
     expect((await problems("peer: {}\npeer: {}\n"))[0]).toMatch(/line 2: a key stands twice/);

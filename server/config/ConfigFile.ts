@@ -71,7 +71,7 @@ export const loadConfig = (
   Effect.gen(function* () {
     const path = resolve(file);
     const text = yield* readBoundedText(path, { maxBytes: maxFileBytes, secret: false }).pipe(
-      Effect.mapError((fault) => configError(path, fault.message)),
+      Effect.mapError((fault) => configError("--config", fault.message)),
     );
     const content = yield* Either.mapLeft(parseStrictYaml(text), (message) => configError(path, message));
     return yield* decodeConfig(dirname(path), applyEnvironment(content, env));

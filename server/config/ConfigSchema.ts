@@ -35,6 +35,7 @@ const withDefault = <A, I>(schema: Schema.Schema<A, I>, value: NoInfer<A>) =>
 const peer = (directory: string) =>
   Schema.Struct({
     dataDir: Schema.propertySignature(filePath(directory)).pipe(Schema.fromKey("data-dir")),
+    id: Schema.optionalWith(PeerNumber, { exact: true }),
     logLevel: withDefault(oneOf("debug", "info", "warn", "error"), "info").pipe(Schema.fromKey("log-level")),
   });
 

@@ -14,11 +14,11 @@ const rootsOf = (file: string, path: string): Effect.Effect<ReadonlyArray<Uint8A
       Effect.mapError(({ message }): ConfigProblem => ({ path, message })),
     );
     const certificates = certificatesIn(Buffer.from(bytes));
-    if (certificates === undefined) return yield* Effect.fail({ path, message: notCertificates });
+    if (certificates === undefined) return yield* Effect.fail({ path, message: `${file} ${notCertificates}` });
     const roots = certificates.map(({ raw }) => Uint8Array.from(raw));
     const fault = roots.map(trustRootFault).find((each) => each !== undefined);
     if (fault !== undefined) {
-      const message = `holds a certificate that cannot be a trust root; name another: ${fault}`;
+      const message = `${file} holds a certificate that cannot be a trust root; name another: ${fault}`;
       return yield* Effect.fail({ path, message });
     }
     return roots;

@@ -35,7 +35,7 @@ export const readCluster = (folder: DevFolder): Effect.Effect<Cluster | undefine
     const found = yield* Effect.option(Effect.tryPromise(() => stat(folder.cluster)));
     if (found._tag === "None") return undefined;
     const text = yield* readBoundedText(folder.cluster, { maxBytes: 64 * 1024, secret: false }).pipe(
-      Effect.mapError((fault) => usageFailure(`${folder.cluster}: ${fault.message}`)),
+      Effect.mapError((fault) => usageFailure(fault.message)),
     );
     return yield* Either.mapLeft(decode(text), () =>
       usageFailure(`${folder.cluster} is not the cluster file of this version; give another --data`),

@@ -16,6 +16,7 @@ import {
   configuration,
   health,
   init,
+  readable,
   ready,
   restore,
   rotateIntegrity,
@@ -54,6 +55,7 @@ const exact: ReadonlyMap<string, Methods> = new Map([
   [`${SYSTEM}/integrity/rotate`, { POST: rotateIntegrity }],
   [`${SYSTEM}/status`, { GET: status }],
   [`${SYSTEM}/health`, { GET: health }],
+  [`${SYSTEM}/readable`, { GET: readable }],
   [`${SYSTEM}/ready`, { GET: ready }],
 ]);
 

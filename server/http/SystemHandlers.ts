@@ -3,6 +3,7 @@ import { Effect, Either } from "effect";
 import { sealState, statusDetail } from "../../core/Status.ts";
 import { authorize } from "../../core/registry/Authorization.ts";
 import type { MemberFault, Rejection } from "../../core/Rejection.ts";
+import { readRefusal } from "../../runtime/Reads.ts";
 import type { ShareFault } from "../seal/SealProvider.ts";
 import { type ApiPorts, answer, authorized, bearerOf, type Handler } from "./ApiCall.ts";
 import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
@@ -132,6 +133,12 @@ export const status: Handler = (call) =>
 
 /** GET /v1/custody/system/health: this process answers. */
 export const health: Handler = () => Effect.succeed(answer(200, { status: "ok" }));
+
+/** GET /v1/custody/system/readable: whether registry reads are answered here now. */
+export const readable: Handler = ({ ports }) => {
+  const refusal = readRefusal(ports.peer.state);
+  return refusal === undefined ? Effect.succeed(answer(200, { readable: true })) : Effect.fail(faultOf(refusal));
+};
 
 /** GET /v1/custody/system/ready: whether a mutation would be accepted now. */
 export const ready: Handler = ({ ports }) =>

@@ -9,10 +9,7 @@ const SharesFile = Schema.parseJson(
   Schema.Struct({ peerId: Schema.Number, shares: Schema.Array(Schema.String).pipe(Schema.maxItems(255)) }),
 );
 
-const named =
-  (path: string) =>
-  (fault: FileFault): StartError =>
-    startError(`${path}: ${fault.message}`);
+const named = ({ message }: FileFault): StartError => startError(message);
 
 /** The unseal shares of one peer, in Base64; none when the folder has no file for it. */
 export const developmentShares = (
@@ -27,9 +24,7 @@ export const developmentShares = (
     Effect.catchTag("ParseError", () =>
       Effect.fail(startError(`${path}: holds no unseal shares; start custody dev again`)),
     ),
-    Effect.catchTag("FileFault", (fault) =>
-      fault.message.startsWith("the file does not exist") ? Effect.succeed([]) : Effect.fail(named(path)(fault)),
-    ),
+    Effect.catchTag("FileFault", (fault) => (fault.isMissing ? Effect.succeed([]) : Effect.fail(named(fault)))),
   );
 };
 
@@ -38,6 +33,6 @@ export const developmentBootstrap = (directory: string): Effect.Effect<Uint8Arra
   const path = join(directory, "bootstrap");
   return readBoundedFile(path, { maxBytes: 4096, secret: true }).pipe(
     Effect.map((bytes) => (bytes.at(-1) === 0x0a ? bytes.slice(0, -1) : bytes)),
-    Effect.mapError(named(path)),
+    Effect.mapError(named),
   );
 };

@@ -63,6 +63,7 @@ export const foundingSettings = (circumstances: Circumstances, crypto: Crypto): 
       configDigest: crypto.sha256(utf8ToBytes(configDigestInput(config, relyingParty))),
       audience: config.auth.audience,
       issuer: config.auth.issuer,
+      ownId: config.peer.id,
       peers: config.cluster.peers.map(({ id }) => id),
       bootstrapSecret: yield* secretOf(circumstances),
       development: config.development,

@@ -78,6 +78,8 @@ export const runServer = (options: ServerOptions): Effect.Effect<never, StartErr
       else log.info("signal ignored", { signal: "SIGHUP", reason: "this peer is still starting" });
     };
     yield* catchSignals(reload);
+    // Whatever this process makes is for this user alone.
+    process.umask(0o077);
     optimizeEarly();
     yield* stopOnFaults;
     yield* refuseDebugging;

@@ -23,6 +23,7 @@ import { makePublicListener } from "../http/PublicListener.ts";
 import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import { type Guards, makeGuards } from "../net/Guards.ts";
 import { shamirProvider } from "../seal/ShamirSeal.ts";
+import { beforeFirstStart } from "../sqlite/FirstStart.ts";
 import { openSqliteByteStore } from "../sqlite/SqliteByteStore.ts";
 import { databaseFile, isMarkedInitialized, markInitialized } from "../sqlite/StoreDirectory.ts";
 import { StoreOpenError } from "../sqlite/StoreOpenError.ts";
@@ -303,12 +304,16 @@ export const startServer = (
     const config = yield* starting(loadConfig(options.configFile, options.env));
     const log = jsonLog(config.peer.logLevel, host.writeLog, now);
     yield* Effect.addFinalizer(() => Effect.sync(() => log.info("stopped")));
+    const start = { isDone: false };
+    const undo = beforeFirstStart(config.peer.dataDir);
+    yield* Effect.addFinalizer(() => Effect.sync(() => (start.isDone ? undefined : undo())));
     const assembly = yield* openPeer(config, options, { log, halt: host.halt });
     const budgets = bodyBudgets(config);
     const bodyBytes = (): number => budgets.budget.held + budgets.operatorBudget.held;
     const guards = makeGuards(config, { log, metrics: assembly.metrics, elapsedMillis });
     const peerApi = yield* openPeerApi(assembly, guards, bodyBytes);
     const publicApi = yield* openPublicApi(assembly, guards.http, budgets);
+    start.isDone = true;
     const { reloadKeys, links } = assembly;
     const useTls = ({ http, peerHttp, peerClient }: TlsMaterial): void => {
       renew(publicApi.server, http);

@@ -103,9 +103,9 @@ describe("a database whose files are taken away while it is open", () => {
 
 describe("opening", () => {
   it("refuses a file that is not a database, and leaves it as it is", async () => {
-    mkdirSync(directory);
+    mkdirSync(directory, { mode: 0o700 });
     const text = "these are somebody's notes\n".repeat(200);
-    writeFileSync(databaseFile(directory), text);
+    writeFileSync(databaseFile(directory), text, { mode: 0o600 });
     expect(await refusal()).toMatchObject({ reason: "not-a-database", file: databaseFile(directory) });
     expect(readFileSync(databaseFile(directory), "utf8")).toBe(text);
   });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect } from "effect";
@@ -29,10 +29,25 @@ describe("the data directory", () => {
     );
   });
 
-  it("is refused when only the log of a database is left", () => {
-    mkdirSync(join(parent, "data"));
+  it.each([
+    ["", 0o750, "700"],
+    ["custody.db", 0o640, "600"],
+    ["custody.db-wal", 0o604, "600"],
+  ])("is refused while other users may read %s, with the command that ends that", (name, mode, wanted) => {
     const directory = join(parent, "data");
-    writeFileSync(`${databaseFile(directory)}-wal`, "");
+    Effect.runSync(prepareDirectory(directory));
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    expect(statSync(databaseFile(directory)).mode & 0o777).toBe(0o600);
+    const path = join(directory, name);
+    if (name === "custody.db-wal") writeFileSync(path, "");
+    chmodSync(path, mode);
+    expect(refusal(directory)).toMatchObject({ reason: "open", file: path, detail: `chmod ${wanted} ${path}` });
+  });
+
+  it("is refused when only the log of a database is left", () => {
+    mkdirSync(join(parent, "data"), { mode: 0o700 });
+    const directory = join(parent, "data");
+    writeFileSync(`${databaseFile(directory)}-wal`, "", { mode: 0o600 });
     Effect.runSync(prepareDirectory(directory));
     writeFileSync(`${databaseFile(directory)}-wal`, "x");
     expect(refusal(directory)).toMatchObject({ reason: "corrupt", file: databaseFile(directory) });

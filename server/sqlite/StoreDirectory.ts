@@ -13,7 +13,7 @@ export const databaseFile = (directory: string): string => join(resolve(director
  * Nothing but SQLite may open this file inside the process that holds the lock: POSIX drops a process's locks
  * on a file as soon as it closes any descriptor of it.
  */
-const lockFile = (directory: string): string => join(resolve(directory), "custody.lock");
+export const lockFile = (directory: string): string => join(resolve(directory), "custody.lock");
 
 /** Stays when a database is lost: without it a peer that was somebody would start as one that never was. */
 const initializedFile = (directory: string): string => join(resolve(directory), "custody.initialized");
@@ -40,10 +40,29 @@ const flushNames = (directory: string): void => {
   }
 };
 
+/** SQLite gives its log and its index the permissions of the database. */
+const makePrivate = (file: string): void => {
+  if (!existsSync(file)) closeSync(openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600));
+};
+
+/** The first of a directory and its files that users beside this one may read, with the command that closes it. */
+const openToOthers = (directory: string): StoreOpenError | undefined => {
+  if (process.platform === "win32") return undefined;
+  const file = databaseFile(directory);
+  const wanted = [
+    [resolve(directory), "700"],
+    [file, "600"],
+    [`${file}-wal`, "600"],
+  ] as const;
+  const found = wanted.find(([path]) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0);
+  return found && new StoreOpenError({ reason: "open", file: found[0], detail: `chmod ${found[1]} ${found[0]}` });
+};
+
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 /**
- * Creates the directory (0700) when only it is missing and flushes its own name. Refuses a write-ahead log whose
+ * Creates the directory (0700) when only it is missing and flushes its own name; files are made with 0600, and
+ * what other users may read is refused. Refuses a write-ahead log whose
  * database is gone: SQLite would start an empty database and delete the log with the transactions in it.
  */
 export const prepareDirectory = (directory: string): Effect.Effect<void, StoreOpenError> =>
@@ -63,6 +82,13 @@ export const prepareDirectory = (directory: string): Effect.Effect<void, StoreOp
     Effect.filterOrFail(
       () => sizeOf(databaseFile(directory)) > 0 || !isMarkedInitialized(directory),
       () => new StoreOpenError({ reason: "missing", file: databaseFile(directory) }),
+    ),
+    Effect.tap(() => Effect.suspend(() => openToOthers(directory) ?? Effect.void)),
+    Effect.tap(() =>
+      Effect.try({
+        try: () => [databaseFile(directory), lockFile(directory)].forEach(makePrivate),
+        catch: () => new StoreOpenError({ reason: "not-writable", file: resolve(directory) }),
+      }),
     ),
   );
 

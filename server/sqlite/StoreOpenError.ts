@@ -5,6 +5,7 @@ import * as Data from "effect/Data";
 const advice = {
   "in-use": "is in use by another process; stop that process, or give this peer a data directory of its own",
   "no-directory": "is not a directory that can be used; create it or its parent, or correct the data directory",
+  open: "may be read by other users; close it to them as follows, and start again",
   "not-a-database": "is not a SQLite database; restore it from a backup, or correct the data directory",
   foreign: "is the database of another program; correct the data directory",
   newer: "was written by a newer version of this program; start that version",

@@ -78,13 +78,14 @@ describe("loadTls", () => {
   });
 
   it("names every bad file by its key", async () => {
+    const missing = join(folder, "no.pem");
     expect(
       await problems({ cert: "no.pem", key: "no.pem", ca: "no.pem" }, { ...good, key: "stranger-key.pem" }),
     ).toEqual([
-      "http.tls.cert: the file does not exist; create it or correct the path",
-      "http.tls.key: the file does not exist; create it or correct the path",
-      "http.tls.ca: the file does not exist; create it or correct the path",
-      "peer-http.tls.key: does not belong to the first certificate of the cert file; name the key it was issued for",
+      `http.tls.cert: ${missing} does not exist; create it or correct the path`,
+      `http.tls.key: ${missing} does not exist; create it or correct the path`,
+      `http.tls.ca: ${missing} does not exist; create it or correct the path`,
+      `peer-http.tls.key: ${join(folder, "stranger-key.pem")} does not belong to the first certificate of the cert file; name the key it was issued for`,
     ]);
   });
 
@@ -93,24 +94,26 @@ describe("loadTls", () => {
     write("half.pem", `${peer.pem}${peer.pem.replace("MII", "AAA")}`);
     const noCertificate = "holds no PEM certificate, or a malformed one; name a file of BEGIN CERTIFICATE blocks";
     expect(await problems({ cert: "key.pem", key: "cert.pem", ca: "empty.pem" })).toEqual([
-      `http.tls.cert: ${noCertificate}`,
-      "http.tls.key: holds no PEM private key; name a file with a BEGIN PRIVATE KEY block",
-      `http.tls.ca: ${noCertificate}`,
+      `http.tls.cert: ${join(folder, "key.pem")} ${noCertificate}`,
+      `http.tls.key: ${join(folder, "cert.pem")} holds no PEM private key; name a file with a BEGIN PRIVATE KEY block`,
+      `http.tls.ca: ${join(folder, "empty.pem")} ${noCertificate}`,
     ]);
-    expect(await problems({ ...mutual, ca: "half.pem" })).toEqual([`http.tls.ca: ${noCertificate}`]);
+    expect(await problems({ ...mutual, ca: "half.pem" })).toEqual([
+      `http.tls.ca: ${join(folder, "half.pem")} ${noCertificate}`,
+    ]);
   });
 
   it("refuses a key that is encrypted, weak or open to everyone", async () => {
     const encrypted = peer.key.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "hunter2" });
     write("encrypted.pem", encrypted.toString());
     expect(await problems({ ...good, key: "encrypted.pem" })).toEqual([
-      "http.tls.key: the private key is encrypted; store it without a passphrase and run chmod 600 on it",
+      `http.tls.key: ${join(folder, "encrypted.pem")} is encrypted; store it without a passphrase and run chmod 600 on it`,
     ]);
     const weak = issue("weak", authority, generateKeyPairSync("rsa", { modulusLength: 512 }));
     write("weak-cert.pem", weak.pem);
     write("weak-key.pem", keyPem(weak.key));
     expect(await problems({ cert: "weak-cert.pem", key: "weak-key.pem" })).toEqual([
-      "http.tls.cert: is not accepted by the TLS library; use a certificate with an ECDSA P-256 or RSA 2048 key",
+      `http.tls.cert: ${join(folder, "weak-cert.pem")} is not accepted by the TLS library; use a certificate with an ECDSA P-256 or RSA 2048 key`,
     ]);
     write("open.pem", keyPem(peer.key), 0o644);
     expect((await problems({ ...good, key: "open.pem" }))[0]).toMatch(/^http\.tls\.key: .*chmod 600/);

@@ -51,7 +51,7 @@ const privateKeyIn = (pem: Buffer): Either.Either<KeyObject, string> => {
     // Both PEM forms of an encrypted key say so in clear (RFC 7468 11, RFC 1421 4.6.1.1).
     return Either.left(
       pem.includes("ENCRYPTED")
-        ? "the private key is encrypted; store it without a passphrase and run chmod 600 on it"
+        ? "is encrypted; store it without a passphrase and run chmod 600 on it"
         : "holds no PEM private key; name a file with a BEGIN PRIVATE KEY block",
     );
   }
@@ -106,7 +106,10 @@ const loadListener = (
       return Either.left([cert, key, ca].flatMap((read) => (Either.isLeft(read) ? [read.left] : [])));
     }
     const files = { cert: cert.right, key: key.right, ca: ca.right };
-    const problems = pemProblems(files).map(([last, message]) => ({ path: `${path}.${last}`, message }));
+    const problems = pemProblems(files).map(([last, message]) => ({
+      path: `${path}.${last}`,
+      message: `${tls[last]} ${message}`,
+    }));
     return problems.length === 0 ? Either.right(files) : Either.left(problems);
   });
 

@@ -1,0 +1,27 @@
+/** A start that fails leaves a folder as it found it: what it made itself is taken away again. */
+import { existsSync, rmdirSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
+import { databaseFile, isMarkedInitialized, lockFile } from "./StoreDirectory.ts";
+
+/**
+ * Takes note of a directory before a database is opened in it.
+ *
+ * @returns removes the database and, where that was missing too, the directory, if both were made since and no peer
+ * was initialized there; to be called once the database is closed
+ */
+export const beforeFirstStart = (directory: string): (() => void) => {
+  const path = resolve(directory);
+  const hadDatabase = existsSync(databaseFile(path));
+  const hadDirectory = existsSync(path);
+  return () => {
+    if (hadDatabase || isMarkedInitialized(path)) return;
+    const file = databaseFile(path);
+    for (const made of [file, `${file}-wal`, `${file}-shm`, lockFile(path)]) rmSync(made, { force: true });
+    if (hadDirectory || !existsSync(path)) return;
+    try {
+      rmdirSync(path);
+    } catch {
+      // Somebody has put something into it meanwhile.
+    }
+  };
+};
