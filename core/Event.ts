@@ -6,6 +6,7 @@ import type { Crypto, Signer } from "./Crypto.ts";
 import type { Digest, PublicKey } from "./Digest.ts";
 import type { Call } from "./protocol/Forward.ts";
 import type { Message } from "./protocol/Message.ts";
+import type { NumberedAct } from "./protocol/OperatorAct.ts";
 import type { PeerId } from "./protocol/Topology.ts";
 import type { RowView } from "./Tables.ts";
 import type { RelyingParty } from "./webauthn/RelyingParty.ts";
@@ -34,6 +35,9 @@ export const timerNames = [
 ] as const;
 export type TimerName = (typeof timerNames)[number];
 
+/** What operators did up to and with this event, for the audit; what is in it already is passed over. */
+type Acts = ReadonlyArray<NumberedAct>;
+
 export type Event =
   /** An operator initializes this peer; the keys were made outside and come with their encrypted form. */
   | {
@@ -46,20 +50,23 @@ export type Event =
       readonly integrityKey: PublicKey;
       readonly vault: Uint8Array;
     }
-  /** The private keys are in memory: {@link StepContext.signer} is there from this event on. */
   /** The keys are in memory, and are not used before {@link Unsealed}: every stored row is verified first. */
   | { readonly _tag: "Verifying" }
-  | { readonly _tag: "Unsealed" }
-  | { readonly _tag: "Sealed" }
+  /** The private keys are in use: {@link StepContext.signer} is there from this event on. */
+  | { readonly _tag: "Unsealed"; readonly acts?: Acts }
+  | { readonly _tag: "Sealed"; readonly acts?: Acts }
   /** An operator declares that this peer's disk is older than what the peer once said. */
-  | { readonly _tag: "DeclareRestore"; readonly requestId: string }
+  | { readonly _tag: "DeclareRestore"; readonly requestId: string; readonly acts?: Acts }
   /** An operator gives this peer a new integrity key; it was made outside and comes with its encrypted form. */
   | {
       readonly _tag: "RotateIntegrity";
       readonly requestId: string;
       readonly publicKey: PublicKey;
       readonly blob: Uint8Array;
+      readonly acts?: Acts;
     }
+  /** Operators called what changes no row, or were refused. */
+  | { readonly _tag: "Operated"; readonly requestId: string; readonly acts: Acts }
   /** A registry mutation that a caller sent to this peer. */
   | {
       readonly _tag: "Command";

@@ -6,6 +6,7 @@ import type { Event, StepContext, TimerName } from "./Event.ts";
 import type { PeerState } from "./PeerState.ts";
 import type { Ready } from "./protocol/Message.ts";
 import type { PeerId } from "./protocol/Topology.ts";
+import { auditOperators } from "./protocol/Audit.ts";
 import { onAbortRequest } from "./protocol/Abort.ts";
 import { onSessionMirror } from "./enrollment/SessionMember.ts";
 import { onMirrorTimer, onSessionVotes, openSessions } from "./enrollment/SessionWriter.ts";
@@ -62,13 +63,15 @@ const dispatch = (turn: Turn, event: Event): void => {
     case "Verifying":
       return onVerifying(turn);
     case "Unsealed":
-      return onUnsealed(turn);
+      return onUnsealed(turn, event.acts);
     case "Sealed":
-      return onSealed(turn);
+      return onSealed(turn, event.acts);
     case "DeclareRestore":
-      return onDeclareRestore(turn, event.requestId);
+      return onDeclareRestore(turn, event.requestId, event.acts);
     case "RotateIntegrity":
       return onRotateIntegrity(turn, event);
+    case "Operated":
+      return turn.reply(event.requestId, { _tag: "Audited", done: auditOperators(turn, event.acts) });
     case "Command":
       return onCommand(turn, event);
     case "CheckReadiness":

@@ -31,6 +31,15 @@ export interface Founding {
   readonly faults: ReadonlyMap<PeerId, string>;
 }
 
+/** The newest row of this peer's own audit, and what operators did as far as it is there. */
+interface AuditChain {
+  readonly seq: number;
+  readonly hash: Digest;
+  /** The last act that was kept outside the rows, and the last one of this process. */
+  readonly keptNo: number;
+  readonly lastNo: number;
+}
+
 /** The chain of this peer's own statement batches. */
 export interface Chain {
   readonly incarnation: number;
@@ -318,7 +327,7 @@ export interface PeerState {
   readonly pinned: Rows["topology"] | undefined;
 
   readonly chain: Chain;
-  readonly audit: { readonly seq: number; readonly hash: Digest };
+  readonly audit: AuditChain;
   readonly registry: { readonly set: SetAccumulator; readonly approvers: number };
   /** The highest slot bound here with the writer's receipt for it, and the highest one decided. */
   readonly highSeq: number;
@@ -502,6 +511,7 @@ export const countersRow = ({
   batchHash: chain.hash,
   auditSeq: audit.seq,
   auditHash: audit.hash,
+  keptNo: audit.keptNo,
   highSeq,
   decidedSeq,
   approvers: registry.approvers,

@@ -22,7 +22,8 @@ import { Limits } from "./Limits.ts";
 import { sessionCodec } from "./enrollment/Session.ts";
 import { certificateCodec } from "./protocol/Certificate.ts";
 import { seenCodec } from "./protocol/Message.ts";
-import { actorCodec, metadataCodec, observationsCodec, proposalCodec, requestLineCodec } from "./protocol/Proposal.ts";
+import { calledCodec, operatorCalls } from "./protocol/OperatorAct.ts";
+import { actorCodec, metadataCodec, observationsCodec, proposalCodec } from "./protocol/Proposal.ts";
 import { signedRestorationFields } from "./protocol/Restoration.ts";
 import { batchHeaderCodec, signedStatementCodec } from "./protocol/Statement.ts";
 import { pinnedCodec, topologyCodec } from "./protocol/Topology.ts";
@@ -57,6 +58,8 @@ const codecs = {
     batchHash: digest,
     auditSeq: uint,
     auditHash: digest,
+    /** Of operators' calls that were kept outside the rows, the number of the last one that is in the audit. */
+    keptNo: uint,
     highSeq: uint,
     decidedSeq: uint,
     approvers: uint,
@@ -136,15 +139,22 @@ const codecs = {
     integrityKeyVersion: uint,
     seq: uint,
     prevHash: digest,
+    /** When it was applied here; of an operator's call, when it was answered. */
     timestamp: uint,
-    event: oneOf(["APPROVER_REGISTERED", "APPROVER_METADATA_REPLACED"]),
-    actor: actorCodec,
-    approverRef: text(256),
-    metadataRevision: uint,
+    event: oneOf(["APPROVER_REGISTERED", "APPROVER_METADATA_REPLACED", "CLUSTER_FOUNDED", ...operatorCalls]),
+    /** Absent where nobody asked: the founding. */
+    actor: nullable(actorCodec),
+    /** Of a change of the registry only. */
+    approverRef: nullable(text(256)),
+    metadataRevision: nullable(uint),
     /** Which peer vouched for it that this actor asked for this: whoever sees a token can ask in its bearer's name. */
-    entryPeer: uint,
-    request: requestLineCodec,
-    outcome: oneOf(["APPLIED"]),
+    entryPeer: nullable(uint),
+    request: nullable(calledCodec),
+    outcome: text(64),
+    /** Of an operator's call only: its request id, and how often the same was refused in a minute. */
+    requestId: nullable(text(128)),
+    detail: text(512),
+    times: uint,
   }),
   /** Counters and a digest over all other rows, written by the integrity layer. */
   head: record({ transactions: uint, rows: uint, digest }),

@@ -17,6 +17,7 @@ import type { Event, Settings, StepContext, TimerName } from "../core/Event.ts";
 import { step } from "../core/Peer.ts";
 import type { PeerState } from "../core/PeerState.ts";
 import type { Message } from "../core/protocol/Message.ts";
+import type { NumberedAct } from "../core/protocol/OperatorAct.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
 import type { Step } from "../core/Turn.ts";
 import { IntegrityFailure, type PeerStore } from "./PeerStore.ts";
@@ -161,9 +162,9 @@ export class PeerDriver {
     this.#take({ event, consumed });
   }
 
-  /** Brings the identity key into use. */
-  unseal(signer: Signer): void {
-    this.#take({ event: { _tag: "Unsealed" }, signer });
+  /** Brings the identity key into use; `acts` is what operators did up to and with it. */
+  unseal(signer: Signer, acts: ReadonlyArray<NumberedAct> = []): void {
+    this.#take({ event: { _tag: "Unsealed", acts }, signer });
   }
 
   /** Nothing more is done, not even the rest of the actions under way: what a crash does. */

@@ -5,6 +5,7 @@
  */
 import type { Answer } from "../core/Action.ts";
 import type { PeerState } from "../core/PeerState.ts";
+import type { OperatorAct } from "../core/protocol/OperatorAct.ts";
 import type { Message } from "../core/protocol/Message.ts";
 import type { Rows, RowView, TableName, Write, WriteTo } from "../core/Tables.ts";
 
@@ -78,6 +79,8 @@ export interface Checker {
   readonly redelivered?: (peer: Watched, message: Message, transactions: number) => void;
   /** A message is about to be handled by a peer. */
   readonly delivered?: (peer: Watched, message: Message) => void;
+  /** An operator does something to a peer, or has been answered. */
+  readonly operated?: (peer: Watched, act: OperatorAct, isAnswered: boolean) => void;
   readonly read?: (peer: Watched, read: ReadSeen) => void;
   /** A text is about to be in the trace that was not there before. */
   readonly traced?: (text: string) => void;

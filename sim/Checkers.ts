@@ -33,6 +33,7 @@ import { INVITATION_MARKS, S29, TOKEN_MARK } from "./checkers/S29.ts";
 import { S30 } from "./checkers/S30.ts";
 import { S31 } from "./checkers/S31.ts";
 import { S32 } from "./checkers/S32.ts";
+import { S34 } from "./checkers/S34.ts";
 import { type TableName, tableNames, type Write } from "../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "./Oracle.ts";
@@ -73,6 +74,7 @@ const makers: ReadonlyArray<
   ["S30", S30],
   ["S31", S31],
   ["S32", S32],
+  ["S34", S34],
   ["L8", L8],
   ["L10", L10],
 ];

@@ -8,6 +8,7 @@ import { damageBugs } from "./bugs/DamageBugs.ts";
 import { enrollmentBugs } from "./bugs/EnrollmentBugs.ts";
 import { gatewayBugs } from "./bugs/GatewayBugs.ts";
 import { memoryBugs } from "./bugs/MemoryBugs.ts";
+import { operatorBugs } from "./bugs/OperatorBugs.ts";
 import { registryBugs } from "./bugs/RegistryBugs.ts";
 import { restoreBugs } from "./bugs/RestoreBugs.ts";
 import { settlementBugs } from "./bugs/SettlementBugs.ts";
@@ -27,6 +28,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...damageBugs,
   ...callerBugs,
   ...enrollmentBugs,
+  ...operatorBugs,
 ];
 
 const STEPS = 1_200;

@@ -9,8 +9,10 @@ import type { Digest } from "../core/Digest.ts";
 import type { Event, Settings, TimerName } from "../core/Event.ts";
 import type { PeerState } from "../core/PeerState.ts";
 import type { Message } from "../core/protocol/Message.ts";
+import type { NumberedAct, OperatorAct } from "../core/protocol/OperatorAct.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
 import { type Rows, type RowView, SELF, type TableName, type Write } from "../core/Tables.ts";
+import { OperatorLog } from "../runtime/OperatorLog.ts";
 import { IntegrityFailure } from "../runtime/PeerStore.ts";
 import type { IntegrityKey } from "../runtime/RowSeal.ts";
 import { PeerDriver } from "../runtime/PeerDriver.ts";
@@ -18,6 +20,7 @@ import type { Watched } from "./Checker.ts";
 import type { Cryptography, PeerKeys } from "./Cryptography.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
 import type { PeerDisk } from "./PeerDisk.ts";
+import { SimJournal } from "./SimJournal.ts";
 import { SimClock } from "./SimClock.ts";
 
 /** What a peer needs of the world, and what it tells it. */
@@ -44,6 +47,12 @@ export interface Surroundings {
   readonly signing: (peer: SimPeer, tag: string) => void;
   readonly send: (peer: SimPeer, to: PeerId, message: Message) => void;
   readonly reply: (peer: SimPeer, requestId: string, answer: Answer) => void;
+  /** Has what operators did written into the audit; see {@link OperatorLogPorts.audit}. */
+  readonly audit: (peer: SimPeer, acts: ReadonlyArray<NumberedAct>, done: (isAudited: boolean) => void) => void;
+  /** Runs something after the latency of a small file. */
+  readonly afterJournal: (peer: SimPeer, run: () => void) => void;
+  /** A planted bug: operators are answered before their journal is flushed. */
+  readonly hastyJournal: boolean;
   readonly setTimer: (peer: SimPeer, timer: TimerName, afterMillis: number) => void;
   readonly halted: (peer: SimPeer, reason: Error) => void;
 }
@@ -94,6 +103,9 @@ export class SimPeer implements Watched {
   /** Events that its processes were given. */
   taken = 0;
   readonly #surroundings: Surroundings;
+  readonly #journal: SimJournal;
+  /** What operators do to the process that runs. */
+  log: OperatorLog | undefined;
   #driver: PeerDriver | undefined;
   #underWay: ReadonlyArray<Write> = [];
   #recovered: Array<ReadonlyArray<Write>> = [];
@@ -105,6 +117,7 @@ export class SimPeer implements Watched {
     this.addresses = new Map(settings.peers.map((peerId) => [peerId, peerId]));
     this.#surroundings = surroundings;
     this.keys = surroundings.cryptography.newKeys();
+    this.#journal = new SimJournal((run) => surroundings.afterJournal(this, run), surroundings.hastyJournal);
     this.disk = surroundings.cryptography.newDisk(
       () => this.keys,
       () => surroundings.scheduleFlush(this),
@@ -177,6 +190,12 @@ export class SimPeer implements Watched {
       },
       halt: (reason) => this.#surroundings.halted(this, reason),
     });
+    const driver = this.#driver;
+    this.log = new OperatorLog({
+      journal: this.#journal,
+      state: () => driver.state,
+      audit: (acts, done) => this.#surroundings.audit(this, acts, done),
+    });
   }
 
   /** What keeps it from taking part, a bit for each: until then it passes over what will concern it afterwards. */
@@ -209,36 +228,43 @@ export class SimPeer implements Watched {
     if (this.#surroundings.signsUnverified) this.#useSigner();
   }
 
-  /** The rows are verified: brings the keys into use. A peer whose rows do not hold is told so first. */
-  unseal(): void {
+  /**
+   * The rows are verified: brings the keys into use, as an operator asked. A peer whose rows do not hold is told so
+   * first. Returns what its audit will have.
+   */
+  unseal(act: OperatorAct): ReadonlyArray<NumberedAct> {
     this.isVerifying = false;
     this.isVerified = true;
     const where = this.disk.verify();
     this.harm = this.disk.harm;
     if (where !== undefined && !this.#surroundings.ignoresDamage) this.dispatch({ _tag: "IntegrityLost", where });
-    if (!this.#surroundings.signsUnverified) this.#useSigner();
+    return this.#surroundings.signsUnverified ? [] : this.#useSigner(act);
   }
 
-  #useSigner(): void {
+  #useSigner(act?: OperatorAct): ReadonlyArray<NumberedAct> {
     const { identity } = this.keys;
     this.signer = identity;
     this.taken += 1;
-    this.#driver?.unseal({
+    const acts = act === undefined ? [] : (this.log?.withWaiting(act) ?? []);
+    const signer: Signer = {
       publicKey: identity.publicKey,
       sign: (tag, codec, value) => {
         this.#surroundings.signing(this, tag);
         return identity.sign(tag, codec, value);
       },
-    });
+    };
+    this.#driver?.unseal(signer, acts);
+    return acts;
   }
 
   /** An operator gives it a new integrity key. */
-  rotateIntegrity(requestId: string): void {
+  rotateIntegrity(requestId: string, act: OperatorAct): void {
     const { integrity } = this.#surroundings.cryptography.newKeys();
     this.#laterKeys.push(integrity);
     this.disk.addKey(integrity);
     const { publicKey } = integrity;
-    this.dispatch({ _tag: "RotateIntegrity", requestId, publicKey, blob: new Uint8Array(8) });
+    const acts = this.log?.withWaiting(act) ?? [];
+    this.dispatch({ _tag: "RotateIntegrity", requestId, publicKey, blob: new Uint8Array(8), acts });
   }
 
   /** Takes the keys out of memory once the driver has handled the seal. */
@@ -254,7 +280,7 @@ export class SimPeer implements Watched {
 
   /** Ends the process at once. What was being written may be seen by the next open. */
   crash(visible: boolean): void {
-    this.#endProcess();
+    this.#endProcess(visible);
     if (this.disk.flushing && visible) this.#recovered.push(this.#underWay);
     this.disk.crash(visible);
     if (!this.disk.isVolatile) this.#recovered = [];
@@ -262,7 +288,7 @@ export class SimPeer implements Watched {
 
   /** Ends the process and loses everything that was not flushed. */
   losePower(): void {
-    this.#endProcess();
+    this.#endProcess(false);
     this.#recovered = [];
     this.disk.losePower();
   }
@@ -275,7 +301,9 @@ export class SimPeer implements Watched {
     this.honest = false;
   }
 
-  #endProcess(): void {
+  #endProcess(visible: boolean): void {
+    this.#journal.crash(visible);
+    this.log = undefined;
     this.#driver?.stop();
     this.#driver = undefined;
     this.signer = undefined;

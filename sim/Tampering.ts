@@ -60,4 +60,6 @@ export interface Tampering {
   readonly ignoresDamage?: boolean;
   /** A peer uses its keys before its rows are verified. */
   readonly signsUnverified?: boolean;
+  /** Operators of a sealed peer are answered before what they did is flushed. */
+  readonly hastyJournal?: boolean;
 }

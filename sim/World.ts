@@ -43,6 +43,8 @@ import { TokenKeys } from "./world/TokenKeys.ts";
 
 /** A full sweep happens after this many events. */
 const SWEEP_EVENTS = 2_000;
+/** How long it takes to flush what an operator did. */
+const JOURNAL_MICROS = 2_000;
 
 /** Watches for the moment a schedule waits for. */
 export interface Nemesis {
@@ -155,8 +157,14 @@ export class World {
       handovers,
       peer: (slot) => this.peer(slot),
     });
-    this.operators = new Operators(ground, { processes, requestIds, peers: plan.peers });
-    this.restores = new Restores(ground, { processes, requestIds, ghost, witness });
+    this.operators = new Operators(ground, {
+      checkers,
+      strangers: this.#streams("operator"),
+      processes,
+      requestIds,
+      peers: plan.peers,
+    });
+    this.restores = new Restores(ground, { processes, operators: this.operators, ghost, witness });
     this.service = new Service(ground, {
       deadlines,
       witness,
@@ -201,6 +209,13 @@ export class World {
       reply: (each, requestId, answer) => {
         if (processes.mayAct(each)) this.#reply(each, requestId, answer);
       },
+      audit: (each, acts, done) => this.operators.audit(each, acts, done),
+      afterJournal: (each, run) =>
+        scheduler.after(JOURNAL_MICROS, () => {
+          run();
+          this.#settle(each);
+        }),
+      hastyJournal: tampering.hastyJournal === true,
       setTimer: (each, timer, afterMillis) => {
         if (processes.mayAct(each)) this.#timers.set(each, timer, afterMillis);
       },
@@ -270,7 +285,7 @@ export class World {
 
   #reply(peer: SimPeer, requestId: string, answer: Answer): void {
     this.service.reply(peer, requestId, answer);
-    this.operators.answered(peer, answer);
+    this.operators.answered(requestId, answer);
   }
 
   #durable(peer: SimPeer, writes: ReadonlyArray<Write>): void {
@@ -301,6 +316,7 @@ export class World {
     const { state } = peer;
     if (state === undefined) return;
     this.operators.finishSeal(peer, state);
+    this.operators.finishUnseal(peer, state);
     if (state !== this.#lastState[peer.slot]) {
       this.#tampering.stepped?.(this, peer, state);
       this.#lastState[peer.slot] = state;

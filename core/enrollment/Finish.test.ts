@@ -49,16 +49,10 @@ describe("a finish", () => {
     const { ref, descriptor } = answer.approver;
     expect(ref).toBe(`alice@sha256:${nativePrimitives.sha256Hex(Buffer.from(`SERVICE_APPROVER_V1\0${descriptor}`))}`);
     expect(JSON.parse(descriptor)).toMatchObject({ credentialId: response.id, userHandle: offer.publicKey.user.id });
-    for (const table of [
-      "approvers",
-      "credentials",
-      "completions",
-      "observations",
-      "keys",
-      "audit",
-      "sessions",
-    ] as const)
+    for (const table of ["approvers", "credentials", "completions", "observations", "keys", "sessions"] as const)
       expect(rowsOf(cluster, table), table).toEqual(Array(total).fill(1));
+    // Behind the founding.
+    expect(rowsOf(cluster, "audit")).toEqual(Array(total).fill(2));
     for (let peerId = 1; peerId <= total; peerId++) expect(completedOf(cluster, peerId)).toMatchObject({ ref });
   });
 

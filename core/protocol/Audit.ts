@@ -1,21 +1,51 @@
-/** What is kept of every change, for whoever asks later: chained at each peer for itself. */
+/** What is kept of every change and of every operator's call, for whoever asks later: chained at each peer for itself. */
+import { digest, record } from "../codec/Codec.ts";
 import type { Digest } from "../Digest.ts";
-import { numberKey, rowCodec, type Rows } from "../Tables.ts";
+import { countersRow } from "../PeerState.ts";
+import { numberKey, rowCodec, type Rows, SELF } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
+import { type NumberedAct, OPERATOR_TAG, operatorActCodec } from "./OperatorAct.ts";
 import type { Proposal } from "./Proposal.ts";
+import type { Membership } from "./Topology.ts";
 
 const AUDIT_TAG = "CUSTODY_AUDIT_V1";
 
-/** Exactly one audit row for each applied proposal, written from the proposal alone (S32). */
-export const writeAudit = (turn: Turn, id: Digest, proposal: Proposal): void => {
+type Chained = "peerId" | "integrityKeyVersion" | "seq" | "prevHash";
+
+/** What only some events have. */
+const nothing = {
+  actor: undefined,
+  approverRef: undefined,
+  metadataRevision: undefined,
+  request: undefined,
+  requestId: undefined,
+  detail: "",
+  times: 1,
+};
+
+const append = (turn: Turn, event: Omit<Rows["audit"], Chained>): void => {
   const { audit } = turn.state;
-  const { effects } = proposal;
   const row: Rows["audit"] = {
-    id,
+    ...event,
     peerId: turn.self,
     integrityKeyVersion: turn.state.integrityVersion,
     seq: audit.seq + 1,
     prevHash: audit.hash,
+  };
+  turn.write({ op: "insert", table: "audit", key: numberKey(row.seq), row });
+  turn.state.audit = {
+    ...audit,
+    seq: row.seq,
+    hash: turn.context.crypto.digest(AUDIT_TAG, rowCodec("audit"), row),
+  };
+};
+
+/** Exactly one audit row for each applied proposal, written from the proposal alone (S32). */
+export const writeAudit = (turn: Turn, id: Digest, proposal: Proposal): void => {
+  const { effects } = proposal;
+  append(turn, {
+    ...nothing,
+    id,
     timestamp: turn.now,
     event: proposal.kind === "METADATA" ? "APPROVER_METADATA_REPLACED" : "APPROVER_REGISTERED",
     actor: proposal.actor,
@@ -24,7 +54,50 @@ export const writeAudit = (turn: Turn, id: Digest, proposal: Proposal): void => 
     entryPeer: proposal.entryPeer,
     request: proposal.request,
     outcome: "APPLIED",
-  };
-  turn.write({ op: "insert", table: "audit", key: numberKey(row.seq), row });
-  turn.state.audit = { seq: row.seq, hash: turn.context.crypto.digest(AUDIT_TAG, rowCodec("audit"), row) };
+  });
+};
+
+/** Who belongs to the cluster from now on; nobody asked for it by a request. */
+export const auditFounding = (turn: Turn, { digest, peerIds, topology }: Membership): void =>
+  append(turn, {
+    ...nothing,
+    id: digest,
+    timestamp: turn.now,
+    event: "CLUSTER_FOUNDED",
+    outcome: "APPLIED",
+    detail: `cluster ${topology.clusterId} of peers ${peerIds.join(", ")}`,
+  });
+
+/** Two acts may be alike; their places in the chain are not. */
+const placedCodec = record({ act: operatorActCodec, prevHash: digest });
+
+/**
+ * Writes down what operators did, in this order and each once (S34): of what was kept, only what is not here yet.
+ * Nothing is written by a peer that is sealed or does not trust its rows.
+ *
+ * @returns whether all of it is in the rows, with this turn at the latest
+ */
+export const auditOperators = (turn: Turn, acts: ReadonlyArray<NumberedAct> = []): boolean => {
+  const { state } = turn;
+  if (state.peer === undefined || !state.unsealed || state.integrityFault !== undefined) return false;
+  for (const { no, isKept, act } of acts) {
+    if (isKept && no <= state.audit.keptNo) continue;
+    append(turn, {
+      ...nothing,
+      id: turn.context.crypto.digest(OPERATOR_TAG, placedCodec, { act, prevHash: state.audit.hash }),
+      timestamp: act.at,
+      event: act.call,
+      actor: act.actor,
+      request: act.request,
+      outcome: act.outcome,
+      requestId: act.requestId,
+      detail: act.detail,
+      times: act.times,
+    });
+    state.audit = { ...state.audit, lastNo: no, keptNo: isKept ? no : state.audit.keptNo };
+  }
+  // Before the founding no transaction brings the counters up to date by itself.
+  if (acts.length > 0 && state.membership === undefined)
+    turn.write({ op: "replace", table: "counters", key: SELF, row: countersRow(state) });
+  return true;
 };

@@ -14,6 +14,7 @@ import { countersRow } from "../PeerState.ts";
 import { type BodyFault, type Rejection, rejection } from "../Rejection.ts";
 import { numberKey, type Rows, SELF } from "../Tables.ts";
 import { FIRST_INCARNATION, type Turn } from "../Turn.ts";
+import { auditFounding } from "./Audit.ts";
 import { cardMac, firstTopology, type GenesisCard, isCardMac } from "./GenesisCard.ts";
 import { beginJoining } from "./Joining.ts";
 import { beginDeclared } from "./Recovery.ts";
@@ -307,6 +308,7 @@ const pin = (turn: Turn, pinned: Rows["topology"]): void => {
     turn.edit("seen").set(peerId, row);
     turn.write({ op: "insert", table: "seen", key: numberKey(peerId), row });
   }
+  auditFounding(turn, membership);
   turn.sendAll({ _tag: "GenesisPinned", pinned });
   // A disk that went back to before the topology looks like one that never had it.
   beginJoining(turn);

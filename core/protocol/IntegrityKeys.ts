@@ -7,6 +7,7 @@ import type { Event } from "../Event.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
 import { numberKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
+import { auditOperators } from "./Audit.ts";
 
 /** The key that a peer was initialized with. */
 export const FIRST_INTEGRITY_VERSION = 1;
@@ -26,10 +27,12 @@ const refusal = ({ state }: Turn): Rejection | undefined => {
 /** The row is flushed, and with it the change is made; the answer comes after that. */
 export const onRotateIntegrity = (
   turn: Turn,
-  { requestId, publicKey, blob }: Extract<Event, { readonly _tag: "RotateIntegrity" }>,
+  { requestId, publicKey, blob, acts }: Extract<Event, { readonly _tag: "RotateIntegrity" }>,
 ): void => {
   const refused = refusal(turn);
   if (refused !== undefined) return turn.reply(requestId, { _tag: "Rejected", rejection: refused });
+  // In this transaction, which the key before it seals.
+  auditOperators(turn, acts);
   const version = turn.state.integrityVersion + 1;
   turn.state.integrityVersion = version;
   turn.write({ op: "insert", table: "integrity", key: numberKey(version), row: { publicKey, blob } });

@@ -43,7 +43,7 @@ describe("what was undecided when a member was restored", () => {
     cluster.pass(8_000);
     expectWhole(cluster, 1);
     expect(cluster.row(2, "slots", slotKey(1, 1))?.ack?.header.incarnation).toBe(stateOf(cluster, 2).chain.incarnation);
-    expect(cluster.row(2, "audit", "0000000000000001")).toMatchObject({ id });
+    expect(cluster.row(2, "audit", "0000000000000002")).toMatchObject({ id });
   });
 
   it("counts a receipt at the incarnation its proposal pins, though its signer has another life since", () => {

@@ -13,6 +13,7 @@ import type { PeerState, Recovery, Sum, Transfer } from "../PeerState.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
 import { numberKey, SELF } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
+import { auditOperators } from "./Audit.ts";
 import { forgetCallers } from "./Callers.ts";
 import { decisionOf } from "./Decision.ts";
 import { highProofOf } from "./HighSlot.ts";
@@ -21,6 +22,7 @@ import { join, takeUp } from "./Joining.ts";
 import type { MessageOf, Ready } from "./Message.ts";
 import { ask, nonceFor, ownFault } from "./Readiness.ts";
 import { type Restoration, restorationCodec, RESTORATION_TAG, restorationHash } from "./Restoration.ts";
+import type { NumberedAct } from "./OperatorAct.ts";
 import { installOffer } from "./SnapshotInstall.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
@@ -77,7 +79,7 @@ const declareRefusal = ({ state }: Turn): Rejection | undefined => {
  * Begins at once, or with the unseal where this peer is sealed, or with its topology where its disk is from before
  * that: before it can sign anything as what it was.
  */
-export const onDeclareRestore = (turn: Turn, requestId: string): void => {
+export const onDeclareRestore = (turn: Turn, requestId: string, acts?: ReadonlyArray<NumberedAct>): void => {
   const refusal = declareRefusal(turn);
   if (refusal !== undefined) return turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
   if (!turn.state.unsealed || turn.state.membership === undefined) {
@@ -85,6 +87,7 @@ export const onDeclareRestore = (turn: Turn, requestId: string): void => {
     return turn.reply(requestId, { _tag: "Restoring", incarnation: undefined });
   }
   begin(turn, 0);
+  auditOperators(turn, acts);
   turn.reply(requestId, { _tag: "Restoring", incarnation: turn.state.chain.incarnation });
 };
 

@@ -51,7 +51,7 @@ describe("a metadata replacement", () => {
       for (const [peerId, { state }] of cluster.peers) {
         expect(crypto.setDigest(state.registry.set)).toBe(root);
         expect(state.registry.approvers).toBe(1);
-        const audit = cluster.row(peerId, "audit", "0000000000000002");
+        const audit = cluster.row(peerId, "audit", "0000000000000003");
         expect(audit).toMatchObject({
           event: "APPROVER_METADATA_REPLACED",
           approverRef: ref,

@@ -1,8 +1,10 @@
 /** Sealing and unsealing as the protocol sees them: with the keys gone a peer neither votes nor acknowledges. */
 import type { Turn } from "../Turn.ts";
+import { auditOperators } from "./Audit.ts";
 import { forgetCallers } from "./Callers.ts";
 import { continueGenesis } from "./Genesis.ts";
 import { join, takeUp } from "./Joining.ts";
+import type { NumberedAct } from "./OperatorAct.ts";
 import { beginDeclared, recover } from "./Recovery.ts";
 
 /** The keys are here, and nothing is signed with them before it is known whether what is stored holds. */
@@ -11,13 +13,14 @@ export const onVerifying = (turn: Turn): void => {
 };
 
 /** The keys are here: founding, joining and what a restart or a seal interrupted go on. */
-export const onUnsealed = (turn: Turn): void => {
+export const onUnsealed = (turn: Turn, acts?: ReadonlyArray<NumberedAct>): void => {
   const { peer } = turn.state;
   if (peer === undefined) return;
   turn.state.unsealed = true;
   turn.state.verifying = false;
   // The vault held the keys of somebody else, or the row that names them was changed.
   if (turn.context.signer?.publicKey !== peer.identityKey) turn.state.integrityFault ??= "peer/self";
+  auditOperators(turn, acts);
   continueGenesis(turn);
   beginDeclared(turn);
   join(turn);
@@ -25,7 +28,8 @@ export const onUnsealed = (turn: Turn): void => {
   recover(turn);
 };
 
-export const onSealed = (turn: Turn): void => {
+export const onSealed = (turn: Turn, acts?: ReadonlyArray<NumberedAct>): void => {
+  auditOperators(turn, acts);
   turn.state.unsealed = false;
   turn.state.verifying = false;
   forgetCallers(turn, "it is sealed");

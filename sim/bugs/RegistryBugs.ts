@@ -95,7 +95,7 @@ export const registryBugs: ReadonlyArray<PlantedBug> = [
     name: "first-revision-in-audit",
     changes: "audit rows of replacements speak of revision 1",
     finds: "S32",
-    tampering: rows("audit", (row) => ({ ...row, metadataRevision: 1 })),
+    tampering: rows("audit", (row) => ({ ...row, metadataRevision: row.metadataRevision && 1 })),
   },
   {
     name: "writer-in-audit",
@@ -160,6 +160,8 @@ export const registryBugs: ReadonlyArray<PlantedBug> = [
     name: "token-in-audit",
     changes: "the bearer token of a request is stored in its audit row",
     finds: "S29",
-    tampering: rows("audit", (row) => ({ ...row, actor: { ...row.actor, sub: `${TOKEN_MARK}${row.actor.jti}` } })),
+    tampering: rows("audit", (row) =>
+      row.actor?.jti === undefined ? row : { ...row, actor: { ...row.actor, sub: `${TOKEN_MARK}${row.actor.jti}` } },
+    ),
   },
 ];

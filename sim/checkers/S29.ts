@@ -136,7 +136,9 @@ export const S29 = (marks: ReadonlyArray<string>): Checker => {
       case "approvers":
         return findShared(write.row);
       case "audit":
-        return find(write.row.actor) ?? find(write.row.request) ?? find(write.row.approverRef);
+        return (
+          find(write.row.actor) ?? find(write.row.request) ?? find(write.row.approverRef) ?? find(write.row.detail)
+        );
       default:
         return find(write.row);
     }

@@ -1,9 +1,11 @@
 /**
- * S32: every applied proposal leaves exactly one audit row at every member that applied it, in an unbroken chain, and
- * it names the integrity key that was the newest then.
+ * S32: every applied proposal leaves exactly one audit row at every member that applied it, and so does the founding, in
+ * an unbroken chain, and each row names the integrity key that was the newest then. S34 judges what operators did.
  */
 import { allRows } from "../../core/Boot.ts";
+import type { Crypto } from "../../core/Crypto.ts";
 import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/IntegrityKeys.ts";
+import { topologyDigest } from "../../core/protocol/Topology.ts";
 import { rowCodec, type Rows, SELF, type Write } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
@@ -15,6 +17,13 @@ const FIRST = "0".repeat(64);
 /** The certificates that a transaction inserts are those it applies. */
 const applies = (writes: ReadonlyArray<Write>, id: string): boolean =>
   writes.some(({ table, op, key }) => table === "certificates" && op === "insert" && key === id);
+
+/** Whether the event tells of the topology that is pinned in the same transaction. */
+const founds = (crypto: Crypto, writes: ReadonlyArray<Write>, { event, id }: Rows["audit"]): boolean =>
+  event === "CLUSTER_FOUNDED" &&
+  writes.some(
+    (write) => write.table === "topology" && write.op === "insert" && topologyDigest(crypto, write.row.topology) === id,
+  );
 
 /** Whether the event tells of what was applied, and of nothing else. */
 const tells = (row: Rows["audit"], writes: ReadonlyArray<Write>): boolean =>
@@ -61,13 +70,14 @@ export const S32 = (ghost: Ghost): Checker => {
         if (write.op !== "insert")
           throw new Violation("S32", "audit rows are written once", `peer ${slot} did ${write.op} ${write.key}`);
         const { row } = write;
-        if (!applies(writes, row.id))
+        const isOther = row.requestId !== undefined || founds(ghost.crypto, writes, row);
+        if (!isOther && !applies(writes, row.id))
           throw new Violation(
             "S32",
             `peer ${slot} wrote an audit row of ${row.id}`,
             "it did not apply that proposal in the same transaction",
           );
-        if (!tells(row, writes))
+        if (!isOther && !tells(row, writes))
           throw new Violation(
             "S32",
             `peer ${slot} applied proposal ${row.id}`,

@@ -29,6 +29,14 @@ export const processSchedules = {
     nemeses: () => [moments.copyAfterStorm()],
   },
   "seal-unseal-churn": { plan: () => ({ faults: weights("seal"), faultMicros: 150_000, faultsWhileFounding: true }) },
+  // Peers end while operators initialize, seal, unseal and are refused.
+  "operators-and-crashes": {
+    plan: () => ({
+      faults: weights("seal", "crash", "crash, bytes visible", "power loss", "rotated integrity key"),
+      faultMicros: 60_000,
+      faultsWhileFounding: true,
+    }),
+  },
   "pause-and-drift": {
     plan: () => ({ faults: weights("pause", "clock drift", "clock step within bounds"), clockOffsetMillis: 1_000 }),
   },

@@ -1,7 +1,12 @@
-/** Operators, each of one peer: they initialize it, bring its keys back after a start, seal it and change its keys. */
+/**
+ * Operators, each of one peer: they initialize it, bring its keys back after a start, seal it and change its keys; and
+ * now and then somebody tries who may not. What they do is to be in the audit of the peer.
+ */
 import type { Answer } from "../../core/Action.ts";
+import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { PeerState } from "../../core/PeerState.ts";
-import type { Stretch } from "../Choices.ts";
+import type { Checkers } from "../Checkers.ts";
+import type { Stream, Stretch } from "../Choices.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import type { Ground } from "./Ground.ts";
 import type { Processes } from "./Processes.ts";
@@ -18,7 +23,24 @@ const SEALED_HEALED_MICROS: readonly [Stretch] = [[500, 5_000]];
 const LONGEST_SEALED_MICROS = 2_000_000;
 const USUAL_SEALED_MICROS = 1_000;
 
+/** After a start, somebody without the permission tries something so often, and so long after it. */
+const STRANGER_PER_MILLE = 300;
+const STRANGER_MICROS: readonly [Stretch, ...ReadonlyArray<Stretch>] = [
+  [0, 10_000],
+  [0, 2_000_000],
+];
+
+/** What a seal or an unseal under way will have written. */
+interface UnderWay {
+  readonly process: number;
+  readonly act: OperatorAct;
+  readonly acts: ReadonlyArray<NumberedAct>;
+}
+
 interface Ports {
+  readonly checkers: Checkers;
+  /** By slot: who else tries. */
+  readonly strangers: ReadonlyArray<Stream>;
   readonly processes: Processes;
   readonly requestIds: RequestIds;
   /** How many peers there are. */
@@ -28,25 +50,102 @@ interface Ports {
 export class Operators {
   readonly #ground: Ground;
   readonly #ports: Ports;
+  readonly #operated;
+  /** By request id: the callers that wait for the audit of a running peer. */
+  readonly #auditing = new Map<string, (isAudited: boolean) => void>();
+  /** By request id: what is done once a peer has answered it. */
+  readonly #asked = new Map<string, (answer: Answer) => void>();
+  /** By slot. */
+  readonly #unsealing = new Map<number, UnderWay>();
+  readonly #sealing = new Map<number, UnderWay>();
 
   constructor(ground: Ground, ports: Ports) {
     this.#ground = ground;
     this.#ports = ports;
+    this.#operated = ports.checkers.hooks("operated");
+  }
+
+  /** An act of an operator of this peer. */
+  #act(peer: SimPeer, call: OperatorAct["call"], outcome = "APPLIED"): OperatorAct {
+    const act: OperatorAct = {
+      at: 0,
+      call,
+      actor: { iss: undefined, sub: "operator", jti: undefined },
+      requestId: this.#ports.requestIds.next(`${call.toLowerCase()}-${peer.slot}-`),
+      request: { method: "POST", path: "/v1/custody/system", bodyDigest: undefined },
+      outcome,
+      detail: "",
+      times: 1,
+    };
+    this.#tell(peer, act, false);
+    return act;
+  }
+
+  #tell(peer: SimPeer, act: OperatorAct, isAnswered: boolean): void {
+    for (const hook of this.#operated) hook(peer, act, isAnswered);
+  }
+
+  /** Records an act that is in no transaction, and answers whoever asked for it. */
+  #record(peer: SimPeer, act: OperatorAct, then: () => void = () => undefined): void {
+    const { process } = peer;
+    peer.log?.record(act, () => {
+      if (peer.process !== process || !peer.isUp) return;
+      this.#tell(peer, act, true);
+      then();
+    });
+    this.#ground.settle(peer);
+  }
+
+  /** A seal or an unseal is done: its act is in its transaction, or is recorded by itself where nothing could be written. */
+  #conclude(peer: SimPeer, underWay: Map<number, UnderWay>): void {
+    const found = underWay.get(peer.slot);
+    underWay.delete(peer.slot);
+    if (found === undefined || found.process !== peer.process) return;
+    if (peer.log?.hasWritten(found.acts) === true) this.#tell(peer, found.act, true);
+    else this.#record(peer, found.act);
+  }
+
+  /** Has a peer write acts into its audit. */
+  audit(peer: SimPeer, acts: ReadonlyArray<NumberedAct>, done: (isAudited: boolean) => void): void {
+    const requestId = this.#ports.requestIds.next(`audit-${peer.slot}-`);
+    this.#auditing.set(requestId, done);
+    peer.dispatch({ _tag: "Operated", requestId, acts });
+  }
+
+  /** Somebody who may not tries something. */
+  #try(peer: SimPeer): void {
+    const { scheduler, chronicle } = this.#ground;
+    const unit = this.#ports.strangers[peer.slot]?.next();
+    if (chronicle.isHealed || unit?.chance("somebody tries who may not", STRANGER_PER_MILLE) !== true) return;
+    const { process } = peer;
+    scheduler.after(unit.spread("after", 0, STRANGER_MICROS, 0, 2_000_000), () => {
+      if (!peer.isUp || peer.process !== process || chronicle.isHealed) return;
+      chronicle.marks.add("an operator without permission was refused");
+      this.#record(peer, this.#act(peer, "SEAL", "ACCESS_DENIED"));
+    });
   }
 
   /** A process has come up, and needs a vault or the keys in it. */
   welcome(peer: SimPeer): void {
     // An operator does not initialize what was initialized before, even where the peer no longer knows.
-    if (peer.state?.peer === undefined && !peer.isDamaged) this.#initialize(peer);
-    else this.#unsealSoon(peer);
+    if (peer.state?.peer === undefined && !peer.isDamaged) {
+      // Before anything is done: keys that nobody is known to have asked for must not be.
+      this.#record(peer, this.#act(peer, "INITIALIZE", "ASKED"), () => this.#initialize(peer));
+    } else this.#unsealSoon(peer);
+    this.#try(peer);
   }
 
   #initialize(peer: SimPeer): void {
     const { identity, integrity } = peer.keys;
     const { peers, requestIds } = this.#ports;
+    const requestId = requestIds.next(`init-${peer.slot}-`);
+    this.#asked.set(requestId, (answer) => {
+      if (answer._tag === "Initialized")
+        this.#record(peer, this.#act(peer, "INITIALIZE"), () => this.#unsealSoon(peer));
+    });
     peer.dispatch({
       _tag: "Initialize",
-      requestId: requestIds.next(`init-${peer.slot}-`),
+      requestId,
       peerId: peer.peerId,
       threshold: peers === 1 ? 1 : Math.floor(peers / 2) + 1,
       total: peers,
@@ -56,9 +155,14 @@ export class Operators {
     });
   }
 
-  /** A peer has answered a request: one that it has initialized gets its keys next. */
-  answered(peer: SimPeer, answer: Answer): void {
-    if (answer._tag === "Initialized") this.#unsealSoon(peer);
+  /** A peer has answered a request, of an operator perhaps. */
+  answered(requestId: string, answer: Answer): void {
+    const asked = this.#asked.get(requestId);
+    this.#asked.delete(requestId);
+    asked?.(answer);
+    const audited = this.#auditing.get(requestId);
+    this.#auditing.delete(requestId);
+    audited?.(answer._tag === "Audited" && answer.done);
   }
 
   /** Brings the keys back after a while, if the process that runs now still does. */
@@ -93,7 +197,9 @@ export class Operators {
     this.#verify(peer);
     if (!peer.isVerifying) return;
     this.#ground.chronicle.note("unseal", peer.slot, "");
-    peer.unseal();
+    const act = this.#act(peer, "UNSEAL");
+    const acts = peer.unseal(act);
+    this.#unsealing.set(peer.slot, { process: peer.process, act, acts });
     this.#ground.settle(peer);
   }
 
@@ -102,7 +208,13 @@ export class Operators {
     if (!peer.isUp || !peer.hasKeys) return;
     if (peer.isVerifying) this.#ground.chronicle.marks.add("sealed while its rows were verified");
     this.#ground.chronicle.note("seal", peer.slot, "");
-    peer.dispatch({ _tag: "Sealed" });
+    if (peer.isSealing) peer.dispatch({ _tag: "Sealed" });
+    else {
+      const act = this.#act(peer, "SEAL");
+      const acts = peer.log?.withWaiting(act) ?? [];
+      this.#sealing.set(peer.slot, { process: peer.process, act, acts });
+      peer.dispatch({ _tag: "Sealed", acts });
+    }
     peer.isSealing = true;
     peer.unsealsNext = false;
     this.#ground.settle(peer);
@@ -113,6 +225,27 @@ export class Operators {
     if (!peer.isSealing || unsealed || verifying || !peer.isIdle) return;
     peer.isSealing = false;
     peer.forgetKeys();
+    this.#conclude(peer, this.#sealing);
+    this.#try(peer);
+  }
+
+  /** A peer that was given its keys has published that it has them: what operators did meanwhile follows. */
+  finishUnseal(peer: SimPeer, { unsealed }: PeerState): void {
+    if (!unsealed || !this.#unsealing.has(peer.slot)) return;
+    this.#conclude(peer, this.#unsealing);
+    peer.log?.handOver();
+  }
+
+  /** An operator says that a peer's disk is an older one. */
+  declareRestore(peer: SimPeer): void {
+    const { requestIds } = this.#ports;
+    const requestId = requestIds.next(`restore-${peer.slot}-`);
+    const act = this.#act(peer, "RESTORE");
+    this.#asked.set(requestId, (answer) => {
+      if (answer._tag === "Restoring" && answer.incarnation !== undefined) this.#tell(peer, act, true);
+      else if (answer._tag === "Restoring") this.#record(peer, act);
+    });
+    peer.dispatch({ _tag: "DeclareRestore", requestId, acts: peer.log?.withWaiting(act) ?? [] });
   }
 
   /** Brings back the keys that were asked for while a seal was under way, once it is done. */
@@ -124,7 +257,12 @@ export class Operators {
   rotateIntegrity(peer: SimPeer): void {
     if (!peer.isUp || peer.signer === undefined || peer.isSealing) return;
     this.#ground.chronicle.note("rotate the integrity key", peer.slot, "");
-    peer.rotateIntegrity(this.#ports.requestIds.next(`rotate-${peer.slot}-`));
+    const requestId = this.#ports.requestIds.next(`rotate-${peer.slot}-`);
+    const act = this.#act(peer, "ROTATE_INTEGRITY_KEY");
+    this.#asked.set(requestId, (answer) => {
+      if (answer._tag === "Rotated") this.#tell(peer, act, true);
+    });
+    peer.rotateIntegrity(requestId, act);
     this.#ground.settle(peer);
   }
 }

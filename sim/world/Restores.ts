@@ -5,12 +5,12 @@ import { type Ghost, maskOf } from "../Ghost.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import type { Witness } from "../Witness.ts";
 import type { Ground } from "./Ground.ts";
+import type { Operators } from "./Operators.ts";
 import type { Processes } from "./Processes.ts";
-import type { RequestIds } from "./RequestIds.ts";
 
 interface Ports {
   readonly processes: Processes;
-  readonly requestIds: RequestIds;
+  readonly operators: Operators;
   readonly ghost: Ghost;
   readonly witness: Witness;
 }
@@ -74,9 +74,8 @@ export class Restores {
   started(peer: SimPeer): void {
     if (!peer.toDeclare) return;
     const { chronicle } = this.#ground;
-    const { requestIds } = this.#ports;
     chronicle.note("declare a restore", peer.slot, "");
-    peer.dispatch({ _tag: "DeclareRestore", requestId: requestIds.next(`restore-${peer.slot}-`) });
+    this.#ports.operators.declareRestore(peer);
   }
 
   /** Takes note of what a transaction that has become durable says of a restore: that it has begun, or is over. */

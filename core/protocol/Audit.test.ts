@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { founded } from "../../properties/cluster/Cluster.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { rowCodec, type Rows, type Write } from "../Tables.ts";
+import { auditOperators } from "./Audit.ts";
+import type { NumberedAct } from "./OperatorAct.ts";
+
+const numbered = (no: number, isKept: boolean): NumberedAct => ({
+  no,
+  isKept,
+  act: {
+    at: 1_800_000_000_000,
+    call: "SEAL",
+    actor: { iss: "https://issuer", sub: "olga", jti: "t1" },
+    requestId: `r${no}`,
+    request: { method: "POST", path: "/v1/custody/system/seal", bodyDigest: undefined },
+    outcome: "ACCESS_DENIED",
+    detail: "",
+    times: 3,
+  },
+});
+
+const auditOf = (writes: ReadonlyArray<Write>): ReadonlyArray<Rows["audit"]> =>
+  writes.flatMap((write) => (write.table === "audit" && write.op === "insert" ? [write.row] : []));
+
+describe("the audit of a peer", () => {
+  it("begins with the founding, by name", () => {
+    const cluster = founded();
+    for (const peerId of [1, 2, 3]) {
+      const row = cluster.row(peerId, "audit", "0000000000000001");
+      expect(row).toMatchObject({ event: "CLUSTER_FOUNDED", actor: undefined, request: undefined, outcome: "APPLIED" });
+      expect(row?.detail).toMatch(/^cluster [0-9a-f]{64} of peers 1, 2, 3$/);
+    }
+  });
+
+  it("takes what operators did in, chained, and what was kept once", () => {
+    const cluster = founded();
+    const turn = turnOf(cluster, 1);
+    const before = turn.state.audit;
+    expect(auditOperators(turn, [numbered(4, true), numbered(5, false)])).toBe(true);
+    expect(auditOperators(turn, [numbered(4, true), numbered(6, true)])).toBe(true);
+    const rows = auditOf(turn.finish(() => undefined).writes);
+    expect(rows.map(({ requestId, seq }) => [requestId, seq])).toEqual([
+      ["r4", before.seq + 1],
+      ["r5", before.seq + 2],
+      ["r6", before.seq + 3],
+    ]);
+    expect(rows[0]).toMatchObject({
+      event: "SEAL",
+      actor: { sub: "olga", jti: "t1" },
+      outcome: "ACCESS_DENIED",
+      times: 3,
+      timestamp: 1_800_000_000_000,
+      prevHash: before.hash,
+    });
+    const { crypto } = turn.context;
+    const [first, second] = rows;
+    expect(first && second?.prevHash).toBe(first && crypto.digest("CUSTODY_AUDIT_V1", rowCodec("audit"), first));
+    expect(turn.state.audit).toMatchObject({ keptNo: 6, lastNo: 6 });
+  });
+
+  it("takes nothing in at a peer that is sealed, damaged or nobody yet", () => {
+    for (const hinder of [
+      (turn: ReturnType<typeof turnOf>) => void (turn.state.unsealed = false),
+      (turn: ReturnType<typeof turnOf>) => void (turn.state.integrityFault = "peer/self"),
+      (turn: ReturnType<typeof turnOf>) => void (turn.state.peer = undefined),
+    ]) {
+      const turn = turnOf(founded(), 1);
+      hinder(turn);
+      expect(auditOperators(turn, [numbered(1, true)])).toBe(false);
+      expect(turn.finish(() => undefined).writes).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import type { NumberedAct, OperatorAct } from "../core/protocol/OperatorAct.ts";
+import type { PeerState } from "../core/PeerState.ts";
+import { type KeptAct, OperatorLog } from "./OperatorLog.ts";
+
+const act = (requestId: string): OperatorAct => ({
+  at: 1,
+  call: "UNSEAL",
+  actor: { iss: undefined, sub: "olga", jti: "t1" },
+  requestId,
+  request: { method: "POST", path: "/v1/custody/system/unseal", bodyDigest: undefined },
+  outcome: "ACCEPTED",
+  detail: "",
+  times: 1,
+});
+
+/** A peer of which only what the log looks at is there, with a journal whose flushes end when the test says so. */
+const peer = (left: ReadonlyArray<KeptAct> = []) => {
+  const state = {
+    peer: {},
+    unsealed: false,
+    integrityFault: undefined as string | undefined,
+    audit: { keptNo: 0, lastNo: 0 },
+  };
+  const file: Array<KeptAct> = [...left];
+  const flushes: Array<() => void> = [];
+  const audited: Array<{ acts: ReadonlyArray<NumberedAct>; done: (isAudited: boolean | undefined) => void }> = [];
+  const log = new OperatorLog({
+    journal: {
+      acts: left,
+      append: (kept, isFirst, done) =>
+        void flushes.push(() => {
+          if (isFirst) file.length = 0;
+          file.push(kept);
+          done();
+        }),
+    },
+    // The parts of the state that it needs.
+    state: () => state as unknown as PeerState,
+    audit: (acts, done) => void audited.push({ acts, done }),
+  });
+  return { log, state, file, flushes, audited };
+};
+const told = (acts: ReadonlyArray<NumberedAct> | undefined) =>
+  acts?.map(({ no, isKept, act: { requestId } }) => `${no} ${isKept ? "kept" : "own"} ${requestId}`);
+
+describe("what operators do to a sealed peer", () => {
+  it("is answered once it is flushed, and goes into the audit with the unseal, in order", () => {
+    const { log, state, flushes, audited } = peer();
+    const answered: Array<string> = [];
+    log.record(act("a"), () => answered.push("a"));
+    log.record(act("b"), () => answered.push("b"));
+    expect(answered).toEqual([]);
+    flushes.shift()?.();
+    expect(answered).toEqual(["a"]);
+    const acts = log.withWaiting(act("unseal"));
+    expect(told(acts)).toEqual(["1 kept a", "2 kept b", "3 own unseal"]);
+    // What comes while the unseal is under way is kept, and follows it.
+    log.record(act("c"), () => answered.push("c"));
+    state.unsealed = true;
+    state.audit = { keptNo: 2, lastNo: 3 };
+    expect(log.hasWritten(acts)).toBe(true);
+    for (const flush of flushes) flush();
+    expect(answered).toEqual(["a", "b", "c"]);
+    expect(told(audited.at(-1)?.acts)).toEqual(["4 kept c"]);
+  });
+
+  it("begins its journal anew once everything in it is in the audit, and never uses a number twice", () => {
+    const { log, state, file, flushes } = peer([
+      { no: 7, act: act("a") },
+      { no: 8, act: act("b") },
+    ]);
+    state.audit = { keptNo: 7, lastNo: 0 };
+    log.record(act("c"), () => undefined);
+    flushes.shift()?.();
+    expect(file.map(({ no }) => no)).toEqual([7, 8, 9]);
+    state.audit = { keptNo: 9, lastNo: 9 };
+    log.record(act("d"), () => undefined);
+    flushes.shift()?.();
+    expect(file.map(({ no }) => no)).toEqual([10]);
+  });
+
+  it("goes on with its numbers where the rows are damaged or know of more than the journal", () => {
+    const damaged = peer([{ no: 8, act: act("a") }]);
+    expect(told(damaged.log.withWaiting(act("b")))).toEqual(["8 kept a", "9 own b"]);
+    const { log, state } = peer();
+    state.audit = { keptNo: 5, lastNo: 0 };
+    const fresh = new OperatorLog({
+      journal: { acts: [], append: () => undefined },
+      state: () => state as unknown as PeerState,
+      audit: () => undefined,
+    });
+    expect(told(fresh.withWaiting(act("b")))).toEqual(["6 own b"]);
+    expect(told(log.withWaiting(act("b")))).toEqual(["1 own b"]);
+  });
+});
+
+describe("what operators do to an unsealed peer", () => {
+  it("is in the audit before it is answered", () => {
+    const { log, state, audited, flushes } = peer();
+    state.unsealed = true;
+    let answer: unknown = "none yet";
+    log.record(act("a"), (failure) => (answer = failure));
+    expect([told(audited[0]?.acts), answer]).toEqual([["1 own a"], "none yet"]);
+    audited[0]?.done(true);
+    expect([answer, flushes.length]).toEqual([undefined, 0]);
+  });
+
+  it("is kept where the peer was sealed meanwhile or does not trust its rows, and open where it does not answer", () => {
+    const { log, state, audited, flushes, file } = peer();
+    const answers: Array<unknown> = [];
+    state.unsealed = true;
+    log.record(act("a"), (failure) => answers.push(failure));
+    audited[0]?.done(false);
+    state.integrityFault = "audit/1";
+    log.record(act("b"), (failure) => answers.push(failure));
+    for (const flush of flushes) flush();
+    expect(file.map(({ act: { requestId } }) => requestId)).toEqual(["a", "b"]);
+    expect(audited).toHaveLength(1);
+    state.integrityFault = undefined;
+    log.record(act("c"), (failure) => answers.push(failure));
+    audited[1]?.done(undefined);
+    expect(answers).toEqual([undefined, undefined, expect.any(Error)]);
+  });
+});

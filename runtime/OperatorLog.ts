@@ -1,0 +1,103 @@
+/**
+ * What operators did to this peer, on its way into the audit. While the peer is
+ * unsealed an act is written with the change it made, or in a transaction of its
+ * own. A sealed peer has no key to seal rows with: its acts wait in a journal
+ * beside the rows, each flushed before its caller is answered, and the transaction
+ * of the next unseal takes them over, each once, by their numbers.
+ */
+import type { NumberedAct, OperatorAct } from "../core/protocol/OperatorAct.ts";
+import type { PeerState } from "../core/PeerState.ts";
+
+/** An act in the journal, with its number. */
+export interface KeptAct {
+  readonly no: number;
+  readonly act: OperatorAct;
+}
+
+/** Where acts wait while there is no key. */
+export interface OperatorJournal {
+  /** What the last process left in it, in the order of the numbers; never empty again once there was something. */
+  readonly acts: ReadonlyArray<KeptAct>;
+  /**
+   * Adds an act behind all others, flushes and then calls `done` once. With `isFirst` everything before it is in the
+   * audit and goes. With a failure nobody knows whether it is there.
+   */
+  readonly append: (kept: KeptAct, isFirst: boolean, done: (failure?: Error) => void) => void;
+}
+
+export interface OperatorLogPorts {
+  readonly journal: OperatorJournal;
+  /** The published state of the peer. */
+  readonly state: () => PeerState;
+  /**
+   * Has the peer write acts into its audit. `done` is told whether they are there, flushed; undefined where it does not
+   * come to an answer in time.
+   */
+  readonly audit: (acts: ReadonlyArray<NumberedAct>, done: (isAudited: boolean | undefined) => void) => void;
+}
+
+const canAudit = ({ peer, unsealed, integrityFault }: PeerState): boolean =>
+  peer !== undefined && unsealed && integrityFault === undefined;
+
+export class OperatorLog {
+  readonly #ports: OperatorLogPorts;
+  #kept: ReadonlyArray<KeptAct>;
+  #last: number;
+
+  constructor(ports: OperatorLogPorts) {
+    this.#ports = ports;
+    this.#kept = ports.journal.acts;
+    this.#last = Math.max(this.#kept.at(-1)?.no ?? 0, ports.state().audit.keptNo);
+  }
+
+  /** What is kept and not in the audit yet, as far as what is published goes. */
+  get #waiting(): ReadonlyArray<KeptAct> {
+    const { keptNo } = this.#ports.state().audit;
+    return this.#kept.filter(({ no }) => no > keptNo);
+  }
+
+  /** An act, behind all that wait, for the event in whose transaction it belongs; that event must be handed in at once. */
+  withWaiting(act: OperatorAct): ReadonlyArray<NumberedAct> {
+    return [...this.#waitingActs(), { no: this.#next(), isKept: false, act }];
+  }
+
+  /** Whether the event that these acts were made for has written them, now that its state is published. */
+  hasWritten(acts: ReadonlyArray<NumberedAct>): boolean {
+    return (acts.at(-1)?.no ?? 0) <= this.#ports.state().audit.lastNo;
+  }
+
+  /** Records an act that has no transaction of its own, or whose event wrote nothing. */
+  record(act: OperatorAct, done: (failure?: Error) => void): void {
+    if (!canAudit(this.#ports.state())) return this.#keep(act, done);
+    this.#ports.audit(this.withWaiting(act), (isAudited) => {
+      if (isAudited === true) return done();
+      if (isAudited === undefined) return done(new Error("the audit was not written in time"));
+      this.#keep(act, done);
+    });
+  }
+
+  /** The peer is unsealed: what was kept since its event was handed in follows. */
+  handOver(): void {
+    const acts = this.#waitingActs();
+    if (acts.length > 0 && canAudit(this.#ports.state())) this.#ports.audit(acts, () => undefined);
+  }
+
+  #waitingActs(): ReadonlyArray<NumberedAct> {
+    return this.#waiting.map(({ no, act }) => ({ no, isKept: true, act }));
+  }
+
+  #next(): number {
+    this.#last += 1;
+    return this.#last;
+  }
+
+  #keep(act: OperatorAct, done: (failure?: Error) => void): void {
+    const kept = { no: this.#next(), act };
+    const isFirst = this.#waiting.length === 0;
+    this.#kept = isFirst ? [kept] : [...this.#kept, kept];
+    this.#ports.journal.append(kept, isFirst, (failure) => {
+      if (failure === undefined) this.handOver();
+      done(failure);
+    });
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * S34: what operators did to a peer is in its audit: everything they were answered, in that order and each act once,
+ * whatever crashed in between, and nothing that no operator did.
+ */
+import type { OperatorAct } from "../../core/protocol/OperatorAct.ts";
+import type { Checker, Watched } from "../Checker.ts";
+import { Violation } from "../Violation.ts";
+
+/** What one peer owes its audit. */
+interface Owed {
+  /** By request id: the acts, and how many had been answered when each was made. */
+  readonly made: Map<string, { readonly act: OperatorAct; readonly answered: number }>;
+  /** Request ids in the order in which they were answered. */
+  readonly answered: Array<string>;
+  readonly written: Set<string>;
+}
+
+export const S34 = (): Checker => {
+  const peers = new Map<number, Owed>();
+  const owedBy = ({ slot }: Pick<Watched, "slot">): Owed => {
+    const owed = peers.get(slot) ?? { made: new Map(), answered: [], written: new Set() };
+    peers.set(slot, owed);
+    return owed;
+  };
+  return {
+    id: "S34",
+    // On an old disk the audit begins again where that disk has it.
+    booted: (peer) => {
+      if (peer.honest) return;
+      const owed = owedBy(peer);
+      owed.answered.length = 0;
+      owed.written.clear();
+    },
+    operated: (peer, act, isAnswered) => {
+      const { made, answered } = owedBy(peer);
+      if (!isAnswered) made.set(act.requestId, { act, answered: answered.length });
+      else if (peer.honest) answered.push(act.requestId);
+    },
+    written: {
+      audit: (peer, write) => {
+        if (!peer.honest || write.op === "remove" || write.row.requestId === undefined) return;
+        const { row } = write;
+        const { made, answered, written } = owedBy(peer);
+        const id = row.requestId ?? "";
+        const known = made.get(id);
+        if (known === undefined || known.act.call !== row.event || known.act.outcome !== row.outcome)
+          throw new Violation("S34", `no operator did ${row.event} by ${id}`, `peer ${peer.slot} has it in its audit`);
+        if (written.has(id))
+          throw new Violation("S34", `peer ${peer.slot} has ${id} in its audit`, "it wrote it there once more");
+        written.add(id);
+        const earlier = answered.slice(0, known.answered).find((each) => !written.has(each));
+        if (earlier !== undefined)
+          throw new Violation(
+            "S34",
+            `peer ${peer.slot} had answered ${earlier} before ${id} began`,
+            `its audit has ${id}, and not yet the other`,
+          );
+      },
+    },
+    swept: (all) => {
+      for (const peer of all) {
+        const { state } = peer;
+        if (!peer.honest || !peer.isIdle || peer.isDamaged || state?.unsealed !== true) continue;
+        if (state.integrityFault !== undefined) continue;
+        const { answered, written } = owedBy(peer);
+        const missing = answered.find((each) => !written.has(each));
+        if (missing !== undefined)
+          throw new Violation(
+            "S34",
+            `peer ${peer.slot} has answered ${missing} to an operator`,
+            "it is unsealed, and its audit does not have it",
+          );
+      }
+    },
+  };
+};
