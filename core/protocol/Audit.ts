@@ -17,6 +17,7 @@ const nothing = {
   actor: undefined,
   approverRef: undefined,
   metadataRevision: undefined,
+  entryPeer: undefined,
   request: undefined,
   requestId: undefined,
   detail: "",

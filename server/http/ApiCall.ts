@@ -8,6 +8,7 @@ import { extractToken } from "../auth/TokenHeader.ts";
 import type { Config } from "../config/ConfigSchema.ts";
 import type { EnrollmentPage } from "../enroll/EnrollmentPage.ts";
 import type { Log } from "../peer/Log.ts";
+import type { OperatorAudit } from "../peer/OperatorAudit.ts";
 import type { Metrics } from "../peer/Metrics.ts";
 import type { Peer } from "../peer/Peer.ts";
 import type { SealControl } from "../peer/SealControl.ts";
@@ -18,6 +19,7 @@ import { faultOf, type HttpFault } from "./HttpErrors.ts";
 export interface ApiPorts {
   readonly peer: Peer;
   readonly control: SealControl;
+  readonly audit: OperatorAudit;
   readonly config: Config;
   readonly check: (token: string) => Promise<ActorCheck>;
   readonly reachable: (peerId: number) => boolean | undefined;
@@ -40,6 +42,8 @@ export interface ApiPorts {
 
 export interface ApiCall {
   readonly request: IncomingMessage;
+  /** As the caller is told it. */
+  readonly requestId: string;
   readonly ports: ApiPorts;
   /** What follows the route's path, still percent-encoded; empty for most routes. */
   readonly rest: string;

@@ -13,6 +13,7 @@ type ServerCode =
   | "BODY_CAPACITY"
   | "INVALID_SHARE"
   | "NOT_READY"
+  | "AUDIT_UNAVAILABLE"
   | "INTERNAL_ERROR";
 export type ErrorCode = RejectionCode | ServerCode;
 
@@ -65,6 +66,7 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   INTEGRITY_FAILURE: kind(503, "A stored record does not hold"),
   REQUEST_CAPACITY: kind(503, "Too many requests at once", true),
   BODY_CAPACITY: kind(503, "Too many request bodies at once", true),
+  AUDIT_UNAVAILABLE: kind(503, "The audit cannot be written"),
   NOT_READY: kind(503, "The cluster is not ready", true),
 };
 

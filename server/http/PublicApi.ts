@@ -47,11 +47,14 @@ const failure = (fault: HttpFault, requestId: string): Written => ({
 const writtenOf = (
   exit: Exit.Exit<ApiAnswer, HttpFault>,
   requestId: string,
-  { log }: Pick<ApiPorts, "log">,
+  { log, metrics }: Pick<ApiPorts, "log" | "metrics">,
 ): Written => {
   if (Exit.isSuccess(exit)) return success(exit.value);
   const fault = Cause.failureOrCause(exit.cause);
-  if (Either.isLeft(fault)) return failure(fault.left, requestId);
+  if (Either.isLeft(fault)) {
+    metrics.count("custody_problems_total", fault.left.code);
+    return failure(fault.left, requestId);
+  }
   log.error("request failed", { requestId, reason: Cause.pretty(fault.right).slice(0, 2_000) });
   return failure(internalError, requestId);
 };
@@ -65,7 +68,7 @@ export const publicApi =
     const matched = match(request.method ?? "", request.url ?? "");
     const run = Either.isLeft(matched)
       ? Effect.fail(matched.left)
-      : Effect.suspend(() => matched.right.handler({ request, ports, rest: matched.right.rest }));
+      : Effect.suspend(() => matched.right.handler({ request, requestId, ports, rest: matched.right.rest }));
     // Only when all it held is given back, its body among it.
     const fiber = Effect.runFork(Effect.tapError(Effect.scoped(run), heldBack));
     fiber.addObserver((exit) => {

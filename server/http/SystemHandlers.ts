@@ -7,28 +7,25 @@ import { readRefusal } from "../../runtime/Reads.ts";
 import type { ShareFault } from "../seal/SealProvider.ts";
 import { type ApiPorts, answer, authorized, bearerOf, type Handler } from "./ApiCall.ts";
 import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
-import { readBody } from "./RequestBody.ts";
-import { maxSystemBodyBytes, parseEmptyBody, parseInitBody, parseUnsealBody } from "./SystemBodies.ts";
-
-const BODY_MILLIS = 5_000;
-
-const systemBody = ({ operatorBudget }: ApiPorts) => ({
-  budget: operatorBudget,
-  maxBytes: maxSystemBodyBytes,
-  timeoutMillis: BODY_MILLIS,
-});
+import { operated, recorded } from "./OperatorCalls.ts";
+import { parseEmptyBody, parseInitBody, parseUnsealBody } from "./SystemBodies.ts";
 
 const failLeft = <A, E>(either: Either.Either<A, E>): Effect.Effect<A, E> =>
   Either.isLeft(either) ? Effect.fail(either.left) : Effect.succeed(either.right);
 
 /** POST /v1/custody/system/init. The answer holds secrets and is given once. */
 export const init: Handler = (call) =>
-  Effect.gen(function* () {
-    yield* authorized(call, "service.system.init");
-    const numbers = yield* failLeft(parseInitBody(yield* readBody(call.request, systemBody(call.ports))));
-    const made = yield* Effect.promise(() => call.ports.control.initialize(numbers));
-    return answer(200, yield* failLeft(Either.mapLeft(made, faultOf)));
-  });
+  operated(
+    call,
+    { call: "INITIALIZE", permission: "service.system.init", parse: parseInitBody },
+    (numbers, operation) =>
+      Effect.gen(function* () {
+        // Before keys are made: whoever makes new ones takes the worth of the shares there are.
+        yield* recorded(call, { ...operation.act, outcome: "ASKED" });
+        const made = yield* Effect.promise(() => call.ports.control.initialize(numbers));
+        return answer(200, yield* failLeft(Either.mapLeft(made, faultOf)));
+      }),
+  );
 
 const shareFault = (fault: Rejection | ShareFault): HttpFault => {
   if (!("_tag" in fault)) return faultOf(fault);
@@ -43,43 +40,50 @@ const shareFault = (fault: Rejection | ShareFault): HttpFault => {
 
 /** POST /v1/custody/system/unseal. */
 export const unseal: Handler = (call) =>
-  Effect.gen(function* () {
-    yield* authorized(call, "service.system.unseal");
-    const share64 = yield* failLeft(parseUnsealBody(yield* readBody(call.request, systemBody(call.ports))));
-    const taken = yield* Effect.promise(() => call.ports.control.unseal(share64));
-    return answer(200, yield* failLeft(Either.mapLeft(taken, shareFault)));
-  });
+  operated(
+    call,
+    { call: "UNSEAL", permission: "service.system.unseal", parse: parseUnsealBody, holdsShare: true },
+    (share64, operation) =>
+      Effect.gen(function* () {
+        const taken = yield* Effect.promise(() => call.ports.control.unseal(share64, operation));
+        return answer(200, yield* failLeft(Either.mapLeft(taken, shareFault)));
+      }),
+  );
 
 /** POST /v1/custody/system/seal. */
 export const seal: Handler = (call) =>
-  Effect.gen(function* () {
-    yield* authorized(call, "service.system.seal");
-    yield* failLeft(parseEmptyBody(yield* readBody(call.request, systemBody(call.ports))));
-    const state = yield* Effect.promise(() => call.ports.control.seal());
-    return answer(200, { state: yield* failLeft(Either.mapLeft(state, faultOf)) });
-  });
+  operated(call, { call: "SEAL", permission: "service.system.seal", parse: parseEmptyBody }, (_none, operation) =>
+    Effect.gen(function* () {
+      const state = yield* Effect.promise(() => call.ports.control.seal(operation));
+      return answer(200, { state: yield* failLeft(Either.mapLeft(state, faultOf)) });
+    }),
+  );
 
 /** POST /v1/custody/system/restore: this peer's disk is an old one. */
 export const restore: Handler = (call) =>
-  Effect.gen(function* () {
-    yield* authorized(call, "service.system.restore");
-    yield* failLeft(parseEmptyBody(yield* readBody(call.request, systemBody(call.ports))));
-    const { peer, log } = call.ports;
-    const declared = yield* Effect.promise(() => peer.restore());
-    if (declared._tag === "Rejected") return yield* Effect.fail(faultOf(declared.rejection));
-    const incarnation = declared._tag === "Restoring" ? (declared.incarnation ?? null) : null;
-    log.info("restore declared", incarnation === null ? {} : { incarnation });
-    return answer(200, { state: sealState(peer.state), incarnation });
-  });
+  operated(call, { call: "RESTORE", permission: "service.system.restore", parse: parseEmptyBody }, (_none, operation) =>
+    Effect.gen(function* () {
+      const { peer, log } = call.ports;
+      const declared = yield* Effect.promise(() => peer.restore(operation));
+      if (declared._tag === "Rejected") return yield* Effect.fail(faultOf(declared.rejection));
+      const incarnation = declared._tag === "Restoring" ? (declared.incarnation ?? null) : null;
+      if (incarnation === null) operation.tell("ACCEPTED", "it begins with the unseal of this process");
+      log.info("restore declared", incarnation === null ? {} : { incarnation });
+      return answer(200, { state: sealState(peer.state), incarnation });
+    }),
+  );
 
 /** POST /v1/custody/system/integrity/rotate: what is stored from now on is sealed with a new key. */
 export const rotateIntegrity: Handler = (call) =>
-  Effect.gen(function* () {
-    yield* authorized(call, "service.system.integrity");
-    yield* failLeft(parseEmptyBody(yield* readBody(call.request, systemBody(call.ports))));
-    const rotated = yield* Effect.promise(() => call.ports.control.rotateIntegrity());
-    return answer(200, { integrityKeyVersion: yield* failLeft(Either.mapLeft(rotated, faultOf)) });
-  });
+  operated(
+    call,
+    { call: "ROTATE_INTEGRITY_KEY", permission: "service.system.integrity", parse: parseEmptyBody },
+    (_none, operation) =>
+      Effect.gen(function* () {
+        const rotated = yield* Effect.promise(() => call.ports.control.rotateIntegrity(operation));
+        return answer(200, { integrityKeyVersion: yield* failLeft(Either.mapLeft(rotated, faultOf)) });
+      }),
+  );
 
 interface MemberStatus {
   readonly peerId: number;

@@ -6,17 +6,19 @@ const flushBounds = [0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.
 
 interface Family {
   readonly help: string;
-  readonly label: string;
+  readonly labels: ReadonlyArray<string>;
 }
 
 const families = {
-  custody_http_responses_total: { help: "Answers of the public API by status.", label: "status" },
-  custody_peer_http_responses_total: { help: "Answers of the peer API by status.", label: "status" },
-  custody_http_connections_cut_total: { help: "Connections the public API cut off, by reason.", label: "reason" },
-  custody_peer_http_connections_cut_total: { help: "Connections the peer API cut off, by reason.", label: "reason" },
-  custody_events_total: { help: "Events handed to the protocol by kind.", label: "event" },
-  custody_messages_sent_total: { help: "Messages handed to the network by kind.", label: "message" },
-  custody_messages_dropped_total: { help: "Messages that were not delivered, by reason.", label: "reason" },
+  custody_http_responses_total: { help: "Answers of the public API by status.", labels: ["status"] },
+  custody_problems_total: { help: "Refusals of the public API by code.", labels: ["code"] },
+  custody_operator_calls_total: { help: "Calls that change a peer, by call and outcome.", labels: ["call", "outcome"] },
+  custody_peer_http_responses_total: { help: "Answers of the peer API by status.", labels: ["status"] },
+  custody_http_connections_cut_total: { help: "Connections the public API cut off, by reason.", labels: ["reason"] },
+  custody_peer_http_connections_cut_total: { help: "Connections the peer API cut off, by reason.", labels: ["reason"] },
+  custody_events_total: { help: "Events handed to the protocol by kind.", labels: ["event"] },
+  custody_messages_sent_total: { help: "Messages handed to the network by kind.", labels: ["message"] },
+  custody_messages_dropped_total: { help: "Messages that were not delivered, by reason.", labels: ["reason"] },
 } as const satisfies { readonly [name: string]: Family };
 export type CounterName = keyof typeof families;
 
@@ -37,7 +39,9 @@ export class Metrics {
   #flushes = 0;
   #flushSeconds = 0;
 
-  count(name: CounterName, label: string): void {
+  /** Counts one, under a value for each of the family's labels. */
+  count(name: CounterName, ...values: ReadonlyArray<string>): void {
+    const label = values.join(" ");
     let counter = this.#counters.get(name);
     if (counter === undefined) {
       counter = new Map();
@@ -75,10 +79,10 @@ export class Metrics {
       ["custody_peer_http_connections", "Open connections of the peer API.", peerConnections],
     ];
     return [
-      ...Object.entries(families).flatMap(([name, { help, label }]) => [
+      ...Object.entries(families).flatMap(([name, { help, labels }]) => [
         `# HELP ${name} ${help}`,
         `# TYPE ${name} counter`,
-        ...this.#samples(name, label),
+        ...this.#samples(name, labels),
       ]),
       ...this.#histogram(),
       ...gauges.flatMap(([name, help, value]) => [
@@ -90,10 +94,13 @@ export class Metrics {
     ].join("\n");
   }
 
-  /** Label values are statuses and names of this program, so none needs escaping. */
-  #samples(name: string, label: string): ReadonlyArray<string> {
+  /** Label values are statuses and names of this program: none needs escaping, and where a family has two none has a space. */
+  #samples(name: string, labels: ReadonlyArray<string>): ReadonlyArray<string> {
     const counter = [...this.#counters].find(([each]) => each === name)?.[1] ?? new Map<string, number>();
-    return [...counter].toSorted().map(([value, count]) => `${name}{${label}="${value}"} ${count}`);
+    return [...counter].toSorted().map(([joined, count]) => {
+      const values = labels.length === 1 ? [joined] : joined.split(" ");
+      return `${name}{${labels.map((label, index) => `${label}="${values[index]}"`).join(",")}} ${count}`;
+    });
   }
 
   #histogram(): ReadonlyArray<string> {

@@ -3,12 +3,14 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import type { Digest } from "../../core/Digest.ts";
 import { OPTIONS_PATH } from "../../core/enrollment/Enrollment.ts";
+import type { OperatorCall } from "../../core/protocol/OperatorAct.ts";
 import { REGISTER_PATH } from "../../core/registry/Registration.ts";
 import { actor } from "../../properties/cluster/Cluster.ts";
 import { sealState } from "../../core/Status.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { cryptoBackend, type PeerKeys } from "../crypto/CryptoBackend.ts";
 import { Metrics } from "./Metrics.ts";
+import { Operation } from "./Operation.ts";
 import { Peer } from "./Peer.ts";
 
 const backend = cryptoBackend("portable");
@@ -19,6 +21,18 @@ const keys = (fill: number): PeerKeys =>
   });
 const mono = { peerId: 1, threshold: 1, total: 1 };
 const vault = new Uint8Array(8);
+
+const operation = (call: OperatorCall): Operation =>
+  new Operation({
+    at: 1_800_000_000_000,
+    call,
+    actor: { iss: undefined, sub: "olga", jti: "t1" },
+    requestId: "r1",
+    request: { method: "POST", path: "/v1/custody/system", bodyDigest: undefined },
+    outcome: "APPLIED",
+    detail: "",
+    times: 1,
+  });
 
 /** A mono peer on a store whose flushes end when the test says so; by default at once. */
 const start = (tables: MemoryTables = new Map()) => {
@@ -42,6 +56,7 @@ const start = (tables: MemoryTables = new Map()) => {
     metrics: new Metrics(),
     now: () => 1_800_000_000_000,
     elapsedMillis: () => 0,
+    journal: { acts: [], append: (_kept, _isFirst, done) => done() },
     send: () => undefined,
     founded: () => undefined,
     initialized: () => undefined,
@@ -77,7 +92,7 @@ describe("a peer that is sealed while a flush is under way", () => {
     const registering = peer.mutate(registration, "token", actor);
     while (waiting.length === 0) await turnOfTheLoop();
     let isSealed = false;
-    const sealing = peer.seal().then(() => {
+    const sealing = peer.seal(operation("SEAL")).then(() => {
       isSealed = true;
     });
     await turnOfTheLoop();
@@ -120,7 +135,9 @@ describe("a peer that was unsealed and verifies its records", () => {
     if (actor._tag !== "Verified") throw new Error("the actor is known");
     const claims = { ...actor.claims, permissions: ["service.approvers.read"] };
     expect(peer.read({ ...actor, claims }, "alice")).toMatchObject({ left: { code: "VERIFYING" } });
-    expect(await peer.rotateIntegrity(new Uint8Array(32))).toMatchObject({ rejection: { code: "VERIFYING" } });
+    expect(await peer.rotateIntegrity(new Uint8Array(32), operation("ROTATE_INTEGRITY_KEY"))).toMatchObject({
+      rejection: { code: "VERIFYING" },
+    });
     expect(await end).toEqual({ _tag: "Unsealed", integrityFault: undefined });
     expect(peer.verifying).toBeUndefined();
     expect(await peer.readiness()).toEqual([]);
@@ -130,7 +147,7 @@ describe("a peer that was unsealed and verifies its records", () => {
   it("is sealed when that is asked for in the middle, and stays sealed", async () => {
     const { peer, end, tables } = await verifying();
     const before = structuredClone(tables);
-    await peer.seal();
+    await peer.seal(operation("SEAL"));
     expect(await end).toEqual({ _tag: "SealedMeanwhile" });
     expect(sealState(peer.state)).toBe("SEALED");
     expect(tables).toEqual(before);
@@ -183,7 +200,7 @@ describe("a peer whose records do not hold", () => {
     await first.peer.initialize(keys(1), vault, mono);
     await first.peer.unseal(keys(1)).end;
     expect(await first.peer.mutate(registration, "token", actor)).toMatchObject({ _tag: "Registered" });
-    await first.peer.rotateIntegrity(new Uint8Array(32).fill(9));
+    await first.peer.rotateIntegrity(new Uint8Array(32).fill(9), operation("ROTATE_INTEGRITY_KEY"));
     first.peer.stop();
     const tables = [...first.tables].filter(([, rows]) => rows.size > 0).map(([table]) => table);
     expect(tables.length).toBeGreaterThan(10);

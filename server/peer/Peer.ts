@@ -11,6 +11,7 @@ import type { PeerState } from "../../core/PeerState.ts";
 import { leftOpen } from "../../core/protocol/Answers.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import { laneOf } from "../../core/protocol/Lane.ts";
+import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { Message } from "../../core/protocol/Message.ts";
 import type { PeerId, Topology } from "../../core/protocol/Topology.ts";
 import { beingVerified, crowded } from "../../core/protocol/Unavailable.ts";
@@ -19,6 +20,7 @@ import { type MemberFault, type Rejection, rejection } from "../../core/Rejectio
 import type { ByteStore } from "../../runtime/ByteStore.ts";
 import { type Opened, openEnvelope, sealEnvelope, STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
 import { delivery } from "../../runtime/Ingress.ts";
+import { type OperatorJournal, OperatorLog } from "../../runtime/OperatorLog.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
 import { readApprover, type ReadRecord } from "../../runtime/Reads.ts";
 import { SealedStore, type Verified } from "../../runtime/SealedStore.ts";
@@ -28,6 +30,7 @@ import type { Outgoing } from "../transport/PeerLink.ts";
 import { AheadSealed } from "./AheadSealed.ts";
 import { CommandGate } from "./CommandGate.ts";
 import { bringLaterKeys } from "./LaterKeys.ts";
+import type { Operation } from "./Operation.ts";
 import { FreshStart } from "./FreshStart.ts";
 import type { Metrics } from "./Metrics.ts";
 import { observedStore } from "./ObservedStore.ts";
@@ -37,6 +40,8 @@ import { Verification } from "./Verification.ts";
 
 export interface PeerPorts {
   readonly bytes: ByteStore;
+  /** Keeps what operators do while there is no key to seal rows with. */
+  readonly journal: OperatorJournal;
   readonly backend: CryptoBackend;
   readonly settings: Settings;
   readonly metrics: Metrics;
@@ -97,7 +102,7 @@ const lateAnswer: Answer = { _tag: "Rejected", rejection: late };
 
 /** What came of an unseal: it may be sealed again before its rows are verified. */
 export type Unsealing =
-  | { readonly _tag: "Unsealed"; readonly integrityFault: string | undefined }
+  | { readonly _tag: "Unsealed"; readonly integrityFault: string | undefined; readonly isAudited: boolean }
   | { readonly _tag: "SealedMeanwhile" };
 
 export class Peer {
@@ -107,6 +112,7 @@ export class Peer {
   readonly #publication = new Set<() => void>();
   readonly #ahead = new AheadSealed();
   readonly #gate = new CommandGate();
+  readonly #operators: OperatorLog;
   #running: Running;
   #keys: PeerKeys | undefined;
   #verification: Verification | undefined;
@@ -120,6 +126,11 @@ export class Peer {
     this.#timers = new Timers((timer) => this.#dispatch({ _tag: "TimerFired", timer }, "TimerFired"));
     this.#running = this.#start(ports.bytes);
     this.#isFounded = this.state.membership !== undefined;
+    this.#operators = new OperatorLog({
+      journal: ports.journal,
+      state: () => this.state,
+      audit: (acts, done) => void this.#audit(acts).then(done),
+    });
   }
 
   /** The published state: everything in it is on the disk. */
@@ -248,13 +259,14 @@ export class Peer {
   /**
    * Takes the keys into memory, verifies every stored row, and only then brings them into use.
    *
+   * @param act whose unseal it is, which goes into the audit with it
    * @returns `begun` resolves where that takes longer, after a tenth of a second; `end` when the unsealed
    * state is published, or when the peer was sealed meanwhile. Neither rejects: a store that cannot be read halts.
    */
-  unseal(keys: PeerKeys): { readonly begun: Promise<void>; readonly end: Promise<Unsealing> } {
+  unseal(keys: PeerKeys, act?: OperatorAct): { readonly begun: Promise<void>; readonly end: Promise<Unsealing> } {
     const verification = new Verification();
     this.#verification = verification;
-    const end = this.#unseal(keys, verification).finally(() => {
+    const end = this.#unseal(keys, verification, act).finally(() => {
       if (this.#verification === verification) this.#verification = undefined;
       if (this.#unsealing === end) this.#unsealing = undefined;
     });
@@ -262,7 +274,7 @@ export class Peer {
     return { begun: verification.begun, end };
   }
 
-  async #unseal(keys: PeerKeys, verification: Verification): Promise<Unsealing> {
+  async #unseal(keys: PeerKeys, verification: Verification, act?: OperatorAct): Promise<Unsealing> {
     const { driver, store } = this.#running;
     store.useKey(keys.integrity);
     this.#dispatch({ _tag: "Verifying" }, "Verifying");
@@ -271,9 +283,12 @@ export class Peer {
     this.#keys = keys;
     if (fault !== undefined) this.#dispatch({ _tag: "IntegrityLost", where: fault }, "IntegrityLost");
     this.#ports.metrics.count("custody_events_total", "Unsealed");
-    this.#guarded(() => driver.unseal(keys.identity));
+    const acts = act === undefined ? [] : this.#operators.withWaiting({ ...act, at: this.#ports.now() });
+    this.#guarded(() => driver.unseal(keys.identity, acts));
     while (!driver.state.unsealed && driver.state.integrityFault === undefined) await this.#nextPublication();
-    return { _tag: "Unsealed", integrityFault: driver.state.integrityFault };
+    const isAudited = this.#operators.hasWritten(acts);
+    this.#operators.handOver();
+    return { _tag: "Unsealed", integrityFault: driver.state.integrityFault, isAudited };
   }
 
   async #verify(store: SealedStore, verification: Verification): Promise<string | undefined> {
@@ -286,16 +301,26 @@ export class Peer {
     }
   }
 
+  /** Records what an operator did, or was refused, that is in no other transaction. Rejects where that is not known to be durable. */
+  record(act: OperatorAct): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#operators.record(act, (failure) => (failure === undefined ? resolve() : reject(failure)));
+    });
+  }
+
   /**
    * Declares that this peer's disk is older than what it once said; also while it is sealed, and then it takes
    * effect with the unseal of this process.
    */
-  restore(): Promise<Answer> {
-    return this.#replies.ask(
-      (requestId) => this.#dispatch({ _tag: "DeclareRestore", requestId }, "DeclareRestore"),
+  async restore(operation: Operation): Promise<Answer> {
+    const acts = this.#operators.withWaiting(operation.act);
+    const answer = await this.#replies.ask(
+      (requestId) => this.#dispatch({ _tag: "DeclareRestore", requestId, acts }, "DeclareRestore"),
       this.#ports.settings.answerMillis,
       notAnswered("The declaration was not written in time; ask for the status of this peer."),
     );
+    if (answer._tag === "Restoring" && answer.incarnation !== undefined) operation.written();
+    return answer;
   }
 
   /**
@@ -303,39 +328,44 @@ export class Peer {
    *
    * @param seed 32 fresh random bytes; overwrite them afterwards
    */
-  rotateIntegrity(seed: Uint8Array): Promise<Answer> {
+  async rotateIntegrity(seed: Uint8Array, operation: Operation): Promise<Answer> {
     const keys = this.#keys;
     if (keys === undefined)
-      return Promise.resolve({
+      return {
         _tag: "Rejected",
         rejection:
           this.#verification === undefined
             ? rejection("SEALED", "This peer is sealed.", "Unseal it first.")
             : beingVerified,
-      });
+      };
     const integrity = keys.integrityKeyOf(seed);
     const { publicKey } = integrity;
     const blob = keys.later.wrap(publicKey, seed, Uint8Array.from(randomBytes(24)));
     // In memory before it is in use: whatever follows the row that names it is sealed with it.
     this.#running.store.addKey(integrity);
-    return this.#replies.ask(
-      (requestId) => this.#dispatch({ _tag: "RotateIntegrity", requestId, publicKey, blob }, "RotateIntegrity"),
+    const acts = this.#operators.withWaiting(operation.act);
+    const answer = await this.#replies.ask(
+      (requestId) => this.#dispatch({ _tag: "RotateIntegrity", requestId, publicKey, blob, acts }, "RotateIntegrity"),
       this.#ports.settings.answerMillis,
       notAnswered(
         "The new key was not written in time; it may still come into use.",
         "Look at integrityKeyVersion at the status of this peer; repeating makes one more key.",
       ),
     );
+    if (answer._tag === "Rotated") operation.written();
+    return answer;
   }
 
   /** Takes the keys out of use once everything before it is done; a verification of records ends unfinished. */
-  async seal(): Promise<void> {
+  async seal(operation: Operation): Promise<void> {
     this.#verification?.stop();
     this.#verification = undefined;
-    this.#dispatch({ _tag: "Sealed" }, "Sealed");
+    const acts = this.#operators.withWaiting(operation.act);
+    this.#dispatch({ _tag: "Sealed", acts }, "Sealed");
     // Events before it may still write, however long their flush takes, and need the keys for it.
     while (this.state.unsealed || this.state.verifying)
       await new Promise((resolve) => void setTimeout(resolve, SEALED_POLL_MILLIS));
+    if (this.#operators.hasWritten(acts)) operation.written();
     this.#keys = undefined;
     this.#running.store.useKey(undefined);
   }
@@ -422,6 +452,15 @@ export class Peer {
       { _tag: "Readiness", faults: silent },
     );
     return answer._tag === "Readiness" ? answer.faults : silent;
+  }
+
+  async #audit(acts: ReadonlyArray<NumberedAct>): Promise<boolean | undefined> {
+    const answer = await this.#replies.ask(
+      (requestId) => this.#dispatch({ _tag: "Operated", requestId, acts }, "Operated"),
+      this.#ports.settings.answerMillis,
+      lateAnswer,
+    );
+    return answer._tag === "Audited" ? answer.done : undefined;
   }
 
   #nextPublication(): Promise<void> {

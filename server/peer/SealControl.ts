@@ -11,6 +11,7 @@ import type { Verified } from "../../runtime/SealedStore.ts";
 import type { CryptoBackend } from "../crypto/CryptoBackend.ts";
 import type { KeyMaterial, SealProvider, ShareFault, UnsealProgress, UnsealSession } from "../seal/SealProvider.ts";
 import type { Log } from "./Log.ts";
+import type { Operation } from "./Operation.ts";
 import type { Initialization, Peer } from "./Peer.ts";
 
 export interface SealControlPorts {
@@ -63,18 +64,18 @@ export class SealControl {
   }
 
   /** Takes one share. Left: what is wrong with this share or with what it opens. */
-  unseal(share64: string): Promise<Either.Either<UnsealAnswer, Rejection | ShareFault>> {
-    return this.#inTurn(() => this.#unseal(share64));
+  unseal(share64: string, operation?: Operation): Promise<Either.Either<UnsealAnswer, Rejection | ShareFault>> {
+    return this.#inTurn(() => this.#unseal(share64, operation));
   }
 
   /** Seals; a sealed peer stays so. Left: `NOT_INITIALIZED`. */
-  seal(): Promise<Either.Either<SealState, Rejection>> {
+  seal(operation: Operation): Promise<Either.Either<SealState, Rejection>> {
     return this.#inTurn(async () => {
       const { peer, log } = this.#ports;
       if (peer.state.peer === undefined) return Either.left(notInitialized);
       this.#forgetShares();
       if (peer.state.unsealed || peer.verifying !== undefined) {
-        await peer.seal();
+        await peer.seal(operation);
         log.info("sealed");
       }
       return Either.right(sealState(peer.state));
@@ -82,12 +83,12 @@ export class SealControl {
   }
 
   /** Gives the unsealed peer a new integrity key. Right: its version. Left: `NOT_INITIALIZED`, `SEALED`, `INTEGRITY_FAILURE`. */
-  rotateIntegrity(): Promise<Either.Either<number, Rejection>> {
+  rotateIntegrity(operation: Operation): Promise<Either.Either<number, Rejection>> {
     return this.#inTurn(async () => {
       const { peer, log } = this.#ports;
       if (peer.state.peer === undefined) return Either.left(notInitialized);
       const seed = freshSeed();
-      const answer = await peer.rotateIntegrity(seed);
+      const answer = await peer.rotateIntegrity(seed, operation);
       seed.fill(0);
       if (answer._tag === "Rejected") return Either.left(answer.rejection);
       log.info("integrity key rotated", { version: peer.state.integrityVersion });
@@ -122,18 +123,25 @@ export class SealControl {
     return Either.right({ ...numbers, shares64, sharesNeeded });
   }
 
-  async #unseal(share64: string): Promise<Either.Either<UnsealAnswer, Rejection | ShareFault>> {
+  async #unseal(share64: string, operation?: Operation): Promise<Either.Either<UnsealAnswer, Rejection | ShareFault>> {
     const { peer } = this.#ports;
-    if (peer.state.unsealed || peer.verifying !== undefined)
+    if (peer.state.unsealed || peer.verifying !== undefined) {
+      operation?.tell("ACCEPTED", "the peer was unsealed already");
       return Either.right({ state: "UNSEALED", have: 0, need: 0, ...this.#verifying() });
+    }
     const session = this.#openSession();
     if (Either.isLeft(session)) return Either.left(session.left);
     const { need } = session.right.progress();
     const step = await session.right.submit(share64);
     if (Either.isLeft(step)) return Either.left(step.left);
-    if (step.right._tag === "Collecting") return Either.right({ state: sealState(peer.state), ...step.right.progress });
+    if (step.right._tag === "Collecting") {
+      const { have } = step.right.progress;
+      operation?.tell("ACCEPTED", `${have} of ${need} shares are in`);
+      return Either.right({ state: sealState(peer.state), have, need });
+    }
     this.#session = undefined;
-    return this.#use(step.right.material, need);
+    operation?.tell("APPLIED", `unsealed with ${need} shares`);
+    return this.#use(step.right.material, need, operation);
   }
 
   #openSession(): Either.Either<UnsealSession, Rejection> {
@@ -152,22 +160,29 @@ export class SealControl {
     }
   }
 
-  async #use(material: KeyMaterial, need: number): Promise<Either.Either<UnsealAnswer, Rejection>> {
+  async #use(
+    material: KeyMaterial,
+    need: number,
+    operation?: Operation,
+  ): Promise<Either.Either<UnsealAnswer, Rejection>> {
     const { peer, backend, log } = this.#ports;
     const keys = backend.keysOf(material);
     wipe(material);
     const row = peer.state.peer;
     if (row?.integrityKey !== keys.integrity.publicKey || row.identityKey !== keys.identity.publicKey)
       return Either.left(integrityRefusal("The vault holds other keys than this peer was initialized with."));
-    const { begun, end } = peer.unseal(keys);
+    const { begun, end } = peer.unseal(keys, operation?.act);
     const told = end.then((came) => {
       if (came._tag === "SealedMeanwhile") return;
       if (came.integrityFault !== undefined) log.error("integrity lost", { where: came.integrityFault });
       log.info("unsealed", { peerId: row.peerId });
+      if (came.isAudited) operation?.written();
     });
     await Promise.race([told, begun]);
     const verifying = this.#verifying();
     if (verifying !== undefined) {
+      // What was asked for is recorded before the answer; that it came about, with the unseal.
+      operation?.tell("ACCEPTED", `${need} of ${need} shares are in, and what is stored is being verified`);
       log.info("verifying", { rows: verifying.verifying.of });
       return Either.right({ state: "UNSEALED", have: need, need, ...verifying });
     }

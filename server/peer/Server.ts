@@ -38,6 +38,8 @@ import { jsonLog, type Log } from "./Log.ts";
 import { Metrics } from "./Metrics.ts";
 import { Peer, type PeerPorts } from "./Peer.ts";
 import { makeReload } from "./Reload.ts";
+import { OperatorAudit } from "./OperatorAudit.ts";
+import { MOST_KEPT, openOperatorFile } from "./OperatorFile.ts";
 import { SealControl } from "./SealControl.ts";
 import { type StartError, startError } from "./StartError.ts";
 
@@ -104,6 +106,7 @@ interface Assembly {
   readonly links: PeerLinks;
   readonly endpoint: PeerEndpoint;
   readonly check: (token: string) => Promise<ActorCheck>;
+  readonly audit: OperatorAudit;
   readonly warnings: () => ReadonlyArray<string>;
   readonly reloadKeys: () => Promise<string | undefined>;
 }
@@ -134,6 +137,7 @@ const openPeer = (
       (store) =>
         Effect.catchAll(store.close, ({ message }) => Effect.sync(() => log.error("store", { reason: message }))),
     );
+    const journal = yield* openOperatorFile(config.peer.dataDir, (reason) => log.warn("operators", { reason }));
     const backend = cryptoBackend(config.crypto.backend);
     const { pinned, isInitialized } = yield* readingStore(() => {
       const rows = new SealedStore(bytes, backend.crypto);
@@ -179,7 +183,19 @@ const openPeer = (
     const peer = yield* Effect.acquireRelease(
       readingStore(
         () =>
-          new Peer({ bytes, backend, settings, metrics, now, elapsedMillis, send, founded, initialized, halt: stop }),
+          new Peer({
+            bytes,
+            journal,
+            backend,
+            settings,
+            metrics,
+            now,
+            elapsedMillis,
+            send,
+            founded,
+            initialized,
+            halt: stop,
+          }),
       ),
       (running) => Effect.sync(() => running.stop()),
     );
@@ -197,10 +213,23 @@ const openPeer = (
       answered: (status) => metrics.count("custody_peer_http_responses_total", String(status)),
     };
     const control = new SealControl({ peer, provider, backend, sharesNeeded: config.seal.threshold, log });
+    const audit = yield* Effect.acquireRelease(
+      Effect.sync(
+        () =>
+          new OperatorAudit({
+            record: (act) => peer.record(act),
+            hasRoom: () => journal.count() < MOST_KEPT / 2,
+            log,
+            metrics,
+            now,
+          }),
+      ),
+      (open) => Effect.promise(() => open.flush()),
+    );
     const warnings = (): ReadonlyArray<string> =>
       leftover === undefined || peer.state.membership === undefined ? [] : [`${leftover}: ${REMOVE_SECRET}`];
     const { reload: reloadKeys } = verifier;
-    return { config, tls, log, metrics, peer, control, links, endpoint, check, warnings, reloadKeys };
+    return { config, tls, log, metrics, peer, control, links, endpoint, check, audit, warnings, reloadKeys };
   });
 
 interface Opened {
@@ -244,11 +273,12 @@ const openPublicApi = (
   budgets: BodyBudgets,
 ): Effect.Effect<Opened, StartError, Scope> =>
   Effect.gen(function* () {
-    const { config, tls, log, metrics, peer, control, links, check, warnings } = assembly;
+    const { config, tls, log, metrics, peer, control, links, check, audit, warnings } = assembly;
     let draining = false;
     const ports: ApiPorts = {
       peer,
       control,
+      audit,
       config,
       check,
       reachable: (peerId) => links.reachable(peerId),

@@ -1,0 +1,111 @@
+/**
+ * What all calls have in common that change a peer itself: whoever has a token
+ * that holds is named in the audit, with what came of the call, before the answer
+ * leaves; also where it was refused, and where the caller does not wait for it.
+ */
+import { createHash } from "node:crypto";
+import { Effect, Either } from "effect";
+import type { Scope } from "effect/Scope";
+import type { Digest } from "../../core/Digest.ts";
+import type { OperatorAct, OperatorCall } from "../../core/protocol/OperatorAct.ts";
+import { authorize } from "../../core/registry/Authorization.ts";
+import { Operation } from "../peer/Operation.ts";
+import { type ApiAnswer, type ApiCall, bearerOf } from "./ApiCall.ts";
+import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
+import { readBody } from "./RequestBody.ts";
+import { maxSystemBodyBytes } from "./SystemBodies.ts";
+
+const BODY_MILLIS = 5_000;
+
+export interface OperatorRoute<A> {
+  readonly call: OperatorCall;
+  readonly permission: string;
+  readonly parse: (body: Uint8Array) => Either.Either<A, HttpFault>;
+  /** The body holds an unseal share: not even its digest is kept. */
+  readonly holdsShare?: boolean;
+}
+
+const digestOf = (body: Uint8Array): Digest =>
+  // The brand is the length: 32 bytes.
+  createHash("sha256").update(body).digest("hex") as Digest;
+
+/** What a route is matched by; behind it may stand anything. */
+const pathOf = (url: string): string => url.split("?", 1)[0] ?? "";
+
+const unavailable = httpFault(
+  "AUDIT_UNAVAILABLE",
+  "The audit of this peer cannot be written, so it is not known who did this.",
+  'Look at the log and the disk, and ask for the status before you repeat it; see docs/operations.md, "The audit".',
+);
+
+/** Records an act that was carried out. Fails with `AUDIT_UNAVAILABLE`. */
+export const recorded = ({ ports }: ApiCall, act: OperatorAct, isWritten = false): Effect.Effect<void, HttpFault> =>
+  Effect.tryPromise({
+    try: () => ports.audit.done(act, isWritten),
+    catch: (fault) => {
+      ports.log.error("audit", { reason: fault instanceof Error ? fault.message : "unknown" });
+      return unavailable;
+    },
+  });
+
+/** Who calls, and what; fails with 401, and 503 where nothing can be known of the token. */
+const begun = (apiCall: ApiCall, call: OperatorCall) =>
+  Effect.gen(function* () {
+    const { ports, request, requestId } = apiCall;
+    const { actor } = yield* bearerOf(apiCall);
+    const now = ports.now();
+    const claims = authorize({ now, settings: ports.peer.settings }, actor, undefined);
+    if (Either.isLeft(claims)) {
+      if (claims.left.code === "UNAUTHENTICATED") ports.audit.unauthenticated(call);
+      return yield* Effect.fail(faultOf(claims.left));
+    }
+    const { iss, sub, jti } = claims.right;
+    const act: OperatorAct = {
+      at: now,
+      call,
+      actor: { iss, sub, jti },
+      requestId,
+      request: { method: request.method ?? "", path: pathOf(request.url ?? ""), bodyDigest: undefined },
+      outcome: "APPLIED",
+      detail: "",
+      times: 1,
+    };
+    return { act, actor };
+  });
+
+/** Runs a call of an operator: authorizes it, reads its body, carries it out and records what came of it. */
+export const operated = <A>(
+  apiCall: ApiCall,
+  { call, permission, parse, holdsShare = false }: OperatorRoute<A>,
+  run: (body: A, operation: Operation) => Effect.Effect<ApiAnswer, HttpFault>,
+): Effect.Effect<ApiAnswer, HttpFault, Scope> =>
+  Effect.gen(function* () {
+    const { ports, request } = apiCall;
+    const { act, actor } = yield* begun(apiCall, call);
+    let operation = new Operation(act);
+    const refused = (fault: HttpFault) =>
+      Effect.zipRight(
+        Effect.promise(() => ports.audit.refused({ ...operation.act, outcome: fault.code, detail: "" })),
+        Effect.fail(fault),
+      );
+    const arriving = Effect.gen(function* () {
+      const allowed = authorize({ now: ports.now(), settings: ports.peer.settings }, actor, permission);
+      if (Either.isLeft(allowed)) return yield* Effect.fail(faultOf(allowed.left));
+      const limits = { budget: ports.operatorBudget, maxBytes: maxSystemBodyBytes, timeoutMillis: BODY_MILLIS };
+      const body = yield* readBody(request, limits);
+      const bodyDigest = holdsShare || body.length === 0 ? undefined : digestOf(body);
+      operation = new Operation({ ...act, request: { ...act.request, bodyDigest } });
+      return yield* parse(body);
+    });
+    const carriedOut = (body: A) =>
+      Effect.gen(function* () {
+        const answer = yield* run(body, operation);
+        yield* recorded(apiCall, operation.act, operation.isWritten);
+        return answer;
+      });
+    // From here on a caller that goes away changes nothing: what is done is recorded.
+    return yield* Effect.matchEffect(arriving, {
+      onFailure: (fault) => Effect.uninterruptible(refused(fault)),
+      onSuccess: (body) => Effect.uninterruptible(Effect.catchAll(carriedOut(body), refused)),
+    });
+  });

@@ -1,0 +1,90 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Effect, Exit, Scope } from "effect";
+import { afterAll, describe, expect, it } from "vitest";
+import type { KeptAct } from "../../runtime/OperatorLog.ts";
+import { type OperatorFile, openOperatorFile, operatorFile } from "./OperatorFile.ts";
+
+const root = mkdtempSync(join(tmpdir(), "custody-operators-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const kept = (no: number): KeptAct => ({
+  no,
+  act: {
+    at: 1_800_000_000_000,
+    call: "UNSEAL",
+    actor: { iss: undefined, sub: "olga", jti: undefined },
+    requestId: `r${no}`,
+    request: { method: "POST", path: "/v1/custody/system/unseal", bodyDigest: undefined },
+    outcome: "INVALID_SHARE",
+    detail: "",
+    times: 1,
+  },
+});
+
+/** Opens the file, uses it and closes it again, as a process does; returns what was said of it. */
+const using = async <A>(directory: string, use: (file: OperatorFile) => A | Promise<A>) => {
+  const said: Array<string> = [];
+  const scope = await Effect.runPromise(Scope.make());
+  try {
+    const file = await Effect.runPromise(
+      Scope.extend(
+        openOperatorFile(directory, (what) => said.push(what)),
+        scope,
+      ),
+    );
+    return { said, result: await use(file) };
+  } finally {
+    await Effect.runPromise(Scope.close(scope, Exit.void));
+  }
+};
+const append = (file: OperatorFile, no: number, isFirst = false): Promise<Error | undefined> =>
+  new Promise((resolve) => file.append(kept(no), isFirst, resolve));
+const numbers = async (directory: string) => (await using(directory, (file) => file.acts.map(({ no }) => no))).result;
+
+describe("the journal of operators", () => {
+  it("keeps acts over processes in a private file, and begins anew when told so", async () => {
+    const directory = mkdtempSync(join(root, "a-"));
+    await using(directory, async (file) => {
+      expect(await Promise.all([append(file, 1, true), append(file, 2), append(file, 3)])).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+    });
+    expect(statSync(operatorFile(directory)).mode & 0o777).toBe(0o600);
+    await using(directory, async (file) => {
+      expect(file.acts).toEqual([kept(1), kept(2), kept(3)]);
+      await append(file, 4);
+      expect(file.count()).toBe(4);
+    });
+    expect(await numbers(directory)).toEqual([1, 2, 3, 4]);
+    await using(directory, (file) => append(file, 5, true));
+    expect(await numbers(directory)).toEqual([5]);
+  });
+
+  it("leaves out an end that was never answered for or was changed, says so, and goes on behind what holds", async () => {
+    const directory = mkdtempSync(join(root, "b-"));
+    const path = operatorFile(directory);
+    await using(directory, async (file) => {
+      for (const no of [1, 2, 3]) await append(file, no, no === 1);
+    });
+    const whole = readFileSync(path, "latin1");
+    appendFileSync(path, whole.split("\n")[0]?.slice(0, 90) ?? "");
+    const torn = await using(directory, (file) => append(file, 4));
+    expect(torn.said).toEqual([expect.stringMatching(/^operators\.log: 90 bytes at its end/)]);
+    expect(await numbers(directory)).toEqual([1, 2, 3, 4]);
+    const [first, second, third] = whole.split("\n");
+    for (const changed of [`${first}\n${third}\n`, `${first}\n${second}0\n${third}\n`, `${first}\n${second} x\n`]) {
+      writeFileSync(path, changed);
+      const { said, result } = await using(directory, (file) => file.acts.map(({ no }) => no));
+      expect([result, said.length]).toEqual([[1], 1]);
+    }
+  });
+
+  it("is refused where its path is something else", async () => {
+    const directory = join(root, "missing");
+    await expect(using(directory, () => undefined)).rejects.toThrow(/operators\.log: cannot be read and written/);
+  });
+});
