@@ -104,8 +104,7 @@ export class SimPeer implements Watched {
   taken = 0;
   readonly #surroundings: Surroundings;
   readonly #journal: SimJournal;
-  /** What operators do to the process that runs. */
-  log: OperatorLog | undefined;
+  #log: OperatorLog | undefined;
   #driver: PeerDriver | undefined;
   #underWay: ReadonlyArray<Write> = [];
   #recovered: Array<ReadonlyArray<Write>> = [];
@@ -191,11 +190,16 @@ export class SimPeer implements Watched {
       halt: (reason) => this.#surroundings.halted(this, reason),
     });
     const driver = this.#driver;
-    this.log = new OperatorLog({
+    this.#log = new OperatorLog({
       journal: this.#journal,
       state: () => driver.state,
       audit: (acts, done) => this.#surroundings.audit(this, acts, done),
     });
+  }
+
+  /** What operators do to the process that runs; nothing of it is kept where a planted bug has it ignore its damage. */
+  get log(): OperatorLog | undefined {
+    return this.#surroundings.ignoresDamage && this.harm !== undefined ? undefined : this.#log;
   }
 
   /** What keeps it from taking part, a bit for each: until then it passes over what will concern it afterwards. */
@@ -303,7 +307,7 @@ export class SimPeer implements Watched {
 
   #endProcess(visible: boolean): void {
     this.#journal.crash(visible);
-    this.log = undefined;
+    this.#log = undefined;
     this.#driver?.stop();
     this.#driver = undefined;
     this.signer = undefined;

@@ -164,6 +164,8 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
     changes: "a member that aborts a proposal whose slot is bound to another one does not remember that it did",
     finds: "S5",
     schedule: "equivocating-writer",
+    peers: 4,
+    steps: 1_000,
     tampering: without((write) => write.table === "strays"),
   },
   {

@@ -199,7 +199,8 @@ export class Operators {
     this.#ground.chronicle.note("unseal", peer.slot, "");
     const act = this.#act(peer, "UNSEAL");
     const acts = peer.unseal(act);
-    this.#unsealing.set(peer.slot, { process: peer.process, act, acts });
+    if (acts.length > 0) this.#unsealing.set(peer.slot, { process: peer.process, act, acts });
+    else peer.log?.handOver();
     this.#ground.settle(peer);
   }
 
