@@ -44,6 +44,7 @@ const verify = (jwksFile: string, token: string) =>
     audience: "custody",
     issuer: "custody-dev",
     algorithms: tokenAlgorithms,
+    tokenTypes: ["JWT"],
     now: () => now,
     elapsedMillis: () => 0,
   }).verify(token);

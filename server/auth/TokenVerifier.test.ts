@@ -59,7 +59,10 @@ let elapsed: number;
 let fetches: number;
 let published: Either.Either<Uint8Array, string>;
 
-const verifierWith = (algorithms: ReadonlyArray<string> = tokenAlgorithms): TokenVerifier =>
+const verifierWith = (
+  algorithms: ReadonlyArray<string> = tokenAlgorithms,
+  tokenTypes: ReadonlyArray<string> = ["JWT", "at+jwt", "absent"],
+): TokenVerifier =>
   makeTokenVerifier({
     keys: new KeyRing({
       source: () => {
@@ -73,6 +76,7 @@ const verifierWith = (algorithms: ReadonlyArray<string> = tokenAlgorithms): Toke
     audience: "custody",
     issuer: "https://issuer.example",
     algorithms,
+    tokenTypes,
     now: () => clock,
     elapsedMillis: () => elapsed,
   });
@@ -116,6 +120,34 @@ describe("a good token", () => {
   it("may leave out kid where one key fits, and name several audiences", async () => {
     expect((await accepted(forged({ alg: "EdDSA" }))).sub).toBe("alice");
     expect((await accepted(signed({ ...claims, aud: ["other", "custody"] }))).audience).toEqual(["other", "custody"]);
+  });
+});
+
+describe("what a token says it is", () => {
+  it.each(["JWT", "jwt", "at+jwt", "AT+JWT", "application/at+jwt", "application/jwt"])("may be %s", async (typ) => {
+    expect((await accepted(signed(claims, { typ }))).sub).toBe("alice");
+  });
+
+  it.each<unknown>([
+    "dpop+jwt",
+    "application/dpop+jwt",
+    "logout+jwt",
+    "secevent+jwt",
+    "absent",
+    "",
+    "x/application/at+jwt",
+    "application/x/at+jwt",
+    null,
+    ["JWT"],
+  ])("may not be %j", async (typ) => {
+    expect(await reason(signed(claims, { typ }))).toBe("its type (typ) is not one of JWT, at+jwt, absent");
+  });
+
+  it("may be held to one word", async () => {
+    verifier = verifierWith(tokenAlgorithms, ["Custody+JWT"]);
+    expect((await accepted(signed(claims, { typ: "custody+jwt" }))).sub).toBe("alice");
+    for (const header of [{}, { typ: "JWT" }])
+      expect(await reason(signed(claims, header))).toBe("its type (typ) is not one of Custody+JWT");
   });
 });
 
@@ -261,8 +293,8 @@ describe("limits", () => {
   it("refuses a token of one character too many", async () => {
     // Base64 cannot make every length, so the header takes part too.
     const padded = (length: number): string => {
-      for (const typ of ["JWT", "JWT1", "JWT12", "JWT123"]) {
-        const pad = (size: number) => signed({ ...claims, pad: "x".repeat(size) }, { typ });
+      for (const more of ["", "1", "12", "123"]) {
+        const pad = (size: number) => signed({ ...claims, pad: "x".repeat(size) }, { more });
         const size = Math.floor(((length - pad(0).length) * 3) / 4);
         const fitting = [size - 1, size, size + 1].map(pad).find((token) => token.length === length);
         if (fitting !== undefined) return fitting;

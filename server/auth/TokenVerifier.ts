@@ -2,7 +2,7 @@
 import { Effect, Either } from "effect";
 import { compactVerify, errors } from "jose";
 import { type ActorClaims, checkActor } from "../../core/auth/ActorClaims.ts";
-import { parseStrictJson } from "../../core/codec/StrictJson.ts";
+import { type JsonValue, parseStrictJson } from "../../core/codec/StrictJson.ts";
 import { type ConfigError, configError } from "../config/ConfigError.ts";
 import type { Config } from "../config/ConfigSchema.ts";
 import { KeyRing, type KeySet } from "./KeyRing.ts";
@@ -43,8 +43,27 @@ const compactForm = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 /** Header parameters that bring their own key or ask for an extension (RFC 7515 4.1; RFC 8725 3.10). */
 const refusedParameters = ["jwk", "jku", "x5u", "x5c", "crit"];
 
+/** `absent` for a token that does not say what it is; names are compared as RFC 7515 4.1.9 has it. */
+const typeIn = (typ: JsonValue | undefined): string | undefined =>
+  typ === undefined
+    ? "absent"
+    : typeof typ === "string" && typ.toLowerCase() !== "absent"
+      ? typ.toLowerCase().replace(/^application\/(?=[^/]*$)/, "")
+      : undefined;
+
+/** Explicit typing (RFC 8725 3.11): a proof of possession, an event or a logout token of the same issuer is no bearer token. */
+const typeFault = (typ: JsonValue | undefined, types: ReadonlyArray<string>): string | undefined => {
+  const type = typeIn(typ);
+  return type !== undefined && types.some((each) => each.toLowerCase() === type)
+    ? undefined
+    : `its type (typ) is not one of ${types.join(", ")}`;
+};
+
 /** What is wrong with a header before any key is looked for. */
-const headerFault = (token: string, algorithms: ReadonlyArray<string>): string | undefined => {
+const headerFault = (
+  token: string,
+  { algorithms, tokenTypes }: Pick<TokenVerifierOptions, "algorithms" | "tokenTypes">,
+): string | undefined => {
   if (token.length > maxTokenLength) return `it is longer than ${maxTokenLength} characters`;
   if (!compactForm.test(token)) return "it is not a compact JWT";
   const header = parseStrictJson(Buffer.from(token.slice(0, token.indexOf(".")), "base64url"));
@@ -57,7 +76,8 @@ const headerFault = (token: string, algorithms: ReadonlyArray<string>): string |
     return `its algorithm is not one of ${algorithms.join(", ")}`;
   }
   const keyId = parameters.get("kid");
-  return keyId === undefined || typeof keyId === "string" ? undefined : "its kid is not a text";
+  if (keyId !== undefined && typeof keyId !== "string") return "its kid is not a text";
+  return typeFault(parameters.get("typ"), tokenTypes);
 };
 
 const unknownKey = Symbol("no key of the set matches");
@@ -67,6 +87,8 @@ export interface TokenVerifierOptions {
   readonly audience: string;
   readonly issuer: string | undefined;
   readonly algorithms: ReadonlyArray<string>;
+  /** What a token's typ may say; `absent` where it may be missing. */
+  readonly tokenTypes: ReadonlyArray<string>;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** A clock that never goes back, in milliseconds. */
@@ -109,7 +131,7 @@ export const makeTokenVerifier = (options: TokenVerifierOptions): TokenVerifier 
   };
 
   const verify = async (token: string): Promise<Either.Either<ActorClaims, TokenFault>> => {
-    const fault = headerFault(token, algorithms);
+    const fault = headerFault(token, options);
     if (fault !== undefined) return Either.left(refused(fault));
     const set = await keys.current();
     if (set === undefined) return Either.left(unavailable);
@@ -166,6 +188,7 @@ export const openTokenVerifier = (
       audience: auth.audience,
       issuer: auth.issuer,
       algorithms: auth.algorithms,
+      tokenTypes: auth.tokenTypes,
       now: ports.now,
       elapsedMillis: ports.elapsedMillis,
     });

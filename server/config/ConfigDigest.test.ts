@@ -28,7 +28,7 @@ const root = (byte: number) => Uint8Array.of(byte);
 describe("configDigestInput", () => {
   it("is this text for a configuration of defaults", () => {
     expect(base).toBe(
-      '{"algorithms":["ES256","ES384","EdDSA","PS256","RS256"],"audience":"custody","authorities":{"arbitrary":true},"cryptoBackend":"native","development":false,"features":["core"],"issuer":null,"version":1,"webauthn":{"enabled":false}}',
+      '{"algorithms":["ES256","ES384","EdDSA","PS256","RS256"],"audience":"custody","authorities":{"arbitrary":true},"cryptoBackend":"native","development":false,"features":["core"],"issuer":null,"tokenTypes":["absent","at+jwt","jwt"],"version":1,"webauthn":{"enabled":false}}',
     );
   });
 
@@ -36,6 +36,7 @@ describe("configDigestInput", () => {
     ["audience", { auth: { ...auth, audience: "other" } }],
     ["issuer", { auth: { ...auth, issuer: "https://issuer.example" } }],
     ["algorithms", { auth: { ...auth, algorithms: ["EdDSA"] } }],
+    ["token types", { auth: { ...auth, "token-types": ["at+jwt"] } }],
     ["backend", { crypto: { backend: "portable" } }],
     ["authorities", { authorities: { arbitrary: false } }],
     ["development", { development: true }],
@@ -49,6 +50,7 @@ describe("configDigestInput", () => {
     ["addresses of the other peers", { cluster: { peers: [{ id: 2, url: "https://a:1" }] } }],
     ["where the keys come from", { auth: { audience: "custody", jwks: { url: "https://a/" }, "jwks-max-age": "1h" } }],
     ["the order of algorithms", { auth: { ...auth, algorithms: ["RS256", "PS256", "ES384", "ES256", "EdDSA"] } }],
+    ["the order and case of token types", { auth: { ...auth, "token-types": ["absent", "AT+JWT", "jwt"] } }],
     ["that core is named", { features: [] }],
     ["the limits of one peer", { limits: { "body-bytes-in-flight": "10MiB" }, approvers: { "answer-timeout": "5s" } }],
     ["the number of unseal shares", { seal: { shares: 3, threshold: 2 } }],

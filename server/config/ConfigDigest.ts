@@ -22,7 +22,8 @@ const enrollment = (party: RelyingParty | undefined) =>
  * The shared part of a configuration as canonical JSON, to be digested and
  * compared at genesis and at every readiness probe.
  *
- * In it: whom a token must come from and be for, and how it may be signed; the
+ * In it: whom a token must come from and be for, and how it may be signed and
+ * called; the
  * backend that verifies signatures (native and portable ones differ at the
  * edges); the relying party of enrollments, with the certificates it trusts and
  * not the files they came from; the features and authority types. Sets are
@@ -38,6 +39,7 @@ export const configDigestInput = (config: Config, party: RelyingParty | undefine
     audience: config.auth.audience,
     issuer: config.auth.issuer ?? null,
     algorithms: config.auth.algorithms.toSorted(),
+    tokenTypes: config.auth.tokenTypes.map((type) => type.toLowerCase()).toSorted(),
     cryptoBackend: config.crypto.backend,
     webauthn: enrollment(party),
     features: [...new Set(["core", ...config.features])].toSorted(),

@@ -63,6 +63,7 @@ describe("a file with only what is required", () => {
         jwks: { file: join(folder, "jwks.json") },
         jwksMaxAgeMillis: 86_400_000,
         algorithms: ["EdDSA", "ES256", "ES384", "RS256", "PS256"],
+        tokenTypes: ["JWT", "at+jwt", "absent"],
       },
       seal: { provider: "shamir", shares: 5, threshold: 3 },
       approvers: { answerTimeoutMillis: 10_000 },

@@ -19,11 +19,16 @@ import {
   PeerUrl,
   Port,
   Text,
+  TokenType,
   WebUrl,
 } from "./Setting.ts";
 
 /** Signature algorithms a token may use: asymmetric ones only (RFC 7518 3.1, RFC 8037 3.1). */
 export const tokenAlgorithms = ["EdDSA", "ES256", "ES384", "RS256", "PS256"] as const;
+
+/** What access tokens are called (RFC 7519 5.1, RFC 9068 2.1), or not: proofs, events and other JWTs say what they are. */
+const usualTokenTypes: ReadonlyArray<string> = ["JWT", "at+jwt", "absent"];
+const mostTokenTypes = 16;
 
 const minuteMillis = 60_000;
 const hourMillis = 60 * minuteMillis;
@@ -104,6 +109,9 @@ const auth = (directory: string) =>
       Schema.fromKey("jwks-max-age"),
     ),
     algorithms: withDefault(distinctList(oneOf(...tokenAlgorithms), 1, tokenAlgorithms.length), tokenAlgorithms),
+    tokenTypes: withDefault(distinctList(TokenType, 1, mostTokenTypes), usualTokenTypes).pipe(
+      Schema.fromKey("token-types"),
+    ),
   });
 
 const seal = Schema.Struct({

@@ -36,6 +36,12 @@ export const Text = explained(
   "must be one line of 1 to 256 printable characters; quote it if it looks like a number",
 );
 
+/** The type a token says it has (RFC 7515 4.1.9), without `application/`; `absent` stands for one that says nothing. */
+export const TokenType = explained(
+  Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}$/)),
+  "must be the type of a token, as its typ says it, without application/; write for example JWT, at+jwt or absent",
+);
+
 export const Flag = explained(Schema.Boolean, "must be true or false; write one of both");
 
 /** One of a few words. */
