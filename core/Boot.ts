@@ -137,6 +137,7 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
     isDeclared: false,
     unproven: new Set(),
     joinNonce: undefined,
+    process: undefined,
     forgottenUntil: new Map(),
     founding: { cards: new Map(), vote: undefined, signatures: new Map(), faults: new Map() },
     membership: pinned && membershipOf(crypto, pinned.topology),

@@ -110,7 +110,10 @@ export interface Settings {
 
 /** Everything from outside that one step may look at. */
 export interface StepContext {
-  /** Unix milliseconds; one sample for the whole step, never less than in an earlier step of this process. */
+  /**
+   * Unix milliseconds; one sample for the whole step. The clock may have been set since the last one, either way and by
+   * any amount: nothing may rest on an order of two readings.
+   */
   readonly now: number;
   /**
    * Milliseconds on a clock that only goes forward and never jumps. Durations are measured on it;
@@ -129,4 +132,6 @@ export interface StepContext {
   readonly providers: ReadonlyMap<string, SignatureProvider>;
   readonly ceremony: Ceremony;
   readonly settings: Settings;
+  /** Whether the keys that verify tokens can be had: a member that has none cannot take part in a change. */
+  readonly judgesTokens: boolean;
 }

@@ -15,6 +15,7 @@ import type { Pace } from "./protocol/Admission.ts";
 import type { Call, Forward } from "./protocol/Forward.ts";
 import type { GenesisCard } from "./protocol/GenesisCard.ts";
 import type { Outcome, Ready, Seen, SettleItem } from "./protocol/Message.ts";
+import type { Moment } from "./protocol/Moment.ts";
 import type { Actor, Proposal } from "./protocol/Proposal.ts";
 import type { SignedRestoration } from "./protocol/Restoration.ts";
 import type { SignedStatement } from "./protocol/Statement.ts";
@@ -151,8 +152,8 @@ export interface SessionMark
 export interface Caller {
   readonly entryPeer: PeerId;
   readonly requestId: string;
-  /** Unix milliseconds of the entry peer's clock. */
-  readonly receivedAt: number;
+  /** When it came in there. */
+  readonly arrival: Moment;
   /** The approver asked for, as far as the request could be understood. */
   readonly ref: string | undefined;
   /** The revision it builds on; undefined for a registration. */
@@ -164,7 +165,7 @@ export interface Caller {
 }
 
 /** A forwarded request that was refused, and what its caller was told. */
-export interface TurnedAway extends Pick<Caller, "receivedAt"> {
+export interface TurnedAway extends Pick<Caller, "arrival"> {
   readonly rejection: Rejection;
 }
 
@@ -185,20 +186,28 @@ export interface Round {
 
 export interface Probe {
   readonly nonce: Digest;
-  /** Monotonic milliseconds, and wall time to hold the others' clocks against. */
+  /** Monotonic milliseconds. */
   readonly startedAt: number;
-  readonly clockAt: number;
   /** What was seen of the others when it began: an answer must not fall behind it. */
   readonly seen: ReadonlyMap<PeerId, Seen>;
-  readonly answers: ReadonlyMap<PeerId, Ready>;
+  readonly answers: ReadonlyMap<PeerId, Answered>;
   /** Members that have sent something else meanwhile: they are there. */
   readonly heard: ReadonlySet<PeerId>;
+}
+
+/** A member's answer, and between which times of this peer's own wall clock it was given, as that shows now. */
+export interface Answered {
+  readonly ready: Ready;
+  readonly from: number;
+  readonly to: number;
 }
 
 /** The conclusion of a probe: no fault means that every member answered ready. Monotonic milliseconds. */
 export interface Verdict {
   readonly probedAt: number;
   readonly concludedAt: number;
+  /** What the own wall clock was ahead of the monotonic one: the others' were held against that. */
+  readonly wallAhead: number;
   readonly faults: ReadonlyArray<MemberFault>;
 }
 
@@ -317,11 +326,13 @@ export interface PeerState {
   /** Members that have not yet shown this process that its memory is whole, and the nonce they are asked with. */
   readonly unproven: ReadonlySet<PeerId>;
   readonly joinNonce: Digest | undefined;
+  /** The name of this process; absent until it is unsealed first. */
+  readonly process: Digest | undefined;
   /**
-   * Up to when requests that came in through each member may have been refused without this process remembering it,
-   * by that member's own clock, in Unix milliseconds; without an entry, at any time.
+   * Up to when requests that came in through each member may have been refused without this process remembering it, in
+   * the present process of that member; at any time in others, or where there is no entry.
    */
-  readonly forgottenUntil: ReadonlyMap<PeerId, number>;
+  readonly forgottenUntil: ReadonlyMap<PeerId, Moment>;
   readonly founding: Founding;
   readonly membership: Membership | undefined;
   readonly pinned: Rows["topology"] | undefined;
@@ -397,6 +408,7 @@ export const draftOf = (state: PeerState): StateDraft => ({
   isDeclared: state.isDeclared,
   unproven: state.unproven,
   joinNonce: state.joinNonce,
+  process: state.process,
   forgottenUntil: state.forgottenUntil,
   founding: state.founding,
   membership: state.membership,

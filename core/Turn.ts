@@ -11,6 +11,7 @@ import type { StepContext, TimerName } from "./Event.ts";
 import { InvariantViolation } from "./Invariant.ts";
 import { countersRow, draftOf, type PeerState, type StateDraft, type TurnedAway } from "./PeerState.ts";
 import type { Message } from "./protocol/Message.ts";
+import type { Moment } from "./protocol/Moment.ts";
 import { sessionLock } from "./protocol/Proposal.ts";
 import {
   BATCH_TAG,
@@ -95,6 +96,13 @@ export class Turn {
   /** Monotonic time of this turn: for how long something has been waiting. */
   get elapsed(): number {
     return this.context.elapsed;
+  }
+
+  /** Now, by the clock of this process; a handler that needs it runs only at a peer that was unsealed. */
+  get moment(): Moment {
+    const { process } = this.state;
+    if (process === undefined) throw new InvariantViolation("S19", "a peer that was never unsealed was asked to act");
+    return { process, at: this.elapsed };
   }
 
   /** The pinned topology; a handler that needs it runs only where there is one. */

@@ -21,6 +21,7 @@ import type { NumberedAct } from "../core/protocol/OperatorAct.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
 import type { Step } from "../core/Turn.ts";
 import { IntegrityFailure, type PeerStore } from "./PeerStore.ts";
+import { WallClock } from "./WallClock.ts";
 
 export interface DriverPorts {
   readonly store: PeerStore;
@@ -28,12 +29,16 @@ export interface DriverPorts {
   readonly clock: () => number;
   /** Milliseconds on a clock that only goes forward and never jumps; its zero is of no meaning. */
   readonly elapsed: () => number;
+  /** Told, before the step that sees it first, that the wall clock was set, by so many milliseconds. */
+  readonly clockStepped?: (byMillis: number) => void;
   /** 32 fresh random bytes. */
   readonly entropy: () => Digest;
   readonly crypto: Crypto;
   readonly providers: ReadonlyMap<string, SignatureProvider>;
   readonly ceremony: Ceremony;
   readonly settings: Settings;
+  /** Whether the keys that verify tokens can be had now. */
+  readonly judgesTokens: () => boolean;
   /** Hands a message to the network; losing it is allowed. */
   readonly send: (to: PeerId, message: Message) => void;
   /**
@@ -53,8 +58,6 @@ export interface DriverMemory {
   readonly state: PeerState;
   /** The identity key, while it is in use. */
   readonly signer: Signer | undefined;
-  /** The latest wall time seen, in Unix milliseconds: time never runs backwards within a process. */
-  readonly latest: number;
 }
 
 interface Mail {
@@ -75,6 +78,7 @@ class Context implements StepContext {
   readonly providers: ReadonlyMap<string, SignatureProvider>;
   readonly ceremony: Ceremony;
   readonly settings: Settings;
+  readonly judgesTokens: boolean;
   readonly #draw: () => Digest;
   #entropy: Digest | undefined;
 
@@ -87,6 +91,7 @@ class Context implements StepContext {
     this.providers = ports.providers;
     this.ceremony = ports.ceremony;
     this.settings = ports.settings;
+    this.judgesTokens = ports.judgesTokens();
     this.#draw = ports.entropy;
   }
 
@@ -101,7 +106,7 @@ export class PeerDriver {
   readonly #mailbox: Array<Mail> = [];
   #state: PeerState;
   #signer: Signer | undefined;
-  #latest: number;
+  readonly #clock: WallClock;
   #busy = false;
   #stopped = false;
 
@@ -114,7 +119,7 @@ export class PeerDriver {
     this.#ports = ports;
     this.#state = memory?.state ?? this.#boot();
     this.#signer = memory?.signer;
-    this.#latest = memory?.latest ?? 0;
+    this.#clock = new WallClock(ports);
   }
 
   #boot(): PeerState {
@@ -145,7 +150,7 @@ export class PeerDriver {
 
   /** What another driver needs to go on from here; only between events is it all there is. */
   get memory(): DriverMemory {
-    return { state: this.#state, signer: this.#signer, latest: this.#latest };
+    return { state: this.#state, signer: this.#signer };
   }
 
   /** Events waiting behind the one under way. */
@@ -171,11 +176,6 @@ export class PeerDriver {
   stop(): void {
     this.#stopped = true;
     for (const { consumed } of this.#mailbox.splice(0)) consumed?.();
-  }
-
-  #now(): number {
-    this.#latest = Math.max(this.#latest, this.#ports.clock());
-    return this.#latest;
   }
 
   #take(mail: Mail): void {
@@ -221,7 +221,8 @@ export class PeerDriver {
   }
 
   #step(event: Event): Step {
-    const context = new Context(this.#ports, this.#now(), Math.floor(this.#ports.elapsed()), this.#signer);
+    const { now, elapsed } = this.#clock.read();
+    const context = new Context(this.#ports, now, elapsed, this.#signer);
     return step(this.#state, event, context);
   }
 

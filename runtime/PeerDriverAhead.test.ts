@@ -16,6 +16,7 @@ const newPeer = () => {
     crypto,
     providers: installedProviders,
     ceremony,
+    judgesTokens: () => true,
     settings: {
       configDigest: "11".repeat(32) as Digest,
       audience: "custody",

@@ -20,6 +20,7 @@ import type { World } from "./World.ts";
 import type { CrashKind } from "./world/Processes.ts";
 
 const SECOND = 1_000_000;
+const DAY_MILLIS = 86_400_000;
 /** No plan lets faults come more slowly, in microseconds. */
 const LONGEST_WINDOW = 6_000_000;
 
@@ -88,12 +89,17 @@ const sealForAWhile = (world: World, unit: Unit): void => {
 
 const stepClock = (world: World, unit: Unit, mostMillis: number): void => {
   const peer = anyPeer(world, unit);
-  const before = peer.clock.offsetMillis;
-  peer.clock.offsetMillis += unit.between("by milliseconds", 0, -mostMillis, mostMillis);
-  peer.hadClockStep = true;
+  const by = unit.between("by milliseconds", 0, -mostMillis, mostMillis);
+  world.clocks.set(peer, by);
   world.after(unit.between("for", SECOND, 100_000, 6 * SECOND), () => {
-    if (!world.healed) peer.clock.offsetMillis = before;
+    if (!world.healed) world.clocks.set(peer, -by);
   });
+};
+
+const loseTokenKeys = (world: World, unit: Unit, longest: number): void => {
+  const peer = anyPeer(world, unit);
+  world.tokenKeys.lose(peer);
+  world.after(unit.between("for", SECOND, 10_000, longest), () => world.tokenKeys.regain(peer));
 };
 
 /** Rows are deleted while nobody looks: between a crash and the next start. */
@@ -188,11 +194,9 @@ export const faultTable = {
   seal: sealForAWhile,
   "clock step within bounds": (world, unit) => stepClock(world, unit, 1_500),
   "clock step beyond bounds": (world, unit) => stepClock(world, unit, 90_000),
-  "token keys unavailable": (world, unit) => {
-    const { slot } = anyPeer(world, unit);
-    world.tokenKeys.unavailable.add(slot);
-    world.after(unit.between("for", SECOND, 10_000, 3 * SECOND), () => world.tokenKeys.unavailable.delete(slot));
-  },
+  "clock days off": (world, unit) => stepClock(world, unit, 30 * DAY_MILLIS),
+  "token keys unavailable": (world, unit) => loseTokenKeys(world, unit, 3 * SECOND),
+  "token keys gone": (world, unit) => loseTokenKeys(world, unit, 25 * SECOND),
   "replayed message": replay,
   "forged envelope": forge,
   "altered message": alter,

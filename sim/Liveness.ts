@@ -2,7 +2,6 @@
  * The end of every run: all faults stop, all peers come back, and then what must
  * come about has to come about within a bounded time.
  */
-import { Limits } from "../core/Limits.ts";
 import { assertAnsweredBehindExpired } from "./checkers/L9.ts";
 import type { Command, Replacement } from "./Commands.ts";
 import { maskOf, slotsOf } from "./Ghost.ts";
@@ -17,18 +16,11 @@ import type { World } from "./World.ts";
 const SECOND = 1_000_000;
 /** Twelve rounds: the slowest timer of the protocol fires every 5 s. */
 const PATIENCE = 60 * SECOND;
-const SKEW_MILLIS = 2_000;
-/**
- * A peer's clock that was ahead holds up requests through it until it shows again what the writer once saw: a minute
- * ahead of the writer's own at most (decision 0009). These two may differ, and then one more attempt has to come.
- */
-const HELD_UP = (Limits.proposalMillis + 2 * SKEW_MILLIS) * 1000 + 2 * SECOND;
 /** The slowest timer fires twice: by then a faulty member has been asked about what it did. */
 const FOUND_OUT = 12 * SECOND;
 
 /** A traitor that has repented asks the others what they have seen of it, as after any start. */
-const needsRestart = (peer: SimPeer): boolean =>
-  peer.isDamaged || Math.abs(peer.clock.offsetMillis) > SKEW_MILLIS || peer.hadClockStep || peer.isLying;
+const needsRestart = (peer: SimPeer): boolean => peer.isDamaged || peer.isLying;
 
 /** Stops every fault. */
 const calm = (world: World): void => {
@@ -40,10 +32,9 @@ const calm = (world: World): void => {
 const bringBack = (world: World, peers: ReadonlyArray<SimPeer>): void => {
   for (const peer of peers) {
     if (peer.isLost) continue;
+    world.clocks.setRight(peer);
     if (needsRestart(peer)) {
       world.processes.crash(peer, "process", false);
-      peer.clock.setRight();
-      peer.hadClockStep = false;
       peer.disk.repair();
       peer.isDamaged = false;
     }
@@ -130,7 +121,7 @@ const attempt = (world: World, workload: Workload, peer: SimPeer, asked: Command
 
 /** Sends one registration until it succeeds; answers that allow a repetition are repeated. */
 const insist = (world: World, workload: Workload, peer: SimPeer, command: Command): Outcome => {
-  const until = Math.max(world.now + PATIENCE, (world.chronicle.healedAt ?? 0) + HELD_UP);
+  const until = world.now + PATIENCE;
   let last: Outcome = "silence";
   while (world.now < until) {
     last = attempt(world, workload, peer, command);

@@ -4,6 +4,7 @@
  * each is found, under the id named here.
  */
 import { callerBugs } from "./bugs/CallerBugs.ts";
+import { clockBugs } from "./bugs/ClockBugs.ts";
 import { damageBugs } from "./bugs/DamageBugs.ts";
 import { enrollmentBugs } from "./bugs/EnrollmentBugs.ts";
 import { gatewayBugs } from "./bugs/GatewayBugs.ts";
@@ -22,6 +23,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...settlementBugs,
   ...registryBugs,
   ...tokenBugs,
+  ...clockBugs,
   ...gatewayBugs,
   ...restoreBugs,
   ...memoryBugs,

@@ -37,6 +37,10 @@ export interface Surroundings {
   readonly found:
     | (<T extends TableName>(peer: SimPeer, table: T, row: Rows[T] | undefined) => Rows[T] | undefined)
     | undefined;
+  /** A planted bug: what a peer takes its clock to show. */
+  readonly clock: ((peer: SimPeer, reading: number) => number) | undefined;
+  /** Whether it has the keys that tokens are signed with. */
+  readonly judgesTokens: (peer: SimPeer) => boolean;
   /** Milliseconds that have gone by, by a clock that never jumps. */
   readonly elapsedMillis: () => number;
   /** Asks for {@link SimPeer.endFlush} after the latency of this peer's disk. */
@@ -70,8 +74,6 @@ export class SimPeer implements Watched {
   isLying = false;
   /** It is gone for good. */
   isLost = false;
-  /** Its clock was off by more than the tolerated skew; a process never forgets the latest time it saw. */
-  hadClockStep = false;
   /** It has known its cluster before; its operators have removed the bootstrap secret since, as they should. */
   wasFounded = false;
   /** Rows were taken away or changed since the last repair. */
@@ -157,7 +159,7 @@ export class SimPeer implements Watched {
 
   /** Starts a process: the open first makes what it finds durable. Throws what the driver's constructor throws. */
   start(): void {
-    const { cryptography, entropy, realMillis, found } = this.#surroundings;
+    const { cryptography, entropy, realMillis, found, judgesTokens, clock } = this.#surroundings;
     this.disk.open();
     // Without an initialization there is no vault to open; the keys are just being made.
     if (this.#isBlank()) this.disk.useKey(true);
@@ -175,13 +177,17 @@ export class SimPeer implements Watched {
           this.disk.commit(writes, done);
         },
       },
-      clock: () => this.clock.at(realMillis()),
+      clock: () => {
+        const reading = this.clock.at(realMillis());
+        return clock === undefined ? reading : clock(this, reading);
+      },
       elapsed: this.#surroundings.elapsedMillis,
       entropy,
       crypto: cryptography.crypto,
       providers: cryptography.providers,
       ceremony: cryptography.ceremony,
       settings: this.wasFounded ? { ...this.settings, bootstrapSecret: undefined } : this.settings,
+      judgesTokens: () => judgesTokens(this),
       send: (to, message) => this.#surroundings.send(this, to, message),
       reply: (requestId, answer) => this.#surroundings.reply(this, requestId, answer),
       setTimer: (timer, afterMillis) => {

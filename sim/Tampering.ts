@@ -56,6 +56,10 @@ export interface Tampering {
   readonly shown?: (found: Rows["approvers"] | undefined) => Rows["approvers"] | undefined;
   /** What a read gives. */
   readonly read?: (found: Rows["approvers"] | undefined) => Rows["approvers"] | undefined;
+  /** What a peer takes its clock to show, in Unix milliseconds. */
+  readonly clock?: (peer: SimPeer, reading: number) => number;
+  /** Whether a peer believes that it has the keys that tokens are signed with. */
+  readonly judges?: (real: boolean) => boolean;
   /** A peer that finds its rows damaged does not tell its core. */
   readonly ignoresDamage?: boolean;
   /** A peer uses its keys before its rows are verified. */

@@ -40,6 +40,7 @@ import { Service } from "./world/Service.ts";
 import { countRare } from "./world/Situations.ts";
 import { Timers } from "./world/Timers.ts";
 import { TokenKeys } from "./world/TokenKeys.ts";
+import { WrongClocks } from "./world/WrongClocks.ts";
 
 /** A full sweep happens after this many events. */
 const SWEEP_EVENTS = 2_000;
@@ -75,6 +76,7 @@ export class World {
   readonly network: Network;
   readonly pauses: Pauses;
   readonly tokenKeys: TokenKeys;
+  readonly clocks: WrongClocks;
   readonly mail: Mail;
   readonly flushes: Flushes;
   readonly processes: Processes;
@@ -129,7 +131,12 @@ export class World {
     const chronicle = new Chronicle({ scheduler, trace, checkers, observer });
     const pauses = new Pauses(scheduler, chronicle, deadlines);
     const ground: Ground = { scheduler, chronicle, pauses, observer, settle: (peer) => this.#settle(peer) };
-    const tokenKeys = new TokenKeys({ commands: this.commands, world: this, tampering });
+    const tokenKeys = new TokenKeys({ commands: this.commands, world: this, tampering, scheduler: this.scheduler });
+    this.clocks = new WrongClocks({
+      scheduler: this.scheduler,
+      peers: () => this.peers,
+      realMillis: () => this.realMillis,
+    });
     const handovers = new Handovers(ground, { checkers, tokenKeys, world: this, tampering });
     const processes = new Processes(ground, {
       streams: this.#streams("process"),
@@ -195,10 +202,15 @@ export class World {
       realMillis: () => this.realMillis,
       ignoresDamage: tampering.ignoresDamage === true,
       signsUnverified: tampering.signsUnverified === true,
+      judgesTokens: (each) => this.tokenKeys.isJudge(each),
+      clock: tampering.clock,
       found: tampering.found,
       elapsedMillis: () => Math.floor(scheduler.now / 1000),
       scheduleFlush: (each) => flushes.begin(each),
-      written: (each, writes) => tampering.written?.(this, each, writes) ?? writes,
+      written: (each, writes) => {
+        this.tokenKeys.assertJudges(each, writes);
+        return tampering.written?.(this, each, writes) ?? writes;
+      },
       durable: (each, writes) => this.#durable(each, writes),
       signing: (each, tag) => {
         for (const hook of this.#signed) hook(each, tag);

@@ -8,11 +8,12 @@ import { withEntry } from "../Copies.ts";
 import { Limits } from "../Limits.ts";
 import type { Mirror, Offer } from "../PeerState.ts";
 import { answerRejected, callerOf, type Repeats } from "../protocol/Answers.ts";
+import { isOutOfTime, stampedWrong } from "../protocol/Clocks.ts";
 import { requestKey, requestLineOf } from "../protocol/Forward.ts";
 import { forgotten, isFromBefore } from "../protocol/LateCopy.ts";
 import type { MessageOf, MirrorItem } from "../protocol/Message.ts";
 import type { Actor } from "../protocol/Proposal.ts";
-import { currentVerdict, ownFault } from "../protocol/Readiness.ts";
+import { currentVerdict, isJustFound, ownFault } from "../protocol/Readiness.ts";
 import { refusalRejection } from "../protocol/Refusals.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "../protocol/Statement.ts";
 import type { PeerId } from "../protocol/Topology.ts";
@@ -35,6 +36,8 @@ export const openSessions = (turn: Turn): void => {
   if (verdict === undefined) return;
   const items: Array<MirrorItem> = [];
   for (const offer of waiting) {
+    // As for a change (Coordinator.ts): the others are asked for their clocks once more.
+    if (isOutOfTime(offer.forward.receivedAt, turn.now) && verdict.faults.length === 0 && !isJustFound(turn)) continue;
     const refusal = verdict.faults.length > 0 ? unready(verdict.faults, undefined) : refusalOf(turn, offer);
     if (refusal !== undefined) fail(turn, offer, refusal);
     else items.push(open(turn, offer));
@@ -57,6 +60,7 @@ const fail = (
 const refusalOf = (turn: Turn, { forward, tokenExpiresAt, actor }: Offer): Rejection | undefined => {
   // Its registrar may have been told no, and would wait for an invitation that nobody gets.
   if (isFromBefore(turn, forward)) return forgotten(turn, undefined);
+  if (isOutOfTime(forward.receivedAt, turn.now)) return unavailable([stampedWrong(forward.entryPeer)], undefined);
   if (endsTooSoon(turn, tokenExpiresAt)) return tokenTooShort;
   const { unexpired, unfinished } = loadOf(turn, actor);
   if (unfinished >= Limits.sessionsPerRegistrar)

@@ -27,7 +27,7 @@ export const markOf = ({ session, completed }: Omit<Rows["sessions"], "ack">): S
 
 /** Stores a session with this peer's acknowledgement of it, and forgets those whose time is over. */
 export const keepSession = (turn: Turn, session: Session, ack: SignedStatement): void => {
-  forgetOld(turn);
+  forgetOld(turn, Math.min(turn.now, session.expiresAt));
   const row = { session, ack, completed: undefined };
   turn.edit("sessions").set(session.registrationId, markOf(row));
   turn.write({ op: "insert", table: "sessions", key: session.registrationId, row });
@@ -40,9 +40,14 @@ export const keepSession = (turn: Turn, session: Session, ack: SignedStatement):
 export const takesRoom = (turn: Turn, registrationId: Digest, mark: SessionMark): boolean =>
   (turn.now <= mark.expiresAt && !isVoid(turn, mark)) || (!mark.isCompleted && turn.isReserved(registrationId));
 
-/** Sessions an hour past their deadline go; where there are too many rows, the oldest that take up no room go too. */
-const forgetOld = (turn: Turn): void => {
-  const { now, state } = turn;
+/**
+ * Sessions an hour past their deadline go; where there are too many rows, the oldest that take up no room go too.
+ *
+ * @param now no later than the deadline of the session that makes room, to which all members have agreed: one reading
+ *   of a clock that is ahead takes no session away
+ */
+const forgetOld = (turn: Turn, now: number): void => {
+  const { state } = turn;
   const over: Array<readonly [Digest, SessionMark]> = [];
   for (const [registrationId, mark] of state.sessions)
     if (!takesRoom(turn, registrationId, mark) && !turn.isReserved(registrationId)) over.push([registrationId, mark]);

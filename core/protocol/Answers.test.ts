@@ -35,18 +35,20 @@ const [bob] = [...(cluster.tables.get(1)?.get("approvers")?.keys() ?? [])];
 const open = stateOf(cluster, 1).rounds.get(id);
 if (bob === undefined || open === undefined) throw new Error("bob is registered, and alice is under way");
 
+const processOf = (peerId: PeerId): Digest => stateOf(cluster, peerId).process ?? id;
+
 /** Who asks through a peer, long after the writer has begun. */
 const callerAt = (entryPeer: PeerId, asked: Partial<Caller> = {}): Caller => ({
   entryPeer,
   requestId: "asked",
-  receivedAt: NOW + 3_600_000,
+  arrival: { process: processOf(entryPeer), at: NOW + 3_600_000 },
   ref: undefined,
   baseRevision: undefined,
   response: undefined,
   arrivedAt: 0,
   ...asked,
 });
-const BEFORE = { receivedAt: 0 };
+const BEFORE = { arrival: { process: id, at: 3_600_000 } };
 const refusal = busy("No.", undefined);
 
 /** What a caller is told in the end whom a turn refuses. */
@@ -185,20 +187,17 @@ describe("a refusal is remembered", () => {
 
   it("of the last 1,024 requests, and of a request once; of what is forgotten the time is kept", () => {
     const turn = turnOf(cluster, 1);
-    const refuse = (count: number): void => {
-      answerRejected(
-        turn,
-        callerAt(3, { requestId: `request ${count}`, receivedAt: NOW + 3_600_000 + count }),
-        refusal,
-      );
-    };
+    const begun = stateOf(cluster, 1).forgottenUntil.get(3)?.at ?? 0;
+    const at = (count: number) => ({ process: processOf(3), at: begun + count });
+    const refuse = (count: number): void =>
+      answerRejected(turn, callerAt(3, { requestId: `request ${count}`, arrival: at(count) }), refusal);
     const remembers = (count: number): boolean => turn.state.turnedAway.get(3)?.has(`request ${count}`) === true;
     for (let count = 1; count <= 1_024; count += 1) refuse(count);
     refuse(1_024);
     expect([turn.state.turnedAway.get(3)?.size, remembers(1)]).toEqual([1_024, true]);
     refuse(1_025);
     expect([turn.state.turnedAway.get(3)?.size, remembers(1), remembers(2)]).toEqual([1_024, false, true]);
-    expect(turn.state.forgottenUntil.get(3)).toBe(NOW + 3_600_001);
+    expect(turn.state.forgottenUntil.get(3)).toEqual(at(1));
   });
 });
 
@@ -234,6 +233,6 @@ describe("a success", () => {
 it("knows of a request that nobody understands no more than where and when it came in", () => {
   const { evidence } = open;
   if (evidence === undefined) throw new Error("it is not prepared everywhere yet");
-  const { entryPeer, requestId, receivedAt } = evidence;
-  expect(callerOf(evidence, 7, undefined)).toEqual(callerAt(entryPeer, { requestId, receivedAt, arrivedAt: 7 }));
+  const { entryPeer, requestId, arrival } = evidence;
+  expect(callerOf(evidence, 7, undefined)).toEqual(callerAt(entryPeer, { requestId, arrival, arrivedAt: 7 }));
 });

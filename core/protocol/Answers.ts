@@ -20,7 +20,7 @@ import type { PeerId } from "./Topology.ts";
 export const callerOf = (forward: Forward, arrivedAt: number, asked: Target | undefined): Caller => ({
   entryPeer: forward.entryPeer,
   requestId: forward.requestId,
-  receivedAt: forward.receivedAt,
+  arrival: forward.arrival,
   ref: asked?.ref,
   baseRevision: asked?.baseRevision,
   response: asked?.response,
@@ -163,15 +163,15 @@ const repeatsOf = ({ code }: Rejection): Repeats => (mayChange.has(code) ? "only
  * later, so a late copy of it must meet the same answer, not a second chance.
  */
 const rememberTurnedAway = (turn: Turn, caller: Caller, rejection: Rejection): void => {
-  const { entryPeer, requestId, receivedAt } = caller;
+  const { entryPeer, requestId, arrival } = caller;
   const remembered = turn.editTurnedAway(entryPeer);
   if (remembered.size >= refusalsRemembered(turn.context.settings) && !remembered.has(requestId))
-    for (const [oldest, { receivedAt: forgottenAt }] of remembered) {
+    for (const [oldest, turnedAway] of remembered) {
       remembered.delete(oldest);
-      noteForgotten(turn, { entryPeer, receivedAt: forgottenAt });
+      noteForgotten(turn, { entryPeer, arrival: turnedAway.arrival });
       break;
     }
-  remembered.set(requestId, { receivedAt, rejection });
+  remembered.set(requestId, { arrival, rejection });
 };
 
 /** What the caller is told whose approver was there before, from this peer's own rows. */

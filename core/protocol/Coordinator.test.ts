@@ -167,7 +167,7 @@ describe("a round", () => {
   /** A turn in which all members were found ready just now. */
   const ready = (waits: ReadonlyArray<Queued>): Turn => {
     const turn = turnOf(cluster, 1);
-    turn.state.verdict = { probedAt: 0, concludedAt: 0, faults: [] };
+    turn.state.verdict = { probedAt: 0, concludedAt: 0, wallAhead: turn.now - turn.elapsed, faults: [] };
     turn.state.queue = waits;
     return turn;
   };

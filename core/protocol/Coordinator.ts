@@ -26,6 +26,7 @@ import {
   type Repeats,
   underWay,
 } from "./Answers.ts";
+import { isOutOfTime, stampedWrong } from "./Clocks.ts";
 import { type Call, type Forward, isSameRequest, requestKey, requestLineOf } from "./Forward.ts";
 import type { PrepareItem } from "./Message.ts";
 import { actorName, inTurn, makingRoom, paced, placesAt, type Share } from "./Admission.ts";
@@ -40,7 +41,7 @@ import {
   refLock,
   sessionLock,
 } from "./Proposal.ts";
-import { currentVerdict, unreadiness } from "./Readiness.ts";
+import { currentVerdict, isJustFound, unreadiness } from "./Readiness.ts";
 import { writerPatience } from "./Patience.ts";
 import { forgotten, isFromBefore } from "./LateCopy.ts";
 import { busy, crowded, NO_CAPACITY, noCapacity, unavailable, unready } from "./Unavailable.ts";
@@ -229,6 +230,9 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
       // What this peer said no to, and does not remember, would now succeed behind its caller's back.
       if (!queued.isFirst && isFromBefore(turn, queued.forward))
         return done(leftOpen(forgotten(turn, mutation.ref), caller));
+      // One of two clocks has been set since they were held against each other; once they agree it is the stamp.
+      if (isOutOfTime(queued.forward.receivedAt, turn.now))
+        return isJustFound(turn) ? done(unavailable([stampedWrong(queued.forward.entryPeer)], mutation.ref)) : "wait";
       if (isOverdue(turn)) return done(busy("Too many changes wait for a member's acknowledgement.", mutation.ref));
       return turn.state.preparations.size + reserved >= Limits.preparations
         ? done(noCapacity([{ peerId: turn.self, reason: NO_CAPACITY }]))

@@ -16,6 +16,9 @@ const expiring = (inMillis: number): ActorCheck => {
   return { _tag: "Verified", claims: { ...actor.claims, expiresAt: NOW + inMillis } };
 };
 
+const DAY = 86_400_000;
+const longLived = expiring(7 * DAY);
+
 describe("a request with metadata that begins with a byte order mark", () => {
   it.each([1, 3])("is done like any other by a cluster of %i, and reads the same after a restart", (total) => {
     const cluster = founded(total);
@@ -210,21 +213,20 @@ describe("a request through a peer that is not the writer", () => {
     expect(cluster.answers.get("again")).toMatchObject({ _tag: "Registered", created: true });
   });
 
-  it("once turned away is not registered by a late copy where its entry peer's clock was set back and stands still", () => {
+  it("once turned away is not registered by a late copy where its entry peer's clock was set back meanwhile", () => {
     const cluster = founded();
     const forwards: Array<Message> = [];
     cluster.tamper = (_from, _to, message) => {
       if (message._tag === "Forward") forwards.push(message);
       return message;
     };
-    // It has seen a later time than there is, and sees no other until that has come.
-    cluster.clockOffset = Limits.clockSkewMillis - 1;
     cluster.register(3, "before", "carol", 9);
-    cluster.clockOffset = 0;
     cluster.pass(Limits.probeAgeMillis + 1);
     cluster.peers.get(2)?.stop();
     forwards.length = 0;
+    cluster.clockOffsets.set(3, 50_000);
     cluster.register(3, "request", "alice", 7);
+    cluster.clockOffsets.clear();
     cluster.pass(Limits.probeWaitMillis);
     expect(cluster.answers.get("request")).toMatchObject({
       rejection: { members: [{ peerId: 2 }], outcomeUnknown: false },
@@ -240,21 +242,65 @@ describe("a request through a peer that is not the writer", () => {
     expect(approvers(cluster)).toEqual([1, 1, 1]);
   });
 
-  it("is taken up a minute after the writer's start at the latest, however far ahead its entry peer's clock was then", () => {
+  it("is taken up as soon as the entry peer's clock is right again, however far ahead it was, and says whose it is", () => {
     const cluster = founded();
-    cluster.tamper = (from, _to, message) =>
-      from === 3 && message._tag === "Ready" ? { ...message, clock: message.clock + 3_600_000 } : message;
-    cluster.peers.get(1)?.stop();
-    cluster.start(1);
-    cluster.pass(1_000);
-    // Put right, and started again.
-    cluster.tamper = whole;
-    cluster.peers.get(3)?.stop();
-    cluster.start(3);
-    cluster.pass(Limits.proposalMillis);
-    cluster.register(3, "request", "alice", 7);
+    cluster.clockOffsets.set(3, DAY);
+    cluster.register(3, "ahead", "alice", 7);
     cluster.pass(3_000);
-    expect(cluster.answers.get("request")).toMatchObject({ _tag: "Registered", created: true });
+    expect(cluster.answers.get("ahead")).toMatchObject({ rejection: { code: "UNAUTHENTICATED" } });
+    cluster.judge = () => longLived;
+    cluster.register(3, "still ahead", "alice", 7);
+    cluster.pass(3_000);
+    const named = { members: [{ peerId: 3, reason: "its clock differs by more than 5 s" }], outcomeUnknown: false };
+    expect(cluster.answers.get("still ahead")).toMatchObject({ rejection: named });
+    // It was set right between the request and the probe.
+    cluster.register(3, "stamped ahead", "alice", 7);
+    cluster.clockOffsets.clear();
+    cluster.pass(3_000);
+    const stamped = "its clock was off by more than 60 s when the request came in";
+    expect(cluster.answers.get("stamped ahead")).toMatchObject({
+      rejection: { members: [{ peerId: 3, reason: stamped }], outcomeUnknown: false },
+    });
+    cluster.register(3, "right", "alice", 7);
+    cluster.pass(100);
+    expect(cluster.answers.get("right")).toMatchObject({ _tag: "Registered", created: true });
+  });
+
+  it.each([1, 2, 3])(
+    "goes on at once after the clock of peer %i was a day ahead, or behind, and had it sign",
+    (peerId) => {
+      const cluster = founded();
+      for (const [index, offset] of [DAY, -DAY].entries()) {
+        // All are, so that it signs, and then one alone is, with all it has signed.
+        cluster.clockOffset = offset;
+        cluster.judge = () => longLived;
+        cluster.register(1, `signed ${index}`, `signed-${index}`, 10 + index);
+        cluster.pass(100);
+        expect(cluster.answers.get(`signed ${index}`)).toMatchObject({ _tag: "Registered" });
+        cluster.clockOffset = 0;
+        cluster.clockOffsets.set(peerId, offset);
+        cluster.register(2, `off ${index}`, `off-${index}`, 20 + index);
+        cluster.pass(3_000);
+        expect(cluster.answers.get(`off ${index}`)).toMatchObject({ rejection: { members: [{ peerId }] } });
+        cluster.clockOffsets.clear();
+        cluster.pass(Limits.probeAgeMillis + 1);
+        cluster.register(3, `right ${index}`, `right-${index}`, 30 + index);
+        cluster.pass(100);
+        expect(cluster.answers.get(`right ${index}`)).toMatchObject({ _tag: "Registered", created: true });
+      }
+    },
+  );
+
+  it("of a mono instance is refused for its token only while the clock is wrong", () => {
+    const cluster = founded(1);
+    cluster.clockOffset = DAY;
+    cluster.register(1, "ahead", "alice", 7);
+    cluster.pass(10);
+    expect(cluster.answers.get("ahead")).toMatchObject({ rejection: { code: "UNAUTHENTICATED" } });
+    cluster.clockOffset = 0;
+    cluster.register(1, "right", "alice", 7);
+    cluster.pass(10);
+    expect(cluster.answers.get("right")).toMatchObject({ _tag: "Registered", created: true });
   });
 
   it("kept back and played again after a minute is ignored", () => {

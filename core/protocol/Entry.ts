@@ -58,7 +58,7 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
   const { signer, crypto } = turn.context;
   if (signer === undefined) return refuse(unavailable([{ peerId: turn.self, reason: "it is sealed" }], undefined));
   if (turn.isWriter) {
-    const own = { requestId, entryPeer: turn.self, call, token, receivedAt: turn.now };
+    const own = { requestId, entryPeer: turn.self, call, token, receivedAt: turn.now, arrival: turn.moment };
     return enqueue(turn, attest(crypto, signer, turn.membership, own), judged.right);
   }
   const { claims, request } = judged.right;
@@ -124,7 +124,7 @@ export const forwardNext = (turn: Turn): void => {
   for (const { actor } of awaited.values()) underWay.set(actor, (underWay.get(actor) ?? 0) + 1);
   const next = inTurn(entering, ({ actor }) => actor, underWay).slice(0, room);
   for (const { requestId, call, token, actor, request, arrivedAt } of next) {
-    const received = { requestId, entryPeer: turn.self, call, token, receivedAt: turn.now };
+    const received = { requestId, entryPeer: turn.self, call, token, receivedAt: turn.now, arrival: turn.moment };
     const forward = attest(crypto, signer, turn.membership, received);
     turn.state.forwarded += 1;
     turn.edit("awaited").set(requestId, {
@@ -170,8 +170,6 @@ const hasReservedFinish = ({ state }: Turn): boolean => {
 export const onForward = (turn: Turn, from: PeerId, forward: Forward, actor: ActorCheck): void => {
   if (from !== forward.entryPeer || !turn.isWriter) return;
   if (!isAttested(turn.context.crypto, turn.membership, forward)) return;
-  // A copy kept back and played again later is not what the caller is waiting for.
-  if (Math.abs(turn.now - forward.receivedAt) > Limits.proposalMillis) return;
   const fault = ownFault(turn);
   if (fault !== undefined) {
     const refusal = unavailable([{ peerId: turn.self, reason: fault }], undefined);

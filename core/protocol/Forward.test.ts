@@ -15,13 +15,21 @@ const membershipIn = (cluster: Cluster): Membership => {
 
 const cluster = founded();
 const membership = membershipIn(cluster);
+const arrival = { process: "ab".repeat(32) as Digest, at: 5 };
 const call = { method: "POST", path: "/somewhere", ifMatch: undefined, rawBody: utf8ToBytes("{}") };
 
 /** A request that came in at a peer, attested with the key of a signer. */
 const attestedBy = (signer: PeerId, entryPeer: PeerId = signer): Forward => {
   const key = cluster.keys.get(signer);
   if (key === undefined) throw new Error("no such peer");
-  return attest(crypto, key, membership, { requestId: "request", entryPeer, call, token: "token", receivedAt: NOW });
+  return attest(crypto, key, membership, {
+    requestId: "request",
+    entryPeer,
+    call,
+    token: "token",
+    receivedAt: NOW,
+    arrival,
+  });
 };
 const honest = attestedBy(3);
 const fromWriter = attestedBy(1);
@@ -47,6 +55,8 @@ describe("a forwarded request", () => {
     ["with another body", { ...honest, call: { ...call, rawBody: utf8ToBytes("{ }") } }],
     ["with another token", { ...honest, token: "stolen" }],
     ["of another time", { ...honest, receivedAt: NOW + 1 }],
+    ["of another moment", { ...honest, arrival: { ...arrival, at: 6 } }],
+    ["of another process", { ...honest, arrival: { ...arrival, process: "cd".repeat(32) as Digest } }],
     ["with an empty signature", { ...honest, attestation: "00".repeat(64) as Signature }],
     ["that entered at the writer and was signed all the same", { ...fromWriter, attestation: honest.attestation }],
   ])("does not count %s, however often it is shown", (_what, forward) => {

@@ -12,6 +12,7 @@ import type { Crypto, Signer } from "../Crypto.ts";
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import type { RequestLine } from "./Proposal.ts";
+import { momentCodec } from "./Moment.ts";
 import type { Membership } from "./Topology.ts";
 
 const FORWARD_TAG = "CUSTODY_FORWARD_V1";
@@ -37,7 +38,9 @@ export const forwardCodec = record({
   entryPeer: uint,
   call: callCodec,
   token: tokenCodec,
+  /** When it came in: by the entry peer's wall clock, which is held against the proposal's, and by the clock of its process. */
   receivedAt: uint,
+  arrival: momentCodec,
   /** The entry peer's signature; absent exactly where the writer is the entry peer. */
   attestation: nullable(signature),
 });
@@ -50,6 +53,7 @@ const attestedCodec = record({
   requestDigest: digest,
   actorDigest: digest,
   receivedAt: uint,
+  arrival: momentCodec,
 });
 
 const attested = (crypto: Crypto, topologyDigest: Digest, forward: Omit<Forward, "attestation">) => ({
@@ -59,6 +63,7 @@ const attested = (crypto: Crypto, topologyDigest: Digest, forward: Omit<Forward,
   requestDigest: crypto.digest(REQUEST_TAG, callCodec, forward.call),
   actorDigest: crypto.digest(ACTOR_TAG, tokenCodec, forward.token),
   receivedAt: forward.receivedAt,
+  arrival: forward.arrival,
 });
 
 /** Lines made before, by what made them: whoever shares a call shares its line. */
@@ -79,14 +84,14 @@ export const attest = (
   crypto: Crypto,
   signer: Signer,
   membership: Membership,
-  { requestId, entryPeer, call, token, receivedAt }: Omit<Forward, "attestation">,
+  { requestId, entryPeer, call, token, receivedAt, arrival }: Omit<Forward, "attestation">,
 ): Forward => {
-  const forward = { requestId, entryPeer, call, token, receivedAt };
+  const forward = { requestId, entryPeer, call, token, receivedAt, arrival };
   const attestation =
     entryPeer === membership.writer
       ? undefined
       : signer.sign(FORWARD_TAG, attestedCodec, attested(crypto, membership.digest, forward));
-  return { requestId, entryPeer, call, token, receivedAt, attestation };
+  return { requestId, entryPeer, call, token, receivedAt, arrival, attestation };
 };
 
 /** Forwards whose attestation was found to hold, and for which members. */

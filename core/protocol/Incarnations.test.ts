@@ -6,14 +6,14 @@ import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import { numberKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { isSuperseded, noteRestored } from "./Incarnations.ts";
-import type { Ready } from "./Message.ts";
+import type { Answered } from "../PeerState.ts";
 import type { SignedRestoration } from "./Restoration.ts";
 import type { PeerId } from "./Topology.ts";
 
 const cluster = founded();
-const answers = new Map<PeerId, Ready>();
+const answers = new Map<PeerId, Answered>();
 cluster.tamper = (from, _to, message) => {
-  if (message._tag === "Ready") answers.set(from, message);
+  if (message._tag === "Ready") answers.set(from, { ready: message, from: 0, to: 0 });
   return message._tag === "Votes" ? undefined : message;
 };
 cluster.register(1, "request", "alice", 7);
@@ -35,8 +35,8 @@ const turnOfOne = (): Turn => {
     turn.edit("outbox").set(seq, { id, seq, proposal, acks: said, dueAt: 0, isPrunable });
   }
   const { seen } = turn.state;
-  turn.state.probe = { nonce: id, startedAt: 0, clockAt: 0, seen, answers, heard: new Set() };
-  turn.state.verdict = { probedAt: 0, concludedAt: 0, faults: [] };
+  turn.state.probe = { nonce: id, startedAt: 0, seen, answers, heard: new Set() };
+  turn.state.verdict = { probedAt: 0, concludedAt: 0, wallAhead: 0, faults: [] };
   return turn;
 };
 

@@ -244,7 +244,7 @@ describe("a member's answer to a peer that is joining", () => {
     const turn = turnOf(cluster, 2);
     onJoinAnswer(turn, 3, answerOf(3));
     expect([...turn.state.unproven]).toEqual([1]);
-    expect(turn.state.forgottenUntil.get(3)).toBe(answerOf(3).clock);
+    expect(turn.state.forgottenUntil.get(3)).toEqual(answerOf(3).moment);
     expect(turn.state.joinNonce).toBeDefined();
     onJoinAnswer(turn, 1, answerOf(1));
     expect([...turn.state.unproven]).toEqual([]);

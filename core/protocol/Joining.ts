@@ -11,7 +11,7 @@ import type { PeerId } from "./Topology.ts";
 import type { Turn } from "../Turn.ts";
 import { acknowledgeLate } from "./Delivery.ts";
 import type { Ready } from "./Message.ts";
-import { noteFirstClock } from "./LateCopy.ts";
+import { noteFirstHeard } from "./LateCopy.ts";
 import { ask, nonceFor, ownFault } from "./Readiness.ts";
 import { isKnownLife, quarantineIfBehind } from "./Rollback.ts";
 
@@ -55,7 +55,7 @@ export const onJoinAnswer = (turn: Turn, from: PeerId, ready: Ready): void => {
   quarantineIfBehind(turn, ready.seen);
   if (ownFault(turn) !== undefined || turn.state.recovery?.outbid !== undefined || !isKnown) return;
   turn.edit("unproven").delete(from);
-  noteFirstClock(turn, from, ready.clock);
+  noteFirstHeard(turn, from, ready.moment);
   if (turn.isJoining) return;
   turn.state.joinNonce = undefined;
   acknowledgeLate(turn);

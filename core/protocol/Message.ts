@@ -23,6 +23,7 @@ import { sessionCodec } from "../enrollment/Session.ts";
 import { certificateCodec } from "./Certificate.ts";
 import { forwardCodec } from "./Forward.ts";
 import { cardCodec } from "./GenesisCard.ts";
+import { momentCodec } from "./Moment.ts";
 import { proposalCodec } from "./Proposal.ts";
 import { signedRestorationCodec } from "./Restoration.ts";
 import { snapshotItemCodec } from "./Snapshot.ts";
@@ -61,6 +62,8 @@ const readyCodec = record({
   mode: oneOf(peerModes),
   sealed: bool,
   integrityOk: bool,
+  /** Whether the keys that verify tokens can be had. */
+  judgesTokens: bool,
   incarnation: uint,
   batchNo: uint,
   batchHash: digest,
@@ -71,7 +74,10 @@ const readyCodec = record({
   refusals: uint,
   registryRoot: digest,
   approvers: uint,
+  /** The sender's wall clock, in Unix milliseconds. */
   clock: uint,
+  /** Absent while it is sealed. */
+  moment: nullable(momentCodec),
   /** The newest batch of the receiver's that the sender has seen, so that nobody comes back with less. */
   seen: nullable(signedHeaderCodec),
   ...livesCodecs,
@@ -127,6 +133,8 @@ export const messageCodec = union({
     nonce: digest,
     topologyDigest: digest,
     configDigest: digest,
+    /** The sender's process, so that a writer that has not heard of it asks it in turn. */
+    process: nullable(digest),
     /** As in `Ready`. */
     seen: nullable(signedHeaderCodec),
     ...livesCodecs,

@@ -71,9 +71,9 @@ const asking = (become: Become = asItIs): Turn => {
   return turn;
 };
 
-/** The next turn of the same peer. */
-const later = ({ state, context }: Turn, millis: number): Turn =>
-  new Turn(state, { ...context, now: context.now + millis, elapsed: context.elapsed + millis });
+/** The next turn of the same peer, whose wall clock may have been set meanwhile. */
+const later = ({ state, context }: Turn, millis: number, setBy = 0): Turn =>
+  new Turn(state, { ...context, now: context.now + millis + setBy, elapsed: context.elapsed + millis });
 
 const ended = (turn: Turn): Step => turn.finish(asItIs);
 const sent = (turn: Turn): ReadonlyArray<readonly [to: PeerId, message: Message]> =>
@@ -123,6 +123,7 @@ describe("the question whether members are ready", () => {
         nonce: nonceFor(turn, turn.context.entropy, peerId),
         topologyDigest: turn.membership.digest,
         configDigest,
+        process: turn.state.process,
         seen,
         restored: own,
         recorded,
@@ -148,7 +149,7 @@ describe("the question whether members are ready", () => {
     const turn = memberTurn(1, become, of);
     probe(turn);
     const faults = reason === undefined ? [] : [{ peerId: 1, reason }];
-    expect(turn.state.verdict).toEqual({ probedAt: AT, concludedAt: AT, faults });
+    expect(turn.state.verdict).toEqual({ probedAt: AT, concludedAt: AT, wallAhead: 0, faults });
     expect(turn.state.probe).toBeUndefined();
     expect(sent(turn)).toEqual([]);
   });
@@ -160,6 +161,7 @@ describe("a peer that is asked whether it is ready", () => {
     nonce: OTHER,
     topologyDigest: stateOf(cluster, 1).membership?.digest ?? OTHER,
     configDigest: OTHER,
+    process: undefined,
     seen: undefined,
     restored: undefined,
     recorded: undefined,
@@ -196,6 +198,7 @@ describe("a peer that is asked whether it is ready", () => {
       mode: "active",
       sealed: false,
       integrityOk: true,
+      judgesTokens: true,
       incarnation: state.chain.incarnation,
       batchNo: state.chain.batchNo,
       batchHash: state.chain.hash,
@@ -206,6 +209,7 @@ describe("a peer that is asked whether it is ready", () => {
       registryRoot: crypto.setDigest(state.registry.set),
       approvers: 1,
       clock: AT,
+      moment: { process: state.process, at: AT },
       seen: newest,
       restored: own,
       recorded: theirs,
@@ -264,7 +268,7 @@ describe("a member's answer whether it is ready", () => {
     expect(turn.state.verdict).toBeUndefined();
     const last = later(turn, 300);
     onReady(last, 3, answerOf(last, 3));
-    expect(last.state.verdict).toEqual({ probedAt: AT, concludedAt: AT + 300, faults: [] });
+    expect(last.state.verdict).toEqual({ probedAt: AT, concludedAt: AT + 300, wallAhead: 0, faults: [] });
     expect([last.state.probe, last.state.readinessWaiters]).toEqual([undefined, []]);
     const answer = { _tag: "Readiness", faults: [] };
     expect(replies(last)).toEqual([
@@ -283,8 +287,7 @@ describe("a member's answer whether it is ready", () => {
     ["its cluster configuration differs", { configDigest: OTHER }, asItIs],
     ["its stored records do not hold", { integrityOk: false }, asItIs],
     ["it is joining", { mode: "joining" }, asItIs],
-    ["its clock differs by more than 5 s", { clock: AT - 5_001 }, asItIs],
-    ["its clock differs by more than 5 s", { clock: AT + 6_001 }, asItIs],
+    ["it cannot verify tokens: the keys of their issuer cannot be had", { judgesTokens: false }, asItIs],
     ["it ran from an old disk", { batchNo: newest - 1 }, asItIs],
     [
       "it was restored meanwhile",
@@ -298,6 +301,21 @@ describe("a member's answer whether it is ready", () => {
     become(turn);
     onReady(turn, 3, answerOf(turn, 3, change));
     expect(turn.state.verdict?.faults).toEqual([{ peerId: 3, reason }]);
+  });
+
+  it.each([AT - 5_001, AT + 6_001])("names it for a clock at %i when all have answered", (clock) => {
+    const turn = later(asking(), 1_000);
+    onReady(turn, 3, answerOf(turn, 3, { clock }));
+    expect(turn.state.verdict).toBeUndefined();
+    onReady(turn, 2, answerOf(turn, 2));
+    expect(turn.state.verdict?.faults).toEqual([{ peerId: 3, reason: "its clock differs by more than 5 s" }]);
+  });
+
+  it("names this peer where its own clock has jumped since it asked, and nobody else", () => {
+    const turn = later(asking(), 1_000, 86_400_000);
+    onReady(turn, 3, answerOf(turn, 3));
+    onReady(turn, 2, answerOf(turn, 2));
+    expect(turn.state.verdict?.faults).toEqual([{ peerId: 1, reason: "its clock differs by more than 5 s" }]);
   });
 
   it.each<readonly [string, Partial<Ready>, Become]>([
@@ -409,7 +427,7 @@ describe("a member's answer whether it is ready", () => {
     const late = later(turn, 2_000);
     onProbeTimer(late);
     const faults = [{ peerId: 3, reason: "it does not answer" }];
-    expect(late.state.verdict).toEqual({ probedAt: AT, concludedAt: AT + 2_000, faults });
+    expect(late.state.verdict).toEqual({ probedAt: AT, concludedAt: AT + 2_000, wallAhead: 0, faults });
   });
 
   it("is not missed where nobody asks any more", () => {
@@ -422,6 +440,7 @@ describe("a member's answer whether it is ready", () => {
 const found = (probedAgo: number, concludedAgo: number, faults: Verdict["faults"] = []): Verdict => ({
   probedAt: AT - probedAgo,
   concludedAt: AT - concludedAgo,
+  wallAhead: 0,
   faults,
 });
 const unready = [{ peerId: 3, reason: "it is sealed" }];

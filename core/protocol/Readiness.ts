@@ -11,7 +11,9 @@ import type { MemberFault } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
 import type { Message, MessageOf, Ready, Seen } from "./Message.ts";
 import type { Probe, Verdict } from "../PeerState.ts";
+import { clockFaults } from "./Clocks.ts";
 import { noteRestored } from "./Incarnations.ts";
+import { noteFirstHeard } from "./LateCopy.ts";
 import { isKnownLife, quarantineIfBehind } from "./Rollback.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
 import { BEING_VERIFIED, NO_CAPACITY } from "./Unavailable.ts";
@@ -36,13 +38,18 @@ export const ownFault = (turn: Turn): string | undefined => {
   return undefined;
 };
 
+/** Of a member that has no keys to verify tokens with: what it says of itself, and what others say of it. */
+export const NO_TOKEN_KEYS = "it cannot verify tokens: the keys of their issuer cannot be had";
+
 const RECOVERING = "it is recovering: it was restored and takes the registry from the other members";
 
 /** Why this peer could not take part in a change now: what it lacks itself, or what the others have not shown it yet. */
 export const unreadiness = (turn: Turn): string | undefined => {
   const own = ownFault(turn);
   if (own !== undefined) return own;
-  return turn.state.recovery !== undefined ? RECOVERING : turn.isJoining ? JOINING : undefined;
+  if (turn.state.recovery !== undefined) return RECOVERING;
+  if (turn.isJoining) return JOINING;
+  return turn.context.judgesTokens ? undefined : NO_TOKEN_KEYS;
 };
 
 /** Each member gets a nonce of its own, so that none can answer in the name of another. */
@@ -55,7 +62,7 @@ export const probe = (turn: Turn): void => {
   if (unreadiness(turn) !== undefined || turn.others.length === 0) return conclude(turn, []);
   const nonce = turn.context.entropy;
   const { seen } = turn.state;
-  turn.state.probe = { nonce, startedAt: turn.elapsed, clockAt: turn.now, seen, answers: new Map(), heard: new Set() };
+  turn.state.probe = { nonce, startedAt: turn.elapsed, seen, answers: new Map(), heard: new Set() };
   ask(turn, nonce, turn.others);
   turn.arm("probe", Limits.probeWaitMillis);
 };
@@ -72,6 +79,7 @@ export const ask = (turn: Turn, nonce: Digest, members: Iterable<PeerId>): void 
       nonce: own,
       topologyDigest,
       configDigest,
+      process: turn.state.process,
       seen: known?.newest,
       restored: turn.state.restored,
       recorded: known?.restored,
@@ -102,6 +110,7 @@ export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"Ready
     mode: modeOf(turn),
     sealed: !state.unsealed,
     integrityOk: holds,
+    judgesTokens: context.judgesTokens,
     incarnation: state.chain.incarnation,
     batchNo: state.chain.batchNo,
     batchHash: state.chain.hash,
@@ -112,11 +121,25 @@ export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"Ready
     registryRoot: context.crypto.setDigest(state.registry.set),
     approvers: state.registry.approvers,
     clock: turn.now,
+    moment: state.unsealed ? turn.moment : undefined,
     seen: known?.newest,
     restored: isSure ? state.restored : undefined,
     recorded: known?.restored,
   };
   turn.send(from, answer);
+  hearAgain(turn, from, message.process);
+};
+
+/**
+ * A member that was started again has its requests taken for late copies until it has answered this process, so the
+ * writer asks at once. Who plays an old probe again has everybody asked once more, and nothing else.
+ */
+const hearAgain = (turn: Turn, from: PeerId, process: Digest | undefined): void => {
+  if (process === undefined || turn.state.membership === undefined || !turn.isWriter || !turn.others.includes(from))
+    return;
+  if (turn.state.forgottenUntil.get(from)?.process === process || unreadiness(turn) !== undefined) return;
+  turn.state.verdict = undefined;
+  probe(turn);
 };
 
 const modeOf = ({ state, isJoining }: Turn): Ready["mode"] => {
@@ -125,16 +148,15 @@ const modeOf = ({ state, isJoining }: Turn): Ready["mode"] => {
   return state.recovery !== undefined ? "recovering" : isJoining ? "joining" : "active";
 };
 
-/** Why a member that answered could not take part, or undefined. */
-const faultOf = (turn: Turn, ready: Ready, { clockAt, seen }: Probe): string | undefined => {
+/** Why a member that answered could not take part, whatever its clock shows, or undefined. */
+const faultOf = (turn: Turn, ready: Ready, { seen }: Probe): string | undefined => {
   if (ready.sealed) return ready.mode === "verifying" ? BEING_VERIFIED : "it is sealed";
   if (ready.topologyDigest === undefined) return "it has not founded the cluster yet";
   if (ready.topologyDigest !== turn.membership.digest) return "it belongs to another topology";
   if (ready.configDigest !== turn.context.settings.configDigest) return "its cluster configuration differs";
   if (!ready.integrityOk) return "its stored records do not hold";
   if (ready.mode !== "active") return `it is ${ready.mode}`;
-  if (ready.clock < clockAt - Limits.clockSkewMillis || ready.clock > turn.now + Limits.clockSkewMillis)
-    return `its clock differs by more than ${Limits.clockSkewMillis / 1000} s`;
+  if (!ready.judgesTokens) return NO_TOKEN_KEYS;
   if (isBehind(ready, seen.get(ready.peerId))) return "it ran from an old disk";
   // What it said before it was restored, and what came late.
   if (ready.incarnation < turn.recordedIncarnation(ready.peerId)) return "it was restored meanwhile";
@@ -157,14 +179,27 @@ export const onReady = (turn: Turn, from: PeerId, ready: Ready): void => {
   if (ready.peerId !== from || !turn.others.includes(from)) return;
   if (running === undefined) return;
   if (ready.nonce !== nonceFor(turn, running.nonce, from) || running.answers.has(from)) return;
+  if (!ready.sealed) noteFirstHeard(turn, from, ready.moment);
   detectRollback(turn, ready);
-  const answered = { ...running, answers: withEntry(running.answers, from, ready) };
+  // Where this peer's own clock has jumped meanwhile, it was asked by the one that it has now.
+  const times = { from: turn.now - (turn.elapsed - running.startedAt), to: turn.now };
+  const answered = { ...running, answers: withEntry(running.answers, from, { ready, ...times }) };
   turn.state.probe = answered;
   // One unready member decides the matter; there is no reason to wait for the others.
   const fault = faultOf(turn, ready, running);
   if (fault !== undefined || unreadiness(turn) !== undefined) return conclude(turn, faults(turn, answered, false));
-  if (answered.answers.size === turn.others.length) conclude(turn, []);
+  // Whose clock is wrong is seen when all are known.
+  if (answered.answers.size === turn.others.length) conclude(turn, wrongClocks(turn, answered));
 };
+
+/** Members whose clocks are off, by what those who are ready have shown. */
+const wrongClocks = (turn: Turn, running: Probe): ReadonlyArray<MemberFault> =>
+  clockFaults(
+    turn.self,
+    [...running.answers].flatMap(([peerId, { ready, from, to }]) =>
+      faultOf(turn, ready, running) === undefined ? [{ peerId, clock: ready.clock, from, to }] : [],
+    ),
+  );
 
 /** Whether a member says less of itself than this peer had seen before it asked: then it has lost something. */
 const isBehind = ({ incarnation, batchNo }: Ready, known: Seen | undefined): boolean =>
@@ -186,7 +221,7 @@ const detectRollback = (turn: Turn, ready: Ready): void => {
 /** Every member in the way so far; members that have not answered count only when time is up. */
 const faults = (turn: Turn, running: Probe, timeIsUp: boolean): ReadonlyArray<MemberFault> =>
   turn.others.flatMap((peerId) => {
-    const ready = running.answers.get(peerId);
+    const ready = running.answers.get(peerId)?.ready;
     const silence = running.heard.has(peerId) ? "it is there and answers too slowly" : "it does not answer";
     const reason = ready === undefined ? (timeIsUp ? silence : undefined) : faultOf(turn, ready, running);
     return reason === undefined ? [] : [{ peerId, reason }];
@@ -205,7 +240,7 @@ export const onProbeTimer = (turn: Turn): void => {
     if (isBusy && left <= BUSY_MILLIS - Limits.probeWaitMillis) ask(turn, running.nonce, silent);
     return turn.arm("probe", Math.min(left, Limits.probeWaitMillis));
   }
-  conclude(turn, faults(turn, running, true));
+  conclude(turn, [...faults(turn, running, true), ...wrongClocks(turn, running)]);
 };
 
 const conclude = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
@@ -214,6 +249,7 @@ const conclude = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
   turn.state.verdict = {
     probedAt: turn.state.probe?.startedAt ?? turn.elapsed,
     concludedAt: turn.elapsed,
+    wallAhead: turn.now - turn.elapsed,
     faults: all,
   };
   turn.state.probe = undefined;
@@ -245,10 +281,19 @@ export const currentVerdict = (turn: Turn): Verdict | undefined => {
   return turn.state.verdict;
 };
 
+/** Whether what is known of the members was found just now; they are asked again where it was not. */
+export const isJustFound = (turn: Turn): boolean => {
+  if (turn.others.length === 0 || turn.state.verdict?.concludedAt === turn.elapsed) return true;
+  turn.state.verdict = undefined;
+  probe(turn);
+  return false;
+};
+
 /** What was found last, where the answers of all members are young enough to act on. */
 const freshVerdict = (turn: Turn): Verdict | undefined => {
   const { verdict } = turn.state;
   if (verdict === undefined || unreadiness(turn) !== undefined) return undefined;
   const isYoung = turn.elapsed - verdict.probedAt <= Limits.probeAgeMillis || verdict.concludedAt === turn.elapsed;
-  return isYoung ? verdict : undefined;
+  const wasSet = Math.abs(turn.now - turn.elapsed - verdict.wallAhead) > Limits.clockSkewMillis;
+  return isYoung && !wasSet ? verdict : undefined;
 };

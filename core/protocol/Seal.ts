@@ -1,10 +1,12 @@
 /** Sealing and unsealing as the protocol sees them: with the keys gone a peer neither votes nor acknowledges. */
+import { digest } from "../codec/Codec.ts";
 import type { Turn } from "../Turn.ts";
 import { auditOperators } from "./Audit.ts";
 import { forgetCallers } from "./Callers.ts";
 import { continueGenesis } from "./Genesis.ts";
 import { join, takeUp } from "./Joining.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
+import { PROCESS_TAG } from "./Moment.ts";
 import { beginDeclared, recover } from "./Recovery.ts";
 
 /** The keys are here, and nothing is signed with them before it is known whether what is stored holds. */
@@ -18,6 +20,7 @@ export const onUnsealed = (turn: Turn, acts?: ReadonlyArray<NumberedAct>): void 
   if (peer === undefined) return;
   turn.state.unsealed = true;
   turn.state.verifying = false;
+  turn.state.process ??= turn.context.crypto.digest(PROCESS_TAG, digest, turn.context.entropy);
   // The vault held the keys of somebody else, or the row that names them was changed.
   if (turn.context.signer?.publicKey !== peer.identityKey) turn.state.integrityFault ??= "peer/self";
   auditOperators(turn, acts);

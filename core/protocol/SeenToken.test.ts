@@ -22,10 +22,11 @@ const shownTo = (cluster: Cluster, voter: PeerId): { readonly call: Call; readon
 
 /** A member sends the writer a request of its own making under a token it has seen. */
 const useToken = (cluster: Cluster, voter: PeerId, token: string, call: Call, check: ActorCheck = actor): void => {
-  const { membership } = stateOf(cluster, voter);
+  const { membership, process } = stateOf(cluster, voter);
   const key = cluster.keys.get(voter);
-  if (membership === undefined || key === undefined) throw new Error("it is a member");
-  const made = { requestId: "made up", entryPeer: voter, call, token, receivedAt: cluster.now };
+  if (membership === undefined || process === undefined || key === undefined) throw new Error("it is a member");
+  const arrival = { process, at: cluster.now };
+  const made = { requestId: "made up", entryPeer: voter, call, token, receivedAt: cluster.now, arrival };
   const message = { _tag: "Forward", forward: attest(crypto, key, membership, made) } as const;
   cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: voter, message, actors: [check] });
   cluster.pass(1_500);

@@ -86,8 +86,9 @@ export class Cluster {
   readonly keys = new Map<PeerId, ReturnType<typeof keyOf>>();
   readonly total: number;
   now = NOW;
-  /** Added to every wall clock; durations are not measured on them. */
+  /** Added to every wall clock, and to those of some peers beside that; durations are not measured on them. */
   clockOffset = 0;
+  readonly clockOffsets = new Map<PeerId, number>();
   /** How many responses all peers together have verified. */
   ceremonies = 0;
   readonly #ceremony: typeof ceremony = (registration) => {
@@ -98,6 +99,8 @@ export class Cluster {
 
   /** What the caller's token is found to say; by default that all is well. */
   judge: (peerId: PeerId) => ActorCheck = () => actor;
+  /** Whether a peer knows that it has keys for that. */
+  judgesTokens: (peerId: PeerId) => boolean = () => true;
   /** Sees every message before it goes on the wire; what it returns goes instead. */
   tamper: (from: PeerId, to: PeerId, message: Message) => Message | undefined = whole;
   onReply: (requestId: string) => void = () => undefined;
@@ -186,13 +189,14 @@ export class Cluster {
     store.useKey(integrity);
     const driver: PeerDriver = new PeerDriver({
       store,
-      clock: () => this.now + this.clockOffset,
+      clock: () => this.now + this.clockOffset + (this.clockOffsets.get(peerId) ?? 0),
       elapsed: () => this.now,
       entropy: this.entropy,
       crypto,
       providers: installedProviders,
       ceremony: this.#ceremony,
       settings: { ...base, ...this.#override(peerId) },
+      judgesTokens: () => this.judgesTokens(peerId),
       send: (to, message) => {
         const sent = this.tamper(peerId, to, message);
         const bytes = sent && sealEnvelope(driver.state, identity, this.entropy(), to, sent);

@@ -26,6 +26,7 @@ export const turnOf = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 0)
     view: new SealedStore(new MemoryByteStore({ tables }), crypto),
     providers: new Map(),
     ceremony,
+    judgesTokens: true,
     settings: {
       configDigest: "11".repeat(32) as Digest,
       audience: "custody",

@@ -131,6 +131,9 @@ describe("KeyRing", () => {
     expect(fetches).toBe(1);
     clock = 5000;
     published = Either.right(first);
+    // In the background: nobody waits for an issuer that has not answered before.
+    expect(await ring.current()).toBeUndefined();
+    await settled();
     expect(await ring.current()).toBeDefined();
     expect(fetches).toBe(2);
   });

@@ -40,6 +40,7 @@ export class KeyRing {
   #held: Held | undefined;
   #fetching: Promise<string | undefined> | undefined;
   #attemptedAt = Number.NEGATIVE_INFINITY;
+  #isCutOff = false;
   /** The first fetch is not a refetch: keys that rotate right after the start are found at once. */
   #refetchedAt = Number.NEGATIVE_INFINITY;
 
@@ -52,16 +53,36 @@ export class KeyRing {
     return this.#fetch();
   }
 
-  /** The keys to verify with, or undefined when there are none that may still be used. */
+  /**
+   * Whether there are keys now. Waits for nothing: where there are none, or they are due, they are fetched in the
+   * background, so that whoever asks often enough finds out when they are back.
+   */
+  get isUsable(): boolean {
+    return this.#now() !== undefined;
+  }
+
+  /** Whether the last fetch gave no keys: what this set does not have, the issuer may. */
+  get isCutOff(): boolean {
+    return this.#isCutOff;
+  }
+
+  /**
+   * The keys to verify with, or undefined when there are none that may still be used. Waits for the first fetch alone:
+   * an issuer that does not answer keeps nobody waiting but who asked first.
+   */
   async current(): Promise<KeySet | undefined> {
+    if (this.#attemptedAt === Number.NEGATIVE_INFINITY) await this.#fetch();
+    else if (this.#held === undefined && this.#fetching !== undefined && !this.#isCutOff) await this.#fetching;
+    return this.#now();
+  }
+
+  #now(): Held | undefined {
     const now = this.#options.elapsedMillis();
     const usable = this.#usable(now);
-    if (usable !== undefined) {
-      if (now - usable.fetchedAt >= renewalMillis && this.#mayRefetch(now)) void this.#refetch(now);
-      return usable;
-    }
-    if (this.#fetching !== undefined || now - this.#attemptedAt >= emptyPauseMillis) await this.#fetch();
-    return this.#usable(this.#options.elapsedMillis());
+    if (usable === undefined) {
+      if (this.#fetching === undefined && now - this.#attemptedAt >= emptyPauseMillis) void this.#fetch();
+    } else if (now - usable.fetchedAt >= renewalMillis && this.#mayRefetch(now)) void this.#refetch(now);
+    return usable;
   }
 
   /**
@@ -104,6 +125,7 @@ export class KeyRing {
     const document = Either.flatMap(await source(), (bytes) =>
       Either.mapLeft(parseKeyDocument(bytes), (fault) => (file === undefined ? fault : `${file} ${fault}`)),
     );
+    this.#isCutOff = Either.isLeft(document);
     if (Either.isLeft(document)) {
       this.#options.report(document.left);
       return document.left;

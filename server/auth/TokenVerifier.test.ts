@@ -343,7 +343,22 @@ describe("the key set", () => {
     expect(await reason(signed())).toBe("Unavailable");
     elapsed = 5000;
     published = Either.right(allKeys);
+    // Whoever finds no keys does not wait for the next attempt, which was begun for them.
+    expect(await reason(signed())).toBe("Unavailable");
+    await new Promise((resolve) => void setImmediate(resolve));
     expect((await accepted(signed())).sub).toBe("alice");
+  });
+
+  it("without a token's key refuses it for certain only where the issuer was asked", async () => {
+    published = Either.right(allKeys);
+    await accepted(signed());
+    published = Either.left("gave no answer");
+    elapsed = 40_000;
+    const stranger = signed(claims, { kid: "not in the set" });
+    expect(await reason(stranger)).toBe("Unavailable");
+    published = Either.right(allKeys);
+    elapsed = 80_000;
+    expect(await reason(stranger)).toBe("its key is not in the key set");
   });
 });
 

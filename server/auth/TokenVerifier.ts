@@ -27,6 +27,8 @@ export interface TokenVerifier {
    * The core judges the latter three again at its own time. Never rejects.
    */
   readonly verify: (token: string) => Promise<Either.Either<ActorClaims, TokenFault>>;
+  /** Whether there are keys to verify with; asking has them fetched where there are none. */
+  readonly hasKeys: () => boolean;
 }
 
 /** A verifier whose keys can be read anew. */
@@ -140,9 +142,11 @@ export const makeTokenVerifier = (options: TokenVerifierOptions): TokenVerifier 
       const newer = await keys.newerThan(set);
       if (newer !== undefined) claims = await claimsUnder(token, newer);
     }
-    const settled = Either.mapLeft(claims, (left) =>
-      left === unknownKey ? refused("its key is not in the key set") : left,
-    );
+    const settled = Either.mapLeft(claims, (left) => {
+      if (left !== unknownKey) return left;
+      // The issuer may have it, and cannot be asked.
+      return keys.isCutOff ? unavailable : refused("its key is not in the key set");
+    });
     return Either.flatMap(settled, (found) =>
       Either.mapBoth(checkActor(found, { audience, issuer, now: now() }), {
         onLeft: refused,
@@ -150,7 +154,7 @@ export const makeTokenVerifier = (options: TokenVerifierOptions): TokenVerifier 
       }),
     );
   };
-  return { verify };
+  return { verify, hasKeys: () => keys.isUsable };
 };
 
 export interface TokenVerifierPorts {

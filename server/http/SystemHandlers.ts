@@ -112,6 +112,20 @@ const memberStatus = (
     });
 };
 
+interface ClockStatus {
+  /** Unix milliseconds, as this machine's clock shows them. */
+  readonly now: number;
+  /** When it was last seen to be set, and by how much; null where it never was in this process. */
+  readonly steppedAt: number | null;
+  readonly steppedByMillis: number | null;
+}
+
+const clockStatus = ({ peer: { clockStep }, now }: ApiPorts): ClockStatus => ({
+  now: now(),
+  steppedAt: clockStep?.at ?? null,
+  steppedByMillis: clockStep?.byMillis ?? null,
+});
+
 /** GET /v1/custody/system/status: the state for everybody, the rest for operators. */
 export const status: Handler = (call) =>
   Effect.gen(function* () {
@@ -131,7 +145,7 @@ export const status: Handler = (call) =>
     return answer(200, {
       state,
       ...progress,
-      detail: { ...detail, members: memberStatus(ports, found), warnings: ports.warnings() },
+      detail: { ...detail, clock: clockStatus(ports), members: memberStatus(ports, found), warnings: ports.warnings() },
     });
   });
 

@@ -19,6 +19,7 @@ const families = {
   custody_events_total: { help: "Events handed to the protocol by kind.", labels: ["event"] },
   custody_messages_sent_total: { help: "Messages handed to the network by kind.", labels: ["message"] },
   custody_messages_dropped_total: { help: "Messages that were not delivered, by reason.", labels: ["reason"] },
+  custody_clock_steps_total: { help: "Times that the wall clock was seen to be set.", labels: ["direction"] },
 } as const satisfies { readonly [name: string]: Family };
 export type CounterName = keyof typeof families;
 

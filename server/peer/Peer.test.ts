@@ -57,6 +57,8 @@ const start = (tables: MemoryTables = new Map()) => {
     now: () => 1_800_000_000_000,
     elapsedMillis: () => 0,
     journal: { acts: [], append: (_kept, _isFirst, done) => done() },
+    judgesTokens: () => true,
+    clockStepped: () => undefined,
     send: () => undefined,
     founded: () => undefined,
     initialized: () => undefined,

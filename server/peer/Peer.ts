@@ -49,6 +49,10 @@ export interface PeerPorts {
   readonly now: () => number;
   /** A clock that never goes back, in milliseconds. */
   readonly elapsedMillis: () => number;
+  /** Whether the keys that verify tokens can be had now. */
+  readonly judgesTokens: () => boolean;
+  /** Told that the wall clock was set, by so many milliseconds. */
+  readonly clockStepped: (byMillis: number) => void;
   /** Hands an envelope to the network; losing it is allowed. */
   readonly send: (to: PeerId, message: Outgoing) => void;
   /** The topology has been pinned: this process saw its cluster being founded. */
@@ -64,6 +68,13 @@ export interface Initialization {
   readonly peerId: PeerId;
   readonly threshold: number;
   readonly total: number;
+}
+
+/** A wall clock that somebody set, seen by the clock that never makes a step. */
+export interface ClockStep {
+  /** Unix milliseconds, as it showed then. */
+  readonly at: number;
+  readonly byMillis: number;
 }
 
 interface Running {
@@ -114,6 +125,7 @@ export class Peer {
   readonly #gate = new CommandGate();
   readonly #operators: OperatorLog;
   #running: Running;
+  #clockStep: ClockStep | undefined;
   #keys: PeerKeys | undefined;
   #verification: Verification | undefined;
   #unsealing: Promise<Unsealing> | undefined;
@@ -136,6 +148,11 @@ export class Peer {
   /** The published state: everything in it is on the disk. */
   get state(): PeerState {
     return this.#running.driver.state;
+  }
+
+  /** When the wall clock of this machine was last seen to be set, and by how much, if it was. */
+  get clockStep(): ClockStep | undefined {
+    return this.#clockStep;
   }
 
   get backlog(): number {
@@ -378,7 +395,7 @@ export class Peer {
   }
 
   #start(bytes: ByteStore, keys?: PeerKeys): Running {
-    const { backend, settings, metrics, now, elapsedMillis, halt } = this.#ports;
+    const { backend, settings, metrics, now, elapsedMillis, judgesTokens, clockStepped, halt } = this.#ports;
     const store = new SealedStore(bytes, backend.crypto);
     if (keys !== undefined) store.useKey(keys.integrity);
     const driver = new PeerDriver({
@@ -394,6 +411,12 @@ export class Peer {
       providers: backend.providers,
       ceremony: backend.ceremony,
       settings,
+      judgesTokens,
+      clockStepped: (byMillis) => {
+        this.#clockStep = { at: now(), byMillis };
+        metrics.count("custody_clock_steps_total", byMillis > 0 ? "ahead" : "back");
+        clockStepped(byMillis);
+      },
       send: (to, message) => this.#send(to, message),
       sendAhead: (to, message) => this.#sealAhead(to, message),
       reply: (requestId, answer) => this.#replies.answer(requestId, answer),

@@ -3,6 +3,7 @@ import type { Digest } from "../../core/Digest.ts";
 import { Limits } from "../../core/Limits.ts";
 import type { PeerState } from "../../core/PeerState.ts";
 import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/IntegrityKeys.ts";
+import type { Moment } from "../../core/protocol/Moment.ts";
 import type { SignedHeader } from "../../core/protocol/Statement.ts";
 import { rejection } from "../../core/Rejection.ts";
 import type { Rows } from "../../core/Tables.ts";
@@ -78,21 +79,22 @@ const receiptsNotSeen = (): Tampering => {
 };
 
 /** Every peer has answered this process before any request that it will ever see came in. */
-const forgetJoining = (_world: TamperedWorld, _peer: SimPeer, { forgottenUntil, membership }: PeerState): void => {
-  if (forgottenUntil instanceof Map) for (const peerId of membership?.peerIds ?? []) forgottenUntil.set(peerId, 0);
+const forgetJoining = (_world: TamperedWorld, _peer: SimPeer, { forgottenUntil }: PeerState): void => {
+  if (forgottenUntil instanceof Map)
+    for (const [peerId, { process }] of forgottenUntil) forgottenUntil.set(peerId, { process, at: 0 });
 };
 
 /** What was forgotten for lack of room leaves no trace: each clock stays as it was when its peer was first heard of. */
 const forgetForgotten = (): Tampering => {
-  const first = new Map<string, number>();
+  const first = new Map<string, Moment>();
   return {
     stepped: (_world, { slot, process }, { forgottenUntil }) => {
       if (!(forgottenUntil instanceof Map)) return;
       for (const [peerId, until] of forgottenUntil) {
-        const name = `${slot} ${process} ${peerId}`;
+        const name = `${slot} ${process} ${peerId} ${until.process}`;
         const known = first.get(name) ?? until;
         first.set(name, known);
-        if (until !== known) forgottenUntil.set(peerId, known);
+        if (until.at !== known.at) forgottenUntil.set(peerId, known);
       }
     },
   };

@@ -30,6 +30,14 @@ export const tokenBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({ judged: (_world, _peer, check) => everyToken(check) }),
   },
   {
+    name: "judge-without-keys",
+    changes: "a member that cannot get the keys of tokens counts as ready",
+    finds: "S35",
+    schedule: "token-keys-gone",
+    steps: 4_000,
+    tampering: () => ({ judges: () => true }),
+  },
+  {
     name: "closed-for-good",
     changes: "after everything was healed no token is accepted any more",
     finds: "L4",

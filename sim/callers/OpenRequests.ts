@@ -71,10 +71,12 @@ export class OpenRequests {
 
   /** Nobody is told that its token will not do, unless some peer had reason to think so of this very one. */
   #refused(requestId: string, { asked, token, peer, process, askedAt }: OpenRequest, answer: Answer): void {
-    const { tokenKeys, ghost, now } = this.#world;
+    const { tokenKeys, ghost, clocks, now } = this.#world;
     // Whoever lies may give any reason.
     if (ghost.lying > 0) return;
-    if (!tokenKeys.disbelieved.has(token.text)) assertDeserved(requestId, token.kind, answer);
+    if (answer._tag === "Rejected") clocks.assertNamed(requestId, answer.rejection.members);
+    // By a clock that is wrong just now, a token has expired or is not valid yet.
+    if (!clocks.isAny && !tokenKeys.disbelieved.has(token.text)) assertDeserved(requestId, token.kind, answer);
     if (!isRefusedResponse(answer) || asked.kind !== "FINISH" || process !== peer.process) return;
     const { registrationId } = asked;
     const { slot } = peer;

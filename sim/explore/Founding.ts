@@ -65,7 +65,7 @@ export const startOf = (scope: Scope, tamper: Tamper): Start => {
     return memberOf({
       peerId: peer.peerId,
       rows: StoredRows.of(peer.store, tableNames),
-      memory: memoryOf({ state: { ...state, timers: new Map() }, signer, latest: EPOCH_MILLIS + time }, undefined),
+      memory: memoryOf({ state: { ...state, timers: new Map() }, signer }, undefined),
       flushing: undefined,
       draws: 0,
     });

@@ -92,6 +92,7 @@ const counted: Readonly<Record<Counted, true>> = {
   chain: true,
   unproven: true,
   joinNonce: true,
+  process: true,
   forgottenUntil: true,
   registry: true,
   highSeq: true,
@@ -138,7 +139,7 @@ export const memoryOf = (memory: DriverMemory, before: Memory | undefined): Memo
   });
   let print = fingerprint(prints.length);
   for (const each of prints) print = joined(print, each);
-  return { state, signer: memory.signer, latest: memory.latest, prints, print };
+  return { state, signer: memory.signer, prints, print };
 };
 
 /** A member from its parts; `flushing` without means that none is under way. */
@@ -251,6 +252,7 @@ export class Bench {
       providers: this.#cryptography.providers,
       ceremony: this.#cryptography.ceremony,
       settings: this.#identity(peerId).settings,
+      judgesTokens: () => true,
       send: (to, message) => void actions.push({ _tag: "Send", to, message }),
       reply: (requestId, answer) => void actions.push({ _tag: "Reply", requestId, answer }),
       // The state itself says which timers are armed and when they are due.

@@ -14,7 +14,6 @@ export const drift = (world: World, unit: Unit): void => {
   // The error of a clock counts from the beginning of time, so what it would have gained by now is taken off.
   peer.clock.driftPerMillion += faster;
   peer.clock.offsetMillis -= Math.floor((Math.floor(world.now / 1000) * faster) / 1_000_000);
-  peer.hadClockStep = true;
   world.after(unit.between("for", 5_000_000, 1_000_000, LONGEST), () => {
     if (!world.healed) Object.assign(peer.clock, { offsetMillis, driftPerMillion });
   });

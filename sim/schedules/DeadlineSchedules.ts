@@ -18,6 +18,25 @@ export const deadlineSchedules = {
       workload: { shortTokens: 1000, mostTokenMillis: 5_000 },
     }),
   },
+  // Issuers that members cannot reach for longer than anybody waits.
+  "token-keys-gone": {
+    sizes: CLUSTER,
+    plan: () => ({
+      faults: weights("token keys gone"),
+      faultMicros: 8_000_000,
+      steps: 3_000,
+      workload: { mostThinkMicros: 400_000, readiness: 20 },
+    }),
+  },
+  // Clocks that are set wrong by days for some seconds, everywhere and nowhere.
+  "clocks-days-off": {
+    plan: () => ({
+      faults: weights("clock days off", "clock step beyond bounds", "crash", "seal"),
+      faultMicros: 4_000_000,
+      steps: 3_000,
+      workload: { mostThinkMicros: 200_000, readiness: 20, invite: 5, finish: 20 },
+    }),
+  },
   "batch-mixed-votes": {
     plan: () => ({
       faults: weights("token keys unavailable", "clock step within bounds", "one-way cut"),

@@ -21,6 +21,7 @@ const RARE: ReadonlySet<FaultName> = new Set([
   "power loss everywhere",
   "crash everywhere",
   "clock step beyond bounds",
+  "clock days off",
   "declared restore",
   "lost integrity key",
 ]);

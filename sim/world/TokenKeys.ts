@@ -1,18 +1,26 @@
 /** Which peers have the keys that tokens are signed with, and so what each believes of a token. */
 import type { ActorCheck } from "../../core/Event.ts";
+import { Limits } from "../../core/Limits.ts";
+import type { Write } from "../../core/Tables.ts";
 import type { Commands } from "../Commands.ts";
+import type { Scheduler } from "../Scheduler.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import type { TamperedWorld, Tampering } from "../Tampering.ts";
+import { Violation } from "../Violation.ts";
+
+/** A writer may act on an answer to a probe of so long ago, and may have stood still for a flush beside that. */
+const NOTICED_MICROS = (Limits.probeAgeMillis + 2 * Limits.probeWaitMillis) * 1_000;
 
 interface Ports {
   readonly commands: Commands;
   readonly world: TamperedWorld;
   readonly tampering: Tampering;
+  readonly scheduler: Scheduler;
 }
 
 export class TokenKeys {
-  /** Slots of peers that cannot get the keys. */
-  readonly unavailable = new Set<number>();
+  /** Slots of peers that cannot get the keys, and since when, in microseconds. */
+  readonly unavailable = new Map<number, number>();
   /** Slots of peers that do not know the keys that are in use now. */
   readonly unknown = new Set<number>();
   /** Tokens that some peer has not believed to be any. */
@@ -21,6 +29,34 @@ export class TokenKeys {
 
   constructor(ports: Ports) {
     this.#ports = ports;
+  }
+
+  /** A peer cannot get the keys from now on; where it could not before, that began then. */
+  lose({ slot }: SimPeer): void {
+    if (!this.unavailable.has(slot)) this.unavailable.set(slot, this.#ports.scheduler.now);
+  }
+
+  regain({ slot }: SimPeer): void {
+    this.unavailable.delete(slot);
+  }
+
+  /** Whether a peer knows that it has the keys. */
+  isJudge({ slot }: SimPeer): boolean {
+    const real = !this.unavailable.has(slot);
+    return this.#ports.tampering.judges?.(real) ?? real;
+  }
+
+  /** S35: the writer reserves nothing anew while a member cannot judge it, and has not been able to for a while. */
+  assertJudges({ slot, state, honest }: SimPeer, writes: ReadonlyArray<Write>): void {
+    if (this.unavailable.size === 0 || !honest || state?.membership?.writer !== slot) return;
+    if (!writes.some(({ table, op }) => table === "preparations" && op === "insert")) return;
+    for (const [member, since] of this.unavailable)
+      if (this.#ports.scheduler.now - since > NOTICED_MICROS)
+        throw new Violation(
+          "S35",
+          `peer ${member} cannot get the keys of tokens since ${since} µs`,
+          `the writer, peer ${slot}, reserved what it cannot judge`,
+        );
   }
 
   /** What a peer finds out about a token. */

@@ -1,0 +1,81 @@
+/** Whose clocks are set wrong, by how much, and since when they are right again. */
+import type { MemberFault } from "../../core/Rejection.ts";
+import type { SimPeer } from "../SimPeer.ts";
+import { Violation } from "../Violation.ts";
+import type { Scheduler } from "../Scheduler.ts";
+
+/** No clock that is right differs so much from a perfect one. */
+const RIGHT_MILLIS = 2_500;
+/** So much is no drift: somebody has set it. */
+const WRONG_MILLIS = 10_000;
+/** As long as a caller waits for the answer to a request from before. */
+const REMEMBERED_MICROS = 15_000_000;
+
+interface Ports {
+  readonly scheduler: Scheduler;
+  readonly peers: () => ReadonlyArray<SimPeer>;
+  /** Milliseconds since the epoch by a perfect clock. */
+  readonly realMillis: () => number;
+}
+
+export class WrongClocks {
+  readonly #ports: Ports;
+  /** By slot: when a clock was last set right, in microseconds. */
+  readonly #rightSince: Array<number> = [];
+
+  constructor(ports: Ports) {
+    this.#ports = ports;
+  }
+
+  /** A clock shows so many milliseconds more from now on. */
+  set(peer: SimPeer, byMillis: number): void {
+    if (this.#isOff(peer)) this.#rightSince[peer.slot] = this.#ports.scheduler.now;
+    peer.clock.offsetMillis += byMillis;
+  }
+
+  /** A clock shows what a perfect one shows from now on. */
+  setRight(peer: SimPeer): void {
+    if (this.#isOff(peer)) this.#rightSince[peer.slot] = this.#ports.scheduler.now;
+    peer.clock.setRight();
+  }
+
+  /** Whether any clock is wrong, or was a moment ago. */
+  get isAny(): boolean {
+    return this.#ports.peers().some((peer) => this.#wasOff(peer));
+  }
+
+  /**
+   * S36: whoever is named for its clock is one whose clock is wrong. Asked only where there is one such peer at most, and
+   * the others are right; and not of an answer that says itself that it cannot tell which of two it is.
+   */
+  assertNamed(requestId: string, members: ReadonlyArray<MemberFault>): void {
+    const named = members.filter(({ reason }) => reason.includes("its clock") && !reason.includes("and that of"));
+    if (named.length === 0) return;
+    const peers = this.#ports.peers();
+    const wrong = peers.filter((peer) => this.#wasOff(peer));
+    const isClear = peers.every((peer) => wrong.includes(peer) || Math.abs(this.#offsetOf(peer)) <= RIGHT_MILLIS);
+    if (wrong.length > 1 || !isClear) return;
+    const [known] = wrong;
+    for (const { peerId, reason } of named)
+      if (peerId !== known?.slot)
+        throw new Violation(
+          "S36",
+          known === undefined ? "every clock is right" : `the clock of peer ${known.slot} is wrong, and no other one`,
+          `request ${requestId} was answered that of peer ${peerId}: ${reason}`,
+        );
+  }
+
+  #offsetOf(peer: SimPeer): number {
+    const real = this.#ports.realMillis();
+    return peer.clock.at(real) - real;
+  }
+
+  #isOff(peer: SimPeer): boolean {
+    return Math.abs(this.#offsetOf(peer)) > WRONG_MILLIS;
+  }
+
+  #wasOff(peer: SimPeer): boolean {
+    const since = this.#rightSince[peer.slot];
+    return this.#isOff(peer) || (since !== undefined && this.#ports.scheduler.now - since < REMEMBERED_MICROS);
+  }
+}
