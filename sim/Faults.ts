@@ -96,12 +96,6 @@ const stepClock = (world: World, unit: Unit, mostMillis: number): void => {
   });
 };
 
-const loseTokenKeys = (world: World, unit: Unit, longest: number): void => {
-  const peer = anyPeer(world, unit);
-  world.tokenKeys.lose(peer);
-  world.after(unit.between("for", SECOND, 10_000, longest), () => world.tokenKeys.regain(peer));
-};
-
 /** Rows are deleted while nobody looks: between a crash and the next start. */
 const deleteRow = (world: World, unit: Unit): void => {
   const peer = anyPeer(world, unit);
@@ -195,8 +189,16 @@ export const faultTable = {
   "clock step within bounds": (world, unit) => stepClock(world, unit, 1_500),
   "clock step beyond bounds": (world, unit) => stepClock(world, unit, 90_000),
   "clock days off": (world, unit) => stepClock(world, unit, 30 * DAY_MILLIS),
-  "token keys unavailable": (world, unit) => loseTokenKeys(world, unit, 3 * SECOND),
-  "token keys gone": (world, unit) => loseTokenKeys(world, unit, 25 * SECOND),
+  "token keys unavailable": (world, unit) => {
+    const { slot } = anyPeer(world, unit);
+    world.tokenKeys.unavailable.add(slot);
+    world.after(unit.between("for", SECOND, 10_000, 3 * SECOND), () => world.tokenKeys.unavailable.delete(slot));
+  },
+  "token keys gone": (world, unit) => {
+    const peer = anyPeer(world, unit);
+    world.tokenKeys.lose(peer);
+    world.after(unit.between("for", SECOND, 10_000, 25 * SECOND), () => world.tokenKeys.regain(peer));
+  },
   "replayed message": replay,
   "forged envelope": forge,
   "altered message": alter,

@@ -23,7 +23,7 @@ export interface Observed {
   readonly healed: boolean;
   readonly network: Network;
   readonly peers: ReadonlyArray<Watched & { readonly clock: { readonly offsetMillis: number } }>;
-  readonly tokenKeys: { readonly unavailable: ReadonlyMap<number, number> };
+  readonly tokenKeys: { readonly unavailable: ReadonlySet<number>; readonly gone: ReadonlyMap<number, number> };
   readonly cryptography: { readonly crypto: Crypto };
 }
 

@@ -136,17 +136,17 @@ const answerFor = (turn: Turn, id: Digest, decision: Decision | undefined): Answ
 
 /** The same in as many messages as their bounds ask for: each proposal may have two statements of every member. */
 const inParts = (items: ReadonlyArray<AnswerItem>): ReadonlyArray<ReadonlyArray<AnswerItem>> => {
-  const parts: Array<Array<AnswerItem>> = [];
-  let left = 0;
+  let part: Array<AnswerItem> = [];
+  const parts = [part];
+  let left: number = Limits.heldStatements;
   for (const item of items) {
-    const part = parts.at(-1);
-    if (part === undefined || item.held.length > left) {
-      parts.push([item]);
-      left = Limits.heldStatements - item.held.length;
-    } else {
-      part.push(item);
-      left -= item.held.length;
+    if (item.held.length > left) {
+      part = [];
+      parts.push(part);
+      left = Limits.heldStatements;
     }
+    part.push(item);
+    left -= item.held.length;
   }
   return parts;
 };

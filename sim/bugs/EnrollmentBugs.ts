@@ -87,6 +87,7 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
     changes: "the writer takes every session for a completed one",
     finds: "S10",
     schedule: "session-capacity-edge",
+    peers: 1,
     tampering: () => ({
       stepped: (_world, _peer, state) => {
         const { sessions } = state;

@@ -65,9 +65,14 @@ export class Conditions {
         moved === 0 ? undefined : `clock ${moved > 0 ? "ahead" : "back"} by ${Math.abs(moved)} ms`,
       );
       look("rows", slot, 0, peer.isDamaged ? "rows damaged" : undefined);
-      look("token keys", slot, 0, this.#world.tokenKeys.unavailable.has(slot) ? "token keys unavailable" : undefined);
+      look("token keys", slot, 0, this.#isWithoutKeys(slot) ? "token keys unavailable" : undefined);
     });
     return changes;
+  }
+
+  #isWithoutKeys(slot: number): boolean {
+    const { unavailable, gone } = this.#world.tokenKeys;
+    return unavailable.has(slot) || gone.has(slot);
   }
 
   #lookAtLinks(look: (kind: "link", from: number, to: number, now: string | undefined) => void): void {

@@ -19,8 +19,10 @@ interface Ports {
 }
 
 export class TokenKeys {
-  /** Slots of peers that cannot get the keys, and since when, in microseconds. */
-  readonly unavailable = new Map<number, number>();
+  /** Slots of peers that cannot get the key in use, and do not know it: they have others. */
+  readonly unavailable = new Set<number>();
+  /** Slots of peers that have no keys at all, and since when, in microseconds. */
+  readonly gone = new Map<number, number>();
   /** Slots of peers that do not know the keys that are in use now. */
   readonly unknown = new Set<number>();
   /** Tokens that some peer has not believed to be any. */
@@ -31,37 +33,37 @@ export class TokenKeys {
     this.#ports = ports;
   }
 
-  /** A peer cannot get the keys from now on; where it could not before, that began then. */
+  /** A peer has no keys from now on; where it had none before, that began then. */
   lose({ slot }: SimPeer): void {
-    if (!this.unavailable.has(slot)) this.unavailable.set(slot, this.#ports.scheduler.now);
+    if (!this.gone.has(slot)) this.gone.set(slot, this.#ports.scheduler.now);
   }
 
   regain({ slot }: SimPeer): void {
-    this.unavailable.delete(slot);
+    this.gone.delete(slot);
   }
 
   /** Whether a peer knows that it has the keys. */
   isJudge({ slot }: SimPeer): boolean {
-    const real = !this.unavailable.has(slot);
+    const real = !this.gone.has(slot);
     return this.#ports.tampering.judges?.(real) ?? real;
   }
 
   /** S35: the writer reserves nothing anew while a member cannot judge it, and has not been able to for a while. */
   assertJudges({ slot, state, honest }: SimPeer, writes: ReadonlyArray<Write>): void {
-    if (this.unavailable.size === 0 || !honest || state?.membership?.writer !== slot) return;
+    if (this.gone.size === 0 || !honest || state?.membership?.writer !== slot) return;
     if (!writes.some(({ table, op }) => table === "preparations" && op === "insert")) return;
-    for (const [member, since] of this.unavailable)
+    for (const [member, since] of this.gone)
       if (this.#ports.scheduler.now - since > NOTICED_MICROS)
         throw new Violation(
           "S35",
-          `peer ${member} cannot get the keys of tokens since ${since} µs`,
+          `peer ${member} has no keys of tokens since ${since} µs`,
           `the writer, peer ${slot}, reserved what it cannot judge`,
         );
   }
 
   /** What a peer finds out about a token. */
   judge(peer: SimPeer, token: string): ActorCheck {
-    if (this.unavailable.has(peer.slot)) return { _tag: "Unavailable" };
+    if (this.unavailable.has(peer.slot) || this.gone.has(peer.slot)) return { _tag: "Unavailable" };
     const { commands, world, tampering } = this.#ports;
     const real: ActorCheck = this.unknown.has(peer.slot)
       ? { _tag: "Refused", reason: "unknown key" }
@@ -74,6 +76,7 @@ export class TokenKeys {
   /** Every peer has the keys again. */
   heal(): void {
     this.unavailable.clear();
+    this.gone.clear();
     this.unknown.clear();
   }
 }
