@@ -18,6 +18,8 @@ const advice = {
   busy: "is locked by another program (a backup, a database shell); close that program",
   "not-durable": "cannot be held with durable settings; put the data directory on a local disk",
   thread: "has no thread to write it; repair the installation of this program",
+  "no-binding":
+    "cannot be opened, because better-sqlite3 was not built for this Node; where npm holds back install scripts allow that one, then run npm rebuild better-sqlite3",
   unreadable: "cannot be read; check the disk",
 } as const;
 
@@ -41,6 +43,14 @@ export const sqliteCode = (error: unknown): string | undefined => {
   return undefined;
 };
 
+/** Whether the native part of the SQLite library is missing, or was built for another Node. */
+const isWithoutBinding = (error: unknown): boolean => {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause.message.startsWith("Could not locate the bindings file") || cause.message.includes("NODE_MODULE_VERSION"))
+      return true;
+  return false;
+};
+
 /** A database that must not be used. `file` is the path the reason is about. */
 export class StoreOpenError extends Data.TaggedError("StoreOpenError")<{
   readonly reason: StoreOpenReason;
@@ -56,6 +66,7 @@ export class StoreOpenError extends Data.TaggedError("StoreOpenError")<{
 /** Names what went wrong with `file` by SQLite's own code. A {@link StoreOpenError} is passed through. */
 export const storeOpenError = (file: string, error: unknown): StoreOpenError => {
   if (error instanceof StoreOpenError) return error;
+  if (isWithoutBinding(error)) return new StoreOpenError({ reason: "no-binding", file });
   const code = sqliteCode(error);
   const reason = reasonOfCode.find(([prefix]) => code?.startsWith(prefix))?.[1] ?? "unreadable";
   return new StoreOpenError({ reason, file, detail: code ?? (error instanceof Error ? error.message : undefined) });
