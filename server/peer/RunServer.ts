@@ -4,6 +4,7 @@ import { debuggingFault, nodeOptions } from "./Debugging.ts";
 import { optimizeEarly } from "./EarlyOptimization.ts";
 import { jsonLog } from "./Log.ts";
 import { type RunningServer, type ServerHost, type ServerOptions, startServer } from "./Server.ts";
+import { tellManager } from "./ServiceManager.ts";
 import { type StartError, startError } from "./StartError.ts";
 
 /** EX_SOFTWARE of sysexits.h: what the process ends with when it must not go on. */
@@ -85,5 +86,7 @@ export const runServer = (options: ServerOptions): Effect.Effect<never, StartErr
     yield* refuseDebugging;
     started.server = yield* startServer(options, host);
     yield* refuseDebugging;
+    yield* Effect.addFinalizer(() => tellManager(process.env, log, "STOPPING=1"));
+    yield* tellManager(process.env, log, "READY=1", "STATUS=listening; custody status says whether it is unsealed");
     return yield* Effect.never;
   }).pipe(Effect.scoped);
