@@ -37,5 +37,6 @@ describe("callers that wait", () => {
     expect(replies.size).toBe(1);
     vi.advanceTimersByTime(1);
     expect(await silent).toBe(late);
+    expect([replies.size, vi.getTimerCount()]).toEqual([0, 0]);
   });
 });

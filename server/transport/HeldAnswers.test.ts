@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Digest } from "../../core/Digest.ts";
 import type { Message } from "../../core/protocol/Message.ts";
 import { asksBack, HeldAnswers } from "./HeldAnswers.ts";
 
@@ -61,6 +62,35 @@ describe("an answer kept open", () => {
     expect(ended).toHaveLength(65);
   });
 
+  it("that was used does not end again, nor does it end another one", () => {
+    held.hold(2, exchange("used"));
+    vi.advanceTimersByTime(100);
+    held.hold(2, exchange("later"));
+    expect(held.use(2, envelope)).toBe(true);
+    vi.advanceTimersByTime(200);
+    expect(ended).toEqual([["used", envelope]]);
+    expect(held.use(2, envelope)).toBe(true);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("that has ended by itself takes no other one with it", () => {
+    held.hold(2, exchange("first"));
+    vi.advanceTimersByTime(100);
+    held.hold(2, exchange("second"));
+    vi.advanceTimersByTime(150);
+    expect(ended).toEqual([["first", undefined]]);
+    expect(held.use(2, envelope)).toBe(true);
+    expect(ended[1]).toEqual(["second", envelope]);
+  });
+
+  it("is released with all others, of whatever peer, and no timer stays", () => {
+    held.hold(2, exchange("of 2"));
+    held.hold(3, exchange("of 3"));
+    held.release();
+    expect([ended.map(([name]) => name), vi.getTimerCount()]).toEqual([["of 2", "of 3"], 0]);
+    expect([held.use(2, envelope), held.use(3, envelope)]).toEqual([false, false]);
+  });
+
   it("waits only behind messages that ask for one back", () => {
     const commit = (count: number): Message => ({
       _tag: "Commit",
@@ -70,7 +100,21 @@ describe("an answer kept open", () => {
     });
     expect(asksBack(commit(1))).toBe(true);
     expect(asksBack(commit(0))).toBe(false);
-    expect(asksBack({ _tag: "Votes", statements: [] })).toBe(false);
-    expect(asksBack({ _tag: "Prepare", items: [], stableSeq: 0 })).toBe(true);
+    const digest = "00".repeat(32) as Digest;
+    const asking: ReadonlyArray<Message> = [
+      { _tag: "Prepare", items: [], stableSeq: 0 },
+      { _tag: "ReadyProbe" } as Message,
+      { _tag: "SettleQuery", items: [], demandFinal: false, nonce: digest },
+      { _tag: "AbortRequest", items: [] },
+      { _tag: "StoredQuery", requestId: "r", ref: "a" },
+    ];
+    expect(asking.map(asksBack)).toEqual(asking.map(() => true));
+    const telling: ReadonlyArray<Message> = [
+      { _tag: "Votes", statements: [] },
+      { _tag: "CommitAcks", statements: [] },
+      { _tag: "Forwarded", requestId: "r" },
+      { _tag: "StoredAnswer", requestId: "r", ref: "a", incarnation: 1 },
+    ];
+    expect(telling.map(asksBack)).toEqual(telling.map(() => false));
   });
 });

@@ -27,6 +27,7 @@ export const asksBack = (message: Message): boolean => {
     case "ReadyProbe":
     case "SettleQuery":
     case "AbortRequest":
+    case "StoredQuery":
       return true;
     case "Commit":
       return message.certificates.length > 0;

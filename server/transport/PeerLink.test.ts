@@ -1,4 +1,5 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { Duplex } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Lane } from "../../core/protocol/Lane.ts";
 import { MailboxRoom, type Parcel } from "./MailboxRoom.ts";
@@ -184,5 +185,87 @@ describe("the way to another peer", () => {
     link.close();
     send("late");
     expect([received, dropped]).toEqual([[], []]);
+  });
+});
+
+/** A peer API that answers the first message of a connection, and does with later ones what the test says. */
+const fickle = async (later: (request: IncomingMessage) => void) => {
+  const bodies: Array<string> = [];
+  const seen = new WeakSet<Duplex>();
+  const waiting: Array<() => void> = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Uint8Array) => {
+      body += Buffer.from(chunk).toString();
+    });
+    request.on("end", () => {
+      bodies.push(body);
+      if (seen.has(request.socket)) return later(request);
+      seen.add(request.socket);
+      waiting.push(() => void response.writeHead(204).end());
+    });
+  });
+  open.push(server);
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const answer = async (count: number): Promise<void> => {
+    await vi.waitFor(() => expect(waiting).toHaveLength(count));
+    for (const each of waiting.splice(0)) each();
+  };
+  return { bodies, answer, url: `http://127.0.0.1:${port}` };
+};
+
+const closing = ({ socket }: IncomingMessage): void => void socket.destroy();
+
+describe("an idle connection", () => {
+  it("that the other side closed just as it was used is tried again on another, once", async () => {
+    const { bodies, answer, url } = await fickle(closing);
+    const { dropped, link, send } = linkTo(url, { connections: 1 });
+    send("first");
+    await answer(1);
+    await vi.waitFor(() => expect(link.reachable).toBe(true));
+    send("again");
+    await answer(1);
+    expect(bodies).toEqual(["first", "again", "again"]);
+    await vi.waitFor(() => expect(link.reachable).toBe(true));
+    expect(dropped).toEqual([]);
+  });
+
+  it("is not tried a third time", async () => {
+    const { bodies, answer, url } = await fickle(closing);
+    const { dropped, link, send } = linkTo(url);
+    send("one");
+    send("other");
+    await answer(2);
+    await vi.waitFor(() => expect(link.reachable).toBe(true));
+    // Both are idle, and both will be closed.
+    await new Promise((resolve) => void setImmediate(resolve));
+    send("lost");
+    await vi.waitFor(() => expect(dropped).toEqual(["unreachable"]));
+    expect(bodies.filter((body) => body === "lost")).toHaveLength(2);
+  });
+
+  it("is not tried again when the other side took the message and said nothing", async () => {
+    const { bodies, answer, url } = await fickle(() => undefined);
+    const { dropped, link, send } = linkTo(url, { connections: 1, timeoutMillis: 200 });
+    send("first");
+    await answer(1);
+    await vi.waitFor(() => expect(link.reachable).toBe(true));
+    send("unanswered");
+    await vi.waitFor(() => expect(dropped).toEqual(["unreachable"]));
+    expect([bodies, link.reachable]).toEqual([["first", "unanswered"], false]);
+  });
+});
+
+describe("a new connection", () => {
+  it("that breaks is not tried again", async () => {
+    const { received, url } = await receiver();
+    const { dropped, send } = linkTo(url);
+    send("lost");
+    await vi.waitFor(() => expect(received).toHaveLength(1));
+    for (const each of open) if (!(each instanceof PeerLink)) each.closeAllConnections();
+    await vi.waitFor(() => expect(dropped).toEqual(["unreachable"]));
+    expect(received).toHaveLength(1);
   });
 });

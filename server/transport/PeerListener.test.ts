@@ -2,12 +2,14 @@ import { randomBytes } from "node:crypto";
 import { request, type Server } from "node:http";
 import { Either } from "effect";
 import { afterEach, describe, expect, it } from "vitest";
+import type { Message } from "../../core/protocol/Message.ts";
 import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
 import type { Warrant } from "../../runtime/Warrant.ts";
 import { openGuard } from "../../properties/http/OpenGuard.ts";
+import { type EndExchange, HeldAnswers } from "./HeldAnswers.ts";
 import { MailboxRoom } from "./MailboxRoom.ts";
 import { MESSAGE_TYPE, MESSAGES_PATH, WARRANT_HEADER } from "./PeerLink.ts";
-import { makePeerListener } from "./PeerListener.ts";
+import { makePeerListener, takeAnswer } from "./PeerListener.ts";
 
 const open: Array<Server> = [];
 afterEach(() => {
@@ -90,5 +92,80 @@ describe("a message of more than 64 KiB", () => {
     const refused = Array.from({ length: 4 }, () => send(2, 4 * 1024 * 1024, null));
     expect(await Promise.all(refused)).toEqual([413, 413, 413, 413]);
     expect(bodyBytes()).toBe(0);
+  });
+});
+
+/** A listener behind which a peer says `answer` to the sender while it takes a message in; an empty body is refused. */
+const answering = async (message: Message, backlog = 0) => {
+  const held = new HeldAnswers();
+  const guard = openGuard();
+  let shown = 0;
+  guard.prove = () => void (shown += 1);
+  let delivered = 0;
+  const answer = Uint8Array.of(1, 2, 3);
+  const endpoint = {
+    open: (bytes: Uint8Array) => (bytes.length === 1 ? Either.left("wrong") : Either.right({ from: 2, message })),
+    warranted: () => undefined,
+    deliver: () => {
+      delivered += 1;
+      held.use(2, answer);
+    },
+    hold: (from: number, end: EndExchange) => held.hold(from, end),
+    backlog: () => backlog,
+    initialized: () => true,
+    check: () => Promise.resolve({ _tag: "Unavailable" } as const),
+    answered: () => undefined,
+    metrics: () => "",
+    room: new MailboxRoom(),
+  };
+  const { server } = makePeerListener(endpoint, undefined, guard);
+  open.push(server);
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const send = async (bytes: number) => {
+    const headers = { "content-type": MESSAGE_TYPE };
+    const url = `http://127.0.0.1:${port}${MESSAGES_PATH}`;
+    const response = await fetch(url, { method: "POST", headers, body: new Uint8Array(bytes) });
+    return [response.status, new Uint8Array(await response.arrayBuffer())] as const;
+  };
+  return { send, answer, endpoint, counts: () => [shown, delivered] };
+};
+
+describe("a message that is taken in", () => {
+  it("and asks for one back is answered on its own exchange", async () => {
+    const { send, answer, counts } = await answering({ _tag: "AbortRequest", items: [] });
+    expect(await send(8)).toEqual([200, answer]);
+    expect(counts()).toEqual([1, 1]);
+  });
+
+  it("and asks for none is answered with nothing, at once", async () => {
+    const { send, counts } = await answering({ _tag: "Votes", statements: [] });
+    expect(await send(8)).toEqual([204, new Uint8Array(0)]);
+    expect(counts()).toEqual([1, 1]);
+  });
+
+  it("shows who is at the other end, and one that is refused does not", async () => {
+    const { send, counts } = await answering({ _tag: "Votes", statements: [] });
+    expect((await send(1))[0]).toBe(400);
+    expect(counts()).toEqual([0, 0]);
+  });
+});
+
+describe("a peer with too many events waiting", () => {
+  it("takes in neither messages nor answers, and keeps no room for these", async () => {
+    const { send, endpoint, counts } = await answering({ _tag: "Votes", statements: [] }, 4096);
+    expect((await send(8))[0]).toBe(503);
+    const parcel = endpoint.room.parcel(2);
+    parcel.grow(8);
+    takeAnswer(endpoint, new Uint8Array(8), parcel);
+    expect([counts(), endpoint.room.held]).toEqual([[0, 0], 0]);
+  });
+
+  it("takes both in with one event fewer", async () => {
+    const { send, endpoint, counts } = await answering({ _tag: "Votes", statements: [] }, 4095);
+    expect((await send(8))[0]).toBe(204);
+    takeAnswer(endpoint, new Uint8Array(8), endpoint.room.parcel(2));
+    expect(counts()).toEqual([1, 2]);
   });
 });
