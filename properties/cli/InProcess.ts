@@ -1,10 +1,11 @@
 /** Runs the command line inside the test's process, which is many times faster than a process for each command. */
 import { Effect } from "effect";
 import { vi } from "vitest";
-import { custodyProgram, exitCodeOf } from "../../server/cli/Custody.ts";
+import type * as NodeContext from "@effect/platform-node/NodeContext";
+import { custodyProgram, type CustodySettings, exitCodeOf } from "../../server/cli/Custody.ts";
 import { custodyScript, type Finished } from "./CustodyProcess.ts";
 
-const loadSim = () => Promise.reject(new Error("no test here needs the simulator"));
+const noSim = () => Promise.reject(new Error("no test here needs the simulator"));
 
 /** Keeps what is written to a stream instead of writing it. */
 const capture = (stream: NodeJS.WriteStream) => {
@@ -22,9 +23,10 @@ const capture = (stream: NodeJS.WriteStream) => {
 };
 
 /** Runs one command to its end, with `env` in place of the `CUSTODY_` variables around it. */
-export const runInProcess = async (
+export const runInProcess = async <E, A>(
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string>>,
+  loadSim: CustodySettings<NodeContext.NodeContext, E, A>["loadSim"] = noSim,
 ): Promise<Finished> => {
   for (const name of Object.keys(process.env)) if (name.startsWith("CUSTODY_")) vi.stubEnv(name, undefined);
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);

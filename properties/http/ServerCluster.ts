@@ -22,7 +22,7 @@ const audience = "custody";
 export const bootstrapSecret = "a secret of this test alone, 32+ ".replaceAll(" ", "-").padEnd(40, "x");
 
 /** A port that was free a moment ago. */
-const freePort = (): Promise<number> =>
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer();
     server.on("error", reject);

@@ -12,6 +12,8 @@ export const metadataOption = Options.text("metadata").pipe(
   Options.withPseudoName("KEY=VALUE"),
   Options.withDescription("Metadata for search and display; may be repeated."),
   Options.repeated,
+  // As the parser has it anyway; said, so that help shows it.
+  Options.withDefault([]),
 );
 
 /** What a body says of metadata: nothing without pairs; a key given twice is refused rather than dropped. */

@@ -68,6 +68,12 @@ const splitAssignments = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
   });
 };
 
+/** The words before the first option: the command and what it is about. */
+const wordsOf = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const options = args.findIndex((arg) => arg.startsWith("-"));
+  return options === -1 ? args : args.slice(0, options);
+};
+
 const report =
   (json: boolean) =>
   (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
@@ -104,7 +110,7 @@ export const custodyProgram = <E, A>(
   }).pipe(
     Effect.provide(NodeContext.layer),
     Effect.provide(CliConfig.layer({ isCaseSensitive: true, showBuiltIns: false })),
-    withPlainConsole(args.includes("--json")),
+    withPlainConsole(args.includes("--json"), wordsOf(args)),
     Effect.tapErrorCause(report(args.includes("--json"))),
   );
 

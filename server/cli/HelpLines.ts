@@ -1,6 +1,7 @@
 /**
- * Help as it fits a terminal. The library aligns descriptions behind the longest
- * usage of all commands, and a usage names every choice: with fifty schedules
+ * Help as it is read. The library names a command by its last word alone, tells
+ * of each value that it is text, and aligns descriptions behind the longest
+ * usage of all commands, in which every choice is named: with fifty schedules
  * that made lines of three thousand columns.
  */
 
@@ -10,14 +11,44 @@ const MOST_CHOICES = 7;
 const manyChoices = new RegExp(`[a-z][\\w-]*(?: \\| [a-z][\\w-]*){${MOST_CHOICES},}`, "g");
 const usageLine = /^\s*(?:\$|-) /;
 const padded = /^(\s*- .*?\S) {2,}(?=\S)/;
+const ownUsage = /^\$ (\S+)/;
+const commandsHeading = /^\S*COMMANDS\S*$/m;
+/** Text that stands in a paragraph of its own and says what the line above it has said already. */
+const kindOfValue =
+  /^ *(?:A user-defined piece of text\.|An integer\.|A true or false value\.|One of the following: .*)\n\n/gm;
+/** What the brackets and dots of the usage, and the description, say better. */
+const anyNumber = /^ *This (?:option|argument) may be repeated zero or more times\.\n\n/gm;
+const atLeastOne = /This (?:option|argument) must be repeated at least 1 times\./g;
+/** Of what may be there any number of times, each is optional. */
+const repeatedOption = /\[(--[\w-]+ \S+)\.\.\.\]/g;
+
+/** The words of the command that is asked about, up to the one that its usage names. */
+const nameOf = (last: string, words: ReadonlyArray<string>): string => {
+  const before = words.slice(0, Math.max(0, words.lastIndexOf(last)));
+  return last === "custody" ? last : ["custody", ...before, last].join(" ");
+};
+
+const usageOf = (line: string, words: ReadonlyArray<string>, isGroup: boolean): string =>
+  line
+    .replace(ownUsage, (_, last: string) => `$ ${nameOf(last, words)}${isGroup ? " COMMAND" : ""}`)
+    .replace(manyChoices, "NAME")
+    .replace(repeatedOption, "[$1]...")
+    .replace(padded, "$1\n      ");
 
 /**
- * Help in which no usage lists a long choice, and the description of a command stands below its usage.
+ * Help in which the usage is the whole command, no usage lists a long choice, and the description of a command stands
+ * below its usage.
  *
  * @param help what the library would print, with the colors of a terminal or without
+ * @param words the arguments before the first option: the command that is asked about
  */
-export const helpLines = (help: string): string =>
-  help
+export const helpLines = (help: string, words: ReadonlyArray<string>): string => {
+  const isGroup = commandsHeading.test(help);
+  return help
+    .replace(kindOfValue, "")
+    .replace(anyNumber, "")
+    .replace(atLeastOne, "There must be at least one.")
     .split("\n")
-    .map((line) => (usageLine.test(line) ? line.replace(manyChoices, "NAME").replace(padded, "$1\n      ") : line))
+    .map((line) => (usageLine.test(line) ? usageOf(line, words, isGroup) : line))
     .join("\n");
+};

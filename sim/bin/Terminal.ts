@@ -22,6 +22,7 @@ export const between = (
   description: string,
 ): Options.Options<Option.Option<number>> =>
   Options.integer(name).pipe(
+    Options.withPseudoName("N"),
     Options.filterMap(
       (value) => (value >= least && value <= most ? Option.some(value) : Option.none()),
       `--${name} must be a whole number from ${least} to ${most}`,

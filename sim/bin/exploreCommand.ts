@@ -14,6 +14,7 @@ const count = (
   description: string,
 ): Options.Options<number> =>
   Options.integer(name).pipe(
+    Options.withPseudoName("N"),
     Options.filterMap(
       (value) => (value >= least && value <= most ? Option.some(value) : Option.none()),
       `--${name} must be a whole number from ${least} to ${most}`,

@@ -1,0 +1,125 @@
+/** Three real peers from docs/config.minimal.yaml, of which nothing but ids and addresses is changed. */
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Effect, Scope } from "effect";
+import { afterAll, expect, it, vi } from "vitest";
+import { openDevelopmentIssuer } from "../../server/auth/DevelopmentIssuer.ts";
+import { type RunningServer, startServer } from "../../server/peer/Server.ts";
+import { issue } from "./Certificates.ts";
+import { allPermissions, freePort, registration } from "./ServerCluster.ts";
+
+const minimal = readFileSync(new URL("../../docs/config.minimal.yaml", import.meta.url), "utf8");
+const IDS = [1, 2, 3];
+const folder = mkdtempSync(join(tmpdir(), "custody-minimal-"));
+const scope = Effect.runSync(Scope.make());
+const authority = issue("Authority of tests", undefined);
+
+afterAll(async () => {
+  await Effect.runPromise(Scope.close(scope, Effect.runSync(Effect.exit(Effect.void))));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Ports {
+  readonly id: number;
+  readonly http: number;
+  readonly peer: number;
+}
+
+/** The file as peer `own` has it. */
+const configOf = (own: Ports, all: ReadonlyArray<Ports>): string => {
+  const others = all.filter(({ id }) => id !== own.id);
+  const lines = others.map(({ id, peer }) => `    - {id: ${id}, url: "https://127.0.0.1:${peer}"}\n`);
+  return minimal
+    .replace(/(?: {4}- \{id: .*\n)+/, lines.join(""))
+    .replace("  id: 1\n", `  id: ${own.id}\n`)
+    .replaceAll("host: 10.0.0.1", "host: 127.0.0.1")
+    .replace("port: 7300", `port: ${own.http}`)
+    .replace("port: 7400", `port: ${own.peer}`);
+};
+
+/** A folder as an operator would fill it. */
+const prepare = (own: Ports, all: ReadonlyArray<Ports>): string => {
+  const home = join(folder, `peer-${own.id}`);
+  mkdirSync(join(home, "tls"), { recursive: true, mode: 0o700 });
+  mkdirSync(join(home, "data"), { mode: 0o700 });
+  const put = (name: string, text: string) => writeFileSync(join(home, name), text, { mode: 0o600 });
+  const { pem, key } = issue(`Peer ${own.id}`, authority);
+  put("tls/peer.pem", pem);
+  put("tls/peer.key", key.export({ type: "pkcs8", format: "pem" }).toString());
+  put("tls/ca.pem", authority.pem);
+  put("bootstrap.secret", "a-secret-of-this-test-alone-of-40-characters");
+  put("config.yaml", configOf(own, all));
+  copyFileSync(join(folder, "issuer", "jwks.json"), join(home, "jwks.json"));
+  return join(home, "config.yaml");
+};
+
+const start = (configFile: string): Promise<RunningServer> => {
+  const host = { writeLog: () => undefined, halt: () => undefined };
+  return Effect.runPromise(Scope.extend(startServer({ configFile, devSecretsDir: undefined, env: {} }, host), scope));
+};
+
+interface Said {
+  readonly status: number;
+  readonly json: { readonly [name: string]: unknown };
+}
+
+const call = (server: RunningServer, token: string, method: string, path: string, body?: unknown): Promise<Said> =>
+  new Promise((resolve, reject) => {
+    const headers = { "x-jwt-token": token, "content-type": "application/json" };
+    const asked = request(`${server.url}${path}`, { method, headers, ca: authority.pem, agent: false }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => {
+        text += chunk;
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, json: JSON.parse(text) }));
+    });
+    asked.on("error", reject);
+    asked.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+
+it("is all that three peers need to found a cluster and register", async () => {
+  const issuer = await Effect.runPromise(openDevelopmentIssuer(join(folder, "issuer")));
+  const token = await Effect.runPromise(
+    issuer.mint({
+      subject: "operator",
+      permissions: allPermissions,
+      ttlMillis: 600_000,
+      audience: "custody",
+      issuer: undefined,
+      now: Date.now(),
+    }),
+  );
+  const ports: Array<Ports> = [];
+  for (const id of IDS) ports.push({ id, http: await freePort(), peer: await freePort() });
+  const servers: Array<RunningServer> = [];
+  for (const own of ports) servers.push(await start(prepare(own, ports)));
+  const system = "/v1/custody/system";
+  for (const [index, server] of servers.entries()) {
+    const init = await call(server, token, "POST", `${system}/init`, { peerId: index + 1, threshold: 2, total: 3 });
+    expect(init.status).toBe(200);
+    const shares = Array.isArray(init.json["shares64"]) ? init.json["shares64"] : [];
+    expect(shares).toHaveLength(5);
+    for (const share64 of shares.slice(0, 3))
+      expect((await call(server, token, "POST", `${system}/unseal`, { share64 })).status).toBe(200);
+  }
+  for (const server of servers)
+    await vi.waitFor(async () => expect((await call(server, token, "GET", `${system}/ready`)).status).toBe(200), {
+      timeout: 30_000,
+      interval: 200,
+    });
+  const [, second] = servers;
+  if (second === undefined) return expect.unreachable();
+  const created = await call(second, token, "POST", "/v1/custody/approvers", registration("alice"));
+  expect(created.status).toBe(201);
+  for (const server of servers) {
+    const read = await call(
+      server,
+      token,
+      "GET",
+      `/v1/custody/approvers/${encodeURIComponent(String(created.json["ref"]))}`,
+    );
+    expect(read).toEqual({ status: 200, json: created.json });
+  }
+}, 60_000);
