@@ -71,6 +71,8 @@ export const Limits = {
   refusedFinishOfActorMillis: 1_000,
   /** Sessions and actors of which a peer knows how many were refused. */
   refusedFinishNames: 2048,
+  /** Certain noes of the writer that an entry peer holds it to. */
+  denialsRemembered: 4096,
   /** Answered options requests the writer can answer again. */
   offersRemembered: 256,
   /** Claims that are stored with what their bearer did. */

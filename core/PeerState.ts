@@ -378,6 +378,8 @@ export interface PeerState {
   /** Monotonic milliseconds: when the writer last sent anything. */
   readonly writerHeardAt: number;
   readonly awaited: ReadonlyMap<string, Awaited>;
+  /** The newest requests that entered here and were denied for certain, oldest first. */
+  readonly denied: ReadonlySet<string>;
   /** At the writer: requests for options that are under way, by request key. */
   readonly offers: ReadonlyMap<string, Offer>;
   /** At the writer: sessions that some members may keep and nobody was told of, by registration id. */
@@ -439,6 +441,7 @@ export const draftOf = (state: PeerState): StateDraft => ({
   pace: state.pace,
   writerHeardAt: state.writerHeardAt,
   awaited: state.awaited,
+  denied: state.denied,
   offers: state.offers,
   givenUp: state.givenUp,
   offered: state.offered,

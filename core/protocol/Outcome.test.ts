@@ -229,3 +229,34 @@ describe("a writer that was started again with a change that not every member ha
     expect(rowsOf(restarted, "approvers")).toEqual([1, 1, 1]);
   });
 });
+
+describe("an entry peer that has told its caller for certain that nothing was done", () => {
+  it("refuses to sign for that request afterwards, and for no other", () => {
+    const late = founded();
+    let prepares: ReadonlyArray<Message> = [];
+    const votes: Array<string> = [];
+    late.tamper = (from, to, message) => {
+      if (from === 3 && message._tag === "Votes")
+        votes.push(...message.statements.map(({ statement }) => `${statement.kind} ${statement.detail}`));
+      if (message._tag !== "Prepare" || to !== 3) return message._tag === "Outcome" ? undefined : message;
+      prepares = [...prepares, message];
+      return undefined;
+    };
+    late.register(3, "request", "alice", 7);
+    late.settle();
+    say(late, "request", no());
+    expect(codeOf(late, "request")).toBe("ACCESS_DENIED");
+    late.tamper = (from, _to, message) => {
+      if (from === 3 && message._tag === "Votes")
+        votes.push(...message.statements.map(({ statement }) => `${statement.kind} ${statement.detail}`));
+      return message;
+    };
+    for (const message of prepares) late.peers.get(3)?.dispatch({ _tag: "Deliver", from: 1, message, actors: [actor] });
+    late.pass(6_000);
+    expect(votes[0]).toBe("REFUSAL DENIED");
+    expect(rowsOf(late, "approvers")).toEqual([0, 0, 0]);
+    late.register(3, "again", "alice", 7);
+    late.pass(2_000);
+    expect(late.answers.get("again")).toMatchObject({ _tag: "Registered", created: true });
+  });
+});

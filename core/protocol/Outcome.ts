@@ -15,7 +15,7 @@ import { confirmation, isOfResponse } from "./Answers.ts";
 import { isComplete } from "./Certificate.ts";
 import { isSameRequest } from "./Forward.ts";
 import type { MessageOf, Outcome } from "./Message.ts";
-import { denied, hasSignedFor } from "./OwnRequest.ts";
+import { hasSignedFor, turnAway } from "./OwnRequest.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
 import { askStored } from "./Stored.ts";
 import type { PeerId } from "./Topology.ts";
@@ -69,8 +69,7 @@ const onRejected = (turn: Turn, awaited: Awaited, { rejection }: Said<"Rejected"
   if (request.kind === "FINISH") noteConflict(turn, request.response, rejection);
   if (!rejection.outcomeUnknown && hasSignedFor(turn, forward))
     return void turn.edit("awaited").set(forward.requestId, { ...awaited, denial: rejection });
-  turn.edit("awaited").delete(forward.requestId);
-  turn.reply(forward.requestId, { _tag: "Rejected", rejection: denied(awaited, rejection) });
+  turnAway(turn, awaited, rejection);
 };
 
 /** Whether it can be there already: of a finish it is when the very response has completed its session here too. */

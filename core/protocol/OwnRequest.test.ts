@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { Limits } from "../Limits.ts";
 import { rejection } from "../Rejection.ts";
-import { hasSignedFor, noteAborted, noteApplied } from "./OwnRequest.ts";
+import { hasDenied, hasSignedFor, noteAborted, noteApplied, turnAway } from "./OwnRequest.ts";
 import type { Proposal } from "./Proposal.ts";
 
 /** A replacement and a registration wait at the second of three members; the proposal is what the first one made. */
@@ -34,6 +35,35 @@ describe("a request", () => {
     expect(hasSignedFor(turnOf(cluster, 2), awaited.forward)).toBe(true);
     expect(hasSignedFor(turnOf(cluster, 2), { ...awaited.forward, requestId: "other" })).toBe(false);
     expect(hasSignedFor(turnOf(cluster, 2), { ...awaited.forward, entryPeer: 3 })).toBe(false);
+  });
+});
+
+describe("a certain no", () => {
+  const LIMIT = Limits.denialsRemembered;
+  const turnedAway = (count: number) => {
+    const turn = turnOf(cluster, 2);
+    for (let at = 0; at < count; at++)
+      turnAway(turn, { ...awaited, forward: { ...awaited.forward, requestId: `no ${at}` } }, denial);
+    return turn;
+  };
+  const knows = (turn: ReturnType<typeof turnOf>, requestId: string, entryPeer = 2): boolean =>
+    hasDenied(turn, { ...awaited.forward, requestId, entryPeer });
+
+  it("is remembered of the request that it was told, here, and of no other", () => {
+    const turn = turnedAway(1);
+    expect([knows(turn, "no 0"), knows(turn, "no 0", 3), knows(turn, "other")]).toEqual([true, false, false]);
+  });
+
+  it("is not remembered where the outcome is open", () => {
+    const turn = turnOf(cluster, 2);
+    turnAway(turn, awaited, { ...denial, outcomeUnknown: true });
+    expect(knows(turn, "change")).toBe(false);
+  });
+
+  it("is forgotten when so many newer ones were told", () => {
+    expect(knows(turnedAway(LIMIT), "no 0")).toBe(true);
+    const turn = turnedAway(LIMIT + 1);
+    expect([knows(turn, "no 0"), knows(turn, "no 1")]).toEqual([false, true]);
   });
 });
 

@@ -3,6 +3,7 @@
  * names it. So this peer knows what it has signed for it, and that it was
  * applied or aborted, whatever the writer says.
  */
+import { Limits } from "../Limits.ts";
 import type { Awaited } from "../PeerState.ts";
 import type { Rejection } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
@@ -29,26 +30,43 @@ export const noteApplied = (turn: Turn, proposal: Proposal): void => {
   if (awaited === undefined) return;
   const applied = { ...awaited, isApplied: true };
   if (awaited.denial === undefined) turn.edit("awaited").set(proposal.requestId, applied);
-  else answerDenied(turn, applied, awaited.denial);
+  else turnAway(turn, applied, awaited.denial);
 };
 
 /** What this peer had signed for has come to its end, so a certain no is one. */
 export const noteAborted = (turn: Turn, proposal: Proposal): void => {
   const awaited = awaitedFor(turn, proposal);
-  if (awaited?.denial !== undefined) answerDenied(turn, awaited, awaited.denial);
+  if (awaited?.denial !== undefined) turnAway(turn, awaited, awaited.denial);
 };
 
-const answerDenied = (turn: Turn, awaited: Awaited, denial: Rejection): void => {
+/** Tells a caller that the writer turns it away. Whom this peer tells a certain no, it signs for no more. */
+export const turnAway = (turn: Turn, awaited: Awaited, said: Rejection): void => {
   const { requestId } = awaited.forward;
+  const told = denied(awaited, said);
   turn.edit("awaited").delete(requestId);
-  turn.reply(requestId, { _tag: "Rejected", rejection: denied(awaited, denial) });
+  if (!told.outcomeUnknown) noteDenied(turn, requestId);
+  turn.reply(requestId, { _tag: "Rejected", rejection: told });
 };
+
+const noteDenied = (turn: Turn, requestId: string): void => {
+  const known = turn.edit("denied");
+  if (known.size >= Limits.denialsRemembered)
+    for (const oldest of known) {
+      known.delete(oldest);
+      break;
+    }
+  known.add(requestId);
+};
+
+/** Whether this peer has told the caller of a request that came in here for certain that nothing was done. */
+export const hasDenied = ({ self, state }: Turn, { entryPeer, requestId }: Forward): boolean =>
+  entryPeer === self && state.denied.has(requestId);
 
 /**
  * What a caller is told whom the writer turns away: nothing counts against what was applied here before. Of what the
  * writer leaves open, this peer knows the approver, and the writer may not: a finish does not name it.
  */
-export const denied = ({ request, isApplied }: Awaited, said: Rejection): Rejection => {
+const denied = ({ request, isApplied }: Awaited, said: Rejection): Rejection => {
   if (said.outcomeUnknown) return leftOpen(said, request);
   if (!isApplied) return said;
   return leftOpen(busy("This very request has made the change, and the writer says otherwise.", request.ref), request);

@@ -19,6 +19,7 @@ import { inquire } from "./Inquiry.ts";
 import type { MessageOf, PrepareItem } from "./Message.ts";
 import { hold, type Reservation, reserve } from "./Preparations.ts";
 import { isSameActor, isSameLine, locksOf, type Proposal, proposalId } from "./Proposal.ts";
+import { hasDenied } from "./OwnRequest.ts";
 import { ownFault } from "./Readiness.ts";
 import { refuse, type Refusing } from "./Refusals.ts";
 import type { SignedStatement } from "./Statement.ts";
@@ -68,6 +69,8 @@ const evidenceFault = (turn: Turn, candidate: Candidate, accepted: number): Verd
   if (!isSameActor(proposal.actor, authorized.right)) return "WRONG_ACTOR";
   if (proposal.expiresAt > authorized.right.expiresAt) return "EXPIRED";
   if (!isSameRequest(proposal, evidence) || !isAttested(crypto, turn.membership, evidence)) return "NOT_ATTESTED";
+  // Its caller has heard that nothing was done, and nothing will be.
+  if (hasDenied(turn, evidence)) return "DENIED";
   if (Math.abs(proposal.proposedAt - evidence.receivedAt) > Limits.proposalMillis) return "STALE_REQUEST";
   if (!isSameLine(requestLineOf(crypto, evidence.call), proposal.request)) return "WRONG_REQUEST";
   const mutation = mutationOf(turn, evidence.call);

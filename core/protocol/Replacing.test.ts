@@ -249,9 +249,10 @@ describe("a member's vote on a replacement", () => {
   });
 
   it("is a refusal of what builds on a revision that was passed, or on nobody", () => {
-    for (const [name, code] of [
-      ["change", "PRECONDITION_FAILED"],
-      ["unknown", "APPROVER_NOT_FOUND"],
+    for (const [name, ...codes] of [
+      ["change", "PRECONDITION_FAILED", "PRECONDITION_FAILED"],
+      // Its own entry peer has told its caller no.
+      ["unknown", "DENIED", "APPROVER_NOT_FOUND"],
     ] as const) {
       const { cluster, ref } = registered();
       const evidence = new Map<string, Item["evidence"]>();
@@ -280,7 +281,7 @@ describe("a member's vote on a replacement", () => {
       votes.length = 0;
       cluster.replace(2, "second", ref, '"2"', { team: "b" });
       cluster.settle();
-      expect(votes.slice(0, 2)).toEqual([`REFUSAL ${code}`, `REFUSAL ${code}`]);
+      expect(votes.slice(0, 2)).toEqual(codes.map((code) => `REFUSAL ${code}`));
       expect(revisions(cluster, ref)).toEqual([2, 2, 2]);
     }
   });

@@ -19,9 +19,9 @@ const registered = () => {
   const cluster = new Cluster(3);
   cluster.pass(2_000);
   const askedAt = cluster.committed.length;
-  cluster.register(3, "r1", "alice", 7);
+  cluster.register(3, "core-1", "alice", 7);
   cluster.pass(3_000);
-  const answer = cluster.answers.get("r1");
+  const answer = cluster.answers.get("core-1");
   if (answer?._tag !== "Registered") throw new Error("alice was to be registered");
   return { cluster, askedAt, answer, ref: answer.approver.ref };
 };
@@ -138,7 +138,7 @@ describe("the verdict", () => {
     const cluster = new Cluster(3);
     cluster.pass(2_000);
     cluster.tamper = (_from, to, message) => (to === 2 && message._tag === "Commit" ? undefined : message);
-    cluster.register(3, "r1", "alice", 7);
+    cluster.register(3, "core-1", "alice", 7);
     cluster.pass(300);
     expect(idOf(evidence({ moments: [] }, cluster))).toBe("L1");
   });

@@ -78,8 +78,15 @@ const receiptsNotSeen = (): Tampering => {
   };
 };
 
+/** Entry peers sign for what they have denied. */
+const forgetDenied = ({ denied }: PeerState): void => {
+  if (denied instanceof Set) denied.clear();
+};
+
 /** Every peer has answered this process before any request that it will ever see came in. */
-const forgetJoining = (_world: TamperedWorld, _peer: SimPeer, { forgottenUntil }: PeerState): void => {
+const forgetJoining = (_world: TamperedWorld, _peer: SimPeer, state: PeerState): void => {
+  const { forgottenUntil } = state;
+  forgetDenied(state);
   if (forgottenUntil instanceof Map)
     for (const [peerId, { process }] of forgottenUntil) forgottenUntil.set(peerId, { process, at: 0 });
 };
@@ -88,7 +95,9 @@ const forgetJoining = (_world: TamperedWorld, _peer: SimPeer, { forgottenUntil }
 const forgetForgotten = (): Tampering => {
   const first = new Map<string, Moment>();
   return {
-    stepped: (_world, { slot, process }, { forgottenUntil }) => {
+    stepped: (_world, { slot, process }, state) => {
+      const { forgottenUntil } = state;
+      forgetDenied(state);
       if (!(forgottenUntil instanceof Map)) return;
       for (const [peerId, until] of forgottenUntil) {
         const name = `${slot} ${process} ${peerId} ${until.process}`;
@@ -142,6 +151,13 @@ const later = (ref: string) =>
 
 export const memoryBugs: ReadonlyArray<PlantedBug> = [
   {
+    name: "denied-and-signed",
+    changes: "an entry peer signs for a request whose caller it has told that nothing was done",
+    finds: "S14",
+    schedule: "falsifying-writer",
+    tampering: () => ({ stepped: (_world, _peer, state) => forgetDenied(state) }),
+  },
+  {
     name: "pruned-unacknowledged",
     changes: "a member drops the row that would remind it to acknowledge what it applied while it was joining",
     finds: "L2",
@@ -173,15 +189,16 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
   },
   {
     name: "any-age",
-    changes: "a writer that was started again takes requests from before for new ones",
-    finds: "H1",
+    changes: "a writer started again takes requests from before for new ones, and entry peers forget what they denied",
+    finds: "S14",
     schedule: "copy-after-restart",
     tampering: () => ({ stepped: forgetJoining }),
   },
   {
     name: "room-for-few-refusals",
-    changes: "a writer takes a late copy of what it has refused, and has forgotten for lack of room, for a new request",
-    finds: "H1",
+    changes:
+      "a writer takes a late copy of what it refused and has forgotten for a new request, as entry peers have, too",
+    finds: "S14",
     schedule: "copy-after-storm",
     steps: 16_000,
     tampering: forgetForgotten,

@@ -5,7 +5,7 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { Either, Encoding } from "effect";
 import { RecentMap } from "../../runtime/RecentMap.ts";
-import type { Checker } from "../Checker.ts";
+import type { Checker, Watched } from "../Checker.ts";
 import { type Ghost, maskOf, type PeerMask, slotsOf } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
@@ -46,6 +46,17 @@ export const S14 = (ghost: Ghost): Checker => {
   /** What has become of requests, each at the honest peer that it entered through: signed for, or applied. */
   const led = new RecentMap<"signed for" | "applied" | "ended">(REMEMBERED);
   const open = new Map<string, { readonly slot: number; readonly requestId: string }>();
+  /** Requests denied for certain, each with the process of its peer that has said so. */
+  const denied = new RecentMap<string>(REMEMBERED);
+  const processOf = ({ slot, process }: Watched): string => `${slot} ${process}`;
+  const assertNotDenied = (peer: Watched, requestId: string): void => {
+    if (denied.get(requestId) === processOf(peer))
+      throw new Violation(
+        "S14",
+        `peer ${peer.slot} told request ${requestId} for certain that nothing was done`,
+        "it signed for it afterwards, in the same process",
+      );
+  };
   const assertUndone = (slot: number, requestId: string): void => {
     const state = led.get(requestId);
     if (state === "signed for" || state === "applied")
@@ -58,10 +69,13 @@ export const S14 = (ghost: Ghost): Checker => {
   return {
     id: "S14",
     written: {
-      preparations: ({ slot }, write) => {
+      preparations: (peer, write) => {
+        const { slot } = peer;
         if (write.op !== "remove") {
-          const { entryPeer, requestId } = write.row.proposal;
+          const { entryPeer, requestId, writer } = write.row.proposal;
           if (entryPeer !== slot) return;
+          // A writer says no to its own callers when it proposes nothing, and needs no memory of that.
+          if (write.op === "insert" && slot !== writer && !ghost.isLying(slot)) assertNotDenied(peer, requestId);
           open.set(write.key, { slot, requestId });
           return led.set(requestId, "signed for");
         }
@@ -79,9 +93,13 @@ export const S14 = (ghost: Ghost): Checker => {
     stepped: ({ slot, honest }) => {
       exempt = honest ? exempt & ~maskOf(slot) : exempt | maskOf(slot);
     },
-    replied: ({ slot }, { requestId, answer }) => {
+    replied: (peer, { requestId, answer }) => {
+      const { slot } = peer;
       if (ghost.isLying(slot)) return;
-      if (answer._tag === "Rejected" && !answer.rejection.outcomeUnknown) assertUndone(slot, requestId);
+      if (answer._tag === "Rejected" && !answer.rejection.outcomeUnknown) {
+        assertUndone(slot, requestId);
+        denied.set(requestId, processOf(peer));
+      }
       if (answer._tag === "Offered") assertKept(ghost, slot, requestId, answer.offer.registrationId, exempt);
       if (answer._tag !== "Registered" && answer._tag !== "Replaced") return;
       const { ref, revision, metadata } = answer.approver;

@@ -114,6 +114,7 @@ const counted: Readonly<Record<Counted, true>> = {
   turnedAway: true,
   awaited: true,
   entering: true,
+  denied: true,
   offers: true,
   givenUp: true,
   offered: true,
