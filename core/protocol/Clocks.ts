@@ -38,10 +38,11 @@ export const clockFaults = (self: PeerId, sights: ReadonlyArray<Sight>): Readonl
   }));
   if (standing.some(({ supporters }) => supporters > withSelf)) return [{ peerId: self, reason: DIFFERS }];
   const even = standing.filter(({ supporters }) => supporters === withSelf).map(({ peerId }) => peerId);
+  const rivals = even.join(", ");
   const own =
     even.length === 0
       ? []
-      : [{ peerId: self, reason: `its clock and that of peer ${even.join(", ")} differ by more than ${SECONDS} s` }];
+      : [{ peerId: self, reason: `its clock and that of peer ${rivals} differ by more than ${SECONDS} s` }];
   return [
     ...own,
     ...standing.map(({ peerId, supporters }) => ({
