@@ -52,7 +52,9 @@ describe("a peer that hears what only members say", () => {
         message: expect.objectContaining({
           _tag: "Outcome",
           outcome: expect.objectContaining({
-            rejection: expect.objectContaining({ detail: "The keys that verify tokens cannot be read at the moment." }),
+            rejection: expect.objectContaining({
+              members: [{ peerId: 1, reason: "it cannot verify tokens: the keys of their issuer cannot be had" }],
+            }),
           }),
         }),
       }),

@@ -44,7 +44,7 @@ import {
 import { currentVerdict, isJustFound, unreadiness } from "./Readiness.ts";
 import { writerPatience } from "./Patience.ts";
 import { forgotten, isFromBefore } from "./LateCopy.ts";
-import { busy, crowded, NO_CAPACITY, noCapacity, unavailable, unready } from "./Unavailable.ts";
+import { asMember, busy, crowded, NO_CAPACITY, noCapacity, unavailable, unready } from "./Unavailable.ts";
 import { commitCompleted, isOverdue, stableSeq } from "./Delivery.ts";
 
 /** Whether a forwarded request is waiting here already. */
@@ -83,7 +83,7 @@ export interface Judged {
 
 export const judgeRequest = (turn: Turn, call: Call, actor: ActorCheck): Either.Either<Judged, Rejection> => {
   const authorized = authorize(turn.context, actor, permissionOf(call));
-  if (Either.isLeft(authorized)) return Either.left(authorized.left);
+  if (Either.isLeft(authorized)) return Either.left(asMember(turn.self, authorized.left));
   // What a finish means stands in rows that a peer may not trust before the others have shown it that it may.
   const reason = isFinish(call) ? unreadiness(turn) : undefined;
   if (reason !== undefined) return Either.left(unavailable([{ peerId: turn.self, reason }], undefined));

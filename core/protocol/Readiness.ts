@@ -16,7 +16,7 @@ import { noteRestored } from "./Incarnations.ts";
 import { noteFirstHeard } from "./LateCopy.ts";
 import { isKnownLife, quarantineIfBehind } from "./Rollback.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
-import { BEING_VERIFIED, NO_CAPACITY } from "./Unavailable.ts";
+import { BEING_VERIFIED, NO_CAPACITY, NO_TOKEN_KEYS } from "./Unavailable.ts";
 import type { PeerId } from "./Topology.ts";
 
 const PROBE_TAG = "CUSTODY_PROBE_V1";
@@ -37,9 +37,6 @@ export const ownFault = (turn: Turn): string | undefined => {
   if (quarantine !== undefined) return "it ran from an old disk";
   return undefined;
 };
-
-/** Of a member that has no keys to verify tokens with: what it says of itself, and what others say of it. */
-export const NO_TOKEN_KEYS = "it cannot verify tokens: the keys of their issuer cannot be had";
 
 const RECOVERING = "it is recovering: it was restored and takes the registry from the other members";
 

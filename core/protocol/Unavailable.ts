@@ -17,6 +17,15 @@ export const unavailable = (members: ReadonlyArray<MemberFault>, ref: string | u
     { members, ref },
   );
 
+/** Of a member that has no keys to verify tokens with: what it says of itself, and what others say of it. */
+export const NO_TOKEN_KEYS = "it cannot verify tokens: the keys of their issuer cannot be had";
+
+/** A refusal by a peer of a change: what it lacks itself is a member's fault, as it is when it is another one's. */
+export const asMember = (self: number, refusal: Rejection): Rejection =>
+  refusal.code === "TOKEN_KEYS_UNAVAILABLE"
+    ? unavailable([{ peerId: self, reason: NO_TOKEN_KEYS }], undefined)
+    : refusal;
+
 /** The one reason that is no fault of a member: 429, not 503. */
 export const NO_CAPACITY = "it holds as many uncommitted preparations as it may";
 

@@ -40,9 +40,9 @@ export const authorize = (
   if (actor._tag === "Unavailable")
     return Either.left(
       rejection(
-        "APPROVER_REPLICATION_UNAVAILABLE",
-        "The keys that verify tokens cannot be read at the moment.",
-        "Repeat the request; an operator checks auth.jwks.",
+        "TOKEN_KEYS_UNAVAILABLE",
+        "The keys that verify tokens cannot be had at the moment.",
+        "Repeat the request; an operator checks auth.jwks, or starts this peer with the key set in auth.jwks.file.",
       ),
     );
   const { claims } = actor;

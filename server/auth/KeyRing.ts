@@ -19,6 +19,8 @@ export interface KeyRingOptions {
   readonly maxAgeMillis: number;
   /** A clock that never goes back, in milliseconds. */
   readonly elapsedMillis: () => number;
+  /** Given every good document as it was fetched. */
+  readonly fetched?: (document: Uint8Array) => void;
   /** Told why a fetch did not give new keys; the text holds no secret. */
   readonly report: (fault: string) => void;
 }
@@ -46,6 +48,14 @@ export class KeyRing {
 
   constructor(options: KeyRingOptions) {
     this.#options = options;
+  }
+
+  /** Takes a document that was fetched so many milliseconds ago, where there is none yet; Left where it is none. */
+  resume(document: Uint8Array, ageMillis: number): Either.Either<void, string> {
+    return Either.map(parseKeyDocument(document), ({ keyFor, digest }) => {
+      const fetchedAt = this.#options.elapsedMillis() - ageMillis;
+      this.#held ??= { keyFor, digest, fetchedAt, generation: 1 };
+    });
   }
 
   /** Fetches now. The result is undefined when there are keys afterwards, else why there are none. */
@@ -121,9 +131,10 @@ export class KeyRing {
   async #fetchOnce(): Promise<string | undefined> {
     const startedAt = this.#options.elapsedMillis();
     this.#attemptedAt = startedAt;
-    const { source, file } = this.#options;
-    const document = Either.flatMap(await source(), (bytes) =>
-      Either.mapLeft(parseKeyDocument(bytes), (fault) => (file === undefined ? fault : `${file} ${fault}`)),
+    const { source, file, fetched } = this.#options;
+    const bytes = await source();
+    const document = Either.flatMap(bytes, (each) =>
+      Either.mapLeft(parseKeyDocument(each), (fault) => (file === undefined ? fault : `${file} ${fault}`)),
     );
     this.#isCutOff = Either.isLeft(document);
     if (Either.isLeft(document)) {
@@ -131,6 +142,7 @@ export class KeyRing {
       return document.left;
     }
     const { keyFor, digest } = document.right;
+    if (Either.isRight(bytes)) fetched?.(bytes.right);
     // Age counts from before the request: what the answer says was true then.
     const before = this.#held;
     this.#held =

@@ -7,6 +7,7 @@ import { type ConfigError, configError } from "../config/ConfigError.ts";
 import type { Config } from "../config/ConfigSchema.ts";
 import { KeyRing, type KeySet } from "./KeyRing.ts";
 import { fileKeySource, urlKeySource } from "./KeySource.ts";
+import { readKept, writeKept } from "./KeptKeys.ts";
 import { parseTokenClaims } from "./TokenClaims.ts";
 import { VerifiedTokens } from "./VerifiedTokens.ts";
 
@@ -35,6 +36,8 @@ export interface TokenVerifier {
 export interface OpenedTokenVerifier extends TokenVerifier {
   /** Reads the key set now. The result is undefined, or why the keys from before stay in use. */
   readonly reload: () => Promise<string | undefined>;
+  /** Keeps the newest set in the data folder, now that it is there, and every later one. Never rejects. */
+  readonly keep: () => Promise<void>;
 }
 
 /** Characters of the longest token. */
@@ -169,17 +172,33 @@ export interface TokenVerifierPorts {
  * then tokens are answered with `Unavailable`.
  */
 export const openTokenVerifier = (
-  { auth }: Config,
+  { auth, peer }: Config,
   ports: TokenVerifierPorts,
 ): Effect.Effect<OpenedTokenVerifier, ConfigError> =>
   Effect.gen(function* () {
     const { file, url } = auth.jwks;
+    const maxAgeMillis = auth.jwksMaxAgeMillis;
+    const place = url === undefined ? undefined : { directory: peer.dataDir, url, maxAgeMillis, now: ports.now };
+    let newest: Uint8Array | undefined;
+    let isOpen = false;
+    const keep = async (): Promise<void> => {
+      isOpen = true;
+      try {
+        if (place !== undefined && newest !== undefined) await writeKept(place, newest);
+      } catch {
+        ports.report("auth.jwks: the key set could not be kept in peer.data-dir; check the folder and the disk");
+      }
+    };
     const source = file === undefined ? url : file;
     if (source === undefined) return yield* configError("auth.jwks", "must hold one of file and url; set one");
     const keys = new KeyRing({
       source: file === undefined ? urlKeySource(source) : fileKeySource(source),
       file,
-      maxAgeMillis: auth.jwksMaxAgeMillis,
+      maxAgeMillis,
+      fetched: (document) => {
+        newest = document;
+        if (isOpen) void keep();
+      },
       elapsedMillis: ports.elapsedMillis,
       report: (fault) => {
         ports.report(`auth.jwks: ${fault}`);
@@ -187,6 +206,16 @@ export const openTokenVerifier = (
     });
     const fault = yield* Effect.promise(() => keys.load());
     if (fault !== undefined && file !== undefined) return yield* configError("auth.jwks.file", fault);
+    if (fault !== undefined && place !== undefined) {
+      const kept = yield* Effect.promise(() => readKept(place));
+      const resumed = Either.flatMap(kept, ({ document, ageMillis }) => keys.resume(document, ageMillis));
+      ports.report(
+        Either.match(resumed, {
+          onLeft: (reason) => `auth.jwks: and nothing is kept of it: ${reason}`,
+          onRight: () => "auth.jwks: the key set that was kept of it is used until it is too old",
+        }),
+      );
+    }
     const verifier = makeTokenVerifier({
       keys,
       audience: auth.audience,
@@ -196,5 +225,5 @@ export const openTokenVerifier = (
       now: ports.now,
       elapsedMillis: ports.elapsedMillis,
     });
-    return { ...verifier, reload: () => keys.load() };
+    return { ...verifier, reload: () => keys.load(), keep };
   });

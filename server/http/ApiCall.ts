@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { Effect, Either } from "effect";
 import type { Scope } from "effect/Scope";
 import type { ActorCheck } from "../../core/Event.ts";
+import { asMember } from "../../core/protocol/Unavailable.ts";
 import { authorize } from "../../core/registry/Authorization.ts";
 import { extractToken } from "../auth/TokenHeader.ts";
 import type { Config } from "../config/ConfigSchema.ts";
@@ -88,4 +89,14 @@ export const authorized = (call: ApiCall, permission: string | undefined): Effec
     const { peer, now } = call.ports;
     const claims = authorize({ now: now(), settings: peer.settings }, bearer.actor, permission);
     return Either.isLeft(claims) ? Effect.fail(faultOf(claims.left)) : Effect.succeed(bearer);
+  });
+
+/** The same for a change of the registry, where what this peer lacks is a member's fault like any other (contract 7). */
+export const authorizedToChange = (call: ApiCall, permission: string | undefined): Effect.Effect<Bearer, HttpFault> =>
+  Effect.flatMap(bearerOf(call), (bearer) => {
+    const { peer, now } = call.ports;
+    const claims = authorize({ now: now(), settings: peer.settings }, bearer.actor, permission);
+    return Either.isLeft(claims)
+      ? Effect.fail(faultOf(asMember(peer.state.peer?.peerId ?? 0, claims.left)))
+      : Effect.succeed(bearer);
   });

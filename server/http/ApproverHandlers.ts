@@ -5,7 +5,7 @@ import { Limits } from "../../core/Limits.ts";
 import { REGISTER_PERMISSION } from "../../core/registry/Authorization.ts";
 import { REGISTER_PATH } from "../../core/registry/Registration.ts";
 import type { ReadRecord } from "../../runtime/Reads.ts";
-import { type ApiAnswer, authorized, bearerOf, type Handler, holderOf } from "./ApiCall.ts";
+import { type ApiAnswer, authorizedToChange, bearerOf, type Handler, holderOf } from "./ApiCall.ts";
 import { entityTag, recordJson } from "./ApproverRecord.ts";
 import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
 import { readBody } from "./RequestBody.ts";
@@ -30,7 +30,7 @@ export const registeredAnswer = (answered: Answer): Effect.Effect<ApiAnswer, Htt
 export const register: Handler = (call) =>
   Effect.gen(function* () {
     const { request, ports } = call;
-    const { token, actor } = yield* authorized(call, REGISTER_PERMISSION);
+    const { token, actor } = yield* authorizedToChange(call, REGISTER_PERMISSION);
     const rawBody = yield* readBody(request, {
       budget: ports.budget,
       actor: holderOf(actor),

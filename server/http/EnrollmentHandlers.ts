@@ -5,7 +5,7 @@ import { FINISH_PATH } from "../../core/enrollment/Finish.ts";
 import { Limits } from "../../core/Limits.ts";
 import { REGISTER_PERMISSION } from "../../core/registry/Authorization.ts";
 import { ENROLL_PATH, pageHeaders } from "../enroll/EnrollmentPage.ts";
-import { answer, type ApiCall, authorized, type Handler, holderOf } from "./ApiCall.ts";
+import { answer, type ApiCall, authorizedToChange, type Handler, holderOf } from "./ApiCall.ts";
 import { BODY_MILLIS, registeredAnswer } from "./ApproverHandlers.ts";
 import { faultOf, httpFault } from "./HttpErrors.ts";
 import { readBody } from "./RequestBody.ts";
@@ -14,7 +14,7 @@ import { readBody } from "./RequestBody.ts";
 const asked = (call: ApiCall, path: string, permission: string | undefined, maxBytes: number) =>
   Effect.gen(function* () {
     const { request, ports } = call;
-    const { token, actor } = yield* authorized(call, permission);
+    const { token, actor } = yield* authorizedToChange(call, permission);
     if (ports.peer.settings.relyingParty === undefined) return yield* Effect.fail(faultOf(disabled));
     const { budget } = ports;
     const limits = { budget, actor: holderOf(actor), maxBytes, timeoutMillis: BODY_MILLIS };

@@ -140,6 +140,9 @@ export const status: Handler = (call) =>
     const { verifying } = peer;
     const progress = verifying === undefined ? {} : { verifying };
     const detail = statusDetail(peer.state);
+    // Whoever may look and cannot be told so is told what is missing, beside what everybody is told.
+    if (Either.isLeft(claims) && claims.left.code === "TOKEN_KEYS_UNAVAILABLE")
+      return answer(200, { state, ...progress, detailMissing: { code: claims.left.code, detail: claims.left.detail } });
     if (Either.isLeft(claims) || detail === undefined) return answer(200, { state, ...progress });
     const found = yield* Effect.promise(() => peer.readiness());
     return answer(200, {

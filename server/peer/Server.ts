@@ -137,6 +137,7 @@ const openPeer = (
       (store) =>
         Effect.catchAll(store.close, ({ message }) => Effect.sync(() => log.error("store", { reason: message }))),
     );
+    yield* Effect.promise(verifier.keep);
     const journal = yield* openOperatorFile(config.peer.dataDir, (reason) => log.warn("operators", { reason }));
     const backend = cryptoBackend(config.crypto.backend);
     const { pinned, isInitialized } = yield* readingStore(() => {
