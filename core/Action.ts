@@ -32,6 +32,8 @@ export type Answer =
   | { readonly _tag: "Initialized" }
   /** What is stored from now on is sealed with the integrity key of this version. */
   | { readonly _tag: "Rotated"; readonly version: number }
+  /** The vault opens by other shares from now on. */
+  | { readonly _tag: "Rekeyed" }
   /** Whether what operators did is in the audit; not while the peer is sealed or its rows do not hold. */
   | { readonly _tag: "Audited"; readonly done: boolean }
   /** A restore was declared; the incarnation is known once the peer is unsealed. */

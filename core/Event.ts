@@ -65,6 +65,8 @@ export type Event =
       readonly blob: Uint8Array;
       readonly acts?: Acts;
     }
+  /** Operators proved new unseal shares; the keys stay, and rest encrypted under these shares from now on. */
+  | { readonly _tag: "Rekey"; readonly requestId: string; readonly vault: Uint8Array; readonly acts?: Acts }
   /** Operators called what changes no row, or were refused. */
   | { readonly _tag: "Operated"; readonly requestId: string; readonly acts: Acts }
   /** A registry mutation that a caller sent to this peer. */

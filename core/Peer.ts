@@ -24,7 +24,7 @@ import {
   onInitialize,
 } from "./protocol/Genesis.ts";
 import { noteRestored } from "./protocol/Incarnations.ts";
-import { onRotateIntegrity } from "./protocol/IntegrityKeys.ts";
+import { onRekey, onRotateIntegrity } from "./protocol/IntegrityKeys.ts";
 import { join, onJoinAnswer } from "./protocol/Joining.ts";
 import { onPrepare } from "./protocol/Participant.ts";
 import { noteHeard, onCheckReadiness, onProbeTimer, onReady, onReadyProbe, ownFault } from "./protocol/Readiness.ts";
@@ -70,6 +70,8 @@ const dispatch = (turn: Turn, event: Event): void => {
       return onDeclareRestore(turn, event.requestId, event.acts);
     case "RotateIntegrity":
       return onRotateIntegrity(turn, event);
+    case "Rekey":
+      return onRekey(turn, event);
     case "Operated":
       return turn.reply(event.requestId, { _tag: "Audited", done: auditOperators(turn, event.acts) });
     case "Command":

@@ -276,10 +276,48 @@ describe("the unsealing ceremony", () => {
     expect(stderr).toContain("holds no share");
   });
 
-  it("ends with 1 while shares are missing", async () => {
-    const { code, stderr } = await against(progress(3), ["unseal"], { input: "c2E=\n" });
-    expect(code).toBe(1);
-    expect(stderr).toContain("1 of 3 shares are in");
+  it("says how many shares are missing, and asks nobody for the share of another holder", async () => {
+    const { code, stdout, received } = await against(progress(3), ["unseal"], { input: "c2E=\n" });
+    expect({ code, sent: received.length }).toEqual({ code: 0, sent: 1 });
+    expect(stdout).toContain("1 of 3 shares are in. It takes 2 more shares; their holders run the same command.");
+  });
+
+  it("forgets what was handed in when told so", async () => {
+    const { code, received } = await against(
+      () => jsonReply(200, { state: "SEALED", have: 0, need: 3 }),
+      ["unseal", "--reset"],
+    );
+    expect([code, received.map(({ body }) => body)]).toEqual([0, ['{"reset":true}']]);
+  });
+});
+
+describe("a rekey", () => {
+  const numbers = { shares: 5, threshold: 3 };
+
+  it("begins with the numbers asked for, takes shares from standard input, and prints new ones once", async () => {
+    const started = { step: "PRESENT_SHARES", have: 0, need: 2, ...numbers };
+    const begun = await against(
+      () => jsonReply(200, started),
+      ["rekey", "--start", "--new-shares", "5", "--new-threshold", "3"],
+    );
+    expect([begun.code, begun.received[0]?.body]).toEqual([0, '{"start":true,"shares":5,"threshold":3}']);
+    expect(begun.stdout).toContain("0 of 2 present shares are in. It takes 2 more shares");
+    const made = { ...started, step: "NEW_SHARES", need: 3, shares64: ["c2hhcmUx"] };
+    const { code, stdout, stderr } = await against(() => jsonReply(200, made), ["rekey"], { input: "c2E=\n" });
+    expect(code).toBe(0);
+    expect(stdout).toContain("  share 1: c2hhcmUx\n");
+    expect(stdout + stderr).not.toContain("c2E=");
+    const done = await against(() => jsonReply(200, { step: "DONE", have: 3, need: 3 }), ["rekey"], {
+      input: "c2E=\n",
+    });
+    expect(done.stdout).toContain("The new shares unseal this peer from now on");
+    const given = await against(() => jsonReply(200, { step: "NONE", have: 0, need: 0 }), ["rekey", "--reset"]);
+    expect([given.code, given.received[0]?.body]).toEqual([0, '{"reset":true}']);
+  });
+
+  it("refuses options that do not go together", async () => {
+    const { code, received } = await against(() => jsonReply(500, {}), ["rekey", "--new-shares", "5"]);
+    expect([code, received.length]).toEqual([2, 0]);
   });
 });
 
@@ -289,6 +327,7 @@ describe("wrong usage ends with 2 and sends nothing", () => {
   it.each([
     ["an unseal share as argument", () => ["unseal", share], share],
     ["a mistyped share as argument", () => ["unseal", "--json", "Mistyped"], "Mistyped"],
+    ["a mistyped share for a rekey", () => ["rekey", "--start", "Mistyped"], "Mistyped"],
     ["a token as argument", () => ["status", "--token", token], token],
     ["a token as argument of another option", () => register(file("key.pem"), `--metadata=t=${token}`), token],
     ["a private key file", () => register(file("secret.pem")), secretPem.split("\n")[1] ?? ""],

@@ -5,7 +5,7 @@
  */
 import type { Event } from "../Event.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
-import { numberKey } from "../Tables.ts";
+import { numberKey, SELF } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { auditOperators } from "./Audit.ts";
 
@@ -22,6 +22,15 @@ const refusal = ({ state }: Turn): Rejection | undefined => {
     "The stored records of this peer do not hold, and a new key would cover that up.",
     "Put back a backup of its data folder that is whole, and declare the restore.",
   );
+};
+
+/** The vault is flushed, and with it the shares before it are worth nothing here; the answer comes after that. */
+export const onRekey = (turn: Turn, { requestId, vault, acts }: Extract<Event, { readonly _tag: "Rekey" }>): void => {
+  const refused = refusal(turn);
+  if (refused !== undefined) return turn.reply(requestId, { _tag: "Rejected", rejection: refused });
+  auditOperators(turn, acts);
+  turn.write({ op: "replace", table: "vault", key: SELF, row: { blob: vault } });
+  turn.reply(requestId, { _tag: "Rekeyed" });
 };
 
 /** The row is flushed, and with it the change is made; the answer comes after that. */

@@ -2,12 +2,28 @@
 import { Effect, Schema } from "effect";
 import { CliFailure } from "./CliFailure.ts";
 
+/** New shares: in clear, or each for its holder. */
+const newShares = {
+  shares64: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] }),
+  encryptedShares: Schema.optionalWith(
+    Schema.Array(Schema.Struct({ recipient: Schema.String, share: Schema.String })),
+    { default: () => [] },
+  ),
+};
+
 const InitAnswer = Schema.Struct({
   peerId: Schema.Number,
   threshold: Schema.Number,
   total: Schema.Number,
-  shares64: Schema.NonEmptyArray(Schema.String),
   sharesNeeded: Schema.Number,
+  ...newShares,
+}).pipe(Schema.filter(({ shares64, encryptedShares }) => shares64.length + encryptedShares.length > 0));
+
+const RekeyAnswer = Schema.Struct({
+  step: Schema.Literal("NONE", "PRESENT_SHARES", "NEW_SHARES", "DONE"),
+  have: Schema.Number,
+  need: Schema.Number,
+  ...newShares,
 });
 
 /** Rows verified after an unseal, of so many; absent once all are. */
@@ -20,7 +36,16 @@ const UnsealAnswer = Schema.Struct({
   verifying,
 });
 
-const StatusAnswer = Schema.Struct({ state: Schema.Literal("UNINITIALIZED", "SEALED", "UNSEALED"), verifying });
+const collected = { have: Schema.Number, need: Schema.Number };
+
+const StatusAnswer = Schema.Struct({
+  state: Schema.Literal("UNINITIALIZED", "SEALED", "UNSEALED"),
+  verifying,
+  unsealing: Schema.optionalWith(Schema.Struct(collected), { exact: true }),
+  rekey: Schema.optionalWith(Schema.Struct({ step: Schema.Literal("PRESENT_SHARES", "NEW_SHARES"), ...collected }), {
+    exact: true,
+  }),
+});
 
 const RestoreAnswer = Schema.Struct({ state: Schema.Literal("SEALED", "UNSEALED") });
 
@@ -57,6 +82,7 @@ const reader =
 
 // What changed something succeeded all the same; what only read did not reach this service.
 export const readInitAnswer = reader(InitAnswer, "unknown");
+export const readRekeyAnswer = reader(RekeyAnswer, "unknown");
 export const readUnsealAnswer = reader(UnsealAnswer, "unknown");
 export const readRestoreAnswer = reader(RestoreAnswer, "unknown");
 export const readRotateAnswer = reader(RotateAnswer, "unknown");

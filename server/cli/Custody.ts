@@ -32,6 +32,7 @@ const serverWords = new Set([
   "server",
   "init",
   "unseal",
+  "rekey",
   "seal",
   "restore",
   "rotate-integrity",

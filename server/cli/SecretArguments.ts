@@ -22,10 +22,13 @@ const tokenShape = /eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*/;
 /** Base64 of 50 bytes of which the first is 1, see server/seal/UnsealShare.ts. */
 const shareShape = /(^|=)A[Q-Za-f][A-Za-z0-9+/]{65}=$/;
 
+/** Options of `unseal` and `rekey` that take no value. */
+const flags = new Set(["--json", "--several", "--reset", "--start"]);
+
 /** Neither an option nor the value of one. */
 const isStray = (arg: string, index: number, args: ReadonlyArray<string>): boolean => {
   const before = args[index - 1];
-  const isValue = before?.startsWith("--") === true && !before.includes("=") && before !== "--json";
+  const isValue = before?.startsWith("--") === true && !before.includes("=") && !flags.has(before);
   return !arg.startsWith("-") && !isValue;
 };
 
@@ -37,5 +40,5 @@ export const secretInArguments = (args: ReadonlyArray<string>): CliFailure | und
   if (names.includes("--share") || names.includes("--shares")) return shareRefused;
   if (args.some((arg) => shareShape.test(arg))) return shareRefused;
   // Whatever else stands there would be echoed as unknown, and could be a share with a typing error.
-  return args[0] === "unseal" && args.slice(1).some(isStray) ? shareRefused : undefined;
+  return (args[0] === "unseal" || args[0] === "rekey") && args.slice(1).some(isStray) ? shareRefused : undefined;
 };

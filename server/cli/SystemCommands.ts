@@ -1,26 +1,67 @@
-/** `custody init | unseal | seal | restore | status`: the operator's ceremony, one peer at a time. */
+/** `custody init | unseal | rekey | seal | restore | status`: the operator's ceremony, one peer at a time. */
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
-import { Effect } from "effect";
-import { readInitAnswer, readRestoreAnswer, readRotateAnswer, readStatusAnswer, readUnsealAnswer } from "./Answers.ts";
+import { Effect, Option } from "effect";
+import { readBoundedText } from "../config/BoundedFile.ts";
+import {
+  readInitAnswer,
+  readRekeyAnswer,
+  readRestoreAnswer,
+  readRotateAnswer,
+  readStatusAnswer,
+  readUnsealAnswer,
+} from "./Answers.ts";
 import { awaitVerified, progressText } from "./AwaitVerified.ts";
-import { CliFailure } from "./CliFailure.ts";
+import { CliFailure, usageFailure } from "./CliFailure.ts";
 import { printErrorLines, printLines, printResult } from "./Output.ts";
 import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
-import { submitShares } from "./UnsealShares.ts";
+import { promptForShare, sharesOnInput, submitShares } from "./UnsealShares.ts";
+
+const STATUS_PATH = "/v1/custody/system/status";
 
 const wholeNumber = (name: string, description: string) =>
   Options.integer(name).pipe(Options.withDescription(description), Options.withPseudoName("N"));
 
-const shareLines = (answer: Effect.Effect.Success<ReturnType<typeof readInitAnswer>>): ReadonlyArray<string> => [
-  `Peer ${answer.peerId} is initialized (threshold ${answer.threshold} of ${answer.total} peers).`,
-  "",
-  `Its ${answer.shares64.length} unseal shares; any ${answer.sharesNeeded} of them unseal it. They are shown this once:`,
-  "",
-  ...answer.shares64.map((share, index) => `  share ${index + 1}: ${share}`),
+interface ShownShares {
+  readonly shares64: ReadonlyArray<string>;
+  readonly encryptedShares: ReadonlyArray<{ readonly recipient: string; readonly share: string }>;
+}
+
+const shareLines = ({ shares64, encryptedShares }: ShownShares): ReadonlyArray<string> => [
+  ...shares64.map((share, index) => `  share ${index + 1}: ${share}`),
+  ...encryptedShares.flatMap(({ recipient, share }, index) => [
+    `  share ${index + 1}, for ${recipient}:`,
+    ...share.trimEnd().split(/\r?\n/),
+  ]),
   "",
   "Give each share to a different person and keep them apart from backups of the database.",
 ];
+
+const initLines = (answer: Effect.Effect.Success<ReturnType<typeof readInitAnswer>>): ReadonlyArray<string> => [
+  `Peer ${answer.peerId} is initialized (threshold ${answer.threshold} of ${answer.total} peers).`,
+  "",
+  `Its ${answer.shares64.length + answer.encryptedShares.length} unseal shares; any ${answer.sharesNeeded} of them unseal it. They are shown this once:`,
+  "",
+  ...shareLines(answer),
+];
+
+const recipientOption = Options.text("recipient").pipe(
+  Options.withPseudoName("FILE"),
+  Options.withDescription(
+    "File with a holder's public key, age (age1...) or PGP (armored); one for each share, which is then encrypted to it.",
+  ),
+  Options.repeated,
+);
+
+/** The keys in the named files, as they are. */
+const recipientsIn = (files: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, CliFailure> =>
+  Effect.forEach(files, (file) =>
+    Effect.mapError(readBoundedText(file, { maxBytes: 32 * 1024, secret: false }), ({ message }) =>
+      usageFailure(`--recipient: ${message}`),
+    ),
+  );
+
+const many = (count: number, noun: string): string => `${count} more ${noun}${count === 1 ? "" : "s"}`;
 
 const init = Command.make(
   "init",
@@ -28,30 +69,54 @@ const init = Command.make(
     peerId: wholeNumber("peer-id", "This peer's number in the cluster, from 1; every peer has its own."),
     threshold: wholeNumber("threshold", "Peers a key operation takes; the same at every peer. 1 only when total is 1."),
     total: wholeNumber("total", "Peers of the cluster; the same at every peer."),
+    recipients: recipientOption,
     service: serviceOptions,
     json: jsonOption,
   },
-  ({ peerId, threshold, total, service, json }) =>
+  ({ peerId, threshold, total, recipients: files, service, json }) =>
     Effect.gen(function* () {
       const { call } = yield* serviceOf(service, process.env);
-      const body = { peerId, threshold, total };
+      const recipients = yield* recipientsIn(files);
+      const body = { peerId, threshold, total, ...(recipients.length === 0 ? {} : { recipients }) };
       const answer = yield* call({ method: "POST", path: "/v1/custody/system/init", body });
       if (json) return yield* printResult({ json, value: answer.body });
-      yield* printLines(shareLines(yield* readInitAnswer(answer.body)));
+      yield* printLines(initLines(yield* readInitAnswer(answer.body)));
     }).pipe(Effect.scoped),
 ).pipe(Command.withDescription("Initialize one peer and print its unseal shares, once."));
 
-const unseal = Command.make("unseal", { service: serviceOptions, json: jsonOption }, ({ service, json }) =>
+const UNSEAL_PATH = "/v1/custody/system/unseal";
+
+const unsealOptions = {
+  several: Options.boolean("several").pipe(
+    Options.withDescription("Ask for one share after the other, where one person has them all."),
+  ),
+  reset: Options.boolean("reset").pipe(
+    Options.withDescription("Forget the shares that were handed in, and hand in none."),
+  ),
+  service: serviceOptions,
+  json: jsonOption,
+};
+
+const unseal = Command.make("unseal", unsealOptions, ({ several, reset, service, json }) =>
   Effect.gen(function* () {
     const { call } = yield* serviceOf(service, process.env);
-    const step = yield* submitShares((share64) =>
-      call({ method: "POST", path: "/v1/custody/system/unseal", body: { share64 } }).pipe(
+    if (reset) {
+      const { body } = yield* call({ method: "POST", path: UNSEAL_PATH, body: { reset: true } });
+      return yield* json ? printResult({ json, value: body }) : printLines(["The shares handed in are forgotten."]);
+    }
+    // Only who types sees how far it is before the first share.
+    const before = process.stdin.isTTY
+      ? (yield* Effect.flatMap(call({ method: "GET", path: STATUS_PATH }), ({ body }) => readStatusAnswer(body)))
+          .unsealing
+      : undefined;
+    const submit = (share64: string) =>
+      call({ method: "POST", path: UNSEAL_PATH, body: { share64 } }).pipe(
         Effect.flatMap(({ body }) => readUnsealAnswer(body)),
         Effect.tap(({ have, need, state }) =>
           json || state === "UNSEALED" ? Effect.void : printErrorLines([`share accepted, ${have} of ${need}`]),
         ),
-      ),
-    );
+      );
+    const step = yield* submitShares(submit, before, several);
     if (step.verifying !== undefined) {
       yield* printErrorLines(["The shares are complete. The peer takes part once its records are verified:"]);
       yield* awaitVerified({ call }, (progress) => printErrorLines([`  ${progressText(progress)}`]));
@@ -59,12 +124,10 @@ const unseal = Command.make("unseal", { service: serviceOptions, json: jsonOptio
     const { verifying: _, ...finished } = step;
     if (json) yield* printResult({ json, value: finished });
     if (step.state === "UNSEALED") return yield* json ? Effect.void : printLines(["The peer is unsealed."]);
-    const missing = step.need - step.have;
-    return yield* new CliFailure({
-      kind: "refused",
-      message: `the peer is still sealed: ${step.have} of ${step.need} shares are in`,
-      hint: `run the same command with ${missing} more ${missing === 1 ? "share" : "shares"}; those handed in are kept`,
-    });
+    if (json) return;
+    yield* printLines([
+      `The peer is still sealed: ${step.have} of ${step.need} shares are in. It takes ${many(step.need - step.have, "share")}; their holders run the same command.`,
+    ]);
   }).pipe(
     Effect.scoped,
     Effect.catchTag("QuitException", () =>
@@ -73,7 +136,90 @@ const unseal = Command.make("unseal", { service: serviceOptions, json: jsonOptio
   ),
 ).pipe(
   Command.withDescription(
-    "Unseal one peer. Shares are typed at a prompt, or come one per line from standard input; never as arguments.",
+    "Hand in one unseal share of a peer, typed at a prompt; the last one unseals it. Or several, one per line from standard input; never as arguments.",
+  ),
+);
+
+const REKEY_PATH = "/v1/custody/system/rekey";
+
+const rekeyOptions = {
+  start: Options.boolean("start").pipe(Options.withDescription("Begin; then the holders hand in their shares.")),
+  shares: wholeNumber("new-shares", "With --start: how many new shares. Default: as configured.").pipe(
+    Options.optional,
+  ),
+  threshold: wholeNumber("new-threshold", "With --start: how many of them unseal. Default: as configured.").pipe(
+    Options.optional,
+  ),
+  recipients: recipientOption,
+  reset: Options.boolean("reset").pipe(
+    Options.withDescription("Give up a rekey that is under way; the present shares stay as they are."),
+  ),
+  service: serviceOptions,
+  json: jsonOption,
+};
+
+const rekeyLines = (answer: Effect.Effect.Success<ReturnType<typeof readRekeyAnswer>>): ReadonlyArray<string> => {
+  const missing = many(answer.need - answer.have, "share");
+  if (answer.shares64.length + answer.encryptedShares.length > 0)
+    return [
+      "The new unseal shares, shown this once. They are not in use yet:",
+      "",
+      ...shareLines(answer),
+      `Now ${answer.need} of their holders run the same command with a new share: only then do the present ones end.`,
+    ];
+  switch (answer.step) {
+    case "NONE":
+      return ["No rekey is under way. The present shares unseal the peer."];
+    case "DONE":
+      return [
+        "The new shares unseal this peer from now on; those before them do not. Older backups still open by older shares.",
+      ];
+    case "PRESENT_SHARES":
+      return [`${answer.have} of ${answer.need} present shares are in. It takes ${missing}, each by the same command.`];
+    case "NEW_SHARES":
+      return [`${answer.have} of ${answer.need} new shares are in. It takes ${missing}, each by the same command.`];
+  }
+};
+
+const rekey = Command.make("rekey", rekeyOptions, ({ start, shares, threshold, recipients, reset, service, json }) =>
+  Effect.gen(function* () {
+    const numbers = { shares: Option.getOrUndefined(shares), threshold: Option.getOrUndefined(threshold) };
+    const more = recipients.length > 0 || numbers.shares !== undefined || numbers.threshold !== undefined;
+    if ((start && reset) || (more && !start))
+      return yield* usageFailure(
+        "--new-shares, --new-threshold and --recipient belong to --start; --reset stands alone",
+      );
+    const { call } = yield* serviceOf(service, process.env);
+    const send = (body: unknown) => call({ method: "POST", path: REKEY_PATH, body });
+    const tell = (body: unknown) =>
+      json
+        ? printResult({ json, value: body })
+        : Effect.flatMap(readRekeyAnswer(body), (answer) => printLines(rekeyLines(answer)));
+    if (reset) return yield* tell((yield* send({ reset: true })).body);
+    if (start) {
+      const keys = yield* recipientsIn(recipients);
+      const given = Object.fromEntries(Object.entries(numbers).filter(([, value]) => value !== undefined));
+      const body = { start: true, ...given, ...(keys.length === 0 ? {} : { recipients: keys }) };
+      return yield* tell((yield* send(body)).body);
+    }
+    if (!process.stdin.isTTY) {
+      for (const share64 of yield* sharesOnInput) yield* tell((yield* send({ share64 })).body);
+      return;
+    }
+    const { body } = yield* call({ method: "GET", path: STATUS_PATH });
+    const { rekey: under } = yield* readStatusAnswer(body);
+    const which = under?.step === "NEW_SHARES" ? "New share, to confirm" : "Present unseal share";
+    const progress = under === undefined ? "" : ` (${under.have} of ${under.need} are in)`;
+    yield* tell((yield* send({ share64: yield* promptForShare(`${which}${progress}`) })).body);
+  }).pipe(
+    Effect.scoped,
+    Effect.catchTag("QuitException", () =>
+      Effect.fail(usageFailure("the rekey was left at the prompt; it goes on later")),
+    ),
+  ),
+).pipe(
+  Command.withDescription(
+    "Make new unseal shares for the keys a peer has, when a holder leaves: --start, then the present shares, then enough of the new ones to confirm them. Until then nothing changes.",
   ),
 );
 
@@ -133,4 +279,4 @@ const status = Command.make("status", { service: serviceOptions, json: jsonOptio
   }).pipe(Effect.scoped),
 ).pipe(Command.withDescription("Show the state of one peer; details with the permission service.control.system."));
 
-export const systemCommands = [init, unseal, seal, restore, rotateIntegrity, status] as const;
+export const systemCommands = [init, unseal, rekey, seal, restore, rotateIntegrity, status] as const;

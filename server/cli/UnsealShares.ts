@@ -10,7 +10,10 @@ import { readStandardInput } from "./StandardInput.ts";
 const maxBytes = 32 * 1024;
 const shareShape = /^[A-Za-z0-9+/=]{1,128}$/;
 
-const promptForShare = (label: string): Effect.Effect<string, CliFailure | QuitException, Prompt.Prompt.Environment> =>
+/** Asks for one share at the terminal, unseen. */
+export const promptForShare = (
+  label: string,
+): Effect.Effect<string, CliFailure | QuitException, Prompt.Prompt.Environment> =>
   Prompt.run(Prompt.hidden({ message: label })).pipe(
     Effect.map((share) => Redacted.value(share).trim()),
     Effect.filterOrFail(
@@ -19,7 +22,8 @@ const promptForShare = (label: string): Effect.Effect<string, CliFailure | QuitE
     ),
   );
 
-const sharesOnInput = readStandardInput("the unseal shares", maxBytes).pipe(
+/** The shares on standard input, one per line. */
+export const sharesOnInput = readStandardInput("the unseal shares", maxBytes).pipe(
   Effect.flatMap((bytes) => {
     const lines = new TextDecoder().decode(bytes).split(/\r?\n/);
     const shares = lines.map((line) => line.trim()).filter((line) => line !== "");
@@ -42,20 +46,25 @@ export interface UnsealStep {
 }
 
 /**
- * Hands in shares until the peer is unsealed or they run out.
+ * Hands in one share from the terminal, or those on standard input until the peer is unsealed.
  *
  * @param submit hands in one share
+ * @param have shares that are in, of how many, before the first of these; undefined where that is not known
+ * @param isAlone whether one person types all shares
  * @returns the last step
  */
 export const submitShares = <E, R>(
   submit: (share: string) => Effect.Effect<UnsealStep, E, R>,
+  before: { readonly have: number; readonly need: number } | undefined,
+  isAlone: boolean,
 ): Effect.Effect<UnsealStep, E | CliFailure | QuitException, R | Prompt.Prompt.Environment> =>
   Effect.gen(function* () {
     if (process.stdin.isTTY) {
-      let step = yield* submit(yield* promptForShare("Unseal share"));
-      while (step.state === "SEALED") {
-        step = yield* submit(yield* promptForShare(`Unseal share (${step.have} of ${step.need} so far)`));
-      }
+      const label = (progress: typeof before): string =>
+        progress === undefined ? "Unseal share" : `Unseal share (${progress.have} of ${progress.need} are in)`;
+      let step = yield* submit(yield* promptForShare(label(before)));
+      if (!isAlone) return step;
+      while (step.state === "SEALED") step = yield* submit(yield* promptForShare(label(step)));
       return step;
     }
     let last: UnsealStep | undefined;

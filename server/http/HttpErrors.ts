@@ -13,6 +13,7 @@ type ServerCode =
   | "BODY_CAPACITY"
   | "INVALID_SHARE"
   | "NOT_READY"
+  | "REKEY_STEP"
   | "AUDIT_UNAVAILABLE"
   | "INTERNAL_ERROR";
 export type ErrorCode = RejectionCode | ServerCode;
@@ -48,6 +49,7 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   REGISTRATION_COMPLETED: kind(409, "The enrollment is completed already"),
   RESTORE_IMPOSSIBLE: kind(409, "The peer cannot be restored"),
   ALREADY_INITIALIZED: kind(409, "The peer is initialized already"),
+  REKEY_STEP: kind(409, "The rekey is at another step"),
   REGISTRATION_EXPIRED: kind(410, "The enrollment has expired"),
   PRECONDITION_FAILED: kind(412, "The revision is another one"),
   BODY_TOO_LARGE: kind(413, "The request body is too large"),

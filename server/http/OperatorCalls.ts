@@ -23,6 +23,8 @@ export interface OperatorRoute<A> {
   readonly parse: (body: Uint8Array) => Either.Either<A, HttpFault>;
   /** The body holds an unseal share: not even its digest is kept. */
   readonly holdsShare?: boolean;
+  /** Where public keys of holders come along. */
+  readonly maxBytes?: number;
 }
 
 const digestOf = (body: Uint8Array): Digest =>
@@ -76,7 +78,7 @@ const begun = (apiCall: ApiCall, call: OperatorCall) =>
 /** Runs a call of an operator: authorizes it, reads its body, carries it out and records what came of it. */
 export const operated = <A>(
   apiCall: ApiCall,
-  { call, permission, parse, holdsShare = false }: OperatorRoute<A>,
+  { call, permission, parse, holdsShare = false, maxBytes = maxSystemBodyBytes }: OperatorRoute<A>,
   run: (body: A, operation: Operation) => Effect.Effect<ApiAnswer, HttpFault>,
 ): Effect.Effect<ApiAnswer, HttpFault, Scope> =>
   Effect.gen(function* () {
@@ -91,7 +93,7 @@ export const operated = <A>(
     const arriving = Effect.gen(function* () {
       const allowed = authorize({ now: ports.now(), settings: ports.peer.settings }, actor, permission);
       if (Either.isLeft(allowed)) return yield* Effect.fail(faultOf(allowed.left));
-      const limits = { budget: ports.operatorBudget, maxBytes: maxSystemBodyBytes, timeoutMillis: BODY_MILLIS };
+      const limits = { budget: ports.operatorBudget, maxBytes, timeoutMillis: BODY_MILLIS };
       const body = yield* readBody(request, limits);
       const bodyDigest = holdsShare || body.length === 0 ? undefined : digestOf(body);
       operation = new Operation({ ...act, request: { ...act.request, bodyDigest } });

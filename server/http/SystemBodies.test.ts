@@ -1,6 +1,6 @@
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
-import { parseEmptyBody, parseInitBody, parseUnsealBody } from "./SystemBodies.ts";
+import { parseEmptyBody, parseInitBody, parseRekeyBody, parseUnsealBody } from "./SystemBodies.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const pointers = (
@@ -13,8 +13,16 @@ const pointers = (
 describe("the body of init", () => {
   it("is three positive integers", () => {
     expect(parseInitBody(bytes('{"peerId":1,"threshold":2,"total":65535}'))).toEqual(
-      Either.right({ peerId: 1, threshold: 2, total: 65_535 }),
+      Either.right({ numbers: { peerId: 1, threshold: 2, total: 65_535 }, recipients: [] }),
     );
+    const withKeys = '{"peerId":1,"threshold":1,"total":1,"recipients":';
+    expect(parseInitBody(bytes(`${withKeys}["age1x"]}`))).toMatchObject({ right: { recipients: ["age1x"] } });
+    for (const [list, pointer] of [
+      ["[]", "/recipients"],
+      ['"age1x"', "/recipients"],
+      ["[7]", "/recipients/0"],
+    ])
+      expect(pointers(parseInitBody(bytes(`${withKeys}${list}}`)))).toEqual([`${pointer} wrong_type`]);
   });
 
   it.each([
@@ -41,13 +49,36 @@ describe("the body of init", () => {
 
 describe("the body of unseal", () => {
   it("is one string, whatever it says", () => {
-    expect(parseUnsealBody(bytes('{"share64":"x"}'))).toEqual(Either.right("x"));
+    expect(parseUnsealBody(bytes('{"share64":"x"}'))).toEqual(Either.right({ _tag: "Share", share64: "x" }));
+    expect(parseUnsealBody(bytes('{"reset":true}'))).toEqual(Either.right({ _tag: "Reset" }));
+    expect(pointers(parseUnsealBody(bytes('{"reset":1}')))).toEqual(["/reset wrong_type"]);
+    expect(pointers(parseUnsealBody(bytes('{"reset":true,"share64":"x"}')))).toEqual([" ambiguous"]);
     expect(pointers(parseUnsealBody(bytes('{"share64":7}')))).toEqual(["/share64 wrong_type"]);
     expect(pointers(parseUnsealBody(bytes('{"share64":"x","more":1}')))).toEqual(["/more unknown_field"]);
     expect(pointers(parseUnsealBody(bytes('{"share":"x"}')))).toEqual([
       "/share unknown_field",
       "/share64 missing_field",
     ]);
+  });
+});
+
+describe("the body of rekey", () => {
+  it("starts one, with both numbers or none, or is a share or a reset", () => {
+    expect(parseRekeyBody(bytes('{"start":true,"shares":5,"threshold":3}'))).toEqual(
+      Either.right({ _tag: "Start", sharing: { shares: 5, threshold: 3 }, recipients: [] }),
+    );
+    expect(parseRekeyBody(bytes('{"start":true}'))).toMatchObject({ right: { sharing: undefined } });
+    expect(parseRekeyBody(bytes('{"share64":"x"}'))).toMatchObject({ right: { _tag: "Share" } });
+    expect(parseRekeyBody(bytes('{"reset":true}'))).toMatchObject({ right: { _tag: "Reset" } });
+    for (const numbers of [
+      '"shares":5',
+      '"shares":5,"threshold":1',
+      '"shares":2,"threshold":3',
+      '"shares":256,"threshold":2',
+    ])
+      expect(pointers(parseRekeyBody(bytes(`{"start":true,${numbers}}`)))).toEqual(["/threshold out_of_range"]);
+    expect(pointers(parseRekeyBody(bytes('{"start":true,"share64":"x"}')))).toEqual([" ambiguous"]);
+    expect(pointers(parseRekeyBody(bytes('{"start":false}')))).toEqual(["/start wrong_type"]);
   });
 });
 

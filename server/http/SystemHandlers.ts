@@ -4,11 +4,20 @@ import { sealState, statusDetail } from "../../core/Status.ts";
 import { authorize } from "../../core/registry/Authorization.ts";
 import type { MemberFault, Rejection } from "../../core/Rejection.ts";
 import { readRefusal } from "../../runtime/Reads.ts";
+import type { ActorCheck } from "../../core/Event.ts";
+import type { RekeyFault, UnsealAnswer } from "../peer/SealControl.ts";
 import type { ShareFault } from "../seal/SealProvider.ts";
 import { type ApiPorts, answer, authorized, bearerOf, type Handler } from "./ApiCall.ts";
 import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
 import { operated, recorded } from "./OperatorCalls.ts";
-import { parseEmptyBody, parseInitBody, parseUnsealBody } from "./SystemBodies.ts";
+import {
+  maxRecipientsBodyBytes,
+  parseEmptyBody,
+  parseInitBody,
+  parseRekeyBody,
+  parseUnsealBody,
+  readRecipients,
+} from "./SystemBodies.ts";
 
 const failLeft = <A, E>(either: Either.Either<A, E>): Effect.Effect<A, E> =>
   Either.isLeft(either) ? Effect.fail(either.left) : Effect.succeed(either.right);
@@ -17,12 +26,22 @@ const failLeft = <A, E>(either: Either.Either<A, E>): Effect.Effect<A, E> =>
 export const init: Handler = (call) =>
   operated(
     call,
-    { call: "INITIALIZE", permission: "service.system.init", parse: parseInitBody },
-    (numbers, operation) =>
+    {
+      call: "INITIALIZE",
+      permission: "service.system.init",
+      parse: parseInitBody,
+      maxBytes: maxRecipientsBodyBytes,
+    },
+    ({ numbers, recipients: texts }, operation) =>
       Effect.gen(function* () {
+        const { control } = call.ports;
+        const recipients = yield* Effect.flatMap(
+          Effect.promise(() => readRecipients(texts, control.sharing.shares)),
+          failLeft,
+        );
         // Before keys are made: whoever makes new ones takes the worth of the shares there are.
         yield* recorded(call, { ...operation.act, outcome: "ASKED" });
-        const made = yield* Effect.promise(() => call.ports.control.initialize(numbers));
+        const made = yield* Effect.promise(() => control.initialize(numbers, recipients));
         return answer(200, yield* failLeft(Either.mapLeft(made, faultOf)));
       }),
   );
@@ -43,10 +62,46 @@ export const unseal: Handler = (call) =>
   operated(
     call,
     { call: "UNSEAL", permission: "service.system.unseal", parse: parseUnsealBody, holdsShare: true },
-    (share64, operation) =>
+    (body, operation) =>
       Effect.gen(function* () {
-        const taken = yield* Effect.promise(() => call.ports.control.unseal(share64, operation));
+        const { control } = call.ports;
+        const taken = yield* Effect.promise(
+          async (): Promise<Either.Either<UnsealAnswer, Rejection | ShareFault>> =>
+            body._tag === "Reset" ? control.resetUnseal(operation) : control.unseal(body.share64, operation),
+        );
         return answer(200, yield* failLeft(Either.mapLeft(taken, shareFault)));
+      }),
+  );
+
+const rekeyFault = (fault: Rejection | ShareFault | RekeyFault): HttpFault =>
+  "_tag" in fault && fault._tag === "RekeyFault"
+    ? httpFault("REKEY_STEP", fault.message, fault.next)
+    : shareFault(fault);
+
+/** POST /v1/custody/system/rekey: new unseal shares for the same keys. The answer with the shares is given once. */
+export const rekey: Handler = (call) =>
+  operated(
+    call,
+    {
+      call: "REKEY",
+      permission: "service.system.rekey",
+      parse: parseRekeyBody,
+      holdsShare: true,
+      maxBytes: maxRecipientsBodyBytes,
+    },
+    (body, operation) =>
+      Effect.gen(function* () {
+        const { control } = call.ports;
+        if (body._tag === "Reset") return answer(200, yield* Effect.promise(() => control.resetRekey(operation)));
+        if (body._tag === "Share") {
+          const taken = yield* Effect.promise(() => control.rekey(body.share64, operation));
+          return answer(200, yield* failLeft(Either.mapLeft(taken, rekeyFault)));
+        }
+        const { shares } = body.sharing ?? control.sharing;
+        const read = yield* Effect.promise(() => readRecipients(body.recipients, shares));
+        const wish = { sharing: body.sharing, recipients: yield* failLeft(read) };
+        const started = yield* Effect.promise(() => control.startRekey(wish, operation));
+        return answer(200, yield* failLeft(Either.mapLeft(started, rekeyFault)));
       }),
   );
 
@@ -126,6 +181,19 @@ const clockStatus = ({ peer: { clockStep }, now }: ApiPorts): ClockStatus => ({
   steppedByMillis: clockStep?.byMillis ?? null,
 });
 
+/** How far an unseal or a rekey is: for those who may go on with it, and for whoever may see the detail. */
+const ceremonies = ({ control, peer, now }: ApiPorts, actor: ActorCheck) => {
+  const may = (permission: string): boolean =>
+    Either.isRight(authorize({ now: now(), settings: peer.settings }, actor, permission));
+  const sees = may("service.control.system");
+  const unsealing = sees || may("service.system.unseal") ? control.progress : undefined;
+  const rekey = sees || may("service.system.rekey") ? control.rekeyProgress : undefined;
+  return {
+    ...(unsealing === undefined ? {} : { unsealing }),
+    ...(rekey === undefined || rekey.step === "NONE" ? {} : { rekey }),
+  };
+};
+
 /** GET /v1/custody/system/status: the state for everybody, the rest for operators. */
 export const status: Handler = (call) =>
   Effect.gen(function* () {
@@ -138,7 +206,10 @@ export const status: Handler = (call) =>
     if (Either.isLeft(claims) && claims.left.code === "UNAUTHENTICATED")
       return yield* Effect.fail(faultOf(claims.left));
     const { verifying } = peer;
-    const progress = verifying === undefined ? {} : { verifying };
+    const progress = {
+      ...(verifying === undefined ? {} : { verifying }),
+      ...ceremonies(ports, actor),
+    };
     const detail = statusDetail(peer.state);
     // Whoever may look and cannot be told so is told what is missing, beside what everybody is told.
     if (Either.isLeft(claims) && claims.left.code === "TOKEN_KEYS_UNAVAILABLE")

@@ -373,6 +373,21 @@ export class Peer {
     return answer;
   }
 
+  /** Stores the keys under other shares; those before them open this vault no more. */
+  async rekey(vault: Uint8Array, operation: Operation): Promise<Answer> {
+    const acts = this.#operators.withWaiting(operation.act);
+    const answer = await this.#replies.ask(
+      (requestId) => this.#dispatch({ _tag: "Rekey", requestId, vault, acts }, "Rekey"),
+      this.#ports.settings.answerMillis,
+      notAnswered(
+        "The vault was not written in time; it may still be.",
+        "Keep both sets of shares until an unseal has shown which one opens it.",
+      ),
+    );
+    if (answer._tag === "Rekeyed") operation.written();
+    return answer;
+  }
+
   /** Takes the keys out of use once everything before it is done; a verification of records ends unfinished. */
   async seal(operation: Operation): Promise<void> {
     this.#verification?.stop();

@@ -9,25 +9,51 @@ import { type Rejection, rejection } from "../../core/Rejection.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { Verified } from "../../runtime/SealedStore.ts";
 import type { CryptoBackend } from "../crypto/CryptoBackend.ts";
-import type { KeyMaterial, SealProvider, ShareFault, UnsealProgress, UnsealSession } from "../seal/SealProvider.ts";
+import type { Recipient } from "../seal/Recipients.ts";
+import type {
+  KeyMaterial,
+  SealProvider,
+  ShareFault,
+  Sharing,
+  UnsealProgress,
+  UnsealSession,
+} from "../seal/SealProvider.ts";
 import type { Log } from "./Log.ts";
 import type { Operation } from "./Operation.ts";
+import { Rekeying, type RekeyProgress } from "./Rekeying.ts";
 import type { Initialization, Peer } from "./Peer.ts";
 
 export interface SealControlPorts {
   readonly peer: Peer;
   readonly provider: SealProvider;
   readonly backend: CryptoBackend;
-  /** Shares that unseal, as configured. */
-  readonly sharesNeeded: number;
   readonly log: Log;
 }
 
-/** Shown once: whoever holds `sharesNeeded` of the shares (standard Base64) can unseal. */
-export interface Initialized extends Initialization {
-  readonly shares64: ReadonlyArray<string>;
-  readonly sharesNeeded: number;
+/** A share for one holder alone, armored. */
+export interface EncryptedShare {
+  readonly recipient: string;
+  readonly share: string;
 }
+
+/** New shares, shown once: in standard Base64, or encrypted to their holders. */
+export type NewShares =
+  | { readonly shares64: ReadonlyArray<string> }
+  | { readonly encryptedShares: ReadonlyArray<EncryptedShare> };
+
+/** Whoever holds `sharesNeeded` of the shares can unseal. */
+export type Initialized = Initialization & NewShares & { readonly sharesNeeded: number };
+
+/** What a rekey is to make; without numbers those of the configuration. */
+export interface RekeyWish {
+  readonly sharing: Sharing | undefined;
+  readonly recipients: ReadonlyArray<Recipient>;
+}
+
+export type RekeyAnswer = RekeyProgress & Partial<Sharing> & (NewShares | object);
+
+/** Why a rekey does not go on, beside what may be wrong with a share. */
+export type RekeyFault = { readonly _tag: "RekeyFault"; readonly message: string; readonly next: string };
 
 export interface UnsealAnswer extends UnsealProgress {
   readonly state: SealState;
@@ -49,9 +75,40 @@ const integrityRefusal = (detail: string): Rejection =>
 
 const notInitialized = rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize it first.");
 
+const underWay: RekeyFault = {
+  _tag: "RekeyFault",
+  message: "A rekey is under way already.",
+  next: "Go on with it, or give it up first.",
+};
+
+const notStarted: RekeyFault = {
+  _tag: "RekeyFault",
+  message: "No rekey is under way.",
+  next: "Start one; after a restart or a seal it begins anew, with the present shares.",
+};
+
+/** Shares as they leave: in clear, or each encrypted to one holder. The bytes are overwritten. */
+const newShares = async (
+  shares: ReadonlyArray<Uint8Array>,
+  recipients: ReadonlyArray<Recipient>,
+): Promise<NewShares> => {
+  const shares64 = shares.map((share) => Buffer.from(share).toString("base64"));
+  for (const share of shares) share.fill(0);
+  if (recipients.length === 0) return { shares64 };
+  const encryptedShares = await Promise.all(
+    recipients.map(async ({ name, encrypt }, index) => ({
+      recipient: name,
+      share: await encrypt(shares64[index] ?? ""),
+    })),
+  );
+  return { encryptedShares };
+};
+
 export class SealControl {
   readonly #ports: SealControlPorts;
   #session: UnsealSession | undefined;
+  #rekeying: Rekeying | undefined;
+  #recipients: ReadonlyArray<Recipient> = [];
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(ports: SealControlPorts) {
@@ -59,8 +116,83 @@ export class SealControl {
   }
 
   /** Left: `ALREADY_INITIALIZED` after the first unseal, or what does not fit about the numbers. */
-  initialize(numbers: Initialization): Promise<Either.Either<Initialized, Rejection>> {
-    return this.#inTurn(() => this.#initialize(numbers));
+  initialize(
+    numbers: Initialization,
+    recipients: ReadonlyArray<Recipient> = [],
+  ): Promise<Either.Either<Initialized, Rejection>> {
+    return this.#inTurn(() => this.#initialize(numbers, recipients));
+  }
+
+  /** How keys are shared where nobody asks for other numbers. */
+  get sharing(): Sharing {
+    return this.#ports.provider.sharing;
+  }
+
+  /** Shares that are in and shares that it takes, at a sealed peer; undefined at any other, or where its vault cannot be read. */
+  get progress(): UnsealProgress | undefined {
+    const { peer } = this.#ports;
+    if (peer.state.peer === undefined || peer.state.unsealed || peer.verifying !== undefined) return undefined;
+    return Either.getOrUndefined(this.#openSession())?.progress();
+  }
+
+  /** Forgets the shares that were handed in. Left: `NOT_INITIALIZED`, `INTEGRITY_FAILURE`. */
+  resetUnseal(operation: Operation): Promise<Either.Either<UnsealAnswer, Rejection>> {
+    return this.#inTurn(() => {
+      const { peer } = this.#ports;
+      const have = this.#session?.progress().have ?? 0;
+      this.#forgetShares();
+      operation.tell("ACCEPTED", `${have} shares are forgotten`);
+      if (peer.state.unsealed || peer.verifying !== undefined)
+        return Promise.resolve(Either.right({ state: "UNSEALED", have: 0, need: 0 }));
+      const state = sealState(peer.state);
+      return Promise.resolve(Either.map(this.#openSession(), (session) => ({ state, ...session.progress() })));
+    });
+  }
+
+  /** How far a rekey is; where none is under way `step` is `NONE`. */
+  get rekeyProgress(): RekeyProgress {
+    return this.#rekeying?.progress ?? { step: "NONE", have: 0, need: 0 };
+  }
+
+  /** Begins to make new shares for the keys that are in use. */
+  startRekey(
+    { sharing, recipients }: RekeyWish,
+    operation: Operation,
+  ): Promise<Either.Either<RekeyAnswer, Rejection | RekeyFault>> {
+    return this.#inTurn(async (): Promise<Either.Either<RekeyAnswer, Rejection | RekeyFault>> => {
+      const { peer, provider, backend } = this.#ports;
+      const row = peer.state.peer;
+      if (row === undefined) return Either.left(notInitialized);
+      if (!peer.state.unsealed) return Either.left(rejection("SEALED", "This peer is sealed.", "Unseal it first."));
+      if (this.#rekeying !== undefined) return Either.left(underWay);
+      const present = this.#newSession();
+      if (Either.isLeft(present)) return Either.left(present.left);
+      this.#recipients = recipients;
+      this.#rekeying = new Rekeying(provider, sharing ?? provider.sharing, present.right, (material) => {
+        const { integrity, identity } = backend.keysOf(material);
+        return row.integrityKey === integrity.publicKey && row.identityKey === identity.publicKey;
+      });
+      const { shares, threshold } = this.#rekeying.sharing;
+      operation.tell("ACCEPTED", `started: ${threshold} of ${shares} new shares`);
+      return Either.right({ ...this.rekeyProgress, shares, threshold });
+    });
+  }
+
+  /** Takes one share for the rekey that is under way: a present one, then new ones to confirm that they are in good hands. */
+  rekey(
+    share64: string,
+    operation: Operation,
+  ): Promise<Either.Either<RekeyAnswer, Rejection | RekeyFault | ShareFault>> {
+    return this.#inTurn(() => this.#rekey(share64, operation));
+  }
+
+  /** Gives up a rekey; the present shares stay as they are. */
+  resetRekey(operation: Operation): Promise<RekeyAnswer> {
+    return this.#inTurn(() => {
+      this.#forgetRekey();
+      operation.tell("ACCEPTED", "given up");
+      return Promise.resolve(this.rekeyProgress);
+    });
   }
 
   /** Takes one share. Left: what is wrong with this share or with what it opens. */
@@ -74,6 +206,7 @@ export class SealControl {
       const { peer, log } = this.#ports;
       if (peer.state.peer === undefined) return Either.left(notInitialized);
       this.#forgetShares();
+      this.#forgetRekey();
       if (peer.state.unsealed || peer.verifying !== undefined) {
         await peer.seal(operation);
         log.info("sealed");
@@ -108,19 +241,60 @@ export class SealControl {
     this.#session = undefined;
   }
 
-  async #initialize(numbers: Initialization): Promise<Either.Either<Initialized, Rejection>> {
-    const { peer, provider, backend, sharesNeeded, log } = this.#ports;
+  #forgetRekey(): void {
+    this.#rekeying?.close();
+    this.#rekeying = undefined;
+    this.#recipients = [];
+  }
+
+  async #rekey(
+    share64: string,
+    operation: Operation,
+  ): Promise<Either.Either<RekeyAnswer, Rejection | RekeyFault | ShareFault>> {
+    const { peer, log } = this.#ports;
+    const rekeying = this.#rekeying;
+    if (rekeying === undefined) return Either.left(notStarted);
+    const taken = await rekeying.take(share64);
+    if (Either.isLeft(taken)) return Either.left(taken.left);
+    const { shares, threshold } = rekeying.sharing;
+    const { step, have, need } = rekeying.progress;
+    switch (taken.right._tag) {
+      case "Collecting": {
+        operation.tell("ACCEPTED", `${have} of ${need} ${step === "NEW_SHARES" ? "new" : "present"} shares are in`);
+        return Either.right({ step, have, need, shares, threshold });
+      }
+      case "NewShares": {
+        const shown = await newShares(taken.right.shares, this.#recipients);
+        operation.tell("ACCEPTED", "new shares are made, and not in use before they are confirmed");
+        return Either.right({ step, have, need, shares, threshold, ...shown });
+      }
+      case "Confirmed": {
+        operation.tell("APPLIED", `${threshold} of ${shares} new shares unseal from now on`);
+        const answer = await peer.rekey(taken.right.vault, operation);
+        this.#forgetRekey();
+        this.#forgetShares();
+        if (answer._tag === "Rejected") return Either.left(answer.rejection);
+        log.info("rekeyed", { shares, threshold });
+        return Either.right({ step: "DONE", have: threshold, need: threshold, shares, threshold });
+      }
+    }
+  }
+
+  async #initialize(
+    numbers: Initialization,
+    recipients: ReadonlyArray<Recipient>,
+  ): Promise<Either.Either<Initialized, Rejection>> {
+    const { peer, provider, backend, log } = this.#ports;
     const material = { identitySeed: freshSeed(), integritySeed: freshSeed() };
-    const { vault, shares } = await provider.seal(material);
+    const { vault, shares } = await provider.seal(material, provider.sharing);
     const keys = backend.keysOf(material);
     wipe(material);
     const answer = await peer.initialize(keys, vault, numbers);
-    const shares64 = shares.map((share) => Buffer.from(share).toString("base64"));
-    for (const share of shares) share.fill(0);
+    const shown = await newShares(shares, recipients);
     if (answer._tag === "Rejected") return Either.left(answer.rejection);
     this.#forgetShares();
     log.info("initialized", { peerId: numbers.peerId, threshold: numbers.threshold, total: numbers.total });
-    return Either.right({ ...numbers, shares64, sharesNeeded });
+    return Either.right({ ...numbers, ...shown, sharesNeeded: provider.sharing.threshold });
   }
 
   async #unseal(share64: string, operation?: Operation): Promise<Either.Either<UnsealAnswer, Rejection | ShareFault>> {
@@ -146,14 +320,18 @@ export class SealControl {
 
   #openSession(): Either.Either<UnsealSession, Rejection> {
     if (this.#session !== undefined) return Either.right(this.#session);
+    const session = this.#newSession();
+    this.#session = Either.getOrUndefined(session);
+    return session;
+  }
+
+  #newSession(): Either.Either<UnsealSession, Rejection> {
     try {
       const vault = this.#ports.peer.vault();
       if (vault === undefined) return Either.left(notInitialized);
-      const session = Either.mapLeft(this.#ports.provider.unseal(vault), (message) =>
+      return Either.mapLeft(this.#ports.provider.unseal(vault), (message) =>
         integrityRefusal(`The vault cannot be opened: ${message}.`),
       );
-      this.#session = Either.getOrUndefined(session);
-      return session;
     } catch (fault) {
       if (!(fault instanceof IntegrityFailure)) throw fault;
       return Either.left(integrityRefusal("The vault's row does not hold."));

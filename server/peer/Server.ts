@@ -215,7 +215,7 @@ const openPeer = (
       check,
       answered: (status) => metrics.count("custody_peer_http_responses_total", String(status)),
     };
-    const control = new SealControl({ peer, provider, backend, sharesNeeded: config.seal.threshold, log });
+    const control = new SealControl({ peer, provider, backend, log });
     const audit = yield* Effect.acquireRelease(
       Effect.sync(
         () =>

@@ -9,6 +9,12 @@ export interface KeyMaterial {
   readonly integritySeed: Uint8Array;
 }
 
+/** Shares handed out, 2 to 255, and shares that unseal, 2 to as many. */
+export interface Sharing {
+  readonly shares: number;
+  readonly threshold: number;
+}
+
 /** Keys at rest: the vault may be stored, the shares may not and are shown once. */
 export interface SealedKeys {
   readonly vault: Uint8Array;
@@ -48,8 +54,10 @@ export interface UnsealSession {
 export interface SealProvider {
   /** As the configuration endpoint shows it (contract 2.7). */
   readonly id: string;
-  /** Encrypts fresh key material; every call makes a new vault with new shares. */
-  readonly seal: (material: KeyMaterial) => Promise<SealedKeys>;
+  /** How many shares there are, and how many unseal, where nobody asks for other numbers. */
+  readonly sharing: Sharing;
+  /** Encrypts key material; every call makes a new vault with new shares, which open no other one. */
+  readonly seal: (material: KeyMaterial, sharing: Sharing) => Promise<SealedKeys>;
   /** Begins to unseal a stored vault; Left, as "what is wrong; what to do", when its bytes are no vault. */
   readonly unseal: (vault: Uint8Array) => Either.Either<UnsealSession, string>;
 }

@@ -23,11 +23,11 @@ let c: string;
 let foreign: string;
 
 beforeAll(async () => {
-  const sealed = await provider.seal(material);
+  const sealed = await provider.seal(material, provider.sharing);
   vault = sealed.vault;
   shares = sealed.shares.map(base64);
   [a = "", b = "", c = ""] = shares;
-  foreign = base64((await provider.seal(material)).shares[0] ?? new Uint8Array());
+  foreign = base64((await provider.seal(material, provider.sharing)).shares[0] ?? new Uint8Array());
 });
 
 const session = (): UnsealSession => Either.getOrThrow(provider.unseal(vault));
@@ -161,7 +161,7 @@ describe("unsealing", () => {
 
 describe("sealing", () => {
   it("leaves the caller's seeds alone and repeats nothing", async () => {
-    const again = await provider.seal(material);
+    const again = await provider.seal(material, provider.sharing);
     expect(material.identitySeed.some((byte) => byte !== 0)).toBe(true);
     expect(base64(again.vault)).not.toBe(base64(vault));
     expect(again.shares.map(base64).filter((share64) => shares.includes(share64))).toEqual([]);

@@ -7,19 +7,13 @@ import type {
   SealedKeys,
   SealProvider,
   ShareFault,
+  Sharing,
   UnsealProgress,
   UnsealSession,
   UnsealStep,
 } from "./SealProvider.ts";
 import { decodeShare, encodeShare, type UnsealShare } from "./UnsealShare.ts";
 import { openVault, parseVault, rootKeyBytes, sealVault, type Vault, vaultIdBytes } from "./Vault.ts";
-
-export interface ShamirOptions {
-  /** Shares handed out, 2 to 255. */
-  readonly shares: number;
-  /** Shares that unseal, 2 to `shares`. */
-  readonly threshold: number;
-}
 
 /** Fresh random bytes. */
 export type Entropy = (length: number) => Uint8Array;
@@ -40,7 +34,7 @@ const wipe = (secrets: Iterable<Uint8Array>): void => {
  */
 export const sealKeys = async (
   material: KeyMaterial,
-  { shares, threshold }: ShamirOptions,
+  { shares, threshold }: Sharing,
   entropy: Entropy,
 ): Promise<SealedKeys> => {
   const id = entropy(vaultIdBytes);
@@ -62,7 +56,7 @@ export const sealKeys = async (
 const messages: Readonly<Record<ShareFault["code"], string>> = {
   MALFORMED_SHARE: "this is not an unseal share; send the Base64 text exactly as init printed it",
   FOREIGN_SHARE:
-    "this share belongs to another peer or to an earlier init; send one made for this peer by its last init",
+    "this share belongs to another peer, or to another set than the one asked for: of an earlier init, of before a rekey, or of a rekey that was not finished; send one of the right set",
   WRONG_SHARES: "the shares do not fit together, so at least one is wrong; enter all of them again",
   SESSION_CLOSED: "this vault takes no more shares now; ask for the status of the peer",
 };
@@ -148,8 +142,9 @@ class ShamirSession implements UnsealSession {
 }
 
 /** The provider for a configuration; a stored vault keeps the numbers it was sealed with. */
-export const shamirProvider = (options: ShamirOptions, entropy: Entropy): SealProvider => ({
+export const shamirProvider = (options: Sharing, entropy: Entropy): SealProvider => ({
   id: "shamir",
-  seal: (material) => sealKeys(material, options, entropy),
+  sharing: options,
+  seal: (material, sharing) => sealKeys(material, sharing, entropy),
   unseal: (vault) => Either.map(parseVault(vault), (parsed) => new ShamirSession(parsed)),
 });
