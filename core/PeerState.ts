@@ -253,11 +253,26 @@ export interface Sum {
   readonly set: SetAccumulator;
   readonly count: number;
   readonly revisions: number;
+  /** Whether each one so far is the owner of its key. */
+  readonly isSound: boolean;
+}
+
+/** At the writer, where every member is being restored: all their registries become one (Union.ts). */
+export interface Union {
+  /** Whose registries are put together with its own, in this order, each in the life it must stay in. */
+  readonly sources: ReadonlyArray<{ readonly peerId: PeerId; readonly recoveryId: Digest }>;
+  /** Which of them is asked. */
+  readonly at: number;
+  /** How new the lives are in which the newest change was agreed upon, of all that are put together so far. */
+  readonly era: number;
+  /** What somebody has refused or aborted: no certificate of it counts. */
+  readonly voided: ReadonlySet<Digest>;
 }
 
 /** How far a restored peer has come with taking the registry from another member. */
 export interface Transfer {
   readonly helper: PeerId;
+  readonly union: Union | undefined;
   /** What every member that offered has: the registry must come to exactly this. */
   readonly root: Digest;
   readonly count: number;

@@ -5,7 +5,7 @@
  */
 import type { Unit } from "./Choices.ts";
 import { bitRot } from "./faults/BitRot.ts";
-import { declaredRestore } from "./faults/DeclaredRestore.ts";
+import { declaredRestore, restoreEverywhere } from "./faults/DeclaredRestore.ts";
 import { drift } from "./faults/Drift.ts";
 import { foreignCluster } from "./faults/ForeignCluster.ts";
 import { fullDisk } from "./faults/FullDisk.ts";
@@ -216,6 +216,7 @@ export const faultTable = {
   "request through two peers": (world) => world.service.callers.sendTwice(),
   "contradicting metadata": (world) => world.service.callers.contradict(),
   "declared restore": declaredRestore,
+  "restores declared everywhere": restoreEverywhere,
   "rotated integrity key": rotateIntegrity,
   "lost integrity key": loseIntegrityKey,
 } as const satisfies { readonly [name: string]: Fault };

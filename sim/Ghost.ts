@@ -3,6 +3,7 @@
  * statement that became durable, who prepared, refused and applied what, and
  * every approver that anybody ever stored. Checkers hold peers against it.
  */
+import { allRows } from "../core/Boot.ts";
 import { encode } from "../core/codec/CborWriter.ts";
 import type { Crypto } from "../core/Crypto.ts";
 import type { Digest } from "../core/Digest.ts";
@@ -91,6 +92,8 @@ export class Ghost {
   recovering: PeerMask = 0;
   /** Peers that were restored as declared at least once: what they alone knew is gone. */
   restored: PeerMask = 0;
+  /** Who has just put the registries of all members together, when every one of them was being restored. */
+  unitedBy: number | undefined;
   /** Durable announcements by slot: every life a peer has had, the first one aside. */
   readonly #lives: ReadonlyArray<Map<number, Digest>>;
   /** The membership that was pinned first. */
@@ -225,6 +228,9 @@ export class Ghost {
 
   /** The registry of the others is there: from now on the peer answers for all of it. */
   #endRecovery({ slot, store }: Watched): void {
+    this.unitedBy = this.away === this.everyone ? slot : undefined;
+    // Whatever the old lives had stored was forgotten with them; this is what there is.
+    if (this.unitedBy !== undefined) for (const row of allRows(store, "approvers")) this.#approver(row.ref, row);
     this.away &= ~maskOf(slot);
     this.recovering &= ~maskOf(slot);
     for (const [id, facts] of this.proposals) {

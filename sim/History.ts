@@ -185,6 +185,24 @@ export class History {
     }
   }
 
+  /**
+   * Every peer takes up what was left on all their disks together, by key the newest revision; a key that is missing
+   * was never there. What is later is gone for everybody, and what was told to be impossible may have come back: whether
+   * a disk knew better is for those to say who see disks (S26).
+   */
+  cutBack(left: ReadonlyMap<string, number>): void {
+    for (const [key, record] of this.#records) {
+      const newest = left.get(key) ?? 0;
+      for (const operation of record.operations) operation.isNo = false;
+      for (const revision of record.values.keys()) if (revision > newest) record.values.delete(revision);
+      while ((record.acknowledged.at(-1)?.revision ?? 0) > newest) record.acknowledged.pop();
+      if (newest > 0) continue;
+      record.creator = undefined;
+      record.owner = undefined;
+      record.knownSince = Number.POSITIVE_INFINITY;
+    }
+  }
+
   #assertDone(record: Record, operation: Operation, at: number, created: boolean, seen: Seen): void {
     const said: Look = { by: operation.name, revision: seen.revision, at };
     const { creator, owner, knownSince } = record;

@@ -24,6 +24,7 @@ export const sometimes: ReadonlyArray<Point> = [
     "a survivor completed or delivered what the writer began",
   ),
   point("read at a peer that was still being restored", "a reader waited for no third member"),
+  point("every member was restored at once", "the writer put the registries of all members together"),
   point("restored from before the founding", "a declared restore put back a disk that knew no cluster"),
   point("a late certificate met a settlement", "a member that had seen a refusal was handed all receipts"),
   point("a member pledged", "a member that had prepared gave its claim up on another's refusal"),

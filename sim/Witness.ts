@@ -104,6 +104,17 @@ export class Witness {
     this.#history.restored(peer);
   }
 
+  /**
+   * Every member was being restored, and what their disks had is the registry now: what was on none of them is gone.
+   *
+   * @param revisionOf the revision of an approver in it, by ref; 0 where it is not there
+   */
+  united(revisionOf: (ref: string) => number): void {
+    const left = new Map<string, number>();
+    for (const [ref, { key }] of this.#keys) left.set(key, Math.max(left.get(key) ?? 0, revisionOf(ref)));
+    this.#history.cutBack(left);
+  }
+
   /** An approver is known by its ref from now on. */
   #name({ ref, id }: Rows["approvers"], key: string): void {
     const known = this.#keys.get(ref);

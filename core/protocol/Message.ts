@@ -178,6 +178,16 @@ export const messageCodec = union({
     items: batch(snapshotItemCodec),
     /** Everything up to this key is in `items`; absent where there is no more. */
     upTo: nullable(text(64)),
+    /** Present where the sender is being restored itself, which only the writer asks for (Union.ts). */
+    own: nullable(
+      record({
+        recoveryId: digest,
+        /** How new the lives are that its newest change was agreed upon in. */
+        era: uint,
+        /** With the first page: what it has refused in this life, or aborted with no slot to show for it. */
+        voided: list(digest, Limits.preparations + 2 * Limits.refusals),
+      }),
+    ),
   }),
   /** An entry peer asks whether the receiver stores an approver that was there before the request. */
   StoredQuery: record({ requestId: text(Limits.requestIdCharacters), ref: text(256) }),

@@ -142,7 +142,8 @@ const hearAgain = (turn: Turn, from: PeerId, process: Digest | undefined): void 
 const modeOf = ({ state, isJoining }: Turn): Ready["mode"] => {
   if (state.verifying) return "verifying";
   if (state.quarantine !== undefined) return "quarantined";
-  return state.recovery !== undefined ? "recovering" : isJoining ? "joining" : "active";
+  // Until all others have its new life on record, its old one may still count somewhere.
+  return isJoining ? "joining" : state.recovery !== undefined ? "recovering" : "active";
 };
 
 /** Why a member that answered could not take part, whatever its clock shows, or undefined. */

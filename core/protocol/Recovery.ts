@@ -9,7 +9,7 @@
 import type { Digest } from "../Digest.ts";
 import { replaceApprover } from "../registry/Root.ts";
 import { Limits } from "../Limits.ts";
-import type { PeerState, Recovery, Sum, Transfer } from "../PeerState.ts";
+import type { PeerState, Recovery, Sum, Transfer, Union } from "../PeerState.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
 import { numberKey, SELF } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
@@ -24,6 +24,7 @@ import { ask, nonceFor, ownFault } from "./Readiness.ts";
 import { type Restoration, restorationCodec, RESTORATION_TAG, restorationHash } from "./Restoration.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
 import { installOffer } from "./SnapshotInstall.ts";
+import { installUnion, newestEra, voidedHere } from "./Union.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 import { BEING_VERIFIED } from "./Unavailable.ts";
@@ -52,6 +53,7 @@ export const freshRecovery = (waitsFor: string, distrusted: ReadonlySet<PeerId> 
 });
 
 const UNRECORDED = "not every member has the restore on record yet";
+const OTHER_BACKUP = "put another backup of a peer in its place, and declare its restore again";
 const UNASKED = "not every member has said yet what it has";
 
 // Declaring.
@@ -237,9 +239,33 @@ const conclude = (turn: Turn, recovery: Recovery): void => {
     if (found !== undefined) return showWhile(turn, recovery, `peer ${ready.peerId}: ${found}`);
   }
   const offering = answers.filter((ready) => ready.mode === "active");
-  if (offering.length === 0) return waitFor(turn, "every other member is recovering too, so nobody has the registry");
+  if (offering.length === 0) return unite(turn, recovery, answers);
   if (!isOneRegistry(offering)) return waitFor(turn, DIFFERENT);
   takeOver(turn, recovery, offering, true);
+};
+
+/**
+ * All are being restored, and all have all their lives on record. While that is so nobody is a member again before the
+ * writer is: whoever hears of a new life asks anew, and every active answer was given before its giver was restored.
+ */
+const unite = (turn: Turn, recovery: Recovery, answers: ReadonlyArray<Ready>): void => {
+  const { writer } = turn.membership;
+  if (!turn.isWriter)
+    return waitFor(turn, `every member is being restored: peer ${writer}, the writer, puts together what they have`);
+  const sources = answers.flatMap(({ peerId, restored }) =>
+    restored === undefined ? [] : [{ peerId, recoveryId: restored.restoration.recoveryId }],
+  );
+  turn.state.recovery = recovery;
+  askSource(turn, { sources, at: 0, era: newestEra(turn), voided: new Set(voidedHere(turn)) }, false);
+};
+
+/** Begins with the first page of the source whose turn it is. */
+const askSource = (turn: Turn, union: Union, undone: boolean): void => {
+  const source = union.sources[union.at];
+  if (source === undefined) return;
+  const { set, approvers: count } = turn.state.registry;
+  const root = turn.context.crypto.setDigest(set);
+  requestMore(turn, { ...freshTransfer(turn, { helper: source.peerId, root, count, isShared: true }), union, undone });
 };
 
 const isOneRegistry = ([first, ...others]: ReadonlyArray<Ready>): boolean =>
@@ -265,19 +291,20 @@ const takeOver = (turn: Turn, recovery: Recovery, offering: ReadonlyArray<Ready>
   if (trusted.length === 0) turn.state.recovery = { ...recovery, distrusted: new Set() };
   const chosen = trusted[0] ?? offering[0];
   if (chosen === undefined) return;
-  requestMore(turn, {
-    helper: chosen.peerId,
-    root: chosen.registryRoot,
-    count: chosen.approvers,
-    isShared,
-    after: "",
-    undone: false,
-    applied: 0,
-    sum: undefined,
-    movedAt: turn.elapsed,
-    askedAt: turn.elapsed,
-  });
+  const { peerId: helper, registryRoot: root, approvers: count } = chosen;
+  requestMore(turn, freshTransfer(turn, { helper, root, count, isShared }));
 };
+
+const freshTransfer = (turn: Turn, from: Pick<Transfer, "helper" | "root" | "count" | "isShared">): Transfer => ({
+  ...from,
+  union: undefined,
+  after: "",
+  undone: false,
+  applied: 0,
+  sum: undefined,
+  movedAt: turn.elapsed,
+  askedAt: turn.elapsed,
+});
 
 /** A restored writer must not use a slot again that somebody has seen it use. */
 const noteHighest = (turn: Turn, { highSeq, highSeqProof: proof }: Ready): void => {
@@ -305,6 +332,8 @@ export const onSnapshotOffer = (turn: Turn, from: PeerId, offer: MessageOf<"Snap
   if (turn.isJoining && transfer.isShared) return;
   if (from !== transfer.helper || transfer.sum !== undefined || offer.after !== transfer.after) return;
   if (offer.recoveryId !== restored?.restoration.recoveryId || offer.nonce !== recovery.nonce) return;
+  if (transfer.union !== undefined) return onOwnRegistry(turn, transfer, transfer.union, offer);
+  if (offer.own !== undefined) return waitFor(turn, `peer ${from} is being restored itself`);
   const { topologyDigest, root, count } = offer.cutoff;
   if (topologyDigest !== turn.membership.digest || root !== transfer.root || count !== transfer.count)
     return waitFor(turn, `peer ${from} offers another registry than it had`, from);
@@ -315,8 +344,37 @@ export const onSnapshotOffer = (turn: Turn, from: PeerId, offer: MessageOf<"Snap
   const next = { ...transfer, undone, applied: transfer.applied + installed.applied, movedAt: turn.elapsed };
   if (installed.upTo !== undefined) return requestMore(turn, { ...next, after: installed.upTo });
   if (undone) return requestMore(turn, { ...next, after: "", undone: false, applied: 0 });
-  const sum = { after: "", set: turn.context.crypto.emptySet, count: 0, revisions: 0 };
-  turn.state.recovery = { ...(turn.state.recovery ?? recovery), transfer: { ...next, sum } };
+  addUp(turn, next);
+};
+
+/** A page of what a member has that is being restored itself: this peer's registry becomes the union of the two. */
+const onOwnRegistry = (turn: Turn, transfer: Transfer, union: Union, offer: MessageOf<"SnapshotOffer">): void => {
+  const { helper } = transfer;
+  const { own } = offer;
+  if (own === undefined || own.recoveryId !== union.sources[union.at]?.recoveryId)
+    return waitFor(turn, `peer ${helper} is not in the life any more in which it was asked`);
+  const known = new Set([...union.voided, ...own.voided]);
+  const installed = installUnion(turn, offer, { here: union.era, there: own.era }, known);
+  if (installed === undefined)
+    return waitFor(turn, `what peer ${helper} has does not hold, or contradicts what others have: ${OTHER_BACKUP}`);
+  if (installed.isSeen) hide(turn);
+  const { voided } = installed;
+  const undone = transfer.undone || installed.undone;
+  const next = { ...transfer, undone, applied: transfer.applied + installed.applied, movedAt: turn.elapsed };
+  if (installed.upTo !== undefined)
+    return requestMore(turn, { ...next, after: installed.upTo, union: { ...union, voided } });
+  const done = { ...union, voided, at: union.at + 1, era: Math.max(union.era, own.era) };
+  if (done.at < done.sources.length) return askSource(turn, done, undone);
+  // What was taken away may have hidden something that is here.
+  if (undone) return askSource(turn, { ...done, at: 0 }, false);
+  addUp(turn, { ...next, union: done });
+};
+
+const addUp = (turn: Turn, transfer: Transfer): void => {
+  const { recovery } = turn.state;
+  if (recovery === undefined) return;
+  const sum = { after: "", set: turn.context.crypto.emptySet, count: 0, revisions: 0, isSound: true };
+  turn.state.recovery = { ...recovery, transfer: { ...transfer, sum } };
   recover(turn);
 };
 
@@ -342,19 +400,26 @@ const show = (turn: Turn, registry: PeerState["registry"], waitsFor: string): vo
 const sumUp = (turn: Turn, recovery: Recovery, transfer: Transfer, sum: Sum): void => {
   const { crypto, view } = turn.context;
   const page = view.scan("approvers", sum.after, SUM_ROWS);
-  let { set, revisions } = sum;
+  let { set, revisions, isSound } = sum;
   for (const { row } of page) {
     set = replaceApprover(crypto, set, undefined, row);
     revisions += row.revision;
+    isSound &&= view.get("keys", row.keyIdentity)?.id === row.id;
   }
   const count = sum.count + page.length;
   const last = page.at(-1);
   if (last !== undefined && page.length === SUM_ROWS) {
-    turn.state.recovery = { ...recovery, transfer: { ...transfer, sum: { after: last.key, set, count, revisions } } };
+    turn.state.recovery = {
+      ...recovery,
+      transfer: { ...transfer, sum: { after: last.key, set, count, revisions, isSound } },
+    };
     return recover(turn);
   }
   // Every applied slot made one revision: the root alone does not show one left out that others built on.
-  if (crypto.setDigest(set) !== transfer.root || count !== transfer.count || revisions !== transfer.applied)
+  const isComplete = isSound && revisions === transfer.applied;
+  if (transfer.union !== undefined) {
+    if (!isComplete) return waitFor(turn, `what the members have contradicts itself: ${OTHER_BACKUP}`);
+  } else if (!isComplete || crypto.setDigest(set) !== transfer.root || count !== transfer.count)
     return waitFor(turn, `what peer ${transfer.helper} offers does not come to its root`, transfer.helper);
   const registry = { set, approvers: count };
   if (transfer.isShared) finish(turn, registry);

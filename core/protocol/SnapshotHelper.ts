@@ -10,10 +10,13 @@ import type { MessageOf } from "./Message.ts";
 import { ownFault } from "./Readiness.ts";
 import type { SnapshotItem } from "./Snapshot.ts";
 import type { PeerId } from "./Topology.ts";
+import { newestEra, voidedHere } from "./Union.ts";
 
 export const onSnapshotRequest = (turn: Turn, from: PeerId, message: MessageOf<"SnapshotRequest">): void => {
   const { state, context } = turn;
-  if (ownFault(turn) !== undefined || turn.isJoining || state.recovery !== undefined) return;
+  if (ownFault(turn) !== undefined || turn.isJoining) return;
+  // Where all are being restored the writer puts together what they have; nobody else may take it for a registry.
+  if (state.recovery !== undefined && from !== turn.membership.writer) return;
   // Its new life must be on record here: from then on nothing can be certified without it (D5).
   if (state.seen.get(from)?.restored?.restoration.recoveryId !== message.recoveryId) return;
   if (state.preparations.size > 0) return;
@@ -36,5 +39,13 @@ export const onSnapshotRequest = (turn: Turn, from: PeerId, message: MessageOf<"
       return certificate === undefined ? [] : [{ key, proposalId, certificate, writerReceipt: undefined }];
     }),
     upTo: page[Limits.batchProposals - 1]?.key,
+    own:
+      state.recovery && state.restored
+        ? {
+            recoveryId: state.restored.restoration.recoveryId,
+            era: newestEra(turn),
+            voided: after === "" ? voidedHere(turn) : [],
+          }
+        : undefined,
   });
 };

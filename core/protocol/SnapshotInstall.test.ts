@@ -266,6 +266,7 @@ describe("a page of what the others have decided", () => {
     cutoff: { topologyDigest: OTHER, root: OTHER, count: 0 },
     items,
     upTo: undefined,
+    own: undefined,
     ...change,
   });
 

@@ -22,8 +22,8 @@ import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
 
 type Offer = MessageOf<"SnapshotOffer">;
 
-/** An offered slot that was looked at and holds. */
-interface Settled {
+/** A slot that was looked at and holds, offered or this peer's own. */
+export interface Settled {
   readonly key: string;
   readonly seq: number;
   readonly id: Digest;
@@ -61,8 +61,17 @@ const abortedOf = (turn: Turn, { key, proposalId: id }: SnapshotItem, proof: Sig
     : undefined;
 };
 
+/** A slot of this peer's own that was decided; what it holds was verified before it was written. */
+export const settledHere = (turn: Turn, key: string, row: Rows["slots"]): Settled | undefined => {
+  const { proposalId: id, outcome, writerReceipt } = row;
+  const certificate = outcome === "APPLIED" ? turn.context.view.get("certificates", id) : undefined;
+  const proof = certificate?.receipts.find((each) => signerOf(each) === turn.membership.writer) ?? writerReceipt;
+  if (proof === undefined || (certificate === undefined && outcome !== "ABORTED")) return undefined;
+  return { key, seq: proof.statement.seq, id, outcome: certificate ? "APPLIED" : "ABORTED", certificate, proof };
+};
+
 /** Every item of an offer, or undefined where one does not hold or is out of its place. */
-const settledOf = (turn: Turn, { items, after, upTo }: Offer): ReadonlyArray<Settled> | undefined => {
+export const settledOf = (turn: Turn, { items, after, upTo }: Offer): ReadonlyArray<Settled> | undefined => {
   const settled: Array<Settled> = [];
   let last = after;
   for (const item of items) {
@@ -82,14 +91,14 @@ const settledOf = (turn: Turn, { items, after, upTo }: Offer): ReadonlyArray<Set
 /** Own slots settled in one transaction, whatever an offer leaves out. */
 const OWN_SLOTS = 2 * Limits.batchProposals;
 
-interface OwnSlots {
+export interface OwnSlots {
   readonly rows: ReadonlyMap<string, Rows["slots"]>;
   /** How far they reach: to the end of the offer, or to where there are too many for one transaction. */
   readonly upTo: string | undefined;
 }
 
 /** This peer's own slots from `after` to `upTo`, or to the end, as far as they fit. */
-const ownSlots = ({ context: { view } }: Turn, after: string, upTo: string | undefined): OwnSlots => {
+export const ownSlots = ({ context: { view } }: Turn, after: string, upTo: string | undefined): OwnSlots => {
   const page = view.scan("slots", after, OWN_SLOTS);
   const within = page.filter(({ key }) => upTo === undefined || key <= upTo);
   return { rows: new Map(within.map(({ key, row }) => [key, row])), upTo: within[OWN_SLOTS - 1]?.key ?? upTo };
@@ -148,7 +157,7 @@ const settle = (
   return isSeen;
 };
 
-interface Installed {
+export interface Installed {
   /** The last slot that is settled; absent where there is no more. */
   readonly upTo: string | undefined;
   readonly undone: boolean;
@@ -157,21 +166,16 @@ interface Installed {
   readonly applied: number;
 }
 
-/**
- * Makes this peer's part of the registry that lies between two slots the offered one.
- *
- * @returns how far it came; whether something was taken away, so that another pass must show that nothing it hid is
- *   missing; whether anything that reads show is another one; and how many of these slots were applied. Undefined where the offer does not hold, and then nothing is changed
- */
-export const installOffer = (turn: Turn, offer: Offer): Installed | undefined => {
-  const all = settledOf(turn, offer);
-  if (all === undefined) return undefined;
-  const { rows: own, upTo } = ownSlots(turn, offer.after, offer.upTo);
-  const settled = all.filter(({ key }) => upTo === undefined || key <= upTo);
-  const offered = new Map(settled.map((each) => [each.key, each]));
+/** Makes this peer's slots between two these ones, and its registry what they come to. */
+export const installSettled = (
+  turn: Turn,
+  { rows: own, upTo }: OwnSlots,
+  settled: ReadonlyArray<Settled>,
+): Installed => {
+  const wanted = new Map(settled.map((each) => [each.key, each]));
   let undone = false;
   for (const [key, row] of own) {
-    const other = offered.get(key);
+    const other = wanted.get(key);
     const isSame = other?.id === row.proposalId && other.outcome === row.outcome;
     if (!isSame) undone = undo(turn, row) || undone;
     if (other === undefined) turn.write({ op: "remove", table: "slots", key });
@@ -179,4 +183,22 @@ export const installOffer = (turn: Turn, offer: Offer): Installed | undefined =>
   let isSeen = undone;
   for (const each of settled) isSeen = settle(turn, each, own.get(each.key)) || isSeen;
   return { upTo, undone, isSeen, applied: settled.filter((each) => each.certificate !== undefined).length };
+};
+
+/**
+ * Makes this peer's part of the registry that lies between two slots the offered one.
+ *
+ * @returns how far it came; whether something was taken away, so that another pass must show that nothing it hid is
+ *   missing; whether anything that reads show is another one; and how many of these slots were applied. Undefined where
+ *   the offer does not hold, and then nothing is changed
+ */
+export const installOffer = (turn: Turn, offer: Offer): Installed | undefined => {
+  const all = settledOf(turn, offer);
+  if (all === undefined) return undefined;
+  const own = ownSlots(turn, offer.after, offer.upTo);
+  return installSettled(
+    turn,
+    own,
+    all.filter(({ key }) => own.upTo === undefined || key <= own.upTo),
+  );
 };

@@ -125,6 +125,28 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "own-disk-is-all",
+    changes: "where all members are being restored, the writer sees nothing of what the others have",
+    finds: "S26",
+    schedule: "restores-everywhere",
+    tampering: () => ({
+      delivered: (_world, _peer, message) =>
+        message._tag === "SnapshotOffer" && message.own !== undefined
+          ? { ...message, items: [], upTo: undefined }
+          : message,
+    }),
+  },
+  {
+    name: "nobody-has-it",
+    changes: "where all members are being restored, none of them shows what it has",
+    finds: "L5",
+    schedule: "restores-everywhere",
+    tampering: () => ({
+      delivered: (_world, _peer, message) =>
+        message._tag === "SnapshotOffer" && message.own !== undefined ? { _tag: "Votes", statements: [] } : message,
+    }),
+  },
+  {
     name: "yes-taken-for-no",
     changes: "a restored member that asks who has applied a proposal hears that it is only prepared, and refuses it",
     finds: "S4",

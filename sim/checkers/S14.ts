@@ -35,7 +35,7 @@ const assertKept = (ghost: Ghost, slot: number, requestId: string, registrationI
 export const S14 = (ghost: Ghost): Checker => {
   let exempt = 0;
   /** Who was told that it made a revision. */
-  const makers = new RecentMap<string>(REMEMBERED);
+  let makers = new RecentMap<string>(REMEMBERED);
   const assertOnlyOne = (requestId: string, ref: string, revision: number): void => {
     const made = `revision ${revision} of ${ref}`;
     const other = makers.get(made);
@@ -69,6 +69,10 @@ export const S14 = (ghost: Ghost): Checker => {
   return {
     id: "S14",
     written: {
+      // What no disk had of all members may be made again.
+      restore: ({ slot }) => {
+        if (ghost.unitedBy === slot) makers = new RecentMap<string>(REMEMBERED);
+      },
       preparations: (peer, write) => {
         const { slot } = peer;
         if (write.op !== "remove") {

@@ -1,13 +1,18 @@
 /** S24: what a peer has on record of an authenticator's counter never decreases. */
 import type { Checker } from "../Checker.ts";
+import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
-export const S24 = (): Checker => {
+export const S24 = (ghost: Ghost): Checker => {
   /** By peer and ref. */
   const counters = new Map<string, number>();
   return {
     id: "S24",
     written: {
+      // What no disk had of all members may be registered anew.
+      restore: ({ slot }) => {
+        if (ghost.unitedBy === slot) counters.clear();
+      },
       observations: ({ slot, honest }, write) => {
         if (!honest || write.op === "remove") return;
         const name = `${slot} ${write.key}`;

@@ -4,6 +4,8 @@
  */
 import { allRows } from "../../core/Boot.ts";
 import { replaceApprover } from "../../core/registry/Root.ts";
+import { decisionOf } from "../../core/protocol/Decision.ts";
+import { numberKey, SELF } from "../../core/Tables.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
@@ -14,6 +16,45 @@ export const S26 = (ghost: Ghost): Checker => {
   const acknowledged = new Set<string>();
   /** Of real processes nobody hears what they say, so nobody knows what was offered. */
   let hears = false;
+
+  const peers = new Map<number, Watched>();
+
+  /** The disks that were put together: those of all members, in the lives that this one has on record. */
+  const disksOf = ({ slot, store }: Watched): ReadonlyArray<Watched> =>
+    [...peers.values()].filter((each) => {
+      if (each.slot === slot || each.isDamaged) return each.slot === slot;
+      const known = store.get("seen", numberKey(each.slot))?.restored?.restoration.recoveryId;
+      return known !== undefined && each.store.get("restore", SELF)?.restoration.recoveryId === known;
+    });
+
+  /** All members were being restored: what is on one of their disks is there, and what one knows to have ended is not. */
+  const assertUnited = (peer: Watched): void => {
+    const disks = disksOf(peer);
+    for (const ref of acknowledged) {
+      if (peer.store.get("approvers", ref) !== undefined) continue;
+      const holder = disks.find(({ store }) => store.get("approvers", ref) !== undefined);
+      if (holder !== undefined)
+        throw new Violation(
+          "S26",
+          `approver ${ref} was acknowledged to a caller and is on the disk of peer ${holder.slot}`,
+          `peer ${peer.slot} put all registries together without it`,
+        );
+      acknowledged.delete(ref);
+    }
+    for (const [id, { proposal }] of ghost.proposals) {
+      if (peer.store.get("certificates", id) === undefined) continue;
+      const witness = disks.find(
+        ({ store }) =>
+          store.get("refusals", id) !== undefined || decisionOf(store, id, proposal)?.outcome === "ABORTED",
+      );
+      if (witness !== undefined)
+        throw new Violation(
+          "S26",
+          `peer ${witness.slot} has refused or aborted proposal ${id}`,
+          `peer ${peer.slot} put all registries together with it`,
+        );
+    }
+  };
 
   const assertInstalled = ({ slot, store }: Watched, recoveryId: string): void => {
     const lost = [...acknowledged].find((ref) => store.get("approvers", ref) === undefined);
@@ -33,6 +74,7 @@ export const S26 = (ghost: Ghost): Checker => {
 
   return {
     id: "S26",
+    booted: (peer) => void peers.set(peer.slot, peer),
     sent: ({ honest }, message) => {
       hears = true;
       if (!honest || message._tag !== "SnapshotOffer") return;
@@ -44,8 +86,9 @@ export const S26 = (ghost: Ghost): Checker => {
     },
     written: {
       restore: (peer, write) => {
-        if (write.op !== "remove" && !write.row.recovering && ghost.isAtomic)
-          assertInstalled(peer, write.row.restoration.recoveryId);
+        if (write.op === "remove" || write.row.recovering || !ghost.isAtomic) return;
+        if (ghost.unitedBy === peer.slot) assertUnited(peer);
+        else assertInstalled(peer, write.row.restoration.recoveryId);
       },
       readable: (peer, write) => {
         if (write.op !== "remove" && ghost.isAtomic) assertInstalled(peer, write.row.recoveryId);

@@ -32,6 +32,10 @@ export const S4 = (ghost: Ghost): Checker => {
   return {
     id: "S4",
     written: {
+      // What no disk knew to have ended may be applied after all (S26).
+      restore: ({ slot }) => {
+        if (ghost.unitedBy === slot) aborted.clear();
+      },
       slots: ({ slot, honest }, write) => {
         if (!honest || write.op === "remove") return;
         const { outcome, proposalId } = write.row;

@@ -19,7 +19,11 @@ export const S6 = (ghost: Ghost): Checker => {
     id: "S6",
     written: {
       // What the old life signed binds it no more.
-      restore: ({ slot }) => signed[slot]?.clear(),
+      restore: ({ slot }) => {
+        signed[slot]?.clear();
+        // What no disk had of all members is gone, and its slot is free.
+        if (ghost.unitedBy === slot) applied.clear();
+      },
       preparations: ({ slot, honest }, write) => {
         if (!honest || write.op === "remove") return;
         const { seq } = write.row.proposal;

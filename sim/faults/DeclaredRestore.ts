@@ -1,5 +1,6 @@
 /** A peer's machine comes back on the disk it had a while ago, and its operator says so. */
 import type { Stretch, Unit } from "../Choices.ts";
+import { SELF } from "../../core/Tables.ts";
 import { maskOf } from "../Ghost.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import type { World } from "../World.ts";
@@ -18,10 +19,7 @@ export const RESTORED_AFTER: readonly [Stretch, ...ReadonlyArray<Stretch>] = [
 export const mayForget = ({ ghost }: World, { slot }: SimPeer): boolean =>
   ((ghost.restored | ghost.away | ghost.lying) & ~maskOf(slot)) === 0;
 
-/**
- * What the protocol stands (protocol.md 1): any number of declared restores that leave one member never restored, or
- * one faulty member, which may be restored itself.
- */
+/** What the protocol stands (protocol.md 1): any number of declared restores, or one faulty member, which may be restored itself. */
 const mayBeRestored = ({ ghost, plan }: World, peer: SimPeer): boolean => {
   const own = maskOf(peer.slot);
   return (
@@ -29,21 +27,51 @@ const mayBeRestored = ({ ghost, plan }: World, peer: SimPeer): boolean => {
     !peer.isDamaged &&
     !peer.isLost &&
     (peer.honest || peer.isLying || peer.rolledBack) &&
-    ((ghost.forgetful | ghost.lying) & ~own) === 0 &&
-    (ghost.restored | ghost.away | own) !== ghost.everyone
+    ((ghost.forgetful | ghost.lying) & ~own) === 0
   );
 };
+
+/** An older disk to put back: the one of now, or one of before the founding. */
+const olderDisk = (world: World, unit: Unit, peer: SimPeer, isEarly: boolean) => {
+  const putBack = isEarly ? world.restores.earlyDisk(peer, unit) : peer.disk.photograph();
+  return putBack && { putBack, isEarly: isEarly || !isFounded(peer) };
+};
+
+const isFounded = ({ disk }: SimPeer): boolean => disk.holds("topology", SELF);
+
+/** Somebody must know the cluster; else its operators found it again, with the secret. */
+const isKnownWithout = (world: World, peer: SimPeer): boolean =>
+  world.peers.some((each) => each !== peer && isFounded(each));
 
 export const declaredRestore = (world: World, unit: Unit): void => {
   const peer = anyPeer(world, unit);
   if (peer.state?.membership === undefined || !mayBeRestored(world, peer)) return;
-  const isEarly = unit.chance("from before the founding", 150);
-  const putBack = isEarly ? world.restores.earlyDisk(peer, unit) : peer.disk.photograph();
-  if (putBack === undefined) return;
+  const older = olderDisk(world, unit, peer, unit.chance("from before the founding", 150));
+  if (older === undefined) return;
   world.after(unit.spread("comes back after", 20_000, RESTORED_AFTER, 1, LATEST), () => {
-    if (world.healed || !mayBeRestored(world, peer)) return;
-    if (isEarly) world.marks.add("restored from before the founding");
+    if (world.healed || !mayBeRestored(world, peer) || (older.isEarly && !isKnownWithout(world, peer))) return;
+    if (older.isEarly) world.marks.add("restored from before the founding");
     if (peer.isLying) world.marks.add("a traitor was restored");
-    world.restores.comeBackOn(peer, putBack, true);
+    world.restores.comeBackOn(peer, older.putBack, true);
   });
+};
+
+/**
+ * Every operator declares a restore at about the same time: of a peer that runs on and never needed one, or of one that
+ * comes back on its disk of now, or of before the founding.
+ */
+export const restoreEverywhere = (world: World, unit: Unit): void => {
+  const mayHappen = (peer: SimPeer): boolean => peer.state?.membership !== undefined && mayBeRestored(world, peer);
+  if (!world.peers.every(mayHappen)) return;
+  for (const peer of world.peers) {
+    const { slot } = peer;
+    const isKept = unit.chance(`peer ${slot} runs on`, 400);
+    const lot = unit.chance(`peer ${slot} from before the founding`, 150);
+    const older = olderDisk(world, unit, peer, lot);
+    world.after(unit.spread(`peer ${slot} comes back after`, 20_000, RESTORED_AFTER, 1, LATEST), () => {
+      if (world.healed || older === undefined || !mayBeRestored(world, peer)) return;
+      if (isKept) world.restores.declare(peer);
+      else if (!older.isEarly || isKnownWithout(world, peer)) world.restores.comeBackOn(peer, older.putBack, true);
+    });
+  }
 };

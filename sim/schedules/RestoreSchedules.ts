@@ -4,7 +4,7 @@ import type { FaultName } from "../Faults.ts";
 import { clonedDisk } from "../faults/ClonedDisk.ts";
 import { lateReceipt } from "../faults/LateReceipt.ts";
 import { moments } from "../Moments.ts";
-import { BUSY_FAULTS, CLUSTER, type Family, type Sizes, weights } from "./Schedule.ts";
+import { among, BUSY_FAULTS, CLUSTER, type Family, type Sizes, weights } from "./Schedule.ts";
 
 /** With fewer members nobody is left who was never restored and still holds its pledge. */
 const FOUR_OR_FIVE: Sizes = { quiet: 4, drawn: [4, 5] };
@@ -45,6 +45,15 @@ export const restoreSchedules = {
     sizes: CLUSTER,
     plan: (choices) => ({ faults: otherFaults(choices, "lossy link", "crash") }),
     nemeses: (choices) => [moments.restoreDeclared(choices, { times: 2, isEarly: true })],
+  },
+  // Nobody is left who was not restored, and disks differ by what happened in between.
+  "restores-everywhere": {
+    sizes: CLUSTER,
+    plan: (choices) => ({
+      faults: new Map([...otherFaults(choices, "lossy link", "crash"), ["restores declared everywhere", 40]]),
+      faultMicros: among(choices, "faultMicros", 400_000, 400_000, 1_500_000),
+      workload: { replace: 30, read: 30 },
+    }),
   },
   "recover-under-load": {
     sizes: CLUSTER,

@@ -23,6 +23,7 @@ const RARE: ReadonlySet<FaultName> = new Set([
   "clock step beyond bounds",
   "clock days off",
   "declared restore",
+  "restores declared everywhere",
   "lost integrity key",
 ]);
 

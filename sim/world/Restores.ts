@@ -49,7 +49,7 @@ export class Restores {
   /** Puts back the disk of a backup that was made before the founding; undefined where this peer has none. */
   earlyDisk({ slot }: SimPeer, unit: Unit): (() => void) | undefined {
     const disks = this.#early.get(slot) ?? [];
-    return disks[unit.between("early disk", 0, 0, Math.max(0, disks.length - 1), 0, EARLY_DISKS - 1)];
+    return disks[unit.between(`early disk of peer ${slot}`, 0, 0, Math.max(0, disks.length - 1), 0, EARLY_DISKS - 1)];
   }
 
   #keepEarly(peer: SimPeer): void {
@@ -84,11 +84,14 @@ export class Restores {
     for (const write of writes) {
       if (write.table !== "restore" || write.op === "remove") continue;
       const { chronicle } = this.#ground;
-      const { witness } = this.#ports;
+      const { witness, ghost } = this.#ports;
       chronicle.marks.add(write.row.recovering ? "a restore was declared" : "a restored peer is a member again");
       if (write.row.recovering) {
         peer.toDeclare = false;
         witness.restored(peer.slot);
+      } else if (ghost.away === ghost.everyone) {
+        chronicle.marks.add("every member was restored at once");
+        witness.united((ref) => peer.disk.get("approvers", ref)?.revision ?? 0);
       }
       peer.honest = !write.row.recovering && !peer.isLying;
       if (peer.honest) peer.rolledBack = false;
