@@ -90,7 +90,7 @@ describe("a peer's life", () => {
     const fresh = track(await ServerCluster.start(2));
     await fresh.stop(1);
     fresh.member(1).shares = ["pretend it is founded"];
-    await expect(fresh.run(1)).rejects.toThrow(/is required until/);
+    await expect(fresh.run(1)).rejects.toThrow(/is required before/);
   });
 });
 
