@@ -116,7 +116,7 @@ describe("a read", () => {
     ["an expired token", actor(["service.approvers.read"], NOW), "UNAUTHENTICATED"],
     ["another permission", actor(["service.approvers.register"]), "ACCESS_DENIED"],
     ["a denial", actor(["service.*.*", "-service.approvers.read"]), "ACCESS_DENIED"],
-    ["keys that cannot be had", { _tag: "Unavailable" }, "APPROVER_REPLICATION_UNAVAILABLE"],
+    ["keys that cannot be had", { _tag: "Unavailable" }, "TOKEN_KEYS_UNAVAILABLE"],
   ])("looks at nothing with %s", (_name, by, code) => {
     const untouchable = viewOf(() => {
       throw new Error("the store was read");

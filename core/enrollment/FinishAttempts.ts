@@ -61,8 +61,8 @@ const conflicts: ReadonlySet<RejectionCode> = new Set(["CREDENTIAL_ALREADY_REGIS
 
 /** Notes that a response which this peer had verified was refused for what is registered. */
 export const noteConflict = (turn: Turn, response: Response, { code }: Rejection): void => {
-  const session = openSession(turn, response);
-  if (session !== undefined && conflicts.has(code)) use(turn, session, OF_SESSION);
+  const session = conflicts.has(code) ? openSession(turn, response) : undefined;
+  if (session !== undefined) use(turn, session, OF_SESSION);
 };
 
 /**
