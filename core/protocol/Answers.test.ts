@@ -123,7 +123,8 @@ describe("whoever is refused is told that the outcome is open, or that nothing w
   ])("%s: %s", (_what, isOpen, entryPeer, responseDigest) => {
     const { state, context } = turnOf(cluster, 1);
     const certified = { proposal: { ...proposal, effects: { ...proposal.effects, registrationId, responseDigest } } };
-    const get = (table: string) => (table === "completions" ? { proposalId: id } : certified);
+    const rows: Partial<Record<string, object>> = { completions: { proposalId: id }, certificates: certified };
+    const get = (table: string) => rows[table];
     const turn = new Turn(state, { ...context, view: { get, scan: () => [] } as unknown as RowView });
     expect(toldBy(turn, callerAt(entryPeer, { response })).outcomeUnknown).toBe(isOpen);
   });
