@@ -63,7 +63,6 @@ export class ConnectionGuard {
     server.prependListener("tlsClientError", (_error, failed: TLSSocket) => {
       const connection = this.#handshakes.get(portKey(failed));
       if (connection !== undefined) this.#failHandshake(connection);
-      failed.destroy();
     });
     server.on("close", () => clearInterval(this.#timer));
   }

@@ -32,6 +32,7 @@ describe("callers that wait", () => {
     vi.useFakeTimers();
     const replies = new Replies();
     expect(await replies.ask((id) => replies.answer(id, done), 1_000, late)).toBe(done);
+    expect(vi.getTimerCount()).toBe(0);
     const silent = replies.ask(() => undefined, 1_000, late);
     vi.advanceTimersByTime(999);
     expect(replies.size).toBe(1);

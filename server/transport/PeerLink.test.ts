@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Lane } from "../../core/protocol/Lane.ts";
 import { MailboxRoom, type Parcel } from "./MailboxRoom.ts";
-import { type DropReason, MESSAGES_PATH, PeerLink, WARRANT_HEADER } from "./PeerLink.ts";
+import { type DropReason, maxEnvelopeBytes, MESSAGES_PATH, PeerLink, WARRANT_HEADER } from "./PeerLink.ts";
 
 const tls = { rejectUnauthorized: true, minVersion: "TLSv1.3" } as const;
 const limits = { connections: 2, roundConnections: 0, queuedMessages: 3, queuedBytes: 100, timeoutMillis: 5_000 };
@@ -162,6 +162,17 @@ describe("the way to another peer", () => {
     ]);
   });
 
+  it("takes no answer that is longer than a message may be", async () => {
+    const { received, url } = await receiver();
+    const { dropped, answers, room, send } = linkTo(url);
+    send("1");
+    await vi.waitFor(() => expect(received).toHaveLength(1));
+    received[0]?.answerWith("application/cbor", "a".repeat(maxEnvelopeBytes + 1));
+    await vi.waitFor(() => expect(dropped).toContain("no room"));
+    await vi.waitFor(() => expect(room.held).toBe(0));
+    expect(answers.length).toBe(0);
+  });
+
   it("counts a refusal, and goes on", async () => {
     const { received, url } = await receiver();
     const { link, dropped, send } = linkTo(url);
@@ -228,8 +239,9 @@ describe("an idle connection", () => {
     send("again");
     await answer(1);
     expect(bodies).toEqual(["first", "again", "again"]);
-    await vi.waitFor(() => expect(link.reachable).toBe(true));
-    expect(dropped).toEqual([]);
+    send("next");
+    await answer(1);
+    expect([bodies.slice(3), dropped]).toEqual([["next", "next"], []]);
   });
 
   it("is not tried a third time", async () => {

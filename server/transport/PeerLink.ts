@@ -241,15 +241,18 @@ export class PeerLink {
     const parcel = this.#parcel();
     let length = 0;
     let isHandedOn = false;
+    let isRefused = false;
     response.on("data", (chunk: Uint8Array) => {
-      if (response.destroyed) return;
+      if (isRefused) return;
       length += chunk.length;
       if (length <= maxEnvelopeBytes && parcel.grow(chunk.length)) return void chunks.push(chunk);
+      isRefused = true;
       this.#dropped("no room");
       response.destroy();
     });
     response.on("end", () => {
-      if (this.#closed) return;
+      // The end may have come with the bytes that were refused.
+      if (this.#closed || isRefused) return;
       isHandedOn = true;
       // Plain arrays: of a Buffer, `slice` shares what an array's copies.
       this.#received(new Uint8Array(Buffer.concat(chunks, length)), parcel);

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { request, type Server } from "node:http";
 import { Either } from "effect";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Message } from "../../core/protocol/Message.ts";
 import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
 import type { Warrant } from "../../runtime/Warrant.ts";
 import { openGuard } from "../../properties/http/OpenGuard.ts";
 import { type EndExchange, HeldAnswers } from "./HeldAnswers.ts";
 import { MailboxRoom } from "./MailboxRoom.ts";
-import { MESSAGE_TYPE, MESSAGES_PATH, WARRANT_HEADER } from "./PeerLink.ts";
+import { maxEnvelopeBytes, MESSAGE_TYPE, MESSAGES_PATH, WARRANT_HEADER } from "./PeerLink.ts";
 import { makePeerListener, takeAnswer } from "./PeerListener.ts";
 
 const open: Array<Server> = [];
@@ -84,6 +84,7 @@ describe("a message of more than 64 KiB", () => {
     expect(await send(2, stranger + 1, null)).toBe(413);
     expect(await send(2, stranger + 1, { length: stranger + 2 })).toBe(413);
     expect(await send(2, stranger + 1)).toBe(204);
+    expect(await send(2, maxEnvelopeBytes + 1)).toBe(413);
     expect(kept).toHaveLength(2);
   });
 
@@ -96,7 +97,7 @@ describe("a message of more than 64 KiB", () => {
 });
 
 /** A listener behind which a peer says `answer` to the sender while it takes a message in; an empty body is refused. */
-const answering = async (message: Message, backlog = 0) => {
+const answering = async (message: Message, { backlog = 0, isSilent = false } = {}) => {
   const held = new HeldAnswers();
   const guard = openGuard();
   let shown = 0;
@@ -108,7 +109,7 @@ const answering = async (message: Message, backlog = 0) => {
     warranted: () => undefined,
     deliver: () => {
       delivered += 1;
-      held.use(2, answer);
+      if (!isSilent) held.use(2, answer);
     },
     hold: (from: number, end: EndExchange) => held.hold(from, end),
     backlog: () => backlog,
@@ -129,7 +130,7 @@ const answering = async (message: Message, backlog = 0) => {
     const response = await fetch(url, { method: "POST", headers, body: new Uint8Array(bytes) });
     return [response.status, new Uint8Array(await response.arrayBuffer())] as const;
   };
-  return { send, answer, endpoint, counts: () => [shown, delivered] };
+  return { send, answer, endpoint, held, guard, port, counts: () => [shown, delivered] };
 };
 
 describe("a message that is taken in", () => {
@@ -152,9 +153,26 @@ describe("a message that is taken in", () => {
   });
 });
 
+describe("an exchange whose caller has gone", () => {
+  it("carries no answer: the next message goes another way", async () => {
+    const { port, held, guard, answer, counts } = await answering(
+      { _tag: "AbortRequest", items: [] },
+      { isSilent: true },
+    );
+    const headers = { "content-type": MESSAGE_TYPE, "content-length": 8 };
+    const call = request({ host: "127.0.0.1", port, path: MESSAGES_PATH, method: "POST", headers });
+    call.on("error", () => undefined);
+    call.end(Buffer.alloc(8));
+    await vi.waitFor(() => expect(counts()).toEqual([1, 1]));
+    call.destroy();
+    await vi.waitFor(() => expect(guard.open).toBe(0));
+    expect(held.use(2, answer)).toBe(false);
+  });
+});
+
 describe("a peer with too many events waiting", () => {
   it("takes in neither messages nor answers, and keeps no room for these", async () => {
-    const { send, endpoint, counts } = await answering({ _tag: "Votes", statements: [] }, 4096);
+    const { send, endpoint, counts } = await answering({ _tag: "Votes", statements: [] }, { backlog: 4096 });
     expect((await send(8))[0]).toBe(503);
     const parcel = endpoint.room.parcel(2);
     parcel.grow(8);
@@ -163,7 +181,7 @@ describe("a peer with too many events waiting", () => {
   });
 
   it("takes both in with one event fewer", async () => {
-    const { send, endpoint, counts } = await answering({ _tag: "Votes", statements: [] }, 4095);
+    const { send, endpoint, counts } = await answering({ _tag: "Votes", statements: [] }, { backlog: 4095 });
     expect((await send(8))[0]).toBe(204);
     takeAnswer(endpoint, new Uint8Array(8), endpoint.room.parcel(2));
     expect(counts()).toEqual([1, 2]);
