@@ -38,10 +38,12 @@ export const S34 = (): Checker => {
     },
     written: {
       audit: (peer, write) => {
-        if (!peer.honest || write.op === "remove" || write.row.requestId === undefined) return;
+        if (write.op === "remove" || write.row.requestId === undefined) return;
         const { row } = write;
         const { made, answered, written } = owedBy(peer);
         const id = row.requestId ?? "";
+        // The transaction in which a declared restore begins may hold what was answered before, while it was sealed.
+        if (!peer.honest) return void written.add(id);
         const known = made.get(id);
         if (known === undefined || known.act.call !== row.event || known.act.outcome !== row.outcome)
           throw new Violation("S34", `no operator did ${row.event} by ${id}`, `peer ${peer.slot} has it in its audit`);
