@@ -120,6 +120,6 @@ describe("the peer API", () => {
     expect(valueOf(text, "custody_approvers")).toBeGreaterThan(0);
     expect(valueOf(text, "custody_unsealed")).toBe(1);
     for (const line of text.trimEnd().split("\n"))
-      expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]+"\})? [0-9.e+-]+)$/);
+      expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]+"(,\w+="[^"]+")*\})? [0-9.e+-]+)$/);
   });
 });
