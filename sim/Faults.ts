@@ -10,6 +10,7 @@ import { drift } from "./faults/Drift.ts";
 import { foreignCluster } from "./faults/ForeignCluster.ts";
 import { fullDisk } from "./faults/FullDisk.ts";
 import { loseIntegrityKey, rotateIntegrity } from "./faults/IntegrityKeys.ts";
+import { lostRecord } from "./faults/LostRecord.ts";
 import { pause } from "./faults/Pause.ts";
 import { silentMember } from "./faults/SilentMember.ts";
 import { anyPacket, anyPeer, anyRow } from "./faults/Victims.ts";
@@ -205,6 +206,7 @@ export const faultTable = {
   "altered in flight": (world, unit) => world.mail.alterNext((message) => alteredMessage(world, unit, message)),
   "bit rot": bitRot,
   "deleted row": deleteRow,
+  "lost record": lostRecord,
   // A prefix of the unsynced rows is on the disk: the signed head must notice.
   "torn write": (world, unit) => crashDuringFlush(world, unit, "power, torn write"),
   "repaired rows": repairRows,

@@ -16,6 +16,8 @@ export class SimDisk implements PeerDisk {
   readonly #damaged = new Set<string>();
   readonly #deleted = new Map<string, { readonly table: TableName; readonly key: string; readonly row: AnyRow }>();
   #hasKey = false;
+  /** What there is was verified since the key is in use: from then on a row that is gone is missed by whoever reads it. */
+  #isVerified = false;
 
   constructor(schedule: () => void, durable: () => void) {
     this.#rows = new LayeredDisk(schedule, durable);
@@ -24,7 +26,10 @@ export class SimDisk implements PeerDisk {
   readonly get = <T extends TableName>(table: T, key: string): Rows[T] | undefined => {
     this.#assertWhole(table, key);
     // What lies in a table was written there with the table's own row type.
-    return this.#rows.get(table, key) as Rows[T] | undefined;
+    const row = this.#rows.get(table, key) as Rows[T] | undefined;
+    if (row === undefined && this.#isVerified && this.#deleted.has(`${table}/${key}`))
+      throw new IntegrityFailure(`${table}/${key}`, "the row is missing");
+    return row;
   };
 
   readonly scan = <T extends TableName>(
@@ -69,6 +74,7 @@ export class SimDisk implements PeerDisk {
 
   useKey(present: boolean): void {
     this.#hasKey = present;
+    this.#isVerified = false;
   }
 
   addKey(): void {
@@ -76,7 +82,9 @@ export class SimDisk implements PeerDisk {
   }
 
   verify(): string | undefined {
-    return this.harm;
+    const { harm } = this;
+    this.#isVerified = harm === undefined;
+    return harm;
   }
 
   get harm(): string | undefined {

@@ -68,6 +68,7 @@ export const sometimes: ReadonlyArray<Point> = [
   point("opened on bytes that were not durable", "a start found what a crash had left unflushed"),
   point("halted by a failed flush", "a peer stopped because its disk had failed"),
   point("a full disk refused a write", "a peer stopped because there was no room"),
+  point("a read found damage", "a record that was gone, or did not hold, was missed by whoever read it"),
   point("sealed while its rows were verified", "a seal came between the last share and the use of the keys"),
   point("a transaction was torn", "a part of a transaction was on a disk"),
   point("envelope refused", "a message did not belong here, or was forged"),

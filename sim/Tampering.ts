@@ -62,6 +62,8 @@ export interface Tampering {
   readonly judges?: (real: boolean) => boolean;
   /** A peer that finds its rows damaged does not tell its core. */
   readonly ignoresDamage?: boolean;
+  /** A peer takes a row that it misses for one that never was. */
+  readonly missesNothing?: boolean;
   /** A peer uses its keys before its rows are verified. */
   readonly signsUnverified?: boolean;
   /** Operators of a sealed peer are answered before what they did is flushed. */

@@ -26,6 +26,13 @@ export const damageBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({ ignoresDamage: true }),
   },
   {
+    name: "missing-is-absent",
+    changes: "a peer takes a record that it has and cannot find for one that was never registered",
+    finds: "S25",
+    schedule: "row-tamper-delete",
+    tampering: () => ({ missesNothing: true }),
+  },
+  {
     name: "unverified-signer",
     changes: "a peer uses its keys before its rows are verified",
     finds: "S28",

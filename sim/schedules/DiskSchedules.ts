@@ -4,7 +4,7 @@ import { BUSY_FAULTS, CLUSTER, type Family, HOLDERS, weights } from "./Schedule.
 
 export const diskSchedules = {
   "row-tamper-delete": {
-    plan: () => ({ faults: weights("bit rot", "deleted row", "torn write", "repaired rows", "crash") }),
+    plan: () => ({ faults: weights("bit rot", "deleted row", "lost record", "torn write", "repaired rows", "crash") }),
   },
   // The writer finds a row damaged while requests wait that others have forwarded.
   "damage-under-forward": {

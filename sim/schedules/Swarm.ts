@@ -10,7 +10,13 @@ import type { Nemesis } from "../World.ts";
 import { among, type Draft, happens, type Schedule } from "./Schedule.ts";
 
 /** These leave rows that do not hold, until they are repaired. */
-const DAMAGING: ReadonlyArray<FaultName> = ["bit rot", "deleted row", "torn write", "lost integrity key"];
+const DAMAGING: ReadonlyArray<FaultName> = [
+  "bit rot",
+  "deleted row",
+  "lost record",
+  "torn write",
+  "lost integrity key",
+];
 
 /** These have schedules of their own; in the mix they would mostly take peers out. */
 const RARE: ReadonlySet<FaultName> = new Set([

@@ -1,6 +1,7 @@
 /** The service as its callers see it: requests that reach a peer, answers that come back or do not, and reads. */
 import type { Answer } from "../../core/Action.ts";
 import type { Rows } from "../../core/Tables.ts";
+import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { Checkers } from "../Checkers.ts";
 import type { Command, Replacement } from "../Commands.ts";
 import type { Deadlines } from "../Deadlines.ts";
@@ -144,12 +145,13 @@ export class Service {
   /** Reads an approver from a peer's committed rows, as a GET does; undefined where nobody answers or it is not there. */
   read(peer: SimPeer, ref: string): Rows["approvers"] | undefined {
     const recovery = peer.state?.recovery;
-    if (!peer.isUp || peer.isDamaged || recovery?.isReadable === false) return undefined;
+    if (!peer.isUp || recovery?.isReadable === false) return undefined;
+    if (peer.isDamaged && !this.#findsNothing(peer, ref)) return undefined;
     const { scheduler, chronicle, observer } = this.#ground;
     const { witness, tampering } = this.#ports;
     chronicle.calls += 1;
     const before = peer.transactions;
-    const stored = peer.store.get("approvers", ref);
+    const stored = peer.isDamaged ? undefined : peer.store.get("approvers", ref);
     const found = tampering.read === undefined ? stored : tampering.read(stored);
     observer?.acted("read", peer.slot, ref, found !== undefined);
     if (!peer.isIdle) chronicle.marks.add("read while a flush was under way");
@@ -158,5 +160,22 @@ export class Service {
     if (recovery !== undefined) chronicle.marks.add("read at a peer that was still being restored");
     if (peer.honest || recovery !== undefined) witness.read(peer.slot, scheduler.now, ref, shown);
     return shown;
+  }
+
+  /** Whether a peer whose rows somebody has changed finds no record and no damage; damage it finds puts it out. */
+  #findsNothing(peer: SimPeer, ref: string): boolean {
+    const { state } = peer;
+    if (!peer.isVerified || state?.unsealed !== true) return false;
+    if (state.integrityFault !== undefined || state.recovery !== undefined) return false;
+    try {
+      return peer.store.get("approvers", ref) === undefined;
+    } catch (fault) {
+      if (!(fault instanceof IntegrityFailure)) throw fault;
+      if (this.#ports.tampering.missesNothing === true) return true;
+      this.#ground.chronicle.marks.add("a read found damage");
+      peer.dispatch({ _tag: "IntegrityLost", where: fault.where });
+      this.#ground.settle(peer);
+      return false;
+    }
   }
 }

@@ -1,0 +1,19 @@
+/** A record of a running peer is gone, or lies under another key, which comes to the same for whoever reads it: soon somebody does. */
+import type { Unit } from "../Choices.ts";
+import type { World } from "../World.ts";
+import { anyPeer } from "./Victims.ts";
+
+/** Records that the fault looks through for one to hit. */
+const MOST_RECORDS = 64;
+const READ_MICROS = 100;
+
+export const lostRecord = (world: World, unit: Unit): void => {
+  const peer = anyPeer(world, unit);
+  if (peer.isDamaged || !peer.isVerified || peer.state?.unsealed !== true || peer.disk.flushing) return;
+  const records = peer.store.scan("approvers", "", MOST_RECORDS);
+  const record = records[unit.between("record", 0, 0, Math.max(0, records.length - 1), 0, MOST_RECORDS - 1)];
+  if (record === undefined) return;
+  peer.isDamaged = true;
+  peer.disk.remove("approvers", record.key);
+  world.after(READ_MICROS, () => world.service.read(peer, record.key));
+};
