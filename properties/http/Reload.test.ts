@@ -63,7 +63,7 @@ it("keeps what it has where a new file is broken, and says which and why", async
   await cluster.server(1).reload();
   expect(await shownBy(1)).toBe("first");
   const line = cluster.logs.find((each) => each.includes('"kept":"certificates"'));
-  expect(line).toContain("peer-http.tls.cert: holds no PEM certificate");
+  expect(line).toContain(`peer-http.tls.cert: ${file("peer.pem")} holds no PEM certificate`);
   expect((await cluster.register(2, registration("bob"))).status).toBe(201);
 });
 

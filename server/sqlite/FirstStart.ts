@@ -1,5 +1,5 @@
 /** A start that fails leaves a folder as it found it: what it made itself is taken away again. */
-import { existsSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { databaseFile, isMarkedInitialized, lockFile } from "./StoreDirectory.ts";
 
@@ -15,13 +15,8 @@ export const beforeFirstStart = (directory: string): (() => void) => {
   const hadDirectory = existsSync(path);
   return () => {
     if (hadDatabase || isMarkedInitialized(path)) return;
+    if (!hadDirectory) return rmSync(path, { recursive: true, force: true });
     const file = databaseFile(path);
     for (const made of [file, `${file}-wal`, `${file}-shm`, lockFile(path)]) rmSync(made, { force: true });
-    if (hadDirectory || !existsSync(path)) return;
-    try {
-      rmdirSync(path);
-    } catch {
-      // Somebody has put something into it meanwhile.
-    }
   };
 };
