@@ -64,6 +64,7 @@ export const AUDIENCE = "custody";
 
 export class Commands {
   readonly #cryptography: Cryptography;
+  readonly #bodyBytes: number;
   readonly #byBody = new Map<string, Command>();
   readonly #byName = new Map<string, Command>();
   readonly #replacements = new RecentMap<Replacement>(REMEMBERED_REPLACEMENTS);
@@ -72,8 +73,10 @@ export class Commands {
 
   readonly enrollment: EnrollmentRequests;
 
-  constructor(cryptography: Cryptography) {
+  /** @param bodyBytes how long the body of a registration is at least */
+  constructor(cryptography: Cryptography, bodyBytes = 0) {
     this.#cryptography = cryptography;
+    this.#bodyBytes = bodyBytes;
     this.enrollment = new EnrollmentRequests(cryptography);
   }
 
@@ -90,7 +93,9 @@ export class Commands {
     const { algorithm, normal64 } = sample;
     const submitted64 = format === 0 ? sample.submitted64 : anotherFormat(sample, format);
     const rawBody = utf8Bytes(
-      `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":{"team":"${team}"}}`,
+      `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":{"team":"${team}"}}`.padEnd(
+        this.#bodyBytes,
+      ),
     );
     const bodyDigest = this.#cryptography.crypto.sha256(rawBody);
     const descriptor = `{"algorithm":"${algorithm}","publicKey64":"${normal64}","type":"SIGNATURE","version":1}`;

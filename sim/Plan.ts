@@ -71,6 +71,10 @@ export interface Plan {
   readonly faultMicros: number;
   /** Random faults begin before the cluster is founded. */
   readonly faultsWhileFounding: boolean;
+  /** Requests that may wait at a peer. */
+  readonly places: number;
+  /** How long the body of a registration is at least; the rest of it is white space. */
+  readonly bodyBytes: number;
   /** How many messages in a thousand are handed over twice in a row, to see that the second time writes nothing. */
   readonly redelivery: number;
 }

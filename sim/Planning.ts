@@ -1,4 +1,5 @@
 /** The plan of a run: what its options say, what its schedule decides, and the rest drawn from the seed. */
+import { Limits } from "../core/Limits.ts";
 import type { Choices } from "./Choices.ts";
 import { CALM_NETWORK, type Mode, type Plan, type WorkloadPlan } from "./Plan.ts";
 import type { RunOptions } from "./RunOptions.ts";
@@ -82,6 +83,8 @@ export const planOf = (
     clockOffsetMillis: 500,
     clockDriftPerMillion: 50,
     redelivery: 60,
+    places: Limits.queuedCommands,
+    bodyBytes: 0,
     sessionMillis: 20_000,
     ...draft,
     workload: { ...CALLERS, ...draft.workload, ...(options.callers === undefined ? {} : { callers: options.callers }) },

@@ -2,7 +2,6 @@
 import type { Digest } from "../core/Digest.ts";
 import type { Settings } from "../core/Event.ts";
 import { AUDIENCE } from "./Commands.ts";
-import { Limits } from "../core/Limits.ts";
 import type { Plan } from "./Plan.ts";
 import { simRelyingParty } from "./SimRelyingParty.ts";
 
@@ -10,7 +9,7 @@ const CONFIG_DIGEST = "c".repeat(64) as Digest;
 const BOOTSTRAP_SECRET = Uint8Array.of(1, 2, 3, 4);
 
 /** What the peer in this slot (from 1) is told of itself and of the others. */
-export const simSettings = (slot: number, { peers, sessionMillis }: Plan): Settings => ({
+export const simSettings = (slot: number, { peers, places, sessionMillis }: Plan): Settings => ({
   configDigest: CONFIG_DIGEST,
   audience: AUDIENCE,
   issuer: undefined,
@@ -18,6 +17,6 @@ export const simSettings = (slot: number, { peers, sessionMillis }: Plan): Setti
   bootstrapSecret: BOOTSTRAP_SECRET,
   development: false,
   answerMillis: 10_000,
-  places: Limits.queuedCommands,
+  places,
   relyingParty: simRelyingParty(sessionMillis),
 });

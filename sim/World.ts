@@ -110,7 +110,7 @@ export class World {
     this.entropy = entropyOf(plan.seed, 0);
     const honest = cryptographyOf(plan.crypto, this.entropy, backend);
     this.cryptography = tampering.cryptography?.(honest) ?? honest;
-    this.commands = new Commands(this.cryptography);
+    this.commands = new Commands(this.cryptography, plan.bodyBytes);
     this.strangerKeys = this.cryptography.newKeys();
     this.network = new Network(plan.peers, plan.network, plan.redelivery, choices);
     this.ghost = new Ghost(honest.crypto, plan.peers);

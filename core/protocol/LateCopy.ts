@@ -40,6 +40,8 @@ export const isFromBefore = ({ self, state }: Turn, { entryPeer, arrival }: Arri
   return entryPeer !== self && (until?.process !== arrival.process || arrival.at <= until.at);
 };
 
+export const FORGOTTEN = "it no longer knows what became of requests as old as this one";
+
 /** The answer to it. */
 export const forgotten = ({ self }: Turn, ref: string | undefined): Rejection =>
-  unavailable([{ peerId: self, reason: "it no longer knows what became of requests as old as this one" }], ref);
+  unavailable([{ peerId: self, reason: FORGOTTEN }], ref);

@@ -62,7 +62,23 @@ const blameJoiners = (world: TamperedWorld, peer: SimPeer, state: PeerState): vo
 const asOfNobody = <A extends object>(request: A): A =>
   new Proxy(request, { has: (target, name) => name !== "requestId" && Reflect.has(target, name) });
 
+/** Everybody is one and the same where places are shared. */
+const countAllAsOne = (state: PeerState): void => {
+  const one = "everybody";
+  const entering = state.entering.map((each) => ({ ...each, actor: one }));
+  const awaited = new Map([...state.awaited].map(([id, each]) => [id, { ...each, actor: one }]));
+  Object.assign(state, { entering, awaited });
+};
+
 export const callerBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "newest-of-anybody",
+    changes: "who comes when all places are taken has the newest of anybody turned away, however few that one holds",
+    finds: "S37",
+    schedule: "crowd",
+    steps: 3_000,
+    tampering: () => ({ stepped: (_world, _peer, state) => countAllAsOne(state) }),
+  },
   {
     name: "joiner-dropped",
     changes: "a request that has joined another one is never answered",

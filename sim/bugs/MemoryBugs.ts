@@ -170,7 +170,7 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
     finds: "S10",
     schedule: "unacknowledged-4096",
     peers: 2,
-    steps: 10_000,
+    steps: 24_000,
     tampering: () => ({ stepped: forgetOwed }),
   },
   {

@@ -3,6 +3,7 @@ import type { Answer } from "../../core/Action.ts";
 import { ceremonyChecks } from "../../core/webauthn/CeremonyRefusal.ts";
 import type { Command, Replacement, Token, TokenKind } from "../Commands.ts";
 import type { Finish, Invite } from "../EnrollmentRequests.ts";
+import { type Arrival, arrivalAt, assertFair, assertNotForgotten, isCrowdable } from "../Crowd.ts";
 import { RefusedFinishes } from "../RefusedFinishes.ts";
 import { assertDeserved } from "../Refusal.ts";
 import type { SimPeer } from "../SimPeer.ts";
@@ -24,6 +25,7 @@ interface OpenRequest {
   /** Which process of the peer was asked, and when, in microseconds. */
   readonly process: number;
   readonly askedAt: number;
+  readonly arrival: Arrival;
 }
 
 /** Whether a response was looked at and refused: what is no invitation is of no session. */
@@ -53,7 +55,8 @@ export class OpenRequests {
     const world = this.#world;
     const requestId = world.service.newRequestId();
     const token = world.commands.token(kind, world.realMillis, lifeMillis, asked.kind);
-    this.#open.set(requestId, { asked, token, done, peer, process: peer.process, askedAt: world.now });
+    const arrival = arrivalAt(peer, world.peer(world.writerSlot), world.now / 1000);
+    this.#open.set(requestId, { asked, token, done, peer, process: peer.process, askedAt: world.now, arrival });
     world.after(PATIENCE_MICROS, () => this.#close(requestId, "silence"));
     if (!world.service.request(peer, requestId, asked, token.text)) this.#close(requestId, "unreachable");
   }
@@ -70,11 +73,14 @@ export class OpenRequests {
   }
 
   /** Nobody is told that its token will not do, unless some peer had reason to think so of this very one. */
-  #refused(requestId: string, { asked, token, peer, process, askedAt }: OpenRequest, answer: Answer): void {
-    const { tokenKeys, ghost, clocks, now } = this.#world;
+  #refused(requestId: string, { asked, token, peer, process, askedAt, arrival }: OpenRequest, answer: Answer): void {
+    const { tokenKeys, ghost, clocks, now, plan, writerSlot } = this.#world;
     // Whoever lies may give any reason.
     if (ghost.lying > 0) return;
     if (answer._tag === "Rejected") clocks.assertNamed(requestId, answer.rejection.members);
+    const writer = this.#world.peer(writerSlot);
+    if (isCrowdable(plan.places)) assertFair(peer, requestId, answer, (each) => this.#open.get(each)?.token.claims.sub);
+    if (!clocks.isAny) assertNotForgotten(requestId, arrival, peer, writer, answer);
     // By a clock that is wrong just now, a token has expired or is not valid yet.
     if (!clocks.isAny && !tokenKeys.disbelieved.has(token.text)) assertDeserved(requestId, token.kind, answer);
     if (!isRefusedResponse(answer) || asked.kind !== "FINISH" || process !== peer.process) return;

@@ -24,6 +24,8 @@ export const networkSchedules = {
   "unacknowledged-4096": {
     sizes: { quiet: 2, drawn: [2] },
     plan: () => ({
+      // Nobody is to be kept waiting at an entry peer.
+      places: 16_384,
       steps: 10_000,
       disk: { leastFlushMicros: 4_000, mostFlushMicros: 8_000 },
       workload: {

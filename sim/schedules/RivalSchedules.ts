@@ -1,6 +1,7 @@
 /** Schedules of callers that are after the same key, the same approver or the same revision. */
+import { Limits } from "../../core/Limits.ts";
 import { moments } from "../Moments.ts";
-import { BUSY_FAULTS, CLUSTER, type Family, SLUGGISH, weights } from "./Schedule.ts";
+import { among, BUSY_FAULTS, CLUSTER, type Family, SLUGGISH, weights } from "./Schedule.ts";
 
 export const rivalSchedules = {
   "twin-keys-two-ids": {
@@ -51,6 +52,34 @@ export const rivalSchedules = {
       workload: { fresh: 10, retry: 10, follow: 80, callers: 24, mostThinkMicros: 20_000 },
     }),
     nemeses: () => [moments.disbelieveTokens()],
+  },
+  // More callers than there are places, and many who are refused while others wait for what they race for.
+  crowd: {
+    plan: (choices) => ({
+      faults: weights(...BUSY_FAULTS, "lossy network", "slow link"),
+      faultMicros: 2_000_000,
+      places: among(choices, "places", 8, 8, 16, 24),
+      workload: {
+        fresh: 30,
+        retry: 10,
+        replace: 25,
+        guess: 25,
+        race: 10,
+        callers: 48,
+        mostThinkMicros: 5_000,
+        mostKeys: 200,
+      },
+    }),
+    nemeses: () => [moments.withholdAcknowledgements()],
+  },
+  // Every registration as long as one may be, so that few fit into a round, a message or a line.
+  "heavy-bodies": {
+    plan: () => ({
+      faults: weights(...BUSY_FAULTS, "lossy link", "duplicating network"),
+      bodyBytes: Limits.requestBodyBytes,
+      steps: 400,
+      workload: { fresh: 60, retry: 20, conflict: 10, callers: 40, mostThinkMicros: 3_000, mostKeys: 120 },
+    }),
   },
   "metadata-ping-pong": {
     plan: () => ({

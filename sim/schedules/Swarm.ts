@@ -2,6 +2,7 @@
  * The default: a random subset of all faults with random weights, and at times a faulty member or a moment to strike
  * at. What is drawn here is drawn for every seed of a hunt, so a new fault changes what old seeds do.
  */
+import { Limits } from "../../core/Limits.ts";
 import type { Choices } from "../Choices.ts";
 import { faultNames, type FaultName } from "../Faults.ts";
 import { betray, treasonNames } from "../faults/Treason.ts";
@@ -53,6 +54,7 @@ const plan = (choices: Choices): Draft => ({
   faultMicros: among(choices, "faultMicros", 400_000, 100_000, 400_000, 1_500_000, 6_000_000),
   faultsWhileFounding: choices.plan("faultsWhileFounding").chance("value", 400),
   clockOffsetMillis: among(choices, "clockOffsetMillis", 0, 0, 5, 1_000, 2_000),
+  places: among(choices, "places", Limits.queuedCommands, Limits.queuedCommands, Limits.queuedCommands, 16),
   clockDriftPerMillion: among(choices, "clockDriftPerMillion", 0, 0, 0, 50, 500),
   network: {
     leastDelay: within(choices, "leastDelay", 300, 50, 500),
