@@ -96,9 +96,17 @@ export class Checkers {
   readonly #written: ReadonlyMap<TableName, ReadonlyArray<RowHook>>;
   readonly #flushed: ReadonlyArray<NonNullable<Checker["flushed"]>>;
 
-  /** @param secrets marks of what must never be stored, answered or logged */
-  constructor(ghost: Ghost, oracle: Oracle, secrets: ReadonlyArray<string> = [TOKEN_MARK, ...INVITATION_MARKS]) {
-    this.#all = makers.map(([, make]) => make(ghost, oracle, secrets));
+  /**
+   * @param secrets marks of what must never be stored, answered or logged
+   * @param unseen checkers that would judge by what is not shown here
+   */
+  constructor(
+    ghost: Ghost,
+    oracle: Oracle,
+    secrets: ReadonlyArray<string> = [TOKEN_MARK, ...INVITATION_MARKS],
+    unseen: ReadonlySet<string> = new Set(),
+  ) {
+    this.#all = makers.flatMap(([id, make]) => (unseen.has(id) ? [] : [make(ghost, oracle, secrets)]));
     // A hook is called with changes of the table it is found under, and with no others.
     const rowHooks = (table: TableName) => this.#all.flatMap(({ written }) => (written?.[table] as RowHook) ?? []);
     this.#written = new Map(tableNames.map((table) => [table, rowHooks(table)]));

@@ -64,8 +64,11 @@ const shown = ["flushed", "replied", "read", "booted", "stopped", "traced", "swe
  */
 const needInside: ReadonlySet<string> = new Set(["S18", "S28", "L10"]);
 
+/** Nobody here writes down what operators did, so their rows would all be of nobody. */
+const unseen: ReadonlySet<string> = new Set(["S34"]);
+
 /** What callers saw, by itself. */
-const history = ["H1"];
+const history = ["H1", "L10"];
 
 const atRest = ["L1", "L2", "L3", "L4", "L5"];
 
@@ -108,7 +111,7 @@ class Audit {
     this.#evidence = evidence;
     this.#peers = peers.map(({ slot }) => new AuditedPeer(slot));
     this.#ghost = new Ghost(crypto, peers.length);
-    this.#checkers = new Checkers(this.#ghost, new Oracle(crypto, said, peers.length, sessionMillis), secrets);
+    this.#checkers = new Checkers(this.#ghost, new Oracle(crypto, said, peers.length, sessionMillis), secrets, unseen);
     this.#truth = new Truth(this.#ghost);
   }
 

@@ -29,7 +29,8 @@ describe("the database of a stopped peer", () => {
   it("holds with rows of three integrity keys", async () => {
     const { fault, store, tables } = await finalStore();
     expect(fault).toBeUndefined();
-    expect(store.scan("audit", "", 10).map(({ row }) => row.integrityKeyVersion)).toEqual([1, 2, 3]);
+    const versions = store.scan("audit", "", 32).map(({ row }) => row.integrityKeyVersion);
+    expect([...new Set(versions)]).toEqual([1, 2, 3]);
     expect(tables.get("integrity")?.size).toBe(2);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { durableOf, type Transaction } from "./Journal.ts";
+import { durableOf, keptOf, type Transaction } from "./Journal.ts";
 import { framed, journalFile, journalProcess, unframed } from "./PortFiles.ts";
 
 const begun = (number: number, process: number): Transaction => ({ number, process, stamp: 0, writes: [], rows: [] });
@@ -31,5 +31,13 @@ describe("a journal", () => {
     expect(names.map(journalProcess)).toEqual([1, 1, 2]);
     expect(journalProcess("flush.done")).toBeUndefined();
     expect(journalFile(1, 9) < journalFile(1, 10)).toBe(true);
+  });
+
+  it("are those behind the last one of an older disk, where that was put back", () => {
+    const made = [1, 2, 3, 4].map((number) => ({ number, disk: "first" }));
+    const again = [3, 4].map((number) => ({ number, disk: "put back" }));
+    expect(keptOf([...made, ...again])).toEqual([...made.slice(0, 2), ...again]);
+    expect(keptOf([...made, { number: 1, disk: "put back" }])).toEqual([{ number: 1, disk: "put back" }]);
+    expect(keptOf(made)).toEqual(made);
   });
 });
