@@ -80,6 +80,32 @@ describe("what operators do to a sealed peer", () => {
     expect(file.map(({ no }) => no)).toEqual([10]);
   });
 
+  it("loses nothing of its journal to rows that nobody has verified", () => {
+    const { log, state, file, flushes } = peer([
+      { no: 7, act: act("a") },
+      { no: 8, act: act("b") },
+    ]);
+    // As a part of a transaction has it, until the rows are repaired.
+    state.audit = { keptNo: 8, lastNo: 0 };
+    log.record(act("c"), () => undefined);
+    flushes.shift()?.();
+    expect(file.map(({ no }) => no)).toEqual([7, 8, 9]);
+  });
+
+  it("leaves little in its journal once all of it is in the audit, though every process adds to it before its unseal", () => {
+    const { log, state, file, flushes } = peer(
+      Array.from({ length: 17 }, (_, index) => ({ no: index + 1, act: act("a") })),
+    );
+    state.audit = { keptNo: 17, lastNo: 0 };
+    log.handOver();
+    expect(flushes).toEqual([]);
+    state.audit = { keptNo: 17, lastNo: 18 };
+    log.handOver();
+    log.handOver();
+    for (const flush of flushes) flush();
+    expect([flushes.length, file.map(({ no }) => no)]).toEqual([1, [17]]);
+  });
+
   it("goes on with its numbers where the rows are damaged or know of more than the journal", () => {
     const damaged = peer([{ no: 8, act: act("a") }]);
     expect(told(damaged.log.withWaiting(act("b")))).toEqual(["8 kept a", "9 own b"]);

@@ -14,6 +14,9 @@ export interface KeptAct {
   readonly act: OperatorAct;
 }
 
+/** So many acts that are all in the audit may stay in the journal. */
+const MOST_LEFT = 16;
+
 /** Where acts wait while there is no key. */
 export interface OperatorJournal {
   /** What the last process left in it, in the order of the numbers; never empty again once there was something. */
@@ -56,6 +59,14 @@ export class OperatorLog {
     return this.#kept.filter(({ no }) => no > keptNo);
   }
 
+  /**
+   * Whether what is published is no guess: this process has written to the audit, so its rows were verified. Before, it
+   * may be the number of a transaction that lies there in part, which is taken back when the rows are repaired.
+   */
+  get #isVerified(): boolean {
+    return this.#ports.state().audit.lastNo > 0;
+  }
+
   /** An act, behind all that wait, for the event in whose transaction it belongs; that event must be handed in at once. */
   withWaiting(act: OperatorAct): ReadonlyArray<NumberedAct> {
     return [...this.#waitingActs(), { no: this.#next(), isKept: false, act }];
@@ -79,7 +90,16 @@ export class OperatorLog {
   /** The peer is unsealed: what was kept since its event was handed in follows. */
   handOver(): void {
     const acts = this.#waitingActs();
-    if (acts.length > 0 && canAudit(this.#ports.state())) this.#ports.audit(acts, () => undefined);
+    if (acts.length === 0) this.#shorten();
+    else if (canAudit(this.#ports.state())) this.#ports.audit(acts, () => undefined);
+  }
+
+  /** Of a journal that is all in the audit only the last act stays, for its number. */
+  #shorten(): void {
+    const last = this.#kept.at(-1);
+    if (last === undefined || this.#kept.length <= MOST_LEFT || !this.#isVerified) return;
+    this.#kept = [last];
+    this.#ports.journal.append(last, true, () => undefined);
   }
 
   #waitingActs(): ReadonlyArray<NumberedAct> {
@@ -93,7 +113,7 @@ export class OperatorLog {
 
   #keep(act: OperatorAct, done: (failure?: Error) => void): void {
     const kept = { no: this.#next(), act };
-    const isFirst = this.#waiting.length === 0;
+    const isFirst = this.#isVerified && this.#waiting.length === 0;
     this.#kept = isFirst ? [kept] : [...this.#kept, kept];
     this.#ports.journal.append(kept, isFirst, (failure) => {
       if (failure === undefined) this.handOver();
