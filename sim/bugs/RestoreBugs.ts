@@ -227,7 +227,7 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "first-page-only",
     changes: "a member that is asked for the registry says after its first page that there is no more",
-    finds: "L11",
+    finds: "L5",
     schedule: "restore-of-many",
     steps: 3_000,
     tampering: () => ({
