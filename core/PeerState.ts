@@ -282,6 +282,8 @@ export interface Transfer {
   readonly isShared: boolean;
   /** Something that nobody else has was taken away in this pass, so that what it hid may still be missing. */
   readonly undone: boolean;
+  /** Pages without a slot, one after the other: a helper has no more of them than it may have of what is undecided. */
+  readonly empty: number;
   /** Applied slots settled in this pass. */
   readonly applied: number;
   /** Once all slots are settled: the registry read again from the first row, to see what it comes to. */

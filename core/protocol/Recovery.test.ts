@@ -238,6 +238,7 @@ describe("what a peer that is being restored asks of all others", () => {
       union: undefined,
       after: "",
       undone: false,
+      empty: 0,
       applied: 0,
       sum: undefined,
       movedAt: AT,
@@ -596,5 +597,22 @@ describe("declaring a restore", () => {
     expect(incarnation).toBe(cluster.now);
     beginDeclared(turn);
     expect(turn.state.chain.incarnation).toBe(incarnation);
+  });
+
+  it("gives up a helper that offers page after page with nothing in it", () => {
+    const cluster = founded();
+    register(cluster, "alice", 7);
+    const liar = (): number | undefined => stateOf(cluster, 3).recovery?.transfer?.helper;
+    let [pages, first] = [0, 0];
+    cluster.tamper = (from, to, message) => {
+      if (message._tag !== "SnapshotOffer" || from !== (first === 0 ? liar() : first)) return whole(from, to, message);
+      first = from;
+      pages += 1;
+      return { ...message, items: [], upTo: `z${String(pages).padStart(20, "0")}` };
+    };
+    declare(cluster, 3);
+    cluster.pass(15_000);
+    expect(pages).toBeLessThan(500);
+    expectWhole(cluster, 1);
   });
 });

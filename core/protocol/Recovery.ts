@@ -300,6 +300,7 @@ const freshTransfer = (turn: Turn, from: Pick<Transfer, "helper" | "root" | "cou
   union: undefined,
   after: "",
   undone: false,
+  empty: 0,
   applied: 0,
   sum: undefined,
   movedAt: turn.elapsed,
@@ -314,6 +315,9 @@ const noteHighest = (turn: Turn, { highSeq, highSeqProof: proof }: Ready): void 
 };
 
 // Taking over.
+
+/** Slots that are refused or prepared and not decided fill so many pages of a helper at most. */
+const EMPTY_PAGES = 1 + Math.ceil((Limits.preparations + Limits.refusals) / Limits.batchProposals);
 
 const requestMore = (turn: Turn, transfer: Transfer): void => {
   const { recovery, restored } = turn.state;
@@ -332,7 +336,9 @@ export const onSnapshotOffer = (turn: Turn, from: PeerId, offer: MessageOf<"Snap
   if (turn.isJoining && transfer.isShared) return;
   if (from !== transfer.helper || transfer.sum !== undefined || offer.after !== transfer.after) return;
   if (offer.recoveryId !== restored?.restoration.recoveryId || offer.nonce !== recovery.nonce) return;
-  if (transfer.union !== undefined) return onOwnRegistry(turn, transfer, transfer.union, offer);
+  const empty = offer.items.length === 0 ? transfer.empty + 1 : 0;
+  if (empty > EMPTY_PAGES) return waitFor(turn, `peer ${from} offers page after page with nothing in it`, from);
+  if (transfer.union !== undefined) return onOwnRegistry(turn, { ...transfer, empty }, transfer.union, offer);
   if (offer.own !== undefined) return waitFor(turn, `peer ${from} is being restored itself`);
   const { topologyDigest, root, count } = offer.cutoff;
   if (topologyDigest !== turn.membership.digest || root !== transfer.root || count !== transfer.count)
@@ -341,7 +347,8 @@ export const onSnapshotOffer = (turn: Turn, from: PeerId, offer: MessageOf<"Snap
   if (installed === undefined) return waitFor(turn, `peer ${from} offers what does not hold`, from);
   if (installed.isSeen) hide(turn);
   const undone = transfer.undone || installed.undone;
-  const next = { ...transfer, undone, applied: transfer.applied + installed.applied, movedAt: turn.elapsed };
+  const applied = transfer.applied + installed.applied;
+  const next = { ...transfer, undone, empty, applied, movedAt: turn.elapsed };
   if (installed.upTo !== undefined) return requestMore(turn, { ...next, after: installed.upTo });
   if (undone) return requestMore(turn, { ...next, after: "", undone: false, applied: 0 });
   addUp(turn, next);
@@ -353,7 +360,8 @@ const onOwnRegistry = (turn: Turn, transfer: Transfer, union: Union, offer: Mess
   const { own } = offer;
   if (own === undefined || own.recoveryId !== union.sources[union.at]?.recoveryId)
     return waitFor(turn, `peer ${helper} is not in the life any more in which it was asked`);
-  const known = new Set([...union.voided, ...own.voided]);
+  // Said once, with the first page: what a liar adds to each would never end.
+  const known = offer.after === "" ? new Set([...union.voided, ...own.voided]) : union.voided;
   const installed = installUnion(turn, offer, { here: union.era, there: own.era }, known);
   if (installed === undefined)
     return waitFor(turn, `what peer ${helper} has does not hold, or contradicts what others have: ${OTHER_BACKUP}`);

@@ -157,4 +157,23 @@ describe("a restore of every member", () => {
     expectWhole(cluster, 2);
     for (const peerId of ALL) expect(namesAt(cluster, peerId)).toEqual(["alice", "mallory"]);
   });
+
+  for (const old of ALL)
+    it(`keeps what the newest lives have, whatever an older branch lacks: that of peer ${old}`, () => {
+      const { cluster, putBack } = withDisks("alice", "bob");
+      for (const peerId of ALL) putBack(peerId, "alice");
+      cluster.pass(15_000);
+      register(cluster, "yves", 9);
+      cluster.pass(2_000);
+      const branch = copyOf(cluster.tables.get(old));
+      for (const peerId of ALL) putBack(peerId, "bob");
+      cluster.pass(15_000);
+      register(cluster, "zoe", 10);
+      cluster.pass(2_000);
+      for (const peerId of ALL) expect(namesAt(cluster, peerId)).toEqual(["alice", "bob", "zoe"]);
+      comeBackOn(cluster, old, branch);
+      for (const peerId of ALL) if (peerId !== old) declare(cluster, peerId);
+      cluster.pass(20_000);
+      for (const peerId of ALL) expect(namesAt(cluster, peerId)).toEqual(["alice", "bob", "zoe"]);
+    });
 });

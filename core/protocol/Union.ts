@@ -4,8 +4,9 @@
  *
  * A certificate proves itself, whoever shows it, so what one disk has applied belongs to the union. It does not where
  * a disk shows that it was aborted or refused: its certificate is then from a life that was taken back. Nor where a
- * disk lacks it that holds a change agreed upon in later lives: whoever began the later life first had everything
- * decided that was open in the earlier one, so what is missing there was given up (decision 0015, S26).
+ * newer disk lacks it that holds a change agreed upon in later lives: whoever began the later life first had everything
+ * decided that was open in the earlier one, so what is missing there was given up (decision 0015, S26). What the newest
+ * disk holds an older one cannot speak against: it is of a branch that was left.
  */
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
@@ -56,10 +57,12 @@ const unionOf = (
 ): ReadonlyArray<Settled> | undefined => {
   const isSame = own !== undefined && own.id === theirs?.id;
   if (isSame) return [own.outcome === "ABORTED" ? own : theirs];
-  const stands = (each: Settled | undefined, era: number): each is Settled =>
+  /** Of one side, whose newest change is of the era `holder`, against the other one's `lacking`. */
+  const stands = (each: Settled | undefined, holder: number, lacking: number): each is Settled =>
     each !== undefined &&
-    (each.certificate === undefined || (!voided.has(each.id) && eraOf(each.certificate.proposal) >= era));
-  const standing = [...(stands(own, there) ? [own] : []), ...(stands(theirs, here) ? [theirs] : [])];
+    (each.certificate === undefined ||
+      (!voided.has(each.id) && (holder >= lacking || eraOf(each.certificate.proposal) >= lacking)));
+  const standing = [...(stands(own, here, there) ? [own] : []), ...(stands(theirs, there, here) ? [theirs] : [])];
   if (standing.length < 2) return standing;
   const applied = standing.filter(({ outcome }) => outcome === "APPLIED");
   if (applied.length === 2) return undefined;
