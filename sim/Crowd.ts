@@ -31,7 +31,9 @@ export const assertFair = ({ slot, state }: SimPeer, requestId: string, answer: 
   const held = new Map<string, number>();
   for (const each of [...mayGo, ...state.awaited.keys()]) {
     const subject = subjectOf(each);
-    if (subject !== undefined) held.set(subject, (held.get(subject) ?? 0) + 1);
+    // Whose caller has given up is nobody's here, and takes up its actor's room there all the same.
+    if (subject === undefined) return;
+    held.set(subject, (held.get(subject) ?? 0) + 1);
   }
   const own = subjectOf(requestId) ?? "";
   // It was counted when it was turned away, and is gone now.
