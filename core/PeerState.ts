@@ -195,11 +195,10 @@ export interface Probe {
   readonly heard: ReadonlySet<PeerId>;
 }
 
-/** A member's answer, and between which times of this peer's own wall clock it was given, as that shows now. */
+/** A member's answer, and when it came, in monotonic milliseconds: this peer's own wall clock may be set meanwhile. */
 export interface Answered {
   readonly ready: Ready;
-  readonly from: number;
-  readonly to: number;
+  readonly answeredAt: number;
 }
 
 /** The conclusion of a probe: no fault means that every member answered ready. Monotonic milliseconds. */

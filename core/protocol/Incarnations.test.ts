@@ -13,7 +13,7 @@ import type { PeerId } from "./Topology.ts";
 const cluster = founded();
 const answers = new Map<PeerId, Answered>();
 cluster.tamper = (from, _to, message) => {
-  if (message._tag === "Ready") answers.set(from, { ready: message, from: 0, to: 0 });
+  if (message._tag === "Ready") answers.set(from, { ready: message, answeredAt: 0 });
   return message._tag === "Votes" ? undefined : message;
 };
 cluster.register(1, "request", "alice", 7);

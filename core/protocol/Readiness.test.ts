@@ -318,6 +318,14 @@ describe("a member's answer whether it is ready", () => {
     expect(turn.state.verdict?.faults).toEqual([{ peerId: 1, reason: "its clock differs by more than 5 s" }]);
   });
 
+  it("names nobody where its own clock was wrong when one answered, and is right when the last does", () => {
+    const wrong = later(asking(), 1_000, 86_400_000);
+    onReady(wrong, 2, answerOf(wrong, 2));
+    const right = later(wrong, 1_000, -86_400_000);
+    onReady(right, 3, answerOf(right, 3));
+    expect(right.state.verdict?.faults).toEqual([]);
+  });
+
   it.each<readonly [string, Partial<Ready>, Become]>([
     ["a clock five seconds behind when it was asked", { clock: AT - 5_000 }, asItIs],
     ["a clock five seconds ahead when it answered", { clock: AT + 6_000 }, asItIs],

@@ -179,9 +179,7 @@ export const onReady = (turn: Turn, from: PeerId, ready: Ready): void => {
   if (ready.nonce !== nonceFor(turn, running.nonce, from) || running.answers.has(from)) return;
   if (!ready.sealed) noteFirstHeard(turn, from, ready.moment);
   detectRollback(turn, ready);
-  // Where this peer's own clock has jumped meanwhile, it was asked by the one that it has now.
-  const times = { from: turn.now - (turn.elapsed - running.startedAt), to: turn.now };
-  const answered = { ...running, answers: withEntry(running.answers, from, { ready, ...times }) };
+  const answered = { ...running, answers: withEntry(running.answers, from, { ready, answeredAt: turn.elapsed }) };
   turn.state.probe = answered;
   // One unready member decides the matter; there is no reason to wait for the others.
   const fault = faultOf(turn, ready, running);
@@ -191,13 +189,17 @@ export const onReady = (turn: Turn, from: PeerId, ready: Ready): void => {
 };
 
 /** Members whose clocks are off, by what those who are ready have shown. */
-const wrongClocks = (turn: Turn, running: Probe): ReadonlyArray<MemberFault> =>
-  clockFaults(
+const wrongClocks = (turn: Turn, running: Probe): ReadonlyArray<MemberFault> => {
+  // Where this peer's own clock has jumped meanwhile, all are held against the one that it has now.
+  const ahead = turn.now - turn.elapsed;
+  const from = ahead + running.startedAt;
+  return clockFaults(
     turn.self,
-    [...running.answers].flatMap(([peerId, { ready, from, to }]) =>
-      faultOf(turn, ready, running) === undefined ? [{ peerId, clock: ready.clock, from, to }] : [],
+    [...running.answers].flatMap(([peerId, { ready, answeredAt }]) =>
+      faultOf(turn, ready, running) === undefined ? [{ peerId, clock: ready.clock, from, to: ahead + answeredAt }] : [],
     ),
   );
+};
 
 /** Whether a member says less of itself than this peer had seen before it asked: then it has lost something. */
 const isBehind = ({ incarnation, batchNo }: Ready, known: Seen | undefined): boolean =>
