@@ -14,6 +14,8 @@ export interface Answered {
   readonly isOverdue?: boolean;
 }
 
+const ignore = (): void => undefined;
+
 /** Connections to peers. @param ca the authority of their certificates, in PEM; absent where they speak in clear */
 export const agentFor = (ca: string | undefined, options: AgentOptions): Agent =>
   ca === undefined ? new HttpAgent(options) : new HttpsAgent({ ...options, ca });
@@ -62,5 +64,9 @@ export const call = (
     });
     sent.on("close", () => clearTimeout(timer));
     sent.on("error", silence);
+    // A body of which the rest fails after its answer has come: then Node listens no more.
+    sent.on("socket", (socket) => {
+      if (!socket.listeners("error").includes(ignore)) socket.on("error", ignore);
+    });
     sent.end(body);
   });

@@ -92,6 +92,24 @@ describe("the way to another peer", () => {
     expect(received.map(({ body }) => body).toSorted()).toEqual(["1", "2", "4", "5", "6"]);
   });
 
+  it("outlives a peer that refuses a long message at its beginning and hangs up", async () => {
+    const server = createServer((request, response) => {
+      request.on("error", () => undefined);
+      response.writeHead(413, { connection: "close" }).end();
+      setImmediate(() => request.socket.destroy());
+    });
+    open.push(server);
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const { dropped, send } = linkTo(`http://127.0.0.1:${port}`, { queuedBytes: 64 * 1024 * 1024 });
+    for (let count = 1; count <= 20; count++) {
+      send("x".repeat(8 * 1024 * 1024));
+      await vi.waitFor(() => expect(dropped.length).toBe(count));
+    }
+    expect(dropped.every((reason) => reason === "refused" || reason === "unreachable")).toBe(true);
+  });
+
   it("keeps room for a round beside any number of other messages, of which the newest are dropped", async () => {
     const { received, url } = await receiver();
     const { dropped, send } = linkTo(url, { roundConnections: 1 });

@@ -69,6 +69,16 @@ export interface LinkOptions {
   readonly limits?: LinkLimits;
 }
 
+const ignore = (): void => undefined;
+
+/**
+ * Node takes its own listener from a connection when an answer has come, and the rest of a body may fail after that:
+ * whoever refuses a long message at its beginning and hangs up would end this process.
+ */
+const outlive = (socket: Duplex): void => {
+  if (!socket.listeners("error").includes(ignore)) socket.on("error", ignore);
+};
+
 /** After the other side closed an idle connection just as it was used again, one new connection is worth a try. */
 const closedWhileIdle = (request: ClientRequest, error: NodeJS.ErrnoException): boolean =>
   request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
@@ -233,6 +243,7 @@ export class PeerLink {
       this.#underWay[lane] -= 1;
       this.#transmit(message, true);
     });
+    request.on("socket", outlive);
     request.end(envelope);
   }
 
