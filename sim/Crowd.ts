@@ -4,6 +4,8 @@
  */
 import type { Answer } from "../core/Action.ts";
 import { FORGOTTEN } from "../core/protocol/LateCopy.ts";
+import type { Outcome } from "../core/protocol/Message.ts";
+import type { MemberFault, Rejection } from "../core/Rejection.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import { Violation } from "./Violation.ts";
 
@@ -76,6 +78,13 @@ export const arrivalAt = (entry: SimPeer, writer: SimPeer, elapsedMillis: number
   };
 };
 
+const forgottenIn = ({ members }: Rejection): MemberFault | undefined =>
+  members.find(({ reason }) => reason === FORGOTTEN);
+
+/** Whether this is said of a request that may be a copy of an older one. */
+export const saysForgotten = (outcome: Outcome): boolean =>
+  outcome._tag === "Rejected" && forgottenIn(outcome.rejection) !== undefined;
+
 /** Throws {@link Violation} when a caller that still waits is told that its request may be a copy of an older one. */
 export const assertNotForgotten = (
   requestId: string,
@@ -86,7 +95,7 @@ export const assertNotForgotten = (
 ): void => {
   if (!arrival.isNew || arrival.entry !== entry.process || arrival.writer !== writer.process) return;
   if (answer._tag !== "Rejected") return;
-  const said = answer.rejection.members.find(({ reason }) => reason === FORGOTTEN);
+  const said = forgottenIn(answer.rejection);
   if (said === undefined) return;
   throw new Violation(
     "S37",

@@ -291,6 +291,7 @@ export class World {
     if (state === undefined) return;
     const message = this.#tampering.said?.(peer, meant) ?? meant;
     for (const hook of this.#sent) hook(peer, message);
+    if (message._tag === "Outcome") this.service.tells(message);
     this.mail.send(peer, state, to, message);
     for (const nemesis of this.nemeses) nemesis.sent?.(this, peer, to, message);
   }

@@ -74,13 +74,14 @@ export class OpenRequests {
 
   /** Nobody is told that its token will not do, unless some peer had reason to think so of this very one. */
   #refused(requestId: string, { asked, token, peer, process, askedAt, arrival }: OpenRequest, answer: Answer): void {
-    const { tokenKeys, ghost, clocks, now, plan, writerSlot } = this.#world;
+    const { tokenKeys, ghost, clocks, now, plan, service, writerSlot } = this.#world;
     // Whoever lies may give any reason.
     if (ghost.lying > 0) return;
     if (answer._tag === "Rejected") clocks.assertNamed(requestId, answer.rejection.members);
     const writer = this.#world.peer(writerSlot);
     if (isCrowdable(plan.places)) assertFair(peer, requestId, answer, (each) => this.#open.get(each)?.token.claims.sub);
-    if (!clocks.isAny) assertNotForgotten(requestId, arrival, peer, writer, answer);
+    // What the writer refused once, and whose refusal was lost, it may have forgotten when it is asked again.
+    if (!clocks.isAny && !service.wasJudged(requestId)) assertNotForgotten(requestId, arrival, peer, writer, answer);
     // By a clock that is wrong just now, a token has expired or is not valid yet.
     if (!clocks.isAny && !tokenKeys.disbelieved.has(token.text)) assertDeserved(requestId, token.kind, answer);
     if (!isRefusedResponse(answer) || asked.kind !== "FINISH" || process !== peer.process) return;

@@ -9,12 +9,12 @@ const LONGEST = 30_000_000;
 
 export const drift = (world: World, unit: Unit): void => {
   const peer = anyPeer(world, unit);
-  const { offsetMillis, driftPerMillion } = peer.clock;
   const faster = unit.between("faster by parts per million", 0, -MOST_PER_MILLION, MOST_PER_MILLION);
   // The error of a clock counts from the beginning of time, so what it would have gained by now is taken off.
-  peer.clock.driftPerMillion += faster;
-  peer.clock.offsetMillis -= Math.floor((Math.floor(world.now / 1000) * faster) / 1_000_000);
+  const gained = Math.floor((Math.floor(world.now / 1000) * faster) / 1_000_000);
+  world.clocks.run(peer, faster, -gained);
   world.after(unit.between("for", 5_000_000, 1_000_000, LONGEST), () => {
-    if (!world.healed) Object.assign(peer.clock, { offsetMillis, driftPerMillion });
+    // Only its own part is taken back: clocks are set, and others run, meanwhile.
+    if (!world.healed) world.clocks.run(peer, -faster, gained);
   });
 };

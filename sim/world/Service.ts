@@ -1,9 +1,11 @@
 /** The service as its callers see it: requests that reach a peer, answers that come back or do not, and reads. */
 import type { Answer } from "../../core/Action.ts";
+import type { MessageOf } from "../../core/protocol/Message.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { Checkers } from "../Checkers.ts";
 import type { Command, Replacement } from "../Commands.ts";
+import { saysForgotten } from "../Crowd.ts";
 import type { Deadlines } from "../Deadlines.ts";
 import type { Finish, Invite } from "../EnrollmentRequests.ts";
 import type { Ghost } from "../Ghost.ts";
@@ -46,6 +48,8 @@ export class Service {
   readonly #read;
   /** When each request left its caller, in microseconds, as long as it is open. */
   readonly #asked = new Map<string, number>();
+  /** Open requests that the writer has answered, to whomever: the answer may be lost on its way, and the next be another. */
+  readonly #judged = new Set<string>();
 
   constructor(ground: Ground, ports: Ports) {
     this.#ground = ground;
@@ -109,6 +113,16 @@ export class Service {
     this.callers.answered(requestId, told);
   }
 
+  /** The writer tells an entry peer what became of a request. */
+  tells({ requestId, outcome }: MessageOf<"Outcome">): void {
+    if (this.#asked.has(requestId) && !saysForgotten(outcome)) this.#judged.add(requestId);
+  }
+
+  /** Whether the writer has said what became of a request that is open, and known it. */
+  wasJudged(requestId: string): boolean {
+    return this.#judged.has(requestId);
+  }
+
   /** Its caller has waited for longer than the service promises, and gives up. */
   gaveUp(requestId: string): void {
     const { scheduler } = this.#ground;
@@ -124,6 +138,7 @@ export class Service {
     const { deadlines, witness } = this.#ports;
     deadlines.ended(requestId);
     this.#asked.delete(requestId);
+    this.#judged.delete(requestId);
     witness.forgot(requestId);
     observer?.forgot(requestId);
   }

@@ -20,8 +20,10 @@ interface Ports {
 
 export class WrongClocks {
   readonly #ports: Ports;
-  /** By slot: when a clock was last set right, in microseconds. */
-  readonly #rightSince: Array<number> = [];
+  /** By slot: when a clock that was wrong was last changed, in microseconds. */
+  readonly #wrongUntil: Array<number> = [];
+  /** When a clock was last changed that was neither right nor wrong, in microseconds. */
+  #unclearUntil: number | undefined;
 
   constructor(ports: Ports) {
     this.#ports = ports;
@@ -29,13 +31,19 @@ export class WrongClocks {
 
   /** A clock shows so many milliseconds more from now on. */
   set(peer: SimPeer, byMillis: number): void {
-    if (this.#isOff(peer)) this.#rightSince[peer.slot] = this.#ports.scheduler.now;
+    this.#remember(peer);
     peer.clock.offsetMillis += byMillis;
+  }
+
+  /** A clock runs faster by so many parts per million from now on, and shows so many milliseconds more. */
+  run(peer: SimPeer, perMillion: number, byMillis: number): void {
+    this.set(peer, byMillis);
+    peer.clock.driftPerMillion += perMillion;
   }
 
   /** A clock shows what a perfect one shows from now on. */
   setRight(peer: SimPeer): void {
-    if (this.#isOff(peer)) this.#rightSince[peer.slot] = this.#ports.scheduler.now;
+    this.#remember(peer);
     peer.clock.setRight();
   }
 
@@ -54,7 +62,7 @@ export class WrongClocks {
     const peers = this.#ports.peers();
     const wrong = peers.filter((peer) => this.#wasOff(peer));
     const isClear = peers.every((peer) => wrong.includes(peer) || Math.abs(this.#offsetOf(peer)) <= RIGHT_MILLIS);
-    if (wrong.length > 1 || !isClear) return;
+    if (wrong.length > 1 || !isClear || this.#isYoung(this.#unclearUntil)) return;
     const [known] = wrong;
     for (const { peerId, reason } of named)
       if (peerId !== known?.slot)
@@ -75,7 +83,15 @@ export class WrongClocks {
   }
 
   #wasOff(peer: SimPeer): boolean {
-    const since = this.#rightSince[peer.slot];
-    return this.#isOff(peer) || (since !== undefined && this.#ports.scheduler.now - since < REMEMBERED_MICROS);
+    return this.#isOff(peer) || this.#isYoung(this.#wrongUntil[peer.slot]);
+  }
+
+  #remember(peer: SimPeer): void {
+    if (this.#isOff(peer)) this.#wrongUntil[peer.slot] = this.#ports.scheduler.now;
+    else if (Math.abs(this.#offsetOf(peer)) > RIGHT_MILLIS) this.#unclearUntil = this.#ports.scheduler.now;
+  }
+
+  #isYoung(micros: number | undefined): boolean {
+    return micros !== undefined && this.#ports.scheduler.now - micros < REMEMBERED_MICROS;
   }
 }
