@@ -10,18 +10,16 @@ import type { EdwardsPoint, EdwardsPointCons } from "@noble/curves/abstract/edwa
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { ed448 } from "@noble/curves/ed448.js";
 import { Either } from "effect";
-import { isInPrimeSubgroup25519, isInPrimeSubgroup448 } from "./PrimeSubgroup.ts";
 import { bareKey, keyEncodings, type KeyEncoding } from "./SubjectPublicKeyInfo.ts";
 
 const encodedPoint =
-  (curve: EdwardsPointCons, encoding: KeyEncoding, isInPrimeSubgroup: (x: bigint, y: bigint) => boolean) =>
+  (curve: EdwardsPointCons, encoding: KeyEncoding) =>
   (encoded: Uint8Array): Either.Either<Uint8Array, string> =>
     Either.gen(function* () {
       const key = yield* bareKey(encoding, encoded);
       const point = yield* decoded(curve, encoding, key);
       if (point.isSmallOrder()) return yield* Either.left("The point is of small order.");
-      const { x, y } = point.toAffine();
-      if (!isInPrimeSubgroup(x, y)) return yield* Either.left("The point is outside the subgroup of prime order.");
+      if (!point.isTorsionFree()) return yield* Either.left("The point is outside the subgroup of prime order.");
       // A copy: the caller's bytes may change after they were checked.
       return key.slice();
     });
@@ -37,5 +35,5 @@ const decoded = (
     catch: () => `The bytes are no canonical encoding of a point of ${encoding.algorithm}.`,
   });
 
-export const normalizeEd25519 = encodedPoint(ed25519.Point, keyEncodings.ED25519, isInPrimeSubgroup25519);
-export const normalizeEd448 = encodedPoint(ed448.Point, keyEncodings.ED448, (_, y) => isInPrimeSubgroup448(y));
+export const normalizeEd25519 = encodedPoint(ed25519.Point, keyEncodings.ED25519);
+export const normalizeEd448 = encodedPoint(ed448.Point, keyEncodings.ED448);

@@ -42,7 +42,7 @@ describe("the native check of Ed25519 keys", () => {
           expectAgreement(encoded);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 25 },
     );
   });
 

@@ -1,6 +1,6 @@
 /**
  * The signature algorithms of the native backend: those of the core, with the check of Ed25519 keys by
- * libsodium, compiled to WebAssembly, which asks the same in less than half the time (docs/dependencies.md).
+ * libsodium, compiled to WebAssembly, which asks the same in a seventh of the time (docs/dependencies.md).
  */
 import { Either } from "effect";
 import sodium, { ready } from "libsodium-wrappers-sumo";

@@ -8,17 +8,6 @@ export const credential: ExplainedFiles = {
       ["/^[0-9a-f]{64}$/", "/^[0-9a-f]{64}/"],
     ],
   },
-  "core/credential/PrimeSubgroup.ts": {
-    "The other sign of the slope belongs to -S, with which a point pairs to 1 where it does so with S.": [
-      [
-        "((x * h) % p25519) * (h - 1n - d25519 * y) + ((slope * (1n - y)) % p25519) * across",
-        "x * h % p25519 * (h - 1n - d25519 * y) - slope * (1n - y) % p25519 * across",
-      ],
-    ],
-    "The other root belongs to R+T, which pairs with S as R does, since T pairs with it to 1.": [
-      ["k448 + h", "k448 - h"],
-    ],
-  },
   "core/credential/RequestBody.ts": {
     "Only a number is a safe integer; the condition tells the type checker.": [['typeof value === "number"', "true"]],
   },
