@@ -3,19 +3,18 @@ import { p256 } from "@noble/curves/nist.js";
 import { describe, expect, it } from "vitest";
 import type { CurveName, HashName, VerificationKey } from "../../core/webauthn/CeremonyCrypto.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
-import { nativeCeremonyCrypto, nativeCeremonyCryptoWith } from "./NativeCeremonyCrypto.ts";
+import { nativeCeremonyCrypto } from "./NativeCeremonyCrypto.ts";
 
-/** The native one twice: as this Node runs it, and as every Node does that has no import of points. */
-const ports = [nativeCeremonyCrypto, nativeCeremonyCryptoWith(undefined), nobleCeremonyCrypto];
+const ports = [nativeCeremonyCrypto, nobleCeremonyCrypto];
 const hashes: ReadonlyArray<HashName> = ["SHA-1", "SHA-256", "SHA-384", "SHA-512"];
 const curves: ReadonlyArray<CurveName> = ["P-256", "P-384", "P-521"];
 const message = new TextEncoder().encode("what is signed");
 const nodeName = (hash: HashName): string => hash.replace("-", "").toLowerCase();
 
-/** What all answer, which must be the same. */
+/** What both answer, which must be the same. */
 const verdict = (key: VerificationKey, hash: HashName, text: Uint8Array, signature: Uint8Array): boolean => {
-  const [native, ...others] = ports.map((crypto) => crypto.verify(key, hash, text, signature));
-  expect(others).toEqual([native, native]);
+  const [native, portable] = ports.map((crypto) => crypto.verify(key, hash, text, signature));
+  expect(portable).toBe(native);
   return native === true;
 };
 
@@ -39,7 +38,7 @@ describe.each(curves)("ECDSA on %s", (curve) => {
   const point = Buffer.concat([Uint8Array.of(4), field(publicKey, "x"), field(publicKey, "y")]);
   const key = { kind: "EC", curve, point } as const;
 
-  it.each(hashes)("with %s is judged alike by all", (hash) => {
+  it.each(hashes)("with %s is judged alike by both", (hash) => {
     const signature = sign(nodeName(hash), message, { key: privateKey, dsaEncoding: "ieee-p1363" });
     expect(verdict(key, hash, message, signature)).toBe(true);
     for (const at of [0, signature.length / 2, signature.length - 1])

@@ -1,13 +1,6 @@
 /** The ceremony's crypto port over Node's own library. */
-import {
-  createVerify,
-  hash,
-  type JsonWebKey,
-  type VerifyJsonWebKeyInput,
-  type VerifyKeyObjectInput,
-} from "node:crypto";
+import { createVerify, hash, type JsonWebKey } from "node:crypto";
 import type { CeremonyCrypto, HashName, VerificationKey } from "../../core/webauthn/CeremonyCrypto.ts";
-import { type PointImport, pointImportFor } from "./PointImport.ts";
 
 const names: { readonly [H in HashName]: string } = {
   "SHA-1": "sha1",
@@ -38,25 +31,15 @@ const digest = (name: HashName, bytes: Uint8Array): Uint8Array => {
 /** ECDSA signatures as two numbers of fixed width; of RSA it says nothing. */
 const dsaEncoding = "ieee-p1363";
 
-/** The port that has points imported by `importPoint`, or as JWK where there is none. */
-export const nativeCeremonyCryptoWith = (importPoint: PointImport | undefined): CeremonyCrypto => {
-  const inputOf = (key: VerificationKey): VerifyJsonWebKeyInput | VerifyKeyObjectInput | undefined => {
-    if (key.kind === "RSA" || importPoint === undefined) return { key: jwkOf(key), format: "jwk", dsaEncoding };
-    const imported = importPoint(key.curve, key.point);
-    return imported && { key: imported, dsaEncoding };
-  };
-  return {
-    hash: digest,
-    verify: (key, hashName, message, signature) => {
-      try {
-        const input = inputOf(key);
-        return input !== undefined && createVerify(names[hashName]).update(message).verify(input, signature);
-      } catch {
-        // OpenSSL refuses a point off the curve and an impossible modulus.
-        return false;
-      }
-    },
-  };
+export const nativeCeremonyCrypto: CeremonyCrypto = {
+  hash: digest,
+  verify: (key, hashName, message, signature) => {
+    try {
+      const input = { key: jwkOf(key), format: "jwk", dsaEncoding } as const;
+      return createVerify(names[hashName]).update(message).verify(input, signature);
+    } catch {
+      // OpenSSL refuses a point off the curve and an impossible modulus.
+      return false;
+    }
+  },
 };
-
-export const nativeCeremonyCrypto: CeremonyCrypto = nativeCeremonyCryptoWith(pointImportFor(process.version));
