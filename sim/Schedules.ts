@@ -1,4 +1,4 @@
-/** The named schedules: each a plan drawn from a seed, and moments to wait for (protocol.md 6). */
+/** The named schedules: each a plan drawn from a seed, and moments to wait for (docs/simulator.md). */
 import { deadlineSchedules } from "./schedules/DeadlineSchedules.ts";
 import { diskSchedules } from "./schedules/DiskSchedules.ts";
 import { enrollmentSchedules } from "./schedules/EnrollmentSchedules.ts";

@@ -50,7 +50,7 @@ export const seedOptions = {
   steps: between("steps", 1, MOST_STEPS, "Events and requests before everything is healed and must come to rest."),
   crypto: Options.choice("crypto", tiers).pipe(
     Options.withDescription(
-      "Stand-ins for all crypto (fast), the product's codec, hashes and sealed rows with stand-ins for signatures (codec), or everything as on a real peer (real); without it one seed in 16 is codec, and one in 256 real.",
+      "Stand-ins for all crypto (fast), the product's codec, hashes and sealed rows with stand-ins for signatures (codec), or everything as on a real peer (real); without it one seed in 16 is codec, and one in 512 real.",
     ),
     Options.optional,
   ),

@@ -2,7 +2,7 @@
  * How strong the checkers are: every planted bug, whether it is found, after how
  * many seeds, and how small its failure becomes. `npm run sim:strength -- --help`.
  */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Effect } from "effect";
 import type { PlantedBug } from "../PlantedBug.ts";
@@ -12,16 +12,18 @@ import { tapeOptions } from "../tape/Tape.ts";
 import { record } from "../tape/TapeRun.ts";
 import { Misuse, positive, printLine, runScript, type Script } from "./Script.ts";
 import { keepFailure, shrinkWithin } from "./Shrinking.ts";
+import { type Strength, withStrengths } from "./StrengthTable.ts";
 
 const MOST_SEEDS = 10_000;
 const SHRINK_MILLIS = 30_000;
 
-const help = `npm run sim:strength -- [--bug NAME]... [--seeds N] [--shrink SECONDS] [--tapes DIR]
+const help = `npm run sim:strength -- [--bug NAME]... [--seeds N] [--shrink SECONDS] [--tapes DIR] [--table FILE]
 
   --bug NAME       only this bug; may be given several times
   --seeds N        seeds to look in at most; ${MOST_SEEDS} without
   --shrink SECONDS how long to shrink each; ${SHRINK_MILLIS / 1000} without
   --tapes DIR      write the tape of each smallest failure to DIR/NAME.json
+  --table FILE     write what was found into the table of this page (docs/strength.md)
 
 Ends with 0 when every bug was found under its invariant, 1 when one was not, 2 on wrong usage.
 `;
@@ -47,6 +49,8 @@ interface Measured {
   readonly row: Row;
   readonly isFound: boolean;
   readonly deviations: number;
+  /** Absent where it was not found. */
+  readonly strength?: Strength;
 }
 
 const measure = (bug: PlantedBug, seeds: number, millis: number, tapes: string | undefined): Measured => {
@@ -84,6 +88,14 @@ const measure = (bug: PlantedBug, seeds: number, millis: number, tapes: string |
     },
     isFound: id === bug.finds,
     deviations,
+    strength: {
+      bug: bug.name,
+      invariant: String(id),
+      seed,
+      before: failing.deviations.length,
+      after: deviations,
+      isMinimal: shrunk.isMinimal,
+    },
   };
 };
 
@@ -115,6 +127,7 @@ const options = {
   seeds: { type: "string", default: String(MOST_SEEDS) },
   shrink: { type: "string", default: String(SHRINK_MILLIS / 1000) },
   tapes: { type: "string" },
+  table: { type: "string" },
 } as const;
 
 const main: Script<typeof options>["main"] = (values) => {
@@ -132,6 +145,11 @@ const main: Script<typeof options>["main"] = (values) => {
       printLine(lineOf(each.row));
       return each;
     });
+  if (values.table !== undefined) {
+    const strengths = measured.flatMap(({ strength }) => strength ?? []);
+    const order = plantedBugs.map(({ name }) => name);
+    writeFileSync(values.table, withStrengths(readFileSync(values.table, "utf8"), strengths, order));
+  }
   const sizes = measured.map(({ deviations }) => deviations).toSorted((left, right) => left - right);
   const found = measured.filter(({ isFound }) => isFound).length;
   printLine(
