@@ -118,6 +118,11 @@ export interface StepContext {
    */
   readonly now: number;
   /**
+   * What `now` would be had the clock not been set, for each time within the last ten minutes that it was set by more
+   * than clocks may differ. Nothing is accepted by these, and no token refused for certain that is good by one of them.
+   */
+  readonly asBefore: ReadonlyArray<number>;
+  /**
    * Milliseconds on a clock that only goes forward and never jumps. Durations are measured on it;
    * what is signed, stored or compared between peers is taken from `now`.
    */

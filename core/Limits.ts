@@ -91,6 +91,8 @@ export const Limits = {
   proposalMillis: 60_000,
   /** protocol.md 1: tolerated clock difference between peers. */
   clockSkewMillis: 5_000,
+  /** How long a peer whose clock was set by more than that takes no token for refused that was good until then. */
+  clockDoubtMillis: 600_000,
   /** decisions.md: what must be left of a token when the writer reserves. */
   tokenRemainderMillis: 5_000,
   /** decisions.md: skew allowed on `nbf` and `iat`. */

@@ -21,16 +21,12 @@ import type { NumberedAct } from "../core/protocol/OperatorAct.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
 import type { Step } from "../core/Turn.ts";
 import { IntegrityFailure, type PeerStore } from "./PeerStore.ts";
-import { WallClock } from "./WallClock.ts";
+import type { Reading } from "./WallClock.ts";
 
 export interface DriverPorts {
   readonly store: PeerStore;
-  /** Unix milliseconds of this machine; may jump. */
-  readonly clock: () => number;
-  /** Milliseconds on a clock that only goes forward and never jumps; its zero is of no meaning. */
-  readonly elapsed: () => number;
-  /** Told, before the step that sees it first, that the wall clock was set, by so many milliseconds. */
-  readonly clockStepped?: (byMillis: number) => void;
+  /** Both clocks of this machine. */
+  readonly clock: () => Reading;
   /** 32 fresh random bytes. */
   readonly entropy: () => Digest;
   readonly crypto: Crypto;
@@ -71,6 +67,7 @@ interface Mail {
 /** What one step may look at. Random bytes are drawn only for the few steps that ask for them. */
 class Context implements StepContext {
   readonly now: number;
+  readonly asBefore: ReadonlyArray<number>;
   readonly elapsed: number;
   readonly crypto: Crypto;
   readonly signer: Signer | undefined;
@@ -82,8 +79,10 @@ class Context implements StepContext {
   readonly #draw: () => Digest;
   #entropy: Digest | undefined;
 
-  constructor(ports: DriverPorts, now: number, elapsed: number, signer: Signer | undefined) {
+  constructor(ports: DriverPorts, signer: Signer | undefined) {
+    const { now, asBefore, elapsed } = ports.clock();
     this.now = now;
+    this.asBefore = asBefore;
     this.elapsed = elapsed;
     this.crypto = ports.crypto;
     this.signer = signer;
@@ -106,7 +105,6 @@ export class PeerDriver {
   readonly #mailbox: Array<Mail> = [];
   #state: PeerState;
   #signer: Signer | undefined;
-  readonly #clock: WallClock;
   #busy = false;
   #stopped = false;
 
@@ -119,13 +117,12 @@ export class PeerDriver {
     this.#ports = ports;
     this.#state = memory?.state ?? this.#boot();
     this.#signer = memory?.signer;
-    this.#clock = new WallClock(ports);
   }
 
   #boot(): PeerState {
     const { store, crypto } = this.#ports;
     try {
-      return boot(store, crypto, Math.floor(this.#ports.elapsed()));
+      return boot(store, crypto, this.#ports.clock().elapsed);
     } catch (fault) {
       if (!(fault instanceof IntegrityFailure)) throw fault;
       return this.#bootDamaged(fault.where);
@@ -221,9 +218,7 @@ export class PeerDriver {
   }
 
   #step(event: Event): Step {
-    const { now, elapsed } = this.#clock.read();
-    const context = new Context(this.#ports, now, elapsed, this.#signer);
-    return step(this.#state, event, context);
+    return step(this.#state, event, new Context(this.#ports, this.#signer));
   }
 
   #carryOut(next: Step): boolean {

@@ -10,8 +10,7 @@ const newPeer = () => {
   const told: Array<string> = [];
   const driver = new PeerDriver({
     store: { get: () => undefined, scan: () => [], commit: (_writes, done) => void flushes.push(() => done()) },
-    clock: () => 1_800_000_000_000,
-    elapsed: () => 0,
+    clock: () => ({ now: 1_800_000_000_000, asBefore: [], elapsed: 0 }),
     entropy: () => "22".repeat(32) as Digest,
     crypto,
     providers: installedProviders,

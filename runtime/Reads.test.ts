@@ -86,7 +86,14 @@ const unsealed: PeerState = { ...initialized, unsealed: true };
 
 const readWith = (view: RowView, state: PeerState, by: ActorCheck, wanted = ref) => {
   const lost: Array<string> = [];
-  const ports = { view, state, crypto, settings, now: NOW, integrityLost: (where: string) => void lost.push(where) };
+  const ports = {
+    view,
+    state,
+    crypto,
+    settings,
+    clock: { now: NOW, asBefore: [] },
+    integrityLost: (where: string) => void lost.push(where),
+  };
   const result = readApprover(ports, by, wanted);
   return { lost, outcome: Either.isRight(result) ? result.right : result.left.code };
 };

@@ -6,7 +6,7 @@ import { Either } from "effect";
 import { parseApproverRef } from "../core/credential/ApproverRef.ts";
 import { refDigest } from "../core/credential/SignatureCredential.ts";
 import type { Crypto } from "../core/Crypto.ts";
-import type { ActorCheck, Settings } from "../core/Event.ts";
+import type { ActorCheck, Settings, StepContext } from "../core/Event.ts";
 import type { PeerState } from "../core/PeerState.ts";
 import { beingVerified } from "../core/protocol/Unavailable.ts";
 import { authorize, READ_PERMISSION } from "../core/registry/Authorization.ts";
@@ -19,8 +19,7 @@ export interface ReadPorts {
   readonly state: PeerState;
   readonly crypto: Pick<Crypto, "sha256OfText">;
   readonly settings: Settings;
-  /** Unix milliseconds. */
-  readonly now: number;
+  readonly clock: Pick<StepContext, "now" | "asBefore">;
   /** Told where a stored row did not hold, so that the peer stops signing. */
   readonly integrityLost: (where: string) => void;
 }
@@ -68,12 +67,12 @@ const unknown = rejection(
  * A store that cannot be read throws.
  */
 export const readApprover = (
-  { view, state, crypto, settings, now, integrityLost }: ReadPorts,
+  { view, state, crypto, settings, clock, integrityLost }: ReadPorts,
   actor: ActorCheck,
   ref: string,
 ): Either.Either<ReadRecord, Rejection> =>
   Either.gen(function* () {
-    yield* authorize({ now, settings }, actor, READ_PERMISSION);
+    yield* authorize({ ...clock, settings }, actor, READ_PERMISSION);
     const refusal = readRefusal(state);
     if (refusal !== undefined) return yield* Either.left(refusal);
     const { digestHex } = yield* parseApproverRef(ref);

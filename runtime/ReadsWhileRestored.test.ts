@@ -26,7 +26,7 @@ const readAt = (cluster: Cluster, peerId: number, ref: string): string => {
     throw new Error(where);
   };
   const read = readApprover(
-    { view, state: stateOf(cluster, peerId), crypto, settings, now: NOW, integrityLost },
+    { view, state: stateOf(cluster, peerId), crypto, settings, clock: { now: NOW, asBefore: [] }, integrityLost },
     reader,
     ref,
   );

@@ -16,6 +16,7 @@ import { OperatorLog } from "../runtime/OperatorLog.ts";
 import { IntegrityFailure } from "../runtime/PeerStore.ts";
 import type { IntegrityKey } from "../runtime/RowSeal.ts";
 import { PeerDriver } from "../runtime/PeerDriver.ts";
+import { WallClock } from "../runtime/WallClock.ts";
 import type { Watched } from "./Checker.ts";
 import type { Cryptography, PeerKeys } from "./Cryptography.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
@@ -39,6 +40,8 @@ export interface Surroundings {
     | undefined;
   /** A planted bug: what a peer takes its clock to show. */
   readonly clock: ((peer: SimPeer, reading: number) => number) | undefined;
+  /** A planted bug: a clock is believed as soon as it is set. */
+  readonly trustsClock: boolean;
   /** Whether it has the keys that tokens are signed with. */
   readonly judgesTokens: (peer: SimPeer) => boolean;
   /** Milliseconds that have gone by, by a clock that never jumps. */
@@ -159,13 +162,20 @@ export class SimPeer implements Watched {
 
   /** Starts a process: the open first makes what it finds durable. Throws what the driver's constructor throws. */
   start(): void {
-    const { cryptography, entropy, realMillis, found, judgesTokens, clock } = this.#surroundings;
+    const { cryptography, entropy, realMillis, found, judgesTokens, clock, trustsClock } = this.#surroundings;
     this.disk.open();
     // Without an initialization there is no vault to open; the keys are just being made.
     if (this.#isBlank()) this.disk.useKey(true);
     this.process += 1;
     const process = this.process;
     const alive = (): boolean => this.process === process && this.#driver !== undefined;
+    const wallClock = new WallClock({
+      clock: () => {
+        const reading = this.clock.at(realMillis());
+        return clock === undefined ? reading : clock(this, reading);
+      },
+      elapsed: this.#surroundings.elapsedMillis,
+    });
     this.#driver = new PeerDriver({
       store: {
         get: found === undefined ? this.disk.get : (table, key) => found(this, table, this.disk.get(table, key)),
@@ -177,11 +187,7 @@ export class SimPeer implements Watched {
           this.disk.commit(writes, done);
         },
       },
-      clock: () => {
-        const reading = this.clock.at(realMillis());
-        return clock === undefined ? reading : clock(this, reading);
-      },
-      elapsed: this.#surroundings.elapsedMillis,
+      clock: () => (trustsClock ? { ...wallClock.read(), asBefore: [] } : wallClock.read()),
       entropy,
       crypto: cryptography.crypto,
       providers: cryptography.providers,

@@ -58,6 +58,8 @@ export interface Tampering {
   readonly read?: (found: Rows["approvers"] | undefined) => Rows["approvers"] | undefined;
   /** What a peer takes its clock to show, in Unix milliseconds. */
   readonly clock?: (peer: SimPeer, reading: number) => number;
+  /** A peer takes its clock for right as soon as it is set. */
+  readonly trustsClock?: boolean;
   /** Whether a peer believes that it has the keys that tokens are signed with. */
   readonly judges?: (real: boolean) => boolean;
   /** A peer that finds its rows damaged does not tell its core. */

@@ -204,6 +204,7 @@ export class World {
       signsUnverified: tampering.signsUnverified === true,
       judgesTokens: (each) => this.tokenKeys.isJudge(each),
       clock: tampering.clock,
+      trustsClock: tampering.trustsClock === true,
       found: tampering.found,
       elapsedMillis: () => Math.floor(scheduler.now / 1000),
       scheduleFlush: (each) => flushes.begin(each),

@@ -17,8 +17,8 @@ import { currentVerdict, isJustFound, ownFault } from "../protocol/Readiness.ts"
 import { refusalRejection } from "../protocol/Refusals.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "../protocol/Statement.ts";
 import type { PeerId } from "../protocol/Topology.ts";
-import { unavailable, unready } from "../protocol/Unavailable.ts";
-import { endsTooSoon, tokenTooShort } from "../registry/Authorization.ts";
+import { asMember, unavailable, unready } from "../protocol/Unavailable.ts";
+import { endsTooSoon } from "../registry/Authorization.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
 import { answerOffered } from "./Offered.ts";
@@ -61,7 +61,8 @@ const refusalOf = (turn: Turn, { forward, tokenExpiresAt, actor }: Offer): Rejec
   // Its registrar may have been told no, and would wait for an invitation that nobody gets.
   if (isFromBefore(turn, forward)) return forgotten(turn, undefined);
   if (isOutOfTime(forward.receivedAt, turn.now)) return unavailable([stampedWrong(forward.entryPeer)], undefined);
-  if (endsTooSoon(turn, tokenExpiresAt)) return tokenTooShort;
+  const tooSoon = endsTooSoon(turn.context, tokenExpiresAt);
+  if (tooSoon !== undefined) return asMember(turn.self, tooSoon);
   const { unexpired, unfinished } = loadOf(turn, actor);
   if (unfinished >= Limits.sessionsPerRegistrar)
     return noRoom(`This registrar has ${Limits.sessionsPerRegistrar} unfinished enrollments.`);

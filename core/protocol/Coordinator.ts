@@ -4,7 +4,7 @@
  * way goes into the next one together (protocol.md 3.3, 4h).
  */
 import { Either } from "effect";
-import { authorize, endsTooSoon, tokenTooShort } from "../registry/Authorization.ts";
+import { authorize, endsTooSoon } from "../registry/Authorization.ts";
 import { type Mutation, standingOf } from "../registry/Mutation.ts";
 import { permissionOf, type Request, requestOf, type Target, targetOf } from "../registry/Request.ts";
 import type { ActorClaims } from "../auth/ActorClaims.ts";
@@ -215,7 +215,8 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
     answerRejected(turn, caller, refusal, repeats);
     return "done";
   };
-  if (endsTooSoon(turn, tokenExpiresAt)) return done(tokenTooShort);
+  const tooSoon = endsTooSoon(turn.context, tokenExpiresAt);
+  if (tooSoon !== undefined) return done(asMember(turn.self, tooSoon));
   if (hasJoined(turn, queued)) return "done";
   // Before any row is read, because whoever waits is asked again at every event.
   if (isHeldUp(turn, mutation)) return "wait";

@@ -20,11 +20,17 @@ export const unavailable = (members: ReadonlyArray<MemberFault>, ref: string | u
 /** Of a member that has no keys to verify tokens with: what it says of itself, and what others say of it. */
 export const NO_TOKEN_KEYS = "it cannot verify tokens: the keys of their issuer cannot be had";
 
+/** The same of a member to which a token is bad only since its clock was set. */
+const CLOCK_IN_DOUBT = `its clock was set by more than ${Limits.clockSkewMillis / 1000} s, and by it alone the token is refused`;
+
+const ownReason = ({ code }: Rejection): string | undefined =>
+  code === "TOKEN_KEYS_UNAVAILABLE" ? NO_TOKEN_KEYS : code === "CLOCK_IN_DOUBT" ? CLOCK_IN_DOUBT : undefined;
+
 /** A refusal by a peer of a change: what it lacks itself is a member's fault, as it is when it is another one's. */
-export const asMember = (self: number, refusal: Rejection): Rejection =>
-  refusal.code === "TOKEN_KEYS_UNAVAILABLE"
-    ? unavailable([{ peerId: self, reason: NO_TOKEN_KEYS }], undefined)
-    : refusal;
+export const asMember = (self: number, refusal: Rejection): Rejection => {
+  const reason = ownReason(refusal);
+  return reason === undefined ? refusal : unavailable([{ peerId: self, reason }], undefined);
+};
 
 /** The one reason that is no fault of a member: 429, not 503. */
 export const NO_CAPACITY = "it holds as many uncommitted preparations as it may";

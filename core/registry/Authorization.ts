@@ -14,25 +14,42 @@ export const READ_PERMISSION = "service.approvers.read";
 const unauthenticated = (reason: string): Rejection =>
   rejection("UNAUTHENTICATED", `The token was refused: ${reason}.`, "Send a valid token in X-JWT-TOKEN.");
 
-/** Whether a token ends before a change could be reserved under it (decisions.md); `tokenExpiresAt` in Unix milliseconds. */
-export const endsTooSoon = ({ now }: Pick<StepContext, "now">, tokenExpiresAt: number): boolean =>
-  tokenExpiresAt - now < Limits.tokenRemainderMillis;
+/** Time, as a peer judges tokens by it. */
+type Clock = Pick<StepContext, "now" | "asBefore">;
 
-export const tokenTooShort: Rejection = rejection(
+/** Of a token that is bad now, and would not be had the clock not been set: nobody may conclude anything from it. */
+const inDoubt: Rejection = rejection(
+  "CLOCK_IN_DOUBT",
+  `The clock of this peer was set by more than ${Limits.clockSkewMillis / 1000} s, and by it alone the token is refused.`,
+  "Repeat the request later, or through another peer; an operator looks at the clock of this one.",
+);
+
+const tooShort: Rejection = rejection(
   "UNAUTHENTICATED",
   "The token expires too soon.",
   "Get a new token and repeat the request.",
 );
+
+/**
+ * The refusal of a token that ends before a change could be reserved under it (decisions.md), if it does;
+ * `tokenExpiresAt` in Unix milliseconds.
+ */
+export const endsTooSoon = ({ now, asBefore }: Clock, tokenExpiresAt: number): Rejection | undefined => {
+  const isLongEnough = (at: number): boolean => tokenExpiresAt - at >= Limits.tokenRemainderMillis;
+  if (isLongEnough(now)) return undefined;
+  return asBefore.some(isLongEnough) ? inDoubt : tooShort;
+};
 
 const fits = (claim: string | undefined, max: number): boolean =>
   claim === undefined || (utf8Length(claim) ?? Number.POSITIVE_INFINITY) <= max;
 
 /**
  * The claims of an actor who may do `permission` now. Left: 401 or 403, or 503
- * when the keys that verify tokens could not be had.
+ * when the keys that verify tokens could not be had, or this peer's own clock is
+ * all there is against the token.
  */
 export const authorize = (
-  { now, settings }: Pick<StepContext, "now" | "settings">,
+  { now, asBefore, settings }: Clock & Pick<StepContext, "settings">,
   actor: ActorCheck,
   permission: string | undefined,
 ): Either.Either<ActorClaims, Rejection> => {
@@ -53,8 +70,10 @@ export const authorize = (
     !fits(claims.jti, Limits.tokenIdBytes)
   )
     return Either.left(unauthenticated("its sub, iss or jti is too long"));
-  const times = checkActor(claims, { audience: settings.audience, issuer: settings.issuer, now });
-  if (Either.isLeft(times)) return Either.left(unauthenticated(times.left));
+  const checkAt = (at: number) => checkActor(claims, { audience: settings.audience, issuer: settings.issuer, now: at });
+  const checked = checkAt(now);
+  if (Either.isLeft(checked))
+    return Either.left(asBefore.some((at) => Either.isRight(checkAt(at))) ? inDoubt : unauthenticated(checked.left));
   if (permission !== undefined && !permits(claims.permissions, permission))
     return Either.left(
       rejection(

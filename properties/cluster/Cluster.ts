@@ -23,6 +23,7 @@ import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
+import { WallClock } from "../../runtime/WallClock.ts";
 import { nativePrimitives, nativeSigningKey } from "../../server/crypto/NativeCrypto.ts";
 
 export const crypto = cryptoOf(nativePrimitives);
@@ -187,10 +188,13 @@ export class Cluster {
     const identity = keyOf(new Uint8Array(32).fill(seed));
     const integrity = { ...keyOf(new Uint8Array(32).fill(seed + 100)), setKey: new Uint8Array(32).fill(seed) };
     store.useKey(integrity);
-    const driver: PeerDriver = new PeerDriver({
-      store,
+    const clock = new WallClock({
       clock: () => this.now + this.clockOffset + (this.clockOffsets.get(peerId) ?? 0),
       elapsed: () => this.now,
+    });
+    const driver: PeerDriver = new PeerDriver({
+      store,
+      clock: () => clock.read(),
       entropy: this.entropy,
       crypto,
       providers: installedProviders,

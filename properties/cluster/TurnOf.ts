@@ -19,6 +19,7 @@ export const turnOf = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 0)
   if (state === undefined || tables === undefined) throw new Error(`there is no peer ${peerId}`);
   return new Turn(state, {
     now,
+    asBefore: [],
     elapsed,
     entropy: "00".repeat(32) as Digest,
     crypto,

@@ -41,11 +41,8 @@ const verify = (jwksFile: string, token: string) =>
       elapsedMillis: () => 0,
       report: () => undefined,
     }),
-    audience: "custody",
-    issuer: "custody-dev",
     algorithms: tokenAlgorithms,
     tokenTypes: ["JWT"],
-    now: () => now,
     elapsedMillis: () => 0,
   }).verify(token);
 

@@ -58,7 +58,6 @@ const forged = (header: unknown, payload: unknown = claims, key: KeyObject = ed2
 const signed = (payload: Json = claims, header: Json = {}): string =>
   forged({ alg: "EdDSA", kid: "ed", ...header }, payload);
 
-let clock: number;
 let elapsed: number;
 let fetches: number;
 let published: Either.Either<Uint8Array, string>;
@@ -77,17 +76,13 @@ const verifierWith = (
       elapsedMillis: () => elapsed,
       report: () => undefined,
     }),
-    audience: "custody",
-    issuer: "https://issuer.example",
     algorithms,
     tokenTypes,
-    now: () => clock,
     elapsedMillis: () => elapsed,
   });
 
 let verifier: TokenVerifier;
 beforeEach(() => {
-  clock = now;
   elapsed = 0;
   fetches = 0;
   published = Either.right(allKeys);
@@ -124,6 +119,16 @@ describe("a good token", () => {
   it("may leave out kid where one key fits, and name several audiences", async () => {
     expect((await accepted(forged({ alg: "EdDSA" }))).sub).toBe("alice");
     expect((await accepted(signed({ ...claims, aud: ["other", "custody"] }))).audience).toEqual(["other", "custody"]);
+  });
+
+  it("is left to the core to judge: whom it is for, who issued it and when it holds", async () => {
+    const others = { ...claims, iss: "https://other.example", aud: [], exp: seconds - 60, nbf: seconds + 60 };
+    expect(await accepted(signed(others))).toMatchObject({
+      iss: "https://other.example",
+      audience: [],
+      expiresAt: now - 60_000,
+      notBefore: now + 60_000,
+    });
   });
 });
 
@@ -253,12 +258,6 @@ describe("an attack", () => {
       () => forgedText('{"sub":"a","aud":"custody","exp":1e999}'),
     ],
     ["no sub", "its sub is missing", () => signed({ ...claims, sub: undefined })],
-    ["no issuer", "it comes from another issuer", () => signed({ ...claims, iss: undefined })],
-    ["another issuer", "it comes from another issuer", () => signed({ ...claims, iss: "https://evil.example" })],
-    ["another audience", "it is meant for another audience", () => signed({ ...claims, aud: ["other"] })],
-    ["an empty audience", "it is meant for another audience", () => signed({ ...claims, aud: [] })],
-    ["nbf too far ahead", "it is not valid yet", () => signed({ ...claims, nbf: seconds + 16 })],
-    ["iat too far ahead", "it was issued in the future", () => signed({ ...claims, iat: seconds + 16 })],
   ])("is refused: %s", async (_name, expected, make) => {
     const shown = await reason(await make());
     if (typeof expected === "string") expect(shown).toBe(expected);
@@ -286,14 +285,6 @@ describe("an attack", () => {
 });
 
 describe("limits", () => {
-  it("expires at the very millisecond", async () => {
-    const token = signed();
-    clock = now + 59_999;
-    expect((await accepted(token)).sub).toBe("alice");
-    clock = now + 60_000;
-    expect(await reason(token)).toBe("it has expired");
-  });
-
   it("refuses a token of one character too many", async () => {
     // Base64 cannot make every length, so the header takes part too.
     const padded = (length: number): string => {

@@ -1,7 +1,7 @@
 /** Verifies bearer tokens: compact JWS (RFC 7515 7.1) with an asymmetric signature from the configured key set. */
 import { Effect, Either } from "effect";
 import { compactVerify, errors } from "jose";
-import { type ActorClaims, checkActor } from "../../core/auth/ActorClaims.ts";
+import type { ActorClaims } from "../../core/auth/ActorClaims.ts";
 import { type JsonValue, parseStrictJson } from "../../core/codec/StrictJson.ts";
 import { type ConfigError, configError } from "../config/ConfigError.ts";
 import type { Config } from "../config/ConfigSchema.ts";
@@ -24,8 +24,8 @@ const unavailable: TokenFault = { _tag: "Unavailable" };
 
 export interface TokenVerifier {
   /**
-   * The claims of a token whose signature, audience, issuer and times hold now.
-   * The core judges the latter three again at its own time. Never rejects.
+   * The claims of a token whose signature holds. Whether they count, and when, is
+   * the core's to judge (core/registry/Authorization.ts). Never rejects.
    */
   readonly verify: (token: string) => Promise<Either.Either<ActorClaims, TokenFault>>;
   /** Whether there are keys to verify with; asking has them fetched where there are none. */
@@ -89,13 +89,9 @@ const unknownKey = Symbol("no key of the set matches");
 
 export interface TokenVerifierOptions {
   readonly keys: KeyRing;
-  readonly audience: string;
-  readonly issuer: string | undefined;
   readonly algorithms: ReadonlyArray<string>;
   /** What a token's typ may say; `absent` where it may be missing. */
   readonly tokenTypes: ReadonlyArray<string>;
-  /** Unix milliseconds. */
-  readonly now: () => number;
   /** A clock that never goes back, in milliseconds. */
   readonly elapsedMillis: () => number;
 }
@@ -121,7 +117,7 @@ type Verification = Promise<Either.Either<ActorClaims, TokenFault | typeof unkno
 
 /** A verifier over a key ring. Shares the verification of equal tokens for up to a minute, within one key set. */
 export const makeTokenVerifier = (options: TokenVerifierOptions): TokenVerifier => {
-  const { keys, audience, issuer, algorithms, now, elapsedMillis } = options;
+  const { keys, algorithms, elapsedMillis } = options;
   const verified = new VerifiedTokens<Verification>();
 
   const claimsUnder = async (token: string, set: KeySet): Verification => {
@@ -145,17 +141,11 @@ export const makeTokenVerifier = (options: TokenVerifierOptions): TokenVerifier 
       const newer = await keys.newerThan(set);
       if (newer !== undefined) claims = await claimsUnder(token, newer);
     }
-    const settled = Either.mapLeft(claims, (left) => {
+    return Either.mapLeft(claims, (left) => {
       if (left !== unknownKey) return left;
       // The issuer may have it, and cannot be asked.
       return keys.isCutOff ? unavailable : refused("its key is not in the key set");
     });
-    return Either.flatMap(settled, (found) =>
-      Either.mapBoth(checkActor(found, { audience, issuer, now: now() }), {
-        onLeft: refused,
-        onRight: () => found,
-      }),
-    );
   };
   return { verify, hasKeys: () => keys.isUsable };
 };
@@ -218,11 +208,8 @@ export const openTokenVerifier = (
     }
     const verifier = makeTokenVerifier({
       keys,
-      audience: auth.audience,
-      issuer: auth.issuer,
       algorithms: auth.algorithms,
       tokenTypes: auth.tokenTypes,
-      now: ports.now,
       elapsedMillis: ports.elapsedMillis,
     });
     return { ...verifier, reload: () => keys.load(), keep };

@@ -5,6 +5,7 @@ import type { Scope } from "effect/Scope";
 import type { ActorCheck } from "../../core/Event.ts";
 import { asMember } from "../../core/protocol/Unavailable.ts";
 import { authorize } from "../../core/registry/Authorization.ts";
+import type { WallClock } from "../../runtime/WallClock.ts";
 import { extractToken } from "../auth/TokenHeader.ts";
 import type { Config } from "../config/ConfigSchema.ts";
 import type { EnrollmentPage } from "../enroll/EnrollmentPage.ts";
@@ -33,8 +34,7 @@ export interface ApiPorts {
   readonly page: EnrollmentPage;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Unix milliseconds. */
-  readonly now: () => number;
+  readonly clock: WallClock;
   /** A clock that never goes back, in milliseconds. */
   readonly elapsedMillis: () => number;
   /** Whether the server is closing, so that connections are not kept. */
@@ -86,16 +86,16 @@ export const holderOf = (actor: ActorCheck): string =>
 /** The bearer, who may do `permission` now; without one any valid token will do. Fails with 401, 403 or 503. */
 export const authorized = (call: ApiCall, permission: string | undefined): Effect.Effect<Bearer, HttpFault> =>
   Effect.flatMap(bearerOf(call), (bearer) => {
-    const { peer, now } = call.ports;
-    const claims = authorize({ now: now(), settings: peer.settings }, bearer.actor, permission);
+    const { peer, clock } = call.ports;
+    const claims = authorize({ ...clock.read(), settings: peer.settings }, bearer.actor, permission);
     return Either.isLeft(claims) ? Effect.fail(faultOf(claims.left)) : Effect.succeed(bearer);
   });
 
 /** The same for a change of the registry, where what this peer lacks is a member's fault like any other (contract 7). */
 export const authorizedToChange = (call: ApiCall, permission: string | undefined): Effect.Effect<Bearer, HttpFault> =>
   Effect.flatMap(bearerOf(call), (bearer) => {
-    const { peer, now } = call.ports;
-    const claims = authorize({ now: now(), settings: peer.settings }, bearer.actor, permission);
+    const { peer, clock } = call.ports;
+    const claims = authorize({ ...clock.read(), settings: peer.settings }, bearer.actor, permission);
     return Either.isLeft(claims)
       ? Effect.fail(faultOf(asMember(peer.state.peer?.peerId ?? 0, claims.left)))
       : Effect.succeed(bearer);

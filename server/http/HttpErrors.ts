@@ -62,6 +62,7 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   INTERNAL_ERROR: kind(500, "Something went wrong here"),
   APPROVER_REPLICATION_UNAVAILABLE: kind(503, "A member is unavailable", true),
   TOKEN_KEYS_UNAVAILABLE: kind(503, "Tokens cannot be verified", true),
+  CLOCK_IN_DOUBT: kind(503, "The clock of this peer is in doubt", true),
   SEALED: kind(503, "The peer is sealed", true),
   VERIFYING: kind(503, "The peer is verifying its records", true),
   RECOVERING: kind(503, "The peer is recovering", true),
@@ -83,6 +84,7 @@ const retryAfter: Partial<Record<ErrorCode, number>> = {
   BODY_CAPACITY: 1,
   APPROVER_REPLICATION_UNAVAILABLE: 1,
   TOKEN_KEYS_UNAVAILABLE: 5,
+  CLOCK_IN_DOUBT: 5,
 };
 
 /** The challenge of RFC 9110 11.6.1; the token travels in a header of its own. */

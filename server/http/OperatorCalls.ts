@@ -55,15 +55,15 @@ const begun = (apiCall: ApiCall, call: OperatorCall) =>
   Effect.gen(function* () {
     const { ports, request, requestId } = apiCall;
     const { actor } = yield* bearerOf(apiCall);
-    const now = ports.now();
-    const claims = authorize({ now, settings: ports.peer.settings }, actor, undefined);
+    const reading = ports.clock.read();
+    const claims = authorize({ ...reading, settings: ports.peer.settings }, actor, undefined);
     if (Either.isLeft(claims)) {
       if (claims.left.code === "UNAUTHENTICATED") ports.audit.unauthenticated(call);
       return yield* Effect.fail(faultOf(claims.left));
     }
     const { iss, sub, jti } = claims.right;
     const act: OperatorAct = {
-      at: now,
+      at: reading.now,
       call,
       actor: { iss, sub, jti },
       requestId,
@@ -91,7 +91,7 @@ export const operated = <A>(
         Effect.fail(fault),
       );
     const arriving = Effect.gen(function* () {
-      const allowed = authorize({ now: ports.now(), settings: ports.peer.settings }, actor, permission);
+      const allowed = authorize({ ...ports.clock.read(), settings: ports.peer.settings }, actor, permission);
       if (Either.isLeft(allowed)) return yield* Effect.fail(faultOf(allowed.left));
       const limits = { budget: ports.operatorBudget, maxBytes, timeoutMillis: BODY_MILLIS };
       const body = yield* readBody(request, limits);

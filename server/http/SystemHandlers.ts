@@ -175,16 +175,16 @@ interface ClockStatus {
   readonly steppedByMillis: number | null;
 }
 
-const clockStatus = ({ peer: { clockStep }, now }: ApiPorts): ClockStatus => ({
-  now: now(),
-  steppedAt: clockStep?.at ?? null,
-  steppedByMillis: clockStep?.byMillis ?? null,
+const clockStatus = ({ clock }: ApiPorts): ClockStatus => ({
+  now: clock.read().now,
+  steppedAt: clock.latestStep?.at ?? null,
+  steppedByMillis: clock.latestStep?.byMillis ?? null,
 });
 
 /** How far an unseal or a rekey is: for those who may go on with it, and for whoever may see the detail. */
-const ceremonies = ({ control, peer, now }: ApiPorts, actor: ActorCheck) => {
+const ceremonies = ({ control, peer, clock }: ApiPorts, actor: ActorCheck) => {
   const may = (permission: string): boolean =>
-    Either.isRight(authorize({ now: now(), settings: peer.settings }, actor, permission));
+    Either.isRight(authorize({ ...clock.read(), settings: peer.settings }, actor, permission));
   const sees = may("service.control.system");
   const unsealing = sees || may("service.system.unseal") ? control.progress : undefined;
   const rekey = sees || may("service.system.rekey") ? control.rekeyProgress : undefined;
@@ -198,11 +198,11 @@ const ceremonies = ({ control, peer, now }: ApiPorts, actor: ActorCheck) => {
 export const status: Handler = (call) =>
   Effect.gen(function* () {
     const { ports } = call;
-    const { peer, now } = ports;
+    const { peer, clock } = ports;
     const state = sealState(peer.state);
     if (call.request.headers["x-jwt-token"] === undefined) return answer(200, { state });
     const { actor } = yield* bearerOf(call);
-    const claims = authorize({ now: now(), settings: peer.settings }, actor, "service.control.system");
+    const claims = authorize({ ...clock.read(), settings: peer.settings }, actor, "service.control.system");
     if (Either.isLeft(claims) && claims.left.code === "UNAUTHENTICATED")
       return yield* Effect.fail(faultOf(claims.left));
     const { verifying } = peer;
@@ -212,7 +212,7 @@ export const status: Handler = (call) =>
     };
     const detail = statusDetail(peer.state);
     // Whoever may look and cannot be told so is told what is missing, beside what everybody is told.
-    if (Either.isLeft(claims) && claims.left.code === "TOKEN_KEYS_UNAVAILABLE")
+    if (Either.isLeft(claims) && claims.left.code !== "ACCESS_DENIED")
       return answer(200, { state, ...progress, detailMissing: { code: claims.left.code, detail: claims.left.detail } });
     if (Either.isLeft(claims) || detail === undefined) return answer(200, { state, ...progress });
     const found = yield* Effect.promise(() => peer.readiness());

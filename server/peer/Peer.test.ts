@@ -11,6 +11,7 @@ import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStor
 import { cryptoBackend, type PeerKeys } from "../crypto/CryptoBackend.ts";
 import { Metrics } from "./Metrics.ts";
 import { Operation } from "./Operation.ts";
+import { WallClock } from "../../runtime/WallClock.ts";
 import { Peer } from "./Peer.ts";
 
 const backend = cryptoBackend("portable");
@@ -54,11 +55,10 @@ const start = (tables: MemoryTables = new Map()) => {
       relyingParty: undefined,
     },
     metrics: new Metrics(),
-    now: () => 1_800_000_000_000,
+    clock: new WallClock({ clock: () => 1_800_000_000_000, elapsed: () => 0 }),
     elapsedMillis: () => 0,
     journal: { acts: [], append: (_kept, _isFirst, done) => done() },
     judgesTokens: () => true,
-    clockStepped: () => undefined,
     send: () => undefined,
     founded: () => undefined,
     initialized: () => undefined,

@@ -22,6 +22,7 @@ import { type Opened, openEnvelope, sealEnvelope, STRANGER_BYTES } from "../../r
 import { delivery } from "../../runtime/Ingress.ts";
 import { type OperatorJournal, OperatorLog } from "../../runtime/OperatorLog.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
+import type { WallClock } from "../../runtime/WallClock.ts";
 import { readApprover, type ReadRecord } from "../../runtime/Reads.ts";
 import { SealedStore, type Verified } from "../../runtime/SealedStore.ts";
 import { openWarrant, sealWarrant, type Warrant } from "../../runtime/Warrant.ts";
@@ -45,14 +46,11 @@ export interface PeerPorts {
   readonly backend: CryptoBackend;
   readonly settings: Settings;
   readonly metrics: Metrics;
-  /** Unix milliseconds. */
-  readonly now: () => number;
+  readonly clock: WallClock;
   /** A clock that never goes back, in milliseconds. */
   readonly elapsedMillis: () => number;
   /** Whether the keys that verify tokens can be had now. */
   readonly judgesTokens: () => boolean;
-  /** Told that the wall clock was set, by so many milliseconds. */
-  readonly clockStepped: (byMillis: number) => void;
   /** Hands an envelope to the network; losing it is allowed. */
   readonly send: (to: PeerId, message: Outgoing) => void;
   /** The topology has been pinned: this process saw its cluster being founded. */
@@ -68,13 +66,6 @@ export interface Initialization {
   readonly peerId: PeerId;
   readonly threshold: number;
   readonly total: number;
-}
-
-/** A wall clock that somebody set, seen by the clock that never makes a step. */
-export interface ClockStep {
-  /** Unix milliseconds, as it showed then. */
-  readonly at: number;
-  readonly byMillis: number;
 }
 
 interface Running {
@@ -125,7 +116,6 @@ export class Peer {
   readonly #gate = new CommandGate();
   readonly #operators: OperatorLog;
   #running: Running;
-  #clockStep: ClockStep | undefined;
   #keys: PeerKeys | undefined;
   #verification: Verification | undefined;
   #unsealing: Promise<Unsealing> | undefined;
@@ -148,11 +138,6 @@ export class Peer {
   /** The published state: everything in it is on the disk. */
   get state(): PeerState {
     return this.#running.driver.state;
-  }
-
-  /** When the wall clock of this machine was last seen to be set, and by how much, if it was. */
-  get clockStep(): ClockStep | undefined {
-    return this.#clockStep;
   }
 
   get backlog(): number {
@@ -228,12 +213,19 @@ export class Peer {
 
   /** See {@link readApprover}. */
   read(actor: ActorCheck, ref: string): Either.Either<ReadRecord, Rejection> {
-    const { backend, settings, now } = this.#ports;
+    const { backend, settings, clock } = this.#ports;
     const integrityLost = (where: string): void => {
       if (this.state.integrityFault === undefined) this.#dispatch({ _tag: "IntegrityLost", where }, "IntegrityLost");
     };
     return readApprover(
-      { view: this.#running.store, state: this.state, crypto: backend.crypto, settings, now: now(), integrityLost },
+      {
+        view: this.#running.store,
+        state: this.state,
+        crypto: backend.crypto,
+        settings,
+        clock: clock.read(),
+        integrityLost,
+      },
       actor,
       ref,
     );
@@ -300,7 +292,7 @@ export class Peer {
     this.#keys = keys;
     if (fault !== undefined) this.#dispatch({ _tag: "IntegrityLost", where: fault }, "IntegrityLost");
     this.#ports.metrics.count("custody_events_total", "Unsealed");
-    const acts = act === undefined ? [] : this.#operators.withWaiting({ ...act, at: this.#ports.now() });
+    const acts = act === undefined ? [] : this.#operators.withWaiting({ ...act, at: this.#ports.clock.read().now });
     this.#guarded(() => driver.unseal(keys.identity, acts));
     while (!driver.state.unsealed && driver.state.integrityFault === undefined) await this.#nextPublication();
     const isAudited = this.#operators.hasWritten(acts);
@@ -410,7 +402,7 @@ export class Peer {
   }
 
   #start(bytes: ByteStore, keys?: PeerKeys): Running {
-    const { backend, settings, metrics, now, elapsedMillis, judgesTokens, clockStepped, halt } = this.#ports;
+    const { backend, settings, metrics, clock, elapsedMillis, judgesTokens, halt } = this.#ports;
     const store = new SealedStore(bytes, backend.crypto);
     if (keys !== undefined) store.useKey(keys.integrity);
     const driver = new PeerDriver({
@@ -419,19 +411,13 @@ export class Peer {
         flushed: (millis) => metrics.observeFlush(millis),
         published: () => this.#tellPublished(),
       }),
-      clock: now,
-      elapsed: elapsedMillis,
+      clock: () => clock.read(),
       entropy,
       crypto: backend.crypto,
       providers: backend.providers,
       ceremony: backend.ceremony,
       settings,
       judgesTokens,
-      clockStepped: (byMillis) => {
-        this.#clockStep = { at: now(), byMillis };
-        metrics.count("custody_clock_steps_total", byMillis > 0 ? "ahead" : "back");
-        clockStepped(byMillis);
-      },
       send: (to, message) => this.#send(to, message),
       sendAhead: (to, message) => this.#sealAhead(to, message),
       reply: (requestId, answer) => this.#replies.answer(requestId, answer),

@@ -11,6 +11,7 @@ import { SELF } from "../../core/Tables.ts";
 import { StoreFailure } from "../../runtime/ByteStore.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
+import { WallClock } from "../../runtime/WallClock.ts";
 import { openTokenVerifier, type TokenVerifier } from "../auth/TokenVerifier.ts";
 import { bootstrapSecretSource } from "../config/BootstrapSecret.ts";
 import { loadConfig } from "../config/ConfigFile.ts";
@@ -101,6 +102,7 @@ interface Assembly {
   readonly tls: TlsMaterial;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly clock: WallClock;
   readonly peer: Peer;
   readonly control: SealControl;
   readonly links: PeerLinks;
@@ -155,6 +157,14 @@ const openPeer = (
     if (isInitialized) initialized();
     const settings = yield* foundingSettings({ config, env, devSecretsDir, pinned, isInitialized }, backend.crypto);
     const metrics = new Metrics();
+    const clock = new WallClock({
+      clock: now,
+      elapsed: elapsedMillis,
+      stepped: (byMillis) => {
+        metrics.count("custody_clock_steps_total", byMillis > 0 ? "ahead" : "back");
+        log.warn("the clock of this machine was set", { byMillis });
+      },
+    });
     const leftover = bootstrapSecretSource(config, env);
     const warnOfSecret = (): void => {
       if (leftover !== undefined) log.warn("bootstrap secret is left over", { at: leftover, next: REMOVE_SECRET });
@@ -190,13 +200,12 @@ const openPeer = (
             backend,
             settings,
             metrics,
-            now,
+            clock,
             elapsedMillis,
             judgesTokens: verifier.hasKeys,
             send,
             founded,
             initialized,
-            clockStepped: (byMillis) => log.warn("the clock of this machine was set", { byMillis }),
             halt: stop,
           }),
       ),
@@ -232,7 +241,7 @@ const openPeer = (
     const warnings = (): ReadonlyArray<string> =>
       leftover === undefined || peer.state.membership === undefined ? [] : [`${leftover}: ${REMOVE_SECRET}`];
     const { reload: reloadKeys } = verifier;
-    return { config, tls, log, metrics, peer, control, links, endpoint, check, audit, warnings, reloadKeys };
+    return { config, tls, log, metrics, clock, peer, control, links, endpoint, check, audit, warnings, reloadKeys };
   });
 
 interface Opened {
@@ -276,7 +285,7 @@ const openPublicApi = (
   budgets: BodyBudgets,
 ): Effect.Effect<Opened, StartError, Scope> =>
   Effect.gen(function* () {
-    const { config, tls, log, metrics, peer, control, links, check, audit, warnings } = assembly;
+    const { config, tls, log, metrics, clock, peer, control, links, check, audit, warnings } = assembly;
     let draining = false;
     const ports: ApiPorts = {
       peer,
@@ -290,7 +299,7 @@ const openPublicApi = (
       page: readEnrollmentPage(),
       log,
       metrics,
-      now,
+      clock,
       elapsedMillis,
       draining: () => draining,
     };

@@ -246,8 +246,7 @@ export class Bench {
           commit = { rows: member.rows.with(this.#tamper(peerId, writes)), done };
         },
       },
-      clock: () => EPOCH_MILLIS + time,
-      elapsed: () => time,
+      clock: () => ({ now: EPOCH_MILLIS + time, asBefore: [], elapsed: time }),
       entropy: () => (hexOfWord(peerId) + hexOfWord(++draws)).repeat(4) as Digest,
       crypto: this.#cryptography.crypto,
       providers: this.#cryptography.providers,
