@@ -157,7 +157,7 @@ export class Commands {
       audience: [kind === "foreign" ? "another-service" : AUDIENCE],
       expiresAt: nowMillis + lifeMillis,
       notBefore: undefined,
-      issuedAt: undefined,
+      issuedAt: nowMillis,
       permissions: kind === "forbidden" ? ["service.approvers.read", other] : [needed],
     };
     const check: ActorCheck =

@@ -26,6 +26,16 @@ export const clockBugs: ReadonlyArray<PlantedBug> = [
     tampering: neverBack,
   },
   {
+    name: "expired-by-a-jump",
+    changes: "a token that was good until a peer's clock was set is refused for certain",
+    finds: "S30",
+    schedule: "clocks-days-off",
+    // Where there are more, whose clock is wrong is mostly named before anybody looks at a token.
+    peers: 2,
+    steps: 3_000,
+    tampering: () => ({ trustsClock: true }),
+  },
+  {
     name: "other-clock-blamed",
     changes: "of two clocks that differ a peer takes its own for the right one, whatever the others say",
     finds: "S36",

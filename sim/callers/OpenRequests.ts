@@ -82,8 +82,8 @@ export class OpenRequests {
     if (isCrowdable(plan.places)) assertFair(peer, requestId, answer, (each) => this.#open.get(each)?.token.claims.sub);
     // What the writer refused once, and whose refusal was lost, it may have forgotten when it is asked again.
     if (!clocks.isAny && !service.wasJudged(requestId)) assertNotForgotten(requestId, arrival, peer, writer, answer);
-    // By a clock that is wrong just now, a token has expired or is not valid yet.
-    if (!clocks.isAny && !tokenKeys.disbelieved.has(token.text)) assertDeserved(requestId, token.kind, answer);
+    // By a wrong clock a token has expired or is not valid yet, to a peer that has no reason to doubt it.
+    if (!clocks.mayMislead && !tokenKeys.disbelieved.has(token.text)) assertDeserved(requestId, token.kind, answer);
     if (!isRefusedResponse(answer) || asked.kind !== "FINISH" || process !== peer.process) return;
     const { registrationId } = asked;
     const { slot } = peer;

@@ -1,4 +1,5 @@
 /** Whose clocks are set wrong, by how much, and since when they are right again. */
+import { Limits } from "../../core/Limits.ts";
 import type { MemberFault } from "../../core/Rejection.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import { Violation } from "../Violation.ts";
@@ -10,6 +11,9 @@ const RIGHT_MILLIS = 2_500;
 const WRONG_MILLIS = 10_000;
 /** As long as a caller waits for the answer to a request from before. */
 const REMEMBERED_MICROS = 15_000_000;
+
+/** What a peer says of itself that doubts its own clock. */
+const WAS_SET = "its clock was set";
 
 interface Ports {
   readonly scheduler: Scheduler;
@@ -24,6 +28,12 @@ export class WrongClocks {
   readonly #wrongUntil: Array<number> = [];
   /** When a clock was last changed that was neither right nor wrong, in microseconds. */
   #unclearUntil: number | undefined;
+  /** By slot: when a clock that was right was set wrong, and which process saw that. */
+  readonly #wrongSince: Array<{ readonly at: number; readonly process: number }> = [];
+  /** By slot: when a wrong clock was last changed that its process took for right. */
+  readonly #misledUntil: Array<number> = [];
+  /** By slot: when a clock was last set at all. */
+  readonly #setAt: Array<number> = [];
 
   constructor(ports: Ports) {
     this.#ports = ports;
@@ -32,7 +42,10 @@ export class WrongClocks {
   /** A clock shows so many milliseconds more from now on. */
   set(peer: SimPeer, byMillis: number): void {
     this.#remember(peer);
+    const wasOff = this.#isOff(peer);
     peer.clock.offsetMillis += byMillis;
+    if (wasOff || !this.#isOff(peer)) return;
+    this.#wrongSince[peer.slot] = { at: this.#ports.scheduler.now, process: peer.process };
   }
 
   /** A clock runs faster by so many parts per million from now on, and shows so many milliseconds more. */
@@ -52,12 +65,27 @@ export class WrongClocks {
     return this.#ports.peers().some((peer) => this.#wasOff(peer));
   }
 
+  /** Whether any peer may refuse a good token by its clock, or may have a moment ago. */
+  get mayMislead(): boolean {
+    return this.#ports.peers().some((peer) => this.#isMisled(peer) || this.#isYoung(this.#misledUntil[peer.slot]));
+  }
+
   /**
    * S36: whoever is named for its clock is one whose clock is wrong. Asked only where there is one such peer at most, and
-   * the others are right; and not of an answer that says itself that it cannot tell which of two it is.
+   * the others are right; and not of an answer that says itself that it cannot tell which of two it is. Whoever says
+   * that its clock was set is one whose clock was.
    */
   assertNamed(requestId: string, members: ReadonlyArray<MemberFault>): void {
-    const named = members.filter(({ reason }) => reason.includes("its clock") && !reason.includes("and that of"));
+    for (const { peerId, reason } of members)
+      if (reason.includes(WAS_SET) && !this.#wasSet(peerId))
+        throw new Violation(
+          "S36",
+          `the clock of peer ${peerId} was not set`,
+          `request ${requestId} was answered that of peer ${peerId}: ${reason}`,
+        );
+    const named = members.filter(
+      ({ reason }) => reason.includes("its clock") && !reason.includes("and that of") && !reason.includes(WAS_SET),
+    );
     if (named.length === 0) return;
     const peers = this.#ports.peers();
     const wrong = peers.filter((peer) => this.#wasOff(peer));
@@ -86,9 +114,26 @@ export class WrongClocks {
     return this.#isOff(peer) || this.#isYoung(this.#wrongUntil[peer.slot]);
   }
 
+  /** Whether a peer takes its wrong clock for right: its process has seen no other, or sees this one for too long. */
+  #isMisled(peer: SimPeer): boolean {
+    if (!this.#isOff(peer)) return false;
+    const since = this.#wrongSince[peer.slot];
+    if (since?.process !== peer.process) return true;
+    return this.#ports.scheduler.now - since.at >= Limits.clockDoubtMillis * 1000;
+  }
+
+  #wasSet(slot: number): boolean {
+    const at = this.#setAt[slot];
+    const remembered = Limits.clockDoubtMillis * 1000 + REMEMBERED_MICROS;
+    return at !== undefined && this.#ports.scheduler.now - at < remembered;
+  }
+
   #remember(peer: SimPeer): void {
-    if (this.#isOff(peer)) this.#wrongUntil[peer.slot] = this.#ports.scheduler.now;
-    else if (Math.abs(this.#offsetOf(peer)) > RIGHT_MILLIS) this.#unclearUntil = this.#ports.scheduler.now;
+    const { now } = this.#ports.scheduler;
+    this.#setAt[peer.slot] = now;
+    if (this.#isMisled(peer)) this.#misledUntil[peer.slot] = now;
+    if (this.#isOff(peer)) this.#wrongUntil[peer.slot] = now;
+    else if (Math.abs(this.#offsetOf(peer)) > RIGHT_MILLIS) this.#unclearUntil = now;
   }
 
   #isYoung(micros: number | undefined): boolean {
