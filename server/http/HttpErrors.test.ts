@@ -36,7 +36,7 @@ describe("the error table", () => {
   it("is described in docs/api.md, code by code", async () => {
     const { readFileSync } = await import("node:fs");
     const text = readFileSync(new URL("../../docs/api.md", import.meta.url), "utf8");
-    for (const [code, { status }] of Object.entries(errorKinds)) expect(text).toContain(`| ${status} | \`${code}\` |`);
+    for (const [code, { status }] of Object.entries(errorKinds)) expect(text).toContain(`- ${status} \`${code}\`: `);
   });
 });
 

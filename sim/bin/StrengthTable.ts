@@ -16,7 +16,7 @@ const HEAD = ["|bug|breaks|found in seed|deviations|after shrinking|", "|---|---
 const ROW = /^\|`([^`]+)`\|([A-Z]\d+)\|/;
 
 const lineOf = ({ bug, invariant, seed, before, after, isMinimal }: Strength): string =>
-  `|\`${bug}\`|${invariant}|${seed}|${before}|${after}${isMinimal ? "" : ", time was up"}|`;
+  `|\`${bug}\`|${invariant}|${seed}|${before}|${after}${isMinimal ? "" : "*"}|`;
 
 interface Row {
   readonly bug: string;
