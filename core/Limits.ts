@@ -37,7 +37,7 @@ export const Limits = {
   refusals: 4096,
   /** protocol.md 3.5: what a peer has applied and not every member is known to have, before it prepares nothing new. */
   unacknowledged: 4096,
-  /** protocol.md 3.3: a slot this far above the highest decided one is an error. */
+  /** protocol.md 3.5: a slot this far above the highest decided one is an error. */
   slotWindow: 256,
   /** protocol.md 4h: proposals of one round. */
   batchProposals: 64,
@@ -114,7 +114,7 @@ export const Limits = {
   certificateBytes: 16 * 1024,
   /** decisions.md: ASN.1 values of one certificate, those in its extensions among them; the largest in the field has 92. */
   certificateValues: 256,
-  /** protocol.md 4h: how old a readiness probe may be. */
+  /** protocol.md 3.3: how old a readiness probe may be. */
   probeAgeMillis: 1_000,
   /** How long the writer waits for the answers to a probe. */
   probeWaitMillis: 2_000,

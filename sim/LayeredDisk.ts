@@ -2,7 +2,7 @@
  * A disk that knows what is durable. A commit becomes durable when its flush
  * ends. A process crash in between may leave the bytes visible to the next open
  * but still volatile; a power loss takes everything volatile away; every open
- * first makes what it recovers durable (protocol.md 1, "Core/driver contract").
+ * first makes what it recovers durable (protocol.md 1, "Durability").
  */
 import type { TableName } from "../core/Tables.ts";
 import { StoreFailure } from "../runtime/ByteStore.ts";

@@ -59,7 +59,7 @@ export const commitCompleted = (turn: Turn, ids: Iterable<Digest>): void => {
   for (const id of ids) {
     if (completed.some((each) => each.id === id)) continue;
     const preparation = turn.state.preparations.get(id);
-    // Whoever has pledged neither assembles a certificate nor applies one (protocol.md 3.1).
+    // Whoever has pledged neither assembles a certificate nor applies one (protocol.md 4a).
     if (preparation?.refusal !== undefined) continue;
     const certificate = preparation && assemble(turn.membership, preparation.proposal, preparation.receipts);
     if (certificate !== undefined) completed.push({ id, certificate });

@@ -1,7 +1,7 @@
 /**
  * After every start a peer asks all others what they have seen of it. Until each
  * has shown that it has seen nothing this peer does not remember, it signs no
- * statement: its disk may have gone back in time (protocol.md 3.1, 4i, S22). It
+ * statement: its disk may have gone back in time (protocol.md 4a, 4i, S22). It
  * still applies certificates, which others have signed, and reads go on.
  *
  * So does a peer that has just pinned its topology: to itself, a disk that went back

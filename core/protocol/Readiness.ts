@@ -1,7 +1,7 @@
 /**
  * Before anything is reserved, every member must say that it could take part.
  * The probe fails fast and writes nothing; the votes that follow decide
- * (contract 10.1, protocol.md 4h).
+ * (contract 10.1, protocol.md 3.3).
  */
 import { digest, pair, uint } from "../codec/Codec.ts";
 import { withEntry } from "../Copies.ts";

@@ -4,7 +4,7 @@
  * until every other member has that on record. Then it may refuse what its old
  * life left open, but votes for nothing and applies nothing: it takes the
  * registry as it is at members that were not restored, compares what it comes
- * to, and is one of them again (protocol.md 3.1, 4f, 4i; S21, S26).
+ * to, and is one of them again (protocol.md 4f, 4i; S21, S26).
  */
 import type { Digest } from "../Digest.ts";
 import { replaceApprover } from "../registry/Root.ts";

@@ -1,7 +1,7 @@
 /**
  * A peer learns from its own signatures that its disk went back in time: somebody
  * shows it a statement that is not in its chain. Then it signs nothing more until
- * it is restored as one that was (protocol.md 3.1, S22).
+ * it is restored as one that was (protocol.md 4a, S22).
  */
 import type { Recovery } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
