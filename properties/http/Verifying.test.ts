@@ -1,5 +1,7 @@
 /** A peer with more rows than it verifies while somebody waits: unsealing it is answered before it has. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { registration, ServerCluster } from "./ServerCluster.ts";
 
 /** Each registration leaves some six rows, and about a thousand are verified before an unseal is answered. */
@@ -33,4 +35,29 @@ it("answers the last share with how far it is, refuses reads by that name, and i
   expect(await cluster.get(1, "/v1/custody/system/status")).not.toMatchObject({
     json: { verifying: expect.anything() },
   });
+});
+
+it("records that the rows did not hold, where that is found after its answer, under who unsealed it", async () => {
+  await cluster.stop(1);
+  const last = "(SELECT max(key) FROM records WHERE name = 'audit')";
+  await cluster.tamper(1, `UPDATE records SET key = key || '0' WHERE name = 'audit' AND key = ${last}`);
+  await cluster.run(1);
+  const logged = cluster.logs.length;
+  const { status, json } = await cluster.unseal(1);
+  expect({ status, ...json }).toMatchObject({ status: 200, state: "UNSEALED", verifying: expect.anything() });
+  const hex = (text: string): string => Buffer.from(text).toString("hex");
+  // Nothing is sealed beside such rows: it waits in the journal, behind what was answered.
+  await vi.waitFor(
+    () => {
+      const journal = readFileSync(join(cluster.member(1).dataDir, "operators.log"), "latin1");
+      expect(journal.lastIndexOf(hex("INTEGRITY_FAILURE"))).toBeGreaterThan(journal.lastIndexOf(hex("ACCEPTED")));
+    },
+    { timeout: 20_000 },
+  );
+  const told = cluster.logs.slice(logged).filter((line) => line.includes('"outcome":"INTEGRITY_FAILURE"'));
+  expect(told.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { event: "operator", call: "UNSEAL", sub: "operator", detail: "unsealed, and what is stored does not hold" },
+  ]);
+  const { text } = await cluster.get(1, "/v1/custody/system/status");
+  expect(text).toContain('"integrityFault":"');
 });

@@ -103,6 +103,9 @@ export const operated = <A>(
       Effect.gen(function* () {
         const answer = yield* run(body, operation);
         yield* recorded(apiCall, operation.act, operation.isWritten);
+        void operation.later.then(
+          (later) => later && ports.audit.refused({ ...operation.act, at: ports.clock.read().now, ...later }),
+        );
         return answer;
       });
     // From here on a caller that goes away changes nothing: what is done is recorded.

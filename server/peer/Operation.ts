@@ -1,9 +1,13 @@
 /** One call of an operator on its way through a peer, and what the audit will say of it. */
 import type { OperatorAct } from "../../core/protocol/OperatorAct.ts";
 
+/** What came of a call beside what its answer says. */
+export type Later = Pick<OperatorAct, "outcome" | "detail">;
+
 export class Operation {
   #act: OperatorAct;
   #isWritten = false;
+  #later: Promise<Later | undefined> = Promise.resolve(undefined);
 
   constructor(act: OperatorAct) {
     this.#act = act;
@@ -21,6 +25,15 @@ export class Operation {
   /** Says what came of it, and more in words: never a submitted value. */
   tell(outcome: string, detail = ""): void {
     this.#act = { ...this.#act, outcome, detail };
+  }
+
+  /** A failure that the answer does not wait for, or undefined where there is none. Never rejects. */
+  get later(): Promise<Later | undefined> {
+    return this.#later;
+  }
+
+  follow(later: Promise<Later | undefined>): void {
+    this.#later = later;
   }
 
   written(): void {

@@ -19,7 +19,7 @@ import type {
   UnsealSession,
 } from "../seal/SealProvider.ts";
 import type { Log } from "./Log.ts";
-import type { Operation } from "./Operation.ts";
+import type { Later, Operation } from "./Operation.ts";
 import { Rekeying, type RekeyProgress } from "./Rekeying.ts";
 import type { Initialization, Peer } from "./Peer.ts";
 
@@ -350,12 +350,15 @@ export class SealControl {
     if (row?.integrityKey !== keys.integrity.publicKey || row.identityKey !== keys.identity.publicKey)
       return Either.left(integrityRefusal("The vault holds other keys than this peer was initialized with."));
     const { begun, end } = peer.unseal(keys, operation?.act);
-    const told = end.then((came) => {
-      if (came._tag === "SealedMeanwhile") return;
+    const told = end.then((came): Later | undefined => {
+      if (came._tag === "SealedMeanwhile") return undefined;
       if (came.integrityFault !== undefined) log.error("integrity lost", { where: came.integrityFault });
       log.info("unsealed", { peerId: row.peerId });
       if (came.isAudited) operation?.written();
+      if (came.integrityFault === undefined) return undefined;
+      return { outcome: "INTEGRITY_FAILURE", detail: "unsealed, and what is stored does not hold" };
     });
+    operation?.follow(told);
     await Promise.race([told, begun]);
     const verifying = this.#verifying();
     if (verifying !== undefined) {
