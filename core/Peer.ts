@@ -4,7 +4,7 @@
  */
 import type { Event, StepContext, TimerName } from "./Event.ts";
 import type { PeerState } from "./PeerState.ts";
-import type { Ready } from "./protocol/Message.ts";
+import type { Message, Ready } from "./protocol/Message.ts";
 import type { PeerId } from "./protocol/Topology.ts";
 import { auditOperators } from "./protocol/Audit.ts";
 import { onAbortRequest } from "./protocol/Abort.ts";
@@ -26,8 +26,10 @@ import {
 import { noteRestored } from "./protocol/Incarnations.ts";
 import { onRekey, onRotateIntegrity } from "./protocol/IntegrityKeys.ts";
 import { join, onJoinAnswer } from "./protocol/Joining.ts";
+import { assertTransition, isPresent, modeOf } from "./protocol/Mode.ts";
+import { eventHandling, type Handling, messageHandling, timerHandling } from "./protocol/ModeTable.ts";
 import { onPrepare } from "./protocol/Participant.ts";
-import { noteHeard, onCheckReadiness, onProbeTimer, onReady, onReadyProbe, ownFault } from "./protocol/Readiness.ts";
+import { noteHeard, onCheckReadiness, onProbeTimer, onReady, onReadyProbe } from "./protocol/Readiness.ts";
 import {
   onDeclareRestore,
   onMemberAnswer,
@@ -46,7 +48,9 @@ import { type Step, Turn } from "./Turn.ts";
 export const step = (state: PeerState, event: Event, context: StepContext): Step => {
   const turn = new Turn(state, context);
   dispatch(turn, event);
-  return turn.finish(goOn);
+  const decided = turn.finish(goOn);
+  assertTransition(modeOf(state), modeOf(decided.state));
+  return decided;
 };
 
 /** What waits here and may be able to go on by now. */
@@ -57,6 +61,25 @@ const goOn = (turn: Turn): void => {
 };
 
 const dispatch = (turn: Turn, event: Event): void => {
+  switch (event._tag) {
+    case "Deliver":
+      noteHeard(turn, event.from);
+      deliver(turn, event, messageHandling[event.message._tag][turn.mode]);
+      return raiseIfOutbid(turn);
+    case "TimerFired":
+      turn.edit("timers").delete(event.timer);
+      return timerHandling[event.timer][turn.mode] === "drops" ? undefined : fire(turn, event.timer);
+    default:
+      return operate(turn, event, eventHandling[event._tag][turn.mode]);
+  }
+};
+
+type Delivery = Extract<Event, { readonly _tag: "Deliver" }>;
+type Other = Exclude<Event, { readonly _tag: "Deliver" | "TimerFired" }>;
+
+/** What this process was told by its operators, its driver and its callers. */
+const operate = (turn: Turn, event: Other, handling: Handling): void => {
+  if (handling === "drops") return;
   switch (event._tag) {
     case "Initialize":
       return onInitialize(turn, event);
@@ -78,12 +101,6 @@ const dispatch = (turn: Turn, event: Event): void => {
       return onCommand(turn, event);
     case "CheckReadiness":
       return onCheckReadiness(turn, event.requestId);
-    case "Deliver":
-      deliver(turn, event);
-      return raiseIfOutbid(turn);
-    case "TimerFired":
-      turn.edit("timers").delete(event.timer);
-      return fire(turn, event.timer);
     case "IntegrityLost":
       return onIntegrityLost(turn, event.where);
   }
@@ -117,22 +134,22 @@ const fire = (turn: Turn, timer: TimerName): void => {
 };
 
 /** Before a topology is pinned only genesis and probes have a meaning. */
-const deliver = (turn: Turn, { from, message, actors }: Extract<Event, { readonly _tag: "Deliver" }>): void => {
-  noteHeard(turn, from);
+const isFromMember = ({ state }: Turn, from: PeerId, { _tag }: Message): boolean =>
+  state.membership?.keys.has(from) === true || _tag === "ReadyProbe" || _tag.startsWith("Genesis");
+
+const deliver = (turn: Turn, { from, message, actors }: Delivery, handling: Handling): void => {
+  if (handling === "drops" || !isFromMember(turn, from, message)) return;
   switch (message._tag) {
     case "ReadyProbe":
       return onReadyProbe(turn, from, message);
     case "GenesisCard":
-      return turn.state.unsealed ? onGenesisCard(turn, from, message) : undefined;
+      return onGenesisCard(turn, from, message);
     case "GenesisVote":
-      return turn.state.unsealed ? onGenesisVote(turn, from, message) : undefined;
+      return onGenesisVote(turn, from, message);
     case "GenesisPinned":
-      return turn.state.unsealed ? onGenesisPinned(turn, from, message) : undefined;
+      return onGenesisPinned(turn, from, message);
     case "GenesisRefused":
       return onGenesisRefused(turn, from, message);
-  }
-  if (turn.state.membership === undefined || !turn.membership.keys.has(from)) return;
-  switch (message._tag) {
     case "Ready":
       return onAnyReady(turn, from, message);
     case "Forward":
@@ -172,12 +189,10 @@ const deliver = (turn: Turn, { from, message, actors }: Extract<Event, { readonl
 
 /** What a member says of itself: of its own life first, before anything rests on it. */
 const onAnyReady = (turn: Turn, from: PeerId, ready: Ready): void => {
-  if (ownFault(turn) === undefined) noteRestored(turn, from, ready.restored);
-  const wasJoining = turn.isJoining;
-  if (wasJoining) {
-    onJoinAnswer(turn, from, ready);
-    if (!turn.isJoining) recover(turn);
-  }
-  if (turn.state.recovery !== undefined) return onMemberAnswer(turn, from, ready);
-  if (!wasJoining) onReady(turn, from, ready);
+  const { mode } = turn;
+  if (isPresent(mode)) noteRestored(turn, from, ready.restored);
+  if (mode !== "announcing" && mode !== "joining" && mode !== "recovering") return onReady(turn, from, ready);
+  if (mode !== "recovering") onJoinAnswer(turn, from, ready);
+  if (mode === "announcing" && turn.mode === "recovering") recover(turn);
+  if (mode !== "joining") onMemberAnswer(turn, from, ready);
 };

@@ -11,6 +11,7 @@ import type { StepContext, TimerName } from "./Event.ts";
 import { InvariantViolation } from "./Invariant.ts";
 import { countersRow, draftOf, type PeerState, type StateDraft, type TurnedAway } from "./PeerState.ts";
 import type { Message } from "./protocol/Message.ts";
+import { isPresent, type Mode, modeOf } from "./protocol/Mode.ts";
 import type { Moment } from "./protocol/Moment.ts";
 import { sessionLock } from "./protocol/Proposal.ts";
 import {
@@ -280,6 +281,11 @@ export class Turn {
     this.edit("seen").set(peerId, { peerId, incarnation, newest: { header, signature }, restored });
   }
 
+  /** What this peer is doing, by its state as far as this turn has brought it. */
+  get mode(): Mode {
+    return modeOf(this.state);
+  }
+
   /** Whether this process has not yet been shown by every other member that its memory is whole. */
   get isJoining(): boolean {
     return this.state.unproven.size > 0;
@@ -349,11 +355,13 @@ export class Turn {
 
   #signBatch(drafts: ReadonlyArray<Draft>): ReadonlyArray<SignedStatement> {
     const { crypto, signer, now } = this.context;
-    const { chain, integrityFault, quarantine } = this.state;
-    if (signer === undefined || integrityFault !== undefined || quarantine !== undefined)
-      throw new InvariantViolation("S28", "a peer that must not sign was asked to");
-    if (this.isJoining) throw new InvariantViolation("S22", "a peer that has not joined was asked to sign");
-    if (this.state.recovery !== undefined && drafts.some(({ kind }) => kind !== "REFUSAL"))
+    const { chain } = this.state;
+    const { mode } = this;
+    if (signer === undefined || !isPresent(mode))
+      throw new InvariantViolation("S28", `a peer that must not sign was asked to: it is ${mode}`);
+    if (mode === "joining" || mode === "announcing")
+      throw new InvariantViolation("S22", "a peer that has not joined was asked to sign");
+    if (mode === "recovering" && drafts.some(({ kind }) => kind !== "REFUSAL"))
       throw new InvariantViolation("S26", "a peer that is recovering was asked to vote for something");
     const { digest: topologyDigest, topology } = this.membership;
     const { epoch } = topology;

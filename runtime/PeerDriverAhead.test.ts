@@ -48,6 +48,7 @@ describe("what is sent after a flush", () => {
     driver.dispatch({ _tag: "Initialize", requestId: "init", ...founding, ...keys });
     flush();
     expect(told).toEqual([]);
+    driver.dispatch({ _tag: "Verifying" });
     driver.unseal(key);
     const soon = ["soon GenesisCard to 2", "soon GenesisCard to 3"];
     expect(told).toEqual(soon);

@@ -42,6 +42,7 @@ describe("the driver", () => {
     cluster.pass(5_000);
     expect(cluster.tables.get(1)?.get("head")?.get("self")?.row).toEqual(before);
     const key = cluster.keys.get(1);
+    writer?.dispatch({ _tag: "Verifying" });
     if (key !== undefined) writer?.unseal(key);
     cluster.pass(3_000);
     for (const { state } of cluster.peers.values()) expect(state.outbox.size).toBe(0);
@@ -53,6 +54,7 @@ describe("the driver", () => {
     const writer = cluster.peers.get(1);
     const foreign = cluster.keys.get(2);
     writer?.dispatch({ _tag: "Sealed" });
+    writer?.dispatch({ _tag: "Verifying" });
     if (foreign !== undefined) writer?.unseal(foreign);
     expect(writer?.state.integrityFault).toBe("peer/self");
   });

@@ -77,6 +77,7 @@ describe("a declared restore", () => {
     declare(cluster, 2);
     expect(cluster.answers.get("declare 2")).toEqual({ _tag: "Restoring", incarnation: undefined });
     const identity = cluster.keys.get(2);
+    cluster.peers.get(2)?.dispatch({ _tag: "Verifying" });
     if (identity !== undefined) cluster.peers.get(2)?.unseal(identity);
     expect(stateOf(cluster, 2).recovery).toBeDefined();
     cluster.pass(5_000);

@@ -145,6 +145,7 @@ export class Cluster {
         total: this.total,
         ...keys,
       });
+    driver.dispatch({ _tag: "Verifying" });
     driver.unseal(identity);
   }
 
@@ -166,7 +167,9 @@ export class Cluster {
     for (let time = 0; time < (wish.times ?? 1); time++) {
       const { peerId, threshold, total } = wish;
       driver.dispatch({ _tag: "Initialize", requestId: "aside", peerId, threshold, total, ...keys });
-      if (wish.unsealBetween === true) driver.unseal(identity);
+      if (wish.unsealBetween !== true) continue;
+      driver.dispatch({ _tag: "Verifying" });
+      driver.unseal(identity);
     }
     driver.stop();
     return this.answers.get("aside");

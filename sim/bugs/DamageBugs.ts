@@ -39,6 +39,16 @@ export const damageBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({ signsUnverified: true }),
   },
   {
+    name: "verifying-forgotten",
+    changes: "a peer does not know any more that its rows are being verified when its keys come into use",
+    finds: "S38",
+    tampering: () => ({
+      stepped: (_world, _peer, state) => {
+        if (state.verifying) Object.assign(state, { verifying: false });
+      },
+    }),
+  },
+  {
     name: "announced-damaged",
     changes: "a peer whose rows do not hold shows others the new life that lies in them",
     finds: "S31",

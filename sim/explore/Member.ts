@@ -197,7 +197,12 @@ export class Bench {
   /** A process starts on a member's rows and is unsealed. */
   start(member: Member, time: number): Reaction {
     const { signer } = this.#identity(member.peerId);
-    return this.#remembered(member, "start", time, () => this.#run(member, time, (driver) => driver.unseal(signer)));
+    return this.#remembered(member, "start", time, () =>
+      this.#run(member, time, (driver) => {
+        driver.dispatch({ _tag: "Verifying" });
+        driver.unseal(signer);
+      }),
+    );
   }
 
   /** The flush under way has ended well. */

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { founded } from "../../properties/cluster/Cluster.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { step } from "../Peer.ts";
+import type { PeerState } from "../PeerState.ts";
+import { InvariantViolation } from "../Invariant.ts";
+import { assertTransition, type Mode, mayBecome, modeOf, modes } from "./Mode.ts";
+import { freshRecovery } from "./Recovery.ts";
+
+const { state, context } = turnOf(founded(), 2);
+const recovery = freshRecovery("the test");
+const unproven = new Set([3]);
+const was = { membership: undefined, quarantine: "old", integrityFault: "lost", recovery, unproven };
+
+describe("the mode of a peer", () => {
+  it.each<readonly [Mode, Partial<PeerState>]>([
+    ["blank", { ...was, peer: undefined, unsealed: false }],
+    ["sealed", { ...was, unsealed: false }],
+    ["verifying", { ...was, unsealed: false, verifying: true }],
+    ["damaged", was],
+    ["founding", { membership: undefined }],
+    ["quarantined", { quarantine: "old", recovery, unproven }],
+    ["announcing", { recovery, unproven }],
+    ["recovering", { recovery }],
+    ["joining", { unproven }],
+    ["active", {}],
+  ])("is %s, whatever comes after that", (mode, change) => {
+    expect(modeOf({ ...state, ...change })).toBe(mode);
+  });
+});
+
+describe("a step", () => {
+  it("may leave every mode, and only an initialization the first one", () => {
+    expect(modes.filter((mode) => mayBecome[mode].size === 0)).toEqual([]);
+    expect(modes.filter((mode) => mayBecome[mode].has("blank"))).toEqual([]);
+    expect(() => assertTransition("active", "active")).not.toThrow();
+  });
+
+  it("that makes another mode of it than may come next is not taken", () => {
+    expect(() => assertTransition("quarantined", "active")).toThrow(InvariantViolation);
+    // Its keys were never verified against its rows.
+    const unverified = { ...state, unsealed: false };
+    expect(() => step(unverified, { _tag: "Unsealed" }, context)).toThrow(
+      "S38: a peer that was sealed became active in one step",
+    );
+    expect(step({ ...unverified, verifying: true }, { _tag: "Unsealed" }, context).state.unsealed).toBe(true);
+  });
+});

@@ -1,0 +1,78 @@
+/**
+ * What a peer is doing, as one value. It is computed from the state here and nowhere else, and changes in a step only
+ * as {@link mayBecome} says. What is handled in which mode stands in ModeTable.ts.
+ */
+import { InvariantViolation } from "../Invariant.ts";
+
+export const modes = [
+  "blank",
+  "sealed",
+  "verifying",
+  "founding",
+  "damaged",
+  "quarantined",
+  "announcing",
+  "recovering",
+  "joining",
+  "active",
+] as const;
+export type Mode = (typeof modes)[number];
+
+/** What of a peer's state its mode follows from. */
+interface Standing {
+  readonly peer: unknown;
+  readonly unsealed: boolean;
+  readonly verifying: boolean;
+  readonly integrityFault: string | undefined;
+  readonly membership: unknown;
+  readonly quarantine: string | undefined;
+  readonly recovery: unknown;
+  readonly unproven: { readonly size: number };
+}
+
+export const modeOf = (state: Standing): Mode => {
+  if (state.peer === undefined) return "blank";
+  if (!state.unsealed) return state.verifying ? "verifying" : "sealed";
+  if (state.integrityFault !== undefined) return "damaged";
+  if (state.membership === undefined) return "founding";
+  if (state.quarantine !== undefined) return "quarantined";
+  if (state.recovery !== undefined) return state.unproven.size > 0 ? "announcing" : "recovering";
+  return state.unproven.size > 0 ? "joining" : "active";
+};
+
+/** What each mode means, for the documentation. */
+export const meanings: Readonly<Record<Mode, string>> = {
+  blank: "not initialized",
+  sealed: "its keys are not in memory",
+  verifying: "its keys are in memory, and not in use before its stored rows are verified",
+  founding: "unsealed, and no topology is pinned yet",
+  damaged: "unsealed, and a stored row does not hold",
+  quarantined: "it knows that it ran from an old disk",
+  announcing: "declared restored, and not every member has its new incarnation on record",
+  recovering: "every member has it on record, and it takes the registry from them",
+  joining: "not every member has shown this process that its memory is whole",
+  active: "a member like any other",
+};
+
+/** What a step may make of a peer that was in a mode, beside leaving it there. No key is used before rows are verified. */
+export const mayBecome: Readonly<Record<Mode, ReadonlySet<Mode>>> = {
+  blank: new Set(["sealed"]),
+  sealed: new Set(["verifying"]),
+  verifying: new Set(["sealed", "founding", "damaged", "quarantined", "announcing", "recovering", "joining", "active"]),
+  founding: new Set(["sealed", "damaged", "announcing", "joining"]),
+  damaged: new Set(["sealed"]),
+  quarantined: new Set(["sealed", "damaged", "announcing"]),
+  announcing: new Set(["sealed", "damaged", "recovering"]),
+  recovering: new Set(["sealed", "damaged", "announcing", "active"]),
+  joining: new Set(["sealed", "damaged", "quarantined", "announcing", "active"]),
+  active: new Set(["sealed", "damaged", "quarantined", "announcing"]),
+};
+
+export const assertTransition = (before: Mode, after: Mode): void => {
+  if (before !== after && !mayBecome[before].has(after))
+    throw new InvariantViolation("S38", `a peer that was ${before} became ${after} in one step`);
+};
+
+/** Whether it can read what members say, and answer them: its keys, its rows and its memory are whole. */
+export const isPresent = (mode: Mode): boolean =>
+  mode === "active" || mode === "joining" || mode === "recovering" || mode === "announcing";

@@ -1,0 +1,103 @@
+/**
+ * What a peer handles in which mode. A message, a timer, an operator's event or a mode that is new does not compile
+ * before it has its place here; `Peer.ts` looks it up before it hands anything on, so no handler asks again.
+ */
+import type { Event, TimerName } from "../Event.ts";
+import type { Message } from "./Message.ts";
+import { type Mode, modes } from "./Mode.ts";
+
+/** Done as asked; answered with a refusal that names the mode's reason; or passed over. */
+export type Handling = "runs" | "refuses" | "drops";
+
+/** One for each of {@link modes}, in that order. */
+type Row<H extends Handling> = Cells<typeof modes, H>;
+type Cells<M extends ReadonlyArray<unknown>, H> = { readonly [I in keyof M]: H };
+
+/** Who sent them waits for an answer of this very peer. */
+type RefusableMessage = "Forward";
+type RefusableEvent = "Initialize" | "DeclareRestore" | "RotateIntegrity" | "Rekey" | "Operated" | "Command";
+
+/** A message and a timer have a row of their own. */
+type OtherEvent = Exclude<Event["_tag"], "Deliver" | "TimerFired">;
+
+type MessageRows = { readonly [M in Message["_tag"]]: Row<M extends RefusableMessage ? Handling : "runs" | "drops"> };
+type EventRows = { readonly [E in OtherEvent]: Row<E extends RefusableEvent ? Handling : "runs" | "drops"> };
+type TimerRows = { readonly [T in TimerName]: Row<"runs" | "drops"> };
+
+const Y = "runs";
+const N = "refuses";
+const o = "drops";
+
+// biome-ignore format: one column for each mode
+export const messageRows = {
+  //                blank sealed verifying founding damaged quarantined announcing recovering joining active
+  GenesisCard:     [o,    o,     o,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
+  GenesisVote:     [o,    o,     o,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
+  GenesisPinned:   [o,    o,     o,        Y,       o,      o,          o,         o,         o,      o],
+  GenesisRefused:  [Y,    Y,     Y,        Y,       Y,      o,          o,         o,         o,      o],
+  ReadyProbe:      [o,    Y,     Y,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
+  Ready:           [o,    o,     o,        o,       o,      Y,          Y,         Y,         Y,      Y],
+  Forward:         [o,    o,     o,        o,       N,      N,          Y,         Y,         Y,      Y],
+  Forwarded:       [o,    o,     o,        o,       o,      Y,          Y,         Y,         Y,      Y],
+  Outcome:         [o,    o,     o,        o,       o,      Y,          Y,         Y,         Y,      Y],
+  StoredQuery:     [o,    o,     o,        o,       o,      o,          o,         o,         Y,      Y],
+  StoredAnswer:    [o,    o,     o,        o,       o,      Y,          Y,         Y,         Y,      Y],
+  Prepare:         [o,    o,     o,        o,       o,      o,          o,         Y,         o,      Y],
+  Votes:           [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
+  Commit:          [o,    o,     o,        o,       o,      o,          o,         o,         Y,      Y],
+  CommitAcks:      [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
+  SettleQuery:     [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
+  SettleAnswer:    [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
+  AbortRequest:    [o,    o,     o,        o,       o,      o,          o,         Y,         o,      Y],
+  SnapshotRequest: [o,    o,     o,        o,       o,      o,          o,         Y,         o,      Y],
+  SnapshotOffer:   [o,    o,     o,        o,       o,      o,          Y,         Y,         o,      o],
+  SessionMirror:   [o,    o,     o,        o,       o,      o,          o,         o,         o,      Y],
+  SessionVotes:    [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
+} satisfies MessageRows;
+
+// biome-ignore format: one column for each mode
+export const timerRows = {
+  //                blank sealed verifying founding damaged quarantined announcing recovering joining active
+  genesis:         [o,    o,     o,        Y,       o,      o,          o,         o,         o,      o],
+  join:            [o,    o,     o,        o,       o,      o,          Y,         o,         Y,      o],
+  probe:           [o,    o,     o,        o,       o,      Y,          o,         o,         o,      Y],
+  propose:         [o,    o,     o,        o,       o,      Y,          Y,         Y,         Y,      Y],
+  resolve:         [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
+  deliver:         [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
+  prune:           [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
+  recover:         [o,    o,     o,        o,       o,      o,          Y,         Y,         o,      o],
+  forward:         [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
+  answers:         [o,    o,     o,        o,       o,      Y,          Y,         Y,         Y,      Y],
+  mirror:          [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
+} satisfies TimerRows;
+
+// biome-ignore format: one column for each mode
+export const eventRows = {
+  //                blank sealed verifying founding damaged quarantined announcing recovering joining active
+  Initialize:      [Y,    Y,     Y,        N,       N,      N,          N,         N,         N,      N],
+  Verifying:       [o,    Y,     Y,        o,       o,      o,          o,         o,         o,      o],
+  Unsealed:        [o,    Y,     Y,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
+  Sealed:          [o,    Y,     Y,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
+  DeclareRestore:  [N,    Y,     Y,        Y,       N,      Y,          Y,         Y,         Y,      Y],
+  RotateIntegrity: [N,    N,     N,        Y,       N,      Y,          Y,         Y,         Y,      Y],
+  Rekey:           [N,    N,     N,        Y,       N,      Y,          Y,         Y,         Y,      Y],
+  Operated:        [N,    N,     N,        Y,       N,      Y,          Y,         Y,         Y,      Y],
+  Command:         [N,    N,     N,        N,       N,      N,          Y,         Y,         Y,      Y],
+  CheckReadiness:  [Y,    Y,     Y,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
+  IntegrityLost:   [Y,    Y,     Y,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
+} satisfies EventRows;
+
+const byMode = <H extends Handling>(row: Row<H>): Readonly<Record<Mode, H>> =>
+  Object.fromEntries(modes.map((mode, index) => [mode, row[index]])) as Record<Mode, H>;
+
+const byModes = <K extends string, H extends Handling>(
+  rows: { readonly [P in K]: Row<H> },
+): Readonly<Record<K, Readonly<Record<Mode, H>>>> =>
+  Object.fromEntries(Object.entries<Row<H>>(rows).map(([name, row]) => [name, byMode(row)])) as Record<
+    K,
+    Readonly<Record<Mode, H>>
+  >;
+
+export const messageHandling = byModes<Message["_tag"], Handling>(messageRows);
+export const timerHandling = byModes<TimerName, Handling>(timerRows);
+export const eventHandling = byModes<OtherEvent, Handling>(eventRows);
