@@ -237,9 +237,9 @@ export interface Awaited {
   readonly denial: Rejection | undefined;
   /**
    * Once the writer has said that the approver was there before: the members that say themselves that they store it,
-   * and in which of their lives.
+   * in which of their lives, and how new.
    */
-  readonly storedAt: ReadonlyMap<PeerId, number> | undefined;
+  readonly storedAt: ReadonlyMap<PeerId, { readonly incarnation: number; readonly revision: number }> | undefined;
   /** Monotonic milliseconds: when it came, when it was forwarded first, and when last. */
   readonly arrivedAt: number;
   readonly forwardedAt: number;

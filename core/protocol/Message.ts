@@ -191,8 +191,13 @@ export const messageCodec = union({
   }),
   /** An entry peer asks whether the receiver stores an approver that was there before the request. */
   StoredQuery: record({ requestId: text(Limits.requestIdCharacters), ref: text(256) }),
-  /** The sender does, in this life of it. */
-  StoredAnswer: record({ requestId: text(Limits.requestIdCharacters), ref: text(256), incarnation: uint }),
+  /** The sender does, in this life of it and as new as this. */
+  StoredAnswer: record({
+    requestId: text(Limits.requestIdCharacters),
+    ref: text(256),
+    incarnation: uint,
+    revision: uint,
+  }),
   /** The writer asks every other member to keep these sessions, each with the request that it was made for. */
   SessionMirror: record({ items: batch(mirrorItemCodec) }),
   /** Sessions kept, and sessions not kept with the code of the check that failed. A refusal binds nobody. */

@@ -32,7 +32,9 @@ describe("a member that is asked whether it stores an approver", () => {
   };
 
   it("says so, in which life, without a write", () => {
-    expect(answers(() => undefined)).toEqual([{ _tag: "StoredAnswer", requestId: "retry", ref, incarnation: 1 }]);
+    expect(answers(() => undefined)).toEqual([
+      { _tag: "StoredAnswer", requestId: "retry", ref, incarnation: 1, revision: 1 },
+    ]);
   });
 
   it.each<readonly [string, (turn: Turn) => void]>([
@@ -49,7 +51,13 @@ describe("a member that is asked whether it stores an approver", () => {
 });
 
 describe("an entry peer whose writer says that an approver was there", () => {
-  const answer: MessageOf<"StoredAnswer"> = { _tag: "StoredAnswer", requestId: "retry", ref, incarnation: 1 };
+  const answer: MessageOf<"StoredAnswer"> = {
+    _tag: "StoredAnswer",
+    requestId: "retry",
+    ref,
+    incarnation: 1,
+    revision: 1,
+  };
   /** Whether the request is still waiting when these have said so. */
   const waits = (...said: ReadonlyArray<readonly [number, Partial<typeof answer>]>): boolean => {
     const turn = turnOf(cluster, 3);
@@ -57,13 +65,40 @@ describe("an entry peer whose writer says that an approver was there", () => {
     return turn.state.awaited.has("retry");
   };
 
-  it("answers with the last member that stores it, in the life on record", () => {
+  it("answers with the last member that stores it as new as it does itself, in the life on record", () => {
     expect(waits([1, {}], [2, {}])).toBe(false);
     expect(waits([1, {}])).toBe(true);
     expect(waits([1, {}], [1, {}])).toBe(true);
     expect(waits([1, {}], [2, { incarnation: 2 }])).toBe(true);
+    expect(waits([1, {}], [2, { revision: 0 }])).toBe(true);
     expect(waits([1, {}], [2, { ref: "another" }])).toBe(true);
     expect(waits([1, {}], [2, { requestId: "another" }])).toBe(true);
+  });
+
+  it("shows nothing newer than what every member has by now", () => {
+    const changing = founded();
+    register(changing, "alice", 7);
+    const [approver = ""] = changing.tables.get(3)?.get("approvers")?.keys() ?? [];
+    const held: Array<Message> = [];
+    changing.tamper = (from, to, message) => {
+      if (message._tag === "Commit" && to === 2) return undefined;
+      if (message._tag !== "StoredAnswer" || from !== 2 || held.length > 0) return message;
+      held.push(message);
+      return undefined;
+    };
+    changing.register(3, "retry", "alice", 7);
+    changing.settle();
+    changing.replace(1, "replacement", approver, '"1"', { team: "b" });
+    changing.settle();
+    const [said] = held;
+    if (said === undefined) throw new Error("peer 2 has been asked");
+    changing.peers.get(3)?.dispatch({ _tag: "Deliver", from: 2, message: said, actors: [] });
+    changing.settle();
+    expect([2, 3].map((peerId) => changing.row(peerId, "approvers", approver)?.revision)).toEqual([1, 2]);
+    expect(changing.answers.has("retry")).toBe(false);
+    changing.tamper = (_from, _to, message) => message;
+    changing.pass(3_000);
+    expect(changing.answers.get("retry")).toMatchObject({ created: false, approver: { revision: 2 } });
   });
 
   it("hears no answer to what it has not asked", () => {
@@ -100,7 +135,9 @@ describe("an entry peer whose writer says that an approver was there", () => {
     restored.tamper = (from, _to, message) => (message._tag === "StoredAnswer" && from === 1 ? undefined : message);
     restored.register(3, "retry", "alice", 7);
     restored.settle();
-    expect(stateOf(restored, 3).awaited.get("retry")?.storedAt).toEqual(new Map([[2, 1]]));
+    expect(stateOf(restored, 3).awaited.get("retry")?.storedAt).toEqual(
+      new Map([[2, { incarnation: 1, revision: 1 }]]),
+    );
     // Its new life has nothing yet when the writer's own word comes.
     const silence = (message: Message) => (message._tag === "SnapshotOffer" ? undefined : message);
     restored.tamper = (_from, _to, message) => silence(message);

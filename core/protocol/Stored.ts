@@ -1,7 +1,8 @@
 /**
- * Whether every other member stores an approver that was registered before. The
- * writer's word is no proof of that, so the entry peer asks each of them itself;
- * whoever stores it says so under its own signature (protocol.md 4b, S14).
+ * Whether every other member stores an approver that was registered before, as
+ * new as this peer is about to show it. The writer's word is no proof of that, so
+ * the entry peer asks each of them itself; whoever stores it says so under its own
+ * signature (protocol.md 4b, S14).
  */
 import { withEntry } from "../Copies.ts";
 import type { Awaited } from "../PeerState.ts";
@@ -11,9 +12,15 @@ import type { MessageOf } from "./Message.ts";
 import { ownFault } from "./Readiness.ts";
 import type { PeerId } from "./Topology.ts";
 
+type StoredAt = NonNullable<Awaited["storedAt"]>;
+
 /** Members that have not said so in the life that is on record for them. */
-export const missingAt = (turn: Turn, storedAt: NonNullable<Awaited["storedAt"]>): ReadonlyArray<PeerId> =>
-  turn.others.filter((peerId) => storedAt.get(peerId) !== turn.recordedIncarnation(peerId));
+export const missingAt = (turn: Turn, storedAt: StoredAt): ReadonlyArray<PeerId> =>
+  turn.others.filter((peerId) => storedAt.get(peerId)?.incarnation !== turn.recordedIncarnation(peerId));
+
+/** Without those that have said so of an older revision only. */
+const asNewAs = (revision: number, storedAt: StoredAt): StoredAt =>
+  new Map([...storedAt].filter(([, said]) => said.revision >= revision));
 
 /** Asks those that have not said so, for the first time or again. */
 export const askStored = (turn: Turn, requestId: string, awaited: Awaited): void => {
@@ -28,17 +35,20 @@ export const askStored = (turn: Turn, requestId: string, awaited: Awaited): void
 export const onStoredQuery = (turn: Turn, from: PeerId, { requestId, ref }: MessageOf<"StoredQuery">): void => {
   // What lies on the disk of a peer that is recovering may be about to go.
   if (ownFault(turn) !== undefined || turn.state.recovery !== undefined) return;
-  if (turn.context.view.get("approvers", ref) === undefined) return;
-  turn.send(from, { _tag: "StoredAnswer", requestId, ref, incarnation: turn.state.chain.incarnation });
+  const approver = turn.context.view.get("approvers", ref);
+  if (approver === undefined) return;
+  const { incarnation } = turn.state.chain;
+  turn.send(from, { _tag: "StoredAnswer", requestId, ref, incarnation, revision: approver.revision });
 };
 
 /** With the last of them the caller is told what is stored here. */
 export const onStoredAnswer = (turn: Turn, from: PeerId, answer: MessageOf<"StoredAnswer">): void => {
-  const { requestId, ref, incarnation } = answer;
+  const { requestId, ref, incarnation, revision } = answer;
   const awaited = turn.state.awaited.get(requestId);
   if (awaited?.storedAt === undefined || ref !== awaited.request.ref) return;
-  const storedAt = withEntry(awaited.storedAt, from, incarnation);
   const approver = turn.context.view.get("approvers", ref);
+  const said = withEntry(awaited.storedAt, from, { incarnation, revision });
+  const storedAt = asNewAs(approver?.revision ?? 0, said);
   if (approver === undefined || missingAt(turn, storedAt).length > 0)
     return void turn.edit("awaited").set(requestId, { ...awaited, storedAt });
   turn.edit("awaited").delete(requestId);

@@ -113,7 +113,7 @@ describe("an answer kept open", () => {
       { _tag: "Votes", statements: [] },
       { _tag: "CommitAcks", statements: [] },
       { _tag: "Forwarded", requestId: "r" },
-      { _tag: "StoredAnswer", requestId: "r", ref: "a", incarnation: 1 },
+      { _tag: "StoredAnswer", requestId: "r", ref: "a", incarnation: 1, revision: 1 },
     ];
     expect(telling.map(asksBack)).toEqual(telling.map(() => false));
   });

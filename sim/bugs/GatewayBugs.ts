@@ -45,7 +45,7 @@ export const gatewayBugs: ReadonlyArray<PlantedBug> = [
         const incarnation = peer.state?.chain.incarnation;
         if (message._tag === "StoredQuery" && incarnation !== undefined) {
           const { requestId, ref } = message;
-          world.mail.utter(peer, from, { _tag: "StoredAnswer", requestId, ref, incarnation });
+          world.mail.utter(peer, from, { _tag: "StoredAnswer", requestId, ref, incarnation, revision: 1_000 });
         }
         return message;
       },
