@@ -1,11 +1,13 @@
 /** Every checker catches a bug that was put in for it; none complains about the same seeds without. */
 import { describe, expect, it } from "vitest";
 import { checkerIds } from "../sim/Checkers.ts";
-import type { PlantedBug } from "../sim/PlantedBug.ts";
+import { isFoundAs, type PlantedBug } from "../sim/PlantedBug.ts";
 import { plantedBugOptions, plantedBugs } from "../sim/PlantedBugs.ts";
 import { type RunResult, runSeed } from "../sim/Simulation.ts";
 
 const SEEDS = 40;
+/** One bug needs five thousand callers, which takes half a minute of a processor that may have other work. */
+const MOST_MILLIS = 240_000;
 
 const run = (where: PlantedBug, seed: number, bug?: PlantedBug): RunResult =>
   runSeed(plantedBugOptions(where, seed), { tampering: bug?.tampering() });
@@ -20,9 +22,9 @@ const findIn = (bug: PlantedBug): RunResult | undefined => {
 };
 
 describe("the checkers", () => {
-  it.each(plantedBugs)("find $name under $finds", (bug) => {
+  it.each(plantedBugs)("find $name under $finds", { timeout: MOST_MILLIS }, (bug) => {
     const found = findIn(bug);
-    expect(found?.violation?.id).toBe(bug.finds);
+    expect(isFoundAs(bug, found?.violation?.id), `it breaks ${found?.violation?.id}`).toBe(true);
     expect(found?.violation?.facts.every((fact) => fact.length > 0)).toBe(true);
     expect(run(bug, found?.seed ?? 1).violation).toBeUndefined();
   });

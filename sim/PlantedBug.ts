@@ -11,6 +11,8 @@ export interface PlantedBug {
   readonly changes: string;
   /** The invariant that must find it. */
   readonly finds: string;
+  /** Others that it breaks too: whichever the first failing seed meets first, which any change to the core may alter. */
+  readonly orFinds?: ReadonlyArray<string>;
   /** Where it shows; calm without, and three peers. */
   readonly schedule?: ScheduleName;
   readonly peers?: number;
@@ -20,6 +22,10 @@ export interface PlantedBug {
   readonly crypto?: Tier;
   readonly tampering: () => Tampering;
 }
+
+/** Whether a violation of this invariant is what the bug had to lead to. */
+export const isFoundAs = ({ finds, orFinds = [] }: PlantedBug, id: string | undefined): boolean =>
+  id !== undefined && [finds, ...orFinds].includes(id);
 
 /** Changes the rows of one table on their way to disk. */
 export const rows =

@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Effect } from "effect";
-import type { PlantedBug } from "../PlantedBug.ts";
+import { isFoundAs, type PlantedBug } from "../PlantedBug.ts";
 import { plantedBugOptions, plantedBugs } from "../PlantedBugs.ts";
 import { runSeed } from "../Simulation.ts";
 import { tapeOptions } from "../tape/Tape.ts";
@@ -86,7 +86,7 @@ const measure = (bug: PlantedBug, seeds: number, millis: number, tapes: string |
       after: `${deviations}${shrunk.isMinimal ? "" : " (time was up)"}`,
       seconds: seconds.toFixed(1),
     },
-    isFound: id === bug.finds,
+    isFound: isFoundAs(bug, id),
     deviations,
     strength: {
       bug: bug.name,
