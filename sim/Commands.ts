@@ -57,10 +57,16 @@ const REMEMBERED_TOKENS = 16_384;
 /** So do the requests; it takes more of them to forget one. */
 const REMEMBERED_REPLACEMENTS = 65_536;
 
+/** What JSON may end with. */
+const SPACE = 0x20;
+
 const anotherFormat = ({ otherwise64 }: SampleKey, format: number): string =>
   otherwise64[format % otherwise64.length] ?? otherwise64[0];
 
 export const AUDIENCE = "custody";
+
+/** Bytes a body may have, by the contract. */
+export const LONGEST_BODY = 256 * 1024;
 
 export class Commands {
   readonly #cryptography: Cryptography;
@@ -73,11 +79,11 @@ export class Commands {
 
   readonly enrollment: EnrollmentRequests;
 
-  /** @param bodyBytes how long the body of a registration is at least */
+  /** @param bodyBytes how long the body of a registration, or of anything about an enrollment, is at least */
   constructor(cryptography: Cryptography, bodyBytes = 0) {
     this.#cryptography = cryptography;
     this.#bodyBytes = bodyBytes;
-    this.enrollment = new EnrollmentRequests(cryptography);
+    this.enrollment = new EnrollmentRequests(cryptography, bodyBytes);
   }
 
   /**
@@ -104,6 +110,15 @@ export class Commands {
     this.#byBody.set(bodyDigest, command);
     this.#byName.set(name, command);
     return command;
+  }
+
+  /** The same registration with a body that is longer than any may be; nobody may take it for that one. */
+  tooLong(command: Command): Command {
+    const { rawBody } = command.call;
+    const longer = new Uint8Array(LONGEST_BODY + 1).fill(SPACE);
+    longer.set(rawBody);
+    const bodyDigest = this.#cryptography.crypto.sha256(longer);
+    return { ...command, bodyDigest, call: { ...command.call, rawBody: longer } };
   }
 
   finishOf(bodyDigest: string): Finish | undefined {

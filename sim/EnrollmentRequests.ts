@@ -74,15 +74,18 @@ const NO_INVITATION = "A".repeat(43);
 
 export class EnrollmentRequests {
   readonly #cryptography: Cryptography;
+  readonly #bodyBytes: number;
   readonly #byBody = new RecentMap<Finish>(REMEMBERED);
   readonly #invites = new RecentMap<Invite>(REMEMBERED);
 
-  constructor(cryptography: Cryptography) {
+  /** @param bodyBytes how long a body is at least */
+  constructor(cryptography: Cryptography, bodyBytes = 0) {
     this.#cryptography = cryptography;
+    this.#bodyBytes = bodyBytes;
   }
 
   invite(id: string, team: string): Invite {
-    const rawBody = utf8Bytes(`{"id":"${id}","metadata":{"team":"${team}"}}`);
+    const rawBody = utf8Bytes(`{"id":"${id}","metadata":{"team":"${team}"}}`.padEnd(this.#bodyBytes));
     const call = { method: "POST", path: OPTIONS_PATH, ifMatch: undefined, rawBody };
     const invite: Invite = { kind: "OPTIONS", id, team, call };
     this.#invites.set(this.#cryptography.crypto.sha256(rawBody), invite);
@@ -108,7 +111,7 @@ export class EnrollmentRequests {
     });
     const invitation =
       flaw === "registrationId" ? registrationId : flaw === "invitation" ? NO_INVITATION : offer.invitation;
-    const rawBody = utf8Bytes(`{"invitation":"${invitation}","credential":${response}}`);
+    const rawBody = utf8Bytes(`{"invitation":"${invitation}","credential":${response}}`.padEnd(this.#bodyBytes));
     const { algorithm, normal64 } = this.#cryptography.sampleKey(key);
     const finish: Finish = {
       kind: "FINISH",

@@ -17,9 +17,11 @@ import {
   wipeOne,
 } from "./moments/Machines.ts";
 import {
+  changeWhileAsked,
   disbelieveTokens,
   isolateOnePreparer,
   isolateWriterAfterPrepare,
+  refuseBehind,
   silenceOne,
   withholdAcknowledgements,
 } from "./moments/Silences.ts";
@@ -36,7 +38,9 @@ export const moments = {
   damageUnderForward,
   damageUnderFinish,
   tearReservation,
+  changeWhileAsked,
   disbelieveTokens,
+  refuseBehind,
   silenceOne,
   withholdAcknowledgements,
   wipeOne,

@@ -31,6 +31,8 @@ export interface WorkloadPlan {
   readonly wrongResponses: number;
   /** Repetitions of the newest registration, which is mostly still under way. */
   readonly follow: number;
+  /** How many registrations in a thousand have a body that is longer than any may be. */
+  readonly tooLong: number;
   /** How many requests in a thousand carry a token that will not do. */
   readonly badTokens: number;
   /** How many requests in a thousand carry a token that soon expires, and how soon at most; 2.5 s at least. */
@@ -73,7 +75,7 @@ export interface Plan {
   readonly faultsWhileFounding: boolean;
   /** Requests that may wait at a peer. */
   readonly places: number;
-  /** How long the body of a registration is at least; the rest of it is white space. */
+  /** How long a body is at least, but that of a replacement; the rest of it is white space. */
   readonly bodyBytes: number;
   /** How many messages in a thousand are handed over twice in a row, to see that the second time writes nothing. */
   readonly redelivery: number;

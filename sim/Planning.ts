@@ -28,6 +28,7 @@ const CALLERS: WorkloadPlan = {
   finish: 0,
   wrongResponses: 300,
   follow: 0,
+  tooLong: 0,
   badTokens: 30,
   shortTokens: 30,
   mostTokenMillis: 20_000,

@@ -3,6 +3,7 @@
  * driver or of its store. properties/SimulationPlantedBugs.test.ts shows that
  * each is found, under the id named here.
  */
+import { bodyBugs } from "./bugs/BodyBugs.ts";
 import { callerBugs } from "./bugs/CallerBugs.ts";
 import { clockBugs } from "./bugs/ClockBugs.ts";
 import { damageBugs } from "./bugs/DamageBugs.ts";
@@ -29,6 +30,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...memoryBugs,
   ...damageBugs,
   ...callerBugs,
+  ...bodyBugs,
   ...enrollmentBugs,
   ...operatorBugs,
 ];

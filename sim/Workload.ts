@@ -183,7 +183,7 @@ export class Workload {
     if (deed === "finish") return this.#enroll(caller, unit);
     const known = deed === "register" ? undefined : this.#subject(unit, deed);
     const command = this.#commandOf(unit, deed, known, isFull);
-    if (command !== undefined) return this.#submit(caller, unit, command);
+    if (command !== undefined) return this.#submit(caller, unit, this.#lengthened(unit, command));
     // It moves the run on all the same: a quiet run would else go on thinking for an hour of virtual time.
     this.#world.chronicle.calls += 1;
     this.#think(caller);
@@ -223,6 +223,13 @@ export class Workload {
     // An identical retry may carry other metadata; the first ones are kept (contract 4.1).
     const team = unit.chance("with other metadata", 300) ? "another-team" : known.team;
     return team === known.team && format === 0 ? known : commands.command(known.id, known.key, team, format);
+  }
+
+  /** The registration itself, or one with too long a body; plans that do not ask for these draw nothing. */
+  #lengthened(unit: Unit, command: Command): Command {
+    if (this.#plan.tooLong === 0 || !unit.chance("is too long", this.#plan.tooLong)) return command;
+    this.#world.marks.add("a body was longer than any may be");
+    return this.#world.commands.tooLong(command);
   }
 
   /** In which format a key is submitted again; plans that do not ask for others draw nothing. */

@@ -70,6 +70,17 @@ const countAllAsOne = (state: PeerState): void => {
   Object.assign(state, { entering, awaited });
 };
 
+/** Nobody in the writer's queue is known any more to have come as the first. */
+const judgeLate = (state: PeerState): void => {
+  Object.assign(state, { queue: state.queue.map((queued) => ({ ...queued, isFirst: false })) });
+};
+
+/** Nothing was forwarded behind anything. */
+const forwardOn = ({ awaited, forwarded }: PeerState): void => {
+  if (!(awaited instanceof Map)) return;
+  for (const [requestId, each] of awaited) awaited.set(requestId, { ...each, serial: forwarded });
+};
+
 export const callerBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "newest-of-anybody",
@@ -78,6 +89,23 @@ export const callerBugs: ReadonlyArray<PlantedBug> = [
     schedule: "crowd",
     steps: 3_000,
     tampering: () => ({ stepped: (_world, _peer, state) => countAllAsOne(state) }),
+  },
+  {
+    name: "judged-late",
+    changes: "the writer judges whether a request may be a late copy when its turn comes, not when it came",
+    finds: "S37",
+    schedule: "refused-behind-waiting",
+    steps: 4_000,
+    tampering: () => ({ stepped: (_world, _peer, state) => judgeLate(state) }),
+  },
+  {
+    name: "far-ahead",
+    changes:
+      "an entry peer forwards more behind a request that the writer has not acknowledged than the writer remembers",
+    finds: "S37",
+    schedule: "refused-behind-waiting",
+    steps: 4_000,
+    tampering: () => ({ stepped: (_world, _peer, state) => forwardOn(state) }),
   },
   {
     name: "joiner-dropped",

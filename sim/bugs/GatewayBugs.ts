@@ -52,6 +52,16 @@ export const gatewayBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "newer-than-others",
+    changes: "an entry peer asks members whether they store an approver, and shows a revision that they may not have",
+    finds: "H1",
+    schedule: "retry-among-replacements",
+    tampering: () => ({
+      delivered: (_world, _peer, message) =>
+        message._tag === "StoredAnswer" ? { ...message, revision: Number.MAX_SAFE_INTEGER } : message,
+    }),
+  },
+  {
     name: "certain-all-the-same",
     changes: "a caller is told for certain that nothing was done, where its outcome is open",
     finds: "S14",

@@ -13,6 +13,7 @@ import { type PlantedBug, rows, without, besidePreparation, FOREIGN } from "../P
 import { FIRST_INCARNATION } from "../../core/Turn.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import type { TamperedWorld, Tampering } from "../Tampering.ts";
+import type { Wire } from "../Wire.ts";
 
 /** Takes a pledge for the end: the slot is aborted in the same transaction. */
 const abortWithPledge = (): Tampering => ({
@@ -56,6 +57,20 @@ const inventedAcks = (world: TamperedWorld, peer: SimPeer, proposal: Proposal): 
   });
 };
 
+/** Statements of others in one settlement answer; those about a full batch have 128 with three members. */
+const MOST_READ = 80;
+
+/** Takes a settlement answer with more statements for bytes that mean nothing. */
+const readingNoMoreThan = (most: number, wire: Wire): Wire => ({
+  ...wire,
+  open: (crypto, state, packet) => {
+    const opened = wire.open(crypto, state, packet);
+    if (typeof opened === "string" || opened.message._tag !== "SettleAnswer") return opened;
+    const statements = opened.message.items.reduce((sum, { held }) => sum + held.length, 0);
+    return statements > most ? "more items than anybody reads" : opened;
+  },
+});
+
 export const settlementBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "short-certificate",
@@ -67,6 +82,8 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
     name: "gullible-verifier",
     changes: "every signature of a batch verifies, while members send altered votes: a peer believes it forgot its own",
     finds: "L5",
+    // Or somebody hands on the altered vote before its signer sees it.
+    orFinds: ["S2"],
     schedule: "forged-merkle-proof",
     tampering: () => ({
       cryptography: (honest) => ({
@@ -77,6 +94,16 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
             tag === "CUSTODY_STMT_BATCH_V1" || honest.crypto.verify(key, tag, codec, value, signature),
         },
       }),
+    }),
+  },
+  {
+    name: "unread-answers",
+    changes: "whoever is asked about a full batch answers with more statements than the one who asked can read",
+    finds: "L1",
+    schedule: "expiry-storm-256",
+    steps: 8_000,
+    tampering: () => ({
+      cryptography: (honest) => ({ ...honest, wire: readingNoMoreThan(MOST_READ, honest.wire) }),
     }),
   },
   {

@@ -3,6 +3,7 @@ import type { Answer } from "../../core/Action.ts";
 import { ceremonyChecks } from "../../core/webauthn/CeremonyRefusal.ts";
 import type { Command, Replacement, Token, TokenKind } from "../Commands.ts";
 import type { Finish, Invite } from "../EnrollmentRequests.ts";
+import { assertLength } from "../BodyLength.ts";
 import { type Arrival, arrivalAt, assertFair, assertNotForgotten, isCrowdable } from "../Crowd.ts";
 import { RefusedFinishes } from "../RefusedFinishes.ts";
 import { assertDeserved } from "../Refusal.ts";
@@ -67,6 +68,7 @@ export class OpenRequests {
     if (open === undefined) return;
     if (isSuccess(answer)) {
       assertMeant(requestId, open.asked, open.token.kind, answer);
+      assertLength(requestId, open.asked.call, answer);
       this.#succeeded(open.asked, answer);
     } else this.#refused(requestId, open, answer);
     this.#close(requestId, answer);
@@ -77,6 +79,7 @@ export class OpenRequests {
     const { tokenKeys, ghost, clocks, now, plan, service, writerSlot } = this.#world;
     // Whoever lies may give any reason.
     if (ghost.lying > 0) return;
+    assertLength(requestId, asked.call, answer);
     if (answer._tag === "Rejected") clocks.assertNamed(requestId, answer.rejection.members);
     const writer = this.#world.peer(writerSlot);
     if (isCrowdable(plan.places)) assertFair(peer, requestId, answer, (each) => this.#open.get(each)?.token.claims.sub);

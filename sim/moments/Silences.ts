@@ -1,7 +1,9 @@
 /** Links that go down, and members that fall silent, when something was just said. */
 import { Limits } from "../../core/Limits.ts";
 import { ACKNOWLEDGEMENTS, silence } from "../faults/SilentMember.ts";
-import type { Nemesis } from "../World.ts";
+import type { Link } from "../Network.ts";
+import type { SimPeer } from "../SimPeer.ts";
+import type { Nemesis, World } from "../World.ts";
 import { forSomeSeconds, isolate, isWriter, rarely, SECOND, struck } from "./Moment.ts";
 
 /** Longer than any run. */
@@ -64,6 +66,80 @@ export const disbelieveTokens = (): Nemesis => {
       now(world, (unit) => {
         world.tokenKeys.unknown.add(to);
         world.after(unit.between("for", 20_000, 1_000, 300_000), () => world.tokenKeys.unknown.delete(to));
+      });
+    },
+  };
+};
+
+/** What is sent over a link in the next moment takes so long. */
+const hangOn = (world: World, link: Link, micros: number): void => {
+  const { leastDelay, mostDelay } = link;
+  Object.assign(link, { leastDelay: micros, mostDelay: micros });
+  world.after(1_000, () => Object.assign(link, { leastDelay, mostDelay }));
+};
+
+/**
+ * The writer does not know the key of tokens for a moment, in which it refuses very many, while one request waits: at the
+ * writer, behind something that hangs on a slow member, or at its entry peer, since its forward is lost.
+ */
+export const refuseBehind = (): Nemesis => {
+  const now = rarely(SECOND);
+  /** The way on which the next forward is lost. */
+  let losing: Link | undefined;
+
+  const refuseFor = (world: World, writer: SimPeer, micros: number): void => {
+    world.tokenKeys.unknown.add(writer.slot);
+    world.after(micros, () => world.tokenKeys.unknown.delete(writer.slot));
+  };
+
+  return {
+    sent: (world, peer, to, message) => {
+      if (message._tag === "Forward" && losing !== undefined && world.network.link(peer.slot, to) === losing) {
+        losing.cut = false;
+        losing = undefined;
+      }
+      if (message._tag !== "Prepare" || to !== world.plan.peers || losing !== undefined) return;
+      now(world, (unit) => {
+        if (unit.chance("a member is slow", 500))
+          hangOn(
+            world,
+            world.network.link(to, peer.slot),
+            unit.between("its answer takes", 1_000_000, 500_000, 2_000_000),
+          );
+        const micros = unit.between("keys are unknown for", 400_000, 200_000, 600_000);
+        world.after(unit.between("they are after", 2_000, 100, 8_000), () => {
+          if (world.healed) return;
+          refuseFor(world, peer, micros);
+          losing = world.network.link(2, peer.slot);
+          losing.cut = true;
+        });
+      });
+    },
+  };
+};
+
+/**
+ * The last member has been asked whether it stores an approver, and is slow to answer; meanwhile a replacement is agreed
+ * upon, and only this member does not hear that it is.
+ */
+export const changeWhileAsked = (): Nemesis => {
+  const now = rarely(SECOND);
+  let askedUntil = 0;
+  return {
+    sent: (world, peer, to, message) => {
+      if (to !== world.plan.peers) return;
+      if (message._tag === "StoredQuery" && world.now >= askedUntil)
+        now(world, (unit) => {
+          const micros = unit.between("its answer takes", 100_000, 20_000, 400_000);
+          hangOn(world, world.network.link(to, peer.slot), micros);
+          askedUntil = world.now + micros;
+        });
+      if (message._tag !== "Prepare" || world.now >= askedUntil) return;
+      askedUntil = 0;
+      const link = world.network.link(peer.slot, to);
+      link.cut = true;
+      world.after(SECOND, () => {
+        link.cut = false;
       });
     },
   };

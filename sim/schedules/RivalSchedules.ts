@@ -72,14 +72,53 @@ export const rivalSchedules = {
     }),
     nemeses: () => [moments.withholdAcknowledgements()],
   },
-  // Every registration as long as one may be, so that few fit into a round, a message or a line.
+  // Of a crowd that is after few approvers very many are refused while others wait for the one before them.
+  "refused-behind-waiting": {
+    sizes: CLUSTER,
+    plan: (choices) => ({
+      faults: weights("lossy link"),
+      faultMicros: 500_000,
+      places: among(choices, "places", 16, 16, 24),
+      steps: 6_000,
+      workload: { fresh: 100, retry: 10, follow: 10, replace: 20, guess: 20, callers: 100, mostThinkMicros: 5_000 },
+    }),
+    nemeses: () => [moments.refuseBehind()],
+  },
+  // Nearly every body as long as one may be, so that few fit into a round, a message or a line, and some longer than that.
   "heavy-bodies": {
     plan: () => ({
       faults: weights(...BUSY_FAULTS, "lossy link", "duplicating network"),
       bodyBytes: Limits.requestBodyBytes,
       steps: 400,
-      workload: { fresh: 60, retry: 20, conflict: 10, callers: 40, mostThinkMicros: 3_000, mostKeys: 120 },
+      workload: {
+        fresh: 60,
+        retry: 20,
+        conflict: 10,
+        invite: 15,
+        finish: 30,
+        tooLong: 60,
+        callers: 40,
+        mostThinkMicros: 3_000,
+        mostKeys: 120,
+      },
     }),
+  },
+  // Whoever registers again is told what is there while it changes, and one member is late to hear of the change.
+  "retry-among-replacements": {
+    sizes: CLUSTER,
+    plan: () => ({
+      workload: {
+        fresh: 4,
+        retry: 50,
+        conflict: 0,
+        version: 0,
+        replace: 50,
+        read: 60,
+        mostThinkMicros: 5_000,
+        mostKeys: 4,
+      },
+    }),
+    nemeses: () => [moments.changeWhileAsked()],
   },
   "metadata-ping-pong": {
     plan: () => ({
