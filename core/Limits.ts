@@ -93,6 +93,8 @@ export const Limits = {
   clockSkewMillis: 5_000,
   /** How long a peer whose clock was set by more than that takes no token for refused that was good until then. */
   clockDoubtMillis: 600_000,
+  /** How far a member's new incarnation, which is its clock's time, may be ahead of the clock here: a century. */
+  incarnationAheadMillis: 100 * 365 * 86_400_000,
   /** decisions.md: what must be left of a token when the writer reserves. */
   tokenRemainderMillis: 5_000,
   /** decisions.md: skew allowed on `nbf` and `iat`. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { founded } from "../../properties/cluster/Cluster.ts";
+import { founded, NOW } from "../../properties/cluster/Cluster.ts";
 import { announcedBy } from "../../properties/cluster/Forging.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { Limits } from "../Limits.ts";
 import { numberKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { isSuperseded, noteRestored } from "./Incarnations.ts";
@@ -95,11 +96,19 @@ describe("a member's announcement of a new life", () => {
     expect(turn.state.probe).toBeUndefined();
   });
 
+  it("may be of a clock that is wrong by decades", () => {
+    const turn = turnOfOne();
+    noteRestored(turn, 2, announcedBy(cluster, 2, NOW + Limits.incarnationAheadMillis));
+    expect(turn.recordedIncarnation(2)).toBe(NOW + Limits.incarnationAheadMillis);
+  });
+
   it.each<readonly [string, SignedRestoration | undefined]>([
     ["there is none", undefined],
     ["it is of the life on record", announcedBy(cluster, 2, 1)],
     ["it is another member's, who passes for this one", announcedBy(cluster, 3, 5)],
     ["another member made it in this one's name", announcedBy(cluster, 3, 5, { peerId: 2 })],
+    ["it is a century ahead", announcedBy(cluster, 2, NOW + Limits.incarnationAheadMillis + 1)],
+    ["it leaves no number for another life", announcedBy(cluster, 2, Number.MAX_SAFE_INTEGER)],
     ["it was made for another topology", announcedBy(cluster, 2, 5, { topologyDigest: id })],
   ])("changes nothing where %s", (_why, signed) => {
     const turn = turnOfOne();

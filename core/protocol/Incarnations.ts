@@ -5,6 +5,7 @@
  * (protocol.md 4i, S21).
  */
 import type { PeerId } from "./Topology.ts";
+import { Limits } from "../Limits.ts";
 import { numberKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import type { Proposal } from "./Proposal.ts";
@@ -18,7 +19,9 @@ export const noteRestored = (turn: Turn, from: PeerId, signed: SignedRestoration
   const known = turn.state.seen.get(from);
   if (signed === undefined || known === undefined || signed.restoration.peerId !== from) return;
   const { incarnation } = signed.restoration;
-  if (incarnation <= known.incarnation || !isAnnounced(turn.context.crypto, turn.membership, signed)) return;
+  // What is this far ahead no clock has shown: only a liar leaves no room for lives to come.
+  if (incarnation <= known.incarnation || incarnation > turn.now + Limits.incarnationAheadMillis) return;
+  if (!isAnnounced(turn.context.crypto, turn.membership, signed)) return;
   const row = { peerId: from, incarnation, newest: undefined, restored: signed };
   turn.edit("seen").set(from, row);
   // Flushed before anything is answered that rests on it (D5).
