@@ -168,7 +168,7 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
     pace: noPace,
     writerHeardAt: 0,
     awaited: new Map(),
-    denied: new Set(),
+    denied: new Map(),
     offers: new Map(),
     givenUp: new Map(),
     offered: new Map(),

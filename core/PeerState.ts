@@ -394,8 +394,8 @@ export interface PeerState {
   /** Monotonic milliseconds: when the writer last sent anything. */
   readonly writerHeardAt: number;
   readonly awaited: ReadonlyMap<string, Awaited>;
-  /** The newest requests that entered here and were denied for certain, oldest first. */
-  readonly denied: ReadonlySet<string>;
+  /** The newest requests that entered here and were denied for certain, oldest first, and when: monotonic milliseconds. */
+  readonly denied: ReadonlyMap<string, number>;
   /** At the writer: requests for options that are under way, by request key. */
   readonly offers: ReadonlyMap<string, Offer>;
   /** At the writer: sessions that some members may keep and nobody was told of, by registration id. */

@@ -4,6 +4,7 @@ import { register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import { Limits } from "../Limits.ts";
 import { rejection } from "../Rejection.ts";
+import { Turn } from "../Turn.ts";
 import { hasDenied, hasSignedFor, noteAborted, noteApplied, turnAway } from "./OwnRequest.ts";
 import type { Proposal } from "./Proposal.ts";
 
@@ -40,10 +41,10 @@ describe("a request", () => {
 
 describe("a certain no", () => {
   const LIMIT = Limits.denialsRemembered;
-  const turnedAway = (count: number) => {
-    const turn = turnOf(cluster, 2);
+  const turnedAway = (count: number, elapsed = 0, state = turnOf(cluster, 2).state) => {
+    const turn = new Turn(state, turnOf(cluster, 2, undefined, elapsed).context);
     for (let at = 0; at < count; at++)
-      turnAway(turn, { ...awaited, forward: { ...awaited.forward, requestId: `no ${at}` } }, denial);
+      turnAway(turn, { ...awaited, forward: { ...awaited.forward, requestId: `no ${elapsed + at}` } }, denial);
     return turn;
   };
   const knows = (turn: ReturnType<typeof turnOf>, requestId: string, entryPeer = 2): boolean =>
@@ -60,10 +61,18 @@ describe("a certain no", () => {
     expect(knows(turn, "change")).toBe(false);
   });
 
-  it("is forgotten when so many newer ones were told", () => {
-    expect(knows(turnedAway(LIMIT), "no 0")).toBe(true);
-    const turn = turnedAway(LIMIT + 1);
-    expect([knows(turn, "no 0"), knows(turn, "no 1")]).toEqual([false, true]);
+  it("is forgotten when so many newer ones were told, and nothing can come of the request any more", () => {
+    const turn = turnedAway(1, 120_000, turnedAway(LIMIT).state);
+    expect([knows(turn, "no 0"), knows(turn, "no 1"), knows(turn, "no 120000")]).toEqual([false, true, true]);
+  });
+
+  it("is none before that: the outcome is left open instead", () => {
+    const full = turnedAway(LIMIT).state;
+    const turn = turnedAway(1, 119_999, full);
+    expect([knows(turn, "no 0"), knows(turn, "no 119999")]).toEqual([true, false]);
+    expect(turn.finish(() => undefined).thenSend).toMatchObject([
+      { requestId: "no 119999", answer: { rejection: { outcomeUnknown: true } } },
+    ]);
   });
 });
 

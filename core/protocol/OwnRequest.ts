@@ -39,23 +39,31 @@ export const noteAborted = (turn: Turn, proposal: Proposal): void => {
   if (awaited?.denial !== undefined) turnAway(turn, awaited, awaited.denial);
 };
 
-/** Tells a caller that the writer turns it away. Whom this peer tells a certain no, it signs for no more. */
+/**
+ * Tells a caller that the writer turns it away. Whom this peer tells a certain no, it signs for no more; where it cannot
+ * remember that for as long as it matters, it leaves the outcome open.
+ */
 export const turnAway = (turn: Turn, awaited: Awaited, said: Rejection): void => {
   const { requestId } = awaited.forward;
-  const told = denied(awaited, said);
+  const no = denied(awaited, said);
   turn.edit("awaited").delete(requestId);
-  if (!told.outcomeUnknown) noteDenied(turn, requestId);
+  const told = no.outcomeUnknown || noteDenied(turn, requestId) ? no : leftOpen(no, awaited.request);
   turn.reply(requestId, { _tag: "Rejected", rejection: told });
 };
 
-const noteDenied = (turn: Turn, requestId: string): void => {
+/** A proposal is made within a minute of the request's arrival, and signed for within another one. */
+const DENIED_MILLIS = 2 * Limits.proposalMillis;
+
+/** False where that would make it forget a denial too early. */
+const noteDenied = (turn: Turn, requestId: string): boolean => {
+  const [oldest] = turn.state.denied;
+  const isFull = turn.state.denied.size >= Limits.denialsRemembered;
+  if (isFull && oldest !== undefined && turn.elapsed - oldest[1] < DENIED_MILLIS) return false;
   const known = turn.edit("denied");
-  if (known.size >= Limits.denialsRemembered)
-    for (const oldest of known) {
-      known.delete(oldest);
-      break;
-    }
-  known.add(requestId);
+  if (isFull && oldest !== undefined) known.delete(oldest[0]);
+  known.delete(requestId);
+  known.set(requestId, turn.elapsed);
+  return true;
 };
 
 /** Whether this peer has told the caller of a request that came in here for certain that nothing was done. */

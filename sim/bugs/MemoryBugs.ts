@@ -80,7 +80,7 @@ const receiptsNotSeen = (): Tampering => {
 
 /** Entry peers sign for what they have denied. */
 const forgetDenied = ({ denied }: PeerState): void => {
-  if (denied instanceof Set) denied.clear();
+  if (denied instanceof Map) denied.clear();
 };
 
 /** Every peer has answered this process before any request that it will ever see came in. */
