@@ -10,7 +10,7 @@ import { type Aborting, type Delivery, draftOf, type PeerState, type Preparation
 import { noPace } from "./protocol/Admission.ts";
 import { NO_DIGEST } from "./protocol/Genesis.ts";
 import { highProofOf } from "./protocol/HighSlot.ts";
-import { freshRecovery } from "./protocol/Recovery.ts";
+import { freshRecovery } from "./protocol/TakingOver.ts";
 import { FIRST_INTEGRITY_VERSION } from "./protocol/IntegrityKeys.ts";
 import { locksOf } from "./protocol/Proposal.ts";
 import { signerOf } from "./protocol/Statement.ts";

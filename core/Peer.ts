@@ -30,16 +30,10 @@ import { assertTransition, isPresent, modeOf } from "./protocol/Mode.ts";
 import { eventHandling, type Handling, messageHandling, timerHandling } from "./protocol/ModeTable.ts";
 import { onPrepare } from "./protocol/Participant.ts";
 import { noteHeard, onCheckReadiness, onProbeTimer, onReady, onReadyProbe } from "./protocol/Readiness.ts";
-import {
-  onDeclareRestore,
-  onMemberAnswer,
-  onRecoverTimer,
-  onSnapshotOffer,
-  raiseIfOutbid,
-  recover,
-} from "./protocol/Recovery.ts";
+import { onDeclareRestore, onMemberAnswer, onRecoverTimer, raiseIfOutbid } from "./protocol/Recovery.ts";
 import { onSnapshotRequest } from "./protocol/SnapshotHelper.ts";
 import { onResolveTimer, onSettleAnswer, onSettleQuery } from "./protocol/Settlement.ts";
+import { onSnapshotOffer, recover } from "./protocol/TakingOver.ts";
 import { onVotes } from "./protocol/Votes.ts";
 import { onIntegrityLost, onSealed, onUnsealed, onVerifying } from "./protocol/Seal.ts";
 import { type Step, Turn } from "./Turn.ts";

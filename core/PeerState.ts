@@ -20,6 +20,7 @@ import type { Actor, Proposal } from "./protocol/Proposal.ts";
 import type { SignedRestoration } from "./protocol/Restoration.ts";
 import type { SignedStatement } from "./protocol/Statement.ts";
 import type { Membership, PeerId } from "./protocol/Topology.ts";
+import type { Disk, Shown, United } from "./protocol/Union.ts";
 import type { MemberFault, Rejection } from "./Rejection.ts";
 import type { Rows } from "./Tables.ts";
 
@@ -262,10 +263,12 @@ export interface Union {
   readonly sources: ReadonlyArray<{ readonly peerId: PeerId; readonly recoveryId: Digest }>;
   /** Which of them is asked. */
   readonly at: number;
-  /** How new the lives are in which the newest change was agreed upon, of all that are put together so far. */
-  readonly era: number;
-  /** What somebody has refused or aborted: no certificate of it counts. */
-  readonly voided: ReadonlySet<Digest>;
+  /** This peer's own disk, and those of the sources that were asked so far. */
+  readonly disks: ReadonlyArray<Disk>;
+  /** What they have shown, page by page. */
+  readonly looks: ReadonlyArray<ReadonlyArray<Shown>>;
+  /** What they come to, once all were looked at: nothing is changed before. */
+  readonly united: United | undefined;
 }
 
 /** How far a restored peer has come with taking the registry from another member. */
@@ -283,8 +286,9 @@ export interface Transfer {
   readonly undone: boolean;
   /** Pages without a slot, one after the other: a helper has no more of them than it may have of what is undecided. */
   readonly empty: number;
-  /** Applied slots settled in this pass. */
+  /** Applied slots settled in this pass, and the highest slot that is settled. */
   readonly applied: number;
+  readonly decided: number;
   /** Once all slots are settled: the registry read again from the first row, to see what it comes to. */
   readonly sum: Sum | undefined;
   /** Monotonic milliseconds: when it last moved on, and when it was last asked for more. */

@@ -92,7 +92,12 @@ const codecs = {
     writerReceipt: nullable(signedStatementCodec),
   }),
   /** This peer's last declared restore, once there is one, and whether it still has to take the registry from others. */
-  restore: record({ ...signedRestorationFields, recovering: bool }),
+  restore: record({
+    ...signedRestorationFields,
+    recovering: bool,
+    /** The incarnations of all members, in member order, when it last had all of it; none before the first time. */
+    lives: list(uint, Limits.members),
+  }),
   /** The restore for which a member's whole registry was taken over: reads are served, although others are still asked. */
   readable: record({ recoveryId: digest }),
   /** Aborted proposals whose slot was bound to another one here, or to none. */

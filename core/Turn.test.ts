@@ -5,7 +5,7 @@ import { stateOf } from "../properties/cluster/Restoring.ts";
 import { turnOf } from "../properties/cluster/TurnOf.ts";
 import type { Digest } from "./Digest.ts";
 import type { PeerState } from "./PeerState.ts";
-import { freshRecovery } from "./protocol/Recovery.ts";
+import { freshRecovery } from "./protocol/TakingOver.ts";
 import type { SignedStatement } from "./protocol/Statement.ts";
 import type { Write } from "./Tables.ts";
 import { type Draft, Turn } from "./Turn.ts";

@@ -8,7 +8,7 @@ import type { ActorCheck, Settings } from "../Event.ts";
 import { Limits } from "../Limits.ts";
 import { requestLineOf } from "../protocol/Forward.ts";
 import type { Message } from "../protocol/Message.ts";
-import { freshRecovery } from "../protocol/Recovery.ts";
+import { freshRecovery } from "../protocol/TakingOver.ts";
 import type { Turn } from "../Turn.ts";
 import { onSessionMirror } from "./SessionMember.ts";
 

@@ -22,7 +22,7 @@ import {
   stableSeq,
 } from "./Delivery.ts";
 import type { Message, MessageOf } from "./Message.ts";
-import { freshRecovery } from "./Recovery.ts";
+import { freshRecovery } from "./TakingOver.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
 import type { BatchHeader, SignedStatement, Statement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";

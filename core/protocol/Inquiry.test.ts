@@ -12,7 +12,7 @@ import type { Turn } from "../Turn.ts";
 import { inquire, inquireAgain, isMisled, unappliedAt } from "./Inquiry.ts";
 import type { Message, MessageOf, PrepareItem, SettleItem } from "./Message.ts";
 import { proposalId } from "./Proposal.ts";
-import { freshRecovery } from "./Recovery.ts";
+import { freshRecovery } from "./TakingOver.ts";
 import type { PeerId } from "./Topology.ts";
 
 const outcomeAt = (cluster: Cluster, peerId: number): string | undefined =>

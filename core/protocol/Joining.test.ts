@@ -10,7 +10,7 @@ import { SELF, slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { beginJoining, join, onJoinAnswer, takeUp } from "./Joining.ts";
 import type { Message, Ready } from "./Message.ts";
-import { freshRecovery } from "./Recovery.ts";
+import { freshRecovery } from "./TakingOver.ts";
 import { BATCH_TAG, batchHeaderCodec } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 

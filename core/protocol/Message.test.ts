@@ -58,7 +58,12 @@ it.each<Message>([
     cutoff: { topologyDigest: digest, root: digest, count: 1 },
     items: batch({ key: "1", proposalId: digest, certificate, writerReceipt: undefined }),
     upTo: "1",
-    own: { recoveryId: digest, era: 1, voided: each(Limits.preparations + 2 * Limits.refusals, () => digest) },
+    own: {
+      recoveryId: digest,
+      lives: ofMembers.map((_, index) => index),
+      refused: each(Limits.preparations + Limits.refusals, () => digest),
+      strays: each(Limits.refusals, () => digest),
+    },
   },
   {
     _tag: "Outcome",

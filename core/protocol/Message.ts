@@ -182,10 +182,11 @@ export const messageCodec = union({
     own: nullable(
       record({
         recoveryId: digest,
-        /** How new the lives are that its newest change was agreed upon in. */
-        era: uint,
-        /** With the first page: what it has refused in this life, or aborted with no slot to show for it. */
-        voided: list(digest, Limits.preparations + 2 * Limits.refusals),
+        /** Those of all members, in member order, when it last came to the end of a recovery. */
+        lives: list(uint, Limits.members),
+        /** With the first page: what it has refused in this life, and what it has aborted with no slot to show for it. */
+        refused: list(digest, Limits.preparations + Limits.refusals),
+        strays: list(digest, Limits.refusals),
       }),
     ),
   }),

@@ -5,7 +5,7 @@ import { step } from "../Peer.ts";
 import type { PeerState } from "../PeerState.ts";
 import { InvariantViolation } from "../Invariant.ts";
 import { assertTransition, type Mode, mayBecome, modeOf, modes } from "./Mode.ts";
-import { freshRecovery } from "./Recovery.ts";
+import { freshRecovery } from "./TakingOver.ts";
 
 const { state, context } = turnOf(founded(), 2);
 const recovery = freshRecovery("the test");

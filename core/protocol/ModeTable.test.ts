@@ -8,7 +8,7 @@ import { step } from "../Peer.ts";
 import type { PeerState } from "../PeerState.ts";
 import { type Mode, mayBecome, meanings, modeOf, modes } from "./Mode.ts";
 import { eventHandling, eventRows, type Handling, messageRows, timerRows } from "./ModeTable.ts";
-import { freshRecovery } from "./Recovery.ts";
+import { freshRecovery } from "./TakingOver.ts";
 
 const page = new URL("../../docs/protocol.md", import.meta.url);
 const BEGIN = "<!-- modes:begin -->\n";

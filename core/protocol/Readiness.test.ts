@@ -20,7 +20,7 @@ import {
   probe,
   unreadiness,
 } from "./Readiness.ts";
-import { freshRecovery } from "./Recovery.ts";
+import { freshRecovery } from "./TakingOver.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 

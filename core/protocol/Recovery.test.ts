@@ -11,15 +11,9 @@ import { type RowView, SELF, slotKey } from "../Tables.ts";
 import { type Step, Turn } from "../Turn.ts";
 import type { MessageOf, Ready } from "./Message.ts";
 import { nonceFor } from "./Readiness.ts";
-import {
-  beginDeclared,
-  onDeclareRestore,
-  onMemberAnswer,
-  onRecoverTimer,
-  onSnapshotOffer,
-  recover,
-} from "./Recovery.ts";
+import { beginDeclared, onDeclareRestore, onMemberAnswer, onRecoverTimer } from "./Recovery.ts";
 import type { SignedStatement } from "./Statement.ts";
+import { onSnapshotOffer, recover } from "./TakingOver.ts";
 import type { PeerId } from "./Topology.ts";
 
 describe("a declared restore", () => {
@@ -241,6 +235,7 @@ describe("what a peer that is being restored asks of all others", () => {
       undone: false,
       empty: 0,
       applied: 0,
+      decided: 0,
       sum: undefined,
       movedAt: AT,
       askedAt: AT,
@@ -425,8 +420,16 @@ describe("the registry that was taken over", () => {
     expect([state.recovery, state.registry.approvers]).toEqual([undefined, 1]);
     expect(crypto.setDigest(state.registry.set)).toBe(transfer.root);
     expect(writes).toContainEqual(
-      expect.objectContaining({ table: "restore", key: SELF, row: { ...state.restored, recovering: false } }),
+      expect.objectContaining({
+        table: "restore",
+        key: SELF,
+        row: { ...state.restored, recovering: false, lives: [1, state.chain.incarnation, 1] },
+      }),
     );
+  });
+
+  it("says how far the slots go, whatever was taken away behind it", () => {
+    expect(added({ decided: 7 }, (turn) => void (turn.state.decidedSeq = 400)).state.decidedSeq).toBe(7);
   });
 
   it.each<readonly [string, Partial<Transfer>]>([
@@ -459,8 +462,8 @@ describe("the registry that was taken over", () => {
 
   it("leaves slots that nobody votes on yet to the writer's new life, and to nobody else", () => {
     const far = (turn: Turn): void => void (turn.state.highSeq = 1_000);
-    expect(added({}, far).state.highSeq).toBe(1_000);
-    const atWriter = added({}, (turn) => {
+    expect(added({ decided: 1 }, far).state.highSeq).toBe(1_000);
+    const atWriter = added({ decided: 1 }, (turn) => {
       far(turn);
       turn.state.membership = { ...turn.membership, writer: 2 };
     });

@@ -6,27 +6,22 @@
  * registry as it is at members that were not restored, compares what it comes
  * to, and is one of them again (protocol.md 4f, 4i; S21, S26).
  */
-import type { Digest } from "../Digest.ts";
-import { replaceApprover } from "../registry/Root.ts";
-import { Limits } from "../Limits.ts";
-import type { PeerState, Recovery, Sum, Transfer, Union } from "../PeerState.ts";
+import type { Recovery } from "../PeerState.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
 import { numberKey, SELF } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { auditOperators } from "./Audit.ts";
 import { forgetCallers } from "./Callers.ts";
-import { decisionOf } from "./Decision.ts";
-import { highProofOf } from "./HighSlot.ts";
 import { inquireAgain, isMisled } from "./Inquiry.ts";
-import { join, takeUp } from "./Joining.ts";
-import type { MessageOf, Ready } from "./Message.ts";
+import { join } from "./Joining.ts";
+import type { Ready } from "./Message.ts";
 import { ask, nonceFor, ownFault } from "./Readiness.ts";
 import { type Restoration, restorationCodec, RESTORATION_TAG, restorationHash } from "./Restoration.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
-import { installOffer } from "./SnapshotInstall.ts";
-import { installUnion, newestEra, voidedHere } from "./Union.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
+import { askSource, freshRecovery, freshTransfer, hide, recover, requestMore, sumUp, waitFor } from "./TakingOver.ts";
 import type { PeerId } from "./Topology.ts";
+import { diskHere } from "./UnionPages.ts";
 import { BEING_VERIFIED } from "./Unavailable.ts";
 
 const RECOVER_MILLIS = 500;
@@ -35,26 +30,8 @@ const ROUND_MILLIS = 2_000;
 /** When a page is asked for again, and when the helper is given up. */
 const ASK_AGAIN_MILLIS = 1_000;
 const SILENT_MILLIS = 5_000;
-/** Approvers read in one turn, when the root is computed from them. */
-const SUM_ROWS = 256;
-
-/** A recovery that has yet to begin. */
-export const freshRecovery = (waitsFor: string, distrusted: ReadonlySet<PeerId> = new Set()): Recovery => ({
-  nonce: undefined,
-  startedAt: 0,
-  answers: new Map(),
-  transfer: undefined,
-  inquiries: new Map(),
-  writersOwn: 0,
-  outbid: undefined,
-  isReadable: false,
-  distrusted,
-  waitsFor,
-});
 
 const UNRECORDED = "not every member has the restore on record yet";
-const OTHER_BACKUP = "put another backup of a peer in its place, and declare its restore again";
-const UNASKED = "not every member has said yet what it has";
 
 // Declaring.
 
@@ -121,7 +98,8 @@ const begin = (turn: Turn, above: number): void => {
   };
   const signature = signer.sign(RESTORATION_TAG, restorationCodec, restoration);
   const op = restored === undefined ? "insert" : "replace";
-  turn.write({ op, table: "restore", key: SELF, row: { restoration, signature, recovering: true } });
+  const lives = turn.context.view.get("restore", SELF)?.lives ?? [];
+  turn.write({ op, table: "restore", key: SELF, row: { restoration, signature, recovering: true, lives } });
   dropUndecided(turn);
   hide(turn);
   turn.state.restored = { restoration, signature };
@@ -155,11 +133,6 @@ const dropUndecided = (turn: Turn): void => {
 
 // Asking all.
 
-/** Sees to it that a recovery goes on. */
-export const recover = (turn: Turn): void => {
-  if (turn.state.recovery !== undefined) turn.arm("recover", 1);
-};
-
 export const onRecoverTimer = (turn: Turn): void => {
   const { recovery } = turn.state;
   if (recovery === undefined || ownFault(turn) !== undefined) return;
@@ -174,16 +147,6 @@ export const onRecoverTimer = (turn: Turn): void => {
   if (turn.elapsed - transfer.movedAt >= SILENT_MILLIS)
     return waitFor(turn, `peer ${transfer.helper} does not go on with its offer`);
   if (turn.elapsed - transfer.askedAt >= ASK_AGAIN_MILLIS) requestMore(turn, transfer);
-};
-
-/** Ends the round; the next one begins with the timer. */
-const waitFor = (turn: Turn, waitsFor: string, distrusted: PeerId | undefined = undefined): void => {
-  const { recovery } = turn.state;
-  if (recovery === undefined) return;
-  const doubts = new Set(recovery.distrusted);
-  if (distrusted !== undefined) doubts.add(distrusted);
-  const { inquiries, writersOwn, isReadable } = recovery;
-  turn.state.recovery = { ...freshRecovery(waitsFor, doubts), inquiries, writersOwn, isReadable };
 };
 
 const askAll = (turn: Turn, recovery: Recovery): void => {
@@ -239,7 +202,7 @@ const conclude = (turn: Turn, recovery: Recovery): void => {
     if (found !== undefined) return showWhile(turn, recovery, `peer ${ready.peerId}: ${found}`);
   }
   const offering = answers.filter((ready) => ready.mode === "active");
-  if (offering.length === 0) return unite(turn, recovery, answers);
+  if (offering.length === 0) return uniteAll(turn, recovery, answers);
   if (!isOneRegistry(offering)) return waitFor(turn, DIFFERENT);
   takeOver(turn, recovery, offering, true);
 };
@@ -248,7 +211,7 @@ const conclude = (turn: Turn, recovery: Recovery): void => {
  * All are being restored, and all have all their lives on record. While that is so nobody is a member again before the
  * writer is: whoever hears of a new life asks anew, and every active answer was given before its giver was restored.
  */
-const unite = (turn: Turn, recovery: Recovery, answers: ReadonlyArray<Ready>): void => {
+const uniteAll = (turn: Turn, recovery: Recovery, answers: ReadonlyArray<Ready>): void => {
   const { writer } = turn.membership;
   if (!turn.isWriter)
     return waitFor(turn, `every member is being restored: peer ${writer}, the writer, puts together what they have`);
@@ -256,16 +219,7 @@ const unite = (turn: Turn, recovery: Recovery, answers: ReadonlyArray<Ready>): v
     restored === undefined ? [] : [{ peerId, recoveryId: restored.restoration.recoveryId }],
   );
   turn.state.recovery = recovery;
-  askSource(turn, { sources, at: 0, era: newestEra(turn), voided: new Set(voidedHere(turn)) }, false);
-};
-
-/** Begins with the first page of the source whose turn it is. */
-const askSource = (turn: Turn, union: Union, undone: boolean): void => {
-  const source = union.sources[union.at];
-  if (source === undefined) return;
-  const { set, approvers: count } = turn.state.registry;
-  const root = turn.context.crypto.setDigest(set);
-  requestMore(turn, { ...freshTransfer(turn, { helper: source.peerId, root, count, isShared: true }), union, undone });
+  askSource(turn, { sources, at: 0, disks: [diskHere(turn)], looks: [], united: undefined }, false);
 };
 
 const isOneRegistry = ([first, ...others]: ReadonlyArray<Ready>): boolean =>
@@ -295,169 +249,9 @@ const takeOver = (turn: Turn, recovery: Recovery, offering: ReadonlyArray<Ready>
   requestMore(turn, freshTransfer(turn, { helper, root, count, isShared }));
 };
 
-const freshTransfer = (turn: Turn, from: Pick<Transfer, "helper" | "root" | "count" | "isShared">): Transfer => ({
-  ...from,
-  union: undefined,
-  after: "",
-  undone: false,
-  empty: 0,
-  applied: 0,
-  sum: undefined,
-  movedAt: turn.elapsed,
-  askedAt: turn.elapsed,
-});
-
 /** A restored writer must not use a slot again that somebody has seen it use. */
 const noteHighest = (turn: Turn, { highSeq, highSeqProof: proof }: Ready): void => {
   if (proof === undefined || highSeq <= turn.state.highSeq || proof.statement.seq !== highSeq) return;
   if (proof.statement.kind !== "RECEIPT" || signerOf(proof) !== turn.membership.writer) return;
   if (isAuthentic(turn.context.crypto, turn.membership, proof)) turn.noteSlot(highSeq, proof);
-};
-
-// Taking over.
-
-/** Slots that are refused or prepared and not decided fill so many pages of a helper at most. */
-const EMPTY_PAGES = 1 + Math.ceil((Limits.preparations + Limits.refusals) / Limits.batchProposals);
-
-const requestMore = (turn: Turn, transfer: Transfer): void => {
-  const { recovery, restored } = turn.state;
-  if (recovery?.nonce === undefined || restored === undefined) return;
-  const { recoveryId } = restored.restoration;
-  const { helper, after } = transfer;
-  const waitsFor = `takes the registry from peer ${helper}`;
-  turn.state.recovery = { ...recovery, transfer: { ...transfer, askedAt: turn.elapsed }, waitsFor };
-  turn.send(helper, { _tag: "SnapshotRequest", recoveryId, nonce: recovery.nonce, after });
-};
-
-export const onSnapshotOffer = (turn: Turn, from: PeerId, offer: MessageOf<"SnapshotOffer">): void => {
-  const { recovery, restored } = turn.state;
-  const transfer = recovery?.transfer;
-  if (recovery === undefined || transfer === undefined || ownFault(turn) !== undefined) return;
-  if (turn.isJoining && transfer.isShared) return;
-  if (from !== transfer.helper || transfer.sum !== undefined || offer.after !== transfer.after) return;
-  if (offer.recoveryId !== restored?.restoration.recoveryId || offer.nonce !== recovery.nonce) return;
-  const empty = offer.items.length === 0 ? transfer.empty + 1 : 0;
-  if (empty > EMPTY_PAGES) return waitFor(turn, `peer ${from} offers page after page with nothing in it`, from);
-  if (transfer.union !== undefined) return onOwnRegistry(turn, { ...transfer, empty }, transfer.union, offer);
-  if (offer.own !== undefined) return waitFor(turn, `peer ${from} is being restored itself`);
-  const { topologyDigest, root, count } = offer.cutoff;
-  if (topologyDigest !== turn.membership.digest || root !== transfer.root || count !== transfer.count)
-    return waitFor(turn, `peer ${from} offers another registry than it had`, from);
-  const installed = installOffer(turn, offer);
-  if (installed === undefined) return waitFor(turn, `peer ${from} offers what does not hold`, from);
-  if (installed.isSeen) hide(turn);
-  const undone = transfer.undone || installed.undone;
-  const applied = transfer.applied + installed.applied;
-  const next = { ...transfer, undone, empty, applied, movedAt: turn.elapsed };
-  if (installed.upTo !== undefined) return requestMore(turn, { ...next, after: installed.upTo });
-  if (undone) return requestMore(turn, { ...next, after: "", undone: false, applied: 0 });
-  addUp(turn, next);
-};
-
-/** A page of what a member has that is being restored itself: this peer's registry becomes the union of the two. */
-const onOwnRegistry = (turn: Turn, transfer: Transfer, union: Union, offer: MessageOf<"SnapshotOffer">): void => {
-  const { helper } = transfer;
-  const { own } = offer;
-  if (own === undefined || own.recoveryId !== union.sources[union.at]?.recoveryId)
-    return waitFor(turn, `peer ${helper} is not in the life any more in which it was asked`);
-  // Said once, with the first page: what a liar adds to each would never end.
-  const known = offer.after === "" ? new Set([...union.voided, ...own.voided]) : union.voided;
-  const installed = installUnion(turn, offer, { here: union.era, there: own.era }, known);
-  if (installed === undefined)
-    return waitFor(turn, `what peer ${helper} has does not hold, or contradicts what others have: ${OTHER_BACKUP}`);
-  if (installed.isSeen) hide(turn);
-  const { voided } = installed;
-  const undone = transfer.undone || installed.undone;
-  const next = { ...transfer, undone, applied: transfer.applied + installed.applied, movedAt: turn.elapsed };
-  if (installed.upTo !== undefined)
-    return requestMore(turn, { ...next, after: installed.upTo, union: { ...union, voided } });
-  const done = { ...union, voided, at: union.at + 1, era: Math.max(union.era, own.era) };
-  if (done.at < done.sources.length) return askSource(turn, done, undone);
-  // What was taken away may have hidden something that is here.
-  if (undone) return askSource(turn, { ...done, at: 0 }, false);
-  addUp(turn, { ...next, union: done });
-};
-
-const addUp = (turn: Turn, transfer: Transfer): void => {
-  const { recovery } = turn.state;
-  if (recovery === undefined) return;
-  const sum = { after: "", set: turn.context.crypto.emptySet, count: 0, revisions: 0, isSound: true };
-  turn.state.recovery = { ...recovery, transfer: { ...transfer, sum } };
-  recover(turn);
-};
-
-/** No read is served any more: what they would show is about to be another registry in parts. */
-const hide = (turn: Turn): void => {
-  const { recovery } = turn.state;
-  if (recovery !== undefined) turn.state.recovery = { ...recovery, isReadable: false };
-  if (turn.context.view.get("readable", SELF) !== undefined) turn.write({ op: "remove", table: "readable", key: SELF });
-};
-
-/** The registry of a member is here as a whole: reads are served, and everybody is asked again. */
-const show = (turn: Turn, registry: PeerState["registry"], waitsFor: string): void => {
-  const { restored } = turn.state;
-  if (restored === undefined) return;
-  turn.put("readable", SELF, { recoveryId: restored.restoration.recoveryId });
-  turn.state.registry = registry;
-  waitFor(turn, waitsFor);
-  const { recovery } = turn.state;
-  if (recovery !== undefined) turn.state.recovery = { ...recovery, isReadable: true };
-};
-
-/** Reads the registry as it is now on this disk, a part at a time, and holds it against what was offered. */
-const sumUp = (turn: Turn, recovery: Recovery, transfer: Transfer, sum: Sum): void => {
-  const { crypto, view } = turn.context;
-  const page = view.scan("approvers", sum.after, SUM_ROWS);
-  let { set, revisions, isSound } = sum;
-  for (const { row } of page) {
-    set = replaceApprover(crypto, set, undefined, row);
-    revisions += row.revision;
-    isSound &&= view.get("keys", row.keyIdentity)?.id === row.id;
-  }
-  const count = sum.count + page.length;
-  const last = page.at(-1);
-  if (last !== undefined && page.length === SUM_ROWS) {
-    turn.state.recovery = {
-      ...recovery,
-      transfer: { ...transfer, sum: { after: last.key, set, count, revisions, isSound } },
-    };
-    return recover(turn);
-  }
-  // Every applied slot made one revision: the root alone does not show one left out that others built on.
-  const isComplete = isSound && revisions === transfer.applied;
-  if (transfer.union !== undefined) {
-    if (!isComplete) return waitFor(turn, `what the members have contradicts itself: ${OTHER_BACKUP}`);
-  } else if (!isComplete || crypto.setDigest(set) !== transfer.root || count !== transfer.count)
-    return waitFor(turn, `what peer ${transfer.helper} offers does not come to its root`, transfer.helper);
-  const registry = { set, approvers: count };
-  if (transfer.isShared) finish(turn, registry);
-  else show(turn, registry, UNASKED);
-};
-
-/** The one step in which the registry becomes visible and this peer a member like any other. */
-const finish = (turn: Turn, registry: PeerState["registry"]): void => {
-  const { restored, refused, highSeq } = turn.state;
-  const { view } = turn.context;
-  if (restored === undefined) return;
-  turn.write({ op: "replace", table: "restore", key: SELF, row: { ...restored, recovering: false } });
-  hide(turn);
-  turn.state.registry = registry;
-  turn.state.recovery = undefined;
-  // Nobody votes further ahead. What the old life reserved there nobody knew, or it would be decided; its life is over.
-  if (turn.isWriter) turn.state.highSeq = Math.min(highSeq, turn.state.decidedSeq + Limits.slotWindow - 1);
-  turn.state.highProof = highProofOf(view, turn.membership, turn.state.highSeq);
-  for (const each of refused.values())
-    if (isDecided(turn, each.id, each.proposal)) forgetRefusal(turn, each.id);
-    // What its old disk had bound was taken away with everything that is not final.
-    else if (each.bindsSlot) turn.edit("refused").set(each.id, { ...each, bindsSlot: false });
-  takeUp(turn);
-};
-
-const isDecided = (turn: Turn, id: Digest, proposal: { readonly epoch: number; readonly seq: number }): boolean =>
-  decisionOf(turn.context.view, id, proposal) !== undefined;
-
-/** What it was refused for has come to an end elsewhere, and that is what counts. */
-const forgetRefusal = (turn: Turn, id: Digest): void => {
-  turn.edit("refused").delete(id);
-  turn.write({ op: "remove", table: "refusals", key: id });
 };

@@ -5,7 +5,7 @@ import { register } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import { slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
-import { freshRecovery } from "./Recovery.ts";
+import { freshRecovery } from "./TakingOver.ts";
 import type { Restoration, SignedRestoration } from "./Restoration.ts";
 import { isKnownLife, quarantineIfBehind, quarantineIfForgotten } from "./Rollback.ts";
 import { batchHash, type SignedStatement } from "./Statement.ts";

@@ -7,7 +7,8 @@ import { continueGenesis } from "./Genesis.ts";
 import { join, takeUp } from "./Joining.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
 import { PROCESS_TAG } from "./Moment.ts";
-import { beginDeclared, recover } from "./Recovery.ts";
+import { beginDeclared } from "./Recovery.ts";
+import { recover } from "./TakingOver.ts";
 
 /** The keys are here, and nothing is signed with them before it is known whether what is stored holds. */
 export const onVerifying = (turn: Turn): void => {

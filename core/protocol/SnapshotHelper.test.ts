@@ -8,7 +8,7 @@ import type { Digest } from "../Digest.ts";
 import { type RowView, type Rows, slotKey } from "../Tables.ts";
 import { Turn } from "../Turn.ts";
 import type { MessageOf } from "./Message.ts";
-import { freshRecovery } from "./Recovery.ts";
+import { freshRecovery } from "./TakingOver.ts";
 import { onSnapshotRequest } from "./SnapshotHelper.ts";
 
 const cluster = founded();

@@ -10,7 +10,7 @@ import type { MessageOf } from "./Message.ts";
 import { ownFault } from "./Readiness.ts";
 import type { SnapshotItem } from "./Snapshot.ts";
 import type { PeerId } from "./Topology.ts";
-import { newestEra, voidedHere } from "./Union.ts";
+import { diskHere } from "./UnionPages.ts";
 
 export const onSnapshotRequest = (turn: Turn, from: PeerId, message: MessageOf<"SnapshotRequest">): void => {
   const { state, context } = turn;
@@ -39,13 +39,15 @@ export const onSnapshotRequest = (turn: Turn, from: PeerId, message: MessageOf<"
       return certificate === undefined ? [] : [{ key, proposalId, certificate, writerReceipt: undefined }];
     }),
     upTo: page[Limits.batchProposals - 1]?.key,
-    own:
-      state.recovery && state.restored
-        ? {
-            recoveryId: state.restored.restoration.recoveryId,
-            era: newestEra(turn),
-            voided: after === "" ? voidedHere(turn) : [],
-          }
-        : undefined,
+    own: ownOf(turn, after === ""),
   });
+};
+
+/** Of a member that is being restored itself. */
+const ownOf = (turn: Turn, isFirst: boolean): MessageOf<"SnapshotOffer">["own"] => {
+  const { recovery, restored } = turn.state;
+  if (recovery === undefined || restored === undefined) return undefined;
+  const { lives, refused, strays } = diskHere(turn);
+  const { recoveryId } = restored.restoration;
+  return { recoveryId, lives, refused: isFirst ? [...refused] : [], strays: isFirst ? [...strays] : [] };
 };

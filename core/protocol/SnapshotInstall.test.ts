@@ -313,14 +313,14 @@ describe("a page of what the others have decided", () => {
     );
     return { result, state: turn.state, rows, changes: changes.map(({ op, table, key }) => `${op} ${table} ${key}`) };
   };
-  const CHANGED = { upTo: undefined, undone: false, isSeen: true, applied: 3 };
+  const CHANGED = { upTo: undefined, undone: false, isSeen: true, applied: 3, decided: 3 };
 
   it("is applied where nothing of it is there: approvers in their newest revision, and one audit row for each change", () => {
     const { result, state, rows, changes } = installed(
       nothing,
       offer([applied(1), applied(2), applied(3), aborted(4)]),
     );
-    expect(result).toEqual(CHANGED);
+    expect(result).toEqual({ ...CHANGED, decided: 4 });
     const audit = stateOf(cluster, 3).audit.seq;
     expect(changes.map((each) => each.replace(/ audit .*/, " audit")).toSorted()).toEqual(
       [
@@ -364,7 +364,7 @@ describe("a page of what the others have decided", () => {
   describe("takes away what only this peer has", () => {
     it("of slots, certificates, approvers and their keys", () => {
       const { result, changes } = installed(all(), offer([]));
-      expect(result).toEqual({ upTo: undefined, undone: true, isSeen: true, applied: 0 });
+      expect(result).toEqual({ upTo: undefined, undone: true, isSeen: true, applied: 0, decided: 0 });
       expect(changes.toSorted()).toEqual(
         [
           ...[1, 2, 3].flatMap((seq) => [`remove certificates ${idAt(seq)}`, `remove slots ${slotKey(1, seq)}`]),
@@ -389,7 +389,7 @@ describe("a page of what the others have decided", () => {
 
     it("where something else is in its slot", () => {
       const { result, changes, rows } = installed(all(), offer([applied(1), aborted(2), applied(3)]));
-      expect(result).toEqual({ upTo: undefined, undone: true, isSeen: true, applied: 2 });
+      expect(result).toEqual({ upTo: undefined, undone: true, isSeen: true, applied: 2, decided: 3 });
       expect(changes.toSorted()).toEqual(
         [
           `remove certificates ${idAt(2)}`,
@@ -415,7 +415,7 @@ describe("a page of what the others have decided", () => {
         changes: [`remove slots ${slotKey(1, 4)}`],
       });
       const { result, rows } = installed(own, offer([...three, aborted(4)]));
-      expect(result).toEqual({ ...CHANGED, isSeen: false });
+      expect(result).toEqual({ ...CHANGED, isSeen: false, decided: 4 });
       expect([...rows.values()]).toMatchObject([{ proposalId: OTHER, outcome: "ABORTED" }]);
     });
   });
@@ -431,7 +431,10 @@ describe("a page of what the others have decided", () => {
   it("touches no slot before or behind it", () => {
     const page = offer([applied(2)], { after: slotKey(1, 1), upTo: slotKey(1, 2) });
     const { result, changes } = installed(all(), page);
-    expect([result, changes]).toEqual([{ upTo: slotKey(1, 2), undone: false, isSeen: false, applied: 1 }, []]);
+    expect([result, changes]).toEqual([
+      { upTo: slotKey(1, 2), undone: false, isSeen: false, applied: 1, decided: 2 },
+      [],
+    ]);
   });
 
   it.each([
@@ -442,7 +445,7 @@ describe("a page of what the others have decided", () => {
     const slots = new Map(Array.from({ length: count }, (_, at) => [slotKey(1, at + 1), slotOf({})]));
     const ends = [aborted(128), aborted(129), aborted(130)];
     const { result, rows } = installed(new Map([["slots", slots]]), offer(ends));
-    expect(result).toEqual({ upTo, undone: false, isSeen: false, applied: 0 });
+    expect(result).toEqual({ upTo, undone: false, isSeen: false, applied: 0, decided: settled });
     const written = [...rows].filter(([, row]) => row !== undefined).map(([key]) => key);
     expect(written.at(-1)).toBe(`slots ${slotKey(1, settled)}`);
     expect(rows.size).toBe(upTo === undefined ? 130 : 128);

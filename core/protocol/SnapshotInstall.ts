@@ -164,6 +164,8 @@ export interface Installed {
   /** Whether reads may see a difference. */
   readonly isSeen: boolean;
   readonly applied: number;
+  /** The highest of these slots; 0 where there is none. */
+  readonly decided: number;
 }
 
 /** Makes this peer's slots between two these ones, and its registry what they come to. */
@@ -182,7 +184,8 @@ export const installSettled = (
   }
   let isSeen = undone;
   for (const each of settled) isSeen = settle(turn, each, own.get(each.key)) || isSeen;
-  return { upTo, undone, isSeen, applied: settled.filter((each) => each.certificate !== undefined).length };
+  const applied = settled.filter((each) => each.certificate !== undefined).length;
+  return { upTo, undone, isSeen, applied, decided: Math.max(0, ...settled.map(({ seq }) => seq)) };
 };
 
 /**

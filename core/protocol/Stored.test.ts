@@ -1,4 +1,4 @@
-import { freshRecovery } from "./Recovery.ts";
+import { freshRecovery } from "./TakingOver.ts";
 import { describe, expect, it } from "vitest";
 import { type Cluster, codeOf, founded } from "../../properties/cluster/Cluster.ts";
 import { comeBackOn, copyOf, register, stateOf } from "../../properties/cluster/Restoring.ts";

@@ -1,106 +1,138 @@
 /**
  * How a cluster comes back whose members are all being restored: no member is left that has everything there is, so
- * the writer, and nobody else, puts all their registries together, and the others take over what it comes to.
+ * the writer, and nobody else, decides what all their disks come to, and only then changes its own; the others take it
+ * over from there.
  *
  * A certificate proves itself, whoever shows it, so what one disk has applied belongs to the union. It does not where
- * a disk shows that it was aborted or refused: its certificate is then from a life that was taken back. Nor where a
- * newer disk lacks it that holds a change agreed upon in later lives: whoever began the later life first had everything
- * decided that was open in the earlier one, so what is missing there was given up (decision 0015, S26). What the newest
- * disk holds an older one cannot speak against: it is of a branch that was left.
+ * the newest disks lack it and it is from before they were last agreed upon: whoever comes to the end of a recovery has
+ * everything that is still open or done, so what is missing there was given up (decision 0015, S26). Nor where a disk
+ * shows that it was aborted or refused, unless it was agreed upon again since then.
  */
 import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
-import { type Rows, slotKey } from "../Tables.ts";
-import type { Turn } from "../Turn.ts";
-import type { MessageOf } from "./Message.ts";
-import type { Proposal } from "./Proposal.ts";
-import { type Installed, installSettled, ownSlots, settledHere, settledOf, type Settled } from "./SnapshotInstall.ts";
+import type { PeerId } from "./Topology.ts";
 
-/** Slots looked through for the newest change: more than may lie open or aborted between two that are applied. */
-const LOOK_BACK = 4 * Limits.slotWindow;
+/** Incarnations of all members, in member order. */
+export type Lives = ReadonlyArray<number>;
 
-/** How new the lives are that a proposal pins. Every life that begins makes it more, and none makes it less. */
-const eraOf = ({ incarnations }: Proposal): number => incarnations.reduce((sum, each) => sum + each, 0);
-
-/** The era of the newest change that is applied here: a writer takes slots upwards. 0 before the first. */
-export const newestEra = ({ context: { view }, state, membership }: Turn): number => {
-  const { epoch } = membership.topology;
-  for (let seq = state.decidedSeq; seq > Math.max(0, state.decidedSeq - LOOK_BACK); seq--) {
-    const slot = view.get("slots", slotKey(epoch, seq));
-    const certificate = slot?.outcome === "APPLIED" ? view.get("certificates", slot.proposalId) : undefined;
-    if (certificate !== undefined) return eraOf(certificate.proposal);
-  }
-  return 0;
-};
-
-/** What no certificate brings back: refused here in this life, or aborted here where the slot is another one's. */
-export const voidedHere = ({ context: { view }, state }: Turn): ReadonlyArray<Digest> => [
-  ...state.refused.keys(),
-  ...view.scan("strays", "", Limits.refusals).map(({ key }) => key as Digest),
-];
-
-interface Eras {
-  /** Of what is put together here so far, and of the member that offers. */
-  readonly here: number;
-  readonly there: number;
+export interface Disk {
+  readonly peerId: PeerId;
+  /** Those on record when it last came to the end of a recovery. */
+  readonly lives: Lives;
+  /** Refused in the life that its peer has begun now, and aborted there with no slot to show for it. */
+  readonly refused: ReadonlySet<Digest>;
+  readonly strays: ReadonlySet<Digest>;
 }
 
-/**
- * What becomes of one slot; undefined where there are two changes in it that were agreed upon in the same lives.
- * Of two that ended otherwise the one that was applied stands, and the other is noted as what it is.
- */
-const unionOf = (
-  own: Settled | undefined,
-  theirs: Settled | undefined,
-  { here, there }: Eras,
-  voided: Set<Digest>,
-): ReadonlyArray<Settled> | undefined => {
-  const isSame = own !== undefined && own.id === theirs?.id;
-  if (isSame) return [own.outcome === "ABORTED" ? own : theirs];
-  /** Of one side, whose newest change is of the era `holder`, against the other one's `lacking`. */
-  const stands = (each: Settled | undefined, holder: number, lacking: number): each is Settled =>
-    each !== undefined &&
-    (each.certificate === undefined ||
-      (!voided.has(each.id) && (holder >= lacking || eraOf(each.certificate.proposal) >= lacking)));
-  const standing = [...(stands(own, here, there) ? [own] : []), ...(stands(theirs, there, here) ? [theirs] : [])];
-  if (standing.length < 2) return standing;
-  const applied = standing.filter(({ outcome }) => outcome === "APPLIED");
-  if (applied.length === 2) return undefined;
-  const kept = applied[0] ?? standing[0];
-  for (const each of standing) if (each !== kept) voided.add(each.id);
-  return kept === undefined ? [] : [kept];
-};
-
-interface United extends Installed {
-  readonly voided: ReadonlySet<Digest>;
+/** A certified change, as far as the union has to know it. */
+export interface Change {
+  readonly incarnations: Lives;
+  readonly ref: string;
+  readonly revision: number;
+  readonly keyIdentity: string;
+  readonly owner: string;
 }
 
-const isVoid = (each: Settled, voided: ReadonlySet<Digest>): boolean =>
-  each.certificate !== undefined && voided.has(each.id);
+/** A slot as a disk has it; without a change it was aborted. */
+export interface Shown {
+  readonly disk: number;
+  readonly key: string;
+  readonly id: Digest;
+  readonly change: Change | undefined;
+}
 
-/**
- * Makes this peer's part of the registry that lies between two slots the union of its own and the offered one; as
- * {@link installOffer} otherwise. Undefined, besides, where the two contradict each other.
- */
-export const installUnion = (
-  turn: Turn,
-  offer: MessageOf<"SnapshotOffer">,
-  eras: Eras,
-  known: ReadonlySet<Digest>,
-): United | undefined => {
-  const all = settledOf(turn, offer);
-  if (all === undefined) return undefined;
-  const here = ownSlots(turn, offer.after, offer.upTo);
-  const theirs = new Map(all.map((each) => [each.key, each]));
-  const keys = new Set([...here.rows.keys(), ...theirs.keys()]);
-  const voided = new Set(known);
-  const settled: Array<Settled> = [];
-  for (const key of [...keys].toSorted()) {
-    if (here.upTo !== undefined && key > here.upTo) break;
-    const row: Rows["slots"] | undefined = here.rows.get(key);
-    const united = unionOf(row && settledHere(turn, key, row), theirs.get(key), eras, voided);
-    if (united === undefined) return undefined;
-    settled.push(...united.filter((each) => !isVoid(each, voided)));
+/** What all disks come to: by slot its proposal, and which of them are done. */
+export interface United {
+  readonly slots: ReadonlyMap<string, Digest>;
+  readonly changes: ReadonlySet<Digest>;
+}
+
+/** One proposal, and on which disks it was applied and aborted. */
+interface Found {
+  readonly id: Digest;
+  change: Change | undefined;
+  readonly applied: Array<Disk>;
+  readonly aborted: Array<Disk>;
+}
+
+const reaches = (lives: Lives, others: Lives): boolean => others.every((each, index) => (lives[index] ?? 0) >= each);
+
+const isNewer = (lives: Lives, others: Lives): boolean => reaches(lives, others) && !reaches(others, lives);
+
+/** Two disks of which neither is the older one by every life: their members parted, by clocks that were set back. */
+const parted = (disks: ReadonlyArray<Disk>): string | undefined => {
+  for (const [index, { peerId, lives }] of disks.entries())
+    for (const other of disks.slice(index + 1))
+      if (!reaches(lives, other.lives) && !reaches(other.lives, lives))
+        return `peers ${peerId} and ${other.peerId} were in different restores of all, and neither disk is the older one: put a backup from before both in the place of what is to be given up, and declare its restore again`;
+  return undefined;
+};
+
+export const OTHER_BACKUP = "put another backup of a peer in its place, and declare its restore again";
+export const CONTRADICTION = `what the members have contradicts itself: ${OTHER_BACKUP}`;
+
+const gather = (disks: ReadonlyArray<Disk>, shown: ReadonlyArray<Shown>): ReadonlyMap<string, ReadonlyArray<Found>> => {
+  const slots = new Map<string, Array<Found>>();
+  for (const { disk: at, key, id, change } of shown) {
+    const disk = disks[at];
+    if (disk === undefined) continue;
+    const inSlot = slots.get(key) ?? [];
+    slots.set(key, inSlot);
+    let found = inSlot.find((each) => each.id === id);
+    if (found === undefined) {
+      found = { id, change: undefined, applied: [], aborted: [] };
+      inSlot.push(found);
+    }
+    found.change ??= change;
+    (change === undefined ? found.aborted : found.applied).push(disk);
   }
-  return { ...installSettled(turn, here, settled), voided };
+  return slots;
+};
+
+/** Whether it is known to have ended. A disk that has it from a later recovery than the one that ended it counts for more. */
+const hasEnded = (disks: ReadonlyArray<Disk>, { id, change, applied, aborted }: Found): boolean => {
+  const isAgain = (ended: Disk): boolean =>
+    change !== undefined &&
+    applied.some(({ lives }) => isNewer(lives, ended.lives) && !reaches(change.incarnations, lives));
+  return (
+    disks.some(({ refused }) => refused.has(id)) ||
+    [...aborted, ...disks.filter(({ strays }) => strays.has(id))].some((ended) => !isAgain(ended))
+  );
+};
+
+/** Whether every revision of every approver is there once, and every key has one owner. */
+const isWhole = (changes: ReadonlyArray<Change>): boolean => {
+  const owners = new Map<string, string>();
+  const revisions = new Set<string>();
+  for (const { ref, revision, keyIdentity, owner } of changes) {
+    if ((owners.get(keyIdentity) ?? owner) !== owner) return false;
+    owners.set(keyIdentity, owner);
+    revisions.add(`${revision} ${ref}`);
+  }
+  return (
+    revisions.size === changes.length &&
+    changes.every(({ ref, revision }) => revision === 1 || revisions.has(`${revision - 1} ${ref}`))
+  );
+};
+
+/** What the disks come to; or why nothing is guessed, and what the operator is to do. */
+export const unite = (disks: ReadonlyArray<Disk>, shown: ReadonlyArray<Shown>): United | string => {
+  const apart = parted(disks);
+  if (apart !== undefined) return apart;
+  const newest = disks.reduce<Lives>((lives, each) => (reaches(each.lives, lives) ? each.lives : lives), []);
+  const slots = new Map<string, Digest>();
+  const changes = new Map<Digest, Change>();
+  for (const [key, inSlot] of gather(disks, shown)) {
+    const standing = inSlot.filter(
+      (found) =>
+        found.change !== undefined &&
+        (reaches(found.change.incarnations, newest) || found.applied.some(({ lives }) => reaches(lives, newest))) &&
+        !hasEnded(disks, found),
+    );
+    if (standing.length > 1) return CONTRADICTION;
+    const kept = standing[0] ?? inSlot.find(({ aborted }) => aborted.length > 0);
+    if (kept === undefined) continue;
+    slots.set(key, kept.id);
+    if (standing.length > 0 && kept.change !== undefined) changes.set(kept.id, kept.change);
+  }
+  return isWhole([...changes.values()]) ? { slots, changes: new Set(changes.keys()) } : CONTRADICTION;
 };

@@ -14,6 +14,8 @@ export const S26 = (ghost: Ghost): Checker => {
   /** By recovery: the roots that were offered for it. */
   const offered = new Map<string, Set<string>>();
   const acknowledged = new Set<string>();
+  /** What all have come back with once: who shows an end of it from before then is on a disk of a branch that was left. */
+  const agreed = new Set<string>();
   /** Of real processes nobody hears what they say, so nobody knows what was offered. */
   let hears = false;
 
@@ -42,7 +44,7 @@ export const S26 = (ghost: Ghost): Checker => {
       acknowledged.delete(ref);
     }
     for (const [id, { proposal }] of ghost.proposals) {
-      if (peer.store.get("certificates", id) === undefined) continue;
+      if (agreed.has(id) || peer.store.get("certificates", id) === undefined) continue;
       const witness = disks.find(
         ({ store }) =>
           store.get("refusals", id) !== undefined || decisionOf(store, id, proposal)?.outcome === "ABORTED",
@@ -53,6 +55,7 @@ export const S26 = (ghost: Ghost): Checker => {
           `peer ${witness.slot} has refused or aborted proposal ${id}`,
           `peer ${peer.slot} put all registries together with it`,
         );
+      agreed.add(id);
     }
   };
 
