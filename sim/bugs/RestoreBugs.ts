@@ -147,6 +147,22 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "end-unheard",
+    changes: "where all members are being restored, the writer hears of nothing that others have refused or aborted",
+    finds: "S26",
+    schedule: "restores-beside-an-end",
+    tampering: () => ({
+      delivered: (_world, _peer, message) =>
+        message._tag === "SnapshotOffer" && message.own !== undefined
+          ? {
+              ...message,
+              items: message.items.filter(({ certificate }) => certificate !== undefined),
+              own: { ...message.own, refused: [], strays: [] },
+            }
+          : message,
+    }),
+  },
+  {
     name: "yes-taken-for-no",
     changes: "a restored member that asks who has applied a proposal hears that it is only prepared, and refuses it",
     finds: "S4",

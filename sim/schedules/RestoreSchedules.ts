@@ -2,6 +2,7 @@
 import type { Choices } from "../Choices.ts";
 import type { FaultName } from "../Faults.ts";
 import { clonedDisk } from "../faults/ClonedDisk.ts";
+import { endedAndKept } from "../faults/EndedAndKept.ts";
 import { lateReceipt } from "../faults/LateReceipt.ts";
 import { moments } from "../Moments.ts";
 import { among, BUSY_FAULTS, CLUSTER, type Family, type Sizes, weights } from "./Schedule.ts";
@@ -54,6 +55,12 @@ export const restoreSchedules = {
       faultMicros: among(choices, "faultMicros", 400_000, 400_000, 1_500_000),
       workload: { replace: 30, read: 30 },
     }),
+  },
+  // One of the disks has a change that all had seen the end of.
+  "restores-beside-an-end": {
+    sizes: CLUSTER,
+    plan: () => ({ workload: { callers: 2, mostThinkMicros: 400_000 } }),
+    nemeses: () => [endedAndKept()],
   },
   "recover-under-load": {
     sizes: CLUSTER,
