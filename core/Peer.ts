@@ -12,7 +12,16 @@ import { onSessionMirror } from "./enrollment/SessionMember.ts";
 import { onMirrorTimer, onSessionVotes, openSessions } from "./enrollment/SessionWriter.ts";
 import { advance, onProposeTimer } from "./protocol/Coordinator.ts";
 import { onCommit, onCommitAcks, onDeliverTimer, onPruneTimer } from "./protocol/Delivery.ts";
-import { forwardNext, onAnswersTimer, onCommand, onForward, onForwarded, onForwardTimer } from "./protocol/Entry.ts";
+import {
+  forwardNext,
+  onAnswersTimer,
+  onCommand,
+  onForward,
+  onForwarded,
+  onForwardTimer,
+  refuseCommand,
+  refuseForward,
+} from "./protocol/Entry.ts";
 import { onOutcome } from "./protocol/Outcome.ts";
 import { onStoredAnswer, onStoredQuery } from "./protocol/Stored.ts";
 import {
@@ -24,7 +33,7 @@ import {
   onInitialize,
 } from "./protocol/Genesis.ts";
 import { noteRestored } from "./protocol/Incarnations.ts";
-import { onRekey, onRotateIntegrity } from "./protocol/IntegrityKeys.ts";
+import { onRekey, onRotateIntegrity, refuseNewKey } from "./protocol/IntegrityKeys.ts";
 import { join, onJoinAnswer } from "./protocol/Joining.ts";
 import { assertTransition, isPresent, modeOf } from "./protocol/Mode.ts";
 import { eventHandling, type Handling, messageHandling, timerHandling } from "./protocol/ModeTable.ts";
@@ -86,13 +95,14 @@ const operate = (turn: Turn, event: Other, handling: Handling): void => {
     case "DeclareRestore":
       return onDeclareRestore(turn, event.requestId, event.acts);
     case "RotateIntegrity":
-      return onRotateIntegrity(turn, event);
+      return handling === "refuses" ? refuseNewKey(turn, event.requestId) : onRotateIntegrity(turn, event);
     case "Rekey":
-      return onRekey(turn, event);
+      return handling === "refuses" ? refuseNewKey(turn, event.requestId) : onRekey(turn, event);
     case "Operated":
-      return turn.reply(event.requestId, { _tag: "Audited", done: auditOperators(turn, event.acts) });
+      if (handling === "runs") auditOperators(turn, event.acts);
+      return turn.reply(event.requestId, { _tag: "Audited", done: handling === "runs" });
     case "Command":
-      return onCommand(turn, event);
+      return handling === "refuses" ? refuseCommand(turn, event.requestId) : onCommand(turn, event);
     case "CheckReadiness":
       return onCheckReadiness(turn, event.requestId);
     case "IntegrityLost":
@@ -147,7 +157,9 @@ const deliver = (turn: Turn, { from, message, actors }: Delivery, handling: Hand
     case "Ready":
       return onAnyReady(turn, from, message);
     case "Forward":
-      return onForward(turn, from, message.forward, actors[0] ?? { _tag: "Unavailable" });
+      return handling === "refuses"
+        ? refuseForward(turn, from, message.forward)
+        : onForward(turn, from, message.forward, actors[0] ?? { _tag: "Unavailable" });
     case "Forwarded":
       return onForwarded(turn, from, message);
     case "Outcome":

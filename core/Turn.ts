@@ -286,11 +286,6 @@ export class Turn {
     return modeOf(this.state);
   }
 
-  /** Whether this process has not yet been shown by every other member that its memory is whole. */
-  get isJoining(): boolean {
-    return this.state.unproven.size > 0;
-  }
-
   /** Stops all signing, for good: this peer's disk has gone back in time. */
   quarantine(reason: string): void {
     if (this.state.quarantine !== undefined) return;

@@ -3,14 +3,13 @@ import { describe, expect, it } from "vitest";
 import { actor, Cluster, crypto, NOW, whole, rowsOf } from "../../properties/cluster/Cluster.ts";
 import { credential, enrolling, finish, offerOf, options, relyingParty } from "../../properties/cluster/Enrolling.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { heard, turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { ActorCheck, Settings } from "../Event.ts";
 import { Limits } from "../Limits.ts";
 import { requestLineOf } from "../protocol/Forward.ts";
 import type { Message } from "../protocol/Message.ts";
 import { freshRecovery } from "../protocol/TakingOver.ts";
 import type { Turn } from "../Turn.ts";
-import { onSessionMirror } from "./SessionMember.ts";
 
 const HOUR = Limits.sessionRetentionMillis;
 const TTL = relyingParty.registrationTtlMillis;
@@ -427,8 +426,7 @@ describe("a member asked to keep a session", () => {
     const { cluster, item } = caughtMirror();
     const turn = turnOf(cluster, 2, cluster.now);
     prepare(turn);
-    onSessionMirror(turn, 1, { _tag: "SessionMirror", items: [item] }, [actor]);
-    expect(turn.finish(() => undefined).thenSend).toHaveLength(said);
+    expect(heard(turn, 1, { _tag: "SessionMirror", items: [item] }, [actor]).thenSend).toHaveLength(said);
   });
 
   it("refuses a registrar who may not, and answers nothing while it cannot tell", () => {

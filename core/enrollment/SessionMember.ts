@@ -10,7 +10,6 @@ import { Limits } from "../Limits.ts";
 import { isAttested, requestKey, requestLineOf } from "../protocol/Forward.ts";
 import { isSameActor, isSameLine } from "../protocol/Proposal.ts";
 import type { MessageOf, MirrorItem } from "../protocol/Message.ts";
-import { ownFault } from "../protocol/Readiness.ts";
 import type { SignedStatement } from "../protocol/Statement.ts";
 import type { PeerId } from "../protocol/Topology.ts";
 import { authorize } from "../registry/Authorization.ts";
@@ -34,7 +33,6 @@ export const onSessionMirror = (
   { items }: MessageOf<"SessionMirror">,
   actors: ReadonlyArray<ActorCheck>,
 ): void => {
-  if (ownFault(turn) !== undefined || turn.isJoining || turn.state.recovery !== undefined) return;
   if (from !== turn.membership.writer) return;
   const acks: Array<SignedStatement> = [];
   const refusals: Array<{ readonly sessionDigest: Digest; readonly code: string }> = [];

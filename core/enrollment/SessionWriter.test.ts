@@ -3,14 +3,14 @@ import { actor } from "../../properties/cluster/Cluster.ts";
 import { enrolling, options } from "../../properties/cluster/Enrolling.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { fires, heard, turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import type { MessageOf } from "../protocol/Message.ts";
 import type { SignedStatement } from "../protocol/Statement.ts";
 import type { PeerId } from "../protocol/Topology.ts";
 import type { Turn } from "../Turn.ts";
-import { giveUp, onMirrorTimer, onSessionVotes, openSessions } from "./SessionWriter.ts";
+import { giveUp, onSessionVotes, openSessions } from "./SessionWriter.ts";
 
 const other = "22".repeat(32) as Digest;
 
@@ -89,10 +89,12 @@ describe("a writer that waits for members to keep a session", () => {
   it("neither asks nor listens once it knows that its disk is old", () => {
     const turn = turnOf(cluster, 1, cluster.now);
     turn.quarantine("its disk is old");
-    for (const peerId of [2, 3]) onSessionVotes(turn, peerId, answerOf(peerId));
-    onMirrorTimer(turn);
-    expect(acknowledgedBy(turn)).toEqual([]);
-    expect(sent(turn)).toEqual([]);
+    for (const peerId of [2, 3]) {
+      const { state, thenSend } = heard(turn, peerId, answerOf(peerId));
+      expect(state.offers).toBe(turn.state.offers);
+      expect(thenSend).toEqual([]);
+    }
+    expect(fires(turn, "mirror").thenSend).toEqual([]);
   });
 
   it("asks nobody again whether all are ready: that is asked for a session to come", () => {

@@ -13,7 +13,7 @@ import { requestKey, requestLineOf } from "../protocol/Forward.ts";
 import { forgotten, isFromBefore } from "../protocol/LateCopy.ts";
 import type { MessageOf, MirrorItem } from "../protocol/Message.ts";
 import type { Actor } from "../protocol/Proposal.ts";
-import { currentVerdict, isJustFound, ownFault } from "../protocol/Readiness.ts";
+import { currentVerdict, isJustFound } from "../protocol/Readiness.ts";
 import { refusalRejection } from "../protocol/Refusals.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "../protocol/Statement.ts";
 import type { PeerId } from "../protocol/Topology.ts";
@@ -150,7 +150,7 @@ const mirror = (turn: Turn, to: ReadonlyArray<PeerId>, items: ReadonlyArray<Mirr
 
 /** Asks those again who have not answered for a while. */
 export const onMirrorTimer = (turn: Turn): void => {
-  if (ownFault(turn) !== undefined || turn.state.offers.size === 0) return;
+  if (turn.state.offers.size === 0) return;
   const due: Array<{ readonly offer: Offer; readonly begun: Mirror }> = [];
   let isOpen = false;
   for (const offer of turn.state.offers.values()) {
@@ -175,7 +175,7 @@ export const onMirrorTimer = (turn: Turn): void => {
 
 /** What another member says of the sessions it was asked to keep. */
 export const onSessionVotes = (turn: Turn, from: PeerId, { acks, refusals }: MessageOf<"SessionVotes">): void => {
-  if (ownFault(turn) !== undefined || turn.state.offers.size === 0) return;
+  if (turn.state.offers.size === 0) return;
   for (const offer of turn.state.offers.values()) {
     const { mirror: begun } = offer;
     if (begun === undefined) continue;

@@ -21,7 +21,6 @@ import type { AbortItem, MessageOf, SettleItem } from "./Message.ts";
 import { noteAborted } from "./OwnRequest.ts";
 import { release, resolveDelay } from "./Preparations.ts";
 import { proposalId } from "./Proposal.ts";
-import { ownFault } from "./Readiness.ts";
 import { answerRefused, finalCode, refuse, type Refusing } from "./Refusals.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
@@ -66,7 +65,7 @@ export const refusalOf = (
 ): Refusing | undefined => {
   const { epoch, seq } = proposal;
   // Who is recovering does not know yet how far the slots go, and binds none.
-  const isRecovering = turn.state.recovery !== undefined;
+  const isRecovering = turn.mode === "recovering";
   if (seq < 1 || (!isRecovering && seq > turn.state.decidedSeq + Limits.slotWindow)) return undefined;
   // Settling goes on where new preparations are refused, up to what all undecided slots may take.
   if (turn.state.refused.size + soFar.length >= Limits.refusals + Limits.preparations) return undefined;
@@ -281,8 +280,7 @@ const sendItems = (turn: Turn, items: ReadonlyArray<AbortItem>, to: ReadonlyArra
 
 /** Abort votes that came as answers: this peer is settling, so it asks for what is missing and tells what is complete. */
 export const onAbortVotes = (turn: Turn, statements: ReadonlyArray<SignedStatement>): void => {
-  if (turn.isJoining) return;
-  if (turn.state.recovery !== undefined) return;
+  if (turn.mode !== "active") return;
   const touched = noteVotes(turn, statements);
   const pledged = pledge(turn, touched);
   turn.whenSigned(() => {
@@ -298,9 +296,8 @@ export const onAbortVotes = (turn: Turn, statements: ReadonlyArray<SignedStateme
 
 /** Somebody settles: this peer votes if it has not, aborts if the votes are complete, and answers with its own. */
 export const onAbortRequest = (turn: Turn, from: PeerId, { items }: MessageOf<"AbortRequest">): void => {
-  if (ownFault(turn) !== undefined || turn.isJoining) return;
   const { crypto, view } = turn.context;
-  const isRecovering = turn.state.recovery !== undefined;
+  const isRecovering = turn.mode === "recovering";
   const asked = new Map<Digest, AbortItem>();
   for (const item of items) {
     const id = proposalId(crypto, item.proposal);

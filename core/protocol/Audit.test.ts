@@ -37,8 +37,8 @@ describe("the audit of a peer", () => {
     const cluster = founded();
     const turn = turnOf(cluster, 1);
     const before = turn.state.audit;
-    expect(auditOperators(turn, [numbered(4, true), numbered(5, false)])).toBe(true);
-    expect(auditOperators(turn, [numbered(4, true), numbered(6, true)])).toBe(true);
+    auditOperators(turn, [numbered(4, true), numbered(5, false)]);
+    auditOperators(turn, [numbered(4, true), numbered(6, true)]);
     const rows = auditOf(turn.finish(() => undefined).writes);
     expect(rows.map(({ requestId, seq }) => [requestId, seq])).toEqual([
       ["r4", before.seq + 1],
@@ -67,7 +67,7 @@ describe("the audit of a peer", () => {
     ]) {
       const turn = turnOf(founded(), 1);
       hinder(turn);
-      expect(auditOperators(turn, [numbered(1, true)])).toBe(false);
+      auditOperators(turn, [numbered(1, true)]);
       expect(turn.finish(() => undefined).writes).toEqual([]);
     }
   });

@@ -75,12 +75,10 @@ const placedCodec = record({ act: operatorActCodec, prevHash: digest });
 /**
  * Writes down what operators did, in this order and each once (S34): of what was kept, only what is not here yet.
  * Nothing is written by a peer that is sealed or does not trust its rows.
- *
- * @returns whether all of it is in the rows, with this turn at the latest
  */
-export const auditOperators = (turn: Turn, acts: ReadonlyArray<NumberedAct> = []): boolean => {
-  const { state } = turn;
-  if (state.peer === undefined || !state.unsealed || state.integrityFault !== undefined) return false;
+export const auditOperators = (turn: Turn, acts: ReadonlyArray<NumberedAct> = []): void => {
+  const { state, mode } = turn;
+  if (mode === "blank" || mode === "sealed" || mode === "verifying" || mode === "damaged") return;
   for (const { no, isKept, act } of acts) {
     if (isKept && no <= state.audit.keptNo) continue;
     append(turn, {
@@ -100,5 +98,4 @@ export const auditOperators = (turn: Turn, acts: ReadonlyArray<NumberedAct> = []
   // Before the founding no transaction brings the counters up to date by itself.
   if (acts.length > 0 && state.membership === undefined)
     turn.write({ op: "replace", table: "counters", key: SELF, row: countersRow(state) });
-  return true;
 };

@@ -3,7 +3,7 @@ import { type Cluster, crypto, founded, NOW } from "../../properties/cluster/Clu
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { fires, heard, turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import type { Delivery } from "../PeerState.ts";
@@ -182,7 +182,7 @@ describe("a certificate", () => {
   ])("is not applied, answered or believed by a peer that %s", (_why, become) => {
     const turn = turnOf(cluster, 2);
     become(turn);
-    const step = commit(turn);
+    const step = heard(turn, 1, { _tag: "Commit", certificates: [certificate], acks: [], stableSeq: 0 });
     expect(applied(step)).toEqual([]);
     expect(sent(step)).toEqual([]);
   });
@@ -328,8 +328,8 @@ describe("acknowledgements", () => {
   it("are not read by a sealed peer", () => {
     const turn = delivering(2, delivery(seq, [2]));
     turn.state.unsealed = false;
-    onCommitAcks(turn, { _tag: "CommitAcks", statements: [acknowledgement(4)] });
-    expect(ackedAt(turn)).toEqual([2]);
+    const { state } = heard(turn, 4, { _tag: "CommitAcks", statements: [acknowledgement(4)] });
+    expect([...(state.outbox.get(seq)?.acks.keys() ?? [])]).toEqual([2]);
   });
 
   it("of all end a delivery, and at the writer its locks", () => {
@@ -449,8 +449,7 @@ describe("an open delivery", () => {
   it("is not told by a sealed peer", () => {
     const turn = delivering(2, bobs(10, [2]));
     turn.state.unsealed = false;
-    onDeliverTimer(turn);
-    expect(sent(turn.finish(nothing))).toEqual([]);
+    expect(sent(fires(turn, "deliver"))).toEqual([]);
   });
 });
 
@@ -481,7 +480,7 @@ describe("a peer that has nothing to do", () => {
   ])("is left as it is where %s", (_why, become) => {
     const turn = delivering(1, ended);
     become(turn);
-    const step = pruned(turn);
+    const step = fires(turn, "prune");
     expect(removed(step)).toEqual([]);
     expect(sent(step)).toEqual([]);
   });

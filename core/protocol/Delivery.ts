@@ -22,7 +22,6 @@ import { noteApplied } from "./OwnRequest.ts";
 import { release } from "./Preparations.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
-import { ownFault } from "./Readiness.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
@@ -86,7 +85,7 @@ const apply = (
   for (const { id, certificate } of committed) recordApplied(turn, id, certificate.proposal);
   turn.arm("deliver", DELIVER_MILLIS);
   // Applying binds nobody; saying so does, and waits until this peer has joined.
-  if (turn.isJoining) return run([]);
+  if (turn.mode === "joining") return run([]);
   acknowledge(
     turn,
     committed.map(({ certificate }) => certificate.proposal.seq),
@@ -190,8 +189,6 @@ const recordAcknowledged = (turn: Turn, seq: number, ack: SignedStatement): void
 
 /** A certificate from another member: verified and applied in one go, or answered again from what is stored. */
 export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">): void => {
-  // Who is recovering takes outcomes from the offer of a whole registry, never from one certificate (4i).
-  if (ownFault(turn) !== undefined || turn.state.recovery !== undefined) return;
   const { crypto, view } = turn.context;
   let again: Map<Digest, Decision> | undefined;
   const fresh: Array<Committed> = [];
@@ -262,7 +259,6 @@ const markPrunable = (turn: Turn, delivery: Delivery): void => {
 };
 
 export const onCommitAcks = (turn: Turn, { statements }: MessageOf<"CommitAcks">): void => {
-  if (ownFault(turn) !== undefined) return;
   for (const signed of statements) {
     const { statement, header } = signed;
     const delivery = turn.state.outbox.get(statement.seq);
@@ -290,7 +286,6 @@ const concludeDelivery = (turn: Turn, seq: number): void => {
 
 /** Delivers again, to whoever has not acknowledged, what has waited for it long enough. */
 export const onDeliverTimer = (turn: Turn): void => {
-  if (ownFault(turn) !== undefined) return;
   const open = [...turn.state.outbox.values()].filter((each) => !each.isPrunable);
   const due = open.filter((each) => each.dueAt <= turn.elapsed).slice(0, Limits.batchProposals);
   for (const peerId of turn.others) {
@@ -316,7 +311,7 @@ const isUnderWay = ({ state }: Turn): boolean => state.preparations.size > 0 || 
 
 /** An idle peer clears its outbox by itself, and an idle writer tells the others that they may too. */
 export const onPruneTimer = (turn: Turn): void => {
-  if (ownFault(turn) !== undefined || turn.state.prunable === 0 || isUnderWay(turn)) return;
+  if (turn.state.prunable === 0 || isUnderWay(turn)) return;
   turn.prune();
   if (turn.isWriter) turn.sendAll({ _tag: "Commit", certificates: [], acks: [], stableSeq: stableSeq(turn) });
 };

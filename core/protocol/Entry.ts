@@ -28,7 +28,7 @@ import { attest, type Call, type Forward, isAttested } from "./Forward.ts";
 import { entryPatience, writerPatience } from "./Patience.ts";
 import type { MessageOf } from "./Message.ts";
 import { metadataLock, refLock } from "./Proposal.ts";
-import { ownFault } from "./Readiness.ts";
+import { unreadiness } from "./Readiness.ts";
 import { askStored, missingAt } from "./Stored.ts";
 import type { PeerId } from "./Topology.ts";
 import { busy, crowded, unavailable } from "./Unavailable.ts";
@@ -41,14 +41,22 @@ const OUTCOME_AGAIN_MILLIS = 2_000;
 const fitsIfMatch = (header: string | undefined): boolean =>
   header === undefined || (utf8Length(header) ?? Number.POSITIVE_INFINITY) <= Limits.ifMatchBytes;
 
+const reasonHere = (turn: Turn): Rejection =>
+  unavailable([{ peerId: turn.self, reason: unreadiness(turn) ?? "" }], undefined);
+
+/** Answers a caller of a peer that can take no part in anything. */
+export const refuseCommand = (turn: Turn, requestId: string): void => {
+  const refusal =
+    turn.mode === "blank"
+      ? rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize and unseal it first.")
+      : reasonHere(turn);
+  turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
+};
+
 export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Command" }>): void => {
   const { requestId, call, token, actor } = event;
   const refuse = (refusal: ReturnType<typeof rejection>): void =>
     turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
-  if (turn.state.peer === undefined)
-    return refuse(rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize and unseal it first."));
-  const fault = ownFault(turn);
-  if (fault !== undefined) return refuse(unavailable([{ peerId: turn.self, reason: fault }], undefined));
   if (call.rawBody.length > Limits.requestBodyBytes || !fitsIfMatch(call.ifMatch))
     return refuse(rejection("INVALID_REQUEST_BODY", "The body or the If-Match header is too large.", "Send less."));
   if (!turn.isWriter && isCrowdedFor(turn, actor, call)) return refuse(full);
@@ -166,17 +174,19 @@ const hasReservedFinish = ({ state }: Turn): boolean => {
   return false;
 };
 
+/** Whether it is the writer's to answer, and its entry peer vouches for it. */
+const isForWriter = (turn: Turn, from: PeerId, forward: Forward): boolean =>
+  from === forward.entryPeer && turn.isWriter && isAttested(turn.context.crypto, turn.membership, forward);
+
+/** Answers a request that entered elsewhere where the writer can take no part in anything. */
+export const refuseForward = (turn: Turn, from: PeerId, forward: Forward): void => {
+  if (!isForWriter(turn, from, forward)) return;
+  answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), reasonHere(turn));
+};
+
 /** A request that entered elsewhere; the writer checks the token for itself, as every member will. */
 export const onForward = (turn: Turn, from: PeerId, forward: Forward, actor: ActorCheck): void => {
-  if (from !== forward.entryPeer || !turn.isWriter) return;
-  if (!isAttested(turn.context.crypto, turn.membership, forward)) return;
-  const fault = ownFault(turn);
-  if (fault !== undefined) {
-    const refusal = unavailable([{ peerId: turn.self, reason: fault }], undefined);
-    return turn.state.unsealed
-      ? answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), refusal)
-      : undefined;
-  }
+  if (!isForWriter(turn, from, forward)) return;
   turn.send(from, { _tag: "Forwarded", requestId: forward.requestId });
   admitForwarded(turn, forward, actor);
 };
@@ -192,7 +202,7 @@ export const onForwarded = (turn: Turn, from: PeerId, { requestId }: MessageOf<"
  * and who waits for his turn is told the same; as long as it says anything, it is only busy.
  */
 export const onForwardTimer = (turn: Turn): void => {
-  if (ownFault(turn) !== undefined || turn.state.awaited.size === 0) return;
+  if (turn.state.awaited.size === 0) return;
   const isSilent = turn.elapsed - turn.state.writerHeardAt >= Limits.probeWaitMillis;
   const silent = { peerId: turn.membership.writer, reason: "it does not answer" };
   let isGivenUp = false;

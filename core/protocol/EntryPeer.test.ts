@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { actor, NOW } from "../../properties/cluster/Cluster.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { fires, heard, turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Answer } from "../Action.ts";
 import type { ActorCheck } from "../Event.ts";
 import { installedProviders } from "../credential/SignatureProvider.ts";
 import { Limits } from "../Limits.ts";
 import type { Awaited } from "../PeerState.ts";
-import { Turn } from "../Turn.ts";
+import { type Step, Turn } from "../Turn.ts";
 import { onCommand, onForward, onForwarded, onForwardTimer } from "./Entry.ts";
 import type { Call } from "./Forward.ts";
 import type { Message } from "./Message.ts";
@@ -26,13 +26,12 @@ const turnAt = (peerId: PeerId, elapsed = awaited.arrivedAt, now = NOW): Turn =>
   return new Turn(state, { ...context, providers: installedProviders });
 };
 /** What a turn sends and answers in the end. */
-const outOf = (turn: Turn): ReadonlyArray<Answer | Message> =>
-  turn
-    .finish(() => undefined)
-    .thenSend.flatMap((action): Array<Answer | Message> => {
-      if (action._tag === "Send") return [action.message];
-      return action._tag === "Reply" ? [action.answer] : [];
-    });
+const out = ({ thenSend }: Step): ReadonlyArray<Answer | Message> =>
+  thenSend.flatMap((action): Array<Answer | Message> => {
+    if (action._tag === "Send") return [action.message];
+    return action._tag === "Reply" ? [action.answer] : [];
+  });
+const outOf = (turn: Turn): ReadonlyArray<Answer | Message> => out(turn.finish(() => undefined));
 const awaiting = (turn: Turn, change: Partial<Awaited> = {}): Turn => {
   turn.edit("awaited").set("request", { ...awaited, ...change });
   return turn;
@@ -107,12 +106,13 @@ describe("the writer", () => {
   it("takes nothing up where something is wrong with it, and says what, unless it is sealed", () => {
     const behind = turnAt(1);
     behind.state.quarantine = "an old disk";
-    expect(receive(behind, 3, {})).toMatchObject([
+    const said = (turn: Turn) => out(heard(turn, 3, { _tag: "Forward", forward }, [actor]));
+    expect(said(behind)).toMatchObject([
       { outcome: { rejection: { members: [{ peerId: 1, reason: "it ran from an old disk" }] } } },
     ]);
     const sealed = turnAt(1);
     sealed.state.unsealed = false;
-    expect(receive(sealed, 3, {})).toEqual([]);
+    expect(said(sealed)).toEqual([]);
   });
 });
 
@@ -157,8 +157,7 @@ describe("an entry peer", () => {
     idle.edit("awaited").clear();
     for (const turn of [behind, idle]) {
       turn.edit("timers").clear();
-      onForwardTimer(turn);
-      expect(turn.finish(() => undefined).thenSend).toEqual([]);
+      expect(fires(turn, "forward").thenSend).toEqual([]);
     }
   });
 });

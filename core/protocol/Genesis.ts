@@ -108,9 +108,9 @@ const ownCard = (turn: Turn, peer: Rows["peer"]): GenesisCard => ({
   development: turn.context.settings.development,
 });
 
-/** Who this peer is, while it is unsealed, trusts its records, and has no topology yet. */
-const foundingPeer = ({ state }: Turn): Rows["peer"] | undefined =>
-  state.unsealed && state.integrityFault === undefined && state.membership === undefined ? state.peer : undefined;
+/** Who this peer is, while it founds a cluster. */
+const foundingPeer = ({ mode, state }: Turn): Rows["peer"] | undefined =>
+  mode === "founding" ? state.peer : undefined;
 
 /** Continues, or begins, the founding after an unseal. */
 export const continueGenesis = (turn: Turn): void => {

@@ -32,7 +32,7 @@ const askAbout = (turn: Turn, items: ReadonlyArray<SettleItem>, to: ReadonlyArra
 /** Asks about each of at most one message's proposals, unless it is asked about or refused already. */
 export const inquire = (turn: Turn, asked: Iterable<readonly [Digest, SettleItem]>): void => {
   const { recovery, refused } = turn.state;
-  if (recovery === undefined || turn.isJoining) return;
+  if (recovery === undefined || turn.mode === "announcing") return;
   const inquiries = new Map(recovery.inquiries);
   const fresh: Array<SettleItem> = [];
   for (const [id, { proposal, receipt }] of asked) {
@@ -71,7 +71,7 @@ export const unappliedAt = (
   { nonce, items }: MessageOf<"SettleAnswer">,
 ): ReadonlyArray<readonly [Digest, SettleItem]> => {
   const { recovery, restored } = turn.state;
-  if (recovery === undefined || turn.isJoining || nonce !== restored?.restoration.recoveryId) return [];
+  if (recovery === undefined || turn.mode === "announcing" || nonce !== restored?.restoration.recoveryId) return [];
   // This life is over, and signs nothing more.
   if (recovery.outbid !== undefined) return [];
   const inquiries = new Map(recovery.inquiries);

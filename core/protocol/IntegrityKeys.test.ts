@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Turn } from "../Turn.ts";
-import { onRotateIntegrity } from "./IntegrityKeys.ts";
+import { step } from "../Peer.ts";
 
 const cluster = founded(1);
 const publicKey = cluster.keys.get(1)?.publicKey;
@@ -12,8 +12,8 @@ describe("a new integrity key", () => {
   const rotate = (become: (turn: Turn) => void) => {
     const turn = turnOf(cluster, 1);
     become(turn);
-    onRotateIntegrity(turn, { _tag: "RotateIntegrity", requestId: "rotate", publicKey, blob: new Uint8Array(8) });
-    return turn.finish(() => undefined);
+    const asked = { _tag: "RotateIntegrity", requestId: "rotate", publicKey, blob: new Uint8Array(8) } as const;
+    return step(turn.state, asked, turn.context);
   };
 
   it("has the next version, and a row of its own that is flushed before the answer", () => {

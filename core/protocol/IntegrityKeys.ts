@@ -8,15 +8,14 @@ import { type Rejection, rejection } from "../Rejection.ts";
 import { numberKey, SELF } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { auditOperators } from "./Audit.ts";
+import type { Mode } from "./Mode.ts";
 
 /** The key that a peer was initialized with. */
 export const FIRST_INTEGRITY_VERSION = 1;
 
-const refusal = ({ state }: Turn): Rejection | undefined => {
-  if (state.peer === undefined)
-    return rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize it first.");
-  if (!state.unsealed) return rejection("SEALED", "This peer is sealed.", "Unseal it first.");
-  if (state.integrityFault === undefined) return undefined;
+const refusalIn = (mode: Mode): Rejection => {
+  if (mode === "blank") return rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize it first.");
+  if (mode !== "damaged") return rejection("SEALED", "This peer is sealed.", "Unseal it first.");
   return rejection(
     "INTEGRITY_FAILURE",
     "The stored records of this peer do not hold, and a new key would cover that up.",
@@ -24,10 +23,12 @@ const refusal = ({ state }: Turn): Rejection | undefined => {
   );
 };
 
+/** Answers an operator who would change the keys of a peer that cannot use them or does not trust its rows. */
+export const refuseNewKey = (turn: Turn, requestId: string): void =>
+  turn.reply(requestId, { _tag: "Rejected", rejection: refusalIn(turn.mode) });
+
 /** The vault is flushed, and with it the shares before it are worth nothing here; the answer comes after that. */
 export const onRekey = (turn: Turn, { requestId, vault, acts }: Extract<Event, { readonly _tag: "Rekey" }>): void => {
-  const refused = refusal(turn);
-  if (refused !== undefined) return turn.reply(requestId, { _tag: "Rejected", rejection: refused });
   auditOperators(turn, acts);
   turn.write({ op: "replace", table: "vault", key: SELF, row: { blob: vault } });
   turn.reply(requestId, { _tag: "Rekeyed" });
@@ -38,8 +39,6 @@ export const onRotateIntegrity = (
   turn: Turn,
   { requestId, publicKey, blob, acts }: Extract<Event, { readonly _tag: "RotateIntegrity" }>,
 ): void => {
-  const refused = refusal(turn);
-  if (refused !== undefined) return turn.reply(requestId, { _tag: "Rejected", rejection: refused });
   // In this transaction, which the key before it seals.
   auditOperators(turn, acts);
   const version = turn.state.integrityVersion + 1;

@@ -3,7 +3,7 @@ import { actor, Cluster, crypto, NOW, whole, founded } from "../../properties/cl
 import { announcedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { copyOf, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { heard, turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import type { Digest } from "../Digest.ts";
 import { SELF, slotKey } from "../Tables.ts";
@@ -277,8 +277,7 @@ describe("a member's answer to a peer that is joining", () => {
   ])("shows nothing where it %s", (_why, change, become) => {
     const turn = turnOf(cluster, 2);
     become(turn);
-    onJoinAnswer(turn, 3, answerOf(3, change));
-    expect([...turn.state.unproven]).toEqual([1, 3]);
+    expect([...heard(turn, 3, { _tag: "Ready", ...answerOf(3, change) }).state.unproven]).toEqual([1, 3]);
   });
 
   it("shows nothing where it is itself what puts the peer in quarantine, which it does to no sealed one", () => {
@@ -296,9 +295,9 @@ describe("a member's answer to a peer that is joining", () => {
     for (const unsealed of [true, false]) {
       const turn = turnOf(cluster, 2);
       turn.state.unsealed = unsealed;
-      onJoinAnswer(turn, 3, answerOf(3, { seen: { header, signature } }));
-      expect(turn.state.quarantine !== undefined).toBe(unsealed);
-      expect([...turn.state.unproven]).toEqual([1, 3]);
+      const { state } = heard(turn, 3, { _tag: "Ready", ...answerOf(3, { seen: { header, signature } }) });
+      expect(state.quarantine !== undefined).toBe(unsealed);
+      expect([...state.unproven]).toEqual([1, 3]);
     }
   });
 

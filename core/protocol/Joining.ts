@@ -12,7 +12,7 @@ import type { Turn } from "../Turn.ts";
 import { acknowledgeLate } from "./Delivery.ts";
 import type { Ready } from "./Message.ts";
 import { noteFirstHeard } from "./LateCopy.ts";
-import { ask, nonceFor, ownFault } from "./Readiness.ts";
+import { ask, nonceFor } from "./Readiness.ts";
 import { isKnownLife, quarantineIfBehind } from "./Rollback.ts";
 
 const JOIN_AGAIN_MILLIS = 500;
@@ -36,7 +36,7 @@ export const takeUp = (turn: Turn): void => {
 
 /** Asks whoever has not answered yet, as soon as this process can answer for itself, and again every time its timer fires. */
 export const join = (turn: Turn): void => {
-  if (!turn.isJoining || ownFault(turn) !== undefined) return;
+  if (turn.mode !== "joining" && turn.mode !== "announcing") return;
   turn.state.joinNonce ??= turn.context.entropy;
   ask(turn, turn.state.joinNonce, turn.state.unproven);
   turn.arm("join", JOIN_AGAIN_MILLIS);
@@ -48,15 +48,15 @@ export const join = (turn: Turn): void => {
  */
 export const onJoinAnswer = (turn: Turn, from: PeerId, ready: Ready): void => {
   const { joinNonce } = turn.state;
-  if (ready.peerId !== from || ownFault(turn) !== undefined) return;
+  if (ready.peerId !== from) return;
   if (joinNonce === undefined || ready.nonce !== nonceFor(turn, joinNonce, from)) return;
   if (ready.sealed || !ready.integrityOk || ready.topologyDigest !== turn.membership.digest) return;
   const isKnown = isKnownLife(turn, ready.recorded);
   quarantineIfBehind(turn, ready.seen);
-  if (ownFault(turn) !== undefined || turn.state.recovery?.outbid !== undefined || !isKnown) return;
+  if (turn.mode === "quarantined" || turn.state.recovery?.outbid !== undefined || !isKnown) return;
   turn.edit("unproven").delete(from);
   noteFirstHeard(turn, from, ready.moment);
-  if (turn.isJoining) return;
+  if (turn.state.unproven.size > 0) return;
   turn.state.joinNonce = undefined;
   acknowledgeLate(turn);
   takeUp(turn);

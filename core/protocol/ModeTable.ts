@@ -40,10 +40,13 @@ export const messageRows = {
   Forward:         [o,    o,     o,        o,       N,      N,          Y,         Y,         Y,      Y],
   Forwarded:       [o,    o,     o,        o,       o,      Y,          Y,         Y,         Y,      Y],
   Outcome:         [o,    o,     o,        o,       o,      Y,          Y,         Y,         Y,      Y],
+  // What lies on the disk of a peer that is recovering may be about to go.
   StoredQuery:     [o,    o,     o,        o,       o,      o,          o,         o,         Y,      Y],
   StoredAnswer:    [o,    o,     o,        o,       o,      Y,          Y,         Y,         Y,      Y],
+  // Who is recovering votes for nothing, and what is open ends the sooner when it says so.
   Prepare:         [o,    o,     o,        o,       o,      o,          o,         Y,         o,      Y],
   Votes:           [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
+  // Who is recovering takes outcomes from the offer of a whole registry, never from one certificate (4i).
   Commit:          [o,    o,     o,        o,       o,      o,          o,         o,         Y,      Y],
   CommitAcks:      [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
   SettleQuery:     [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
@@ -76,6 +79,7 @@ export const eventRows = {
   //                blank sealed verifying founding damaged quarantined announcing recovering joining active
   Initialize:      [Y,    Y,     Y,        N,       N,      N,          N,         N,         N,      N],
   Verifying:       [o,    Y,     Y,        o,       o,      o,          o,         o,         o,      o],
+  // Who is sealed is told that its rows are verified first: Mode.ts lets no other step follow.
   Unsealed:        [o,    Y,     Y,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
   Sealed:          [o,    Y,     Y,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
   DeclareRestore:  [N,    Y,     Y,        Y,       N,      Y,          Y,         Y,         Y,      Y],

@@ -20,7 +20,6 @@ import type { MessageOf, PrepareItem } from "./Message.ts";
 import { hold, type Reservation, reserve } from "./Preparations.ts";
 import { isSameActor, isSameLine, locksOf, type Proposal, proposalId } from "./Proposal.ts";
 import { hasDenied } from "./OwnRequest.ts";
-import { ownFault } from "./Readiness.ts";
 import { refuse, type Refusing } from "./Refusals.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
@@ -112,8 +111,7 @@ export const onPrepare = (
   { items, stableSeq }: MessageOf<"Prepare">,
   actors: ReadonlyArray<ActorCheck>,
 ): void => {
-  if (ownFault(turn) !== undefined || turn.isJoining) return;
-  if (turn.state.recovery !== undefined) return answerRecovering(turn, from, items);
+  if (turn.mode === "recovering") return answerRecovering(turn, from, items);
   const earlier: Array<SignedStatement> = [];
   const accepted: Array<Reservation> = [];
   const refused: Array<Refusing> = [];

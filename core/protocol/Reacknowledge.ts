@@ -10,7 +10,9 @@ import type { Decision } from "./Decision.ts";
 import type { SignedStatement } from "./Statement.ts";
 
 const isOwed = (turn: Turn, { ack }: Decision): boolean =>
-  turn.state.restored !== undefined && !turn.isJoining && ack?.header.incarnation !== turn.state.chain.incarnation;
+  turn.state.restored !== undefined &&
+  turn.state.unproven.size === 0 &&
+  ack?.header.incarnation !== turn.state.chain.incarnation;
 
 /**
  * Signs an acknowledgement for each of the decisions that has none, and hands all of them on, with the

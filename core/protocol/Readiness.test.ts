@@ -2,13 +2,14 @@ import { describe, expect, it } from "vitest";
 import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { announcedBy, forgedBy } from "../../properties/cluster/Forging.ts";
 import { declare, register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { heard, turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import type { Preparation, Refused, Verdict } from "../PeerState.ts";
 import { slotKey } from "../Tables.ts";
 import { type Step, Turn } from "../Turn.ts";
 import type { Message, MessageOf, Ready } from "./Message.ts";
+import { isPresent } from "./Mode.ts";
 import {
   currentVerdict,
   nonceFor,
@@ -16,7 +17,6 @@ import {
   onProbeTimer,
   onReady,
   onReadyProbe,
-  ownFault,
   probe,
   unreadiness,
 } from "./Readiness.ts";
@@ -90,7 +90,7 @@ describe("a peer", () => {
     ["it ran from an old disk", quarantined],
   ])("neither reads what others say nor takes part in anything where %s", (reason, become) => {
     const turn = memberTurn(2, become);
-    expect([ownFault(turn), unreadiness(turn)]).toEqual([reason, reason]);
+    expect([isPresent(turn.mode), unreadiness(turn)]).toEqual([false, reason]);
   });
 
   it.each([
@@ -98,7 +98,7 @@ describe("a peer", () => {
     ["it is joining", joining],
   ])("reads what others say and takes part in nothing while %s", (reason, become) => {
     const turn = memberTurn(2, become);
-    expect(ownFault(turn)).toBeUndefined();
+    expect(isPresent(turn.mode)).toBe(true);
     expect(unreadiness(turn)).toContain(reason);
   });
 
@@ -238,7 +238,7 @@ describe("a peer that is asked whether it is ready", () => {
   it("answers before it belongs to a cluster, and not before it is initialized", () => {
     const alone = new Cluster(2, () => ({}), 3);
     expect(answerOf(asItIs, {}, alone).answer).toMatchObject({ topologyDigest: undefined, seen: undefined });
-    expect(answerOf(uninitialized).answer).toBeUndefined();
+    expect(heard(memberTurn(2, uninitialized), 1, question).thenSend).toEqual([]);
   });
 
   const theirs = announcedBy(cluster, 1, 6);

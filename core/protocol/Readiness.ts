@@ -14,6 +14,7 @@ import type { Probe, Verdict } from "../PeerState.ts";
 import { clockFaults } from "./Clocks.ts";
 import { noteRestored } from "./Incarnations.ts";
 import { noteFirstHeard } from "./LateCopy.ts";
+import { isPresent, type Mode } from "./Mode.ts";
 import { isKnownLife, quarantineIfBehind } from "./Rollback.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
 import { BEING_VERIFIED, NO_CAPACITY, NO_TOKEN_KEYS } from "./Unavailable.ts";
@@ -27,26 +28,27 @@ const BUSY_MILLIS = 2 * Limits.probeWaitMillis;
 
 const JOINING = "it is joining: not every member has shown it yet that its memory is whole";
 
-/** Why this peer can neither read what others say nor answer them. */
-export const ownFault = (turn: Turn): string | undefined => {
-  const { peer, unsealed, verifying, integrityFault, quarantine, membership } = turn.state;
-  if (peer === undefined) return "it is not initialized";
-  if (!unsealed) return verifying ? BEING_VERIFIED : "it is sealed";
-  if (membership === undefined) return "the cluster is not founded yet";
-  if (integrityFault !== undefined) return "its stored records do not hold";
-  if (quarantine !== undefined) return "it ran from an old disk";
-  return undefined;
-};
-
 const RECOVERING = "it is recovering: it was restored and takes the registry from the other members";
+const UNFOUNDED = "the cluster is not founded yet";
+
+const faultIn: Readonly<Record<Mode, string | undefined>> = {
+  blank: "it is not initialized",
+  sealed: "it is sealed",
+  verifying: BEING_VERIFIED,
+  founding: UNFOUNDED,
+  damaged: "its stored records do not hold",
+  quarantined: "it ran from an old disk",
+  announcing: RECOVERING,
+  recovering: RECOVERING,
+  joining: JOINING,
+  active: undefined,
+};
 
 /** Why this peer could not take part in a change now: what it lacks itself, or what the others have not shown it yet. */
 export const unreadiness = (turn: Turn): string | undefined => {
-  const own = ownFault(turn);
-  if (own !== undefined) return own;
-  if (turn.state.recovery !== undefined) return RECOVERING;
-  if (turn.isJoining) return JOINING;
-  return turn.context.judgesTokens ? undefined : NO_TOKEN_KEYS;
+  const { mode } = turn;
+  if (mode === "active" && !turn.context.judgesTokens) return NO_TOKEN_KEYS;
+  return mode === "damaged" && turn.state.membership === undefined ? UNFOUNDED : faultIn[mode];
 };
 
 /** Each member gets a nonce of its own, so that none can answer in the name of another. */
@@ -87,8 +89,7 @@ export const ask = (turn: Turn, nonce: Digest, members: Iterable<PeerId>): void 
 /** The answer to a probe; a sealed peer answers too, unsigned, and is only ever believed to be unready. */
 export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"ReadyProbe">): void => {
   const { state, context } = turn;
-  if (state.peer === undefined) return;
-  if (ownFault(turn) === undefined) {
+  if (isPresent(turn.mode)) {
     noteRestored(turn, from, message.restored);
     isKnownLife(turn, message.recorded);
     quarantineIfBehind(turn, message.seen);
@@ -101,7 +102,7 @@ export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"Ready
   const answer: Message = {
     _tag: "Ready",
     nonce: message.nonce,
-    peerId: state.peer.peerId,
+    peerId: turn.self,
     topologyDigest: state.membership?.digest,
     configDigest: context.settings.configDigest,
     mode: modeOf(turn),
@@ -139,11 +140,11 @@ const hearAgain = (turn: Turn, from: PeerId, process: Digest | undefined): void 
   probe(turn);
 };
 
-const modeOf = ({ state, isJoining }: Turn): Ready["mode"] => {
+const modeOf = ({ state }: Turn): Ready["mode"] => {
   if (state.verifying) return "verifying";
   if (state.quarantine !== undefined) return "quarantined";
   // Until all others have its new life on record, its old one may still count somewhere.
-  return isJoining ? "joining" : state.recovery !== undefined ? "recovering" : "active";
+  return state.unproven.size > 0 ? "joining" : state.recovery !== undefined ? "recovering" : "active";
 };
 
 /** Why a member that answered could not take part, whatever its clock shows, or undefined. */

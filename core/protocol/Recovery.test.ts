@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Cluster, crypto, NOW, whole, founded } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { fires, heard, turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../Digest.ts";
 import { Limits } from "../Limits.ts";
 import type { Recovery, Refused, Transfer } from "../PeerState.ts";
@@ -255,8 +255,8 @@ describe("what a peer that is being restored asks of all others", () => {
   ])("takes no answer %s", (_when, change, become) => {
     const turn = asking(change);
     const ready = become(turn, answerOf(turn, 1));
-    if (ready !== undefined) onMemberAnswer(turn, 1, ready);
-    expect(turn.state.recovery?.answers.size ?? 0).toBe(0);
+    const { recovery } = ready === undefined ? turn.state : heard(turn, 1, { _tag: "Ready", ...ready }).state;
+    expect(recovery?.answers.size ?? 0).toBe(0);
   });
 
   it("takes the first of a member's answers", () => {
@@ -378,9 +378,9 @@ describe("an offered page", () => {
     const turn = recovering();
     become(turn);
     const before = turn.state.recovery;
-    onSnapshotOffer(turn, from, { ...offer, ...change });
-    expect(turn.state.recovery).toBe(before);
-    expect(ended(turn).writes).toEqual([]);
+    const { state, writes } = heard(turn, from, { ...offer, ...change });
+    expect(state.recovery).toBe(before);
+    expect(writes).toEqual([]);
   });
 
   it.each<readonly [string, Partial<typeof offer.cutoff>]>([
@@ -538,9 +538,9 @@ describe("time, while a peer is being restored,", () => {
     ]) {
       const turn = recovering(moved({ movedAt: 0 }));
       become(turn);
-      onRecoverTimer(turn);
-      expect(turn.state.timers.size).toBe(0);
-      expect(turn.state.recovery?.transfer?.movedAt ?? 0).toBe(0);
+      const { state } = fires(turn, "recover");
+      expect(state.timers.size).toBe(0);
+      expect(state.recovery?.transfer?.movedAt ?? 0).toBe(0);
     }
     const member = turnOf(cluster, 1);
     member.edit("timers").clear();

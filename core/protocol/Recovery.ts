@@ -15,7 +15,7 @@ import { forgetCallers } from "./Callers.ts";
 import { inquireAgain, isMisled } from "./Inquiry.ts";
 import { join } from "./Joining.ts";
 import type { Ready } from "./Message.ts";
-import { ask, nonceFor, ownFault } from "./Readiness.ts";
+import { ask, nonceFor } from "./Readiness.ts";
 import { type Restoration, restorationCodec, RESTORATION_TAG, restorationHash } from "./Restoration.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
@@ -135,12 +135,12 @@ const dropUndecided = (turn: Turn): void => {
 
 export const onRecoverTimer = (turn: Turn): void => {
   const { recovery } = turn.state;
-  if (recovery === undefined || ownFault(turn) !== undefined) return;
+  if (recovery === undefined) return;
   turn.arm("recover", RECOVER_MILLIS);
   // Every refusal is final in the life that made it; another life has made none.
-  if (!turn.isJoining && isMisled(turn.state)) return begin(turn, 0);
+  if (turn.mode === "recovering" && isMisled(turn.state)) return begin(turn, 0);
   const { transfer } = recovery;
-  if (turn.isJoining && transfer?.isShared === true) return waitFor(turn, UNRECORDED);
+  if (turn.mode === "announcing" && transfer?.isShared === true) return waitFor(turn, UNRECORDED);
   if (transfer?.sum !== undefined) return sumUp(turn, recovery, transfer, transfer.sum);
   inquireAgain(turn, recovery);
   if (transfer === undefined) return askAll(turn, recovery);
@@ -152,7 +152,7 @@ export const onRecoverTimer = (turn: Turn): void => {
 const askAll = (turn: Turn, recovery: Recovery): void => {
   if (recovery.nonce !== undefined) {
     if (turn.elapsed - recovery.startedAt < ROUND_MILLIS) return;
-    showWhile(turn, recovery, turn.isJoining ? UNRECORDED : silentOnes(turn, recovery));
+    showWhile(turn, recovery, turn.mode === "announcing" ? UNRECORDED : silentOnes(turn, recovery));
   }
   const current = turn.state.recovery;
   if (current === undefined || current.transfer !== undefined) return;
@@ -170,7 +170,7 @@ const silentOnes = (turn: Turn, { answers }: Recovery): string =>
 /** What a member has, asked by a peer that is recovering. */
 export const onMemberAnswer = (turn: Turn, from: PeerId, ready: Ready): void => {
   const { recovery } = turn.state;
-  if (recovery?.nonce === undefined || recovery.transfer !== undefined || ownFault(turn) !== undefined) return;
+  if (recovery?.nonce === undefined || recovery.transfer !== undefined) return;
   if (ready.peerId !== from || recovery.answers.has(from)) return;
   if (ready.nonce !== nonceFor(turn, recovery.nonce, from)) return;
   const answers = new Map(recovery.answers).set(from, ready);
@@ -196,7 +196,7 @@ const DIFFERENT = "the other members do not have the same registry yet";
 const conclude = (turn: Turn, recovery: Recovery): void => {
   const answers = [...recovery.answers.values()];
   for (const ready of answers) noteHighest(turn, ready);
-  if (turn.isJoining) return showWhile(turn, recovery, UNRECORDED);
+  if (turn.mode === "announcing") return showWhile(turn, recovery, UNRECORDED);
   for (const ready of answers) {
     const found = hindrance(turn, ready);
     if (found !== undefined) return showWhile(turn, recovery, `peer ${ready.peerId}: ${found}`);

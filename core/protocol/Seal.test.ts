@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import { Turn } from "../Turn.ts";
+import { step } from "../Peer.ts";
 import { onSealed, onUnsealed } from "./Seal.ts";
 
 describe("an unseal", () => {
@@ -11,8 +12,7 @@ describe("an unseal", () => {
     const turn = turnOf(cluster, 1);
     turn.state.peer = undefined;
     turn.state.unsealed = false;
-    onUnsealed(turn);
-    expect(turn.state.unsealed).toBe(false);
+    expect(step(turn.state, { _tag: "Unsealed" }, turn.context).state.unsealed).toBe(false);
   });
 
   it("with the keys of another peer, or with none, shows that the records do not hold", () => {

@@ -12,18 +12,16 @@ import { recover } from "./TakingOver.ts";
 
 /** The keys are here, and nothing is signed with them before it is known whether what is stored holds. */
 export const onVerifying = (turn: Turn): void => {
-  turn.state.verifying = !turn.state.unsealed;
+  turn.state.verifying = true;
 };
 
 /** The keys are here: founding, joining and what a restart or a seal interrupted go on. */
 export const onUnsealed = (turn: Turn, acts?: ReadonlyArray<NumberedAct>): void => {
-  const { peer } = turn.state;
-  if (peer === undefined) return;
   turn.state.unsealed = true;
   turn.state.verifying = false;
   turn.state.process ??= turn.context.crypto.digest(PROCESS_TAG, digest, turn.context.entropy);
   // The vault held the keys of somebody else, or the row that names them was changed.
-  if (turn.context.signer?.publicKey !== peer.identityKey) turn.state.integrityFault ??= "peer/self";
+  if (turn.context.signer?.publicKey !== turn.state.peer?.identityKey) turn.state.integrityFault ??= "peer/self";
   auditOperators(turn, acts);
   continueGenesis(turn);
   beginDeclared(turn);

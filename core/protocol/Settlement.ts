@@ -13,11 +13,12 @@ import { isAboutProposal, refusalOf, requestAborts, sendApplied } from "./Abort.
 import { type Decision, decisionOf } from "./Decision.ts";
 import { commitCompleted, stableSeq } from "./Delivery.ts";
 import type { MessageOf, PrepareItem, SettleItem } from "./Message.ts";
+import { isPresent } from "./Mode.ts";
 import { resolveDelay } from "./Preparations.ts";
 import { inquire, unappliedAt } from "./Inquiry.ts";
 import { proposalId } from "./Proposal.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
-import { nonceFor, ownFault } from "./Readiness.ts";
+import { nonceFor } from "./Readiness.ts";
 import { finalCode, refuse, type Refusing } from "./Refusals.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
 import type { PeerId } from "./Topology.ts";
@@ -46,7 +47,6 @@ const allWaiting = ({ state }: Turn): ReadonlyArray<Waiting> => [
 
 /** Asks about what has been undecided for a while; the writer first sends again what it still has evidence for. */
 export const onResolveTimer = (turn: Turn): void => {
-  if (ownFault(turn) !== undefined) return;
   // Taken first: what is committed below is for a moment in no list that holds its slot open.
   const stable = stableSeq(turn);
   // Two members hold all receipts as soon as the second has prepared; after a restart anybody may.
@@ -156,7 +156,6 @@ const inParts = (items: ReadonlyArray<AnswerItem>): ReadonlyArray<ReadonlyArray<
  * it for good when its deadline has passed, or when its own writer demands it, and otherwise writes nothing.
  */
 export const onSettleQuery = (turn: Turn, from: PeerId, message: MessageOf<"SettleQuery">): void => {
-  if (ownFault(turn) !== undefined) return;
   const { crypto, view } = turn.context;
   const asked = new Map<Digest, SettleItem>();
   const decided = new Map<Digest, Decision>();
@@ -169,14 +168,14 @@ export const onSettleQuery = (turn: Turn, from: PeerId, message: MessageOf<"Sett
   const receipts = [...asked.values()].map((item) => item.receipt);
   if (quarantineIfForgotten(turn, receipts)) return;
   // While some member has this peer's old life on record, what that said still counts there, and this one has forgotten it.
-  if (turn.state.recovery !== undefined && turn.isJoining) return;
+  if (turn.mode === "announcing") return;
   for (const [id, item] of asked) {
     if (turn.state.preparations.has(id) || turn.state.refused.has(id)) continue;
-    const decision = turn.state.recovery === undefined ? decisionOf(view, id, item.proposal) : undefined;
+    const decision = turn.mode !== "recovering" ? decisionOf(view, id, item.proposal) : undefined;
     if (decision !== undefined) decided.set(id, decision);
-    else if (turn.state.recovery !== undefined) unknown.push([id, item]);
+    else if (turn.mode === "recovering") unknown.push([id, item]);
     else {
-      const code = turn.isJoining ? undefined : finalCode(turn, item.proposal, message.demandFinal && from);
+      const code = turn.mode === "joining" ? undefined : finalCode(turn, item.proposal, message.demandFinal && from);
       const refusal = code === undefined ? undefined : refusalOf(turn, id, item, code, refusing);
       if (refusal !== undefined) refusing.push(refusal);
     }
@@ -200,7 +199,7 @@ export const onSettleAnswer = (turn: Turn, from: PeerId, answer: MessageOf<"Sett
     turn,
     answer.items.flatMap((item) => item.held),
   );
-  if (ownFault(turn) === undefined) refuseUnapplied(turn, unappliedAt(turn, from, answer));
+  if (isPresent(turn.mode)) refuseUnapplied(turn, unappliedAt(turn, from, answer));
 };
 
 /** Nobody has applied it: a restored member refuses it, and everybody who waits for its vote has it. */

@@ -3,13 +3,12 @@ import { crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { announcedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { register } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { heard, turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../Digest.ts";
 import { type RowView, type Rows, slotKey } from "../Tables.ts";
 import { Turn } from "../Turn.ts";
 import type { MessageOf } from "./Message.ts";
 import { freshRecovery } from "./TakingOver.ts";
-import { onSnapshotRequest } from "./SnapshotHelper.ts";
 
 const cluster = founded();
 register(cluster, "alice", 7);
@@ -26,8 +25,7 @@ const helping = (become: (turn: Turn) => void = () => undefined, of = cluster): 
   return turn;
 };
 const offers = (turn: Turn, change: Partial<MessageOf<"SnapshotRequest">> = {}): ReadonlyArray<unknown> => {
-  onSnapshotRequest(turn, 3, { _tag: "SnapshotRequest", recoveryId, nonce: NONCE, after: "", ...change });
-  return turn.finish(() => undefined).thenSend;
+  return heard(turn, 3, { _tag: "SnapshotRequest", recoveryId, nonce: NONCE, after: "", ...change }).thenSend;
 };
 
 /** The same turn with other slots on its disk. */

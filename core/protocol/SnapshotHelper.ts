@@ -7,16 +7,14 @@
 import type { Turn } from "../Turn.ts";
 import { Limits } from "../Limits.ts";
 import type { MessageOf } from "./Message.ts";
-import { ownFault } from "./Readiness.ts";
 import type { SnapshotItem } from "./Snapshot.ts";
 import type { PeerId } from "./Topology.ts";
 import { diskHere } from "./UnionPages.ts";
 
 export const onSnapshotRequest = (turn: Turn, from: PeerId, message: MessageOf<"SnapshotRequest">): void => {
   const { state, context } = turn;
-  if (ownFault(turn) !== undefined || turn.isJoining) return;
   // Where all are being restored the writer puts together what they have; nobody else may take it for a registry.
-  if (state.recovery !== undefined && from !== turn.membership.writer) return;
+  if (turn.mode === "recovering" && from !== turn.membership.writer) return;
   // Its new life must be on record here: from then on nothing can be certified without it (D5).
   if (state.seen.get(from)?.restored?.restoration.recoveryId !== message.recoveryId) return;
   if (state.preparations.size > 0) return;

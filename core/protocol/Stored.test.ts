@@ -2,10 +2,10 @@ import { freshRecovery } from "./TakingOver.ts";
 import { describe, expect, it } from "vitest";
 import { type Cluster, codeOf, founded } from "../../properties/cluster/Cluster.ts";
 import { comeBackOn, copyOf, register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { heard, turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Turn } from "../Turn.ts";
 import type { Message, MessageOf } from "./Message.ts";
-import { askStored, missingAt, onStoredAnswer, onStoredQuery } from "./Stored.ts";
+import { askStored, missingAt, onStoredAnswer } from "./Stored.ts";
 
 /** Alice is registered; the identical request through peer 3 has been answered by the writer, and by nobody else. */
 const asking = (): { readonly cluster: Cluster; readonly ref: string } => {
@@ -27,8 +27,7 @@ describe("a member that is asked whether it stores an approver", () => {
   const answers = (change: (turn: Turn) => void, asked = query): ReadonlyArray<Message> => {
     const turn = turnOf(cluster, 2);
     change(turn);
-    onStoredQuery(turn, 3, asked);
-    return sent(turn);
+    return heard(turn, 3, asked).thenSend.flatMap((action) => (action._tag === "Send" ? [action.message] : []));
   };
 
   it("says so, in which life, without a write", () => {

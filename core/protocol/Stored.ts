@@ -9,7 +9,6 @@ import type { Awaited } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
 import { existing } from "./Answers.ts";
 import type { MessageOf } from "./Message.ts";
-import { ownFault } from "./Readiness.ts";
 import type { PeerId } from "./Topology.ts";
 
 type StoredAt = NonNullable<Awaited["storedAt"]>;
@@ -33,8 +32,6 @@ export const askStored = (turn: Turn, requestId: string, awaited: Awaited): void
 
 /** Answered from what is committed; whoever does not have it says nothing, and is asked again. */
 export const onStoredQuery = (turn: Turn, from: PeerId, { requestId, ref }: MessageOf<"StoredQuery">): void => {
-  // What lies on the disk of a peer that is recovering may be about to go.
-  if (ownFault(turn) !== undefined || turn.state.recovery !== undefined) return;
   const approver = turn.context.view.get("approvers", ref);
   if (approver === undefined) return;
   const { incarnation } = turn.state.chain;

@@ -12,7 +12,6 @@ import { decisionOf } from "./Decision.ts";
 import { highProofOf } from "./HighSlot.ts";
 import { takeUp } from "./Joining.ts";
 import type { MessageOf } from "./Message.ts";
-import { ownFault } from "./Readiness.ts";
 import { type Installed, installOffer } from "./SnapshotInstall.ts";
 import type { PeerId } from "./Topology.ts";
 import { CONTRADICTION, OTHER_BACKUP, unite } from "./Union.ts";
@@ -93,8 +92,8 @@ export const requestMore = (turn: Turn, transfer: Transfer): void => {
 export const onSnapshotOffer = (turn: Turn, from: PeerId, offer: MessageOf<"SnapshotOffer">): void => {
   const { recovery, restored } = turn.state;
   const transfer = recovery?.transfer;
-  if (recovery === undefined || transfer === undefined || ownFault(turn) !== undefined) return;
-  if (turn.isJoining && transfer.isShared) return;
+  if (recovery === undefined || transfer === undefined) return;
+  if (turn.mode === "announcing" && transfer.isShared) return;
   if (from !== transfer.helper || transfer.sum !== undefined || offer.after !== transfer.after) return;
   if (offer.recoveryId !== restored?.restoration.recoveryId || offer.nonce !== recovery.nonce) return;
   const empty = offer.items.length === 0 ? transfer.empty + 1 : 0;

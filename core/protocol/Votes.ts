@@ -9,7 +9,6 @@ import type { Turn } from "../Turn.ts";
 import { isAbortKind, onAbortVotes } from "./Abort.ts";
 import { isReceiptFor } from "./Certificate.ts";
 import { commitCompleted } from "./Delivery.ts";
-import { ownFault } from "./Readiness.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
 
@@ -27,7 +26,7 @@ const withoutRepeats = (statements: ReadonlyArray<SignedStatement>): ReadonlyArr
 
 export const onVotes = (turn: Turn, all: ReadonlyArray<SignedStatement>): void => {
   const statements = withoutRepeats(all);
-  if (ownFault(turn) !== undefined || quarantineIfForgotten(turn, statements)) return;
+  if (quarantineIfForgotten(turn, statements)) return;
   const touched: Array<Digest> = [];
   for (const signed of statements) {
     const preparation = turn.state.preparations.get(signed.statement.proposalId);

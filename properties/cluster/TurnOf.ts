@@ -2,7 +2,10 @@
 import { Limits } from "../../core/Limits.ts";
 import type { Digest } from "../../core/Digest.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import { Turn } from "../../core/Turn.ts";
+import type { ActorCheck, TimerName } from "../../core/Event.ts";
+import { step } from "../../core/Peer.ts";
+import type { Message } from "../../core/protocol/Message.ts";
+import { type Step, Turn } from "../../core/Turn.ts";
 import { MemoryByteStore } from "../../runtime/MemoryByteStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { ceremony, type Cluster, crypto, NOW } from "./Cluster.ts";
@@ -41,3 +44,15 @@ export const turnOf = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 0)
     },
   });
 };
+
+/** The step of a peer that hears something in the state that a turn has come to. */
+export const heard = (
+  { state, context }: Turn,
+  from: PeerId,
+  message: Message,
+  actors: ReadonlyArray<ActorCheck> = [],
+): Step => step(state, { _tag: "Deliver", from, message, actors }, context);
+
+/** The step of a peer whose timer fires in the state that a turn has come to. */
+export const fires = ({ state, context }: Turn, timer: TimerName): Step =>
+  step(state, { _tag: "TimerFired", timer }, context);
