@@ -3,7 +3,7 @@
  * {@link StrictSource} is quick and mute: it is asked why bytes were refused.
  */
 import { fitsText } from "./Codec.ts";
-import { hexOfBytes } from "./Hex.ts";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { DecodeFault, type Source, textOf } from "./Source.ts";
 
 export class ItemSource implements Source {
@@ -42,7 +42,7 @@ export class ItemSource implements Source {
   hex(length: number): string {
     const item = this.#pending.pop();
     if (!(item instanceof Uint8Array) || item.length !== length) throw new DecodeFault(`${length} bytes`);
-    return hexOfBytes(item);
+    return bytesToHex(item);
   }
 
   bool(): boolean {

@@ -11,7 +11,7 @@ import { Either } from "effect";
 import { Limits } from "../Limits.ts";
 import type { BodyFault } from "../Rejection.ts";
 import { memberPointer } from "./JsonPointer.ts";
-import { decodedUtf8 } from "./Utf8.ts";
+import { utf8Text } from "./Utf8.ts";
 
 /**
  * A parsed document. An object is a map, so that a key such as `__proto__` is a
@@ -341,7 +341,7 @@ class Reader {
    */
   #ascii(start: number, end: number): string {
     const bytes = this.#bytes;
-    if (end - start >= LONG_RUN) return decodedUtf8(bytes.subarray(start, end));
+    if (end - start >= LONG_RUN) return utf8Text(bytes.subarray(start, end)) ?? "";
     let text = "";
     let at = start;
     for (; at + 8 <= end; at += 8) {

@@ -2,10 +2,9 @@
  * Reads values straight from deterministic CBOR (RFC 8949 4.2.1): every head in its shortest form, every field
  * in its place, text in UTF-8. Whatever else comes is refused without a word; {@link ItemSource} finds the words.
  */
-import { decodeItem } from "./CborItem.ts";
-import { hexOfRange } from "./Hex.ts";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { DecodeFault, type Source } from "./Source.ts";
-import { isUtf8, shortAscii } from "./Utf8.ts";
+import { utf8Text } from "./Utf8.ts";
 
 /** Major types of RFC 8949 section 3.1. */
 const UINT = 0;
@@ -46,14 +45,10 @@ export class StrictSource implements Source {
   }
 
   text(max: number): string {
-    const head = this.#at;
     const start = this.#content(TEXT, max);
-    const end = this.#at;
-    const short = shortAscii(this.#bytes, start, end);
-    if (short !== undefined) return short;
-    if (!isUtf8(this.#bytes, start, end)) throw refusal();
-    // A text item of valid UTF-8, which is what the decoder makes of it.
-    return decodeItem(this.#bytes.subarray(head, end)) as string;
+    const text = utf8Text(this.#bytes, start, this.#at);
+    if (text === undefined) throw refusal();
+    return text;
   }
 
   bytes(max: number): Uint8Array {
@@ -65,7 +60,7 @@ export class StrictSource implements Source {
   hex(length: number): string {
     const start = this.#content(BYTES, length);
     if (this.#at - start !== length) throw refusal();
-    return hexOfRange(this.#bytes, start, this.#at);
+    return bytesToHex(this.#bytes.subarray(start, this.#at));
   }
 
   bool(): boolean {

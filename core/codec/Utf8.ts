@@ -3,8 +3,12 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { codesOf } from "./CharCodes.ts";
 
 /** The decoder of the platform (WHATWG Encoding), which the core's own types leave out. */
-declare const TextDecoder: new () => { readonly decode: (bytes: Uint8Array) => string };
-const decoder = new TextDecoder();
+declare const TextDecoder: new (
+  encoding: "utf-8",
+  options: { readonly fatal: true; readonly ignoreBOM: true },
+) => { readonly decode: (bytes: Uint8Array) => string };
+/** It refuses what is not UTF-8, and keeps a leading U+FEFF, or two byte strings would be one text. */
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 const HIGH_SURROGATES = 0xd800;
 const LOW_SURROGATES = 0xdc00;
@@ -44,56 +48,22 @@ export const utf8Bytes = (text: string): Uint8Array => {
   return bytes;
 };
 
-/** The text of bytes that are UTF-8. For short texts the call takes longer than the text. */
-export const decodedUtf8 = (bytes: Uint8Array): string => decoder.decode(bytes);
-
-/**
- * The order of two strings by their UTF-8 bytes, which is the order by code points.
- * `<` compares UTF-16 code units and puts U+10000 before U+E000.
- *
- * @returns negative, zero or positive, as `sort` wants it
- */
-export const compareUtf8 = (left: string, right: string): number => {
-  const shared = Math.min(left.length, right.length);
-  for (let index = 0; index < shared; index += 1) {
-    const difference = rank(left.charCodeAt(index)) - rank(right.charCodeAt(index));
-    if (difference !== 0) return difference;
+/** The text of the bytes from `start` up to `end`, or undefined where they are not UTF-8. */
+export const utf8Text = (bytes: Uint8Array, start = 0, end = bytes.length): string | undefined => {
+  const short = shortAscii(bytes, start, end);
+  if (short !== undefined) return short;
+  try {
+    return decoder.decode(bytes.subarray(start, end));
+  } catch {
+    return undefined;
   }
-  return left.length - right.length;
-};
-
-/** Surrogates stand for the code points above all others. */
-const rank = (unit: number): number => {
-  if (unit < HIGH_SURROGATES) return unit;
-  return unit < AFTER_SURROGATES ? unit + 0x2000 : unit - 0x800;
-};
-
-/** Whether a range of bytes is UTF-8: exactly the well-formed sequences of Unicode table 3-7. */
-export const isUtf8 = (bytes: Uint8Array, start: number, end: number): boolean => {
-  let at = start;
-  while (at < end) {
-    const lead = bytes[at] ?? 0;
-    at += 1;
-    if (lead < 0x80) continue;
-    const following =
-      lead >= 0xc2 && lead <= 0xdf ? 1 : (lead & 0xf0) === 0xe0 ? 2 : lead >= 0xf0 && lead <= 0xf4 ? 3 : 0;
-    if (following === 0 || at + following > end) return false;
-    // The second byte excludes over-long forms, surrogates and what lies above U+10FFFF.
-    const second = bytes[at] ?? 0;
-    const least = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
-    const most = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
-    if (second < least || second > most) return false;
-    for (let index = 1; index < following; index += 1) if (((bytes[at + index] ?? 0) & 0xc0) !== 0x80) return false;
-    at += following;
-  }
-  return true;
 };
 
 /** Up to here a text made of character codes is made sooner than a decoder of the platform is called. */
 const SHORT = 64;
 
 /** The text of the bytes from `start` up to `end` if that is short and ASCII, as most texts are; otherwise undefined. */
-export const shortAscii = (bytes: Uint8Array, start: number, end: number): string | undefined => {
+const shortAscii = (bytes: Uint8Array, start: number, end: number): string | undefined => {
   const length = end - start;
   if (length > SHORT) return undefined;
   const codes = codesOf(length);

@@ -1,7 +1,8 @@
 /** Approver metadata: search and display only, no effect on any permission (contract 2.4). */
 import { Either } from "effect";
 import { memberPointer } from "../codec/JsonPointer.ts";
-import { compareUtf8, utf8Length } from "../codec/Utf8.ts";
+import { compareBytes } from "../codec/Bytes.ts";
+import { utf8Bytes, utf8Length } from "../codec/Utf8.ts";
 import { Limits } from "../Limits.ts";
 import { type BodyFault, type Rejection, rejection } from "../Rejection.ts";
 
@@ -41,7 +42,7 @@ export const validateMetadata = (map: ReadonlyMap<string, string>): Either.Eithe
     faults.push(fault(POINTER, "total_too_long", detail));
   }
   if (faults.length > 0) return refused(faults);
-  return Either.right([...map].toSorted(([left], [right]) => compareUtf8(left, right)));
+  return Either.right([...map].toSorted(([left], [right]) => compareBytes(utf8Bytes(left), utf8Bytes(right))));
 };
 
 const keyFault = (bytes: number | undefined): BodyFault | undefined => {

@@ -1,5 +1,6 @@
 /** A public key as an approver credential, and the digest that names it (contract 2.1 and 2.2). */
-import { Either, Encoding } from "effect";
+import { base64 } from "@scure/base";
+import { Either } from "effect";
 import { canonicalJson } from "../codec/CanonicalJson.ts";
 import { Limits } from "../Limits.ts";
 import { type Rejection, rejection } from "../Rejection.ts";
@@ -51,7 +52,7 @@ export const normalizeCredential = (
   const credential: SignatureCredential = {
     type: "SIGNATURE",
     algorithm: provider.algorithm,
-    publicKey64: keyBytes === encoded.right ? publicKey64 : Encoding.encodeBase64(keyBytes),
+    publicKey64: keyBytes === encoded.right ? publicKey64 : base64.encode(keyBytes),
   };
   return Either.right({ credential, keyBytes });
 };
@@ -60,12 +61,15 @@ export const normalizeCredential = (
 const strictBase64 = (text: string): Either.Either<Uint8Array, { readonly code: string; readonly detail: string }> => {
   const tooLong = { code: "too_long", detail: `A public key takes at most ${Limits.publicKeyBytes} bytes.` };
   if (text.length > LONGEST_KEY64) return Either.left(tooLong);
-  const decoded = Either.getOrUndefined(Encoding.decodeBase64(text));
-  // The library forgives line breaks and stray bits; only the canonical text comes back the same.
-  if (decoded === undefined || Encoding.encodeBase64(decoded) !== text) {
-    return Either.left({ code: "invalid_base64", detail: "The key is not in standard padded Base64." });
-  }
-  return decoded.length > Limits.publicKeyBytes ? Either.left(tooLong) : Either.right(decoded);
+  return Either.try({
+    try: () => base64.decode(text),
+    catch: () => ({ code: "invalid_base64", detail: "The key is not in standard padded Base64." }),
+  }).pipe(
+    Either.filterOrLeft(
+      (bytes) => bytes.length <= Limits.publicKeyBytes,
+      () => tooLong,
+    ),
+  );
 };
 
 const unsupported = (providers: ReadonlyMap<string, SignatureProvider>): Rejection =>

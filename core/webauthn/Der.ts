@@ -28,7 +28,7 @@ import {
   VisibleString,
 } from "asn1js";
 import { Either } from "effect";
-import { isUtf8 } from "../codec/Utf8.ts";
+import { utf8Text } from "../codec/Utf8.ts";
 import { Limits } from "../Limits.ts";
 import { demand, Refused } from "./CeremonyRefusal.ts";
 
@@ -236,7 +236,7 @@ const asciiTypes = [PrintableString, IA5String, VisibleString, NumericString];
 export const textOf = (value: DerValue | undefined, name: Name): string => {
   if (!(value instanceof BaseStringBlock) || value instanceof UTCTime) throw notOf(name, "text");
   const octets = value.valueBlock.valueHexView;
-  const isText = !(value instanceof Utf8String) || isUtf8(octets, 0, octets.length);
+  const isText = !(value instanceof Utf8String) || utf8Text(octets) !== undefined;
   demand(isText, "certificate", `There is text that is not UTF-8 as ${name}.`);
   const isAscii = !asciiTypes.some((type) => value instanceof type) || octets.every((octet: number) => octet < 0x80);
   demand(isAscii, "certificate", `There is text beyond ASCII as ${name}.`);

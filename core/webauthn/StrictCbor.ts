@@ -7,7 +7,7 @@
  */
 import { Either } from "effect";
 import { decodeItem } from "../codec/CborItem.ts";
-import { isUtf8 } from "../codec/Utf8.ts";
+import { utf8Text } from "../codec/Utf8.ts";
 
 export type CborKey = number | string;
 export type CborValue = boolean | null | number | string | Uint8Array | CborArray | CborMap;
@@ -96,7 +96,8 @@ class Scanner {
   #string(major: number, length: number): void {
     const end = this.#at + length;
     if (end > this.#bytes.length) throw new Malformed("a string that is longer than the bytes");
-    if (major === TEXT && !isUtf8(this.#bytes, this.#at, end)) throw new Malformed("text that is not UTF-8");
+    if (major === TEXT && utf8Text(this.#bytes, this.#at, end) === undefined)
+      throw new Malformed("text that is not UTF-8");
     this.#at = end;
   }
 

@@ -119,7 +119,7 @@ describe("the peer API", () => {
     expect(text).toMatch(/^custody_flush_seconds_bucket\{le="\+Inf"\} [1-9]/m);
     expect(valueOf(text, "custody_approvers")).toBeGreaterThan(0);
     expect(valueOf(text, "custody_unsealed")).toBe(1);
-    for (const line of text.trimEnd().split("\n"))
+    for (const line of text.split("\n").filter((each) => each !== ""))
       expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]+"(,\w+="[^"]+")*\})? [0-9.e+-]+)$/);
   });
 });

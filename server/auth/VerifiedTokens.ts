@@ -1,8 +1,9 @@
 /** Remembers which tokens were verified a moment ago, so that many requests with one token cost one verification. */
 import { createHash } from "node:crypto";
+import { RecentMap } from "../../runtime/RecentMap.ts";
 
-/** Entries beyond this push out the oldest. */
-const mostTokens = 1024;
+/** Tokens remembered; twice as many at most. */
+const REMEMBERED = 512;
 const mostAgeMillis = 60_000;
 
 interface Entry<A> {
@@ -13,7 +14,7 @@ interface Entry<A> {
 
 /** Keyed by the SHA-256 of the token, so that it holds no bearer secret. */
 export class VerifiedTokens<A> {
-  readonly #entries = new Map<string, Entry<A>>();
+  readonly #entries = new RecentMap<Entry<A>>(REMEMBERED);
 
   /**
    * The value for a token, made by `make` unless one was made for the same key
@@ -27,12 +28,7 @@ export class VerifiedTokens<A> {
       return found.value;
     }
     const value = make();
-    this.#entries.delete(key);
     this.#entries.set(key, { value, generation, storedAt: now });
-    if (this.#entries.size > mostTokens) {
-      const [oldest] = this.#entries.keys();
-      if (oldest !== undefined) this.#entries.delete(oldest);
-    }
     return value;
   }
 

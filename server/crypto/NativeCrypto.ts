@@ -14,6 +14,7 @@ import {
 } from "node:crypto";
 import type { CryptoPrimitives } from "../../runtime/CryptoPrimitives.ts";
 import { noblePrimitives } from "../../runtime/NobleCrypto.ts";
+import { RecentMap } from "../../runtime/RecentMap.ts";
 
 /** DER of a SubjectPublicKeyInfo and of a PKCS #8 key, up to the 32 bytes of an Ed25519 key (RFC 8410 4, 7). */
 const publicPrefix = Buffer.from("302a300506032b6570032100", "hex");
@@ -43,7 +44,7 @@ const isIdentityPoint = (signature: Uint8Array): boolean => {
   return true;
 };
 
-const publicKeys = new Map<string, KeyObject>();
+const publicKeys = new RecentMap<KeyObject>(cachedKeys);
 
 const publicKeyOf = (key: Uint8Array): KeyObject => {
   const bytes = Buffer.from(key.buffer, key.byteOffset, key.byteLength);
@@ -51,11 +52,6 @@ const publicKeyOf = (key: Uint8Array): KeyObject => {
   const known = publicKeys.get(name);
   if (known !== undefined) return known;
   const made = createPublicKey({ key: Buffer.concat([publicPrefix, bytes]), format: "der", type: "spki" });
-  if (publicKeys.size >= cachedKeys)
-    for (const oldest of publicKeys.keys()) {
-      publicKeys.delete(oldest);
-      break;
-    }
   publicKeys.set(name, made);
   return made;
 };

@@ -1,4 +1,5 @@
-/** Counters of one peer in the Prometheus text format, version 0.0.4. */
+/** What one peer counts and measures, in the text format of Prometheus. */
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { PeerState } from "../../core/PeerState.ts";
 
 /** Upper bounds of the flush histogram, in seconds: from a fast local disk to a sick one. */
@@ -35,31 +36,33 @@ export interface Gauges {
 }
 
 export class Metrics {
-  readonly #counters = new Map<CounterName, Map<string, number>>();
-  readonly #buckets: Array<number> = flushBounds.map(() => 0);
-  #flushes = 0;
-  #flushSeconds = 0;
+  readonly #registry = new Registry();
+  readonly #counters = new Map(
+    Object.entries(families).map(([name, { help, labels }]) => [
+      name,
+      new Counter({ name, help, labelNames: labels, registers: [this.#registry] }),
+    ]),
+  );
+  readonly #flushes = new Histogram({
+    name: "custody_flush_seconds",
+    help: "Time from handing over a transaction to its flush.",
+    buckets: flushBounds,
+    registers: [this.#registry],
+  });
 
   /** Counts one, under a value for each of the family's labels. */
   count(name: CounterName, ...values: ReadonlyArray<string>): void {
-    const label = values.join(" ");
-    let counter = this.#counters.get(name);
-    if (counter === undefined) {
-      counter = new Map();
-      this.#counters.set(name, counter);
-    }
-    counter.set(label, (counter.get(label) ?? 0) + 1);
+    this.#counters
+      .get(name)
+      ?.inc(Object.fromEntries(families[name].labels.map((label, at) => [label, values[at] ?? ""])));
   }
 
   observeFlush(millis: number): void {
-    const seconds = millis / 1000;
-    this.#flushes += 1;
-    this.#flushSeconds += seconds;
-    const bucket = flushBounds.findIndex((bound) => seconds <= bound);
-    if (bucket !== -1) this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + 1;
+    this.#flushes.observe(millis / 1000);
   }
 
-  render({ state, backlog, bodyBytes, peerBodyBytes, connections, peerConnections }: Gauges): string {
+  async render({ state, backlog, bodyBytes, peerBodyBytes, connections, peerConnections }: Gauges): Promise<string> {
+    const waiting = state.queue.length + state.entering.length + state.awaited.size;
     const gauges: ReadonlyArray<readonly [string, string, number]> = [
       ["custody_unsealed", "1 while this peer is unsealed.", state.unsealed ? 1 : 0],
       ["custody_integrity_ok", "0 when stored rows do not hold.", state.integrityFault === undefined ? 1 : 0],
@@ -67,11 +70,7 @@ export class Metrics {
       ["custody_uncommitted", "Prepared and undecided proposals.", state.preparations.size],
       ["custody_locks", "Locks held.", state.locks.size],
       ["custody_outbox", "Applied proposals not yet acknowledged by all.", state.outbox.size],
-      [
-        "custody_waiting_requests",
-        "Requests waiting here.",
-        state.queue.length + state.entering.length + state.awaited.size,
-      ],
+      ["custody_waiting_requests", "Requests waiting here.", waiting],
       ["custody_approvers", "Approver versions stored.", state.registry.approvers],
       ["custody_last_decided_slot", "The highest decided slot.", state.decidedSeq],
       ["custody_http_body_bytes", "Request bodies held by the public API.", bodyBytes],
@@ -79,44 +78,8 @@ export class Metrics {
       ["custody_http_connections", "Open connections of the public API.", connections],
       ["custody_peer_http_connections", "Open connections of the peer API.", peerConnections],
     ];
-    return [
-      ...Object.entries(families).flatMap(([name, { help, labels }]) => [
-        `# HELP ${name} ${help}`,
-        `# TYPE ${name} counter`,
-        ...this.#samples(name, labels),
-      ]),
-      ...this.#histogram(),
-      ...gauges.flatMap(([name, help, value]) => [
-        `# HELP ${name} ${help}`,
-        `# TYPE ${name} gauge`,
-        `${name} ${value}`,
-      ]),
-      "",
-    ].join("\n");
-  }
-
-  /** Label values are statuses and names of this program: none needs escaping, and where a family has two none has a space. */
-  #samples(name: string, labels: ReadonlyArray<string>): ReadonlyArray<string> {
-    const counter = [...this.#counters].find(([each]) => each === name)?.[1] ?? new Map<string, number>();
-    return [...counter].toSorted().map(([joined, count]) => {
-      const values = labels.length === 1 ? [joined] : joined.split(" ");
-      return `${name}{${labels.map((label, index) => `${label}="${values[index]}"`).join(",")}} ${count}`;
-    });
-  }
-
-  #histogram(): ReadonlyArray<string> {
-    const name = "custody_flush_seconds";
-    let below = 0;
-    return [
-      `# HELP ${name} Time from handing over a transaction to its flush.`,
-      `# TYPE ${name} histogram`,
-      ...flushBounds.map((bound, index) => {
-        below += this.#buckets[index] ?? 0;
-        return `${name}_bucket{le="${bound}"} ${below}`;
-      }),
-      `${name}_bucket{le="+Inf"} ${this.#flushes}`,
-      `${name}_sum ${this.#flushSeconds}`,
-      `${name}_count ${this.#flushes}`,
-    ];
+    const measured = new Registry();
+    for (const [name, help, value] of gauges) new Gauge({ name, help, registers: [measured] }).set(value);
+    return `${await this.#registry.metrics()}${await measured.metrics()}`;
   }
 }

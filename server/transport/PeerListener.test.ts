@@ -37,7 +37,7 @@ const listener = async () => {
       initialized: () => true,
       check: () => Promise.resolve({ _tag: "Unavailable" }),
       answered: () => undefined,
-      metrics: () => "",
+      metrics: () => Promise.resolve(""),
       room,
     },
     undefined,
@@ -118,7 +118,7 @@ const answering = async (message: Message, { backlog = 0, isSilent = false } = {
     initialized: () => true,
     check: () => Promise.resolve({ _tag: "Unavailable" } as const),
     answered: () => undefined,
-    metrics: () => "",
+    metrics: () => Promise.resolve(""),
     room: new MailboxRoom(),
   };
   const { server } = makePeerListener(endpoint, undefined, guard);

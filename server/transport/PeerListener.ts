@@ -40,7 +40,7 @@ export interface PeerEndpoint {
 
 /** What the listener serves: messages, and the counters of this peer. */
 export interface ListenerEndpoint extends PeerEndpoint {
-  readonly metrics: () => string;
+  readonly metrics: () => Promise<string>;
 }
 
 const METRICS_PATH = "/metrics";
@@ -107,8 +107,8 @@ class Exchange {
     return true;
   }
 
-  metrics(): void {
-    const text = this.#endpoint.metrics();
+  async metrics(): Promise<void> {
+    const text = await this.#endpoint.metrics();
     this.#response.writeHead(200, { "content-type": METRICS_TYPE, "content-length": Buffer.byteLength(text) });
     this.#response.end(text);
   }
@@ -239,7 +239,7 @@ export const makePeerListener = (
       return takeMessage(endpoint, arrivals, { request, exchange, isProven: guard.isProven(request.socket) });
     if (request.url !== METRICS_PATH) return exchange.refuse(404, "There is no such resource here.");
     if (request.method !== "GET") return exchange.refuse(405, "Metrics are only read.", { allow: "GET" });
-    return exchange.metrics();
+    return void exchange.metrics();
   };
   const options = { ...timeoutsOf(guard.limits), maxHeaderSize: 8 * 1024 };
   const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...tls });
