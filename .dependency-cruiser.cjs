@@ -5,7 +5,8 @@ module.exports = {
     { name: "not-resolved", severity: "error", from: {}, to: { couldNotResolve: true } },
     {
       name: "core-is-pure",
-      comment: "core imports itself, data modules of effect, noble, @scure/base, the CBOR and the ASN.1 decoder, and nothing else",
+      comment:
+        "core imports itself, data modules of effect, noble, @scure/base, the CBOR and the ASN.1 decoder, and nothing else",
       severity: "error",
       from: { path: "^core/", pathNot: "\\.test\\.ts$" },
       to: {
