@@ -2,6 +2,7 @@
  * The one door into the protocol: an event goes in, a step comes out. Nothing
  * here waits, reads a clock or touches a disk; the driver does what the step says.
  */
+import { absurd } from "effect";
 import type { Event, StepContext, TimerName } from "./Event.ts";
 import type { PeerState } from "./PeerState.ts";
 import type { Message, Ready } from "./protocol/Message.ts";
@@ -64,17 +65,14 @@ const goOn = (turn: Turn): void => {
 };
 
 const dispatch = (turn: Turn, event: Event): void => {
-  switch (event._tag) {
-    case "Deliver":
-      noteHeard(turn, event.from);
-      deliver(turn, event, messageHandling[event.message._tag][turn.mode]);
-      return raiseIfOutbid(turn);
-    case "TimerFired":
-      turn.edit("timers").delete(event.timer);
-      return timerHandling[event.timer][turn.mode] === "drops" ? undefined : fire(turn, event.timer);
-    default:
-      return operate(turn, event, eventHandling[event._tag][turn.mode]);
+  if (event._tag === "Deliver") {
+    noteHeard(turn, event.from);
+    deliver(turn, event, messageHandling[event.message._tag][turn.mode]);
+    return raiseIfOutbid(turn);
   }
+  if (event._tag !== "TimerFired") return operate(turn, event, eventHandling[event._tag][turn.mode]);
+  turn.edit("timers").delete(event.timer);
+  if (timerHandling[event.timer][turn.mode] === "runs") fire(turn, event.timer);
 };
 
 type Delivery = Extract<Event, { readonly _tag: "Deliver" }>;
@@ -107,6 +105,8 @@ const operate = (turn: Turn, event: Other, handling: Handling): void => {
       return onCheckReadiness(turn, event.requestId);
     case "IntegrityLost":
       return onIntegrityLost(turn, event.where);
+    default:
+      return absurd(event);
   }
 };
 
@@ -134,6 +134,8 @@ const fire = (turn: Turn, timer: TimerName): void => {
       return onAnswersTimer(turn);
     case "mirror":
       return onMirrorTimer(turn);
+    default:
+      return absurd(timer);
   }
 };
 
@@ -190,6 +192,8 @@ const deliver = (turn: Turn, { from, message, actors }: Delivery, handling: Hand
       return onSessionMirror(turn, from, message, actors);
     case "SessionVotes":
       return onSessionVotes(turn, from, message);
+    default:
+      return absurd(message);
   }
 };
 

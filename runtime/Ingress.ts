@@ -3,6 +3,7 @@
  * speak for. Verification may take its time (keys come over the network in the
  * server), so it happens here, outside the step; every other check is the core's.
  */
+import { absurd } from "effect";
 import type { ActorCheck, Event } from "../core/Event.ts";
 import type { Message } from "../core/protocol/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
@@ -15,8 +16,28 @@ export const tokensIn = (message: Message): ReadonlyArray<string> => {
     case "Prepare":
     case "SessionMirror":
       return message.items.map((item) => item.evidence.token);
-    default:
+    case "GenesisCard":
+    case "GenesisVote":
+    case "GenesisPinned":
+    case "GenesisRefused":
+    case "ReadyProbe":
+    case "Ready":
+    case "Forwarded":
+    case "Outcome":
+    case "Votes":
+    case "Commit":
+    case "CommitAcks":
+    case "SettleQuery":
+    case "SettleAnswer":
+    case "AbortRequest":
+    case "SnapshotRequest":
+    case "SnapshotOffer":
+    case "StoredQuery":
+    case "StoredAnswer":
+    case "SessionVotes":
       return [];
+    default:
+      return absurd(message);
   }
 };
 

@@ -7,6 +7,7 @@
  * flush), so that the simulator decides when everything happens; the server
  * wraps it (docs/decisions/0002-plain-driver.md).
  */
+import { absurd } from "effect";
 import type { Action, Answer } from "../core/Action.ts";
 import { boot, bootDamaged } from "../core/Boot.ts";
 import type { Ceremony } from "../core/enrollment/Ceremony.ts";
@@ -272,6 +273,8 @@ export class PeerDriver {
         case "SetTimer":
           this.#ports.setTimer(action.timer, action.afterMillis);
           break;
+        default:
+          return absurd(action);
       }
     }
   }

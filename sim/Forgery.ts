@@ -3,6 +3,7 @@
  * Nobody can be made to believe them, because everything that counts is signed
  * by its owner; whatever is only an answer to a question may at worst delay.
  */
+import { absurd } from "effect";
 import type { Digest, Signature } from "../core/Digest.ts";
 import type { Message, Outcome } from "../core/protocol/Message.ts";
 import { BATCH_TAG, batchHeaderCodec, batchTree, type SignedStatement } from "../core/protocol/Statement.ts";
@@ -142,7 +143,19 @@ export const alteredMessage = (world: World, unit: Unit, message: Message): Mess
       return { ...message, signature: "0".repeat(128) as Signature };
     case "GenesisCard":
       return { ...message, mac: FOREIGN };
-    default:
+    case "GenesisPinned":
+    case "GenesisRefused":
+    case "ReadyProbe":
+    case "Forward":
+    case "Forwarded":
+    case "SnapshotRequest":
+    case "SnapshotOffer":
+    case "StoredQuery":
+    case "StoredAnswer":
+    case "SessionMirror":
+    case "SessionVotes":
       return undefined;
+    default:
+      return absurd(message);
   }
 };

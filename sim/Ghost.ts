@@ -3,6 +3,7 @@
  * statement that became durable, who prepared, refused and applied what, and
  * every approver that anybody ever stored. Checkers hold peers against it.
  */
+import { absurd } from "effect";
 import { allRows } from "../core/Boot.ts";
 import { encode } from "../core/codec/CborWriter.ts";
 import type { Crypto } from "../core/Crypto.ts";
@@ -303,7 +304,26 @@ export class Ghost {
         const facts = this.#approver(write.key, write.row);
         facts.holders |= maskOf(slot);
         facts.revisionAt[slot] = write.row.revision;
+        return;
       }
+      case "peer":
+      case "vault":
+      case "integrity":
+      case "genesis":
+      case "counters":
+      case "seen":
+      case "readable":
+      case "aborts":
+      case "keys":
+      case "credentials":
+      case "observations":
+      case "completions":
+      case "outbox":
+      case "audit":
+      case "head":
+        return;
+      default:
+        return absurd(write);
     }
   }
 

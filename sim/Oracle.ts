@@ -3,6 +3,7 @@
  * what the token said, and what this one member had durably stored and reserved
  * before. It shares no code with the members' own checks.
  */
+import { absurd } from "effect";
 import type { Crypto } from "../core/Crypto.ts";
 import type { Session } from "../core/enrollment/Session.ts";
 import type { Effects, Proposal } from "../core/protocol/Proposal.ts";
@@ -248,6 +249,8 @@ export class Oracle {
         return this.#replacementFault(proposal);
       case "FINISH":
         return this.#finishFault(proposal);
+      default:
+        return absurd(proposal.kind);
     }
   }
 

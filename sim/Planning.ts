@@ -1,4 +1,5 @@
 /** The plan of a run: what its options say, what its schedule decides, and the rest drawn from the seed. */
+import { absurd } from "effect";
 import { Limits } from "../core/Limits.ts";
 import type { Choices } from "./Choices.ts";
 import { CALM_NETWORK, type Mode, type Plan, type WorkloadPlan } from "./Plan.ts";
@@ -57,6 +58,8 @@ const drawnSteps = (choices: Choices, crypto: Tier): number => {
       return CODEC_STEPS;
     case "real":
       return REAL_STEPS;
+    default:
+      return absurd(crypto);
   }
 };
 

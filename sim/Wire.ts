@@ -3,7 +3,7 @@
  * binds (sender, receiver, topology, key); the others pass signed bytes through
  * the runtime's own codec.
  */
-import { Either } from "effect";
+import { absurd, Either } from "effect";
 import type { Crypto, Signer } from "../core/Crypto.ts";
 import type { Digest, PublicKey } from "../core/Digest.ts";
 import type { PeerState } from "../core/PeerState.ts";
@@ -65,8 +65,25 @@ const crossesTopologies = ({ _tag }: Message): boolean => {
     case "ReadyProbe":
     case "Ready":
       return true;
-    default:
+    case "Forward":
+    case "Forwarded":
+    case "Outcome":
+    case "Prepare":
+    case "Votes":
+    case "Commit":
+    case "CommitAcks":
+    case "SettleQuery":
+    case "SettleAnswer":
+    case "AbortRequest":
+    case "SnapshotRequest":
+    case "SnapshotOffer":
+    case "StoredQuery":
+    case "StoredAnswer":
+    case "SessionMirror":
+    case "SessionVotes":
       return false;
+    default:
+      return absurd(_tag);
   }
 };
 

@@ -3,6 +3,7 @@
  * each other's keys, replace metadata, race each other for a revision, read what
  * they were promised, and write down every answer.
  */
+import { absurd } from "effect";
 import type { Stream, Unit } from "./Choices.ts";
 import { guesses, ifMatchOf } from "./callers/IfMatch.ts";
 import { type Asked, OpenRequests } from "./callers/OpenRequests.ts";
@@ -310,6 +311,8 @@ export class Workload {
         return commands.enrollment.invite(asked.id, `${asked.team}-rewritten`);
       case "FINISH":
         return asked;
+      default:
+        return absurd(asked);
     }
   }
 

@@ -3,7 +3,7 @@
  * in the session that its invitation names. Each peer finds it out from its own
  * session row, and whoever has no such row knows nothing (contract 4.1).
  */
-import { Either } from "effect";
+import { absurd, Either } from "effect";
 import { pair, text } from "../codec/Codec.ts";
 import { approverRef } from "../credential/ApproverRef.ts";
 import type { Metadata } from "../credential/Metadata.ts";
@@ -169,6 +169,8 @@ export const finishOf = (place: Place, call: Call): Either.Either<Finish, Reject
       return Either.right(doneBy(standing.completion, response, standing.deadline));
     case "Open":
       return verify(place.context, call, standing.row, read.right);
+    default:
+      return absurd(standing);
   }
 };
 

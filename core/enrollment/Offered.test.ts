@@ -10,7 +10,7 @@ import { onOutcome } from "../protocol/Outcome.ts";
 import { signerOf } from "../protocol/Statement.ts";
 import type { RowView } from "../Tables.ts";
 import { Turn } from "../Turn.ts";
-import { answerOffered, isOfferedAgain, isOfferProven } from "./Offered.ts";
+import { answerOffered, offerAgain, isOfferProven } from "./Offered.ts";
 import { registrationIdOf, sessionDigest } from "./Session.ts";
 
 const cluster = enrolling(3);
@@ -70,15 +70,15 @@ describe("an offer", () => {
 
   it("is sent again up to its deadline", () => {
     const { expiresAt } = offered.session;
-    expect(isOfferedAgain(turnOf(cluster, 1, expiresAt), forward)).toBe(true);
-    expect(isOfferedAgain(turnOf(cluster, 1, expiresAt + 1), forward)).toBe(false);
+    expect(offerAgain(turnOf(cluster, 1, expiresAt), forward)).toBe(true);
+    expect(offerAgain(turnOf(cluster, 1, expiresAt + 1), forward)).toBe(false);
   });
 
   it("is remembered until so many newer ones have been made", () => {
     const turn = turnOf(cluster, 1);
     turn.edit("offered").clear();
     const requestOf = (at: number) => ({ ...forward, requestId: `request ${at}` });
-    const remembered = (): ReadonlyArray<boolean> => [0, 1].map((at) => isOfferedAgain(turn, requestOf(at)));
+    const remembered = (): ReadonlyArray<boolean> => [0, 1].map((at) => offerAgain(turn, requestOf(at)));
     for (let at = 0; at < Limits.offersRemembered; at++)
       answerOffered(turn, { ...offer, forward: requestOf(at) }, offered);
     expect(remembered()).toEqual([true, true]);

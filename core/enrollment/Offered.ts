@@ -43,8 +43,8 @@ const forgetExpired = (turn: Turn): void => {
   }
 };
 
-/** Sends a forwarded request the answer it had; false where it had none. */
-export const isOfferedAgain = (turn: Turn, forward: Forward): boolean => {
+/** Sends a forwarded request the answer it had, and returns whether it had one. */
+export const offerAgain = (turn: Turn, forward: Forward): boolean => {
   forgetExpired(turn);
   const outcome = turn.state.offered.get(requestKey(forward));
   if (outcome === undefined) return false;

@@ -13,7 +13,7 @@ import { requestKey, requestLineOf } from "../protocol/Forward.ts";
 import { forgotten, isFromBefore } from "../protocol/LateCopy.ts";
 import type { MessageOf, MirrorItem } from "../protocol/Message.ts";
 import type { Actor } from "../protocol/Proposal.ts";
-import { currentVerdict, isJustFound } from "../protocol/Readiness.ts";
+import { currentVerdict, askAnewUnlessJustFound } from "../protocol/Readiness.ts";
 import { refusalRejection } from "../protocol/Refusals.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "../protocol/Statement.ts";
 import type { PeerId } from "../protocol/Topology.ts";
@@ -37,7 +37,8 @@ export const openSessions = (turn: Turn): void => {
   const items: Array<MirrorItem> = [];
   for (const offer of waiting) {
     // As for a change (Coordinator.ts): the others are asked for their clocks once more.
-    if (isOutOfTime(offer.forward.receivedAt, turn.now) && verdict.faults.length === 0 && !isJustFound(turn)) continue;
+    if (isOutOfTime(offer.forward.receivedAt, turn.now) && verdict.faults.length === 0 && !askAnewUnlessJustFound(turn))
+      continue;
     const refusal = verdict.faults.length > 0 ? unready(verdict.faults, undefined) : refusalOf(turn, offer);
     if (refusal !== undefined) fail(turn, offer, refusal);
     else items.push(open(turn, offer));

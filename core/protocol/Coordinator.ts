@@ -3,7 +3,7 @@
  * of lock-disjoint proposals into rounds. What arrives while a round is under
  * way goes into the next one together (protocol.md 3.3, 4h).
  */
-import { Either } from "effect";
+import { absurd, Either } from "effect";
 import { authorize, endsTooSoon } from "../registry/Authorization.ts";
 import { type Mutation, standingOf } from "../registry/Mutation.ts";
 import { permissionOf, type Request, requestOf, type Target, targetOf } from "../registry/Request.ts";
@@ -15,7 +15,7 @@ import type { MemberFault, Rejection } from "../Rejection.ts";
 import type { Turn } from "../Turn.ts";
 import { isFinish } from "../enrollment/Finish.ts";
 import { judgeFinish } from "../enrollment/FinishAttempts.ts";
-import { isOfferedAgain } from "../enrollment/Offered.ts";
+import { offerAgain } from "../enrollment/Offered.ts";
 import {
   answerExisting,
   answerRejected,
@@ -41,7 +41,7 @@ import {
   refLock,
   sessionLock,
 } from "./Proposal.ts";
-import { currentVerdict, isJustFound, unreadiness } from "./Readiness.ts";
+import { currentVerdict, askAnewUnlessJustFound, unreadiness } from "./Readiness.ts";
 import { writerPatience } from "./Patience.ts";
 import { forgotten, isFromBefore } from "./LateCopy.ts";
 import { asMember, busy, crowded, NO_CAPACITY, noCapacity, unavailable, unready } from "./Unavailable.ts";
@@ -63,7 +63,7 @@ const isInRound = (turn: Turn, forward: Forward): boolean => {
 
 /** A request that came through another peer may be a copy; one that was turned away gets no second chance. */
 export const admitForwarded = (turn: Turn, forward: Forward, actor: ActorCheck): void => {
-  if (isPending(turn, forward) || isOfferedAgain(turn, forward)) return;
+  if (isPending(turn, forward) || offerAgain(turn, forward)) return;
   const turnedAway = turn.state.turnedAway.get(forward.entryPeer)?.get(forward.requestId);
   if (turnedAway !== undefined)
     return answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), turnedAway.rejection);
@@ -179,8 +179,8 @@ const failQueue = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
 /** Proposed with these effects, left to wait, or answered. */
 type Disposal = Effects | "wait" | "done";
 
-/** A registration joins the round that is registering the same approver; false where it cannot. */
-const hasJoined = (turn: Turn, queued: Queued): boolean => {
+/** Lets a registration join the round that is registering the same approver, and returns whether it could. */
+const joinRound = (turn: Turn, queued: Queued): boolean => {
   const { locks, rounds } = turn.state;
   const { mutation } = queued;
   const holder = mutation.kind === "METADATA" ? undefined : locks.get(refLock(mutation.ref));
@@ -217,7 +217,7 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
   };
   const tooSoon = endsTooSoon(turn.context, tokenExpiresAt);
   if (tooSoon !== undefined) return done(asMember(turn.self, tooSoon));
-  if (hasJoined(turn, queued)) return "done";
+  if (joinRound(turn, queued)) return "done";
   // Before any row is read, because whoever waits is asked again at every event.
   if (isHeldUp(turn, mutation)) return "wait";
   const standing = standingOf(turn, mutation);
@@ -233,11 +233,15 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
         return done(leftOpen(forgotten(turn, mutation.ref), caller));
       // One of two clocks has been set since they were held against each other; once they agree it is the stamp.
       if (isOutOfTime(queued.forward.receivedAt, turn.now))
-        return isJustFound(turn) ? done(unavailable([stampedWrong(queued.forward.entryPeer)], mutation.ref)) : "wait";
+        return askAnewUnlessJustFound(turn)
+          ? done(unavailable([stampedWrong(queued.forward.entryPeer)], mutation.ref))
+          : "wait";
       if (isOverdue(turn)) return done(busy("Too many changes wait for a member's acknowledgement.", mutation.ref));
       return turn.state.preparations.size + reserved >= Limits.preparations
         ? done(noCapacity([{ peerId: turn.self, reason: NO_CAPACITY }]))
         : standing.effectsAt(turn.now);
+    default:
+      return absurd(standing);
   }
 };
 

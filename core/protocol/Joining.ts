@@ -13,7 +13,7 @@ import { acknowledgeLate } from "./Delivery.ts";
 import type { Ready } from "./Message.ts";
 import { noteFirstHeard } from "./LateCopy.ts";
 import { ask, nonceFor } from "./Readiness.ts";
-import { isKnownLife, quarantineIfBehind } from "./Rollback.ts";
+import { isOwnRestore, quarantineIfBehind, quarantineIfRestoredSince } from "./Rollback.ts";
 
 const JOIN_AGAIN_MILLIS = 500;
 /** When a founder asks: by then the others have mostly pinned the topology too. */
@@ -51,9 +51,10 @@ export const onJoinAnswer = (turn: Turn, from: PeerId, ready: Ready): void => {
   if (ready.peerId !== from) return;
   if (joinNonce === undefined || ready.nonce !== nonceFor(turn, joinNonce, from)) return;
   if (ready.sealed || !ready.integrityOk || ready.topologyDigest !== turn.membership.digest) return;
-  const isKnown = isKnownLife(turn, ready.recorded);
+  quarantineIfRestoredSince(turn, ready.recorded);
   quarantineIfBehind(turn, ready.seen);
-  if (turn.mode === "quarantined" || turn.state.recovery?.outbid !== undefined || !isKnown) return;
+  if (turn.mode === "quarantined" || turn.state.recovery?.outbid !== undefined) return;
+  if (!isOwnRestore(turn.state, ready.recorded)) return;
   turn.edit("unproven").delete(from);
   noteFirstHeard(turn, from, ready.moment);
   if (turn.state.unproven.size > 0) return;

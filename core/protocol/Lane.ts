@@ -3,6 +3,7 @@
  * room of its own; what is sent for single callers, or for a peer that catches up, comes in whatever number callers
  * choose, and each of them is asked for again when it is lost (protocol.md 2).
  */
+import { absurd } from "effect";
 import type { Message } from "./Message.ts";
 
 export type Lane = "round" | "bulk";
@@ -34,5 +35,7 @@ export const laneOf = ({ _tag }: Message): Lane => {
     case "SnapshotRequest":
     case "SnapshotOffer":
       return "bulk";
+    default:
+      return absurd(_tag);
   }
 };

@@ -5,6 +5,7 @@
  * that nothing was done while it has signed for that itself (protocol.md 1,
  * "One malicious writer").
  */
+import { absurd } from "effect";
 import { completionOf } from "../enrollment/Completion.ts";
 import { noteConflict } from "../enrollment/FinishAttempts.ts";
 import { isOfferProven, offerOf } from "../enrollment/Offered.ts";
@@ -35,6 +36,8 @@ export const onOutcome = (turn: Turn, from: PeerId, { requestId, outcome }: Mess
       return onOffered(turn, awaited, outcome);
     case "Rejected":
       return onRejected(turn, awaited, outcome);
+    default:
+      return absurd(outcome);
   }
 };
 
@@ -90,6 +93,8 @@ const isWanted = ({ forward, request }: Awaited, proposal: Proposal): boolean =>
       return proposal.kind === "REGISTER" && proposal.effects.ref === request.ref;
     case "FINISH":
       return proposal.kind === "FINISH" && proposal.effects.ref === request.ref && isOfResponse(proposal, request);
+    default:
+      return absurd(request);
   }
 };
 

@@ -15,7 +15,7 @@ import { clockFaults } from "./Clocks.ts";
 import { noteRestored } from "./Incarnations.ts";
 import { noteFirstHeard } from "./LateCopy.ts";
 import { isPresent, type Mode } from "./Mode.ts";
-import { isKnownLife, quarantineIfBehind } from "./Rollback.ts";
+import { quarantineIfBehind, quarantineIfRestoredSince } from "./Rollback.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
 import { BEING_VERIFIED, NO_CAPACITY, NO_TOKEN_KEYS } from "./Unavailable.ts";
 import type { PeerId } from "./Topology.ts";
@@ -91,7 +91,7 @@ export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"Ready
   const { state, context } = turn;
   if (isPresent(turn.mode)) {
     noteRestored(turn, from, message.restored);
-    isKnownLife(turn, message.recorded);
+    quarantineIfRestoredSince(turn, message.recorded);
     quarantineIfBehind(turn, message.seen);
   }
   const known = turn.state.seen.get(from);
@@ -282,8 +282,8 @@ export const currentVerdict = (turn: Turn): Verdict | undefined => {
   return turn.state.verdict;
 };
 
-/** Whether what is known of the members was found just now; they are asked again where it was not. */
-export const isJustFound = (turn: Turn): boolean => {
+/** Asks the members again, unless what is known of them was found just now: returns whether it was. */
+export const askAnewUnlessJustFound = (turn: Turn): boolean => {
   if (turn.others.length === 0 || turn.state.verdict?.concludedAt === turn.elapsed) return true;
   turn.state.verdict = undefined;
   probe(turn);

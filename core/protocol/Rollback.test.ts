@@ -7,7 +7,7 @@ import { slotKey } from "../Tables.ts";
 import type { Turn } from "../Turn.ts";
 import { freshRecovery } from "./TakingOver.ts";
 import type { Restoration, SignedRestoration } from "./Restoration.ts";
-import { isKnownLife, quarantineIfBehind, quarantineIfForgotten } from "./Rollback.ts";
+import { isOwnRestore, quarantineIfBehind, quarantineIfForgotten, quarantineIfRestoredSince } from "./Rollback.ts";
 import { batchHash, type SignedStatement } from "./Statement.ts";
 
 const cluster = founded();
@@ -120,13 +120,18 @@ const announced = (incarnation: number, change: Partial<Restoration> = {}): Sign
   announcedBy(cluster, 2, incarnation, change);
 
 describe("the life of a peer that a member has on record", () => {
+  const knows = (turn: Turn, recorded: SignedRestoration | undefined): boolean => {
+    quarantineIfRestoredSince(turn, recorded);
+    return isOwnRestore(turn.state, recorded);
+  };
+
   const otherId = batchHash(crypto, forgotten.header);
 
   it("is known where both have none, or the same", () => {
-    expect(isKnownLife(turnOf(cluster, 2), undefined)).toBe(true);
+    expect(knows(turnOf(cluster, 2), undefined)).toBe(true);
     const turn = inThirdLife();
     turn.state.restored = announced(3);
-    expect(isKnownLife(turn, announced(3))).toBe(true);
+    expect(knows(turn, announced(3))).toBe(true);
     expect(isOut(turn)).toBe(false);
   });
 
@@ -138,10 +143,10 @@ describe("the life of a peer that a member has on record", () => {
     (_w, life) => {
       const turn = inThirdLife();
       turn.state.restored = announced(3, { recoveryId: batchHash(crypto, receiptOf(1).header) });
-      expect(isKnownLife(turn, life)).toBe(false);
+      expect(knows(turn, life)).toBe(false);
       expect(isOut(turn)).toBe(true);
       const restoring = recovering();
-      expect(isKnownLife(restoring, life)).toBe(false);
+      expect(knows(restoring, life)).toBe(false);
       expect(isOut(restoring)).toBe(false);
       expect(restoring.state.recovery?.outbid).toBe(life.restoration.incarnation);
     },
@@ -156,7 +161,7 @@ describe("the life of a peer that a member has on record", () => {
   ])("is not known, and proves nothing, where %s", (_why, life) => {
     const turn = inThirdLife();
     turn.state.restored = announced(3, { recoveryId: otherId });
-    expect(isKnownLife(turn, life)).toBe(false);
+    expect(knows(turn, life)).toBe(false);
     expect(isOut(turn)).toBe(false);
   });
 });

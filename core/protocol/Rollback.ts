@@ -3,7 +3,7 @@
  * shows it a statement that is not in its chain. Then it signs nothing more until
  * it is restored as one that was (protocol.md 4a, S22).
  */
-import type { Recovery } from "../PeerState.ts";
+import type { PeerState, Recovery } from "../PeerState.ts";
 import type { Turn } from "../Turn.ts";
 import { numberKey } from "../Tables.ts";
 import { isAnnounced, type SignedRestoration } from "./Restoration.ts";
@@ -52,19 +52,23 @@ const outbid = (turn: Turn, recovery: Recovery, incarnation: number): void => {
   turn.state.recovery = { ...recovery, outbid: Math.max(incarnation, recovery.outbid ?? 0) };
 };
 
+/** Whether what a member has on record is this peer's own last restore; or neither knows of any. */
+export const isOwnRestore = (
+  { restored }: Pick<PeerState, "restored">,
+  recorded: SignedRestoration | undefined,
+): boolean => recorded?.restoration.recoveryId === restored?.restoration.recoveryId;
+
 /**
- * Whether a member has exactly this life of this peer on record. One it knows of a later life, or of another one of
- * the same number, shows that this disk is from before a restore: that puts the peer in quarantine, or makes it
- * announce a higher one if it is being restored just now (its clock was set back).
+ * A member that has a later incarnation of this peer on record, or another one of the same number, shows that this disk
+ * is from before a restore: that puts the peer in quarantine, or makes it announce a higher one if it is being restored
+ * just now (its clock was set back).
  */
-export const isKnownLife = (turn: Turn, recorded: SignedRestoration | undefined): boolean => {
-  const { restored, recovery } = turn.state;
-  if (recorded?.restoration.recoveryId === restored?.restoration.recoveryId) return true;
-  const theirs = recorded?.restoration.incarnation ?? 0;
-  if (recorded === undefined || recorded.restoration.peerId !== turn.self || theirs < turn.state.chain.incarnation)
-    return false;
-  if (!isAnnounced(turn.context.crypto, turn.membership, recorded)) return false;
-  if (recovery !== undefined) outbid(turn, recovery, theirs);
-  else turn.quarantine(`this peer was restored as incarnation ${theirs} and does not remember it`);
-  return false;
+export const quarantineIfRestoredSince = (turn: Turn, recorded: SignedRestoration | undefined): void => {
+  const { recovery, chain } = turn.state;
+  if (recorded === undefined || isOwnRestore(turn.state, recorded)) return;
+  const { peerId, incarnation } = recorded.restoration;
+  if (peerId !== turn.self || incarnation < chain.incarnation) return;
+  if (!isAnnounced(turn.context.crypto, turn.membership, recorded)) return;
+  if (recovery !== undefined) outbid(turn, recovery, incarnation);
+  else turn.quarantine(`this peer was restored as incarnation ${incarnation} and does not remember it`);
 };

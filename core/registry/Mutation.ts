@@ -4,7 +4,7 @@
  * are the same for all. Everything is computed from the call and one peer's own
  * rows, so that every member can compute it again and compare bytes.
  */
-import { Either } from "effect";
+import { absurd, Either } from "effect";
 import type { Call } from "../protocol/Forward.ts";
 import { type Finish, finishOf, finishStanding, isFinish } from "../enrollment/Finish.ts";
 import type { Rejection } from "../Rejection.ts";
@@ -39,5 +39,7 @@ export const standingOf = (place: Place, mutation: Mutation): Standing => {
       return replacementStanding(place.context.view, mutation);
     case "FINISH":
       return finishStanding(place, mutation);
+    default:
+      return absurd(mutation);
   }
 };

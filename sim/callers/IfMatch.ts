@@ -1,4 +1,5 @@
 /** What callers put into If-Match when they replace metadata. */
+import { absurd } from "effect";
 
 /** The first is the revision last heard of. */
 export const guesses = ["that", "the one before", "the one after", "weak", "a wildcard", "a list", "nothing"] as const;
@@ -21,5 +22,7 @@ export const ifMatchOf = (guess: Guess, revision: number): string | undefined =>
       return `"${revision}", "${revision + 1}"`;
     case "nothing":
       return undefined;
+    default:
+      return absurd(guess);
   }
 };

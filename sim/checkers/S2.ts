@@ -1,4 +1,5 @@
 /** S2: every statement that left its signer was in the signer's synced state. */
+import { absurd } from "effect";
 import type { Message, Outcome } from "../../core/protocol/Message.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Checker } from "../Checker.ts";
@@ -34,8 +35,22 @@ const statementsIn = (message: Message): ReadonlyArray<SignedStatement> => {
       return inOutcome(message.outcome);
     case "SessionVotes":
       return message.acks;
-    default:
+    case "GenesisCard":
+    case "GenesisVote":
+    case "GenesisPinned":
+    case "GenesisRefused":
+    case "ReadyProbe":
+    case "Forward":
+    case "Forwarded":
+    case "AbortRequest":
+    case "SnapshotRequest":
+    case "SnapshotOffer":
+    case "StoredQuery":
+    case "StoredAnswer":
+    case "SessionMirror":
       return [];
+    default:
+      return absurd(message);
   }
 };
 

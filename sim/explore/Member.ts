@@ -1,4 +1,5 @@
 /** One peer as an immutable value, and what the runtime's driver makes of it in one event. */
+import { absurd } from "effect";
 import type { Action, Answer } from "../../core/Action.ts";
 import type { Signer } from "../../core/Crypto.ts";
 import type { Digest } from "../../core/Digest.ts";
@@ -299,6 +300,8 @@ export class Bench {
           const print = joined(fingerprint(peerId * 64 + to), fingerprint(message));
           return packet === undefined ? [] : [this.#effects.one({ from: peerId, to, message, packet, print })];
         }
+        default:
+          return absurd(action);
       }
     });
   }

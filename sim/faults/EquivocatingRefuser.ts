@@ -3,6 +3,7 @@
  * whom it likes: some members pledge while others complete the certificate. It
  * also keeps certificates back, so that one that exists comes late or to a few.
  */
+import { absurd } from "effect";
 import type { Digest } from "../../core/Digest.ts";
 import type { Message } from "../../core/protocol/Message.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
@@ -86,8 +87,27 @@ class Refuser {
         return { ...message, items: message.items.map((item) => ({ ...item, held: contradicted(item.held) })) };
       case "Commit":
         return this.#keepBack(message);
-      default:
+      case "GenesisCard":
+      case "GenesisVote":
+      case "GenesisPinned":
+      case "GenesisRefused":
+      case "ReadyProbe":
+      case "Ready":
+      case "Forward":
+      case "Forwarded":
+      case "Outcome":
+      case "CommitAcks":
+      case "SettleQuery":
+      case "AbortRequest":
+      case "SnapshotRequest":
+      case "SnapshotOffer":
+      case "StoredQuery":
+      case "StoredAnswer":
+      case "SessionMirror":
+      case "SessionVotes":
         return message;
+      default:
+        return absurd(message);
     }
   }
 }

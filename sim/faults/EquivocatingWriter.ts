@@ -4,6 +4,7 @@
  * once or when one of them has long been decided. Each is one that its members
  * would accept alone.
  */
+import { absurd } from "effect";
 import type { Digest } from "../../core/Digest.ts";
 import type { PrepareItem } from "../../core/protocol/Message.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
@@ -56,8 +57,10 @@ const itemsFor = (
     case "late":
       sendLate(traitor, to, twin());
       return [item];
-    default:
+    case "true":
       return [item];
+    default:
+      return absurd(treatment);
   }
 };
 

@@ -2,6 +2,7 @@
  * A writer that proposes honestly and tells entry peers of outcomes that are none: it calls a change done that only
  * some members have applied, or somebody else's, and calls a change not done that was, in every variant of `Outcome`.
  */
+import { absurd } from "effect";
 import type { Message, Outcome } from "../../core/protocol/Message.ts";
 import { callersOf } from "../../core/protocol/Answers.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
@@ -35,6 +36,8 @@ const refIn = (outcome: Outcome): string => {
       return outcome.rejection.ref ?? NOBODY;
     case "Offered":
       return NOBODY;
+    default:
+      return absurd(outcome);
   }
 };
 
@@ -54,7 +57,8 @@ const falsified = (
   outcome: Outcome,
   kept: ReadonlyArray<Outcome>,
 ): Outcome | undefined => {
-  switch (unit.named("says", "no", lies, [2, 2, 1, 2, 3])) {
+  const lie = unit.named("says", "no", lies, [2, 2, 1, 2, 3]);
+  switch (lie) {
     case "it is there already":
       return { _tag: "Existing", ref: refIn(outcome) };
     case "no":
@@ -65,6 +69,8 @@ const falsified = (
       return kept[unit.between("whom", 0, 0, Math.max(0, kept.length - 1), 0, KEPT - 1)];
     case "with one thing changed":
       return alteredOutcome(traitor.world, unit, outcome);
+    default:
+      return absurd(lie);
   }
 };
 

@@ -3,6 +3,7 @@
  * secrets, what was asked for and by whom; that opens a session under a token it has only seen; and that asks for
  * many sessions in the name of one request.
  */
+import { absurd } from "effect";
 import type { Digest } from "../../core/Digest.ts";
 import type { Session } from "../../core/enrollment/Session.ts";
 import type { Message, MirrorItem } from "../../core/protocol/Message.ts";
@@ -78,13 +79,16 @@ export const lyingSessionWriter = (): Lie => (traitor, _to, message) => {
     const unit = traitor.next();
     if (!unit.chance("lies", 400)) return [item];
     traitor.world.marks.add("a writer lied about a session");
-    switch (unit.named("lies", "about the session", lies, [2, 1, 2])) {
+    const lie = unit.named("lies", "about the session", lies, [2, 1, 2]);
+    switch (lie) {
       case "about the session":
         return [falsified(unit, item)];
       case "under a stolen token":
         return [underStolenToken(traitor, unit, item)];
       case "many times":
         return copies(traitor, unit, item);
+      default:
+        return absurd(lie);
     }
   });
   // Parts of a few, so that a request comes again when some of its sessions are kept.

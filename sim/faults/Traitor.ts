@@ -4,6 +4,7 @@
  * key and signs whatever suits it, in valid batches that fork from its chain. Its
  * driver is kept from learning of that, or else it would put itself in quarantine.
  */
+import { absurd } from "effect";
 import type { Digest } from "../../core/Digest.ts";
 import { type Session, sessionDigest } from "../../core/enrollment/Session.ts";
 import type { Forward } from "../../core/protocol/Forward.ts";
@@ -184,8 +185,23 @@ export class Traitor implements Mouthpiece {
           ...message,
           certificates: message.certificates.filter(({ receipts }) => !receipts.some((each) => this.#isFork(each))),
         };
-      default:
+      case "GenesisCard":
+      case "GenesisVote":
+      case "GenesisPinned":
+      case "GenesisRefused":
+      case "Forward":
+      case "Forwarded":
+      case "Outcome":
+      case "Prepare":
+      case "SnapshotRequest":
+      case "SnapshotOffer":
+      case "StoredQuery":
+      case "StoredAnswer":
+      case "SessionMirror":
+      case "SessionVotes":
         return message;
+      default:
+        return absurd(message);
     }
   }
 

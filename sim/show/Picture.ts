@@ -1,4 +1,5 @@
 /** Makes of a recording what the page draws: rows, arrows, lanes and spans, with everything in words. */
+import { absurd } from "effect";
 import type { Crypto } from "../../core/Crypto.ts";
 import type { RunReport } from "../Report.ts";
 import { lanesOf } from "./Lanes.ts";
@@ -170,8 +171,21 @@ class Painter {
         return `${detail} gives up`;
       case "network":
         return "";
-      default:
+      case "start":
+      case "verify":
+      case "unseal":
+      case "seal":
+      case "pause":
+      case "resume":
+      case "reply":
+      case "read":
+      case "readiness":
+      case "unreachable":
+      case "healed":
+      case "acts":
         return kind;
+      default:
+        return absurd(kind);
     }
   }
 
@@ -222,8 +236,11 @@ class Painter {
         return changesText(changes, this.#peers);
       case "healed":
         return "Everything is healed; from here on the cluster must come to rest";
-      default:
+      case "reply":
+      case "acts":
         return `${peer} acts`;
+      default:
+        return absurd(kind);
     }
   }
 }

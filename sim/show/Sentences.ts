@@ -1,4 +1,5 @@
 /** What happened, in words: one line for each message, answer, request and flush. */
+import { absurd } from "effect";
 import type { Answer } from "../../core/Action.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import type { Message } from "../../core/protocol/Message.ts";
@@ -67,8 +68,14 @@ export const messageText = (topics: Topics, message: Message): string => {
       return `${message.items.length} outcomes${message.upTo === undefined ? ", the last" : ""}`;
     case "GenesisRefused":
       return message.reason;
-    default:
+    case "GenesisCard":
+    case "GenesisVote":
+    case "GenesisPinned":
+    case "ReadyProbe":
+    case "SnapshotRequest":
       return "";
+    default:
+      return absurd(message);
   }
 };
 
@@ -86,8 +93,14 @@ export const answerText = (answer: Answer): string => {
       return answer.faults.length === 0
         ? "ready"
         : `not ready: ${answer.faults.map(({ reason }) => reason).join(", ")}`;
-    default:
+    case "Initialized":
+    case "Rotated":
+    case "Rekeyed":
+    case "Audited":
+    case "Restoring":
       return answer._tag.toLowerCase();
+    default:
+      return absurd(answer);
   }
 };
 

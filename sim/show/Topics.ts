@@ -3,6 +3,7 @@
  * names short enough for a picture. The same thing has the same number
  * everywhere, so that one can walk from one moment of it to the next.
  */
+import { absurd } from "effect";
 import type { Crypto } from "../../core/Crypto.ts";
 import type { Digest } from "../../core/Digest.ts";
 import type { Message } from "../../core/protocol/Message.ts";
@@ -125,8 +126,18 @@ export class Topics {
         return message.items.flatMap(({ proposal }) => this.#ofProposal(proposal));
       case "SettleAnswer":
         return message.items.map((item) => this.proposalId(item.proposalId));
-      default:
+      case "GenesisCard":
+      case "GenesisVote":
+      case "GenesisPinned":
+      case "GenesisRefused":
+      case "ReadyProbe":
+      case "Ready":
+      case "SnapshotRequest":
+      case "SnapshotOffer":
+      case "SessionVotes":
         return [];
+      default:
+        return absurd(message);
     }
   }
 

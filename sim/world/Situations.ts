@@ -1,4 +1,5 @@
 /** Which situations an event shows that happen seldom or are worth counting (Sometimes.ts), by their names. */
+import { absurd } from "effect";
 import type { Answer } from "../../core/Action.ts";
 import type { Digest } from "../../core/Digest.ts";
 import type { Message } from "../../core/protocol/Message.ts";
@@ -16,8 +17,16 @@ export const nameOfAnswer = (answer: Answer): string => {
       return "answered Replaced";
     case "Rejected":
       return `answered ${answer.rejection.code}`;
-    default:
+    case "Offered":
+    case "Initialized":
+    case "Rotated":
+    case "Rekeyed":
+    case "Audited":
+    case "Restoring":
+    case "Readiness":
       return `answered ${answer._tag}`;
+    default:
+      return absurd(answer);
   }
 };
 
