@@ -25,7 +25,7 @@ export type RunSource =
   | { readonly _tag: "Seed"; readonly options: TapeOptions }
   | { readonly _tag: "Tape"; readonly file: string; readonly tape: Tape };
 
-export const sourceArgument = Args.text({ name: "SEED|TAPE.json" }).pipe(
+export const sourceArgument = Args.text({ name: "SEED|TAPE" }).pipe(
   Args.withDescription("The seed to run, or a file with a tape."),
 );
 

@@ -41,7 +41,7 @@ const seedCommand = ({ options }: Recording): string =>
 
 /** Where a failure's tape goes, inside a folder. */
 const tapeFile = (folder: string, { options, result }: Recording): string =>
-  join(folder, `${result.violation?.id ?? "run"}-${options.schedule}-${options.seed}.json`);
+  join(folder, `${result.violation?.id ?? "run"}-${options.schedule}-${options.seed}.tape`);
 
 const makeFolder = (folder: string) =>
   Effect.try(() => void mkdirSync(folder, { recursive: true })).pipe(

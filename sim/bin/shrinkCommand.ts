@@ -10,7 +10,7 @@ import { endAsFailed, parsed, write } from "./Terminal.ts";
 const options = {
   ...seedOptions,
   out: Options.text("out").pipe(
-    Options.withPseudoName("TAPE.json"),
+    Options.withPseudoName("TAPE"),
     Options.withDescription("The tape to write; one that is there is replaced."),
   ),
   time: Options.text("time").pipe(

@@ -22,7 +22,7 @@ const help = `npm run sim:strength -- [--bug NAME]... [--seeds N] [--shrink SECO
   --bug NAME       only this bug; may be given several times
   --seeds N        seeds to look in at most; ${MOST_SEEDS} without
   --shrink SECONDS how long to shrink each; ${SHRINK_MILLIS / 1000} without
-  --tapes DIR      write the tape of each smallest failure to DIR/NAME.json
+  --tapes DIR      write the tape of each smallest failure to DIR/NAME.tape
   --table FILE     write what was found into the table of this page (docs/strength.md)
 
 Ends with 0 when every bug was found under its invariant, 1 when one was not, 2 on wrong usage.
@@ -73,7 +73,7 @@ const measure = (bug: PlantedBug, seeds: number, millis: number, tapes: string |
   const startedAt = performance.now();
   const shrunk = shrinkWithin(failing, millis);
   const seconds = (performance.now() - startedAt) / 1000;
-  if (tapes !== undefined) Effect.runSync(keepFailure(failing, shrunk, join(tapes, `${bug.name}.json`)));
+  if (tapes !== undefined) Effect.runSync(keepFailure(failing, shrunk, join(tapes, `${bug.name}.tape`)));
   const id = failing.result.violation?.id;
   const deviations = shrunk.recording.deviations.length;
   return {

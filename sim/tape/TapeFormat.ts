@@ -1,6 +1,10 @@
-/** Tapes as JSON. A tape may come from anybody: it is read strictly and within bounds, and refused by the name of the field. */
+/**
+ * Tapes as CBOR. What is read has to be what is written of it again, within bounds, and is refused by the name of the
+ * field. Nothing is bounded while the library reads, beyond the size of file, list and map: open tapes of people you know.
+ */
+import { Encoder, setSizeLimits } from "cbor-x";
 import { Either, ParseResult, Schema } from "effect";
-import { type JsonValue, parseStrictJson } from "../../core/codec/StrictJson.ts";
+import { sameBytes } from "../../core/codec/Bytes.ts";
 import { modes } from "../Plan.ts";
 import { plantedBugs } from "../PlantedBugs.ts";
 import { scheduleNames } from "../Schedules.ts";
@@ -10,7 +14,6 @@ import type { Tape, TapeDraw, TapeUnit } from "./Tape.ts";
 const VERSION = 1;
 /** Bytes of a whole tape: some fifty times what a usual run takes. */
 export const MOST_TAPE_BYTES = 64 * 1024 * 1024;
-const MOST_DEPTH = 8;
 const MOST_UNITS = 2_000_000;
 const MOST_DRAWS = 1_024;
 const MOST_TEXT = 1_024;
@@ -97,23 +100,26 @@ const twice = (units: File["units"]): string | undefined => {
   return undefined;
 };
 
-const plain = (value: JsonValue): unknown => {
-  if (value instanceof Map) return Object.fromEntries([...value].map(([name, each]) => [name, plain(each)]));
-  return Array.isArray(value) ? value.map(plain) : value;
-};
+/** Plain maps, as any other reader of CBOR knows them. */
+const cbor = new Encoder({ useRecords: false, variableMapSize: true });
+setSizeLimits({ maxArraySize: MOST_UNITS, maxMapSize: MOST_FIELDS, maxObjectSize: MOST_FIELDS });
 
-const parsedJson = (bytes: Uint8Array): Either.Either<unknown, string> =>
-  Either.mapBoth(parseStrictJson(bytes, { depth: MOST_DEPTH, values: MOST_TAPE_BYTES }), {
-    onLeft: ({ pointer, detail }) => `it is no JSON${pointer === "" ? "" : ` at ${pointer}`}: ${detail}`,
-    onRight: plain,
-  });
+/** The one item that the bytes are, as this file writes it: no key twice, nothing behind it. */
+const parsedCbor = (bytes: Uint8Array): Either.Either<unknown, string> =>
+  Either.try((): unknown => cbor.decode(bytes)).pipe(
+    Either.filterOrLeft(
+      (item) => sameBytes(cbor.encode(item), bytes),
+      () => undefined,
+    ),
+    Either.mapLeft(() => "it is not in the CBOR that tapes are written in"),
+  );
 
 /** Reads a tape; the left side names the field that is wrong, and what is expected there. */
 export const parseTape = (bytes: Uint8Array): Either.Either<Tape, string> => {
   if (bytes.length > MOST_TAPE_BYTES) return Either.left(`it has more than ${MOST_TAPE_BYTES} bytes`);
-  return Either.flatMap(parsedJson(bytes), (json) =>
+  return Either.flatMap(parsedCbor(bytes), (item) =>
     Either.flatMap(
-      Either.mapLeft(decode(json), (error) => {
+      Either.mapLeft(decode(item), (error) => {
         const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error);
         const field = issue?.path.map(String).join(".") ?? "";
         return `${field === "" ? "the tape" : `field "${field}"`}: ${issue?.message ?? "it does not fit"}`;
@@ -128,32 +134,17 @@ export const parseTape = (bytes: Uint8Array): Either.Either<Tape, string> => {
   );
 };
 
-const drawText = ({ label, bounds, value }: TapeDraw): string =>
-  JSON.stringify(bounds === undefined ? [label, value] : [label, bounds, value]);
+const drawItem = ({ label, bounds, value }: TapeDraw) =>
+  bounds === undefined ? [label, value] : [label, bounds, value];
 
-const unitText = ({ stream, ordinal, draws }: TapeUnit): string =>
-  `    { "unit": ${JSON.stringify(stream)}, "number": ${ordinal}, "draws": [${draws.map(drawText).join(", ")}] }`;
-
-/** A tape as JSON, one line for every unit. */
-export const formatTape = ({ sparse, commit, options, plan, units, end }: Tape): string => {
-  const { seed, schedule, peers, mode, steps, crypto, callers, bug } = options;
-  const head = {
+/** A tape as {@link parseTape} reads it. */
+export const formatTape = ({ sparse, commit, options, plan, units, end }: Tape): Uint8Array =>
+  cbor.encode({
     version: VERSION,
     kind: sparse ? "sparse" : "full",
     commit,
-    options: {
-      seed,
-      schedule,
-      peers,
-      mode,
-      steps,
-      crypto,
-      callers,
-      bug: bug ?? null,
-    },
+    options: { ...options, bug: options.bug ?? null },
     plan,
-  };
-  const lines = Object.entries(head).map(([name, value]) => `  "${name}": ${JSON.stringify(value)},`);
-  const ending = JSON.stringify({ ...end, violation: end.violation ?? null });
-  return `{\n${lines.join("\n")}\n  "units": [\n${units.map(unitText).join(",\n")}\n  ],\n  "end": ${ending}\n}\n`;
-};
+    units: units.map(({ stream, ordinal, draws }) => ({ unit: stream, number: ordinal, draws: draws.map(drawItem) })),
+    end: { ...end, violation: end.violation ?? null },
+  });

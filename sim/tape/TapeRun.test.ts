@@ -1,6 +1,5 @@
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
-import { utf8Bytes } from "../../core/codec/Utf8.ts";
 import type { RunOptions } from "../RunOptions.ts";
 import { runSeed } from "../Simulation.ts";
 import { type Tape, type TapeDraw, tapeOptions } from "./Tape.ts";
@@ -11,7 +10,7 @@ import { play, record, replayExactly, tapeOf } from "./TapeRun.ts";
 const STEPS = 250;
 const full = { commit: "test", sparse: false };
 
-const written = (tape: Tape): Tape => Either.getOrThrow(parseTape(utf8Bytes(formatTape(tape))));
+const written = (tape: Tape): Tape => Either.getOrThrow(parseTape(formatTape(tape)));
 
 const refusal = (run: () => unknown): string => {
   try {
