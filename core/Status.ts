@@ -1,6 +1,7 @@
 /** What an operator is told about a peer: plain data, computed from its published state alone. */
 import type { Digest } from "./Digest.ts";
 import type { PeerState } from "./PeerState.ts";
+import { modeOf } from "./protocol/Mode.ts";
 import type { PeerId } from "./protocol/Topology.ts";
 import type { MemberFault } from "./Rejection.ts";
 
@@ -57,8 +58,10 @@ export interface StatusDetail {
 }
 
 /** Unsealed is a peer whose keys are in memory, also while it does not use them before its records are verified. */
-export const sealState = ({ peer, unsealed, verifying }: PeerState): SealState =>
-  peer === undefined ? "UNINITIALIZED" : unsealed || verifying ? "UNSEALED" : "SEALED";
+export const sealState = (state: PeerState): SealState => {
+  const mode = modeOf(state);
+  return mode === "blank" ? "UNINITIALIZED" : mode === "sealed" ? "SEALED" : "UNSEALED";
+};
 
 const ascending = (peerIds: Iterable<PeerId>): ReadonlyArray<PeerId> =>
   [...peerIds].toSorted((left, right) => left - right);

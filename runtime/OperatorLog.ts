@@ -5,6 +5,8 @@
  * beside the rows, each flushed before its caller is answered, and the transaction
  * of the next unseal takes them over, each once, by their numbers.
  */
+import { modeOf } from "../core/protocol/Mode.ts";
+import { eventHandling } from "../core/protocol/ModeTable.ts";
 import type { NumberedAct, OperatorAct } from "../core/protocol/OperatorAct.ts";
 import type { PeerState } from "../core/PeerState.ts";
 
@@ -39,8 +41,7 @@ export interface OperatorLogPorts {
   readonly audit: (acts: ReadonlyArray<NumberedAct>, done: (isAudited: boolean | undefined) => void) => void;
 }
 
-const canAudit = ({ peer, unsealed, integrityFault }: PeerState): boolean =>
-  peer !== undefined && unsealed && integrityFault === undefined;
+const canAudit = (state: PeerState): boolean => eventHandling.Operated[modeOf(state)] === "runs";
 
 export class OperatorLog {
   readonly #ports: OperatorLogPorts;

@@ -2,6 +2,7 @@
  * The end of every run: all faults stop, all peers come back, and then what must
  * come about has to come about within a bounded time.
  */
+import { modeOf } from "../core/protocol/Mode.ts";
 import { assertAnsweredBehindExpired } from "./checkers/L9.ts";
 import type { Command, Replacement } from "./Commands.ts";
 import { maskOf, slotsOf } from "./Ghost.ts";
@@ -61,11 +62,7 @@ const mayHelp = (world: World, peer: SimPeer): boolean => {
     peer.honest &&
     !needsRestart(peer) &&
     !peer.isSealing &&
-    state.unsealed &&
-    state.integrityFault === undefined &&
-    state.quarantine === undefined &&
-    state.recovery === undefined &&
-    state.unproven.size === 0 &&
+    modeOf(state) === "active" &&
     state.preparations.size === 0 &&
     (world.ghost.forgetful & maskOf(peer.slot)) === 0
   );

@@ -23,6 +23,7 @@ import { sessionCodec } from "../enrollment/Session.ts";
 import { certificateCodec } from "./Certificate.ts";
 import { forwardCodec } from "./Forward.ts";
 import { cardCodec } from "./GenesisCard.ts";
+import { modes } from "./Mode.ts";
 import { momentCodec } from "./Moment.ts";
 import { proposalCodec } from "./Proposal.ts";
 import { signedRestorationCodec } from "./Restoration.ts";
@@ -45,8 +46,6 @@ export const seenCodec = record({
 });
 export type Seen = TypeOf<typeof seenCodec>;
 
-export const peerModes = ["verifying", "joining", "active", "recovering", "promoting", "quarantined"] as const;
-
 const livesCodecs = {
   /** The sender's own last restore, which the receiver records before it answers or believes anything. */
   restored: nullable(signedRestorationCodec),
@@ -59,7 +58,7 @@ const readyCodec = record({
   peerId: uint,
   topologyDigest: nullable(digest),
   configDigest: digest,
-  mode: oneOf(peerModes),
+  mode: oneOf(modes),
   sealed: bool,
   integrityOk: bool,
   /** Whether the keys that verify tokens can be had. */

@@ -250,7 +250,7 @@ describe("a peer that is asked whether it is ready", () => {
   ])("%s, before it answers; and not while it is sealed", (_what, change, says) => {
     expect(answerOf(asItIs, change).answer).toMatchObject(says);
     const untouched = { state: { seen: stateOf(cluster, 2).seen, quarantine: undefined } };
-    expect(answerOf(sealed, change)).toMatchObject({ ...untouched, answer: { mode: "active", recorded: undefined } });
+    expect(answerOf(sealed, change)).toMatchObject({ ...untouched, answer: { mode: "sealed", recorded: undefined } });
   });
 });
 

@@ -105,7 +105,7 @@ export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"Ready
     peerId: turn.self,
     topologyDigest: state.membership?.digest,
     configDigest: context.settings.configDigest,
-    mode: modeOf(turn),
+    mode: shownMode(turn),
     sealed: !state.unsealed,
     integrityOk: holds,
     judgesTokens: context.judgesTokens,
@@ -140,12 +140,8 @@ const hearAgain = (turn: Turn, from: PeerId, process: Digest | undefined): void 
   probe(turn);
 };
 
-const modeOf = ({ state }: Turn): Ready["mode"] => {
-  if (state.verifying) return "verifying";
-  if (state.quarantine !== undefined) return "quarantined";
-  // Until all others have its new life on record, its old one may still count somewhere.
-  return state.unproven.size > 0 ? "joining" : state.recovery !== undefined ? "recovering" : "active";
-};
+/** What it calls itself: until all others have its new incarnation on record, its old one may still count somewhere. */
+const shownMode = ({ mode }: Turn): Ready["mode"] => (mode === "announcing" ? "joining" : mode);
 
 /** Why a member that answered could not take part, whatever its clock shows, or undefined. */
 const faultOf = (turn: Turn, ready: Ready, { seen }: Probe): string | undefined => {

@@ -3,7 +3,7 @@ import type { PeerState } from "../../core/PeerState.ts";
 import { type LaneData, modes, type StateChange } from "./PictureData.ts";
 import type { Pool } from "./Pool.ts";
 import type { Moment, Recorder } from "./Recorder.ts";
-import { type Line, type Lines, linesOf, modeOf } from "./StateLines.ts";
+import { type Line, type Lines, linesOf, laneModeOf } from "./StateLines.ts";
 import type { Topics } from "./Topics.ts";
 
 /** Equal texts may stand for values that differ further down. */
@@ -42,7 +42,7 @@ const lane = (recorder: Recorder, topics: Topics, pool: Pool, slot: number): Lan
     const next = linesOf(topics, now, state, lines);
     const changes = changesOf(pool, lines, next);
     if (changes.length > 0) lanes.states.push([row, changes]);
-    const mode = modes.indexOf(isPaused && now !== undefined ? "paused" : modeOf(now));
+    const mode = modes.indexOf(isPaused && now !== undefined ? "paused" : laneModeOf(now));
     const locks = now?.locks.size ?? 0;
     const last = lanes.modes.at(-1);
     if (last?.[1] !== mode || last[2] !== locks) lanes.modes.push([row, mode, locks]);

@@ -20,7 +20,7 @@ export const modes = [
   "paused",
   "out",
 ] as const;
-export type Mode = (typeof modes)[number];
+export type LaneMode = (typeof modes)[number];
 
 export interface TopicData {
   readonly kind: "proposal" | "request" | "approver";

@@ -6,7 +6,8 @@
 import type { PeerState } from "../../core/PeerState.ts";
 import { callersOf } from "../../core/protocol/Answers.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
-import type { Mode } from "./PictureData.ts";
+import { type Mode, modeOf } from "../../core/protocol/Mode.ts";
+import type { LaneMode } from "./PictureData.ts";
 import { shortRef, type Topics } from "./Topics.ts";
 
 /** A line: the text is for reading, the value for looking closer. */
@@ -229,12 +230,18 @@ export const linesOf = (
 };
 
 /** What a peer's lane looks like. */
-export const modeOf = (state: PeerState | undefined): Mode => {
-  if (state === undefined) return "down";
-  if (state.peer === undefined) return "blank";
-  if (state.integrityFault !== undefined || state.quarantine !== undefined) return "out";
-  if (!state.unsealed) return "sealed";
-  if (state.membership === undefined) return "founding";
-  if (state.recovery !== undefined) return "restoring";
-  return state.unproven.size > 0 ? "joining" : "active";
+export const laneModeOf = (state: PeerState | undefined): LaneMode =>
+  state === undefined ? "down" : laneModes[modeOf(state)];
+
+const laneModes: Readonly<Record<Mode, LaneMode>> = {
+  blank: "blank",
+  sealed: "sealed",
+  verifying: "sealed",
+  founding: "founding",
+  damaged: "out",
+  quarantined: "out",
+  announcing: "restoring",
+  recovering: "restoring",
+  joining: "joining",
+  active: "active",
 };
