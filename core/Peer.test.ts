@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { type Cluster, founded } from "../properties/cluster/Cluster.ts";
 import { announcedBy } from "../properties/cluster/Forging.ts";
 import { turnOf } from "../properties/cluster/TurnOf.ts";
-import type { Digest } from "./Digest.ts";
+import type { Digest } from "./base/Digest.ts";
 import { step } from "./Peer.ts";
-import type { PeerState } from "./PeerState.ts";
-import type { Message } from "./protocol/Message.ts";
+import type { PeerState } from "./protocol/PeerState.ts";
+import type { Message } from "./Message.ts";
 import type { PeerId } from "./protocol/Topology.ts";
 
 const cluster = founded();

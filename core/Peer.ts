@@ -3,14 +3,13 @@
  * here waits, reads a clock or touches a disk; the driver does what the step says.
  */
 import { absurd } from "effect";
-import type { Event, StepContext, TimerName } from "./Event.ts";
-import type { PeerState } from "./PeerState.ts";
-import type { Message, Ready } from "./protocol/Message.ts";
+import type { ActorCheck } from "./auth/ActorCheck.ts";
+import { type Event, isModuleTimer, type ModuleTimer, type ProtocolTimer, type StepContext } from "./protocol/Event.ts";
+import type { PeerState } from "./protocol/PeerState.ts";
+import { isOfModule, type Message, type ModuleMessage, type ProtocolMessage, type Ready } from "./protocol/Message.ts";
 import type { PeerId } from "./protocol/Topology.ts";
 import { auditOperators } from "./protocol/Audit.ts";
 import { onAbortRequest } from "./protocol/Abort.ts";
-import { onSessionMirror } from "./enrollment/SessionMember.ts";
-import { onMirrorTimer, onSessionVotes, openSessions } from "./enrollment/SessionWriter.ts";
 import { advance, onProposeTimer } from "./protocol/Coordinator.ts";
 import { onCommit, onCommitAcks, onDeliverTimer, onPruneTimer } from "./protocol/Delivery.ts";
 import {
@@ -46,7 +45,8 @@ import { onResolveTimer, onSettleAnswer, onSettleQuery } from "./protocol/Settle
 import { onSnapshotOffer, recover } from "./protocol/TakingOver.ts";
 import { onVotes } from "./protocol/Votes.ts";
 import { onIntegrityLost, onSealed, onUnsealed, onVerifying } from "./protocol/Seal.ts";
-import { type Step, Turn } from "./Turn.ts";
+import type { Step } from "./Action.ts";
+import { Turn } from "./protocol/Turn.ts";
 
 /** Decides what one event means. Pure: the same state, event and context give the same step. */
 export const step = (state: PeerState, event: Event, context: StepContext): Step => {
@@ -54,12 +54,13 @@ export const step = (state: PeerState, event: Event, context: StepContext): Step
   dispatch(turn, event);
   const decided = turn.finish(goOn);
   assertTransition(modeOf(state), modeOf(decided.state));
-  return decided;
+  // What modules write, send and answer is of their own types, which are those of the tables and unions at this root.
+  return decided as Step;
 };
 
 /** What waits here and may be able to go on by now. */
 const goOn = (turn: Turn): void => {
-  openSessions(turn);
+  for (const module of turn.context.commands.modules) module.goOn(turn);
   advance(turn);
   forwardNext(turn);
 };
@@ -67,12 +68,14 @@ const goOn = (turn: Turn): void => {
 const dispatch = (turn: Turn, event: Event): void => {
   if (event._tag === "Deliver") {
     noteHeard(turn, event.from);
-    deliver(turn, event, messageHandling[event.message._tag][turn.mode]);
+    deliver(turn, event);
     return raiseIfOutbid(turn);
   }
   if (event._tag !== "TimerFired") return operate(turn, event, eventHandling[event._tag][turn.mode]);
-  turn.edit("timers").delete(event.timer);
-  if (timerHandling[event.timer][turn.mode] === "runs") fire(turn, event.timer);
+  const { timer } = event;
+  turn.edit("timers").delete(timer);
+  if (isModuleTimer(timer)) moduleTimer(turn, timer);
+  else if (timerHandling[timer][turn.mode] === "runs") fire(turn, timer);
 };
 
 type Delivery = Extract<Event, { readonly _tag: "Deliver" }>;
@@ -110,7 +113,7 @@ const operate = (turn: Turn, event: Other, handling: Handling): void => {
   }
 };
 
-const fire = (turn: Turn, timer: TimerName): void => {
+const fire = (turn: Turn, timer: ProtocolTimer): void => {
   switch (timer) {
     case "genesis":
       return onGenesisTimer(turn);
@@ -132,10 +135,6 @@ const fire = (turn: Turn, timer: TimerName): void => {
       return onForwardTimer(turn);
     case "answers":
       return onAnswersTimer(turn);
-    case "mirror":
-      return onMirrorTimer(turn);
-    default:
-      return absurd(timer);
   }
 };
 
@@ -143,8 +142,20 @@ const fire = (turn: Turn, timer: TimerName): void => {
 const isFromMember = ({ state }: Turn, from: PeerId, { _tag }: Message): boolean =>
   state.membership?.keys.has(from) === true || _tag === "ReadyProbe" || _tag.startsWith("Genesis");
 
-const deliver = (turn: Turn, { from, message, actors }: Delivery, handling: Handling): void => {
-  if (handling === "drops" || !isFromMember(turn, from, message)) return;
+const deliver = (turn: Turn, { from, message, actors }: Delivery): void => {
+  if (!isFromMember(turn, from, message)) return;
+  if (isOfModule(message)) return moduleMessage(turn, from, message, actors);
+  const handling = messageHandling[message._tag][turn.mode];
+  if (handling !== "drops") handle(turn, from, message, actors, handling);
+};
+
+const handle = (
+  turn: Turn,
+  from: PeerId,
+  message: ProtocolMessage,
+  actors: Delivery["actors"],
+  handling: Handling,
+): void => {
   switch (message._tag) {
     case "ReadyProbe":
       return onReadyProbe(turn, from, message);
@@ -188,12 +199,20 @@ const deliver = (turn: Turn, { from, message, actors }: Delivery, handling: Hand
       return onSnapshotRequest(turn, from, message);
     case "SnapshotOffer":
       return onSnapshotOffer(turn, from, message);
-    case "SessionMirror":
-      return onSessionMirror(turn, from, message, actors);
-    case "SessionVotes":
-      return onSessionVotes(turn, from, message);
-    default:
-      return absurd(message);
+  }
+};
+
+const moduleTimer = (turn: Turn, timer: ModuleTimer): void => {
+  for (const { timers } of turn.context.commands.modules) {
+    const handler = timers[timer];
+    if (handler?.modes.has(turn.mode) === true) handler.run(turn);
+  }
+};
+
+const moduleMessage = (turn: Turn, from: PeerId, message: ModuleMessage, actors: ReadonlyArray<ActorCheck>): void => {
+  for (const { messages } of turn.context.commands.modules) {
+    const handler = messages[message._tag];
+    if (handler?.modes.has(turn.mode) === true) handler.run(turn, from, message, actors);
   }
 };
 

@@ -3,9 +3,9 @@
  * same. Every kind of packet goes through both wires, at every kind of receiver.
  */
 import { describe, expect, it } from "vitest";
-import type { Digest, PublicKey } from "../core/Digest.ts";
-import type { PeerState } from "../core/PeerState.ts";
-import type { Message } from "../core/protocol/Message.ts";
+import type { Digest, PublicKey } from "../core/base/Digest.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
+import type { Message } from "../core/Message.ts";
 import { realCryptography } from "../sim/Cryptography.ts";
 import { Prng } from "../sim/Prng.ts";
 import { byteWire, valueWire } from "../sim/Wire.ts";

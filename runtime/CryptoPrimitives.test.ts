@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { expect, it } from "vitest";
-import type { Digest } from "../core/Digest.ts";
+import type { Digest } from "../core/base/Digest.ts";
 import { cryptoOf } from "./CryptoPrimitives.ts";
 import { noblePrimitives } from "./NobleCrypto.ts";
 

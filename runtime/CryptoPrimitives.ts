@@ -8,8 +8,8 @@ import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/
 import { type Codec, digest, pair, text } from "../core/codec/Codec.ts";
 import { encodeAfter, withEncoding } from "../core/codec/CborWriter.ts";
 import { utf8Bytes } from "../core/codec/Utf8.ts";
-import type { Crypto, Signer } from "../core/Crypto.ts";
-import type { Digest, PublicKey, SetAccumulator, Signature } from "../core/Digest.ts";
+import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
+import type { Digest, PublicKey, SetAccumulator, Signature } from "../core/base/Digest.ts";
 import { RecentMap } from "./RecentMap.ts";
 
 export interface CryptoPrimitives {

@@ -6,16 +6,11 @@
 import { Either } from "effect";
 import { decode } from "../core/codec/CborReader.ts";
 import { encode } from "../core/codec/CborWriter.ts";
-import type { Crypto, Signer } from "../core/Crypto.ts";
-import type { Digest, PublicKey } from "../core/Digest.ts";
-import type { PeerState } from "../core/PeerState.ts";
-import {
-  ENVELOPE_TAG,
-  envelopeCodec,
-  type Message,
-  messageCodec,
-  signedEnvelopeCodec,
-} from "../core/protocol/Message.ts";
+import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
+import type { Digest, PublicKey } from "../core/base/Digest.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
+import { type Message, messageCodec } from "../core/Message.ts";
+import { ENVELOPE_TAG, envelopeCodec, signedEnvelopeCodec } from "../core/protocol/Message.ts";
 import type { PeerId, Topology } from "../core/protocol/Topology.ts";
 
 /** What goes to every member is one object, so it is encoded once. */

@@ -4,8 +4,9 @@
  * server), so it happens here, outside the step; every other check is the core's.
  */
 import { absurd } from "effect";
-import type { ActorCheck, Event } from "../core/Event.ts";
-import type { Message } from "../core/protocol/Message.ts";
+import type { ActorCheck } from "../core/auth/ActorCheck.ts";
+import type { Event } from "../core/protocol/Event.ts";
+import type { Message } from "../core/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
 
 /** The bearer tokens in a message, in the order in which the core expects the answers. */
@@ -14,7 +15,7 @@ export const tokensIn = (message: Message): ReadonlyArray<string> => {
     case "Forward":
       return [message.forward.token];
     case "Prepare":
-    case "SessionMirror":
+    case "Session.Mirror":
       return message.items.map((item) => item.evidence.token);
     case "GenesisCard":
     case "GenesisVote":
@@ -34,7 +35,7 @@ export const tokensIn = (message: Message): ReadonlyArray<string> => {
     case "SnapshotOffer":
     case "StoredQuery":
     case "StoredAnswer":
-    case "SessionVotes":
+    case "Session.Votes":
       return [];
     default:
       return absurd(message);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { numberKey, type Write } from "../core/Tables.ts";
+import { type Write } from "../core/Tables.ts";
+import { numberKey } from "../core/protocol/Tables.ts";
 import { commitTo, integrityKeyOf, openSealed, peerRow, storedRow } from "../properties/store/SealedRows.ts";
 import type { StoredRow } from "./ByteStore.ts";
 import { MemoryByteStore, type MemoryTables } from "./MemoryByteStore.ts";

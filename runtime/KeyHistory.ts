@@ -4,9 +4,10 @@
  * what is stored after that row. So an older key vouches for its own time and for
  * nothing later (docs/decisions/0020-integrity-key-history.md).
  */
-import type { PublicKey } from "../core/Digest.ts";
+import type { PublicKey } from "../core/base/Digest.ts";
 import { FIRST_INTEGRITY_VERSION } from "../core/protocol/IntegrityKeys.ts";
-import { numberKey, type Rows } from "../core/Tables.ts";
+import { type Rows } from "../core/Tables.ts";
+import { numberKey } from "../core/protocol/Tables.ts";
 import { type StoredRow, StoreFailure } from "./ByteStore.ts";
 import { IntegrityFailure } from "./PeerStore.ts";
 import type { IntegrityKey, Seal } from "./RowSeal.ts";

@@ -4,7 +4,7 @@
  * some 40 bytes in all, and nobody without the key can make two of them meet.
  */
 import { record, text } from "../core/codec/Codec.ts";
-import type { Crypto } from "../core/Crypto.ts";
+import type { Crypto } from "../core/crypto/Crypto.ts";
 import type { TableName } from "../core/Tables.ts";
 
 const PLACE_TAG = "CUSTODY_PLACE_V1";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { NumberedAct, OperatorAct } from "../core/protocol/OperatorAct.ts";
-import type { PeerState } from "../core/PeerState.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
 import { type KeptAct, OperatorLog } from "./OperatorLog.ts";
 
 const act = (requestId: string): OperatorAct => ({

@@ -8,7 +8,7 @@
 import { modeOf } from "../core/protocol/Mode.ts";
 import { eventHandling } from "../core/protocol/ModeTable.ts";
 import type { NumberedAct, OperatorAct } from "../core/protocol/OperatorAct.ts";
-import type { PeerState } from "../core/PeerState.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
 
 /** An act in the journal, with its number. */
 export interface KeptAct {

@@ -8,19 +8,20 @@
  * wraps it (docs/decisions/0002-plain-driver.md).
  */
 import { absurd } from "effect";
+import type { Commands } from "../core/protocol/Command.ts";
 import type { Action, Answer } from "../core/Action.ts";
-import { boot, bootDamaged } from "../core/Boot.ts";
-import type { Ceremony } from "../core/enrollment/Ceremony.ts";
+import { boot, bootDamaged } from "../core/protocol/Boot.ts";
+import type { Ceremony } from "../core/webauthn/Ceremony.ts";
 import type { SignatureProvider } from "../core/credential/SignatureProvider.ts";
-import type { Crypto, Signer } from "../core/Crypto.ts";
-import type { Digest } from "../core/Digest.ts";
-import type { Event, Settings, StepContext, TimerName } from "../core/Event.ts";
+import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
+import type { Digest } from "../core/base/Digest.ts";
+import type { Event, Settings, StepContext, TimerName } from "../core/protocol/Event.ts";
 import { step } from "../core/Peer.ts";
-import type { PeerState } from "../core/PeerState.ts";
-import type { Message } from "../core/protocol/Message.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
+import type { Message } from "../core/Message.ts";
 import type { NumberedAct } from "../core/protocol/OperatorAct.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
-import type { Step } from "../core/Turn.ts";
+import type { Step } from "../core/Action.ts";
 import { IntegrityFailure, type PeerStore } from "./PeerStore.ts";
 import type { Reading } from "./WallClock.ts";
 
@@ -31,6 +32,7 @@ export interface DriverPorts {
   /** 32 fresh random bytes. */
   readonly entropy: () => Digest;
   readonly crypto: Crypto;
+  readonly commands: Commands;
   readonly providers: ReadonlyMap<string, SignatureProvider>;
   readonly ceremony: Ceremony;
   readonly settings: Settings;
@@ -73,6 +75,7 @@ class Context implements StepContext {
   readonly crypto: Crypto;
   readonly signer: Signer | undefined;
   readonly view: PeerStore;
+  readonly commands: Commands;
   readonly providers: ReadonlyMap<string, SignatureProvider>;
   readonly ceremony: Ceremony;
   readonly settings: Settings;
@@ -88,6 +91,7 @@ class Context implements StepContext {
     this.crypto = ports.crypto;
     this.signer = signer;
     this.view = ports.store;
+    this.commands = ports.commands;
     this.providers = ports.providers;
     this.ceremony = ports.ceremony;
     this.settings = ports.settings;
@@ -121,9 +125,9 @@ export class PeerDriver {
   }
 
   #boot(): PeerState {
-    const { store, crypto } = this.#ports;
+    const { store, crypto, commands } = this.#ports;
     try {
-      return boot(store, crypto, this.#ports.clock().elapsed);
+      return boot(store, crypto, commands, this.#ports.clock().elapsed);
     } catch (fault) {
       if (!(fault instanceof IntegrityFailure)) throw fault;
       return this.#bootDamaged(fault.where);

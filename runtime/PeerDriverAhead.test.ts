@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Digest } from "../core/Digest.ts";
+import type { Digest } from "../core/base/Digest.ts";
 import { installedProviders } from "../core/credential/SignatureProvider.ts";
 import { ceremony, Cluster, crypto } from "../properties/cluster/Cluster.ts";
+import { commands } from "../core/commands/Commands.ts";
 import { PeerDriver } from "./PeerDriver.ts";
 
 /** A new peer of three over a store whose flushes end when the test says so, and what it tells its network. */
@@ -13,6 +14,7 @@ const newPeer = () => {
     clock: () => ({ now: 1_800_000_000_000, asBefore: [], elapsed: 0 }),
     entropy: () => "22".repeat(32) as Digest,
     crypto,
+    commands,
     providers: installedProviders,
     ceremony,
     judgesTokens: () => true,

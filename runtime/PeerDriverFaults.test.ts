@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Event } from "../core/Event.ts";
+import type { Event } from "../core/protocol/Event.ts";
 import { actor, Cluster } from "../properties/cluster/Cluster.ts";
-import { REGISTER_PATH } from "../core/registry/Registration.ts";
+import { REGISTER_PATH } from "../core/commands/registerKey/Registration.ts";
 
 const command = (requestId: string): Event => ({
   _tag: "Command",

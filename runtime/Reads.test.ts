@@ -1,10 +1,12 @@
+import { commands } from "../core/commands/Commands.ts";
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
-import { boot } from "../core/Boot.ts";
+import { boot } from "../core/protocol/Boot.ts";
 import { descriptorJson, refDigest } from "../core/credential/SignatureCredential.ts";
-import type { Digest, PublicKey } from "../core/Digest.ts";
-import type { ActorCheck, Settings } from "../core/Event.ts";
-import type { PeerState } from "../core/PeerState.ts";
+import type { Digest, PublicKey } from "../core/base/Digest.ts";
+import type { ActorCheck } from "../core/auth/ActorCheck.ts";
+import type { Settings } from "../core/protocol/Event.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
 import type { Rows, RowView } from "../core/Tables.ts";
 import { StoreFailure } from "./ByteStore.ts";
 import { cryptoOf } from "./CryptoPrimitives.ts";
@@ -71,7 +73,7 @@ const viewOf = (
 });
 const empty: RowView = { get: () => undefined, scan: () => [] };
 const initialized: PeerState = {
-  ...boot(empty, crypto, 0),
+  ...boot(empty, crypto, commands, 0),
   peer: {
     peerId: 1,
     threshold: 1,
@@ -133,7 +135,7 @@ describe("a read", () => {
   });
 
   it("is refused before initialization and while sealed, before the ref is looked at", () => {
-    expect(readWith(stored, boot(empty, crypto, 0), reader, "nonsense").outcome).toBe("NOT_INITIALIZED");
+    expect(readWith(stored, boot(empty, crypto, commands, 0), reader, "nonsense").outcome).toBe("NOT_INITIALIZED");
     expect(readWith(stored, initialized, reader, "nonsense").outcome).toBe("SEALED");
   });
 

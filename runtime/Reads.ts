@@ -5,12 +5,14 @@
 import { Either } from "effect";
 import { parseApproverRef } from "../core/credential/ApproverRef.ts";
 import { refDigest } from "../core/credential/SignatureCredential.ts";
-import type { Crypto } from "../core/Crypto.ts";
-import type { ActorCheck, Settings, StepContext } from "../core/Event.ts";
-import type { PeerState } from "../core/PeerState.ts";
+import type { Crypto } from "../core/crypto/Crypto.ts";
+import type { ActorCheck } from "../core/auth/ActorCheck.ts";
+import type { Settings, StepContext } from "../core/protocol/Event.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
 import { beingVerified } from "../core/protocol/Unavailable.ts";
-import { authorize, READ_PERMISSION } from "../core/registry/Authorization.ts";
-import { type Rejection, rejection } from "../core/Rejection.ts";
+import { authorize } from "../core/auth/Authorization.ts";
+import { READ_PERMISSION } from "../core/commands/approvers/Permissions.ts";
+import { type Rejection, rejection } from "../core/base/Rejection.ts";
 import type { Rows, RowView } from "../core/Tables.ts";
 import { IntegrityFailure } from "./PeerStore.ts";
 

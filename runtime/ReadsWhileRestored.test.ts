@@ -1,7 +1,7 @@
 /** What a restored peer shows before it is a member again: nothing, or all there is (contract 10.1). */
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
-import type { ActorCheck } from "../core/Event.ts";
+import type { ActorCheck } from "../core/auth/ActorCheck.ts";
 import { actor, type Cluster, founded, NOW } from "../properties/cluster/Cluster.ts";
 import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../properties/cluster/Restoring.ts";
 import { turnOf } from "../properties/cluster/TurnOf.ts";

@@ -5,8 +5,8 @@
  * missed when the peer starts (contract 10.3, protocol.md "Keys").
  */
 import { bytes, digest, list, record, signature, text, type TypeOf, uint } from "../core/codec/Codec.ts";
-import type { Crypto, Signer } from "../core/Crypto.ts";
-import type { Digest, PublicKey } from "../core/Digest.ts";
+import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
+import type { Digest, PublicKey } from "../core/base/Digest.ts";
 import { impliedRoot, merkleTree } from "../core/protocol/Merkle.ts";
 import type { TableName } from "../core/Tables.ts";
 import type { RecentMap } from "./RecentMap.ts";

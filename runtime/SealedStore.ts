@@ -6,9 +6,10 @@
 import { Either } from "effect";
 import { decode } from "../core/codec/CborReader.ts";
 import { encode } from "../core/codec/CborWriter.ts";
-import type { Crypto } from "../core/Crypto.ts";
-import type { Digest, PublicKey } from "../core/Digest.ts";
-import { rowCodec, type Rows, SELF, type TableName, tableNames, type Write } from "../core/Tables.ts";
+import type { Crypto } from "../core/crypto/Crypto.ts";
+import type { Digest, PublicKey } from "../core/base/Digest.ts";
+import { rowCodec, type Rows, type TableName, tableNames, type Write } from "../core/Tables.ts";
+import { SELF } from "../core/protocol/Tables.ts";
 import { type ByteStore, type Change, type StoredRow, StoreFailure } from "./ByteStore.ts";
 import { KeyHistory } from "./KeyHistory.ts";
 import { KnownRows } from "./KnownRows.ts";

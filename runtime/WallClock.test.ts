@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Limits } from "../core/Limits.ts";
+import { Limits } from "../core/base/Limits.ts";
 import { WallClock } from "./WallClock.ts";
 
 const NOW = 1_800_000_000_000;

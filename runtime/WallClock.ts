@@ -4,8 +4,8 @@
  * which also tells for a while what the wall clock would show without it: of two clocks that a peer went by, nothing
  * says which one was right.
  */
-import type { StepContext } from "../core/Event.ts";
-import { Limits } from "../core/Limits.ts";
+import type { StepContext } from "../core/protocol/Event.ts";
+import { Limits } from "../core/base/Limits.ts";
 
 interface Ports {
   /** Unix milliseconds of this machine; may jump. */

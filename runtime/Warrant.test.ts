@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Digest } from "../core/Digest.ts";
+import type { Digest } from "../core/base/Digest.ts";
 import { Cluster, crypto } from "../properties/cluster/Cluster.ts";
 import { openWarrant, sealWarrant } from "./Warrant.ts";
 

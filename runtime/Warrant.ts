@@ -6,9 +6,9 @@ import { Either } from "effect";
 import { digest, nullable, record, signature, type TypeOf, uint } from "../core/codec/Codec.ts";
 import { decode } from "../core/codec/CborReader.ts";
 import { encode } from "../core/codec/CborWriter.ts";
-import type { Crypto, Signer } from "../core/Crypto.ts";
-import type { Digest } from "../core/Digest.ts";
-import type { PeerState } from "../core/PeerState.ts";
+import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
+import type { Digest } from "../core/base/Digest.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
 import { knownKey } from "./EnvelopeCodec.ts";
 

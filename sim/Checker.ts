@@ -4,9 +4,9 @@
  * looks only at what changed. Hooks run after {@link Ghost} has taken note.
  */
 import type { Answer } from "../core/Action.ts";
-import type { PeerState } from "../core/PeerState.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
 import type { OperatorAct } from "../core/protocol/OperatorAct.ts";
-import type { Message } from "../core/protocol/Message.ts";
+import type { Message } from "../core/Message.ts";
 import type { Rows, RowView, TableName, Write, WriteTo } from "../core/Tables.ts";
 
 /** A peer as checkers see it. */

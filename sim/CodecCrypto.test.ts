@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { record, text, uint } from "../core/codec/Codec.ts";
-import type { Signature } from "../core/Digest.ts";
+import type { Signature } from "../core/base/Digest.ts";
 import { cryptoOf } from "../runtime/CryptoPrimitives.ts";
 import { noblePrimitives } from "../runtime/NobleCrypto.ts";
 import { codecCrypto } from "./CodecCrypto.ts";

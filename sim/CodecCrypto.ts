@@ -5,8 +5,8 @@
  */
 import { withEncoding } from "../core/codec/CborWriter.ts";
 import type { Codec } from "../core/codec/Codec.ts";
-import type { Crypto, Signer } from "../core/Crypto.ts";
-import type { Digest, PublicKey, Signature } from "../core/Digest.ts";
+import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
+import type { Digest, PublicKey, Signature } from "../core/base/Digest.ts";
 import { type CryptoPrimitives, cryptoOf } from "../runtime/CryptoPrimitives.ts";
 import { Mixer } from "./Mixer.ts";
 import type { Prng } from "./Prng.ts";

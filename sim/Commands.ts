@@ -4,11 +4,11 @@
  */
 import type { ActorClaims } from "../core/auth/ActorClaims.ts";
 import { utf8Bytes } from "../core/codec/Utf8.ts";
-import type { ActorCheck } from "../core/Event.ts";
+import type { ActorCheck } from "../core/auth/ActorCheck.ts";
 import type { Call } from "../core/protocol/Forward.ts";
-import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../core/registry/Authorization.ts";
-import { REGISTER_PATH } from "../core/registry/Registration.ts";
-import { metadataPath } from "../core/registry/Replacement.ts";
+import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../core/commands/approvers/Permissions.ts";
+import { REGISTER_PATH } from "../core/commands/registerKey/Registration.ts";
+import { metadataPath } from "../core/commands/replaceMetadata/Replacement.ts";
 import { RecentMap } from "../runtime/RecentMap.ts";
 import { TOKEN_MARK } from "./checkers/S29.ts";
 import type { Cryptography, SampleKey } from "./Cryptography.ts";

@@ -5,7 +5,7 @@
 import type { Answer } from "../core/Action.ts";
 import { FORGOTTEN } from "../core/protocol/LateCopy.ts";
 import type { Outcome } from "../core/protocol/Message.ts";
-import type { MemberFault, Rejection } from "../core/Rejection.ts";
+import type { MemberFault, Rejection } from "../core/base/Rejection.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import { Violation } from "./Violation.ts";
 

@@ -1,11 +1,11 @@
 /** What registrars and holders send: options for an id, and responses to them, honest and otherwise. */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { Either, Encoding } from "effect";
-import type { Offer } from "../core/Action.ts";
+import type { Offer } from "../core/commands/enrollPasskey/Offer.ts";
 import { canonicalJson } from "../core/codec/CanonicalJson.ts";
 import { utf8Bytes } from "../core/codec/Utf8.ts";
-import { OPTIONS_PATH } from "../core/enrollment/Enrollment.ts";
-import { FINISH_PATH } from "../core/enrollment/Finish.ts";
+import { OPTIONS_PATH } from "../core/commands/enrollPasskey/Enrollment.ts";
+import { FINISH_PATH } from "../core/commands/enrollPasskey/Finish.ts";
 import type { Call } from "../core/protocol/Forward.ts";
 import { RecentMap } from "../runtime/RecentMap.ts";
 import type { Cryptography } from "./Cryptography.ts";

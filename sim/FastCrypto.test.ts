@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { record, text, uint } from "../core/codec/Codec.ts";
 import { utf8Bytes } from "../core/codec/Utf8.ts";
-import type { Digest, PublicKey, Signature } from "../core/Digest.ts";
+import type { Digest, PublicKey, Signature } from "../core/base/Digest.ts";
 import { fastCrypto } from "./FastCrypto.ts";
 import { Prng } from "./Prng.ts";
 

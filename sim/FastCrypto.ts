@@ -6,8 +6,8 @@
  */
 import { hexToBytes } from "@noble/hashes/utils.js";
 import type { Codec } from "../core/codec/Codec.ts";
-import type { Crypto, Signer } from "../core/Crypto.ts";
-import type { Digest, PublicKey, SetAccumulator, Signature } from "../core/Digest.ts";
+import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
+import type { Digest, PublicKey, SetAccumulator, Signature } from "../core/base/Digest.ts";
 import { hexOfWord, Mixer } from "./Mixer.ts";
 import type { Prng } from "./Prng.ts";
 

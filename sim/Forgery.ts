@@ -4,8 +4,11 @@
  * by its owner; whatever is only an answer to a question may at worst delay.
  */
 import { absurd } from "effect";
-import type { Digest, Signature } from "../core/Digest.ts";
-import type { Message, Outcome } from "../core/protocol/Message.ts";
+import { type Offered, offers } from "../core/commands/enrollPasskey/SessionMessages.ts";
+import { altered } from "./Effects.ts";
+import type { Digest, Signature } from "../core/base/Digest.ts";
+import type { Message } from "../core/Message.ts";
+import type { Outcome } from "../core/protocol/Message.ts";
 import { BATCH_TAG, batchHeaderCodec, batchTree, type SignedStatement } from "../core/protocol/Statement.ts";
 import type { Unit } from "./Choices.ts";
 import type { World } from "./World.ts";
@@ -61,29 +64,48 @@ const withoutOne = <A>(unit: Unit, all: ReadonlyArray<A>): ReadonlyArray<A> =>
 
 /** A success with one thing of its proof changed; undefined where there is nothing that it would have to prove. */
 export const alteredOutcome = (world: World, unit: Unit, outcome: Outcome): Outcome | undefined => {
-  if (outcome._tag === "Rejected" || outcome._tag === "Existing") return undefined;
-  switch (unit.between("what", 0, 0, 3)) {
-    case 0:
-      return { ...outcome, acks: withoutOne(unit, outcome.acks) };
-    case 1:
-      return { ...outcome, acks: alteredOne(world, unit, outcome.acks) };
-    case 2:
-      return { ...outcome, acks: outcome.acks.map((each) => outcome.acks[0] ?? each) };
-    default:
-      return alteredSubject(world, unit, outcome);
+  switch (outcome._tag) {
+    case "Rejected":
+    case "Existing":
+      return undefined;
+    case "Confirmed":
+      return alteredProof(world, unit, outcome, () => anotherChange(world, unit, outcome));
+    case "Exchanged": {
+      const offered = offers.decode(outcome.answer);
+      if (offered === undefined) return undefined;
+      const altered = alteredProof(world, unit, offered, () => anotherSession(unit, offered));
+      return { ...outcome, answer: offers.encode(altered) };
+    }
   }
 };
 
-/** Another approver, another session, or another secret than what was acknowledged. */
-const alteredSubject = (
+/** Fewer acknowledgements, others, or for another subject than what was acknowledged. */
+const alteredProof = <P extends { readonly acks: ReadonlyArray<SignedStatement> }>(
   world: World,
   unit: Unit,
-  outcome: Extract<Outcome, { readonly _tag: "Confirmed" | "Offered" }>,
-): Outcome => {
-  if (outcome._tag === "Offered")
-    return unit.chance("another secret", 500)
-      ? { ...outcome, invitation: outcome.invitation.map((byte) => byte ^ 1) }
-      : { ...outcome, session: { ...outcome.session, expiresAt: outcome.session.expiresAt + 1 } };
+  proven: P,
+  another: () => P,
+): P => {
+  switch (unit.between("what", 0, 0, 3)) {
+    case 0:
+      return { ...proven, acks: withoutOne(unit, proven.acks) };
+    case 1:
+      return { ...proven, acks: alteredOne(world, unit, proven.acks) };
+    case 2:
+      return { ...proven, acks: proven.acks.map((each) => proven.acks[0] ?? each) };
+    default:
+      return another();
+  }
+};
+
+const anotherSession = (unit: Unit, offered: Offered): Offered =>
+  unit.chance("another secret", 500)
+    ? { ...offered, invitation: offered.invitation.map((byte) => byte ^ 1) }
+    : { ...offered, session: { ...offered.session, expiresAt: offered.session.expiresAt + 1 } };
+
+type Confirmed = Extract<Outcome, { readonly _tag: "Confirmed" }>;
+
+const anotherChange = (world: World, unit: Unit, outcome: Confirmed): Confirmed => {
   const { certificate } = outcome;
   const { proposal } = certificate;
   return unit.chance("another receipt", 500)
@@ -113,7 +135,7 @@ export const alteredMessage = (world: World, unit: Unit, message: Message): Mess
       if (first === undefined) return undefined;
       const { proposal } = first;
       const changed = unit.chance("another id", 500)
-        ? { ...proposal, effects: { ...proposal.effects, id: "mallory" } }
+        ? altered(proposal, () => ({ id: "mallory" }))
         : { ...proposal, seq: proposal.seq + 1 };
       return { ...message, items: [{ ...first, proposal: changed }, ...rest] };
     }
@@ -152,8 +174,8 @@ export const alteredMessage = (world: World, unit: Unit, message: Message): Mess
     case "SnapshotOffer":
     case "StoredQuery":
     case "StoredAnswer":
-    case "SessionMirror":
-    case "SessionVotes":
+    case "Session.Mirror":
+    case "Session.Votes":
       return undefined;
     default:
       return absurd(message);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { crypto, founded } from "../properties/cluster/Cluster.ts";
 import { declare, register } from "../properties/cluster/Restoring.ts";
 import { watched } from "../properties/cluster/Watching.ts";
-import { SELF } from "../core/Tables.ts";
+import { SELF } from "../core/protocol/Tables.ts";
 import { countOf, firstPeers, Ghost, maskOf, MOST_PEERS, slotsOf } from "./Ghost.ts";
 
 describe("sets of peers", () => {

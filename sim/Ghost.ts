@@ -4,14 +4,14 @@
  * every approver that anybody ever stored. Checkers hold peers against it.
  */
 import { absurd } from "effect";
-import { allRows } from "../core/Boot.ts";
+import { allRows } from "../core/protocol/AllRows.ts";
 import { encode } from "../core/codec/CborWriter.ts";
-import type { Crypto } from "../core/Crypto.ts";
-import type { Digest } from "../core/Digest.ts";
+import type { Crypto } from "../core/crypto/Crypto.ts";
+import type { Digest } from "../core/base/Digest.ts";
 import type { Proposal } from "../core/protocol/Proposal.ts";
 import { decisionOf } from "../core/protocol/Decision.ts";
 import type { Restoration } from "../core/protocol/Restoration.ts";
-import { FIRST_INCARNATION } from "../core/Turn.ts";
+import { FIRST_INCARNATION } from "../core/protocol/Turn.ts";
 import { type BatchHeader, type SignedStatement, signedStatementCodec } from "../core/protocol/Statement.ts";
 import { type Membership, membershipOf } from "../core/protocol/Topology.ts";
 import type { Rows, Write } from "../core/Tables.ts";

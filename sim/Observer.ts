@@ -3,10 +3,10 @@
  * nothing. A run is the same with and without one, and pays nothing without.
  */
 import type { Answer } from "../core/Action.ts";
-import type { Crypto } from "../core/Crypto.ts";
-import type { ActorCheck } from "../core/Event.ts";
+import type { Crypto } from "../core/crypto/Crypto.ts";
+import type { ActorCheck } from "../core/auth/ActorCheck.ts";
 import type { Call } from "../core/protocol/Forward.ts";
-import type { Message } from "../core/protocol/Message.ts";
+import type { Message } from "../core/Message.ts";
 import type { Write } from "../core/Tables.ts";
 import type { Watched } from "./Checker.ts";
 import type { Network } from "./Network.ts";

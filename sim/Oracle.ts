@@ -3,13 +3,13 @@
  * what the token said, and what this one member had durably stored and reserved
  * before. It shares no code with the members' own checks.
  */
-import { absurd } from "effect";
-import type { Crypto } from "../core/Crypto.ts";
-import type { Session } from "../core/enrollment/Session.ts";
-import type { Effects, Proposal } from "../core/protocol/Proposal.ts";
+import type { Crypto } from "../core/crypto/Crypto.ts";
+import type { Session } from "../core/commands/enrollPasskey/Session.ts";
+import type { Proposal } from "../core/protocol/Proposal.ts";
+import { type Effects, effectsIn } from "./Effects.ts";
 import type { SignedStatement } from "../core/protocol/Statement.ts";
 import type { Membership } from "../core/protocol/Topology.ts";
-import { allRows } from "../core/Boot.ts";
+import { allRows } from "../core/protocol/AllRows.ts";
 import type { RowView, Write } from "../core/Tables.ts";
 import type { Command, Replacement, Token } from "./Commands.ts";
 import type { Finish } from "./EnrollmentRequests.ts";
@@ -74,7 +74,9 @@ const metadataFault = ({ metadata }: Pick<Effects, "metadata">, team: string | u
 };
 
 /** Why a registration is none of something new. */
-const noveltyFault = (member: Member, { effects, proposedAt }: Proposal): string | undefined => {
+const noveltyFault = (member: Member, proposal: Proposal): string | undefined => {
+  const { proposedAt } = proposal;
+  const effects = effectsIn(proposal);
   if (effects.createdAt !== proposedAt || effects.updatedAt !== proposedAt) return "its times are not the writer's";
   if (effects.newRevision !== 1 || effects.baseRevision !== undefined) return "its revision is not the first";
   if (member.approvers.has(effects.ref)) return "this member has the approver already";
@@ -90,7 +92,9 @@ const noveltyFault = (member: Member, { effects, proposedAt }: Proposal): string
 };
 
 /** Why a replacement is not the next revision of the approver as one member has it. */
-const successorFault = (before: Effects | undefined, { effects, proposedAt }: Proposal): string | undefined => {
+const successorFault = (before: Effects | undefined, proposal: Proposal): string | undefined => {
+  const { proposedAt } = proposal;
+  const effects = effectsIn(proposal);
   if (before === undefined) return "this member does not have the approver";
   if (effects.baseRevision !== before.newRevision) return `the revision here is ${before.newRevision}`;
   if (effects.newRevision !== before.newRevision + 1) return "it leaves a revision out";
@@ -145,7 +149,7 @@ export class Oracle {
       after = last.key;
     }
     for (const { proposal } of allRows(view, "certificates")) {
-      const { effects } = proposal;
+      const effects = effectsIn(proposal);
       if (effects.newRevision > (member.approvers.get(effects.ref)?.newRevision ?? 0))
         member.approvers.set(effects.ref, effects);
       member.owners.set(effects.keyIdentity, effects.id);
@@ -216,10 +220,10 @@ export class Oracle {
     if (write.table === "certificates") {
       const { proposal } = write.row;
       member.reserved.delete(write.key);
-      member.approvers.set(proposal.effects.ref, proposal.effects);
-      member.owners.set(proposal.effects.keyIdentity, proposal.effects.id);
-      if (proposal.effects.credentialIdentity !== undefined)
-        member.credentials.add(proposal.effects.credentialIdentity);
+      const effects = effectsIn(proposal);
+      member.approvers.set(effects.ref, effects);
+      member.owners.set(effects.keyIdentity, effects.id);
+      if (effects.credentialIdentity !== undefined) member.credentials.add(effects.credentialIdentity);
       member.decided = Math.max(member.decided, proposal.seq);
     }
   }
@@ -250,12 +254,14 @@ export class Oracle {
       case "FINISH":
         return this.#finishFault(proposal);
       default:
-        return absurd(proposal.kind);
+        return "it is of no command that callers use";
     }
   }
 
   /** What else the approver is must be as it was, which only the member's own registry tells. */
-  #replacementFault({ effects, request }: Proposal): string | undefined {
+  #replacementFault(proposal: Proposal): string | undefined {
+    const { request } = proposal;
+    const effects = effectsIn(proposal);
     const said = this.#said.replacementOf(request.path, request.bodyDigest, `"${effects.baseRevision}"`);
     if (said === undefined || request.method !== "PUT")
       return "no caller ever sent such a request with such an If-Match";
@@ -263,7 +269,9 @@ export class Oracle {
     return metadataFault(effects, said.team);
   }
 
-  #registrationFault({ effects, request }: Proposal): string | undefined {
+  #registrationFault(proposal: Proposal): string | undefined {
+    const { request } = proposal;
+    const effects = effectsIn(proposal);
     const command = this.#said.byBody(request.bodyDigest);
     if (command === undefined) return "no caller ever sent such a request";
     if (request.method !== "POST" || request.path !== "/v1/custody/approvers") return "it is another request";
@@ -283,7 +291,9 @@ export class Oracle {
   }
 
   /** Whether it does what an honest holder of the invitation sent, and nothing else. */
-  #finishFault({ effects, request, expiresAt }: Proposal): string | undefined {
+  #finishFault(proposal: Proposal): string | undefined {
+    const { request, expiresAt } = proposal;
+    const effects = effectsIn(proposal);
     const said = this.#said.finishOf?.(request.bodyDigest);
     if (said === undefined) return "no caller ever sent such a response";
     if (request.method !== "POST" || !request.path.endsWith("/webauthn/registration/finish"))
@@ -346,7 +356,7 @@ export class Oracle {
   }
 
   #registryFault(member: Member, proposal: Proposal): string | undefined {
-    const { ref, keyIdentity, credentialIdentity, registrationId } = proposal.effects;
+    const { ref, keyIdentity, credentialIdentity, registrationId } = effectsIn(proposal);
     const bound = member.slots.get(proposal.seq);
     if (bound !== undefined) return `its slot ${proposal.seq} was bound to proposal ${bound}`;
     if (proposal.seq < 1 || proposal.seq > member.decided + WINDOW)
@@ -356,7 +366,9 @@ export class Oracle {
         ? successorFault(member.approvers.get(ref), proposal)
         : noveltyFault(member, proposal);
     if (fault !== undefined) return fault;
-    for (const [other, { kind, effects }] of member.reserved) {
+    for (const [other, reserved] of member.reserved) {
+      const { kind } = reserved;
+      const effects = effectsIn(reserved);
       const isSameKey = kind !== "METADATA" && proposal.kind !== "METADATA" && effects.keyIdentity === keyIdentity;
       const isSameEnrollment =
         registrationId !== undefined &&

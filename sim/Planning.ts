@@ -1,6 +1,6 @@
 /** The plan of a run: what its options say, what its schedule decides, and the rest drawn from the seed. */
 import { absurd } from "effect";
-import { Limits } from "../core/Limits.ts";
+import { Limits } from "../core/base/Limits.ts";
 import type { Choices } from "./Choices.ts";
 import { CALM_NETWORK, type Mode, type Plan, type WorkloadPlan } from "./Plan.ts";
 import type { RunOptions } from "./RunOptions.ts";

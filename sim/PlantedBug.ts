@@ -1,5 +1,5 @@
 /** What a bug put in on purpose is, and how rows are changed on their way to a disk. */
-import type { Digest } from "../core/Digest.ts";
+import type { Digest } from "../core/base/Digest.ts";
 import type { Rows, TableName, Write } from "../core/Tables.ts";
 import type { ScheduleName } from "./Schedules.ts";
 import type { Tier } from "./Tier.ts";

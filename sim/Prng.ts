@@ -4,7 +4,7 @@
  * stay a function of the seed alone and are on no tape.
  */
 import { type RandomGenerator, unsafeUniformIntDistribution, xoroshiro128plus } from "pure-rand";
-import type { Digest } from "../core/Digest.ts";
+import type { Digest } from "../core/base/Digest.ts";
 import { hexOfWord, Mixer } from "./Mixer.ts";
 
 export class Prng {

@@ -1,6 +1,6 @@
 /** What a caller may be refused for: its own token, never that of another whose request it had joined (S30). */
 import type { Answer } from "../core/Action.ts";
-import type { RejectionCode } from "../core/Rejection.ts";
+import type { RejectionCode } from "../core/base/Rejection.ts";
 import type { TokenKind } from "./Commands.ts";
 import { Violation } from "./Violation.ts";
 

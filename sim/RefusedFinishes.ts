@@ -1,5 +1,5 @@
 /** How many responses a peer verifies only to refuse them: a bounded number for a session and for an actor (S10). */
-import { Limits } from "../core/Limits.ts";
+import { Limits } from "../core/base/Limits.ts";
 import { Violation } from "./Violation.ts";
 
 /** A response that was refused, the peer it came to, and who sent it. */

@@ -1,5 +1,5 @@
 /** When a cluster in which nothing goes wrong any more is at rest: L1 to L3 and the first half of L5. */
-import type { PeerState } from "../core/PeerState.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
 import { type Ghost, slotsOf } from "./Ghost.ts";
 
 /** A peer at the end, simulated or real. */

@@ -1,5 +1,5 @@
 /** The disk of runs that are not bulk: rows encoded and sealed by the runtime's own layer over simulated bytes. */
-import type { Crypto } from "../core/Crypto.ts";
+import type { Crypto } from "../core/crypto/Crypto.ts";
 import type { Rows, TableName, Write } from "../core/Tables.ts";
 import type { ByteStore, StoredRow, StoreFailure } from "../runtime/ByteStore.ts";
 import type { IntegrityKey } from "../runtime/RowSeal.ts";

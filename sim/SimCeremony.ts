@@ -6,7 +6,7 @@
 import { Either } from "effect";
 import { base64Url } from "../core/codec/Base64Url.ts";
 import { sameBytes } from "../core/codec/Bytes.ts";
-import type { Ceremony } from "../core/enrollment/Ceremony.ts";
+import type { Ceremony } from "../core/webauthn/Ceremony.ts";
 
 /** Key, flags and counter, a byte each for the latter two. */
 const KEY_BYTES = 24;

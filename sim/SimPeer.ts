@@ -3,15 +3,17 @@
  * runs the real driver, keys that are in memory while it is unsealed, and a clock
  * of its own.
  */
+import { commands } from "../core/commands/Commands.ts";
 import type { Answer } from "../core/Action.ts";
-import type { Signer } from "../core/Crypto.ts";
-import type { Digest } from "../core/Digest.ts";
-import type { Event, Settings, TimerName } from "../core/Event.ts";
-import type { PeerState } from "../core/PeerState.ts";
-import type { Message } from "../core/protocol/Message.ts";
+import type { Signer } from "../core/crypto/Crypto.ts";
+import type { Digest } from "../core/base/Digest.ts";
+import type { Event, Settings, TimerName } from "../core/protocol/Event.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
+import type { Message } from "../core/Message.ts";
 import type { NumberedAct, OperatorAct } from "../core/protocol/OperatorAct.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
-import { type Rows, type RowView, SELF, type TableName, type Write } from "../core/Tables.ts";
+import { type Rows, type RowView, type TableName, type Write } from "../core/Tables.ts";
+import { SELF } from "../core/protocol/Tables.ts";
 import { OperatorLog } from "../runtime/OperatorLog.ts";
 import { IntegrityFailure } from "../runtime/PeerStore.ts";
 import type { IntegrityKey } from "../runtime/RowSeal.ts";
@@ -190,6 +192,7 @@ export class SimPeer implements Watched {
       clock: () => (trustsClock ? { ...wallClock.read(), asBefore: [] } : wallClock.read()),
       entropy,
       crypto: cryptography.crypto,
+      commands,
       providers: cryptography.providers,
       ceremony: cryptography.ceremony,
       settings: this.wasFounded ? { ...this.settings, bootstrapSecret: undefined } : this.settings,

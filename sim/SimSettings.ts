@@ -1,6 +1,6 @@
 /** The configuration file of a simulated peer, as its core gets it. */
-import type { Digest } from "../core/Digest.ts";
-import type { Settings } from "../core/Event.ts";
+import type { Digest } from "../core/base/Digest.ts";
+import type { Settings } from "../core/protocol/Event.ts";
 import { AUDIENCE } from "./Commands.ts";
 import type { Plan } from "./Plan.ts";
 import { simRelyingParty } from "./SimRelyingParty.ts";

@@ -1,8 +1,9 @@
 /** How a run may be made to misbehave on purpose (PlantedBugs.ts). */
 import type { Answer } from "../core/Action.ts";
-import type { ActorCheck, Event } from "../core/Event.ts";
-import type { PeerState } from "../core/PeerState.ts";
-import type { Message } from "../core/protocol/Message.ts";
+import type { ActorCheck } from "../core/auth/ActorCheck.ts";
+import type { Event } from "../core/protocol/Event.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
+import type { Message } from "../core/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
 import type { Rows, TableName, Write } from "../core/Tables.ts";
 import type { Cryptography } from "./Cryptography.ts";

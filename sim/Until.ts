@@ -1,5 +1,5 @@
 /** Runs to an event, and what the peers were then. */
-import type { PeerState } from "../core/PeerState.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
 import { Interruption } from "./Interruption.ts";
 import type { Observed, Observer } from "./Observer.ts";
 import { redactionOf, textWithoutTokens } from "./Redaction.ts";

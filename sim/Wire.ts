@@ -4,10 +4,10 @@
  * the runtime's own codec.
  */
 import { absurd, Either } from "effect";
-import type { Crypto, Signer } from "../core/Crypto.ts";
-import type { Digest, PublicKey } from "../core/Digest.ts";
-import type { PeerState } from "../core/PeerState.ts";
-import type { Message } from "../core/protocol/Message.ts";
+import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
+import type { Digest, PublicKey } from "../core/base/Digest.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
+import type { Message } from "../core/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
 import { type Opened, openEnvelope, sealEnvelope } from "../runtime/EnvelopeCodec.ts";
 
@@ -79,8 +79,8 @@ const crossesTopologies = ({ _tag }: Message): boolean => {
     case "SnapshotOffer":
     case "StoredQuery":
     case "StoredAnswer":
-    case "SessionMirror":
-    case "SessionVotes":
+    case "Session.Mirror":
+    case "Session.Votes":
       return false;
     default:
       return absurd(_tag);

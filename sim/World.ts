@@ -3,8 +3,8 @@
  * are told of everything. Here all of it is put together; what each part does stands in `world/`.
  */
 import type { Answer } from "../core/Action.ts";
-import type { PeerState } from "../core/PeerState.ts";
-import type { Message } from "../core/protocol/Message.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
+import type { Message } from "../core/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
 import type { Write } from "../core/Tables.ts";
 import type { Census } from "./Census.ts";

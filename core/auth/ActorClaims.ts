@@ -4,7 +4,7 @@
  * every member at its own time (contract 5.6).
  */
 import { Either } from "effect";
-import { Limits } from "../Limits.ts";
+import { Limits } from "../base/Limits.ts";
 
 /** Claims of a token whose signature held (RFC 7519 4.1). Times are Unix milliseconds. */
 export interface ActorClaims {

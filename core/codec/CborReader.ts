@@ -7,7 +7,7 @@
 import { Either } from "effect";
 import { sameBytes } from "./Bytes.ts";
 import { decodeItem } from "./CborItem.ts";
-import { Limits } from "../Limits.ts";
+import { Limits } from "../base/Limits.ts";
 import { TOO_MANY_ITEMS, withEncoding } from "./CborWriter.ts";
 import type { Codec } from "./Codec.ts";
 import { ItemSource } from "./ItemSource.ts";

@@ -4,7 +4,7 @@
  * tree first; the property tests hold it against cborg's RFC 8949 encoding.
  */
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { Limits } from "../Limits.ts";
+import { Limits } from "../base/Limits.ts";
 import { assertText, type Codec, EncodeFault, type Sink } from "./Codec.ts";
 import { copiedBytes } from "./Slab.ts";
 

@@ -6,7 +6,7 @@
  * from a {@link Source}, refusing whatever does not fit by the path of the field.
  * Records are maps with unsigned integer keys in ascending order, RFC 8949 4.2.1.
  */
-import type { Digest, PublicKey, Signature } from "../Digest.ts";
+import type { Digest, PublicKey, Signature } from "../base/Digest.ts";
 import { DecodeFault, type Source, textOf, within } from "./Source.ts";
 import { utf8Length } from "./Utf8.ts";
 
@@ -201,12 +201,15 @@ export const record = <const F extends { readonly [name: string]: unknown }>(
 };
 
 type Variants = { readonly [tag: string]: unknown };
-type UnionOf<V> = { readonly [K in keyof V]: V[K] extends Codec<infer A> ? { readonly _tag: K } & A : never }[keyof V];
+/** One of the variants, as {@link union} describes it. */
+export type Variant<V> = {
+  readonly [K in keyof V]: V[K] extends Codec<infer A> ? { readonly _tag: K } & A : never;
+}[keyof V];
 
 /** A tagged union, written as the pair of the variant's number (in listed order) and its record. */
 export const union = <const V extends Variants>(
   variants: V & { readonly [K in keyof V]: V[K] extends Codec<infer A> ? Codec<A> : never },
-): Codec<UnionOf<V>> => {
+): Codec<Variant<V>> => {
   const entries = Object.entries(variants) as ReadonlyArray<readonly [string, Codec<unknown>]>;
   const byTag = new Map(entries.map(([tag, codec], index) => [tag, { codec, index }]));
   return {
@@ -223,7 +226,7 @@ export const union = <const V extends Variants>(
       if (entry === undefined) throw new DecodeFault(`a pair that starts with an index below ${entries.length}`);
       const [tag, codec] = entry;
       try {
-        return { _tag: tag, ...(codec.read(source) as object) } as UnionOf<V>;
+        return { _tag: tag, ...(codec.read(source) as object) } as Variant<V>;
       } catch (fault) {
         throw within(fault, tag);
       }

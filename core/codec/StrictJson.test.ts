@@ -5,7 +5,7 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { Either } from "effect";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Limits } from "../Limits.ts";
+import { Limits } from "../base/Limits.ts";
 import { type JsonValue, parseStrictJson } from "./StrictJson.ts";
 import { everyEdge } from "../../properties/Utf8Edges.ts";
 

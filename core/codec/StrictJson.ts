@@ -8,8 +8,8 @@
  * request could see different commands.
  */
 import { Either } from "effect";
-import { Limits } from "../Limits.ts";
-import type { BodyFault } from "../Rejection.ts";
+import { Limits } from "../base/Limits.ts";
+import type { BodyFault } from "../base/Rejection.ts";
 import { memberPointer } from "./JsonPointer.ts";
 import { utf8Text } from "./Utf8.ts";
 

@@ -1,6 +1,6 @@
 /** The complete name of one immutable approver version: `<id>@sha256:<64 lower-case hexadecimal characters>`. */
 import { Either } from "effect";
-import { type Rejection, rejection } from "../Rejection.ts";
+import { type Rejection, rejection } from "../base/Rejection.ts";
 import { isApproverId } from "./ApproverId.ts";
 
 const SEPARATOR = "@sha256:";

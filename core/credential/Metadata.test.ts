@@ -1,7 +1,7 @@
 import { Either } from "effect";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Limits } from "../Limits.ts";
+import { Limits } from "../base/Limits.ts";
 import { validateMetadata } from "./Metadata.ts";
 
 const accepts = (...pairs: ReadonlyArray<readonly [string, string]>): boolean =>

@@ -1,16 +1,22 @@
 /** Approver metadata: search and display only, no effect on any permission (contract 2.4). */
 import { Either } from "effect";
+import { type Codec, list, pair, text } from "../codec/Codec.ts";
 import { memberPointer } from "../codec/JsonPointer.ts";
 import { compareBytes } from "../codec/Bytes.ts";
 import { utf8Bytes, utf8Length } from "../codec/Utf8.ts";
-import { Limits } from "../Limits.ts";
-import { type BodyFault, type Rejection, rejection } from "../Rejection.ts";
+import { Limits } from "../base/Limits.ts";
+import { type BodyFault, type Rejection, rejection } from "../base/Rejection.ts";
 
 /**
  * Key and value pairs within every limit, sorted by the UTF-8 bytes of the key, no
  * key twice: equal maps give equal lists on every peer, whatever order they arrived in.
  */
 export type Metadata = ReadonlyArray<readonly [key: string, value: string]>;
+
+export const metadataCodec: Codec<Metadata> = list(
+  pair(text(Limits.metadataKeyBytes), text(Limits.metadataValueBytes)),
+  Limits.metadataPairs,
+);
 
 const POINTER = "/metadata";
 

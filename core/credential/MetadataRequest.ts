@@ -1,6 +1,6 @@
 /** The body of `PUT /v1/custody/approvers/{ref}/metadata` (contract 4.1.2). */
 import { Either } from "effect";
-import type { Rejection } from "../Rejection.ts";
+import type { Rejection } from "../base/Rejection.ts";
 import { type Metadata, validateMetadata } from "./Metadata.ts";
 import { readBody } from "./RequestBody.ts";
 

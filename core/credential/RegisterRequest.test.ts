@@ -1,7 +1,7 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
-import { Limits } from "../Limits.ts";
+import { Limits } from "../base/Limits.ts";
 import { parseRegisterRequest } from "./RegisterRequest.ts";
 
 const credential = { type: "SIGNATURE", algorithm: "ED25519", publicKey64: "AAAA" };

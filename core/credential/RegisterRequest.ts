@@ -1,6 +1,6 @@
 /** The body of `POST /v1/custody/approvers` (contract 4.1). */
 import { Either } from "effect";
-import type { Rejection } from "../Rejection.ts";
+import type { Rejection } from "../base/Rejection.ts";
 import { isApproverId } from "./ApproverId.ts";
 import { type Metadata, validateMetadata } from "./Metadata.ts";
 import { type Fields, readBody } from "./RequestBody.ts";

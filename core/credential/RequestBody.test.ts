@@ -1,7 +1,7 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
-import { Limits } from "../Limits.ts";
+import { Limits } from "../base/Limits.ts";
 import { type Fields, readBody } from "./RequestBody.ts";
 
 const read = <A>(body: string, known: ReadonlyArray<string>, from: (root: Fields) => A) =>

@@ -2,8 +2,8 @@
 import { Either } from "effect";
 import { memberPointer } from "../codec/JsonPointer.ts";
 import { type JsonArray, type JsonObject, type JsonValue, parseStrictJson } from "../codec/StrictJson.ts";
-import { Limits } from "../Limits.ts";
-import { type BodyFault, type Rejection, rejection } from "../Rejection.ts";
+import { Limits } from "../base/Limits.ts";
+import { type BodyFault, type Rejection, rejection } from "../base/Rejection.ts";
 
 /**
  * Reads a body that is one object.

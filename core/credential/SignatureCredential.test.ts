@@ -4,7 +4,7 @@ import { p256 } from "@noble/curves/nist.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
-import { Limits } from "../Limits.ts";
+import { Limits } from "../base/Limits.ts";
 import { descriptorJson, normalizeCredential, refDigest } from "./SignatureCredential.ts";
 import { installedProviders, type SignatureProvider } from "./SignatureProvider.ts";
 import { cryptoOf } from "../../runtime/CryptoPrimitives.ts";

@@ -2,8 +2,8 @@
 import { base64 } from "@scure/base";
 import { Either } from "effect";
 import { canonicalJson } from "../codec/CanonicalJson.ts";
-import { Limits } from "../Limits.ts";
-import { type Rejection, rejection } from "../Rejection.ts";
+import { Limits } from "../base/Limits.ts";
+import { type Rejection, rejection } from "../base/Rejection.ts";
 import type { SignatureProvider } from "./SignatureProvider.ts";
 
 /** The `credential` of a SIGNATURE record. */

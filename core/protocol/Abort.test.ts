@@ -4,9 +4,9 @@ import { actor, type Cluster, crypto, whole, founded } from "../../properties/cl
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { forbidden, refusedBy } from "../../properties/cluster/Refused.ts";
-import type { Digest } from "../Digest.ts";
-import { slotKey } from "../Tables.ts";
-import type { Message, MessageOf } from "./Message.ts";
+import type { Digest } from "../base/Digest.ts";
+import { slotKey } from "./Tables.ts";
+import type { Message, MessageOf } from "../Message.ts";
 import { proposalId } from "./Proposal.ts";
 import type { SignedStatement } from "./Statement.ts";
 

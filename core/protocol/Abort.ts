@@ -7,12 +7,12 @@
  * with a PLEDGE, and from then on neither assembles a certificate nor applies
  * one. REFUSAL, PLEDGE and ABORT_ACK of all members together end the proposal.
  */
-import { withEntry } from "../Copies.ts";
-import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
-import type { Aborting, Preparation, Refused } from "../PeerState.ts";
-import { slotKey } from "../Tables.ts";
-import type { Turn } from "../Turn.ts";
+import { withEntry } from "../base/Copies.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import type { Aborting, Preparation, Refused } from "./PeerState.ts";
+import { slotKey } from "./Tables.ts";
+import type { Turn } from "./Turn.ts";
 import { type Certificate, isReceiptFor } from "./Certificate.ts";
 import { stableSeq } from "./Delivery.ts";
 import { type Decision, decisionOf } from "./Decision.ts";
@@ -217,7 +217,7 @@ const abortPreparation = (turn: Turn, preparation: Preparation, ack: SignedState
   turn.arm("resolve", resolveDelay(turn));
   const round = turn.state.rounds.get(id);
   turn.edit("rounds").delete(id);
-  if (round !== undefined) answerRefused(turn, round, proposal.effects.ref);
+  if (round !== undefined) answerRefused(turn, round, proposal);
   concludeAborting(turn, aborting);
 };
 

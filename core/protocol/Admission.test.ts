@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type Cluster, actor, Cluster as TestCluster, founded } from "../../properties/cluster/Cluster.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import type { ActorCheck } from "../Event.ts";
-import { Limits } from "../Limits.ts";
+import type { ActorCheck } from "../auth/ActorCheck.ts";
+import { Limits } from "../base/Limits.ts";
 import { inTurn, makingRoom, noPace, paced, placesAt, type Share } from "./Admission.ts";
 
 const room = { requests: 4, bytes: 32 * 1024 * 1024 };

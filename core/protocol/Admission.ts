@@ -2,8 +2,8 @@
  * Who is let in and who is served next where more come than can be served. Whoever came last is turned away first, at
  * once, and what waits is shared by actors: one that sends a thousand requests waits behind itself, not before others.
  */
-import type { Settings } from "../Event.ts";
-import { Limits } from "../Limits.ts";
+import type { Settings } from "./Event.ts";
+import { Limits } from "../base/Limits.ts";
 import type { Actor } from "./Proposal.ts";
 
 /** The actor as far as places are shared: not the token, of which everybody may have many. */

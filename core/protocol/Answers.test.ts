@@ -1,24 +1,21 @@
 import { describe, expect, it } from "vitest";
+import { approverIn, asFinish, asReplacement } from "../../properties/cluster/AlteredEffects.ts";
 import { NOW } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Digest } from "../Digest.ts";
-import type { Caller, Delivery, Round } from "../PeerState.ts";
-import type { Rejection } from "../Rejection.ts";
+import { sessionLock } from "../commands/approvers/Locks.ts";
+import { commands } from "../commands/Commands.ts";
+import type { FinishTarget } from "../commands/enrollPasskey/Finish.ts";
+import type { Digest } from "../base/Digest.ts";
+import type { Caller, Round } from "./PeerState.ts";
+import type { Rejection } from "../base/Rejection.ts";
 import type { RowView } from "../Tables.ts";
-import { Turn } from "../Turn.ts";
-import {
-  answerConfirmed,
-  answerRejected,
-  callerOf,
-  isOfResponse,
-  leftOpen,
-  type Repeats,
-  underWay,
-} from "./Answers.ts";
-import { metadataLock, type Proposal, refLock, sessionLock } from "./Proposal.ts";
+import { Turn } from "./Turn.ts";
+import { answerConfirmed, answerRejected, callerOf, leftOpen, type Repeats } from "./Answers.ts";
+import type { Target } from "./Command.ts";
+import type { Proposal } from "./Proposal.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 import { busy } from "./Unavailable.ts";
@@ -30,7 +27,7 @@ const response = { registrationId, responseDigest: "ef".repeat(32) as Digest };
 /** Bob is registered everywhere, alice is prepared everywhere, and peer 1 is the writer. */
 const { cluster, preparation } = prepared(3, (founded) => register(founded, "bob", 8));
 const { id, proposal, own } = preparation;
-const { ref } = proposal.effects;
+const { ref } = approverIn(proposal);
 const [bob] = [...(cluster.tables.get(1)?.get("approvers")?.keys() ?? [])];
 const open = stateOf(cluster, 1).rounds.get(id);
 if (bob === undefined || open === undefined) throw new Error("bob is registered, and alice is under way");
@@ -42,12 +39,17 @@ const callerAt = (entryPeer: PeerId, asked: Partial<Caller> = {}): Caller => ({
   entryPeer,
   requestId: "asked",
   arrival: { process: processOf(entryPeer), at: NOW + 3_600_000 },
-  ref: undefined,
-  baseRevision: undefined,
-  response: undefined,
+  target: undefined,
   arrivedAt: 0,
   ...asked,
 });
+/** Who registers this approver, replaces that revision of it, or sends the response. */
+const registering = (of: string) => ({ target: { kind: "REGISTER", ref: of } });
+const changing = (of: string, baseRevision: number) => ({
+  target: { kind: "METADATA", ref: of, baseRevision } satisfies Target & { readonly baseRevision: number },
+});
+const finishing = { target: { kind: "FINISH", ref: undefined, response } satisfies FinishTarget };
+const OPTIONS = { target: { kind: "OPTIONS", ref: undefined } };
 const BEFORE = { arrival: { process: id, at: 3_600_000 } };
 const refusal = busy("No.", undefined);
 
@@ -65,18 +67,14 @@ const toldBy = (turn: Turn, caller: Caller, said: Rejection = refusal): Rejectio
   return told;
 };
 
-/** Puts a proposal with these effects where the one that is prepared is. */
-const holding = (turn: Turn, change: Partial<Omit<Proposal, "effects">>, effects: Partial<Proposal["effects"]>): void =>
-  void turn.edit("preparations").set(id, {
-    ...preparation,
-    proposal: { ...proposal, ...change, effects: { ...proposal.effects, ...effects } },
-  });
+/** Puts a proposal where the one that is prepared is. */
+const holding = (turn: Turn, other: Proposal): void =>
+  void turn.edit("preparations").set(id, { ...preparation, proposal: other });
 const reserving = (responseDigest: Digest) => (turn: Turn) => {
   turn.edit("locks").set(sessionLock(registrationId), id);
-  holding(turn, { kind: "FINISH" }, { registrationId, responseDigest });
+  holding(turn, asFinish(proposal, { registrationId, responseDigest }));
 };
-const replacing = (entryPeer: PeerId) => (turn: Turn) =>
-  holding(turn, { kind: "METADATA", entryPeer }, { baseRevision: 1 });
+const replacing = (entryPeer: PeerId) => (turn: Turn) => holding(turn, { ...asReplacement(proposal, 1), entryPeer });
 const asIs = (): void => undefined;
 const damaged = (turn: Turn): void => void (turn.state.integrityFault = "peer/self");
 const joining = (turn: Turn): void => void turn.edit("unproven").add(2);
@@ -87,29 +85,35 @@ const aborting = (turn: Turn): void => {
 
 describe("whoever is refused is told that the outcome is open, or that nothing was done", () => {
   it.each<readonly [string, boolean, Caller, (turn: Turn) => void]>([
-    ["a registration that is prepared", true, callerAt(1, { ref }), asIs],
-    ["a forwarded one that is prepared", true, callerAt(3, { ref }), asIs],
-    ["a registration that is being aborted", false, callerAt(3, { ref }), aborting],
-    ["a registration that somebody else's has done before", false, callerAt(1, { ref: bob }), asIs],
-    ["a forwarded one, which may be a copy of what was done", true, callerAt(3, { ref: bob }), asIs],
-    ["a registration that nobody knows", false, callerAt(3, { ref: OTHER }), asIs],
+    ["a registration that is prepared", true, callerAt(1, registering(ref)), asIs],
+    ["a forwarded one that is prepared", true, callerAt(3, registering(ref)), asIs],
+    ["a registration that is being aborted", false, callerAt(3, registering(ref)), aborting],
+    ["a registration that somebody else's has done before", false, callerAt(1, registering(bob)), asIs],
+    ["a forwarded one, which may be a copy of what was done", true, callerAt(3, registering(bob)), asIs],
+    ["a registration that nobody knows", false, callerAt(3, registering(OTHER)), asIs],
     ["a request that asks for no approver", false, callerAt(3), asIs],
     ["a request that asks for no approver, where rows do not hold", false, callerAt(3), damaged],
-    ["a forwarded registration, where rows do not hold", true, callerAt(3, { ref: OTHER }), damaged],
-    ["the writer's own registration, where rows do not hold", false, callerAt(1, { ref: OTHER }), damaged],
-    ["a forwarded one of before, while the writer is joining", true, callerAt(3, { ref: OTHER, ...BEFORE }), joining],
-    ["a forwarded one of before, once it has joined", false, callerAt(3, { ref: OTHER, ...BEFORE }), asIs],
-    ["a forwarded one of now, while the writer is joining", false, callerAt(3, { ref: OTHER }), joining],
-    ["a replacement that is prepared", true, callerAt(3, { ref, baseRevision: 1 }), replacing(3)],
-    ["a replacement that another peer's has overtaken", false, callerAt(3, { ref, baseRevision: 1 }), replacing(2)],
-    ["a replacement of another revision", false, callerAt(3, { ref, baseRevision: 2 }), replacing(3)],
-    ["the writer's own replacement", false, callerAt(1, { ref, baseRevision: 1 }), replacing(1)],
-    ["a replacement while nothing is under way", false, callerAt(3, { ref: bob, baseRevision: 1 }), asIs],
-    ["a finish that is reserved", true, callerAt(1, { response }), reserving(response.responseDigest)],
-    ["a forwarded finish that is reserved", true, callerAt(3, { response }), reserving(response.responseDigest)],
-    ["a finish where another response is reserved", false, callerAt(3, { response }), reserving(OTHER)],
-    ["a finish of a session that nobody has finished", false, callerAt(3, { response }), asIs],
-    ["a forwarded finish, where rows do not hold", true, callerAt(3, { response }), damaged],
+    ["a request for options, where rows do not hold", false, callerAt(3, OPTIONS), damaged],
+    ["a forwarded registration, where rows do not hold", true, callerAt(3, registering(OTHER)), damaged],
+    ["the writer's own registration, where rows do not hold", false, callerAt(1, registering(OTHER)), damaged],
+    [
+      "a forwarded one of before, while the writer is joining",
+      true,
+      callerAt(3, { ...registering(OTHER), ...BEFORE }),
+      joining,
+    ],
+    ["a forwarded one of before, once it has joined", false, callerAt(3, { ...registering(OTHER), ...BEFORE }), asIs],
+    ["a forwarded one of now, while the writer is joining", false, callerAt(3, registering(OTHER)), joining],
+    ["a replacement that is prepared", true, callerAt(3, changing(ref, 1)), replacing(3)],
+    ["a replacement that another peer's has overtaken", false, callerAt(3, changing(ref, 1)), replacing(2)],
+    ["a replacement of another revision", false, callerAt(3, changing(ref, 2)), replacing(3)],
+    ["the writer's own replacement", false, callerAt(1, changing(ref, 1)), replacing(1)],
+    ["a replacement while nothing is under way", false, callerAt(3, changing(bob, 1)), asIs],
+    ["a finish that is reserved", true, callerAt(1, finishing), reserving(response.responseDigest)],
+    ["a forwarded finish that is reserved", true, callerAt(3, finishing), reserving(response.responseDigest)],
+    ["a finish where another response is reserved", false, callerAt(3, finishing), reserving(OTHER)],
+    ["a finish of a session that nobody has finished", false, callerAt(3, finishing), asIs],
+    ["a forwarded finish, where rows do not hold", true, callerAt(3, finishing), damaged],
   ])("%s: %s", (_what, isOpen, caller, become) => {
     const turn = turnOf(cluster, 1);
     become(turn);
@@ -122,11 +126,11 @@ describe("whoever is refused is told that the outcome is open, or that nothing w
     ["a forwarded one, where another response was applied", false, 3, OTHER],
   ])("%s: %s", (_what, isOpen, entryPeer, responseDigest) => {
     const { state, context } = turnOf(cluster, 1);
-    const certified = { proposal: { ...proposal, effects: { ...proposal.effects, registrationId, responseDigest } } };
+    const certified = { proposal: asFinish(proposal, { registrationId, responseDigest }) };
     const rows: Partial<Record<string, object>> = { completions: { proposalId: id }, certificates: certified };
     const get = (table: string) => rows[table];
     const turn = new Turn(state, { ...context, view: { get, scan: () => [] } as unknown as RowView });
-    expect(toldBy(turn, callerAt(entryPeer, { response })).outcomeUnknown).toBe(isOpen);
+    expect(toldBy(turn, callerAt(entryPeer, finishing)).outcomeUnknown).toBe(isOpen);
   });
 });
 
@@ -136,42 +140,23 @@ describe("an answer that leaves the outcome open", () => {
   it("names the approver that a finish is reserved for, which the finish does not", () => {
     const turn = turnOf(cluster, 1);
     reserving(response.responseDigest)(turn);
-    expect(toldBy(turn, callerAt(3, { response }))).toMatchObject({ ref, outcomeUnknown: true });
+    expect(toldBy(turn, callerAt(3, finishing))).toMatchObject({ ref, outcomeUnknown: true });
   });
 
   it("names the approver that was asked for, whatever is reserved", () => {
-    expect(toldBy(turnOf(cluster, 1), callerAt(3, { response, ref: OTHER }), unknown).ref).toBe(OTHER);
+    expect(toldBy(turnOf(cluster, 1), callerAt(3, { target: { ...finishing.target, ref: OTHER } }), unknown).ref).toBe(
+      OTHER,
+    );
     expect(toldBy(turnOf(cluster, 1), callerAt(3), unknown).ref).toBeUndefined();
   });
 
   it("sends whoever replaces to the approver's revision, and whoever registers to repeat the request", () => {
-    expect(leftOpen(unknown, { ref, baseRevision: 1 }).hint).toContain("revision");
-    expect(leftOpen(unknown, { ref, baseRevision: undefined }).hint).toBe(unknown.hint);
+    expect(leftOpen(commands, unknown, changing(ref, 1).target).hint).toContain("revision");
+    expect(leftOpen(commands, unknown, registering(ref).target).hint).toBe(unknown.hint);
   });
 
   it("is given to nobody who asked for options: a session that nobody was told of is none", () => {
-    expect(leftOpen(refusal, { kind: "OPTIONS", ref: undefined, baseRevision: undefined })).toBe(refusal);
-  });
-});
-
-describe("what is under way", () => {
-  it("is also what is applied, and not acknowledged by all, and that under this lock alone", () => {
-    const turn = turnOf(cluster, 1);
-    turn.edit("preparations").clear();
-    const delivery = { acks: new Map(), dueAt: 0, isPrunable: false };
-    const stranger: Delivery = { ...delivery, id: OTHER, seq: 1_000, proposal: { ...proposal, seq: 1_000 } };
-    turn
-      .edit("outbox")
-      .set(1_000, stranger)
-      .set(proposal.seq, { ...delivery, id, seq: proposal.seq, proposal });
-    expect(underWay(turn.state, refLock(ref))).toBe(proposal);
-    expect(underWay(turn.state, metadataLock(bob))).toBeUndefined();
-  });
-
-  it("is there because of no response, where it is a registration and none was sent", () => {
-    expect(isOfResponse(proposal, { response: undefined })).toBe(true);
-    expect(isOfResponse(proposal, { response })).toBe(false);
-    expect(isOfResponse(undefined, { response: undefined })).toBe(false);
+    expect(leftOpen(commands, refusal, OPTIONS.target)).toBe(refusal);
   });
 });
 

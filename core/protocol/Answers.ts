@@ -1,34 +1,26 @@
 /** How the writer answers: a caller of its own at once, a forwarded one through its entry peer. */
-import type { Answer } from "../Action.ts";
-import type { Caller, PeerState, Queued, Round } from "../PeerState.ts";
-import { approverRow } from "../registry/ApproverRow.ts";
-import { completionOf, type Response } from "../enrollment/Completion.ts";
-import { noteConflict } from "../enrollment/FinishAttempts.ts";
-import type { Target } from "../registry/Request.ts";
-import type { Rejection, RejectionCode } from "../Rejection.ts";
-import type { Rows } from "../Tables.ts";
-import type { Turn } from "../Turn.ts";
+import type { Answer } from "./Answer.ts";
+import type { Caller, Queued, Round } from "./PeerState.ts";
+import type { Rejection, RejectionCode } from "../base/Rejection.ts";
+import type { Turn } from "./Turn.ts";
 import { refusalsRemembered } from "./Admission.ts";
+import type { Commands, Intent, Retry, Target } from "./Command.ts";
 import type { Forward } from "./Forward.ts";
 import { isFromBefore, noteForgotten } from "./LateCopy.ts";
 import type { Message, Outcome } from "./Message.ts";
-import { metadataLock, type Proposal, refLock, sessionLock } from "./Proposal.ts";
+import type { Proposal } from "./Proposal.ts";
 import { unreadiness } from "./Readiness.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
-import type { PeerId } from "./Topology.ts";
 
 export const callerOf = (forward: Forward, arrivedAt: number, asked: Target | undefined): Caller => ({
   entryPeer: forward.entryPeer,
   requestId: forward.requestId,
   arrival: forward.arrival,
-  ref: asked?.ref,
-  baseRevision: asked?.baseRevision,
-  response: asked?.response,
+  target: asked,
   arrivedAt,
 });
 
-export const callerOfQueued = ({ forward, arrivedAt, mutation }: Queued): Caller =>
-  callerOf(forward, arrivedAt, mutation);
+export const callerOfQueued = ({ forward, arrivedAt, intent }: Queued): Caller => callerOf(forward, arrivedAt, intent);
 
 /** Everybody who waits for a round's end. */
 export const callersOf = ({ creator, joiners }: Pick<Round, "creator" | "joiners">): ReadonlyArray<Caller> => {
@@ -49,35 +41,6 @@ const answer = (
   else turn.send(entryPeer, message);
 };
 
-/** What is under way under a lock: prepared, or applied and not acknowledged by all. */
-export const underWay = ({ locks, preparations, outbox }: PeerState, lock: string): Proposal | undefined => {
-  const holder = locks.get(lock);
-  if (holder === undefined) return undefined;
-  const prepared = preparations.get(holder);
-  if (prepared !== undefined) return prepared.proposal;
-  for (const { id, proposal } of outbox.values()) if (id === holder) return proposal;
-  return undefined;
-};
-
-/** Whether a proposal is there because of this very response. */
-export const isOfResponse = (
-  proposal: Proposal | undefined,
-  { response }: { readonly response: Response | undefined },
-): boolean => proposal !== undefined && proposal.effects.responseDigest === response?.responseDigest;
-
-/** What is reserved here for this very response: then nobody may say that nothing was done, whatever is wrong with a copy. */
-export const reservedFor = (state: PeerState, response: Response): Proposal | undefined => {
-  const open = underWay(state, sessionLock(response.registrationId));
-  return isOfResponse(open, { response }) ? open : undefined;
-};
-
-/** Whether this very response is reserved, or was applied where the rejected request may be a copy of the one that did it. */
-const mayHaveFinished = ({ self, state, context }: Turn, entryPeer: PeerId, response: Response): boolean => {
-  const { registrationId, responseDigest } = response;
-  if (reservedFor(state, response) !== undefined) return true;
-  return entryPeer !== self && completionOf(context.view, registrationId)?.responseDigest === responseDigest;
-};
-
 /**
  * Whether nothing that this peer can read tells what became of a forwarded request: its rows do not hold; or an
  * earlier process had the request, and nobody has shown this one yet that its rows are not of before that.
@@ -88,46 +51,38 @@ const isBeyondMemory = (turn: Turn, caller: Caller): boolean =>
 
 /**
  * Whether something that a rejected request asked for is reserved or applied here all the same: then no answer may
- * say that nothing is. For a registration that is whatever is reserved of its approver; what is applied counts for a
- * forwarded one only, as it may be a copy whose first answer was lost. A replacement is done by itself alone, so only
- * a copy of it counts, and once all members have applied it its entry peer knows better than the writer.
+ * say that nothing is.
  */
 const mayStand = (turn: Turn, caller: Caller): boolean => {
-  const { self, state, context } = turn;
-  const { entryPeer, ref, baseRevision, response } = caller;
-  if (response !== undefined) return isBeyondMemory(turn, caller) || mayHaveFinished(turn, entryPeer, response);
-  if (ref === undefined) return false;
-  if (isBeyondMemory(turn, caller)) return true;
-  if (baseRevision !== undefined) {
-    const open = entryPeer === self ? undefined : underWay(state, metadataLock(ref));
-    return open?.entryPeer === entryPeer && open.effects.baseRevision === baseRevision;
-  }
-  const holder = state.locks.get(refLock(ref));
-  if (holder !== undefined) return !state.aborting.has(holder);
-  return entryPeer !== self && context.view.get("approvers", ref) !== undefined;
+  const { target, entryPeer } = caller;
+  const command = target && turn.context.commands.byKind.get(target.kind);
+  if (target === undefined || command === undefined) return false;
+  return isBeyondMemory(turn, caller) || command.mayStand(turn, target, entryPeer);
 };
+
+const BEGINS_ANEW: Retry = { _tag: "BeginsAnew" };
 
 /**
- * The same rejection where the request may have been done all the same. Repeating a registration finds out; a
- * replacement that was done has taken its own base away. Either way the answer names the approver, as far as it is
- * known. A session whose invitation nobody was told is as good as none.
+ * The same rejection where the request may have been done all the same. Repeating it finds out, or meets that it has
+ * taken its own base away. The answer names what it is about, as far as that is known. What leaves nothing that anybody
+ * could find is as good as not done.
  */
-export const leftOpen = (
-  rejection: Rejection,
-  asked: Pick<Target, "baseRevision" | "ref"> & Partial<Pick<Target, "kind">>,
-): Rejection => {
-  if (asked.kind === "OPTIONS") return rejection;
-  const hint =
-    asked.baseRevision === undefined ? rejection.hint : "Read the approver: its revision tells what became of it.";
-  return { ...rejection, ref: rejection.ref ?? asked.ref, outcomeUnknown: true, hint };
+export const leftOpen = ({ byKind }: Commands, rejection: Rejection, target: Target): Rejection => {
+  const retry = byKind.get(target.kind)?.retry ?? BEGINS_ANEW;
+  const open = { ...rejection, ref: rejection.ref ?? target.ref, outcomeUnknown: true };
+  switch (retry._tag) {
+    case "BeginsAnew":
+      return rejection;
+    case "FindsItsResult":
+      return open;
+    case "FindsItsBaseGone":
+      return { ...open, hint: retry.hint };
+  }
 };
 
-/** The caller of a finish with the approver that its response leads to, as far as something is reserved for it. */
-const named = ({ state }: Turn, caller: Caller): Caller => {
-  const { ref, response } = caller;
-  if (ref !== undefined || response === undefined) return caller;
-  return { ...caller, ref: reservedFor(state, response)?.effects.ref };
-};
+/** What a caller asked for with what is known of it by now. */
+const named = (turn: Turn, target: Target): Target =>
+  turn.context.commands.byKind.get(target.kind)?.named(turn, target) ?? target;
 
 /** How sure it is that a later copy of a request would be refused for the same reason. */
 export type Repeats = "by itself" | "only if remembered";
@@ -139,9 +94,10 @@ export const answerRejected = (
   rejection: Rejection,
   repeats: Repeats = repeatsOf(rejection),
 ): void => {
-  if (caller.response !== undefined) noteConflict(turn, caller.response, rejection);
-  const told =
-    rejection.outcomeUnknown || mayStand(turn, caller) ? leftOpen(rejection, named(turn, caller)) : rejection;
+  const { target } = caller;
+  if (target !== undefined) turn.context.commands.byKind.get(target.kind)?.noteRefused(turn, target, rejection);
+  const isOpen = target !== undefined && (rejection.outcomeUnknown || mayStand(turn, caller));
+  const told = isOpen ? leftOpen(turn.context.commands, rejection, named(turn, target)) : rejection;
   if (caller.entryPeer !== turn.self && repeats === "only if remembered") rememberTurnedAway(turn, caller, told);
   answer(turn, caller, { _tag: "Rejected", rejection: told }, { _tag: "Rejected", rejection: told });
 };
@@ -174,20 +130,15 @@ const rememberTurnedAway = (turn: Turn, caller: Caller, rejection: Rejection): v
   remembered.set(requestId, { arrival, rejection });
 };
 
-/** What the caller is told whose approver was there before, from this peer's own rows. */
-export const existing = (turn: Turn, approver: Rows["approvers"]): Answer => {
-  const observations = turn.context.view.get("observations", approver.ref);
-  return { _tag: "Registered", created: false, approver, observations };
+/** Answers whoever asked for what was there before. */
+export const answerExisting = (turn: Turn, caller: Caller, intent: Intent, name: string): void => {
+  const existing = turn.command(intent).existing(turn.context.view, name);
+  if (existing !== undefined) answer(turn, caller, existing.answer, { _tag: "Existing", ref: name });
 };
 
-export const answerExisting = (turn: Turn, caller: Caller, approver: Rows["approvers"]): void =>
-  answer(turn, caller, existing(turn, approver), { _tag: "Existing", ref: approver.ref });
-
 /** What the caller is told whose request has led to this proposal, applied by every member. */
-export const confirmation = ({ kind, effects }: Proposal, created: boolean): Answer =>
-  kind === "METADATA"
-    ? { _tag: "Replaced", approver: approverRow(effects) }
-    : { _tag: "Registered", created, approver: approverRow(effects), observations: effects.observations };
+export const confirmation = (turn: Turn, proposal: Proposal, isFresh: boolean): Answer =>
+  turn.command(proposal).confirmed(proposal.effects, isFresh);
 
 /** Every member has applied it: the request that made it is told so, and those that joined it that it was there. */
 export const answerConfirmed = (turn: Turn, round: Round, acks: ReadonlyArray<SignedStatement>): void => {
@@ -199,7 +150,7 @@ export const answerConfirmed = (turn: Turn, round: Round, acks: ReadonlyArray<Si
     answer(
       turn,
       caller,
-      confirmation(certificate.proposal, created),
+      confirmation(turn, certificate.proposal, created),
       { _tag: "Confirmed", certificate, acks },
       flushed,
     );

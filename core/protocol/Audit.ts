@@ -1,9 +1,9 @@
 /** What is kept of every change and of every operator's call, for whoever asks later: chained at each peer for itself. */
 import { digest, record } from "../codec/Codec.ts";
-import type { Digest } from "../Digest.ts";
-import { countersRow } from "../PeerState.ts";
-import { numberKey, rowCodec, type Rows, SELF } from "../Tables.ts";
-import type { Turn } from "../Turn.ts";
+import type { Digest } from "../base/Digest.ts";
+import { countersRow } from "./PeerState.ts";
+import { numberKey, protocolTables, type Rows, SELF } from "./Tables.ts";
+import type { Turn } from "./Turn.ts";
 import { type NumberedAct, OPERATOR_TAG, operatorActCodec } from "./OperatorAct.ts";
 import type { Proposal } from "./Proposal.ts";
 import type { Membership } from "./Topology.ts";
@@ -37,21 +37,18 @@ const append = (turn: Turn, event: Omit<Rows["audit"], Chained>): void => {
   turn.state.audit = {
     ...audit,
     seq: row.seq,
-    hash: turn.context.crypto.digest(AUDIT_TAG, rowCodec("audit"), row),
+    hash: turn.context.crypto.digest(AUDIT_TAG, protocolTables.audit, row),
   };
 };
 
 /** Exactly one audit row for each applied proposal, written from the proposal alone (S32). */
 export const writeAudit = (turn: Turn, id: Digest, proposal: Proposal): void => {
-  const { effects } = proposal;
   append(turn, {
     ...nothing,
+    ...turn.command(proposal).audit(proposal.effects),
     id,
     timestamp: turn.now,
-    event: proposal.kind === "METADATA" ? "APPROVER_METADATA_REPLACED" : "APPROVER_REGISTERED",
     actor: proposal.actor,
-    approverRef: effects.ref,
-    metadataRevision: effects.newRevision,
     entryPeer: proposal.entryPeer,
     request: proposal.request,
     outcome: "APPLIED",

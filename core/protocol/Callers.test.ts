@@ -3,7 +3,7 @@ import { type Cluster, founded } from "../../properties/cluster/Cluster.ts";
 import { enrolling, options } from "../../properties/cluster/Enrolling.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Message } from "./Message.ts";
+import type { Message } from "../Message.ts";
 import { onIntegrityLost } from "./Seal.ts";
 
 const SEALED = [{ peerId: 1, reason: "it is sealed" }];
@@ -26,7 +26,7 @@ describe("a peer that is sealed", () => {
   });
 
   it.each([
-    ["that members are asked to keep: what they may have kept takes room", "SessionMirror", 1],
+    ["that members are asked to keep: what they may have kept takes room", "Session.Mirror", 1],
     ["that is not made yet", "Ready", 0],
   ] as const)("tells who waits for a session %s", (_which, tag, givenUp) => {
     const cluster = enrolling(3);

@@ -1,7 +1,6 @@
 /** Everybody who waits for an answer of this peer, for when it can give none any more. */
-import { noteGivenUp } from "../enrollment/Sessions.ts";
-import type { Turn } from "../Turn.ts";
-import { answerRejected, callerOf, callerOfQueued, callersOf, leftOpen } from "./Answers.ts";
+import type { Turn } from "./Turn.ts";
+import { answerRejected, callerOfQueued, callersOf, leftOpen } from "./Answers.ts";
 import { unavailable } from "./Unavailable.ts";
 
 /** Tells everybody who waits; what was reserved or applied is on disk and is taken up again later. */
@@ -12,23 +11,20 @@ export const forgetCallers = (turn: Turn, reason: string): void => {
   for (const requestId of turn.state.readinessWaiters)
     turn.reply(requestId, { _tag: "Readiness", faults: refusal.members });
   turn.state.readinessWaiters = [];
-  const { queue, rounds, awaited, offers, entering } = turn.state;
+  const { queue, rounds, awaited, entering } = turn.state;
   for (const queued of queue) answerRejected(turn, callerOfQueued(queued), refusal);
   for (const round of rounds.values())
-    for (const caller of callersOf(round)) answerRejected(turn, caller, leftOpen(refusal, caller));
+    for (const caller of callersOf(round)) {
+      const { target } = caller;
+      answerRejected(turn, caller, target === undefined ? refusal : leftOpen(turn.context.commands, refusal, target));
+    }
   for (const [requestId, { request }] of awaited)
-    turn.reply(requestId, { _tag: "Rejected", rejection: leftOpen(refusal, request) });
+    turn.reply(requestId, { _tag: "Rejected", rejection: leftOpen(turn.context.commands, refusal, request) });
   for (const { requestId } of entering) turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
-  for (const { forward, arrivedAt, enrollment, mirror } of offers.values()) {
-    if (mirror !== undefined) noteGivenUp(turn, mirror.session);
-    answerRejected(turn, callerOf(forward, arrivedAt, enrollment), refusal);
-  }
+  for (const exchange of turn.context.commands.exchanges.values()) exchange.forgetAll(turn, refusal);
   turn.state.queue = [];
   turn.state.entering = [];
   turn.edit("rounds").clear();
   turn.edit("awaited").clear();
-  turn.edit("offers").clear();
-  // Invitations outlive neither the keys nor the callers.
-  turn.edit("offered").clear();
   turn.edit("collecting").clear();
 };

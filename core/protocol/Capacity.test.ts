@@ -1,8 +1,8 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { actor, type Cluster, founded, whole } from "../../properties/cluster/Cluster.ts";
-import { Limits } from "../Limits.ts";
-import { REGISTER_PATH } from "../registry/Registration.ts";
+import { Limits } from "../base/Limits.ts";
+import { REGISTER_PATH } from "../commands/registerKey/Registration.ts";
 
 describe("uncommitted preparations", () => {
   it("are 256 at most, expired ones included: the next request is refused 429 by name, until some are settled", () => {

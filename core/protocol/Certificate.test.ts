@@ -3,7 +3,7 @@ import { crypto } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import type { Digest } from "../Digest.ts";
+import type { Digest } from "../base/Digest.ts";
 import { type Certificate, isComplete, isReceiptFor } from "./Certificate.ts";
 import type { BatchHeader, SignedStatement, Statement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";

@@ -4,9 +4,9 @@
  * verifier's own clock (protocol.md 3.5, S3, S18).
  */
 import { list, record, type TypeOf } from "../codec/Codec.ts";
-import type { Crypto } from "../Crypto.ts";
-import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
+import type { Crypto } from "../crypto/Crypto.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
 import { type Proposal, proposalCodec } from "./Proposal.ts";
 import { isAuthentic, type SignedStatement, signedStatementCodec, signerOf } from "./Statement.ts";
 import type { Membership, PeerId } from "./Topology.ts";

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { actor, Cluster, codeOf, founded, NOW, rowsOf } from "../../properties/cluster/Cluster.ts";
 import { enrolling, options } from "../../properties/cluster/Enrolling.ts";
 import type { ActorClaims } from "../auth/ActorClaims.ts";
-import type { ActorCheck } from "../Event.ts";
-import { Limits } from "../Limits.ts";
+import type { ActorCheck } from "../auth/ActorCheck.ts";
+import { Limits } from "../base/Limits.ts";
 
 const HOUR = 3_600_000;
 
@@ -83,7 +83,7 @@ describe("a token that is refused only since the clock of its judge was set", ()
     const cluster = enrolling(3);
     cluster.judge = () => token({ expiresAt: cluster.now + 20_000 });
     cluster.tamper = (_from, to, message) => {
-      if (message._tag === "SessionMirror" && to === 3) cluster.clockOffsets.set(3, 30_000);
+      if (message._tag === "Session.Mirror" && to === 3) cluster.clockOffsets.set(3, 30_000);
       return message;
     };
     options(cluster, 2, "options");

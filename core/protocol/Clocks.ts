@@ -2,8 +2,8 @@
  * Whose clock is wrong. Two clocks that differ do not say which of them does, so members are held against each other:
  * the one that fewer agree with is named, and both where as many agree with either.
  */
-import { Limits } from "../Limits.ts";
-import type { MemberFault } from "../Rejection.ts";
+import { Limits } from "../base/Limits.ts";
+import type { MemberFault } from "../base/Rejection.ts";
 import type { PeerId } from "./Topology.ts";
 
 /** What a member's clock showed, between which times of this peer's own; all in Unix milliseconds. */

@@ -1,16 +1,18 @@
 /** What the writer takes in, what it puts into a round, and what waits for one that is under way. */
 import { describe, expect, it } from "vitest";
-import { actor, type Cluster, founded } from "../../properties/cluster/Cluster.ts";
+import { approverIn } from "../../properties/cluster/AlteredEffects.ts";
+import { actor, type Cluster, codeOf, founded } from "../../properties/cluster/Cluster.ts";
 import { credential, enrolling, finish, offerOf, options } from "../../properties/cluster/Enrolling.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
-import type { Offer, Queued, Round } from "../PeerState.ts";
-import type { Turn } from "../Turn.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import type { Offer } from "../commands/enrollPasskey/EnrollmentState.ts";
+import type { Queued, Round } from "./PeerState.ts";
+import type { Turn } from "./Turn.ts";
 import { advance, enqueue, onProposeTimer } from "./Coordinator.ts";
-import type { Message } from "./Message.ts";
+import type { Message } from "../Message.ts";
 import type { PeerId } from "./Topology.ts";
 
 const MIB = 1024 * 1024;
@@ -129,7 +131,7 @@ describe("the writer", () => {
   const takes = (turn: Turn, bytes = 0): boolean => {
     if (actor._tag !== "Verified") throw new Error("the test actor is verified");
     const before = turn.state.queue.length;
-    enqueue(turn, sized(first, bytes).forward, { claims: actor.claims, request: first.mutation });
+    enqueue(turn, sized(first, bytes).forward, { claims: actor.claims, request: first.intent });
     return turn.state.queue.length > before;
   };
   const many = <A>(each: A, count: number): Array<A> => Array.from({ length: count }, () => each);
@@ -221,6 +223,15 @@ describe("a round", () => {
   });
 });
 
+it.each([1, 3])("refuses what no command recognizes, wherever it comes in: at peer %i", (through) => {
+  const cluster = founded();
+  const rawBody = new Uint8Array();
+  cluster.ask(through, "unknown", { method: "POST", path: "/", ifMatch: undefined, rawBody });
+  cluster.settle();
+  expect(codeOf(cluster, "unknown")).toBe("INVALID_REQUEST_BODY");
+  expect([...stateOf(cluster, 1).rounds.values(), ...stateOf(cluster, 1).queue]).toEqual([]);
+});
+
 describe("a request for what is being registered", () => {
   /** A registration that peer 3 has not been asked for, so that a second round may begin before its end. */
   const stalled = (cluster: Cluster, begin: () => void): void => {
@@ -264,7 +275,9 @@ describe("a request for what is being registered", () => {
     cluster.tamper = (from, _to, message) => (from === 3 && message._tag === "CommitAcks" ? undefined : message);
     cluster.register(1, "creator", "alice", 7);
     cluster.settle();
-    const ref = roundOf(cluster).certificate?.proposal.effects.ref ?? "";
+    const { certificate } = roundOf(cluster);
+    if (certificate === undefined) throw new Error("it is certified");
+    const { ref } = approverIn(certificate.proposal);
     cluster.replace(1, "change", ref, '"1"', { team: "b" });
     cluster.settle();
     expect(namesIn(roundOf(cluster).joiners)).toEqual([]);

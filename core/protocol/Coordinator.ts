@@ -4,43 +4,21 @@
  * way goes into the next one together (protocol.md 3.3, 4h).
  */
 import { absurd, Either } from "effect";
-import { authorize, endsTooSoon } from "../registry/Authorization.ts";
-import { type Mutation, standingOf } from "../registry/Mutation.ts";
-import { permissionOf, type Request, requestOf, type Target, targetOf } from "../registry/Request.ts";
 import type { ActorClaims } from "../auth/ActorClaims.ts";
-import type { ActorCheck } from "../Event.ts";
-import { Limits } from "../Limits.ts";
-import type { Queued } from "../PeerState.ts";
-import type { MemberFault, Rejection } from "../Rejection.ts";
-import type { Turn } from "../Turn.ts";
-import { isFinish } from "../enrollment/Finish.ts";
-import { judgeFinish } from "../enrollment/FinishAttempts.ts";
-import { offerAgain } from "../enrollment/Offered.ts";
-import {
-  answerExisting,
-  answerRejected,
-  callerOf,
-  callerOfQueued,
-  isOfResponse,
-  leftOpen,
-  type Repeats,
-  underWay,
-} from "./Answers.ts";
+import { authorize, endsTooSoon } from "../auth/Authorization.ts";
+import type { ActorCheck } from "../auth/ActorCheck.ts";
+import { Limits } from "../base/Limits.ts";
+import type { Queued, Request } from "./PeerState.ts";
+import type { MemberFault, Rejection } from "../base/Rejection.ts";
+import type { Turn } from "./Turn.ts";
+import { answerExisting, answerRejected, callerOf, callerOfQueued, leftOpen, type Repeats } from "./Answers.ts";
 import { isOutOfTime, stampedWrong } from "./Clocks.ts";
-import { type Call, type Forward, isSameRequest, requestKey, requestLineOf } from "./Forward.ts";
+import { commandFor, exchangeFor, type Intent, isIntent, type Target, unrecognized } from "./Command.ts";
+import { type Call, type Forward, isSameRequest, requestLineOf } from "./Forward.ts";
 import type { PrepareItem } from "./Message.ts";
 import { actorName, inTurn, makingRoom, paced, placesAt, type Share } from "./Admission.ts";
 import { hold, reserve } from "./Preparations.ts";
-import {
-  credentialLock,
-  type Effects,
-  keyLock,
-  metadataLock,
-  type Proposal,
-  proposalId,
-  refLock,
-  sessionLock,
-} from "./Proposal.ts";
+import { type Proposal, proposalId } from "./Proposal.ts";
 import { currentVerdict, askAnewUnlessJustFound, unreadiness } from "./Readiness.ts";
 import { writerPatience } from "./Patience.ts";
 import { forgotten, isFromBefore } from "./LateCopy.ts";
@@ -50,8 +28,14 @@ import { commitCompleted, isOverdue, stableSeq } from "./Delivery.ts";
 /** Whether a forwarded request is waiting here already. */
 const isPending = (turn: Turn, forward: Forward): boolean =>
   turn.state.queue.some((each) => isSameRequest(each.forward, forward)) ||
-  turn.state.offers.has(requestKey(forward)) ||
+  isInExchange(turn, forward) ||
   isInRound(turn, forward);
+
+const isInExchange = (turn: Turn, forward: Forward): boolean => {
+  for (const exchange of turn.context.commands.exchanges.values())
+    for (const admitted of exchange.underWay(turn)) if (isSameRequest(admitted.forward, forward)) return true;
+  return false;
+};
 
 const isInRound = (turn: Turn, forward: Forward): boolean => {
   for (const { creator, joiners } of turn.state.rounds.values()) {
@@ -61,9 +45,15 @@ const isInRound = (turn: Turn, forward: Forward): boolean => {
   return false;
 };
 
+/** Every exchange is asked, whatever the request is: that is when it forgets answers that are of no use any more. */
+const isAnsweredAgain = (turn: Turn, forward: Forward): boolean => {
+  for (const exchange of turn.context.commands.exchanges.values()) if (exchange.answerAgain(turn, forward)) return true;
+  return false;
+};
+
 /** A request that came through another peer may be a copy; one that was turned away gets no second chance. */
 export const admitForwarded = (turn: Turn, forward: Forward, actor: ActorCheck): void => {
-  if (isPending(turn, forward) || offerAgain(turn, forward)) return;
+  if (isPending(turn, forward) || isAnsweredAgain(turn, forward)) return;
   const turnedAway = turn.state.turnedAway.get(forward.entryPeer)?.get(forward.requestId);
   if (turnedAway !== undefined)
     return answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), turnedAway.rejection);
@@ -73,7 +63,13 @@ export const admitForwarded = (turn: Turn, forward: Forward, actor: ActorCheck):
 };
 
 /** What a request asks for, whoever asks; undefined where it cannot be understood. */
-export const askedOf = (turn: Turn, call: Call): Target | undefined => targetOf(turn, call);
+export const askedOf = (turn: Turn, call: Call): Target | undefined => {
+  const { commands } = turn.context;
+  const exchange = exchangeFor(commands, call);
+  return exchange === undefined
+    ? commandFor(commands, call)?.targetOf(turn.context, call)
+    : Either.getOrUndefined(exchange.parse(turn, call));
+};
 
 /** What a request means and who sends it, judged by this peer: all that needs no other member. */
 export interface Judged {
@@ -82,13 +78,16 @@ export interface Judged {
 }
 
 export const judgeRequest = (turn: Turn, call: Call, actor: ActorCheck): Either.Either<Judged, Rejection> => {
-  const authorized = authorize(turn.context, actor, permissionOf(call));
+  const exchange = exchangeFor(turn.context.commands, call);
+  const command = commandFor(turn.context.commands, call);
+  const authorized = authorize(turn.context, actor, (exchange ?? command)?.permission);
   if (Either.isLeft(authorized)) return Either.left(asMember(turn.self, authorized.left));
-  // What a finish means stands in rows that a peer may not trust before the others have shown it that it may.
-  const reason = isFinish(call) ? unreadiness(turn) : undefined;
+  // A peer may not trust its rows before the others have shown it that it may.
+  const reason = command?.needsRows === true ? unreadiness(turn) : undefined;
   if (reason !== undefined) return Either.left(unavailable([{ peerId: turn.self, reason }], undefined));
   const claims = authorized.right;
-  const request = isFinish(call) ? judgeFinish(turn, call, claims) : requestOf(turn, call);
+  const request: Either.Either<Request, Rejection> =
+    exchange?.parse(turn, call) ?? command?.admit(turn, call, claims) ?? Either.left(unrecognized);
   return Either.map(request, (asked) => ({ claims, request: asked }));
 };
 
@@ -97,10 +96,12 @@ const shareOf = ({ forward, actor }: Pick<Queued, "forward" | "actor">): Share =
   bytes: forward.call.rawBody.length,
 });
 
-/** What the writer holds for callers beside its queue: requests for options, and those that have joined another one. */
-const heldBesides = ({ state }: Turn): ReadonlyArray<Share> => {
-  const shares = Array.from(state.offers.values(), shareOf);
-  for (const { joiners } of state.rounds.values()) for (const joiner of joiners) shares.push(shareOf(joiner));
+/** What the writer holds for callers beside its queue: exchanges, and requests that have joined another one. */
+const heldBesides = (turn: Turn): ReadonlyArray<Share> => {
+  const shares: Array<Share> = [];
+  for (const exchange of turn.context.commands.exchanges.values())
+    for (const admitted of exchange.underWay(turn)) shares.push(shareOf(admitted));
+  for (const { joiners } of turn.state.rounds.values()) for (const joiner of joiners) shares.push(shareOf(joiner));
   return shares;
 };
 
@@ -123,7 +124,7 @@ const makeRoom = (turn: Turn, arrival: Share): boolean => {
   turn.state.queue = queue.filter((_, index) => !going.has(index));
   for (const index of going) {
     const gone = queue[index];
-    if (gone !== undefined) answerRejected(turn, callerOfQueued(gone), full(gone.mutation.ref));
+    if (gone !== undefined) answerRejected(turn, callerOfQueued(gone), full(gone.intent.ref));
   }
   return true;
 };
@@ -138,12 +139,11 @@ export const enqueue = (turn: Turn, forward: Forward, { claims, request }: Judge
   if (!makeRoom(turn, shareOf({ forward, actor })))
     return answerRejected(turn, callerOf(forward, arrivedAt, request), full(request.ref));
   turn.arm("answers", writerPatience(turn));
-  if (request.kind === "OPTIONS")
-    turn.edit("offers").set(requestKey(forward), { forward, actor, tokenExpiresAt, enrollment: request, arrivedAt });
-  else {
+  const admitted = { forward, actor, tokenExpiresAt, arrivedAt };
+  if (isIntent(request)) {
     const isFirst = !isFromBefore(turn, forward);
-    turn.state.queue = [...turn.state.queue, { forward, actor, tokenExpiresAt, mutation: request, isFirst, arrivedAt }];
-  }
+    turn.state.queue = [...turn.state.queue, { ...admitted, intent: request, isFirst }];
+  } else turn.context.commands.exchanges.get(request.kind)?.accept(turn, admitted, request);
 };
 
 /**
@@ -173,43 +173,32 @@ const failQueue = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
   turn.state.verdict = undefined;
   const waiting = turn.state.queue;
   turn.state.queue = [];
-  for (const queued of waiting) answerRejected(turn, callerOfQueued(queued), unready(found, queued.mutation.ref));
+  for (const queued of waiting) answerRejected(turn, callerOfQueued(queued), unready(found, queued.intent.ref));
 };
 
 /** Proposed with these effects, left to wait, or answered. */
-type Disposal = Effects | "wait" | "done";
+type Disposal = Uint8Array | "wait" | "done";
 
-/** Lets a registration join the round that is registering the same approver, and returns whether it could. */
+/** Lets an intent join the round whose outcome is its own too, and returns whether there is one. */
 const joinRound = (turn: Turn, queued: Queued): boolean => {
-  const { locks, rounds } = turn.state;
-  const { mutation } = queued;
-  const holder = mutation.kind === "METADATA" ? undefined : locks.get(refLock(mutation.ref));
-  const round = holder && rounds.get(holder);
+  const { intent } = queued;
+  const holder = turn.command(intent).coalescesWith(turn.state, intent);
+  const round = holder && turn.state.rounds.get(holder);
   // Without evidence nobody can still be asked to prepare it: how it is settled decides about this one too.
   if (round === undefined || (round.evidence === undefined && round.certificate === undefined)) return false;
-  // Another response to the same session is another request: it waits for what becomes of this one.
-  if (mutation.kind === "FINISH" && !isOfResponse(underWay(turn.state, refLock(mutation.ref)), mutation)) return false;
   turn.edit("rounds").set(round.id, { ...round, joiners: [...round.joiners, queued] });
   return true;
 };
 
 /**
- * Whether something undecided decides about this one too: a change of the same approver, or a claim of the same
- * key. An approver under change is not shown to whoever registers it again, as not every member may have it yet.
+ * Whether something undecided decides about this one too: it changes the same, or claims the same. What is under
+ * change is not shown to whoever asks for it again, as not every member may have it yet.
  */
-const isHeldUp = ({ state: { locks } }: Turn, mutation: Mutation): boolean => {
-  if (locks.has(metadataLock(mutation.ref))) return true;
-  if (mutation.kind === "METADATA") return false;
-  if (locks.has(keyLock(mutation.keyIdentity))) return true;
-  return (
-    mutation.kind === "FINISH" &&
-    (locks.has(credentialLock(mutation.credentialIdentity)) || locks.has(sessionLock(mutation.response.registrationId)))
-  );
-};
+const isHeldUp = (turn: Turn, { locks }: Intent): boolean => locks.some((lock) => turn.isLocked(lock));
 
 /** What becomes of a queued request now: it joins a round, waits, is answered from what is decided, or is proposed. */
 const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
-  const { mutation, tokenExpiresAt } = queued;
+  const { intent, tokenExpiresAt } = queued;
   const caller = callerOfQueued(queued);
   const done = (refusal: Rejection, repeats?: Repeats): Disposal => {
     answerRejected(turn, caller, refusal, repeats);
@@ -219,24 +208,22 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
   if (tooSoon !== undefined) return done(asMember(turn.self, tooSoon));
   if (joinRound(turn, queued)) return "done";
   // Before any row is read, because whoever waits is asked again at every event.
-  if (isHeldUp(turn, mutation)) return "wait";
-  const standing = standingOf(turn, mutation);
+  if (isHeldUp(turn, intent)) return "wait";
+  const standing = turn.command(intent).check(turn, intent);
   switch (standing._tag) {
     case "Done":
-      answerExisting(turn, caller, standing.approver);
+      answerExisting(turn, caller, intent, standing.name);
       return "done";
     case "Impossible":
       return done(standing.rejection, standing.isFinal ? "by itself" : "only if remembered");
     case "Possible":
       // What this peer said no to, and does not remember, would now succeed behind its caller's back.
       if (!queued.isFirst && isFromBefore(turn, queued.forward))
-        return done(leftOpen(forgotten(turn, mutation.ref), caller));
+        return done(leftOpen(turn.context.commands, forgotten(turn, intent.ref), intent));
       // One of two clocks has been set since they were held against each other; once they agree it is the stamp.
       if (isOutOfTime(queued.forward.receivedAt, turn.now))
-        return askAnewUnlessJustFound(turn)
-          ? done(unavailable([stampedWrong(queued.forward.entryPeer)], mutation.ref))
-          : "wait";
-      if (isOverdue(turn)) return done(busy("Too many changes wait for a member's acknowledgement.", mutation.ref));
+        return askAnewUnlessJustFound(turn) ? done(unavailable([stampedWrong(queued.forward.entryPeer)], intent.ref)) : "wait";
+      if (isOverdue(turn)) return done(busy("Too many changes wait for a member's acknowledgement.", intent.ref));
       return turn.state.preparations.size + reserved >= Limits.preparations
         ? done(noCapacity([{ peerId: turn.self, reason: NO_CAPACITY }]))
         : standing.effectsAt(turn.now);
@@ -247,11 +234,10 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
 
 const actorOfQueued = ({ actor }: Queued): string => actorName(actor);
 
-const bodyOf = (turn: Turn, queued: Queued, effects: Effects, seq: number): Proposal => {
+const bodyOf = (turn: Turn, queued: Queued, effects: Uint8Array, seq: number): Proposal => {
   const { membership, now } = turn;
   const { crypto, settings } = turn.context;
   const { call } = queued.forward;
-  const deadline = queued.mutation.kind === "FINISH" ? queued.mutation.deadline : Number.POSITIVE_INFINITY;
   return {
     clusterId: membership.topology.clusterId,
     epoch: membership.topology.epoch,
@@ -259,14 +245,14 @@ const bodyOf = (turn: Turn, queued: Queued, effects: Effects, seq: number): Prop
     topologyDigest: membership.digest,
     configDigest: settings.configDigest,
     writer: turn.self,
-    kind: queued.mutation.kind,
+    kind: queued.intent.kind,
     effects,
     actor: queued.actor,
     request: requestLineOf(crypto, call),
     entryPeer: queued.forward.entryPeer,
     requestId: queued.forward.requestId,
     proposedAt: now,
-    expiresAt: Math.min(now + Limits.proposalMillis, queued.tokenExpiresAt, deadline),
+    expiresAt: Math.min(now + Limits.proposalMillis, queued.tokenExpiresAt, queued.intent.deadline),
     incarnations: membership.peerIds.map((peerId) => turn.recordedIncarnation(peerId)),
   };
 };

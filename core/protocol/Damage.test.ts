@@ -2,11 +2,12 @@ import { describe, expect, it } from "vitest";
 import { actor, type Cluster, founded, whole } from "../../properties/cluster/Cluster.ts";
 import { credential, enrolling, finish, offerOf } from "../../properties/cluster/Enrolling.ts";
 import { comeBackOn, copyOf, declare, stateOf } from "../../properties/cluster/Restoring.ts";
-import { Limits } from "../Limits.ts";
+import { Limits } from "../base/Limits.ts";
 import type { PeerId } from "./Topology.ts";
-import type { Message, MessageOf } from "./Message.ts";
+import type { Message, MessageOf } from "../Message.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
-import { SELF, type TableName } from "../Tables.ts";
+import { type TableName } from "./Tables.ts";
+import { SELF } from "./Tables.ts";
 
 /** More reads of one table than any step of these tests has a use for: past that it turns in circles. */
 const MANY = 100;

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { Cluster } from "../../properties/cluster/Cluster.ts";
 import { comeBackOn, declare, diskAfter, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Signature } from "../Digest.ts";
-import { SELF } from "../Tables.ts";
+import type { Signature } from "../base/Digest.ts";
+import { SELF } from "./Tables.ts";
 import { onGenesisPinned } from "./Genesis.ts";
 import { TOPOLOGY_TAG, topologyCodec } from "./Topology.ts";
 

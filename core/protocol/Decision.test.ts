@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Digest } from "../Digest.ts";
-import { type RowView, type Rows, slotKey } from "../Tables.ts";
+import type { Digest } from "../base/Digest.ts";
+import { type RowView, type Rows } from "./Tables.ts";
+import { slotKey } from "./Tables.ts";
 import { decisionOf } from "./Decision.ts";
 
 const ID = "01".repeat(32) as Digest;

@@ -1,6 +1,6 @@
 /** What has become of a proposal at this peer, for ever: applied or aborted. */
-import type { Digest } from "../Digest.ts";
-import { type RowView, slotKey } from "../Tables.ts";
+import type { Digest } from "../base/Digest.ts";
+import { type RowView, slotKey } from "./Tables.ts";
 import type { Proposal } from "./Proposal.ts";
 import type { SignedStatement } from "./Statement.ts";
 

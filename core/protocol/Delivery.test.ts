@@ -1,14 +1,16 @@
 import { describe, expect, it } from "vitest";
+import { altered, approverIn, asReplacement } from "../../properties/cluster/AlteredEffects.ts";
 import { type Cluster, crypto, founded, NOW } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { fires, heard, turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
-import type { Delivery } from "../PeerState.ts";
-import { numberKey, slotKey } from "../Tables.ts";
-import type { Step, Turn } from "../Turn.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import type { Delivery } from "./PeerState.ts";
+import { numberKey, slotKey } from "./Tables.ts";
+import type { Step } from "../Action.ts";
+import type { Turn } from "./Turn.ts";
 import type { Certificate } from "./Certificate.ts";
 import {
   acknowledgeLate,
@@ -21,7 +23,7 @@ import {
   onPruneTimer,
   stableSeq,
 } from "./Delivery.ts";
-import type { Message, MessageOf } from "./Message.ts";
+import type { Message, MessageOf } from "../Message.ts";
 import { freshRecovery } from "./TakingOver.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
 import type { BatchHeader, SignedStatement, Statement } from "./Statement.ts";
@@ -131,13 +133,13 @@ describe("a certificate", () => {
 
   it("is applied beside others", () => {
     const turn = turnOf(cluster, 2);
-    const effects = { ...proposal.effects, ref: OTHER, keyIdentity: OTHER };
+    const { effects } = altered(proposal, { ref: OTHER, keyIdentity: OTHER });
     const other = preparedToo(turn, { seq: proposal.seq + 1, effects });
     expect(applied(commit(turn, { certificates: [certificate, other] }))).toHaveLength(2);
   });
 
   it("gives a new key its owner, and a member its locks back, while the writer keeps its own", () => {
-    const { id: owner, keyIdentity } = proposal.effects;
+    const { id: owner, keyIdentity } = approverIn(proposal);
     const { writes, state } = commit(turnOf(cluster, 2));
     expect(writes).toContainEqual({ op: "insert", table: "keys", key: keyIdentity, row: { id: owner } });
     expect([...state.locks.values()]).not.toContain(id);
@@ -244,27 +246,26 @@ describe("a member that has pledged", () => {
 });
 
 describe("what members have certified, whatever this peer knows of it", () => {
-  const bobs = bobsCertificate.proposal.effects;
+  const bobs = approverIn(bobsCertificate.proposal);
 
   /** A step that applies what this peer has never checked. */
-  const certified = (kind: Proposal["kind"], effects: Proposal["effects"]): Step => {
+  const certified = (what: Proposal): Step => {
     const turn = turnOf(cluster, 2);
-    return commit(turn, { certificates: [preparedToo(turn, { kind, effects })] });
+    return commit(turn, { certificates: [preparedToo(turn, what)] });
   };
 
   it("changes an approver from the revision that is stored, and none of another revision or that is not stored", () => {
-    const change = { ...bobs, baseRevision: 1, newRevision: 2 };
-    const { writes, state } = certified("METADATA", change);
+    const change = { ...bobs, revision: 2 };
+    const { writes, state } = certified(asReplacement(proposal, 1, change));
     expect(writes).toContainEqual(expect.objectContaining({ op: "replace", table: "approvers", key: bobs.ref }));
     expect(state.registry.approvers).toBe(1);
-    expect(() => certified("METADATA", { ...change, baseRevision: 2, newRevision: 3 })).toThrow("S11");
-    expect(() => certified("METADATA", { ...change, ref: proposal.effects.ref })).toThrow("S11");
+    expect(() => certified(asReplacement(proposal, 2, { ...change, revision: 3 }))).toThrow("S11");
+    expect(() => certified(asReplacement(proposal, 1, { ...change, ref: approverIn(proposal).ref }))).toThrow("S11");
   });
 
   it("gives no key a second owner, and one that its owner brings again no second row", () => {
-    const { effects } = proposal;
-    expect(() => certified("REGISTER", { ...effects, keyIdentity: bobs.keyIdentity })).toThrow("S7");
-    const again = certified("REGISTER", { ...effects, id: bobs.id, keyIdentity: bobs.keyIdentity });
+    expect(() => certified(altered(proposal, { keyIdentity: bobs.keyIdentity }))).toThrow("S7");
+    const again = certified(altered(proposal, { id: bobs.id, keyIdentity: bobs.keyIdentity }));
     expect(applied(again)).toHaveLength(1);
     expect(again.writes.filter(({ table }) => table === "keys")).toEqual([]);
   });
@@ -509,8 +510,7 @@ describe("proposals whose receipts are complete", () => {
     turn.edit("preparations").clear();
     const ids = Array.from({ length: 2 * Limits.batchProposals }, (_, at) => crypto.sha256OfText(`${at}`));
     ids.forEach((each, at) => {
-      const effects = { ...proposal.effects, ref: each, keyIdentity: each };
-      const other = { ...proposal, seq: 10 + at, effects };
+      const other = { ...altered(proposal, { ref: each, keyIdentity: each }), seq: 10 + at };
       turn.edit("preparations").set(each, { ...preparation, id: each, proposal: other, receipts: all });
     });
     expect(completed(turn, ids).sendNow).toMatchObject(

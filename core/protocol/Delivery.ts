@@ -3,16 +3,12 @@
  * its audit row and its outbox row, and acknowledges. The outbox row stays until
  * all have acknowledged, so one delivery before a crash is enough (protocol.md 4b).
  */
-import { withEntry } from "../Copies.ts";
-import { assertConsumable, consume } from "../enrollment/Consumption.ts";
-import type { Digest } from "../Digest.ts";
-import { InvariantViolation } from "../Invariant.ts";
-import { certified, concluded, type Delivery, type Preparation, withAcks } from "../PeerState.ts";
-import { Limits } from "../Limits.ts";
-import { approverRow } from "../registry/ApproverRow.ts";
-import { replaceApprover } from "../registry/Root.ts";
-import { numberKey, slotKey } from "../Tables.ts";
-import type { Draft, Turn } from "../Turn.ts";
+import { withEntry } from "../base/Copies.ts";
+import type { Digest } from "../base/Digest.ts";
+import { certified, concluded, type Delivery, type Preparation, withAcks } from "./PeerState.ts";
+import { Limits } from "../base/Limits.ts";
+import { numberKey, slotKey } from "./Tables.ts";
+import type { Draft, Turn } from "./Turn.ts";
 import { answerConfirmed } from "./Answers.ts";
 import { writeAudit } from "./Audit.ts";
 import { assemble, type Certificate, isComplete, statementsInOrder } from "./Certificate.ts";
@@ -125,32 +121,9 @@ export const acknowledgeLate = (turn: Turn): void => {
   );
 };
 
-/** Brings the approver's row, the key's owner and the registry root up to date. */
-const changeRegistry = (turn: Turn, id: Digest, { kind, effects }: Proposal): void => {
-  const { crypto, view } = turn.context;
-  const { registry } = turn.state;
-  const row = approverRow(effects);
-  const before = kind === "METADATA" ? view.get("approvers", row.ref) : undefined;
-  // Nobody else can have changed it: this peer checked the revision when it took the lock that it still holds.
-  if (before?.revision !== effects.baseRevision)
-    throw new InvariantViolation("S11", "a certified replacement builds on a revision that is not the one stored here");
-  turn.write({ op: before === undefined ? "insert" : "replace", table: "approvers", key: row.ref, row });
-  turn.state.registry = {
-    set: replaceApprover(crypto, registry.set, before, row),
-    approvers: registry.approvers + (before === undefined ? 1 : 0),
-  };
-  if (before !== undefined) return;
-  const owner = view.get("keys", row.keyIdentity);
-  if (owner !== undefined && owner.id !== row.id)
-    throw new InvariantViolation("S7", "a certified registration claims a key that another id owns here");
-  if (owner === undefined) turn.write({ op: "insert", table: "keys", key: row.keyIdentity, row: { id: row.id } });
-  assertConsumable(turn, id, effects);
-  consume(turn, id, effects);
-};
-
 const applyOne = (turn: Turn, { id, certificate }: Committed): void => {
   const { proposal } = certificate;
-  changeRegistry(turn, id, proposal);
+  turn.command(proposal).apply(turn, id, proposal.effects);
   noteApplied(turn, proposal);
   turn.write({ op: "insert", table: "certificates", key: id, row: certificate });
   turn.write({

@@ -4,14 +4,12 @@
  */
 import { Either } from "effect";
 import { utf8Length } from "../codec/Utf8.ts";
-import { isFinish } from "../enrollment/Finish.ts";
-import { giveUp } from "../enrollment/SessionWriter.ts";
-import type { ActorCheck, Event } from "../Event.ts";
-import type { Mutation } from "../registry/Mutation.ts";
-import { Limits } from "../Limits.ts";
-import { type Rejection, rejection } from "../Rejection.ts";
-import { type Awaited, type Caller, type Entering, type Round, takenUp } from "../PeerState.ts";
-import type { Turn } from "../Turn.ts";
+import type { ActorCheck } from "../auth/ActorCheck.ts";
+import type { Event } from "./Event.ts";
+import { Limits } from "../base/Limits.ts";
+import { type Rejection, rejection } from "../base/Rejection.ts";
+import { type Awaited, type Caller, type Entering, type Round, takenUp } from "./PeerState.ts";
+import type { Turn } from "./Turn.ts";
 import {
   actorName,
   forwardsAhead,
@@ -22,12 +20,12 @@ import {
   placesAt,
   type Share,
 } from "./Admission.ts";
-import { answerRejected, callerOf, callerOfQueued, callersOf, reservedFor, leftOpen } from "./Answers.ts";
+import { answerRejected, callerOf, callerOfQueued, callersOf, leftOpen } from "./Answers.ts";
+import { commandFor, type Intent } from "./Command.ts";
 import { admitForwarded, askedOf, enqueue, judgeRequest } from "./Coordinator.ts";
 import { attest, type Call, type Forward, isAttested } from "./Forward.ts";
 import { entryPatience, writerPatience } from "./Patience.ts";
 import type { MessageOf } from "./Message.ts";
-import { metadataLock, refLock } from "./Proposal.ts";
 import { unreadiness } from "./Readiness.ts";
 import { askStored, missingAt } from "./Stored.ts";
 import type { PeerId } from "./Topology.ts";
@@ -156,22 +154,10 @@ export const forwardNext = (turn: Turn): void => {
   turn.arm("forward", FORWARD_AGAIN_MILLIS);
 };
 
-/** A refused copy of a finish says nothing of the one before it, which the members may yet complete. */
+/** A refused copy of a request says nothing of the one before it, which the members may yet complete. */
 const openWhereReserved = (turn: Turn, call: Call, refusal: Rejection): Rejection => {
-  if (refusal.code === "TOO_MANY_ATTEMPTS") return hasReservedFinish(turn) ? leftOpen(refusal, UNREAD) : refusal;
-  const asked = isFinish(call) ? askedOf(turn, call) : undefined;
-  const reserved = asked?.response && reservedFor(turn.state, asked.response);
-  return asked && reserved ? leftOpen(refusal, { ...asked, ref: reserved.effects.ref }) : refusal;
-};
-
-/** What is known of a finish whose body was not read. */
-const UNREAD = { ref: undefined, baseRevision: undefined } as const;
-
-/** Whether any finish is prepared or being delivered here. */
-const hasReservedFinish = ({ state }: Turn): boolean => {
-  for (const { proposal } of state.preparations.values()) if (proposal.kind === "FINISH") return true;
-  for (const { proposal } of state.outbox.values()) if (proposal.kind === "FINISH") return true;
-  return false;
+  const reserved = commandFor(turn.context.commands, call)?.reservedFor(turn, call, refusal);
+  return reserved === undefined ? refusal : leftOpen(turn.context.commands, refusal, reserved);
 };
 
 /** Whether it is the writer's to answer, and its entry peer vouches for it. */
@@ -217,7 +203,7 @@ export const onForwardTimer = (turn: Turn): void => {
       isGivenUp = true;
       turn.edit("awaited").delete(requestId);
       // A lost acknowledgement looks the same as a lost request, so the outcome stays open.
-      const refusal = leftOpen(unavailable([silent], undefined), request);
+      const refusal = leftOpen(turn.context.commands, unavailable([silent], undefined), request);
       turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
       continue;
     }
@@ -248,14 +234,18 @@ export const onAnswersTimer = (turn: Turn): void => {
   const waited = turn.state.entering.filter(({ arrivedAt }) => isLate(arrivedAt, entryPatience(turn)));
   turnAway(turn, waited, busy("The request waited for its turn too long; nothing was reserved.", undefined));
   const late = turn.state.queue.filter(isDue);
-  for (const queued of late) answerRejected(turn, callerOfQueued(queued), waitedTooLong(turn, queued.mutation));
+  for (const queued of late) answerRejected(turn, callerOfQueued(queued), waitedTooLong(turn, queued.intent));
   turn.state.queue = turn.state.queue.filter((queued) => !late.includes(queued));
-  for (const offer of [...turn.state.offers.values()].filter(isDue)) giveUp(turn, offer);
+  for (const exchange of turn.context.commands.exchanges.values())
+    for (const admitted of [...exchange.underWay(turn)].filter(isDue)) exchange.giveUp(turn, admitted);
   for (const round of turn.state.rounds.values()) answerLate(turn, round, isDue);
   for (const [requestId, awaited] of turn.state.awaited) {
     if (!isLate(awaited.arrivedAt, entryPatience(turn))) continue;
     turn.edit("awaited").delete(requestId);
-    turn.reply(requestId, { _tag: "Rejected", rejection: leftOpen(notInTime(turn, awaited), awaited.request) });
+    turn.reply(requestId, {
+      _tag: "Rejected",
+      rejection: leftOpen(turn.context.commands, notInTime(turn, awaited), awaited.request),
+    });
   }
   if (deadlines.length > 0) turn.arm("answers", Math.max(1, Math.min(...deadlines) - turn.elapsed));
 };
@@ -268,15 +258,13 @@ const notInTime = (turn: Turn, { request, storedAt }: Awaited): Rejection =>
         members: missingAt(turn, storedAt).map((peerId) => ({ peerId, reason: "it has not said that it stores it" })),
       };
 
-/** What an earlier preparation of the same approver comes to is a registration's outcome too, so it stays open. */
-const waitedTooLong = (turn: Turn, { kind, ref }: Mutation): Rejection =>
-  turn.state.locks.has(metadataLock(ref))
-    ? busy(
-        "An earlier change of this approver is still undecided.",
-        ref,
-        kind !== "METADATA" && turn.state.locks.has(refLock(ref)),
-      )
-    : busy("The request waited for its turn too long; nothing was reserved.", ref);
+/** Where an earlier change may come to what was asked for, the outcome stays open. */
+const waitedTooLong = (turn: Turn, intent: Intent): Rejection => {
+  const change = turn.command(intent).waitsFor(turn.state, intent);
+  return change === undefined
+    ? busy("The request waited for its turn too long; nothing was reserved.", intent.ref)
+    : busy("An earlier change of this approver is still undecided.", intent.ref, change === "its own result");
+};
 
 /** Answers those of a round's callers whose time is up; the round itself goes on. */
 const answerLate = (turn: Turn, round: Round, isDue: (caller: Pick<Caller, "arrivedAt">) => boolean): void => {

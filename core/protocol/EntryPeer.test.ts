@@ -4,14 +4,15 @@ import { prepared } from "../../properties/cluster/Prepared.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { fires, heard, turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Answer } from "../Action.ts";
-import type { ActorCheck } from "../Event.ts";
+import type { ActorCheck } from "../auth/ActorCheck.ts";
 import { installedProviders } from "../credential/SignatureProvider.ts";
-import { Limits } from "../Limits.ts";
-import type { Awaited } from "../PeerState.ts";
-import { type Step, Turn } from "../Turn.ts";
+import { Limits } from "../base/Limits.ts";
+import type { Awaited } from "./PeerState.ts";
+import { type Step } from "../Action.ts";
+import { Turn } from "./Turn.ts";
 import { onCommand, onForward, onForwarded, onForwardTimer } from "./Entry.ts";
 import type { Call } from "./Forward.ts";
-import type { Message } from "./Message.ts";
+import type { Message } from "../Message.ts";
 import type { PeerId } from "./Topology.ts";
 
 /** Alice is registered through peer 3, and prepared everywhere: no vote has reached anybody. */

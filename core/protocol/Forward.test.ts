@@ -2,8 +2,8 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { type Cluster, crypto, founded, NOW } from "../../properties/cluster/Cluster.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import type { Crypto } from "../Crypto.ts";
-import type { Digest, Signature } from "../Digest.ts";
+import type { Crypto } from "../crypto/Crypto.ts";
+import type { Digest, Signature } from "../base/Digest.ts";
 import { attest, type Forward, isAttested, isSameRequest, requestLineOf } from "./Forward.ts";
 import type { Membership, PeerId } from "./Topology.ts";
 

@@ -8,9 +8,9 @@
  * request carries no other.
  */
 import { bytes, digest, nullable, record, signature, text, type TypeOf, uint } from "../codec/Codec.ts";
-import type { Crypto, Signer } from "../Crypto.ts";
-import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
+import type { Crypto, Signer } from "../crypto/Crypto.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
 import type { RequestLine } from "./Proposal.ts";
 import { momentCodec } from "./Moment.ts";
 import type { Membership } from "./Topology.ts";

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Digest, Signature } from "../Digest.ts";
-import type { Settings } from "../Event.ts";
-import { Limits } from "../Limits.ts";
-import { Turn } from "../Turn.ts";
+import type { Digest, Signature } from "../base/Digest.ts";
+import type { Settings } from "./Event.ts";
+import { Limits } from "../base/Limits.ts";
+import { Turn } from "./Turn.ts";
 import {
   continueGenesis,
   onGenesisCard,
@@ -17,7 +17,7 @@ import {
   onInitialize,
 } from "./Genesis.ts";
 import { cardMac, type GenesisCard } from "./GenesisCard.ts";
-import type { Message, MessageOf } from "./Message.ts";
+import type { Message, MessageOf } from "../Message.ts";
 import { TOPOLOGY_TAG, topologyCodec } from "./Topology.ts";
 
 const secret = utf8ToBytes("bootstrap");

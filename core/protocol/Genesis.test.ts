@@ -1,8 +1,8 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { Cluster } from "../../properties/cluster/Cluster.ts";
-import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
 import { isPinnedByAll } from "./Topology.ts";
 import { crypto } from "../../properties/cluster/Cluster.ts";
 

@@ -7,13 +7,13 @@
  * A disk may have gone back to before the topology, or to before this peer's own
  * signature: a member shows it the pinned one, and that signature in it is the vote.
  */
-import type { Digest, Signature } from "../Digest.ts";
-import type { Event } from "../Event.ts";
-import { Limits } from "../Limits.ts";
-import { countersRow } from "../PeerState.ts";
-import { type BodyFault, type Rejection, rejection } from "../Rejection.ts";
-import { numberKey, type Rows, SELF } from "../Tables.ts";
-import { FIRST_INCARNATION, type Turn } from "../Turn.ts";
+import type { Digest, Signature } from "../base/Digest.ts";
+import type { Event } from "./Event.ts";
+import { Limits } from "../base/Limits.ts";
+import { countersRow } from "./PeerState.ts";
+import { type BodyFault, type Rejection, rejection } from "../base/Rejection.ts";
+import { numberKey, type Rows, SELF } from "./Tables.ts";
+import { FIRST_INCARNATION, type Turn } from "./Turn.ts";
 import { auditFounding } from "./Audit.ts";
 import { cardMac, firstTopology, type GenesisCard, isCardMac } from "./GenesisCard.ts";
 import { beginJoining } from "./Joining.ts";

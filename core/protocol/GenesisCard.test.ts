@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import type { Digest } from "../Digest.ts";
+import type { Digest } from "../base/Digest.ts";
 import { firstTopology, type GenesisCard } from "./GenesisCard.ts";
 
 describe("the first topology", () => {

@@ -3,9 +3,9 @@
  * was told at initialization, under a MAC of the cluster's bootstrap secret.
  */
 import { bool, digest, list, publicKey, record, type TypeOf, uint } from "../codec/Codec.ts";
-import type { Crypto } from "../Crypto.ts";
-import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
+import type { Crypto } from "../crypto/Crypto.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
 import type { Topology } from "./Topology.ts";
 
 const CARD_TAG = "CUSTODY_GENESIS_CARD_V1";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { RowView } from "../Tables.ts";
+import type { RowView } from "./Tables.ts";
 import { highProofOf } from "./HighSlot.ts";
 import { signerOf } from "./Statement.ts";
 

@@ -1,5 +1,5 @@
 /** How far the writer has used its slots, and what shows it: a number alone shows nothing (protocol.md 3.4). */
-import { type RowView, slotKey } from "../Tables.ts";
+import { type RowView, slotKey } from "./Tables.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
 import type { Membership } from "./Topology.ts";
 

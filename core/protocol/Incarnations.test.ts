@@ -3,11 +3,11 @@ import { founded, NOW } from "../../properties/cluster/Cluster.ts";
 import { announcedBy } from "../../properties/cluster/Forging.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import { Limits } from "../Limits.ts";
-import { numberKey } from "../Tables.ts";
-import type { Turn } from "../Turn.ts";
+import { Limits } from "../base/Limits.ts";
+import { numberKey } from "./Tables.ts";
+import type { Turn } from "./Turn.ts";
 import { isSuperseded, noteRestored } from "./Incarnations.ts";
-import type { Answered } from "../PeerState.ts";
+import type { Answered } from "./PeerState.ts";
 import type { SignedRestoration } from "./Restoration.ts";
 import type { PeerId } from "./Topology.ts";
 

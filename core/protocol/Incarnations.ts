@@ -5,9 +5,9 @@
  * (protocol.md 4i, S21).
  */
 import type { PeerId } from "./Topology.ts";
-import { Limits } from "../Limits.ts";
-import { numberKey } from "../Tables.ts";
-import type { Turn } from "../Turn.ts";
+import { Limits } from "../base/Limits.ts";
+import { numberKey } from "./Tables.ts";
+import type { Turn } from "./Turn.ts";
 import type { Proposal } from "./Proposal.ts";
 import { isAnnounced, type SignedRestoration } from "./Restoration.ts";
 

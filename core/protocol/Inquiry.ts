@@ -6,10 +6,10 @@
  * 3.1, 4i, S4). Who answers has this peer's new life on record, and from then
  * on nothing of the old one frees it.
  */
-import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
-import type { Inquiry, PeerState, Recovery } from "../PeerState.ts";
-import type { Turn } from "../Turn.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import type { Inquiry, PeerState, Recovery } from "./PeerState.ts";
+import type { Turn } from "./Turn.ts";
 import type { MessageOf, SettleItem } from "./Message.ts";
 import type { PeerId } from "./Topology.ts";
 

@@ -3,10 +3,10 @@
  * rows form a chain from the key in the vault, and what was sealed with an older key holds under that one for ever
  * (contract 10.3, protocol.md 4i, docs/decisions/0020-integrity-key-history.md).
  */
-import type { Event } from "../Event.ts";
-import { type Rejection, rejection } from "../Rejection.ts";
-import { numberKey, SELF } from "../Tables.ts";
-import type { Turn } from "../Turn.ts";
+import type { Event } from "./Event.ts";
+import { type Rejection, rejection } from "../base/Rejection.ts";
+import { numberKey, SELF } from "./Tables.ts";
+import type { Turn } from "./Turn.ts";
 import { auditOperators } from "./Audit.ts";
 import type { Mode } from "./Mode.ts";
 

@@ -8,7 +8,7 @@
  * to before that looks the same.
  */
 import type { PeerId } from "./Topology.ts";
-import type { Turn } from "../Turn.ts";
+import type { Turn } from "./Turn.ts";
 import { acknowledgeLate } from "./Delivery.ts";
 import type { Ready } from "./Message.ts";
 import { noteFirstHeard } from "./LateCopy.ts";

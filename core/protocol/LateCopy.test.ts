@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Cluster } from "../../properties/cluster/Cluster.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Digest } from "../Digest.ts";
+import type { Digest } from "../base/Digest.ts";
 import { forgotten, isFromBefore, noteFirstHeard, noteForgotten } from "./LateCopy.ts";
 import type { Moment } from "./Moment.ts";
 

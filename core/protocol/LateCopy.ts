@@ -2,8 +2,8 @@
  * A request that may be a late copy of one that was refused. What a writer turned away it remembers until its process
  * ends, and no more than so much of it; for requests that it may have forgotten it starts nothing (decision 0009).
  */
-import type { Rejection } from "../Rejection.ts";
-import type { Turn } from "../Turn.ts";
+import type { Rejection } from "../base/Rejection.ts";
+import type { Turn } from "./Turn.ts";
 import type { Forward } from "./Forward.ts";
 import type { Moment } from "./Moment.ts";
 import type { PeerId } from "./Topology.ts";

@@ -1,15 +1,19 @@
 /** One member, shown what its writer proposes: what it answers, and with nothing where it must not. */
 import { describe, expect, it } from "vitest";
+import { altered } from "../../properties/cluster/AlteredEffects.ts";
 import { actor, type Cluster, crypto, founded, whole } from "../../properties/cluster/Cluster.ts";
 import { credential, enrolling, finish, offerOf, relyingParty } from "../../properties/cluster/Enrolling.ts";
 import { receiptOfWriter } from "../../properties/cluster/Forging.ts";
 import { comeBackOn, copyOf, declare, stateOf } from "../../properties/cluster/Restoring.ts";
-import type { Digest } from "../Digest.ts";
-import type { ActorCheck } from "../Event.ts";
-import { Limits } from "../Limits.ts";
-import { slotKey } from "../Tables.ts";
-import type { Message, MessageOf, PrepareItem } from "./Message.ts";
-import { locksOf, type Proposal, proposalId } from "./Proposal.ts";
+import { commands } from "../commands/Commands.ts";
+import type { Digest } from "../base/Digest.ts";
+import type { ActorCheck } from "../auth/ActorCheck.ts";
+import { Limits } from "../base/Limits.ts";
+import { slotKey } from "./Tables.ts";
+import type { Message, MessageOf } from "../Message.ts";
+import type { PrepareItem } from "./Message.ts";
+import { locksOf } from "./Command.ts";
+import { type Proposal, proposalId } from "./Proposal.ts";
 
 const OTHER = "ab".repeat(32) as Digest;
 const registerAlice = (cluster: Cluster): void => cluster.register(2, "request", "alice", 7);
@@ -203,7 +207,7 @@ describe("the time of a proposal", () => {
   it("is ahead of this member's by no more than clocks may differ", () => {
     const { cluster, item } = keptFromTwo();
     const proposedAt = cluster.now + Limits.clockSkewMillis;
-    const effects = { ...item.proposal.effects, createdAt: proposedAt, updatedAt: proposedAt };
+    const { effects } = altered(item.proposal, { createdAt: proposedAt, updatedAt: proposedAt });
     expect(answersOf(cluster, changed(cluster, item, { proposedAt, effects }))).toEqual(["RECEIPT"]);
   });
 
@@ -229,7 +233,7 @@ describe("what this member has already", () => {
 
   it.each([0, 1, 2])("holds a proposal off by any one of its locks: the one at %i", (at) => {
     const { cluster, message, item } = keptFromTwo();
-    const lock = locksOf(item.proposal)[at];
+    const lock = locksOf(commands, item.proposal)[at];
     if (lock === undefined) throw new Error("a registration has three locks");
     put(stateOf(cluster, 2).locks, [[lock, OTHER]]);
     expect(answersOf(cluster, message)).toEqual(["REFUSAL LOCKED"]);

@@ -3,7 +3,7 @@ import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { crypto } from "../../properties/cluster/Cluster.ts";
-import type { Digest } from "../Digest.ts";
+import type { Digest } from "../base/Digest.ts";
 import { impliedRoot, merkleTree } from "./Merkle.ts";
 
 const leaf = (index: number): Digest => bytesToHex(sha256(Uint8Array.of(index & 255, index >> 8))) as Digest;

@@ -3,8 +3,8 @@
  * statements (or many stored rows), and each travels with its own short proof.
  */
 import { digest, pair } from "../codec/Codec.ts";
-import type { Crypto } from "../Crypto.ts";
-import type { Digest } from "../Digest.ts";
+import type { Crypto } from "../crypto/Crypto.ts";
+import type { Digest } from "../base/Digest.ts";
 
 const NODE_TAG = "CUSTODY_STMT_NODE_V1";
 const node = pair(digest, digest);

@@ -1,12 +1,14 @@
 /** The fullest messages there can be, in a cluster of as many members as there may be: what is written is read again. */
 import { Either } from "effect";
 import { expect, it } from "vitest";
+import { altered, asFinish } from "../../properties/cluster/AlteredEffects.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { decode } from "../codec/CborReader.ts";
 import { encode } from "../codec/CborWriter.ts";
-import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
-import { type AbortItem, type Message, messageCodec } from "./Message.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import { type Message, messageCodec } from "../Message.ts";
+import { type AbortItem } from "./Message.ts";
 import type { Proposal } from "./Proposal.ts";
 import type { SignedStatement } from "./Statement.ts";
 
@@ -17,23 +19,17 @@ const { preparation } = prepared();
 const digest = "ab".repeat(32) as Digest;
 const statement: SignedStatement = { ...preparation.own, proof: each(16, () => digest) };
 const ofMembers = each(Limits.members, () => statement);
+const metadata = each(Limits.metadataPairs, (index) => [`key-${index}`, "v"] as const);
+const observations = {
+  signCount: 1,
+  backupState: true,
+  transports: each(Limits.transports, (index) => `transport-${index}`),
+  aaguid: "0".repeat(22),
+};
+const response = { registrationId: digest, responseDigest: digest };
 const proposal: Proposal = {
-  ...preparation.proposal,
+  ...asFinish(altered(preparation.proposal, { metadata }), response, { observations }),
   incarnations: each(Limits.members, () => 1_800_000_000_000),
-  effects: {
-    ...preparation.proposal.effects,
-    metadata: each(Limits.metadataPairs, (index) => [`key-${index}`, "v"] as const),
-    baseRevision: 1,
-    registrationId: digest,
-    responseDigest: digest,
-    observations: {
-      signCount: 1,
-      backupState: true,
-      transports: each(Limits.transports, (index) => `transport-${index}`),
-      aaguid: "0".repeat(22),
-    },
-    credentialIdentity: digest,
-  },
 };
 const certificate = { proposal, receipts: ofMembers };
 const batch = <A>(item: A): ReadonlyArray<A> => each(Limits.batchProposals, () => item);

@@ -16,16 +16,16 @@ import {
   type TypeOf,
   uint,
   union,
+  type Variant,
 } from "../codec/Codec.ts";
-import { Limits } from "../Limits.ts";
-import { rejectionCodes } from "../Rejection.ts";
-import { sessionCodec } from "../enrollment/Session.ts";
+import { Limits } from "../base/Limits.ts";
+import { rejectionCodes } from "../base/Rejection.ts";
 import { certificateCodec } from "./Certificate.ts";
 import { forwardCodec } from "./Forward.ts";
 import { cardCodec } from "./GenesisCard.ts";
 import { modes } from "./Mode.ts";
 import { momentCodec } from "./Moment.ts";
-import { proposalCodec } from "./Proposal.ts";
+import { KIND_BYTES, proposalCodec } from "./Proposal.ts";
 import { signedRestorationCodec } from "./Restoration.ts";
 import { snapshotItemCodec } from "./Snapshot.ts";
 import { signedHeaderCodec, signedStatementCodec } from "./Statement.ts";
@@ -99,8 +99,8 @@ export const outcomeCodec = union({
   /** The approver was registered before; the entry peer has every member say so (`StoredQuery`). */
   Existing: record({ ref: text(256) }),
   Rejected: record({ rejection: rejectionCodec }),
-  /** The session with every member's acknowledgement, and the secret that nobody else is told. */
-  Offered: record({ session: sessionCodec, invitation: bytes(Limits.challengeBytes), acks: statements }),
+  /** The answer of an exchange, in its own codec, with what proves it. */
+  Exchanged: record({ answer: bytes(Limits.exchangeBytes) }),
 });
 
 const prepareItemCodec = record({ proposal: proposalCodec, receipt: signedStatementCodec, evidence: forwardCodec });
@@ -109,9 +109,6 @@ export type PrepareItem = TypeOf<typeof prepareItemCodec>;
 const settleItemCodec = record({ proposal: proposalCodec, receipt: signedStatementCodec });
 export type SettleItem = TypeOf<typeof settleItemCodec>;
 
-const mirrorItemCodec = record({ session: sessionCodec, evidence: forwardCodec });
-export type MirrorItem = TypeOf<typeof mirrorItemCodec>;
-
 const abortItemCodec = record({
   proposal: proposalCodec,
   receipt: signedStatementCodec,
@@ -119,9 +116,9 @@ const abortItemCodec = record({
 });
 export type AbortItem = TypeOf<typeof abortItemCodec>;
 
-const batch = <A>(codec: Parameters<typeof list<A>>[0]) => list(codec, Limits.batchProposals);
+export const batch = <A>(codec: Parameters<typeof list<A>>[0]) => list(codec, Limits.batchProposals);
 
-export const messageCodec = union({
+export const protocolMessages = {
   /** The MAC is absent where the sender has no secret: then only who is founded already can answer it. */
   GenesisCard: record({ card: cardCodec, mac: nullable(digest) }),
   GenesisVote: record({ topologyDigest: digest, signature }),
@@ -189,8 +186,8 @@ export const messageCodec = union({
       }),
     ),
   }),
-  /** An entry peer asks whether the receiver stores an approver that was there before the request. */
-  StoredQuery: record({ requestId: text(Limits.requestIdCharacters), ref: text(256) }),
+  /** An entry peer asks whether the receiver stores what was there before the request, under the name that its command gives it. */
+  StoredQuery: record({ requestId: text(Limits.requestIdCharacters), kind: text(KIND_BYTES), ref: text(256) }),
   /** The sender does, in this life of it and as new as this. */
   StoredAnswer: record({
     requestId: text(Limits.requestIdCharacters),
@@ -198,16 +195,18 @@ export const messageCodec = union({
     incarnation: uint,
     revision: uint,
   }),
-  /** The writer asks every other member to keep these sessions, each with the request that it was made for. */
-  SessionMirror: record({ items: batch(mirrorItemCodec) }),
-  /** Sessions kept, and sessions not kept with the code of the check that failed. A refusal binds nobody. */
-  SessionVotes: record({
-    acks: batch(signedStatementCodec),
-    refusals: batch(record({ sessionDigest: digest, code: text(64) })),
-  }),
-});
-export type Message = TypeOf<typeof messageCodec>;
-export type MessageOf<T extends Message["_tag"]> = Extract<Message, { readonly _tag: T }>;
+};
+
+/** What agreement says. */
+export type ProtocolMessage = Variant<typeof protocolMessages>;
+export type MessageOf<T extends ProtocolMessage["_tag"]> = Extract<ProtocolMessage, { readonly _tag: T }>;
+/** What modules say: their messages are named by module and name, such as `Session.Votes`. */
+export interface ModuleMessage {
+  readonly _tag: `${string}.${string}`;
+}
+export type Message = ProtocolMessage | ModuleMessage;
+
+export const isOfModule = (message: Message): message is ModuleMessage => message._tag.includes(".");
 export type Outcome = TypeOf<typeof outcomeCodec>;
 
 /** What is signed: who says what to whom, in which topology. */

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import { step } from "../Peer.ts";
-import type { PeerState } from "../PeerState.ts";
-import { InvariantViolation } from "../Invariant.ts";
+import type { PeerState } from "./PeerState.ts";
+import { InvariantViolation } from "../base/Invariant.ts";
 import { assertTransition, type Mode, mayBecome, modeOf, modes } from "./Mode.ts";
 import { freshRecovery } from "./TakingOver.ts";
 

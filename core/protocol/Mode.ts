@@ -2,7 +2,7 @@
  * What a peer is doing, as one value. It is computed from the state here and nowhere else, and changes in a step only
  * as {@link mayBecome} says. What is handled in which mode stands in ModeTable.ts.
  */
-import { InvariantViolation } from "../Invariant.ts";
+import { InvariantViolation } from "../base/Invariant.ts";
 
 export const modes = [
   "blank",

@@ -1,9 +1,9 @@
 /**
  * What a peer handles in which mode. A message, a timer, an operator's event or a mode that is new does not compile
- * before it has its place here; `Peer.ts` looks it up before it hands anything on, so no handler asks again.
+ * before it has its place here, and modules say the same of theirs (Module.ts); `Peer.ts` looks it up before it hands anything on, so no handler asks again.
  */
-import type { Event, TimerName } from "../Event.ts";
-import type { Message } from "./Message.ts";
+import type { Event, ProtocolTimer } from "./Event.ts";
+import type { ProtocolMessage } from "./Message.ts";
 import { type Mode, modes } from "./Mode.ts";
 
 /** Done as asked; answered with a refusal that names the mode's reason; or passed over. */
@@ -20,9 +20,11 @@ type RefusableEvent = "Initialize" | "DeclareRestore" | "RotateIntegrity" | "Rek
 /** A message and a timer have a row of their own. */
 type OtherEvent = Exclude<Event["_tag"], "Deliver" | "TimerFired">;
 
-type MessageRows = { readonly [M in Message["_tag"]]: Row<M extends RefusableMessage ? Handling : "runs" | "drops"> };
+type MessageRows = {
+  readonly [M in ProtocolMessage["_tag"]]: Row<M extends RefusableMessage ? Handling : "runs" | "drops">;
+};
 type EventRows = { readonly [E in OtherEvent]: Row<E extends RefusableEvent ? Handling : "runs" | "drops"> };
-type TimerRows = { readonly [T in TimerName]: Row<"runs" | "drops"> };
+type TimerRows = { readonly [T in ProtocolTimer]: Row<"runs" | "drops"> };
 
 const Y = "runs";
 const N = "refuses";
@@ -54,8 +56,6 @@ export const messageRows = {
   AbortRequest:    [o,    o,     o,        o,       o,      o,          o,         Y,         o,      Y],
   SnapshotRequest: [o,    o,     o,        o,       o,      o,          o,         Y,         o,      Y],
   SnapshotOffer:   [o,    o,     o,        o,       o,      o,          Y,         Y,         o,      o],
-  SessionMirror:   [o,    o,     o,        o,       o,      o,          o,         o,         o,      Y],
-  SessionVotes:    [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
 } satisfies MessageRows;
 
 // biome-ignore format: one column for each mode
@@ -71,7 +71,6 @@ export const timerRows = {
   recover:         [o,    o,     o,        o,       o,      o,          Y,         Y,         o,      o],
   forward:         [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
   answers:         [o,    o,     o,        o,       o,      Y,          Y,         Y,         Y,      Y],
-  mirror:          [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
 } satisfies TimerRows;
 
 // biome-ignore format: one column for each mode
@@ -102,6 +101,6 @@ const byModes = <K extends string, H extends Handling>(
     Readonly<Record<Mode, H>>
   >;
 
-export const messageHandling = byModes<Message["_tag"], Handling>(messageRows);
-export const timerHandling = byModes<TimerName, Handling>(timerRows);
+export const messageHandling = byModes<ProtocolMessage["_tag"], Handling>(messageRows);
+export const timerHandling = byModes<ProtocolTimer, Handling>(timerRows);
 export const eventHandling = byModes<OtherEvent, Handling>(eventRows);

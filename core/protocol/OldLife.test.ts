@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { actor, type Cluster, crypto, whole, founded } from "../../properties/cluster/Cluster.ts";
 import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { slotKey } from "../Tables.ts";
-import type { Message, MessageOf } from "./Message.ts";
+import { slotKey } from "./Tables.ts";
+import type { Message, MessageOf } from "../Message.ts";
 import { isReceiptFor } from "./Certificate.ts";
 
 /** Everybody has prepared alice, and the votes that matter are held back. */

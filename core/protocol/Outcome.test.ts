@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { altered, approverIn, asFinish, asReplacement } from "../../properties/cluster/AlteredEffects.ts";
 import { actor, type Cluster, codeOf, crypto, founded, rowsOf, whole } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
@@ -6,11 +7,12 @@ import { forbidden } from "../../properties/cluster/Refused.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Answer } from "../Action.ts";
-import type { Digest } from "../Digest.ts";
-import { type RejectionCode, rejection } from "../Rejection.ts";
-import type { Request } from "../registry/Request.ts";
-import type { Turn } from "../Turn.ts";
-import type { Message, MessageOf, Outcome } from "./Message.ts";
+import type { Digest } from "../base/Digest.ts";
+import type { Request } from "./PeerState.ts";
+import { type RejectionCode, rejection } from "../base/Rejection.ts";
+import type { Turn } from "./Turn.ts";
+import type { Message, MessageOf } from "../Message.ts";
+import type { Outcome } from "./Message.ts";
 import { onOutcome } from "./Outcome.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
 import type { PeerId } from "./Topology.ts";
@@ -34,17 +36,14 @@ const outOf = (turn: Turn): ReadonlyArray<Answer | Message> =>
     });
 
 /** That this was done, as every member would sign it. */
-const confirmed = (
-  change: Partial<Omit<Proposal, "effects">>,
-  effects: Partial<Proposal["effects"]> = {},
-): Extract<Outcome, { readonly _tag: "Confirmed" }> => {
-  const done = { ...proposal, ...change, effects: { ...proposal.effects, ...effects } };
+const confirmed = (change: Partial<Proposal>): Extract<Outcome, { readonly _tag: "Confirmed" }> => {
+  const done = { ...proposal, ...change };
   const about = { proposalId: proposalId(crypto, done) };
   const receipts = [1, 2, 3].map((peerId) => forgedBy(cluster, peerId, own, about));
   const acks = [1, 2, 3].map((peerId) => forgedBy(cluster, peerId, own, { ...about, kind: "COMMIT_ACK" }));
   return { _tag: "Confirmed", certificate: { proposal: done, receipts }, acks };
 };
-const said = { _tag: "Existing", ref: proposal.effects.ref } as const;
+const said = { _tag: "Existing", ref: approverIn(proposal).ref } as const;
 const asking = (change: object): Request => ({ ...awaited.request, ...change }) as unknown as Request;
 const hear = (request: Request, outcome: Outcome, from: PeerId = 1): Turn => {
   const turn = turnOf(cluster, 3);
@@ -56,20 +55,25 @@ const hear = (request: Request, outcome: Outcome, from: PeerId = 1): Turn => {
 describe("an entry peer believes", () => {
   const finishing = asking({ kind: "FINISH", response });
   const replacing = asking({ kind: "METADATA", baseRevision: 1 });
-  const finished = (effects: Partial<Proposal["effects"]> = {}, kind: Proposal["kind"] = "FINISH"): Outcome =>
-    confirmed({ kind }, { ...response, ...effects });
+  const replaced = asReplacement(proposal, 1);
+  const finished = asFinish(proposal, response);
 
   it.each<readonly [string, boolean, Request, Outcome]>([
     ["that the approver it asked for is registered", true, awaited.request, confirmed({})],
-    ["no registration of another", false, awaited.request, confirmed({}, { ref: OTHER })],
-    ["no replacement where it asked for a registration", false, awaited.request, confirmed({ kind: "METADATA" })],
-    ["that its own replacement is made", true, replacing, confirmed({ kind: "METADATA" })],
-    ["no replacement that another request made", false, replacing, confirmed({ kind: "METADATA", requestId: "twin" })],
-    ["no replacement that entered elsewhere", false, replacing, confirmed({ kind: "METADATA", entryPeer: 2 })],
-    ["that its session is finished by its response", true, finishing, finished()],
-    ["no finish of another approver", false, finishing, finished({ ref: OTHER })],
-    ["no finish by another response", false, finishing, finished({ responseDigest: OTHER })],
-    ["no registration where it asked for a finish", false, finishing, finished({}, "REGISTER")],
+    ["no registration of another", false, awaited.request, confirmed(altered(proposal, { ref: OTHER }))],
+    ["no replacement where it asked for a registration", false, awaited.request, confirmed(replaced)],
+    ["that its own replacement is made", true, replacing, confirmed(replaced)],
+    ["no replacement that another request made", false, replacing, confirmed({ ...replaced, requestId: "twin" })],
+    ["no replacement that entered elsewhere", false, replacing, confirmed({ ...replaced, entryPeer: 2 })],
+    ["that its session is finished by its response", true, finishing, confirmed(finished)],
+    ["no finish of another approver", false, finishing, confirmed(altered(finished, { ref: OTHER }))],
+    [
+      "no finish by another response",
+      false,
+      finishing,
+      confirmed(asFinish(proposal, { ...response, responseDigest: OTHER })),
+    ],
+    ["no registration where it asked for a finish", false, finishing, confirmed({ ...finished, kind: "REGISTER" })],
     ["nothing to be done where it asked for options", false, asking({ kind: "OPTIONS" }), confirmed({})],
     ["no finish to be there that it does not know of", false, finishing, said],
     ["no approver to be there where it asked for options", false, asking({ kind: "OPTIONS" }), said],

@@ -6,19 +6,16 @@
  * "One malicious writer").
  */
 import { absurd } from "effect";
-import { completionOf } from "../enrollment/Completion.ts";
-import { noteConflict } from "../enrollment/FinishAttempts.ts";
-import { isOfferProven, offerOf } from "../enrollment/Offered.ts";
-import type { Awaited } from "../PeerState.ts";
-import type { Request } from "../registry/Request.ts";
-import type { Turn } from "../Turn.ts";
-import { confirmation, isOfResponse } from "./Answers.ts";
+import type { Awaited, Request } from "./PeerState.ts";
+import type { Turn } from "./Turn.ts";
+import { confirmation } from "./Answers.ts";
+import { isIntent } from "./Command.ts";
 import { isComplete } from "./Certificate.ts";
 import { isSameRequest } from "./Forward.ts";
 import type { MessageOf, Outcome } from "./Message.ts";
 import { hasSignedFor, turnAway } from "./OwnRequest.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
-import { askStored } from "./Stored.ts";
+import { askStored, stored } from "./Stored.ts";
 import type { PeerId } from "./Topology.ts";
 import { busy } from "./Unavailable.ts";
 
@@ -32,8 +29,8 @@ export const onOutcome = (turn: Turn, from: PeerId, { requestId, outcome }: Mess
       return onConfirmed(turn, awaited, outcome);
     case "Existing":
       return onExisting(turn, awaited, outcome);
-    case "Offered":
-      return onOffered(turn, awaited, outcome);
+    case "Exchanged":
+      return onExchanged(turn, awaited, outcome);
     case "Rejected":
       return onRejected(turn, awaited, outcome);
     default:
@@ -47,56 +44,45 @@ const onConfirmed = (turn: Turn, awaited: Awaited, said: Said<"Confirmed">): voi
   const { proposal } = said.certificate;
   turn.edit("awaited").delete(forward.requestId);
   // Whose request made it stands in the proposal; those that joined that one are told that it was there.
-  turn.reply(forward.requestId, confirmation(proposal, isSameRequest(proposal, forward)));
+  turn.reply(forward.requestId, confirmation(turn, proposal, isSameRequest(proposal, forward)));
 };
 
 const onExisting = (turn: Turn, awaited: Awaited, { ref }: Said<"Existing">): void => {
   const { forward, request, storedAt } = awaited;
   if (storedAt !== undefined || !mayBeThere(turn, request)) return;
-  if (ref === request.ref && turn.context.view.get("approvers", ref) !== undefined)
+  if (ref === request.ref && stored(turn, request.kind, ref) !== undefined)
     return askStored(turn, forward.requestId, awaited);
   turn.edit("awaited").delete(forward.requestId);
   const refusal = busy("The writer named an approver that is not stored here.", request.ref, true);
   turn.reply(forward.requestId, { _tag: "Rejected", rejection: refusal });
 };
 
-const onOffered = (turn: Turn, { forward, request }: Awaited, said: Said<"Offered">): void => {
-  if (request.kind !== "OPTIONS" || !isOfferProven(turn, forward, said)) return;
+const onExchanged = (turn: Turn, awaited: Awaited, { answer }: Said<"Exchanged">): void => {
+  const { forward, request } = awaited;
+  const proven = turn.context.commands.exchanges.get(request.kind)?.proven(turn, awaited, request, answer);
+  if (proven === undefined) return;
   turn.edit("awaited").delete(forward.requestId);
-  turn.reply(forward.requestId, { _tag: "Offered", offer: offerOf(turn, request.relyingParty, said) });
+  turn.reply(forward.requestId, proven);
 };
 
 /** A certain no waits for what this peer itself has signed for this very request, which is the end of it or is not. */
 const onRejected = (turn: Turn, awaited: Awaited, { rejection }: Said<"Rejected">): void => {
   const { forward, request } = awaited;
-  if (request.kind === "FINISH") noteConflict(turn, request.response, rejection);
+  turn.context.commands.byKind.get(request.kind)?.noteRefused(turn, request, rejection);
   if (!rejection.outcomeUnknown && hasSignedFor(turn, forward))
     return void turn.edit("awaited").set(forward.requestId, { ...awaited, denial: rejection });
   turnAway(turn, awaited, rejection);
 };
 
-/** Whether it can be there already: of a finish it is when the very response has completed its session here too. */
-const mayBeThere = ({ context }: Turn, request: Request): boolean => {
-  if (request.kind !== "FINISH") return request.kind === "REGISTER";
-  const { registrationId, responseDigest } = request.response;
-  return completionOf(context.view, registrationId)?.responseDigest === responseDigest;
-};
+/** Whether it can be there already. */
+const mayBeThere = (turn: Turn, request: Request): boolean =>
+  isIntent(request) && turn.command(request).mayBeThere(turn.context.view, request);
 
-/** Whether a proposal does what was asked for: any registration of that approver, but of the replacements only its own. */
-const isWanted = ({ forward, request }: Awaited, proposal: Proposal): boolean => {
-  switch (request.kind) {
-    case "OPTIONS":
-      return false;
-    case "METADATA":
-      return proposal.kind === "METADATA" && isSameRequest(proposal, forward);
-    case "REGISTER":
-      return proposal.kind === "REGISTER" && proposal.effects.ref === request.ref;
-    case "FINISH":
-      return proposal.kind === "FINISH" && proposal.effects.ref === request.ref && isOfResponse(proposal, request);
-    default:
-      return absurd(request);
-  }
-};
+/** Whether a proposal does what was asked for. */
+const isWanted = (turn: Turn, { forward, request }: Awaited, proposal: Proposal): boolean =>
+  isIntent(request) &&
+  proposal.kind === request.kind &&
+  turn.command(request).isMetBy(request, proposal.effects, isSameRequest(proposal, forward));
 
 /** Whether what is claimed is what was asked for, certified and acknowledged by every member. */
 const isProven = (turn: Turn, awaited: Awaited, { certificate, acks }: Said<"Confirmed">): boolean => {
@@ -104,8 +90,8 @@ const isProven = (turn: Turn, awaited: Awaited, { certificate, acks }: Said<"Con
   const { membership } = turn;
   const id = proposalId(crypto, certificate.proposal);
   return (
-    isWanted(awaited, certificate.proposal) &&
     isComplete(crypto, membership, id, certificate) &&
+    isWanted(turn, awaited, certificate.proposal) &&
     turn.isAcknowledgedByAll("COMMIT_ACK", id, acks)
   );
 };

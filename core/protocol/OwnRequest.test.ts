@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import { Limits } from "../Limits.ts";
-import { rejection } from "../Rejection.ts";
-import { Turn } from "../Turn.ts";
+import { Limits } from "../base/Limits.ts";
+import { rejection } from "../base/Rejection.ts";
+import { Turn } from "./Turn.ts";
 import { hasDenied, hasSignedFor, noteAborted, noteApplied, turnAway } from "./OwnRequest.ts";
 import type { Proposal } from "./Proposal.ts";
 

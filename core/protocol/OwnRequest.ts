@@ -3,10 +3,10 @@
  * names it. So this peer knows what it has signed for it, and that it was
  * applied or aborted, whatever the writer says.
  */
-import { Limits } from "../Limits.ts";
-import type { Awaited } from "../PeerState.ts";
-import type { Rejection } from "../Rejection.ts";
-import type { Turn } from "../Turn.ts";
+import { Limits } from "../base/Limits.ts";
+import type { Awaited } from "./PeerState.ts";
+import type { Rejection } from "../base/Rejection.ts";
+import type { Turn } from "./Turn.ts";
 import { leftOpen } from "./Answers.ts";
 import { type Forward, isSameRequest } from "./Forward.ts";
 import type { Proposal } from "./Proposal.ts";
@@ -45,9 +45,10 @@ export const noteAborted = (turn: Turn, proposal: Proposal): void => {
  */
 export const turnAway = (turn: Turn, awaited: Awaited, said: Rejection): void => {
   const { requestId } = awaited.forward;
-  const no = denied(awaited, said);
+  const no = denied(turn, awaited, said);
   turn.edit("awaited").delete(requestId);
-  const told = no.outcomeUnknown || noteDenied(turn, requestId) ? no : leftOpen(no, awaited.request);
+  const told =
+    no.outcomeUnknown || noteDenied(turn, requestId) ? no : leftOpen(turn.context.commands, no, awaited.request);
   turn.reply(requestId, { _tag: "Rejected", rejection: told });
 };
 
@@ -74,8 +75,12 @@ export const hasDenied = ({ self, state }: Turn, { entryPeer, requestId }: Forwa
  * What a caller is told whom the writer turns away: nothing counts against what was applied here before. Of what the
  * writer leaves open, this peer knows the approver, and the writer may not: a finish does not name it.
  */
-const denied = ({ request, isApplied }: Awaited, said: Rejection): Rejection => {
-  if (said.outcomeUnknown) return leftOpen(said, request);
+const denied = (turn: Turn, { request, isApplied }: Awaited, said: Rejection): Rejection => {
+  if (said.outcomeUnknown) return leftOpen(turn.context.commands, said, request);
   if (!isApplied) return said;
-  return leftOpen(busy("This very request has made the change, and the writer says otherwise.", request.ref), request);
+  return leftOpen(
+    turn.context.commands,
+    busy("This very request has made the change, and the writer says otherwise.", request.ref),
+    request,
+  );
 };

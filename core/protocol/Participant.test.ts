@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { altered, approverIn, asFinish } from "../../properties/cluster/AlteredEffects.ts";
 import { actor, Cluster, NOW } from "../../properties/cluster/Cluster.ts";
 import { receiptOfWriter } from "../../properties/cluster/Forging.ts";
-import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
-import type { Message, MessageOf } from "./Message.ts";
+import type { Approver } from "../commands/approvers/Approver.ts";
+import { replaceMetadataEffects } from "../commands/replaceMetadata/ReplaceMetadata.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import type { Message, MessageOf } from "../Message.ts";
 import type { Proposal } from "./Proposal.ts";
 import type { SignedStatement } from "./Statement.ts";
 
@@ -38,9 +41,7 @@ const votesOn = (
   return { votes, cluster };
 };
 
-const effects = (change: Partial<Proposal["effects"]>) => (item: Item) => ({
-  proposal: { ...item.proposal, effects: { ...item.proposal.effects, ...change } },
-});
+const approver = (change: Partial<Approver>) => (item: Item) => ({ proposal: altered(item.proposal, change) });
 const proposal = (change: Partial<Proposal>) => (item: Item) => ({ proposal: { ...item.proposal, ...change } });
 const OTHER = "ab".repeat(32) as Digest;
 
@@ -54,19 +55,29 @@ describe("a member's vote", () => {
   });
 
   const lies: ReadonlyArray<readonly [string, (item: Item) => Partial<Item>, string]> = [
-    ["another id", effects({ id: "mallory" }), "WRONG_EFFECTS"],
-    ["another ref", effects({ ref: `alice@sha256:${OTHER}` }), "WRONG_EFFECTS"],
-    ["another descriptor", effects({ descriptor: "{}" }), "WRONG_EFFECTS"],
-    ["another key identity", effects({ keyIdentity: OTHER }), "WRONG_EFFECTS"],
-    ["other metadata", effects({ metadata: [["team", "b"]] }), "WRONG_EFFECTS"],
-    ["a later revision", effects({ newRevision: 2 }), "WRONG_EFFECTS"],
-    ["a base revision", effects({ baseRevision: 0 }), "WRONG_EFFECTS"],
-    ["another creation time", effects({ createdAt: NOW - 5 }), "WRONG_EFFECTS"],
+    ["another id", approver({ id: "mallory" }), "WRONG_EFFECTS"],
+    ["another ref", approver({ ref: `alice@sha256:${OTHER}` }), "WRONG_EFFECTS"],
+    ["another descriptor", approver({ descriptor: "{}" }), "WRONG_EFFECTS"],
+    ["another key identity", approver({ keyIdentity: OTHER }), "WRONG_EFFECTS"],
+    ["other metadata", approver({ metadata: [["team", "b"]] }), "WRONG_EFFECTS"],
+    ["a later revision", approver({ revision: 2 }), "WRONG_EFFECTS"],
     [
-      "observations nobody made",
-      effects({ observations: { signCount: 1, backupState: false, transports: [], aaguid: "" } }),
+      "a base revision",
+      (item) => {
+        const effects = replaceMetadataEffects.encode({ approver: approverIn(item.proposal), baseRevision: 0 });
+        return proposal({ effects })(item);
+      },
       "WRONG_EFFECTS",
     ],
+    ["another creation time", approver({ createdAt: NOW - 5 }), "WRONG_EFFECTS"],
+    [
+      "observations nobody made",
+      (item) =>
+        proposal({ effects: asFinish(item.proposal, { registrationId: OTHER, responseDigest: OTHER }).effects })(item),
+      "WRONG_EFFECTS",
+    ],
+    ["effects that nobody can read", proposal({ effects: Uint8Array.of(0) }), "WRONG_EFFECTS"],
+    ["a kind that nobody knows", proposal({ kind: "UNKNOWN" }), "WRONG_EFFECTS"],
     ["another kind of mutation", proposal({ kind: "METADATA" }), "WRONG_EFFECTS"],
     ["another actor", proposal({ actor: { iss: undefined, sub: "mallory", jti: undefined } }), "WRONG_ACTOR"],
     [

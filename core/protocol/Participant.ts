@@ -4,21 +4,21 @@
  * registry and locks, and only then reserves and signs (contract 5.6).
  */
 import { Either } from "effect";
-import type { Digest } from "../Digest.ts";
-import type { ActorCheck } from "../Event.ts";
-import { Limits } from "../Limits.ts";
-import { authorize } from "../registry/Authorization.ts";
-import { type Mutation, mutationOf, standingOf } from "../registry/Mutation.ts";
-import { permissionOf } from "../registry/Request.ts";
-import { type Rows, slotKey } from "../Tables.ts";
-import type { Turn } from "../Turn.ts";
+import type { Digest } from "../base/Digest.ts";
+import type { ActorCheck } from "../auth/ActorCheck.ts";
+import { Limits } from "../base/Limits.ts";
+import { authorize } from "../auth/Authorization.ts";
+import { sameBytes } from "../codec/Bytes.ts";
+import { type Rows, slotKey } from "./Tables.ts";
+import type { Turn } from "./Turn.ts";
 import { isAboutProposal } from "./Abort.ts";
 import { isOverdue, markStable } from "./Delivery.ts";
+import { type Command, commandFor, type Intent, unrecognized } from "./Command.ts";
 import { isAttested, isSameRequest, requestLineOf } from "./Forward.ts";
 import { inquire } from "./Inquiry.ts";
 import type { MessageOf, PrepareItem } from "./Message.ts";
 import { hold, type Reservation, reserve } from "./Preparations.ts";
-import { isSameActor, isSameLine, locksOf, type Proposal, proposalId } from "./Proposal.ts";
+import { isSameActor, isSameLine, type Proposal, proposalId } from "./Proposal.ts";
 import { hasDenied } from "./OwnRequest.ts";
 import { refuse, type Refusing } from "./Refusals.ts";
 import type { SignedStatement } from "./Statement.ts";
@@ -63,7 +63,8 @@ const evidenceFault = (turn: Turn, candidate: Candidate, accepted: number): Verd
   const { item, actor } = candidate;
   const { proposal, evidence } = item;
   const { crypto } = turn.context;
-  const authorized = authorize(turn.context, actor, permissionOf(evidence.call));
+  const command = commandFor(turn.context.commands, evidence.call);
+  const authorized = authorize(turn.context, actor, command?.permission);
   if (Either.isLeft(authorized)) return authorized.left.code;
   if (!isSameActor(proposal.actor, authorized.right)) return "WRONG_ACTOR";
   if (proposal.expiresAt > authorized.right.expiresAt) return "EXPIRED";
@@ -72,25 +73,25 @@ const evidenceFault = (turn: Turn, candidate: Candidate, accepted: number): Verd
   if (hasDenied(turn, evidence)) return "DENIED";
   if (Math.abs(proposal.proposedAt - evidence.receivedAt) > Limits.proposalMillis) return "STALE_REQUEST";
   if (!isSameLine(requestLineOf(crypto, evidence.call), proposal.request)) return "WRONG_REQUEST";
-  const mutation = mutationOf(turn, evidence.call);
-  if (Either.isLeft(mutation)) return mutation.left.code;
-  return registryFault(turn, candidate, mutation.right, accepted);
+  if (command === undefined) return unrecognized.code;
+  const intent = command.parse(turn, evidence.call);
+  if (Either.isLeft(intent)) return intent.left.code;
+  return rowsFault(turn, candidate, command, intent.right, accepted);
 };
 
-/** This member's own registry, the effects that follow from it, and its locks and capacity. */
-const registryFault = (turn: Turn, { id, item }: Candidate, mutation: Mutation, accepted: number): Verdict => {
-  const { crypto } = turn.context;
+/** This member's own rows, the effects that follow from them, and its locks and capacity. */
+const rowsFault = (turn: Turn, { item }: Candidate, command: Command, intent: Intent, accepted: number): Verdict => {
   const { proposal } = item;
-  // No member signs for a response that its session's deadline would overtake.
-  if (mutation.kind === "FINISH" && proposal.expiresAt > mutation.deadline) return "EXPIRED";
-  const standing = standingOf(turn, mutation);
+  // No member signs for what its own deadline would overtake.
+  if (proposal.expiresAt > intent.deadline) return "EXPIRED";
+  const standing = command.check(turn, intent);
   if (standing._tag === "Done") return "ALREADY_REGISTERED";
   if (standing._tag === "Impossible") return standing.rejection.code;
-  // The proposal with effects of this member's own making must be the same proposal, to the byte.
+  // What this member makes of the request itself must be the same, to the byte.
   const effects = standing.effectsAt(proposal.proposedAt);
-  const isSame = effects === proposal.effects || proposalId(crypto, { ...proposal, effects }) === id;
-  if (proposal.kind !== mutation.kind || !isSame) return "WRONG_EFFECTS";
-  if (locksOf(proposal).some((lock) => turn.state.locks.has(lock))) return "LOCKED";
+  const isSame = effects === proposal.effects || sameBytes(effects, proposal.effects);
+  if (proposal.kind !== command.kind || !isSame) return "WRONG_EFFECTS";
+  if (intent.locks.some((lock) => turn.isLocked(lock))) return "LOCKED";
   if (turn.state.preparations.size + accepted >= Limits.preparations) return "PREPARATION_CAPACITY";
   if (isOverdue(turn)) return "UNACKNOWLEDGED";
   return RECEIPT;

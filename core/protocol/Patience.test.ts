@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import { Turn } from "../Turn.ts";
+import { Turn } from "./Turn.ts";
 import { entryPatience, writerPatience } from "./Patience.ts";
 
 describe("a request waits as long as its caller, less the way of an answer", () => {

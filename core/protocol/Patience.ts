@@ -1,5 +1,5 @@
 /** How long a request waits before its caller is told something, in milliseconds. */
-import type { Turn } from "../Turn.ts";
+import type { Turn } from "./Turn.ts";
 
 /** Room for an answer's way from one peer to the next and to the caller. */
 const margin = (turn: Turn): number => Math.min(500, turn.context.settings.answerMillis / 10);

@@ -2,10 +2,11 @@
  * Reserving: a proposal's locks, its row, its slot and this peer's receipt, all
  * flushed before the receipt leaves (durability points D1 and D2).
  */
-import type { Digest } from "../Digest.ts";
-import { slotKey } from "../Tables.ts";
-import type { Turn } from "../Turn.ts";
-import { locksOf, type Proposal } from "./Proposal.ts";
+import type { Digest } from "../base/Digest.ts";
+import { slotKey } from "./Tables.ts";
+import type { Turn } from "./Turn.ts";
+import { locksOf } from "./Command.ts";
+import type { Proposal } from "./Proposal.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
@@ -26,13 +27,13 @@ export const resolveDelay = (turn: Turn): number =>
 /** Takes a proposal's locks. */
 export const hold = (turn: Turn, id: Digest, proposal: Proposal): void => {
   const locks = turn.edit("locks");
-  for (const lock of locksOf(proposal)) locks.set(lock, id);
+  for (const lock of locksOf(turn.context.commands, proposal)) locks.set(lock, id);
 };
 
 /** Drops the locks that a proposal still holds. */
 export const release = (turn: Turn, id: Digest, proposal: Proposal): void => {
   const locks = turn.edit("locks");
-  for (const lock of locksOf(proposal)) if (locks.get(lock) === id) locks.delete(lock);
+  for (const lock of locksOf(turn.context.commands, proposal)) if (locks.get(lock) === id) locks.delete(lock);
 };
 
 const NO_VOTES: ReadonlyMap<PeerId, SignedStatement> = new Map();

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { prepared } from "../../properties/cluster/Prepared.ts";
-import type { Digest } from "../Digest.ts";
-import { type Actor, isSameActor, isSameLine, locksOf, type Proposal, type RequestLine } from "./Proposal.ts";
+import type { Digest } from "../base/Digest.ts";
+import { type Actor, isSameActor, isSameLine, type RequestLine } from "./Proposal.ts";
 
 const OTHER = "ab".repeat(32) as Digest;
-const { proposal } = prepared().preparation;
 
 describe("an actor", () => {
   const actor: Actor = { iss: "https://issuer.example", sub: "operator", jti: "1" };
@@ -36,25 +34,5 @@ describe("a request line", () => {
     ["with another body", { bodyDigest: "cd".repeat(32) as Digest }],
   ])("is another one %s", (_what, change) => {
     expect(isSameLine(line, { ...line, ...change })).toBe(false);
-  });
-});
-
-describe("the locks of a proposal", () => {
-  const { keyIdentity, ref } = proposal.effects;
-  const ofKey = [`key:${keyIdentity}`, `ref:${ref}`, `meta:${ref}`];
-  const locksWith = (kind: Proposal["kind"], effects: Partial<Proposal["effects"]>): ReadonlyArray<string> =>
-    locksOf({ ...proposal, kind, effects: { ...proposal.effects, ...effects } });
-
-  it("are the key, the approver and its metadata where a key is registered", () => {
-    expect(locksWith("REGISTER", {})).toEqual(ofKey);
-  });
-
-  it("are the credential and the session too, where an enrollment is finished", () => {
-    expect(locksWith("FINISH", { credentialIdentity: OTHER })).toEqual([...ofKey, `cred:${OTHER}`]);
-    expect(locksWith("FINISH", { registrationId: OTHER })).toEqual([...ofKey, `session:${OTHER}`]);
-  });
-
-  it("are the metadata alone where that is replaced", () => {
-    expect(locksWith("METADATA", { credentialIdentity: OTHER, registrationId: OTHER })).toEqual([`meta:${ref}`]);
   });
 });

@@ -3,9 +3,9 @@ import { founded } from "../../properties/cluster/Cluster.ts";
 import { announcedBy, forgedBy } from "../../properties/cluster/Forging.ts";
 import { register } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Digest } from "../Digest.ts";
-import { slotKey } from "../Tables.ts";
-import type { Turn } from "../Turn.ts";
+import type { Digest } from "../base/Digest.ts";
+import { slotKey } from "./Tables.ts";
+import type { Turn } from "./Turn.ts";
 import type { Decision } from "./Decision.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
 

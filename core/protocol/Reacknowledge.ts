@@ -3,9 +3,9 @@
  * member took it from others, and its old acknowledgements count no more. It
  * says so when somebody asks, once (protocol.md 4i).
  */
-import type { Digest } from "../Digest.ts";
-import { slotKey } from "../Tables.ts";
-import type { Turn } from "../Turn.ts";
+import type { Digest } from "../base/Digest.ts";
+import { slotKey } from "./Tables.ts";
+import type { Turn } from "./Turn.ts";
 import type { Decision } from "./Decision.ts";
 import type { SignedStatement } from "./Statement.ts";
 

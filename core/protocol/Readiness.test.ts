@@ -3,12 +3,14 @@ import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { announcedBy, forgedBy } from "../../properties/cluster/Forging.ts";
 import { declare, register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { heard, turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
-import type { Preparation, Refused, Verdict } from "../PeerState.ts";
-import { slotKey } from "../Tables.ts";
-import { type Step, Turn } from "../Turn.ts";
-import type { Message, MessageOf, Ready } from "./Message.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import type { Preparation, Refused, Verdict } from "./PeerState.ts";
+import { slotKey } from "./Tables.ts";
+import { type Step } from "../Action.ts";
+import { Turn } from "./Turn.ts";
+import type { Message, MessageOf } from "../Message.ts";
+import type { Ready } from "./Message.ts";
 import { isPresent } from "./Mode.ts";
 import {
   currentVerdict,

@@ -4,13 +4,13 @@
  * (contract 10.1, protocol.md 3.3).
  */
 import { digest, pair, uint } from "../codec/Codec.ts";
-import { withEntry } from "../Copies.ts";
-import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
-import type { MemberFault } from "../Rejection.ts";
-import type { Turn } from "../Turn.ts";
+import { withEntry } from "../base/Copies.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import type { MemberFault } from "../base/Rejection.ts";
+import type { Turn } from "./Turn.ts";
 import type { Message, MessageOf, Ready, Seen } from "./Message.ts";
-import type { Probe, Verdict } from "../PeerState.ts";
+import type { Probe, Verdict } from "./PeerState.ts";
 import { clockFaults } from "./Clocks.ts";
 import { noteRestored } from "./Incarnations.ts";
 import { noteFirstHeard } from "./LateCopy.ts";

@@ -1,15 +1,19 @@
 import { describe, expect, it } from "vitest";
+import { approverIn } from "../../properties/cluster/AlteredEffects.ts";
 import { Cluster, crypto, NOW, whole, founded } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { fires, heard, turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
-import type { Recovery, Refused, Transfer } from "../PeerState.ts";
-import { replaceApprover } from "../registry/Root.ts";
-import { type RowView, SELF, slotKey } from "../Tables.ts";
-import { type Step, Turn } from "../Turn.ts";
-import type { MessageOf, Ready } from "./Message.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import type { Recovery, Refused, Transfer } from "./PeerState.ts";
+import { replaceApprover } from "../commands/approvers/Root.ts";
+import { SELF, slotKey } from "./Tables.ts";
+import { type RowView } from "../Tables.ts";
+import { type Step } from "../Action.ts";
+import { Turn } from "./Turn.ts";
+import type { MessageOf } from "../Message.ts";
+import type { Ready } from "./Message.ts";
 import { nonceFor } from "./Readiness.ts";
 import { beginDeclared, onDeclareRestore, onMemberAnswer, onRecoverTimer } from "./Recovery.ts";
 import type { SignedStatement } from "./Statement.ts";
@@ -443,7 +447,8 @@ describe("the registry that was taken over", () => {
   });
 
   it("is added up a part at a time", () => {
-    const row = cluster.row(2, "approvers", offer.items[0]?.certificate?.proposal.effects.ref ?? "");
+    const proposal = offer.items[0]?.certificate?.proposal;
+    const row = proposal && cluster.row(2, "approvers", approverIn(proposal).ref);
     if (row === undefined) throw new Error("alice is registered");
     const rows = Array.from({ length: 257 }, (_, at) => ({ key: `${1_000 + at}`, row: { ...row, revision: at + 1 } }));
     const set = rows.reduce((all, each) => replaceApprover(crypto, all, undefined, each.row), crypto.emptySet);

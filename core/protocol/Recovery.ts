@@ -6,10 +6,10 @@
  * registry as it is at members that were not restored, compares what it comes
  * to, and is one of them again (protocol.md 4f, 4i; S21, S26).
  */
-import type { Recovery } from "../PeerState.ts";
-import { type Rejection, rejection } from "../Rejection.ts";
-import { numberKey, SELF } from "../Tables.ts";
-import type { Turn } from "../Turn.ts";
+import type { Recovery } from "./PeerState.ts";
+import { type Rejection, rejection } from "../base/Rejection.ts";
+import { numberKey, SELF } from "./Tables.ts";
+import type { Turn } from "./Turn.ts";
 import { auditOperators } from "./Audit.ts";
 import { forgetCallers } from "./Callers.ts";
 import { inquireAgain, isMisled } from "./Inquiry.ts";

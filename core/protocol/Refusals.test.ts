@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { Cluster, NOW } from "../../properties/cluster/Cluster.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { enrollPasskey } from "../commands/enrollPasskey/EnrollPasskey.ts";
+import { registerKey } from "../commands/registerKey/RegisterKey.ts";
+import { replaceMetadata } from "../commands/replaceMetadata/ReplaceMetadata.ts";
+import type { Command } from "./Command.ts";
 import type { Proposal } from "./Proposal.ts";
 import { finalCode, refusalRejection } from "./Refusals.ts";
 
@@ -40,21 +44,26 @@ describe("who knows nothing of a proposal refuses it for good", () => {
 });
 
 describe("what a caller is told of a member's refusal", () => {
-  it.each(["UNAUTHENTICATED", "ACCESS_DENIED", "PRECONDITION_FAILED", "CREDENTIAL_ALREADY_REGISTERED"])(
-    "is the member's own code where it speaks to callers: %s",
-    (check) => {
-      expect(refusalRejection(2, check, "ref")).toMatchObject({
-        code: check,
-        members: [{ peerId: 2, reason: check }],
-        ref: "ref",
-      });
-    },
-  );
+  it.each<readonly [string, Pick<Command, "speaking">]>([
+    ["UNAUTHENTICATED", registerKey],
+    ["ACCESS_DENIED", replaceMetadata],
+    ["PRECONDITION_FAILED", replaceMetadata],
+    ["CREDENTIAL_ALREADY_REGISTERED", enrollPasskey],
+  ])("is the member's own code where it speaks to callers: %s", (check, { speaking }) => {
+    expect(refusalRejection(2, check, "ref", speaking)).toMatchObject({
+      code: check,
+      members: [{ peerId: 2, reason: check }],
+      ref: "ref",
+    });
+  });
 
-  it("names member and check where the check is the protocol's own", () => {
-    expect(refusalRejection(3, "WRONG_INCARNATION", undefined)).toMatchObject({
+  it.each([
+    ["the protocol's own", "WRONG_INCARNATION"],
+    ["another command's", "PRECONDITION_FAILED"],
+  ])("names member and check where the check is %s", (_whose, check) => {
+    expect(refusalRejection(3, check, undefined, registerKey.speaking)).toMatchObject({
       code: "APPROVER_REPLICATION_UNAVAILABLE",
-      members: [{ peerId: 3, reason: "WRONG_INCARNATION" }],
+      members: [{ peerId: 3, reason: check }],
     });
   });
 });

@@ -3,11 +3,11 @@
  * exist. It binds the proposal's slot if nothing else does, takes no lock, and
  * stays until the votes of all members turn it into an outcome (protocol.md 3.1).
  */
-import type { Digest } from "../Digest.ts";
-import type { Round } from "../PeerState.ts";
-import { type Rejection, rejection, type RejectionCode } from "../Rejection.ts";
-import { slotKey } from "../Tables.ts";
-import type { Turn } from "../Turn.ts";
+import type { Digest } from "../base/Digest.ts";
+import type { Round } from "./PeerState.ts";
+import { type Rejection, rejection, type RejectionCode } from "../base/Rejection.ts";
+import { slotKey } from "./Tables.ts";
+import type { Turn } from "./Turn.ts";
 import { answerRejected } from "./Answers.ts";
 import { isSuperseded } from "./Incarnations.ts";
 import { resolveDelay } from "./Preparations.ts";
@@ -76,46 +76,33 @@ const record = (turn: Turn, { id, proposal, writerReceipt, bindsSlot }: Refusing
   });
 };
 
-/** The codes that a member's checks can end in and that speak to the caller. */
-const speaking: ReadonlyArray<RejectionCode> = [
-  "UNAUTHENTICATED",
-  "ACCESS_DENIED",
-  "INVALID_REQUEST_BODY",
-  "INVALID_METADATA",
-  "INVALID_CEREMONY",
-  "INVALID_PUBLIC_KEY",
-  "UNSUPPORTED_ALGORITHM",
-  "KEY_ALREADY_REGISTERED",
-  "INVALID_REF",
-  "APPROVER_NOT_FOUND",
-  "PRECONDITION_REQUIRED",
-  "PRECONDITION_FAILED",
-  "PREPARATION_CAPACITY",
-  "SESSION_CAPACITY",
-  "WEBAUTHN_DISABLED",
-  "REGISTRATION_NOT_FOUND",
-  "REGISTRATION_EXPIRED",
-  "REGISTRATION_COMPLETED",
-  "CREDENTIAL_ALREADY_REGISTERED",
-];
+/** The codes of checks of every command that say something to a caller. */
+const SPEAKING: ReadonlyArray<RejectionCode> = ["UNAUTHENTICATED", "ACCESS_DENIED", "PREPARATION_CAPACITY"];
 
 /**
  * What becomes of the callers of a round that was refused and has been aborted. Who made it is told; another member's
  * opinion may be another one a moment later, so a late copy must not be judged by it again. Who only joined it queues
  * again and is judged by itself.
  */
-export const answerRefused = (turn: Turn, { creator, joiners, refusal }: Round, ref: string): void => {
+export const answerRefused = (turn: Turn, { creator, joiners, refusal }: Round, proposal: Proposal): void => {
   if (refusal === undefined) return;
   const { header, statement } = refusal;
-  if (creator !== undefined)
-    answerRejected(turn, creator, refusalRejection(header.peerId, statement.detail, ref), "only if remembered");
+  const command = turn.command(proposal);
+  const { ref } = command.lineageOf(proposal.effects);
+  const said = refusalRejection(header.peerId, statement.detail, ref, command.speaking);
+  if (creator !== undefined) answerRejected(turn, creator, said, "only if remembered");
   // What was wrong with the creator's request says nothing about theirs.
   if (joiners.length > 0) turn.state.queue = [...joiners, ...turn.state.queue];
 };
 
 /** The refusing check's own code; where it has none, the member and the check are named. */
-export const refusalRejection = (peerId: PeerId, check: string, ref: string | undefined): Rejection => {
-  const code = speaking.find((each) => each === check);
+export const refusalRejection = (
+  peerId: PeerId,
+  check: string,
+  ref: string | undefined,
+  speaking: ReadonlyArray<RejectionCode>,
+): Rejection => {
+  const code = [...SPEAKING, ...speaking].find((each) => each === check);
   const more = { members: [{ peerId, reason: check }], ref };
   return code === undefined
     ? rejection(

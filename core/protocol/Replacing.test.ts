@@ -1,13 +1,15 @@
 /** Metadata replacement through the whole protocol: one revision at a time, the same everywhere, never back. */
 import { describe, expect, it } from "vitest";
+import { altered, approverIn, asReplacement } from "../../properties/cluster/AlteredEffects.ts";
 import { actor, Cluster, crypto, codeOf, whole } from "../../properties/cluster/Cluster.ts";
 import { receiptOfWriter } from "../../properties/cluster/Forging.ts";
-import type { ActorCheck } from "../Event.ts";
-import { Limits } from "../Limits.ts";
-import { REGISTER_PATH } from "../registry/Registration.ts";
-import { replaceApprover } from "../registry/Root.ts";
-import type { Message, MessageOf } from "./Message.ts";
-import type { Proposal } from "./Proposal.ts";
+import type { ActorCheck } from "../auth/ActorCheck.ts";
+import { Limits } from "../base/Limits.ts";
+import type { Approver } from "../commands/approvers/Approver.ts";
+import { registerKeyEffects } from "../commands/registerKey/RegisterKey.ts";
+import { REGISTER_PATH } from "../commands/registerKey/Registration.ts";
+import { replaceApprover } from "../commands/approvers/Root.ts";
+import type { Message, MessageOf } from "../Message.ts";
 
 const UNKNOWN = `nobody@sha256:${"ab".repeat(32)}`;
 
@@ -216,9 +218,7 @@ const votesOn = (lie: (item: Item) => Partial<Item>): ReadonlyArray<string> => {
 
 type Item = MessageOf<"Prepare">["items"][number];
 
-const effects = (change: Partial<Proposal["effects"]>) => (item: Item) => ({
-  proposal: { ...item.proposal, effects: { ...item.proposal.effects, ...change } },
-});
+const approver = (change: Partial<Approver>) => (item: Item) => ({ proposal: altered(item.proposal, change) });
 
 describe("a member's vote on a replacement", () => {
   it("is a receipt for what follows from the evidence and its own row", () => {
@@ -226,18 +226,25 @@ describe("a member's vote on a replacement", () => {
   });
 
   it.each<readonly [string, (item: Item) => Partial<Item>, string]>([
-    ["other metadata", effects({ metadata: [["team", "x"]] }), "WRONG_EFFECTS"],
-    ["a revision left out", effects({ newRevision: 3 }), "WRONG_EFFECTS"],
-    ["another base", effects({ baseRevision: 2, newRevision: 3 }), "WRONG_EFFECTS"],
-    ["no base", effects({ baseRevision: undefined }), "WRONG_EFFECTS"],
-    ["another time of creation", effects({ createdAt: 1 }), "WRONG_EFFECTS"],
+    ["other metadata", approver({ metadata: [["team", "x"]] }), "WRONG_EFFECTS"],
+    ["a revision left out", approver({ revision: 3 }), "WRONG_EFFECTS"],
+    ["another base", (item) => ({ proposal: asReplacement(item.proposal, 2, { revision: 3 }) }), "WRONG_EFFECTS"],
     [
-      "the time of the last update",
-      (item) => effects({ updatedAt: item.proposal.effects.createdAt })(item),
+      "no base",
+      (item) => {
+        const effects = registerKeyEffects.encode({ approver: approverIn(item.proposal) });
+        return { proposal: { ...item.proposal, effects } };
+      },
       "WRONG_EFFECTS",
     ],
-    ["another descriptor", effects({ descriptor: "{}" }), "WRONG_EFFECTS"],
-    ["another approver", effects({ ref: UNKNOWN, id: "nobody" }), "WRONG_EFFECTS"],
+    ["another time of creation", approver({ createdAt: 1 }), "WRONG_EFFECTS"],
+    [
+      "the time of the last update",
+      (item) => approver({ updatedAt: approverIn(item.proposal).createdAt })(item),
+      "WRONG_EFFECTS",
+    ],
+    ["another descriptor", approver({ descriptor: "{}" }), "WRONG_EFFECTS"],
+    ["another approver", approver({ ref: UNKNOWN, id: "nobody" }), "WRONG_EFFECTS"],
     ["the kind of a registration", (item) => ({ proposal: { ...item.proposal, kind: "REGISTER" } }), "WRONG_EFFECTS"],
     [
       "an If-Match the caller did not send",

@@ -1,15 +1,16 @@
 /** What a peer does about what stays undecided: when it asks, whom, and for how much at once. */
 import { describe, expect, it } from "vitest";
+import { approverIn } from "../../properties/cluster/AlteredEffects.ts";
 import { type Cluster, founded } from "../../properties/cluster/Cluster.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { refusedBy } from "../../properties/cluster/Refused.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
-import type { Preparation } from "../PeerState.ts";
-import type { Turn } from "../Turn.ts";
-import type { Message, MessageOf } from "./Message.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import type { Preparation } from "./PeerState.ts";
+import type { Turn } from "./Turn.ts";
+import type { Message, MessageOf } from "../Message.ts";
 import { onResolveTimer } from "./Settlement.ts";
 import type { PeerId } from "./Topology.ts";
 
@@ -61,7 +62,7 @@ describe("what stays undecided", () => {
     const proposed = new Set<string>();
     cluster.tamper = (_from, to, message) => {
       if (message._tag !== "Prepare") return message;
-      for (const { proposal } of message.items) proposed.add(proposal.effects.id);
+      for (const { proposal } of message.items) proposed.add(approverIn(proposal).id);
       return to === 3 ? undefined : message;
     };
     cluster.register(1, "first", "alice", 7);

@@ -4,8 +4,8 @@
  * told from what it signs now by the incarnation in every header (protocol.md 4i).
  */
 import { digest, record, signature, type TypeOf, uint } from "../codec/Codec.ts";
-import type { Crypto } from "../Crypto.ts";
-import type { Digest } from "../Digest.ts";
+import type { Crypto } from "../crypto/Crypto.ts";
+import type { Digest } from "../base/Digest.ts";
 import type { Membership } from "./Topology.ts";
 
 export const RESTORATION_TAG = "CUSTODY_SNAP_REQ_V1";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { actor, crypto, founded, whole } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { slotKey } from "../Tables.ts";
+import { slotKey } from "./Tables.ts";
 import { proposalId } from "./Proposal.ts";
 
 describe("a restored peer", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import { Turn } from "../Turn.ts";
+import { Turn } from "./Turn.ts";
 import { step } from "../Peer.ts";
 import { onSealed, onUnsealed } from "./Seal.ts";
 

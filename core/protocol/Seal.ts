@@ -1,6 +1,6 @@
 /** Sealing and unsealing as the protocol sees them: with the keys gone a peer neither votes nor acknowledges. */
 import { digest } from "../codec/Codec.ts";
-import type { Turn } from "../Turn.ts";
+import type { Turn } from "./Turn.ts";
 import { auditOperators } from "./Audit.ts";
 import { forgetCallers } from "./Callers.ts";
 import { continueGenesis } from "./Genesis.ts";

@@ -2,7 +2,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { describe, expect, it } from "vitest";
 import { actor, type Cluster, crypto, founded, rowsOf } from "../../properties/cluster/Cluster.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import type { ActorCheck } from "../Event.ts";
+import type { ActorCheck } from "../auth/ActorCheck.ts";
 import { attest, type Call } from "./Forward.ts";
 import type { PeerId } from "./Topology.ts";
 

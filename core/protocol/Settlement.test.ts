@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type Cluster, whole, founded } from "../../properties/cluster/Cluster.ts";
-import { Limits } from "../Limits.ts";
-import { slotKey } from "../Tables.ts";
-import type { Message, MessageOf } from "./Message.ts";
+import { Limits } from "../base/Limits.ts";
+import { slotKey } from "./Tables.ts";
+import type { Message, MessageOf } from "../Message.ts";
 
 const restart = (cluster: Cluster, peerId: number): void => {
   cluster.peers.get(peerId)?.stop();

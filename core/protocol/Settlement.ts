@@ -5,10 +5,10 @@
  * still valid; who sees a refusal sees to the abort (Abort.ts). The writer asks
  * first, then the others by rank; any number may ask at once (protocol.md 4a, 4b).
  */
-import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
-import type { Preparation } from "../PeerState.ts";
-import type { Turn } from "../Turn.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import type { Preparation } from "./PeerState.ts";
+import type { Turn } from "./Turn.ts";
 import { isAboutProposal, refusalOf, requestAborts, sendApplied } from "./Abort.ts";
 import { type Decision, decisionOf } from "./Decision.ts";
 import { commitCompleted, stableSeq } from "./Delivery.ts";

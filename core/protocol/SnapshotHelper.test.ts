@@ -4,10 +4,11 @@ import { announcedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { register } from "../../properties/cluster/Restoring.ts";
 import { heard, turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Digest } from "../Digest.ts";
-import { type RowView, type Rows, slotKey } from "../Tables.ts";
-import { Turn } from "../Turn.ts";
-import type { MessageOf } from "./Message.ts";
+import type { Digest } from "../base/Digest.ts";
+import { slotKey } from "./Tables.ts";
+import { type RowView, type Rows } from "../Tables.ts";
+import { Turn } from "./Turn.ts";
+import type { MessageOf } from "../Message.ts";
 import { freshRecovery } from "./TakingOver.ts";
 
 const cluster = founded();

@@ -4,8 +4,8 @@
  * nothing while something is undecided here: that could still change the root
  * (protocol.md 4f, S26).
  */
-import type { Turn } from "../Turn.ts";
-import { Limits } from "../Limits.ts";
+import type { Turn } from "./Turn.ts";
+import { Limits } from "../base/Limits.ts";
 import type { MessageOf } from "./Message.ts";
 import type { SnapshotItem } from "./Snapshot.ts";
 import type { PeerId } from "./Topology.ts";

@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
+import { altered, approverIn } from "../../properties/cluster/AlteredEffects.ts";
 import { type Cluster, crypto, whole, founded } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Digest } from "../Digest.ts";
-import { type Rows, type RowView, SELF, slotKey, type TableName } from "../Tables.ts";
-import { Turn } from "../Turn.ts";
+import type { Digest } from "../base/Digest.ts";
+import { type Rows, type RowView, type TableName } from "./Tables.ts";
+import { SELF, slotKey } from "./Tables.ts";
+import { Turn } from "./Turn.ts";
 import type { Certificate } from "./Certificate.ts";
-import type { Message, MessageOf } from "./Message.ts";
+import type { Message, MessageOf } from "../Message.ts";
 import { proposalId } from "./Proposal.ts";
 import type { SnapshotItem as Item } from "./Snapshot.ts";
 import { installOffer } from "./SnapshotInstall.ts";
@@ -38,10 +40,7 @@ describe("an offer", () => {
                 ...item,
                 certificate: {
                   ...item.certificate,
-                  proposal: {
-                    ...item.certificate.proposal,
-                    effects: { ...item.certificate.proposal.effects, id: "mallory" },
-                  },
+                  proposal: altered(item.certificate.proposal, { id: "mallory" }),
                 },
               }
             : item,
@@ -233,8 +232,8 @@ describe("a page of what the others have decided", () => {
     if (certificate === undefined) throw new Error(`nothing is applied in slot ${seq}`);
     return certificate;
   };
-  const alice = certificateAt(1).proposal.effects;
-  const bob = certificateAt(2).proposal.effects;
+  const alice = approverIn(certificateAt(1).proposal);
+  const bob = approverIn(certificateAt(2).proposal);
   cluster.replace(1, "replace", alice.ref, '"1"', { team: "b" });
   cluster.pass(1_500);
   const idAt = (seq: number): Digest => proposalId(crypto, certificateAt(seq).proposal);
@@ -490,8 +489,10 @@ describe("a page of what the others have decided", () => {
     [
       "whose approver has the name of another credential",
       nothing,
-      offer([applied(1, certified({ effects: { ...alice, ref: bob.ref } }))]),
+      offer([applied(1, certified(altered(certificateAt(1).proposal, { ref: bob.ref })))]),
     ],
+    ["whose effects nobody can read", nothing, offer([applied(1, certified({ effects: Uint8Array.of(0) }))])],
+    ["whose command nobody knows", nothing, offer([applied(1, certified({ kind: "UNKNOWN" }))])],
     ["whose aborted slot is of another one", nothing, offer([{ ...aborted(4), key: slotKey(1, 5) }])],
     ["whose receipt is for another proposal", nothing, offer([aborted(4, idAt(1), forged)])],
     [

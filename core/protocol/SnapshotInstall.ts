@@ -5,18 +5,14 @@
  * taken away, because its old life may have applied what the others aborted.
  * Nobody reads the registry meanwhile, so the steps are seen as one (protocol.md 4f).
  */
-import { consume, unconsume } from "../enrollment/Consumption.ts";
-import type { Digest } from "../Digest.ts";
-import { approverRef } from "../credential/ApproverRef.ts";
-import { refDigest } from "../credential/SignatureCredential.ts";
-import { approverRow } from "../registry/ApproverRow.ts";
-import { Limits } from "../Limits.ts";
-import { type Rows, slotKey } from "../Tables.ts";
-import type { Turn } from "../Turn.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import { type Rows, slotKey } from "./Tables.ts";
+import type { Turn } from "./Turn.ts";
 import { writeAudit } from "./Audit.ts";
 import { type Certificate, isComplete } from "./Certificate.ts";
 import type { MessageOf } from "./Message.ts";
-import { type Effects, proposalId } from "./Proposal.ts";
+import { proposalId } from "./Proposal.ts";
 import type { SnapshotItem } from "./Snapshot.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
 
@@ -41,13 +37,13 @@ const appliedOf = (
 ): Settled | undefined => {
   const { crypto, view } = turn.context;
   const { proposal, receipts } = certificate;
-  const { epoch, seq, effects } = proposal;
+  const { epoch, seq } = proposal;
   const proof = receipts.find((each) => signerOf(each) === turn.membership.writer);
   if (proof === undefined || slotKey(epoch, seq) !== key || proposalId(crypto, proposal) !== id) return undefined;
   // What lies here under the same id was verified before it was written.
   const isVerified = view.get("certificates", id) !== undefined || isComplete(crypto, turn.membership, id, certificate);
-  if (!isVerified || approverRef(effects.id, refDigest(crypto.sha256OfText, effects.descriptor)) !== effects.ref)
-    return undefined;
+  const command = turn.context.commands.byKind.get(proposal.kind);
+  if (!isVerified || command?.isSound(crypto, proposal.effects) !== true) return undefined;
   return { key, seq, id, outcome: "APPLIED", certificate, proof };
 };
 
@@ -109,26 +105,10 @@ const undo = (turn: Turn, { proposalId: id }: Rows["slots"]): boolean => {
   const { view } = turn.context;
   const certificate = view.get("certificates", id);
   if (certificate === undefined) return false;
-  const { effects } = certificate.proposal;
-  const { ref, keyIdentity, id: owner } = effects;
+  const { proposal } = certificate;
   turn.write({ op: "remove", table: "certificates", key: id });
-  if (view.get("approvers", ref) !== undefined) turn.write({ op: "remove", table: "approvers", key: ref });
-  if (view.get("keys", keyIdentity)?.id === owner) turn.write({ op: "remove", table: "keys", key: keyIdentity });
-  unconsume(turn, id, effects);
+  turn.command(proposal).undo(turn, id, proposal.effects);
   return true;
-};
-
-/** The newest revision stands, whichever of an approver's certificates is met first. Says whether it is this one now. */
-const putEffects = (turn: Turn, id: Digest, effects: Effects): boolean => {
-  const { view } = turn.context;
-  const approver = approverRow(effects);
-  const known = view.get("approvers", approver.ref);
-  const isNew = known === undefined || known.revision < approver.revision;
-  if (isNew) turn.put("approvers", approver.ref, approver);
-  if (view.get("keys", approver.keyIdentity)?.id !== approver.id)
-    turn.put("keys", approver.keyIdentity, { id: approver.id });
-  consume(turn, id, effects);
-  return isNew;
 };
 
 /** Says whether a read may see the difference. */
@@ -139,7 +119,8 @@ const settle = (
 ): boolean => {
   let isSeen = false;
   if (certificate !== undefined) {
-    isSeen = putEffects(turn, id, certificate.proposal.effects);
+    const { proposal } = certificate;
+    isSeen = turn.command(proposal).install(turn, id, proposal.effects);
     if (turn.context.view.get("certificates", id) === undefined) {
       turn.write({ op: "insert", table: "certificates", key: id, row: certificate });
       writeAudit(turn, id, certificate.proposal);

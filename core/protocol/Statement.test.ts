@@ -3,7 +3,7 @@ import { crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Digest } from "../Digest.ts";
+import type { Digest } from "../base/Digest.ts";
 import { type BatchHeader, isAuthentic, type SignedStatement, type Statement } from "./Statement.ts";
 
 const cluster = founded();

@@ -3,19 +3,25 @@
  * batch with one signed header; batches of a peer are numbered and chained, so
  * that a peer that ran from an old disk is found out (protocol.md 2, S22).
  */
-import { digest, list, oneOf, record, signature, text, type TypeOf, uint } from "../codec/Codec.ts";
-import type { Crypto } from "../Crypto.ts";
-import type { Digest } from "../Digest.ts";
+import { type Codec, digest, list, record, signature, text, type TypeOf, uint } from "../codec/Codec.ts";
+import type { Crypto } from "../crypto/Crypto.ts";
+import type { Digest } from "../base/Digest.ts";
 import { impliedRoot, merkleTree } from "./Merkle.ts";
 import type { Membership, PeerId } from "./Topology.ts";
 
 const LEAF_TAG = "CUSTODY_STMT_LEAF_V1";
 export const BATCH_TAG = "CUSTODY_STMT_BATCH_V1";
 
-const statementKinds = ["RECEIPT", "REFUSAL", "PLEDGE", "COMMIT_ACK", "ABORT_ACK", "SESSION_ACK"] as const;
+/** What agreement signs. */
+type ProtocolKind = "RECEIPT" | "REFUSAL" | "PLEDGE" | "COMMIT_ACK" | "ABORT_ACK";
+/** What modules sign: named by module and name, such as `Session.ACK`. */
+export type StatementKind = ProtocolKind | `${string}.${string}`;
+
+// Nobody counts a statement of a kind that it does not look for.
+const kindCodec = text(32) as Codec<string> as Codec<StatementKind>;
 
 export const statementCodec = record({
-  kind: oneOf(statementKinds),
+  kind: kindCodec,
   proposalId: digest,
   epoch: uint,
   seq: uint,

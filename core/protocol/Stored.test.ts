@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { type Cluster, codeOf, founded } from "../../properties/cluster/Cluster.ts";
 import { comeBackOn, copyOf, register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { heard, turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Turn } from "../Turn.ts";
-import type { Message, MessageOf } from "./Message.ts";
+import type { Turn } from "./Turn.ts";
+import type { Message, MessageOf } from "../Message.ts";
 import { askStored, missingAt, onStoredAnswer } from "./Stored.ts";
 
 /** Alice is registered; the identical request through peer 3 has been answered by the writer, and by nobody else. */
@@ -23,7 +23,7 @@ const sent = (turn: Turn): ReadonlyArray<Message> =>
   turn.finish(() => undefined).thenSend.flatMap((action) => (action._tag === "Send" ? [action.message] : []));
 
 describe("a member that is asked whether it stores an approver", () => {
-  const query: MessageOf<"StoredQuery"> = { _tag: "StoredQuery", requestId: "retry", ref };
+  const query: MessageOf<"StoredQuery"> = { _tag: "StoredQuery", requestId: "retry", kind: "REGISTER", ref };
   const answers = (change: (turn: Turn) => void, asked = query): ReadonlyArray<Message> => {
     const turn = turnOf(cluster, 2);
     change(turn);
@@ -46,6 +46,7 @@ describe("a member that is asked whether it stores an approver", () => {
 
   it("says nothing where it does not have it", () => {
     expect(answers(() => undefined, { ...query, ref: `bob${ref.slice(5)}` })).toEqual([]);
+    expect(answers(() => undefined, { ...query, kind: "UNKNOWN" })).toEqual([]);
   });
 });
 
@@ -116,7 +117,7 @@ describe("an entry peer whose writer says that an approver was there", () => {
     if (awaited?.storedAt === undefined) throw new Error("it waits");
     expect(missingAt(turn, awaited.storedAt)).toEqual([2]);
     askStored(turn, "retry", awaited);
-    expect(sent(turn)).toEqual([{ _tag: "StoredQuery", requestId: "retry", ref }]);
+    expect(sent(turn)).toEqual([{ _tag: "StoredQuery", requestId: "retry", kind: "REGISTER", ref }]);
   });
 
   it("hears of it although what was said was lost, within a second", () => {

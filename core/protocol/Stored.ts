@@ -1,17 +1,20 @@
 /**
- * Whether every other member stores an approver that was registered before, as
- * new as this peer is about to show it. The writer's word is no proof of that, so
- * the entry peer asks each of them itself; whoever stores it says so under its own
- * signature (protocol.md 4b, S14).
+ * Whether every other member stores what was there before a request, as new as
+ * this peer is about to show it. The writer's word is no proof of that, so the entry peer asks each of them itself;
+ * whoever stores it says so under its own signature (protocol.md 4b, S14).
  */
-import { withEntry } from "../Copies.ts";
-import type { Awaited } from "../PeerState.ts";
-import type { Turn } from "../Turn.ts";
-import { existing } from "./Answers.ts";
+import { withEntry } from "../base/Copies.ts";
+import type { Awaited } from "./PeerState.ts";
+import type { Existing } from "./Command.ts";
+import type { Turn } from "./Turn.ts";
 import type { MessageOf } from "./Message.ts";
 import type { PeerId } from "./Topology.ts";
 
 type StoredAt = NonNullable<Awaited["storedAt"]>;
+
+/** What this peer stores under a name that is of a kind of command; undefined where it stores nothing. */
+export const stored = (turn: Turn, kind: string, name: string): Existing | undefined =>
+  turn.context.commands.byKind.get(kind)?.existing(turn.context.view, name);
 
 /** Members that have not said so in the life that is on record for them. */
 export const missingAt = (turn: Turn, storedAt: StoredAt): ReadonlyArray<PeerId> =>
@@ -23,19 +26,19 @@ const asNewAs = (revision: number, storedAt: StoredAt): StoredAt =>
 
 /** Asks those that have not said so, for the first time or again. */
 export const askStored = (turn: Turn, requestId: string, awaited: Awaited): void => {
-  const { ref } = awaited.request;
+  const { kind, ref } = awaited.request;
   if (ref === undefined) return;
   const storedAt = awaited.storedAt ?? new Map();
   turn.edit("awaited").set(requestId, { ...awaited, storedAt, sentAt: turn.elapsed });
-  turn.sendAll({ _tag: "StoredQuery", requestId, ref }, missingAt(turn, storedAt));
+  turn.sendAll({ _tag: "StoredQuery", requestId, kind, ref }, missingAt(turn, storedAt));
 };
 
 /** Answered from what is committed; whoever does not have it says nothing, and is asked again. */
-export const onStoredQuery = (turn: Turn, from: PeerId, { requestId, ref }: MessageOf<"StoredQuery">): void => {
-  const approver = turn.context.view.get("approvers", ref);
-  if (approver === undefined) return;
+export const onStoredQuery = (turn: Turn, from: PeerId, { requestId, kind, ref }: MessageOf<"StoredQuery">): void => {
+  const existing = stored(turn, kind, ref);
+  if (existing === undefined) return;
   const { incarnation } = turn.state.chain;
-  turn.send(from, { _tag: "StoredAnswer", requestId, ref, incarnation, revision: approver.revision });
+  turn.send(from, { _tag: "StoredAnswer", requestId, ref, incarnation, revision: existing.revision });
 };
 
 /** With the last of them the caller is told what is stored here. */
@@ -43,11 +46,11 @@ export const onStoredAnswer = (turn: Turn, from: PeerId, answer: MessageOf<"Stor
   const { requestId, ref, incarnation, revision } = answer;
   const awaited = turn.state.awaited.get(requestId);
   if (awaited?.storedAt === undefined || ref !== awaited.request.ref) return;
-  const approver = turn.context.view.get("approvers", ref);
+  const existing = stored(turn, awaited.request.kind, ref);
   const said = withEntry(awaited.storedAt, from, { incarnation, revision });
-  const storedAt = asNewAs(approver?.revision ?? 0, said);
-  if (approver === undefined || missingAt(turn, storedAt).length > 0)
+  const storedAt = asNewAs(existing?.revision ?? 0, said);
+  if (existing === undefined || missingAt(turn, storedAt).length > 0)
     return void turn.edit("awaited").set(requestId, { ...awaited, storedAt });
   turn.edit("awaited").delete(requestId);
-  turn.reply(requestId, existing(turn, approver));
+  turn.reply(requestId, existing.answer);
 };

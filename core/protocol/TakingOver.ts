@@ -2,12 +2,11 @@
  * How a restored peer takes the registry from another member, page by page, or at the writer from all of them, and is
  * one of them again when it comes to what was offered (protocol.md 4f, S26).
  */
-import type { Digest } from "../Digest.ts";
-import { replaceApprover } from "../registry/Root.ts";
-import { Limits } from "../Limits.ts";
-import type { PeerState, Recovery, Sum, Transfer, Union } from "../PeerState.ts";
-import { SELF } from "../Tables.ts";
-import type { Turn } from "../Turn.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import type { PeerState, Recovery, Sum, Transfer, Union } from "./PeerState.ts";
+import { SELF } from "./Tables.ts";
+import type { Turn } from "./Turn.ts";
 import { decisionOf } from "./Decision.ts";
 import { highProofOf } from "./HighSlot.ts";
 import { takeUp } from "./Joining.ts";
@@ -190,13 +189,13 @@ const show = (turn: Turn, registry: PeerState["registry"], waitsFor: string): vo
 
 /** Reads the registry as it is now on this disk, a part at a time, and holds it against what was offered. */
 export const sumUp = (turn: Turn, recovery: Recovery, transfer: Transfer, sum: Sum): void => {
-  const { crypto, view } = turn.context;
-  const page = view.scan("approvers", sum.after, SUM_ROWS);
+  const { crypto, view, commands } = turn.context;
+  const page = commands.contents(crypto, view, sum.after, SUM_ROWS);
   let { set, revisions, isSound } = sum;
-  for (const { row } of page) {
-    set = replaceApprover(crypto, set, undefined, row);
-    revisions += row.revision;
-    isSound &&= view.get("keys", row.keyIdentity)?.id === row.id;
+  for (const entry of page) {
+    set = entry.addTo(set);
+    revisions += entry.revision;
+    isSound &&= entry.isSound;
   }
   const count = sum.count + page.length;
   const last = page.at(-1);

@@ -4,9 +4,9 @@
  * lowest peer id (contract 10.1, protocol.md 4c).
  */
 import { bool, digest, list, nullable, publicKey, record, signature, type TypeOf, uint } from "../codec/Codec.ts";
-import type { Crypto } from "../Crypto.ts";
-import type { Digest, PublicKey } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
+import type { Crypto } from "../crypto/Crypto.ts";
+import type { Digest, PublicKey } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
 
 /** A peer's number, from 1; unique and stable for the life of the cluster. */
 export type PeerId = number;

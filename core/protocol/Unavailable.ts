@@ -1,6 +1,6 @@
 /** What callers are told when the cluster, not their request, is in the way. */
-import { Limits } from "../Limits.ts";
-import { type MemberFault, type Rejection, rejection } from "../Rejection.ts";
+import { Limits } from "../base/Limits.ts";
+import { type MemberFault, type Rejection, rejection } from "../base/Rejection.ts";
 
 export const busy = (detail: string, ref: string | undefined, outcomeUnknown = false): Rejection =>
   rejection("APPROVER_REPLICATION_UNAVAILABLE", detail, "Repeat the same request later.", { ref, outcomeUnknown });

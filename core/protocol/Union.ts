@@ -8,7 +8,8 @@
  * everything that is still open or done, so what is missing there was given up (decision 0015, S26). Nor where a disk
  * shows that it was aborted or refused, unless it was agreed upon again since then.
  */
-import type { Digest } from "../Digest.ts";
+import type { Digest } from "../base/Digest.ts";
+import type { Lineage } from "./Command.ts";
 import type { PeerId } from "./Topology.ts";
 
 /** Incarnations of all members, in member order. */
@@ -24,12 +25,8 @@ export interface Disk {
 }
 
 /** A certified change, as far as the union has to know it. */
-export interface Change {
+export interface Change extends Lineage {
   readonly incarnations: Lives;
-  readonly ref: string;
-  readonly revision: number;
-  readonly keyIdentity: string;
-  readonly owner: string;
 }
 
 /** A slot as a disk has it; without a change it was aborted. */
@@ -99,13 +96,13 @@ const hasEnded = (disks: ReadonlyArray<Disk>, { id, change, applied, aborted }: 
   );
 };
 
-/** Whether every revision of every approver is there once, and every key has one owner. */
+/** Whether every revision of every subject is there once, and every claim has one owner. */
 const isWhole = (changes: ReadonlyArray<Change>): boolean => {
   const owners = new Map<string, string>();
   const revisions = new Set<string>();
-  for (const { ref, revision, keyIdentity, owner } of changes) {
-    if ((owners.get(keyIdentity) ?? owner) !== owner) return false;
-    owners.set(keyIdentity, owner);
+  for (const { ref, revision, claim, owner } of changes) {
+    if ((owners.get(claim) ?? owner) !== owner) return false;
+    owners.set(claim, owner);
     revisions.add(`${revision} ${ref}`);
   }
   return (

@@ -2,10 +2,10 @@
  * The pages of a union, at the writer: first what each disk has is looked at, its own among them, and nothing is
  * changed; once it is decided what they come to (Union.ts), the same pages make its own disk that.
  */
-import { Limits } from "../Limits.ts";
-import { SELF } from "../Tables.ts";
-import { FIRST_INCARNATION, type Turn } from "../Turn.ts";
-import type { Digest } from "../Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import { SELF } from "./Tables.ts";
+import { FIRST_INCARNATION, type Turn } from "./Turn.ts";
+import type { Digest } from "../base/Digest.ts";
 import type { MessageOf } from "./Message.ts";
 import { type Installed, installSettled, ownSlots, settledHere, settledOf, type Settled } from "./SnapshotInstall.ts";
 import type { PeerId } from "./Topology.ts";
@@ -37,11 +37,11 @@ export const diskThere = (turn: Turn, peerId: PeerId, own: NonNullable<Offer["ow
   return { peerId, lives, refused: new Set(refused), strays: new Set(strays) };
 };
 
-const shownBy = (disk: number, { key, id, certificate }: Settled): Shown => {
+const shownBy = (turn: Turn, disk: number, { key, id, certificate }: Settled): Shown => {
   if (certificate === undefined) return { disk, key, id, change: undefined };
-  const { incarnations, effects } = certificate.proposal;
-  const { ref, newRevision: revision, keyIdentity, id: owner } = effects;
-  return { disk, key, id, change: { incarnations, ref, revision, keyIdentity, owner } };
+  const { proposal } = certificate;
+  const { incarnations } = proposal;
+  return { disk, key, id, change: { incarnations, ...turn.command(proposal).lineageOf(proposal.effects) } };
 };
 
 /** Own slots from `after` to `upTo`, or as many of them as are settled at a time. */
@@ -58,12 +58,12 @@ export const lookAt = (
 ): { readonly shown: ReadonlyArray<Shown>; readonly upTo: string | undefined } | undefined => {
   const all = settledOf(turn, offer);
   if (all === undefined) return undefined;
-  const theirs = all.map((each) => shownBy(disk, each));
+  const theirs = all.map((each) => shownBy(turn, disk, each));
   if (disk !== 1) return { shown: theirs, upTo: offer.upTo };
   const { here, own } = settledOwn(turn, offer);
   const { upTo } = here;
   const shown = [
-    ...own.map((each) => shownBy(0, each)),
+    ...own.map((each) => shownBy(turn, 0, each)),
     ...theirs.filter(({ key }) => upTo === undefined || key <= upTo),
   ];
   return { shown, upTo };

@@ -1,6 +1,6 @@
 /** What disks come to, told by what they show alone; whole clusters are in Union.test.ts and Branches.test.ts. */
 import { describe, expect, it } from "vitest";
-import type { Digest } from "../Digest.ts";
+import type { Digest } from "../base/Digest.ts";
 import { type Change, type Disk, type Shown, unite } from "./Union.ts";
 
 const FIRST = [1, 1, 1];

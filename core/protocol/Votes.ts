@@ -2,10 +2,10 @@
  * Collecting: receipts and abort votes from anybody about proposals that are
  * undecided here. Whoever holds every member's receipt commits, writer or not.
  */
-import type { Digest } from "../Digest.ts";
-import { withEntry } from "../Copies.ts";
-import { type Preparation, withReceipts } from "../PeerState.ts";
-import type { Turn } from "../Turn.ts";
+import type { Digest } from "../base/Digest.ts";
+import { withEntry } from "../base/Copies.ts";
+import { type Preparation, withReceipts } from "./PeerState.ts";
+import type { Turn } from "./Turn.ts";
 import { isAbortKind, onAbortVotes } from "./Abort.ts";
 import { isReceiptFor } from "./Certificate.ts";
 import { commitCompleted } from "./Delivery.ts";

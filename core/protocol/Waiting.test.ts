@@ -4,12 +4,11 @@ import { enrolling, options } from "../../properties/cluster/Enrolling.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Digest } from "../Digest.ts";
-import type { Queued } from "../PeerState.ts";
-import type { Turn } from "../Turn.ts";
+import { metadataLock, refLock } from "../commands/approvers/Locks.ts";
+import type { Digest } from "../base/Digest.ts";
+import type { Turn } from "./Turn.ts";
 import { onAnswersTimer } from "./Entry.ts";
 import { requestKey } from "./Forward.ts";
-import { metadataLock, refLock } from "./Proposal.ts";
 
 /** A registration through peer 3 that is prepared everywhere, while no vote has reached anybody. */
 const { cluster } = prepared(3, undefined, 3);
@@ -29,7 +28,7 @@ const queuedAt = (arrivedAt: number) => ({
   forward: { ...forward, requestId: `at ${arrivedAt}` },
   actor: { iss: undefined, sub: "operator", jti: undefined },
   tokenExpiresAt: NOW + 3_600_000,
-  mutation: request,
+  intent: request,
   isFirst: true,
   arrivedAt,
 });
@@ -87,7 +86,7 @@ describe("whoever has waited as long as promised is answered, and nobody before"
 
   it("while options are made for it", () => {
     const asked = enrolling(3);
-    asked.tamper = (_from, _to, message) => (message._tag === "SessionMirror" ? undefined : message);
+    asked.tamper = (_from, _to, message) => (message._tag === "Session.Mirror" ? undefined : message);
     options(asked, 1, "options");
     asked.settle();
     const turn = turnOf(asked, 1, NOW, WRITER);
@@ -114,7 +113,7 @@ describe("whoever has waited too long at the writer", () => {
   const [preparation] = stateOf(cluster, 1).preparations.values();
   if (preparation === undefined) throw new Error("it is prepared");
 
-  it.each<readonly [string, boolean, Queued["mutation"]["kind"], ReadonlyArray<string>, string]>([
+  it.each<readonly [string, boolean, string, ReadonlyArray<string>, string]>([
     ["a registration, of nothing", false, "REGISTER", [], "nothing was reserved"],
     ["one, of an earlier registration", true, "REGISTER", [metadataLock(ref), refLock(ref)], "still undecided"],
     ["one, of a replacement", false, "REGISTER", [metadataLock(ref)], "still undecided"],
@@ -127,16 +126,15 @@ describe("whoever has waited too long at the writer", () => {
     turn.edit("aborting").set(id, { ...preparation, id, votes: [], acks: new Map() });
     turn.state.locks = new Map(locks.map((lock) => [lock, id]));
     const { forward: asked, ...queued } = queuedAt(LATE);
-    const mutation = { ...request, kind, baseRevision: kind === "METADATA" ? 1 : undefined } as Queued["mutation"];
-    turn.state.queue = [{ ...queued, mutation, forward: { ...asked, entryPeer: 1 } }];
+    const target = kind === "METADATA" ? { ...request, kind, baseRevision: 1 } : request;
+    turn.state.queue = [{ ...queued, intent: target, forward: { ...asked, entryPeer: 1 } }];
     expect(fire(turn).rejections).toMatchObject([{ detail: expect.stringContaining(words), outcomeUnknown: isOpen }]);
   });
 
   it("in a round is told that the outcome is open, and who has not confirmed", () => {
     const turn = turnOf(cluster, 1, NOW, WRITER);
-    turn
-      .edit("rounds")
-      .set(round.id, { ...round, creator: { ...creator, entryPeer: 1, baseRevision: 1, arrivedAt: LATE } });
+    const target = { kind: "METADATA", ref, baseRevision: 1 };
+    turn.edit("rounds").set(round.id, { ...round, creator: { ...creator, entryPeer: 1, target, arrivedAt: LATE } });
     expect(fire(turn).rejections).toMatchObject([
       { outcomeUnknown: true, members: [2, 3].map((peerId) => ({ peerId })) },
     ]);

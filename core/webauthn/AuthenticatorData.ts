@@ -1,7 +1,7 @@
 /** What the authenticator says: WebAuthn Level 3 section 6.1, checked as in section 7.1 steps 13 to 20. */
 import { Either } from "effect";
 import { hasBytesAt } from "../codec/Bytes.ts";
-import { Limits } from "../Limits.ts";
+import { Limits } from "../base/Limits.ts";
 import { demand, Refused } from "./CeremonyRefusal.ts";
 import { type CoseKey, readCoseKey } from "./CoseKey.ts";
 import { cborMap, readCborItem } from "./StrictCbor.ts";

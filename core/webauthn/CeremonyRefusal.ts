@@ -1,5 +1,5 @@
 /** Why a registration ceremony is refused: one named check, the member it was about, and a sentence. */
-import { type Rejection, rejection } from "../Rejection.ts";
+import { type Rejection, rejection } from "../base/Rejection.ts";
 
 const CLIENT_DATA = "/credential/response/clientDataJSON";
 const ATTESTATION = "/credential/response/attestationObject";

@@ -22,7 +22,7 @@ import {
   time,
 } from "../../properties/webauthn/DerWriter.ts";
 import { refusalOf } from "../../properties/webauthn/RefusalOf.ts";
-import { Limits } from "../Limits.ts";
+import { Limits } from "../base/Limits.ts";
 import { readCertificate } from "./Certificate.ts";
 
 const certificateWith = (changes: Changes): Uint8Array => authorityOf("Tested", undefined, changes).certificate;

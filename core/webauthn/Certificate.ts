@@ -8,7 +8,7 @@ import {
   keyEncodings,
 } from "../credential/SubjectPublicKeyInfo.ts";
 import { normalizeP256, normalizeP384, normalizeP521 } from "../credential/Weierstrass.ts";
-import { Limits } from "../Limits.ts";
+import { Limits } from "../base/Limits.ts";
 import type { CurveName, HashName, VerificationKey } from "./CeremonyCrypto.ts";
 import { demand, Refused } from "./CeremonyRefusal.ts";
 import {

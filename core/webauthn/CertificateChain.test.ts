@@ -12,7 +12,7 @@ import { name, oid, sequence } from "../../properties/webauthn/DerWriter.ts";
 import { refusalOf } from "../../properties/webauthn/RefusalOf.ts";
 import { relyingPartyOf } from "../../properties/webauthn/Verification.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
-import { Limits } from "../Limits.ts";
+import { Limits } from "../base/Limits.ts";
 import { checkChain, readChain, trustRootFault } from "./CertificateChain.ts";
 
 /** 1 January 2026, in Unix milliseconds. */

@@ -1,6 +1,6 @@
 /** Chains of attestation certificates: RFC 5280 section 6.1, as far as attestation needs it. */
 import { sameBytes } from "../codec/Bytes.ts";
-import { Limits } from "../Limits.ts";
+import { Limits } from "../base/Limits.ts";
 import type { CeremonyCrypto } from "./CeremonyCrypto.ts";
 import { demand, Refused } from "./CeremonyRefusal.ts";
 import { type Certificate, readCertificate } from "./Certificate.ts";

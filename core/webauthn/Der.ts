@@ -29,7 +29,7 @@ import {
 } from "asn1js";
 import { Either } from "effect";
 import { utf8Text } from "../codec/Utf8.ts";
-import { Limits } from "../Limits.ts";
+import { Limits } from "../base/Limits.ts";
 import { demand, Refused } from "./CeremonyRefusal.ts";
 
 /** One decoded value. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type CredentialJson, makeCredential } from "../../properties/webauthn/Authenticator.ts";
 import { cryptoOf } from "../../runtime/CryptoPrimitives.ts";
 import { noblePrimitives } from "../../runtime/NobleCrypto.ts";
-import { Limits } from "../Limits.ts";
+import { Limits } from "../base/Limits.ts";
 import { parseFinishRequest, responseDigest } from "./FinishRequest.ts";
 
 const invitation = Encoding.encodeBase64Url(new Uint8Array(32).fill(7));

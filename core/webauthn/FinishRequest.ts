@@ -7,10 +7,10 @@ import { memberPointer } from "../codec/JsonPointer.ts";
 import type { JsonObject } from "../codec/StrictJson.ts";
 import { utf8Length } from "../codec/Utf8.ts";
 import { type Decoding, type Fields, readBody } from "../credential/RequestBody.ts";
-import type { Crypto } from "../Crypto.ts";
-import type { Digest } from "../Digest.ts";
-import { Limits } from "../Limits.ts";
-import type { Rejection } from "../Rejection.ts";
+import type { Crypto } from "../crypto/Crypto.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import type { Rejection } from "../base/Rejection.ts";
 import { ceremonyChecks, type CeremonyRefusal, ceremonyRejection } from "./CeremonyRefusal.ts";
 import type { SubmittedCredential } from "./SubmittedCredential.ts";
 

@@ -11,7 +11,7 @@ import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
 import { nativeCeremonyCrypto } from "../../server/crypto/NativeCeremonyCrypto.ts";
 import { normalizeCredential } from "../credential/SignatureCredential.ts";
 import { installedProviders } from "../credential/SignatureProvider.ts";
-import { keyIdentityOf } from "../registry/Registration.ts";
+import { keyIdentityOf } from "../commands/registerKey/Registration.ts";
 import { WEBAUTHN_KEY_ALGORITHM } from "./WebauthnDescriptor.ts";
 
 const file = new URL("../../../shared/vectors/webauthn/w3c-level3-vectors.json", import.meta.url);

@@ -4,9 +4,9 @@
  */
 import { randomBytes } from "node:crypto";
 import { Effect, Redacted } from "effect";
-import { FINISH_PATH } from "../../core/enrollment/Finish.ts";
-import { OPTIONS_PATH } from "../../core/enrollment/Enrollment.ts";
-import { Limits } from "../../core/Limits.ts";
+import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
+import { OPTIONS_PATH } from "../../core/commands/enrollPasskey/Enrollment.ts";
+import { Limits } from "../../core/base/Limits.ts";
 import { makeCredential } from "../webauthn/Authenticator.ts";
 import { devFolder } from "../../server/dev/DevFolder.ts";
 import { mintExisting } from "../../server/dev/Tokens.ts";

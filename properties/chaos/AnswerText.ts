@@ -2,8 +2,8 @@
 import { Either, Schema } from "effect";
 import type { Answer } from "../../core/Action.ts";
 import { canonicalJson } from "../../core/codec/CanonicalJson.ts";
-import type { Digest } from "../../core/Digest.ts";
-import { rejection, rejectionCodes } from "../../core/Rejection.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import { rejection, rejectionCodes } from "../../core/base/Rejection.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { ES256 } from "../../core/webauthn/CreationOptions.ts";
 import type { Answered } from "./HttpCall.ts";

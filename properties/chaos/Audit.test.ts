@@ -1,8 +1,8 @@
 /** The verdict on real peers can fail: a cluster's true records pass, and each contradiction planted in them is found. */
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { PublicKey } from "../../core/Digest.ts";
-import { rejection, type RejectionCode } from "../../core/Rejection.ts";
+import type { PublicKey } from "../../core/base/Digest.ts";
+import { rejection, type RejectionCode } from "../../core/base/Rejection.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { recordJson } from "../../server/http/ApproverRecord.ts";
 import type { Said } from "../../sim/Oracle.ts";

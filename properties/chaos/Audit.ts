@@ -3,10 +3,11 @@
  * callers saw, in the order of one clock, past the checkers of the simulator, and
  * lets them look at the databases as they were left.
  */
-import { boot } from "../../core/Boot.ts";
-import type { Crypto } from "../../core/Crypto.ts";
-import { InvariantViolation } from "../../core/Invariant.ts";
-import type { PeerState } from "../../core/PeerState.ts";
+import { commands } from "../../core/commands/Commands.ts";
+import { boot } from "../../core/protocol/Boot.ts";
+import type { Crypto } from "../../core/crypto/Crypto.ts";
+import { InvariantViolation } from "../../core/base/Invariant.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { RowView } from "../../core/Tables.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { Watched } from "../../sim/Checker.ts";
@@ -258,7 +259,7 @@ class Audit {
         throw new Violation("STORE", `peer ${slot} was never tampered with`, `its rows do not hold: ${final.fault}`);
       const peer = this.#peer(slot);
       peer.store = final.store;
-      peer.state = { ...boot(final.store, crypto, 0), unsealed };
+      peer.state = { ...boot(final.store, crypto, commands, 0), unsealed };
     }
     for (const { slot, transactions, final } of peers) assertSameRows(slot, transactions, final.tables);
     for (const peer of this.#peers) for (const hook of this.#checkers.hooks("stepped")) hook(peer);

@@ -5,8 +5,8 @@
 import type { Agent } from "node:http";
 import type { Answer } from "../../core/Action.ts";
 import { utf8Bytes } from "../../core/codec/Utf8.ts";
-import { Limits } from "../../core/Limits.ts";
-import { REGISTER_PATH } from "../../core/registry/Registration.ts";
+import { Limits } from "../../core/base/Limits.ts";
+import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import { Census } from "../../sim/Census.ts";
 import { type Command, Commands, type TokenKind } from "../../sim/Commands.ts";
 import { realCryptography } from "../../sim/Cryptography.ts";

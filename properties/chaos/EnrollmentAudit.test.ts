@@ -1,8 +1,8 @@
 /** The verdict on enrollments can fail: a cluster's true records pass, and each contradiction planted in them is found. */
 import { describe, expect, it } from "vitest";
 import type { Answer } from "../../core/Action.ts";
-import { sessionDigest } from "../../core/enrollment/Session.ts";
-import { rejection, type RejectionCode } from "../../core/Rejection.ts";
+import { sessionDigest } from "../../core/commands/enrollPasskey/Session.ts";
+import { rejection, type RejectionCode } from "../../core/base/Rejection.ts";
 import type { Rows, TableName, Write } from "../../core/Tables.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { recordJson } from "../../server/http/ApproverRecord.ts";

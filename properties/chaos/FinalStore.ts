@@ -1,8 +1,9 @@
 /** What lies in a stopped peer's database: read as bytes, unsealed with the peer's own shares, and verified. */
 import { Effect, Either } from "effect";
 import { decode } from "../../core/codec/CborReader.ts";
-import type { Crypto } from "../../core/Crypto.ts";
-import { rowCodec, SELF, type TableName, tableNames } from "../../core/Tables.ts";
+import type { Crypto } from "../../core/crypto/Crypto.ts";
+import { rowCodec, type TableName, tableNames } from "../../core/Tables.ts";
+import { SELF } from "../../core/protocol/Tables.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import type { CryptoBackend } from "../../server/crypto/CryptoBackend.ts";

@@ -1,6 +1,7 @@
 /** What answers say beside the approver itself: that it is new, why it cannot be, and how it looks. */
+import { effectsOf } from "../../core/commands/Effects.ts";
 import type { Answer } from "../../core/Action.ts";
-import type { RejectionCode } from "../../core/Rejection.ts";
+import type { RejectionCode } from "../../core/base/Rejection.ts";
 import type { Rows, Write } from "../../core/Tables.ts";
 import { recordJson } from "../../server/http/ApproverRecord.ts";
 import type { Ghost } from "../../sim/Ghost.ts";
@@ -57,9 +58,12 @@ export class Truth {
       if (write.table === "observations" && !this.#observations.has(write.key))
         this.#observations.set(write.key, write.row);
       if (write.table === "certificates") {
-        const { descriptor, observations, registrationId } = write.row.proposal.effects;
-        if (registrationId !== undefined)
-          this.#completions.set(registrationId, { descriptor, signCount: observations?.signCount });
+        const effects = effectsOf(write.row.proposal);
+        if (effects?.kind === "FINISH")
+          this.#completions.set(effects.registrationId, {
+            descriptor: effects.approver.descriptor,
+            signCount: effects.observations.signCount,
+          });
       }
     }
   }

@@ -1,4 +1,5 @@
 /** Peers in one process with real crypto, real envelopes and sealed rows, for tests that look at the protocol from outside. */
+import { commands } from "../../core/commands/Commands.ts";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { Either } from "effect";
@@ -6,15 +7,16 @@ import type { Answer } from "../../core/Action.ts";
 import { installedProviders } from "../../core/credential/SignatureProvider.ts";
 import { decode } from "../../core/codec/CborReader.ts";
 import { type Rows, rowCodec, type TableName } from "../../core/Tables.ts";
-import type { Digest, PublicKey } from "../../core/Digest.ts";
-import { Limits } from "../../core/Limits.ts";
-import { ceremonyWith } from "../../core/enrollment/Ceremony.ts";
-import type { ActorCheck, Settings, TimerName } from "../../core/Event.ts";
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Digest, PublicKey } from "../../core/base/Digest.ts";
+import { Limits } from "../../core/base/Limits.ts";
+import { ceremonyWith } from "../../core/webauthn/Ceremony.ts";
+import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
+import type { Settings, TimerName } from "../../core/protocol/Event.ts";
+import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
-import { REGISTER_PATH } from "../../core/registry/Registration.ts";
-import { metadataPath } from "../../core/registry/Replacement.ts";
+import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
+import { metadataPath } from "../../core/commands/replaceMetadata/Replacement.ts";
 import { cryptoOf, signerOf } from "../../runtime/CryptoPrimitives.ts";
 import { openEnvelope, sealEnvelope } from "../../runtime/EnvelopeCodec.ts";
 import { delivery, tokensIn } from "../../runtime/Ingress.ts";
@@ -200,6 +202,7 @@ export class Cluster {
       clock: () => clock.read(),
       entropy: this.entropy,
       crypto,
+      commands,
       providers: installedProviders,
       ceremony: this.#ceremony,
       settings: { ...base, ...this.#override(peerId) },

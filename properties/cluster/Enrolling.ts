@@ -1,10 +1,10 @@
 /** Enrollment on a test cluster: what registrars and holders send, with an authenticator of the test's own. */
 import { Encoding } from "effect";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import type { Offer } from "../../core/Action.ts";
-import { OPTIONS_PATH } from "../../core/enrollment/Enrollment.ts";
-import { FINISH_PATH } from "../../core/enrollment/Finish.ts";
-import type { Settings } from "../../core/Event.ts";
+import type { Offer } from "../../core/commands/enrollPasskey/Offer.ts";
+import { OPTIONS_PATH } from "../../core/commands/enrollPasskey/Enrollment.ts";
+import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
+import type { Settings } from "../../core/protocol/Event.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Rows } from "../../core/Tables.ts";

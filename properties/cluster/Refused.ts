@@ -1,6 +1,6 @@
 /** A test cluster between a refusal and its end. */
-import type { ActorCheck } from "../../core/Event.ts";
-import type { Message } from "../../core/protocol/Message.ts";
+import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
+import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { actor, type Cluster, founded } from "./Cluster.ts";
 

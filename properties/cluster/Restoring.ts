@@ -1,6 +1,6 @@
 /** Declared restores on a test cluster: disks kept and put back, and what all members must have in the end. */
 import { expect } from "vitest";
-import type { PeerState } from "../../core/PeerState.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { StoredRow } from "../../runtime/ByteStore.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";

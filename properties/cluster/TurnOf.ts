@@ -1,14 +1,27 @@
 /** A turn of one peer of a cluster without a driver around it, for tests of what steps are made of. */
-import { Limits } from "../../core/Limits.ts";
-import type { Digest } from "../../core/Digest.ts";
+import { commands } from "../../core/commands/Commands.ts";
+import { Limits } from "../../core/base/Limits.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import type { ActorCheck, TimerName } from "../../core/Event.ts";
+import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
+import type { TimerName } from "../../core/protocol/Event.ts";
 import { step } from "../../core/Peer.ts";
-import type { Message } from "../../core/protocol/Message.ts";
-import { type Step, Turn } from "../../core/Turn.ts";
+import type { Message } from "../../core/Message.ts";
+import type { Step } from "../../core/Action.ts";
+import type { Rows, RowView, TableName, Write } from "../../core/Tables.ts";
+import { Turn } from "../../core/protocol/Turn.ts";
 import { MemoryByteStore } from "../../runtime/MemoryByteStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { ceremony, type Cluster, crypto, NOW } from "./Cluster.ts";
+
+/** A turn that knows the rows, messages and answers of every module, as tests look at them. */
+export type WholeTurn = {
+  readonly context: { readonly view: RowView };
+  readonly view: RowView;
+  finish(advance: (turn: Turn) => void): Step;
+  write(write: Write): void;
+  put<T extends TableName>(table: T, key: string, row: Rows[T]): void;
+} & Turn;
 
 /**
  * A turn upon the state that a peer has now, signed with its key, and what lies on its disk.
@@ -16,11 +29,11 @@ import { ceremony, type Cluster, crypto, NOW } from "./Cluster.ts";
  * @param now Unix milliseconds
  * @param elapsed monotonic milliseconds
  */
-export const turnOf = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 0): Turn => {
+export const turnOf = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 0): WholeTurn => {
   const state = cluster.peers.get(peerId)?.state;
   const tables = cluster.tables.get(peerId);
   if (state === undefined || tables === undefined) throw new Error(`there is no peer ${peerId}`);
-  return new Turn(state, {
+  const turn = new Turn(state, {
     now,
     asBefore: [],
     elapsed,
@@ -28,6 +41,7 @@ export const turnOf = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 0)
     crypto,
     signer: cluster.keys.get(peerId),
     view: new SealedStore(new MemoryByteStore({ tables }), crypto),
+    commands,
     providers: new Map(),
     ceremony,
     judgesTokens: true,
@@ -43,6 +57,8 @@ export const turnOf = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 0)
       relyingParty: undefined,
     },
   });
+  // The core itself does the same at its root (core/Peer.ts).
+  return turn as unknown as WholeTurn;
 };
 
 /** The step of a peer that hears something in the state that a turn has come to. */

@@ -1,5 +1,5 @@
 /** A peer of a test cluster as the simulator's checkers see one. */
-import type { PeerState } from "../../core/PeerState.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Watched } from "../../sim/Checker.ts";
 import type { Cluster } from "./Cluster.ts";

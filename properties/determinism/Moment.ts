@@ -1,5 +1,5 @@
 /** What a process tells of the seeds it runs, for other processes to hold their own against. */
-import { messageCodec } from "../../core/protocol/Message.ts";
+import { messageCodec } from "../../core/Message.ts";
 import { rowCodec, type Write } from "../../core/Tables.ts";
 import { backendOf } from "../../sim/bin/NativeBackend.ts";
 import { Mixer } from "../../sim/Mixer.ts";

@@ -4,7 +4,7 @@ import { request } from "node:http";
 import { p256 } from "@noble/curves/nist.js";
 import { Either } from "effect";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { Limits } from "../../core/Limits.ts";
+import { Limits } from "../../core/base/Limits.ts";
 import { nativeCeremonyCrypto } from "../../server/crypto/NativeCeremonyCrypto.ts";
 import { type CredentialJson, type Making, none, packedSelf, secretKeyOf } from "../webauthn/Authenticator.ts";
 import { bitFlips } from "../webauthn/BitFlips.ts";

@@ -1,7 +1,7 @@
 /** The enrollment page as a peer serves it, and as a person uses it in a real browser; the service's answers are played. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Limits } from "../../core/Limits.ts";
+import { Limits } from "../../core/base/Limits.ts";
 import { absentBrowser, browserIsAbsent, openTab, startBrowser, type Tab } from "../Browser.ts";
 import { enrolling, type Invitation, linkOf, originOf } from "./Enrollment.ts";
 import { ServerCluster } from "./ServerCluster.ts";

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Limits } from "../../core/Limits.ts";
+import { Limits } from "../../core/base/Limits.ts";
 import { maxHeaderBytes } from "../../server/http/PublicListener.ts";
 import { allPermissions, freshKey64, registration, ServerCluster } from "./ServerCluster.ts";
 

@@ -1,5 +1,6 @@
 /** Transactions whose whole effect follows from their number, so that any disk can be checked for parts of one. */
-import { numberKey, SELF, type TableName } from "../../core/Tables.ts";
+import { type TableName } from "../../core/Tables.ts";
+import { numberKey, SELF } from "../../core/protocol/Tables.ts";
 import type { ByteStore, Change, StoredRow } from "../../runtime/ByteStore.ts";
 
 const rowsEach = 4;

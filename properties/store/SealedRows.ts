@@ -1,6 +1,6 @@
 /** Sealed stores over rows that a test can reach, and keys to seal them with. */
 import { bytesToHex } from "@noble/hashes/utils.js";
-import type { PublicKey } from "../../core/Digest.ts";
+import type { PublicKey } from "../../core/base/Digest.ts";
 import type { Rows, TableName, Write } from "../../core/Tables.ts";
 import type { ByteStore, StoredRow } from "../../runtime/ByteStore.ts";
 import { signerOf } from "../../runtime/CryptoPrimitives.ts";

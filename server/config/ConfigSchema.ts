@@ -3,7 +3,7 @@
  * hyphens in the file; the names to the left are those of the program.
  */
 import { Schema } from "effect";
-import { Limits } from "../../core/Limits.ts";
+import { Limits } from "../../core/base/Limits.ts";
 import { isLoopbackHost } from "./Loopback.ts";
 import { Origin, outsideFault, RpId, RpName } from "./RelyingPartySetting.ts";
 import {

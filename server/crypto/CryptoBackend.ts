@@ -2,9 +2,9 @@
 import { hkdfSync } from "node:crypto";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { installedProviders, type SignatureProvider } from "../../core/credential/SignatureProvider.ts";
-import type { Crypto, Signer } from "../../core/Crypto.ts";
-import type { PublicKey } from "../../core/Digest.ts";
-import { type Ceremony, ceremonyWith } from "../../core/enrollment/Ceremony.ts";
+import type { Crypto, Signer } from "../../core/crypto/Crypto.ts";
+import type { PublicKey } from "../../core/base/Digest.ts";
+import { type Ceremony, ceremonyWith } from "../../core/webauthn/Ceremony.ts";
 import type { CeremonyCrypto } from "../../core/webauthn/CeremonyCrypto.ts";
 import { type CryptoPrimitives, cryptoOf, signerOf } from "../../runtime/CryptoPrimitives.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";

@@ -2,10 +2,10 @@
 import type { IncomingMessage } from "node:http";
 import { Effect, Either } from "effect";
 import type { Scope } from "effect/Scope";
-import type { ActorCheck } from "../../core/Event.ts";
+import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import { asMember } from "../../core/protocol/Unavailable.ts";
-import { authorize } from "../../core/registry/Authorization.ts";
 import type { WallClock } from "../../runtime/WallClock.ts";
+import { authorize } from "../../core/auth/Authorization.ts";
 import { extractToken } from "../auth/TokenHeader.ts";
 import type { Config } from "../config/ConfigSchema.ts";
 import type { EnrollmentPage } from "../enroll/EnrollmentPage.ts";

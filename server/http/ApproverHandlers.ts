@@ -1,9 +1,9 @@
 /** Registration and exact reads (contract 4.1). */
 import { Effect, Either } from "effect";
 import type { Answer } from "../../core/Action.ts";
-import { Limits } from "../../core/Limits.ts";
-import { REGISTER_PERMISSION } from "../../core/registry/Authorization.ts";
-import { REGISTER_PATH } from "../../core/registry/Registration.ts";
+import { Limits } from "../../core/base/Limits.ts";
+import { REGISTER_PERMISSION } from "../../core/commands/approvers/Permissions.ts";
+import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import type { ReadRecord } from "../../runtime/Reads.ts";
 import { type ApiAnswer, authorizedToChange, bearerOf, type Handler, holderOf } from "./ApiCall.ts";
 import { entityTag, recordJson } from "./ApproverRecord.ts";

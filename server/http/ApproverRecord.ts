@@ -2,7 +2,7 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { Either } from "effect";
 import { type JsonValue, parseStrictJson } from "../../core/codec/StrictJson.ts";
-import { InvariantViolation } from "../../core/Invariant.ts";
+import { InvariantViolation } from "../../core/base/Invariant.ts";
 import type { Rows } from "../../core/Tables.ts";
 import type { ReadRecord } from "../../runtime/Reads.ts";
 

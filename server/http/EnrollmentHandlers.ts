@@ -1,9 +1,9 @@
 /** Enrollment of passkeys (contract 4.1): options, finish, and the page. */
 import { Effect } from "effect";
-import { disabled, OPTIONS_PATH } from "../../core/enrollment/Enrollment.ts";
-import { FINISH_PATH } from "../../core/enrollment/Finish.ts";
-import { Limits } from "../../core/Limits.ts";
-import { REGISTER_PERMISSION } from "../../core/registry/Authorization.ts";
+import { disabled, OPTIONS_PATH } from "../../core/commands/enrollPasskey/Enrollment.ts";
+import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
+import { Limits } from "../../core/base/Limits.ts";
+import { REGISTER_PERMISSION } from "../../core/commands/approvers/Permissions.ts";
 import { ENROLL_PATH, pageHeaders } from "../enroll/EnrollmentPage.ts";
 import { answer, type ApiCall, authorizedToChange, type Handler, holderOf } from "./ApiCall.ts";
 import { BODY_MILLIS, registeredAnswer } from "./ApproverHandlers.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rejection, rejectionCodes } from "../../core/Rejection.ts";
+import { rejection, rejectionCodes } from "../../core/base/Rejection.ts";
 import { errorKinds, faultOf, httpFault, problemOf } from "./HttpErrors.ts";
 
 describe("the error table", () => {

@@ -1,5 +1,5 @@
 /** Every error of the public API: its status, its title and whether repeating the request can help. The one table. */
-import type { Rejection, RejectionCode } from "../../core/Rejection.ts";
+import type { Rejection, RejectionCode } from "../../core/base/Rejection.ts";
 
 /** Codes of this layer, beside those of the core. */
 type ServerCode =

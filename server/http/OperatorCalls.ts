@@ -6,9 +6,9 @@
 import { createHash } from "node:crypto";
 import { Effect, Either } from "effect";
 import type { Scope } from "effect/Scope";
-import type { Digest } from "../../core/Digest.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import type { OperatorAct, OperatorCall } from "../../core/protocol/OperatorAct.ts";
-import { authorize } from "../../core/registry/Authorization.ts";
+import { authorize } from "../../core/auth/Authorization.ts";
 import { Operation } from "../peer/Operation.ts";
 import { type ApiAnswer, type ApiCall, bearerOf } from "./ApiCall.ts";
 import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";

@@ -3,9 +3,9 @@
  * sent: only the ref is ever decoded, once, by the handler that knows it is one.
  */
 import { Either } from "effect";
-import { OPTIONS_PATH } from "../../core/enrollment/Enrollment.ts";
-import { FINISH_PATH } from "../../core/enrollment/Finish.ts";
-import { REGISTER_PATH } from "../../core/registry/Registration.ts";
+import { OPTIONS_PATH } from "../../core/commands/enrollPasskey/Enrollment.ts";
+import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
+import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import type { Handler } from "./ApiCall.ts";
 import { readOne, register } from "./ApproverHandlers.ts";
 import { ENROLL_PATH } from "../enroll/EnrollmentPage.ts";

@@ -2,7 +2,7 @@
 import { Either } from "effect";
 import { memberPointer } from "../../core/codec/JsonPointer.ts";
 import { type JsonObject, type JsonValue, parseStrictJson } from "../../core/codec/StrictJson.ts";
-import type { BodyFault } from "../../core/Rejection.ts";
+import type { BodyFault } from "../../core/base/Rejection.ts";
 import { mostRecipientCharacters, type Recipient, recipientOf } from "../seal/Recipients.ts";
 import type { Sharing } from "../seal/SealProvider.ts";
 import type { Initialization } from "../peer/Peer.ts";

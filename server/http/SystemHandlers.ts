@@ -1,10 +1,10 @@
 /** Init, unseal, seal, status, health, readiness (decisions.md, "System endpoints") and the configuration (contract 4.2). */
 import { Effect, Either } from "effect";
-import { sealState, statusDetail } from "../../core/Status.ts";
-import { authorize } from "../../core/registry/Authorization.ts";
-import type { MemberFault, Rejection } from "../../core/Rejection.ts";
+import { sealState, statusDetail } from "../../core/protocol/Status.ts";
+import { authorize } from "../../core/auth/Authorization.ts";
+import type { MemberFault, Rejection } from "../../core/base/Rejection.ts";
 import { readRefusal } from "../../runtime/Reads.ts";
-import type { ActorCheck } from "../../core/Event.ts";
+import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { RekeyFault, UnsealAnswer } from "../peer/SealControl.ts";
 import type { ShareFault } from "../seal/SealProvider.ts";
 import { type ApiPorts, answer, authorized, bearerOf, type Handler } from "./ApiCall.ts";

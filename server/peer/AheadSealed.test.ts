@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Message } from "../../core/Message.ts";
 import { cryptoBackend } from "../crypto/CryptoBackend.ts";
 import { AheadSealed } from "./AheadSealed.ts";
 

@@ -2,8 +2,8 @@
  * Envelopes sealed while the flush before them runs: signing and encoding then take no time of their own
  * on the way of a registration. Each leaves once, because its nonce is fresh once.
  */
-import type { Signer } from "../../core/Crypto.ts";
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Signer } from "../../core/crypto/Crypto.ts";
+import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 
 export interface SealedAhead {

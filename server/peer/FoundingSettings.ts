@@ -1,9 +1,9 @@
 /** What a peer may and must bring along, depending on whether its cluster is founded already. */
-import { Limits } from "../../core/Limits.ts";
+import { Limits } from "../../core/base/Limits.ts";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { Effect } from "effect";
-import type { Crypto } from "../../core/Crypto.ts";
-import type { Settings } from "../../core/Event.ts";
+import type { Crypto } from "../../core/crypto/Crypto.ts";
+import type { Settings } from "../../core/protocol/Event.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { loadBootstrapSecret } from "../config/BootstrapSecret.ts";
 import { configDigestInput } from "../config/ConfigDigest.ts";

@@ -1,5 +1,5 @@
 /** The integrity keys after the first: stored encrypted, brought into memory at every unseal. */
-import { numberKey } from "../../core/Tables.ts";
+import { numberKey } from "../../core/protocol/Tables.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { SealedStore } from "../../runtime/SealedStore.ts";
 import type { PeerKeys } from "../crypto/CryptoBackend.ts";

@@ -1,6 +1,6 @@
 /** What one peer counts and measures, in the text format of Prometheus. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { PeerState } from "../../core/PeerState.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 
 /** Upper bounds of the flush histogram, in seconds: from a fast local disk to a sick one. */
 const flushBounds = [0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];

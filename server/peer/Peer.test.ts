@@ -1,12 +1,12 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
-import type { Digest } from "../../core/Digest.ts";
-import { OPTIONS_PATH } from "../../core/enrollment/Enrollment.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import { OPTIONS_PATH } from "../../core/commands/enrollPasskey/Enrollment.ts";
 import type { OperatorCall } from "../../core/protocol/OperatorAct.ts";
-import { REGISTER_PATH } from "../../core/registry/Registration.ts";
+import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import { actor } from "../../properties/cluster/Cluster.ts";
-import { sealState } from "../../core/Status.ts";
+import { sealState } from "../../core/protocol/Status.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { cryptoBackend, type PeerKeys } from "../crypto/CryptoBackend.ts";
 import { Metrics } from "./Metrics.ts";

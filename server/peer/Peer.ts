@@ -5,18 +5,20 @@
 import { randomBytes } from "node:crypto";
 import type { Either } from "effect";
 import type { Answer } from "../../core/Action.ts";
-import type { Digest } from "../../core/Digest.ts";
-import type { ActorCheck, Event, Settings } from "../../core/Event.ts";
-import type { PeerState } from "../../core/PeerState.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
+import type { Event, Settings } from "../../core/protocol/Event.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { leftOpen } from "../../core/protocol/Answers.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import { laneOf } from "../../core/protocol/Lane.ts";
 import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.ts";
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Message } from "../../core/Message.ts";
 import type { PeerId, Topology } from "../../core/protocol/Topology.ts";
 import { beingVerified, crowded } from "../../core/protocol/Unavailable.ts";
-import { targetIn } from "../../core/registry/Request.ts";
-import { type MemberFault, type Rejection, rejection } from "../../core/Rejection.ts";
+import { commands } from "../../core/commands/Commands.ts";
+import { commandFor } from "../../core/protocol/Command.ts";
+import { type MemberFault, type Rejection, rejection } from "../../core/base/Rejection.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
 import { type Opened, openEnvelope, sealEnvelope, STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
 import { delivery } from "../../runtime/Ingress.ts";
@@ -199,8 +201,10 @@ export class Peer {
     );
     if (answer !== lateAnswer) return answer;
     if (!isEntered) return crowdedAnswer;
-    const asked = targetIn(backend, call) ?? { ref: undefined, baseRevision: undefined };
-    return { _tag: "Rejected", rejection: leftOpen(late, asked) };
+    const command = commandFor(commands, call);
+    if (command === undefined) return { _tag: "Rejected", rejection: late };
+    const target = command.targetOf(backend, call) ?? { kind: command.kind, ref: undefined };
+    return { _tag: "Rejected", rejection: leftOpen(commands, late, target) };
   }
 
   /** Why a mutation would not be accepted now; empty when it would. Callers that ask at once share one probe. */
@@ -414,6 +418,7 @@ export class Peer {
       clock: () => clock.read(),
       entropy,
       crypto: backend.crypto,
+      commands,
       providers: backend.providers,
       ceremony: backend.ceremony,
       settings,

@@ -4,8 +4,8 @@
  */
 import { randomBytes } from "node:crypto";
 import { Either } from "effect";
-import { sealState, type SealState } from "../../core/Status.ts";
-import { type Rejection, rejection } from "../../core/Rejection.ts";
+import { sealState, type SealState } from "../../core/protocol/Status.ts";
+import { type Rejection, rejection } from "../../core/base/Rejection.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { Verified } from "../../runtime/SealedStore.ts";
 import type { CryptoBackend } from "../crypto/CryptoBackend.ts";

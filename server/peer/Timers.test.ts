@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { TimerName } from "../../core/Event.ts";
+import type { TimerName } from "../../core/protocol/Event.ts";
 import { Timers } from "./Timers.ts";
 
 const one: TimerName = "join";

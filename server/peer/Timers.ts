@@ -1,5 +1,5 @@
 /** The protocol's named timers on the machine's clock. */
-import type { TimerName } from "../../core/Event.ts";
+import type { TimerName } from "../../core/protocol/Event.ts";
 
 const later = (run: () => void, afterMillis: number): (() => void) => {
   const timeout = setTimeout(run, afterMillis);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { PublicKey } from "../../core/Digest.ts";
+import type { PublicKey } from "../../core/base/Digest.ts";
 import { keyWrap } from "./KeyWrap.ts";
 
 const filled = (length: number, byte: number): Uint8Array => new Uint8Array(length).fill(byte);

@@ -11,7 +11,7 @@ import { xchacha20poly1305 } from "@noble/ciphers/chacha.js";
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import type { PublicKey } from "../../core/Digest.ts";
+import type { PublicKey } from "../../core/base/Digest.ts";
 
 const version = 1;
 const nonceBytes = 24;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Digest } from "../../core/Digest.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import type { Warrant } from "../../runtime/Warrant.ts";
 import type { BodyAccount } from "../http/BodyBudget.ts";
 import { ArrivalRoom } from "./ArrivalRoom.ts";

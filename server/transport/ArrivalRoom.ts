@@ -2,7 +2,7 @@
  * Room for messages while they arrive. Who sends one is known only when all of it is here: so what strangers may fill
  * is small and apart from what members have, and a large message comes with a member's warrant or is not read.
  */
-import type { Digest } from "../../core/Digest.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
 import type { Warrant } from "../../runtime/Warrant.ts";
 import { type BodyAccount, BodyBudget } from "../http/BodyBudget.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Digest } from "../../core/Digest.ts";
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import type { Message } from "../../core/Message.ts";
 import { asksBack, HeldAnswers } from "./HeldAnswers.ts";
 
 const envelope = Uint8Array.of(1, 2, 3);
@@ -106,7 +106,7 @@ describe("an answer kept open", () => {
       { _tag: "ReadyProbe" } as Message,
       { _tag: "SettleQuery", items: [], demandFinal: false, nonce: digest },
       { _tag: "AbortRequest", items: [] },
-      { _tag: "StoredQuery", requestId: "r", ref: "a" },
+      { _tag: "StoredQuery", kind: "REGISTER", requestId: "r", ref: "a" },
     ];
     expect(asking.map(asksBack)).toEqual(asking.map(() => true));
     const telling: ReadonlyArray<Message> = [

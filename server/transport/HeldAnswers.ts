@@ -4,7 +4,7 @@
  * request that brought them, it saves a request of its own. What takes longer, or
  * goes to somebody else, goes its ordinary way.
  */
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 
 /** Longer than a step with its flush, on a slow disk or a busy machine too: there a second request costs most. */

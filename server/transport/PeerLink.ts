@@ -4,7 +4,7 @@
  * get through is dropped and never repeated here; the protocol sends again what
  * still matters, at its own pace.
  */
-import { Limits } from "../../core/Limits.ts";
+import { Limits } from "../../core/base/Limits.ts";
 import type { Lane } from "../../core/protocol/Lane.ts";
 import {
   type ClientRequest,

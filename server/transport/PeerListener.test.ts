@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { request, type Server } from "node:http";
 import { Either } from "effect";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Message } from "../../core/Message.ts";
 import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
 import type { Warrant } from "../../runtime/Warrant.ts";
 import { openGuard } from "../../properties/http/OpenGuard.ts";

@@ -5,7 +5,7 @@
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { Either } from "effect";
-import type { ActorCheck } from "../../core/Event.ts";
+import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { isVouchedFor, type Opened, STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
 import type { Warrant } from "../../runtime/Warrant.ts";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { encode } from "../../core/codec/CborWriter.ts";
-import { messageCodec } from "../../core/protocol/Message.ts";
+import { messageCodec } from "../../core/Message.ts";
 import { type Backend, portableBackend } from "../Cryptography.ts";
 import { silent } from "../Silent.ts";
 import { runSeed } from "../Simulation.ts";

@@ -1,6 +1,6 @@
 /** Bugs of what a peer makes of how long a body is, and of the room that bodies take. */
-import { FINISH_PATH } from "../../core/enrollment/Finish.ts";
-import type { PeerState, Round } from "../../core/PeerState.ts";
+import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
+import type { PeerState, Round } from "../../core/protocol/PeerState.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import { LONGEST_BODY } from "../Commands.ts";
 import type { PlantedBug } from "../PlantedBug.ts";

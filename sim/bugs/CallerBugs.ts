@@ -1,5 +1,7 @@
 /** Bugs of what becomes of callers: of those who have joined another's request, and of those whose own meets damage. */
-import type { PeerState, Queued } from "../../core/PeerState.ts";
+import { registerKey } from "../../core/commands/registerKey/RegisterKey.ts";
+import { effectsIn } from "../Effects.ts";
+import type { PeerState, Queued } from "../../core/protocol/PeerState.ts";
 import { refusalRejection } from "../../core/protocol/Refusals.ts";
 import type { PlantedBug } from "../PlantedBug.ts";
 import type { SimPeer } from "../SimPeer.ts";
@@ -49,8 +51,11 @@ const blameJoiners = (world: TamperedWorld, peer: SimPeer, state: PeerState): vo
     const { refusal, joiners } = round;
     if (refusal === undefined || joiners.length === 0) continue;
     const { header, statement } = refusal;
-    const ref = state.preparations.get(id)?.proposal.effects.ref;
-    const outcome = { _tag: "Rejected" as const, rejection: refusalRejection(header.peerId, statement.detail, ref) };
+    const proposal = state.preparations.get(id)?.proposal;
+    const ref = proposal && effectsIn(proposal).ref;
+    const { speaking } = registerKey;
+    const rejection = refusalRejection(header.peerId, statement.detail, ref, speaking);
+    const outcome = { _tag: "Rejected" as const, rejection };
     const ofOthers = joiners.filter(({ forward }) => forward.entryPeer !== peer.slot);
     for (const { forward } of ofOthers)
       world.mail.utter(peer, forward.entryPeer, { _tag: "Outcome", requestId: forward.requestId, outcome });

@@ -1,5 +1,7 @@
 /** Bugs of enrollment: of what a session is, of who may complete it, and of what is left of it. */
-import type { Crypto } from "../../core/Crypto.ts";
+import { enrollmentIn } from "../../core/commands/enrollPasskey/EnrollmentState.ts";
+import { effectsIn } from "../Effects.ts";
+import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { Rows, Write } from "../../core/Tables.ts";
 import { type PlantedBug, rows, without } from "../PlantedBug.ts";
 import type { Tampering } from "../Tampering.ts";
@@ -14,7 +16,7 @@ const completedEarly = (): Tampering => ({
     ...writes,
     ...writes.flatMap((write): ReadonlyArray<Write> => {
       if (write.table !== "preparations" || write.op !== "insert") return [];
-      const { registrationId, responseDigest, ref } = write.row.proposal.effects;
+      const { registrationId, responseDigest, ref } = effectsIn(write.row.proposal);
       const row = registrationId && peer.store.get("sessions", registrationId);
       if (!row || responseDigest === undefined) return [];
       return [
@@ -90,9 +92,9 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
     peers: 1,
     tampering: () => ({
       stepped: (_world, _peer, state) => {
-        const { sessions } = state;
+        const { sessions } = enrollmentIn(state);
         if (!(sessions instanceof Map)) return;
-        for (const [name, mark] of state.sessions)
+        for (const [name, mark] of enrollmentIn(state).sessions)
           if (!mark.isCompleted) sessions.set(name, { ...mark, isCompleted: true });
       },
     }),
@@ -104,7 +106,8 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
     schedule: "session-storm",
     steps: 8_000,
     tampering: () => ({
-      stepped: (_world, _peer, { givenUp }) => {
+      stepped: (_world, _peer, state) => {
+        const { givenUp } = enrollmentIn(state);
         if (givenUp instanceof Map) givenUp.clear();
       },
     }),
@@ -115,7 +118,8 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
     finds: "S10",
     schedule: "hostile-holder",
     tampering: () => ({
-      stepped: (_world, _peer, { refusedFinishes }) => {
+      stepped: (_world, _peer, state) => {
+        const { refusedFinishes } = enrollmentIn(state);
         if (refusedFinishes instanceof Map) refusedFinishes.clear();
       },
     }),
@@ -126,9 +130,10 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
     finds: "S10",
     schedule: "lying-session-writer",
     tampering: () => ({
-      stepped: (_world, _peer, { sessions }) => {
+      stepped: (_world, _peer, state) => {
+        const { sessions } = enrollmentIn(state);
         if (sessions instanceof Map)
-          for (const [name, mark] of sessions)
+          for (const [name, mark] of enrollmentIn(state).sessions)
             if (mark.request !== name) sessions.set(name, { ...mark, request: name });
       },
     }),

@@ -1,15 +1,17 @@
 /** Bugs of what a caller is told, by its peer or on the way from it. */
 import type { Answer } from "../../core/Action.ts";
-import { approverRow } from "../../core/registry/ApproverRow.ts";
+import { effectsOf } from "../../core/commands/Effects.ts";
 import type { PlantedBug } from "../PlantedBug.ts";
 import type { TamperedWorld } from "../Tampering.ts";
 
 /** Success, where a caller should have been told that the outcome is not known. */
 const optimism = (world: TamperedWorld, answer: Answer): Answer => {
   if (answer._tag !== "Rejected" || !answer.rejection.outcomeUnknown) return answer;
-  for (const { proposal, applied } of world.ghost.proposals.values())
-    if (proposal.effects.ref === answer.rejection.ref && applied !== world.ghost.everyone)
-      return { _tag: "Registered", created: true, approver: approverRow(proposal.effects), observations: undefined };
+  for (const { proposal, applied } of world.ghost.proposals.values()) {
+    const approver = effectsOf(proposal)?.approver;
+    if (approver?.ref === answer.rejection.ref && approver !== undefined && applied !== world.ghost.everyone)
+      return { _tag: "Registered", created: true, approver, observations: undefined };
+  }
   return answer;
 };
 
@@ -107,12 +109,13 @@ export const gatewayBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({
       told: (world, _requestId, answer) => {
         if (answer._tag !== "Rejected" || answer.rejection.code !== "KEY_ALREADY_REGISTERED") return answer;
-        for (const { proposal } of world.ghost.proposals.values())
-          if (answer.rejection.ref?.endsWith(proposal.effects.ref.slice(-64)) === true) {
-            const [id = ""] = answer.rejection.ref.split("@");
-            const row = { ...approverRow(proposal.effects), id, ref: answer.rejection.ref };
-            return { _tag: "Registered", created: false, approver: row, observations: undefined };
-          }
+        for (const { proposal } of world.ghost.proposals.values()) {
+          const approver = effectsOf(proposal)?.approver;
+          if (approver === undefined || answer.rejection.ref?.endsWith(approver.ref.slice(-64)) !== true) continue;
+          const [id = ""] = answer.rejection.ref.split("@");
+          const row = { ...approver, id, ref: answer.rejection.ref };
+          return { _tag: "Registered", created: false, approver: row, observations: undefined };
+        }
         return answer;
       },
     }),

@@ -1,11 +1,12 @@
 /** Bugs of what a member remembers: of what has been decided, of what it owes, and of what it has seen of others. */
-import type { Digest } from "../../core/Digest.ts";
-import { Limits } from "../../core/Limits.ts";
-import type { PeerState } from "../../core/PeerState.ts";
+import { effectsIn } from "../Effects.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import { Limits } from "../../core/base/Limits.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/IntegrityKeys.ts";
 import type { Moment } from "../../core/protocol/Moment.ts";
 import type { SignedHeader } from "../../core/protocol/Statement.ts";
-import { rejection } from "../../core/Rejection.ts";
+import { rejection } from "../../core/base/Rejection.ts";
 import type { Rows } from "../../core/Tables.ts";
 import type { ByteStore, StoredRow } from "../../runtime/ByteStore.ts";
 import type { Cryptography } from "../Cryptography.ts";
@@ -251,7 +252,7 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
         if (!world.healed || (answer._tag !== "Registered" && answer._tag !== "Replaced")) return answer;
         const { ref } = answer.approver;
         const isLate = [...world.ghost.proposals.values()].some(
-          ({ proposal }) => proposal.effects.ref === ref && proposal.expiresAt < world.realMillis,
+          ({ proposal }) => effectsIn(proposal).ref === ref && proposal.expiresAt < world.realMillis,
         );
         return isLate ? { _tag: "Rejected", rejection: later(ref) } : answer;
       },

@@ -1,10 +1,10 @@
 /** Bugs of declared restores: what a peer does in a new life, and what others make of its old one. */
-import type { PeerState, Preparation } from "../../core/PeerState.ts";
+import type { PeerState, Preparation } from "../../core/protocol/PeerState.ts";
 import { proposalId } from "../../core/protocol/Proposal.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import { SELF } from "../../core/Tables.ts";
-import { FIRST_INCARNATION } from "../../core/Turn.ts";
+import { SELF } from "../../core/protocol/Tables.ts";
+import { FIRST_INCARNATION } from "../../core/protocol/Turn.ts";
 import { type PlantedBug, rows } from "../PlantedBug.ts";
 import type { TamperedWorld, Tampering } from "../Tampering.ts";
 

@@ -1,5 +1,5 @@
 /** Bugs on the way from votes to an outcome: certificates, aborts, locks and acknowledgements. */
-import type { Digest } from "../../core/Digest.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import { type Proposal, proposalId } from "../../core/protocol/Proposal.ts";
 import {
   BATCH_TAG,
@@ -8,9 +8,10 @@ import {
   type SignedStatement,
   type Statement,
 } from "../../core/protocol/Statement.ts";
-import { slotKey, type Write } from "../../core/Tables.ts";
+import { type Write } from "../../core/Tables.ts";
+import { slotKey } from "../../core/protocol/Tables.ts";
 import { type PlantedBug, rows, without, besidePreparation, FOREIGN } from "../PlantedBug.ts";
-import { FIRST_INCARNATION } from "../../core/Turn.ts";
+import { FIRST_INCARNATION } from "../../core/protocol/Turn.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import type { TamperedWorld, Tampering } from "../Tampering.ts";
 import type { Wire } from "../Wire.ts";

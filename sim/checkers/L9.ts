@@ -3,6 +3,7 @@
  * undecided past its deadline is asked for again, through any peer, until the answer is about the request and no
  * longer about the cluster.
  */
+import { effectsIn } from "../Effects.ts";
 import type { Answer } from "../../core/Action.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
 import type { Command, Replacement } from "../Commands.ts";
@@ -21,10 +22,12 @@ const ASKED = 2;
 export type Attempt = (peer: SimPeer, asked: Command | Replacement) => Outcome;
 
 /** What its caller once sent. */
-const requestOf = ({ commands }: World, { request, effects }: Proposal): Command | Replacement | undefined =>
-  request.method === "POST"
-    ? commands.byBody(request.bodyDigest)
-    : commands.replacementOf(request.path, request.bodyDigest, `"${effects.baseRevision}"`);
+const requestOf = ({ commands }: World, proposal: Proposal): Command | Replacement | undefined => {
+  const { method, path, bodyDigest } = proposal.request;
+  return method === "POST"
+    ? commands.byBody(bodyDigest)
+    : commands.replacementOf(path, bodyDigest, `"${effectsIn(proposal).baseRevision}"`);
+};
 
 /** Undecided somewhere, and past its deadline by a perfect clock. */
 const expired = (world: World): ReadonlyArray<Proposal> => {
@@ -54,7 +57,7 @@ const assertAnswered = (world: World, attempt: Attempt, proposal: Proposal, aske
     if (world.now >= until)
       throw new Violation(
         "L9",
-        `a proposal of ${proposal.effects.ref} expired at ${proposal.expiresAt} undecided`,
+        `a proposal of ${effectsIn(proposal).ref} expired at ${proposal.expiresAt} undecided`,
         `the same request through peer ${peer.slot} is still not answered long after healing`,
       );
     world.run(world.now + SECOND);

@@ -1,5 +1,5 @@
 /** S1: no honest peer has both a RECEIPT and a REFUSAL of one proposal. */
-import type { Digest } from "../../core/Digest.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import { type Ghost, maskOf } from "../Ghost.ts";

@@ -5,8 +5,8 @@
  * the writer has made, nor more than 4 of one request. Refused responses are counted where callers hear of them
  * (`sim/RefusedFinishes.ts`).
  */
-import { Limits } from "../../core/Limits.ts";
-import type { PeerState } from "../../core/PeerState.ts";
+import { Limits } from "../../core/base/Limits.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Rows } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
@@ -87,7 +87,7 @@ export const S10 = (ghost: Ghost): Checker => {
   return {
     id: "S10",
     sent: ({ slot, honest, process }, message) => {
-      if (message._tag !== "SessionMirror" || !honest || ghost.membership?.writer !== slot) return;
+      if (message._tag !== "Session.Mirror" || !honest || ghost.membership?.writer !== slot) return;
       for (const { session } of message.items) makers.set(session.registrationId, process);
     },
     written: {

@@ -1,5 +1,6 @@
 /** S11: revisions of an approver go one by one and never back; equal revisions hold equal metadata and time everywhere. */
-import { allRows } from "../../core/Boot.ts";
+import { effectsIn } from "../Effects.ts";
+import { allRows } from "../../core/protocol/AllRows.ts";
 import type { Rows, Write } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
@@ -17,7 +18,7 @@ const difference = (left: Revision, right: Revision): string | undefined => {
 const certified = (writes: ReadonlyArray<Write>, ref: string, revision: number): Revision | undefined => {
   for (const write of writes) {
     if (write.table !== "certificates" || write.op === "remove") continue;
-    const { effects } = write.row.proposal;
+    const effects = effectsIn(write.row.proposal);
     if (effects.ref === ref && effects.newRevision === revision) return effects;
   }
   return undefined;

@@ -1,11 +1,14 @@
 /** S13: refs recompute, and every index and counter equals one built anew from the rows. */
-import { allRows, boot } from "../../core/Boot.ts";
+import { enrollmentIn } from "../../core/commands/enrollPasskey/EnrollmentState.ts";
+import { commands } from "../../core/commands/Commands.ts";
+import { boot } from "../../core/protocol/Boot.ts";
+import { allRows } from "../../core/protocol/AllRows.ts";
 import { approverRef } from "../../core/credential/ApproverRef.ts";
 import { refDigest } from "../../core/credential/SignatureCredential.ts";
-import type { PeerState } from "../../core/PeerState.ts";
-import { credentialIdentityOf } from "../../core/enrollment/Finish.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
+import { credentialIdentityOf } from "../../core/commands/enrollPasskey/Finish.ts";
 import type { Rows, RowView } from "../../core/Tables.ts";
-import { replaceApprover } from "../../core/registry/Root.ts";
+import { replaceApprover } from "../../core/commands/approvers/Root.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
@@ -25,7 +28,7 @@ const durableFacts = (ghost: Ghost, state: PeerState): ReadonlyArray<readonly [s
   ["aborted proposals not yet aborted by all", keysOf(state.aborting)],
   ["preparations", keysOf(state.preparations)],
   ["outbox", keysOf(state.outbox)],
-  ["sessions", keysOf(state.sessions)],
+  ["sessions", keysOf(enrollmentIn(state).sessions)],
 ];
 
 /** Whether the approver is a passkey that the index of credentials does not lead to. */
@@ -84,7 +87,7 @@ export const S13 = (ghost: Ghost): Checker => {
         const { slot, honest, state, store, isIdle, isDamaged } = peer;
         if (!honest || !isIdle || isDamaged || state?.peer === undefined || state.integrityFault !== undefined)
           continue;
-        const rebuilt = durableFacts(ghost, boot(store, ghost.crypto, 0));
+        const rebuilt = durableFacts(ghost, boot(store, ghost.crypto, commands, 0));
         for (const [index, [name, value]] of durableFacts(ghost, state).entries())
           if (rebuilt[index]?.[1] !== value)
             throw new Violation(

@@ -1,4 +1,5 @@
 /** S15: at most one response completes a session, anywhere and for ever. */
+import { effectsIn } from "../Effects.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import { Violation } from "../Violation.ts";
 
@@ -21,7 +22,7 @@ export const S15 = (): Checker => {
     written: {
       certificates: (peer, write) => {
         if (write.op === "remove") return;
-        const { registrationId, responseDigest } = write.row.proposal.effects;
+        const { registrationId, responseDigest } = effectsIn(write.row.proposal);
         if (registrationId !== undefined) note(peer, registrationId, responseDigest ?? "none");
       },
       sessions: (peer, write) => {

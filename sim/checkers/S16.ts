@@ -2,7 +2,8 @@
  * S16: a session is what its members agreed on until a certified response completes it: nothing that was refused, and
  * nothing that was only reserved, leaves a trace on it.
  */
-import { sessionDigest } from "../../core/enrollment/Session.ts";
+import { effectsIn } from "../Effects.ts";
+import { sessionDigest } from "../../core/commands/enrollPasskey/Session.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
@@ -12,7 +13,9 @@ import { Violation } from "../Violation.ts";
 const isApplied = (writes: ReadonlyArray<Write>, session: string): boolean =>
   writes.some(
     (write) =>
-      write.table === "certificates" && write.op !== "remove" && write.row.proposal.effects.registrationId === session,
+      write.table === "certificates" &&
+      write.op !== "remove" &&
+      effectsIn(write.row.proposal).registrationId === session,
   );
 
 export const S16 = (ghost: Ghost): Checker => ({

@@ -1,5 +1,5 @@
 /** S18: a member that has prepared takes a valid certificate, whatever its clock says and whatever became of the token. */
-import type { Digest } from "../../core/Digest.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import type { Certificate } from "../../core/protocol/Certificate.ts";
 import { proposalId } from "../../core/protocol/Proposal.ts";
 import type { Checker, Watched } from "../Checker.ts";

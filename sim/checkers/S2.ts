@@ -1,13 +1,15 @@
 /** S2: every statement that left its signer was in the signer's synced state. */
 import { absurd } from "effect";
-import type { Message, Outcome } from "../../core/protocol/Message.ts";
+import { offers } from "../../core/commands/enrollPasskey/SessionMessages.ts";
+import type { Message } from "../../core/Message.ts";
+import type { Outcome } from "../../core/protocol/Message.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
 const inOutcome = (outcome: Outcome): ReadonlyArray<SignedStatement> => {
-  if (outcome._tag === "Offered") return outcome.acks;
+  if (outcome._tag === "Exchanged") return offers.decode(outcome.answer)?.acks ?? [];
   return outcome._tag === "Confirmed" ? [...outcome.certificate.receipts, ...outcome.acks] : [];
 };
 
@@ -33,7 +35,7 @@ const statementsIn = (message: Message): ReadonlyArray<SignedStatement> => {
       return message.highSeqProof === undefined ? [] : [message.highSeqProof];
     case "Outcome":
       return inOutcome(message.outcome);
-    case "SessionVotes":
+    case "Session.Votes":
       return message.acks;
     case "GenesisCard":
     case "GenesisVote":
@@ -47,7 +49,7 @@ const statementsIn = (message: Message): ReadonlyArray<SignedStatement> => {
     case "SnapshotOffer":
     case "StoredQuery":
     case "StoredAnswer":
-    case "SessionMirror":
+    case "Session.Mirror":
       return [];
     default:
       return absurd(message);

@@ -3,10 +3,10 @@
  * Votes and acknowledgements count at the incarnation on record, receipts at the one their proposal pins, and a
  * restored peer signs nothing before every other one has its new life on record.
  */
-import type { PeerState } from "../../core/PeerState.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Rows } from "../../core/Tables.ts";
-import { FIRST_INCARNATION } from "../../core/Turn.ts";
+import { FIRST_INCARNATION } from "../../core/protocol/Turn.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import { type Ghost, slotsOf } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";

@@ -2,10 +2,10 @@
  * S26, the registry half: what a restored peer installs is what an honest helper offered, holds everything that was
  * ever acknowledged to a caller, and until then the peer signs for nothing. So is what it shows to readers before.
  */
-import { allRows } from "../../core/Boot.ts";
-import { replaceApprover } from "../../core/registry/Root.ts";
+import { allRows } from "../../core/protocol/AllRows.ts";
+import { replaceApprover } from "../../core/commands/approvers/Root.ts";
 import { decisionOf } from "../../core/protocol/Decision.ts";
-import { numberKey, SELF } from "../../core/Tables.ts";
+import { numberKey, SELF } from "../../core/protocol/Tables.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";

@@ -3,7 +3,7 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { expect, it } from "vitest";
 import { enrolling, offerOf, sessionsOf } from "../../properties/cluster/Enrolling.ts";
 import { watched } from "../../properties/cluster/Watching.ts";
-import type { Digest } from "../../core/Digest.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { Violation } from "../Violation.ts";
 import { INVITATION_MARK, INVITATION_MARKS, S29 } from "./S29.ts";

@@ -174,7 +174,7 @@ export const S29 = (marks: ReadonlyArray<string>): Checker => {
         );
     },
     sent: ({ slot }, message) => {
-      if (message._tag !== "SessionMirror") return;
+      if (message._tag !== "Session.Mirror") return;
       const found = find(message.items.map(({ session }) => session));
       if (found !== undefined)
         throw new Violation("S29", "bearer secrets stay in memory", `peer ${slot} mirrored one at ${found}`);

@@ -1,4 +1,5 @@
 /** S3: what is applied has a valid receipt of every member, at the pinned incarnations, signed in time. */
+import { effectsIn } from "../Effects.ts";
 import type { Rows } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
@@ -39,8 +40,8 @@ export const S3 = (ghost: Ghost): Checker => ({
       if (!honest || write.op === "remove") return;
       const certified = writes.some((other) => {
         if (other.table !== "certificates" || other.op !== "insert") return false;
-        const { kind, effects } = other.row.proposal;
-        return effects.ref === write.key && (kind === "METADATA") === (write.op === "replace");
+        const { proposal } = other.row;
+        return effectsIn(proposal).ref === write.key && (proposal.kind === "METADATA") === (write.op === "replace");
       });
       if (!certified)
         throw new Violation("S3", `peer ${slot} stored approver ${write.key}`, "no certificate came with it");

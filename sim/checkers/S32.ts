@@ -2,11 +2,13 @@
  * S32: every applied proposal leaves exactly one audit row at every member that applied it, and so does the founding, in
  * an unbroken chain, and each row names the integrity key that was the newest then. S34 judges what operators did.
  */
-import { allRows } from "../../core/Boot.ts";
-import type { Crypto } from "../../core/Crypto.ts";
+import { effectsIn } from "../Effects.ts";
+import { allRows } from "../../core/protocol/AllRows.ts";
+import type { Crypto } from "../../core/crypto/Crypto.ts";
 import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/IntegrityKeys.ts";
 import { topologyDigest } from "../../core/protocol/Topology.ts";
-import { rowCodec, type Rows, SELF, type Write } from "../../core/Tables.ts";
+import { rowCodec, type Rows, type Write } from "../../core/Tables.ts";
+import { SELF } from "../../core/protocol/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
@@ -29,7 +31,8 @@ const founds = (crypto: Crypto, writes: ReadonlyArray<Write>, { event, id }: Row
 const tells = (row: Rows["audit"], writes: ReadonlyArray<Write>): boolean =>
   writes.some((write) => {
     if (write.table !== "certificates" || write.op === "remove" || write.key !== row.id) return false;
-    const { kind, effects, entryPeer } = write.row.proposal;
+    const { kind, entryPeer } = write.row.proposal;
+    const effects = effectsIn(write.row.proposal);
     const event = kind === "METADATA" ? "APPROVER_METADATA_REPLACED" : "APPROVER_REGISTERED";
     if (row.event !== event || row.entryPeer !== entryPeer) return false;
     return row.approverRef === effects.ref && row.metadataRevision === effects.newRevision;

@@ -1,5 +1,5 @@
 /** S4: nothing is applied at one honest peer and aborted, or for ever impossible, at another. */
-import type { Digest } from "../../core/Digest.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import { type Ghost, type PeerMask, slotsOf } from "../Ghost.ts";

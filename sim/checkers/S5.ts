@@ -2,10 +2,10 @@
  * S5: what is aborted anywhere has a durable abort vote of every member, in the life that is on record for it there,
  * and no honest peer ever applies it.
  */
-import type { Digest } from "../../core/Digest.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
-import { numberKey } from "../../core/Tables.ts";
-import { FIRST_INCARNATION } from "../../core/Turn.ts";
+import { numberKey } from "../../core/protocol/Tables.ts";
+import { FIRST_INCARNATION } from "../../core/protocol/Turn.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import { type Ghost, slotsOf } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";

@@ -1,5 +1,5 @@
 /** S6: in one slot an honest peer signs a receipt for one proposal, and one proposal is applied anywhere. */
-import type { Digest } from "../../core/Digest.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";

@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../core/protocol/Message.ts";
-import { type Rows, SELF } from "../../core/Tables.ts";
+import type { Message } from "../../core/Message.ts";
+import { type Rows } from "../../core/Tables.ts";
+import { SELF } from "../../core/protocol/Tables.ts";
 import { actor, type Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { comeBackOn, copyOf, declare, register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { watched } from "../../properties/cluster/Watching.ts";
 import type { Watched } from "../Checker.ts";
 import { Ghost, maskOf } from "../Ghost.ts";
+import { effectsIn } from "../Effects.ts";
 import { Violation } from "../Violation.ts";
 import { S7 } from "./S7.ts";
 
@@ -103,8 +105,9 @@ describe("what a peer has reserved", () => {
 
 describe("a writer that forgot what it had said, unknown to all", () => {
   it("may have a key reserved for one id here and for another there", () => {
-    expect(alice.proposal.effects).toMatchObject({ id: "alice", keyIdentity: bob.proposal.effects.keyIdentity });
-    expect(bob.proposal.effects.id).toBe("bob");
+    const [ofAlice, ofBob] = [effectsIn(alice.proposal), effectsIn(bob.proposal)];
+    expect(ofAlice).toMatchObject({ id: "alice", keyIdentity: ofBob.keyIdentity });
+    expect(ofBob.id).toBe("bob");
     const told = new Told();
     told.ghost.forgetful |= maskOf(1);
     told.reserved(2, bob);

@@ -1,5 +1,6 @@
 /** S7: a key has one owner id, over everything committed or reserved at any honest peer. */
-import type { Digest } from "../../core/Digest.ts";
+import { effectsIn } from "../Effects.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { OneOwner } from "./OneOwner.ts";
@@ -17,7 +18,7 @@ export const S7 = (ghost: Ghost): Checker => {
         const proposal =
           write.op === "remove" ? ghost.proposals.get(write.key as Digest)?.proposal : write.row.proposal;
         if (proposal === undefined) return;
-        const { id, keyIdentity } = proposal.effects;
+        const { id, keyIdentity } = effectsIn(proposal);
         keys.reserve(slot, keyIdentity, id, write.op !== "remove");
       },
       keys: ({ slot, honest }, write) => {

@@ -1,5 +1,6 @@
 /** S8: a credential of an authenticator at a relying party has one approver, reserved or committed at any honest peer. */
-import type { Digest } from "../../core/Digest.ts";
+import { effectsIn } from "../Effects.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import type { Rows } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
@@ -26,7 +27,7 @@ export const S8 = (ghost: Ghost): Checker => {
         const proposal =
           write.op === "remove" ? ghost.proposals.get(write.key as Digest)?.proposal : write.row.proposal;
         if (proposal?.kind !== "FINISH") return;
-        const { descriptor, ref } = proposal.effects;
+        const { descriptor, ref } = effectsIn(proposal);
         credentials.reserve(slot, credentialIn(descriptor), ref, write.op !== "remove");
       },
       approvers: ({ slot, honest }, write) => {

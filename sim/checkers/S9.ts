@@ -1,6 +1,7 @@
 /** S9: a peer's locks are exactly those of what it has prepared; the writer also keeps those of what not all acknowledged. */
-import type { PeerState, Preparation } from "../../core/PeerState.ts";
-import { locksOf } from "../../core/protocol/Proposal.ts";
+import type { PeerState, Preparation } from "../../core/protocol/PeerState.ts";
+import { commands } from "../../core/commands/Commands.ts";
+import { locksOf } from "../../core/protocol/Command.ts";
 import type { Checker } from "../Checker.ts";
 import { Violation } from "../Violation.ts";
 
@@ -20,7 +21,7 @@ const forEachOpen = (state: PeerState, look: (open: Open) => void): void => {
 const strayLock = (state: PeerState): readonly [string, string] | undefined => {
   const expected = new Set<string>();
   forEachOpen(state, ({ proposal }) => {
-    for (const lock of locksOf(proposal)) expected.add(lock);
+    for (const lock of locksOf(commands, proposal)) expected.add(lock);
   });
   return [...state.locks].find(([lock]) => !expected.has(lock));
 };
@@ -32,7 +33,7 @@ export const S9 = (): Checker => {
   let locks: PeerState["locks"] = new Map();
   let held = 0;
   const look = ({ id, proposal }: Open): void => {
-    for (const lock of locksOf(proposal)) {
+    for (const lock of locksOf(commands, proposal)) {
       held += 1;
       if (locks.get(lock) === id) continue;
       throw new Violation(

@@ -1,5 +1,6 @@
 /** What holds in every configuration (docs/invariants.md), asked of one that has just come about. */
-import type { Digest } from "../../core/Digest.ts";
+import { effectsIn } from "../Effects.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import type { Watched } from "../Checker.ts";
 import { S9 } from "../checkers/S9.ts";
 import { Violation } from "../Violation.ts";
@@ -84,7 +85,7 @@ const assertOneOwner = (members: ReadonlyArray<Member>): void => {
   for (const { peerId, rows } of members) {
     for (const [, { keyIdentity, id }] of rows.entries("approvers")) claim(keyIdentity, id, peerId);
     for (const [, { proposal }] of rows.entries("preparations"))
-      claim(proposal.effects.keyIdentity, proposal.effects.id, peerId);
+      claim(effectsIn(proposal).keyIdentity, effectsIn(proposal).id, peerId);
   }
 };
 

@@ -1,5 +1,5 @@
 /** The first configuration: a cluster that the simulator founded, unsealed and joined, with nothing on its way. */
-import type { Settings } from "../../core/Event.ts";
+import type { Settings } from "../../core/protocol/Event.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { tableNames } from "../../core/Tables.ts";
 import { Choices } from "../Choices.ts";

@@ -1,14 +1,15 @@
 /** One peer as an immutable value, and what the runtime's driver makes of it in one event. */
 import { absurd } from "effect";
+import { commands } from "../../core/commands/Commands.ts";
 import type { Action, Answer } from "../../core/Action.ts";
-import type { Signer } from "../../core/Crypto.ts";
-import type { Digest } from "../../core/Digest.ts";
-import type { Event, Settings } from "../../core/Event.ts";
-import { InvariantViolation } from "../../core/Invariant.ts";
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Signer } from "../../core/crypto/Crypto.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import type { Event, Settings } from "../../core/protocol/Event.ts";
+import { InvariantViolation } from "../../core/base/Invariant.ts";
+import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Write } from "../../core/Tables.ts";
-import type { PeerState } from "../../core/PeerState.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { type DriverMemory, type DriverPorts, PeerDriver } from "../../runtime/PeerDriver.ts";
 import type { Cryptography } from "../Cryptography.ts";
 import { hexOfWord } from "../Mixer.ts";
@@ -116,11 +117,7 @@ const counted: Readonly<Record<Counted, true>> = {
   awaited: true,
   entering: true,
   denied: true,
-  offers: true,
-  givenUp: true,
-  offered: true,
-  sessions: true,
-  refusedFinishes: true,
+  modules: true,
   timers: true,
 };
 // The keys of a literal record are its own.
@@ -255,6 +252,7 @@ export class Bench {
       clock: () => ({ now: EPOCH_MILLIS + time, asBefore: [], elapsed: time }),
       entropy: () => (hexOfWord(peerId) + hexOfWord(++draws)).repeat(4) as Digest,
       crypto: this.#cryptography.crypto,
+      commands,
       providers: this.#cryptography.providers,
       ceremony: this.#cryptography.ceremony,
       settings: this.#identity(peerId).settings,

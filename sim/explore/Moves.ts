@@ -1,9 +1,9 @@
 /** What can happen next in a configuration. */
-import type { Event, TimerName } from "../../core/Event.ts";
+import type { Event, TimerName } from "../../core/protocol/Event.ts";
 import { delivery, tokensIn } from "../../runtime/Ingress.ts";
 import type { Command, Commands } from "../Commands.ts";
 import type { Cryptography } from "../Cryptography.ts";
-import type { PeerState } from "../../core/PeerState.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { type Budget, type Call, type Configuration, configurationOf } from "./Configuration.ts";
 import { isSame } from "./Fingerprint.ts";
 import type { Bench, Effect, Flying, Member, Reaction } from "./Member.ts";

@@ -1,6 +1,6 @@
 /** A peer's machine comes back on the disk it had a while ago, and its operator says so. */
 import type { Stretch, Unit } from "../Choices.ts";
-import { SELF } from "../../core/Tables.ts";
+import { SELF } from "../../core/protocol/Tables.ts";
 import { maskOf } from "../Ghost.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import type { World } from "../World.ts";

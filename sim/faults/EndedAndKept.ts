@@ -3,8 +3,8 @@
  * it, is restored without it before anybody hears of it, and all abort it. Then all are restored, and the writer comes
  * back on the disk on which it had applied it.
  */
-import type { Digest } from "../../core/Digest.ts";
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Unit } from "../Choices.ts";

@@ -4,8 +4,8 @@
  * also keeps certificates back, so that one that exists comes late or to a few.
  */
 import { absurd } from "effect";
-import type { Digest } from "../../core/Digest.ts";
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import type { Message } from "../../core/Message.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
@@ -103,8 +103,8 @@ class Refuser {
       case "SnapshotOffer":
       case "StoredQuery":
       case "StoredAnswer":
-      case "SessionMirror":
-      case "SessionVotes":
+      case "Session.Mirror":
+      case "Session.Votes":
         return message;
       default:
         return absurd(message);

@@ -5,21 +5,19 @@
  * would accept alone.
  */
 import { absurd } from "effect";
-import type { Digest } from "../../core/Digest.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import type { PrepareItem } from "../../core/protocol/Message.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
+import { altered } from "../Effects.ts";
 import type { Lie, Traitor } from "./Traitor.ts";
 
 /** The same request, proposed a moment later: another id in the same slot. */
 const twinOf = (proposal: Proposal): Proposal => {
   const proposedAt = proposal.proposedAt + 1;
-  const { createdAt, updatedAt } = proposal.effects;
-  const effects = {
-    ...proposal.effects,
+  return altered({ ...proposal, proposedAt }, ({ createdAt, updatedAt }) => ({
     createdAt: proposal.kind === "METADATA" ? createdAt : proposedAt,
     updatedAt: Math.max(updatedAt, proposedAt),
-  };
-  return { ...proposal, proposedAt, effects };
+  }));
 };
 
 const elsewhere = (proposal: Proposal): Proposal => ({ ...proposal, seq: proposal.seq + 1 });

@@ -3,10 +3,12 @@
  * some members have applied, or somebody else's, and calls a change not done that was, in every variant of `Outcome`.
  */
 import { absurd } from "effect";
-import type { Message, Outcome } from "../../core/protocol/Message.ts";
+import { effectsIn } from "../Effects.ts";
+import type { Message } from "../../core/Message.ts";
+import type { Outcome } from "../../core/protocol/Message.ts";
 import { callersOf } from "../../core/protocol/Answers.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import { rejection, type RejectionCode } from "../../core/Rejection.ts";
+import { rejection, type RejectionCode } from "../../core/base/Rejection.ts";
 import type { Unit } from "../Choices.ts";
 import { alteredOutcome } from "../Forgery.ts";
 import type { Lie, Mishear, Traitor } from "./Traitor.ts";
@@ -29,12 +31,12 @@ const EVENLY = codes.map(() => 1);
 const refIn = (outcome: Outcome): string => {
   switch (outcome._tag) {
     case "Confirmed":
-      return outcome.certificate.proposal.effects.ref;
+      return effectsIn(outcome.certificate.proposal).ref;
     case "Existing":
       return outcome.ref;
     case "Rejected":
       return outcome.rejection.ref ?? NOBODY;
-    case "Offered":
+    case "Exchanged":
       return NOBODY;
     default:
       return absurd(outcome);
@@ -125,7 +127,7 @@ export const hastyAnswers = (): Mishear => (traitor, from: PeerId, message: Mess
       const round = traitor.peer.state?.rounds.get(statement.proposalId);
       const unit = traitor.next();
       if (round?.certificate === undefined || !unit.chance("answers before all have it", 600)) continue;
-      const { ref } = round.certificate.proposal.effects;
+      const { ref } = effectsIn(round.certificate.proposal);
       for (const { entryPeer, requestId } of callersOf(round))
         if (entryPeer === from)
           say(requestId, unit.chance("yes", 700) ? { _tag: "Existing", ref } : refusal(unit, false));

@@ -2,7 +2,7 @@
  * A message of another cluster whose peers have the same ids: a real message of
  * this one, under another topology, signed by a stranger's key or by the very same one.
  */
-import type { Digest } from "../../core/Digest.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import type { Unit } from "../Choices.ts";
 import type { World } from "../World.ts";
 import { anyPacket } from "./Victims.ts";

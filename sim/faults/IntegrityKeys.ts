@@ -1,7 +1,7 @@
 /** Operators rotate integrity keys, and now and then a disk loses a key of the history. */
-import { allRows } from "../../core/Boot.ts";
+import { allRows } from "../../core/protocol/AllRows.ts";
 import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/IntegrityKeys.ts";
-import { numberKey } from "../../core/Tables.ts";
+import { numberKey } from "../../core/protocol/Tables.ts";
 import type { Unit } from "../Choices.ts";
 import type { World } from "../World.ts";
 import { anyPeer } from "./Victims.ts";

@@ -7,8 +7,8 @@
  * With five members the freed one may be restored as well: not all have that on record, and its old word frees one
  * more, which has heard nothing of the settlement.
  */
-import type { Digest } from "../../core/Digest.ts";
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Unit } from "../Choices.ts";

@@ -4,9 +4,10 @@
  * many sessions in the name of one request.
  */
 import { absurd } from "effect";
-import type { Digest } from "../../core/Digest.ts";
-import type { Session } from "../../core/enrollment/Session.ts";
-import type { Message, MirrorItem } from "../../core/protocol/Message.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import type { Session } from "../../core/commands/enrollPasskey/Session.ts";
+import type { Message } from "../../core/Message.ts";
+import type { MirrorItem } from "../../core/commands/enrollPasskey/SessionMessages.ts";
 import type { Unit } from "../Choices.ts";
 import type { Lie, Traitor } from "./Traitor.ts";
 
@@ -74,7 +75,7 @@ const lies = ["about the session", "under a stolen token", "many times"] as cons
 
 /** Lies to one member or to all, about some sessions. */
 export const lyingSessionWriter = (): Lie => (traitor, _to, message) => {
-  if (message._tag !== "SessionMirror") return [message];
+  if (message._tag !== "Session.Mirror") return [message];
   const items = message.items.flatMap((item): ReadonlyArray<MirrorItem> => {
     const unit = traitor.next();
     if (!unit.chance("lies", 400)) return [item];

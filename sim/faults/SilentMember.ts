@@ -1,5 +1,5 @@
 /** A member takes part and says nothing of it: it prepares, applies and aborts, and its votes do not leave it, or some do not. */
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Message } from "../../core/Message.ts";
 import type { Unit } from "../Choices.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import type { World } from "../World.ts";
@@ -10,7 +10,7 @@ const LONGEST = 8_000_000;
 type Kinds = ReadonlySet<Message["_tag"]>;
 
 /** Everything in which a member tells of its votes. */
-const VOTES: Kinds = new Set(["Votes", "SettleAnswer", "CommitAcks", "Commit", "AbortRequest", "SessionVotes"]);
+const VOTES: Kinds = new Set(["Votes", "SettleAnswer", "CommitAcks", "Commit", "AbortRequest", "Session.Votes"]);
 
 /** In which it tells what it has applied. */
 export const ACKNOWLEDGEMENTS: Kinds = new Set(["CommitAcks"]);

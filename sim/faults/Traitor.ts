@@ -5,10 +5,11 @@
  * driver is kept from learning of that, or else it would put itself in quarantine.
  */
 import { absurd } from "effect";
-import type { Digest } from "../../core/Digest.ts";
-import { type Session, sessionDigest } from "../../core/enrollment/Session.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import { type Session, sessionDigest } from "../../core/commands/enrollPasskey/Session.ts";
 import type { Forward } from "../../core/protocol/Forward.ts";
-import type { Message, PrepareItem, SettleItem } from "../../core/protocol/Message.ts";
+import type { Message } from "../../core/Message.ts";
+import type { PrepareItem, SettleItem } from "../../core/protocol/Message.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
 import { proposalId } from "../../core/protocol/Proposal.ts";
 import {
@@ -21,7 +22,7 @@ import {
   type Statement,
 } from "../../core/protocol/Statement.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import { numberKey } from "../../core/Tables.ts";
+import { numberKey } from "../../core/protocol/Tables.ts";
 import { maskOf } from "../Ghost.ts";
 import type { Stream, Unit } from "../Choices.ts";
 import type { SimPeer } from "../SimPeer.ts";
@@ -99,7 +100,7 @@ export class Traitor implements Mouthpiece {
     const { epoch, topologyDigest } = session;
     const proposalId = sessionDigest(this.world.cryptography.crypto, session);
     return this.#sign(
-      { kind: "SESSION_ACK", proposalId, epoch, seq: 0, topologyDigest, detail: "" },
+      { kind: "Session.ACK", proposalId, epoch, seq: 0, topologyDigest, detail: "" },
       session.createdAt,
     );
   }
@@ -197,8 +198,8 @@ export class Traitor implements Mouthpiece {
       case "SnapshotOffer":
       case "StoredQuery":
       case "StoredAnswer":
-      case "SessionMirror":
-      case "SessionVotes":
+      case "Session.Mirror":
+      case "Session.Votes":
         return message;
       default:
         return absurd(message);

@@ -1,5 +1,5 @@
 /** Copies of requests that come when their refusal is no longer known (decision 0009). */
-import type { Message, MessageOf } from "../../core/protocol/Message.ts";
+import type { Message, MessageOf } from "../../core/Message.ts";
 import type { Unit } from "../Choices.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import type { Nemesis, World } from "../World.ts";

@@ -20,7 +20,7 @@ export const damageUnderForward = (): Nemesis => {
       const queued = peer.state?.queue.find(
         ({ forward }) => forward.entryPeer === to && forward.requestId === message.requestId,
       );
-      const ref = queued?.mutation.kind === "REGISTER" ? queued.mutation.ref : undefined;
+      const ref = queued?.intent.kind === "REGISTER" ? queued.intent.ref : undefined;
       if (ref === undefined || peer.store.get("approvers", ref) === undefined) return;
       now(world, (unit) => {
         peer.isDamaged = true;

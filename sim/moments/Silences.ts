@@ -1,5 +1,5 @@
 /** Links that go down, and members that fall silent, when something was just said. */
-import { Limits } from "../../core/Limits.ts";
+import { Limits } from "../../core/base/Limits.ts";
 import { ACKNOWLEDGEMENTS, silence } from "../faults/SilentMember.ts";
 import type { Link } from "../Network.ts";
 import type { SimPeer } from "../SimPeer.ts";

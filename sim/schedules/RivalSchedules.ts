@@ -1,5 +1,5 @@
 /** Schedules of callers that are after the same key, the same approver or the same revision. */
-import { Limits } from "../../core/Limits.ts";
+import { Limits } from "../../core/base/Limits.ts";
 import { moments } from "../Moments.ts";
 import { among, BUSY_FAULTS, CLUSTER, type Family, SLUGGISH, weights } from "./Schedule.ts";
 

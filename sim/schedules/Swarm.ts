@@ -2,7 +2,7 @@
  * The default: a random subset of all faults with random weights, and at times a faulty member or a moment to strike
  * at. What is drawn here is drawn for every seed of a hunt, so a new fault changes what old seeds do.
  */
-import { Limits } from "../../core/Limits.ts";
+import { Limits } from "../../core/base/Limits.ts";
 import type { Choices } from "../Choices.ts";
 import { faultNames, type FaultName } from "../Faults.ts";
 import { betray, treasonNames } from "../faults/Treason.ts";

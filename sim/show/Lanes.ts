@@ -1,5 +1,5 @@
 /** What stands beside the moments: how each peer is from row to row, and how its state changes. */
-import type { PeerState } from "../../core/PeerState.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { type LaneData, modes, type StateChange } from "./PictureData.ts";
 import type { Pool } from "./Pool.ts";
 import type { Moment, Recorder } from "./Recorder.ts";

@@ -4,10 +4,10 @@
  * value; what is readable is made of it afterwards (Picture.ts).
  */
 import type { Answer } from "../../core/Action.ts";
-import type { ActorCheck } from "../../core/Event.ts";
-import type { PeerState } from "../../core/PeerState.ts";
+import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Message } from "../../core/Message.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Observed, Observer, Sending } from "../Observer.ts";
 import type { Packet } from "../Wire.ts";

@@ -1,8 +1,9 @@
 /** What happened, in words: one line for each message, answer, request and flush. */
 import { absurd } from "effect";
+import { offers } from "../../core/commands/enrollPasskey/SessionMessages.ts";
 import type { Answer } from "../../core/Action.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Message } from "../../core/Message.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Asked } from "./Recorder.ts";
@@ -24,7 +25,7 @@ const statementText =
 
 const outcomeText = (topics: Topics, outcome: Extract<Message, { readonly _tag: "Outcome" }>["outcome"]): string => {
   if (outcome._tag === "Rejected") return `refused, ${outcome.rejection.code}`;
-  if (outcome._tag === "Offered") return `offered, ${outcome.session.id}`;
+  if (outcome._tag === "Exchanged") return `offered, ${offers.decode(outcome.answer)?.session.id ?? ""}`;
   if (outcome._tag === "Existing") return `stands already, ${shortRef(outcome.ref)}`;
   return `confirmed, ${topics.nameOf(topics.proposal(outcome.certificate.proposal))}`;
 };
@@ -56,9 +57,9 @@ export const messageText = (topics: Topics, message: Message): string => {
     case "Votes":
     case "CommitAcks":
       return listed(message.statements.map(statementText(topics)));
-    case "SessionMirror":
+    case "Session.Mirror":
       return listed(message.items.map(({ session }) => session.id));
-    case "SessionVotes":
+    case "Session.Votes":
       return [...message.acks.map(() => "kept"), ...message.refusals.map(({ code }) => code)].join(", ");
     case "SettleAnswer":
       return listed(message.items.map((item) => `${topics.nameOfId(item.proposalId)} ${item.state}`));

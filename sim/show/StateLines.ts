@@ -3,7 +3,7 @@
  * them. States are immutable and share what did not change, so that equal
  * references need no look.
  */
-import type { PeerState } from "../../core/PeerState.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { callersOf } from "../../core/protocol/Answers.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import { type Mode, modeOf } from "../../core/protocol/Mode.ts";

@@ -4,9 +4,10 @@
  * everywhere, so that one can walk from one moment of it to the next.
  */
 import { absurd } from "effect";
-import type { Crypto } from "../../core/Crypto.ts";
-import type { Digest } from "../../core/Digest.ts";
-import type { Message } from "../../core/protocol/Message.ts";
+import { effectsIn } from "../Effects.ts";
+import type { Crypto } from "../../core/crypto/Crypto.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import type { Message } from "../../core/Message.ts";
 import { type Proposal, proposalId } from "../../core/protocol/Proposal.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Write } from "../../core/Tables.ts";
@@ -62,7 +63,7 @@ export class Topics {
       this.#ids.set(proposal, id);
     }
     const number = this.proposalId(id);
-    const name = `slot ${proposal.seq} (${proposal.effects.id})`;
+    const name = `slot ${proposal.seq} (${effectsIn(proposal).id})`;
     const topic = this.#topics[number];
     // Two proposals for one slot are what one looks for, so they must not look the same.
     const owner = this.#named.get(name) ?? number;
@@ -88,7 +89,7 @@ export class Topics {
   }
 
   #ofProposal(proposal: Proposal): ReadonlyArray<number> {
-    return [this.proposal(proposal), this.approver(proposal.effects.ref)];
+    return [this.proposal(proposal), this.approver(effectsIn(proposal).ref)];
   }
 
   #ofStatements(statements: ReadonlyArray<SignedStatement>): ReadonlyArray<number> {
@@ -111,7 +112,7 @@ export class Topics {
           ...this.#ofProposal(proposal),
           this.request(evidence.requestId),
         ]);
-      case "SessionMirror":
+      case "Session.Mirror":
         return message.items.map(({ evidence }) => this.request(evidence.requestId));
       case "Votes":
       case "CommitAcks":
@@ -134,7 +135,7 @@ export class Topics {
       case "Ready":
       case "SnapshotRequest":
       case "SnapshotOffer":
-      case "SessionVotes":
+      case "Session.Votes":
         return [];
       default:
         return absurd(message);
@@ -143,7 +144,7 @@ export class Topics {
 
   #ofOutcome(outcome: Extract<Message, { readonly _tag: "Outcome" }>["outcome"]): ReadonlyArray<number> {
     if (outcome._tag === "Confirmed") return this.#ofProposal(outcome.certificate.proposal);
-    if (outcome._tag === "Offered") return [];
+    if (outcome._tag === "Exchanged") return [];
     const ref = outcome._tag === "Existing" ? outcome.ref : outcome.rejection.ref;
     return ref === undefined ? [] : [this.approver(ref)];
   }

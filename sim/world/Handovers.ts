@@ -2,8 +2,8 @@
  * The moment at which a message becomes an event of its receiver's driver. Some are handed over twice in a row, byte
  * for byte: the second time as soon as the receiver is done with the first, and then it must write nothing (S23).
  */
-import type { ActorCheck } from "../../core/Event.ts";
-import type { Message } from "../../core/protocol/Message.ts";
+import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
+import type { Message } from "../../core/Message.ts";
 import type { Opened } from "../../runtime/EnvelopeCodec.ts";
 import { delivery, tokensIn } from "../../runtime/Ingress.ts";
 import type { Checkers } from "../Checkers.ts";

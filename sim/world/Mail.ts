@@ -1,8 +1,8 @@
 /** Messages between the driver that sends one and the driver that gets it: who may speak in its place, packets, the wire. */
-import type { Signer } from "../../core/Crypto.ts";
-import type { Digest } from "../../core/Digest.ts";
-import type { PeerState } from "../../core/PeerState.ts";
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Signer } from "../../core/crypto/Crypto.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
+import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Cryptography } from "../Cryptography.ts";
 import type { Network } from "../Network.ts";

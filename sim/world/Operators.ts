@@ -4,7 +4,7 @@
  */
 import type { Answer } from "../../core/Action.ts";
 import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.ts";
-import type { PeerState } from "../../core/PeerState.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Checkers } from "../Checkers.ts";
 import type { Stream, Stretch } from "../Choices.ts";
 import type { SimPeer } from "../SimPeer.ts";

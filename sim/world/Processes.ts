@@ -1,5 +1,5 @@
 /** The processes of all peers: when one starts, how it ends, and how long its peer stays down. */
-import { InvariantViolation } from "../../core/Invariant.ts";
+import { InvariantViolation } from "../../core/base/Invariant.ts";
 import { StoreFailure } from "../../runtime/ByteStore.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { Stream, Stretch, Unit } from "../Choices.ts";

@@ -1,5 +1,6 @@
 /** Machines that get an older disk, and operators who say so, at once or when it has shown. */
-import { SELF, type Write } from "../../core/Tables.ts";
+import { type Write } from "../../core/Tables.ts";
+import { SELF } from "../../core/protocol/Tables.ts";
 import type { Unit } from "../Choices.ts";
 import { type Ghost, maskOf } from "../Ghost.ts";
 import type { SimPeer } from "../SimPeer.ts";

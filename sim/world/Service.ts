@@ -1,6 +1,6 @@
 /** The service as its callers see it: requests that reach a peer, answers that come back or do not, and reads. */
 import type { Answer } from "../../core/Action.ts";
-import type { MessageOf } from "../../core/protocol/Message.ts";
+import type { MessageOf } from "../../core/Message.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { Checkers } from "../Checkers.ts";

@@ -1,8 +1,8 @@
 /** Which situations an event shows that happen seldom or are worth counting (Sometimes.ts), by their names. */
 import { absurd } from "effect";
 import type { Answer } from "../../core/Action.ts";
-import type { Digest } from "../../core/Digest.ts";
-import type { Message } from "../../core/protocol/Message.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import type { Message } from "../../core/Message.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Census } from "../Census.ts";
 import { type Ghost, maskOf } from "../Ghost.ts";

@@ -1,5 +1,5 @@
 /** Timers that processes set: each fires in the process that set it, or not at all. */
-import type { TimerName } from "../../core/Event.ts";
+import type { TimerName } from "../../core/protocol/Event.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import type { Ground } from "./Ground.ts";
 

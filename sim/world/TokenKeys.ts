@@ -1,6 +1,6 @@
 /** Which peers have the keys that tokens are signed with, and so what each believes of a token. */
-import type { ActorCheck } from "../../core/Event.ts";
-import { Limits } from "../../core/Limits.ts";
+import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
+import { Limits } from "../../core/base/Limits.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Commands } from "../Commands.ts";
 import type { Scheduler } from "../Scheduler.ts";

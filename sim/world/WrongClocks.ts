@@ -1,6 +1,6 @@
 /** Whose clocks are set wrong, by how much, and since when they are right again. */
-import { Limits } from "../../core/Limits.ts";
-import type { MemberFault } from "../../core/Rejection.ts";
+import { Limits } from "../../core/base/Limits.ts";
+import type { MemberFault } from "../../core/base/Rejection.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import { Violation } from "../Violation.ts";
 import type { Scheduler } from "../Scheduler.ts";

@@ -1,0 +1,127 @@
+/** Every bound of the service, once. Bytes are UTF-8 bytes, times are milliseconds. */
+export const Limits = {
+  /** Contract 2.1 and 8: characters of an approver id. */
+  approverIdCharacters: 128,
+  /** Contract 2.4. */
+  metadataPairs: 32,
+  metadataKeyBytes: 64,
+  metadataValueBytes: 512,
+  metadataTotalBytes: 16 * 1024,
+  /** decisions.md: nesting of any JSON document. */
+  jsonDepth: 64,
+  /** Values of any JSON document: hundreds of times what any request has, and so few that a step does not feel them. */
+  jsonValues: 16_384,
+  /**
+   * decisions.md: the body of any registry request. None below 200 KiB is refused for its length that could be valid: the
+   * largest metadata and the longest key, or a response in which everything is as long as it may be, however escaped.
+   */
+  requestBodyBytes: 256 * 1024,
+  /** What a batch may carry of evidence: sixteen of the largest bodies, which are read and judged in one step. */
+  batchEvidenceBytes: 4 * 1024 * 1024,
+  /** A message between peers: such a batch with its tokens and proposals, or a batch of certificates of 64 members. */
+  envelopeBytes: 12 * 1024 * 1024,
+  /**
+   * Items of any encoding, for whoever writes one and whoever reads it. The fullest messages, 64 proposals of 64 members
+   * with a vote of each, have some 240,000 (Message.test.ts).
+   */
+  cborItems: 262_144,
+  /** Statements of others that one settlement answer carries; what is beyond them goes in the next one. */
+  heldStatements: 4096,
+  /** What a request is called between peers; not the caller's X-Request-Id. */
+  requestIdCharacters: 128,
+  /** The largest public key of an installed algorithm is 2,592 bytes (ML-DSA-87); its DER form and some slack fit. */
+  publicKeyBytes: 4096,
+  /** What one change may do, as bytes: an approver with the longest descriptor and all metadata, and some slack. */
+  effectsBytes: 64 * 1024,
+  /** What the writer may answer an exchange with: a session, and an acknowledgement of each of 64 members. */
+  exchangeBytes: 256 * 1024,
+  /** Contract 8: uncommitted preparations per peer. */
+  preparations: 256,
+  /** protocol.md 3.5: durable refusals a peer keeps before it refuses new preparations. */
+  refusals: 4096,
+  /** protocol.md 3.5: what a peer has applied and not every member is known to have, before it prepares nothing new. */
+  unacknowledged: 4096,
+  /** protocol.md 3.5: a slot this far above the highest decided one is an error. */
+  slotWindow: 256,
+  /** protocol.md 4h: proposals of one round. */
+  batchProposals: 64,
+  /** Requests waiting at the writer before it answers 503 at once. */
+  queuedCommands: 1024,
+  /** Bytes of evidence waiting at the writer: eight of the largest batches. */
+  queuedBytes: 32 * 1024 * 1024,
+  /** Callers that wait to hear whether a mutation would be accepted. */
+  readinessWaiters: 256,
+  /** Faults listed in one answer. */
+  listedFaults: 64,
+  /** Contract 8: unfinished enrollment sessions of one registrar. */
+  sessionsPerRegistrar: 8,
+  /** Contract 8: unexpired enrollment sessions at the writer. */
+  sessions: 256,
+  /** Unexpired sessions a member takes from the writer: the writer's own, and what failed attempts of it left behind. */
+  mirroredSessions: 1024,
+  /** Versions of one id that are looked through for passkeys to exclude. */
+  excludedVersions: 1024,
+  /** Sessions a member takes for one request: a writer that restarts in the middle of one makes another. */
+  sessionsOfRequest: 4,
+  /** Session rows a peer keeps, expired ones included; past that the oldest expired ones go before their hour is up. */
+  sessionRows: 4096,
+  /** decisions.md: how long a session is remembered past its deadline. */
+  sessionRetentionMillis: 3_600_000,
+  /** Refused responses of one session at one peer: so many at once, and one more after each of so many milliseconds. */
+  refusedFinishes: 16,
+  refusedFinishMillis: 10_000,
+  /** The same of one actor (iss and sub), whatever sessions they are for. */
+  refusedFinishesOfActor: 32,
+  refusedFinishOfActorMillis: 1_000,
+  /** Sessions and actors of which a peer knows how many were refused. */
+  refusedFinishNames: 2048,
+  /** Certain noes of the writer that an entry peer holds it to. */
+  denialsRemembered: 4096,
+  /** Answered options requests the writer can answer again. */
+  offersRemembered: 256,
+  /** Claims that are stored with what their bearer did. */
+  subjectBytes: 1024,
+  issuerBytes: 2048,
+  tokenIdBytes: 1024,
+  /** A request's If-Match header. */
+  ifMatchBytes: 256,
+  /** Contract 8: how long an enrollment may be open. */
+  registrationTtlMillis: 600_000,
+  /** Peers of one topology. */
+  members: 64,
+  /** decisions.md: a mutation is answered within this. */
+  answerMillis: 10_000,
+  /** protocol.md 2: how long a proposal may be prepared. */
+  proposalMillis: 60_000,
+  /** protocol.md 1: tolerated clock difference between peers. */
+  clockSkewMillis: 5_000,
+  /** How long a peer whose clock was set by more than that takes no token for refused that was good until then. */
+  clockDoubtMillis: 600_000,
+  /** How far a member's new incarnation, which is its clock's time, may be ahead of the clock here: a century. */
+  incarnationAheadMillis: 100 * 365 * 86_400_000,
+  /** decisions.md: what must be left of a token when the writer reserves. */
+  tokenRemainderMillis: 5_000,
+  /** decisions.md: skew allowed on `nbf` and `iat`. */
+  tokenSkewMillis: 15_000,
+  /** Random bytes of a challenge, a user handle and an invitation each (decisions.md). */
+  challengeBytes: 32,
+  /** What a browser's response may take: far above any seen, far below what would be felt. */
+  clientDataBytes: 16 * 1024,
+  attestationObjectBytes: 64 * 1024,
+  /** What a client may say the user sees of the credential (credProps). */
+  displayNameBytes: 256,
+  transports: 16,
+  transportCharacters: 32,
+  /** WebAuthn Level 3 section 4, "Credential ID": at least 16 bytes; section 7.1 step 25: at most 1023. */
+  shortestCredentialIdBytes: 16,
+  credentialIdBytes: 1023,
+  /** Certificates of one attestation statement, and bytes of one. */
+  chainCertificates: 8,
+  certificateBytes: 16 * 1024,
+  /** decisions.md: ASN.1 values of one certificate, those in its extensions among them; the largest in the field has 92. */
+  certificateValues: 256,
+  /** protocol.md 3.3: how old a readiness probe may be. */
+  probeAgeMillis: 1_000,
+  /** How long the writer waits for the answers to a probe. */
+  probeWaitMillis: 2_000,
+} as const;

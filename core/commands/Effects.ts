@@ -1,0 +1,42 @@
+/** What a proposal does, by its kind: for whoever looks at certified changes from outside. */
+import type { Proposal } from "../protocol/Proposal.ts";
+import { type Completion, completions } from "./enrollPasskey/Completion.ts";
+import { type RegisterKeyEffects, registerKeyEffects } from "./registerKey/RegisterKey.ts";
+import { type ReplaceMetadataEffects, replaceMetadataEffects } from "./replaceMetadata/ReplaceMetadata.ts";
+
+export type Effects =
+  | ({ readonly kind: "REGISTER" } & RegisterKeyEffects)
+  | ({ readonly kind: "METADATA" } & ReplaceMetadataEffects)
+  | ({ readonly kind: "FINISH" } & Completion);
+
+/** Undefined where no command here can read them. */
+export const effectsOf = ({ kind, effects }: Pick<Proposal, "kind" | "effects">): Effects | undefined => {
+  switch (kind) {
+    case "REGISTER": {
+      const decoded = registerKeyEffects.decode(effects);
+      return decoded && { kind, ...decoded };
+    }
+    case "METADATA": {
+      const decoded = replaceMetadataEffects.decode(effects);
+      return decoded && { kind, ...decoded };
+    }
+    case "FINISH": {
+      const decoded = completions.decode(effects);
+      return decoded && { kind, ...decoded };
+    }
+    default:
+      return undefined;
+  }
+};
+
+/** The proposal with these effects in place of its own. */
+export const withEffects = (proposal: Proposal, effects: Effects): Proposal => {
+  switch (effects.kind) {
+    case "REGISTER":
+      return { ...proposal, kind: effects.kind, effects: registerKeyEffects.encode(effects) };
+    case "METADATA":
+      return { ...proposal, kind: effects.kind, effects: replaceMetadataEffects.encode(effects) };
+    case "FINISH":
+      return { ...proposal, kind: effects.kind, effects: completions.encode(effects) };
+  }
+};

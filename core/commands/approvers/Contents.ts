@@ -1,0 +1,14 @@
+/** The approvers as the registry root is over them. */
+import type { Contents } from "../../protocol/Command.ts";
+import { replaceApprover } from "./Root.ts";
+import { approverRows } from "./Tables.ts";
+
+export const approverContents: Contents = (crypto, view, after, limit) => {
+  const rows = approverRows(view);
+  return rows.scan("approvers", after, limit).map(({ key, row }) => ({
+    key,
+    revision: row.revision,
+    isSound: rows.get("keys", row.keyIdentity)?.id === row.id,
+    addTo: (set) => replaceApprover(crypto, set, undefined, row),
+  }));
+};

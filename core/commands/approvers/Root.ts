@@ -1,0 +1,52 @@
+/**
+ * The registry root: one digest over the set of all approvers, kept up to date
+ * with every change so that two peers compare registries by comparing 32 bytes
+ * (protocol.md 4f).
+ */
+import { digest, record, text, uint } from "../../codec/Codec.ts";
+import type { Crypto } from "../../crypto/Crypto.ts";
+import type { Digest, SetAccumulator } from "../../base/Digest.ts";
+import { metadataCodec } from "../../credential/Metadata.ts";
+import type { Approver } from "./Approver.ts";
+
+const ROOT_TAG = "CUSTODY_ROOT_V1";
+const METADATA_TAG = "CUSTODY_METADATA_V1";
+
+const elementCodec = record({
+  ref: text(256),
+  metadataDigest: digest,
+  revision: uint,
+  createdAt: uint,
+  updatedAt: uint,
+});
+
+interface Element {
+  readonly crypto: Crypto;
+  readonly digest: Digest;
+}
+
+/** Elements computed before, by what computed them. */
+const elements = new WeakMap<Approver, Element>();
+
+const elementOf = (crypto: Crypto, approver: Approver): Digest => {
+  const known = elements.get(approver);
+  if (known !== undefined && known.crypto === crypto) return known.digest;
+  const element = crypto.digest(ROOT_TAG, elementCodec, {
+    // The ref ends in the descriptor's digest, so the descriptor is covered.
+    ref: approver.ref,
+    metadataDigest: crypto.digest(METADATA_TAG, metadataCodec, approver.metadata),
+    revision: approver.revision,
+    createdAt: approver.createdAt,
+    updatedAt: approver.updatedAt,
+  });
+  elements.set(approver, { crypto, digest: element });
+  return element;
+};
+
+/** The set with an approver as it is now, in place of what it was before, if it was there. */
+export const replaceApprover = (
+  crypto: Crypto,
+  set: SetAccumulator,
+  before: Approver | undefined,
+  now: Approver,
+): SetAccumulator => crypto.replaceInSet(set, before && elementOf(crypto, before), elementOf(crypto, now));

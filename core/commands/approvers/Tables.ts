@@ -1,0 +1,16 @@
+/** The approvers, and who owns which key. */
+import { record, text } from "../../codec/Codec.ts";
+import { Limits } from "../../base/Limits.ts";
+import { type RowView, type RowsOf, type View, viewOf } from "../../protocol/Tables.ts";
+import { approverCodec, observationsCodec } from "./Approver.ts";
+
+export const approverTables = {
+  /** By ref. */
+  approvers: approverCodec,
+  /** The owner of a key, whatever format it was registered in. */
+  keys: record({ id: text(Limits.approverIdCharacters) }),
+  /** What was observed of an approver's authenticator, by ref; it is no part of the ref (contract 2.3). */
+  observations: observationsCodec,
+};
+
+export const approverRows = (view: RowView): View<RowsOf<typeof approverTables>> => viewOf(view, approverTables);

@@ -1,0 +1,69 @@
+/** What an options request asks for: a session for one approver id (contract 4.1). */
+import { Either } from "effect";
+import { isApproverId } from "../../credential/ApproverId.ts";
+import { type Metadata, validateMetadata } from "../../credential/Metadata.ts";
+import { readBody } from "../../credential/RequestBody.ts";
+import type { Settings } from "../../protocol/Event.ts";
+import type { Call } from "../../protocol/Forward.ts";
+import { REGISTER_PATH } from "../registerKey/Registration.ts";
+import { type Rejection, rejection } from "../../base/Rejection.ts";
+import type { RelyingParty } from "../../webauthn/RelyingParty.ts";
+
+export const OPTIONS_PATH = `${REGISTER_PATH}/webauthn/registration/options`;
+
+export interface Enrollment {
+  readonly kind: "OPTIONS";
+  /** It names no approver version yet. */
+  readonly ref: undefined;
+  readonly id: string;
+  readonly metadata: Metadata;
+  readonly relyingParty: RelyingParty;
+}
+
+export const isOptions = ({ method, path }: Call): boolean => method === "POST" && path === OPTIONS_PATH;
+
+export const isEnrollment = (request: { readonly kind: string }): request is Enrollment => request.kind === "OPTIONS";
+
+export const disabled: Rejection = rejection(
+  "WEBAUTHN_DISABLED",
+  "This cluster enrolls no passkeys.",
+  "An operator enables it in the configuration of every peer.",
+);
+
+/** Options understood before, under these settings: a request is judged where it enters and again by every member. */
+const understood = new WeakMap<
+  Call,
+  { readonly settings: Settings; readonly meaning: Either.Either<Enrollment, Rejection> }
+>();
+
+/**
+ * Reads and validates an options request.
+ *
+ * @returns `WEBAUTHN_DISABLED` where there is no relying party; `INVALID_REQUEST_BODY`, `INVALID_METADATA`
+ */
+export const enrollmentOf = (settings: Settings, call: Call): Either.Either<Enrollment, Rejection> => {
+  const known = understood.get(call);
+  if (known !== undefined && known.settings === settings) return known.meaning;
+  const meaning = read(settings, call);
+  understood.set(call, { settings, meaning });
+  return meaning;
+};
+
+const read = ({ relyingParty }: Settings, { rawBody }: Call): Either.Either<Enrollment, Rejection> => {
+  if (relyingParty === undefined) return Either.left(disabled);
+  const body = readBody(rawBody, "a request for enrollment options", ["id", "metadata"], (root) => ({
+    id: root.string("id", isApproverId, "An id is 1 to 128 of A-Z a-z 0-9 . _ - and starts with a letter or a digit."),
+    pairs: root.optionalStrings("metadata"),
+  }));
+  if (Either.isLeft(body)) return Either.left(body.left);
+  const { id, pairs } = body.right;
+  const metadata = validateMetadata(pairs);
+  if (Either.isLeft(metadata)) return Either.left(metadata.left);
+  return Either.right({
+    kind: "OPTIONS",
+    ref: undefined,
+    id,
+    metadata: metadata.right,
+    relyingParty,
+  });
+};

@@ -1,0 +1,56 @@
+/** What enrollment brings beside the command that completes it: requests for options, and sessions at every member. */
+import type { Exchange, Module } from "../../protocol/Module.ts";
+import { requestKey } from "../../protocol/Forward.ts";
+import { REGISTER_PERMISSION } from "../approvers/Permissions.ts";
+import { answerRejected, callerOf } from "../../protocol/Answers.ts";
+import { type Enrollment, enrollmentOf, isOptions } from "./Enrollment.ts";
+import { isPresent, type Mode, modes } from "../../protocol/Mode.ts";
+import { enrollments } from "./EnrollmentState.ts";
+import { answerOfferedAgain, isOfferProven, optionsAnswer } from "./Offered.ts";
+import { noteGivenUp } from "./Sessions.ts";
+import { onSessionMirror } from "./SessionMember.ts";
+import { offers as offersCoded } from "./SessionMessages.ts";
+import { giveUp, MIRROR_TIMER, onMirrorTimer, onSessionVotes, openSessions } from "./SessionWriter.ts";
+
+/** In which its keys, its rows and its memory are whole. */
+const PRESENT: ReadonlySet<Mode> = new Set(modes.filter(isPresent));
+
+const options: Exchange<Enrollment> = {
+  kind: "OPTIONS",
+  permission: REGISTER_PERMISSION,
+  recognizes: isOptions,
+  parse: ({ context }, call) => enrollmentOf(context.settings, call),
+  accept: (turn, admitted, enrollment) =>
+    void turn.editIn(enrollments, "offers").set(requestKey(admitted.forward), { ...admitted, enrollment }),
+  underWay: (turn) => turn.slice(enrollments).offers.values(),
+  answerAgain: answerOfferedAgain,
+  giveUp: (turn, { forward }) => {
+    const offer = turn.slice(enrollments).offers.get(requestKey(forward));
+    if (offer !== undefined) giveUp(turn, offer);
+  },
+  forgetAll: (turn, refusal) => {
+    for (const { forward, arrivedAt, enrollment, mirror } of turn.slice(enrollments).offers.values()) {
+      if (mirror !== undefined) noteGivenUp(turn, mirror.session);
+      answerRejected(turn, callerOf(forward, arrivedAt, enrollment), refusal);
+    }
+    turn.editIn(enrollments, "offers").clear();
+    // Invitations outlive neither the keys nor the callers.
+    turn.editIn(enrollments, "offered").clear();
+  },
+  proven: (turn, { forward }, { relyingParty }, answer) => {
+    const offered = offersCoded.decode(answer);
+    if (offered === undefined || !isOfferProven(turn, forward, offered)) return undefined;
+    return optionsAnswer(turn, relyingParty, offered);
+  },
+};
+
+export const enrollment: Module = {
+  slice: enrollments,
+  exchanges: [options],
+  messages: {
+    "Session.Mirror": { modes: new Set(["active"]), run: onSessionMirror },
+    "Session.Votes": { modes: PRESENT, run: onSessionVotes },
+  },
+  timers: { [MIRROR_TIMER]: { modes: PRESENT, run: onMirrorTimer } },
+  goOn: openSessions,
+};

@@ -1,0 +1,86 @@
+/**
+ * How often a finish may be refused. Whoever holds an invitation may send what takes a peer milliseconds to refuse,
+ * and its invitation stays good (contract 3.1): so what a session and an actor may cost comes back with time, and
+ * whoever has used it up is refused before anything is read. Each peer counts for itself, in memory.
+ */
+import { Either } from "effect";
+import type { ActorClaims } from "../../auth/ActorClaims.ts";
+import { Limits } from "../../base/Limits.ts";
+import type { Call } from "../../protocol/Forward.ts";
+import { type Rejection, type RejectionCode, rejection } from "../../base/Rejection.ts";
+import type { Turn } from "../../protocol/Turn.ts";
+import { enrollments } from "./EnrollmentState.ts";
+import type { Response } from "./Completion.ts";
+import { type Finish, finishOf, responseIn } from "./Finish.ts";
+import { sessionStanding } from "./SessionStanding.ts";
+
+/** So many refusals at once, and one more after each of so many milliseconds. */
+interface Allowance {
+  readonly atOnce: number;
+  readonly millis: number;
+}
+
+const OF_SESSION: Allowance = { atOnce: Limits.refusedFinishes, millis: Limits.refusedFinishMillis };
+const OF_ACTOR: Allowance = { atOnce: Limits.refusedFinishesOfActor, millis: Limits.refusedFinishOfActorMillis };
+
+/** Sessions, by their registration ids, and actors are counted in one map, for no name of the one is one of the other. */
+const actorName = ({ iss, sub }: Pick<ActorClaims, "iss" | "sub">): string => JSON.stringify([iss ?? null, sub]);
+
+const tooMany = (of: string): Rejection =>
+  rejection(
+    "TOO_MANY_ATTEMPTS",
+    `Too many responses ${of} were refused.`,
+    "Repeat the request after the time in Retry-After; the invitation was not used up.",
+  );
+
+const isUsedUp = (turn: Turn, name: string, { atOnce, millis }: Allowance): boolean =>
+  (turn.slice(enrollments).refusedFinishes.get(name) ?? turn.elapsed) - turn.elapsed > (atOnce - 1) * millis;
+
+/** Takes one of what a name may have; names that have all of it again are forgotten. */
+const use = (turn: Turn, name: string, { millis }: Allowance): void => {
+  const { elapsed } = turn;
+  const names = turn.editIn(enrollments, "refusedFinishes");
+  const until = Math.max(names.get(name) ?? elapsed, elapsed) + millis;
+  names.delete(name);
+  if (names.size >= Limits.refusedFinishNames)
+    for (const [other, due] of names) if (due <= elapsed) names.delete(other);
+  if (names.size >= Limits.refusedFinishNames)
+    for (const oldest of names.keys()) {
+      names.delete(oldest);
+      break;
+    }
+  names.set(name, until);
+};
+
+/** A session that is open here, by its name; of another one no response is verified. */
+const openSession = (turn: Turn, response: Response): string | undefined =>
+  sessionStanding(turn, response)._tag === "Open" ? response.registrationId : undefined;
+
+/** What is found only when a response has been verified already, and lets it be sent again. */
+const conflicts: ReadonlySet<RejectionCode> = new Set(["CREDENTIAL_ALREADY_REGISTERED", "KEY_ALREADY_REGISTERED"]);
+
+/** Notes that a response which this peer had verified was refused for what is registered. */
+export const noteConflict = (turn: Turn, response: Response, { code }: Rejection): void => {
+  const session = conflicts.has(code) ? openSession(turn, response) : undefined;
+  if (session !== undefined) use(turn, session, OF_SESSION);
+};
+
+/**
+ * Reads and verifies a finish.
+ *
+ * @returns what {@link finishOf} does; before that `TOO_MANY_ATTEMPTS` where the actor, whose body is not read then, or the
+ *   session has used up what it may
+ */
+export const judgeFinish = (turn: Turn, call: Call, claims: ActorClaims): Either.Either<Finish, Rejection> => {
+  const actor = actorName(claims);
+  if (isUsedUp(turn, actor, OF_ACTOR)) return Either.left(tooMany("under this subject of tokens"));
+  const response = responseIn(turn.context.crypto, call);
+  const session = response && openSession(turn, response);
+  if (session !== undefined && isUsedUp(turn, session, OF_SESSION)) return Either.left(tooMany("to this invitation"));
+  const judged = finishOf(turn, call);
+  if (Either.isLeft(judged)) {
+    use(turn, actor, OF_ACTOR);
+    if (session !== undefined) use(turn, session, OF_SESSION);
+  }
+  return judged;
+};

@@ -1,0 +1,41 @@
+/** The passkeys an id has already at a relying party, so that its authenticators make no second one. */
+import { Either } from "effect";
+import { parseStrictJson } from "../../codec/StrictJson.ts";
+import { utf8Bytes } from "../../codec/Utf8.ts";
+import { Limits } from "../../base/Limits.ts";
+import type { RowView } from "../../protocol/Tables.ts";
+import { approverRows } from "../approvers/Tables.ts";
+import type { Session } from "./Session.ts";
+
+const PAGE = 64;
+
+/** The credential id in a descriptor of a passkey at this relying party, unpadded Base64url; undefined for any other. */
+const credentialIdIn = (descriptor: string, rpId: string): string | undefined => {
+  const parsed = Either.getOrUndefined(parseStrictJson(utf8Bytes(descriptor)));
+  if (!(parsed instanceof Map) || parsed.get("type") !== "WEBAUTHN" || parsed.get("rpId") !== rpId) return undefined;
+  const credentialId = parsed.get("credentialId");
+  return typeof credentialId === "string" ? credentialId : undefined;
+};
+
+/**
+ * Of the versions of the session's id, in the order of their refs. It spares a person a second passkey on one device
+ * and protects nothing, as (rpId, credentialId) is unique anyway; so past {@link Limits.excludedVersions} versions of
+ * one id it looks no further, rather than keep a step busy with them.
+ */
+export const knownCredentials = (view: RowView, { id, rpId }: Pick<Session, "id" | "rpId">): ReadonlyArray<string> => {
+  const known: Array<string> = [];
+  // The refs of one id lie together: no id holds an @.
+  const prefix = `${id}@`;
+  let after = prefix;
+  for (let seen = 0; seen < Limits.excludedVersions; seen += PAGE) {
+    const page = approverRows(view).scan("approvers", after, PAGE);
+    for (const { key, row } of page) {
+      if (!key.startsWith(prefix)) return known;
+      const credentialId = credentialIdIn(row.descriptor, rpId);
+      if (credentialId !== undefined) known.push(credentialId);
+      after = key;
+    }
+    if (page.length < PAGE) return known;
+  }
+  return known;
+};

@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { crypto, whole } from "../../../properties/cluster/Cluster.ts";
+import { enrolling, options, sessionsOf } from "../../../properties/cluster/Enrolling.ts";
+import { forgedBy } from "../../../properties/cluster/Forging.ts";
+import { stateOf } from "../../../properties/cluster/Restoring.ts";
+import { turnOf } from "../../../properties/cluster/TurnOf.ts";
+import { Limits } from "../../base/Limits.ts";
+import type { Awaited } from "../../protocol/PeerState.ts";
+import { onOutcome } from "../../protocol/Outcome.ts";
+import { signerOf } from "../../protocol/Statement.ts";
+import type { RowView } from "../../Tables.ts";
+import { Turn } from "../../protocol/Turn.ts";
+import { enrollmentIn, enrollments } from "./EnrollmentState.ts";
+import { answerOffered, answerOfferedAgain, isOfferProven } from "./Offered.ts";
+import { registrationIdOf, sessionDigest } from "./Session.ts";
+import { offers } from "./SessionMessages.ts";
+
+const cluster = enrolling(3);
+cluster.tamper = (_from, _to, message) => (message._tag === "Session.Votes" ? undefined : message);
+options(cluster, 3, "options");
+cluster.settle();
+const [offer] = enrollmentIn(stateOf(cluster, 1)).offers.values();
+cluster.tamper = whole;
+cluster.pass(1_000);
+const [offered] = enrollmentIn(stateOf(cluster, 1)).offered.values();
+const [row] = sessionsOf(cluster, 3);
+if (offer === undefined || offered === undefined || row === undefined) throw new Error("options are offered");
+const { forward } = offer;
+
+describe("an offer", () => {
+  /** A turn of the peer that was asked, which has this on its disk for every session. */
+  const keeping = (found: typeof row | undefined): Turn => {
+    const { state, context } = turnOf(cluster, 3);
+    return new Turn(state, { ...context, view: { get: () => found, scan: () => [] } as unknown as RowView });
+  };
+
+  it("is proven to the peer that was asked for it", () => {
+    expect(isOfferProven(turnOf(cluster, 3), forward, offered)).toBe(true);
+  });
+
+  it("proves nothing for another request, to another peer, or where the session is not kept", () => {
+    expect(isOfferProven(turnOf(cluster, 3), { ...forward, requestId: "another" }, offered)).toBe(false);
+    expect(isOfferProven(turnOf(cluster, 2), forward, offered)).toBe(false);
+    expect(isOfferProven(keeping(undefined), forward, offered)).toBe(false);
+  });
+
+  it.each([
+    ["the whole of an invitation", Limits.challengeBytes, true],
+    ["an invitation that nobody could finish it with", Limits.challengeBytes - 1, false],
+  ])("that all members keep is proven or not by %s", (_what, length, expected) => {
+    const invitation = new Uint8Array(length).fill(7);
+    const session = { ...offered.session, registrationId: registrationIdOf(crypto, invitation) };
+    const proposalId = sessionDigest(crypto, session);
+    const acks = offered.acks.map((ack) => forgedBy(cluster, signerOf(ack), ack, { proposalId }));
+    const ack = forgedBy(cluster, 3, row.ack, { proposalId });
+    expect(isOfferProven(keeping({ ...row, session, ack }), forward, { ...offered, session, invitation, acks })).toBe(
+      expected,
+    );
+  });
+
+  it.each(["OPTIONS", "REGISTER"] as const)("is believed by its entry peer where it asked for options: %s", (kind) => {
+    const turn = turnOf(cluster, 3);
+    const request = { ...offer.enrollment, kind } as Awaited["request"];
+    const unheard = { denial: undefined, storedAt: undefined, actor: "operator", serial: 1 };
+    const times = { arrivedAt: 0, forwardedAt: 0, sentAt: 0 };
+    turn
+      .edit("awaited")
+      .set("options", { forward, request, acknowledged: true, isApplied: false, ...unheard, ...times });
+    const outcome = { _tag: "Exchanged", answer: offers.encode(offered) } as const;
+    onOutcome(turn, 1, { _tag: "Outcome", requestId: "options", outcome });
+    expect(turn.state.awaited.has("options")).toBe(kind !== "OPTIONS");
+  });
+
+  it("is sent again up to its deadline", () => {
+    const { expiresAt } = offered.session;
+    expect(answerOfferedAgain(turnOf(cluster, 1, expiresAt), forward)).toBe(true);
+    expect(answerOfferedAgain(turnOf(cluster, 1, expiresAt + 1), forward)).toBe(false);
+  });
+
+  it("is remembered until so many newer ones have been made", () => {
+    const turn = turnOf(cluster, 1);
+    turn.editIn(enrollments, "offered").clear();
+    const requestOf = (at: number) => ({ ...forward, requestId: `request ${at}` });
+    const remembered = (): ReadonlyArray<boolean> => [0, 1].map((at) => answerOfferedAgain(turn, requestOf(at)));
+    for (let at = 0; at < Limits.offersRemembered; at++)
+      answerOffered(turn, { ...offer, forward: requestOf(at) }, offered);
+    expect(remembered()).toEqual([true, true]);
+    answerOffered(turn, { ...offer, forward: requestOf(Limits.offersRemembered) }, offered);
+    expect(remembered()).toEqual([false, true]);
+  });
+});

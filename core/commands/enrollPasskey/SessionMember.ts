@@ -1,0 +1,153 @@
+/**
+ * A member is asked to keep a session. It judges the registrar's request for
+ * itself, as it does for every change (contract 5.6), and what the writer pinned
+ * beside it; a body it keeps already it acknowledges again and writes nothing.
+ */
+import { Either } from "effect";
+import type { Digest } from "../../base/Digest.ts";
+import type { ActorCheck } from "../../auth/ActorCheck.ts";
+import { Limits } from "../../base/Limits.ts";
+import { isAttested, requestKey, requestLineOf } from "../../protocol/Forward.ts";
+import { isSameActor, isSameLine } from "../../protocol/Proposal.ts";
+import type { SignedStatement } from "../../protocol/Statement.ts";
+import type { PeerId } from "../../protocol/Topology.ts";
+import { authorize } from "../../auth/Authorization.ts";
+import { REGISTER_PERMISSION } from "../approvers/Permissions.ts";
+import type { Draft, Turn } from "../../protocol/Turn.ts";
+import { enrollmentOf, isOptions } from "./Enrollment.ts";
+import { enrollments } from "./EnrollmentState.ts";
+import { SESSION_ACK, type Session, sessionDigest } from "./Session.ts";
+import type { MirrorItem, SessionMessage, SessionMessageOf } from "./SessionMessages.ts";
+import { keepSession, storedLoad } from "./Sessions.ts";
+import { enrollmentRows } from "./SessionTables.ts";
+
+/** The code of the check that failed; undefined for a session that may be kept. */
+type Fault = string | undefined;
+
+interface Accepted {
+  readonly session: Session;
+  readonly digest: Digest;
+}
+
+export const onSessionMirror = (
+  turn: Turn,
+  from: PeerId,
+  { items }: SessionMessageOf<"Session.Mirror">,
+  actors: ReadonlyArray<ActorCheck>,
+): void => {
+  if (from !== turn.membership.writer) return;
+  const acks: Array<SignedStatement> = [];
+  const refusals: Array<{ readonly sessionDigest: Digest; readonly code: string }> = [];
+  const accepted = new Map<Digest, Accepted>();
+  items.forEach((item, index) => {
+    const { session } = item;
+    const digest = sessionDigest(turn.context.crypto, session);
+    const actor = actors[index] ?? { _tag: "Unavailable" };
+    const known = enrollmentRows(turn.view).get("sessions", session.registrationId);
+    if (known?.ack.statement.proposalId === digest) return void acks.push(known.ack);
+    // Nothing follows from keys that could not be had: the writer asks again.
+    if (actor._tag === "Unavailable" && turn.now <= session.expiresAt) return;
+    const isTaken = known !== undefined || accepted.has(session.registrationId);
+    const code = isTaken ? "REGISTRATION_TAKEN" : faultOf(turn, item, actor, [...accepted.values()]);
+    if (code === undefined) accepted.set(session.registrationId, { session, digest });
+    else refusals.push({ sessionDigest: digest, code });
+  });
+  keep(turn, [...accepted.values()], (own) => acks.push(...own));
+  turn.whenSigned(() => {
+    if (acks.length + refusals.length === 0) return;
+    const votes: SessionMessage = { _tag: "Session.Votes", acks, refusals };
+    turn.send(from, votes);
+  });
+};
+
+/** Stores sessions with one acknowledgement each, all in this turn's transaction. */
+const keep = (
+  turn: Turn,
+  accepted: ReadonlyArray<Accepted>,
+  run: (acks: ReadonlyArray<SignedStatement>) => void,
+): void => {
+  const drafts = accepted.map(
+    ({ digest }): Draft => ({
+      kind: SESSION_ACK,
+      proposalId: digest,
+      seq: 0,
+      detail: "",
+    }),
+  );
+  turn.sign(drafts, (acks) => {
+    acks.forEach((ack, index) => {
+      const entry = accepted[index];
+      if (entry !== undefined) keepSession(turn, entry.session, ack);
+    });
+    run(acks);
+  });
+};
+
+const faultOf = (
+  turn: Turn,
+  { session, evidence }: MirrorItem,
+  actor: ActorCheck,
+  accepted: ReadonlyArray<Accepted>,
+): Fault =>
+  placeFault(turn, session) ??
+  timeFault(turn, session, evidence.receivedAt) ??
+  requestFault(turn, { session, evidence }, actor) ??
+  roomFault(turn, session, accepted);
+
+/** Cluster, configuration, and the lives of all members as this one has them on record. */
+const placeFault = (turn: Turn, session: Session): Fault => {
+  const { topology, digest, writer } = turn.membership;
+  if (
+    session.clusterId !== topology.clusterId ||
+    session.epoch !== topology.epoch ||
+    session.topologyDigest !== digest ||
+    session.writer !== writer
+  )
+    return "WRONG_TOPOLOGY";
+  if (session.configDigest !== turn.context.settings.configDigest) return "CONFIGURATION_DIFFERS";
+  return turn.isCurrent(session.incarnations) ? undefined : "WRONG_INCARNATION";
+};
+
+/** Deadlines, by this member's own clock. */
+const timeFault = (turn: Turn, { createdAt, expiresAt }: Session, receivedAt: number): Fault => {
+  const ttl = turn.context.settings.relyingParty?.registrationTtlMillis ?? 0;
+  if (createdAt > turn.now + Limits.clockSkewMillis) return "CLOCK_SKEW";
+  if (expiresAt !== createdAt + ttl || turn.now > expiresAt) return "EXPIRED";
+  return Math.abs(createdAt - receivedAt) > Limits.proposalMillis ? "STALE_REQUEST" : undefined;
+};
+
+/** The registrar and what it asked for, each found out again from its own request. */
+const requestFault = (turn: Turn, { session, evidence }: MirrorItem, actor: ActorCheck): Fault => {
+  const { crypto, settings } = turn.context;
+  if (!isOptions(evidence.call)) return "WRONG_REQUEST";
+  const authorized = authorize(turn.context, actor, REGISTER_PERMISSION);
+  if (Either.isLeft(authorized)) return authorized.left.code;
+  if (!isSameActor(session.registrar, authorized.right)) return "WRONG_ACTOR";
+  if (session.entryPeer !== evidence.entryPeer || !isAttested(crypto, turn.membership, evidence)) return "NOT_ATTESTED";
+  if (session.requestId !== evidence.requestId) return "WRONG_REQUEST";
+  if (!isSameLine(session.request, requestLineOf(crypto, evidence.call))) return "WRONG_REQUEST";
+  const enrollment = enrollmentOf(settings, evidence.call);
+  if (Either.isLeft(enrollment)) return enrollment.left.code;
+  const { id, metadata, relyingParty } = enrollment.right;
+  const isAsked =
+    session.id === id &&
+    isSameList(session.metadata.flat(), metadata.flat()) &&
+    session.rpId === relyingParty.rpId &&
+    isSameList(session.origins, relyingParty.origins) &&
+    session.challenge.length === Limits.challengeBytes &&
+    session.userHandle.length === Limits.challengeBytes;
+  return isAsked ? undefined : "WRONG_SESSION";
+};
+
+const isSameList = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): boolean =>
+  left.length === right.length && left.every((each, index) => each === right[index]);
+
+/** A writer that asks for more than it may itself have must not fill this member's disk, with one captured request or many. */
+const roomFault = (turn: Turn, session: Session, accepted: ReadonlyArray<Accepted>): Fault => {
+  const request = requestKey(session);
+  let ofRequest = accepted.filter((each) => requestKey(each.session) === request).length;
+  for (const mark of turn.slice(enrollments).sessions.values()) if (mark.request === request) ofRequest += 1;
+  if (ofRequest >= Limits.sessionsOfRequest) return "REQUEST_REPEATED";
+  const { unexpired } = storedLoad(turn, session.registrar);
+  return unexpired + accepted.length >= Limits.mirroredSessions ? "SESSION_CAPACITY" : undefined;
+};

@@ -1,0 +1,77 @@
+/** Whether a session may still be finished, by one peer's own rows, clock and records (contract 3.1). */
+import type { Digest } from "../../base/Digest.ts";
+import { Limits } from "../../base/Limits.ts";
+import type { Place } from "../../protocol/Place.ts";
+import { type Rejection, rejection } from "../../base/Rejection.ts";
+import { enrollmentRows, type SessionRow } from "./SessionTables.ts";
+import { sessionLock } from "../approvers/Locks.ts";
+import type { Session } from "./Session.ts";
+import { type Completion, completionOf, type Response } from "./Completion.ts";
+
+const NEW_INVITATION = "Ask the registrar for a new invitation.";
+
+const unknown = rejection(
+  "REGISTRATION_NOT_FOUND",
+  "There is no enrollment with this invitation.",
+  `Check that the invitation is complete; a registrationId is none. ${NEW_INVITATION}`,
+);
+
+const expired = rejection("REGISTRATION_EXPIRED", "The enrollment's deadline has passed.", NEW_INVITATION);
+
+const overtaken = rejection(
+  "REGISTRATION_EXPIRED",
+  "The enrollment is void: a member was restored, the configuration was changed, or a clock was put right since.",
+  NEW_INVITATION,
+);
+
+const completed = rejection(
+  "REGISTRATION_COMPLETED",
+  "The enrollment was completed with another response.",
+  NEW_INVITATION,
+);
+
+/** Whether a session of this deadline is unknown by now, even where its row is still there (decisions.md). */
+export const isForgotten = (expiresAt: number, now: number): boolean => now > expiresAt + Limits.sessionRetentionMillis;
+
+type Pins = Pick<Session, "createdAt" | "topologyDigest" | "configDigest" | "incarnations">;
+
+/**
+ * Whether what the session was opened under is no longer so. One that was opened later than now was opened by a clock
+ * that was ahead, and would outlive the longest that a session may be open.
+ */
+export const isVoid = (place: Place, { createdAt, topologyDigest, configDigest, incarnations }: Pins): boolean =>
+  createdAt > place.context.now + Limits.clockSkewMillis ||
+  topologyDigest !== place.membership.digest ||
+  configDigest !== place.context.settings.configDigest ||
+  !place.isCurrent(incarnations);
+
+/** How a response stands to the session it names. */
+export type SessionStanding =
+  /** It may finish it. */
+  | { readonly _tag: "Open"; readonly row: SessionRow }
+  /** It is the very response that has completed it. */
+  | { readonly _tag: "Completed"; readonly completion: Completion; readonly deadline: number }
+  | { readonly _tag: "Refused"; readonly rejection: Rejection };
+
+const refused = (rejection: Rejection): SessionStanding => ({ _tag: "Refused", rejection });
+
+/** Unknown by now, unless somebody's finish is still to be settled (decisions.md). */
+const isGone = (place: Place, registrationId: Digest, deadline: number): boolean =>
+  isForgotten(deadline, place.context.now) && !place.isLocked(sessionLock(registrationId));
+
+/** By this peer's own rows, whether or not it kept the session itself. */
+export const sessionStanding = (place: Place, { registrationId, responseDigest }: Response): SessionStanding => {
+  const { now, view } = place.context;
+  const row = enrollmentRows(view).get("sessions", registrationId);
+  const completion = completionOf(view, registrationId);
+  if (completion !== undefined) {
+    // Who was restored since knows no deadline, only that there was none later than this.
+    const deadline = row?.session.expiresAt ?? completion.approver.createdAt + Limits.registrationTtlMillis;
+    if (isGone(place, registrationId, deadline)) return refused(unknown);
+    if (completion.responseDigest !== responseDigest) return refused(completed);
+    return now > deadline ? refused(expired) : { _tag: "Completed", completion, deadline };
+  }
+  if (row === undefined || isGone(place, registrationId, row.session.expiresAt)) return refused(unknown);
+  if (now > row.session.expiresAt) return refused(expired);
+  return isVoid(place, row.session) ? refused(overtaken) : { _tag: "Open", row };
+};

@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+import { credential, enrolling, finish, offerOf, sessionsOf } from "../../../properties/cluster/Enrolling.ts";
+import { turnOf } from "../../../properties/cluster/TurnOf.ts";
+import { sessionLock } from "../approvers/Locks.ts";
+import type { Digest } from "../../base/Digest.ts";
+import { Limits } from "../../base/Limits.ts";
+import { enrollmentIn, enrollments } from "./EnrollmentState.ts";
+import type { SessionMark } from "./SessionMark.ts";
+import type { Turn } from "../../protocol/Turn.ts";
+import { markOf } from "./SessionMark.ts";
+import { keepSession, type Load, storedLoad } from "./Sessions.ts";
+
+const cluster = enrolling(1);
+const offer = offerOf(cluster, 1, "finished");
+finish(cluster, 1, "finish", offer.invitation, credential(offer));
+cluster.pass(100);
+offerOf(cluster, 1, "open");
+const open = sessionsOf(cluster, 1).find(({ completed }) => completed === undefined);
+if (open === undefined) throw new Error("a session is open");
+const { registrationId, registrar, expiresAt } = open.session;
+const mark = markOf(open);
+const late = expiresAt + 1;
+const proposal = "22".repeat(32) as Digest;
+
+/** Has a peer know of these sessions and of no others. */
+const remember = (turn: Turn, sessions: ReadonlyMap<Digest, SessionMark>): void => {
+  const known = turn.editIn(enrollments, "sessions");
+  known.clear();
+  for (const [id, each] of sessions) known.set(id, each);
+};
+
+describe("stored sessions", () => {
+  it("take up room whether or not they are finished, and count as unfinished where they are not", () => {
+    const turn = turnOf(cluster, 1);
+    remember(turn, new Map(sessionsOf(cluster, 1).map((row) => [row.session.registrationId, markOf(row)])));
+    expect(storedLoad(turn, registrar)).toEqual({ unexpired: 2, unfinished: 1 });
+  });
+
+  it.each<readonly [string, { now: number; isReserved: boolean; isCompleted: boolean }, Load]>([
+    [
+      "up to their deadline",
+      { now: expiresAt, isReserved: false, isCompleted: false },
+      { unexpired: 1, unfinished: 1 },
+    ],
+    ["not after it", { now: late, isReserved: false, isCompleted: false }, { unexpired: 0, unfinished: 0 }],
+    [
+      "after it while a response is reserved",
+      { now: late, isReserved: true, isCompleted: false },
+      { unexpired: 1, unfinished: 1 },
+    ],
+    [
+      "not after it once a response has finished them",
+      { now: late, isReserved: true, isCompleted: true },
+      { unexpired: 0, unfinished: 0 },
+    ],
+  ])("take up room %s", (_when, { now, isReserved, isCompleted }, load) => {
+    const turn = turnOf(cluster, 1, now);
+    remember(turn, new Map([[registrationId, { ...mark, isCompleted }]]));
+    if (isReserved) turn.edit("locks").set(sessionLock(registrationId), proposal);
+    expect(storedLoad(turn, registrar)).toEqual(load);
+  });
+});
+
+describe("a session that is written", () => {
+  const older = "a0".repeat(32) as Digest;
+  const younger = "b0".repeat(32) as Digest;
+  const past = (id: Digest, millis: number): readonly [Digest, SessionMark] => [
+    id,
+    { ...mark, expiresAt: late - millis },
+  ];
+  const both = [past(younger, 1), past(older, 2)];
+
+  /** What goes with it where so many are stored: these, and for the rest such as may still be finished. */
+  const removed = (
+    some: ReadonlyArray<readonly [Digest, SessionMark]>,
+    total: number,
+    prepare: (turn: Turn) => void = () => undefined,
+  ): ReadonlyArray<string> => {
+    const turn = turnOf(cluster, 1, late);
+    const sessions = new Map(some);
+    for (let at = sessions.size; at < total; at++)
+      sessions.set(at.toString(16).padStart(64, "0") as Digest, { ...mark, expiresAt: late });
+    remember(turn, sessions);
+    prepare(turn);
+    keepSession(turn, open.session, open.ack);
+    const { writes, state } = turn.finish(() => undefined);
+    const gone = writes.flatMap(({ op, table, key }) => (table === "sessions" && op === "remove" ? [key] : []));
+    expect(enrollmentIn(state).sessions.size).toBe(total + 1 - gone.length);
+    return gone;
+  };
+
+  it("takes the place of the one that expired first, where there are as many as may be", () => {
+    expect(removed(both, Limits.sessionRows)).toEqual([older]);
+  });
+
+  it("leaves what expired within the hour where there is room", () => {
+    expect(removed(both, Limits.sessionRows - 1)).toEqual([]);
+  });
+
+  it("takes no place of one that may still be finished, or that a response is reserved for", () => {
+    expect(removed([], Limits.sessionRows)).toEqual([]);
+    for (const isCompleted of [true, false])
+      expect(
+        removed(
+          [past(younger, 1), [older, { ...mark, expiresAt: late - 2, isCompleted }]],
+          Limits.sessionRows,
+          (turn) => turn.edit("locks").set(sessionLock(older), proposal),
+        ),
+      ).toEqual([younger]);
+  });
+});

@@ -1,0 +1,78 @@
+/**
+ * The sessions a peer keeps: written when it acknowledges one, removed only by a
+ * later transaction that writes another, so that no read ever writes.
+ */
+import type { Digest } from "../../base/Digest.ts";
+import { Limits } from "../../base/Limits.ts";
+import type { Actor } from "../../protocol/Proposal.ts";
+import type { SignedStatement } from "../../protocol/Statement.ts";
+import type { Turn } from "../../protocol/Turn.ts";
+import { sessionLock } from "../approvers/Locks.ts";
+import type { Session } from "./Session.ts";
+import { enrollments } from "./EnrollmentState.ts";
+import { type SessionMark, markOf } from "./SessionMark.ts";
+import { isForgotten, isVoid } from "./SessionStanding.ts";
+import { enrollmentTables } from "./SessionTables.ts";
+
+/** Stores a session with this peer's acknowledgement of it, and forgets those whose time is over. */
+export const keepSession = (turn: Turn, session: Session, ack: SignedStatement): void => {
+  forgetOld(turn, Math.min(turn.now, session.expiresAt));
+  const row = { session, ack, completed: undefined };
+  turn.editIn(enrollments, "sessions").set(session.registrationId, markOf(row));
+  turn.rows(enrollmentTables).write({ op: "insert", table: "sessions", key: session.registrationId, row });
+};
+
+/**
+ * Whether a session takes up room: it may still be finished, or is, before its deadline; or a response is unsettled,
+ * until which it stays and counts (contract 8).
+ */
+export const takesRoom = (turn: Turn, registrationId: Digest, mark: SessionMark): boolean =>
+  (turn.now <= mark.expiresAt && !isVoid(turn, mark)) ||
+  (!mark.isCompleted && turn.isLocked(sessionLock(registrationId)));
+
+/**
+ * Sessions an hour past their deadline go; where there are too many rows, the oldest that take up no room go too.
+ *
+ * @param now no later than the deadline of the session that makes room, to which all members have agreed: one reading
+ *   of a clock that is ahead takes no session away
+ */
+const forgetOld = (turn: Turn, now: number): void => {
+  const { sessions } = turn.slice(enrollments);
+  const over: Array<readonly [Digest, SessionMark]> = [];
+  for (const [registrationId, mark] of sessions)
+    if (!takesRoom(turn, registrationId, mark) && !turn.isLocked(sessionLock(registrationId)))
+      over.push([registrationId, mark]);
+  const inExcess = sessions.size - (Limits.sessionRows - 1);
+  over.sort(([, left], [, right]) => left.expiresAt - right.expiresAt);
+  over.forEach(([registrationId, { expiresAt }], index) => {
+    if (index >= inExcess && !isForgotten(expiresAt, now)) return;
+    turn.editIn(enrollments, "sessions").delete(registrationId);
+    turn.rows(enrollmentTables).write({ op: "remove", table: "sessions", key: registrationId });
+  });
+};
+
+/** How many sessions take up room, and how many of them are unfinished and of one registrar. */
+export interface Load {
+  readonly unexpired: number;
+  readonly unfinished: number;
+}
+
+/** What the stored sessions come to now; one past its deadline, or void, counts while a response to it is unsettled. */
+export const storedLoad = (turn: Turn, { iss, sub }: Pick<Actor, "iss" | "sub">): Load => {
+  let unexpired = 0;
+  let unfinished = 0;
+  for (const [registrationId, mark] of turn.slice(enrollments).sessions) {
+    if (!takesRoom(turn, registrationId, mark)) continue;
+    unexpired += 1;
+    const { registrar, isCompleted } = mark;
+    if (!isCompleted && registrar.sub === sub && registrar.iss === iss) unfinished += 1;
+  }
+  return { unexpired, unfinished };
+};
+
+/** What an attempt that failed may have left at members counts as long as it takes up room there (see `loadOf` of the writer). */
+export const noteGivenUp = (turn: Turn, session: Session): void => {
+  const givenUp = turn.editIn(enrollments, "givenUp");
+  for (const [each, mark] of givenUp) if (!takesRoom(turn, each, mark)) givenUp.delete(each);
+  givenUp.set(session.registrationId, markOf({ session, completed: undefined }));
+};

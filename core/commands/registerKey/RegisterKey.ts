@@ -1,0 +1,105 @@
+/** The command that registers a public key as one approver version (contract 4.1). */
+import { Either } from "effect";
+import { record, type TypeOf } from "../../codec/Codec.ts";
+import type { Command, Standing } from "../../protocol/Command.ts";
+import type { RowView } from "../../protocol/Tables.ts";
+import { type Approver, approverCodec } from "../approvers/Approver.ts";
+import {
+  existingApprover,
+  insertApprover,
+  installApprover,
+  isNamedByContent,
+  lineageOfApprover,
+  removeApprover,
+} from "../approvers/ApproverRows.ts";
+import { refLock, registrationLocks, whatRegistrationWaitsFor } from "../approvers/Locks.ts";
+import { REGISTER_PERMISSION } from "../approvers/Permissions.ts";
+import { approverRows } from "../approvers/Tables.ts";
+import { coded } from "../../codec/Coded.ts";
+import { keyConflict, REGISTER_PATH, type Registration, registrationOf } from "./Registration.ts";
+
+const effectsCodec = record({ approver: approverCodec });
+export type RegisterKeyEffects = TypeOf<typeof effectsCodec>;
+export const registerKeyEffects = coded(effectsCodec);
+
+const approverIn = (effects: Uint8Array): Approver => registerKeyEffects.certified(effects).approver;
+
+/** Effects computed before: every member computes those of a proposal, and whoever shares the request shares them. */
+const made = new WeakMap<Registration, { readonly at: number; readonly effects: Uint8Array }>();
+
+const effectsOf = (registration: Registration, proposedAt: number): Uint8Array => {
+  const known = made.get(registration);
+  if (known !== undefined && known.at === proposedAt) return known.effects;
+  const { id, ref, descriptor, keyIdentity, metadata } = registration;
+  const times = { createdAt: proposedAt, updatedAt: proposedAt };
+  const effects = registerKeyEffects.encode({
+    approver: { id, ref, descriptor, keyIdentity, metadata, revision: 1, ...times },
+  });
+  made.set(registration, { at: proposedAt, effects });
+  return effects;
+};
+
+/** An identical version is there already, another id owns the key, or it can be done. */
+const standing = (all: RowView, registration: Registration): Standing => {
+  const view = approverRows(all);
+  const { ref, id, keyIdentity } = registration;
+  if (view.get("approvers", ref) !== undefined) return { _tag: "Done", name: ref };
+  const owner = view.get("keys", keyIdentity);
+  if (owner !== undefined && owner.id !== id) return { _tag: "Impossible", rejection: keyConflict(ref), isFinal: true };
+  return { _tag: "Possible", effectsAt: (proposedAt) => effectsOf(registration, proposedAt) };
+};
+
+export const registerKey: Command<Registration> = {
+  kind: "REGISTER",
+  permission: REGISTER_PERMISSION,
+  needsRows: false,
+  retry: { _tag: "FindsItsResult" },
+  speaking: [
+    "INVALID_REQUEST_BODY",
+    "INVALID_METADATA",
+    "INVALID_PUBLIC_KEY",
+    "UNSUPPORTED_ALGORITHM",
+    "KEY_ALREADY_REGISTERED",
+  ],
+  recognizes: ({ method, path }) => method === "POST" && path === REGISTER_PATH,
+  targetOf: (means, call) => Either.getOrUndefined(registrationOf(means, call)),
+  parse: ({ context }, call) => registrationOf(context, call),
+  admit: ({ context }, call) => registrationOf(context, call),
+
+  check: ({ context }, registration) => standing(context.view, registration),
+  coalescesWith: ({ locks }, { ref }) => locks.get(refLock(ref)),
+  waitsFor: ({ locks }, { ref }) => whatRegistrationWaitsFor(locks, ref),
+
+  locksOf: (effects) => registrationLocks(approverIn(effects)),
+  lineageOf: (effects) => lineageOfApprover(approverIn(effects)),
+  isSound: (crypto, effects) => {
+    const approver = registerKeyEffects.decode(effects)?.approver;
+    return approver !== undefined && isNamedByContent(crypto, approver);
+  },
+  apply: (turn, _id, effects) => insertApprover(turn, approverIn(effects)),
+  install: (turn, _id, effects) => installApprover(turn, approverIn(effects)),
+  undo: (turn, _id, effects) => removeApprover(turn, approverIn(effects)),
+  audit: (effects) => {
+    const { ref, revision } = approverIn(effects);
+    return { event: "APPROVER_REGISTERED", approverRef: ref, metadataRevision: revision };
+  },
+
+  isMetBy: ({ ref }, effects) => approverIn(effects).ref === ref,
+  mayBeThere: () => true,
+  confirmed: (effects, isFresh) => ({
+    _tag: "Registered",
+    created: isFresh,
+    approver: approverIn(effects),
+    observations: undefined,
+  }),
+  existing: existingApprover,
+  mayStand: ({ self, state, context }, { ref }, entryPeer) => {
+    if (ref === undefined) return false;
+    const holder = state.locks.get(refLock(ref));
+    if (holder !== undefined) return !state.aborting.has(holder);
+    return entryPeer !== self && approverRows(context.view).get("approvers", ref) !== undefined;
+  },
+  named: (_turn, target) => target,
+  noteRefused: () => undefined,
+  reservedFor: () => undefined,
+};

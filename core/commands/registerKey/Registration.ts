@@ -1,0 +1,78 @@
+/**
+ * What a registration request means: its approver, computed from the request
+ * alone, so that every member can compute it again and compare bytes.
+ */
+import { Either } from "effect";
+import { bytes, pair, text } from "../../codec/Codec.ts";
+import type { Metadata } from "../../credential/Metadata.ts";
+import { parseRegisterRequest } from "../../credential/RegisterRequest.ts";
+import { descriptorJson, normalizeCredential, refDigest } from "../../credential/SignatureCredential.ts";
+import { approverRef } from "../../credential/ApproverRef.ts";
+import type { Crypto } from "../../crypto/Crypto.ts";
+import type { Digest } from "../../base/Digest.ts";
+import { Limits } from "../../base/Limits.ts";
+import type { Intent, Means } from "../../protocol/Command.ts";
+import type { Call } from "../../protocol/Forward.ts";
+import { type Rejection, rejection } from "../../base/Rejection.ts";
+import { registrationLocks } from "../approvers/Locks.ts";
+
+const KEY_TAG = "CUSTODY_KEY_V1";
+const keyCodec = pair(text(64), bytes(Limits.publicKeyBytes));
+
+/** Where approvers are registered; a version's own path lies below it. */
+export const REGISTER_PATH = "/v1/custody/approvers";
+
+export interface Registration extends Intent {
+  readonly kind: "REGISTER";
+  readonly id: string;
+  readonly descriptor: string;
+  readonly keyIdentity: Digest;
+  readonly metadata: Metadata;
+}
+
+/** Canonical algorithm plus normalized key: the same bytes on two curves are two keys (contract 2.2.6). */
+export const keyIdentityOf = (crypto: Crypto, algorithm: string, keyBytes: Uint8Array): Digest =>
+  crypto.digest(KEY_TAG, keyCodec, [algorithm, keyBytes]);
+
+/** Calls understood before, by these means: a request is judged where it enters and again by each vote on it. */
+const understood = new WeakMap<Call, Means & { readonly meaning: Either.Either<Registration, Rejection> }>();
+
+/** Reads and validates a registration; the left side names every field at fault. */
+export const registrationOf = ({ crypto, providers }: Means, call: Call): Either.Either<Registration, Rejection> => {
+  const known = understood.get(call);
+  if (known !== undefined && known.crypto === crypto && known.providers === providers) return known.meaning;
+  const meaning = read({ crypto, providers }, call);
+  understood.set(call, { crypto, providers, meaning });
+  return meaning;
+};
+
+const read = ({ crypto, providers }: Means, call: Call): Either.Either<Registration, Rejection> => {
+  const request = parseRegisterRequest(call.rawBody);
+  if (Either.isLeft(request)) return Either.left(request.left);
+  const { id, algorithm, publicKey64, metadata } = request.right;
+  const normalized = normalizeCredential(providers, algorithm, publicKey64);
+  if (Either.isLeft(normalized)) return Either.left(normalized.left);
+  const { credential, keyBytes } = normalized.right;
+  const descriptor = descriptorJson(credential);
+  const ref = approverRef(id, refDigest(crypto.sha256OfText, descriptor));
+  const keyIdentity = keyIdentityOf(crypto, credential.algorithm, keyBytes);
+  return Either.right({
+    kind: "REGISTER",
+    locks: registrationLocks({ keyIdentity, ref }),
+    deadline: Number.POSITIVE_INFINITY,
+    id,
+    ref,
+    descriptor,
+    keyIdentity,
+    metadata,
+  });
+};
+
+/** The answer to a claim of a key that another id owns, in whatever format. */
+export const keyConflict = (ref: string): Rejection =>
+  rejection(
+    "KEY_ALREADY_REGISTERED",
+    "The same key is registered under another id.",
+    "Use the existing approver, or register another key.",
+    { ref },
+  );

@@ -1,0 +1,134 @@
+/** The command that replaces an approver's metadata: everything but metadata, revision and updatedAt stays (contract 4.1.2). */
+import { Either } from "effect";
+import { record, type TypeOf, uint } from "../../codec/Codec.ts";
+import type { Command, Standing } from "../../protocol/Command.ts";
+import { underWay } from "../../protocol/UnderWay.ts";
+import { type Rejection, rejection } from "../../base/Rejection.ts";
+import type { RowView } from "../../protocol/Tables.ts";
+import { type Approver, approverCodec } from "../approvers/Approver.ts";
+import {
+  existingApprover,
+  installApprover,
+  isNamedByContent,
+  lineageOfApprover,
+  removeApprover,
+  replaceRevision,
+} from "../approvers/ApproverRows.ts";
+import { metadataLock } from "../approvers/Locks.ts";
+import { METADATA_PERMISSION } from "../approvers/Permissions.ts";
+import { approverRows } from "../approvers/Tables.ts";
+import { coded } from "../../codec/Coded.ts";
+import { staleRevision } from "./Precondition.ts";
+import { isReplacement, type Replacement, replacementOf } from "./Replacement.ts";
+
+const effectsCodec = record({
+  /** As it is from now on. */
+  approver: approverCodec,
+  /** The revision it builds on. */
+  baseRevision: uint,
+});
+export type ReplaceMetadataEffects = TypeOf<typeof effectsCodec>;
+export const replaceMetadataEffects = coded(effectsCodec);
+
+const approverIn = (effects: Uint8Array): Approver => replaceMetadataEffects.certified(effects).approver;
+
+interface Made {
+  readonly from: Approver;
+  readonly updatedAt: number;
+  readonly effects: Uint8Array;
+}
+
+/** Effects computed before: every member computes those of a proposal, and whoever shares request and row shares them. */
+const made = new WeakMap<Replacement, Made>();
+
+/** What the replacement makes of an approver. Its time never falls behind that of the revision before. */
+const effectsOn = (replacement: Replacement, from: Approver, proposedAt: number): Uint8Array => {
+  const updatedAt = Math.max(proposedAt, from.updatedAt);
+  const known = made.get(replacement);
+  if (known !== undefined && known.from === from && known.updatedAt === updatedAt) return known.effects;
+  const { metadata, baseRevision } = replacement;
+  const effects = replaceMetadataEffects.encode({
+    approver: { ...from, metadata, revision: baseRevision + 1, updatedAt },
+    baseRevision,
+  });
+  made.set(replacement, { from, updatedAt, effects });
+  return effects;
+};
+
+const notFound = (ref: string): Rejection =>
+  rejection(
+    "APPROVER_NOT_FOUND",
+    "No approver of this ref is registered.",
+    "Check the ref; every version has a ref of its own.",
+    { ref },
+  );
+
+/** It can be done exactly while the revision it names is the current one. */
+const standing = (view: RowView, replacement: Replacement): Standing => {
+  const { ref, baseRevision } = replacement;
+  const from = approverRows(view).get("approvers", ref);
+  if (from === undefined) return { _tag: "Impossible", rejection: notFound(ref), isFinal: false };
+  if (from.revision !== baseRevision)
+    // Revisions never go back, so one that was passed never comes again.
+    return { _tag: "Impossible", rejection: staleRevision(ref), isFinal: baseRevision < from.revision };
+  return { _tag: "Possible", effectsAt: (proposedAt) => effectsOn(replacement, from, proposedAt) };
+};
+
+export const replaceMetadata: Command<Replacement, Replacement> = {
+  kind: "METADATA",
+  permission: METADATA_PERMISSION,
+  needsRows: false,
+  retry: { _tag: "FindsItsBaseGone", hint: "Read the approver: its revision tells what became of it." },
+  speaking: [
+    "INVALID_REF",
+    "INVALID_REQUEST_BODY",
+    "INVALID_METADATA",
+    "APPROVER_NOT_FOUND",
+    "PRECONDITION_REQUIRED",
+    "PRECONDITION_FAILED",
+  ],
+  recognizes: isReplacement,
+  targetOf: (_means, call) => Either.getOrUndefined(replacementOf(call)),
+  parse: (_place, call) => replacementOf(call),
+  admit: (_turn, call) => replacementOf(call),
+
+  check: ({ context }, replacement) => standing(context.view, replacement),
+  // Another replacement on the same revision makes this one impossible.
+  coalescesWith: () => undefined,
+  waitsFor: ({ locks }, { ref }) => (locks.has(metadataLock(ref)) ? "another change" : undefined),
+
+  locksOf: (effects) => [metadataLock(approverIn(effects).ref)],
+  lineageOf: (effects) => lineageOfApprover(approverIn(effects)),
+  isSound: (crypto, effects) => {
+    const approver = replaceMetadataEffects.decode(effects)?.approver;
+    return approver !== undefined && isNamedByContent(crypto, approver);
+  },
+  apply: (turn, _id, effects) => {
+    const { approver, baseRevision } = replaceMetadataEffects.certified(effects);
+    replaceRevision(turn, approver, baseRevision);
+  },
+  install: (turn, _id, effects) => installApprover(turn, approverIn(effects)),
+  undo: (turn, _id, effects) => removeApprover(turn, approverIn(effects)),
+  audit: (effects) => {
+    const { ref, revision } = approverIn(effects);
+    return { event: "APPROVER_METADATA_REPLACED", approverRef: ref, metadataRevision: revision };
+  },
+
+  // It is done by itself alone.
+  isMetBy: (_replacement, _effects, isOwn) => isOwn,
+  mayBeThere: () => false,
+  confirmed: (effects) => ({ _tag: "Replaced", approver: approverIn(effects) }),
+  existing: existingApprover,
+  // Only a copy of it counts, and once all members have applied it its entry peer knows better than the writer.
+  mayStand: ({ self, state }, { ref, baseRevision }, entryPeer) => {
+    const open = entryPeer === self ? undefined : underWay(state, metadataLock(ref));
+    return (
+      open?.kind === "METADATA" &&
+      open.entryPeer === entryPeer &&
+      replaceMetadataEffects.certified(open.effects).baseRevision === baseRevision
+    );
+  },
+  named: (_turn, target) => target,
+  noteRefused: () => undefined,
+  reservedFor: () => undefined,
+};

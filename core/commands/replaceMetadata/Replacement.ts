@@ -1,0 +1,81 @@
+/**
+ * What a metadata replacement means, and what it does to the approver it builds
+ * on: everything but metadata, revision and updatedAt stays (contract 4.1.2).
+ */
+import { Either } from "effect";
+import { parseApproverRef } from "../../credential/ApproverRef.ts";
+import type { Metadata } from "../../credential/Metadata.ts";
+import { parseMetadataRequest } from "../../credential/MetadataRequest.ts";
+import type { Call } from "../../protocol/Forward.ts";
+import type { Intent } from "../../protocol/Command.ts";
+import type { Rejection } from "../../base/Rejection.ts";
+import { metadataLock } from "../approvers/Locks.ts";
+import { parseIfMatch } from "./Precondition.ts";
+import { REGISTER_PATH } from "../registerKey/Registration.ts";
+
+const PREFIX = `${REGISTER_PATH}/`;
+const SUFFIX = "/metadata";
+
+export interface Replacement extends Intent {
+  readonly kind: "METADATA";
+  /** The revision named by If-Match. */
+  readonly baseRevision: number;
+  /** All pairs from now on. */
+  readonly metadata: Metadata;
+}
+
+/** The path of a replacement as a caller may send it; `ref` is encoded once. */
+export const metadataPath = (ref: string): string => `${PREFIX}${encodeURIComponent(ref)}${SUFFIX}`;
+
+/** The ref's segment of a replacement's path, still encoded; undefined for any other request. */
+const segmentOf = ({ method, path }: Call): string | undefined => {
+  if (method !== "PUT" || !path.startsWith(PREFIX) || !path.endsWith(SUFFIX)) return undefined;
+  const segment = path.slice(PREFIX.length, -SUFFIX.length);
+  return segment === "" || segment.includes("/") ? undefined : segment;
+};
+
+export const isReplacement = (call: Call): boolean => segmentOf(call) !== undefined;
+
+/** Decodes exactly once; what cannot be decoded is no ref either. */
+const decoded = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return "";
+  }
+};
+
+/** Calls understood before: a request is judged where it enters and again by each vote on it. */
+const understood = new WeakMap<Call, Either.Either<Replacement, Rejection>>();
+
+/**
+ * Reads and validates a replacement from the call alone.
+ *
+ * @returns the replacement; in this order `INVALID_REF`, a fault of the body, and 428 or 412 for an If-Match that
+ *   is missing or can name no revision
+ */
+export const replacementOf = (call: Call): Either.Either<Replacement, Rejection> => {
+  const known = understood.get(call);
+  if (known !== undefined) return known;
+  const meaning = read(call);
+  understood.set(call, meaning);
+  return meaning;
+};
+
+const read = (call: Call): Either.Either<Replacement, Rejection> => {
+  const ref = decoded(segmentOf(call) ?? "");
+  const parts = parseApproverRef(ref);
+  if (Either.isLeft(parts)) return Either.left(parts.left);
+  const metadata = parseMetadataRequest(call.rawBody);
+  if (Either.isLeft(metadata)) return Either.left(metadata.left);
+  const baseRevision = parseIfMatch(call.ifMatch);
+  if (Either.isLeft(baseRevision)) return Either.left(baseRevision.left);
+  return Either.right({
+    kind: "METADATA",
+    ref,
+    locks: [metadataLock(ref)],
+    deadline: Number.POSITIVE_INFINITY,
+    baseRevision: baseRevision.right,
+    metadata: metadata.right,
+  });
+};

@@ -1,0 +1,23 @@
+/** What agreement answers callers and operators, and how it names what commands and modules answer. */
+import type { MemberFault, Rejection } from "../base/Rejection.ts";
+
+export type ProtocolAnswer =
+  | { readonly _tag: "Initialized" }
+  /** What is stored from now on is sealed with the integrity key of this version. */
+  | { readonly _tag: "Rotated"; readonly version: number }
+  /** The vault opens by other shares from now on. */
+  | { readonly _tag: "Rekeyed" }
+  /** Whether what operators did is in the audit; not while the peer is sealed or its rows do not hold. */
+  | { readonly _tag: "Audited"; readonly done: boolean }
+  /** A restore was declared; the incarnation is known once the peer is unsealed. */
+  | { readonly _tag: "Restoring"; readonly incarnation: number | undefined }
+  /** Empty when a mutation would be accepted now. */
+  | { readonly _tag: "Readiness"; readonly faults: ReadonlyArray<MemberFault> }
+  | { readonly _tag: "Rejected"; readonly rejection: Rejection };
+
+/** A success, made by a command or a module; agreement never looks into it. */
+export interface Success {
+  readonly _tag: string;
+}
+
+export type Answer = ProtocolAnswer | Success;

@@ -1,0 +1,219 @@
+/**
+ * The state of a peer that has just started: sealed, with everything its store
+ * remembers and nothing of what only callers and answers were waiting for.
+ */
+import type { Crypto } from "../crypto/Crypto.ts";
+import type { SetAccumulator } from "../base/Digest.ts";
+import { allRows } from "./AllRows.ts";
+import { InvariantViolation } from "../base/Invariant.ts";
+import { type Aborting, type Delivery, draftOf, type PeerState, type Preparation, type Refused } from "./PeerState.ts";
+import { noPace } from "./Admission.ts";
+import { NO_DIGEST } from "./Genesis.ts";
+import { highProofOf } from "./HighSlot.ts";
+import { freshRecovery } from "./TakingOver.ts";
+import { FIRST_INTEGRITY_VERSION } from "./IntegrityKeys.ts";
+import { type Commands, locksOf } from "./Command.ts";
+import { signerOf } from "./Statement.ts";
+import type { Seen } from "./Message.ts";
+import { type Membership, membershipOf, type PeerId, topologyDigest } from "./Topology.ts";
+import { type RowView, type Rows, SELF, slotKey } from "./Tables.ts";
+import { FIRST_INCARNATION } from "./Turn.ts";
+
+/** A certificate can exist only for what was prepared: undecided rows come back with both receipts they hold. */
+const preparationOf = (
+  row: Rows["preparations"],
+  seen: ReadonlyMap<PeerId, Seen>,
+  self: PeerId,
+  elapsed: number,
+): Preparation => ({
+  id: row.own.statement.proposalId,
+  proposal: row.proposal,
+  writerReceipt: row.writerReceipt,
+  own: row.own,
+  receipts: new Map([
+    [signerOf(row.writerReceipt), row.writerReceipt],
+    [signerOf(row.own), row.own],
+  ]),
+  refusal: row.refusal,
+  pledge: row.pledge,
+  // A refusal of a life that is over made this peer pledge, and counts no more.
+  votes: new Map(
+    [row.refusal, row.pledge].flatMap((vote) =>
+      vote === undefined ||
+      (signerOf(vote) !== self && vote.header.incarnation !== seen.get(signerOf(vote))?.incarnation)
+        ? []
+        : [[signerOf(vote), vote]],
+    ),
+  ),
+  preparedAt: elapsed,
+  askedAt: elapsed,
+});
+
+const refusedOf = (view: RowView, { proposal, refusal, writerReceipt }: Rows["refusals"], elapsed: number): Refused => {
+  const { epoch, seq } = proposal;
+  const id = refusal.statement.proposalId;
+  return {
+    id,
+    proposal: { epoch, seq },
+    bindsSlot: view.get("slots", slotKey(epoch, seq))?.proposalId === id,
+    writerReceipt,
+    votes: new Map([[signerOf(refusal), refusal]]),
+    preparedAt: elapsed,
+    askedAt: elapsed,
+  };
+};
+
+const abortingOf = (view: RowView, { proposal, writerReceipt, votes }: Rows["aborts"], elapsed: number): Aborting => {
+  const id = writerReceipt.statement.proposalId;
+  const ack = view.get("slots", slotKey(proposal.epoch, proposal.seq))?.ack;
+  if (ack === undefined) throw new InvariantViolation("S5", `slot ${proposal.seq} is aborted without acknowledgement`);
+  const acks = new Map([[signerOf(ack), ack]]);
+  return { id, proposal, writerReceipt, votes, acks, preparedAt: elapsed, askedAt: elapsed };
+};
+
+const deliveryOf = (view: RowView, { proposalId, epoch, seq }: Rows["outbox"]): Delivery => {
+  const certificate = view.get("certificates", proposalId);
+  const ack = view.get("slots", slotKey(epoch, seq))?.ack;
+  if (certificate === undefined) throw new InvariantViolation("S13", `outbox row ${seq} has no certificate beside it`);
+  return {
+    id: proposalId,
+    seq,
+    proposal: certificate.proposal,
+    acks: new Map(ack && [[signerOf(ack), ack]]),
+    dueAt: 0,
+    isPrunable: false,
+  };
+};
+
+const foundingOf = (
+  crypto: Crypto,
+  { peerId }: Rows["peer"],
+  vote: Rows["genesis"] | undefined,
+): PeerState["founding"] => ({
+  cards: new Map(),
+  vote: vote && { ...vote, digest: topologyDigest(crypto, vote.topology) },
+  signatures: new Map(vote && [[peerId, vote.signature]]),
+  faults: new Map(),
+});
+
+/** Whose locks outlive the decision: the writer's, until all have acknowledged. */
+const restoredLocks = (
+  commands: Commands,
+  membership: Membership | undefined,
+  { peerId }: Rows["peer"],
+  preparations: ReadonlyArray<Preparation>,
+  closing: ReadonlyArray<Delivery | Aborting>,
+): PeerState["locks"] => {
+  const holders = membership?.writer === peerId ? [...preparations, ...closing] : preparations;
+  return new Map(holders.flatMap(({ id, proposal }) => locksOf(commands, proposal).map((lock) => [lock, id] as const)));
+};
+
+/** A peer that remembers nothing but who it is and whom it belongs to. */
+const blank = (view: RowView, crypto: Crypto): PeerState => {
+  const peer = view.get("peer", SELF);
+  const pinned = view.get("topology", SELF);
+  return draftOf({
+    peer,
+    unsealed: false,
+    verifying: false,
+    integrityFault: undefined,
+    integrityVersion: FIRST_INTEGRITY_VERSION,
+    quarantine: undefined,
+    restored: undefined,
+    recovery: undefined,
+    isDeclared: false,
+    unproven: new Set(),
+    joinNonce: undefined,
+    process: undefined,
+    forgottenUntil: new Map(),
+    founding: { cards: new Map(), vote: undefined, signatures: new Map(), faults: new Map() },
+    membership: pinned && membershipOf(crypto, pinned.topology),
+    pinned,
+    chain: { incarnation: FIRST_INCARNATION, batchNo: 0, hash: NO_DIGEST },
+    audit: { seq: 0, hash: NO_DIGEST, keptNo: 0, lastNo: 0 },
+    registry: { set: crypto.emptySet, approvers: 0 },
+    highSeq: 0,
+    highProof: undefined,
+    decidedSeq: 0,
+    seen: new Map(),
+    seenWritten: new Map(),
+    preparations: new Map(),
+    refused: new Map(),
+    aborting: new Map(),
+    locks: new Map(),
+    outbox: new Map(),
+    prunable: 0,
+    queue: [],
+    rounds: new Map(),
+    collecting: new Set(),
+    probe: undefined,
+    readinessWaiters: [],
+    verdict: undefined,
+    turnedAway: new Map(),
+    entering: [],
+    forwarded: 0,
+    pace: noPace,
+    writerHeardAt: 0,
+    awaited: new Map(),
+    denied: new Map(),
+    modules: {},
+    timers: new Map(),
+  });
+};
+
+/** What a peer is that cannot trust its rows: it answers probes and reads what still holds, and signs nothing. */
+export const bootDamaged = (view: RowView, crypto: Crypto, where: string): PeerState => ({
+  ...blank(view, crypto),
+  integrityFault: where,
+});
+
+const recoveryOf = (view: RowView, { restoration, recovering }: Rows["restore"]): PeerState["recovery"] => {
+  if (!recovering) return undefined;
+  const isReadable = view.get("readable", SELF)?.recoveryId === restoration.recoveryId;
+  return { ...freshRecovery("the process was started again"), isReadable };
+};
+
+/** Reads the state back. Throws {@link InvariantViolation} when rows contradict each other; a tampered row throws on reading. */
+export const boot = (view: RowView, crypto: Crypto, commands: Commands, elapsed: number): PeerState => {
+  const start = blank(view, crypto);
+  const { peer, membership } = start;
+  const counters = view.get("counters", SELF);
+  if (counters === undefined) return start;
+  // A store that remembers anything but who it belongs to is damaged, not new.
+  if (peer === undefined) return { ...start, integrityFault: "peer/self" };
+  // What was signed was signed for a topology; without it nothing here can be understood.
+  if (counters.batchNo > 0 && membership === undefined) return { ...start, integrityFault: "topology/self" };
+  const seen = new Map(allRows(view, "seen").map((row) => [row.peerId, row]));
+  const restore = view.get("restore", SELF);
+  const preparations = allRows(view, "preparations").map((row) => preparationOf(row, seen, peer.peerId, elapsed));
+  const refused = allRows(view, "refusals").map((row) => refusedOf(view, row, elapsed));
+  const aborting = allRows(view, "aborts").map((row) => abortingOf(view, row, elapsed));
+  const outbox = allRows(view, "outbox").map((row) => deliveryOf(view, row));
+  // States of one shape, field for field, are what every step after this reads fastest.
+  return draftOf({
+    ...start,
+    founding: membership === undefined ? foundingOf(crypto, peer, view.get("genesis", SELF)) : start.founding,
+    unproven: new Set(membership?.peerIds.filter((each) => each !== peer.peerId)),
+    integrityVersion: FIRST_INTEGRITY_VERSION + allRows(view, "integrity").length,
+    chain: { incarnation: counters.incarnation, batchNo: counters.batchNo, hash: counters.batchHash },
+    audit: { seq: counters.auditSeq, hash: counters.auditHash, keptNo: counters.keptNo, lastNo: 0 },
+    registry: { set: setOf(counters), approvers: counters.approvers },
+    highSeq: counters.highSeq,
+    highProof: highProofOf(view, membership, counters.highSeq),
+    decidedSeq: counters.decidedSeq,
+    quarantine: counters.quarantine,
+    restored: restore && { restoration: restore.restoration, signature: restore.signature },
+    recovery: restore && recoveryOf(view, restore),
+    seen,
+    seenWritten: seen,
+    preparations: new Map(preparations.map((each) => [each.id, each])),
+    refused: new Map(refused.map((each) => [each.id, each])),
+    aborting: new Map(aborting.map((each) => [each.id, each])),
+    locks: restoredLocks(commands, membership, peer, preparations, [...outbox, ...aborting]),
+    outbox: new Map(outbox.map((each) => [each.seq, each])),
+    modules: Object.fromEntries(commands.modules.map(({ slice }) => [slice.name, slice.boot(view)])),
+  });
+};
+
+// The codec bounds the bytes; what they mean is the crypto port's own business.
+const setOf = (counters: Rows["counters"]): SetAccumulator => counters.registrySet as SetAccumulator;

@@ -1,0 +1,217 @@
+/**
+ * What agreement needs to know of a command, and all that it knows: protocol and
+ * command meet here and nowhere else. Every member reads the request, checks it
+ * against its own rows and computes the effects for itself; agreement compares
+ * the bytes and never looks into them (protocol.md 2).
+ */
+import type { Either } from "effect";
+import type { Answer } from "./Answer.ts";
+import type { ActorClaims } from "../auth/ActorClaims.ts";
+import type { Crypto } from "../crypto/Crypto.ts";
+import type { Digest, SetAccumulator } from "../base/Digest.ts";
+import type { StepContext } from "./Event.ts";
+import { InvariantViolation } from "../base/Invariant.ts";
+import type { PeerState } from "./PeerState.ts";
+import { type Rejection, type RejectionCode, rejection } from "../base/Rejection.ts";
+import type { RowView } from "./Tables.ts";
+import type { Turn } from "./Turn.ts";
+import type { Call } from "./Forward.ts";
+import type { Exchange, Module } from "./Module.ts";
+import type { Place } from "./Place.ts";
+import type { Proposal } from "./Proposal.ts";
+import type { PeerId } from "./Topology.ts";
+
+/** What a call is understood by, without any row. */
+export type Means = Pick<StepContext, "crypto" | "providers">;
+
+/** What a request is about, as far as the call alone tells. */
+export interface Target {
+  readonly kind: string;
+  /** What its caller is told the answer is about, once it is known. */
+  readonly ref: string | undefined;
+}
+
+/** What a request asks for, as its command has understood it. */
+export interface Intent extends Target {
+  readonly ref: string;
+  /** The exclusive locks that its proposal holds while it is undecided (protocol.md 3.2). */
+  readonly locks: ReadonlyArray<string>;
+  /** Unix milliseconds: nobody signs for it later than that; infinite where nothing but the proposal ends. */
+  readonly deadline: number;
+}
+
+/** How an intent stands against one peer's rows. */
+export type Standing =
+  /** It can be done, with these effects if it is proposed at that time (Unix milliseconds). */
+  | { readonly _tag: "Possible"; readonly effectsAt: (proposedAt: number) => Uint8Array }
+  /** What it asks for is there already, under this name. */
+  | { readonly _tag: "Done"; readonly name: string }
+  /** It cannot be done; `isFinal` where no later change can make it possible. */
+  | { readonly _tag: "Impossible"; readonly rejection: Rejection; readonly isFinal: boolean };
+
+/** What is stored under a name, how new it is, and what its caller is told. */
+export interface Existing {
+  readonly revision: number;
+  readonly answer: Answer;
+}
+
+/** What is kept of an applied change for whoever asks later. */
+export interface AuditEntry {
+  readonly event: string;
+  readonly approverRef: string;
+  readonly metadataRevision: number;
+}
+
+/** What the same request meets that is sent again after its outcome was left open. */
+export type Retry =
+  | { readonly _tag: "FindsItsResult" }
+  /** It has taken its own base away; the hint says how its caller finds out. */
+  | { readonly _tag: "FindsItsBaseGone"; readonly hint: string }
+  /** It leaves nothing that anybody could find. */
+  | { readonly _tag: "BeginsAnew" };
+
+/** Where a change stands among others, for a registry that is put together of parts. */
+export interface Lineage {
+  /** Its subject, in the words of {@link Target.ref}. */
+  readonly ref: string;
+  /** The first change of a subject is 1, and each builds on the one before. */
+  readonly revision: number;
+  /** What it claims, and for whom: nobody else may. */
+  readonly claim: string;
+  readonly owner: string;
+}
+
+/** How requests are recognized, permitted and read. */
+interface Reading<I extends Intent, T extends Target> {
+  /** Its name in proposals; kept for ever. */
+  readonly kind: string;
+  /** What the bearer of a request must be allowed to; undefined where something else in the request authorizes it. */
+  readonly permission: string | undefined;
+  /** Whether its meaning stands in rows, so that only a peer that may trust its own can tell. */
+  readonly needsRows: boolean;
+  readonly retry: Retry;
+  /** What its reading and its check end in that a caller is told in these words, whichever member says so. */
+  readonly speaking: ReadonlyArray<RejectionCode>;
+  recognizes(call: Call): boolean;
+  /** What the call is about, whether or not it can be done; undefined where it cannot be read. */
+  targetOf(means: Means, call: Call): T | undefined;
+  /** Reads and validates a request; the left side names every field at fault. The same rows give the same result. */
+  parse(place: Place, call: Call): Either.Either<I, Rejection>;
+  /** As `parse`, for a caller of this peer or of another entry peer: what an attempt costs may be counted here. */
+  admit(turn: Turn, call: Call, claims: ActorClaims): Either.Either<I, Rejection>;
+}
+
+/** What it comes to, against committed rows and what is undecided. */
+interface Deciding<I extends Intent> {
+  check(place: Place, intent: I): Standing;
+  /** The undecided proposal whose outcome is this intent's outcome too. */
+  coalescesWith(state: PeerState, intent: I): Digest | undefined;
+  /** What undecided change of the same subject it waits for, and whether that may be what it asks for. */
+  waitsFor(state: PeerState, intent: I): "its own result" | "another change" | undefined;
+}
+
+/** Its effects, which are certified, and what they do to the rows of a member. */
+interface Effecting {
+  locksOf(effects: Uint8Array): ReadonlyArray<string>;
+  lineageOf(effects: Uint8Array): Lineage;
+  /** Whether they hold by themselves, whoever has certified them. */
+  isSound(crypto: Crypto, effects: Uint8Array): boolean;
+  /** Changes the rows and the registry root; throws `InvariantViolation` where they contradict what was certified. */
+  apply(turn: Turn, id: Digest, effects: Uint8Array): void;
+  /** Does the same for a member that takes outcomes over in any order; says whether a read may see a difference. */
+  install(turn: Turn, id: Digest, effects: Uint8Array): boolean;
+  /** Takes back what no other member has applied. */
+  undo(turn: Turn, id: Digest, effects: Uint8Array): void;
+  audit(effects: Uint8Array): AuditEntry;
+}
+
+/** What callers are told. */
+interface Answering<I extends Intent, T extends Target> {
+  /** Whether a certified proposal of this kind does what was asked for; `isOwn` where the very request has led to it. */
+  isMetBy(intent: I, effects: Uint8Array, isOwn: boolean): boolean;
+  /** Whether it can be there already, by this peer's own rows. */
+  mayBeThere(view: RowView, intent: I): boolean;
+  /** The answer to whoever asked for what every member has applied; `isFresh` to the request that made it. */
+  confirmed(effects: Uint8Array, isFresh: boolean): Answer;
+  /** The answer to whoever asked for what was there before, from this peer's own rows; undefined where it is not. */
+  existing(view: RowView, name: string): Existing | undefined;
+  /**
+   * Whether something that a rejected request asked for is reserved or applied here all the same. What is applied
+   * counts for one that was forwarded only, as it may be a copy whose first answer was lost.
+   */
+  mayStand(turn: Turn, target: T, entryPeer: PeerId): boolean;
+  /** The same target with what is known by now of what it is about. */
+  named(turn: Turn, target: T): T;
+  /** Told of every refusal of a request that could be read. */
+  noteRefused(turn: Turn, target: T, rejection: Rejection): void;
+  /** What is reserved here for the very request that this peer refuses; undefined where nothing is. */
+  reservedFor(turn: Turn, call: Call, refusal: Rejection): Target | undefined;
+}
+
+// Methods, not functions: a command of a narrower intent is a command.
+export interface Command<I extends Intent = Intent, T extends Target = Target>
+  extends Reading<I, T>,
+    Deciding<I>,
+    Effecting,
+    Answering<I, T> {}
+
+/** One entry of what the registry root is over, as it is stored. */
+export interface Entry {
+  readonly key: string;
+  /** How many certified changes have made it what it is. */
+  readonly revision: number;
+  /** Whether the rows beside it are those that belong to it. */
+  readonly isSound: boolean;
+  /** The set with it. */
+  readonly addTo: (set: SetAccumulator) => SetAccumulator;
+}
+
+/** What of the commands' rows the registry root is over, read again by a member that was restored. */
+export type Contents = (crypto: Crypto, view: RowView, after: string, limit: number) => ReadonlyArray<Entry>;
+
+/** The commands of a cluster. */
+export interface Commands {
+  readonly all: ReadonlyArray<Command>;
+  readonly byKind: ReadonlyMap<string, Command>;
+  readonly contents: Contents;
+  readonly modules: ReadonlyArray<Module>;
+  readonly exchanges: ReadonlyMap<string, Exchange>;
+}
+
+/** The command that a call asks for. */
+export const commandFor = ({ all }: Commands, call: Call): Command | undefined =>
+  all.find((each) => each.recognizes(call));
+
+/** The exchange that a call asks for. */
+export const exchangeFor = ({ exchanges }: Commands, call: Call): Exchange | undefined => {
+  for (const exchange of exchanges.values()) if (exchange.recognizes(call)) return exchange;
+  return undefined;
+};
+
+/** Whether a request asks for a change. */
+export const isIntent = (request: Target): request is Intent => "locks" in request;
+
+/** The command of a kind; throws {@link InvariantViolation} for one that this peer does not know and has not signed. */
+export const commandOf = ({ byKind }: Commands, { kind }: Pick<Proposal, "kind">): Command => {
+  const command = byKind.get(kind);
+  if (command === undefined) throw new InvariantViolation("S2", `no command is of the kind ${kind}`);
+  return command;
+};
+
+/** The answer to a call that no command recognizes. */
+export const unrecognized: Rejection = rejection(
+  "INVALID_REQUEST_BODY",
+  "The forwarded request is none that this peer knows.",
+  "Bring all peers to one version.",
+);
+
+const locks = new WeakMap<Proposal, ReadonlyArray<string>>();
+
+/** The exclusive locks that a proposal holds while it is undecided (protocol.md 3.2). */
+export const locksOf = (commands: Commands, proposal: Proposal): ReadonlyArray<string> => {
+  const known = locks.get(proposal);
+  if (known !== undefined) return known;
+  const names = commandOf(commands, proposal).locksOf(proposal.effects);
+  locks.set(proposal, names);
+  return names;
+};

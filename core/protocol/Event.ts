@@ -1,0 +1,141 @@
+/** What can happen to a peer. Everything a step depends on is in here, in the state, or in the {@link StepContext}. */
+import type { ActorCheck } from "../auth/ActorCheck.ts";
+import type { Ceremony } from "../webauthn/Ceremony.ts";
+import type { SignatureProvider } from "../credential/SignatureProvider.ts";
+import type { Crypto, Signer } from "../crypto/Crypto.ts";
+import type { Digest, PublicKey } from "../base/Digest.ts";
+import type { Commands } from "./Command.ts";
+import type { Call } from "./Forward.ts";
+import type { Message } from "./Message.ts";
+import type { NumberedAct } from "./OperatorAct.ts";
+import type { PeerId } from "./Topology.ts";
+import type { RowView } from "./Tables.ts";
+import type { RelyingParty } from "../webauthn/RelyingParty.ts";
+
+export const timerNames = [
+  "genesis",
+  "join",
+  "probe",
+  "propose",
+  "resolve",
+  "deliver",
+  "prune",
+  "recover",
+  "forward",
+  "answers",
+] as const;
+/** Modules name theirs by module and name, such as `Session.mirror`. */
+export type ModuleTimer = `${string}.${string}`;
+export type ProtocolTimer = (typeof timerNames)[number];
+export type TimerName = ProtocolTimer | ModuleTimer;
+
+export const isModuleTimer = (timer: TimerName): timer is ModuleTimer => timer.includes(".");
+
+/** What operators did up to and with this event, for the audit; what is in it already is passed over. */
+type Acts = ReadonlyArray<NumberedAct>;
+
+export type Event =
+  /** An operator initializes this peer; the keys were made outside and come with their encrypted form. */
+  | {
+      readonly _tag: "Initialize";
+      readonly requestId: string;
+      readonly peerId: PeerId;
+      readonly threshold: number;
+      readonly total: number;
+      readonly identityKey: PublicKey;
+      readonly integrityKey: PublicKey;
+      readonly vault: Uint8Array;
+    }
+  /** The keys are in memory, and are not used before {@link Unsealed}: every stored row is verified first. */
+  | { readonly _tag: "Verifying" }
+  /** The private keys are in use: {@link StepContext.signer} is there from this event on. */
+  | { readonly _tag: "Unsealed"; readonly acts?: Acts }
+  | { readonly _tag: "Sealed"; readonly acts?: Acts }
+  /** An operator declares that this peer's disk is older than what the peer once said. */
+  | { readonly _tag: "DeclareRestore"; readonly requestId: string; readonly acts?: Acts }
+  /** An operator gives this peer a new integrity key; it was made outside and comes with its encrypted form. */
+  | {
+      readonly _tag: "RotateIntegrity";
+      readonly requestId: string;
+      readonly publicKey: PublicKey;
+      readonly blob: Uint8Array;
+      readonly acts?: Acts;
+    }
+  /** Operators proved new unseal shares; the keys stay, and rest encrypted under these shares from now on. */
+  | { readonly _tag: "Rekey"; readonly requestId: string; readonly vault: Uint8Array; readonly acts?: Acts }
+  /** Operators called what changes no row, or were refused. */
+  | { readonly _tag: "Operated"; readonly requestId: string; readonly acts: Acts }
+  /** A registry mutation that a caller sent to this peer. */
+  | {
+      readonly _tag: "Command";
+      readonly requestId: string;
+      readonly call: Call;
+      readonly token: string;
+      readonly actor: ActorCheck;
+    }
+  /** Would a mutation be accepted now? */
+  | { readonly _tag: "CheckReadiness"; readonly requestId: string }
+  /** A message whose envelope held. `actors` answers for the bearer tokens in it, in order. */
+  | {
+      readonly _tag: "Deliver";
+      readonly from: PeerId;
+      readonly message: Message;
+      readonly actors: ReadonlyArray<ActorCheck>;
+    }
+  | { readonly _tag: "TimerFired"; readonly timer: TimerName }
+  /** A stored row did not hold: this peer signs nothing until it is repaired. */
+  | { readonly _tag: "IntegrityLost"; readonly where: string };
+
+/** Configuration that the core needs. Times are milliseconds. */
+export interface Settings {
+  /** Digest of what must be equal on every peer. */
+  readonly configDigest: Digest;
+  readonly audience: string;
+  readonly issuer: string | undefined;
+  /** The peer id that the configuration gives this peer; where it does, no other is taken. */
+  readonly ownId?: PeerId | undefined;
+  /** Peer ids this peer is configured to reach, its own not among them. */
+  readonly peers: ReadonlyArray<PeerId>;
+  /** Needed until a topology is pinned. */
+  readonly bootstrapSecret: Uint8Array | undefined;
+  readonly development: boolean;
+  readonly answerMillis: number;
+  /** Requests that may wait at this peer; the same on every peer, as what is remembered of requests follows from it. */
+  readonly places: number;
+  /** Whom passkeys are enrolled for; undefined while enrollment is disabled. */
+  readonly relyingParty: RelyingParty | undefined;
+}
+
+/** Everything from outside that one step may look at. */
+export interface StepContext {
+  /**
+   * Unix milliseconds; one sample for the whole step. The clock may have been set since the last one, either way and by
+   * any amount: nothing may rest on an order of two readings.
+   */
+  readonly now: number;
+  /**
+   * What `now` would be had the clock not been set, for each time within the last ten minutes that it was set by more
+   * than clocks may differ. Nothing is accepted by these, and no token refused for certain that is good by one of them.
+   */
+  readonly asBefore: ReadonlyArray<number>;
+  /**
+   * Milliseconds on a clock that only goes forward and never jumps. Durations are measured on it;
+   * what is signed, stored or compared between peers is taken from `now`.
+   */
+  readonly elapsed: number;
+  /**
+   * 32 fresh random bytes for this step. Secrets are derived from them, so a step that may make one sends them to
+   * nobody as they are.
+   */
+  readonly entropy: Digest;
+  readonly crypto: Crypto;
+  /** Present exactly while the peer is unsealed. */
+  readonly signer: Signer | undefined;
+  readonly view: RowView;
+  readonly commands: Commands;
+  readonly providers: ReadonlyMap<string, SignatureProvider>;
+  readonly ceremony: Ceremony;
+  readonly settings: Settings;
+  /** Whether the keys that verify tokens can be had: a member that has none cannot take part in a change. */
+  readonly judgesTokens: boolean;
+}

@@ -1,0 +1,72 @@
+/**
+ * What a feature brings beside commands: requests that end in no proposal, messages, timers, and a part of the state
+ * of its own. Agreement runs them and knows none of them.
+ */
+import type { Either } from "effect";
+import type { Answer } from "./Answer.ts";
+import type { ActorCheck } from "../auth/ActorCheck.ts";
+import type { Awaited, Queued } from "./PeerState.ts";
+import type { Rejection } from "../base/Rejection.ts";
+import type { RowView } from "./Tables.ts";
+import type { Turn } from "./Turn.ts";
+import type { Call, Forward } from "./Forward.ts";
+import type { Place } from "./Place.ts";
+import type { Target } from "./Command.ts";
+import type { ModuleMessage } from "./Message.ts";
+import type { Mode } from "./Mode.ts";
+import type { PeerId } from "./Topology.ts";
+
+/** A module's part of the state: maps and sets, by name. */
+export interface Slice<S> {
+  readonly name: string;
+  /** Of a peer that remembers nothing. */
+  readonly empty: S;
+  /** Of a peer that has just started. */
+  readonly boot: (view: RowView) => S;
+}
+
+/** A request at the writer that was judged well-formed and permitted. */
+export type Admitted = Pick<Queued, "forward" | "actor" | "tokenExpiresAt" | "arrivedAt">;
+
+/** Requests of one kind that the members answer without agreeing on a proposal. Another attempt begins anew. */
+export interface Exchange<T extends Target = Target> {
+  readonly kind: string;
+  readonly permission: string;
+  recognizes(call: Call): boolean;
+  parse(place: Pick<Place, "context">, call: Call): Either.Either<T, Rejection>;
+  /** At the writer: takes it up; it goes on with the end of this event. */
+  accept(turn: Turn, admitted: Admitted, request: T): void;
+  /** At the writer: those that are under way. */
+  underWay(turn: Turn): Iterable<Admitted>;
+  /** At the writer, of every forwarded request: gives a copy of one that was answered the same answer; false where there is none. */
+  answerAgain(turn: Turn, forward: Forward): boolean;
+  /** At the writer: ends one that has waited too long. */
+  giveUp(turn: Turn, admitted: Admitted): void;
+  /** At the writer: ends all of them, and forgets what was answered: whoever asks again begins anew. */
+  forgetAll(turn: Turn, refusal: Rejection): void;
+  /** At the entry peer: what its caller is told; undefined where the writer's answer proves nothing. */
+  proven(turn: Turn, awaited: Awaited, request: T, answer: Uint8Array): Answer | undefined;
+}
+
+/** What a member does with a message, and in which modes; in others it is passed over. */
+interface MessageHandler {
+  readonly modes: ReadonlySet<Mode>;
+  // A method: a handler of a narrower message is one.
+  run(turn: Turn, from: PeerId, message: ModuleMessage, actors: ReadonlyArray<ActorCheck>): void;
+}
+
+interface TimerHandler {
+  readonly modes: ReadonlySet<Mode>;
+  readonly run: (turn: Turn) => void;
+}
+
+export interface Module {
+  readonly slice: Slice<object>;
+  readonly exchanges: ReadonlyArray<Exchange>;
+  /** By tag. */
+  readonly messages: { readonly [tag: string]: MessageHandler };
+  /** By name. */
+  readonly timers: { readonly [name: string]: TimerHandler };
+  /** What waits and may be able to go on; called at the end of every event. */
+  readonly goOn: (turn: Turn) => void;
+}

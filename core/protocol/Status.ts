@@ -1,0 +1,108 @@
+/** What an operator is told about a peer: plain data, computed from its published state alone. */
+import type { Digest } from "../base/Digest.ts";
+import type { PeerState } from "./PeerState.ts";
+import { modeOf } from "./Mode.ts";
+import type { PeerId } from "./Topology.ts";
+import type { MemberFault } from "../base/Rejection.ts";
+
+export type SealState = "UNINITIALIZED" | "SEALED" | "UNSEALED";
+
+/** How far the founding has come; once a topology is pinned, present only while somebody is at fault. */
+export interface FoundingStatus {
+  /** Peers whose introduction is here and fits, this one included. */
+  readonly introduced: ReadonlyArray<PeerId>;
+  /** Peers whose signature under this peer's topology is here; empty until this peer has signed. */
+  readonly signed: ReadonlyArray<PeerId>;
+  /** Who does not fit, and why. */
+  readonly faults: ReadonlyArray<MemberFault>;
+}
+
+export interface TopologyStatus {
+  readonly clusterId: Digest;
+  readonly epoch: number;
+  readonly digest: Digest;
+  /** Ascending. */
+  readonly members: ReadonlyArray<PeerId>;
+  readonly writer: PeerId;
+  readonly development: boolean;
+}
+
+export interface StatusDetail {
+  readonly peerId: PeerId;
+  readonly threshold: number;
+  readonly total: number;
+  readonly incarnation: number;
+  readonly topology: TopologyStatus | undefined;
+  readonly founding: FoundingStatus | undefined;
+  readonly approvers: number;
+  /** Prepared here, undecided (contract 8 allows 256). */
+  readonly uncommitted: number;
+  readonly locks: number;
+  /** Applied here, not yet known to be applied by all. */
+  readonly outbox: number;
+  /** Requests that wait here for their turn (writer) or for the writer's answer. */
+  readonly waiting: number;
+  /** The highest slot bound here and the highest one decided; 0 before the first. */
+  readonly highestSlot: number;
+  readonly lastDecidedSlot: number;
+  /**
+   * Which of its integrity keys this peer seals rows with, from 1. Undefined while rows do not hold: that is read
+   * from rows itself, and nothing is sealed then.
+   */
+  readonly integrityKeyVersion: number | undefined;
+  /** Why this peer signs nothing, if so: a row that does not hold, or an old disk. */
+  readonly integrityFault: string | undefined;
+  readonly quarantine: string | undefined;
+  /** What a restored peer waits for before it takes part again. */
+  readonly recovering: string | undefined;
+}
+
+/** Unsealed is a peer whose keys are in memory, also while it does not use them before its records are verified. */
+export const sealState = (state: PeerState): SealState => {
+  const mode = modeOf(state);
+  return mode === "blank" ? "UNINITIALIZED" : mode === "sealed" ? "SEALED" : "UNSEALED";
+};
+
+const ascending = (peerIds: Iterable<PeerId>): ReadonlyArray<PeerId> =>
+  [...peerIds].toSorted((left, right) => left - right);
+
+const foundingOf = ({ founding }: PeerState): FoundingStatus => ({
+  introduced: ascending(founding.cards.keys()),
+  signed: ascending(founding.signatures.keys()),
+  faults: ascending(founding.faults.keys()).map((peerId) => ({ peerId, reason: founding.faults.get(peerId) ?? "" })),
+});
+
+/**
+ * The detail of an initialized peer; undefined before. Genesis faults noticed after the
+ * founding (a stranger, a wiped peer) stay visible for as long as the process lives.
+ */
+export const statusDetail = (state: PeerState): StatusDetail | undefined => {
+  const { peer, membership } = state;
+  if (peer === undefined) return undefined;
+  return {
+    peerId: peer.peerId,
+    threshold: peer.threshold,
+    total: peer.total,
+    incarnation: state.chain.incarnation,
+    topology: membership && {
+      clusterId: membership.topology.clusterId,
+      epoch: membership.topology.epoch,
+      digest: membership.digest,
+      members: membership.peerIds,
+      writer: membership.writer,
+      development: membership.topology.development,
+    },
+    founding: membership === undefined || state.founding.faults.size > 0 ? foundingOf(state) : undefined,
+    approvers: state.registry.approvers,
+    uncommitted: state.preparations.size,
+    locks: state.locks.size,
+    outbox: state.outbox.size,
+    waiting: state.queue.length + state.entering.length + state.awaited.size,
+    highestSlot: state.highSeq,
+    lastDecidedSlot: state.decidedSeq,
+    integrityKeyVersion: state.integrityFault === undefined ? state.integrityVersion : undefined,
+    integrityFault: state.integrityFault,
+    quarantine: state.quarantine,
+    recovering: state.recovery?.waitsFor,
+  };
+};

@@ -1,0 +1,210 @@
+/**
+ * What a peer stores: one typed row per key, in named tables. The codecs are the
+ * storage format; keys are ASCII, numbers in them padded so that byte order is
+ * numeric order.
+ */
+import {
+  bool,
+  bytes,
+  digest,
+  list,
+  nullable,
+  oneOf,
+  publicKey,
+  record,
+  signature,
+  text,
+  type TypeOf,
+  uint,
+} from "../codec/Codec.ts";
+import { Limits } from "../base/Limits.ts";
+import { certificateCodec } from "./Certificate.ts";
+import { seenCodec } from "./Message.ts";
+import { calledCodec } from "./OperatorAct.ts";
+import { actorCodec, proposalCodec } from "./Proposal.ts";
+import { signedRestorationFields } from "./Restoration.ts";
+import { batchHeaderCodec, signedStatementCodec } from "./Statement.ts";
+import { pinnedCodec, topologyCodec } from "./Topology.ts";
+
+export const protocolTables = {
+  /** This peer as it was initialized. */
+  peer: record({
+    peerId: uint,
+    threshold: uint,
+    total: uint,
+    identityKey: publicKey,
+    integrityKey: publicKey,
+    nonce: digest,
+    /** Until the first unseal, initialization may be repeated. */
+    unsealedOnce: bool,
+  }),
+  /** Private keys, encrypted under the seal. */
+  vault: record({ blob: bytes(64 * 1024) }),
+  /** By version, from 2: the integrity keys that came after the first, which the peer row names. */
+  integrity: record({
+    publicKey,
+    /** The private key, encrypted under one that only the unsealed peer has. */
+    blob: bytes(1024),
+  }),
+  /** The one topology this peer signed in genesis. */
+  genesis: record({ topology: topologyCodec, signature }),
+  topology: pinnedCodec,
+  /** What advances with every transaction. */
+  counters: record({
+    incarnation: uint,
+    batchNo: uint,
+    batchHash: digest,
+    auditSeq: uint,
+    auditHash: digest,
+    /** Of operators' calls that were kept outside the rows, the number of the last one that is in the audit. */
+    keptNo: uint,
+    highSeq: uint,
+    decidedSeq: uint,
+    approvers: uint,
+    registrySet: bytes(4096),
+    /** Why this peer must not sign until it is restored. */
+    quarantine: nullable(text(256)),
+  }),
+  batches: record({ header: batchHeaderCodec, signature }),
+  seen: seenCodec,
+  preparations: record({
+    proposal: proposalCodec,
+    state: oneOf(["PREPARED", "PLEDGED"]),
+    own: signedStatementCodec,
+    writerReceipt: signedStatementCodec,
+    /** Another member's refusal, and the pledge this peer made on it: both or neither. */
+    refusal: nullable(signedStatementCodec),
+    pledge: nullable(signedStatementCodec),
+  }),
+  refusals: record({
+    proposal: proposalCodec,
+    writerReceipt: signedStatementCodec,
+    refusal: signedStatementCodec,
+  }),
+  /** Which proposal a slot is bound to and what became of it; kept for ever. */
+  slots: record({
+    proposalId: digest,
+    outcome: oneOf(["PREPARED", "REFUSED", "APPLIED", "ABORTED"]),
+    ack: nullable(signedStatementCodec),
+    /** Kept with an aborted outcome: nothing else is left that shows that the writer used the slot. */
+    writerReceipt: nullable(signedStatementCodec),
+  }),
+  /** This peer's last declared restore, once there is one, and whether it still has to take the registry from others. */
+  restore: record({
+    ...signedRestorationFields,
+    recovering: bool,
+    /** The incarnations of all members, in member order, when it last had all of it; none before the first time. */
+    lives: list(uint, Limits.members),
+  }),
+  /** The restore for which a member's whole registry was taken over: reads are served, although others are still asked. */
+  readable: record({ recoveryId: digest }),
+  /** Aborted proposals whose slot was bound to another one here, or to none. */
+  strays: record({ ack: signedStatementCodec }),
+  /** At the writer: aborted proposals whose locks it keeps until every member has aborted them. */
+  aborts: record({
+    proposal: proposalCodec,
+    writerReceipt: signedStatementCodec,
+    /** The abort votes of all members. */
+    votes: list(signedStatementCodec, Limits.members),
+  }),
+  certificates: certificateCodec,
+  outbox: record({ proposalId: digest, epoch: uint, seq: uint }),
+  audit: record({
+    id: digest,
+    peerId: uint,
+    /** Names the integrity key the row is sealed with, among those this peer ever used. */
+    integrityKeyVersion: uint,
+    seq: uint,
+    prevHash: digest,
+    /** When it was applied here; of an operator's call, when it was answered. */
+    timestamp: uint,
+    /** Of a command, `CLUSTER_FOUNDED`, or an operator's call. */
+    event: text(64),
+    /** Absent where nobody asked: the founding. */
+    actor: nullable(actorCodec),
+    /** Of a change of the registry only. */
+    approverRef: nullable(text(256)),
+    metadataRevision: nullable(uint),
+    /** Which peer vouched for it that this actor asked for this: whoever sees a token can ask in its bearer's name. */
+    entryPeer: nullable(uint),
+    request: nullable(calledCodec),
+    outcome: text(64),
+    /** Of an operator's call only: its request id, and how often the same was refused in a minute. */
+    requestId: nullable(text(128)),
+    detail: text(512),
+    times: uint,
+  }),
+  /** Counters and a digest over all other rows, written by the integrity layer. */
+  head: record({ transactions: uint, rows: uint, digest }),
+};
+
+/** Named tables, each with the codec of its rows. */
+export type Tables = { readonly [table: string]: object };
+export type RowsOf<C> = { readonly [T in keyof C]: TypeOf<C[T]> };
+
+/** The rows of agreement itself; modules have tables of their own. */
+export type Rows = RowsOf<typeof protocolTables>;
+export type TableName = keyof Rows;
+
+/** Key of the tables that hold one row. */
+export const SELF = "self";
+
+const DIGITS = 16;
+const REMEMBERED_KEYS = 16_384;
+
+/**
+ * Makes keys of numbers, and gives the same text again for the same number: the same few
+ * numbers come again and again, and every map hashes a text that it has not seen before.
+ */
+const keyMaker = (make: (value: number) => string): ((value: number) => string) => {
+  const made = new Map<number, string>();
+  return (value) => {
+    const known = made.get(value);
+    if (known !== undefined) return known;
+    if (made.size >= REMEMBERED_KEYS) made.clear();
+    const key = make(value);
+    made.set(value, key);
+    return key;
+  };
+};
+
+/** A number as a key: byte order is numeric order. */
+export const numberKey = keyMaker((value) => String(value).padStart(DIGITS, "0"));
+
+const slotKeysOf = (epoch: number): ((seq: number) => string) =>
+  keyMaker((seq) => `${numberKey(epoch)}.${numberKey(seq)}`);
+
+/** Slots of one epoch are talked about at a time. */
+let current = { epoch: 1, keyOf: slotKeysOf(1) };
+
+/** A slot's key: epoch, then seq. */
+export const slotKey = (epoch: number, seq: number): string => {
+  if (current.epoch !== epoch) current = { epoch, keyOf: slotKeysOf(epoch) };
+  return current.keyOf(seq);
+};
+
+/** Reads committed rows; a tampered row throws before it is seen. */
+export interface View<R> {
+  readonly get: <T extends keyof R & string>(table: T, key: string) => R[T] | undefined;
+  /** Rows with a key greater than `after`, ascending, at most `limit`. */
+  readonly scan: <T extends keyof R & string>(
+    table: T,
+    after: string,
+    limit: number,
+  ) => ReadonlyArray<{ readonly key: string; readonly row: R[T] }>;
+}
+export type RowView = View<Rows>;
+
+/** The same rows as a module sees them, whose tables these are. */
+export const viewOf = <C extends Tables>(view: RowView, _tables: C): View<RowsOf<C>> =>
+  // Every table of every module is in the one store; the root of the core puts them together (core/Tables.ts).
+  view as unknown as View<RowsOf<C>>;
+
+/** A change of a row of one table. */
+export type WriteTo<R, T extends keyof R> =
+  | { readonly op: "insert" | "replace"; readonly table: T; readonly key: string; readonly row: R[T] }
+  | { readonly op: "remove"; readonly table: T; readonly key: string };
+
+/** One row change. Inserting a key that exists, or changing one that does not, is a broken invariant. */
+export type WriteOf<R> = { readonly [T in keyof R]: WriteTo<R, T> }[keyof R];
+export type Write = WriteOf<Rows>;

@@ -1,0 +1,286 @@
+import { describe, expect, it } from "vitest";
+import { Cluster, founded } from "../../properties/cluster/Cluster.ts";
+import { forgedBy } from "../../properties/cluster/Forging.ts";
+import { stateOf } from "../../properties/cluster/Restoring.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import type { Digest } from "../base/Digest.ts";
+import type { PeerState } from "./PeerState.ts";
+import { freshRecovery } from "./TakingOver.ts";
+import type { SignedStatement } from "./Statement.ts";
+import type { Write } from "./Tables.ts";
+import { type Draft, Turn } from "./Turn.ts";
+
+const cluster = new Cluster(2);
+cluster.pass(2_000);
+
+const idle = (): void => undefined;
+
+const insert: Write = { op: "insert", table: "keys", key: "k", row: { id: "a" } };
+const replace: Write = { op: "replace", table: "keys", key: "k", row: { id: "b" } };
+const remove: Write = { op: "remove", table: "keys", key: "k" };
+
+const [first, second] = ["01".repeat(32) as Digest, "02".repeat(32) as Digest];
+const draft = { kind: "REFUSAL" as const, seq: 1, detail: "X" };
+const refusal: Draft = { ...draft, proposalId: first };
+
+/** A statement of peer 1, the turn that it was signed in, and the one after it. */
+const signing = (): { readonly signed: SignedStatement; readonly turn: Turn; readonly next: Turn } => {
+  const turn = turnOf(cluster, 1);
+  const all: Array<SignedStatement> = [];
+  turn.sign([refusal], (signed) => all.push(...signed));
+  const next = new Turn(turn.finish(idle).state, turn.context);
+  const [signed] = all;
+  if (signed === undefined) throw new Error("nothing was signed");
+  return { signed, turn, next };
+};
+
+describe("a turn's writes", () => {
+  const cases: ReadonlyArray<readonly [string, ReadonlyArray<Write>, ReadonlyArray<Write>]> = [
+    ["one change", [insert], [insert]],
+    ["insert, replace", [insert, replace], [{ ...replace, op: "insert" }]],
+    ["insert, remove", [insert, remove], []],
+    ["replace, remove", [replace, remove], [remove]],
+    ["remove, insert", [remove, insert], [{ ...insert, op: "replace" }]],
+  ];
+  for (const [name, given, kept] of cases)
+    it(`become one change of each row: ${name}`, () => {
+      const turn = turnOf(cluster, 1);
+      for (const write of given) turn.write(write);
+      const { writes } = turn.finish(idle);
+      expect(writes.filter((each) => each.table === "keys")).toEqual(kept);
+      // The counters advance with every transaction, and there is none without a write.
+      expect(writes.some((each) => each.table === "counters")).toBe(kept.length > 0);
+    });
+
+  it("insert a row or replace it, by what the turn itself has made of it", () => {
+    const turn = turnOf(cluster, 1);
+    const put = (id: string): void => turn.put("keys", "k", { id });
+    put("a");
+    put("b");
+    turn.write(remove);
+    put("c");
+    expect(turn.finish(idle).writes[0]).toEqual({ ...insert, row: { id: "c" } });
+  });
+
+  it("bring no counters before there is a topology: until then nothing advances", () => {
+    const turn = turnOf(cluster, 1);
+    turn.state.membership = undefined;
+    turn.write(insert);
+    expect(turn.finish(idle).writes).toEqual([insert]);
+  });
+
+  /** Writes in a turn in which a row of the outbox is not needed any more, and one of two members was heard of. */
+  const takenAlong = (given: ReadonlyArray<Write>) => {
+    const busy = founded();
+    busy.register(1, "request", "alice", 7);
+    busy.settle();
+    const turn = turnOf(busy, 1);
+    turn.state.seenWritten = turn.state.seen;
+    turn.noteSeen(forgedBy(busy, 2, signing().signed, {}, { batchNo: 99 }));
+    for (const write of given) turn.write(write);
+    const { writes, state } = turn.finish(idle);
+    return { state, tables: writes.map(({ op, table, key }) => `${op} ${table} ${Number(key) || key}`) };
+  };
+
+  it("take along what the outbox does not need any more, and whoever was heard of", () => {
+    const { state, tables } = takenAlong([insert]);
+    expect(tables).toEqual(["insert keys k", "remove outbox 1", "replace seen 2", "replace counters self"]);
+    expect([state.outbox.size, state.prunable]).toEqual([0, 0]);
+    expect(state.seenWritten).toBe(state.seen);
+  });
+
+  it.each([
+    ["there are none", []],
+    ["they undo each other", [insert, remove]],
+  ])("take nothing along where %s", (_when, given) => {
+    const { state, tables } = takenAlong(given);
+    expect(tables).toEqual([]);
+    expect([state.outbox.size, state.prunable]).toEqual([1, 1]);
+    expect(state.seenWritten).not.toBe(state.seen);
+  });
+});
+
+describe("a turn's statements", () => {
+  it("share one batch whoever asked for them, and reach who asked in order", () => {
+    const turn = turnOf(cluster, 1);
+    const seen: Array<string> = [];
+    turn.sign([refusal], (signed) => seen.push(...signed.map((each) => each.statement.proposalId)));
+    turn.sign([{ ...draft, proposalId: second }], (signed) =>
+      seen.push(...signed.map((each) => each.statement.proposalId)),
+    );
+    turn.whenSigned(() => seen.push("end"));
+    const { writes, state } = turn.finish(idle);
+    expect(seen).toEqual([first, second, "end"]);
+    expect(writes.filter((each) => each.table === "batches")).toHaveLength(1);
+    expect(state.chain.batchNo).toBe((cluster.peers.get(1)?.state.chain.batchNo ?? 0) + 1);
+  });
+
+  const vote: Draft = { ...refusal, kind: "RECEIPT" };
+  const recovery = freshRecovery("a test");
+
+  it.each<readonly [string, string, Partial<PeerState>, ReadonlyArray<Draft>]>([
+    ["whose records do not hold", "S28", { integrityFault: "keys/k" }, [refusal]],
+    ["that ran from an old disk", "S28", { quarantine: "an old disk" }, [refusal]],
+    ["that has not joined", "S22", { unproven: new Set([2]) }, [refusal]],
+    ["that is recovering, but for refusals", "S26", { recovery }, [refusal, vote]],
+  ])("are never signed by a peer %s", (_which, invariant, state, drafts) => {
+    const { state: sound, context } = turnOf(cluster, 1);
+    const turn = new Turn({ ...sound, ...state }, context);
+    turn.sign(drafts, idle);
+    expect(() => turn.finish(idle)).toThrow(invariant);
+  });
+
+  it("are never signed by a peer without its key", () => {
+    const { state, context } = turnOf(cluster, 1);
+    const turn = new Turn(state, { ...context, signer: undefined });
+    turn.sign([refusal], idle);
+    expect(() => turn.finish(idle)).toThrow("S28");
+  });
+
+  const asking = (ask: (turn: Turn) => void) => {
+    const turn = turnOf(cluster, 1);
+    const signed: Array<SignedStatement> = [];
+    turn.sign([refusal], (statements) => {
+      signed.push(...statements);
+      turn.sendAll({ _tag: "Votes", statements });
+      ask(turn);
+    });
+    return { turn, signed };
+  };
+
+  it("are withheld, with all else, where the same turn finds out that the peer ran from an old disk", () => {
+    const { turn, signed } = asking(idle);
+    turn.write(insert);
+    turn.quarantine("an old disk");
+    const { state, writes, sendNow, thenSend } = turn.finish(idle);
+    expect(signed).toEqual([]);
+    expect([...sendNow, ...thenSend]).toEqual([]);
+    expect(writes.map(({ table }) => table)).toEqual(["counters"]);
+    expect(state).toEqual({ ...stateOf(cluster, 1), quarantine: "an old disk" });
+  });
+
+  it("go nowhere that were signed before the same turn found that out", () => {
+    const { turn, signed } = asking((now) => now.quarantine("an old disk"));
+    const { state, writes, thenSend } = turn.finish(idle);
+    expect(signed).toHaveLength(1);
+    expect(thenSend).toEqual([]);
+    expect(writes.map(({ table }) => table)).toEqual(["counters"]);
+    expect(state.chain).toEqual(stateOf(cluster, 1).chain);
+  });
+
+  it("may be refusals while a peer is recovering", () => {
+    const turn = turnOf(cluster, 1);
+    turn.state.recovery = recovery;
+    turn.sign([refusal], idle);
+    expect(turn.finish(idle).state.chain.batchNo).toBe(stateOf(cluster, 1).chain.batchNo + 1);
+  });
+
+  it("are flushed from the next turn on", () => {
+    const { signed, turn, next } = signing();
+    expect([turn.isFlushed(signed), next.isFlushed(signed)]).toEqual([false, true]);
+    next.sign([refusal], idle);
+    const later = new Turn(next.finish(idle).state, next.context);
+    expect(later.isFlushed(signed)).toBe(true);
+  });
+});
+
+describe("a turn's state", () => {
+  it("leaves the one that it started from untouched, and is copied once", () => {
+    const { state, context } = turnOf(cluster, 1);
+    const before = { ...state, locks: new Map() };
+    const turn = new Turn(before, context);
+    const locks = turn.edit("locks");
+    locks.set("x", first);
+    expect(turn.edit("locks")).toBe(locks);
+    expect([before.locks.size, turn.finish(idle).state.locks.get("x")]).toEqual([0, first]);
+  });
+
+  it("has a topology and an id, or else nothing that asks for them goes on", () => {
+    const turn = turnOf(cluster, 1);
+    turn.state.membership = undefined;
+    expect(() => turn.membership).toThrow("S19");
+    turn.state.peer = undefined;
+    expect(() => turn.self).toThrow("S19");
+  });
+
+  it("is no writer's where a topology is left and not who this peer is", () => {
+    const turn = turnOf(cluster, 1);
+    expect(turn.isWriter).toBe(true);
+    turn.state.peer = undefined;
+    expect(turn.isWriter).toBe(false);
+  });
+
+  it("keeps the first reason why a peer must sign nothing any more", () => {
+    const turn = turnOf(cluster, 1);
+    turn.quarantine("one");
+    turn.quarantine("two");
+    expect(turn.state.quarantine).toBe("one");
+  });
+
+  it("keeps the highest slot, with what showed it first", () => {
+    const { signed, next } = signing();
+    const another = forgedBy(cluster, 1, signed);
+    next.noteSlot(5, signed);
+    for (const seq of [4, 5]) next.noteSlot(seq, another);
+    expect(next.state).toMatchObject({ highSeq: 5, highProof: { signature: signed.signature } });
+    expect(next.state.highProof).toBe(signed);
+  });
+
+  it("takes no batch of another life for the newest of a member", () => {
+    const { signed } = signing();
+    const turn = turnOf(cluster, 1);
+    turn.noteSeen(forgedBy(cluster, 2, signed, {}, { batchNo: 99, incarnation: 2 }));
+    expect(turn.state.seen).toBe(stateOf(cluster, 1).seen);
+    const current = forgedBy(cluster, 2, signed, {}, { batchNo: 99 });
+    turn.noteSeen(current);
+    // Nor another one of the same number.
+    turn.noteSeen(forgedBy(cluster, 2, signed, { seq: 2 }, { batchNo: 99 }));
+    expect(turn.state.seen.get(2)?.newest?.header).toBe(current.header);
+  });
+});
+
+describe("a turn's timers", () => {
+  it("are armed where they are not due by then", () => {
+    const turn = turnOf(cluster, 1, undefined, 1_000);
+    turn.state.timers = new Map();
+    for (const millis of [50, 60, 50, 40]) turn.arm("probe", millis);
+    const { state, thenSend } = turn.finish(idle);
+    expect([...state.timers]).toEqual([["probe", 1_040]]);
+    expect(thenSend).toEqual([50, 40].map((afterMillis) => ({ _tag: "SetTimer", timer: "probe", afterMillis })));
+  });
+});
+
+describe("what all members say", () => {
+  const { signed: like } = signing();
+  const by = (peerId: number, ...change: [Parameters<typeof forgedBy>[3]?, Parameters<typeof forgedBy>[4]?]) =>
+    forgedBy(cluster, peerId, like, ...change);
+
+  it.each<readonly [string, boolean, ReadonlyArray<SignedStatement>]>([
+    ["one of each, in order", true, [by(1), by(2)]],
+    ["one alone", false, [by(1)]],
+    ["one too many", false, [by(1), by(2), by(2)]],
+    ["one of each in another order", false, [by(2), by(1)]],
+    ["one of another kind", false, [by(1), by(2, { kind: "ABORT_ACK" })]],
+    ["one about something else", false, [by(1), by(2, { proposalId: second })]],
+    ["one of another life", false, [by(1), by(2, {}, { incarnation: 2 })]],
+    ["a forged one", false, [by(1), { ...by(2), signature: by(1).signature }]],
+  ])("is an acknowledgement by all where there is %s: %s", (_what, isOne, acks) => {
+    expect(turnOf(cluster, 1).isAcknowledgedByAll("REFUSAL", first, acks)).toBe(isOne);
+  });
+
+  it.each<readonly [boolean, ReadonlyArray<number>]>([
+    [true, [1, 1]],
+    [false, [1]],
+    [false, [1, 2]],
+    [false, [1, 1, 1]],
+  ])("is current or not: %s, in the lives %j", (isCurrent, incarnations) => {
+    expect(turnOf(cluster, 1).isCurrent(incarnations)).toBe(isCurrent);
+  });
+
+  it("is in the life that this peer lives itself, or has of another on record, and else in the first", () => {
+    const turn = turnOf(cluster, 1);
+    turn.state.chain = { ...turn.state.chain, incarnation: 7 };
+    turn.edit("seen").set(2, { peerId: 2, incarnation: 8, newest: undefined, restored: undefined });
+    expect([1, 2, 9].map((peerId) => turn.recordedIncarnation(peerId))).toEqual([7, 8, 1]);
+  });
+});

@@ -1,0 +1,469 @@
+/**
+ * One event's work in progress. A handler reads the state, edits it, and says
+ * what to write and send; nothing leaves a turn but what it has decided,
+ * so `step` as a whole stays a pure function.
+ */
+import type { Action } from "./Action.ts";
+import type { Answer } from "./Answer.ts";
+import { Changes } from "./Changes.ts";
+import { copyOfMap, copyOfSet } from "../base/Copies.ts";
+import type { Digest } from "../base/Digest.ts";
+import type { StepContext, TimerName } from "./Event.ts";
+import { InvariantViolation } from "../base/Invariant.ts";
+import { countersRow, draftOf, type PeerState, type StateDraft, type TurnedAway } from "./PeerState.ts";
+import { type Command, commandOf } from "./Command.ts";
+import type { Message } from "./Message.ts";
+import { isPresent, type Mode, modeOf } from "./Mode.ts";
+import type { Slice } from "./Module.ts";
+import type { Moment } from "./Moment.ts";
+import type { Proposal } from "./Proposal.ts";
+import {
+  BATCH_TAG,
+  batchHash,
+  batchHeaderCodec,
+  batchTree,
+  isAuthentic,
+  type SignedHeader,
+  type SignedStatement,
+  signerOf,
+  type Statement,
+} from "./Statement.ts";
+import type { Membership, PeerId } from "./Topology.ts";
+import {
+  numberKey,
+  type Rows,
+  SELF,
+  type TableName,
+  type Write,
+  type RowsOf,
+  type Tables,
+  type View,
+  type WriteOf,
+} from "./Tables.ts";
+
+/** What a turn has decided, as agreement sees it: the root of the core knows what modules write and say (core/Action.ts). */
+export interface Decided {
+  readonly state: PeerState;
+  readonly sendNow: ReadonlyArray<Action>;
+  readonly writes: ReadonlyArray<Write>;
+  readonly thenSend: ReadonlyArray<Action>;
+}
+
+/** A statement before it has a batch: topology and epoch are the turn's own. */
+export type Draft = Pick<Statement, "kind" | "proposalId" | "seq" | "detail">;
+
+/** What a peer counts its lives from; a declared restore takes a higher one. */
+export const FIRST_INCARNATION = 1;
+
+/** The fields of the state that are maps or sets. */
+type Collection = {
+  [K in keyof PeerState]: PeerState[K] extends ReadonlyMap<infer _K, infer _V> | ReadonlySet<infer _E> ? K : never;
+}[keyof PeerState];
+type Editable<T> =
+  T extends ReadonlyMap<infer K, infer V> ? Map<K, V> : T extends ReadonlySet<infer E> ? Set<E> : never;
+
+const NO_WRITES: ReadonlyArray<Write> = [];
+const NO_ACTIONS: ReadonlyArray<Action> = [];
+const NOBODY: ReadonlyArray<PeerId> = [];
+const NO_DRAFTS: ReadonlyArray<Draft> = [];
+
+/** What is to be signed with the turn's next batch, and who waits for it. */
+interface Request {
+  readonly drafts: ReadonlyArray<Draft>;
+  readonly run: (signed: ReadonlyArray<SignedStatement>) => void;
+}
+
+const draftsOf = (requests: ReadonlyArray<Request>): ReadonlyArray<Draft> => {
+  const [first] = requests;
+  if (first !== undefined && requests.length === 1) return first.drafts;
+  const all: Array<Draft> = [];
+  for (const { drafts } of requests) all.push(...drafts);
+  return all;
+};
+
+/** The rows of a module's own tables. */
+interface ModuleRows<R> {
+  readonly view: View<R>;
+  write(write: WriteOf<R>): void;
+  put<T extends keyof R & string>(table: T, key: string, row: R[T]): void;
+}
+
+export class Turn {
+  readonly context: StepContext;
+  readonly state: StateDraft;
+  /** The state before this turn; it never changes. */
+  readonly #before: PeerState;
+  // Absent until there is something in them: most turns do one thing of one kind.
+  #sendNow: Array<Action> | undefined;
+  #thenSend: Array<Action> | undefined;
+  #changes: Changes | undefined;
+  #requests: Array<Request> | undefined;
+
+  constructor(state: PeerState, context: StepContext) {
+    this.#before = state;
+    this.state = draftOf(state);
+    this.context = context;
+  }
+
+  /** Wall time of this turn: for what is signed, stored or compared between peers. */
+  get now(): number {
+    return this.context.now;
+  }
+
+  /** Monotonic time of this turn: for how long something has been waiting. */
+  get elapsed(): number {
+    return this.context.elapsed;
+  }
+
+  /** Now, by the clock of this process; a handler that needs it runs only at a peer that was unsealed. */
+  get moment(): Moment {
+    const { process } = this.state;
+    if (process === undefined) throw new InvariantViolation("S19", "a peer that was never unsealed was asked to act");
+    return { process, at: this.elapsed };
+  }
+
+  /** The pinned topology; a handler that needs it runs only where there is one. */
+  get membership(): Membership {
+    const { membership } = this.state;
+    if (membership === undefined)
+      throw new InvariantViolation("S19", "a statement was asked for before a topology was pinned");
+    return membership;
+  }
+
+  /** This peer's id; a handler that needs it runs only after initialization. */
+  get self(): PeerId {
+    const { peer } = this.state;
+    if (peer === undefined) throw new InvariantViolation("S19", "a peer that was never initialized was asked to act");
+    return peer.peerId;
+  }
+
+  get isWriter(): boolean {
+    const { membership, peer } = this.state;
+    return membership !== undefined && membership.writer === peer?.peerId;
+  }
+
+  get others(): ReadonlyArray<PeerId> {
+    return this.membership.othersOf.get(this.self) ?? NOBODY;
+  }
+
+  /** A map or set of the state, copied before its first change in this turn. */
+  edit<K extends Collection>(field: K): Editable<PeerState[K]> {
+    const current = this.state[field];
+    if (current !== this.#before[field]) return current as unknown as Editable<PeerState[K]>;
+    const copy = current instanceof Map ? copyOfMap(current) : copyOfSet(current as ReadonlySet<unknown>);
+    this.state[field] = copy as unknown as StateDraft[K];
+    return copy as unknown as Editable<PeerState[K]>;
+  }
+
+  /** What a module remembers. */
+  slice<S extends object>({ name, empty }: Slice<S>): S {
+    // Whoever booted the state filled it with what the slice itself made.
+    return (this.state.modules[name] as S | undefined) ?? empty;
+  }
+
+  /** A map or set of what a module remembers, copied before its first change in this turn. */
+  editIn<S extends object, K extends keyof S & string>(slice: Slice<S>, field: K): Editable<S[K]> {
+    const current = this.slice(slice);
+    const before = (this.#before.modules[slice.name] as S | undefined) ?? slice.empty;
+    if (current[field] !== before[field]) return current[field] as unknown as Editable<S[K]>;
+    const held: unknown = current[field];
+    const copy = held instanceof Map ? copyOfMap(held) : copyOfSet(held as ReadonlySet<unknown>);
+    this.state.modules = { ...this.state.modules, [slice.name]: { ...current, [field]: copy } };
+    return copy as unknown as Editable<S[K]>;
+  }
+
+  /** What is remembered of the refused requests of one entry peer, copied before its first change in this turn. */
+  editTurnedAway(entryPeer: PeerId): Map<string, TurnedAway> {
+    const all = this.edit("turnedAway");
+    const current = all.get(entryPeer);
+    if (current !== undefined && current !== this.#before.turnedAway.get(entryPeer))
+      return current as Map<string, TurnedAway>;
+    const copy = copyOfMap(current ?? new Map<string, TurnedAway>());
+    all.set(entryPeer, copy);
+    return copy;
+  }
+
+  /** Records a row change; changes of one row within a turn become one. */
+  write(write: Write): void {
+    this.#changes ??= new Changes();
+    this.#changes.add(write);
+  }
+
+  /** What is committed. */
+  get view(): StepContext["view"] {
+    return this.context.view;
+  }
+
+  /** The same for the tables of a module: what is committed, and changes of it. */
+  rows<C extends Tables>(_tables: C): ModuleRows<RowsOf<C>> {
+    // All tables are in one store and one transaction.
+    return this as unknown as ModuleRows<RowsOf<C>>;
+  }
+
+  /** Inserts a row or replaces it, whichever fits what is committed and what this turn has changed. */
+  put<T extends TableName>(table: T, key: string, row: Rows[T]): void {
+    const isThere = this.#changes?.leaves(table, key) ?? this.context.view.get(table, key) !== undefined;
+    const op = isThere ? "replace" : "insert";
+    this.write({ op, table, key, row } as Write);
+  }
+
+  // A list of one is made as such: a push to an empty one makes room for 17.
+
+  #atOnce(action: Action): void {
+    if (this.#sendNow === undefined) this.#sendNow = [action];
+    else this.#sendNow.push(action);
+  }
+
+  #afterFlush(action: Action): void {
+    if (this.#thenSend === undefined) this.#thenSend = [action];
+    else this.#thenSend.push(action);
+  }
+
+  #whenSigned(request: Request): void {
+    if (this.#requests === undefined) this.#requests = [request];
+    else this.#requests.push(request);
+  }
+
+  /** Sends after this turn's flush. */
+  send(to: PeerId, message: Message): void {
+    this.#afterFlush({ _tag: "Send", to, message });
+  }
+
+  sendAll(message: Message, to: ReadonlyArray<PeerId> = this.others): void {
+    for (const peerId of to) this.send(peerId, message);
+  }
+
+  /** Sends at once: only what consists of statements that were flushed in an earlier turn. */
+  sendFlushed(message: Message, to: ReadonlyArray<PeerId>): void {
+    for (const peerId of to) this.#atOnce({ _tag: "Send", to: peerId, message });
+  }
+
+  /** Answers a caller after this turn's flush. */
+  reply(requestId: string, answer: Answer): void {
+    this.#afterFlush({ _tag: "Reply", requestId, answer });
+  }
+
+  /** Answers a caller at once: only with what every member, this one included, has flushed. */
+  replyFlushed(requestId: string, answer: Answer): void {
+    this.#atOnce({ _tag: "Reply", requestId, answer });
+  }
+
+  /** Whether a statement of this peer was flushed before this turn began. */
+  isFlushed(own: SignedStatement): boolean {
+    return own.header.batchNo <= this.#before.chain.batchNo;
+  }
+
+  /** Sees to it that a timer fires after the delay at the latest. */
+  arm(timer: TimerName, afterMillis: number): void {
+    const due = this.elapsed + afterMillis;
+    if ((this.state.timers.get(timer) ?? Number.POSITIVE_INFINITY) <= due) return;
+    this.edit("timers").set(timer, due);
+    this.#afterFlush({ _tag: "SetTimer", timer, afterMillis });
+  }
+
+  /**
+   * Asks for statements. They are signed together at the end of the turn, one
+   * header for all, and handed to `run` in the order they were asked for.
+   */
+  sign(drafts: ReadonlyArray<Draft>, run: (signed: ReadonlyArray<SignedStatement>) => void): void {
+    if (drafts.length > 0) this.#whenSigned({ drafts, run });
+  }
+
+  /** Runs when all statements asked for so far are signed: at once if there are none. */
+  whenSigned(run: () => void): void {
+    if (this.#requests === undefined) run();
+    else this.#whenSigned({ drafts: NO_DRAFTS, run });
+  }
+
+  /** The incarnation of a member that this peer has on record. */
+  recordedIncarnation(peerId: PeerId): number {
+    return peerId === this.self
+      ? this.state.chain.incarnation
+      : (this.state.seen.get(peerId)?.incarnation ?? FIRST_INCARNATION);
+  }
+
+  /** Whether every member, in member order, is in the life that is pinned. */
+  isCurrent(incarnations: ReadonlyArray<number>): boolean {
+    const { peerIds } = this.membership;
+    return (
+      incarnations.length === peerIds.length &&
+      peerIds.every((peerId, index) => incarnations[index] === this.recordedIncarnation(peerId))
+    );
+  }
+
+  /** Whether something undecided holds a lock of this name here. */
+  isLocked(lock: string): boolean {
+    return this.state.locks.has(lock);
+  }
+
+  /** The command of a kind. */
+  command(of: Pick<Proposal, "kind">): Command {
+    return commandOf(this.context.commands, of);
+  }
+
+  /** Whether there is, in member order, one such statement by every member about this, made in the life on record. */
+  isAcknowledgedByAll(kind: Statement["kind"], about: Digest, acks: ReadonlyArray<SignedStatement>): boolean {
+    const { peerIds } = this.membership;
+    return (
+      acks.length === peerIds.length &&
+      peerIds.every((peerId, index) => {
+        const ack = acks[index];
+        return (
+          ack !== undefined &&
+          signerOf(ack) === peerId &&
+          ack.statement.kind === kind &&
+          ack.statement.proposalId === about &&
+          ack.header.incarnation === this.recordedIncarnation(peerId) &&
+          isAuthentic(this.context.crypto, this.membership, ack)
+        );
+      })
+    );
+  }
+
+  /** Remembers the newest batch seen of another member; written with the next transaction. */
+  noteSeen({ header, signature }: SignedHeader): void {
+    const { peerId, incarnation, batchNo } = header;
+    const known = this.state.seen.get(peerId);
+    if (known === undefined || incarnation !== known.incarnation) return;
+    if (known.newest !== undefined && batchNo <= known.newest.header.batchNo) return;
+    const { restored } = known;
+    this.edit("seen").set(peerId, { peerId, incarnation, newest: { header, signature }, restored });
+  }
+
+  /** What this peer is doing, by its state as far as this turn has brought it. */
+  get mode(): Mode {
+    return modeOf(this.state);
+  }
+
+  /** Stops all signing, for good: this peer's disk has gone back in time. */
+  quarantine(reason: string): void {
+    if (this.state.quarantine !== undefined) return;
+    this.state.quarantine = reason;
+    this.#writeCounters();
+  }
+
+  /** Binds a slot in memory; the receipt in hand proves that the writer used it. */
+  noteSlot(seq: number, writerReceipt: SignedStatement): void {
+    if (seq <= this.state.highSeq) return;
+    this.state.highSeq = seq;
+    this.state.highProof = writerReceipt;
+  }
+
+  /** Whether this peer has found out in this very turn that it must not sign. */
+  get #isOut(): boolean {
+    return this.state.quarantine !== undefined && this.#before.quarantine === undefined;
+  }
+
+  /**
+   * Signs what was asked for until nothing more is asked, and returns the step.
+   * After each batch `advance` may start what the new statements made possible.
+   *
+   * Where the same turn puts this peer in quarantine, nothing is left of it but that: what it would have signed was
+   * decided from a disk that has gone back in time, and the event is lost, as a message may be.
+   */
+  finish(advance: (turn: Turn) => void): Decided {
+    advance(this);
+    while (this.#requests !== undefined) {
+      if (this.#isOut) return this.#onlyQuarantine(advance);
+      const requests = this.#requests;
+      this.#requests = undefined;
+      const signed = this.#signBatch(draftsOf(requests));
+      let from = 0;
+      for (const { drafts, run } of requests) {
+        const to = from + drafts.length;
+        run(drafts.length === signed.length ? signed : signed.slice(from, to));
+        from = to;
+      }
+      advance(this);
+      if (this.#isOut) return this.#onlyQuarantine(advance);
+    }
+    const { state } = this;
+    if (this.#changes !== undefined && this.#changes.count > 0) {
+      this.prune();
+      this.#writeSeen();
+    }
+    if (this.#changes !== undefined && this.#changes.count > 0 && state.membership !== undefined) this.#writeCounters();
+    return {
+      state,
+      sendNow: this.#sendNow ?? NO_ACTIONS,
+      writes: this.#changes?.toArray() ?? NO_WRITES,
+      thenSend: this.#thenSend ?? NO_ACTIONS,
+    };
+  }
+
+  #onlyQuarantine(advance: (turn: Turn) => void): Decided {
+    const turn = new Turn(this.#before, this.context);
+    turn.quarantine(this.state.quarantine ?? "");
+    return turn.finish(advance);
+  }
+
+  #signBatch(drafts: ReadonlyArray<Draft>): ReadonlyArray<SignedStatement> {
+    const { crypto, signer, now } = this.context;
+    const { chain } = this.state;
+    const { mode } = this;
+    if (signer === undefined || !isPresent(mode))
+      throw new InvariantViolation("S28", `a peer that must not sign was asked to: it is ${mode}`);
+    if (mode === "joining" || mode === "announcing")
+      throw new InvariantViolation("S22", "a peer that has not joined was asked to sign");
+    if (mode === "recovering" && drafts.some(({ kind }) => kind !== "REFUSAL"))
+      throw new InvariantViolation("S26", "a peer that is recovering was asked to vote for something");
+    const { digest: topologyDigest, topology } = this.membership;
+    const { epoch } = topology;
+    const statements = drafts.map(({ kind, proposalId, seq, detail }) => ({
+      kind,
+      proposalId,
+      epoch,
+      seq,
+      topologyDigest,
+      detail,
+    }));
+    const tree = batchTree(crypto, statements);
+    const header = {
+      peerId: this.self,
+      incarnation: chain.incarnation,
+      batchNo: chain.batchNo + 1,
+      prevBatchHash: chain.hash,
+      size: statements.length,
+      root: tree.root,
+      signedAt: now,
+    };
+    const signature = signer.sign(BATCH_TAG, batchHeaderCodec, header);
+    this.state.chain = {
+      incarnation: chain.incarnation,
+      batchNo: header.batchNo,
+      hash: batchHash(crypto, header),
+    };
+    this.write({ op: "insert", table: "batches", key: numberKey(header.batchNo), row: { header, signature } });
+    return statements.map((statement, index) => ({
+      statement,
+      index,
+      proof: tree.proofs[index] ?? [],
+      header,
+      signature,
+    }));
+  }
+
+  /** Removes the outbox rows that nobody needs any more; they go with any transaction that happens anyway. */
+  prune(): void {
+    if (this.state.prunable === 0) return;
+    const outbox = this.edit("outbox");
+    for (const { seq, isPrunable } of this.state.outbox.values()) {
+      if (!isPrunable) continue;
+      outbox.delete(seq);
+      this.write({ op: "remove", table: "outbox", key: numberKey(seq) });
+    }
+    this.state.prunable = 0;
+  }
+
+  #writeSeen(): void {
+    const { seen, seenWritten } = this.state;
+    if (seen === seenWritten) return;
+    for (const [peerId, row] of seen)
+      if (row !== seenWritten.get(peerId)) this.write({ op: "replace", table: "seen", key: numberKey(peerId), row });
+    this.state.seenWritten = seen;
+  }
+
+  #writeCounters(): void {
+    this.write({ op: "replace", table: "counters", key: SELF, row: countersRow(this.state) });
+  }
+}

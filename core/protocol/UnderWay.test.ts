@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import { approverIn } from "../../properties/cluster/AlteredEffects.ts";
+import { prepared } from "../../properties/cluster/Prepared.ts";
+import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { metadataLock, refLock } from "../commands/approvers/Locks.ts";
+import type { Digest } from "../base/Digest.ts";
+import type { Delivery } from "./PeerState.ts";
+import { underWay } from "./UnderWay.ts";
+
+const OTHER = "ab".repeat(32) as Digest;
+const { cluster, preparation } = prepared();
+const { id, proposal } = preparation;
+const lock = refLock(approverIn(proposal).ref);
+
+it("what is prepared is under way, under its own locks alone", () => {
+  const { state } = turnOf(cluster, 1);
+  expect(underWay(state, lock)).toEqual(proposal);
+  expect(underWay(state, metadataLock("another"))).toBeUndefined();
+});
+
+it("so is what is applied, and not acknowledged by all", () => {
+  const turn = turnOf(cluster, 1);
+  turn.edit("preparations").clear();
+  expect(underWay(turn.state, lock)).toBeUndefined();
+  const delivery = { acks: new Map(), dueAt: 0, isPrunable: false };
+  const stranger: Delivery = { ...delivery, id: OTHER, seq: 1_000, proposal: { ...proposal, seq: 1_000 } };
+  turn
+    .edit("outbox")
+    .set(1_000, stranger)
+    .set(proposal.seq, { ...delivery, id, seq: proposal.seq, proposal });
+  expect(underWay(turn.state, lock)).toBe(proposal);
+  expect(underWay(turn.state, metadataLock("another"))).toBeUndefined();
+});
