@@ -135,6 +135,8 @@ const fire = (turn: Turn, timer: ProtocolTimer): void => {
       return onForwardTimer(turn);
     case "answers":
       return onAnswersTimer(turn);
+    default:
+      return absurd(timer);
   }
 };
 
@@ -199,6 +201,8 @@ const handle = (
       return onSnapshotRequest(turn, from, message);
     case "SnapshotOffer":
       return onSnapshotOffer(turn, from, message);
+    default:
+      return absurd(message);
   }
 };
 

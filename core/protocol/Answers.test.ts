@@ -4,7 +4,7 @@ import { NOW } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { turnOf, type WholeTurn, wholeTurn } from "../../properties/cluster/TurnOf.ts";
 import { sessionLock } from "../commands/approvers/Locks.ts";
 import { commands } from "../commands/Commands.ts";
 import type { FinishTarget } from "../commands/enrollPasskey/Finish.ts";
@@ -12,7 +12,6 @@ import type { Digest } from "../base/Digest.ts";
 import type { Caller, Round } from "./PeerState.ts";
 import type { Rejection } from "../base/Rejection.ts";
 import type { RowView } from "../Tables.ts";
-import { Turn } from "./Turn.ts";
 import { answerConfirmed, answerRejected, callerOf, leftOpen, type Repeats } from "./Answers.ts";
 import type { Target } from "./Command.ts";
 import type { Proposal } from "./Proposal.ts";
@@ -54,7 +53,7 @@ const BEFORE = { arrival: { process: id, at: 3_600_000 } };
 const refusal = busy("No.", undefined);
 
 /** What a caller is told in the end whom a turn refuses. */
-const toldBy = (turn: Turn, caller: Caller, said: Rejection = refusal): Rejection => {
+const toldBy = (turn: WholeTurn, caller: Caller, said: Rejection = refusal): Rejection => {
   answerRejected(turn, caller, said);
   const { sendNow, thenSend } = turn.finish(() => undefined);
   expect(sendNow).toEqual([]);
@@ -68,23 +67,24 @@ const toldBy = (turn: Turn, caller: Caller, said: Rejection = refusal): Rejectio
 };
 
 /** Puts a proposal where the one that is prepared is. */
-const holding = (turn: Turn, other: Proposal): void =>
+const holding = (turn: WholeTurn, other: Proposal): void =>
   void turn.edit("preparations").set(id, { ...preparation, proposal: other });
-const reserving = (responseDigest: Digest) => (turn: Turn) => {
+const reserving = (responseDigest: Digest) => (turn: WholeTurn) => {
   turn.edit("locks").set(sessionLock(registrationId), id);
   holding(turn, asFinish(proposal, { registrationId, responseDigest }));
 };
-const replacing = (entryPeer: PeerId) => (turn: Turn) => holding(turn, { ...asReplacement(proposal, 1), entryPeer });
+const replacing = (entryPeer: PeerId) => (turn: WholeTurn) =>
+  holding(turn, { ...asReplacement(proposal, 1), entryPeer });
 const asIs = (): void => undefined;
-const damaged = (turn: Turn): void => void (turn.state.integrityFault = "peer/self");
-const joining = (turn: Turn): void => void turn.edit("unproven").add(2);
-const aborting = (turn: Turn): void => {
+const damaged = (turn: WholeTurn): void => void (turn.state.integrityFault = "peer/self");
+const joining = (turn: WholeTurn): void => void turn.edit("unproven").add(2);
+const aborting = (turn: WholeTurn): void => {
   const told = { votes: [], acks: new Map(), preparedAt: 0, askedAt: 0 };
   turn.edit("aborting").set(id, { id, proposal, writerReceipt: own, ...told });
 };
 
 describe("whoever is refused is told that the outcome is open, or that nothing was done", () => {
-  it.each<readonly [string, boolean, Caller, (turn: Turn) => void]>([
+  it.each<readonly [string, boolean, Caller, (turn: WholeTurn) => void]>([
     ["a registration that is prepared", true, callerAt(1, registering(ref)), asIs],
     ["a forwarded one that is prepared", true, callerAt(3, registering(ref)), asIs],
     ["a registration that is being aborted", false, callerAt(3, registering(ref)), aborting],
@@ -129,7 +129,7 @@ describe("whoever is refused is told that the outcome is open, or that nothing w
     const certified = { proposal: asFinish(proposal, { registrationId, responseDigest }) };
     const rows: Partial<Record<string, object>> = { completions: { proposalId: id }, certificates: certified };
     const get = (table: string) => rows[table];
-    const turn = new Turn(state, { ...context, view: { get, scan: () => [] } as unknown as RowView });
+    const turn = wholeTurn(state, { ...context, view: { get, scan: () => [] } as unknown as RowView });
     expect(toldBy(turn, callerAt(entryPeer, finishing)).outcomeUnknown).toBe(isOpen);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import { rowCodec, type Rows, type Write } from "./Tables.ts";
+import { rowCodec, type Rows, type Write } from "../Tables.ts";
 import { auditOperators } from "./Audit.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
 

@@ -8,7 +8,7 @@ import { boot } from "./Boot.ts";
 import { allRows } from "./AllRows.ts";
 import type { PeerState } from "./PeerState.ts";
 import type { PeerId } from "./Topology.ts";
-import { type RowView, type TableName } from "./Tables.ts";
+import type { RowView, TableName } from "./Tables.ts";
 import { numberKey } from "./Tables.ts";
 
 describe("the rows of a table", () => {
@@ -19,7 +19,7 @@ describe("the rows of a table", () => {
       get: () => undefined,
       scan: (_table: TableName, after: string, limit: number) => rows.filter(({ key }) => key > after).slice(0, limit),
     } as unknown as RowView;
-    expect(allRows(view, "keys")).toEqual(rows.map(({ row }) => row));
+    expect(allRows(view, "slots")).toEqual(rows.map(({ row }) => row));
   });
 });
 

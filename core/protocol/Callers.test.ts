@@ -3,6 +3,7 @@ import { type Cluster, founded } from "../../properties/cluster/Cluster.ts";
 import { enrolling, options } from "../../properties/cluster/Enrolling.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { enrollmentIn } from "../commands/enrollPasskey/EnrollmentState.ts";
 import type { Message } from "../Message.ts";
 import { onIntegrityLost } from "./Seal.ts";
 
@@ -37,7 +38,7 @@ describe("a peer that is sealed", () => {
     expect(cluster.answers.has("options")).toBe(false);
     seal(cluster);
     expect(cluster.answers.get("options")).toMatchObject({ rejection: { members: SEALED, outcomeUnknown: false } });
-    expect(stateOf(cluster, 1).givenUp.size).toBe(givenUp);
+    expect(enrollmentIn(stateOf(cluster, 1)).givenUp.size).toBe(givenUp);
   });
 });
 

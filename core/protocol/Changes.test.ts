@@ -1,10 +1,16 @@
 import { describe, expect, it } from "vitest";
+import type { Digest } from "../base/Digest.ts";
 import { Changes } from "./Changes.ts";
 import type { Write } from "./Tables.ts";
 
-const insert = (key: number, id = "a"): Write => ({ op: "insert", table: "keys", key: String(key), row: { id } });
+const insert = (key: number, id = "a"): Write => ({
+  op: "insert",
+  table: "readable",
+  key: String(key),
+  row: { recoveryId: id as Digest },
+});
 const replace = (key: number, id: string): Write => ({ ...insert(key, id), op: "replace" }) as Write;
-const remove = (key: number): Write => ({ op: "remove", table: "keys", key: String(key) });
+const remove = (key: number): Write => ({ op: "remove", table: "readable", key: String(key) });
 const slot = (key: number): Write => ({
   op: "remove",
   table: "slots",
@@ -55,7 +61,7 @@ describe("the changes of a turn", () => {
   ])("name the row that two of them contradict each other about: %s", (what, earlier, later) => {
     const changes = new Changes();
     changes.add(earlier);
-    expect(() => changes.add(later)).toThrow(`S13: one step has ${what} of the row keys/1`);
+    expect(() => changes.add(later)).toThrow(`S13: one step has ${what} of the row readable/1`);
   });
 
   it("take a row away once, however often it is gone", () => {
@@ -67,15 +73,15 @@ describe("the changes of a turn", () => {
 
   it("tell whether they leave a row", () => {
     const changes = new Changes();
-    expect(changes.leaves("keys", "1")).toBe(undefined);
+    expect(changes.leaves("readable", "1")).toBe(undefined);
     changes.add(insert(1));
-    expect([changes.leaves("keys", "1"), changes.leaves("slots", "1")]).toEqual([true, undefined]);
+    expect([changes.leaves("readable", "1"), changes.leaves("slots", "1")]).toEqual([true, undefined]);
     changes.add(replace(1, "b"));
-    expect(changes.leaves("keys", "1")).toBe(true);
+    expect(changes.leaves("readable", "1")).toBe(true);
     changes.add(remove(1));
     // Inserted and removed again: as it is committed.
-    expect(changes.leaves("keys", "1")).toBe(undefined);
+    expect(changes.leaves("readable", "1")).toBe(undefined);
     changes.add(remove(2));
-    expect(changes.leaves("keys", "2")).toBe(false);
+    expect(changes.leaves("readable", "2")).toBe(false);
   });
 });

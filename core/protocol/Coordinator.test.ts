@@ -8,7 +8,7 @@ import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
-import type { Offer } from "../commands/enrollPasskey/EnrollmentState.ts";
+import { enrollmentIn, enrollments, type Offer } from "../commands/enrollPasskey/EnrollmentState.ts";
 import type { Queued, Round } from "./PeerState.ts";
 import type { Turn } from "./Turn.ts";
 import { advance, enqueue, onProposeTimer } from "./Coordinator.ts";
@@ -102,9 +102,9 @@ const waiting = (count: number) => {
   keepWaiting(cluster);
   for (let seed = 0; seed < count; seed += 1) cluster.register(1, `r${seed}`, `id-${seed}`, seed);
   options(cluster, 1, "options");
-  const { queue, offers } = stateOf(cluster, 1);
+  const { queue } = stateOf(cluster, 1);
   const [first] = queue;
-  const [offer] = offers.values();
+  const [offer] = enrollmentIn(stateOf(cluster, 1)).offers.values();
   if (first === undefined || offer === undefined) throw new Error("nothing waits");
   return { cluster, queue, first, offer };
 };
@@ -121,7 +121,9 @@ describe("the writer", () => {
     const named = <A>(all: ReadonlyArray<A> = []) => all.map((each, index) => [`${index}`, each] as const);
     const none = { refusal: undefined, certificate: undefined, creator: undefined, evidence: undefined, joiners: [] };
     turn.state.queue = change.queue ?? [];
-    turn.state.offers = new Map(named(change.offers));
+    const offers = turn.editIn(enrollments, "offers");
+    offers.clear();
+    for (const [name, each] of named(change.offers)) offers.set(name, each);
     turn.state.rounds = new Map(
       named(change.rounds).map(([name, each]) => [name as Digest, { id: name as Digest, ...none, ...each }]),
     );

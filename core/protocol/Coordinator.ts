@@ -222,7 +222,9 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
         return done(leftOpen(turn.context.commands, forgotten(turn, intent.ref), intent));
       // One of two clocks has been set since they were held against each other; once they agree it is the stamp.
       if (isOutOfTime(queued.forward.receivedAt, turn.now))
-        return askAnewUnlessJustFound(turn) ? done(unavailable([stampedWrong(queued.forward.entryPeer)], intent.ref)) : "wait";
+        return askAnewUnlessJustFound(turn)
+          ? done(unavailable([stampedWrong(queued.forward.entryPeer)], intent.ref))
+          : "wait";
       if (isOverdue(turn)) return done(busy("Too many changes wait for a member's acknowledgement.", intent.ref));
       return turn.state.preparations.size + reserved >= Limits.preparations
         ? done(noCapacity([{ peerId: turn.self, reason: NO_CAPACITY }]))

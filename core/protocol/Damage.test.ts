@@ -6,7 +6,7 @@ import { Limits } from "../base/Limits.ts";
 import type { PeerId } from "./Topology.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
-import { type TableName } from "./Tables.ts";
+import type { TableName } from "../Tables.ts";
 import { SELF } from "./Tables.ts";
 
 /** More reads of one table than any step of these tests has a use for: past that it turns in circles. */

@@ -4,13 +4,12 @@ import { type Cluster, crypto, founded, NOW } from "../../properties/cluster/Clu
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { fires, heard, turnOf } from "../../properties/cluster/TurnOf.ts";
+import { fires, heard, turnOf, type WholeTurn } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Delivery } from "./PeerState.ts";
 import { numberKey, slotKey } from "./Tables.ts";
 import type { Step } from "../Action.ts";
-import type { Turn } from "./Turn.ts";
 import type { Certificate } from "./Certificate.ts";
 import {
   acknowledgeLate,
@@ -90,7 +89,7 @@ const bobsId = cluster.row(2, "slots", slotKey(1, 1))?.proposalId ?? OTHER;
 const bobsCertificate = cluster.row(2, "certificates", bobsId);
 if (bobsCertificate === undefined) throw new Error("bob is registered");
 
-const commit = (turn: Turn, change: Partial<MessageOf<"Commit">> = {}, from: PeerId = 1): Step => {
+const commit = (turn: WholeTurn, change: Partial<MessageOf<"Commit">> = {}, from: PeerId = 1): Step => {
   onCommit(turn, from, { _tag: "Commit", certificates: [certificate], acks: [], stableSeq: 0, ...change });
   return turn.finish(() => undefined);
 };
@@ -102,7 +101,7 @@ const sent = ({ sendNow, thenSend }: Step) =>
   [...sendNow, ...thenSend].flatMap((action) => (action._tag === "Send" ? [{ to: action.to, ...action.message }] : []));
 
 /** The certificate of a proposal like that one, which this peer has prepared too. */
-const preparedToo = (turn: Turn, change: Partial<Proposal>): Certificate => {
+const preparedToo = (turn: WholeTurn, change: Partial<Proposal>): Certificate => {
   const other = { ...proposal, ...change };
   const about = { proposalId: proposalId(crypto, other), seq: other.seq };
   turn.edit("preparations").set(about.proposalId, { ...preparation, id: about.proposalId, proposal: other });
@@ -178,7 +177,7 @@ describe("a certificate", () => {
     expect(commit(later).state.decidedSeq).toBe(9);
   });
 
-  it.each<readonly [string, (turn: Turn) => void]>([
+  it.each<readonly [string, (turn: WholeTurn) => void]>([
     ["is sealed", (turn) => void (turn.state.unsealed = false)],
     ["is being restored", (turn) => void (turn.state.recovery = freshRecovery("the test"))],
   ])("is not applied, answered or believed by a peer that %s", (_why, become) => {
@@ -216,7 +215,7 @@ describe("a certificate", () => {
 describe("a member that has pledged", () => {
   const REFUSER = 3;
   /** A turn of the second of four, which has pledged on a refusal by the third. */
-  const pledged = (): Turn => {
+  const pledged = (): WholeTurn => {
     const turn = turnOf(cluster, 2);
     const refusal = forgedBy(cluster, REFUSER, own, { kind: "REFUSAL" });
     turn.edit("preparations").set(id, { ...preparation, refusal, pledge: own });
@@ -285,7 +284,7 @@ const delivery = (seq: number, by: ReadonlyArray<PeerId>, change: Partial<Delive
   ...change,
 });
 /** A turn of a peer that delivers these and has nothing else to do. */
-const delivering = (peerId: PeerId, ...deliveries: ReadonlyArray<Delivery>): Turn => {
+const delivering = (peerId: PeerId, ...deliveries: ReadonlyArray<Delivery>): WholeTurn => {
   const turn = turnOf(cluster, peerId, NOW, AT);
   turn.edit("preparations").clear();
   turn.edit("timers").clear();
@@ -297,7 +296,7 @@ const nothing = (): void => undefined;
 
 describe("acknowledgements", () => {
   const { seq } = proposal;
-  const ackedAt = (turn: Turn): ReadonlyArray<PeerId> => [...(turn.state.outbox.get(seq)?.acks.keys() ?? [])];
+  const ackedAt = (turn: WholeTurn): ReadonlyArray<PeerId> => [...(turn.state.outbox.get(seq)?.acks.keys() ?? [])];
 
   it("count for the delivery that they are of, and show the newest batch of their signer", () => {
     const turn = delivering(2, delivery(seq, [2]));
@@ -356,7 +355,8 @@ describe("acknowledgements", () => {
 
 describe("what the writer says is acknowledged by all", () => {
   const deliveries = [delivery(10, [2]), delivery(11, []), delivery(12, [2]), delivery(13, [2])];
-  const prunable = ({ state }: Turn) => [...state.outbox.values()].flatMap((each) => (each.isPrunable ? each.seq : []));
+  const prunable = ({ state }: WholeTurn) =>
+    [...state.outbox.values()].flatMap((each) => (each.isPrunable ? each.seq : []));
 
   it("needs no delivery here, up to that slot, but where this peer has not acknowledged it itself", () => {
     const turn = delivering(2, ...deliveries);
@@ -368,7 +368,7 @@ describe("what the writer says is acknowledged by all", () => {
   });
 
   it("is believed of nobody else", () => {
-    const told = (from: PeerId): Turn => {
+    const told = (from: PeerId): WholeTurn => {
       const turn = delivering(2, ...deliveries);
       onCommit(turn, from, { _tag: "Commit", certificates: [], acks: [], stableSeq: 12 });
       return turn;
@@ -456,7 +456,7 @@ describe("an open delivery", () => {
 
 describe("a peer that has nothing to do", () => {
   const ended = delivery(10, [1, 2, 3, 4], { isPrunable: true });
-  const pruned = (turn: Turn): Step => {
+  const pruned = (turn: WholeTurn): Step => {
     onPruneTimer(turn);
     return turn.finish(nothing);
   };
@@ -473,7 +473,7 @@ describe("a peer that has nothing to do", () => {
     expect(sent(atMember)).toEqual([]);
   });
 
-  it.each<readonly [string, (turn: Turn) => void]>([
+  it.each<readonly [string, (turn: WholeTurn) => void]>([
     ["it is sealed", (turn) => void (turn.state.unsealed = false)],
     ["something is prepared", (turn) => void turn.edit("preparations").set(id, preparation)],
     ["something is delivered", (turn) => void turn.edit("outbox").set(11, delivery(11, []))],
@@ -489,7 +489,7 @@ describe("a peer that has nothing to do", () => {
 
 describe("proposals whose receipts are complete", () => {
   const all = new Map(receipts.map((receipt, index) => [index + 1, receipt]));
-  const completed = (turn: Turn, ids: ReadonlyArray<Digest>): Step => {
+  const completed = (turn: WholeTurn, ids: ReadonlyArray<Digest>): Step => {
     turn.edit("timers").clear();
     commitCompleted(turn, ids);
     return turn.finish(nothing);

@@ -2,14 +2,13 @@ import { describe, expect, it } from "vitest";
 import { actor, NOW } from "../../properties/cluster/Cluster.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { fires, heard, turnOf } from "../../properties/cluster/TurnOf.ts";
+import { fires, heard, turnOf, type WholeTurn, wholeTurn } from "../../properties/cluster/TurnOf.ts";
 import type { Answer } from "../Action.ts";
 import type { ActorCheck } from "../auth/ActorCheck.ts";
 import { installedProviders } from "../credential/SignatureProvider.ts";
 import { Limits } from "../base/Limits.ts";
+import type { Step } from "../Action.ts";
 import type { Awaited } from "./PeerState.ts";
-import { type Step } from "../Action.ts";
-import { Turn } from "./Turn.ts";
 import { onCommand, onForward, onForwarded, onForwardTimer } from "./Entry.ts";
 import type { Call } from "./Forward.ts";
 import type { Message } from "../Message.ts";
@@ -22,9 +21,9 @@ if (awaited === undefined) throw new Error("it is under way");
 const { forward } = awaited;
 
 /** A turn that understands the credentials of requests, at the elapsed time given. */
-const turnAt = (peerId: PeerId, elapsed = awaited.arrivedAt, now = NOW): Turn => {
+const turnAt = (peerId: PeerId, elapsed = awaited.arrivedAt, now = NOW): WholeTurn => {
   const { state, context } = turnOf(cluster, peerId, now, elapsed);
-  return new Turn(state, { ...context, providers: installedProviders });
+  return wholeTurn(state, { ...context, providers: installedProviders });
 };
 /** What a turn sends and answers in the end. */
 const out = ({ thenSend }: Step): ReadonlyArray<Answer | Message> =>
@@ -32,8 +31,8 @@ const out = ({ thenSend }: Step): ReadonlyArray<Answer | Message> =>
     if (action._tag === "Send") return [action.message];
     return action._tag === "Reply" ? [action.answer] : [];
   });
-const outOf = (turn: Turn): ReadonlyArray<Answer | Message> => out(turn.finish(() => undefined));
-const awaiting = (turn: Turn, change: Partial<Awaited> = {}): Turn => {
+const outOf = (turn: WholeTurn): ReadonlyArray<Answer | Message> => out(turn.finish(() => undefined));
+const awaiting = (turn: WholeTurn, change: Partial<Awaited> = {}): WholeTurn => {
   turn.edit("awaited").set("request", { ...awaited, ...change });
   return turn;
 };
@@ -43,7 +42,7 @@ const withBody = (length: number): Awaited => ({
 });
 
 describe("a command", () => {
-  const command = (turn: Turn, call: Call = forward.call) => {
+  const command = (turn: WholeTurn, call: Call = forward.call) => {
     onCommand(turn, { _tag: "Command", requestId: "next", call, token: "token", actor });
     return outOf(turn);
   };
@@ -62,7 +61,7 @@ describe("a command", () => {
 
   it("is refused by a peer whose key is gone, which says so", () => {
     const { state, context } = turnAt(3);
-    expect(command(new Turn(state, { ...context, signer: undefined }))).toMatchObject([
+    expect(command(wholeTurn(state, { ...context, signer: undefined }))).toMatchObject([
       { rejection: { members: [{ peerId: 3, reason: "it is sealed" }] } },
     ]);
   });
@@ -88,7 +87,7 @@ describe("a command", () => {
 
 describe("the writer", () => {
   const later = { ...forward, requestId: "later" };
-  const receive = (turn: Turn, from: PeerId, change: Partial<typeof forward>, check: ActorCheck = actor) => {
+  const receive = (turn: WholeTurn, from: PeerId, change: Partial<typeof forward>, check: ActorCheck = actor) => {
     onForward(turn, from, { ...forward, ...change }, check);
     return outOf(turn);
   };
@@ -107,7 +106,7 @@ describe("the writer", () => {
   it("takes nothing up where something is wrong with it, and says what, unless it is sealed", () => {
     const behind = turnAt(1);
     behind.state.quarantine = "an old disk";
-    const said = (turn: Turn) => out(heard(turn, 3, { _tag: "Forward", forward }, [actor]));
+    const said = (turn: WholeTurn) => out(heard(turn, 3, { _tag: "Forward", forward }, [actor]));
     expect(said(behind)).toMatchObject([
       { outcome: { rejection: { members: [{ peerId: 1, reason: "it ran from an old disk" }] } } },
     ]);

@@ -2,11 +2,10 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { turnOf, type WholeTurn, wholeTurn } from "../../properties/cluster/TurnOf.ts";
 import type { Digest, Signature } from "../base/Digest.ts";
 import type { Settings } from "./Event.ts";
 import { Limits } from "../base/Limits.ts";
-import { Turn } from "./Turn.ts";
 import {
   continueGenesis,
   onGenesisCard,
@@ -34,17 +33,17 @@ if (vote === undefined || card === undefined || key === undefined) throw new Err
 const signature = key.sign(TOPOLOGY_TAG, topologyCodec, vote.topology);
 
 /** A turn of peer 1 of a cluster, which knows the bootstrap secret. */
-const knowing = (of: Cluster, settings: Partial<Settings> = {}): Turn => {
+const knowing = (of: Cluster, settings: Partial<Settings> = {}): WholeTurn => {
   const { state, context } = turnOf(of, 1);
-  return new Turn(state, { ...context, settings: { ...context.settings, bootstrapSecret: secret, ...settings } });
+  return wholeTurn(state, { ...context, settings: { ...context.settings, bootstrapSecret: secret, ...settings } });
 };
 /** In the middle of the founding. */
-const founding = (settings: Partial<Settings> = {}): Turn => knowing(cluster, settings);
+const founding = (settings: Partial<Settings> = {}): WholeTurn => knowing(cluster, settings);
 /** When it is over. */
-const over = (): Turn => knowing(done);
+const over = (): WholeTurn => knowing(done);
 const done = founded(2);
 /** Before peer 2 has introduced itself. */
-const alone = (): Turn => {
+const alone = (): WholeTurn => {
   const turn = founding();
   const { cards: shown } = turn.state.founding;
   const faults = new Map();
@@ -52,11 +51,11 @@ const alone = (): Turn => {
   return turn;
 };
 /** What a turn sends in the end, and to whom. */
-const sentBy = (turn: Turn): ReadonlyArray<readonly [number, Message["_tag"]]> =>
+const sentBy = (turn: WholeTurn): ReadonlyArray<readonly [number, Message["_tag"]]> =>
   turn
     .finish(() => undefined)
     .thenSend.flatMap((action) => (action._tag === "Send" ? [[action.to, action.message._tag] as const] : []));
-const sealed = (): Turn => {
+const sealed = (): WholeTurn => {
   const turn = founding();
   turn.state.unsealed = false;
   return turn;
@@ -65,7 +64,7 @@ const sealed = (): Turn => {
 describe("a founding peer", () => {
   const signed = { _tag: "GenesisVote", topologyDigest: vote.digest, signature } as const;
 
-  it.each<readonly [string, boolean, () => Turn, number, MessageOf<"GenesisVote">]>([
+  it.each<readonly [string, boolean, () => WholeTurn, number, MessageOf<"GenesisVote">]>([
     ["with the last vote of a member", true, founding, 2, signed],
     ["not with a vote for another topology", false, founding, 2, { ...signed, topologyDigest: OTHER }],
     ["not with a forged one", false, founding, 2, { ...signed, signature: "00".repeat(64) as Signature }],
@@ -85,7 +84,7 @@ describe("a founding peer", () => {
   const longer = { ...pinned.topology, epoch: 2 };
   const signers = [1, 2].flatMap((peerId) => cluster.keys.get(peerId) ?? []);
 
-  it.each<readonly [string, boolean, () => Turn, typeof pinned]>([
+  it.each<readonly [string, boolean, () => WholeTurn, typeof pinned]>([
     ["that it voted for, with all signatures", true, founding, pinned],
     ["with a signature missing: not", false, founding, { ...pinned, signatures: [own] }],
     [
@@ -101,7 +100,12 @@ describe("a founding peer", () => {
     expect(turn.state.membership !== undefined).toBe(isPinned);
   });
 
-  const faultsOf = (turn: Turn, change: Partial<GenesisCard>, from: number, mac?: Digest): ReadonlyArray<string> => {
+  const faultsOf = (
+    turn: WholeTurn,
+    change: Partial<GenesisCard>,
+    from: number,
+    mac?: Digest,
+  ): ReadonlyArray<string> => {
     const shown = { ...card, ...change };
     onGenesisCard(turn, from, { _tag: "GenesisCard", card: shown, mac: mac ?? cardMac(crypto, secret, shown) });
     return [...turn.state.founding.faults.values()];
@@ -141,7 +145,7 @@ describe("a founding peer", () => {
 });
 
 describe("a peer that goes on with its founding", () => {
-  const goneOn = (turn: Turn) => {
+  const goneOn = (turn: WholeTurn) => {
     continueGenesis(turn);
     return turn.finish(() => undefined).writes.map(({ table }) => table);
   };
@@ -189,7 +193,7 @@ describe("a peer that goes on with its founding", () => {
     expect(turn.state.peer?.unsealedOnce).toBe(true);
   });
 
-  it.each<readonly [string, (turn: Turn) => void]>([
+  it.each<readonly [string, (turn: WholeTurn) => void]>([
     ["whose records do not hold", (turn) => void (turn.state.integrityFault = "peer/self")],
     ["that is sealed", (turn) => void (turn.state.unsealed = false)],
   ])("is none %s", (_which, change) => {
@@ -207,7 +211,7 @@ describe("a peer that goes on with its founding", () => {
     onGenesisCard(turn, 2, shown);
     expect(turn.state.founding.vote?.digest).toBe(vote.digest);
     const { state, context } = alone();
-    const keyless = new Turn(state, { ...context, signer: undefined });
+    const keyless = wholeTurn(state, { ...context, signer: undefined });
     onGenesisCard(keyless, 2, shown);
     expect([keyless.state.founding.cards.size, keyless.state.founding.vote]).toEqual([2, undefined]);
   });
@@ -307,7 +311,7 @@ describe("the faults that a peer notes", () => {
     expect([turn.state.founding.faults.size, turn.state.founding.cards.has(3)]).toEqual([0, true]);
   });
 
-  it.each<readonly [string, () => Turn, number]>([
+  it.each<readonly [string, () => WholeTurn, number]>([
     ["are there of a refusal in the founding", founding, 1],
     ["are none of one after it", over, 0],
     ["are none of one without the secret", () => founding({ bootstrapSecret: undefined }), 0],

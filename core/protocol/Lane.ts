@@ -3,12 +3,15 @@
  * room of its own; what is sent for single callers, or for a peer that catches up, comes in whatever number callers
  * choose, and each of them is asked for again when it is lost (protocol.md 2).
  */
-import type { Message } from "./Message.ts";
+import { absurd } from "effect";
+import { isOfModule, type Message } from "./Message.ts";
 
 export type Lane = "round" | "bulk";
 
-export const laneOf = ({ _tag }: Message): Lane => {
-  switch (_tag) {
+export const laneOf = (message: Message): Lane => {
+  // Members of a module ask each other, as they do in a round; what callers wait for comes in an outcome.
+  if (isOfModule(message)) return "round";
+  switch (message._tag) {
     case "GenesisCard":
     case "GenesisVote":
     case "GenesisPinned":
@@ -33,7 +36,6 @@ export const laneOf = ({ _tag }: Message): Lane => {
     case "SnapshotOffer":
       return "bulk";
     default:
-      // Members of a module ask each other, as they do in a round; what callers wait for comes in an outcome.
-      return "round";
+      return absurd(message);
   }
 };

@@ -3,6 +3,7 @@ import { env } from "node:process";
 import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { commands } from "../commands/Commands.ts";
 import type { Event } from "./Event.ts";
 import { step } from "../Peer.ts";
 import type { PeerState } from "./PeerState.ts";
@@ -19,6 +20,19 @@ const signs: Readonly<Record<Handling, string>> = { runs: "●", refuses: "no", 
 const rowsOf = (kind: string, rows: { readonly [name: string]: ReadonlyArray<Handling> }): ReadonlyArray<string> =>
   Object.entries(rows).map(([name, row]) => `|${kind}\`${name}\`|${row.map((each) => signs[each]).join("|")}|`);
 
+/** The same of what modules handle, which names the modes that it runs in. */
+const moduleRows = (
+  handlers: ReadonlyArray<{ readonly [name: string]: { readonly modes: ReadonlySet<Mode> } }>,
+): { readonly [name: string]: ReadonlyArray<Handling> } =>
+  Object.fromEntries(
+    handlers.flatMap((each) =>
+      Object.entries(each).map(([name, handler]) => [
+        name,
+        modes.map((mode): Handling => (handler.modes.has(mode) ? "runs" : "drops")),
+      ]),
+    ),
+  );
+
 /** The block of docs/protocol.md between its markers. */
 const printed = (): string =>
   [
@@ -31,7 +45,9 @@ const printed = (): string =>
     `||${modes.join("|")}|`,
     `|---|${"---|".repeat(modes.length)}`,
     ...rowsOf("", messageRows),
+    ...rowsOf("", moduleRows(commands.modules.map(({ messages }) => messages))),
     ...rowsOf("timer ", timerRows),
+    ...rowsOf("timer ", moduleRows(commands.modules.map(({ timers }) => timers))),
     ...rowsOf("event ", eventRows),
     "",
   ].join("\n");

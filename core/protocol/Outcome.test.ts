@@ -5,12 +5,11 @@ import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { forbidden } from "../../properties/cluster/Refused.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { turnOf, type WholeTurn } from "../../properties/cluster/TurnOf.ts";
 import type { Answer } from "../Action.ts";
 import type { Digest } from "../base/Digest.ts";
 import type { Request } from "./PeerState.ts";
 import { type RejectionCode, rejection } from "../base/Rejection.ts";
-import type { Turn } from "./Turn.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import type { Outcome } from "./Message.ts";
 import { onOutcome } from "./Outcome.ts";
@@ -27,7 +26,7 @@ if (awaited === undefined) throw new Error("it is under way");
 const { proposal, own } = preparation;
 
 /** What a turn answers and sends in the end. */
-const outOf = (turn: Turn): ReadonlyArray<Answer | Message> =>
+const outOf = (turn: WholeTurn): ReadonlyArray<Answer | Message> =>
   turn
     .finish(() => undefined)
     .thenSend.flatMap((action): Array<Answer | Message> => {
@@ -45,7 +44,8 @@ const confirmed = (change: Partial<Proposal>): Extract<Outcome, { readonly _tag:
 };
 const said = { _tag: "Existing", ref: approverIn(proposal).ref } as const;
 const asking = (change: object): Request => ({ ...awaited.request, ...change }) as unknown as Request;
-const hear = (request: Request, outcome: Outcome, from: PeerId = 1): Turn => {
+const optionsAsked: Request = { kind: "OPTIONS", ref: said.ref };
+const hear = (request: Request, outcome: Outcome, from: PeerId = 1): WholeTurn => {
   const turn = turnOf(cluster, 3);
   turn.edit("awaited").set("request", { ...awaited, request });
   onOutcome(turn, from, { _tag: "Outcome", requestId: "request", outcome });
@@ -74,9 +74,9 @@ describe("an entry peer believes", () => {
       confirmed(asFinish(proposal, { ...response, responseDigest: OTHER })),
     ],
     ["no registration where it asked for a finish", false, finishing, confirmed({ ...finished, kind: "REGISTER" })],
-    ["nothing to be done where it asked for options", false, asking({ kind: "OPTIONS" }), confirmed({})],
+    ["nothing to be done where it asked for options", false, optionsAsked, confirmed({})],
     ["no finish to be there that it does not know of", false, finishing, said],
-    ["no approver to be there where it asked for options", false, asking({ kind: "OPTIONS" }), said],
+    ["no approver to be there where it asked for options", false, optionsAsked, said],
   ])("%s", (_what, isBelieved, request, outcome) => {
     expect(hear(request, outcome).state.awaited.has("request")).toBe(!isBelieved);
   });

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { turnOf, wholeTurn } from "../../properties/cluster/TurnOf.ts";
 import { Limits } from "../base/Limits.ts";
 import { rejection } from "../base/Rejection.ts";
-import { Turn } from "./Turn.ts";
 import { hasDenied, hasSignedFor, noteAborted, noteApplied, turnAway } from "./OwnRequest.ts";
 import type { Proposal } from "./Proposal.ts";
 
@@ -42,7 +41,7 @@ describe("a request", () => {
 describe("a certain no", () => {
   const LIMIT = Limits.denialsRemembered;
   const turnedAway = (count: number, elapsed = 0, state = turnOf(cluster, 2).state) => {
-    const turn = new Turn(state, turnOf(cluster, 2, undefined, elapsed).context);
+    const turn = wholeTurn(state, turnOf(cluster, 2, undefined, elapsed).context);
     for (let at = 0; at < count; at++)
       turnAway(turn, { ...awaited, forward: { ...awaited.forward, requestId: `no ${elapsed + at}` } }, denial);
     return turn;

@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { announcedBy, forgedBy } from "../../properties/cluster/Forging.ts";
 import { declare, register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { heard, turnOf } from "../../properties/cluster/TurnOf.ts";
+import { heard, turnOf, type WholeTurn, wholeTurn } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Preparation, Refused, Verdict } from "./PeerState.ts";
 import { slotKey } from "./Tables.ts";
-import { type Step } from "../Action.ts";
-import { Turn } from "./Turn.ts";
+import type { Turn } from "./Turn.ts";
+import type { Step } from "../Action.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import type { Ready } from "./Message.ts";
 import { isPresent } from "./Mode.ts";
@@ -58,7 +58,7 @@ const recovering: Become = (turn) => void (turn.state.recovery = freshRecovery("
 const joining: Become = (turn) => void turn.edit("unproven").add(3);
 
 /** A turn of a member that has asked nobody whether it is ready, and is so itself but for what it has become. */
-const memberTurn = (peerId: PeerId, become: Become = asItIs, of: Cluster = cluster): Turn => {
+const memberTurn = (peerId: PeerId, become: Become = asItIs, of: Cluster = cluster): WholeTurn => {
   const turn = turnOf(of, peerId, AT, AT);
   turn.edit("timers").clear();
   turn.state.verdict = undefined;
@@ -67,20 +67,20 @@ const memberTurn = (peerId: PeerId, become: Become = asItIs, of: Cluster = clust
 };
 
 /** A turn in which the writer has asked. */
-const asking = (become: Become = asItIs): Turn => {
+const asking = (become: Become = asItIs): WholeTurn => {
   const turn = memberTurn(1, become);
   probe(turn);
   return turn;
 };
 
 /** The next turn of the same peer, whose wall clock may have been set meanwhile. */
-const later = ({ state, context }: Turn, millis: number, setBy = 0): Turn =>
-  new Turn(state, { ...context, now: context.now + millis + setBy, elapsed: context.elapsed + millis });
+const later = ({ state, context }: WholeTurn, millis: number, setBy = 0): WholeTurn =>
+  wholeTurn(state, { ...context, now: context.now + millis + setBy, elapsed: context.elapsed + millis });
 
-const ended = (turn: Turn): Step => turn.finish(asItIs);
-const sent = (turn: Turn): ReadonlyArray<readonly [to: PeerId, message: Message]> =>
+const ended = (turn: WholeTurn): Step => turn.finish(asItIs);
+const sent = (turn: WholeTurn): ReadonlyArray<readonly [to: PeerId, message: Message]> =>
   ended(turn).thenSend.flatMap((action) => (action._tag === "Send" ? [[action.to, action.message] as const] : []));
-const replies = (turn: Turn): ReadonlyArray<unknown> =>
+const replies = (turn: WholeTurn): ReadonlyArray<unknown> =>
   ended(turn).thenSend.flatMap((action) => (action._tag === "Reply" ? [[action.requestId, action.answer]] : []));
 
 describe("a peer", () => {
@@ -257,7 +257,7 @@ describe("a peer that is asked whether it is ready", () => {
 });
 
 describe("a member's answer whether it is ready", () => {
-  const answerOf = (turn: Turn, from: PeerId, change: Partial<Ready> = {}): Ready => {
+  const answerOf = (turn: WholeTurn, from: PeerId, change: Partial<Ready> = {}): Ready => {
     const ready = answers.get(from);
     if (ready === undefined) throw new Error(`peer ${from} was not asked`);
     return { ...ready, clock: AT, nonce: nonceFor(turn, turn.context.entropy, from), ...change };
@@ -371,7 +371,7 @@ describe("a member's answer whether it is ready", () => {
   describe("shows the writer", () => {
     const proof = (by: PeerId, change = {}, header = {}): SignedStatement =>
       forgedBy(cluster, by, receipt, { seq: 5, ...change }, header);
-    const shown = (change: Partial<Ready>, become: Become = asItIs): Turn => {
+    const shown = (change: Partial<Ready>, become: Become = asItIs): WholeTurn => {
       const turn = asking(become);
       onReady(turn, 3, answerOf(turn, 3, change));
       return turn;
@@ -456,7 +456,7 @@ const found = (probedAgo: number, concludedAgo: number, faults: Verdict["faults"
 const unready = [{ peerId: 3, reason: "it is sealed" }];
 
 describe("a caller who asks whether a change would be accepted", () => {
-  const asked = (become: Become): Turn => {
+  const asked = (become: Become): WholeTurn => {
     const turn = memberTurn(1, become);
     onCheckReadiness(turn, "ready?");
     return turn;

@@ -3,15 +3,13 @@ import { approverIn } from "../../properties/cluster/AlteredEffects.ts";
 import { Cluster, crypto, NOW, whole, founded } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { fires, heard, turnOf } from "../../properties/cluster/TurnOf.ts";
+import { fires, heard, turnOf, type WholeTurn, wholeTurn } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Recovery, Refused, Transfer } from "./PeerState.ts";
 import { replaceApprover } from "../commands/approvers/Root.ts";
-import { SELF, slotKey } from "./Tables.ts";
-import { type RowView } from "../Tables.ts";
-import { type Step } from "../Action.ts";
-import { Turn } from "./Turn.ts";
+import { type RowView, SELF, slotKey } from "./Tables.ts";
+import type { Step } from "../Action.ts";
 import type { MessageOf } from "../Message.ts";
 import type { Ready } from "./Message.ts";
 import { nonceFor } from "./Readiness.ts";
@@ -200,28 +198,28 @@ const AT = cluster.now;
 const OTHER = "ab".repeat(32) as Digest;
 
 /** A turn of the second, in the middle of its recovery but for what is different. */
-const recovering = (change: Partial<Recovery> = {}): Turn => {
+const recovering = (change: Partial<Recovery> = {}): WholeTurn => {
   const turn = turnOf(cluster, 2, cluster.now, AT);
   turn.edit("timers").clear();
   turn.state.recovery = { ...underWay, ...change };
   return turn;
 };
 const moved = (change: Partial<Transfer>): Partial<Recovery> => ({ transfer: { ...transfer, ...change } });
-const ended = (turn: Turn): Step => turn.finish(() => undefined);
-const sent = (turn: Turn) =>
+const ended = (turn: WholeTurn): Step => turn.finish(() => undefined);
+const sent = (turn: WholeTurn) =>
   ended(turn).thenSend.flatMap((action) => (action._tag === "Send" ? [{ to: action.to, ...action.message }] : []));
 
 describe("what a peer that is being restored asks of all others", () => {
   /** A turn that has asked, and been answered by nobody. */
-  const asking = (change: Partial<Recovery> = {}): Turn =>
+  const asking = (change: Partial<Recovery> = {}): WholeTurn =>
     recovering({ answers: new Map(), transfer: undefined, startedAt: AT, distrusted: new Set(), ...change });
-  const answerOf = (turn: Turn, from: PeerId, change: Partial<Ready> = {}): Ready => {
+  const answerOf = (turn: WholeTurn, from: PeerId, change: Partial<Ready> = {}): Ready => {
     const ready = answers.get(from);
     if (ready === undefined) throw new Error(`peer ${from} has not answered`);
     return { ...ready, nonce: nonceFor(turn, underWay.nonce ?? OTHER, from), ...change };
   };
   /** Both others answer: the first as it does, the third as it is said. */
-  const answered = (turn: Turn, change: Partial<Ready> = {}, firsts: Partial<Ready> = {}): Turn => {
+  const answered = (turn: WholeTurn, change: Partial<Ready> = {}, firsts: Partial<Ready> = {}): WholeTurn => {
     onMemberAnswer(turn, 1, answerOf(turn, 1, firsts));
     onMemberAnswer(turn, 3, answerOf(turn, 3, change));
     return turn;
@@ -249,7 +247,7 @@ describe("what a peer that is being restored asks of all others", () => {
     expect(sent(turn)).toEqual([{ to: 1, _tag: "SnapshotRequest", recoveryId, nonce: underWay.nonce, after: "" }]);
   });
 
-  it.each<readonly [string, Partial<Recovery>, (turn: Turn, ready: Ready) => Ready | undefined]>([
+  it.each<readonly [string, Partial<Recovery>, (turn: WholeTurn, ready: Ready) => Ready | undefined]>([
     ["between two rounds", { nonce: undefined }, (_turn, ready) => ready],
     ["while it takes over already", { transfer }, (_turn, ready) => ready],
     ["that another member gave", {}, (_turn, ready) => ({ ...ready, peerId: 3 })],
@@ -363,7 +361,7 @@ describe("an offered page", () => {
   });
 
   const sum = { after: "", set: crypto.emptySet, count: 0, revisions: 0, isSound: true };
-  it.each<readonly [string, PeerId, Partial<typeof offer>, (turn: Turn) => void]>([
+  it.each<readonly [string, PeerId, Partial<typeof offer>, (turn: WholeTurn) => void]>([
     ["from another member than the one that was asked", 3, {}, () => undefined],
     ["after another slot", 1, { after: slotKey(1, 1), items: [] }, () => undefined],
     ["for another restore", 1, { recoveryId: OTHER }, () => undefined],
@@ -412,7 +410,7 @@ describe("a page in which something does not hold", () => {
 
 describe("the registry that was taken over", () => {
   const sum = { after: "", set: crypto.emptySet, count: 0, revisions: 0, isSound: true };
-  const added = (change: Partial<Transfer> = {}, become: (turn: Turn) => void = () => undefined): Turn => {
+  const added = (change: Partial<Transfer> = {}, become: (turn: WholeTurn) => void = () => undefined): WholeTurn => {
     const turn = recovering(moved({ applied: 1, sum, ...change }));
     become(turn);
     onRecoverTimer(turn);
@@ -457,7 +455,10 @@ describe("the registry that was taken over", () => {
     const { view } = start.context;
     const scan: RowView["scan"] = (_table, after, limit) =>
       rows.filter(({ key }) => key > after).slice(0, limit) as never;
-    const turn = new Turn(start.state, { ...start.context, view: { get: (table, key) => view.get(table, key), scan } });
+    const turn = wholeTurn(start.state, {
+      ...start.context,
+      view: { get: (table, key) => view.get(table, key), scan },
+    });
     onRecoverTimer(turn);
     expect(turn.state.recovery?.transfer?.sum).toMatchObject({ after: "1255", count: 256, revisions: 32_896 });
     expect(turn.state.timers.get("recover")).toBe(AT + 1);
@@ -466,7 +467,7 @@ describe("the registry that was taken over", () => {
   });
 
   it("leaves slots that nobody votes on yet to the writer's new life, and to nobody else", () => {
-    const far = (turn: Turn): void => void (turn.state.highSeq = 1_000);
+    const far = (turn: WholeTurn): void => void (turn.state.highSeq = 1_000);
     expect(added({ decided: 1 }, far).state.highSeq).toBe(1_000);
     const atWriter = added({ decided: 1 }, (turn) => {
       far(turn);
@@ -498,7 +499,7 @@ describe("the registry that was taken over", () => {
 });
 
 describe("time, while a peer is being restored,", () => {
-  const fired = (change: Partial<Recovery>): Turn => {
+  const fired = (change: Partial<Recovery>): WholeTurn => {
     const turn = recovering(change);
     onRecoverTimer(turn);
     return turn;
@@ -538,8 +539,8 @@ describe("time, while a peer is being restored,", () => {
 
   it("does nothing to a sealed peer, or to one that is a member again", () => {
     for (const become of [
-      (turn: Turn) => void (turn.state.unsealed = false),
-      (turn: Turn) => void (turn.state.recovery = undefined),
+      (turn: WholeTurn) => void (turn.state.unsealed = false),
+      (turn: WholeTurn) => void (turn.state.recovery = undefined),
     ]) {
       const turn = recovering(moved({ movedAt: 0 }));
       become(turn);

@@ -3,11 +3,10 @@ import { altered, approverIn } from "../../properties/cluster/AlteredEffects.ts"
 import { type Cluster, crypto, whole, founded } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { turnOf, wholeTurn } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../base/Digest.ts";
-import { type Rows, type RowView, type TableName } from "./Tables.ts";
+import type { Rows, RowView, TableName } from "../Tables.ts";
 import { SELF, slotKey } from "./Tables.ts";
-import { Turn } from "./Turn.ts";
 import type { Certificate } from "./Certificate.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import { proposalId } from "./Proposal.ts";
@@ -300,7 +299,7 @@ describe("a page of what the others have decided", () => {
           .slice(0, limit)
           .map(([key, row]) => ({ key, row })) as never,
     };
-    const turn = new Turn(
+    const turn = wholeTurn(
       { ...state, highSeq: 0, highProof: undefined, decidedSeq: 0 },
       { ...context, view: readFrom },
     );

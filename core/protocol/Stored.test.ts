@@ -2,8 +2,7 @@ import { freshRecovery } from "./TakingOver.ts";
 import { describe, expect, it } from "vitest";
 import { type Cluster, codeOf, founded } from "../../properties/cluster/Cluster.ts";
 import { comeBackOn, copyOf, register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { heard, turnOf } from "../../properties/cluster/TurnOf.ts";
-import type { Turn } from "./Turn.ts";
+import { heard, turnOf, type WholeTurn } from "../../properties/cluster/TurnOf.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import { askStored, missingAt, onStoredAnswer } from "./Stored.ts";
 
@@ -19,12 +18,12 @@ const asking = (): { readonly cluster: Cluster; readonly ref: string } => {
 };
 const { cluster, ref } = asking();
 
-const sent = (turn: Turn): ReadonlyArray<Message> =>
+const sent = (turn: WholeTurn): ReadonlyArray<Message> =>
   turn.finish(() => undefined).thenSend.flatMap((action) => (action._tag === "Send" ? [action.message] : []));
 
 describe("a member that is asked whether it stores an approver", () => {
   const query: MessageOf<"StoredQuery"> = { _tag: "StoredQuery", requestId: "retry", kind: "REGISTER", ref };
-  const answers = (change: (turn: Turn) => void, asked = query): ReadonlyArray<Message> => {
+  const answers = (change: (turn: WholeTurn) => void, asked = query): ReadonlyArray<Message> => {
     const turn = turnOf(cluster, 2);
     change(turn);
     return heard(turn, 3, asked).thenSend.flatMap((action) => (action._tag === "Send" ? [action.message] : []));
@@ -36,7 +35,7 @@ describe("a member that is asked whether it stores an approver", () => {
     ]);
   });
 
-  it.each<readonly [string, (turn: Turn) => void]>([
+  it.each<readonly [string, (turn: WholeTurn) => void]>([
     ["it ran from an old disk", (turn) => void (turn.state.quarantine = "an old disk")],
     ["its rows do not hold", (turn) => void (turn.state.integrityFault = "approvers/alice")],
     ["it is recovering", (turn) => void (turn.state.recovery = freshRecovery("the test"))],

@@ -15,11 +15,11 @@ cluster.pass(2_000);
 
 const idle = (): void => undefined;
 
-const insert: Write = { op: "insert", table: "keys", key: "k", row: { id: "a" } };
-const replace: Write = { op: "replace", table: "keys", key: "k", row: { id: "b" } };
-const remove: Write = { op: "remove", table: "keys", key: "k" };
+const [first, second, third] = ["01".repeat(32) as Digest, "02".repeat(32) as Digest, "03".repeat(32) as Digest];
+const insert: Write = { op: "insert", table: "readable", key: "k", row: { recoveryId: first } };
+const replace: Write = { op: "replace", table: "readable", key: "k", row: { recoveryId: second } };
+const remove: Write = { op: "remove", table: "readable", key: "k" };
 
-const [first, second] = ["01".repeat(32) as Digest, "02".repeat(32) as Digest];
 const draft = { kind: "REFUSAL" as const, seq: 1, detail: "X" };
 const refusal: Draft = { ...draft, proposalId: first };
 
@@ -47,19 +47,19 @@ describe("a turn's writes", () => {
       const turn = turnOf(cluster, 1);
       for (const write of given) turn.write(write);
       const { writes } = turn.finish(idle);
-      expect(writes.filter((each) => each.table === "keys")).toEqual(kept);
+      expect(writes.filter((each) => each.table === "readable")).toEqual(kept);
       // The counters advance with every transaction, and there is none without a write.
       expect(writes.some((each) => each.table === "counters")).toBe(kept.length > 0);
     });
 
   it("insert a row or replace it, by what the turn itself has made of it", () => {
     const turn = turnOf(cluster, 1);
-    const put = (id: string): void => turn.put("keys", "k", { id });
-    put("a");
-    put("b");
+    const put = (recoveryId: Digest): void => turn.put("readable", "k", { recoveryId });
+    put(first);
+    put(second);
     turn.write(remove);
-    put("c");
-    expect(turn.finish(idle).writes[0]).toEqual({ ...insert, row: { id: "c" } });
+    put(third);
+    expect(turn.finish(idle).writes[0]).toEqual({ ...insert, row: { recoveryId: third } });
   });
 
   it("bring no counters before there is a topology: until then nothing advances", () => {
@@ -84,7 +84,7 @@ describe("a turn's writes", () => {
 
   it("take along what the outbox does not need any more, and whoever was heard of", () => {
     const { state, tables } = takenAlong([insert]);
-    expect(tables).toEqual(["insert keys k", "remove outbox 1", "replace seen 2", "replace counters self"]);
+    expect(tables).toEqual(["insert readable k", "remove outbox 1", "replace seen 2", "replace counters self"]);
     expect([state.outbox.size, state.prunable]).toEqual([0, 0]);
     expect(state.seenWritten).toBe(state.seen);
   });

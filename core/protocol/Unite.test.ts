@@ -20,7 +20,7 @@ const applied = (at: number, name: string, change: Partial<Change> = {}, key = "
   disk: at,
   key,
   id: idOf(name),
-  change: { incarnations: FIRST, ref: name, revision: 1, keyIdentity: `key of ${name}`, owner: name, ...change },
+  change: { incarnations: FIRST, ref: name, revision: 1, claim: `key of ${name}`, owner: name, ...change },
 });
 const aborted = (at: number, name: string, key = "1"): Shown => ({ disk: at, key, id: idOf(name), change: undefined });
 
@@ -89,14 +89,14 @@ describe("nothing is guessed", () => {
   it("where a key has two owners, or a revision is missing or there twice", () => {
     const disks = [disk(1), disk(2)];
     const first = applied(0, "alice");
-    expect(united(disks, first, applied(1, "bob", { keyIdentity: "key of alice" }, "2"))).toContain(again);
+    expect(united(disks, first, applied(1, "bob", { claim: "key of alice" }, "2"))).toContain(again);
     expect(united(disks, first, applied(1, "third", { ref: "alice", revision: 3 }, "2"))).toContain(again);
     expect(united(disks, first, applied(1, "again", { ref: "alice" }, "2"))).toContain(again);
     expect(
       united(
         disks,
         first,
-        applied(1, "next", { ref: "alice", revision: 2, keyIdentity: "key of alice", owner: "alice" }, "2"),
+        applied(1, "next", { ref: "alice", revision: 2, claim: "key of alice", owner: "alice" }, "2"),
       ),
     ).toMatchObject({
       done: [idOf("alice"), idOf("next")],

@@ -3,18 +3,20 @@ import { NOW } from "../../properties/cluster/Cluster.ts";
 import { enrolling, options } from "../../properties/cluster/Enrolling.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { turnOf, type WholeTurn } from "../../properties/cluster/TurnOf.ts";
 import { metadataLock, refLock } from "../commands/approvers/Locks.ts";
+import { enrollmentIn, enrollments } from "../commands/enrollPasskey/EnrollmentState.ts";
 import type { Digest } from "../base/Digest.ts";
-import type { Turn } from "./Turn.ts";
 import { onAnswersTimer } from "./Entry.ts";
+import { isIntent } from "./Command.ts";
 import { requestKey } from "./Forward.ts";
 
 /** A registration through peer 3 that is prepared everywhere, while no vote has reached anybody. */
 const { cluster } = prepared(3, undefined, 3);
 const awaited = stateOf(cluster, 3).awaited.get("request");
 const [round] = stateOf(cluster, 1).rounds.values();
-if (awaited?.request.kind !== "REGISTER" || round?.creator === undefined) throw new Error("it is under way");
+if (awaited?.request.kind !== "REGISTER" || !isIntent(awaited.request) || round?.creator === undefined)
+  throw new Error("it is under way");
 const { forward, request } = awaited;
 const { creator } = round;
 
@@ -33,7 +35,7 @@ const queuedAt = (arrivedAt: number) => ({
   arrivedAt,
 });
 /** Lets the timer fire; how many were answered, how they were rejected, and when it fires again. */
-const fire = (turn: Turn) => {
+const fire = (turn: WholeTurn) => {
   turn.edit("timers").clear();
   onAnswersTimer(turn);
   const { state, thenSend } = turn.finish(() => undefined);
@@ -90,16 +92,16 @@ describe("whoever has waited as long as promised is answered, and nobody before"
     options(asked, 1, "options");
     asked.settle();
     const turn = turnOf(asked, 1, NOW, WRITER);
-    const [offer] = turn.state.offers.values();
+    const [offer] = turn.slice(enrollments).offers.values();
     if (offer === undefined) throw new Error("options are under way");
-    const offers = turn.edit("offers");
+    const offers = turn.editIn(enrollments, "offers");
     offers.clear();
     for (const arrivedAt of [LATE, EARLY]) {
       const forward = { ...offer.forward, requestId: `at ${arrivedAt}` };
       offers.set(requestKey(forward), { ...offer, forward, arrivedAt });
     }
     const { state, answers, again } = fire(turn);
-    expect([[...state.offers.values()].map(({ arrivedAt }) => arrivedAt), answers, again]).toEqual([
+    expect([[...enrollmentIn(state).offers.values()].map(({ arrivedAt }) => arrivedAt), answers, again]).toEqual([
       [EARLY],
       1,
       WRITER + 1,

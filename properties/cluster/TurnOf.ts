@@ -9,6 +9,8 @@ import { step } from "../../core/Peer.ts";
 import type { Message } from "../../core/Message.ts";
 import type { Step } from "../../core/Action.ts";
 import type { Rows, RowView, TableName, Write } from "../../core/Tables.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
+import type { StepContext } from "../../core/protocol/Event.ts";
 import { Turn } from "../../core/protocol/Turn.ts";
 import { MemoryByteStore } from "../../runtime/MemoryByteStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
@@ -23,6 +25,10 @@ export type WholeTurn = {
   put<T extends TableName>(table: T, key: string, row: Rows[T]): void;
 } & Turn;
 
+/** A turn upon that state; the core itself sees its turns so at its root (core/Peer.ts). */
+export const wholeTurn = (state: PeerState, context: StepContext): WholeTurn =>
+  new Turn(state, context) as unknown as WholeTurn;
+
 /**
  * A turn upon the state that a peer has now, signed with its key, and what lies on its disk.
  *
@@ -33,7 +39,7 @@ export const turnOf = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 0)
   const state = cluster.peers.get(peerId)?.state;
   const tables = cluster.tables.get(peerId);
   if (state === undefined || tables === undefined) throw new Error(`there is no peer ${peerId}`);
-  const turn = new Turn(state, {
+  return wholeTurn(state, {
     now,
     asBefore: [],
     elapsed,
@@ -57,8 +63,6 @@ export const turnOf = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 0)
       relyingParty: undefined,
     },
   });
-  // The core itself does the same at its root (core/Peer.ts).
-  return turn as unknown as WholeTurn;
 };
 
 /** The step of a peer that hears something in the state that a turn has come to. */

@@ -22,8 +22,6 @@ export interface Enrollment {
 
 export const isOptions = ({ method, path }: Call): boolean => method === "POST" && path === OPTIONS_PATH;
 
-export const isEnrollment = (request: { readonly kind: string }): request is Enrollment => request.kind === "OPTIONS";
-
 export const disabled: Rejection = rejection(
   "WEBAUTHN_DISABLED",
   "This cluster enrolls no passkeys.",

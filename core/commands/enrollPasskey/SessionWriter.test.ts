@@ -92,10 +92,10 @@ describe("a writer that waits for members to keep a session", () => {
     turn.quarantine("its disk is old");
     for (const peerId of [2, 3]) {
       const { state, thenSend } = heard(turn, peerId, answerOf(peerId));
-      expect(state.offers).toBe(turn.state.offers);
+      expect(enrollmentIn(state).offers).toBe(enrollmentIn(turn.state).offers);
       expect(thenSend).toEqual([]);
     }
-    expect(fires(turn, "mirror").thenSend).toEqual([]);
+    expect(fires(turn, "Session.mirror").thenSend).toEqual([]);
   });
 
   it("asks nobody again whether all are ready: that is asked for a session to come", () => {
