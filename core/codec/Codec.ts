@@ -3,11 +3,12 @@
  *
  * One description serves all four: it writes a value into a {@link Sink}
  * (deterministic CBOR bytes, or the simulator's quick mixer) and reads it back
- * from a {@link Source}, refusing whatever does not fit by the path of the field.
+ * from a {@link CborSource}, refusing whatever does not fit by the path of the field.
  * Records are maps with unsigned integer keys in ascending order, RFC 8949 4.2.1.
  */
 import type { Digest, PublicKey, Signature } from "../base/Digest.ts";
-import { DecodeFault, type Source, textOf, within } from "./Source.ts";
+import type { CborSource } from "./CborSource.ts";
+import { expected, textOf, within } from "./DecodeFault.ts";
 import { utf8Length } from "./Utf8.ts";
 
 /** Where a value is written, token by token. Counts announce how many items follow. */
@@ -35,7 +36,7 @@ export class EncodeFault extends Error {
   override readonly name = "EncodeFault";
 }
 
-const misfit = (expected: string): EncodeFault => new EncodeFault(`a value to be written is not ${expected}`);
+const misfit = (what: string): EncodeFault => new EncodeFault(`a value to be written is not ${what}`);
 
 /** Whether a text has at most `max` bytes; half a surrogate pair has no UTF-8 form, so one with that fits nowhere. */
 export const fitsText = (value: string, max: number): boolean =>
@@ -48,8 +49,8 @@ export const assertText = (value: string, max: number): void => {
 
 export interface Codec<A> {
   readonly write: (value: A, sink: Sink) => void;
-  /** Takes a value from a source; throws {@link DecodeFault} with the path of what does not fit. */
-  readonly read: (source: Source) => A;
+  /** Takes a value from a source; throws a `DecodeFault` with the path of what does not fit. */
+  readonly read: (source: CborSource) => A;
 }
 
 /** The type a codec describes. */
@@ -105,7 +106,7 @@ export const oneOf = <const W extends ReadonlyArray<string>>(words: W): Codec<W[
     },
     read: (source) => {
       const word = words[source.index()];
-      if (word === undefined) throw new DecodeFault(`an index below ${words.length}`);
+      if (word === undefined) throw expected(`an index below ${words.length}`);
       return word;
     },
   };
@@ -182,7 +183,7 @@ export const record = <const F extends { readonly [name: string]: unknown }>(
   class Fields {
     [name: string]: unknown;
   }
-  const read = (source: Source): RecordOf<F> => {
+  const read = (source: CborSource): RecordOf<F> => {
     source.record(codecs.length);
     const result = new Fields();
     let key = 0;
@@ -223,7 +224,7 @@ export const union = <const V extends Variants>(
     read: (source) => {
       source.pair();
       const entry = entries[source.index()];
-      if (entry === undefined) throw new DecodeFault(`a pair that starts with an index below ${entries.length}`);
+      if (entry === undefined) throw expected(`a pair that starts with an index below ${entries.length}`);
       const [tag, codec] = entry;
       try {
         return { _tag: tag, ...(codec.read(source) as object) } as Variant<V>;

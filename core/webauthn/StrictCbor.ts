@@ -1,13 +1,10 @@
 /**
- * CBOR (RFC 8949) as authenticators may write it: a strict subset of CTAP2's
- * canonical form. The values are built by cborg. What it tolerates is refused by a
- * scan before it: nesting and size without bound, indefinite and over-long
- * lengths, tags, floats, text that is not UTF-8, keys of other kinds. The order
- * of a map's keys is left free, for honest authenticators differ there.
+ * CBOR (RFC 8949) as authenticators may write it: a strict subset of CTAP2's canonical form, with bounds on nesting and
+ * size. The order of a map's keys is left free, for honest authenticators differ there.
  */
 import { Either } from "effect";
-import { decodeItem } from "../codec/CborItem.ts";
-import { utf8Text } from "../codec/Utf8.ts";
+import { CborSource, Major } from "../codec/CborSource.ts";
+import { DecodeFault, found } from "../codec/DecodeFault.ts";
 
 export type CborKey = number | string;
 export type CborValue = boolean | null | number | string | Uint8Array | CborArray | CborMap;
@@ -17,104 +14,75 @@ export type CborMap = ReadonlyMap<CborKey, CborValue>;
 /** Containers inside one another. An attestation object has three, its certificates included. */
 const DEPTH = 8;
 const ITEMS = 1024;
+/** Strings and lists end with the bytes. */
+const ANY = Number.POSITIVE_INFINITY;
 
-/** Major types of RFC 8949 section 3.1. */
-const NEGATIVE = 1;
-const BYTES = 2;
-const TEXT = 3;
-const ARRAY = 4;
-const MAP = 5;
-const TAG = 6;
-const SIMPLE = 7;
-const FALSE = 20;
-const NULL = 22;
-
-/** Leaves the recursion; never leaves this file. */
-class Malformed {
-  readonly detail: string;
-  constructor(detail: string) {
-    this.detail = detail;
+/** @param depth how many containers stand around this item */
+const valueOf = (source: CborSource, depth: number): CborValue => {
+  switch (source.major()) {
+    case Major.bytes:
+      return source.bytes(ANY);
+    case Major.list:
+      return listOf(source, deeper(depth));
+    case Major.map:
+      return mapOf(source, deeper(depth));
+    case Major.tag:
+      throw found("a tag");
+    case Major.simple:
+      return simpleOf(source);
+    default:
+      return keyOf(source);
   }
-}
+};
 
-class Scanner {
-  readonly #bytes: Uint8Array;
-  #at: number;
-  #items = 0;
+const deeper = (depth: number): number => {
+  if (depth === DEPTH) throw found(`more than ${DEPTH} containers inside one another`);
+  return depth + 1;
+};
 
-  constructor(bytes: Uint8Array, at: number) {
-    this.#bytes = bytes;
-    this.#at = at;
+const listOf = (source: CborSource, depth: number): CborArray => {
+  const count = source.list(ANY);
+  const list: Array<CborValue> = [];
+  while (list.length < count) list.push(valueOf(source, depth));
+  return list;
+};
+
+const mapOf = (source: CborSource, depth: number): CborMap => {
+  const count = source.map();
+  const map = new Map<CborKey, CborValue>();
+  while (map.size < count) {
+    const key = keyOf(source);
+    if (map.has(key)) throw found("a map with the same key twice");
+    map.set(key, valueOf(source, depth));
   }
+  return map;
+};
 
-  get at(): number {
-    return this.#at;
+const keyOf = (source: CborSource): CborKey => {
+  switch (source.major()) {
+    case Major.uint:
+      return exact(source.uint());
+    case Major.negative:
+      return exact(source.negative());
+    case Major.text:
+      return source.text(ANY);
+    default:
+      throw found("a map key that is neither an integer nor text");
   }
+};
 
-  /** @param depth how many containers stand around this item */
-  item(depth: number): void {
-    this.#items += 1;
-    if (this.#items > ITEMS) throw new Malformed(`more than ${ITEMS} items`);
-    const major = this.#major();
-    if (major === TAG) throw new Malformed("a tag");
-    if (major === SIMPLE) return this.#simple();
-    const argument = this.#argument();
-    if (major === BYTES || major === TEXT) return this.#string(major, argument);
-    if (major === ARRAY || major === MAP) return this.#container(major, argument, depth + 1);
-  }
+/** Below 2^53 - 1 on the wire, where a negative integer is written as what it is below -1. */
+const exact = (number: number): number => {
+  if (number === Number.MAX_SAFE_INTEGER || number < Number.MIN_SAFE_INTEGER) throw found("a number beyond 2^53");
+  return number;
+};
 
-  #major(): number {
-    const initial = this.#bytes[this.#at];
-    if (initial === undefined) throw new Malformed("the end in the middle of an item");
-    return initial >> 5;
-  }
-
-  /** The argument of the head, in its shortest form, at most 2^53 - 2 so that a negative integer stays exact. */
-  #argument(): number {
-    const info = (this.#bytes[this.#at] ?? 0) & 31;
-    this.#at += 1;
-    if (info < 24) return info;
-    if (info > 27) throw new Malformed("a length that is indefinite or reserved");
-    const width = 1 << (info - 24);
-    if (this.#at + width > this.#bytes.length) throw new Malformed("the end in the middle of an item");
-    let argument = 0;
-    for (let index = 0; index < width; index += 1) argument = argument * 256 + (this.#bytes[this.#at + index] ?? 0);
-    this.#at += width;
-    const least = width === 1 ? 24 : 2 ** (4 * width);
-    if (argument < least) throw new Malformed("a number that is not in its shortest form");
-    if (argument >= Number.MAX_SAFE_INTEGER) throw new Malformed("a number beyond 2^53");
-    return argument;
-  }
-
-  /** false, true and null; no float, undefined or other simple value. */
-  #simple(): void {
-    const info = (this.#bytes[this.#at] ?? 0) & 31;
-    if (info < FALSE || info > NULL) throw new Malformed("a float, undefined or a simple value");
-    this.#at += 1;
-  }
-
-  #string(major: number, length: number): void {
-    const end = this.#at + length;
-    if (end > this.#bytes.length) throw new Malformed("a string that is longer than the bytes");
-    if (major === TEXT && utf8Text(this.#bytes, this.#at, end) === undefined)
-      throw new Malformed("text that is not UTF-8");
-    this.#at = end;
-  }
-
-  #container(major: number, length: number, depth: number): void {
-    if (depth > DEPTH) throw new Malformed(`more than ${DEPTH} containers inside one another`);
-    for (let index = 0; index < length; index += 1) {
-      if (major === MAP) this.#key(depth);
-      this.item(depth);
-    }
-  }
-
-  #key(depth: number): void {
-    const major = this.#major();
-    if (major > NEGATIVE && major !== TEXT) throw new Malformed("a map key that is neither an integer nor text");
-    this.item(depth);
-  }
-}
+/** false, true and null; no float, undefined or other simple value. */
+const simpleOf = (source: CborSource): boolean | null => {
+  if (source.nothing()) return null;
+  if (!source.isBool) throw found("a float, undefined or a simple value");
+  return source.bool();
+};
 
 /** One item and where it ends. */
 export interface CborItem {
@@ -127,26 +95,29 @@ export interface CborItem {
  *
  * @returns the item; or what the bytes hold that is not allowed, to follow "There is" in a sentence
  */
-export const readCborItem = (bytes: Uint8Array, at: number): Either.Either<CborItem, string> => {
-  const scanner = new Scanner(bytes, at);
-  try {
-    scanner.item(0);
-  } catch (fault) {
-    if (fault instanceof Malformed) return Either.left(fault.detail);
-    throw fault;
-  }
-  return Either.try({
-    try: () => ({ value: decodeItem(bytes.subarray(at, scanner.at)) as CborValue, end: scanner.at }),
-    // Of what the decoder refuses, the scan has left one thing.
-    catch: () => "a map with the same key twice",
+export const readCborItem = (bytes: Uint8Array, at: number): Either.Either<CborItem, string> =>
+  reading(() => {
+    const source = new CborSource(bytes, ITEMS, at);
+    return { value: valueOf(source, 0), end: source.at };
   });
-};
 
 /** Reads bytes that are one item, and nothing after it. */
 export const readCbor = (bytes: Uint8Array): Either.Either<CborValue, string> =>
-  Either.flatMap(readCborItem(bytes, 0), ({ value, end }) =>
-    end === bytes.length ? Either.right(value) : Either.left("something after the end of the item"),
-  );
+  reading(() => {
+    const source = new CborSource(bytes, ITEMS);
+    const value = valueOf(source, 0);
+    source.assertEnd();
+    return value;
+  });
+
+const reading = <A>(read: () => A): Either.Either<A, string> => {
+  try {
+    return Either.right(read());
+  } catch (fault) {
+    if (fault instanceof DecodeFault) return Either.left(fault.detail);
+    throw fault;
+  }
+};
 
 /** A map, or undefined for every other value. */
 export const cborMap = (value: CborValue | undefined): CborMap | undefined =>
