@@ -76,6 +76,8 @@ export const alteredOutcome = (world: World, unit: Unit, outcome: Outcome): Outc
       const altered = alteredProof(world, unit, offered, () => anotherSession(unit, offered));
       return { ...outcome, answer: offers.encode(altered) };
     }
+    default:
+      return absurd(outcome);
   }
 };
 

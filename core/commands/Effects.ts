@@ -1,4 +1,5 @@
 /** What a proposal does, by its kind: for whoever looks at certified changes from outside. */
+import { absurd } from "effect";
 import type { Proposal } from "../protocol/Proposal.ts";
 import { type Completion, completions } from "./enrollPasskey/Completion.ts";
 import { type RegisterKeyEffects, registerKeyEffects } from "./registerKey/RegisterKey.ts";
@@ -38,5 +39,7 @@ export const withEffects = (proposal: Proposal, effects: Effects): Proposal => {
       return { ...proposal, kind: effects.kind, effects: replaceMetadataEffects.encode(effects) };
     case "FINISH":
       return { ...proposal, kind: effects.kind, effects: completions.encode(effects) };
+    default:
+      return absurd(effects);
   }
 };

@@ -1,4 +1,5 @@
 /** How the writer answers: a caller of its own at once, a forwarded one through its entry peer. */
+import { absurd } from "effect";
 import type { Answer } from "./Answer.ts";
 import type { Caller, Queued, Round } from "./PeerState.ts";
 import type { Rejection, RejectionCode } from "../base/Rejection.ts";
@@ -77,6 +78,8 @@ export const leftOpen = ({ byKind }: Commands, rejection: Rejection, target: Tar
       return open;
     case "FindsItsBaseGone":
       return { ...open, hint: retry.hint };
+    default:
+      return absurd(retry);
   }
 };
 
