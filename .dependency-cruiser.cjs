@@ -59,6 +59,19 @@ module.exports = {
       },
     },
     {
+      name: "core-is-tested-without-server",
+      comment: "whatever a test of the core imports, and whatever that imports in turn",
+      severity: "error",
+      from: { path: "^core/.+\\.test\\.ts$" },
+      to: { path: ["^server/", "^sim/"], reachable: true },
+    },
+    {
+      name: "test-clusters-know-no-server",
+      severity: "error",
+      from: { path: "^properties/cluster/" },
+      to: { path: "^server/" },
+    },
+    {
       name: "runtime-knows-core-only",
       severity: "error",
       from: { path: "^runtime/", pathNot: "\\.test\\.ts$" },

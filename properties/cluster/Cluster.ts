@@ -1,13 +1,13 @@
 /** Peers in one process with real crypto, real envelopes and sealed rows, for tests that look at the protocol from outside. */
 import { commands } from "../../core/commands/Commands.ts";
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { Either } from "effect";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { Either, Encoding } from "effect";
 import type { Answer } from "../../core/Action.ts";
 import { installedProviders } from "../../core/credential/SignatureProvider.ts";
 import { decode } from "../../core/codec/CborReader.ts";
 import { type Rows, rowCodec, type TableName } from "../../core/Tables.ts";
-import type { Digest, PublicKey } from "../../core/base/Digest.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import { Limits } from "../../core/base/Limits.ts";
 import { ceremonyWith } from "../../core/webauthn/Ceremony.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
@@ -17,7 +17,6 @@ import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import { metadataPath } from "../../core/commands/replaceMetadata/Replacement.ts";
-import { cryptoOf, signerOf } from "../../runtime/CryptoPrimitives.ts";
 import { openEnvelope, sealEnvelope } from "../../runtime/EnvelopeCodec.ts";
 import { delivery, tokensIn } from "../../runtime/Ingress.ts";
 import type { ByteStore, Change } from "../../runtime/ByteStore.ts";
@@ -26,16 +25,11 @@ import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStor
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { WallClock } from "../../runtime/WallClock.ts";
-import { nativePrimitives, nativeSigningKey } from "../../server/crypto/NativeCrypto.ts";
+import { crypto, keyOf } from "./Crypto.ts";
 
-export const crypto = cryptoOf(nativePrimitives);
+export { crypto };
 export const ceremony = ceremonyWith(nobleCeremonyCrypto);
 export const NOW = 1_800_000_000_000;
-
-const keyOf = (seed: Uint8Array) => {
-  const { publicKey, sign } = nativeSigningKey(seed);
-  return signerOf(bytesToHex(publicKey) as PublicKey, sign);
-};
 
 export const actor: ActorCheck = {
   _tag: "Verified",
@@ -261,7 +255,7 @@ export class Cluster {
   }
 
   register(through: PeerId, requestId: string, id: string, seed: number, metadata: object = { team: "a" }): void {
-    const publicKey64 = Buffer.from(ed25519.getPublicKey(new Uint8Array(32).fill(seed))).toString("base64");
+    const publicKey64 = Encoding.encodeBase64(ed25519.getPublicKey(new Uint8Array(32).fill(seed)));
     const body = { id, credential: { type: "SIGNATURE", algorithm: "ED25519", publicKey64 }, metadata };
     const rawBody = utf8ToBytes(JSON.stringify(body));
     this.ask(through, requestId, { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody });

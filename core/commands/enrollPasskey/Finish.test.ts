@@ -16,7 +16,6 @@ import type { Digest } from "../../base/Digest.ts";
 import type { Message } from "../../Message.ts";
 import type { Place } from "../../protocol/Place.ts";
 import type { Rows, RowView, TableName } from "../../Tables.ts";
-import { nativePrimitives } from "../../../server/crypto/NativeCrypto.ts";
 import { enrollmentOf, isOptions, OPTIONS_PATH } from "./Enrollment.ts";
 import { enrollPasskey } from "./EnrollPasskey.ts";
 import { type Finish, FINISH_PATH, finishOf, isFinish, responseIn } from "./Finish.ts";
@@ -48,7 +47,7 @@ describe("a finish", () => {
     });
     if (answer?._tag !== "Registered") return;
     const { ref, descriptor } = answer.approver;
-    expect(ref).toBe(`alice@sha256:${nativePrimitives.sha256Hex(Buffer.from(`SERVICE_APPROVER_V1\0${descriptor}`))}`);
+    expect(ref).toBe(`alice@sha256:${crypto.sha256OfText(`SERVICE_APPROVER_V1\0${descriptor}`)}`);
     expect(JSON.parse(descriptor)).toMatchObject({ credentialId: response.id, userHandle: offer.publicKey.user.id });
     for (const table of ["approvers", "credentials", "completions", "observations", "keys", "sessions"] as const)
       expect(rowsOf(cluster, table), table).toEqual(Array(total).fill(1));
