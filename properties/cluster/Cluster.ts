@@ -11,7 +11,7 @@ import type { Digest } from "../../core/base/Digest.ts";
 import { Limits } from "../../core/base/Limits.ts";
 import { ceremonyWith } from "../../core/webauthn/Ceremony.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
-import type { Settings, TimerName } from "../../core/protocol/Event.ts";
+import type { Event, Settings, TimerName } from "../../core/protocol/Event.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
@@ -100,7 +100,12 @@ export class Cluster {
   judgesTokens: (peerId: PeerId) => boolean = () => true;
   /** Sees every message before it goes on the wire; what it returns goes instead. */
   tamper: (from: PeerId, to: PeerId, message: Message) => Message | undefined = whole;
-  onReply: (requestId: string) => void = () => undefined;
+  /** Told of every event that the cluster hands to a peer. */
+  onEvent: (peerId: PeerId, event: Event) => void = () => undefined;
+  /** Carries out a peer's transaction, which ends in its flush; without that it is lost. */
+  flush: (peerId: PeerId, changes: ReadonlyArray<Change>, flush: () => void) => void = (_peerId, _changes, flush) =>
+    flush();
+  onReply: (requestId: string, answer: Answer) => void = () => undefined;
   onHalt: (reason: Error) => void = (reason) => {
     throw reason;
   };
@@ -133,7 +138,7 @@ export class Cluster {
     this.keys.set(peerId, identity);
     const threshold = this.total === 1 ? 1 : 2;
     if (driver.state.peer === undefined)
-      driver.dispatch({
+      this.dispatch(peerId, {
         _tag: "Initialize",
         requestId: `init-${peerId}`,
         peerId,
@@ -141,8 +146,24 @@ export class Cluster {
         total: this.total,
         ...keys,
       });
-    driver.dispatch({ _tag: "Verifying" });
-    driver.unseal(identity);
+    this.unseal(peerId);
+  }
+
+  /** Hands an event to a peer, if it runs. */
+  dispatch(peerId: PeerId, event: Event): void {
+    const driver = this.peers.get(peerId);
+    if (driver === undefined) return;
+    this.onEvent(peerId, event);
+    driver.dispatch(event);
+  }
+
+  /** Brings a peer's own key into use. */
+  unseal(peerId: PeerId): void {
+    const identity = this.keys.get(peerId);
+    if (identity === undefined) throw new Error("no such peer");
+    this.dispatch(peerId, { _tag: "Verifying" });
+    this.onEvent(peerId, { _tag: "Unsealed" });
+    this.peers.get(peerId)?.unseal(identity);
   }
 
   /** Initializes a peer of its own, outside the cluster, and returns the last answer. */
@@ -179,8 +200,10 @@ export class Cluster {
       get: bytes.get,
       scan: bytes.scan,
       commit: (changes, done) => {
-        this.committed.push({ peerId, changes });
-        bytes.commit(changes, done);
+        this.flush(peerId, changes, () => {
+          this.committed.push({ peerId, changes });
+          bytes.commit(changes, done);
+        });
       },
     };
     const store = new SealedStore(recorded, crypto);
@@ -207,7 +230,7 @@ export class Cluster {
         if (bytes !== undefined) this.#wire.push({ to, bytes });
       },
       reply: (requestId, answer) => {
-        this.onReply(requestId);
+        this.onReply(requestId, answer);
         this.answers.set(requestId, answer);
       },
       setTimer: (timer, afterMillis) => void this.#timers.push({ peerId, timer, at: this.now + afterMillis }),
@@ -223,15 +246,14 @@ export class Cluster {
       if (driver === undefined) continue;
       const envelope = openEnvelope(crypto, driver.state, message.bytes);
       if (Either.isLeft(envelope)) continue;
-      const opened = envelope.right;
-      driver.dispatch(
-        delivery(
-          opened.from,
-          opened.message,
-          tokensIn(opened.message).map(() => this.judge(message.to)),
-        ),
-      );
+      this.deliver(message.to, envelope.right.from, envelope.right.message);
     }
+  }
+
+  /** Hands a peer a message whose envelope held. */
+  deliver(to: PeerId, from: PeerId, message: Message): void {
+    const actors = tokensIn(message).map(() => this.judge(to));
+    this.dispatch(to, delivery(from, message, actors));
   }
 
   pass(millis: number): void {
@@ -242,7 +264,7 @@ export class Cluster {
       if (next === undefined || next.at > until) break;
       this.#timers.splice(this.#timers.indexOf(next), 1);
       this.now = Math.max(this.now, next.at);
-      this.peers.get(next.peerId)?.dispatch({ _tag: "TimerFired", timer: next.timer });
+      this.dispatch(next.peerId, { _tag: "TimerFired", timer: next.timer });
     }
     this.now = until;
     this.settle();
@@ -268,8 +290,7 @@ export class Cluster {
 
   /** Sends a mutation as a caller does, with the one token there is. */
   ask(through: PeerId, requestId: string, call: Call): void {
-    const command = { _tag: "Command", requestId, call, token: "token", actor: this.judge(through) } as const;
-    this.peers.get(through)?.dispatch(command);
+    this.dispatch(through, { _tag: "Command", requestId, call, token: "token", actor: this.judge(through) });
   }
 }
 

@@ -36,7 +36,7 @@ export const register = (cluster: Cluster, id: string, seed: number, through: Pe
 };
 
 export const declare = (cluster: Cluster, peerId: PeerId): void =>
-  cluster.peers.get(peerId)?.dispatch({ _tag: "DeclareRestore", requestId: `declare ${peerId}` });
+  cluster.dispatch(peerId, { _tag: "DeclareRestore", requestId: `declare ${peerId}` });
 
 /** Stops a peer, puts an older disk in, and starts it; it has not been heard of before it is declared. */
 export const comeBackOn = (cluster: Cluster, peerId: PeerId, old: MemoryTables, declared = true): void => {
