@@ -445,6 +445,18 @@ describe("a request", () => {
     });
   });
 
+  it("is answered with the member that has not acknowledged a change that the others have applied", () => {
+    const cluster = founded();
+    cluster.tamper = (_from, to, message) => (message._tag === "Commit" && to === 3 ? undefined : message);
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    cluster.peers.get(3)?.stop();
+    cluster.pass(10_000);
+    expect(cluster.answers.get("request")).toMatchObject({
+      rejection: { outcomeUnknown: true, members: [{ peerId: 3, reason: "it has not acknowledged the change" }] },
+    });
+  });
+
   it("with a subject too long to be stored is refused before anything is stored", () => {
     const cluster = founded();
     if (actor._tag !== "Verified") throw new Error("the test actor is verified");

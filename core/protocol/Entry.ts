@@ -7,7 +7,7 @@ import { utf8Length } from "../codec/Utf8.ts";
 import type { ActorCheck } from "../auth/ActorCheck.ts";
 import type { Event } from "./Event.ts";
 import { Limits } from "../base/Limits.ts";
-import { type Rejection, rejection } from "../base/Rejection.ts";
+import { type MemberFault, type Rejection, rejection } from "../base/Rejection.ts";
 import { type Awaited, type Caller, type Entering, type Round, takenUp } from "./PeerState.ts";
 import type { Turn } from "./Turn.ts";
 import {
@@ -266,16 +266,23 @@ const waitedTooLong = (turn: Turn, intent: Intent): Rejection => {
     : busy("An earlier change of this approver is still undecided.", intent.ref, change === "its own result");
 };
 
+/** The members whose receipt a round is short of, or whose acknowledgement once it is certified. */
+const missingIn = ({ state, others }: Turn, { id, certificate }: Round): ReadonlyArray<MemberFault> => {
+  const [present, reason] =
+    certificate === undefined
+      ? [state.preparations.get(id)?.receipts, "it has not confirmed the preparation"]
+      : [state.outbox.get(certificate.proposal.seq)?.acks, "it has not acknowledged the change"];
+  if (present === undefined) return [];
+  return others.filter((peerId) => !present.has(peerId)).map((peerId) => ({ peerId, reason }));
+};
+
 /** Answers those of a round's callers whose time is up; the round itself goes on. */
 const answerLate = (turn: Turn, round: Round, isDue: (caller: Pick<Caller, "arrivedAt">) => boolean): void => {
   const creator = round.creator !== undefined && isDue(round.creator) ? round.creator : undefined;
   const joiners = round.joiners.filter(isDue);
   const late = callersOf({ creator, joiners });
   if (late.length === 0) return;
-  const confirmed = new Set(turn.state.preparations.get(round.id)?.receipts.keys() ?? turn.membership.peerIds);
-  const members = turn.others
-    .filter((peerId) => !confirmed.has(peerId))
-    .map((peerId) => ({ peerId, reason: "it has not confirmed the preparation" }));
+  const members = missingIn(turn, round);
   const refusal = busy("Not every member has confirmed in time; the outcome is not known yet.", undefined, true);
   for (const caller of late) answerRejected(turn, caller, { ...refusal, members });
   turn.edit("rounds").set(round.id, {
