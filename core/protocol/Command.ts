@@ -5,6 +5,7 @@
  * the bytes and never looks into them (protocol.md 2).
  */
 import type { Either } from "effect";
+import { memoized } from "../base/Memo.ts";
 import type { Answer } from "./Answer.ts";
 import type { ActorClaims } from "../auth/ActorClaims.ts";
 import type { Crypto } from "../crypto/Crypto.ts";
@@ -205,13 +206,9 @@ export const unrecognized: Rejection = rejection(
   "Bring all peers to one version.",
 );
 
-const locks = new WeakMap<Proposal, ReadonlyArray<string>>();
+const locks = memoized((proposal: Proposal, commands: Commands) =>
+  commandOf(commands, proposal).locksOf(proposal.effects),
+);
 
 /** The exclusive locks that a proposal holds while it is undecided (protocol.md 3.2). */
-export const locksOf = (commands: Commands, proposal: Proposal): ReadonlyArray<string> => {
-  const known = locks.get(proposal);
-  if (known !== undefined) return known;
-  const names = commandOf(commands, proposal).locksOf(proposal.effects);
-  locks.set(proposal, names);
-  return names;
-};
+export const locksOf = (commands: Commands, proposal: Proposal): ReadonlyArray<string> => locks(proposal, commands);

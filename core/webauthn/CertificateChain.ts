@@ -1,4 +1,5 @@
 /** Chains of attestation certificates: RFC 5280 section 6.1, as far as attestation needs it. */
+import { memoized } from "../base/Memo.ts";
 import { sameBytes } from "../codec/Bytes.ts";
 import { Limits } from "../base/Limits.ts";
 import type { CeremonyCrypto } from "./CeremonyCrypto.ts";
@@ -46,16 +47,8 @@ export const trustRootFault = (der: Uint8Array): string | undefined => {
   }
 };
 
-/** Roots by the relying party that trusts them, read once. */
-const trusted = new WeakMap<RelyingParty, ReadonlyArray<Certificate>>();
-
-const rootsOf = (relyingParty: RelyingParty): ReadonlyArray<Certificate> => {
-  const known = trusted.get(relyingParty);
-  if (known !== undefined) return known;
-  const roots = relyingParty.trustRoots.map(readCertificate);
-  trusted.set(relyingParty, roots);
-  return roots;
-};
+/** The roots that a relying party trusts. */
+const rootsOf = memoized(({ trustRoots }: RelyingParty): ReadonlyArray<Certificate> => trustRoots.map(readCertificate));
 
 /**
  * Checks that every certificate is valid at a time and issued by the next, and that the chain leads to a trusted root

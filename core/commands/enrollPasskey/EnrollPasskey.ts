@@ -1,4 +1,5 @@
 /** The command that completes an enrollment: the approver that a verified response leads to (contract 4.1). */
+import { memoized } from "../../base/Memo.ts";
 import type { Command, Means, Standing } from "../../protocol/Command.ts";
 import type { Call } from "../../protocol/Forward.ts";
 import type { Place } from "../../protocol/Place.ts";
@@ -26,24 +27,18 @@ import { type Finish, finishLocks, finishOf, type FinishTarget, isFinish, respon
 import { passkeyRows } from "./Tables.ts";
 import { judgeFinish, noteConflict } from "./FinishAttempts.ts";
 
-const made = new WeakMap<Finish, { readonly at: number; readonly effects: Uint8Array }>();
-
 /** What it does to the registry, at the time the writer proposes it. */
-const effectsOf = (finish: Finish, proposedAt: number): Uint8Array => {
-  const known = made.get(finish);
-  if (known !== undefined && known.at === proposedAt) return known.effects;
+const effectsOf = memoized((finish: Finish, proposedAt: number): Uint8Array => {
   const { id, ref, descriptor, keyIdentity, metadata, response, observations, credentialIdentity } = finish;
   const times = { createdAt: proposedAt, updatedAt: proposedAt };
-  const effects = completions.encode({
+  return completions.encode({
     approver: { id, ref, descriptor, keyIdentity, metadata, revision: 1, ...times },
     registrationId: response.registrationId,
     responseDigest: response.responseDigest,
     observations,
     credentialIdentity,
   });
-  made.set(finish, { at: proposedAt, effects });
-  return effects;
-};
+});
 
 const credentialConflict = rejection(
   "CREDENTIAL_ALREADY_REGISTERED",

@@ -1,5 +1,6 @@
 /** What an options request asks for: a session for one approver id (contract 4.1). */
 import { Either } from "effect";
+import { memoized } from "../../base/Memo.ts";
 import { isApproverId } from "../../credential/ApproverId.ts";
 import { type Metadata, validateMetadata } from "../../credential/Metadata.ts";
 import { readBody } from "../../credential/RequestBody.ts";
@@ -28,26 +29,7 @@ export const disabled: Rejection = rejection(
   "An operator enables it in the configuration of every peer.",
 );
 
-/** Options understood before, under these settings: a request is judged where it enters and again by every member. */
-const understood = new WeakMap<
-  Call,
-  { readonly settings: Settings; readonly meaning: Either.Either<Enrollment, Rejection> }
->();
-
-/**
- * Reads and validates an options request.
- *
- * @returns `WEBAUTHN_DISABLED` where there is no relying party; `INVALID_REQUEST_BODY`, `INVALID_METADATA`
- */
-export const enrollmentOf = (settings: Settings, call: Call): Either.Either<Enrollment, Rejection> => {
-  const known = understood.get(call);
-  if (known !== undefined && known.settings === settings) return known.meaning;
-  const meaning = read(settings, call);
-  understood.set(call, { settings, meaning });
-  return meaning;
-};
-
-const read = ({ relyingParty }: Settings, { rawBody }: Call): Either.Either<Enrollment, Rejection> => {
+const understood = memoized(({ rawBody }: Call, { relyingParty }: Settings): Either.Either<Enrollment, Rejection> => {
   if (relyingParty === undefined) return Either.left(disabled);
   const body = readBody(rawBody, "a request for enrollment options", ["id", "metadata"], (root) => ({
     id: root.string("id", isApproverId, "An id is 1 to 128 of A-Z a-z 0-9 . _ - and starts with a letter or a digit."),
@@ -64,4 +46,12 @@ const read = ({ relyingParty }: Settings, { rawBody }: Call): Either.Either<Enro
     metadata: metadata.right,
     relyingParty,
   });
-};
+});
+
+/**
+ * Reads and validates an options request.
+ *
+ * @returns `WEBAUTHN_DISABLED` where there is no relying party; `INVALID_REQUEST_BODY`, `INVALID_METADATA`
+ */
+export const enrollmentOf = (settings: Settings, call: Call): Either.Either<Enrollment, Rejection> =>
+  understood(call, settings);

@@ -1,5 +1,6 @@
 /** The command that registers a public key as one approver version (contract 4.1). */
 import { Either } from "effect";
+import { memoized } from "../../base/Memo.ts";
 import { record, type TypeOf } from "../../codec/Codec.ts";
 import type { Command, Standing } from "../../protocol/Command.ts";
 import type { RowView } from "../../protocol/Tables.ts";
@@ -24,20 +25,13 @@ export const registerKeyEffects = coded(effectsCodec);
 
 const approverIn = (effects: Uint8Array): Approver => registerKeyEffects.certified(effects).approver;
 
-/** Effects computed before: every member computes those of a proposal, and whoever shares the request shares them. */
-const made = new WeakMap<Registration, { readonly at: number; readonly effects: Uint8Array }>();
-
-const effectsOf = (registration: Registration, proposedAt: number): Uint8Array => {
-  const known = made.get(registration);
-  if (known !== undefined && known.at === proposedAt) return known.effects;
+const effectsOf = memoized((registration: Registration, proposedAt: number): Uint8Array => {
   const { id, ref, descriptor, keyIdentity, metadata } = registration;
   const times = { createdAt: proposedAt, updatedAt: proposedAt };
-  const effects = registerKeyEffects.encode({
+  return registerKeyEffects.encode({
     approver: { id, ref, descriptor, keyIdentity, metadata, revision: 1, ...times },
   });
-  made.set(registration, { at: proposedAt, effects });
-  return effects;
-};
+});
 
 /** An identical version is there already, another id owns the key, or it can be done. */
 const standing = (all: RowView, registration: Registration): Standing => {

@@ -1,5 +1,6 @@
 /** The command that replaces an approver's metadata: everything but metadata, revision and updatedAt stays (contract 4.1.2). */
 import { Either } from "effect";
+import { memoized } from "../../base/Memo.ts";
 import { record, type TypeOf, uint } from "../../codec/Codec.ts";
 import type { Command, Standing } from "../../protocol/Command.ts";
 import { underWay } from "../../protocol/UnderWay.ts";
@@ -32,28 +33,14 @@ export const replaceMetadataEffects = coded(effectsCodec);
 
 const approverIn = (effects: Uint8Array): Approver => replaceMetadataEffects.certified(effects).approver;
 
-interface Made {
-  readonly from: Approver;
-  readonly updatedAt: number;
-  readonly effects: Uint8Array;
-}
-
-/** Effects computed before: every member computes those of a proposal, and whoever shares request and row shares them. */
-const made = new WeakMap<Replacement, Made>();
-
-/** What the replacement makes of an approver. Its time never falls behind that of the revision before. */
-const effectsOn = (replacement: Replacement, from: Approver, proposedAt: number): Uint8Array => {
-  const updatedAt = Math.max(proposedAt, from.updatedAt);
-  const known = made.get(replacement);
-  if (known !== undefined && known.from === from && known.updatedAt === updatedAt) return known.effects;
+/** What the replacement makes of an approver. */
+const effectsOn = memoized((replacement: Replacement, from: Approver, updatedAt: number): Uint8Array => {
   const { metadata, baseRevision } = replacement;
-  const effects = replaceMetadataEffects.encode({
+  return replaceMetadataEffects.encode({
     approver: { ...from, metadata, revision: baseRevision + 1, updatedAt },
     baseRevision,
   });
-  made.set(replacement, { from, updatedAt, effects });
-  return effects;
-};
+});
 
 const notFound = (ref: string): Rejection =>
   rejection(
@@ -71,7 +58,9 @@ const standing = (view: RowView, replacement: Replacement): Standing => {
   if (from.revision !== baseRevision)
     // Revisions never go back, so one that was passed never comes again.
     return { _tag: "Impossible", rejection: staleRevision(ref), isFinal: baseRevision < from.revision };
-  return { _tag: "Possible", effectsAt: (proposedAt) => effectsOn(replacement, from, proposedAt) };
+  // Its time never falls behind that of the revision before.
+  const effectsAt = (proposedAt: number) => effectsOn(replacement, from, Math.max(proposedAt, from.updatedAt));
+  return { _tag: "Possible", effectsAt };
 };
 
 export const replaceMetadata: Command<Replacement, Replacement> = {
