@@ -70,6 +70,7 @@ describe("a switch", () => {
         "write.table",
         "kind",
         "proposal.kind",
+        "source.major()",
       ]),
     );
   });

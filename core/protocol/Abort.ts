@@ -10,7 +10,7 @@
 import { withEntry } from "../base/Copies.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
-import type { Aborting, Preparation, Refused } from "./PeerState.ts";
+import type { Aborting, Preparation, Refused } from "./Undecided.ts";
 import { slotKey } from "./Tables.ts";
 import type { Turn } from "./Turn.ts";
 import { type Certificate, isReceiptFor } from "./Certificate.ts";

@@ -7,7 +7,7 @@ import { refusedBy } from "../../properties/cluster/Refused.ts";
 import { declare, stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../base/Digest.ts";
-import type { Aborting, Preparation } from "./PeerState.ts";
+import type { Aborting, Preparation } from "./Undecided.ts";
 import { isAboutProposal } from "./Abort.ts";
 import type { Message } from "../Message.ts";
 import type { SettleItem } from "./Message.ts";

@@ -1,7 +1,8 @@
 /** How the writer answers: a caller of its own at once, a forwarded one through its entry peer. */
 import { absurd } from "effect";
 import type { Answer } from "./Answer.ts";
-import type { Caller, Queued, Round } from "./PeerState.ts";
+import type { Caller, Queued } from "./Requests.ts";
+import type { Round } from "./Undecided.ts";
 import type { Rejection, RejectionCode } from "../base/Rejection.ts";
 import type { Turn } from "./Turn.ts";
 import { refusalsRemembered } from "./Admission.ts";

@@ -8,7 +8,7 @@ import type { ActorClaims } from "../auth/ActorClaims.ts";
 import { authorize, endsTooSoon } from "../auth/Authorization.ts";
 import type { ActorCheck } from "../auth/ActorCheck.ts";
 import { Limits } from "../base/Limits.ts";
-import type { Queued, Request } from "./PeerState.ts";
+import type { Queued, Request } from "./Requests.ts";
 import type { MemberFault, Rejection } from "../base/Rejection.ts";
 import type { Turn } from "./Turn.ts";
 import { answerExisting, answerRejected, callerOf, callerOfQueued, leftOpen, type Repeats } from "./Answers.ts";

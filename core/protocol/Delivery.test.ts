@@ -7,7 +7,7 @@ import { register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { fires, heard, turnOf, type WholeTurn } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
-import type { Delivery } from "./PeerState.ts";
+import type { Delivery } from "./Undecided.ts";
 import { numberKey, slotKey } from "./Tables.ts";
 import type { Step } from "../Action.ts";
 import type { Certificate } from "./Certificate.ts";

@@ -5,10 +5,11 @@
  */
 import { withEntry } from "../base/Copies.ts";
 import type { Digest } from "../base/Digest.ts";
-import { certified, concluded, type Delivery, type Preparation, withAcks } from "./PeerState.ts";
+import { certified, concluded, type Delivery, type Preparation, withAcks } from "./Undecided.ts";
 import { Limits } from "../base/Limits.ts";
 import { numberKey, slotKey } from "./Tables.ts";
-import type { Draft, Turn } from "./Turn.ts";
+import type { Draft } from "./SignedBatch.ts";
+import type { Turn } from "./Turn.ts";
 import { answerConfirmed } from "./Answers.ts";
 import { writeAudit } from "./Audit.ts";
 import { assemble, type Certificate, isComplete, statementsInOrder } from "./Certificate.ts";

@@ -8,7 +8,8 @@ import type { ActorCheck } from "../auth/ActorCheck.ts";
 import type { Event } from "./Event.ts";
 import { Limits } from "../base/Limits.ts";
 import { type MemberFault, type Rejection, rejection } from "../base/Rejection.ts";
-import { type Awaited, type Caller, type Entering, type Round, takenUp } from "./PeerState.ts";
+import { type Awaited, type Caller, type Entering, takenUp } from "./Requests.ts";
+import type { Round } from "./Undecided.ts";
 import type { Turn } from "./Turn.ts";
 import {
   actorName,

@@ -8,7 +8,7 @@ import type { ActorCheck } from "../auth/ActorCheck.ts";
 import { installedProviders } from "../credential/SignatureProvider.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Step } from "../Action.ts";
-import type { Awaited } from "./PeerState.ts";
+import type { Awaited } from "./Requests.ts";
 import { onCommand, onForward, onForwarded, onForwardTimer } from "./Entry.ts";
 import type { Call } from "./Forward.ts";
 import type { Message } from "../Message.ts";

@@ -7,7 +7,7 @@ import { Limits } from "../base/Limits.ts";
 import { numberKey } from "./Tables.ts";
 import type { Turn } from "./Turn.ts";
 import { isSuperseded, noteRestored } from "./Incarnations.ts";
-import type { Answered } from "./PeerState.ts";
+import type { Answered } from "./ProbeState.ts";
 import type { SignedRestoration } from "./Restoration.ts";
 import type { PeerId } from "./Topology.ts";
 

@@ -6,7 +6,8 @@ import { comeBackOn, declare, expectWhole, register, stateOf } from "../../prope
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
-import type { Inquiry, Recovery, Refused } from "./PeerState.ts";
+import type { Inquiry, Recovery } from "./RecoveryState.ts";
+import type { Refused } from "./Undecided.ts";
 import { slotKey } from "./Tables.ts";
 import type { Turn } from "./Turn.ts";
 import { inquire, inquireAgain, isMisled, unappliedAt } from "./Inquiry.ts";

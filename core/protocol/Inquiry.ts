@@ -8,7 +8,8 @@
  */
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
-import type { Inquiry, PeerState, Recovery } from "./PeerState.ts";
+import type { Inquiry, Recovery } from "./RecoveryState.ts";
+import type { PeerState } from "./PeerState.ts";
 import type { Turn } from "./Turn.ts";
 import type { MessageOf, SettleItem } from "./Message.ts";
 import type { PeerId } from "./Topology.ts";

@@ -5,7 +5,7 @@
 import type { Either } from "effect";
 import type { Answer } from "./Answer.ts";
 import type { ActorCheck } from "../auth/ActorCheck.ts";
-import type { Awaited, Queued } from "./PeerState.ts";
+import type { Awaited, Queued } from "./Requests.ts";
 import type { Rejection } from "../base/Rejection.ts";
 import type { RowView } from "./Tables.ts";
 import type { Turn } from "./Turn.ts";

@@ -8,7 +8,7 @@ import { register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf, type WholeTurn } from "../../properties/cluster/TurnOf.ts";
 import type { Answer } from "../Action.ts";
 import type { Digest } from "../base/Digest.ts";
-import type { Request } from "./PeerState.ts";
+import type { Request } from "./Requests.ts";
 import { type RejectionCode, rejection } from "../base/Rejection.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import type { Outcome } from "./Message.ts";

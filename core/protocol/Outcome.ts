@@ -5,8 +5,9 @@
  * that nothing was done while it has signed for that itself (protocol.md 1,
  * "One malicious writer").
  */
+import { isAcknowledgedByAll } from "./Acknowledged.ts";
 import { absurd } from "effect";
-import type { Awaited, Request } from "./PeerState.ts";
+import type { Awaited, Request } from "./Requests.ts";
 import type { Turn } from "./Turn.ts";
 import { confirmation } from "./Answers.ts";
 import { isIntent } from "./Command.ts";
@@ -92,6 +93,6 @@ const isProven = (turn: Turn, awaited: Awaited, { certificate, acks }: Said<"Con
   return (
     isComplete(crypto, membership, id, certificate) &&
     isWanted(turn, awaited, certificate.proposal) &&
-    turn.isAcknowledgedByAll("COMMIT_ACK", id, acks)
+    isAcknowledgedByAll(turn, "COMMIT_ACK", id, acks)
   );
 };

@@ -4,7 +4,7 @@
  * applied or aborted, whatever the writer says.
  */
 import { Limits } from "../base/Limits.ts";
-import type { Awaited } from "./PeerState.ts";
+import type { Awaited } from "./Requests.ts";
 import type { Rejection } from "../base/Rejection.ts";
 import type { Turn } from "./Turn.ts";
 import { leftOpen } from "./Answers.ts";

@@ -5,7 +5,8 @@ import { declare, register, stateOf } from "../../properties/cluster/Restoring.t
 import { heard, turnOf, type WholeTurn, wholeTurn } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
-import type { Preparation, Refused, Verdict } from "./PeerState.ts";
+import type { Preparation, Refused } from "./Undecided.ts";
+import type { Verdict } from "./ProbeState.ts";
 import { slotKey } from "./Tables.ts";
 import type { Turn } from "./Turn.ts";
 import type { Step } from "../Action.ts";

@@ -10,7 +10,7 @@ import { Limits } from "../base/Limits.ts";
 import type { MemberFault } from "../base/Rejection.ts";
 import type { Turn } from "./Turn.ts";
 import type { Message, MessageOf, Ready, Seen } from "./Message.ts";
-import type { Probe, Verdict } from "./PeerState.ts";
+import type { Probe, Verdict } from "./ProbeState.ts";
 import { clockFaults } from "./Clocks.ts";
 import { noteRestored } from "./Incarnations.ts";
 import { noteFirstHeard } from "./LateCopy.ts";

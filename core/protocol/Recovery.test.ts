@@ -6,7 +6,8 @@ import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../
 import { fires, heard, turnOf, type WholeTurn, wholeTurn } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
-import type { Recovery, Refused, Transfer } from "./PeerState.ts";
+import type { Recovery, Transfer } from "./RecoveryState.ts";
+import type { Refused } from "./Undecided.ts";
 import { replaceApprover } from "../commands/approvers/Root.ts";
 import { type RowView, SELF, slotKey } from "./Tables.ts";
 import type { Step } from "../Action.ts";

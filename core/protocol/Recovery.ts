@@ -6,7 +6,7 @@
  * registry as it is at members that were not restored, compares what it comes
  * to, and is one of them again (protocol.md 4f, 4i; S21, S26).
  */
-import type { Recovery } from "./PeerState.ts";
+import type { Recovery } from "./RecoveryState.ts";
 import { type Rejection, rejection } from "../base/Rejection.ts";
 import { numberKey, SELF } from "./Tables.ts";
 import type { Turn } from "./Turn.ts";

@@ -4,7 +4,7 @@
  * stays until the votes of all members turn it into an outcome (protocol.md 3.1).
  */
 import type { Digest } from "../base/Digest.ts";
-import type { Round } from "./PeerState.ts";
+import type { Round } from "./Undecided.ts";
 import { type Rejection, rejection, type RejectionCode } from "../base/Rejection.ts";
 import { slotKey } from "./Tables.ts";
 import type { Turn } from "./Turn.ts";

@@ -8,7 +8,7 @@ import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
-import type { Preparation } from "./PeerState.ts";
+import type { Preparation } from "./Undecided.ts";
 import type { Turn } from "./Turn.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import { onResolveTimer } from "./Settlement.ts";

@@ -3,7 +3,8 @@
  * shows it a statement that is not in its chain. Then it signs nothing more until
  * it is restored as one that was (protocol.md 4a, S22).
  */
-import type { PeerState, Recovery } from "./PeerState.ts";
+import type { Recovery } from "./RecoveryState.ts";
+import type { PeerState } from "./PeerState.ts";
 import type { Turn } from "./Turn.ts";
 import { numberKey } from "./Tables.ts";
 import { isAnnounced, type SignedRestoration } from "./Restoration.ts";

@@ -7,7 +7,7 @@
  */
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
-import type { Preparation } from "./PeerState.ts";
+import type { Preparation } from "./Undecided.ts";
 import type { Turn } from "./Turn.ts";
 import { isAboutProposal, refusalOf, requestAborts, sendApplied } from "./Abort.ts";
 import { type Decision, decisionOf } from "./Decision.ts";

@@ -4,7 +4,7 @@
  * whoever stores it says so under its own signature (protocol.md 4b, S14).
  */
 import { withEntry } from "../base/Copies.ts";
-import type { Awaited } from "./PeerState.ts";
+import type { Awaited } from "./Requests.ts";
 import type { Existing } from "./Command.ts";
 import type { Turn } from "./Turn.ts";
 import type { MessageOf } from "./Message.ts";

@@ -4,7 +4,8 @@
  */
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
-import type { PeerState, Recovery, Sum, Transfer, Union } from "./PeerState.ts";
+import type { Recovery, Sum, Transfer, Union } from "./RecoveryState.ts";
+import type { PeerState } from "./PeerState.ts";
 import { SELF } from "./Tables.ts";
 import type { Turn } from "./Turn.ts";
 import { decisionOf } from "./Decision.ts";

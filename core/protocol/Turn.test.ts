@@ -1,3 +1,4 @@
+import { isAcknowledgedByAll } from "./Acknowledged.ts";
 import { describe, expect, it } from "vitest";
 import { Cluster, founded } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
@@ -8,7 +9,8 @@ import type { PeerState } from "./PeerState.ts";
 import { freshRecovery } from "./TakingOver.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { Write } from "./Tables.ts";
-import { type Draft, Turn } from "./Turn.ts";
+import type { Draft } from "./SignedBatch.ts";
+import { Turn } from "./Turn.ts";
 
 const cluster = new Cluster(2);
 cluster.pass(2_000);
@@ -265,7 +267,7 @@ describe("what all members say", () => {
     ["one of another life", false, [by(1), by(2, {}, { incarnation: 2 })]],
     ["a forged one", false, [by(1), { ...by(2), signature: by(1).signature }]],
   ])("is an acknowledgement by all where there is %s: %s", (_what, isOne, acks) => {
-    expect(turnOf(cluster, 1).isAcknowledgedByAll("REFUSAL", first, acks)).toBe(isOne);
+    expect(isAcknowledgedByAll(turnOf(cluster, 1), "REFUSAL", first, acks)).toBe(isOne);
   });
 
   it.each<readonly [boolean, ReadonlyArray<number>]>([

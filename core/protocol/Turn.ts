@@ -7,27 +7,18 @@ import type { Action } from "./Action.ts";
 import type { Answer } from "./Answer.ts";
 import { Changes } from "./Changes.ts";
 import { copyOfMap, copyOfSet } from "../base/Copies.ts";
-import type { Digest } from "../base/Digest.ts";
 import type { StepContext, TimerName } from "./Event.ts";
 import { InvariantViolation } from "../base/Invariant.ts";
-import { countersRow, draftOf, type PeerState, type StateDraft, type TurnedAway } from "./PeerState.ts";
+import { type TurnedAway } from "./Requests.ts";
+import { countersRow, draftOf, type PeerState, type StateDraft } from "./PeerState.ts";
 import { type Command, commandOf } from "./Command.ts";
 import type { Message } from "./Message.ts";
-import { isPresent, type Mode, modeOf } from "./Mode.ts";
+import { type Mode, modeOf } from "./Mode.ts";
 import type { Slice } from "./Module.ts";
 import type { Moment } from "./Moment.ts";
 import type { Proposal } from "./Proposal.ts";
-import {
-  BATCH_TAG,
-  batchHash,
-  batchHeaderCodec,
-  batchTree,
-  isAuthentic,
-  type SignedHeader,
-  type SignedStatement,
-  signerOf,
-  type Statement,
-} from "./Statement.ts";
+import { type Draft, signBatch } from "./SignedBatch.ts";
+import type { SignedHeader, SignedStatement } from "./Statement.ts";
 import type { Membership, PeerId } from "./Topology.ts";
 import {
   numberKey,
@@ -48,9 +39,6 @@ export interface Decided {
   readonly writes: ReadonlyArray<Write>;
   readonly thenSend: ReadonlyArray<Action>;
 }
-
-/** A statement before it has a batch: topology and epoch are the turn's own. */
-export type Draft = Pick<Statement, "kind" | "proposalId" | "seq" | "detail">;
 
 /** What a peer counts its lives from; a declared restore takes a higher one. */
 export const FIRST_INCARNATION = 1;
@@ -301,25 +289,6 @@ export class Turn {
     return commandOf(this.context.commands, of);
   }
 
-  /** Whether there is, in member order, one such statement by every member about this, made in the life on record. */
-  isAcknowledgedByAll(kind: Statement["kind"], about: Digest, acks: ReadonlyArray<SignedStatement>): boolean {
-    const { peerIds } = this.membership;
-    return (
-      acks.length === peerIds.length &&
-      peerIds.every((peerId, index) => {
-        const ack = acks[index];
-        return (
-          ack !== undefined &&
-          signerOf(ack) === peerId &&
-          ack.statement.kind === kind &&
-          ack.statement.proposalId === about &&
-          ack.header.incarnation === this.recordedIncarnation(peerId) &&
-          isAuthentic(this.context.crypto, this.membership, ack)
-        );
-      })
-    );
-  }
-
   /** Remembers the newest batch seen of another member; written with the next transaction. */
   noteSeen({ header, signature }: SignedHeader): void {
     const { peerId, incarnation, batchNo } = header;
@@ -367,7 +336,7 @@ export class Turn {
       if (this.#isOut) return this.#onlyQuarantine(advance);
       const requests = this.#requests;
       this.#requests = undefined;
-      const signed = this.#signBatch(draftsOf(requests));
+      const signed = signBatch(this, draftsOf(requests));
       let from = 0;
       for (const { drafts, run } of requests) {
         const to = from + drafts.length;
@@ -395,52 +364,6 @@ export class Turn {
     const turn = new Turn(this.#before, this.context);
     turn.quarantine(this.state.quarantine ?? "");
     return turn.finish(advance);
-  }
-
-  #signBatch(drafts: ReadonlyArray<Draft>): ReadonlyArray<SignedStatement> {
-    const { crypto, signer, now } = this.context;
-    const { chain } = this.state;
-    const { mode } = this;
-    if (signer === undefined || !isPresent(mode))
-      throw new InvariantViolation("S28", `a peer that must not sign was asked to: it is ${mode}`);
-    if (mode === "joining" || mode === "announcing")
-      throw new InvariantViolation("S22", "a peer that has not joined was asked to sign");
-    if (mode === "recovering" && drafts.some(({ kind }) => kind !== "REFUSAL"))
-      throw new InvariantViolation("S26", "a peer that is recovering was asked to vote for something");
-    const { digest: topologyDigest, topology } = this.membership;
-    const { epoch } = topology;
-    const statements = drafts.map(({ kind, proposalId, seq, detail }) => ({
-      kind,
-      proposalId,
-      epoch,
-      seq,
-      topologyDigest,
-      detail,
-    }));
-    const tree = batchTree(crypto, statements);
-    const header = {
-      peerId: this.self,
-      incarnation: chain.incarnation,
-      batchNo: chain.batchNo + 1,
-      prevBatchHash: chain.hash,
-      size: statements.length,
-      root: tree.root,
-      signedAt: now,
-    };
-    const signature = signer.sign(BATCH_TAG, batchHeaderCodec, header);
-    this.state.chain = {
-      incarnation: chain.incarnation,
-      batchNo: header.batchNo,
-      hash: batchHash(crypto, header),
-    };
-    this.write({ op: "insert", table: "batches", key: numberKey(header.batchNo), row: { header, signature } });
-    return statements.map((statement, index) => ({
-      statement,
-      index,
-      proof: tree.proofs[index] ?? [],
-      header,
-      signature,
-    }));
   }
 
   /** Removes the outbox rows that nobody needs any more; they go with any transaction that happens anyway. */

@@ -4,7 +4,7 @@ import { prepared } from "../../properties/cluster/Prepared.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import { metadataLock, refLock } from "../commands/approvers/Locks.ts";
 import type { Digest } from "../base/Digest.ts";
-import type { Delivery } from "./PeerState.ts";
+import type { Delivery } from "./Undecided.ts";
 import { underWay } from "./UnderWay.ts";
 
 const OTHER = "ab".repeat(32) as Digest;

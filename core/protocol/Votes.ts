@@ -4,7 +4,7 @@
  */
 import type { Digest } from "../base/Digest.ts";
 import { withEntry } from "../base/Copies.ts";
-import { type Preparation, withReceipts } from "./PeerState.ts";
+import { type Preparation, withReceipts } from "./Undecided.ts";
 import type { Turn } from "./Turn.ts";
 import { isAbortKind, onAbortVotes } from "./Abort.ts";
 import { isReceiptFor } from "./Certificate.ts";

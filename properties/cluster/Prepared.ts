@@ -1,5 +1,5 @@
 /** A test cluster between a proposal and its end: what every member has prepared, and nobody has committed. */
-import type { Preparation } from "../../core/protocol/PeerState.ts";
+import type { Preparation } from "../../core/protocol/Undecided.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { type Cluster, founded } from "./Cluster.ts";
 import { stateOf } from "./Restoring.ts";

@@ -1,6 +1,7 @@
 /** Bugs of what a peer makes of how long a body is, and of the room that bodies take. */
 import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
-import type { PeerState, Round } from "../../core/protocol/PeerState.ts";
+import type { Round } from "../../core/protocol/Undecided.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import { LONGEST_BODY } from "../Commands.ts";
 import type { PlantedBug } from "../PlantedBug.ts";

@@ -1,7 +1,8 @@
 /** Bugs of what becomes of callers: of those who have joined another's request, and of those whose own meets damage. */
 import { registerKey } from "../../core/commands/registerKey/RegisterKey.ts";
 import { effectsIn } from "../Effects.ts";
-import type { PeerState, Queued } from "../../core/protocol/PeerState.ts";
+import type { Queued } from "../../core/protocol/Requests.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { refusalRejection } from "../../core/protocol/Refusals.ts";
 import type { PlantedBug } from "../PlantedBug.ts";
 import type { SimPeer } from "../SimPeer.ts";

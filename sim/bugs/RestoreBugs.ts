@@ -1,5 +1,6 @@
 /** Bugs of declared restores: what a peer does in a new life, and what others make of its old one. */
-import type { PeerState, Preparation } from "../../core/protocol/PeerState.ts";
+import type { Preparation } from "../../core/protocol/Undecided.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { proposalId } from "../../core/protocol/Proposal.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";

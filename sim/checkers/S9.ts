@@ -1,5 +1,6 @@
 /** S9: a peer's locks are exactly those of what it has prepared; the writer also keeps those of what not all acknowledged. */
-import type { PeerState, Preparation } from "../../core/protocol/PeerState.ts";
+import type { Preparation } from "../../core/protocol/Undecided.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { commands } from "../../core/commands/Commands.ts";
 import { locksOf } from "../../core/protocol/Command.ts";
 import type { Checker } from "../Checker.ts";

@@ -5,7 +5,7 @@ import { forgedBy } from "../../../properties/cluster/Forging.ts";
 import { stateOf } from "../../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../../properties/cluster/TurnOf.ts";
 import { Limits } from "../../base/Limits.ts";
-import type { Awaited } from "../../protocol/PeerState.ts";
+import type { Awaited } from "../../protocol/Requests.ts";
 import { onOutcome } from "../../protocol/Outcome.ts";
 import { signerOf } from "../../protocol/Statement.ts";
 import type { RowView } from "../../Tables.ts";

@@ -1,4 +1,5 @@
 /** How options come back to their registrar, through the peer that was asked. */
+import { isAcknowledgedByAll } from "../../protocol/Acknowledged.ts";
 import { hexToBytes } from "@noble/hashes/utils.js";
 import type { OptionsAnswer } from "./Offer.ts";
 import { base64Url } from "../../codec/Base64Url.ts";
@@ -87,6 +88,6 @@ export const isOfferProven = (turn: Turn, forward: Forward, { session, invitatio
     invitation.length === Limits.challengeBytes &&
     registrationIdOf(crypto, invitation) === session.registrationId &&
     turn.isCurrent(session.incarnations) &&
-    turn.isAcknowledgedByAll(SESSION_ACK, digest, acks)
+    isAcknowledgedByAll(turn, SESSION_ACK, digest, acks)
   );
 };
