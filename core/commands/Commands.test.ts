@@ -219,7 +219,7 @@ describe("whose outcome a request shares while it is undecided", () => {
 
   it.each<readonly [string, ReadonlyArray<string>, ReturnType<Command["waitsFor"]>, ReturnType<Command["waitsFor"]>]>([
     ["nothing", [], undefined, undefined],
-    ["a registration", [metadataLock(ref), refLock(ref)], "its own result", "another change"],
+    ["a registration", [metadataLock(ref), refLock(ref)], "own result", "another change"],
     ["a replacement", [metadataLock(ref)], "another change", "another change"],
     ["another approver's change", [metadataLock(REF), refLock(REF)], undefined, undefined],
     ["its key", [keyLock(keyIdentity), sessionLock(response.registrationId)], undefined, undefined],

@@ -108,7 +108,7 @@ interface Deciding<I extends Intent> {
   /** The undecided proposal whose outcome is this intent's outcome too. */
   coalescesWith(state: PeerState, intent: I): Digest | undefined;
   /** What undecided change of the same subject it waits for, and whether that may be what it asks for. */
-  waitsFor(state: PeerState, intent: I): "its own result" | "another change" | undefined;
+  waitsFor(state: PeerState, intent: I): "own result" | "another change" | undefined;
 }
 
 /** Its effects, which are certified, and what they do to the rows of a member. */

@@ -264,7 +264,7 @@ const waitedTooLong = (turn: Turn, intent: Intent): Rejection => {
   const change = turn.command(intent).waitsFor(turn.state, intent);
   return change === undefined
     ? busy("The request waited for its turn too long; nothing was reserved.", intent.ref)
-    : busy("An earlier change of this approver is still undecided.", intent.ref, change === "its own result");
+    : busy("An earlier change of this approver is still undecided.", intent.ref, change === "own result");
 };
 
 /** The members whose receipt a round is short of, or whose acknowledgement once it is certified. */

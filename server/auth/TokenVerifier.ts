@@ -25,7 +25,7 @@ const unavailable: TokenFault = { _tag: "Unavailable" };
 export interface TokenVerifier {
   /**
    * The claims of a token whose signature holds. Whether they count, and when, is
-   * the core's to judge (core/registry/Authorization.ts). Never rejects.
+   * the core's to judge (core/auth/Authorization.ts). Never rejects.
    */
   readonly verify: (token: string) => Promise<Either.Either<ActorClaims, TokenFault>>;
   /** Whether there are keys to verify with; asking has them fetched where there are none. */

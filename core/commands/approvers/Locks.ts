@@ -28,7 +28,7 @@ export const registrationLocks = ({
 export const whatRegistrationWaitsFor = (
   locks: PeerState["locks"],
   ref: string,
-): "its own result" | "another change" | undefined => {
+): "own result" | "another change" | undefined => {
   if (!locks.has(metadataLock(ref))) return undefined;
-  return locks.has(refLock(ref)) ? "its own result" : "another change";
+  return locks.has(refLock(ref)) ? "own result" : "another change";
 };

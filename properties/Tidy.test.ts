@@ -1,0 +1,100 @@
+/** What holds the documentation and the files together: paths, links, commands, sizes. */
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const WORDS = 25_000;
+const LINES = 400;
+
+const filesIn = (folder: string, ending: string): ReadonlyArray<string> =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(ending))
+    .map((name) => join(folder, name));
+
+const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...filesIn("docs", ".md")];
+const textOf = (file: string): string => readFileSync(file, "utf8");
+
+/** As `wc -w` counts. */
+const wordsIn = (text: string): number => text.split(/\s+/).filter(Boolean).length;
+
+/** Files of this repository that a page names in code, from its top; a name with a hole in it is a pattern. */
+const pathsIn = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(/`((?:core|runtime|sim|server|properties|docs|deploy)\/[A-Za-z0-9_./-]*)`/g)].map(
+    ([, path = ""]) => path,
+  );
+
+/** What an anchor of a heading is called. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
+
+const anchorsIn = (text: string): ReadonlySet<string> =>
+  new Set([...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading)));
+
+/** Links to other pages of this repository that lead nowhere. */
+const brokenLinks = (page: string): ReadonlyArray<string> =>
+  [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = ""]) => {
+    if (/^[a-z]+:/.test(link)) return [];
+    const [file = "", anchor] = link.split("#");
+    const target = file === "" ? page : normalize(join(dirname(page), file));
+    if (!existsSync(target)) return [link];
+    return anchor === undefined || !target.endsWith(".md") || anchorsIn(textOf(target)).has(anchor) ? [] : [link];
+  });
+
+const scriptsIn = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(/npm run (?:-s )?([a-z][a-z:]*)/g)].map(([, name = ""]) => name);
+
+describe("the documentation", () => {
+  it("is short enough to be read", () => {
+    const words = pages.map((page) => wordsIn(textOf(page))).reduce((sum, each) => sum + each, 0);
+    expect(words).toBeLessThanOrEqual(WORDS);
+    expect(words).toBeGreaterThan(WORDS / 2);
+  });
+
+  it.each(pages)("names files that there are, and links that lead somewhere: %s", (page) => {
+    expect(pathsIn(textOf(page)).filter((path) => !existsSync(path))).toEqual([]);
+    expect(brokenLinks(page)).toEqual([]);
+  });
+
+  it("names scripts that there are", () => {
+    const { scripts }: { readonly scripts: object } = JSON.parse(textOf("package.json"));
+    const named = new Set(pages.flatMap((page) => scriptsIn(textOf(page))));
+    expect(named.size).toBeGreaterThan(5);
+    expect([...named].filter((name) => !(name in scripts))).toEqual([]);
+  });
+
+  it("has every folder of the product in its map", () => {
+    const map = textOf("docs/architecture.md").split("## Map")[1] ?? "";
+    const folders = ["core", "runtime", "sim", "server"]
+      .flatMap((top) => [
+        top,
+        ...readdirSync(top, { recursive: true, encoding: "utf8" }).map((name) => join(top, name)),
+      ])
+      .filter((path) => statSync(path).isDirectory() && readdirSync(path).some((name) => name.endsWith(".ts")));
+    const isNamed = (folder: string): boolean => {
+      const [last = ""] = folder.split("/").slice(-1);
+      return map.includes(`\`${folder}/\``) || map.includes(`\`${last}/\``);
+    };
+    expect(folders.filter((folder) => !isNamed(folder))).toEqual([]);
+  });
+
+  it("would be found wrong", () => {
+    expect(pathsIn("see `core/Nowhere.ts`")).toEqual(["core/Nowhere.ts"]);
+    expect(scriptsIn("`npm run nothing`")).toEqual(["nothing"]);
+    expect(anchorsIn("## A word, and `code`").has("a-word-and-code")).toBe(true);
+    expect(brokenLinks("docs/architecture.md")).toEqual([]);
+  });
+});
+
+describe("a file", () => {
+  it(`of the product has at most ${LINES} lines`, () => {
+    // One holds one class, one one grammar.
+    const known = new Set(["server/peer/Peer.ts", "core/codec/StrictJson.ts"]);
+    const long = ["core", "runtime", "sim", "server"]
+      .flatMap((top) => filesIn(top, ".ts"))
+      .filter((file) => !file.endsWith(".test.ts") && textOf(file).split("\n").length - 1 > LINES);
+    expect(long.filter((file) => !known.has(file))).toEqual([]);
+  });
+});
