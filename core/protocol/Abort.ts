@@ -12,6 +12,7 @@ import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Aborting, Preparation, Refused } from "./Undecided.ts";
 import { slotKey } from "./Tables.ts";
+import type { Draft } from "./SignedBatch.ts";
 import type { Turn } from "./Turn.ts";
 import { type Certificate, isReceiptFor } from "./Certificate.ts";
 import { stableSeq } from "./Delivery.ts";
@@ -24,6 +25,7 @@ import { proposalId } from "./Proposal.ts";
 import { answerRefused, finalCode, refuse, type Refusing } from "./Refusals.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
+import { signEach } from "./SignEach.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
@@ -137,16 +139,19 @@ const concludeAborting = (turn: Turn, { id, proposal, acks }: Aborting): void =>
 
 /** Pledges on those of the proposals that somebody else has refused. */
 const pledge = (turn: Turn, ids: Iterable<Digest>): ReadonlyArray<Digest> => {
-  const drafts = [...ids].flatMap((id) => {
+  const drafts = [...ids].flatMap((id): ReadonlyArray<Draft> => {
     const preparation = turn.state.preparations.get(id);
     if (preparation?.refusal === undefined || preparation.pledge !== undefined) return [];
     const { proposal, refusal } = preparation;
-    return [{ kind: "PLEDGE" as const, proposalId: id, seq: proposal.seq, detail: String(signerOf(refusal)) }];
+    return [{ kind: "PLEDGE", proposalId: id, seq: proposal.seq, detail: String(signerOf(refusal)) }];
   });
-  turn.sign(drafts, (pledges) => {
-    pledges.forEach((signed) => recordPledge(turn, signed));
-    turn.arm("resolve", resolveDelay(turn));
-  });
+  signEach(
+    turn,
+    drafts,
+    (draft) => draft,
+    (_, signed) => recordPledge(turn, signed),
+    () => turn.arm("resolve", resolveDelay(turn)),
+  );
   return drafts.map((draft) => draft.proposalId);
 };
 
@@ -176,23 +181,15 @@ const abort = (
   turn: Turn,
   complete: ReadonlyArray<Preparation | Refused>,
   run: (acks: ReadonlyArray<SignedStatement>) => void,
-): void => {
-  const drafts = complete.map(({ id, proposal }) => ({
-    kind: "ABORT_ACK" as const,
-    proposalId: id,
-    seq: proposal.seq,
-    detail: "",
-  }));
-  turn.sign(drafts, (acks) => {
-    complete.forEach((undecided, index) => {
-      const ack = acks[index];
-      if (ack === undefined) return;
-      if ("receipts" in undecided) abortPreparation(turn, undecided, ack);
-      else abortRefused(turn, undecided, ack);
-    });
-    run(acks);
-  });
-};
+): void =>
+  signEach(
+    turn,
+    complete,
+    ({ id, proposal }) => ({ kind: "ABORT_ACK", proposalId: id, seq: proposal.seq, detail: "" }),
+    (undecided, ack) =>
+      "receipts" in undecided ? abortPreparation(turn, undecided, ack) : abortRefused(turn, undecided, ack),
+    run,
+  );
 
 /** The writer's own preparation is always one of these: it never refuses what it proposes. */
 const abortPreparation = (turn: Turn, preparation: Preparation, ack: SignedStatement): void => {

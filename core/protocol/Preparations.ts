@@ -7,6 +7,7 @@ import { slotKey } from "./Tables.ts";
 import type { Turn } from "./Turn.ts";
 import { locksOf } from "./Command.ts";
 import type { Proposal } from "./Proposal.ts";
+import { signEach } from "./SignEach.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
@@ -50,22 +51,17 @@ export const reserve = (
   turn: Turn,
   reservations: ReadonlyArray<Reservation>,
   run: (receipts: ReadonlyArray<SignedStatement>) => void,
-): void => {
-  const drafts = reservations.map(({ id, proposal }) => ({
-    kind: "RECEIPT" as const,
-    proposalId: id,
-    seq: proposal.seq,
-    detail: "",
-  }));
-  turn.sign(drafts, (receipts) => {
-    receipts.forEach((own, index) => {
-      const reservation = reservations[index];
-      if (reservation !== undefined) record(turn, reservation, own);
-    });
-    turn.arm("resolve", resolveDelay(turn));
-    run(receipts);
-  });
-};
+): void =>
+  signEach(
+    turn,
+    reservations,
+    ({ id, proposal }) => ({ kind: "RECEIPT", proposalId: id, seq: proposal.seq, detail: "" }),
+    (reservation, own) => record(turn, reservation, own),
+    (receipts) => {
+      turn.arm("resolve", resolveDelay(turn));
+      run(receipts);
+    },
+  );
 
 const record = (turn: Turn, { id, proposal, writerReceipt }: Reservation, own: SignedStatement): void => {
   const fromWriter = writerReceipt ?? own;

@@ -7,6 +7,7 @@ import type { Digest } from "../base/Digest.ts";
 import { slotKey } from "./Tables.ts";
 import type { Turn } from "./Turn.ts";
 import type { Decision } from "./Decision.ts";
+import { signEach } from "./SignEach.ts";
 import type { SignedStatement } from "./Statement.ts";
 
 const isOwed = (turn: Turn, { ack }: Decision): boolean =>
@@ -25,22 +26,22 @@ export const reacknowledge = (
 ): void => {
   const owed = [...decided].filter(([, decision]) => isOwed(turn, decision));
   if (owed.length === 0) return run(decided);
-  const drafts = owed.map(([proposalId, { outcome, seq }]) => ({
-    kind: outcome === "APPLIED" ? ("COMMIT_ACK" as const) : ("ABORT_ACK" as const),
-    proposalId,
-    seq,
-    detail: "",
-  }));
-  turn.sign(drafts, (acks) => {
-    const all = new Map(decided);
-    owed.forEach(([id, decision], index) => {
-      const ack = acks[index];
-      if (ack === undefined) return;
+  const all = new Map(decided);
+  signEach(
+    turn,
+    owed,
+    ([proposalId, { outcome, seq }]) => ({
+      kind: outcome === "APPLIED" ? "COMMIT_ACK" : "ABORT_ACK",
+      proposalId,
+      seq,
+      detail: "",
+    }),
+    ([id, decision], ack) => {
       record(turn, id, decision, ack);
       all.set(id, { ...decision, ack });
-    });
-    run(all);
-  });
+    },
+    () => run(all),
+  );
 };
 
 const record = (

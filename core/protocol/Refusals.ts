@@ -12,6 +12,7 @@ import { answerRejected } from "./Answers.ts";
 import { isSuperseded } from "./Incarnations.ts";
 import { resolveDelay } from "./Preparations.ts";
 import type { Proposal } from "./Proposal.ts";
+import { signEach } from "./SignEach.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
@@ -36,22 +37,17 @@ export const refuse = (
   turn: Turn,
   refusing: ReadonlyArray<Refusing>,
   run: (refusals: ReadonlyArray<SignedStatement>) => void,
-): void => {
-  const drafts = refusing.map(({ id, proposal, code }) => ({
-    kind: "REFUSAL" as const,
-    proposalId: id,
-    seq: proposal.seq,
-    detail: code,
-  }));
-  turn.sign(drafts, (refusals) => {
-    refusals.forEach((refusal, index) => {
-      const entry = refusing[index];
-      if (entry !== undefined) record(turn, entry, refusal);
-    });
-    turn.arm("resolve", resolveDelay(turn));
-    run(refusals);
-  });
-};
+): void =>
+  signEach(
+    turn,
+    refusing,
+    ({ id, proposal, code }) => ({ kind: "REFUSAL", proposalId: id, seq: proposal.seq, detail: code }),
+    (entry, refusal) => record(turn, entry, refusal),
+    (refusals) => {
+      turn.arm("resolve", resolveDelay(turn));
+      run(refusals);
+    },
+  );
 
 const record = (turn: Turn, { id, proposal, writerReceipt, bindsSlot }: Refusing, refusal: SignedStatement): void => {
   const { epoch, seq } = proposal;

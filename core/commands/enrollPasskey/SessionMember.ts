@@ -3,6 +3,7 @@
  * itself, as it does for every change (contract 5.6), and what the writer pinned
  * beside it; a body it keeps already it acknowledges again and writes nothing.
  */
+import { signEach } from "../../protocol/SignEach.ts";
 import { Either } from "effect";
 import type { Digest } from "../../base/Digest.ts";
 import type { ActorCheck } from "../../auth/ActorCheck.ts";
@@ -13,7 +14,6 @@ import type { SignedStatement } from "../../protocol/Statement.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import { authorize } from "../../auth/Authorization.ts";
 import { REGISTER_PERMISSION } from "../approvers/Permissions.ts";
-import type { Draft } from "../../protocol/SignedBatch.ts";
 import type { Turn } from "../../protocol/Turn.ts";
 import { enrollmentOf, isOptions } from "./Enrollment.ts";
 import { enrollments } from "./EnrollmentState.ts";
@@ -66,23 +66,14 @@ const keep = (
   turn: Turn,
   accepted: ReadonlyArray<Accepted>,
   run: (acks: ReadonlyArray<SignedStatement>) => void,
-): void => {
-  const drafts = accepted.map(
-    ({ digest }): Draft => ({
-      kind: SESSION_ACK,
-      proposalId: digest,
-      seq: 0,
-      detail: "",
-    }),
+): void =>
+  signEach(
+    turn,
+    accepted,
+    ({ digest }) => ({ kind: SESSION_ACK, proposalId: digest, seq: 0, detail: "" }),
+    ({ session }, ack) => keepSession(turn, session, ack),
+    run,
   );
-  turn.sign(drafts, (acks) => {
-    acks.forEach((ack, index) => {
-      const entry = accepted[index];
-      if (entry !== undefined) keepSession(turn, entry.session, ack);
-    });
-    run(acks);
-  });
-};
 
 const faultOf = (
   turn: Turn,
