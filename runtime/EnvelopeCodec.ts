@@ -6,6 +6,7 @@
 import { Either } from "effect";
 import { decode } from "../core/codec/CborReader.ts";
 import { encode } from "../core/codec/CborWriter.ts";
+import type { Codec } from "../core/codec/Codec.ts";
 import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../core/base/Digest.ts";
 import type { PeerState } from "../core/protocol/PeerState.ts";
@@ -16,10 +17,10 @@ import type { PeerId, Topology } from "../core/protocol/Topology.ts";
 /** What goes to every member is one object, so it is encoded once. */
 const encoded = new WeakMap<Message, Uint8Array>();
 
-const encodedOnce = (message: Message): Uint8Array => {
+const encodedOnce = (message: Message, codec: Codec<Message>): Uint8Array => {
   const known = encoded.get(message);
   if (known !== undefined) return known;
-  const bytes = encode(messageCodec, message);
+  const bytes = encode(codec, message);
   encoded.set(message, bytes);
   return bytes;
 };
@@ -31,6 +32,7 @@ export const sealEnvelope = (
   nonce: Digest,
   to: PeerId,
   message: Message,
+  codec = messageCodec,
 ): Uint8Array | undefined => {
   if (state.peer === undefined || (signer === undefined && message._tag !== "Ready")) return undefined;
   const envelope = {
@@ -38,7 +40,7 @@ export const sealEnvelope = (
     to,
     topologyDigest: state.membership?.digest,
     nonce,
-    message: encodedOnce(message),
+    message: encodedOnce(message, codec),
   };
   return encode(signedEnvelopeCodec, {
     ...envelope,
@@ -74,7 +76,12 @@ export const isVouchedFor = (message: Message): boolean =>
 const refuse = (field: string, why: string): Either.Either<never, string> => Either.left(`envelope.${field}: ${why}`);
 
 /** Opens an envelope; the left side says what is wrong with it, without content. */
-export const openEnvelope = (crypto: Crypto, state: PeerState, bytes: Uint8Array): Either.Either<Opened, string> => {
+export const openEnvelope = (
+  crypto: Crypto,
+  state: PeerState,
+  bytes: Uint8Array,
+  codec = messageCodec,
+): Either.Either<Opened, string> => {
   if (state.peer === undefined) return Either.left("this peer is not initialized");
   const outer = decode(signedEnvelopeCodec, bytes);
   if (Either.isLeft(outer)) return refuse("bytes", outer.left);
@@ -88,7 +95,7 @@ export const openEnvelope = (crypto: Crypto, state: PeerState, bytes: Uint8Array
   const isVouched = isSignedBy(knownKey(state, from));
   if (!isVouched && envelope.message.length > STRANGER_BYTES)
     return refuse("signature", "does not verify for a message of this size");
-  const inner = decode(messageCodec, envelope.message);
+  const inner = decode(codec, envelope.message);
   if (Either.isLeft(inner)) return refuse("message", inner.left);
   const message = inner.right;
   if (!crossesTopologies(message) && topologyDigest !== state.membership?.digest)

@@ -6,9 +6,11 @@
 import { Either } from "effect";
 import { decode } from "../core/codec/CborReader.ts";
 import { encode } from "../core/codec/CborWriter.ts";
+import type { Codec } from "../core/codec/Codec.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../core/base/Digest.ts";
-import { rowCodec, type Rows, type TableName, tableNames, type Write } from "../core/Tables.ts";
+import { rowCodec, type Rows, type TableName, tables, type Write } from "../core/Tables.ts";
+import type { Schema } from "../core/protocol/Composition.ts";
 import { SELF } from "../core/protocol/Tables.ts";
 import { type ByteStore, type Change, type StoredRow, StoreFailure } from "./ByteStore.ts";
 import { KeyHistory } from "./KeyHistory.ts";
@@ -63,15 +65,17 @@ const asDigest = (sum: bigint): Digest => sum.toString(16).padStart(64, "0") as 
 export class SealedStore implements PeerStore {
   readonly #bytes: ByteStore;
   readonly #crypto: Crypto;
+  readonly #schema: Schema;
   readonly #elements = new RecentMap<bigint>(REMEMBERED);
   readonly #history: KeyHistory;
   #head: Head | undefined;
   /** From the end of a verification on, for as long as the keys are in use. */
   #known: KnownRows | undefined;
 
-  constructor(bytes: ByteStore, crypto: Crypto) {
+  constructor(bytes: ByteStore, crypto: Crypto, schema = tables) {
     this.#bytes = bytes;
     this.#crypto = crypto;
+    this.#schema = schema;
     this.#history = new KeyHistory({
       first: () => this.#firstKey(),
       after: (key) => this.#bytes.scan("integrity", key, 1)[0],
@@ -131,7 +135,7 @@ export class SealedStore implements PeerStore {
         removals.push({ op: "remove", table, key });
         continue;
       }
-      const row = { table, key, row: encodeRow(write) };
+      const row = { table, key, row: encode(this.#schema.codecOf(table), write.row) };
       const leaf = leafOf(this.#crypto, transaction, row);
       const element = elementOf(this.#crypto, integrity, leaf);
       leaves.push(leaf);
@@ -192,7 +196,7 @@ export class SealedStore implements PeerStore {
       let sum = 0n;
       let rows = 0;
       yield { rows, of: head.rows };
-      for (const table of tableNames) {
+      for (const table of this.#schema.names as ReadonlyArray<TableName>) {
         if (table === "head") continue;
         for (let after = ""; ; ) {
           const page = this.#bytes.scan(table, after, SCAN_PAGE);
@@ -267,7 +271,7 @@ export class SealedStore implements PeerStore {
     const decoded = decode(sealCodec, sealed);
     if (Either.isLeft(decoded)) throw new IntegrityFailure(where, "the seal cannot be read");
     const seal = decoded.right;
-    const value = decode(rowCodec(table), row);
+    const value = decode(this.#schema.codecOf(table) as Codec<Rows[T]>, row);
     if (Either.isLeft(value)) throw new IntegrityFailure(where, "the row cannot be read");
     const publicKey = this.#history.publicKey(where, seal);
     const leaf = leafOf(this.#crypto, seal.transaction, { table, key, row });
@@ -291,6 +295,3 @@ const sealAt = (seals: ReadonlyArray<Seal>, index: number): Seal => {
   if (seal === undefined) throw new RangeError("every row has a seal");
   return seal;
 };
-
-const encodeRow = <T extends TableName>(write: { readonly table: T; readonly row: Rows[T] }): Uint8Array =>
-  encode(rowCodec(write.table), write.row);

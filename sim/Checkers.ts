@@ -34,7 +34,7 @@ import { S30 } from "./checkers/S30.ts";
 import { S31 } from "./checkers/S31.ts";
 import { S32 } from "./checkers/S32.ts";
 import { S34 } from "./checkers/S34.ts";
-import { type TableName, tableNames, type Write } from "../core/Tables.ts";
+import type { TableName, Write } from "../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "./Oracle.ts";
 
@@ -109,6 +109,7 @@ export class Checkers {
     this.#all = makers.flatMap(([id, make]) => (unseen.has(id) ? [] : [make(ghost, oracle, secrets)]));
     // A hook is called with changes of the table it is found under, and with no others.
     const rowHooks = (table: TableName) => this.#all.flatMap(({ written }) => (written?.[table] as RowHook) ?? []);
+    const tableNames = ghost.composition.tables.names as ReadonlyArray<TableName>;
     this.#written = new Map(tableNames.map((table) => [table, rowHooks(table)]));
     this.#flushed = this.hooks("flushed");
   }

@@ -8,6 +8,9 @@ import { installedProviders, type SignatureProvider } from "../core/credential/S
 import { utf8Bytes } from "../core/codec/Utf8.ts";
 import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
 import type { PublicKey } from "../core/base/Digest.ts";
+import { commands } from "../core/commands/Commands.ts";
+import { messagesOf } from "../core/Message.ts";
+import type { Composition } from "../core/protocol/Composition.ts";
 import { type CryptoPrimitives, cryptoOf, signerOf } from "../runtime/CryptoPrimitives.ts";
 import { nobleCeremonyCrypto } from "../runtime/NobleCeremonyCrypto.ts";
 import { noblePrimitives, nobleSigning } from "../runtime/NobleCrypto.ts";
@@ -23,7 +26,7 @@ import { SimDisk } from "./SimDisk.ts";
 import { type Challenged, realResponse, type SampleResponse, simResponse } from "./SimAuthenticator.ts";
 import { simCeremony } from "./SimCeremony.ts";
 import type { Tier } from "./Tier.ts";
-import { byteWire, valueWire, type Wire } from "./Wire.ts";
+import { byteWireOf, valueWire, type Wire } from "./Wire.ts";
 
 /** The keys a peer gets when it is initialized. */
 export interface PeerKeys {
@@ -137,18 +140,28 @@ export const portableBackend: Backend = {
   }),
 };
 
+/** Everything as bytes, sealed on disks and in envelopes between peers. */
+const onDisksAndWires = (crypto: Crypto, composition: Composition): Pick<Cryptography, "wire" | "newDisk"> => ({
+  wire: byteWireOf(messagesOf(composition)),
+  newDisk: (keys, schedule, durable) =>
+    new SealedDisk(crypto, () => keys()?.integrity, schedule, durable, undefined, composition.tables),
+});
+
 /** The codec, digests and sealed rows of a real peer; stand-ins for signatures, MACs and registered keys. */
-const codecCryptography = (entropy: Prng, { primitives }: Backend): Cryptography => {
+const codecCryptography = (
+  entropy: Prng,
+  { primitives }: Backend = portableBackend,
+  composition = commands,
+): Cryptography => {
   const { crypto, newSigner } = codecCrypto(entropy, primitives);
   return {
     crypto,
-    wire: byteWire,
+    ...onDisksAndWires(crypto, composition),
     providers: simProviders,
     ceremony: simCeremony,
     newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) } }),
     sampleKey: simKey,
     respond: simRespond,
-    newDisk: (keys, schedule, durable) => new SealedDisk(crypto, () => keys()?.integrity, schedule, durable),
   };
 };
 
@@ -209,6 +222,7 @@ const realPoint = (index: number): Uint8Array => {
 export const realCryptography = (
   entropy: Prng,
   { primitives, signingKey }: Backend = portableBackend,
+  composition = commands,
 ): Cryptography => {
   const crypto = cryptoOf(primitives);
   const newSigner = (): Signer => {
@@ -217,24 +231,30 @@ export const realCryptography = (
   };
   return {
     crypto,
-    wire: byteWire,
+    ...onDisksAndWires(crypto, composition),
     providers: installedProviders,
     ceremony: realCeremony,
     newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) } }),
     sampleKey: realKey,
     respond: (challenged) => realResponse(challenged, realPoint(challenged.key)),
-    newDisk: (keys, schedule, durable) => new SealedDisk(crypto, () => keys()?.integrity, schedule, durable),
   };
 };
 
-const cryptographies: { readonly [T in Tier]: (entropy: Prng, backend: Backend) => Cryptography } = {
+type Maker = (entropy: Prng, backend?: Backend, composition?: Composition) => Cryptography;
+
+const cryptographies: { readonly [T in Tier]: Maker } = {
   fast: fastCryptography,
   codec: codecCryptography,
   real: realCryptography,
 };
 
 /** What a run of a tier computes with. */
-export const cryptographyOf = (tier: Tier, entropy: Prng, backend: Backend = portableBackend): Cryptography => {
-  const cryptography = cryptographies[tier](entropy, backend);
+export const cryptographyOf = (
+  tier: Tier,
+  entropy: Prng,
+  composition: Composition,
+  backend = portableBackend,
+): Cryptography => {
+  const cryptography = cryptographies[tier](entropy, backend, composition);
   return { ...cryptography, crypto: markingInvitations(cryptography.crypto) };
 };

@@ -101,7 +101,7 @@ const stepClock = (world: World, unit: Unit, mostMillis: number): void => {
 const deleteRow = (world: World, unit: Unit): void => {
   const peer = anyPeer(world, unit);
   if (peer.isDamaged || !peer.isUp || peer.disk.flushing) return;
-  const hit = anyRow(peer, unit);
+  const hit = anyRow(world, peer, unit);
   if (hit === undefined) return;
   world.processes.crash(peer, "process");
   peer.isDamaged = true;

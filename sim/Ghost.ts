@@ -6,6 +6,8 @@
 import { absurd } from "effect";
 import { allRows } from "../core/protocol/AllRows.ts";
 import { encode } from "../core/codec/CborWriter.ts";
+import { commands } from "../core/commands/Commands.ts";
+import type { Composition } from "../core/protocol/Composition.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
 import type { Digest } from "../core/base/Digest.ts";
 import type { Proposal } from "../core/protocol/Proposal.ts";
@@ -80,6 +82,8 @@ export const slotsOf = (mask: PeerMask): ReadonlyArray<number> => {
 
 export class Ghost {
   readonly crypto: Crypto;
+  /** What the peers run. */
+  readonly composition: Composition;
   readonly total: number;
   /** Every peer of the world. */
   readonly everyone: PeerMask;
@@ -109,8 +113,9 @@ export class Ghost {
   readonly #open: ReadonlyArray<Map<Digest, Proposal>>;
   readonly #noRevisions: ReadonlyArray<number>;
 
-  constructor(crypto: Crypto, total: number) {
+  constructor(crypto: Crypto, total: number, composition = commands) {
     this.crypto = crypto;
+    this.composition = composition;
     this.total = total;
     this.everyone = firstPeers(total);
     this.#lives = Array.from({ length: total + 1 }, () => new Map());

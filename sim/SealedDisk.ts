@@ -1,6 +1,7 @@
 /** The disk of runs that are not bulk: rows encoded and sealed by the runtime's own layer over simulated bytes. */
 import type { Crypto } from "../core/crypto/Crypto.ts";
-import type { Rows, TableName, Write } from "../core/Tables.ts";
+import type { Schema } from "../core/protocol/Composition.ts";
+import { type Rows, type TableName, tables, type Write } from "../core/Tables.ts";
 import type { ByteStore, StoredRow, StoreFailure } from "../runtime/ByteStore.ts";
 import type { IntegrityKey } from "../runtime/RowSeal.ts";
 import { SealedStore } from "../runtime/SealedStore.ts";
@@ -21,6 +22,7 @@ export class SealedDisk implements PeerDisk {
   readonly #bytes: SimByteDisk;
   readonly #crypto: Crypto;
   readonly #integrity: () => IntegrityKey | undefined;
+  readonly #schema: Schema;
   readonly #through: (bytes: ByteStore) => ByteStore;
   readonly #originals = new Map<string, Original>();
   #store: SealedStore;
@@ -35,12 +37,14 @@ export class SealedDisk implements PeerDisk {
     schedule: () => void,
     durable: () => void,
     through: (bytes: ByteStore) => ByteStore = (bytes) => bytes,
+    schema = tables,
   ) {
     this.#crypto = crypto;
     this.#integrity = integrity;
     this.#bytes = new SimByteDisk(schedule, durable);
     this.#through = through;
-    this.#store = new SealedStore(through(this.#bytes), crypto);
+    this.#schema = schema;
+    this.#store = new SealedStore(through(this.#bytes), crypto, schema);
   }
 
   readonly get = <T extends TableName>(table: T, key: string): Rows[T] | undefined => this.#store.get(table, key);
@@ -77,7 +81,7 @@ export class SealedDisk implements PeerDisk {
   /** A new process knows nothing of the last one's caches. */
   open(): void {
     this.#bytes.layers.makeDurable();
-    this.#store = new SealedStore(this.#through(this.#bytes), this.#crypto);
+    this.#store = new SealedStore(this.#through(this.#bytes), this.#crypto, this.#schema);
   }
 
   useKey(present: boolean): void {

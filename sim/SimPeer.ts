@@ -3,8 +3,8 @@
  * runs the real driver, keys that are in memory while it is unsealed, and a clock
  * of its own.
  */
-import { commands } from "../core/commands/Commands.ts";
 import type { Answer } from "../core/Action.ts";
+import type { Commands } from "../core/protocol/Command.ts";
 import type { Signer } from "../core/crypto/Crypto.ts";
 import type { Digest } from "../core/base/Digest.ts";
 import type { Event, Settings, TimerName } from "../core/protocol/Event.ts";
@@ -28,6 +28,7 @@ import { SimClock } from "./SimClock.ts";
 
 /** What a peer needs of the world, and what it tells it. */
 export interface Surroundings {
+  readonly commands: Commands;
   readonly cryptography: Cryptography;
   readonly entropy: () => Digest;
   /** Milliseconds since the epoch by a perfect clock. */
@@ -192,7 +193,7 @@ export class SimPeer implements Watched {
       clock: () => (trustsClock ? { ...wallClock.read(), asBefore: [] } : wallClock.read()),
       entropy,
       crypto: cryptography.crypto,
-      commands,
+      commands: this.#surroundings.commands,
       providers: cryptography.providers,
       ceremony: cryptography.ceremony,
       settings: this.wasFounded ? { ...this.settings, bootstrapSecret: undefined } : this.settings,

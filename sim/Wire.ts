@@ -4,10 +4,12 @@
  * the runtime's own codec.
  */
 import { absurd, Either } from "effect";
+import type { Codec } from "../core/codec/Codec.ts";
 import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../core/base/Digest.ts";
 import type { PeerState } from "../core/protocol/PeerState.ts";
-import type { Message } from "../core/Message.ts";
+import { type Message, messageCodec } from "../core/Message.ts";
+import { isOfModule } from "../core/protocol/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
 import { type Opened, openEnvelope, sealEnvelope } from "../runtime/EnvelopeCodec.ts";
 
@@ -39,13 +41,13 @@ export interface Wire {
 }
 
 /** The runtime's envelopes. */
-export const byteWire: Wire = {
+export const byteWireOf = (codec: Codec<Message>): Wire => ({
   seal: (state, signer, nonce, to, message) => {
-    const bytes = sealEnvelope(state, signer, nonce(), to, message);
+    const bytes = sealEnvelope(state, signer, nonce(), to, message, codec);
     return bytes && { _tag: "Bytes", bytes };
   },
   open: (crypto, state, packet) =>
-    packet._tag === "Bytes" ? Either.merge(openEnvelope(crypto, state, packet.bytes)) : "not bytes",
+    packet._tag === "Bytes" ? Either.merge(openEnvelope(crypto, state, packet.bytes, codec)) : "not bytes",
   forge: (packet) => {
     if (packet._tag === "Value") return packet;
     const bytes = new Uint8Array(packet.bytes);
@@ -54,10 +56,13 @@ export const byteWire: Wire = {
     bytes[at] = (bytes[at] ?? 0) ^ 1;
     return { _tag: "Bytes", bytes };
   },
-};
+});
 
-const crossesTopologies = ({ _tag }: Message): boolean => {
-  switch (_tag) {
+export const byteWire = byteWireOf(messageCodec);
+
+const crossesTopologies = (message: Message): boolean => {
+  if (isOfModule(message)) return false;
+  switch (message._tag) {
     case "GenesisCard":
     case "GenesisVote":
     case "GenesisPinned":
@@ -79,11 +84,9 @@ const crossesTopologies = ({ _tag }: Message): boolean => {
     case "SnapshotOffer":
     case "StoredQuery":
     case "StoredAnswer":
-    case "Session.Mirror":
-    case "Session.Votes":
       return false;
     default:
-      return absurd(_tag);
+      return absurd(message);
   }
 };
 

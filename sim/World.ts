@@ -3,6 +3,8 @@
  * are told of everything. Here all of it is put together; what each part does stands in `world/`.
  */
 import type { Answer } from "../core/Action.ts";
+import { commands } from "../core/commands/Commands.ts";
+import type { Composition } from "../core/protocol/Composition.ts";
 import type { PeerState } from "../core/protocol/PeerState.ts";
 import type { Message } from "../core/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
@@ -61,10 +63,13 @@ export interface WorldPorts {
   readonly observer?: Observer | undefined;
   /** Who computes what is real in it; any one gives the same run. */
   readonly backend?: Backend | undefined;
+  /** What its peers run; this version of the service without. */
+  readonly composition?: Composition | undefined;
 }
 
 export class World {
   readonly plan: Plan;
+  readonly composition: Composition;
   readonly choices: Choices;
   /** Entropy of the world itself. */
   readonly entropy: Prng;
@@ -102,18 +107,24 @@ export class World {
   readonly #lastState: Array<PeerState | undefined> = [];
   #nextSweep = SWEEP_EVENTS;
 
-  constructor(plan: Plan, choices: Choices, trace: Trace, { tampering = {}, observer, backend }: WorldPorts = {}) {
+  constructor(
+    plan: Plan,
+    choices: Choices,
+    trace: Trace,
+    { tampering = {}, observer, backend, composition = commands }: WorldPorts = {},
+  ) {
     this.plan = plan;
+    this.composition = composition;
     this.choices = choices;
     this.#tampering = tampering;
     this.#observer = observer;
     this.entropy = entropyOf(plan.seed, 0);
-    const honest = cryptographyOf(plan.crypto, this.entropy, backend);
+    const honest = cryptographyOf(plan.crypto, this.entropy, composition, backend);
     this.cryptography = tampering.cryptography?.(honest) ?? honest;
     this.commands = new Commands(this.cryptography, plan.bodyBytes);
     this.strangerKeys = this.cryptography.newKeys();
     this.network = new Network(plan.peers, plan.network, plan.redelivery, choices);
-    this.ghost = new Ghost(honest.crypto, plan.peers);
+    this.ghost = new Ghost(honest.crypto, plan.peers, composition);
 
     const checkers = new Checkers(this.ghost, new Oracle(honest.crypto, this.commands, plan.peers, plan.sessionMillis));
     this.#checkers = checkers;
@@ -137,7 +148,7 @@ export class World {
       peers: () => this.peers,
       realMillis: () => this.realMillis,
     });
-    const handovers = new Handovers(ground, { checkers, tokenKeys, world: this, tampering });
+    const handovers = new Handovers(ground, { composition, checkers, tokenKeys, world: this, tampering });
     const processes = new Processes(ground, {
       streams: this.#streams("process"),
       started: (peer) => this.#started(peer),
@@ -197,6 +208,7 @@ export class World {
     const tampering = this.#tampering;
     const entropy = entropyOf(plan.seed, slot);
     const peer = new SimPeer(slot, simSettings(slot, plan), {
+      commands: this.composition,
       cryptography,
       entropy: () => entropy.digest(),
       realMillis: () => this.realMillis,

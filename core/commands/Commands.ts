@@ -1,20 +1,20 @@
-/** The commands that this version of the service knows; one more is one more line here. */
-import type { Command, Commands } from "../protocol/Command.ts";
+/** The commands and modules of this version of the service; one more of either is one more line here. */
+import { type Composition, composed } from "../protocol/Composition.ts";
+import { approvers } from "./approvers/ApproversModule.ts";
 import { enrollment } from "./enrollPasskey/EnrollmentModule.ts";
-import type { Module } from "../protocol/Module.ts";
-import { approverContents } from "./approvers/Contents.ts";
 import { enrollPasskey } from "./enrollPasskey/EnrollPasskey.ts";
 import { registerKey } from "./registerKey/RegisterKey.ts";
 import { replaceMetadata } from "./replaceMetadata/ReplaceMetadata.ts";
 
-const all: ReadonlyArray<Command> = [registerKey, replaceMetadata, enrollPasskey];
+const modules = [approvers, enrollment] as const;
 
-const modules: ReadonlyArray<Module> = [enrollment];
+export const commands: Composition = composed([registerKey, replaceMetadata, enrollPasskey], modules);
 
-export const commands: Commands = {
-  all,
-  modules,
-  exchanges: new Map(modules.flatMap(({ exchanges }) => exchanges.map((each) => [each.kind, each] as const))),
-  byKind: new Map(all.map((command) => [command.kind, command])),
-  contents: approverContents,
-};
+type Together<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void ? I : never;
+type Module = (typeof modules)[number];
+
+/** The tables of all modules, each with its codec. */
+export type ModuleTables = Together<Module["tables"]>;
+type Parts = Together<Module["messages"]>;
+/** The codecs of all their messages, by tag. */
+export type ModuleMessages = { readonly [T in keyof Parts]: Parts[T] extends { readonly codec: infer C } ? C : never };

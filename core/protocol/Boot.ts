@@ -212,7 +212,9 @@ export const boot = (view: RowView, crypto: Crypto, commands: Commands, elapsed:
     aborting: new Map(aborting.map((each) => [each.id, each])),
     locks: restoredLocks(commands, membership, peer, preparations, [...outbox, ...aborting]),
     outbox: new Map(outbox.map((each) => [each.seq, each])),
-    modules: Object.fromEntries(commands.modules.map(({ slice }) => [slice.name, slice.boot(view)])),
+    modules: Object.fromEntries(
+      commands.modules.flatMap(({ slice }) => (slice ? [[slice.name, slice.boot(view)]] : [])),
+    ),
   });
 };
 

@@ -3,6 +3,7 @@
  * bound to sender, receiver and topology (protocol.md 2); the transport checks
  * the envelope, the core checks everything inside.
  */
+import { absurd } from "effect";
 import {
   bool,
   bytes,
@@ -199,6 +200,37 @@ export const protocolMessages = {
 
 /** What agreement says. */
 export type ProtocolMessage = Variant<typeof protocolMessages>;
+/** The bearer tokens in one of these. */
+export const tokensOf = (message: ProtocolMessage): ReadonlyArray<string> => {
+  switch (message._tag) {
+    case "Forward":
+      return [message.forward.token];
+    case "Prepare":
+      return message.items.map(({ evidence }) => evidence.token);
+    case "GenesisCard":
+    case "GenesisVote":
+    case "GenesisPinned":
+    case "GenesisRefused":
+    case "ReadyProbe":
+    case "Ready":
+    case "Forwarded":
+    case "Outcome":
+    case "Votes":
+    case "Commit":
+    case "CommitAcks":
+    case "SettleQuery":
+    case "SettleAnswer":
+    case "AbortRequest":
+    case "SnapshotRequest":
+    case "SnapshotOffer":
+    case "StoredQuery":
+    case "StoredAnswer":
+      return [];
+    default:
+      return absurd(message);
+  }
+};
+
 export type MessageOf<T extends ProtocolMessage["_tag"]> = Extract<ProtocolMessage, { readonly _tag: T }>;
 /** What modules say: their messages are named by module and name, such as `Session.Votes`. */
 export interface ModuleMessage {

@@ -1,17 +1,17 @@
 /**
- * What a feature brings beside commands: requests that end in no proposal, messages, timers, and a part of the state
- * of its own. Agreement runs them and knows none of them.
+ * What a feature brings beside commands: tables, requests that end in no proposal, messages, timers, and a part of the
+ * state of its own. Agreement runs them and knows none of them.
  */
 import type { Either } from "effect";
 import type { Answer } from "./Answer.ts";
 import type { ActorCheck } from "../auth/ActorCheck.ts";
 import type { Awaited, Queued } from "./Requests.ts";
 import type { Rejection } from "../base/Rejection.ts";
-import type { RowView } from "./Tables.ts";
+import type { RowView, Tables } from "./Tables.ts";
 import type { Turn } from "./Turn.ts";
 import type { Call, Forward } from "./Forward.ts";
 import type { Place } from "./Place.ts";
-import type { Target } from "./Command.ts";
+import type { Contents, Target } from "./Command.ts";
 import type { ModuleMessage } from "./Message.ts";
 import type { Mode } from "./Mode.ts";
 import type { PeerId } from "./Topology.ts";
@@ -48,10 +48,14 @@ export interface Exchange<T extends Target = Target> {
   proven(turn: Turn, awaited: Awaited, request: T, answer: Uint8Array): Answer | undefined;
 }
 
-/** What a member does with a message, and in which modes; in others it is passed over. */
-interface MessageHandler {
+/** A message: its form, and what a member does with it and in which modes; in others it is passed over. */
+export interface MessagePart {
+  /** Of everything in it but its tag. */
+  readonly codec: object;
   readonly modes: ReadonlySet<Mode>;
-  // A method: a handler of a narrower message is one.
+  // Methods: what handles a narrower message is such a part.
+  /** The bearer tokens in it, in the order in which `run` expects what was found out about them. */
+  tokensIn(message: ModuleMessage): ReadonlyArray<string>;
   run(turn: Turn, from: PeerId, message: ModuleMessage, actors: ReadonlyArray<ActorCheck>): void;
 }
 
@@ -61,10 +65,15 @@ interface TimerHandler {
 }
 
 export interface Module {
-  readonly slice: Slice<object>;
+  readonly name: string;
+  /** By name, each with the codec of its rows. */
+  readonly tables: Tables;
+  /** What of these the registry root is over; undefined where it is over none. */
+  readonly contents: Contents | undefined;
+  readonly slice: Slice<object> | undefined;
   readonly exchanges: ReadonlyArray<Exchange>;
   /** By tag. */
-  readonly messages: { readonly [tag: string]: MessageHandler };
+  readonly messages: { readonly [tag: string]: MessagePart };
   /** By name. */
   readonly timers: { readonly [name: string]: TimerHandler };
   /** What waits and may be able to go on; called at the end of every event. */

@@ -1,6 +1,5 @@
 /** S13: refs recompute, and every index and counter equals one built anew from the rows. */
 import { enrollmentIn } from "../../core/commands/enrollPasskey/EnrollmentState.ts";
-import { commands } from "../../core/commands/Commands.ts";
 import { boot } from "../../core/protocol/Boot.ts";
 import { allRows } from "../../core/protocol/AllRows.ts";
 import { approverRef } from "../../core/credential/ApproverRef.ts";
@@ -87,7 +86,7 @@ export const S13 = (ghost: Ghost): Checker => {
         const { slot, honest, state, store, isIdle, isDamaged } = peer;
         if (!honest || !isIdle || isDamaged || state?.peer === undefined || state.integrityFault !== undefined)
           continue;
-        const rebuilt = durableFacts(ghost, boot(store, ghost.crypto, commands, 0));
+        const rebuilt = durableFacts(ghost, boot(store, ghost.crypto, ghost.composition, 0));
         for (const [index, [name, value]] of durableFacts(ghost, state).entries())
           if (rebuilt[index]?.[1] !== value)
             throw new Violation(

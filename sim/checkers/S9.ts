@@ -1,9 +1,9 @@
 /** S9: a peer's locks are exactly those of what it has prepared; the writer also keeps those of what not all acknowledged. */
 import type { Preparation } from "../../core/protocol/Undecided.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
-import { commands } from "../../core/commands/Commands.ts";
-import { locksOf } from "../../core/protocol/Command.ts";
+import { type Commands, locksOf } from "../../core/protocol/Command.ts";
 import type { Checker } from "../Checker.ts";
+import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
 /** A proposal whose locks must be held. */
@@ -19,7 +19,7 @@ const forEachOpen = (state: PeerState, look: (open: Open) => void): void => {
 };
 
 /** A lock that no open proposal accounts for, with who holds it. */
-const strayLock = (state: PeerState): readonly [string, string] | undefined => {
+const strayLock = (commands: Commands, state: PeerState): readonly [string, string] | undefined => {
   const expected = new Set<string>();
   forEachOpen(state, ({ proposal }) => {
     for (const lock of locksOf(commands, proposal)) expected.add(lock);
@@ -27,7 +27,7 @@ const strayLock = (state: PeerState): readonly [string, string] | undefined => {
   return [...state.locks].find(([lock]) => !expected.has(lock));
 };
 
-export const S9 = (): Checker => {
+export const S9 = ({ composition: commands }: Pick<Ghost, "composition">): Checker => {
   const last: Array<PeerState | undefined> = [];
   /** What is looked at just now; `look` is made once, because there would be one for every step. */
   let slot = 0;
@@ -65,7 +65,7 @@ export const S9 = (): Checker => {
       held = 0;
       forEachOpen(state, look);
       // Each lock was found with its own proposal, so as many locks as were found are exactly those.
-      const stray = held === locks.size ? undefined : strayLock(state);
+      const stray = held === locks.size ? undefined : strayLock(commands, state);
       if (stray !== undefined)
         throw new Violation(
           "S9",

@@ -9,7 +9,7 @@ export const PLACES = 1_000_000;
 export const bitRot = (world: World, unit: Unit): void => {
   const peer = anyPeer(world, unit);
   if (peer.isDamaged || peer.disk.flushing) return;
-  const hit = anyRow(peer, unit);
+  const hit = anyRow(world, peer, unit);
   if (hit === undefined) return;
   peer.isDamaged = true;
   peer.disk.damage(hit.table, hit.key, unit.between("byte", 0, 0, PLACES));

@@ -1,5 +1,5 @@
 /** Whom and what a random fault hits. */
-import { tableNames, type TableName } from "../../core/Tables.ts";
+import type { TableName } from "../../core/Tables.ts";
 import type { Unit } from "../Choices.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import type { World } from "../World.ts";
@@ -15,7 +15,12 @@ export const anyPacket = (world: World, unit: Unit): SentPacket | undefined =>
 const MOST_ROWS = 64;
 
 /** Some row that a peer has stored; undefined while there is none worth hitting. */
-export const anyRow = (peer: SimPeer, unit: Unit): { readonly table: TableName; readonly key: string } | undefined => {
+export const anyRow = (
+  { composition }: World,
+  peer: SimPeer,
+  unit: Unit,
+): { readonly table: TableName; readonly key: string } | undefined => {
+  const tableNames = composition.tables.names as ReadonlyArray<TableName>;
   const even = tableNames.map(() => 1);
   const table = unit.named("table", "peer", tableNames, even);
   if (table === "head" || table === "vault") return undefined;

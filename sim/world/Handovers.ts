@@ -4,6 +4,7 @@
  */
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { Message } from "../../core/Message.ts";
+import type { Composition } from "../../core/protocol/Composition.ts";
 import type { Opened } from "../../runtime/EnvelopeCodec.ts";
 import { delivery, tokensIn } from "../../runtime/Ingress.ts";
 import type { Checkers } from "../Checkers.ts";
@@ -27,6 +28,7 @@ interface Again {
 }
 
 interface Ports {
+  readonly composition: Composition;
   readonly checkers: Checkers;
   readonly tokenKeys: TokenKeys;
   readonly world: TamperedWorld;
@@ -60,7 +62,7 @@ export class Handovers {
     const { tokenKeys, world, tampering } = this.#ports;
     const handled = tampering.delivered?.(world, peer, heard, from) ?? heard;
     if (isLate(peer, handled)) chronicle.marks.add("a late certificate met a settlement");
-    const tokens = tokensIn(handled);
+    const tokens = tokensIn(handled, this.#ports.composition);
     const actors = tokens.length === 0 ? NO_ACTORS : tokens.map((token) => tokenKeys.judge(peer, token));
     const event = delivery(from, handled, actors);
     for (const hook of this.#delivered) hook(peer, message);

@@ -9,7 +9,9 @@ import { enrollments } from "./EnrollmentState.ts";
 import { answerOfferedAgain, isOfferProven, optionsAnswer } from "./Offered.ts";
 import { noteGivenUp } from "./Sessions.ts";
 import { onSessionMirror } from "./SessionMember.ts";
-import { offers as offersCoded } from "./SessionMessages.ts";
+import { offers as offersCoded, sessionMessages, type SessionMessageOf } from "./SessionMessages.ts";
+import { enrollmentTables } from "./SessionTables.ts";
+import { passkeyTables } from "./Tables.ts";
 import { giveUp, MIRROR_TIMER, onMirrorTimer, onSessionVotes, openSessions } from "./SessionWriter.ts";
 
 /** In which its keys, its rows and its memory are whole. */
@@ -44,13 +46,26 @@ const options: Exchange<Enrollment> = {
   },
 };
 
-export const enrollment: Module = {
+export const enrollment = {
+  name: "enrollment",
+  tables: { ...passkeyTables, ...enrollmentTables },
+  contents: undefined,
   slice: enrollments,
   exchanges: [options],
   messages: {
-    "Session.Mirror": { modes: new Set(["active"]), run: onSessionMirror },
-    "Session.Votes": { modes: PRESENT, run: onSessionVotes },
+    "Session.Mirror": {
+      codec: sessionMessages["Session.Mirror"],
+      tokensIn: ({ items }: SessionMessageOf<"Session.Mirror">) => items.map(({ evidence }) => evidence.token),
+      modes: new Set(["active"]),
+      run: onSessionMirror,
+    },
+    "Session.Votes": {
+      codec: sessionMessages["Session.Votes"],
+      tokensIn: () => [],
+      modes: PRESENT,
+      run: onSessionVotes,
+    },
   },
   timers: { [MIRROR_TIMER]: { modes: PRESENT, run: onMirrorTimer } },
   goOn: openSessions,
-};
+} satisfies Module;
