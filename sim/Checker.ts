@@ -7,7 +7,8 @@ import type { Answer } from "../core/Action.ts";
 import type { PeerState } from "../core/protocol/PeerState.ts";
 import type { OperatorAct } from "../core/protocol/OperatorAct.ts";
 import type { Message } from "../core/Message.ts";
-import type { Rows, RowView, TableName, Write, WriteTo } from "../core/Tables.ts";
+import type { RowView, TableName, Write, WriteTo } from "../core/Tables.ts";
+import type { Subject } from "./models/Subject.ts";
 
 /** A peer as checkers see it. */
 export interface Watched {
@@ -42,10 +43,11 @@ export interface Reply {
   readonly repliedAt: number;
 }
 
-/** A read of one approver by its ref, and what it gave. */
+/** A read of one subject by its ref, and the row that it gave. */
 export interface ReadSeen {
+  readonly subject: Subject;
   readonly ref: string;
-  readonly found: Rows["approvers"] | undefined;
+  readonly found: object | undefined;
   readonly transactions: number;
 }
 

@@ -109,7 +109,7 @@ export class Checkers {
     this.#all = makers.flatMap(([id, make]) => (unseen.has(id) ? [] : [make(ghost, oracle, secrets)]));
     // A hook is called with changes of the table it is found under, and with no others.
     const rowHooks = (table: TableName) => this.#all.flatMap(({ written }) => (written?.[table] as RowHook) ?? []);
-    const tableNames = ghost.composition.tables.names as ReadonlyArray<TableName>;
+    const tableNames = ghost.product.composition.tables.names as ReadonlyArray<TableName>;
     this.#written = new Map(tableNames.map((table) => [table, rowHooks(table)]));
     this.#flushed = this.hooks("flushed");
   }

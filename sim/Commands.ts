@@ -6,12 +6,14 @@ import type { ActorClaims } from "../core/auth/ActorClaims.ts";
 import { utf8Bytes } from "../core/codec/Utf8.ts";
 import type { ActorCheck } from "../core/auth/ActorCheck.ts";
 import type { Call } from "../core/protocol/Forward.ts";
+import type { RequestLine } from "../core/protocol/Proposal.ts";
 import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../core/commands/approvers/Permissions.ts";
 import { REGISTER_PATH } from "../core/commands/registerKey/Registration.ts";
 import { metadataPath } from "../core/commands/replaceMetadata/Replacement.ts";
 import { RecentMap } from "../runtime/RecentMap.ts";
 import { TOKEN_MARK } from "./checkers/S29.ts";
 import type { Cryptography, SampleKey } from "./Cryptography.ts";
+import type { Asked, Meant, Permission } from "./models/Asked.ts";
 import { EnrollmentRequests, type Finish, type Invite } from "./EnrollmentRequests.ts";
 
 /** A registration as its caller means it. */
@@ -39,7 +41,7 @@ export interface Replacement {
   readonly call: Call;
 }
 
-export type AskedKind = "REGISTER" | "METADATA" | "OPTIONS" | "FINISH";
+export const isReplacement = (asked: Meant): asked is Replacement => asked.kind === "METADATA";
 
 /** The first is the usual one. */
 export const tokenKinds = ["good", "short", "expired", "forbidden", "foreign", "forged"] as const;
@@ -63,6 +65,9 @@ const SPACE = 0x20;
 const anotherFormat = ({ otherwise64 }: SampleKey, format: number): string =>
   otherwise64[format % otherwise64.length] ?? otherwise64[0];
 
+type Permissions = Pick<Permission, "needed" | "other">;
+const TO_REGISTER: Permissions = { needed: REGISTER_PERMISSION, other: METADATA_PERMISSION };
+
 export const AUDIENCE = "custody";
 
 /** Bytes a body may have, by the contract. */
@@ -74,6 +79,7 @@ export class Commands {
   readonly #byBody = new Map<string, Command>();
   readonly #byName = new Map<string, Command>();
   readonly #replacements = new RecentMap<Replacement>(REMEMBERED_REPLACEMENTS);
+  readonly #others = new RecentMap<Asked>(REMEMBERED_REPLACEMENTS);
   readonly #tokens = new Map<number, Token>();
   #nextToken = 1;
 
@@ -156,14 +162,24 @@ export class Commands {
     return this.#replacements.get(this.#nameOf(path, bodyDigest, ifMatch));
   }
 
+  /** Takes note of a request of a command that has no method of its own here; gives it back. */
+  said<A extends Asked>(asked: A): A {
+    const { path, rawBody } = asked.call;
+    this.#others.set(`${asked.kind} ${path} ${this.#cryptography.crypto.sha256(rawBody)}`, asked);
+    return asked;
+  }
+
+  /** The request of this kind that a caller sent to this path with this body. */
+  byRequest(kind: string, { path, bodyDigest }: RequestLine): Asked | undefined {
+    return this.#others.get(`${kind} ${path} ${bodyDigest}`);
+  }
+
   #nameOf(path: string, bodyDigest: string, ifMatch: string | undefined): string {
     return `${path} ${bodyDigest} ${ifMatch}`;
   }
 
   /** A new token for what is asked. `lifeMillis` counts from `nowMillis`; negative for one that has expired. */
-  token(kind: TokenKind, nowMillis: number, lifeMillis: number, asked: AskedKind = "REGISTER"): Token {
-    const [needed, other] =
-      asked === "METADATA" ? [METADATA_PERMISSION, REGISTER_PERMISSION] : [REGISTER_PERMISSION, METADATA_PERMISSION];
+  token(kind: TokenKind, nowMillis: number, lifeMillis: number, { needed, other }: Permissions = TO_REGISTER): Token {
     const number = this.#nextToken++;
     const claims: ActorClaims = {
       iss: undefined,

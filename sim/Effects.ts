@@ -12,14 +12,23 @@ export interface Effects extends Omit<Approver, "revision">, Partial<OfFinish> {
   readonly newRevision: number;
 }
 
-/** Throws for what no member would prepare. */
-export const effectsIn = (proposal: Pick<Proposal, "kind" | "effects">): Effects => {
+type Of = Pick<Proposal, "kind" | "effects">;
+
+/** Throws for what no member would prepare, and for what changes no approver. */
+export const effectsIn = (proposal: Of): Effects => {
   const effects = effectsOf(proposal);
   if (effects === undefined) throw new Error(`these are no effects of the kind ${proposal.kind}`);
   const { approver, kind: _kind, ...more } = effects;
   const { revision, ...rest } = approver;
   return { ...rest, newRevision: revision, ...more };
 };
+
+/** The commands that change approvers. */
+const kinds: ReadonlySet<string> = new Set(["REGISTER", "METADATA", "FINISH"]);
+
+/** The same, but undefined for a command that changes no approver. */
+export const onApprover = (proposal: Of): Effects | undefined =>
+  kinds.has(proposal.kind) ? effectsIn(proposal) : undefined;
 
 /** The proposal with some of its effects changed; as it is where they cannot be read. */
 export const altered = (proposal: Proposal, change: (effects: Effects) => Partial<Effects>): Proposal => {

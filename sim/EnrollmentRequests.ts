@@ -10,6 +10,7 @@ import type { Call } from "../core/protocol/Forward.ts";
 import { RecentMap } from "../runtime/RecentMap.ts";
 import type { Cryptography } from "./Cryptography.ts";
 import { RP_ID, RP_ORIGIN } from "./SimRelyingParty.ts";
+import type { Meant } from "./models/Asked.ts";
 
 /** A request for options as its registrar means it. */
 export interface Invite {
@@ -53,6 +54,9 @@ export interface Finish {
   /** The credential as text: whoever sends another one sends another response. */
   readonly response: string;
 }
+
+export const isInvite = (asked: Meant): asked is Invite => asked.kind === "OPTIONS";
+export const isFinish = (asked: Meant): asked is Finish => asked.kind === "FINISH";
 
 /** What an authenticator is made to do. */
 export interface Made {

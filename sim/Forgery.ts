@@ -4,6 +4,7 @@
  * by its owner; whatever is only an answer to a question may at worst delay.
  */
 import { absurd } from "effect";
+import { isOfModule } from "../core/protocol/Message.ts";
 import { type Offered, offers } from "../core/commands/enrollPasskey/SessionMessages.ts";
 import { altered } from "./Effects.ts";
 import type { Digest, Signature } from "../core/base/Digest.ts";
@@ -117,6 +118,7 @@ const anotherChange = (world: World, unit: Unit, outcome: Confirmed): Confirmed 
 
 /** The message with one thing changed; undefined where nothing in it is worth changing. */
 export const alteredMessage = (world: World, unit: Unit, message: Message): Message | undefined => {
+  if (isOfModule(message)) return undefined;
   switch (message._tag) {
     case "Votes":
     case "CommitAcks":
@@ -176,8 +178,6 @@ export const alteredMessage = (world: World, unit: Unit, message: Message): Mess
     case "SnapshotOffer":
     case "StoredQuery":
     case "StoredAnswer":
-    case "Session.Mirror":
-    case "Session.Votes":
       return undefined;
     default:
       return absurd(message);

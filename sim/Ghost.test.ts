@@ -41,10 +41,10 @@ describe("what a restored member had applied", () => {
   };
 
   it("is there no more where nobody else had, and may be made anew at another time", () => {
-    expect(afterRestore(2).approvers.has(stored.ref)).toBe(false);
+    expect(afterRestore(2).subjects.has(stored.ref)).toBe(false);
   });
 
   it("is there as long as somebody else has", () => {
-    expect(afterRestore(2, 1).approvers.get(stored.ref)?.holders).toBe(maskOf(1));
+    expect(afterRestore(2, 1).subjects.get(stored.ref)?.holders).toBe(maskOf(1));
   });
 });

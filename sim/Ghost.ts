@@ -1,23 +1,24 @@
 /**
  * What really happened, which no peer can see as a whole: every batch and
  * statement that became durable, who prepared, refused and applied what, and
- * every approver that anybody ever stored. Checkers hold peers against it.
+ * every subject that anybody ever stored. Checkers hold peers against it.
  */
 import { absurd } from "effect";
-import { allRows } from "../core/protocol/AllRows.ts";
 import { encode } from "../core/codec/CborWriter.ts";
-import { commands } from "../core/commands/Commands.ts";
-import type { Composition } from "../core/protocol/Composition.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
 import type { Digest } from "../core/base/Digest.ts";
 import type { Proposal } from "../core/protocol/Proposal.ts";
 import { decisionOf } from "../core/protocol/Decision.ts";
 import type { Restoration } from "../core/protocol/Restoration.ts";
+import { protocolTables } from "../core/protocol/Tables.ts";
 import { FIRST_INCARNATION } from "../core/protocol/Turn.ts";
 import { type BatchHeader, type SignedStatement, signedStatementCodec } from "../core/protocol/Statement.ts";
 import { type Membership, membershipOf } from "../core/protocol/Topology.ts";
-import type { Rows, Write } from "../core/Tables.ts";
+import type { Write } from "../core/Tables.ts";
 import type { Watched } from "./Checker.ts";
+import { production } from "./models/Models.ts";
+import { type Product, rowAt, rowsOf } from "./models/Product.ts";
+import type { Subject } from "./models/Subject.ts";
 
 /** Sets of up to 32 peers are bit masks of one word: bit `slot - 1`. Word operations give signed words, so compare sets with each other. */
 export type PeerMask = number;
@@ -43,12 +44,13 @@ export interface ProposalFacts {
   readonly endVotes: Map<number, Set<number>>;
 }
 
-export interface ApproverFacts {
+export interface SubjectFacts {
+  readonly subject: Subject;
   /** As it was first stored. */
-  readonly row: Rows["approvers"];
+  readonly row: object;
   holders: PeerMask;
   /** The newest revisions, each as it was first stored anywhere. */
-  readonly revisions: Map<number, Rows["approvers"]>;
+  readonly revisions: Map<number, object>;
   /** The revision that each peer has, by slot; 0 where it has none. */
   readonly revisionAt: Array<number>;
 }
@@ -66,6 +68,10 @@ const noteEndVote = ({ endVotes }: ProposalFacts, { header }: SignedStatement): 
   endVotes.set(header.peerId, lives.add(header.incarnation));
 };
 
+/** Whether a change is of one of the tables that agreement itself has. */
+const isOfAgreement = (write: Write): write is Extract<Write, { readonly table: keyof typeof protocolTables }> =>
+  Object.hasOwn(protocolTables, write.table);
+
 export const maskOf = (slot: number): PeerMask => 1 << (slot - 1);
 
 /** The peers from 1 to `count`. */
@@ -82,8 +88,7 @@ export const slotsOf = (mask: PeerMask): ReadonlyArray<number> => {
 
 export class Ghost {
   readonly crypto: Crypto;
-  /** What the peers run. */
-  readonly composition: Composition;
+  readonly product: Product;
   readonly total: number;
   /** Every peer of the world. */
   readonly everyone: PeerMask;
@@ -104,7 +109,9 @@ export class Ghost {
   /** The membership that was pinned first. */
   membership: Membership | undefined;
   readonly proposals = new Map<Digest, ProposalFacts>();
-  readonly approvers = new Map<string, ApproverFacts>();
+  /** Approvers, and whatever else commands make, by ref. */
+  readonly subjects = new Map<string, SubjectFacts>();
+  readonly #subjectOf: ReadonlyMap<string, Subject>;
   /** Who has ever kept a session on the disk it has now; rows go an hour after it is over. */
   readonly sessions = new Map<string, PeerMask>();
   /** Durable batch headers by slot, by number. */
@@ -113,9 +120,10 @@ export class Ghost {
   readonly #open: ReadonlyArray<Map<Digest, Proposal>>;
   readonly #noRevisions: ReadonlyArray<number>;
 
-  constructor(crypto: Crypto, total: number, composition = commands) {
+  constructor(crypto: Crypto, total: number, product = production) {
     this.crypto = crypto;
-    this.composition = composition;
+    this.product = product;
+    this.#subjectOf = new Map(product.subjects.map((subject) => [subject.table, subject]));
     this.total = total;
     this.everyone = firstPeers(total);
     this.#lives = Array.from({ length: total + 1 }, () => new Map());
@@ -223,10 +231,10 @@ export class Ghost {
       facts.applied &= left;
       facts.aborted &= left;
     }
-    for (const [ref, facts] of this.approvers) {
+    for (const [ref, facts] of this.subjects) {
       facts.holders &= left;
       // What only lives that are over had applied was told to nobody as done, and may be made anew.
-      if (facts.holders === 0) this.approvers.delete(ref);
+      if (facts.holders === 0) this.subjects.delete(ref);
       const newest = Math.max(0, ...slotsOf(facts.holders).map((holder) => facts.revisionAt[holder] ?? 0));
       for (const revision of facts.revisions.keys()) if (revision > newest) facts.revisions.delete(revision);
     }
@@ -236,16 +244,18 @@ export class Ghost {
   #endRecovery({ slot, store }: Watched): void {
     this.unitedBy = this.away === this.everyone ? slot : undefined;
     // Whatever the old lives had stored was forgotten with them; this is what there is.
-    if (this.unitedBy !== undefined) for (const row of allRows(store, "approvers")) this.#approver(row.ref, row);
+    if (this.unitedBy !== undefined)
+      for (const subject of this.product.subjects)
+        for (const [ref, row] of rowsOf(store, subject)) this.#subject(subject, ref, row);
     this.away &= ~maskOf(slot);
     this.recovering &= ~maskOf(slot);
     for (const [id, facts] of this.proposals) {
       if (store.get("certificates", id) !== undefined) facts.applied |= maskOf(slot);
       if (decisionOf(store, id, facts.proposal)?.outcome === "ABORTED") facts.aborted |= maskOf(slot);
     }
-    for (const [ref, facts] of this.approvers) {
-      const row = store.get("approvers", ref);
-      facts.revisionAt[slot] = row?.revision ?? 0;
+    for (const [ref, facts] of this.subjects) {
+      const row = rowAt(store, facts.subject, ref);
+      facts.revisionAt[slot] = row === undefined ? 0 : facts.subject.revisionOf(row);
       if (row !== undefined) facts.holders |= maskOf(slot);
     }
   }
@@ -260,6 +270,13 @@ export class Ghost {
       if (write.table === "preparations") this.#open[slot]?.delete(write.key as Digest);
       return;
     }
+    const subject = this.#subjectOf.get(write.table);
+    if (subject !== undefined) return this.#noteSubject(slot, subject, write.key, write.row);
+    if (write.table === "sessions") {
+      this.sessions.set(write.key, (this.sessions.get(write.key) ?? 0) | maskOf(slot));
+      return;
+    }
+    if (!isOfAgreement(write)) return;
     switch (write.table) {
       case "topology":
         this.membership ??= membershipOf(this.crypto, write.row.topology);
@@ -301,16 +318,6 @@ export class Ghost {
         }
         return;
       }
-      case "sessions":
-        this.sessions.set(write.key, (this.sessions.get(write.key) ?? 0) | maskOf(slot));
-        return;
-      case "approvers": {
-        if (this.isLying(slot)) return;
-        const facts = this.#approver(write.key, write.row);
-        facts.holders |= maskOf(slot);
-        facts.revisionAt[slot] = write.row.revision;
-        return;
-      }
       case "peer":
       case "vault":
       case "integrity":
@@ -319,10 +326,6 @@ export class Ghost {
       case "seen":
       case "readable":
       case "aborts":
-      case "keys":
-      case "credentials":
-      case "observations":
-      case "completions":
       case "outbox":
       case "audit":
       case "head":
@@ -332,16 +335,24 @@ export class Ghost {
     }
   }
 
-  #approver(ref: string, row: Rows["approvers"]): ApproverFacts {
-    const known = this.approvers.get(ref);
+  #noteSubject(slot: number, subject: Subject, ref: string, row: object): void {
+    if (this.isLying(slot)) return;
+    const facts = this.#subject(subject, ref, row);
+    facts.holders |= maskOf(slot);
+    facts.revisionAt[slot] = subject.revisionOf(row);
+  }
+
+  #subject(subject: Subject, ref: string, row: object): SubjectFacts {
+    const known = this.subjects.get(ref);
+    const revision = subject.revisionOf(row);
     if (known === undefined) {
       const revisionAt = this.#noRevisions.slice();
-      const facts = { row, holders: 0, revisions: new Map().set(row.revision, row), revisionAt };
-      this.approvers.set(ref, facts);
+      const facts = { subject, row, holders: 0, revisions: new Map([[revision, row]]), revisionAt };
+      this.subjects.set(ref, facts);
       return facts;
     }
     const { revisions } = known;
-    if (!revisions.has(row.revision)) revisions.set(row.revision, row);
+    if (!revisions.has(revision)) revisions.set(revision, row);
     for (const oldest of revisions.keys()) {
       if (revisions.size <= KEPT_REVISIONS) break;
       revisions.delete(oldest);

@@ -4,7 +4,8 @@
  */
 import { modeOf } from "../core/protocol/Mode.ts";
 import { assertAnsweredBehindExpired } from "./checkers/L9.ts";
-import type { Command, Replacement } from "./Commands.ts";
+import type { Command } from "./Commands.ts";
+import type { Asked } from "./models/Asked.ts";
 import { maskOf, slotsOf } from "./Ghost.ts";
 import { CALM_NETWORK } from "./Plan.ts";
 import { type Unrest, unrestOf } from "./Rest.ts";
@@ -105,7 +106,7 @@ const settle = (world: World): void => {
 };
 
 /** Sends one request and lets the world run until something came of it. */
-const attempt = (world: World, workload: Workload, peer: SimPeer, asked: Command | Replacement): Outcome => {
+const attempt = (world: World, workload: Workload, peer: SimPeer, asked: Asked): Outcome => {
   const outcomes: Array<Outcome> = [];
   workload.ask(peer, asked, (outcome) => outcomes.push(outcome));
   // The workload itself gives up after a while, so something always comes.

@@ -9,6 +9,7 @@ import type { Call } from "../core/protocol/Forward.ts";
 import type { Message } from "../core/Message.ts";
 import type { Write } from "../core/Tables.ts";
 import type { Watched } from "./Checker.ts";
+import type { Product } from "./models/Product.ts";
 import type { Network } from "./Network.ts";
 import type { Plan } from "./Plan.ts";
 import type { Packet } from "./Wire.ts";
@@ -25,6 +26,7 @@ export interface Observed {
   readonly peers: ReadonlyArray<Watched & { readonly clock: { readonly offsetMillis: number } }>;
   readonly tokenKeys: { readonly unavailable: ReadonlySet<number>; readonly gone: ReadonlyMap<number, number> };
   readonly cryptography: { readonly crypto: Crypto };
+  readonly product: Product;
 }
 
 /** A message as it leaves a peer, before the network decides about it. */

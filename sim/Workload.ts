@@ -3,15 +3,16 @@
  * each other's keys, replace metadata, race each other for a revision, read what
  * they were promised, and write down every answer.
  */
-import { absurd } from "effect";
 import type { Stream, Unit } from "./Choices.ts";
 import { guesses, ifMatchOf } from "./callers/IfMatch.ts";
-import { type Asked, OpenRequests } from "./callers/OpenRequests.ts";
+import { OpenRequests } from "./callers/OpenRequests.ts";
 import { isDone, isOpen, nameOf, type Outcome, outcomeMarks } from "./callers/Outcome.ts";
-import { type Command, type Replacement, type TokenKind, tokenKinds } from "./Commands.ts";
+import { type Command, isReplacement, type Replacement, type TokenKind, tokenKinds } from "./Commands.ts";
+import type { Asked } from "./models/Asked.ts";
+import type { Deed } from "./models/Model.ts";
 import type { WorkloadPlan } from "./Plan.ts";
 import type { SimPeer } from "./SimPeer.ts";
-import type { Finish, Invite } from "./EnrollmentRequests.ts";
+import { type Finish, type Invite, isFinish, isInvite } from "./EnrollmentRequests.ts";
 import { Enrollments } from "./Enrollments.ts";
 import type { Success } from "./Success.ts";
 import type { World } from "./World.ts";
@@ -59,6 +60,9 @@ export class Workload {
   /** Of a caller in a world that is full. */
   readonly #fullWeights: ReadonlyArray<number>;
   readonly #tokenWeights: ReadonlyArray<number>;
+  /** What models bring beside the deeds of the plan. */
+  readonly #others: ReadonlyMap<string, Deed>;
+  readonly #deeds: ReadonlyArray<string>;
   readonly #enrollments: Enrollments;
   readonly #subjects: Array<Command> = [];
   readonly #requests: OpenRequests;
@@ -82,8 +86,12 @@ export class Workload {
       this.#plan;
     const { badTokens, shortTokens } = this.#plan;
     const others = [retry, conflict, replace, guess, race, read, readiness, invite, finish, follow];
-    this.#deedWeights = [fresh, version, ...others];
-    this.#fullWeights = [0, 0, ...others];
+    const brought = world.product.models.flatMap((model) => model.deeds(world.commands, this.#plan));
+    this.#others = new Map(brought.map((each) => [each.name, each]));
+    this.#deeds = [...deeds, ...this.#others.keys()];
+    const all = [...others, ...brought.map(({ weight }) => weight)];
+    this.#deedWeights = [fresh, version, ...all];
+    this.#fullWeights = [0, 0, ...all];
     // Per million, in the order of their kinds: what is not bad is short or good.
     const bad = badTokens * 250;
     this.#tokenWeights = [
@@ -135,11 +143,12 @@ export class Workload {
 
   #succeeded(asked: Asked, answer: Success): void {
     if (answer._tag === "Offered") {
-      if (asked.kind === "OPTIONS") this.#enrollments.hold({ invite: asked, offer: answer.offer });
+      if (isInvite(asked)) this.#enrollments.hold({ invite: asked, offer: answer.offer });
       return;
     }
+    if (answer._tag !== "Registered" && answer._tag !== "Replaced") return;
     const { ref, revision } = answer.approver;
-    if (asked.kind === "FINISH") this.#enrollments.enrolled(asked);
+    if (isFinish(asked)) this.#enrollments.enrolled(asked);
     if (answer._tag === "Registered") this.#promised[this.#kept++ % REMEMBERED] = ref;
     this.#revisions.set(ref, revision);
   }
@@ -169,7 +178,7 @@ export class Workload {
   #act(caller: Stream, unit: Unit): void {
     if (this.#stopped) return;
     const isFull = this.#nextKey > this.#plan.mostKeys;
-    const deed = unit.named("does", "register", deeds, isFull ? this.#fullWeights : this.#deedWeights);
+    const deed = unit.named("does", "register", this.#deeds, isFull ? this.#fullWeights : this.#deedWeights);
     if (deed === "ask for readiness") {
       this.#world.service.askReadiness(this.#through(unit), this.#world.service.newRequestId());
       return this.#think(caller);
@@ -180,6 +189,8 @@ export class Workload {
     }
     if (deed === "replace" || deed === "replace on a guess" || deed === "race")
       return this.#replace(caller, unit, deed);
+    const other = this.#others.get(deed);
+    if (other !== undefined) return this.#doOther(caller, unit, other);
     if (deed === "invite") return this.#submit(caller, unit, this.#invitation(unit));
     if (deed === "finish") return this.#enroll(caller, unit);
     const known = deed === "register" ? undefined : this.#subject(unit, deed);
@@ -187,6 +198,13 @@ export class Workload {
     if (command !== undefined) return this.#submit(caller, unit, this.#lengthened(unit, command));
     // It moves the run on all the same: a quiet run would else go on thinking for an hour of virtual time.
     this.#world.chronicle.calls += 1;
+    this.#think(caller);
+  }
+
+  #doOther(caller: Stream, unit: Unit, { draw }: Deed): void {
+    const drawn = draw(unit);
+    if ("call" in drawn) return this.#submit(caller, unit, drawn);
+    this.#world.service.look(this.#through(unit), drawn.subject, drawn.ref);
     this.#think(caller);
   }
 
@@ -279,7 +297,7 @@ export class Workload {
     this.#requests.send(peer, asked, kind, this.#lifeOf(unit, kind), (outcome) => {
       this.#world.marks.add(outcomeMarks[nameOf(outcome)].caller);
       // The revision tells a careful caller more than another answer would; others just ask again.
-      if (asked.kind === "METADATA" && !isDone(outcome) && unit.chance("reads first", 500)) this.#read(unit, asked.ref);
+      if (isReplacement(asked) && !isDone(outcome) && unit.chance("reads first", 500)) this.#read(unit, asked.ref);
       // Whoever does not know asks again, through whichever peer.
       if (isOpen(outcome) && !this.#stopped && unit.chance("asks again", 600))
         this.#pause(caller, "asks again after", 1_000, LONGEST_PAUSE_MICROS, (next) => {
@@ -296,24 +314,9 @@ export class Workload {
     this.#copies = undefined;
     const { plan, marks } = this.#world;
     const other = this.#world.peer((peer.slot % plan.peers) + 1);
-    const beside = copies === "identical" ? asked : this.#rewritten(asked);
+    const { product, commands } = this.#world;
+    const beside = copies === "identical" ? asked : product.modelOf(asked).rewritten(commands, asked);
     this.ask(other, beside, (outcome) => marks.add(outcomeMarks[nameOf(outcome)].beside));
-  }
-
-  #rewritten(asked: Asked): Asked {
-    const { commands } = this.#world;
-    switch (asked.kind) {
-      case "REGISTER":
-        return commands.command(asked.id, asked.key, `${asked.team}-rewritten`);
-      case "METADATA":
-        return commands.replacement(asked.ref, asked.ifMatch, `${asked.team}-rewritten`);
-      case "OPTIONS":
-        return commands.enrollment.invite(asked.id, `${asked.team}-rewritten`);
-      case "FINISH":
-        return asked;
-      default:
-        return absurd(asked);
-    }
   }
 
   #read(unit: Unit, ref: string | undefined): void {

@@ -3,8 +3,6 @@
  * are told of everything. Here all of it is put together; what each part does stands in `world/`.
  */
 import type { Answer } from "../core/Action.ts";
-import { commands } from "../core/commands/Commands.ts";
-import type { Composition } from "../core/protocol/Composition.ts";
 import type { PeerState } from "../core/protocol/PeerState.ts";
 import type { Message } from "../core/Message.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
@@ -16,6 +14,8 @@ import { Commands } from "./Commands.ts";
 import { type Backend, type Cryptography, cryptographyOf, type PeerKeys } from "./Cryptography.ts";
 import { Deadlines } from "./Deadlines.ts";
 import { Ghost } from "./Ghost.ts";
+import { production } from "./models/Models.ts";
+import type { Product } from "./models/Product.ts";
 import { Network } from "./Network.ts";
 import type { Observer } from "./Observer.ts";
 import { Oracle } from "./Oracle.ts";
@@ -63,13 +63,13 @@ export interface WorldPorts {
   readonly observer?: Observer | undefined;
   /** Who computes what is real in it; any one gives the same run. */
   readonly backend?: Backend | undefined;
-  /** What its peers run; this version of the service without. */
-  readonly composition?: Composition | undefined;
+  /** What its peers run, and callers ask for; this version of the service without. */
+  readonly product?: Product | undefined;
 }
 
 export class World {
   readonly plan: Plan;
-  readonly composition: Composition;
+  readonly product: Product;
   readonly choices: Choices;
   /** Entropy of the world itself. */
   readonly entropy: Prng;
@@ -111,10 +111,11 @@ export class World {
     plan: Plan,
     choices: Choices,
     trace: Trace,
-    { tampering = {}, observer, backend, composition = commands }: WorldPorts = {},
+    { tampering = {}, observer, backend, product = production }: WorldPorts = {},
   ) {
     this.plan = plan;
-    this.composition = composition;
+    const { composition } = product;
+    this.product = product;
     this.choices = choices;
     this.#tampering = tampering;
     this.#observer = observer;
@@ -124,9 +125,12 @@ export class World {
     this.commands = new Commands(this.cryptography, plan.bodyBytes);
     this.strangerKeys = this.cryptography.newKeys();
     this.network = new Network(plan.peers, plan.network, plan.redelivery, choices);
-    this.ghost = new Ghost(honest.crypto, plan.peers, composition);
+    this.ghost = new Ghost(honest.crypto, plan.peers, product);
 
-    const checkers = new Checkers(this.ghost, new Oracle(honest.crypto, this.commands, plan.peers, plan.sessionMillis));
+    const checkers = new Checkers(
+      this.ghost,
+      new Oracle(honest.crypto, this.commands, plan.peers, plan.sessionMillis, product),
+    );
     this.#checkers = checkers;
     this.#booted = checkers.hooks("booted");
     this.#stopped = checkers.hooks("stopped");
@@ -137,7 +141,7 @@ export class World {
 
     const { scheduler, ghost } = this;
     const deadlines = new Deadlines();
-    const witness = new Witness();
+    const witness = new Witness(product);
     const requestIds = new RequestIds();
     const chronicle = new Chronicle({ scheduler, trace, checkers, observer });
     const pauses = new Pauses(scheduler, chronicle, deadlines);
@@ -208,7 +212,7 @@ export class World {
     const tampering = this.#tampering;
     const entropy = entropyOf(plan.seed, slot);
     const peer = new SimPeer(slot, simSettings(slot, plan), {
-      commands: this.composition,
+      commands: this.product.composition,
       cryptography,
       entropy: () => entropy.digest(),
       realMillis: () => this.realMillis,

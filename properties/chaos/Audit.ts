@@ -15,7 +15,9 @@ import { Checkers } from "../../sim/Checkers.ts";
 import { Ghost, maskOf } from "../../sim/Ghost.ts";
 import { Oracle, type Said } from "../../sim/Oracle.ts";
 import { unrestOf } from "../../sim/Rest.ts";
-import { assertMeant, isSuccess } from "../../sim/Success.ts";
+import { approverSubject } from "../../sim/models/approvers/ApproverSubject.ts";
+import { production } from "../../sim/models/Models.ts";
+import { isSuccess } from "../../sim/Success.ts";
 import { Violation } from "../../sim/Violation.ts";
 import { Witness } from "../../sim/Witness.ts";
 import type { FinalStore } from "./FinalStore.ts";
@@ -202,7 +204,7 @@ class Audit {
       case "Replied": {
         const { at, asked, answer, body } = moment;
         const { requestId, said, token } = asked;
-        if (isSuccess(answer)) assertMeant(requestId, said, token, answer);
+        if (isSuccess(answer)) production.modelOf(said).assertMeant(requestId, said, token, answer);
         // Nothing here sees what has held a real peer up.
         const reply = { requestId, answer, askedAt: asked.at, undisturbedSince: undefined, repliedAt: at };
         for (const hook of this.#checkers.hooks("replied")) hook(this.#peer(asked.slot), reply);
@@ -213,9 +215,15 @@ class Audit {
         const { slot, from, ref, found, body } = moment;
         // Nothing in a process can know that its disk is old: until it is told, or has found out, it shows that.
         if (from <= this.#peer(slot).ignorantUntil) return;
-        for (const hook of this.#checkers.hooks("read")) hook(this.#peer(slot), { ref, found, transactions: 0 });
+        for (const hook of this.#checkers.hooks("read"))
+          hook(this.#peer(slot), {
+            subject: approverSubject,
+            ref,
+            found,
+            transactions: 0,
+          });
         if (found !== undefined) this.#truth.read(slot, ref, body);
-        return this.#witness.read(slot, from, ref, found);
+        return this.#witness.read(slot, from, ref, found && approverSubject.seen(found));
       }
     }
   }

@@ -147,7 +147,8 @@ export class Truth {
 
   /** A record of the revision that was stored first is the one that was stored first, to the byte. */
   #assertLooks(ref: string, body: string, what: string): void {
-    const row = this.#ghost.approvers.get(ref)?.row;
+    // Nothing else that is read has a ref.
+    const row = this.#ghost.subjects.get(ref)?.row as Rows["approvers"] | undefined;
     if (row === undefined) return;
     const isFirst = body.includes(`"metadataRevision":${row.revision},`);
     const stored = recordJson({ approver: row, observations: this.#observations.get(ref) });

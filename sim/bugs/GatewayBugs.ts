@@ -1,5 +1,6 @@
 /** Bugs of what a caller is told, by its peer or on the way from it. */
 import type { Answer } from "../../core/Action.ts";
+import type { Rows } from "../../core/Tables.ts";
 import { effectsOf } from "../../core/commands/Effects.ts";
 import type { PlantedBug } from "../PlantedBug.ts";
 import type { TamperedWorld } from "../Tampering.ts";
@@ -18,8 +19,9 @@ const optimism = (world: TamperedWorld, answer: Answer): Answer => {
 /** Success, where a caller should have been told that somebody else was first. */
 const everybodyWins = (world: TamperedWorld, answer: Answer): Answer => {
   if (answer._tag !== "Rejected" || answer.rejection.code !== "PRECONDITION_FAILED") return answer;
-  const facts = world.ghost.approvers.get(answer.rejection.ref ?? "");
-  const approver = facts === undefined ? undefined : [...facts.revisions.values()].at(-1);
+  const facts = world.ghost.subjects.get(answer.rejection.ref ?? "");
+  // Nothing else that is refused so has a ref.
+  const approver = facts && ([...facts.revisions.values()].at(-1) as Rows["approvers"] | undefined);
   return approver === undefined ? answer : { _tag: "Replaced", approver };
 };
 

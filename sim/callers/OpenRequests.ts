@@ -1,22 +1,20 @@
 /** Requests that callers wait for: each is answered, or given up, once. */
 import type { Answer } from "../../core/Action.ts";
 import { ceremonyChecks } from "../../core/webauthn/CeremonyRefusal.ts";
-import type { Command, Replacement, Token, TokenKind } from "../Commands.ts";
-import type { Finish, Invite } from "../EnrollmentRequests.ts";
+import type { Token, TokenKind } from "../Commands.ts";
+import { isFinish } from "../EnrollmentRequests.ts";
+import type { Asked } from "../models/Asked.ts";
 import { assertLength } from "../BodyLength.ts";
 import { type Arrival, arrivalAt, assertFair, assertNotForgotten, isCrowdable } from "../Crowd.ts";
 import { RefusedFinishes } from "../RefusedFinishes.ts";
 import { assertDeserved } from "../Refusal.ts";
 import type { SimPeer } from "../SimPeer.ts";
-import { assertMeant, isSuccess, type Success } from "../Success.ts";
+import { isSuccess, type Success } from "../Success.ts";
 import type { World } from "../World.ts";
 import type { Outcome } from "./Outcome.ts";
 
 /** How long a caller waits; the service answers within 10 s. */
 const PATIENCE_MICROS = 12_000_000;
-
-/** What callers ask for. */
-export type Asked = Command | Replacement | Invite | Finish;
 
 interface OpenRequest {
   readonly asked: Asked;
@@ -55,7 +53,8 @@ export class OpenRequests {
   send(peer: SimPeer, asked: Asked, kind: TokenKind, lifeMillis: number, done: (outcome: Outcome) => void): void {
     const world = this.#world;
     const requestId = world.service.newRequestId();
-    const token = world.commands.token(kind, world.realMillis, lifeMillis, asked.kind);
+    const { permission } = world.product.modelOf(asked);
+    const token = world.commands.token(kind, world.realMillis, lifeMillis, permission);
     const arrival = arrivalAt(peer, world.peer(world.writerSlot), world.now / 1000);
     this.#open.set(requestId, { asked, token, done, peer, process: peer.process, askedAt: world.now, arrival });
     world.after(PATIENCE_MICROS, () => this.#close(requestId, "silence"));
@@ -67,7 +66,7 @@ export class OpenRequests {
     const open = this.#open.get(requestId);
     if (open === undefined) return;
     if (isSuccess(answer)) {
-      assertMeant(requestId, open.asked, open.token.kind, answer);
+      this.#world.product.modelOf(open.asked).assertMeant(requestId, open.asked, open.token.kind, answer);
       assertLength(requestId, open.asked.call, answer);
       this.#succeeded(open.asked, answer);
     } else this.#refused(requestId, open, answer);
@@ -87,7 +86,7 @@ export class OpenRequests {
     if (!clocks.isAny && !service.wasJudged(requestId)) assertNotForgotten(requestId, arrival, peer, writer, answer);
     // By a wrong clock a token has expired or is not valid yet, to a peer that has no reason to doubt it.
     if (!clocks.mayMislead && !tokenKeys.disbelieved.has(token.text)) assertDeserved(requestId, token.kind, answer);
-    if (!isRefusedResponse(answer) || asked.kind !== "FINISH" || process !== peer.process) return;
+    if (!isRefusedResponse(answer) || !isFinish(asked) || process !== peer.process) return;
     const { registrationId } = asked;
     const { slot } = peer;
     this.#refusedFinishes.refused({ slot, process, registrationId, sub: token.claims.sub, askedAt, now });

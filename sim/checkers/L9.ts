@@ -3,10 +3,9 @@
  * undecided past its deadline is asked for again, through any peer, until the answer is about the request and no
  * longer about the cluster.
  */
-import { effectsIn } from "../Effects.ts";
 import type { Answer } from "../../core/Action.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
-import type { Command, Replacement } from "../Commands.ts";
+import type { Asked } from "../models/Asked.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import { Violation } from "../Violation.ts";
 import type { Outcome } from "../callers/Outcome.ts";
@@ -19,15 +18,11 @@ const PATIENCE = 80 * SECOND;
 const ASKED = 2;
 
 /** Sends one request and lets the world run until something came of it. */
-export type Attempt = (peer: SimPeer, asked: Command | Replacement) => Outcome;
+export type Attempt = (peer: SimPeer, asked: Asked) => Outcome;
 
-/** What its caller once sent. */
-const requestOf = ({ commands }: World, proposal: Proposal): Command | Replacement | undefined => {
-  const { method, path, bodyDigest } = proposal.request;
-  return method === "POST"
-    ? commands.byBody(bodyDigest)
-    : commands.replacementOf(path, bodyDigest, `"${effectsIn(proposal).baseRevision}"`);
-};
+/** What its caller once sent; undefined where asking for it again would tell nothing. */
+const requestOf = ({ commands, product }: World, proposal: Proposal): Asked | undefined =>
+  product.changing(proposal.kind).askedOf(commands, proposal);
 
 /** Undecided somewhere, and past its deadline by a perfect clock. */
 const expired = (world: World): ReadonlyArray<Proposal> => {
@@ -35,10 +30,7 @@ const expired = (world: World): ReadonlyArray<Proposal> => {
     world.peers.flatMap(({ state }) => [...(state?.preparations ?? [])].map(([id, { proposal }]) => [id, proposal])),
   );
   const late = [...open.values()].filter(({ expiresAt }) => expiresAt < world.realMillis);
-  return [
-    ...late.filter(({ kind }) => kind === "REGISTER").slice(0, ASKED),
-    ...late.filter(({ kind }) => kind === "METADATA").slice(0, ASKED),
-  ];
+  return world.product.models.flatMap((model) => late.filter(({ kind }) => kind === model.kind).slice(0, ASKED));
 };
 
 const isAboutCluster = (answer: Answer): boolean =>
@@ -47,7 +39,7 @@ const isAboutCluster = (answer: Answer): boolean =>
     answer.rejection.code === "APPROVER_REPLICATION_UNAVAILABLE" ||
     answer.rejection.code === "PREPARATION_CAPACITY");
 
-const assertAnswered = (world: World, attempt: Attempt, proposal: Proposal, asked: Command | Replacement): void => {
+const assertAnswered = (world: World, attempt: Attempt, proposal: Proposal, asked: Asked): void => {
   const until = world.now + PATIENCE;
   world.marks.add("asked for what had expired undecided");
   for (let turn = 0; ; turn++) {
@@ -57,7 +49,7 @@ const assertAnswered = (world: World, attempt: Attempt, proposal: Proposal, aske
     if (world.now >= until)
       throw new Violation(
         "L9",
-        `a proposal of ${effectsIn(proposal).ref} expired at ${proposal.expiresAt} undecided`,
+        `a proposal of ${world.product.changeOf(proposal).ref} expired at ${proposal.expiresAt} undecided`,
         `the same request through peer ${peer.slot} is still not answered long after healing`,
       );
     world.run(world.now + SECOND);

@@ -1,6 +1,7 @@
 /** What has one owner, over everything committed or reserved at any honest peer. */
 import type { Rows } from "../../core/Tables.ts";
 import type { Watched } from "../Checker.ts";
+import { approverSubject } from "../models/approvers/ApproverSubject.ts";
 import { type Ghost, maskOf, type PeerMask } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
 
@@ -78,7 +79,12 @@ export class OneOwner {
    */
   restored(slot: number): void {
     this.#release(slot);
-    const stored = new Set(Array.from(this.#ghost.approvers.values(), ({ row }) => this.#ownedBy(row)));
+    const stored = new Set(
+      Array.from(this.#ghost.subjects.values(), ({ subject, row }) =>
+        // What is stored of a subject is a row of its own table.
+        subject === approverSubject ? this.#ownedBy(row as Rows["approvers"]) : undefined,
+      ),
+    );
     for (const [what, claims] of this.#all) if (!stored.has(what)) claims.committed = undefined;
   }
 

@@ -1,25 +1,24 @@
-/** S11: revisions of an approver go one by one and never back; equal revisions hold equal metadata and time everywhere. */
-import { effectsIn } from "../Effects.ts";
-import { allRows } from "../../core/protocol/AllRows.ts";
-import type { Rows, Write } from "../../core/Tables.ts";
+/** S11: revisions of a subject go one by one and never back; equal revisions are equal everywhere, in metadata and time. */
+import type { Write } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
+import { rowsOf } from "../models/Product.ts";
+import type { Subject } from "../models/Subject.ts";
+import { ofSubjects } from "../models/SubjectHooks.ts";
 import { Violation } from "../Violation.ts";
 
-type Revision = Pick<Rows["approvers"], "metadata" | "updatedAt">;
-
-const difference = (left: Revision, right: Revision): string | undefined => {
-  if (left.updatedAt !== right.updatedAt) return "updatedAt";
-  if (left.metadata === right.metadata) return undefined;
-  return JSON.stringify(left.metadata) === JSON.stringify(right.metadata) ? undefined : "metadata";
-};
-
-/** What the certificate of the same transaction makes of the approver. */
-const certified = (writes: ReadonlyArray<Write>, ref: string, revision: number): Revision | undefined => {
+/** What the certificate of the same transaction makes of the subject. */
+const certified = (
+  { product }: Ghost,
+  writes: ReadonlyArray<Write>,
+  subject: Subject,
+  ref: string,
+  revision: number,
+): object | undefined => {
   for (const write of writes) {
     if (write.table !== "certificates" || write.op === "remove") continue;
-    const effects = effectsIn(write.row.proposal);
-    if (effects.ref === ref && effects.newRevision === revision) return effects;
+    const change = product.changeOf(write.row.proposal);
+    if (change.subject === subject && change.ref === ref && change.revision === revision) return change.row;
   }
   return undefined;
 };
@@ -34,38 +33,40 @@ export const S11 = (ghost: Ghost): Checker => {
       restore: ({ slot, store }, write) => {
         if (write.op === "remove" || write.row.recovering) return;
         durable[slot]?.clear();
-        for (const { ref, revision } of allRows(store, "approvers")) durable[slot]?.set(ref, revision);
+        for (const subject of ghost.product.subjects)
+          for (const [ref, row] of rowsOf(store, subject)) durable[slot]?.set(ref, subject.revisionOf(row));
       },
-      approvers: ({ slot, honest }, write, writes) => {
+      ...ofSubjects(ghost.product, (subject) => ({ slot, honest }, write, writes) => {
         if (!honest || write.op === "remove") return;
         const { row, key } = write;
+        const revision = subject.revisionOf(row);
         const before = durable[slot]?.get(key) ?? 0;
-        durable[slot]?.set(key, row.revision);
-        if (row.revision !== before + 1)
+        durable[slot]?.set(key, revision);
+        if (revision !== before + 1)
           throw new Violation(
             "S11",
             `peer ${slot} had ${before === 0 ? "no revision" : `revision ${before}`} of ${key}`,
-            `it stored revision ${row.revision}`,
+            `it stored revision ${revision}`,
           );
-        const first = ghost.approvers.get(key)?.revisions.get(row.revision);
-        const elsewhere = first && first !== row ? difference(first, row) : undefined;
+        const first = ghost.subjects.get(key)?.revisions.get(revision);
+        const elsewhere = first && first !== row ? subject.differs(first, row) : undefined;
         if (elsewhere !== undefined)
           throw new Violation(
             "S11",
-            `revision ${row.revision} of ${key} was stored first with another ${elsewhere}`,
+            `revision ${revision} of ${key} was stored first with another ${elsewhere}`,
             `peer ${slot} stored it with its own`,
           );
         // A first revision is whatever its registration says (S3, S12); a later one has to be asked for.
-        if (row.revision === 1) return;
-        const effects = certified(writes, key, row.revision);
-        const forgotten = effects === undefined ? "certificate" : difference(effects, row);
+        if (revision === 1) return;
+        const made = certified(ghost, writes, subject, key, revision);
+        const forgotten = made === undefined ? "certificate" : subject.differs(made, row);
         if (forgotten !== undefined)
           throw new Violation(
             "S11",
-            `peer ${slot} stored revision ${row.revision} of ${key}`,
-            effects === undefined ? "no certificate came with it" : `its certificate says another ${forgotten}`,
+            `peer ${slot} stored revision ${revision} of ${key}`,
+            made === undefined ? "no certificate came with it" : `its certificate says another ${forgotten}`,
           );
-      },
+      }),
     },
   };
 };

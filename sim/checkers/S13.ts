@@ -7,7 +7,6 @@ import { refDigest } from "../../core/credential/SignatureCredential.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { credentialIdentityOf } from "../../core/commands/enrollPasskey/Finish.ts";
 import type { Rows, RowView } from "../../core/Tables.ts";
-import { replaceApprover } from "../../core/commands/approvers/Root.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
 import { Violation } from "../Violation.ts";
@@ -39,21 +38,19 @@ const isMissing = ({ crypto }: Ghost, store: RowView, { ref, descriptor }: Rows[
 
 const assertRegistry = (ghost: Ghost, { slot, store, state }: Watched): void => {
   if (state === undefined) return;
-  let set = ghost.crypto.emptySet;
-  const approvers = allRows(store, "approvers");
-  for (const row of approvers) {
-    set = replaceApprover(ghost.crypto, set, undefined, row);
+  for (const row of allRows(store, "approvers")) {
     if (isMissing(ghost, store, row))
       throw new Violation("S13", `peer ${slot} stores approver ${row.ref}`, "its credential index does not name it");
     if (store.get("keys", row.keyIdentity)?.id !== row.id)
       throw new Violation("S13", `peer ${slot} stores approver ${row.ref}`, "its key index does not name that id");
   }
   const stored = ghost.crypto.setDigest(state.registry.set);
-  if (ghost.crypto.setDigest(set) !== stored || approvers.length !== state.registry.approvers)
+  const { set, count } = ghost.product.contentsOf(ghost.crypto, store);
+  if (ghost.crypto.setDigest(set) !== stored || count !== state.registry.approvers)
     throw new Violation(
       "S13",
       `peer ${slot} keeps the root of ${state.registry.approvers} approvers`,
-      `its ${approvers.length} rows make another root`,
+      `its ${count} rows make another root`,
     );
 };
 
@@ -86,7 +83,7 @@ export const S13 = (ghost: Ghost): Checker => {
         const { slot, honest, state, store, isIdle, isDamaged } = peer;
         if (!honest || !isIdle || isDamaged || state?.peer === undefined || state.integrityFault !== undefined)
           continue;
-        const rebuilt = durableFacts(ghost, boot(store, ghost.crypto, ghost.composition, 0));
+        const rebuilt = durableFacts(ghost, boot(store, ghost.crypto, ghost.product.composition, 0));
         for (const [index, [name, value]] of durableFacts(ghost, state).entries())
           if (rebuilt[index]?.[1] !== value)
             throw new Violation(

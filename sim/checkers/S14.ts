@@ -13,8 +13,8 @@ import { Violation } from "../Violation.ts";
 const REMEMBERED = 4_096;
 
 /** Members that do not have a revision yet, nor a later one. */
-const behind = ({ everyone, approvers }: Ghost, ref: string, revision: number): PeerMask => {
-  const facts = approvers.get(ref);
+const behind = ({ everyone, subjects }: Ghost, ref: string, revision: number): PeerMask => {
+  const facts = subjects.get(ref);
   let missing = 0;
   for (const slot of slotsOf(everyone)) if ((facts?.revisionAt[slot] ?? 0) < revision) missing |= maskOf(slot);
   return missing;
@@ -105,24 +105,28 @@ export const S14 = (ghost: Ghost): Checker => {
         denied.set(requestId, processOf(peer));
       }
       if (answer._tag === "Offered") assertKept(ghost, slot, requestId, answer.offer.registrationId, exempt);
-      if (answer._tag !== "Registered" && answer._tag !== "Replaced") return;
-      const { ref, revision, metadata } = answer.approver;
+      const found = ghost.product.shownIn(answer);
+      if (found === undefined) return;
+      const { subject } = found;
+      const { ref, row, promised, isOwn } = found.shown;
+      const revision = subject.revisionOf(row);
       // A registration promises the approver; the revision that it shows may be on its way to others.
-      const missing = behind(ghost, ref, answer._tag === "Replaced" ? revision : 1) & ~exempt & ~ghost.away;
+      const missing = behind(ghost, ref, promised) & ~exempt & ~ghost.away;
       if (missing !== 0)
         throw new Violation(
           "S14",
           `peer ${slot} answered request ${requestId} with success for revision ${revision} of ${ref}`,
           `it is not durable at every member (missing at ${slotsOf(missing).join(", ")})`,
         );
-      const stored = ghost.approvers.get(ref)?.revisions.get(revision)?.metadata;
-      if (stored !== undefined && stored !== metadata && JSON.stringify(stored) !== JSON.stringify(metadata))
+      const stored = ghost.subjects.get(ref)?.revisions.get(revision);
+      const differs = stored && subject.differs(stored, row);
+      if (differs !== undefined)
         throw new Violation(
           "S14",
           `peer ${slot} answered request ${requestId} with revision ${revision} of ${ref}`,
-          "the members have other metadata under that revision",
+          `the members have another ${differs} under that revision`,
         );
-      if (answer._tag === "Replaced") assertOnlyOne(requestId, ref, revision);
+      if (isOwn) assertOnlyOne(requestId, ref, revision);
     },
   };
 };

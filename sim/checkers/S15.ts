@@ -1,5 +1,5 @@
 /** S15: at most one response completes a session, anywhere and for ever. */
-import { effectsIn } from "../Effects.ts";
+import { onApprover } from "../Effects.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import { Violation } from "../Violation.ts";
 
@@ -22,8 +22,8 @@ export const S15 = (): Checker => {
     written: {
       certificates: (peer, write) => {
         if (write.op === "remove") return;
-        const { registrationId, responseDigest } = effectsIn(write.row.proposal);
-        if (registrationId !== undefined) note(peer, registrationId, responseDigest ?? "none");
+        const effects = onApprover(write.row.proposal);
+        if (effects?.registrationId !== undefined) note(peer, effects.registrationId, effects.responseDigest ?? "none");
       },
       sessions: (peer, write) => {
         if (write.op !== "remove" && write.row.completed !== undefined)

@@ -2,7 +2,7 @@
  * S16: a session is what its members agreed on until a certified response completes it: nothing that was refused, and
  * nothing that was only reserved, leaves a trace on it.
  */
-import { effectsIn } from "../Effects.ts";
+import { onApprover } from "../Effects.ts";
 import { sessionDigest } from "../../core/commands/enrollPasskey/Session.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
@@ -15,7 +15,7 @@ const isApplied = (writes: ReadonlyArray<Write>, session: string): boolean =>
     (write) =>
       write.table === "certificates" &&
       write.op !== "remove" &&
-      effectsIn(write.row.proposal).registrationId === session,
+      onApprover(write.row.proposal)?.registrationId === session,
   );
 
 export const S16 = (ghost: Ghost): Checker => ({

@@ -1,11 +1,13 @@
 /** S2: every statement that left its signer was in the signer's synced state. */
 import { absurd } from "effect";
+import { isOfModule } from "../../core/protocol/Message.ts";
 import { offers } from "../../core/commands/enrollPasskey/SessionMessages.ts";
 import type { Message } from "../../core/Message.ts";
 import type { Outcome } from "../../core/protocol/Message.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
+import type { Product } from "../models/Product.ts";
 import { Violation } from "../Violation.ts";
 
 const inOutcome = (outcome: Outcome): ReadonlyArray<SignedStatement> => {
@@ -14,7 +16,8 @@ const inOutcome = (outcome: Outcome): ReadonlyArray<SignedStatement> => {
 };
 
 /** Every statement in a message, whoever signed it. */
-const statementsIn = (message: Message): ReadonlyArray<SignedStatement> => {
+const statementsIn = (product: Product, message: Message): ReadonlyArray<SignedStatement> => {
+  if (isOfModule(message)) return product.messageModel(message).statementsIn(message);
   switch (message._tag) {
     case "Prepare":
       return message.items.map((item) => item.receipt);
@@ -35,8 +38,6 @@ const statementsIn = (message: Message): ReadonlyArray<SignedStatement> => {
       return message.highSeqProof === undefined ? [] : [message.highSeqProof];
     case "Outcome":
       return inOutcome(message.outcome);
-    case "Session.Votes":
-      return message.acks;
     case "GenesisCard":
     case "GenesisVote":
     case "GenesisPinned":
@@ -49,7 +50,6 @@ const statementsIn = (message: Message): ReadonlyArray<SignedStatement> => {
     case "SnapshotOffer":
     case "StoredQuery":
     case "StoredAnswer":
-    case "Session.Mirror":
       return [];
     default:
       return absurd(message);
@@ -65,7 +65,7 @@ export const S2 = (ghost: Ghost): Checker => {
       // The same message goes to several peers, one after the other.
       if (!honest || message === last) return;
       last = message;
-      for (const statement of statementsIn(message)) {
+      for (const statement of statementsIn(ghost.product, message)) {
         if (seen.has(statement)) continue;
         const { peerId, incarnation, batchNo } = statement.header;
         if (ghost.isLying(peerId)) continue;

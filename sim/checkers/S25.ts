@@ -5,18 +5,22 @@ import { Violation } from "../Violation.ts";
 
 export const S25 = (ghost: Ghost): Checker => ({
   id: "S25",
-  read: ({ slot, honest }, { ref, found, transactions }) => {
+  read: ({ slot, honest }, { subject, ref, found, transactions }) => {
     if (!honest) return;
     if (transactions > 0)
       throw new Violation("S25", `peer ${slot} was asked to read ${ref}`, `it wrote ${transactions} transaction(s)`);
-    const facts = ghost.approvers.get(ref);
+    const facts = ghost.subjects.get(ref);
     const isHeld = facts !== undefined && (facts.holders & maskOf(slot)) !== 0;
-    const isOther = isHeld && (found?.descriptor !== facts.row.descriptor || found.revision !== facts.revisionAt[slot]);
+    const revision = found && subject.revisionOf(found);
+    const isOther =
+      isHeld &&
+      found !== undefined &&
+      (revision !== facts.revisionAt[slot] || subject.changed(facts.row, found) !== undefined);
     if (isHeld !== (found !== undefined) || isOther)
       throw new Violation(
         "S25",
-        `peer ${slot} has ${isHeld ? `revision ${facts.revisionAt[slot]} of` : "not made"} approver ${ref} durable`,
-        `a read of it gave ${found === undefined ? "nothing" : `revision ${found.revision}`}`,
+        `peer ${slot} has ${isHeld ? `revision ${facts.revisionAt[slot]} of` : "not made"} ${subject.name} ${ref} durable`,
+        `a read of it gave ${revision === undefined ? "nothing" : `revision ${revision}`}`,
       );
   },
 });

@@ -2,18 +2,19 @@
  * S26, the registry half: what a restored peer installs is what an honest helper offered, holds everything that was
  * ever acknowledged to a caller, and until then the peer signs for nothing. So is what it shows to readers before.
  */
-import { allRows } from "../../core/protocol/AllRows.ts";
-import { replaceApprover } from "../../core/commands/approvers/Root.ts";
 import { decisionOf } from "../../core/protocol/Decision.ts";
 import { numberKey, SELF } from "../../core/protocol/Tables.ts";
 import type { Checker, Watched } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
+import { rowAt } from "../models/Product.ts";
+import type { Subject } from "../models/Subject.ts";
 import { Violation } from "../Violation.ts";
 
 export const S26 = (ghost: Ghost): Checker => {
   /** By recovery: the roots that were offered for it. */
   const offered = new Map<string, Set<string>>();
-  const acknowledged = new Set<string>();
+  /** What a caller was told that everybody has, by ref. */
+  const acknowledged = new Map<string, Subject>();
   /** What all have come back with once: who shows an end of it from before then is on a disk of a branch that was left. */
   const agreed = new Set<string>();
   /** Of real processes nobody hears what they say, so nobody knows what was offered. */
@@ -32,13 +33,13 @@ export const S26 = (ghost: Ghost): Checker => {
   /** All members were being restored: what is on one of their disks is there, and what one knows to have ended is not. */
   const assertUnited = (peer: Watched): void => {
     const disks = disksOf(peer);
-    for (const ref of acknowledged) {
-      if (peer.store.get("approvers", ref) !== undefined) continue;
-      const holder = disks.find(({ store }) => store.get("approvers", ref) !== undefined);
+    for (const [ref, subject] of acknowledged) {
+      if (rowAt(peer.store, subject, ref) !== undefined) continue;
+      const holder = disks.find(({ store }) => rowAt(store, subject, ref) !== undefined);
       if (holder !== undefined)
         throw new Violation(
           "S26",
-          `approver ${ref} was acknowledged to a caller and is on the disk of peer ${holder.slot}`,
+          `${subject.name} ${ref} was acknowledged to a caller and is on the disk of peer ${holder.slot}`,
           `peer ${peer.slot} put all registries together without it`,
         );
       acknowledged.delete(ref);
@@ -60,12 +61,15 @@ export const S26 = (ghost: Ghost): Checker => {
   };
 
   const assertInstalled = ({ slot, store }: Watched, recoveryId: string): void => {
-    const lost = [...acknowledged].find((ref) => store.get("approvers", ref) === undefined);
-    if (lost !== undefined)
-      throw new Violation("S26", `approver ${lost} was acknowledged to a caller`, `peer ${slot} recovered without it`);
+    for (const [ref, subject] of acknowledged)
+      if (rowAt(store, subject, ref) === undefined)
+        throw new Violation(
+          "S26",
+          `${subject.name} ${ref} was acknowledged to a caller`,
+          `peer ${slot} recovered without it`,
+        );
     const { crypto } = ghost;
-    let set = crypto.emptySet;
-    for (const row of allRows(store, "approvers")) set = replaceApprover(crypto, set, undefined, row);
+    const { set } = ghost.product.contentsOf(crypto, store);
     const roots = offered.get(recoveryId) ?? new Set();
     if (hears && !roots.has(crypto.setDigest(set)))
       throw new Violation(
@@ -85,7 +89,8 @@ export const S26 = (ghost: Ghost): Checker => {
       offered.set(message.recoveryId, roots.add(message.cutoff.root));
     },
     replied: (_peer, { answer }) => {
-      if (answer._tag === "Registered") acknowledged.add(answer.approver.ref);
+      const found = ghost.product.shownIn(answer);
+      if (found?.shown.promised === 1) acknowledged.set(found.shown.ref, found.subject);
     },
     written: {
       restore: (peer, write) => {

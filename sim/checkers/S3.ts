@@ -1,8 +1,9 @@
 /** S3: what is applied has a valid receipt of every member, at the pinned incarnations, signed in time. */
-import { effectsIn } from "../Effects.ts";
-import type { Rows } from "../../core/Tables.ts";
+import type { Rows, Write } from "../../core/Tables.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
+import type { Subject } from "../models/Subject.ts";
+import { ofSubjects } from "../models/SubjectHooks.ts";
 import { Violation } from "../Violation.ts";
 
 const fault = (ghost: Ghost, id: string, { proposal, receipts }: Rows["certificates"]): string | undefined => {
@@ -28,6 +29,19 @@ const fault = (ghost: Ghost, id: string, { proposal, receipts }: Rows["certifica
   return undefined;
 };
 
+/** Whether a transaction applies what makes this revision of a subject. */
+const isCertified = (
+  { product }: Ghost,
+  writes: ReadonlyArray<Write>,
+  subject: Subject,
+  { key, op }: { readonly key: string; readonly op: string },
+): boolean =>
+  writes.some((other) => {
+    if (other.table !== "certificates" || other.op !== "insert") return false;
+    const change = product.changeOf(other.row.proposal);
+    return change.subject === subject && change.ref === key && (change.revision === 1) === (op === "insert");
+  });
+
 export const S3 = (ghost: Ghost): Checker => ({
   id: "S3",
   written: {
@@ -36,15 +50,9 @@ export const S3 = (ghost: Ghost): Checker => ({
       const found = fault(ghost, write.key, write.row);
       if (found !== undefined) throw new Violation("S3", `peer ${slot} applied proposal ${write.key}`, found);
     },
-    approvers: ({ slot, honest }, write, writes) => {
-      if (!honest || write.op === "remove") return;
-      const certified = writes.some((other) => {
-        if (other.table !== "certificates" || other.op !== "insert") return false;
-        const { proposal } = other.row;
-        return effectsIn(proposal).ref === write.key && (proposal.kind === "METADATA") === (write.op === "replace");
-      });
-      if (!certified)
-        throw new Violation("S3", `peer ${slot} stored approver ${write.key}`, "no certificate came with it");
-    },
+    ...ofSubjects(ghost.product, (subject) => ({ slot, honest }, write, writes) => {
+      if (honest && write.op !== "remove" && !isCertified(ghost, writes, subject, write))
+        throw new Violation("S3", `peer ${slot} stored ${subject.name} ${write.key}`, "no certificate came with it");
+    }),
   },
 });

@@ -2,7 +2,6 @@
  * S32: every applied proposal leaves exactly one audit row at every member that applied it, and so does the founding, in
  * an unbroken chain, and each row names the integrity key that was the newest then. S34 judges what operators did.
  */
-import { effectsIn } from "../Effects.ts";
 import { allRows } from "../../core/protocol/AllRows.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/IntegrityKeys.ts";
@@ -28,14 +27,14 @@ const founds = (crypto: Crypto, writes: ReadonlyArray<Write>, { event, id }: Row
   );
 
 /** Whether the event tells of what was applied, and of nothing else. */
-const tells = (row: Rows["audit"], writes: ReadonlyArray<Write>): boolean =>
+const tells = ({ product }: Ghost, row: Rows["audit"], writes: ReadonlyArray<Write>): boolean =>
   writes.some((write) => {
     if (write.table !== "certificates" || write.op === "remove" || write.key !== row.id) return false;
     const { kind, entryPeer } = write.row.proposal;
-    const effects = effectsIn(write.row.proposal);
-    const event = kind === "METADATA" ? "APPROVER_METADATA_REPLACED" : "APPROVER_REGISTERED";
+    const { event, changeOf } = product.changing(kind);
+    const { ref, revision } = changeOf(write.row.proposal);
     if (row.event !== event || row.entryPeer !== entryPeer) return false;
-    return row.approverRef === effects.ref && row.metadataRevision === effects.newRevision;
+    return row.approverRef === ref && row.metadataRevision === revision;
   });
 
 const auditRowsOf = (writes: ReadonlyArray<Write>, id: string): number => {
@@ -80,7 +79,7 @@ export const S32 = (ghost: Ghost): Checker => {
             `peer ${slot} wrote an audit row of ${row.id}`,
             "it did not apply that proposal in the same transaction",
           );
-        if (!isOther && !tells(row, writes))
+        if (!isOther && !tells(ghost, row, writes))
           throw new Violation(
             "S32",
             `peer ${slot} applied proposal ${row.id}`,

@@ -1,5 +1,5 @@
 /** S7: a key has one owner id, over everything committed or reserved at any honest peer. */
-import { effectsIn } from "../Effects.ts";
+import { onApprover } from "../Effects.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Checker } from "../Checker.ts";
 import type { Ghost } from "../Ghost.ts";
@@ -18,8 +18,8 @@ export const S7 = (ghost: Ghost): Checker => {
         const proposal =
           write.op === "remove" ? ghost.proposals.get(write.key as Digest)?.proposal : write.row.proposal;
         if (proposal === undefined) return;
-        const { id, keyIdentity } = effectsIn(proposal);
-        keys.reserve(slot, keyIdentity, id, write.op !== "remove");
+        const effects = onApprover(proposal);
+        if (effects !== undefined) keys.reserve(slot, effects.keyIdentity, effects.id, write.op !== "remove");
       },
       keys: ({ slot, honest }, write) => {
         if (honest && write.op !== "remove") keys.commit(slot, write.key, write.row.id);

@@ -27,7 +27,7 @@ const strayLock = (commands: Commands, state: PeerState): readonly [string, stri
   return [...state.locks].find(([lock]) => !expected.has(lock));
 };
 
-export const S9 = ({ composition: commands }: Pick<Ghost, "composition">): Checker => {
+export const S9 = ({ product: { composition: commands } }: Pick<Ghost, "product">): Checker => {
   const last: Array<PeerState | undefined> = [];
   /** What is looked at just now; `look` is made once, because there would be one for every step. */
   let slot = 0;

@@ -1,5 +1,5 @@
 /** What holds in every configuration (docs/invariants.md), asked of one that has just come about. */
-import { commands } from "../../core/commands/Commands.ts";
+import { production } from "../models/Models.ts";
 import { effectsIn } from "../Effects.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Watched } from "../Checker.ts";
@@ -110,7 +110,7 @@ export const assertSafe = (after: Configuration, before: Configuration): void =>
   members.forEach((member, index) => {
     const old = before.members[index];
     if (member === old) return;
-    S9({ composition: commands }).stepped?.(watched(member));
+    S9({ product: production }).stepped?.(watched(member));
     if (member.rows === old?.rows) return;
     assertOneVote(member);
     assertOneOutcome(member, members);

@@ -4,6 +4,7 @@
  * also keeps certificates back, so that one that exists comes late or to a few.
  */
 import { absurd } from "effect";
+import { isOfModule } from "../../core/protocol/Message.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Message } from "../../core/Message.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
@@ -73,6 +74,7 @@ class Refuser {
   }
 
   says(to: PeerId, message: Message): Message {
+    if (isOfModule(message)) return message;
     const contradicted = (statements: ReadonlyArray<SignedStatement>) =>
       statements.map((each) => this.#contradiction(to, each));
     switch (message._tag) {
@@ -103,8 +105,6 @@ class Refuser {
       case "SnapshotOffer":
       case "StoredQuery":
       case "StoredAnswer":
-      case "Session.Mirror":
-      case "Session.Votes":
         return message;
       default:
         return absurd(message);

@@ -8,17 +8,11 @@ import { absurd } from "effect";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { PrepareItem } from "../../core/protocol/Message.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
-import { altered } from "../Effects.ts";
 import type { Lie, Traitor } from "./Traitor.ts";
 
 /** The same request, proposed a moment later: another id in the same slot. */
-const twinOf = (proposal: Proposal): Proposal => {
-  const proposedAt = proposal.proposedAt + 1;
-  return altered({ ...proposal, proposedAt }, ({ createdAt, updatedAt }) => ({
-    createdAt: proposal.kind === "METADATA" ? createdAt : proposedAt,
-    updatedAt: Math.max(updatedAt, proposedAt),
-  }));
-};
+const twinOf = ({ world }: Traitor, proposal: Proposal): Proposal =>
+  world.product.changing(proposal.kind).restamped(proposal, proposal.proposedAt + 1);
 
 const elsewhere = (proposal: Proposal): Proposal => ({ ...proposal, seq: proposal.seq + 1 });
 
@@ -42,7 +36,7 @@ const itemsFor = (
   item: PrepareItem,
   treatment: Treatment,
 ): ReadonlyArray<PrepareItem> => {
-  const twin = () => traitor.forge(item, twinOf(item.proposal)) ?? item;
+  const twin = () => traitor.forge(item, twinOf(traitor, item.proposal)) ?? item;
   switch (treatment) {
     case "split":
       return [(to + item.proposal.seq) % 2 === 0 ? twin() : item];

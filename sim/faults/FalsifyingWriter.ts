@@ -3,7 +3,7 @@
  * some members have applied, or somebody else's, and calls a change not done that was, in every variant of `Outcome`.
  */
 import { absurd } from "effect";
-import { effectsIn } from "../Effects.ts";
+import type { Product } from "../models/Product.ts";
 import type { Message } from "../../core/Message.ts";
 import type { Outcome } from "../../core/protocol/Message.ts";
 import { callersOf } from "../../core/protocol/Answers.ts";
@@ -28,10 +28,10 @@ const codes: readonly [RejectionCode, ...ReadonlyArray<RejectionCode>] = [
 
 const EVENLY = codes.map(() => 1);
 
-const refIn = (outcome: Outcome): string => {
+const refIn = (product: Product, outcome: Outcome): string => {
   switch (outcome._tag) {
     case "Confirmed":
-      return effectsIn(outcome.certificate.proposal).ref;
+      return product.changeOf(outcome.certificate.proposal).ref;
     case "Existing":
       return outcome.ref;
     case "Rejected":
@@ -62,7 +62,7 @@ const falsified = (
   const lie = unit.named("says", "no", lies, [2, 2, 1, 2, 3]);
   switch (lie) {
     case "it is there already":
-      return { _tag: "Existing", ref: refIn(outcome) };
+      return { _tag: "Existing", ref: refIn(traitor.world.product, outcome) };
     case "no":
       return refusal(unit, false);
     case "nobody knows":
@@ -127,7 +127,7 @@ export const hastyAnswers = (): Mishear => (traitor, from: PeerId, message: Mess
       const round = traitor.peer.state?.rounds.get(statement.proposalId);
       const unit = traitor.next();
       if (round?.certificate === undefined || !unit.chance("answers before all have it", 600)) continue;
-      const { ref } = effectsIn(round.certificate.proposal);
+      const { ref } = traitor.world.product.changeOf(round.certificate.proposal);
       for (const { entryPeer, requestId } of callersOf(round))
         if (entryPeer === from)
           say(requestId, unit.chance("yes", 700) ? { _tag: "Existing", ref } : refusal(unit, false));

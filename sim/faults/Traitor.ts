@@ -5,6 +5,7 @@
  * driver is kept from learning of that, or else it would put itself in quarantine.
  */
 import { absurd } from "effect";
+import { isOfModule } from "../../core/protocol/Message.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import { type Session, sessionDigest } from "../../core/commands/enrollPasskey/Session.ts";
 import type { Forward } from "../../core/protocol/Forward.ts";
@@ -159,6 +160,7 @@ export class Traitor implements Mouthpiece {
   /** What its driver may know without putting itself in quarantine. */
   #withoutTraces(from: PeerId, message: Message): Message | undefined {
     if (this.#isCareless) return message;
+    if (isOfModule(message)) return message;
     switch (message._tag) {
       case "Ready":
       case "ReadyProbe":
@@ -198,8 +200,6 @@ export class Traitor implements Mouthpiece {
       case "SnapshotOffer":
       case "StoredQuery":
       case "StoredAnswer":
-      case "Session.Mirror":
-      case "Session.Votes":
         return message;
       default:
         return absurd(message);

@@ -16,11 +16,11 @@ const MOST_ROWS = 64;
 
 /** Some row that a peer has stored; undefined while there is none worth hitting. */
 export const anyRow = (
-  { composition }: World,
+  { product }: World,
   peer: SimPeer,
   unit: Unit,
 ): { readonly table: TableName; readonly key: string } | undefined => {
-  const tableNames = composition.tables.names as ReadonlyArray<TableName>;
+  const tableNames = product.composition.tables.names as ReadonlyArray<TableName>;
   const even = tableNames.map(() => 1);
   const table = unit.named("table", "peer", tableNames, even);
   if (table === "head" || table === "vault") return undefined;

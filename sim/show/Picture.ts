@@ -34,7 +34,7 @@ class Painter {
   constructor(recorder: Recorder, crypto: Crypto) {
     this.#recorder = recorder;
     this.#peers = recorder.world.plan.peers;
-    this.topics = new Topics(crypto);
+    this.topics = new Topics(crypto, recorder.world.product);
     this.#nameProposals();
     recorder.sends.forEach((sent, number) => {
       if (this.#isShown(sent)) this.#messages.set(number, this.#messages.size);
@@ -116,7 +116,7 @@ class Painter {
         ? {
             answers: replies.map(({ requestId, answer }) => ({
               request: requestId,
-              text: answerText(answer),
+              text: answerText(this.topics, answer),
               value: this.pool.add(answer),
             })),
           }

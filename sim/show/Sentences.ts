@@ -1,11 +1,13 @@
 /** What happened, in words: one line for each message, answer, request and flush. */
 import { absurd } from "effect";
+import { isOfModule } from "../../core/protocol/Message.ts";
 import { offers } from "../../core/commands/enrollPasskey/SessionMessages.ts";
 import type { Answer } from "../../core/Action.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import type { Message } from "../../core/Message.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Write } from "../../core/Tables.ts";
+import { isSuccess, type Success } from "../Success.ts";
 import type { Asked } from "./Recorder.ts";
 import { shortRef, type Topics } from "./Topics.ts";
 
@@ -32,6 +34,7 @@ const outcomeText = (topics: Topics, outcome: Extract<Message, { readonly _tag: 
 
 /** What is in a message, without its type; empty where the type says it all. */
 export const messageText = (topics: Topics, message: Message): string => {
+  if (isOfModule(message)) return listed(topics.product.messageModel(message).wordsOf(message));
   switch (message._tag) {
     case "Forward":
       return `${message.forward.requestId}: ${callText(message.forward.call)}`;
@@ -57,10 +60,6 @@ export const messageText = (topics: Topics, message: Message): string => {
     case "Votes":
     case "CommitAcks":
       return listed(message.statements.map(statementText(topics)));
-    case "Session.Mirror":
-      return listed(message.items.map(({ session }) => session.id));
-    case "Session.Votes":
-      return [...message.acks.map(() => "kept"), ...message.refusals.map(({ code }) => code)].join(", ");
     case "SettleAnswer":
       return listed(message.items.map((item) => `${topics.nameOfId(item.proposalId)} ${item.state}`));
     case "Ready":
@@ -80,14 +79,17 @@ export const messageText = (topics: Topics, message: Message): string => {
   }
 };
 
-export const answerText = (answer: Answer): string => {
+/** A success: what it shows, if anything. */
+const successText = ({ product }: Topics, answer: Success): string => {
+  const shown = product.shownIn(answer)?.shown;
+  if (shown === undefined) return `200 ${answer._tag.toLowerCase()}`;
+  const what = shown.isOwn ? "200 replaced" : shown.created ? "201 registered" : "200 stands already";
+  return `${what}, ${shortRef(shown.ref)}`;
+};
+
+export const answerText = (topics: Topics, answer: Answer): string => {
+  if (isSuccess(answer)) return successText(topics, answer);
   switch (answer._tag) {
-    case "Registered":
-      return `${answer.created ? "201 registered" : "200 stands already"}, ${shortRef(answer.approver.ref)}`;
-    case "Replaced":
-      return `200 replaced, ${shortRef(answer.approver.ref)}`;
-    case "Offered":
-      return "200 offered";
     case "Rejected":
       return `refused, ${answer.rejection.code}${answer.rejection.outcomeUnknown ? ", outcome unknown" : ""}`;
     case "Readiness":

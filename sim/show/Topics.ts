@@ -4,7 +4,9 @@
  * everywhere, so that one can walk from one moment of it to the next.
  */
 import { absurd } from "effect";
-import { effectsIn } from "../Effects.ts";
+import { isOfModule } from "../../core/protocol/Message.ts";
+import { production } from "../models/Models.ts";
+import type { Product } from "../models/Product.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Message } from "../../core/Message.ts";
@@ -21,14 +23,16 @@ export const shortRef = (ref: string): string =>
 
 export class Topics {
   readonly #crypto: Crypto;
+  readonly product: Product;
   readonly #numbers = new Map<string, number>();
   readonly #topics: Array<{ readonly kind: TopicData["kind"]; readonly id: string; name: string }> = [];
   readonly #named = new Map<string, number>();
   readonly #ids = new WeakMap<Proposal, Digest>();
   readonly #about = new WeakMap<object, ReadonlyArray<number>>();
 
-  constructor(crypto: Crypto) {
+  constructor(crypto: Crypto, product = production) {
     this.#crypto = crypto;
+    this.product = product;
   }
 
   get all(): ReadonlyArray<TopicData> {
@@ -63,7 +67,7 @@ export class Topics {
       this.#ids.set(proposal, id);
     }
     const number = this.proposalId(id);
-    const name = `slot ${proposal.seq} (${effectsIn(proposal).id})`;
+    const name = `slot ${proposal.seq} (${this.product.changing(proposal.kind).nameOf(proposal)})`;
     const topic = this.#topics[number];
     // Two proposals for one slot are what one looks for, so they must not look the same.
     const owner = this.#named.get(name) ?? number;
@@ -89,7 +93,7 @@ export class Topics {
   }
 
   #ofProposal(proposal: Proposal): ReadonlyArray<number> {
-    return [this.proposal(proposal), this.approver(effectsIn(proposal).ref)];
+    return [this.proposal(proposal), this.approver(this.product.changeOf(proposal).ref)];
   }
 
   #ofStatements(statements: ReadonlyArray<SignedStatement>): ReadonlyArray<number> {
@@ -97,6 +101,11 @@ export class Topics {
   }
 
   #ofMessage(message: Message): ReadonlyArray<number> {
+    if (isOfModule(message))
+      return this.product
+        .messageModel(message)
+        .requestsIn(message)
+        .map((requestId) => this.request(requestId));
     switch (message._tag) {
       case "Forward":
         return [this.request(message.forward.requestId)];
@@ -112,8 +121,6 @@ export class Topics {
           ...this.#ofProposal(proposal),
           this.request(evidence.requestId),
         ]);
-      case "Session.Mirror":
-        return message.items.map(({ evidence }) => this.request(evidence.requestId));
       case "Votes":
       case "CommitAcks":
         return this.#ofStatements(message.statements);
@@ -135,7 +142,6 @@ export class Topics {
       case "Ready":
       case "SnapshotRequest":
       case "SnapshotOffer":
-      case "Session.Votes":
         return [];
       default:
         return absurd(message);

@@ -92,7 +92,7 @@ export class Restores {
         witness.restored(peer.slot);
       } else if (ghost.away === ghost.everyone) {
         chronicle.marks.add("every member was restored at once");
-        witness.united((ref) => peer.disk.get("approvers", ref)?.revision ?? 0);
+        witness.united((ref) => ghost.product.revisionIn(peer.disk, ref));
       }
       peer.honest = !write.row.recovering && !peer.isLying;
       if (peer.honest) peer.rolledBack = false;

@@ -4,11 +4,13 @@ import type { MessageOf } from "../../core/Message.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { Checkers } from "../Checkers.ts";
-import type { Command, Replacement } from "../Commands.ts";
 import { saysForgotten } from "../Crowd.ts";
 import type { Deadlines } from "../Deadlines.ts";
-import type { Finish, Invite } from "../EnrollmentRequests.ts";
 import type { Ghost } from "../Ghost.ts";
+import { approverSubject } from "../models/approvers/ApproverSubject.ts";
+import type { Asked } from "../models/Asked.ts";
+import { rowAt } from "../models/Product.ts";
+import type { Subject } from "../models/Subject.ts";
 import type { SimPeer } from "../SimPeer.ts";
 import type { Asking, TamperedWorld, Tampering } from "../Tampering.ts";
 import type { Witness } from "../Witness.ts";
@@ -65,7 +67,7 @@ export class Service {
   }
 
   /** Sends a mutation to a peer; false when nobody is there. */
-  request(peer: SimPeer, requestId: string, said: Command | Replacement | Invite | Finish, token: string): boolean {
+  request(peer: SimPeer, requestId: string, said: Asked, token: string): boolean {
     const { scheduler, chronicle, pauses, observer } = this.#ground;
     const { deadlines, witness } = this.#ports;
     if (!peer.isUp) {
@@ -159,31 +161,49 @@ export class Service {
 
   /** Reads an approver from a peer's committed rows, as a GET does; undefined where nobody answers or it is not there. */
   read(peer: SimPeer, ref: string): Rows["approvers"] | undefined {
+    const { tampering } = this.#ports;
+    return this.look(peer, approverSubject, ref, tampering.read, tampering.shown);
+  }
+
+  /**
+   * The same of any subject.
+   *
+   * @param given what a read gives, of what there is
+   * @param told what becomes of that between the peer and its caller
+   */
+  look<R extends object>(
+    peer: SimPeer,
+    subject: Subject<R>,
+    ref: string,
+    given: (found: R | undefined) => R | undefined = (found) => found,
+    told: (found: R | undefined) => R | undefined = (found) => found,
+  ): R | undefined {
     const recovery = peer.state?.recovery;
     if (!peer.isUp || recovery?.isReadable === false) return undefined;
-    if (peer.isDamaged && !this.#findsNothing(peer, ref)) return undefined;
+    if (peer.isDamaged && !this.#findsNothing(peer, subject, ref)) return undefined;
     const { scheduler, chronicle, observer } = this.#ground;
-    const { witness, tampering } = this.#ports;
+    const { witness } = this.#ports;
     chronicle.calls += 1;
     const before = peer.transactions;
-    const stored = peer.isDamaged ? undefined : peer.store.get("approvers", ref);
-    const found = tampering.read === undefined ? stored : tampering.read(stored);
+    // What lies in a subject's table is a row of it.
+    const found = given(peer.isDamaged ? undefined : (rowAt(peer.store, subject, ref) as R | undefined));
     observer?.acted("read", peer.slot, ref, found !== undefined);
     if (!peer.isIdle) chronicle.marks.add("read while a flush was under way");
-    for (const hook of this.#read) hook(peer, { ref, found, transactions: peer.transactions - before });
-    const shown = tampering.shown === undefined ? found : tampering.shown(found);
+    for (const hook of this.#read) hook(peer, { subject, ref, found, transactions: peer.transactions - before });
+    const shown = told(found);
     if (recovery !== undefined) chronicle.marks.add("read at a peer that was still being restored");
-    if (peer.honest || recovery !== undefined) witness.read(peer.slot, scheduler.now, ref, shown);
+    if (peer.honest || recovery !== undefined)
+      witness.read(peer.slot, scheduler.now, ref, shown && subject.seen(shown));
     return shown;
   }
 
   /** Whether a peer whose rows somebody has changed finds no record and no damage; damage it finds puts it out. */
-  #findsNothing(peer: SimPeer, ref: string): boolean {
+  #findsNothing(peer: SimPeer, subject: Subject, ref: string): boolean {
     const { state } = peer;
     if (!peer.isVerified || state?.unsealed !== true) return false;
     if (state.integrityFault !== undefined || state.recovery !== undefined) return false;
     try {
-      return peer.store.get("approvers", ref) === undefined;
+      return rowAt(peer.store, subject, ref) === undefined;
     } catch (fault) {
       if (!(fault instanceof IntegrityFailure)) throw fault;
       if (this.#ports.tampering.missesNothing === true) return true;

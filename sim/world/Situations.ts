@@ -7,17 +7,16 @@ import type { Write } from "../../core/Tables.ts";
 import type { Census } from "../Census.ts";
 import { type Ghost, maskOf } from "../Ghost.ts";
 import type { SimPeer } from "../SimPeer.ts";
+import { isSuccess } from "../Success.ts";
 
 /** What an answer is counted as; the usual names are not joined of parts, since every map hashes a new text anew. */
 export const nameOfAnswer = (answer: Answer): string => {
+  if (answer._tag === "Registered") return answer.created ? "answered 201" : "answered 200";
+  if (answer._tag === "Replaced") return "answered Replaced";
+  if (isSuccess(answer)) return `answered ${answer._tag}`;
   switch (answer._tag) {
-    case "Registered":
-      return answer.created ? "answered 201" : "answered 200";
-    case "Replaced":
-      return "answered Replaced";
     case "Rejected":
       return `answered ${answer.rejection.code}`;
-    case "Offered":
     case "Initialized":
     case "Rotated":
     case "Rekeyed":

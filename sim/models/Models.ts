@@ -1,0 +1,17 @@
+/** The models of this version: of every command, exchange and message of a module; one more is one more line here. */
+import { commands } from "../../core/commands/Commands.ts";
+import { approverSubject } from "./approvers/ApproverSubject.ts";
+import { enrollPasskey, options } from "./Enrollment.ts";
+import { type Parts, Product } from "./Product.ts";
+import { registerKey } from "./RegisterKey.ts";
+import { replaceMetadata } from "./ReplaceMetadata.ts";
+import { sessionMessages } from "./SessionMessages.ts";
+
+export const models = {
+  composition: commands,
+  subjects: [approverSubject],
+  models: [registerKey, replaceMetadata, options, enrollPasskey],
+  messages: sessionMessages,
+} satisfies Parts;
+
+export const production = new Product(models);

@@ -1,0 +1,40 @@
+/** The model of the command that registers a key. */
+import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../../core/commands/approvers/Permissions.ts";
+import type { Command } from "../Commands.ts";
+import { assertAllowed, unasked } from "../Success.ts";
+import { Violation } from "../Violation.ts";
+import { ofApprover, refusedAs } from "./approvers/ApproverChanges.ts";
+import { metadataOf } from "./approvers/ApproverSubject.ts";
+import type { Model } from "./Model.ts";
+
+export const registerKey: Model<Command> = {
+  kind: "REGISTER",
+  permission: { needed: REGISTER_PERMISSION, other: METADATA_PERMISSION, isNeeded: true },
+  deeds: () => [],
+  rewritten: (commands, { id, key, team }) => commands.command(id, key, `${team}-rewritten`),
+  assertMeant: (requestId, { kind, id, descriptor }, token, answer) => {
+    if (answer._tag !== "Registered") throw unasked(requestId, kind, answer);
+    const { approver } = answer;
+    if (approver.id !== id || approver.descriptor !== descriptor)
+      throw new Violation(
+        "S14",
+        `request ${requestId} registers id ${id}`,
+        `it was answered with approver ${approver.ref}`,
+      );
+    assertAllowed(requestId, token);
+  },
+  // One key has one descriptor, whatever form it was submitted in.
+  meaning: ({ descriptor, id, team }) => ({
+    kind: "register",
+    key: descriptor,
+    id,
+    metadata: metadataOf(team),
+    base: undefined,
+  }),
+  refusedAs,
+  changes: {
+    ...ofApprover,
+    event: "APPROVER_REGISTERED",
+    askedOf: (commands, { request }) => commands.byBody(request.bodyDigest),
+  },
+};

@@ -1,0 +1,47 @@
+/**
+ * What commands change, as a naive registry sees it: rows of one table, one for each subject, under its ref and in
+ * revisions that go one by one from 1. Checkers hold what peers store and say against it.
+ */
+import type { Answer } from "../../core/Action.ts";
+import type { SetAccumulator } from "../../core/base/Digest.ts";
+import type { Crypto } from "../../core/crypto/Crypto.ts";
+import type { Seen } from "../History.ts";
+
+/** A subject as a success shows it. */
+export interface Shown<R extends object = object> {
+  readonly ref: string;
+  readonly row: R;
+  /** Whether it was this request that made it. */
+  readonly created: boolean;
+  /** The revision that every member has by then; the one shown may be on its way to others. */
+  readonly promised: number;
+  /** Whether nobody else may be told that it made this revision. */
+  readonly isOwn: boolean;
+}
+
+// Methods: a subject of narrower rows is one.
+export interface Subject<R extends object = object> {
+  readonly table: string;
+  /** In one word, for people. */
+  readonly name: string;
+  revisionOf(row: R): number;
+  /** The set that the registry root is over, with this one in it (S13). */
+  addTo(crypto: Crypto, set: SetAccumulator, row: R): SetAccumulator;
+  /** What differs that never may (S12). */
+  changed(first: R, now: R): string | undefined;
+  /** What differs between two that are the same revision (S11, S14). */
+  differs(left: R, right: R): string | undefined;
+  /** Undefined where an answer shows none of these. */
+  shownIn(answer: Answer): Shown<R> | undefined;
+  /** As somebody sees it who reads it, or is told of it (H1). */
+  seen(row: R): Seen;
+}
+
+/** What a proposal makes of a subject. */
+export interface Change {
+  readonly subject: Subject;
+  readonly ref: string;
+  readonly revision: number;
+  /** As it is from then on. */
+  readonly row: object;
+}

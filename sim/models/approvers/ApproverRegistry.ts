@@ -1,0 +1,199 @@
+/** The naive registry of approvers: who has which key, which sessions there are and what completed them. */
+import { allRows } from "../../../core/protocol/AllRows.ts";
+import type { Proposal } from "../../../core/protocol/Proposal.ts";
+import type { RowView, Write } from "../../../core/Tables.ts";
+import { type Effects, effectsIn, onApprover } from "../../Effects.ts";
+import type { Basis, NaiveRegistry } from "../NaiveRegistry.ts";
+
+/** What one member had durably done, as far as it bears on its next receipt. */
+interface Member {
+  /** What the approvers it has are by now. */
+  readonly approvers: Map<string, Effects>;
+  readonly owners: Map<string, string>;
+  /** The sessions it keeps. */
+  readonly sessions: Map<string, { readonly isCompleted: boolean }>;
+  readonly credentials: Set<string>;
+}
+
+/** Callers send one pair, or none. */
+export const metadataFault = (
+  { metadata }: Pick<Effects, "metadata">,
+  team: string | undefined,
+): string | undefined => {
+  const [pair, ...more] = metadata;
+  const isSame = team === undefined ? pair === undefined : pair?.[0] === "team" && pair[1] === team;
+  return isSame && more.length === 0 ? undefined : "its metadata is not the caller's";
+};
+
+/** Why a registration is none of something new. */
+const noveltyFault = (member: Member, proposal: Proposal): string | undefined => {
+  const { proposedAt } = proposal;
+  const effects = effectsIn(proposal);
+  if (effects.createdAt !== proposedAt || effects.updatedAt !== proposedAt) return "its times are not the writer's";
+  if (effects.newRevision !== 1 || effects.baseRevision !== undefined) return "its revision is not the first";
+  if (member.approvers.has(effects.ref)) return "this member has the approver already";
+  if (effects.registrationId !== undefined) {
+    const session = member.sessions.get(effects.registrationId);
+    if (session === undefined) return "this member has no such session";
+    if (session.isCompleted) return "its session is completed here";
+    if (effects.credentialIdentity !== undefined && member.credentials.has(effects.credentialIdentity))
+      return "its credential is registered here";
+  }
+  const owner = member.owners.get(effects.keyIdentity);
+  return owner !== undefined && owner !== effects.id ? `its key belongs to id ${owner} here` : undefined;
+};
+
+/** Why a replacement is not the next revision of the approver as one member has it. */
+const successorFault = (before: Effects | undefined, proposal: Proposal): string | undefined => {
+  const { proposedAt } = proposal;
+  const effects = effectsIn(proposal);
+  if (before === undefined) return "this member does not have the approver";
+  if (effects.baseRevision !== before.newRevision) return `the revision here is ${before.newRevision}`;
+  if (effects.newRevision !== before.newRevision + 1) return "it leaves a revision out";
+  for (const field of ["id", "descriptor", "keyIdentity", "createdAt"] as const)
+    if (effects[field] !== before[field]) return `it changes ${field}`;
+  const time = Math.max(proposedAt, before.updatedAt);
+  return effects.updatedAt === time ? undefined : `it was not updated at ${time}`;
+};
+
+class ApproverRegistry implements NaiveRegistry {
+  readonly #basis: Basis;
+  readonly #members: ReadonlyArray<Member>;
+  /** Key identity to the one algorithm and key it stands for, and back. */
+  readonly #keys = new Map<string, string>();
+
+  constructor(basis: Basis) {
+    this.#basis = basis;
+    this.#members = Array.from({ length: basis.total + 1 }, () => ({
+      approvers: new Map(),
+      owners: new Map(),
+      sessions: new Map(),
+      credentials: new Set(),
+    }));
+  }
+
+  readonly restored = (slot: number, view: RowView): void => {
+    const member = this.#members[slot];
+    if (member === undefined) return;
+    const { approvers, owners, sessions, credentials } = member;
+    for (const known of [approvers, owners, sessions, credentials]) known.clear();
+    for (const { session, completed } of allRows(view, "sessions"))
+      sessions.set(session.registrationId, { isCompleted: completed !== undefined });
+    for (const { proposal } of allRows(view, "certificates")) {
+      const effects = onApprover(proposal);
+      if (effects === undefined) continue;
+      if (effects.newRevision > (approvers.get(effects.ref)?.newRevision ?? 0)) approvers.set(effects.ref, effects);
+      owners.set(effects.keyIdentity, effects.id);
+      if (effects.credentialIdentity !== undefined) credentials.add(effects.credentialIdentity);
+    }
+  };
+
+  readonly noted = (slot: number, write: Write): void => {
+    const member = this.#members[slot];
+    if (member === undefined) return;
+    if (write.op === "remove") {
+      if (write.table === "sessions") member.sessions.delete(write.key);
+      return;
+    }
+    if (write.table === "sessions") member.sessions.set(write.key, { isCompleted: write.row.completed !== undefined });
+    if (write.table !== "certificates") return;
+    const effects = onApprover(write.row.proposal);
+    if (effects === undefined) return;
+    member.approvers.set(effects.ref, effects);
+    member.owners.set(effects.keyIdentity, effects.id);
+    if (effects.credentialIdentity !== undefined) member.credentials.add(effects.credentialIdentity);
+  };
+
+  readonly contentFault = (proposal: Proposal): string | undefined => {
+    if (proposal.kind === "METADATA") return this.#replacementFault(proposal);
+    return proposal.kind === "FINISH" ? this.#finishFault(proposal) : this.#registrationFault(proposal);
+  };
+
+  readonly memberFault = (slot: number, proposal: Proposal): string | undefined => {
+    const member = this.#members[slot];
+    if (member === undefined) return undefined;
+    return proposal.kind === "METADATA"
+      ? successorFault(member.approvers.get(effectsIn(proposal).ref), proposal)
+      : noveltyFault(member, proposal);
+  };
+
+  readonly excludes = (proposal: Proposal, reserved: Proposal): boolean => {
+    const { ref, keyIdentity, credentialIdentity, registrationId } = effectsIn(proposal);
+    const effects = effectsIn(reserved);
+    const isSameKey =
+      reserved.kind !== "METADATA" && proposal.kind !== "METADATA" && effects.keyIdentity === keyIdentity;
+    const isSameEnrollment =
+      registrationId !== undefined &&
+      (effects.registrationId === registrationId || effects.credentialIdentity === credentialIdentity);
+    return effects.ref === ref || isSameKey || isSameEnrollment;
+  };
+
+  /** What else the approver is must be as it was, which only the member's own registry tells. */
+  #replacementFault(proposal: Proposal): string | undefined {
+    const { request } = proposal;
+    const effects = effectsIn(proposal);
+    const said = this.#basis.said.replacementOf(request.path, request.bodyDigest, `"${effects.baseRevision}"`);
+    if (said === undefined || request.method !== "PUT")
+      return "no caller ever sent such a request with such an If-Match";
+    if (effects.ref !== said.ref) return "it changes another approver than the caller named";
+    return metadataFault(effects, said.team);
+  }
+
+  #registrationFault(proposal: Proposal): string | undefined {
+    const { request } = proposal;
+    const effects = effectsIn(proposal);
+    const command = this.#basis.said.byBody(request.bodyDigest);
+    if (command === undefined) return "no caller ever sent such a request";
+    if (request.method !== "POST" || request.path !== "/v1/custody/approvers") return "it is another request";
+    if (effects.id !== command.id) return "it registers another id than the caller asked for";
+    if (effects.descriptor !== command.descriptor) return "its descriptor is not that of the caller's key";
+    const fault = metadataFault(effects, command.team);
+    if (fault !== undefined) return fault;
+    const digest = this.#basis.crypto.sha256OfText(`SERVICE_APPROVER_V1\u0000${command.descriptor}`);
+    if (effects.ref !== `${command.id}@sha256:${digest}`) return "its ref is another one";
+    const key = this.#keys.get(effects.keyIdentity);
+    const identity = this.#keys.get(command.descriptor);
+    if ((key ?? command.descriptor) !== command.descriptor) return "its key identity belongs to another key";
+    if ((identity ?? effects.keyIdentity) !== effects.keyIdentity) return "its key has another identity already";
+    this.#keys.set(effects.keyIdentity, command.descriptor);
+    this.#keys.set(command.descriptor, effects.keyIdentity);
+    return undefined;
+  }
+
+  /** Whether it does what an honest holder of the invitation sent, and nothing else. */
+  #finishFault(proposal: Proposal): string | undefined {
+    const { request, expiresAt } = proposal;
+    const effects = effectsIn(proposal);
+    const said = this.#basis.said.finishOf?.(request.bodyDigest);
+    if (said === undefined) return "no caller ever sent such a response";
+    if (request.method !== "POST" || !request.path.endsWith("/webauthn/registration/finish"))
+      return "it is another request";
+    if (!said.isHonest) return "its response is not honest";
+    if (effects.registrationId !== said.registrationId) return "it completes another session than the invitation's";
+    if (expiresAt > said.deadline) return `it outlives the session, which ends at ${said.deadline}`;
+    if (effects.id !== said.id) return "it enrolls another id than the registrar asked for";
+    if (effects.descriptor !== said.descriptor) return "its descriptor is not that of the authenticator's key";
+    const fault = metadataFault(effects, said.team);
+    if (fault !== undefined) return fault;
+    const digest = this.#basis.crypto.sha256OfText(`SERVICE_APPROVER_V1\u0000${said.descriptor}`);
+    if (effects.ref !== `${said.id}@sha256:${digest}`) return "its ref is another one";
+    if (effects.observations?.signCount !== said.signCount) return "its counter is not the authenticator's";
+    return (
+      this.#nameFault("credential", effects.credentialIdentity, said.credentialName) ??
+      this.#nameFault("response", effects.responseDigest, said.response)
+    );
+  }
+
+  /** Whether a digest stands for one text only, and that text for it only. */
+  #nameFault(what: string, digest: string | undefined, text: string): string | undefined {
+    if (digest === undefined) return `it names no ${what}`;
+    const known = this.#keys.get(`${what} ${digest}`) ?? text;
+    const other = this.#keys.get(`${what} of ${text}`) ?? digest;
+    if (known !== text || other !== digest) return `its ${what} has another name, or the name another ${what}`;
+    this.#keys.set(`${what} ${digest}`, text);
+    this.#keys.set(`${what} of ${text}`, digest);
+    return undefined;
+  }
+}
+
+export const approverRegistry = (basis: Basis): NaiveRegistry => new ApproverRegistry(basis);
