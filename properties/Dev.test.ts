@@ -16,7 +16,7 @@ let cluster: DevCluster;
 let stopping: () => Promise<unknown> = () => Promise.resolve();
 
 const start = async (...more: ReadonlyArray<string>): Promise<void> => {
-  cluster = await startDevCluster(folder, ...more);
+  cluster = await startDevCluster("source", folder, ...more);
   stopping = cluster.stop;
 };
 

@@ -28,7 +28,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "custody-kill-"));
-  cluster = await startDevCluster(folder, "--peers", "3", "--port", "0");
+  cluster = await startDevCluster("source", folder, "--peers", "3", "--port", "0");
 }, patience);
 afterAll(async () => {
   agent.destroy();

@@ -2,7 +2,7 @@
 import { bareCommits } from "./BareCommits.ts";
 import { startBareHttp } from "./BareHttp.ts";
 import { startBareTwoPhase } from "./BareTwoPhase.ts";
-import { type DevCluster, startDevCluster } from "./DevCluster.ts";
+import { type MeasuredCluster, startMeasuredCluster } from "./MeasuredCluster.ts";
 import { type Enrolled, measureEnrollments } from "./Enrollments.ts";
 import { load, type Loaded, registrations } from "./Load.ts";
 import { slowFlush } from "./SlowFlush.ts";
@@ -56,7 +56,7 @@ const oneAndMany = (name: string, { alone, together }: Measured): Figures => ({
 /**
  * Ours and both yardsticks by turns in short rounds, so that a change of the machine's mood meets all of them alike.
  */
-const measureRegistrations = async (cluster: DevCluster): Promise<Figures> => {
+const measureRegistrations = async (cluster: MeasuredCluster): Promise<Figures> => {
   const [writer] = cluster.peers;
   if (writer === undefined) throw new Error("a cluster has peers");
   const twoPhase = await startBareTwoPhase(cluster.dataDir);
@@ -107,7 +107,7 @@ const yardsticks = (ours: Measured, theirs: Measured, bareMillis: number): Figur
 };
 
 /** Registers one approver and returns its ref. */
-const oneApprover = async (cluster: DevCluster): Promise<string> => {
+const oneApprover = async (cluster: MeasuredCluster): Promise<string> => {
   const [call] = registrations(1, cluster.token);
   const [writer] = cluster.peers;
   if (call?.body === undefined || writer === undefined) throw new Error("a cluster has peers");
@@ -120,7 +120,7 @@ const oneApprover = async (cluster: DevCluster): Promise<string> => {
   return record.ref;
 };
 
-const measureReads = async (cluster: DevCluster, ref: string): Promise<Figures> => {
+const measureReads = async (cluster: MeasuredCluster, ref: string): Promise<Figures> => {
   const reader = cluster.peers.at(-1);
   if (reader === undefined) throw new Error("a cluster has peers");
   const call = {
@@ -143,7 +143,7 @@ const measureReads = async (cluster: DevCluster, ref: string): Promise<Figures> 
   }
 };
 
-const measureSlowFlush = async (cluster: DevCluster, ref: string): Promise<Figures> => {
+const measureSlowFlush = async (cluster: MeasuredCluster, ref: string): Promise<Figures> => {
   const slow = await slowFlush(cluster, ref, SLOW_FLUSH_MILLIS);
   return {
     flushMillis: SLOW_FLUSH_MILLIS,
@@ -170,9 +170,9 @@ const enrollmentFigures = ({ optionsMillis, alone, together }: Enrolled): Figure
 
 /** Every figure of a cluster, by what was measured. Throws where a request is not answered as it must be. */
 export const measureCluster = async (): Promise<Readonly<Record<string, Figures>>> => {
-  const fromSource = await startDevCluster(PEERS, "source");
+  const fromSource = await startMeasuredCluster(PEERS, "source");
   await fromSource.stop();
-  const cluster = await startDevCluster(PEERS, "built");
+  const cluster = await startMeasuredCluster(PEERS, "built");
   try {
     const ref = await oneApprover(cluster);
     return {

@@ -10,7 +10,7 @@ import { Limits } from "../../core/base/Limits.ts";
 import { makeCredential } from "../webauthn/Authenticator.ts";
 import { devFolder } from "../../server/dev/DevFolder.ts";
 import { mintExisting } from "../../server/dev/Tokens.ts";
-import type { DevCluster } from "./DevCluster.ts";
+import type { MeasuredCluster } from "./MeasuredCluster.ts";
 import { type Call, load, type Loaded } from "./Load.ts";
 
 const WARM_UP = 32;
@@ -24,7 +24,7 @@ export interface Enrolled {
   readonly together: Loaded;
 }
 
-const registrarToken = (cluster: DevCluster, subject: string): Promise<string> =>
+const registrarToken = (cluster: MeasuredCluster, subject: string): Promise<string> =>
   mintExisting(devFolder(cluster.dataDir), {
     subject,
     permissions: ["service.approvers.register"],
@@ -37,7 +37,7 @@ interface Offer {
 }
 
 /** Sessions for finishes, each with the response of an authenticator of its own, made before anything is measured. */
-const finishes = async (cluster: DevCluster, url: string, count: number, optionsMillis: Array<number>) => {
+const finishes = async (cluster: MeasuredCluster, url: string, count: number, optionsMillis: Array<number>) => {
   const origin = `http://localhost:${new URL(url).port}`;
   const calls: Array<Call> = [];
   let token = "";
@@ -61,7 +61,7 @@ const finishes = async (cluster: DevCluster, url: string, count: number, options
 };
 
 /** Measures the writer's callers, one and sixteen. */
-export const measureEnrollments = async (cluster: DevCluster): Promise<Enrolled> => {
+export const measureEnrollments = async (cluster: MeasuredCluster): Promise<Enrolled> => {
   const [writer] = cluster.peers;
   if (writer === undefined) throw new Error("a cluster has peers");
   const optionsMillis: Array<number> = [];

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { Agent, request as httpRequest } from "node:http";
-import { type DevCluster, startDevCluster } from "./DevCluster.ts";
+import { type MeasuredCluster, startMeasuredCluster } from "./MeasuredCluster.ts";
 import { type Call, registrations } from "./Load.ts";
 import { median, quantile, rounded } from "./Statistics.ts";
 
@@ -92,7 +92,7 @@ const measureLevel = async (origin: string, token: string, callers: number): Pro
 };
 
 export const measureOverload = async (): Promise<{ readonly [figure: string]: number }> => {
-  const cluster: DevCluster = await startDevCluster(PEERS, "built");
+  const cluster: MeasuredCluster = await startMeasuredCluster(PEERS, "built");
   try {
     const entry = cluster.peers.at(-1);
     if (entry === undefined) throw new Error("a cluster has peers");

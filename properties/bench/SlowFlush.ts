@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { DevCluster } from "./DevCluster.ts";
+import type { MeasuredCluster } from "./MeasuredCluster.ts";
 import { load, registrations } from "./Load.ts";
 
 const slowPeer = fileURLToPath(new URL("./SlowPeer.ts", import.meta.url));
@@ -30,7 +30,7 @@ const untilReady = async (url: string): Promise<void> => {
 };
 
 /** Replaces the last peer by a slow one, keeps registering, and asks that peer for its health and for an approver. */
-export const slowFlush = async (cluster: DevCluster, ref: string, flushMillis: number): Promise<SlowFlush> => {
+export const slowFlush = async (cluster: MeasuredCluster, ref: string, flushMillis: number): Promise<SlowFlush> => {
   const [writer] = cluster.peers;
   const slow = cluster.peers.at(-1);
   if (writer === undefined || slow === undefined) throw new Error("a cluster has peers");

@@ -1,4 +1,4 @@
-/** A development cluster started the way `npm start` starts it, and what its ready-file says. */
+/** A development cluster of processes, started the way a user starts one, and what its ready-file says. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -40,16 +40,25 @@ export interface DevCluster {
   readonly stop: () => Promise<unknown>;
 }
 
-const startScript = fileURLToPath(new URL("../../server/bin/start.mjs", import.meta.url));
+const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+/** As `npm start` runs it, and as the package ships it. */
+const commands = {
+  source: [fromHere("../../server/bin/start.mjs")],
+  built: [fromHere("../../dist/server/bin/custody.js"), "dev"],
+};
 
 const environment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("CUSTODY_")));
 
-/** Starts `custody dev` on free ports in a folder and waits until it says that it is ready. */
-export const startDevCluster = async (folder: string, ...more: ReadonlyArray<string>): Promise<DevCluster> => {
+/** Starts `custody dev` in a folder and waits until it says that it is ready. Rejects with what it printed. */
+export const startDevCluster = async (
+  form: keyof typeof commands,
+  folder: string,
+  ...more: ReadonlyArray<string>
+): Promise<DevCluster> => {
   const readyFile = join(folder, "ready.json");
   const args = ["--data", join(folder, "cluster"), "--ready-file", readyFile, ...more];
-  const child = spawn(process.execPath, [startScript, ...args], {
+  const child = spawn(process.execPath, [...commands[form], ...args], {
     env: environment(),
     stdio: ["ignore", "pipe", "pipe"],
   });
