@@ -22,10 +22,10 @@ interface Trust {
   readonly settings: { readonly audience: string; readonly issuer: string | undefined };
 }
 
-/** Of a token that is bad now, and would not be had the clock not been set: nobody may conclude anything from it. */
-const inDoubt: Rejection = rejection(
+/** Of a token or an invitation that is bad now, and would not be had the clock not been set: nobody may conclude anything from it. */
+export const clockInDoubt: Rejection = rejection(
   "CLOCK_IN_DOUBT",
-  `The clock of this peer was set by more than ${Limits.clockSkewMillis / 1000} s, and by it alone the token is refused.`,
+  `The clock of this peer was set by more than ${Limits.clockSkewMillis / 1000} s, and by it alone the request is refused.`,
   "Repeat the request later, or through another peer; an operator looks at the clock of this one.",
 );
 
@@ -42,7 +42,7 @@ const tooShort: Rejection = rejection(
 export const endsTooSoon = ({ now, asBefore }: Clock, tokenExpiresAt: number): Rejection | undefined => {
   const isLongEnough = (at: number): boolean => tokenExpiresAt - at >= Limits.tokenRemainderMillis;
   if (isLongEnough(now)) return undefined;
-  return asBefore.some(isLongEnough) ? inDoubt : tooShort;
+  return asBefore.some(isLongEnough) ? clockInDoubt : tooShort;
 };
 
 const fits = (claim: string | undefined, max: number): boolean =>
@@ -78,7 +78,9 @@ export const authorize = (
   const checkAt = (at: number) => checkActor(claims, { audience: settings.audience, issuer: settings.issuer, now: at });
   const checked = checkAt(now);
   if (Either.isLeft(checked))
-    return Either.left(asBefore.some((at) => Either.isRight(checkAt(at))) ? inDoubt : unauthenticated(checked.left));
+    return Either.left(
+      asBefore.some((at) => Either.isRight(checkAt(at))) ? clockInDoubt : unauthenticated(checked.left),
+    );
   if (permission !== undefined && !permits(claims.permissions, permission))
     return Either.left(
       rejection(

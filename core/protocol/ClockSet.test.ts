@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { actor, Cluster, codeOf, founded, NOW, rowsOf } from "../../properties/cluster/Cluster.ts";
-import { enrolling, options } from "../../properties/cluster/Enrolling.ts";
+import { credential, enrolling, finish, offerOf, options } from "../../properties/cluster/Enrolling.ts";
 import type { ActorClaims } from "../auth/ActorClaims.ts";
 import type { ActorCheck } from "../auth/ActorCheck.ts";
 import { Limits } from "../base/Limits.ts";
@@ -119,5 +119,31 @@ describe("a token is answered 401 although the clock of its judge was set", () =
     cluster.pass(2_000);
     ask(cluster, "request");
     expect(codeOf(cluster, "request")).toBe("UNAUTHENTICATED");
+  });
+});
+
+describe("an invitation that is over only since the clock of its judge was set", () => {
+  const DAYS = 72 * HOUR;
+
+  it.each<readonly [string, number, number, number, number]>([
+    ["ahead, alone", 1, 1, 1, DAYS],
+    ["ahead, where it entered", 3, 2, 2, DAYS],
+    ["ahead, at the writer", 3, 2, 1, DAYS],
+    ["an hour ahead", 1, 1, 1, HOUR / 2],
+    ["back", 1, 1, 1, -DAYS],
+  ])("is answered 503 for that clock, and is good when it is right again: %s", (_which, total, through, wrong, by) => {
+    const cluster = enrolling(total);
+    const offer = offerOf(cluster, through, "options");
+    set(cluster, wrong, by);
+    finish(cluster, through, "early", offer.invitation, credential(offer));
+    cluster.pass(3_000);
+    expect(cluster.answers.get("early")).toMatchObject({
+      rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", outcomeUnknown: false },
+    });
+    set(cluster, wrong, 0);
+    cluster.pass(2_000);
+    finish(cluster, through, "later", offer.invitation, credential(offer));
+    cluster.pass(3_000);
+    expect(cluster.answers.get("later")).toMatchObject({ _tag: "Registered", created: true });
   });
 });

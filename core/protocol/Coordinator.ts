@@ -88,7 +88,10 @@ export const judgeRequest = (turn: Turn, call: Call, actor: ActorCheck): Either.
   const claims = authorized.right;
   const request: Either.Either<Request, Rejection> =
     exchange?.parse(turn, call) ?? command?.admit(turn, call, claims) ?? Either.left(unrecognized);
-  return Either.map(request, (asked) => ({ claims, request: asked }));
+  return Either.mapBoth(request, {
+    onLeft: (refusal) => asMember(turn.self, refusal),
+    onRight: (asked) => ({ claims, request: asked }),
+  });
 };
 
 const shareOf = ({ forward, actor }: Pick<Queued, "forward" | "actor">): Share => ({
@@ -215,7 +218,7 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
       answerExisting(turn, caller, intent, standing.name);
       return "done";
     case "Impossible":
-      return done(standing.rejection, standing.isFinal ? "by itself" : "only if remembered");
+      return done(asMember(turn.self, standing.rejection), standing.isFinal ? "by itself" : "only if remembered");
     case "Possible":
       // What this peer said no to, and does not remember, would now succeed behind its caller's back.
       if (!queued.isFirst && isFromBefore(turn, queued.forward))

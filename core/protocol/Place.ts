@@ -3,7 +3,7 @@ import type { StepContext } from "./Event.ts";
 import type { Membership } from "./Topology.ts";
 
 export interface Place {
-  readonly context: Pick<StepContext, "now" | "view" | "crypto" | "providers" | "ceremony" | "settings">;
+  readonly context: Pick<StepContext, "now" | "asBefore" | "view" | "crypto" | "providers" | "ceremony" | "settings">;
   readonly membership: Membership;
   /** Whether every member, in member order, is in the life that is pinned. */
   isCurrent(incarnations: ReadonlyArray<number>): boolean;

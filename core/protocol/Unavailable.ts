@@ -20,8 +20,8 @@ export const unavailable = (members: ReadonlyArray<MemberFault>, ref: string | u
 /** Of a member that has no keys to verify tokens with: what it says of itself, and what others say of it. */
 export const NO_TOKEN_KEYS = "it cannot verify tokens: the keys of their issuer cannot be had";
 
-/** The same of a member to which a token is bad only since its clock was set. */
-const CLOCK_IN_DOUBT = `its clock was set by more than ${Limits.clockSkewMillis / 1000} s, and by it alone the token is refused`;
+/** The same of a member to which a token or an invitation is bad only since its clock was set. */
+const CLOCK_IN_DOUBT = `its clock was set by more than ${Limits.clockSkewMillis / 1000} s, and by it alone the request is refused`;
 
 const ownReason = ({ code }: Rejection): string | undefined =>
   code === "TOKEN_KEYS_UNAVAILABLE" ? NO_TOKEN_KEYS : code === "CLOCK_IN_DOUBT" ? CLOCK_IN_DOUBT : undefined;

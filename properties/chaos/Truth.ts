@@ -44,6 +44,9 @@ export class Truth {
   readonly #observations = new Map<string, Rows["observations"]>();
   /** What has completed a session, by registration id. */
   readonly #completions = new Map<string, { readonly descriptor: string; readonly signCount: number | undefined }>();
+  /** The incarnations that a session pins, by registration id, and those in which peers were restored: by peer id. */
+  readonly #pins = new Map<string, ReadonlyArray<number>>();
+  readonly #restored = new Map<number, number>();
   /** Registration id to the request that was told of it. */
   readonly #offered = new Map<string, string>();
 
@@ -55,6 +58,9 @@ export class Truth {
     for (const write of writes) {
       if (write.op === "remove") continue;
       if (write.table === "approvers") this.#approver(write.row);
+      if (write.table === "sessions") this.#pins.set(write.key, write.row.session.incarnations);
+      if (write.table === "restore")
+        this.#restored.set(write.row.restoration.peerId, write.row.restoration.incarnation);
       if (write.table === "observations" && !this.#observations.has(write.key))
         this.#observations.set(write.key, write.row);
       if (write.table === "certificates") {
@@ -130,7 +136,7 @@ export class Truth {
       case "CREDENTIAL_ALREADY_REGISTERED":
         return this.#credentials.has(credentialName) ? undefined : "no peer had stored the credential";
       case "REGISTRATION_NOT_FOUND":
-        return `session ${registrationId} was told to a registrar`;
+        return this.#isVoid(registrationId) ? undefined : `session ${registrationId} was told to a registrar`;
       case "INVALID_CEREMONY":
         return "the response is an honest one";
       case "REGISTRATION_COMPLETED": {
@@ -143,6 +149,14 @@ export class Truth {
       default:
         return undefined;
     }
+  }
+
+  /** Whether a member was restored since it was opened: that one may have no row of it, and all others hold it for void. */
+  #isVoid(registrationId: string): boolean {
+    // Peers of a run are numbered from 1, and members stand in that order.
+    return (this.#pins.get(registrationId) ?? []).some(
+      (pinned, index) => (this.#restored.get(index + 1) ?? 0) > pinned,
+    );
   }
 
   /** A record of the revision that was stored first is the one that was stored first, to the byte. */

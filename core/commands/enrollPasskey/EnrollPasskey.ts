@@ -1,4 +1,5 @@
 /** The command that completes an enrollment: the approver that a verified response leads to (contract 4.1). */
+import { clockInDoubt } from "../../auth/Authorization.ts";
 import { memoized } from "../../base/Memo.ts";
 import type { Command, Means, Standing } from "../../protocol/Command.ts";
 import type { Call } from "../../protocol/Forward.ts";
@@ -50,7 +51,8 @@ const credentialConflict = rejection(
 const standing = (place: Place, finish: Finish): Standing => {
   const { view } = place.context;
   const session = sessionStanding(place, finish.response);
-  if (session._tag === "Refused") return { _tag: "Impossible", rejection: session.rejection, isFinal: true };
+  if (session._tag === "Refused")
+    return { _tag: "Impossible", rejection: session.rejection, isFinal: session.rejection !== clockInDoubt };
   const done = session._tag === "Completed" ? session.completion.approver.ref : undefined;
   if (done !== undefined && approverRows(view).get("approvers", done) !== undefined)
     return { _tag: "Done", name: done };

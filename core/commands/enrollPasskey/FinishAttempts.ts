@@ -3,6 +3,7 @@
  * and its invitation stays good (contract 3.1): so what a session and an actor may cost comes back with time, and
  * whoever has used it up is refused before anything is read. Each peer counts for itself, in memory.
  */
+import { clockInDoubt } from "../../auth/Authorization.ts";
 import { Either } from "effect";
 import type { ActorClaims } from "../../auth/ActorClaims.ts";
 import { Limits } from "../../base/Limits.ts";
@@ -78,7 +79,7 @@ export const judgeFinish = (turn: Turn, call: Call, claims: ActorClaims): Either
   const session = response && openSession(turn, response);
   if (session !== undefined && isUsedUp(turn, session, OF_SESSION)) return Either.left(tooMany("to this invitation"));
   const judged = finishOf(turn, call);
-  if (Either.isLeft(judged)) {
+  if (Either.isLeft(judged) && judged.left !== clockInDoubt) {
     use(turn, actor, OF_ACTOR);
     if (session !== undefined) use(turn, session, OF_SESSION);
   }

@@ -1,4 +1,5 @@
 /** Whether a session may still be finished, by one peer's own rows, clock and records (contract 3.1). */
+import { clockInDoubt } from "../../auth/Authorization.ts";
 import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
 import type { Place } from "../../protocol/Place.ts";
@@ -39,8 +40,12 @@ type Pins = Pick<Session, "createdAt" | "topologyDigest" | "configDigest" | "inc
  * Whether what the session was opened under is no longer so. One that was opened later than now was opened by a clock
  * that was ahead, and would outlive the longest that a session may be open.
  */
-export const isVoid = (place: Place, { createdAt, topologyDigest, configDigest, incarnations }: Pins): boolean =>
-  createdAt > place.context.now + Limits.clockSkewMillis ||
+export const isVoid = (
+  place: Place,
+  { createdAt, topologyDigest, configDigest, incarnations }: Pins,
+  now = place.context.now,
+): boolean =>
+  createdAt > now + Limits.clockSkewMillis ||
   topologyDigest !== place.membership.digest ||
   configDigest !== place.context.settings.configDigest ||
   !place.isCurrent(incarnations);
@@ -55,23 +60,33 @@ export type SessionStanding =
 
 const refused = (rejection: Rejection): SessionStanding => ({ _tag: "Refused", rejection });
 
-/** Unknown by now, unless somebody's finish is still to be settled (decisions.md). */
-const isGone = (place: Place, registrationId: Digest, deadline: number): boolean =>
-  isForgotten(deadline, place.context.now) && !place.isLocked(sessionLock(registrationId));
+/** Unknown by then, unless somebody's finish is still to be settled (contract 3.1). */
+const isGone = (place: Place, now: number, registrationId: Digest, deadline: number): boolean =>
+  isForgotten(deadline, now) && !place.isLocked(sessionLock(registrationId));
 
-/** By this peer's own rows, whether or not it kept the session itself. */
-export const sessionStanding = (place: Place, { registrationId, responseDigest }: Response): SessionStanding => {
-  const { now, view } = place.context;
+/**
+ * By this peer's own rows, whether or not it kept the session itself. What is refused only since its clock was set is
+ * refused for that clock, for nobody can tell which of the two is right.
+ */
+export const sessionStanding = (place: Place, response: Response): SessionStanding => {
+  const { now, asBefore } = place.context;
+  const standing = standingAt(place, now, response);
+  if (standing._tag !== "Refused") return standing;
+  return asBefore.some((at) => standingAt(place, at, response)._tag !== "Refused") ? refused(clockInDoubt) : standing;
+};
+
+const standingAt = (place: Place, now: number, { registrationId, responseDigest }: Response): SessionStanding => {
+  const { view } = place.context;
   const row = enrollmentRows(view).get("sessions", registrationId);
   const completion = completionOf(view, registrationId);
   if (completion !== undefined) {
     // Who was restored since knows no deadline, only that there was none later than this.
     const deadline = row?.session.expiresAt ?? completion.approver.createdAt + Limits.registrationTtlMillis;
-    if (isGone(place, registrationId, deadline)) return refused(unknown);
+    if (isGone(place, now, registrationId, deadline)) return refused(unknown);
     if (completion.responseDigest !== responseDigest) return refused(completed);
     return now > deadline ? refused(expired) : { _tag: "Completed", completion, deadline };
   }
-  if (row === undefined || isGone(place, registrationId, row.session.expiresAt)) return refused(unknown);
+  if (row === undefined || isGone(place, now, registrationId, row.session.expiresAt)) return refused(unknown);
   if (now > row.session.expiresAt) return refused(expired);
-  return isVoid(place, row.session) ? refused(overtaken) : { _tag: "Open", row };
+  return isVoid(place, row.session, now) ? refused(overtaken) : { _tag: "Open", row };
 };
