@@ -39,8 +39,8 @@ it("answers the last share with how far it is, refuses reads by that name, and i
 
 it("records that the rows did not hold, where that is found after its answer, under who unsealed it", async () => {
   await cluster.stop(1);
-  const last = "(SELECT max(key) FROM records WHERE name = 'audit')";
-  await cluster.tamper(1, `UPDATE records SET key = key || '0' WHERE name = 'audit' AND key = ${last}`);
+  const last = "(SELECT max(key) FROM records WHERE name = 'keys')";
+  await cluster.tamper(1, `UPDATE records SET key = key || '0' WHERE name = 'keys' AND key = ${last}`);
   await cluster.run(1);
   const logged = cluster.logs.length;
   const { status, json } = await cluster.unseal(1);
