@@ -69,7 +69,6 @@ describe("a switch", () => {
         'unit.between("what", 0, 0, 3)',
         "write.table",
         "kind",
-        "proposal.kind",
         "source.major()",
       ]),
     );

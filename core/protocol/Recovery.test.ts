@@ -461,7 +461,11 @@ describe("the registry that was taken over", () => {
       view: { get: (table, key) => view.get(table, key), scan },
     });
     onRecoverTimer(turn);
-    expect(turn.state.recovery?.transfer?.sum).toMatchObject({ after: "1255", count: 256, revisions: 32_896 });
+    expect(turn.state.recovery?.transfer?.sum).toMatchObject({
+      after: "approvers/1255",
+      count: 256,
+      revisions: 32_896,
+    });
     expect(turn.state.timers.get("recover")).toBe(AT + 1);
     onRecoverTimer(turn);
     expect([turn.state.recovery, turn.state.registry.approvers]).toEqual([undefined, 257]);
