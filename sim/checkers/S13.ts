@@ -1,5 +1,4 @@
 /** S13: refs recompute, and every index and counter equals one built anew from the rows. */
-import { enrollmentIn } from "../../core/commands/enrollPasskey/EnrollmentState.ts";
 import { boot } from "../../core/protocol/Boot.ts";
 import { allRows } from "../../core/protocol/AllRows.ts";
 import { approverRef } from "../../core/credential/ApproverRef.ts";
@@ -26,7 +25,7 @@ const durableFacts = (ghost: Ghost, state: PeerState): ReadonlyArray<readonly [s
   ["aborted proposals not yet aborted by all", keysOf(state.aborting)],
   ["preparations", keysOf(state.preparations)],
   ["outbox", keysOf(state.outbox)],
-  ["sessions", keysOf(enrollmentIn(state).sessions)],
+  ...ghost.product.remembered.map(([name, of]) => [name, of(state)] as const),
 ];
 
 /** Whether the approver is a passkey that the index of credentials does not lead to. */

@@ -1,5 +1,6 @@
 /** The models of this version: of every command, exchange and message of a module; one more is one more line here. */
 import { commands } from "../../core/commands/Commands.ts";
+import { enrollmentIn } from "../../core/commands/enrollPasskey/EnrollmentState.ts";
 import { approverSubject } from "./approvers/ApproverSubject.ts";
 import { enrollPasskey, options } from "./Enrollment.ts";
 import { type Parts, Product } from "./Product.ts";
@@ -12,6 +13,7 @@ export const models = {
   subjects: [approverSubject],
   models: [registerKey, replaceMetadata, options, enrollPasskey],
   messages: sessionMessages,
+  remembered: { sessions: (state) => [...enrollmentIn(state).sessions.keys()].toSorted().join(" ") },
 } satisfies Parts;
 
 export const production = new Product(models);

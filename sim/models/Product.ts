@@ -4,6 +4,7 @@ import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { SetAccumulator } from "../../core/base/Digest.ts";
 import type { Composition } from "../../core/protocol/Composition.ts";
 import type { ModuleMessage } from "../../core/protocol/Message.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
 import type { RowView } from "../../core/Tables.ts";
 import type { Meant } from "./Asked.ts";
@@ -23,19 +24,23 @@ export interface Parts {
   /** Of every command and every exchange. */
   readonly models: ReadonlyArray<Model>;
   readonly messages: MessageModels;
+  /** What modules remember that a restart must find again, by name (S13). */
+  readonly remembered: { readonly [name: string]: (state: PeerState) => string };
 }
 
 export class Product {
   readonly composition: Composition;
   readonly models: ReadonlyArray<Model>;
   readonly subjects: ReadonlyArray<Subject>;
+  readonly remembered: ReadonlyArray<readonly [name: string, of: (state: PeerState) => string]>;
   /** Each once, whichever commands have it in common. */
   readonly registries: ReadonlyArray<RegistryMaker>;
   readonly #byKind: ReadonlyMap<string, Model>;
   readonly #messages: MessageModels;
 
   /** Throws where a command, an exchange or a message has no model. */
-  constructor({ composition, subjects, models, messages }: Parts) {
+  constructor({ composition, subjects, models, messages, remembered }: Parts) {
+    this.remembered = Object.entries(remembered);
     this.composition = composition;
     this.#messages = messages;
     this.models = models;
