@@ -1,0 +1,71 @@
+/**
+ * A note as a test-only module has it: a short text that a caller leaves under a name. Whoever is first stays; nobody
+ * changes it. It is here to show what a command, a message, a timer and a row of one's own take (docs/architecture.md).
+ */
+import { Either } from "effect";
+import { record, text, type TypeOf, uint } from "../../../core/codec/Codec.ts";
+import { coded } from "../../../core/codec/Coded.ts";
+import { type Rejection, rejection } from "../../../core/base/Rejection.ts";
+import type { Intent } from "../../../core/protocol/Command.ts";
+import type { Call } from "../../../core/protocol/Forward.ts";
+import { type RowsOf, type RowView, type View, viewOf } from "../../../core/protocol/Tables.ts";
+
+export const NOTE = "NOTE";
+export const NOTE_PERMISSION = "service.notes.leave";
+export const NOTES_PATH = "/v1/custody/notes/";
+
+const NAME = /^[a-z0-9-]{1,32}$/;
+const TEXT = /^[ -~]{1,64}$/;
+
+const noteCodec = record({ name: text(32), text: text(64), leftAt: uint });
+export type Note = TypeOf<typeof noteCodec>;
+/** The effects of leaving one are the note. */
+export const notes = coded(noteCodec);
+
+/** By ref. */
+export const noteTables = { notes: noteCodec };
+export const noteRows = (view: RowView): View<RowsOf<typeof noteTables>> => viewOf(view, noteTables);
+
+export const refOf = (name: string): string => `note:${name}`;
+
+/** Whether bytes are a note that somebody may leave. */
+export const isNote = (effects: Uint8Array): boolean => {
+  const note = notes.decode(effects);
+  return note !== undefined && NAME.test(note.name) && TEXT.test(note.text);
+};
+
+export interface Leaving extends Intent {
+  readonly kind: typeof NOTE;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Every caller whose note is there is told of it; nobody else is told anything but a refusal. */
+export interface Noted {
+  readonly _tag: "Noted";
+  readonly created: boolean;
+  readonly note: Note;
+}
+
+const unreadable = rejection(
+  "INVALID_REQUEST_BODY",
+  "The note or its name is too long, or is not ASCII.",
+  "Leave up to 64 printable ASCII characters.",
+);
+
+/** Calls understood before: a request is judged where it enters and again by each vote on it. */
+const understood = new WeakMap<Call, Either.Either<Leaving, Rejection>>();
+
+const read = ({ path, rawBody }: Call): Either.Either<Leaving, Rejection> => {
+  const name = path.slice(NOTES_PATH.length);
+  const content = String.fromCharCode(...rawBody.subarray(0, 65));
+  if (!NAME.test(name) || !TEXT.test(content)) return Either.left(unreadable);
+  const ref = refOf(name);
+  return Either.right({ kind: NOTE, ref, locks: [ref], deadline: Number.POSITIVE_INFINITY, name, text: content });
+};
+
+export const leavingOf = (call: Call): Either.Either<Leaving, Rejection> => {
+  const meaning = understood.get(call) ?? read(call);
+  understood.set(call, meaning);
+  return meaning;
+};
