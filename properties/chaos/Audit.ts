@@ -58,6 +58,12 @@ export interface Verdict {
   readonly violation: Violation | undefined;
 }
 
+/** An approver as far as a read over HTTP shows it, which leaves out the identity of its key. */
+const shownSubject: typeof approverSubject = {
+  ...approverSubject,
+  changed: (first, now) => approverSubject.changed(first, { ...now, keyIdentity: first.keyIdentity }),
+};
+
 /** What a run of real peers shows of the moments that checkers ask for; what passes inside a process is not among it. */
 const shown = ["flushed", "replied", "read", "booted", "stopped", "traced", "swept", "stepped"] as const;
 
@@ -217,7 +223,7 @@ class Audit {
         if (from <= this.#peer(slot).ignorantUntil) return;
         for (const hook of this.#checkers.hooks("read"))
           hook(this.#peer(slot), {
-            subject: approverSubject,
+            subject: shownSubject,
             ref,
             found,
             transactions: 0,
