@@ -270,13 +270,7 @@ export class Ghost {
       if (write.table === "preparations") this.#open[slot]?.delete(write.key as Digest);
       return;
     }
-    const subject = this.#subjectOf.get(write.table);
-    if (subject !== undefined) return this.#noteSubject(slot, subject, write.key, write.row);
-    if (write.table === "sessions") {
-      this.sessions.set(write.key, (this.sessions.get(write.key) ?? 0) | maskOf(slot));
-      return;
-    }
-    if (!isOfAgreement(write)) return;
+    if (!isOfAgreement(write)) return this.#noteOther(slot, write.table, write.key, write.row);
     switch (write.table) {
       case "topology":
         this.membership ??= membershipOf(this.crypto, write.row.topology);
@@ -335,8 +329,10 @@ export class Ghost {
     }
   }
 
-  #noteSubject(slot: number, subject: Subject, ref: string, row: object): void {
-    if (this.isLying(slot)) return;
+  #noteOther(slot: number, table: string, ref: string, row: object): void {
+    if (table === "sessions") this.sessions.set(ref, (this.sessions.get(ref) ?? 0) | maskOf(slot));
+    const subject = this.#subjectOf.get(table);
+    if (subject === undefined || this.isLying(slot)) return;
     const facts = this.#subject(subject, ref, row);
     facts.holders |= maskOf(slot);
     facts.revisionAt[slot] = subject.revisionOf(row);

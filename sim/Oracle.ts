@@ -239,8 +239,9 @@ export class Oracle {
     const registry = this.#registryOf(proposal.kind);
     const fault = registry.memberFault(member.slot, proposal);
     if (fault !== undefined) return fault;
+    const isExcluded = registry.excludes(proposal);
     for (const [other, reserved] of member.reserved)
-      if (this.#registryOf(reserved.kind) === registry && registry.excludes(proposal, reserved))
+      if (this.#registryOf(reserved.kind) === registry && isExcluded(reserved))
         return `proposal ${other} holds its locks here`;
     if (member.reserved.size >= CAPACITY) return "this member has no capacity left";
     return undefined;

@@ -12,8 +12,8 @@ export interface NaiveRegistry {
   readonly contentFault: (proposal: Proposal) => string | undefined;
   /** Why a member should not sign a proposal by what it has. */
   readonly memberFault: (slot: number, proposal: Proposal) => string | undefined;
-  /** Whether a proposal must wait for one that a member has reserved. */
-  readonly excludes: (proposal: Proposal, reserved: Proposal) => boolean;
+  /** Tells of what a member has reserved whether a proposal must wait for it. */
+  readonly excludes: (proposal: Proposal) => (reserved: Proposal) => boolean;
   /** What is on a member's disk now counts, instead of what it had done before. */
   readonly restored: (slot: number, view: RowView) => void;
   /** A change that a member has made durable. */

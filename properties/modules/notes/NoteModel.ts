@@ -80,7 +80,10 @@ const noteRegistry: RegistryMaker = ({ said, total }): NaiveRegistry => {
       if (note.leftAt !== proposal.proposedAt) return "its time is not the writer's";
       return members[slot]?.has(ref(note)) === true ? "this member has a note of that name already" : undefined;
     },
-    excludes: (proposal, reserved) => noteIn(proposal).name === noteIn(reserved).name,
+    excludes: (proposal) => {
+      const { name } = noteIn(proposal);
+      return (reserved) => noteIn(reserved).name === name;
+    },
     restored: (slot, view) => {
       members[slot]?.clear();
       for (const note of allRows(noteRows(view), "notes")) members[slot]?.add(ref(note));

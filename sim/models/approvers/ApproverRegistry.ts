@@ -117,15 +117,17 @@ class ApproverRegistry implements NaiveRegistry {
       : noveltyFault(member, proposal);
   };
 
-  readonly excludes = (proposal: Proposal, reserved: Proposal): boolean => {
+  readonly excludes = (proposal: Proposal) => {
     const { ref, keyIdentity, credentialIdentity, registrationId } = effectsIn(proposal);
-    const effects = effectsIn(reserved);
-    const isSameKey =
-      reserved.kind !== "METADATA" && proposal.kind !== "METADATA" && effects.keyIdentity === keyIdentity;
-    const isSameEnrollment =
-      registrationId !== undefined &&
-      (effects.registrationId === registrationId || effects.credentialIdentity === credentialIdentity);
-    return effects.ref === ref || isSameKey || isSameEnrollment;
+    return (reserved: Proposal): boolean => {
+      const effects = effectsIn(reserved);
+      const isSameKey =
+        reserved.kind !== "METADATA" && proposal.kind !== "METADATA" && effects.keyIdentity === keyIdentity;
+      const isSameEnrollment =
+        registrationId !== undefined &&
+        (effects.registrationId === registrationId || effects.credentialIdentity === credentialIdentity);
+      return effects.ref === ref || isSameKey || isSameEnrollment;
+    };
   };
 
   /** What else the approver is must be as it was, which only the member's own registry tells. */
