@@ -6,7 +6,6 @@
 import { absurd } from "effect";
 import { isOfModule } from "../core/protocol/Message.ts";
 import { type Offered, offers } from "../core/commands/enrollPasskey/SessionMessages.ts";
-import { altered } from "./Effects.ts";
 import type { Digest, Signature } from "../core/base/Digest.ts";
 import type { Message } from "../core/Message.ts";
 import type { Outcome } from "../core/protocol/Message.ts";
@@ -139,7 +138,7 @@ export const alteredMessage = (world: World, unit: Unit, message: Message): Mess
       if (first === undefined) return undefined;
       const { proposal } = first;
       const changed = unit.chance("another id", 500)
-        ? altered(proposal, () => ({ id: "mallory" }))
+        ? world.product.changing(proposal.kind).lies[0](proposal)
         : { ...proposal, seq: proposal.seq + 1 };
       return { ...message, items: [{ ...first, proposal: changed }, ...rest] };
     }

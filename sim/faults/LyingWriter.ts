@@ -2,38 +2,37 @@
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
 import type { Unit } from "../Choices.ts";
-import { altered } from "../Effects.ts";
+import type { Product } from "../models/Product.ts";
 import type { Lie } from "./Traitor.ts";
 
 const FOREIGN = "e".repeat(64) as Digest;
 
-type Falsify = (proposal: Proposal) => Proposal;
+type Falsify = (product: Product, proposal: Proposal) => Proposal;
 
-/** One that is told of effects that do not follow from the request. */
+/** One that is told of effects that do not follow from the request: one of the lies that its command knows. */
 const doing =
-  (change: Parameters<typeof altered>[1]): Falsify =>
-  (proposal) =>
-    altered(proposal, change);
+  (number: number): Falsify =>
+  (product, proposal) => {
+    const { lies } = product.changing(proposal.kind);
+    return (lies[number % lies.length] ?? lies[0])(proposal);
+  };
 
 /** One that differs in what is not effects. */
 const saying =
   (change: (proposal: Proposal) => Partial<Proposal>): Falsify =>
-  (proposal) => ({ ...proposal, ...change(proposal) });
+  (_product, proposal) => ({ ...proposal, ...change(proposal) });
 
 const falsehoods: readonly [Falsify, ...ReadonlyArray<Falsify>] = [
-  doing(() => ({ metadata: [["team", "mallory"]] })),
-  doing(({ metadata }) => ({ metadata: [...metadata, ["more", "1"]] })),
-  doing(({ createdAt }) => ({ createdAt: createdAt - 1 })),
-  doing(({ updatedAt }) => ({ updatedAt: updatedAt + 1 })),
-  doing(() => ({ id: "mallory" })),
-  doing(() => ({ ref: `mallory@sha256:${"0".repeat(64)}` })),
-  doing(() => ({ keyIdentity: FOREIGN })),
-  doing(({ newRevision }) => ({ newRevision: newRevision + 1 })),
+  doing(1),
+  doing(2),
+  doing(3),
+  doing(4),
+  doing(0),
+  doing(5),
+  doing(6),
+  doing(7),
   saying(({ expiresAt }) => ({ expiresAt: expiresAt + 60_000 })),
-  (proposal) => {
-    const proposedAt = proposal.proposedAt + 20_000;
-    return altered({ ...proposal, proposedAt }, () => ({ createdAt: proposedAt, updatedAt: proposedAt }));
-  },
+  doing(8),
   saying(({ actor }) => ({ actor: { ...actor, sub: "mallory" } })),
   saying(({ actor }) => ({ actor: { ...actor, jti: "j1" } })),
   saying(({ request }) => ({ request: { ...request, path: "/v1/elsewhere" } })),
@@ -45,13 +44,13 @@ const falsehoods: readonly [Falsify, ...ReadonlyArray<Falsify>] = [
   })),
   saying(() => ({ configDigest: FOREIGN })),
   saying(({ kind }) => ({ kind: kind === "METADATA" ? "REGISTER" : "METADATA" })),
-  doing(({ baseRevision, newRevision }) => ({ baseRevision: (baseRevision ?? 0) + 1, newRevision: newRevision + 1 })),
+  doing(9),
   saying(({ effects }) => ({ effects: effects.subarray(0, -1) })),
 ];
 
-const falsified = (unit: Unit, proposal: Proposal): Proposal => {
+const falsified = (product: Product, unit: Unit, proposal: Proposal): Proposal => {
   const falsify = falsehoods[unit.between("lie number", 0, 0, falsehoods.length - 1)] ?? falsehoods[0];
-  return falsify(proposal);
+  return falsify(product, proposal);
 };
 
 /** Lies to one member or to all, about some proposals. */
@@ -61,7 +60,7 @@ export const lyingWriter = (): Lie => (traitor, _to, message) => {
     const unit = traitor.next();
     if (!unit.chance("lies", 300)) return item;
     traitor.world.marks.add("a writer lied about effects");
-    return traitor.forge(item, falsified(unit, item.proposal)) ?? item;
+    return traitor.forge(item, falsified(traitor.world.product, unit, item.proposal)) ?? item;
   });
   return [{ ...message, items }];
 };

@@ -30,6 +30,8 @@ export interface Deed {
 /** What is known of a subject once somebody was told of it: what its history is kept under, and whose it is. */
 export type Known = (ref: string) => { readonly key: string; readonly id: string } | undefined;
 
+type Lie = (proposal: Proposal) => Proposal;
+
 /** What of it ends in proposals. */
 export interface Changing {
   /** What audits call it. */
@@ -41,6 +43,11 @@ export interface Changing {
   nameOf(proposal: Pick<Proposal, "kind" | "effects">): string;
   /** The request that has led to it, as its caller meant it; undefined where asking again tells nothing. */
   askedOf(commands: Commands, proposal: Proposal): Asked | undefined;
+  /**
+   * The same proposal with effects that do not follow from its request, one lie each; the first is about another subject.
+   * As it is where its effects cannot be read.
+   */
+  readonly lies: readonly [Lie, ...ReadonlyArray<Lie>];
   /** The same change, proposed at another time. */
   restamped(proposal: Proposal, proposedAt: number): Proposal;
 }

@@ -66,6 +66,14 @@ export const noteSubject: Subject<Note> = {
 
 const noteIn = ({ effects }: Pick<Proposal, "effects">): Note => notes.certified(effects);
 
+/** A proposal with another note in it. */
+const lie =
+  (change: (note: Note) => Partial<Note>) =>
+  (proposal: Proposal): Proposal => {
+    const note = notes.decode(proposal.effects);
+    return note === undefined ? proposal : { ...proposal, effects: notes.encode({ ...note, ...change(note) }) };
+  };
+
 const noteRegistry: RegistryMaker = ({ said, total }): NaiveRegistry => {
   const members = Array.from({ length: total + 1 }, () => new Set<string>());
   return {
@@ -131,11 +139,12 @@ export const noteModel: Model<Left> = {
     },
     nameOf: (proposal) => noteIn(proposal).name,
     askedOf: (commands, { request }) => commands.byRequest(NOTE, request),
-    restamped: (proposal, leftAt) => ({
-      ...proposal,
-      proposedAt: leftAt,
-      effects: notes.encode({ ...noteIn(proposal), leftAt }),
-    }),
+    lies: [
+      lie(({ name }) => ({ name: `${name}0` })),
+      lie(({ text }) => ({ text: `${text}, or not` })),
+      lie(({ leftAt }) => ({ leftAt: leftAt + 1 })),
+    ],
+    restamped: (proposal, leftAt) => lie(() => ({ leftAt }))({ ...proposal, proposedAt: leftAt }),
   },
 };
 
