@@ -1,4 +1,4 @@
-/** What holds the documentation and the files together: paths, links, commands, sizes. */
+/** What holds the documentation and the files together: citations, paths, links, words, commands, sizes. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -45,6 +45,76 @@ const brokenLinks = (page: string): ReadonlyArray<string> =>
 
 const scriptsIn = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/npm run (?:-s )?([a-z][a-z:]*)/g)].map(([, name = ""]) => name);
+
+/** A text in which what runs over the lines of a comment stands in one. */
+const unbroken = (text: string): string => text.replaceAll(/\s*\n\s*(?:\*(?!\/)|\/\/)?\s*/g, " ");
+
+/** The file of a page that is named from the top, from `docs/`, or from wherever with dots before it. */
+const fileOfPage = (name: string): string | undefined =>
+  [name, join("docs", name)].find((file) => file.endsWith(".md") && existsSync(file));
+
+const NUMBER = String.raw`\d+(?:\.\d+)*[a-z]?\b`;
+
+/** The numbers of a page's headings, and of the points below them: 2.2 and 2.2.6. */
+const numbersIn = (page: string): ReadonlySet<string> => {
+  const sections = textOf(page).split(/^#{2,} /m);
+  return new Set(
+    sections.flatMap((section) => {
+      const [heading] = section.match(new RegExp(`^${NUMBER}`)) ?? [];
+      if (heading === undefined) return [];
+      return [heading, ...[...section.matchAll(/^(\d+)\. /gm)].map(([, point]) => `${heading}.${point}`)];
+    }),
+  );
+};
+
+/** How the numbers of a page are cited: "contract 2.2.6", "protocol.md 4f, 4i". */
+const numbered = [
+  ["contract", numbersIn("docs/contract.md")],
+  ["protocol.md", numbersIn("docs/protocol.md")],
+] as const;
+
+/** What a text cites and is not there: pages, sections of them, words in them, decisions. */
+const wrongCitations = (source: string): ReadonlyArray<string> => {
+  // Where links lead is another check.
+  const text = unbroken(source.replaceAll(/\]\([^)\s]*\)/g, "]"));
+  const pagesNamed = [...text.matchAll(/(?:\.\.\/)*\b([\w/-]+\.md)\b(?:,? "([^"`]+)")?/g)];
+  const decisions = [...text.matchAll(/\bdecision (\d{4})/g)];
+  const sections = numbered.flatMap(([page, known]) =>
+    [...text.matchAll(new RegExp(`\\b${page} (${NUMBER}(?:(?:, | and )${NUMBER})*)`, "gi"))].flatMap(([, list = ""]) =>
+      list.split(/, | and /).flatMap((number) => (known.has(number) ? [] : [`${page} ${number}`])),
+    ),
+  );
+  return [
+    ...pagesNamed.flatMap(([, name = "", words = ""]) => {
+      const file = fileOfPage(name);
+      return file !== undefined && unbroken(textOf(file)).includes(words) ? [] : [`${name} ${words}`.trim()];
+    }),
+    ...decisions.flatMap(([cited, number = ""]) =>
+      readdirSync("docs/decisions").some((name) => name.startsWith(number)) ? [] : [cited],
+    ),
+    ...sections,
+  ];
+};
+
+const code = ["core", "runtime", "sim", "server", "properties"].flatMap((top) =>
+  [".ts", ".js", ".mjs"].flatMap((ending) => filesIn(top, ending)),
+);
+const self = "properties/Tidy.test.ts";
+
+describe("a comment", () => {
+  it("cites pages, sections and decisions that there are", () => {
+    const texts = [...code, ...pages].filter((file) => file !== self).map((file) => [file, wrongCitations(textOf(file))] as const);
+    expect(texts.filter(([, wrong]) => wrong.length > 0)).toEqual([]);
+    expect(numbered.map(([, known]) => known.size > 25)).toEqual([true, true]);
+  });
+
+  it("would be found wrong", () => {
+    expect(wrongCitations("(nowhere.md, docs/nowhere.md)")).toEqual(["nowhere.md", "docs/nowhere.md"]);
+    const planted = "(contract 2.2.6, protocol.md\n * 4f, 4z; decision 0015) (Contract 2.2 and 99.1) (decision 9999)";
+    expect(wrongCitations(planted)).toEqual(["decision 9999", "contract 99.1", "protocol.md 4z"]);
+    expect(wrongCitations('(protocol.md, "Two clocks") (protocol.md, "Two moons")')).toEqual(["protocol.md Two moons"]);
+  });
+});
 
 describe("the documentation", () => {
   it("is short enough to be read", () => {

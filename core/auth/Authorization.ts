@@ -36,7 +36,7 @@ const tooShort: Rejection = rejection(
 );
 
 /**
- * The refusal of a token that ends before a change could be reserved under it (decisions.md), if it does;
+ * The refusal of a token that ends before a change could be reserved under it (contract 5.8), if it does;
  * `tokenExpiresAt` in Unix milliseconds.
  */
 export const endsTooSoon = ({ now, asBefore }: Clock, tokenExpiresAt: number): Rejection | undefined => {

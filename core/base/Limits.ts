@@ -7,12 +7,12 @@ export const Limits = {
   metadataKeyBytes: 64,
   metadataValueBytes: 512,
   metadataTotalBytes: 16 * 1024,
-  /** decisions.md: nesting of any JSON document. */
+  /** Contract 8: nesting of any JSON document. */
   jsonDepth: 64,
   /** Values of any JSON document: hundreds of times what any request has, and so few that a step does not feel them. */
   jsonValues: 16_384,
   /**
-   * decisions.md: the body of any registry request. None below 200 KiB is refused for its length that could be valid: the
+   * Contract 8: the body of any registry request. None below 200 KiB is refused for its length that could be valid: the
    * largest metadata and the longest key, or a response in which everything is as long as it may be, however escaped.
    */
   requestBodyBytes: 256 * 1024,
@@ -65,7 +65,7 @@ export const Limits = {
   sessionsOfRequest: 4,
   /** Session rows a peer keeps, expired ones included; past that the oldest expired ones go before their hour is up. */
   sessionRows: 4096,
-  /** decisions.md: how long a session is remembered past its deadline. */
+  /** Contract 3.1: how long a session is remembered past its deadline. */
   sessionRetentionMillis: 3_600_000,
   /** Refused responses of one session at one peer: so many at once, and one more after each of so many milliseconds. */
   refusedFinishes: 16,
@@ -89,7 +89,7 @@ export const Limits = {
   registrationTtlMillis: 600_000,
   /** Peers of one topology. */
   members: 64,
-  /** decisions.md: a mutation is answered within this. */
+  /** Contract 8: a mutation is answered within this. */
   answerMillis: 10_000,
   /** protocol.md 2: how long a proposal may be prepared. */
   proposalMillis: 60_000,
@@ -99,11 +99,11 @@ export const Limits = {
   clockDoubtMillis: 600_000,
   /** How far a member's new incarnation, which is its clock's time, may be ahead of the clock here: a century. */
   incarnationAheadMillis: 100 * 365 * 86_400_000,
-  /** decisions.md: what must be left of a token when the writer reserves. */
+  /** Contract 5.8: what must be left of a token when the writer reserves. */
   tokenRemainderMillis: 5_000,
-  /** decisions.md: skew allowed on `nbf` and `iat`. */
+  /** Contract 5.8: skew allowed on `nbf` and `iat`. */
   tokenSkewMillis: 15_000,
-  /** Random bytes of a challenge, a user handle and an invitation each (decisions.md). */
+  /** Random bytes of a challenge, a user handle and an invitation each (contract 2.5). */
   challengeBytes: 32,
   /** What a browser's response may take: far above any seen, far below what would be felt. */
   clientDataBytes: 16 * 1024,
@@ -118,7 +118,7 @@ export const Limits = {
   /** Certificates of one attestation statement, and bytes of one. */
   chainCertificates: 8,
   certificateBytes: 16 * 1024,
-  /** decisions.md: ASN.1 values of one certificate, those in its extensions among them; the largest in the field has 92. */
+  /** Contract 8: ASN.1 values of one certificate, those in its extensions among them; the largest in the field has 92. */
   certificateValues: 256,
   /** protocol.md 3.3: how old a readiness probe may be. */
   probeAgeMillis: 1_000,

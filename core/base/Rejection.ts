@@ -6,7 +6,7 @@
 
 import { Limits } from "./Limits.ts";
 
-/** Stable codes, upper snake case (decisions.md, "Errors"). */
+/** Stable codes, upper snake case (contract 7). */
 export const rejectionCodes = [
   "INVALID_REQUEST_BODY",
   "INVALID_REF",

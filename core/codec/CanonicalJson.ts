@@ -1,6 +1,6 @@
 /**
  * Canonical JSON: RFC 8785 restricted to strings, booleans, null, objects, arrays
- * and integers (decisions.md). It is what a ref digests (contract 2.2), so that
+ * and integers. It is what a ref digests (contract 2.2), so that
  * every implementation must produce the same bytes; fractions and exponents are
  * left out because number formatting is where implementations differ.
  */

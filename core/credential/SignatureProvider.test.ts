@@ -60,7 +60,7 @@ const wrapped = (algorithm: string, key: Uint8Array): Uint8Array => {
 
 const seeds = fc.uint8Array({ minLength: 32, maxLength: 32 }).filter((seed) => seed.some((byte) => byte !== 0));
 
-it("installs exactly the algorithms of decisions.md", () => {
+it("installs exactly the algorithms of contract 2.2", () => {
   const slhdsa = ["SHA2", "SHAKE"].flatMap((hash) =>
     ["128", "192", "256"].flatMap((level) => ["S", "F"].map((size) => `SLHDSA_${hash}_${level}${size}`)),
   );

@@ -1,4 +1,4 @@
-/** The signature algorithms a SIGNATURE credential may name (decisions.md), behind one interface. */
+/** The signature algorithms a SIGNATURE credential may name (contract 2.2), behind one interface. */
 import type { Either } from "effect";
 import { normalizeEd25519, normalizeEd448 } from "./Edwards.ts";
 import { rawKey } from "./PostQuantum.ts";

@@ -84,7 +84,7 @@ export function demand(holds: boolean, check: CeremonyCheck, detail: string): as
   if (!holds) throw new Refused(check, detail);
 }
 
-/** The answer to the caller: decisions.md, "bad ceremony". The invitation stays good. */
+/** The answer to the caller, whose invitation stays good (contract 3.1, 7). */
 export const ceremonyRejection = (refusals: ReadonlyArray<CeremonyRefusal>): Rejection =>
   rejection(
     "INVALID_CEREMONY",

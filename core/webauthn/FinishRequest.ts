@@ -157,7 +157,7 @@ const isTransport = (word: string): boolean =>
 
 const distinct = (words: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(words)].toSorted();
 
-/** decisions.md: null there counts as absent, so both are one response. */
+/** Contract 4.1: null there counts as absent, so both are one response. */
 const withoutNullAttachment = (credential: JsonObject): JsonObject =>
   credential.get("authenticatorAttachment") === null
     ? new Map([...credential].filter(([key]) => key !== "authenticatorAttachment"))

@@ -25,12 +25,12 @@ const shownFields: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
 };
 
-/** The algorithm of every passkey, which no descriptor names (decisions.md, "Records"). */
+/** The algorithm of every passkey, which no descriptor names (contract 2.3). */
 const PASSKEY_ALGORITHM = "ES256";
 
 /**
- * The descriptor as it is shown: without its version for a signature (decisions.md), with its algorithm for a
- * passkey. It was made by this program and stands under the ref's digest.
+ * The descriptor as it is shown: without its version for a signature (contract 2.2), with its algorithm for
+ * a passkey (contract 2.3). It was made by this program and stands under the ref's digest.
  */
 const credentialOf = (descriptor: string): Fields => {
   const parsed = Either.getOrUndefined(parseStrictJson(utf8ToBytes(descriptor)));

@@ -3,7 +3,7 @@ import { rejection, rejectionCodes } from "../../core/base/Rejection.ts";
 import { errorKinds, faultOf, httpFault, problemOf } from "./HttpErrors.ts";
 
 describe("the error table", () => {
-  it("has a row for every code of the core, with the status decisions.md gives", () => {
+  it("has a row for every code of the core, with the status contract 7 gives", () => {
     const statuses = Object.fromEntries(rejectionCodes.map((code) => [code, errorKinds[code].status]));
     expect(statuses).toMatchObject({
       INVALID_REQUEST_BODY: 400,

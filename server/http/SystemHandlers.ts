@@ -1,4 +1,4 @@
-/** Init, unseal, seal, status, health, readiness (decisions.md, "System endpoints") and the configuration (contract 4.2). */
+/** Init, unseal, seal, status, health, readiness (contract 4.5) and the configuration (contract 4.2). */
 import { Effect, Either } from "effect";
 import { sealState, statusDetail } from "../../core/protocol/Status.ts";
 import { authorize } from "../../core/auth/Authorization.ts";

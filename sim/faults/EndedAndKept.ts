@@ -1,5 +1,5 @@
 /**
- * A change that has ended, and a disk on which it is done (docs/decisions/0015, decision 12). The writer alone applies
+ * A change that has ended, and a disk on which it is done (decision 0015). The writer alone applies
  * it, is restored without it before anybody hears of it, and all abort it. Then all are restored, and the writer comes
  * back on the disk on which it had applied it.
  */

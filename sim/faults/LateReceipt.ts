@@ -1,5 +1,5 @@
 /**
- * Restores around one receipt that comes late (docs/decisions/0015, decision 5). A member prepares, its receipt stays
+ * Restores around one receipt that comes late (decision 0015). A member prepares, its receipt stays
  * on the way to the writer, and it is restored. The others settle without the writer, which then gets the receipt,
  * holds all of them and applies. One of the others, *freed* from its pledge by that, applies too. Before anybody else
  * hears of it the writer is restored, while at least one member holds its pledge.

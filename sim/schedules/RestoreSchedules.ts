@@ -97,7 +97,7 @@ export const restoreSchedules = {
     plan: () => ({ faults: weights("repaired rows"), faultMicros: 2_000_000, workload: { readiness: 20 } }),
     nemeses: (choices) => [moments.restoreDeclared(choices, { times: 2, isTorn: true })],
   },
-  // The story of docs/decisions/0015, decision 5: what an old acknowledgement has freed must not be refused by a new life.
+  // The story of decision 0015: what an old acknowledgement has freed must not be refused by a new life.
   "restores-around-late-receipt": {
     sizes: FOUR_OR_FIVE,
     plan: () => ({ workload: { callers: 2, mostThinkMicros: 400_000 } }),

@@ -31,7 +31,7 @@ const completed = rejection(
   NEW_INVITATION,
 );
 
-/** Whether a session of this deadline is unknown by now, even where its row is still there (decisions.md). */
+/** Whether a session of this deadline is unknown by now, even where its row is still there (contract 3.1). */
 export const isForgotten = (expiresAt: number, now: number): boolean => now > expiresAt + Limits.sessionRetentionMillis;
 
 type Pins = Pick<Session, "createdAt" | "topologyDigest" | "configDigest" | "incarnations">;
