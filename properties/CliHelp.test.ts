@@ -1,4 +1,5 @@
 /** The help of every command there is, found by following what each lists. */
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { runInProcess } from "./cli/InProcess.ts";
 
@@ -48,4 +49,37 @@ it.each(commands)("of $name has the whole command in its usage", async ({ name, 
     const shown = usage.indexOf(`${option}`);
     expect([option, usage[shown - 1]]).toEqual([option, isOptional ? "[" : " "]);
   }
+});
+
+const docs = readdirSync("docs").flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : []));
+const pages = ["README.md", "CONTRIBUTING.md", ...docs].map((file) => readFileSync(file, "utf8"));
+
+/** What pages show of the command line, in code: the words of each command, and its options. */
+const shownIn = (page: string): ReadonlyArray<{ readonly words: ReadonlyArray<string>; readonly options: string[] }> =>
+  [...page.matchAll(/^```[^]*?^```$|^ {4}.*$|`[^`\n]+`/gm)]
+    .flatMap(([code]) => code.replaceAll("\\\n", " ").replaceAll("npm run sim --", "custody sim run").split(/[\n`|;]/))
+    .flatMap((line) => [...line.matchAll(/(?:^|[ (])custody (?:-- )?(.*)$/g)].map(([, rest = ""]) => rest.split(" ")))
+    .map((args) => {
+      const end = args.findIndex((arg) => !/^[a-z-]+$/.test(arg) || arg.startsWith("-"));
+      return {
+        words: end === -1 ? args : args.slice(0, end),
+        options: args.flatMap((arg) => /^\[?(--[a-z-]+)/.exec(arg)?.[1] ?? []),
+      };
+    });
+
+it("is there for every command that a page shows, with every option", async () => {
+  const shown = pages.flatMap(shownIn);
+  expect(shown.length).toBeGreaterThan(25);
+  for (const { words, options } of shown) {
+    expect(commands.map(({ name }) => name)).toContain(["custody", ...words].join(" "));
+    const help = await helpOf(words);
+    expect([words, options.filter((option) => option !== "--help" && !help.includes(option))]).toEqual([words, []]);
+  }
+});
+
+it("would be found to lack one", () => {
+  expect(shownIn("say `custody approvers sing --loud` and\n\n    npm run sim -- --seed 7\n")).toEqual([
+    { words: ["approvers", "sing"], options: ["--loud"] },
+    { words: ["sim", "run"], options: ["--seed"] },
+  ]);
 });

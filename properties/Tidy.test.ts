@@ -1,10 +1,30 @@
 /** What holds the documentation and the files together: citations, paths, links, words, commands, sizes. */
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const WORDS = 25_000;
+/** The longest paragraph, or point of a list. */
+const PARAGRAPH = 120;
 const LINES = 400;
+
+/** What the glossary calls otherwise, and how. Each is found where it means that, and not where it is plain English. */
+const banned: ReadonlyArray<readonly [RegExp, string]> = [
+  [/\b(?:an?|the|one|this|that|each|every|same|whole|next) turns?\b|\bturn's\b/i, "step"],
+  [/\brooms\b|\b(?:an?|the|one|this|that|each|every|own|other) room\b(?! (?:for|left))/i, "package"],
+  [/\bwalls\b|\bwall\b(?![ -](?:clock|time))/i, "boundary"],
+  [/\b(?:life|lives)\b/i, "incarnation"],
+  [/\boutb(?:id|ids|idding)\b/i, "superseded"],
+  [/\blate cop(?:y|ies)\b/i, "repeated copy, or what is below the low watermark"],
+  [/\bunread(?:iness|inesses)\b/i, "not-ready reason"],
+  [/\bPlace\b|\b(?:an?|the|this|its) place (?:has|holds|knows|says)\b/, "evaluation context"],
+];
+
+/** What of this prose is banned, with what to say instead. Code in it keeps its names. */
+const bannedIn = (text: string): ReadonlyArray<string> => {
+  const prose = text.replaceAll(/^```[^]*?^```$|`[^`\n]*`/gm, "");
+  return banned.flatMap(([word, instead]) => (word.exec(prose) ?? []).slice(0, 1).map((found) => `${found}: ${instead}`));
+};
 
 const filesIn = (folder: string, ending: string): ReadonlyArray<string> =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -45,6 +65,32 @@ const brokenLinks = (page: string): ReadonlyArray<string> =>
 
 const scriptsIn = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/npm run (?:-s )?([a-z][a-z:]*)/g)].map(([, name = ""]) => name);
+
+/** Paragraphs and points of lists that are too long; tables and code are no prose. */
+const longParagraphs = (text: string): ReadonlyArray<string> =>
+  text
+    .replaceAll(/^```[^]*?^```$/gm, "")
+    .split(/\n\n|\n(?=[-|]|\d+\. )/)
+    .filter((part) => !part.startsWith("|") && wordsIn(part) > PARAGRAPH);
+
+const SOURCES = [".ts", ".mjs", ".js", ".css", ".html", ".svg"];
+
+/** The rows of the map: by folder, the names in code of what is in it, where `*` stands for anything. */
+const rowsOf = (map: string): ReadonlyMap<string, ReadonlyArray<string>> =>
+  new Map(
+    map.split(/^(?=- `)/m).flatMap((row) => {
+      const [folder = "", ...names] = [...row.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
+      return folder.endsWith("/") ? [[folder.slice(0, -1), names.flatMap((each) => each.split(" "))] as const] : [];
+    }),
+  );
+
+/** What files are called in the map: without an ending, and without tests, which stand beside what they test. */
+const namesOf = (files: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...new Set(files.filter((file) => !file.endsWith(".test.ts")).map((file) => basename(file).replace(/\..*$/, ""))),
+];
+
+const isNamed = (pattern: string, name: string): boolean =>
+  new RegExp(`^${pattern.replaceAll("*", "\\w*")}$`).test(name);
 
 /** A text in which what runs over the lines of a comment stands in one. */
 const unbroken = (text: string): string => text.replaceAll(/\s*\n\s*(?:\*(?!\/)|\/\/)?\s*/g, " ");
@@ -123,6 +169,18 @@ describe("the documentation", () => {
     expect(words).toBeGreaterThan(WORDS / 2);
   });
 
+  it.each(pages)("speaks the words of the glossary, in paragraphs that are short: %s", (page) => {
+    expect(bannedIn(textOf(page))).toEqual([]);
+    expect(longParagraphs(textOf(page))).toEqual([]);
+  });
+
+  it("has the table of messages complete", () => {
+    const [head = "", modes = ""] = textOf("docs/protocol.md").split("<!-- modes:begin -->");
+    const namesIn = (text: string) => [...text.matchAll(/^\| ?`([A-Z][\w.]+)` ?\|/gm)].map(([, name = ""]) => name).toSorted();
+    expect(namesIn(modes)).toContain("Session.Mirror");
+    expect(namesIn(head)).toEqual(namesIn(modes));
+  });
+
   it.each(pages)("names files that there are, and links that lead somewhere: %s", (page) => {
     expect(pathsIn(textOf(page)).filter((path) => !existsSync(path))).toEqual([]);
     expect(brokenLinks(page)).toEqual([]);
@@ -135,22 +193,37 @@ describe("the documentation", () => {
     expect([...named].filter((name) => !(name in scripts))).toEqual([]);
   });
 
-  it("has every folder of the product in its map", () => {
-    const map = textOf("docs/architecture.md").split("## Map")[1] ?? "";
-    const folders = ["core", "runtime", "sim", "server"]
-      .flatMap((top) => [
-        top,
-        ...readdirSync(top, { recursive: true, encoding: "utf8" }).map((name) => join(top, name)),
-      ])
-      .filter((path) => statSync(path).isDirectory() && readdirSync(path).some((name) => name.endsWith(".ts")));
-    const isNamed = (folder: string): boolean => {
-      const [last = ""] = folder.split("/").slice(-1);
-      return map.includes(`\`${folder}/\``) || map.includes(`\`${last}/\``);
-    };
-    expect(folders.filter((folder) => !isNamed(folder))).toEqual([]);
+  it("has every file of the product in its map, and no other", () => {
+    const rows = rowsOf(textOf("docs/architecture.md").split("\n## Map\n")[1] ?? "");
+    const files = ["core", "runtime", "sim", "server"].flatMap((top) =>
+      SOURCES.flatMap((ending) => filesIn(top, ending)),
+    );
+    const folders = [...new Set([...files.map((file) => dirname(file)), ...rows.keys()])];
+    const wrong = folders.flatMap((folder) => {
+      const there = namesOf(files.filter((file) => dirname(file) === folder));
+      const named = rows.get(folder) ?? [];
+      const missing = there.filter((name) => !named.some((each) => isNamed(each, name)));
+      const gone = named.filter((each) => !there.some((name) => isNamed(each, name)));
+      return [
+        ...missing.map((name) => `add ${name} to the row of ${folder}/`),
+        ...gone.map((name) => `take ${name} out of the row of ${folder}/`),
+      ];
+    });
+    expect(folders.length).toBeGreaterThan(30);
+    expect(wrong).toEqual([]);
   });
 
   it("would be found wrong", () => {
+    const wrong = ["One turn", "rooms", "the wall", "its life", "outbid", "Late copies", "unreadiness", "the place knows"];
+    expect(wrong.map((text) => bannedIn(`${text}.`).length)).toEqual(wrong.map(() => 1));
+    expect(bannedIn("In turn, `a turn` has room for one; by wall time it takes the place of another.")).toEqual([]);
+    expect(longParagraphs(`Short.\n\n- ${"word ".repeat(PARAGRAPH)}\n- short`)).toHaveLength(1);
+    const rows = rowsOf("- `core/`: one `One Two`, many `S*`\n- `sim/`: `Three`");
+    expect([...rows]).toEqual([
+      ["core", ["One", "Two", "S*"]],
+      ["sim", ["Three"]],
+    ]);
+    expect([isNamed("S*", "S31"), isNamed("S*", "L1"), isNamed("One", "OneTwo")]).toEqual([true, false, false]);
     expect(pathsIn("see `core/Nowhere.ts`")).toEqual(["core/Nowhere.ts"]);
     expect(scriptsIn("`npm run nothing`")).toEqual(["nothing"]);
     expect(anchorsIn("## A word, and `code`").has("a-word-and-code")).toBe(true);
