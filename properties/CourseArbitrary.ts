@@ -4,7 +4,7 @@
  * course and looks at what came of it.
  */
 import fc from "fast-check";
-import type { RunOptions } from "../sim/RunOptions.ts";
+import type { RunOptions } from "../sim/run/RunOptions.ts";
 import { type Course, type Place, reductions, START } from "../sim/shrink/Course.ts";
 import { courseOf, follow } from "../sim/shrink/Shrink.ts";
 import { tapeOptions } from "../sim/tape/Tape.ts";

@@ -6,13 +6,13 @@ import { pathToFileURL } from "node:url";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readPageSource } from "../sim/bin/PageFiles.ts";
-import { plantedBugs } from "../sim/PlantedBugs.ts";
-import { reportOf } from "../sim/Report.ts";
-import type { RunOptions } from "../sim/RunOptions.ts";
+import { plantedBugs } from "../sim/bugs/PlantedBugs.ts";
+import { reportOf } from "../sim/hunting/Report.ts";
+import type { RunOptions } from "../sim/run/RunOptions.ts";
 import { pageOf } from "../sim/show/Page.ts";
 import { pictureOf } from "../sim/show/Picture.ts";
 import { Recorder } from "../sim/show/Recorder.ts";
-import { runSeed } from "../sim/Simulation.ts";
+import { runSeed } from "../sim/run/Simulation.ts";
 import { absentBrowser, browserIsAbsent, startBrowser } from "./Browser.ts";
 
 let browser: Browser | undefined;

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { tableNames, type TableName, type Write } from "../core/Tables.ts";
 import type { ByteStore, Change, StoredRow } from "../runtime/ByteStore.ts";
-import type { ScheduleName } from "../sim/Schedules.ts";
-import { runSeed } from "../sim/Simulation.ts";
+import type { ScheduleName } from "../sim/schedules/Schedules.ts";
+import { runSeed } from "../sim/run/Simulation.ts";
 import { implementations } from "./store/Implementations.ts";
 import type { OpenedStore } from "./store/Implementation.ts";
 import { integrityKeyOf, openSealed, peerRow } from "./store/SealedRows.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { Escape, isolated, unisolated } from "../sim/Isolation.ts";
-import { runSeed } from "../sim/Simulation.ts";
-import type { Tampering } from "../sim/Tampering.ts";
+import { Escape, isolated, unisolated } from "../sim/base/Isolation.ts";
+import { runSeed } from "../sim/run/Simulation.ts";
+import type { Tampering } from "../sim/world/Tampering.ts";
 
 const reaches: ReadonlyArray<readonly [string, () => unknown]> = [
   ["Date.now", () => Date.now()],

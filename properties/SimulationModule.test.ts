@@ -5,13 +5,13 @@
  */
 import { describe, expect, it } from "vitest";
 import type { Command } from "../core/protocol/Command.ts";
-import { Choices } from "../sim/Choices.ts";
+import { Choices } from "../sim/base/Choices.ts";
 import type { Product } from "../sim/models/Product.ts";
-import { planOf } from "../sim/Planning.ts";
-import type { ScheduleName } from "../sim/Schedules.ts";
-import { Trace } from "../sim/Trace.ts";
-import { Workload } from "../sim/Workload.ts";
-import { World } from "../sim/World.ts";
+import { planOf } from "../sim/run/Planning.ts";
+import type { ScheduleName } from "../sim/schedules/Schedules.ts";
+import { Trace } from "../sim/world/Trace.ts";
+import { Workload } from "../sim/callers/Workload.ts";
+import { World } from "../sim/world/World.ts";
 import { leaveNote } from "./modules/notes/LeaveNote.ts";
 import { noteSlice } from "./modules/notes/NoteContents.ts";
 import { type Note, notes, noteTables, refOf } from "./modules/notes/Note.ts";

@@ -1,9 +1,9 @@
 /** Every checker catches a bug that was put in for it; none complains about the same seeds without. */
 import { describe, expect, it } from "vitest";
-import { checkerIds } from "../sim/Checkers.ts";
-import { isFoundAs, type PlantedBug } from "../sim/PlantedBug.ts";
-import { plantedBugOptions, plantedBugs } from "../sim/PlantedBugs.ts";
-import { type RunResult, runSeed } from "../sim/Simulation.ts";
+import { checkerIds } from "../sim/checkers/Checkers.ts";
+import { isFoundAs, type PlantedBug } from "../sim/bugs/PlantedBug.ts";
+import { plantedBugOptions, plantedBugs } from "../sim/bugs/PlantedBugs.ts";
+import { type RunResult, runSeed } from "../sim/run/Simulation.ts";
 
 const SEEDS = 40;
 /** One bug needs five thousand callers, which takes half a minute of a processor that may have other work. */

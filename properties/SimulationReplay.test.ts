@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { MOST_FAILURE_LINES } from "../sim/Story.ts";
+import { MOST_FAILURE_LINES } from "../sim/show/Story.ts";
 import { runCustody } from "./cli/CustodyProcess.ts";
 
 let folder: string;

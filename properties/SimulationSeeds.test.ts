@@ -1,7 +1,7 @@
 /** Seeds that once found something, and one of each kind: replayed for ever. */
 import { expect, it } from "vitest";
-import { isSchedule } from "../sim/Schedules.ts";
-import { runSeed } from "../sim/Simulation.ts";
+import { isSchedule } from "../sim/schedules/Schedules.ts";
+import { runSeed } from "../sim/run/Simulation.ts";
 import seeds from "./seeds.json" with { type: "json" };
 
 /** Seeds are as long as they were when they found something. */

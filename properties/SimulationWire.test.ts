@@ -6,9 +6,9 @@ import { describe, expect, it } from "vitest";
 import type { Digest, PublicKey } from "../core/base/Digest.ts";
 import type { PeerState } from "../core/protocol/PeerState.ts";
 import type { Message } from "../core/Message.ts";
-import { realCryptography } from "../sim/Cryptography.ts";
-import { Prng } from "../sim/Prng.ts";
-import { byteWire, valueWire } from "../sim/Wire.ts";
+import { realCryptography } from "../sim/crypto/Cryptography.ts";
+import { Prng } from "../sim/base/Prng.ts";
+import { byteWire, valueWire } from "../sim/network/Wire.ts";
 
 const { crypto, newKeys } = realCryptography(new Prng(1));
 const own = newKeys().identity;

@@ -1,8 +1,8 @@
 /** A process of its own for {@link measureSimulator}: measures, tells its parent, and ends. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { nativeBackend } from "../../sim/bin/NativeBackend.ts";
-import { measureEvents } from "../../sim/EventRate.ts";
-import type { Tier } from "../../sim/Tier.ts";
+import { measureEvents } from "../../sim/hunting/EventRate.ts";
+import type { Tier } from "../../sim/base/Tier.ts";
 
 const MILLIS = 5_000;
 const ROUNDS = 3;

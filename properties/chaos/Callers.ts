@@ -7,13 +7,13 @@ import type { Answer } from "../../core/Action.ts";
 import { utf8Bytes } from "../../core/codec/Utf8.ts";
 import { Limits } from "../../core/base/Limits.ts";
 import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
-import { Census } from "../../sim/Census.ts";
-import { type Command, Commands, type TokenKind } from "../../sim/Commands.ts";
-import { realCryptography } from "../../sim/Cryptography.ts";
-import type { Finish, Invite, Invited } from "../../sim/EnrollmentRequests.ts";
-import { Prng } from "../../sim/Prng.ts";
-import { isSuccess } from "../../sim/Success.ts";
-import { Violation } from "../../sim/Violation.ts";
+import { Census } from "../../sim/base/Census.ts";
+import { type Command, Commands, type TokenKind } from "../../sim/requests/Commands.ts";
+import { realCryptography } from "../../sim/crypto/Cryptography.ts";
+import type { Finish, Invite, Invited } from "../../sim/requests/EnrollmentRequests.ts";
+import { Prng } from "../../sim/base/Prng.ts";
+import { isSuccess } from "../../sim/requests/Success.ts";
+import { Violation } from "../../sim/base/Violation.ts";
 import { answerOf, shownIn } from "./AnswerText.ts";
 import { Chance } from "./Chance.ts";
 import { Enrollments, type Keys } from "./Enrollments.ts";
@@ -63,7 +63,7 @@ const OPERATOR = 3_000;
 
 const verbs = { REGISTER: "register", OPTIONS: "invite", FINISH: "finish" } as const;
 
-/** Sample keys with an odd number are of the algorithm that passkeys share with keys that sign (sim/Cryptography.ts). */
+/** Sample keys with an odd number are of the algorithm that passkeys share with keys that sign (sim/crypto/Cryptography.ts). */
 const isPasskeyNumber = (key: number): boolean => key % 2 === 1;
 
 const pause = (millis: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, millis));

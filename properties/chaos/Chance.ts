@@ -1,5 +1,5 @@
 /** The drawing of a run's own choices: what is done to the peers, and what callers do. */
-import { entropyOf, type Prng } from "../../sim/Prng.ts";
+import { entropyOf, type Prng } from "../../sim/base/Prng.ts";
 
 export class Chance {
   readonly #random: Prng;

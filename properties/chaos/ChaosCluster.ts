@@ -11,7 +11,7 @@ import { mintToken, operatorPermissions, operatorTtlMillis } from "../../server/
 import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
 import { MESSAGE_TYPE, MESSAGES_PATH } from "../../server/transport/PeerLink.ts";
 import { developmentShares } from "../../server/peer/DevelopmentSecrets.ts";
-import type { Violation } from "../../sim/Violation.ts";
+import type { Violation } from "../../sim/base/Violation.ts";
 import { type Backup, Backups } from "./Backups.ts";
 import { Chance } from "./Chance.ts";
 import { type Authority, makeAuthority, settle } from "./ClusterSettings.ts";

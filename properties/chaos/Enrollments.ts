@@ -1,5 +1,11 @@
 /** What holders of invitations have in their hands, and the responses that they and others make of it. */
-import { type EnrollmentRequests, type Finish, type Flaw, flaws, type Invited } from "../../sim/EnrollmentRequests.ts";
+import {
+  type EnrollmentRequests,
+  type Finish,
+  type Flaw,
+  flaws,
+  type Invited,
+} from "../../sim/requests/EnrollmentRequests.ts";
 import type { Chance } from "./Chance.ts";
 
 const REMEMBERED = 64;

@@ -1,6 +1,6 @@
 /** Carries out a plan: does each fault at its time, sees to its end, and writes down what really happened. */
-import { Census } from "../../sim/Census.ts";
-import { Violation } from "../../sim/Violation.ts";
+import { Census } from "../../sim/base/Census.ts";
+import { Violation } from "../../sim/base/Violation.ts";
 import type { Callers } from "./Callers.ts";
 import type { ChaosCluster } from "./ChaosCluster.ts";
 import type { PeerUnderTest } from "./PeerUnderTest.ts";

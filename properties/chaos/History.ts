@@ -1,8 +1,8 @@
 /** What callers of real peers asked and were told, and when processes came and went; all in microseconds of one clock. */
 import type { Answer } from "../../core/Action.ts";
 import type { Rows } from "../../core/Tables.ts";
-import type { Command, TokenKind } from "../../sim/Commands.ts";
-import type { Finish, Invite } from "../../sim/EnrollmentRequests.ts";
+import type { Command, TokenKind } from "../../sim/requests/Commands.ts";
+import type { Finish, Invite } from "../../sim/requests/EnrollmentRequests.ts";
 
 /** What a request asks for, as far as an answer is held against it. */
 export type Said =

@@ -1,6 +1,6 @@
 /** The rows of a peer as its transactions have made them so far: what checkers see of its disk at a moment of the past. */
 import type { RowView, TableName, Write } from "../../core/Tables.ts";
-import { type AnyRow, mapView } from "../../sim/MapView.ts";
+import { type AnyRow, mapView } from "../../sim/disks/MapView.ts";
 
 export class ReplayedRows implements RowView {
   readonly #tables = new Map<TableName, Map<string, AnyRow>>();

@@ -1,7 +1,7 @@
 /** What a peer's database holds is what its transactions made of it. */
 import type { TableName } from "../../core/Tables.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
-import { Violation } from "../../sim/Violation.ts";
+import { Violation } from "../../sim/base/Violation.ts";
 import { keptOf, type Transaction } from "./Journal.ts";
 
 const isSame = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(left, right) === 0;

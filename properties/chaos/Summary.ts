@@ -1,5 +1,5 @@
 /** What a chaos run tells at its end. */
-import { Census } from "../../sim/Census.ts";
+import { Census } from "../../sim/base/Census.ts";
 import type { FaultKind } from "./Plan.ts";
 import type { RunReport } from "./Run.ts";
 

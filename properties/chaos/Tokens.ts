@@ -4,7 +4,7 @@ import type { ActorClaims } from "../../core/auth/ActorClaims.ts";
 import { openDevelopmentIssuer, type DevelopmentIssuer } from "../../server/auth/DevelopmentIssuer.ts";
 import { parseTokenClaims } from "../../server/auth/TokenClaims.ts";
 import type { Cluster } from "../../server/dev/ClusterFile.ts";
-import type { TokenKind } from "../../sim/Commands.ts";
+import type { TokenKind } from "../../sim/requests/Commands.ts";
 
 const HOUR = 3_600_000;
 /** The service wants at least 5 s left. */

@@ -4,8 +4,8 @@ import type { Answer } from "../../core/Action.ts";
 import type { RejectionCode } from "../../core/base/Rejection.ts";
 import type { Rows, Write } from "../../core/Tables.ts";
 import { recordJson } from "../../server/http/ApproverRecord.ts";
-import type { Ghost } from "../../sim/Ghost.ts";
-import { Violation } from "../../sim/Violation.ts";
+import type { Ghost } from "../../sim/checkers/Ghost.ts";
+import { Violation } from "../../sim/base/Violation.ts";
 import type { Asked, Said } from "./History.ts";
 
 type Finish = Extract<Said, { readonly kind: "FINISH" }>;

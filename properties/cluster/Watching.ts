@@ -1,7 +1,7 @@
 /** A peer of a test cluster as the simulator's checkers see one. */
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import type { Watched } from "../../sim/Checker.ts";
+import type { Watched } from "../../sim/checkers/Checker.ts";
 import type { Cluster } from "./Cluster.ts";
 import { stateOf } from "./Restoring.ts";
 

@@ -2,11 +2,11 @@
 import { messageCodec } from "../../core/Message.ts";
 import { rowCodec, type Write } from "../../core/Tables.ts";
 import { backendOf } from "../../sim/bin/NativeBackend.ts";
-import { Mixer } from "../../sim/Mixer.ts";
-import type { RunOptions } from "../../sim/RunOptions.ts";
-import { silent } from "../../sim/Silent.ts";
-import { runSeed } from "../../sim/Simulation.ts";
-import type { Tampering } from "../../sim/Tampering.ts";
+import { Mixer } from "../../sim/base/Mixer.ts";
+import type { RunOptions } from "../../sim/run/RunOptions.ts";
+import { silent } from "../../sim/world/Silent.ts";
+import { runSeed } from "../../sim/run/Simulation.ts";
+import type { Tampering } from "../../sim/world/Tampering.ts";
 
 const contentOf = (write: Write, mixer: Mixer): void => {
   mixer.text(write.key);

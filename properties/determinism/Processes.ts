@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { bundle } from "../../server/bin/bundle.mjs";
-import type { SeedRange } from "../../sim/Seeds.ts";
+import type { SeedRange } from "../../sim/hunting/Seeds.ts";
 import { type Difference, firstDifference } from "./Difference.ts";
 
 /** Names the program of a second Node, of another major version. */

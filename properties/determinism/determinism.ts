@@ -1,7 +1,7 @@
 /** `npm run sim:determinism`: whether a seed is one run, in every process and on every Node. */
 import { Either } from "effect";
 import { Misuse, positive, printLine, runScript, type Script } from "../../sim/bin/Script.ts";
-import { parseSeeds } from "../../sim/Seeds.ts";
+import { parseSeeds } from "../../sim/hunting/Seeds.ts";
 import { comparisonLines, compareProcesses, SECOND_NODE } from "./Processes.ts";
 
 const SEEDS = "1..1000";

@@ -1,7 +1,7 @@
 /** `npm run sim:module`: many seeds of worlds that run the test-only module beside the product. */
 import { Either } from "effect";
 import { Misuse, printLine, runScript, type Script } from "../../sim/bin/Script.ts";
-import { parseSeeds } from "../../sim/Seeds.ts";
+import { parseSeeds } from "../../sim/hunting/Seeds.ts";
 import { runSeeds, scheduleOf } from "./notes/Seeds.ts";
 import { productWithNotes } from "./notes/WithNotes.ts";
 

@@ -1,4 +1,4 @@
-import { SimByteDisk } from "../../sim/SimByteDisk.ts";
+import { SimByteDisk } from "../../sim/disks/SimByteDisk.ts";
 import type { Implementation } from "./Implementation.ts";
 
 /** The simulator's disk; a flush ends at `advance`, a reopen is a process that ended between two commits. */

@@ -2,8 +2,8 @@
 import { fork } from "node:child_process";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { HuntReport, type RunReport } from "../Report.ts";
-import type { SeedRange } from "../Seeds.ts";
+import { HuntReport, type RunReport } from "../hunting/Report.ts";
+import type { SeedRange } from "../hunting/Seeds.ts";
 import { type HuntOptions, lostRun } from "./HuntRun.ts";
 import type { Batch } from "./HuntWorker.ts";
 

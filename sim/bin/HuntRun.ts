@@ -1,13 +1,13 @@
 /** One run of a hunt. */
-import { Choices } from "../Choices.ts";
-import type { Mode } from "../Plan.ts";
-import { planOf } from "../Planning.ts";
-import { plantedBugNamed } from "../PlantedBugs.ts";
-import { reportOf, type RunReport } from "../Report.ts";
-import { DEFAULT_SCHEDULE, type ScheduleName } from "../Schedules.ts";
-import { runSeed } from "../Simulation.ts";
-import { processLost } from "../ThrownOut.ts";
-import type { Tier } from "../Tier.ts";
+import { Choices } from "../base/Choices.ts";
+import type { Mode } from "../base/Plan.ts";
+import { planOf } from "../run/Planning.ts";
+import { plantedBugNamed } from "../bugs/PlantedBugs.ts";
+import { reportOf, type RunReport } from "../hunting/Report.ts";
+import { DEFAULT_SCHEDULE, type ScheduleName } from "../schedules/Schedules.ts";
+import { runSeed } from "../run/Simulation.ts";
+import { processLost } from "../run/ThrownOut.ts";
+import type { Tier } from "../base/Tier.ts";
 import { backendOf } from "./NativeBackend.ts";
 
 /** What every run of a hunt has in common. */

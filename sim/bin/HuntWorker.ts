@@ -1,5 +1,5 @@
 /** A process of a hunt: runs the seeds it is handed, one batch after the other. */
-import type { RunReport } from "../Report.ts";
+import type { RunReport } from "../hunting/Report.ts";
 import { type HuntOptions, runOf } from "./HuntRun.ts";
 
 export interface Batch {

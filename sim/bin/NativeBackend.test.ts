@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { encode } from "../../core/codec/CborWriter.ts";
 import { messageCodec } from "../../core/Message.ts";
-import { type Backend, portableBackend } from "../Cryptography.ts";
-import { silent } from "../Silent.ts";
-import { runSeed } from "../Simulation.ts";
-import { type Tier, tierOf } from "../Tier.ts";
+import { type Backend, portableBackend } from "../crypto/Cryptography.ts";
+import { silent } from "../world/Silent.ts";
+import { runSeed } from "../run/Simulation.ts";
+import { type Tier, tierOf } from "../base/Tier.ts";
 import { backendOf, nativeBackend } from "./NativeBackend.ts";
 
 /** A run, and a hash over every message that was sent in it, with the signatures that it carries. */

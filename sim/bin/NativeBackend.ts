@@ -1,7 +1,7 @@
 /** Who computes what is real in the runs of a seed. */
 import { nativePrimitives, nativeSigningKey } from "../../server/crypto/NativeCrypto.ts";
-import { type Backend, portableBackend } from "../Cryptography.ts";
-import { REAL_MIX } from "../Tier.ts";
+import { type Backend, portableBackend } from "../crypto/Cryptography.ts";
+import { REAL_MIX } from "../base/Tier.ts";
 
 /** Node's own library: the same bytes as the portable one, some ten times as fast. */
 export const nativeBackend: Backend = { primitives: nativePrimitives, signingKey: nativeSigningKey };

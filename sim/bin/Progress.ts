@@ -1,5 +1,5 @@
 /** How far a hunt is, on standard error: a bar on a terminal, a line now and then elsewhere. */
-import type { HuntReport } from "../Report.ts";
+import type { HuntReport } from "../hunting/Report.ts";
 
 const BAR_CELLS = 30;
 const REDRAW_MILLIS = 100;

@@ -2,9 +2,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Effect } from "effect";
-import type { RunReport } from "../Report.ts";
-import { failureText, storyOf } from "../Story.ts";
-import { PROCESS_LOST } from "../ThrownOut.ts";
+import type { RunReport } from "../hunting/Report.ts";
+import { failureText, storyOf } from "../show/Story.ts";
+import { PROCESS_LOST } from "../run/ThrownOut.ts";
 import { shrink, type Shrunk } from "../shrink/Shrink.ts";
 import { tapeOptions } from "../tape/Tape.ts";
 import { record, type Recording, replayExactly, tapeOf } from "../tape/TapeRun.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { isFoundAs } from "../PlantedBug.ts";
-import { plantedBugs } from "../PlantedBugs.ts";
+import { isFoundAs } from "../bugs/PlantedBug.ts";
+import { plantedBugs } from "../bugs/PlantedBugs.ts";
 import { type Strength, rowsOf, withStrengths } from "./StrengthTable.ts";
 
 const strength = (bug: string, seed: number, isMinimal = true): Strength => {

@@ -3,7 +3,7 @@ import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Option } from "effect";
 import { type Exploration, type ExploreOptions, explore } from "../explore/Explorer.ts";
-import { parseDuration } from "../Seeds.ts";
+import { parseDuration } from "../hunting/Seeds.ts";
 import { endAsFailed, parsed, write } from "./Terminal.ts";
 
 const count = (

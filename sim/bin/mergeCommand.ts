@@ -4,9 +4,9 @@ import * as Args from "@effect/cli/Args";
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Either } from "effect";
-import { type HuntFile, mergeHunts, type Merged, MOST_HUNT_BYTES, parseHuntFile } from "../HuntFile.ts";
-import { countLines, failureLines, seedsText } from "../Report.ts";
-import { type Coverage, coverageOf, sometimes } from "../Sometimes.ts";
+import { type HuntFile, mergeHunts, type Merged, MOST_HUNT_BYTES, parseHuntFile } from "../hunting/HuntFile.ts";
+import { countLines, failureLines, seedsText } from "../hunting/Report.ts";
+import { type Coverage, coverageOf, sometimes } from "../hunting/Sometimes.ts";
 import { isDefaultMix } from "./HuntRun.ts";
 import { endAsFailed, misused, write } from "./Terminal.ts";
 

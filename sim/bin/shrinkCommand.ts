@@ -2,7 +2,7 @@
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect } from "effect";
-import { parseDuration } from "../Seeds.ts";
+import { parseDuration } from "../hunting/Seeds.ts";
 import { readSource, runSource, seedOptions, sourceArgument } from "./RunSource.ts";
 import { keepFailure, SHRINK_MILLIS, shrinkWithin } from "./Shrinking.ts";
 import { endAsFailed, parsed, write } from "./Terminal.ts";

@@ -5,9 +5,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Effect } from "effect";
-import { isFoundAs, type PlantedBug } from "../PlantedBug.ts";
-import { plantedBugOptions, plantedBugs } from "../PlantedBugs.ts";
-import { runSeed } from "../Simulation.ts";
+import { isFoundAs, type PlantedBug } from "../bugs/PlantedBug.ts";
+import { plantedBugOptions, plantedBugs } from "../bugs/PlantedBugs.ts";
+import { runSeed } from "../run/Simulation.ts";
 import { tapeOptions } from "../tape/Tape.ts";
 import { record } from "../tape/TapeRun.ts";
 import { Misuse, positive, printLine, runScript, type Script } from "./Script.ts";

@@ -3,10 +3,10 @@ import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
 import type { Round } from "../../core/protocol/Undecided.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
-import { LONGEST_BODY } from "../Commands.ts";
-import type { PlantedBug } from "../PlantedBug.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { Asking, TamperedWorld, Tampering } from "../Tampering.ts";
+import { LONGEST_BODY } from "../requests/Commands.ts";
+import type { PlantedBug } from "./PlantedBug.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { Asking, TamperedWorld, Tampering } from "../world/Tampering.ts";
 
 const withBody = (request: Asking, rawBody: Call["rawBody"]): Asking => ({
   ...request,

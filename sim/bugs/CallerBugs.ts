@@ -1,12 +1,12 @@
 /** Bugs of what becomes of callers: of those who have joined another's request, and of those whose own meets damage. */
 import { registerKey } from "../../core/commands/registerKey/RegisterKey.ts";
-import { effectsIn } from "../Effects.ts";
+import { effectsIn } from "../models/Effects.ts";
 import type { Queued } from "../../core/protocol/Requests.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { refusalRejection } from "../../core/protocol/Refusals.ts";
-import type { PlantedBug } from "../PlantedBug.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { TamperedWorld } from "../Tampering.ts";
+import type { PlantedBug } from "./PlantedBug.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { TamperedWorld } from "../world/Tampering.ts";
 
 /** Whoever has joined a round is forgotten. */
 const dropJoiners = ({ rounds }: PeerState): void => {

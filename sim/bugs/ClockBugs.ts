@@ -1,6 +1,6 @@
 /** Bugs of what a peer makes of its clock, and of those of others. */
-import type { PlantedBug } from "../PlantedBug.ts";
-import type { Tampering } from "../Tampering.ts";
+import type { PlantedBug } from "./PlantedBug.ts";
+import type { Tampering } from "../world/Tampering.ts";
 
 /** The latest reading of a process is its time until a later one comes. */
 const neverBack = (): Tampering => {

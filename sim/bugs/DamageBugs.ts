@@ -1,8 +1,8 @@
 /** Bugs of peers whose rows do not hold, and of sealed ones, which cannot know whether theirs do. */
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Ready } from "../../core/protocol/Message.ts";
-import type { PlantedBug } from "../PlantedBug.ts";
-import type { Tampering } from "../Tampering.ts";
+import type { PlantedBug } from "./PlantedBug.ts";
+import type { Tampering } from "../world/Tampering.ts";
 
 const isSealed = ({ unsealed }: PeerState): boolean => !unsealed;
 const isDamaged = ({ integrityFault }: PeerState): boolean => integrityFault !== undefined;

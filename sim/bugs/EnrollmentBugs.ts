@@ -1,10 +1,10 @@
 /** Bugs of enrollment: of what a session is, of who may complete it, and of what is left of it. */
 import { enrollmentIn } from "../../core/commands/enrollPasskey/EnrollmentState.ts";
-import { effectsIn } from "../Effects.ts";
+import { effectsIn } from "../models/Effects.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { Rows, Write } from "../../core/Tables.ts";
-import { type PlantedBug, rows, without } from "../PlantedBug.ts";
-import type { Tampering } from "../Tampering.ts";
+import { type PlantedBug, rows, without } from "./PlantedBug.ts";
+import type { Tampering } from "../world/Tampering.ts";
 
 const withCrypto = (change: (crypto: Crypto) => Partial<Crypto>) => (): Tampering => ({
   cryptography: (honest) => ({ ...honest, crypto: { ...honest.crypto, ...change(honest.crypto) } }),

@@ -2,8 +2,8 @@
 import type { Answer } from "../../core/Action.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { effectsOf } from "../../core/commands/Effects.ts";
-import type { PlantedBug } from "../PlantedBug.ts";
-import type { TamperedWorld } from "../Tampering.ts";
+import type { PlantedBug } from "./PlantedBug.ts";
+import type { TamperedWorld } from "../world/Tampering.ts";
 
 /** Success, where a caller should have been told that the outcome is not known. */
 const optimism = (world: TamperedWorld, answer: Answer): Answer => {

@@ -1,5 +1,5 @@
 /** Bugs of what a member remembers: of what has been decided, of what it owes, and of what it has seen of others. */
-import { effectsIn } from "../Effects.ts";
+import { effectsIn } from "../models/Effects.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import { Limits } from "../../core/base/Limits.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
@@ -9,11 +9,11 @@ import type { SignedHeader } from "../../core/protocol/Statement.ts";
 import { rejection } from "../../core/base/Rejection.ts";
 import type { Rows } from "../../core/Tables.ts";
 import type { ByteStore, StoredRow } from "../../runtime/ByteStore.ts";
-import type { Cryptography } from "../Cryptography.ts";
-import { SealedDisk } from "../SealedDisk.ts";
-import { type PlantedBug, rows } from "../PlantedBug.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { TamperedWorld, Tampering } from "../Tampering.ts";
+import type { Cryptography } from "../crypto/Cryptography.ts";
+import { SealedDisk } from "../disks/SealedDisk.ts";
+import { type PlantedBug, rows } from "./PlantedBug.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { TamperedWorld, Tampering } from "../world/Tampering.ts";
 
 /** More integrity keys than any run makes. */
 const MOST_VERSIONS = 64;

@@ -1,5 +1,5 @@
 /** Bugs of what is kept of operators. */
-import { type PlantedBug, rows } from "../PlantedBug.ts";
+import { type PlantedBug, rows } from "./PlantedBug.ts";
 
 export const operatorBugs: ReadonlyArray<PlantedBug> = [
   {

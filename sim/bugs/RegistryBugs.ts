@@ -1,7 +1,7 @@
 /** Bugs of what is stored and read: approvers, keys, the root, the audit. */
 import { TOKEN_MARK } from "../checkers/S29.ts";
-import { type PlantedBug, rows, without } from "../PlantedBug.ts";
-import type { Tampering } from "../Tampering.ts";
+import { type PlantedBug, rows, without } from "./PlantedBug.ts";
+import type { Tampering } from "../world/Tampering.ts";
 import { Either } from "effect";
 
 /** Takes every If-Match for the revision that is the current one, so that whoever comes last wins. */

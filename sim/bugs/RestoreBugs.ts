@@ -6,8 +6,8 @@ import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import { FIRST_INCARNATION } from "../../core/protocol/Turn.ts";
-import { type PlantedBug, rows } from "../PlantedBug.ts";
-import type { TamperedWorld, Tampering } from "../Tampering.ts";
+import { type PlantedBug, rows } from "./PlantedBug.ts";
+import type { TamperedWorld, Tampering } from "../world/Tampering.ts";
 
 type Statements = ReadonlyMap<PeerId, SignedStatement>;
 

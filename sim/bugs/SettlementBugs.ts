@@ -10,11 +10,11 @@ import {
 } from "../../core/protocol/Statement.ts";
 import { type Write } from "../../core/Tables.ts";
 import { slotKey } from "../../core/protocol/Tables.ts";
-import { type PlantedBug, rows, without, besidePreparation, FOREIGN } from "../PlantedBug.ts";
+import { type PlantedBug, rows, without, besidePreparation, FOREIGN } from "./PlantedBug.ts";
 import { FIRST_INCARNATION } from "../../core/protocol/Turn.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { TamperedWorld, Tampering } from "../Tampering.ts";
-import type { Wire } from "../Wire.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { TamperedWorld, Tampering } from "../world/Tampering.ts";
+import type { Wire } from "../network/Wire.ts";
 
 /** Takes a pledge for the end: the slot is aborted in the same transaction. */
 const abortWithPledge = (): Tampering => ({

@@ -1,5 +1,5 @@
 /** Bugs of what a member signs, and of what it knows of the batches and slots that were signed before. */
-import { type PlantedBug, rows, besidePreparation, FOREIGN } from "../PlantedBug.ts";
+import { type PlantedBug, rows, besidePreparation, FOREIGN } from "./PlantedBug.ts";
 
 export const signingBugs: ReadonlyArray<PlantedBug> = [
   {

@@ -1,6 +1,6 @@
 /** Bugs of what a peer believes of a token. */
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
-import type { PlantedBug } from "../PlantedBug.ts";
+import type { PlantedBug } from "./PlantedBug.ts";
 
 /** What a peer believes that looks at no claim. */
 const everyToken = (check: ActorCheck): ActorCheck =>

@@ -1,17 +1,17 @@
 /** Requests that callers wait for: each is answered, or given up, once. */
 import type { Answer } from "../../core/Action.ts";
 import { ceremonyChecks } from "../../core/webauthn/CeremonyRefusal.ts";
-import type { Token, TokenKind } from "../Commands.ts";
-import { isFinish } from "../EnrollmentRequests.ts";
-import type { Asked } from "../models/Asked.ts";
-import { assertLength } from "../BodyLength.ts";
-import { type Arrival, arrivalAt, assertFair, assertNotForgotten, isCrowdable } from "../Crowd.ts";
-import { RefusedFinishes } from "../RefusedFinishes.ts";
-import { assertDeserved } from "../Refusal.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import { isSuccess, type Success } from "../Success.ts";
-import type { World } from "../World.ts";
-import type { Outcome } from "./Outcome.ts";
+import type { Token, TokenKind } from "../requests/Commands.ts";
+import { isFinish } from "../requests/EnrollmentRequests.ts";
+import type { Asked } from "../requests/Asked.ts";
+import { assertLength } from "../requests/BodyLength.ts";
+import { type Arrival, arrivalAt, assertFair, assertNotForgotten, isCrowdable } from "../world/Crowd.ts";
+import { RefusedFinishes } from "../requests/RefusedFinishes.ts";
+import { assertDeserved } from "../requests/Refusal.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import { isSuccess, type Success } from "../requests/Success.ts";
+import type { World } from "../world/World.ts";
+import type { Outcome } from "../requests/Outcome.ts";
 
 /** How long a caller waits; the service answers within 10 s. */
 const PATIENCE_MICROS = 12_000_000;

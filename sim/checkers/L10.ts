@@ -2,8 +2,8 @@
  * L10: whoever asks a peer is answered by it within 10 s of its monotonic clock, if only that the outcome is open; and
  * once.
  */
-import type { Checker } from "../Checker.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker } from "./Checker.ts";
+import { Violation } from "../base/Violation.ts";
 
 /** What the service promises, in microseconds. */
 const PROMISED = 10_000_000;

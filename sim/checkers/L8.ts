@@ -1,6 +1,6 @@
 /** L8: while one member is down no newly arrived mutation succeeds. */
-import type { Checker } from "../Checker.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker } from "./Checker.ts";
+import { Violation } from "../base/Violation.ts";
 
 export const L8 = (): Checker => {
   const downSince = new Map<number, number>();

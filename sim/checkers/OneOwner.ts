@@ -1,9 +1,9 @@
 /** What has one owner, over everything committed or reserved at any honest peer. */
 import type { Rows } from "../../core/Tables.ts";
-import type { Watched } from "../Checker.ts";
+import type { Watched } from "./Checker.ts";
 import { approverSubject } from "../models/approvers/ApproverSubject.ts";
-import { type Ghost, maskOf, type PeerMask } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import { type Ghost, maskOf, type PeerMask } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 interface Claims {
   /** Owner to the peers that hold it reserved; a committed claim stays as long as anybody has stored it. */

@@ -1,9 +1,9 @@
 /** S1: no honest peer has both a RECEIPT and a REFUSAL of one proposal. */
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Write } from "../../core/Tables.ts";
-import type { Checker, Watched } from "../Checker.ts";
-import { type Ghost, maskOf } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import { type Ghost, maskOf } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 export const S1 = (ghost: Ghost): Checker => {
   const assertOneVote = ({ slot, honest }: Watched, { op, key }: Write): void => {

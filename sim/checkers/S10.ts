@@ -3,14 +3,14 @@
  * proposals beside what it had prepared by then; at the writer no registrar has more than 8 unfinished
  * sessions, and no more than 256 are unexpired; no member keeps more than 256 unexpired ones that one process of
  * the writer has made, nor more than 4 of one request. Refused responses are counted where callers hear of them
- * (`sim/RefusedFinishes.ts`).
+ * (`sim/requests/RefusedFinishes.ts`).
  */
 import { Limits } from "../../core/base/Limits.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Rows } from "../../core/Tables.ts";
-import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 type Row = Rows["sessions"];
 

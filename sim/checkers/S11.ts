@@ -1,11 +1,11 @@
 /** S11: revisions of a subject go one by one and never back; equal revisions are equal everywhere, in metadata and time. */
 import type { Write } from "../../core/Tables.ts";
-import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
+import type { Checker } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
 import { rowsOf } from "../models/Product.ts";
 import type { Subject } from "../models/Subject.ts";
-import { ofSubjects } from "../models/SubjectHooks.ts";
-import { Violation } from "../Violation.ts";
+import { ofSubjects } from "./SubjectHooks.ts";
+import { Violation } from "../base/Violation.ts";
 
 /** What the certificate of the same transaction makes of the subject. */
 const certified = (

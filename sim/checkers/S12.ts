@@ -1,9 +1,9 @@
 /** S12: a stored subject never changes what is fixed of it (descriptor, creation time), which is the same everywhere, and never vanishes. */
-import type { Checker } from "../Checker.ts";
-import { type Ghost, maskOf } from "../Ghost.ts";
+import type { Checker } from "./Checker.ts";
+import { type Ghost, maskOf } from "./Ghost.ts";
 import { rowAt } from "../models/Product.ts";
-import { ofSubjects } from "../models/SubjectHooks.ts";
-import { Violation } from "../Violation.ts";
+import { ofSubjects } from "./SubjectHooks.ts";
+import { Violation } from "../base/Violation.ts";
 
 export const S12 = (ghost: Ghost): Checker => ({
   id: "S12",

@@ -6,9 +6,9 @@ import { refDigest } from "../../core/credential/SignatureCredential.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { credentialIdentityOf } from "../../core/commands/enrollPasskey/Finish.ts";
 import type { Rows, RowView } from "../../core/Tables.ts";
-import type { Checker, Watched } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 const keysOf = (map: ReadonlyMap<string | number, unknown>): string => [...map.keys()].toSorted().join(" ");
 

@@ -5,9 +5,9 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { Either, Encoding } from "effect";
 import { RecentMap } from "../../runtime/RecentMap.ts";
-import type { Checker, Watched } from "../Checker.ts";
-import { type Ghost, maskOf, type PeerMask, slotsOf } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import { type Ghost, maskOf, type PeerMask, slotsOf } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 /** Successes remembered at least, to see that no two callers are told of the same one. */
 const REMEMBERED = 4_096;

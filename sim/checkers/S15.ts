@@ -1,7 +1,7 @@
 /** S15: at most one response completes a session, anywhere and for ever. */
-import { onApprover } from "../Effects.ts";
-import type { Checker, Watched } from "../Checker.ts";
-import { Violation } from "../Violation.ts";
+import { onApprover } from "../models/Effects.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import { Violation } from "../base/Violation.ts";
 
 export const S15 = (): Checker => {
   /** Session to the response that has completed it, and where that was first seen. */

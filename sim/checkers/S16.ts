@@ -2,12 +2,12 @@
  * S16: a session is what its members agreed on until a certified response completes it: nothing that was refused, and
  * nothing that was only reserved, leaves a trace on it.
  */
-import { onApprover } from "../Effects.ts";
+import { onApprover } from "../models/Effects.ts";
 import { sessionDigest } from "../../core/commands/enrollPasskey/Session.ts";
 import type { Write } from "../../core/Tables.ts";
-import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 /** Whether a transaction applies a response to this session; S15 says which. */
 const isApplied = (writes: ReadonlyArray<Write>, session: string): boolean =>

@@ -1,6 +1,6 @@
 /** S17: no receipt is signed after its proposal expired, by its signer's own clock. */
-import type { Checker } from "../Checker.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker } from "./Checker.ts";
+import { Violation } from "../base/Violation.ts";
 
 export const S17 = (): Checker => ({
   id: "S17",

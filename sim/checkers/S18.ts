@@ -2,9 +2,9 @@
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Certificate } from "../../core/protocol/Certificate.ts";
 import { proposalId } from "../../core/protocol/Proposal.ts";
-import type { Checker, Watched } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 interface Expectation {
   readonly process: number;

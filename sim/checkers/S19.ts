@@ -1,8 +1,8 @@
 /** S19: a receipt is signed for the topology that its signer has durably pinned. */
 import { topologyDigest } from "../../core/protocol/Topology.ts";
-import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 export const S19 = (ghost: Ghost): Checker => {
   const pinned = new Map<number, string>();

@@ -5,10 +5,10 @@ import { offers } from "../../core/commands/enrollPasskey/SessionMessages.ts";
 import type { Message } from "../../core/Message.ts";
 import type { Outcome } from "../../core/protocol/Message.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
-import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
+import type { Checker } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
 import type { Product } from "../models/Product.ts";
-import { Violation } from "../Violation.ts";
+import { Violation } from "../base/Violation.ts";
 
 const inOutcome = (outcome: Outcome): ReadonlyArray<SignedStatement> => {
   if (outcome._tag === "Exchanged") return offers.decode(outcome.answer)?.acks ?? [];

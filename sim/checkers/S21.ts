@@ -7,9 +7,9 @@ import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { FIRST_INCARNATION } from "../../core/protocol/Turn.ts";
-import type { Checker, Watched } from "../Checker.ts";
-import { type Ghost, slotsOf } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import { type Ghost, slotsOf } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 const batchNoOf = ({ newest }: Rows["seen"]): number => newest?.header.batchNo ?? 0;
 

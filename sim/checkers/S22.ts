@@ -5,9 +5,9 @@
 import { restorationHash } from "../../core/protocol/Restoration.ts";
 import { batchHash } from "../../core/protocol/Statement.ts";
 import type { Rows, WriteTo } from "../../core/Tables.ts";
-import type { Checker, Watched } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 type Header = Rows["batches"]["header"];
 

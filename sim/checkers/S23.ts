@@ -1,6 +1,6 @@
 /** S23: a message that was handled and comes again, byte for byte, writes nothing. */
-import type { Checker } from "../Checker.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker } from "./Checker.ts";
+import { Violation } from "../base/Violation.ts";
 
 export const S23 = (): Checker => ({
   id: "S23",

@@ -1,7 +1,7 @@
 /** S24: what a peer has on record of an authenticator's counter never decreases. */
-import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 export const S24 = (ghost: Ghost): Checker => {
   /** By peer and ref. */

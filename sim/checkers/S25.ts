@@ -1,7 +1,7 @@
 /** S25: a read answers from what is committed, at once, whatever is waiting, and writes nothing. */
-import type { Checker } from "../Checker.ts";
-import { type Ghost, maskOf } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker } from "./Checker.ts";
+import { type Ghost, maskOf } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 export const S25 = (ghost: Ghost): Checker => ({
   id: "S25",

@@ -4,11 +4,11 @@
  */
 import { decisionOf } from "../../core/protocol/Decision.ts";
 import { numberKey, SELF } from "../../core/protocol/Tables.ts";
-import type { Checker, Watched } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
 import { rowAt } from "../models/Product.ts";
 import type { Subject } from "../models/Subject.ts";
-import { Violation } from "../Violation.ts";
+import { Violation } from "../base/Violation.ts";
 
 export const S26 = (ghost: Ghost): Checker => {
   /** By recovery: the roots that were offered for it. */

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { watched } from "../../properties/cluster/Watching.ts";
-import type { Watched } from "../Checker.ts";
-import { Violation } from "../Violation.ts";
+import type { Watched } from "./Checker.ts";
+import { Violation } from "../base/Violation.ts";
 import { S28 } from "./S28.ts";
 
 const cluster = founded();

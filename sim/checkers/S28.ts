@@ -1,6 +1,6 @@
 /** S28: a peer whose rows do not hold or are not verified yet, or that has no keys in memory, signs nothing. */
-import type { Checker, Watched } from "../Checker.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import { Violation } from "../base/Violation.ts";
 
 export const S28 = (): Checker => {
   /** By slot: what a process has found out about its rows, once and for as long as it runs. */

@@ -5,7 +5,7 @@ import { enrolling, offerOf, sessionsOf } from "../../properties/cluster/Enrolli
 import { watched } from "../../properties/cluster/Watching.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Rows } from "../../core/Tables.ts";
-import { Violation } from "../Violation.ts";
+import { Violation } from "../base/Violation.ts";
 import { INVITATION_MARK, INVITATION_MARKS, S29 } from "./S29.ts";
 
 const cluster = enrolling(1);

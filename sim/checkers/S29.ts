@@ -7,8 +7,8 @@ import type { Answer } from "../../core/Action.ts";
 import type { Certificate } from "../../core/protocol/Certificate.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Write } from "../../core/Tables.ts";
-import type { Checker } from "../Checker.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker } from "./Checker.ts";
+import { Violation } from "../base/Violation.ts";
 
 /** Every bearer token of the simulation begins with this, and nothing else does; longer than what need not be looked at. */
 export const TOKEN_MARK = "bearer-secret-of-a-caller-";

@@ -1,10 +1,10 @@
 /** S3: what is applied has a valid receipt of every member, at the pinned incarnations, signed in time. */
 import type { Rows, Write } from "../../core/Tables.ts";
-import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
+import type { Checker } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
 import type { Subject } from "../models/Subject.ts";
-import { ofSubjects } from "../models/SubjectHooks.ts";
-import { Violation } from "../Violation.ts";
+import { ofSubjects } from "./SubjectHooks.ts";
+import { Violation } from "../base/Violation.ts";
 
 const fault = (ghost: Ghost, id: string, { proposal, receipts }: Rows["certificates"]): string | undefined => {
   const { membership } = ghost;

@@ -1,8 +1,8 @@
 /** S30: every receipt, and every session that is kept, was permitted and correct, by an opinion formed without the members' code. */
-import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
-import type { Oracle } from "../Oracle.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
+import type { Oracle } from "../oracle/Oracle.ts";
+import { Violation } from "../base/Violation.ts";
 
 export const S30 = (ghost: Ghost, oracle: Oracle): Checker => ({
   id: "S30",

@@ -1,11 +1,11 @@
 /** S31: nothing durable is raised by bytes that their owner did not sign; nothing about a proposal without its writer's receipt. */
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Write } from "../../core/Tables.ts";
-import type { Checker, Watched } from "../Checker.ts";
-import { type Ghost, maskOf } from "../Ghost.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import { type Ghost, maskOf } from "./Ghost.ts";
 import { type BatchHeader, batchHash } from "../../core/protocol/Statement.ts";
 import { FIRST_INCARNATION } from "../../core/protocol/Turn.ts";
-import { Violation } from "../Violation.ts";
+import { Violation } from "../base/Violation.ts";
 
 const isSame = ({ crypto }: Ghost, left: BatchHeader, right: BatchHeader): boolean =>
   left === right || batchHash(crypto, left) === batchHash(crypto, right);

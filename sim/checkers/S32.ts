@@ -8,9 +8,9 @@ import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/IntegrityKeys.ts";
 import { topologyDigest } from "../../core/protocol/Topology.ts";
 import { rowCodec, type Rows, type Write } from "../../core/Tables.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
-import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 const AUDIT_TAG = "CUSTODY_AUDIT_V1";
 const FIRST = "0".repeat(64);

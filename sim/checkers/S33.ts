@@ -1,5 +1,5 @@
 /** S33: the same seed gives the same trace hash. */
-import { Violation } from "../Violation.ts";
+import { Violation } from "../base/Violation.ts";
 
 /** Compares the hashes of two runs of the same seeds; the first difference, or undefined. */
 export const sameHashes = (

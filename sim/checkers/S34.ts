@@ -3,8 +3,8 @@
  * whatever crashed in between, and nothing that no operator did.
  */
 import type { OperatorAct } from "../../core/protocol/OperatorAct.ts";
-import type { Checker, Watched } from "../Checker.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import { Violation } from "../base/Violation.ts";
 
 /** What one peer owes its audit. */
 interface Owed {

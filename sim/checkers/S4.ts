@@ -1,9 +1,9 @@
 /** S4: nothing is applied at one honest peer and aborted, or for ever impossible, at another. */
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Write } from "../../core/Tables.ts";
-import type { Checker, Watched } from "../Checker.ts";
-import { type Ghost, type PeerMask, slotsOf } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import { type Ghost, type PeerMask, slotsOf } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 const firstOf = (peers: PeerMask): number => 32 - Math.clz32(peers & -peers);
 

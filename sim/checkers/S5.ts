@@ -6,9 +6,9 @@ import type { Digest } from "../../core/base/Digest.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import { numberKey } from "../../core/protocol/Tables.ts";
 import { FIRST_INCARNATION } from "../../core/protocol/Turn.ts";
-import type { Checker, Watched } from "../Checker.ts";
-import { type Ghost, slotsOf } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import { type Ghost, slotsOf } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 export const S5 = (ghost: Ghost): Checker => {
   /** What came to its end at a peer before: an acknowledgement made again later is no second end. */

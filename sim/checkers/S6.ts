@@ -1,8 +1,8 @@
 /** S6: in one slot an honest peer signs a receipt for one proposal, and one proposal is applied anywhere. */
 import type { Digest } from "../../core/base/Digest.ts";
-import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 export const S6 = (ghost: Ghost): Checker => {
   const signed = Array.from({ length: ghost.total + 1 }, () => new Map<number, Digest>());

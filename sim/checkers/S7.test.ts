@@ -5,10 +5,10 @@ import { SELF } from "../../core/protocol/Tables.ts";
 import { actor, type Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { comeBackOn, copyOf, declare, register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { watched } from "../../properties/cluster/Watching.ts";
-import type { Watched } from "../Checker.ts";
-import { Ghost, maskOf } from "../Ghost.ts";
-import { effectsIn } from "../Effects.ts";
-import { Violation } from "../Violation.ts";
+import type { Watched } from "./Checker.ts";
+import { Ghost, maskOf } from "./Ghost.ts";
+import { effectsIn } from "../models/Effects.ts";
+import { Violation } from "../base/Violation.ts";
 import { S7 } from "./S7.ts";
 
 const KEY = 7;

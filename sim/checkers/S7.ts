@@ -1,8 +1,8 @@
 /** S7: a key has one owner id, over everything committed or reserved at any honest peer. */
-import { onApprover } from "../Effects.ts";
+import { onApprover } from "../models/Effects.ts";
 import type { Digest } from "../../core/base/Digest.ts";
-import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
+import type { Checker } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
 import { OneOwner } from "./OneOwner.ts";
 
 export const S7 = (ghost: Ghost): Checker => {

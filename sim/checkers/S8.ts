@@ -1,9 +1,9 @@
 /** S8: a credential of an authenticator at a relying party has one approver, reserved or committed at any honest peer. */
-import { effectsIn } from "../Effects.ts";
+import { effectsIn } from "../models/Effects.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Rows } from "../../core/Tables.ts";
-import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
+import type { Checker } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
 import { OneOwner } from "./OneOwner.ts";
 
 /** RP and credential as the descriptor of a passkey says them, whatever index the peers keep. */

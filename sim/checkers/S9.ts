@@ -2,9 +2,9 @@
 import type { Preparation } from "../../core/protocol/Undecided.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { type Commands, locksOf } from "../../core/protocol/Command.ts";
-import type { Checker } from "../Checker.ts";
-import type { Ghost } from "../Ghost.ts";
-import { Violation } from "../Violation.ts";
+import type { Checker } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
 
 /** A proposal whose locks must be held. */
 type Open = Pick<Preparation, "id" | "proposal">;

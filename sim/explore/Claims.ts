@@ -1,10 +1,10 @@
 /** What holds in every configuration (docs/invariants.md), asked of one that has just come about. */
 import { production } from "../models/Models.ts";
-import { effectsIn } from "../Effects.ts";
+import { effectsIn } from "../models/Effects.ts";
 import type { Digest } from "../../core/base/Digest.ts";
-import type { Watched } from "../Checker.ts";
+import type { Watched } from "../checkers/Checker.ts";
 import { S9 } from "../checkers/S9.ts";
-import { Violation } from "../Violation.ts";
+import { Violation } from "../base/Violation.ts";
 import type { Configuration } from "./Configuration.ts";
 import type { Member } from "./Member.ts";
 

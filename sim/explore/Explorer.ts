@@ -1,5 +1,5 @@
 /** Walks every configuration that a small world can come to, each once. */
-import { Violation } from "../Violation.ts";
+import { Violation } from "../base/Violation.ts";
 import { assertSafe, remainderOf } from "./Claims.ts";
 import { type Configuration, storyOf } from "./Configuration.ts";
 import { type Scope, startOf } from "./Founding.ts";

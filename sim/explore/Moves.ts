@@ -1,8 +1,8 @@
 /** What can happen next in a configuration. */
 import type { Event, TimerName } from "../../core/protocol/Event.ts";
 import { delivery, tokensIn } from "../../runtime/Ingress.ts";
-import type { Command, Commands } from "../Commands.ts";
-import type { Cryptography } from "../Cryptography.ts";
+import type { Command, Commands } from "../requests/Commands.ts";
+import type { Cryptography } from "../crypto/Cryptography.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { type Budget, type Call, type Configuration, configurationOf } from "./Configuration.ts";
 import { isSame } from "./Fingerprint.ts";

@@ -1,7 +1,7 @@
 /** The rows of one peer as an immutable value: a transaction makes new ones and leaves the old ones as they were. */
 import type { Rows, RowView, TableName, Write } from "../../core/Tables.ts";
-import { type AnyRow, mapView } from "../MapView.ts";
-import { Violation } from "../Violation.ts";
+import { type AnyRow, mapView } from "../disks/MapView.ts";
+import { Violation } from "../base/Violation.ts";
 import { type Fingerprint, fingerprint, gathered, joined } from "./Fingerprint.ts";
 
 type Table = ReadonlyMap<string, AnyRow>;

@@ -1,6 +1,6 @@
 /** One bit of one stored byte is another, in a row or in its seal. On typed disks the row throws on reading. */
-import type { Unit } from "../Choices.ts";
-import type { World } from "../World.ts";
+import type { Unit } from "../base/Choices.ts";
+import type { World } from "../world/World.ts";
 import { anyPeer, anyRow } from "./Victims.ts";
 
 /** Longer than any stored row: the byte is drawn modulo its length. */

@@ -2,9 +2,9 @@
  * Two machines that are one peer: a copy of its disk was started elsewhere, and its address leads now to the one and
  * now to the other. Each goes on from its own disk; to the others it is one member that contradicts itself.
  */
-import type { Choices, Unit } from "../Choices.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { Nemesis, World } from "../World.ts";
+import type { Choices, Unit } from "../base/Choices.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { Nemesis, World } from "../world/World.ts";
 import { mayForget, RESTORED_AFTER } from "./DeclaredRestore.ts";
 
 const LATEST = 2_000_000;

@@ -1,9 +1,9 @@
 /** A peer's machine comes back on the disk it had a while ago, and its operator says so. */
-import type { Stretch, Unit } from "../Choices.ts";
+import type { Stretch, Unit } from "../base/Choices.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
-import { maskOf } from "../Ghost.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { World } from "../World.ts";
+import { maskOf } from "../checkers/Ghost.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { World } from "../world/World.ts";
 import { anyPeer } from "./Victims.ts";
 
 const LATEST = 2_000_000;

@@ -1,6 +1,6 @@
 /** A clock runs too fast or too slow for a while, without a step; at the end something sets it right, with one. */
-import type { Unit } from "../Choices.ts";
-import type { World } from "../World.ts";
+import type { Unit } from "../base/Choices.ts";
+import type { World } from "../world/World.ts";
 import { anyPeer } from "./Victims.ts";
 
 /** A bad oscillator, far beyond what hardware does, so that it shows within seconds. */

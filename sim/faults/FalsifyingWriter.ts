@@ -9,8 +9,8 @@ import type { Outcome } from "../../core/protocol/Message.ts";
 import { callersOf } from "../../core/protocol/Answers.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { rejection, type RejectionCode } from "../../core/base/Rejection.ts";
-import type { Unit } from "../Choices.ts";
-import { alteredOutcome } from "../Forgery.ts";
+import type { Unit } from "../base/Choices.ts";
+import { alteredOutcome } from "./Forgery.ts";
 import type { Lie, Mishear, Traitor } from "./Traitor.ts";
 
 /** True outcomes that it remembers, to tell others of them. */

@@ -3,8 +3,8 @@
  * this one, under another topology, signed by a stranger's key or by the very same one.
  */
 import type { Digest } from "../../core/base/Digest.ts";
-import type { Unit } from "../Choices.ts";
-import type { World } from "../World.ts";
+import type { Unit } from "../base/Choices.ts";
+import type { World } from "../world/World.ts";
 import { anyPacket } from "./Victims.ts";
 
 const FOREIGN = "d".repeat(64) as Digest;

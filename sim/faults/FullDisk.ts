@@ -1,6 +1,6 @@
 /** Every write is refused cleanly and nothing of it is kept; the process halts, as on any failed store, until there is room again. */
-import type { Unit } from "../Choices.ts";
-import type { World } from "../World.ts";
+import type { Unit } from "../base/Choices.ts";
+import type { World } from "../world/World.ts";
 import { anyPeer } from "./Victims.ts";
 
 const LONGEST = 6_000_000;

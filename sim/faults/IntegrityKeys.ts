@@ -2,8 +2,8 @@
 import { allRows } from "../../core/protocol/AllRows.ts";
 import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/IntegrityKeys.ts";
 import { numberKey } from "../../core/protocol/Tables.ts";
-import type { Unit } from "../Choices.ts";
-import type { World } from "../World.ts";
+import type { Unit } from "../base/Choices.ts";
+import type { World } from "../world/World.ts";
 import { anyPeer } from "./Victims.ts";
 
 /** Keys of one peer, at most. */

@@ -11,9 +11,9 @@ import type { Digest } from "../../core/base/Digest.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Write } from "../../core/Tables.ts";
-import type { Unit } from "../Choices.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { Nemesis, World } from "../World.ts";
+import type { Unit } from "../base/Choices.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { Nemesis, World } from "../world/World.ts";
 
 const SECOND = 1_000_000;
 

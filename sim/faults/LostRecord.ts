@@ -1,6 +1,6 @@
 /** A record of a running peer is gone, or lies under another key, which comes to the same for whoever reads it: soon somebody does. */
-import type { Unit } from "../Choices.ts";
-import type { World } from "../World.ts";
+import type { Unit } from "../base/Choices.ts";
+import type { World } from "../world/World.ts";
 import { anyPeer } from "./Victims.ts";
 
 /** Records that the fault looks through for one to hit. */

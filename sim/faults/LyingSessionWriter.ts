@@ -8,7 +8,7 @@ import type { Digest } from "../../core/base/Digest.ts";
 import type { Session } from "../../core/commands/enrollPasskey/Session.ts";
 import type { Message } from "../../core/Message.ts";
 import type { MirrorItem } from "../../core/commands/enrollPasskey/SessionMessages.ts";
-import type { Unit } from "../Choices.ts";
+import type { Unit } from "../base/Choices.ts";
 import type { Lie, Traitor } from "./Traitor.ts";
 
 const FOREIGN = "d".repeat(64) as Digest;

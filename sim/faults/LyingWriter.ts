@@ -1,7 +1,7 @@
 /** A writer whose proposals are not what the request says, in one respect or another: honest members must refuse them. */
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
-import type { Unit } from "../Choices.ts";
+import type { Unit } from "../base/Choices.ts";
 import type { Product } from "../models/Product.ts";
 import type { Lie } from "./Traitor.ts";
 

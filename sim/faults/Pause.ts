@@ -1,6 +1,6 @@
 /** A process stands still, as under SIGSTOP or on a frozen host: everything that reaches it waits, then comes at once. */
-import type { Unit } from "../Choices.ts";
-import type { World } from "../World.ts";
+import type { Unit } from "../base/Choices.ts";
+import type { World } from "../world/World.ts";
 import { anyPeer } from "./Victims.ts";
 
 /** Longer than any answer and any timer of the protocol. */

@@ -1,8 +1,8 @@
 /** A member takes part and says nothing of it: it prepares, applies and aborts, and its votes do not leave it, or some do not. */
 import type { Message } from "../../core/Message.ts";
-import type { Unit } from "../Choices.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { World } from "../World.ts";
+import type { Unit } from "../base/Choices.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { World } from "../world/World.ts";
 import { anyPeer } from "./Victims.ts";
 
 const LONGEST = 8_000_000;

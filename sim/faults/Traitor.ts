@@ -24,10 +24,10 @@ import {
 } from "../../core/protocol/Statement.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { numberKey } from "../../core/protocol/Tables.ts";
-import { maskOf } from "../Ghost.ts";
-import type { Stream, Unit } from "../Choices.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { World } from "../World.ts";
+import { maskOf } from "../checkers/Ghost.ts";
+import type { Stream, Unit } from "../base/Choices.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { World } from "../world/World.ts";
 import type { Mouthpiece } from "../world/Mail.ts";
 
 /** How one kind of traitor treats what its driver wants to say. Where every draw is quiet it tells the truth. */

@@ -1,5 +1,5 @@
 /** Makes one member a traitor from the beginning on, by the name of what it does. */
-import type { Nemesis, World } from "../World.ts";
+import type { Nemesis, World } from "../world/World.ts";
 import { equivocatingRefuser } from "./EquivocatingRefuser.ts";
 import { equivocatingWriter } from "./EquivocatingWriter.ts";
 import { lyingWriter } from "./LyingWriter.ts";

@@ -1,8 +1,8 @@
 /** Whom and what a random fault hits. */
 import type { TableName } from "../../core/Tables.ts";
-import type { Unit } from "../Choices.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { World } from "../World.ts";
+import type { Unit } from "../base/Choices.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { World } from "../world/World.ts";
 import { KEPT_PACKETS, type SentPacket } from "../world/Mail.ts";
 
 export const anyPeer = (world: World, unit: Unit): SimPeer => world.peer(unit.between("peer", 1, 1, world.plan.peers));

@@ -1,8 +1,8 @@
 /** The models of enrollment: requests for options, which end in no proposal, and the command that a response asks for. */
 import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../../core/commands/approvers/Permissions.ts";
-import type { Finish, Invite } from "../EnrollmentRequests.ts";
-import { assertAllowed, unasked } from "../Success.ts";
-import { Violation } from "../Violation.ts";
+import type { Finish, Invite } from "../requests/EnrollmentRequests.ts";
+import { assertAllowed, unasked } from "../requests/Success.ts";
+import { Violation } from "../base/Violation.ts";
 import { ofApprover, refusedAs } from "./approvers/ApproverChanges.ts";
 import { metadataOf } from "./approvers/ApproverSubject.ts";
 import type { Model } from "./Model.ts";

@@ -4,12 +4,12 @@
  */
 import type { RejectionCode } from "../../core/base/Rejection.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
-import type { Unit } from "../Choices.ts";
-import type { Commands, TokenKind } from "../Commands.ts";
-import type { Asked as Meaning } from "../History.ts";
-import type { WorkloadPlan } from "../Plan.ts";
-import type { Success } from "../Success.ts";
-import type { Asked, Meant, Permission } from "./Asked.ts";
+import type { Unit } from "../base/Choices.ts";
+import type { Commands, TokenKind } from "../requests/Commands.ts";
+import type { Asked as Meaning } from "../oracle/History.ts";
+import type { WorkloadPlan } from "../base/Plan.ts";
+import type { Success } from "../requests/Success.ts";
+import type { Asked, Meant, Permission } from "../requests/Asked.ts";
 import type { Basis, NaiveRegistry } from "./NaiveRegistry.ts";
 import type { Change, Subject } from "./Subject.ts";
 

@@ -7,7 +7,7 @@ import type { ModuleMessage } from "../../core/protocol/Message.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
 import type { RowView } from "../../core/Tables.ts";
-import type { Meant } from "./Asked.ts";
+import type { Meant } from "../requests/Asked.ts";
 import type { MessageModel, MessageModels } from "./MessageModel.ts";
 import type { Changing, Model } from "./Model.ts";
 import type { Basis, NaiveRegistry } from "./NaiveRegistry.ts";

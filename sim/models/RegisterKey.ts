@@ -1,8 +1,8 @@
 /** The model of the command that registers a key. */
 import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../../core/commands/approvers/Permissions.ts";
-import type { Command } from "../Commands.ts";
-import { assertAllowed, unasked } from "../Success.ts";
-import { Violation } from "../Violation.ts";
+import type { Command } from "../requests/Commands.ts";
+import { assertAllowed, unasked } from "../requests/Success.ts";
+import { Violation } from "../base/Violation.ts";
 import { ofApprover, refusedAs } from "./approvers/ApproverChanges.ts";
 import { metadataOf } from "./approvers/ApproverSubject.ts";
 import type { Model } from "./Model.ts";

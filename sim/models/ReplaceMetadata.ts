@@ -1,9 +1,9 @@
 /** The model of the command that replaces an approver's metadata. */
 import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../../core/commands/approvers/Permissions.ts";
-import type { Replacement } from "../Commands.ts";
-import { altered, effectsIn } from "../Effects.ts";
-import { assertAllowed, unasked } from "../Success.ts";
-import { Violation } from "../Violation.ts";
+import type { Replacement } from "../requests/Commands.ts";
+import { altered, effectsIn } from "./Effects.ts";
+import { assertAllowed, unasked } from "../requests/Success.ts";
+import { Violation } from "../base/Violation.ts";
 import { ofApprover, refusedAs } from "./approvers/ApproverChanges.ts";
 import { metadataOf } from "./approvers/ApproverSubject.ts";
 import type { Model } from "./Model.ts";

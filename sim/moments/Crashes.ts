@@ -1,6 +1,6 @@
 /** Processes that end at the worst moment. */
-import type { Choices } from "../Choices.ts";
-import type { Nemesis } from "../World.ts";
+import type { Choices } from "../base/Choices.ts";
+import type { Nemesis } from "../world/World.ts";
 import type { CrashKind } from "../world/Processes.ts";
 import { rarely, SECOND, struck } from "./Moment.ts";
 

@@ -1,8 +1,8 @@
 /** Copies of requests that come when their refusal is no longer known (decision 0009). */
 import type { Message, MessageOf } from "../../core/Message.ts";
-import type { Unit } from "../Choices.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { Nemesis, World } from "../World.ts";
+import type { Unit } from "../base/Choices.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { Nemesis, World } from "../world/World.ts";
 import type { SentPacket } from "../world/Mail.ts";
 import { rarely, SECOND } from "./Moment.ts";
 

@@ -1,9 +1,9 @@
 /** Machines that are replaced, set back, damaged, or set up as another one. */
-import type { Choices, Unit } from "../Choices.ts";
+import type { Choices, Unit } from "../base/Choices.ts";
 import { PLACES } from "../faults/BitRot.ts";
 import { mayForget, RESTORED_AFTER } from "../faults/DeclaredRestore.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { Nemesis, World } from "../World.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { Nemesis, World } from "../world/World.ts";
 import { forSomeSeconds, isolate, rarely, SECOND, struck } from "./Moment.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** One moment of the protocol at which something strikes: a unit, and that nothing strikes there is its quiet value. */
-import type { Unit } from "../Choices.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { World } from "../World.ts";
+import type { Unit } from "../base/Choices.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { World } from "../world/World.ts";
 
 export const SECOND = 1_000_000;
 

@@ -1,9 +1,9 @@
 /** Links that go down, and members that fall silent, when something was just said. */
 import { Limits } from "../../core/base/Limits.ts";
 import { ACKNOWLEDGEMENTS, silence } from "../faults/SilentMember.ts";
-import type { Link } from "../Network.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { Nemesis, World } from "../World.ts";
+import type { Link } from "../network/Network.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { Nemesis, World } from "../world/World.ts";
 import { forSomeSeconds, isolate, isWriter, rarely, SECOND, struck } from "./Moment.ts";
 
 /** Longer than any run. */

@@ -1,5 +1,5 @@
 /** Schedules in which tokens and proposals expire before everybody has had a say. */
-import { moments } from "../Moments.ts";
+import { moments } from "../moments/Moments.ts";
 import { CLUSTER, type Family, SLUGGISH, STORM_STEPS, weights } from "./Schedule.ts";
 
 export const deadlineSchedules = {

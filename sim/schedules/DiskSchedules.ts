@@ -1,5 +1,5 @@
 /** Schedules of disks that lose, change, refuse or delay what is written to them. */
-import { moments } from "../Moments.ts";
+import { moments } from "../moments/Moments.ts";
 import { BUSY_FAULTS, CLUSTER, type Family, HOLDERS, weights } from "./Schedule.ts";
 
 export const diskSchedules = {

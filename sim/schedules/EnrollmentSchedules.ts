@@ -1,6 +1,6 @@
 /** Schedules of registrars and holders of passkeys. */
-import { moments } from "../Moments.ts";
-import type { WorkloadPlan } from "../Plan.ts";
+import { moments } from "../moments/Moments.ts";
+import type { WorkloadPlan } from "../base/Plan.ts";
 import { BUSY_FAULTS, CLUSTER, type Family, HOLDERS, STORM_STEPS, weights } from "./Schedule.ts";
 
 /** Callers that ask for options and for nothing else. */

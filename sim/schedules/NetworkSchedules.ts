@@ -1,5 +1,5 @@
 /** Schedules of links and members that say nothing or too much, and of messages that are not what their sender signed. */
-import { moments } from "../Moments.ts";
+import { moments } from "../moments/Moments.ts";
 import { CLUSTER, type Family, weights } from "./Schedule.ts";
 
 export const networkSchedules = {

@@ -1,8 +1,8 @@
 /** Runs past the budget: more members fail than the protocol promises to stand. */
-import type { Choices } from "../Choices.ts";
+import type { Choices } from "../base/Choices.ts";
 import { betray, treasonNames } from "../faults/Treason.ts";
-import { moments } from "../Moments.ts";
-import type { Nemesis } from "../World.ts";
+import { moments } from "../moments/Moments.ts";
+import type { Nemesis } from "../world/World.ts";
 import { happens } from "./Schedule.ts";
 
 /** Two members or more are lost or faulty, each in its own way; one at least is left. */

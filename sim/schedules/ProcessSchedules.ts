@@ -1,5 +1,5 @@
 /** Schedules of processes that end, stand still or are sealed, and of what comes to the next one. */
-import { moments } from "../Moments.ts";
+import { moments } from "../moments/Moments.ts";
 import { CLUSTER, type Family, STORM_STEPS, weights } from "./Schedule.ts";
 
 export const processSchedules = {

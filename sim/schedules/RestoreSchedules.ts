@@ -1,10 +1,10 @@
 /** Schedules of machines that are replaced, set back to an older disk, copied or set up as another one. */
-import type { Choices } from "../Choices.ts";
-import type { FaultName } from "../Faults.ts";
+import type { Choices } from "../base/Choices.ts";
+import type { FaultName } from "../faults/Faults.ts";
 import { clonedDisk } from "../faults/ClonedDisk.ts";
 import { endedAndKept } from "../faults/EndedAndKept.ts";
 import { lateReceipt } from "../faults/LateReceipt.ts";
-import { moments } from "../Moments.ts";
+import { moments } from "../moments/Moments.ts";
 import { among, BUSY_FAULTS, CLUSTER, type Family, type Sizes, weights } from "./Schedule.ts";
 
 /** With fewer members nobody is left who was never restored and still holds its pledge. */

@@ -1,6 +1,6 @@
 /** Schedules of callers that are after the same key, the same approver or the same revision. */
 import { Limits } from "../../core/base/Limits.ts";
-import { moments } from "../Moments.ts";
+import { moments } from "../moments/Moments.ts";
 import { among, BUSY_FAULTS, CLUSTER, type Family, SLUGGISH, weights } from "./Schedule.ts";
 
 export const rivalSchedules = {

@@ -3,11 +3,11 @@
  * at. What is drawn here is drawn for every seed of a hunt, so a new fault changes what old seeds do.
  */
 import { Limits } from "../../core/base/Limits.ts";
-import type { Choices } from "../Choices.ts";
-import { faultNames, type FaultName } from "../Faults.ts";
+import type { Choices } from "../base/Choices.ts";
+import { faultNames, type FaultName } from "../faults/Faults.ts";
 import { betray, treasonNames } from "../faults/Treason.ts";
-import { moments } from "../Moments.ts";
-import type { Nemesis } from "../World.ts";
+import { moments } from "../moments/Moments.ts";
+import type { Nemesis } from "../world/World.ts";
 import { among, type Draft, happens, type Schedule } from "./Schedule.ts";
 
 /** These leave rows that do not hold, until they are repaired. */

@@ -1,6 +1,6 @@
 /** Schedules with one member that lies, each in a way of its own. */
-import type { Choices } from "../Choices.ts";
-import type { FaultName } from "../Faults.ts";
+import type { Choices } from "../base/Choices.ts";
+import type { FaultName } from "../faults/Faults.ts";
 import { betray } from "../faults/Treason.ts";
 import { BUSY_FAULTS, CLUSTER, type Family, happens, HOLDERS, weights } from "./Schedule.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { readPageSource } from "../bin/PageFiles.ts";
 import { TOKEN_MARK } from "../checkers/S29.ts";
-import { plantedBugs } from "../PlantedBugs.ts";
-import { reportOf } from "../Report.ts";
-import type { RunOptions } from "../RunOptions.ts";
-import { runSeed } from "../Simulation.ts";
+import { plantedBugs } from "../bugs/PlantedBugs.ts";
+import { reportOf } from "../hunting/Report.ts";
+import type { RunOptions } from "../run/RunOptions.ts";
+import { runSeed } from "../run/Simulation.ts";
 import { bundle } from "./Bundle.ts";
 import { escapeHtml, pageOf, scriptJson } from "./Page.ts";
 import { pictureOf } from "./Picture.ts";

@@ -1,7 +1,7 @@
 /** Makes of a recording what the page draws: rows, arrows, lanes and spans, with everything in words. */
 import { absurd } from "effect";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
-import type { RunReport } from "../Report.ts";
+import type { RunReport } from "../hunting/Report.ts";
 import { lanesOf } from "./Lanes.ts";
 import { type CopyData, type MessageData, type MomentData, modes, type PictureData } from "./PictureData.ts";
 import { Pool } from "./Pool.ts";

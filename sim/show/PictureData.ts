@@ -3,7 +3,7 @@
  * tag. Rows are indices of {@link PictureData.moments}; values are indices of
  * {@link PictureData.pool}, where everything that occurs twice is kept once.
  */
-import type { Tier } from "../Tier.ts";
+import type { Tier } from "../base/Tier.ts";
 
 /** A text, number or truth; or a list (-1 and its elements) or record (its shape and its values), of indices. */
 export type PoolEntry = string | number | boolean | null | ReadonlyArray<number>;

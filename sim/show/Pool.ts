@@ -3,7 +3,7 @@
  * without secrets: no bearer token and no key material gets in (S29).
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { redactionOf, textWithoutTokens } from "../Redaction.ts";
+import { redactionOf, textWithoutTokens } from "./Redaction.ts";
 import type { PoolEntry } from "./PictureData.ts";
 
 const LIST = -1;

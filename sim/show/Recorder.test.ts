@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { RunOptions } from "../RunOptions.ts";
-import { type RunResult, runSeed } from "../Simulation.ts";
+import type { RunOptions } from "../run/RunOptions.ts";
+import { type RunResult, runSeed } from "../run/Simulation.ts";
 import { Recorder } from "./Recorder.ts";
 
 const record = (options: RunOptions): { recorder: Recorder; result: RunResult; lines: ReadonlyArray<string> } => {

@@ -9,9 +9,9 @@ import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import type { Message } from "../../core/Message.ts";
 import type { Write } from "../../core/Tables.ts";
-import type { Observed, Observer, Sending } from "../Observer.ts";
-import type { Packet } from "../Wire.ts";
-import { Reached } from "../Until.ts";
+import type { Observed, Observer, Sending } from "../world/Observer.ts";
+import type { Packet } from "../network/Wire.ts";
+import { Reached } from "./Until.ts";
 import { type Change, Conditions } from "./Conditions.ts";
 
 /** The newest moments that are kept: the end of a run says what went wrong. */

@@ -7,7 +7,7 @@ import type { Call } from "../../core/protocol/Forward.ts";
 import type { Message } from "../../core/Message.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Write } from "../../core/Tables.ts";
-import { isSuccess, type Success } from "../Success.ts";
+import { isSuccess, type Success } from "../requests/Success.ts";
 import type { Asked } from "./Recorder.ts";
 import { shortRef, type Topics } from "./Topics.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { plantedBugOptions, plantedBugs } from "../PlantedBugs.ts";
-import { failureText, MOST_FAILURE_LINES, storyOf } from "../Story.ts";
+import { plantedBugOptions, plantedBugs } from "../bugs/PlantedBugs.ts";
+import { failureText, MOST_FAILURE_LINES, storyOf } from "../show/Story.ts";
 import { tapeOptions } from "../tape/Tape.ts";
 import { type Recording, record, replayExactly, tapeOf } from "../tape/TapeRun.ts";
 import { follow, shrink } from "./Shrink.ts";

@@ -2,7 +2,7 @@
  * From a failing run to a small one that fails the same way: units are made quiet,
  * many at once and then fewer, and what still breaks the same invariant is kept.
  */
-import type { Backend } from "../Cryptography.ts";
+import type { Backend } from "../crypto/Cryptography.ts";
 import { type Recording, record } from "../tape/TapeRun.ts";
 import { type Course, type Place, reductions, START } from "./Course.ts";
 import { WishDecider } from "./WishDecider.ts";

@@ -3,7 +3,7 @@
  * can, and everything else is quiet. Where one unit is taken away others may come
  * to other draws, so a wish is found by its label and brought within its bounds.
  */
-import type { Decider, Unit } from "../Choices.ts";
+import type { Decider, Unit } from "../base/Choices.ts";
 import { type TapeDraw, type TapeUnit, unitName } from "../tape/Tape.ts";
 
 export class WishDecider implements Decider {

@@ -3,13 +3,13 @@
  * seed's generator. A full tape has every unit; a sparse one has those that
  * deviate from the quiet run, and all else is quiet.
  */
-import type { Mode, Plan } from "../Plan.ts";
-import { Choices } from "../Choices.ts";
-import { planOf } from "../Planning.ts";
-import type { RunOptions } from "../RunOptions.ts";
-import { DEFAULT_SCHEDULE, type ScheduleName } from "../Schedules.ts";
-import type { RunResult } from "../Simulation.ts";
-import type { Tier } from "../Tier.ts";
+import type { Mode, Plan } from "../base/Plan.ts";
+import { Choices } from "../base/Choices.ts";
+import { planOf } from "../run/Planning.ts";
+import type { RunOptions } from "../run/RunOptions.ts";
+import { DEFAULT_SCHEDULE, type ScheduleName } from "../schedules/Schedules.ts";
+import type { RunResult } from "../run/Simulation.ts";
+import type { Tier } from "../base/Tier.ts";
 
 /** The lawful values of a draw: a stretch of whole numbers; yes or no and names have none. */
 export type Bounds = readonly [floor: number, ceiling: number] | undefined;

@@ -5,10 +5,10 @@
 import { Encoder, setSizeLimits } from "cbor-x";
 import { Either, ParseResult, Schema } from "effect";
 import { sameBytes } from "../../core/codec/Bytes.ts";
-import { modes } from "../Plan.ts";
-import { plantedBugs } from "../PlantedBugs.ts";
-import { scheduleNames } from "../Schedules.ts";
-import { tiers } from "../Tier.ts";
+import { modes } from "../base/Plan.ts";
+import { plantedBugs } from "../bugs/PlantedBugs.ts";
+import { scheduleNames } from "../schedules/Schedules.ts";
+import { tiers } from "../base/Tier.ts";
 import type { Tape, TapeDraw, TapeUnit } from "./Tape.ts";
 
 const VERSION = 1;

@@ -1,6 +1,6 @@
 /** Decides as a tape says, and says where the tape no longer fits the code. */
-import { Interruption } from "../Interruption.ts";
-import type { Decider, Unit } from "../Choices.ts";
+import { Interruption } from "../run/Interruption.ts";
+import type { Decider, Unit } from "../base/Choices.ts";
 import { type Bounds, type Tape, type TapeDraw, type TapeUnit, unitName, type Value } from "./Tape.ts";
 
 /** The code draws something else than the tape has. */

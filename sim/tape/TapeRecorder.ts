@@ -1,5 +1,5 @@
 /** Writes down every draw of a run; another decider may have the last word on them. */
-import type { Decider, Unit } from "../Choices.ts";
+import type { Decider, Unit } from "../base/Choices.ts";
 import { type Bounds, deviates, type RecordedDraw, type RecordedUnit, type Value } from "./Tape.ts";
 
 interface Growing extends RecordedUnit {

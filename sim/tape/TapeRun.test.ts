@@ -1,7 +1,7 @@
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
-import type { RunOptions } from "../RunOptions.ts";
-import { runSeed } from "../Simulation.ts";
+import type { RunOptions } from "../run/RunOptions.ts";
+import { runSeed } from "../run/Simulation.ts";
 import { type Tape, type TapeDraw, tapeOptions } from "./Tape.ts";
 import { formatTape, parseTape } from "./TapeFormat.ts";
 import { TapeMismatch } from "./TapePlayer.ts";

@@ -1,10 +1,10 @@
 /** Runs that are written down, and runs that follow a tape. */
-import { Choices, type Decider } from "../Choices.ts";
-import { plantedBugNamed } from "../PlantedBugs.ts";
-import { planOf } from "../Planning.ts";
-import { type RunResult, runSeed } from "../Simulation.ts";
-import type { Tampering } from "../Tampering.ts";
-import type { WorldPorts } from "../World.ts";
+import { Choices, type Decider } from "../base/Choices.ts";
+import { plantedBugNamed } from "../bugs/PlantedBugs.ts";
+import { planOf } from "../run/Planning.ts";
+import { type RunResult, runSeed } from "../run/Simulation.ts";
+import type { Tampering } from "../world/Tampering.ts";
+import type { WorldPorts } from "../world/World.ts";
 import { endOf, planRecord, type PlanRecord, type RecordedUnit, type Tape, type TapeOptions } from "./Tape.ts";
 import { TapeMismatch, TapePlayer } from "./TapePlayer.ts";
 import { TapeRecorder } from "./TapeRecorder.ts";

@@ -1,9 +1,9 @@
 /** What has happened in a world so far: a line of the trace for each event, and counts. Whoever looks on is told at once. */
-import { Census } from "../Census.ts";
-import type { Checkers } from "../Checkers.ts";
-import type { Observer } from "../Observer.ts";
-import type { Scheduler } from "../Scheduler.ts";
-import type { Trace } from "../Trace.ts";
+import { Census } from "../base/Census.ts";
+import type { Checkers } from "../checkers/Checkers.ts";
+import type { Observer } from "./Observer.ts";
+import type { Scheduler } from "./Scheduler.ts";
+import type { Trace } from "./Trace.ts";
 
 interface Ports {
   readonly scheduler: Scheduler;

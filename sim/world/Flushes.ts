@@ -1,10 +1,10 @@
 /** The flushes of all peers: how long each takes, how it ends, and which process ends with one. */
-import type { Stream } from "../Choices.ts";
-import type { Deadlines } from "../Deadlines.ts";
-import type { FlushEnd } from "../LayeredDisk.ts";
-import type { DiskPlan } from "../Plan.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { Tampering } from "../Tampering.ts";
+import type { Stream } from "../base/Choices.ts";
+import type { Deadlines } from "./Deadlines.ts";
+import type { FlushEnd } from "../disks/LayeredDisk.ts";
+import type { DiskPlan } from "../base/Plan.ts";
+import type { SimPeer } from "./SimPeer.ts";
+import type { Tampering } from "./Tampering.ts";
 import type { Ground } from "./Ground.ts";
 import type { CrashKind } from "./Processes.ts";
 

@@ -1,7 +1,7 @@
 /** What the parts of a world stand on. */
-import type { Observer } from "../Observer.ts";
-import type { Scheduler } from "../Scheduler.ts";
-import type { SimPeer } from "../SimPeer.ts";
+import type { Observer } from "./Observer.ts";
+import type { Scheduler } from "./Scheduler.ts";
+import type { SimPeer } from "./SimPeer.ts";
 import type { Chronicle } from "./Chronicle.ts";
 import type { Pauses } from "./Pauses.ts";
 

@@ -4,11 +4,11 @@ import type { Digest } from "../../core/base/Digest.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import type { Cryptography } from "../Cryptography.ts";
-import type { Network } from "../Network.ts";
-import type { Origin } from "../Observer.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { Packet } from "../Wire.ts";
+import type { Cryptography } from "../crypto/Cryptography.ts";
+import type { Network } from "../network/Network.ts";
+import type { Origin } from "./Observer.ts";
+import type { SimPeer } from "./SimPeer.ts";
+import type { Packet } from "../network/Wire.ts";
 import type { Ground } from "./Ground.ts";
 import type { Handovers } from "./Handovers.ts";
 

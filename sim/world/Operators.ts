@@ -5,9 +5,9 @@
 import type { Answer } from "../../core/Action.ts";
 import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
-import type { Checkers } from "../Checkers.ts";
-import type { Stream, Stretch } from "../Choices.ts";
-import type { SimPeer } from "../SimPeer.ts";
+import type { Checkers } from "../checkers/Checkers.ts";
+import type { Stream, Stretch } from "../base/Choices.ts";
+import type { SimPeer } from "./SimPeer.ts";
 import type { Ground } from "./Ground.ts";
 import type { Processes } from "./Processes.ts";
 import type { RequestIds } from "./RequestIds.ts";

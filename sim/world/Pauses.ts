@@ -1,7 +1,7 @@
 /** Processes that stand still for a while, as under SIGSTOP: what reaches one waits, and then comes all at once. */
-import type { Deadlines } from "../Deadlines.ts";
-import type { Scheduler } from "../Scheduler.ts";
-import type { SimPeer } from "../SimPeer.ts";
+import type { Deadlines } from "./Deadlines.ts";
+import type { Scheduler } from "./Scheduler.ts";
+import type { SimPeer } from "./SimPeer.ts";
 import type { Chronicle } from "./Chronicle.ts";
 
 export class Pauses {

@@ -2,9 +2,9 @@
 import { InvariantViolation } from "../../core/base/Invariant.ts";
 import { StoreFailure } from "../../runtime/ByteStore.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
-import type { Stream, Stretch, Unit } from "../Choices.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import { Violation } from "../Violation.ts";
+import type { Stream, Stretch, Unit } from "../base/Choices.ts";
+import type { SimPeer } from "./SimPeer.ts";
+import { Violation } from "../base/Violation.ts";
 import type { Ground } from "./Ground.ts";
 
 export type CrashKind = "process" | "process, bytes visible" | "power" | "power, torn write";

@@ -1,10 +1,10 @@
 /** Machines that get an older disk, and operators who say so, at once or when it has shown. */
 import { type Write } from "../../core/Tables.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
-import type { Unit } from "../Choices.ts";
-import { type Ghost, maskOf } from "../Ghost.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { Witness } from "../Witness.ts";
+import type { Unit } from "../base/Choices.ts";
+import { type Ghost, maskOf } from "../checkers/Ghost.ts";
+import type { SimPeer } from "./SimPeer.ts";
+import type { Witness } from "../oracle/Witness.ts";
 import type { Ground } from "./Ground.ts";
 import type { Operators } from "./Operators.ts";
 import type { Processes } from "./Processes.ts";

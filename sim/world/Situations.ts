@@ -4,10 +4,10 @@ import type { Answer } from "../../core/Action.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Message } from "../../core/Message.ts";
 import type { Write } from "../../core/Tables.ts";
-import type { Census } from "../Census.ts";
-import { type Ghost, maskOf } from "../Ghost.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import { isSuccess } from "../Success.ts";
+import type { Census } from "../base/Census.ts";
+import { type Ghost, maskOf } from "../checkers/Ghost.ts";
+import type { SimPeer } from "./SimPeer.ts";
+import { isSuccess } from "../requests/Success.ts";
 
 /** What an answer is counted as; the usual names are not joined of parts, since every map hashes a new text anew. */
 export const nameOfAnswer = (answer: Answer): string => {

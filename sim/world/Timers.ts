@@ -1,6 +1,6 @@
 /** Timers that processes set: each fires in the process that set it, or not at all. */
 import type { TimerName } from "../../core/protocol/Event.ts";
-import type { SimPeer } from "../SimPeer.ts";
+import type { SimPeer } from "./SimPeer.ts";
 import type { Ground } from "./Ground.ts";
 
 export class Timers {

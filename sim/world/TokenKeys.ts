@@ -2,11 +2,11 @@
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import { Limits } from "../../core/base/Limits.ts";
 import type { Write } from "../../core/Tables.ts";
-import type { Commands } from "../Commands.ts";
-import type { Scheduler } from "../Scheduler.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import type { TamperedWorld, Tampering } from "../Tampering.ts";
-import { Violation } from "../Violation.ts";
+import type { Commands } from "../requests/Commands.ts";
+import type { Scheduler } from "./Scheduler.ts";
+import type { SimPeer } from "./SimPeer.ts";
+import type { TamperedWorld, Tampering } from "./Tampering.ts";
+import { Violation } from "../base/Violation.ts";
 
 /** A writer may act on an answer to a probe of so long ago, and may have stood still for a flush beside that. */
 const NOTICED_MICROS = (Limits.probeAgeMillis + 2 * Limits.probeWaitMillis) * 1_000;

@@ -1,9 +1,9 @@
 /** Whose clocks are set wrong, by how much, and since when they are right again. */
 import { Limits } from "../../core/base/Limits.ts";
 import type { MemberFault } from "../../core/base/Rejection.ts";
-import type { SimPeer } from "../SimPeer.ts";
-import { Violation } from "../Violation.ts";
-import type { Scheduler } from "../Scheduler.ts";
+import type { SimPeer } from "./SimPeer.ts";
+import { Violation } from "../base/Violation.ts";
+import type { Scheduler } from "./Scheduler.ts";
 
 /** No clock that is right differs so much from a perfect one. */
 const RIGHT_MILLIS = 2_500;

@@ -1,11 +1,11 @@
 /** Seeds of worlds whose callers leave notes beside everything else. */
 import { nativeBackend } from "../../../sim/bin/NativeBackend.ts";
-import { Census } from "../../../sim/Census.ts";
+import { Census } from "../../../sim/base/Census.ts";
 import type { Product } from "../../../sim/models/Product.ts";
-import type { RunOptions } from "../../../sim/RunOptions.ts";
-import type { ScheduleName } from "../../../sim/Schedules.ts";
-import { runSeed } from "../../../sim/Simulation.ts";
-import type { Violation } from "../../../sim/Violation.ts";
+import type { RunOptions } from "../../../sim/run/RunOptions.ts";
+import type { ScheduleName } from "../../../sim/schedules/Schedules.ts";
+import { runSeed } from "../../../sim/run/Simulation.ts";
+import type { Violation } from "../../../sim/base/Violation.ts";
 
 /** Of every eight seeds the last is of one of these; the others are of the default mix. */
 const RESTORES: ReadonlyArray<ScheduleName> = [

@@ -1,7 +1,7 @@
 /** What all commands that change approvers have in common, as a naive registry sees them. */
 import type { Digest } from "../../../core/base/Digest.ts";
 import type { Proposal } from "../../../core/protocol/Proposal.ts";
-import { altered, effectsIn } from "../../Effects.ts";
+import { altered, effectsIn } from "../Effects.ts";
 import type { Changing, Model } from "../Model.ts";
 import { approverRegistry } from "./ApproverRegistry.ts";
 import { approverSubject } from "./ApproverSubject.ts";

@@ -2,7 +2,7 @@
 import { allRows } from "../../../core/protocol/AllRows.ts";
 import type { Proposal } from "../../../core/protocol/Proposal.ts";
 import type { RowView, Write } from "../../../core/Tables.ts";
-import { type Effects, effectsIn, onApprover } from "../../Effects.ts";
+import { type Effects, effectsIn, onApprover } from "../Effects.ts";
 import type { Basis, NaiveRegistry } from "../NaiveRegistry.ts";
 
 /** What one member had durably done, as far as it bears on its next receipt. */

@@ -1,0 +1,85 @@
+/** Everything about a run that is fixed before it starts. Rates are per thousand, times as named. */
+import type { NetworkPlan } from "../network/Network.ts";
+import type { Tier } from "./Tier.ts";
+
+export interface DiskPlan {
+  readonly leastFlushMicros: number;
+  readonly mostFlushMicros: number;
+}
+
+/** What callers do; the numbers beside each other are weights. */
+export interface WorkloadPlan {
+  readonly callers: number;
+  readonly leastThinkMicros: number;
+  readonly mostThinkMicros: number;
+  readonly fresh: number;
+  readonly retry: number;
+  readonly conflict: number;
+  readonly version: number;
+  /** Replacements of metadata: upon the revision last heard of, with another If-Match, and two at once. */
+  readonly replace: number;
+  readonly guess: number;
+  readonly race: number;
+  readonly read: number;
+  readonly readiness: number;
+  /** How many registrations in a thousand of a key that is known have it in another format. */
+  readonly otherFormats: number;
+  /** Requests for enrollment options, and responses to them. */
+  readonly invite: number;
+  readonly finish: number;
+  /** How many responses in a thousand are wrong in some way. */
+  readonly wrongResponses: number;
+  /** Repetitions of the newest registration, which is mostly still under way. */
+  readonly follow: number;
+  /** How many registrations in a thousand have a body that is longer than any may be. */
+  readonly tooLong: number;
+  /** How many requests in a thousand carry a token that will not do. */
+  readonly badTokens: number;
+  /** How many requests in a thousand carry a token that soon expires, and how soon at most; 2.5 s at least. */
+  readonly shortTokens: number;
+  readonly mostTokenMillis: number;
+  /** Registrations after which callers only repeat themselves, so that a long run does not grow. */
+  readonly mostKeys: number;
+}
+
+/**
+ * What is demanded. `within`: at most one faulty member, and everything must come about after healing. `safety`:
+ * any faults, nothing is healed, safety alone must hold. `past`: more than one faulty or lost member, and the rest
+ * must refuse and name what is missing.
+ */
+export const modes = ["within", "safety", "past"] as const;
+export type Mode = (typeof modes)[number];
+
+export interface Plan {
+  readonly seed: number;
+  readonly schedule: string;
+  readonly mode: Mode;
+  readonly peers: number;
+  /** How much is computed as on a real peer. */
+  readonly crypto: Tier;
+  /** How long enrollment sessions last. */
+  readonly sessionMillis: number;
+  /** Events after which the world is healed. */
+  readonly steps: number;
+  readonly network: NetworkPlan;
+  readonly disk: DiskPlan;
+  readonly workload: WorkloadPlan;
+  /** Clocks differ by at most this from a perfect one, each way. */
+  readonly clockOffsetMillis: number;
+  readonly clockDriftPerMillion: number;
+  /** Faults drawn at random, by name and weight (Faults.ts); none where a schedule names its own moments only. */
+  readonly faults: ReadonlyMap<string, number>;
+  /** Mean time between two random faults. */
+  readonly faultMicros: number;
+  /** Random faults begin before the cluster is founded. */
+  readonly faultsWhileFounding: boolean;
+  /** Requests that may wait at a peer. */
+  readonly places: number;
+  /** How long a body is at least, but that of a replacement; the rest of it is white space. */
+  readonly bodyBytes: number;
+  /** How many messages in a thousand are handed over twice in a row, to see that the second time writes nothing. */
+  readonly redelivery: number;
+}
+
+/** The world after healing, and the whole of a calm run. */
+export const CALM_NETWORK: NetworkPlan = { leastDelay: 300, mostDelay: 900, loss: 0, duplication: 0 };

@@ -1,0 +1,52 @@
+/**
+ * Bugs put in on purpose, one at least for every checker, each at a port of the
+ * driver or of its store. properties/SimulationPlantedBugs.test.ts shows that
+ * each is found, under the id named here.
+ */
+import { bodyBugs } from "./BodyBugs.ts";
+import { callerBugs } from "./CallerBugs.ts";
+import { clockBugs } from "./ClockBugs.ts";
+import { damageBugs } from "./DamageBugs.ts";
+import { enrollmentBugs } from "./EnrollmentBugs.ts";
+import { gatewayBugs } from "./GatewayBugs.ts";
+import { memoryBugs } from "./MemoryBugs.ts";
+import { operatorBugs } from "./OperatorBugs.ts";
+import { registryBugs } from "./RegistryBugs.ts";
+import { restoreBugs } from "./RestoreBugs.ts";
+import { settlementBugs } from "./SettlementBugs.ts";
+import { signingBugs } from "./SigningBugs.ts";
+import { tokenBugs } from "./TokenBugs.ts";
+import type { PlantedBug } from "./PlantedBug.ts";
+import type { RunOptions } from "../run/RunOptions.ts";
+
+export const plantedBugs: ReadonlyArray<PlantedBug> = [
+  ...signingBugs,
+  ...settlementBugs,
+  ...registryBugs,
+  ...tokenBugs,
+  ...clockBugs,
+  ...gatewayBugs,
+  ...restoreBugs,
+  ...memoryBugs,
+  ...damageBugs,
+  ...callerBugs,
+  ...bodyBugs,
+  ...enrollmentBugs,
+  ...operatorBugs,
+];
+
+const STEPS = 1_200;
+
+/** The run in which a bug is looked for. */
+export const plantedBugOptions = (
+  { schedule = "calm", peers = 3, steps = STEPS, crypto = "fast" }: PlantedBug,
+  seed: number,
+): RunOptions => ({
+  seed,
+  schedule,
+  peers,
+  crypto,
+  steps,
+});
+
+export const plantedBugNamed = (name: string): PlantedBug | undefined => plantedBugs.find((bug) => bug.name === name);

@@ -1,0 +1,326 @@
+/**
+ * Callers: they register, repeat themselves after an answer or a silence, claim
+ * each other's keys, replace metadata, race each other for a revision, read what
+ * they were promised, and write down every answer.
+ */
+import type { Stream, Unit } from "../base/Choices.ts";
+import { guesses, ifMatchOf } from "../requests/IfMatch.ts";
+import { OpenRequests } from "./OpenRequests.ts";
+import { isDone, isOpen, nameOf, type Outcome, outcomeMarks } from "../requests/Outcome.ts";
+import { type Command, isReplacement, type Replacement, type TokenKind, tokenKinds } from "../requests/Commands.ts";
+import type { Asked } from "../requests/Asked.ts";
+import type { Deed } from "../models/Model.ts";
+import type { WorkloadPlan } from "../base/Plan.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import { type Finish, type Invite, isFinish, isInvite } from "../requests/EnrollmentRequests.ts";
+import { Enrollments } from "./Enrollments.ts";
+import type { Success } from "../requests/Success.ts";
+import type { World } from "../world/World.ts";
+
+/** The writer refuses tokens with less than 5 s left by its clock, which may be 2.4 s slow. */
+const LEAST_TOKEN_MILLIS = 2_500;
+const MOST_TOKEN_MILLIS = 20_000;
+const LONG_TOKEN_MILLIS = 3_600_000;
+const TURNED_AWAY_MICROS = 500_000;
+/** What a caller waits for where nobody says otherwise, and at most. */
+const USUAL_PAUSE_MICROS = 50_000;
+const LONGEST_PAUSE_MICROS = 2_000_000;
+/** Registrations that callers come back to. */
+const REMEMBERED = 256;
+
+const deeds = [
+  "register",
+  "register a version",
+  "repeat",
+  "claim",
+  "replace",
+  "replace on a guess",
+  "race",
+  "read",
+  "ask for readiness",
+  "invite",
+  "finish",
+  "follow",
+] as const;
+
+const EVENLY: ReadonlyArray<number> = guesses.map(() => 1);
+
+/** A key may come in so many formats beside the usual one. */
+const MOST_FORMATS = 2;
+
+/** Few, so that two callers may ask for the very same thing. */
+const TEAMS = 3;
+/** Metadata that is cleared. */
+const NO_TEAM = 0;
+
+export class Workload {
+  readonly #world: World;
+  readonly #plan: WorkloadPlan;
+  readonly #deedWeights: ReadonlyArray<number>;
+  /** Of a caller in a world that is full. */
+  readonly #fullWeights: ReadonlyArray<number>;
+  readonly #tokenWeights: ReadonlyArray<number>;
+  /** What models bring beside the deeds of the plan. */
+  readonly #others: ReadonlyMap<string, Deed>;
+  readonly #deeds: ReadonlyArray<string>;
+  readonly #enrollments: Enrollments;
+  readonly #subjects: Array<Command> = [];
+  readonly #requests: OpenRequests;
+  /** Refs a caller was promised: reads look for them. */
+  readonly #promised: Array<string> = [];
+  /** The revision of each that was last heard of, from an answer or a read. */
+  readonly #revisions = new Map<string, number>();
+  #nextKey = 1;
+  /** What goes out beside the next request, through another peer. */
+  #copies: "identical" | "contradicting" | undefined;
+  #remembered = 0;
+  #kept = 0;
+  #stopped = false;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#enrollments = new Enrollments(world);
+    this.#requests = new OpenRequests(world, (asked, answer) => this.#succeeded(asked, answer));
+    this.#plan = world.plan.workload;
+    const { fresh, version, retry, conflict, replace, guess, race, read, readiness, invite, finish, follow } =
+      this.#plan;
+    const { badTokens, shortTokens } = this.#plan;
+    const others = [retry, conflict, replace, guess, race, read, readiness, invite, finish, follow];
+    const brought = world.product.models.flatMap((model) => model.deeds(world.commands, this.#plan));
+    this.#others = new Map(brought.map((each) => [each.name, each]));
+    this.#deeds = [...deeds, ...this.#others.keys()];
+    const all = [...others, ...brought.map(({ weight }) => weight)];
+    this.#deedWeights = [fresh, version, ...all];
+    this.#fullWeights = [0, 0, ...all];
+    // Per million, in the order of their kinds: what is not bad is short or good.
+    const bad = badTokens * 250;
+    this.#tokenWeights = [
+      (1000 - badTokens) * (1000 - shortTokens),
+      (1000 - badTokens) * shortTokens,
+      bad,
+      bad,
+      bad,
+      bad,
+    ];
+    world.service.callers = {
+      answered: (requestId, answer) => this.#requests.answered(requestId, answer),
+      sendTwice: () => {
+        this.#copies = "identical";
+      },
+      contradict: () => {
+        this.#copies = "contradicting";
+      },
+    };
+  }
+
+  start(): void {
+    for (let caller = 1; caller <= this.#plan.callers; caller++)
+      this.#think(this.#world.choices.stream(`caller ${caller}`));
+  }
+
+  /** Whether some caller still waits for an answer. */
+  get isWaiting(): boolean {
+    return !this.#requests.isEmpty;
+  }
+
+  /** Callers send nothing new from now on. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** A registration nobody has asked for yet. */
+  freshCommand(id?: string): Command {
+    const key = this.#nextKey++;
+    const command = this.#world.commands.command(id ?? `approver-${key}`, key, `team-${key % 5}`);
+    this.#subjects[this.#remembered++ % REMEMBERED] = command;
+    return command;
+  }
+
+  /** Sends one request under a good token and tells what came of it, once. */
+  ask(peer: SimPeer, asked: Asked, done: (outcome: Outcome) => void): void {
+    this.#requests.send(peer, asked, "good", LONG_TOKEN_MILLIS, done);
+  }
+
+  #succeeded(asked: Asked, answer: Success): void {
+    if (answer._tag === "Offered") {
+      if (isInvite(asked)) this.#enrollments.hold({ invite: asked, offer: answer.offer });
+      return;
+    }
+    if (answer._tag !== "Registered" && answer._tag !== "Replaced") return;
+    const { ref, revision } = answer.approver;
+    if (isFinish(asked)) this.#enrollments.enrolled(asked);
+    if (answer._tag === "Registered") this.#promised[this.#kept++ % REMEMBERED] = ref;
+    this.#revisions.set(ref, revision);
+  }
+
+  #think(caller: Stream): void {
+    const { leastThinkMicros, mostThinkMicros } = this.#plan;
+    this.#pause(caller, "thinks for", leastThinkMicros, mostThinkMicros, (unit) => this.#act(caller, unit));
+  }
+
+  /** Begins the caller's next act with a pause, in microseconds. */
+  #pause(caller: Stream, label: string, least: number, most: number, then: (unit: Unit) => void): void {
+    const unit = caller.next();
+    this.#world.after(unit.between(label, USUAL_PAUSE_MICROS, least, most, 0, LONGEST_PAUSE_MICROS), () => then(unit));
+  }
+
+  /** Whom the caller asks; where nothing is drawn, whoever is the writer. */
+  #through(unit: Unit): SimPeer {
+    const { plan, writerSlot } = this.#world;
+    return this.#world.peer(unit.between("through peer", writerSlot, 1, plan.peers));
+  }
+
+  /** One of the things callers remember; undefined where there is none. */
+  #any<A>(unit: Unit, label: string, all: ReadonlyArray<A>): A | undefined {
+    return all.length === 0 ? undefined : all[unit.between(label, 0, 0, all.length - 1, 0, REMEMBERED - 1)];
+  }
+
+  #act(caller: Stream, unit: Unit): void {
+    if (this.#stopped) return;
+    const isFull = this.#nextKey > this.#plan.mostKeys;
+    const deed = unit.named("does", "register", this.#deeds, isFull ? this.#fullWeights : this.#deedWeights);
+    if (deed === "ask for readiness") {
+      this.#world.service.askReadiness(this.#through(unit), this.#world.service.newRequestId());
+      return this.#think(caller);
+    }
+    if (deed === "read") {
+      this.#read(unit, this.#any(unit, "promise", this.#promised));
+      return this.#think(caller);
+    }
+    if (deed === "replace" || deed === "replace on a guess" || deed === "race")
+      return this.#replace(caller, unit, deed);
+    const other = this.#others.get(deed);
+    if (other !== undefined) return this.#doOther(caller, unit, other);
+    if (deed === "invite") return this.#submit(caller, unit, this.#invitation(unit));
+    if (deed === "finish") return this.#enroll(caller, unit);
+    const known = deed === "register" ? undefined : this.#subject(unit, deed);
+    const command = this.#commandOf(unit, deed, known, isFull);
+    if (command !== undefined) return this.#submit(caller, unit, this.#lengthened(unit, command));
+    // It moves the run on all the same: a quiet run would else go on thinking for an hour of virtual time.
+    this.#world.chronicle.calls += 1;
+    this.#think(caller);
+  }
+
+  #doOther(caller: Stream, unit: Unit, { draw }: Deed): void {
+    const drawn = draw(unit);
+    if ("call" in drawn) return this.#submit(caller, unit, drawn);
+    this.#world.service.look(this.#through(unit), drawn.subject, drawn.ref);
+    this.#think(caller);
+  }
+
+  /** The registration that a caller comes back to; undefined where there is none. */
+  #subject(unit: Unit, deed: string): Command | undefined {
+    if (deed !== "follow") return this.#any(unit, "subject", this.#subjects);
+    return this.#subjects[(this.#remembered - 1) % REMEMBERED];
+  }
+
+  /** For an id that is known already, or for one of a few that passkeys only are enrolled for. */
+  #invitation(unit: Unit): Invite {
+    const known = unit.chance("for a known id", 300) ? this.#any(unit, "subject", this.#subjects) : undefined;
+    return this.#enrollments.invite(known?.id ?? `holder-${unit.between("holder", 1, 1, 9)}`, `team-${this.#kept % 5}`);
+  }
+
+  /** Answers options; in a race somebody else does so at the same time, with another response. */
+  #enroll(caller: Stream, unit: Unit): void {
+    const respond = (): Finish | undefined =>
+      this.#enrollments.response(unit, () => this.#nextKey++, this.#any(unit, "known key", this.#subjects)?.key);
+    const finish = respond();
+    if (finish === undefined) return this.#submit(caller, unit, this.#invitation(unit));
+    const rival = unit.chance("races", 250) ? respond() : undefined;
+    if (rival !== undefined)
+      this.ask(this.#through(unit), rival, (outcome) => this.#world.marks.add(`holder, racing: ${nameOf(outcome)}`));
+    this.#submit(caller, unit, finish);
+  }
+
+  /** What is asked for; undefined where nothing new is to be registered any more. */
+  #commandOf(unit: Unit, deed: string, known: Command | undefined, isFull: boolean): Command | undefined {
+    if (known === undefined || deed === "register") return isFull ? undefined : this.freshCommand();
+    if (deed === "register a version") return this.freshCommand(known.id);
+    const { commands } = this.#world;
+    const format = this.#formatOf(unit);
+    if (deed === "claim") return commands.command(`${known.id}-too`, known.key, known.team, format);
+    // An identical retry may carry other metadata; the first ones are kept (contract 4.1).
+    const team = unit.chance("with other metadata", 300) ? "another-team" : known.team;
+    return team === known.team && format === 0 ? known : commands.command(known.id, known.key, team, format);
+  }
+
+  /** The registration itself, or one with too long a body; plans that do not ask for these draw nothing. */
+  #lengthened(unit: Unit, command: Command): Command {
+    if (this.#plan.tooLong === 0 || !unit.chance("is too long", this.#plan.tooLong)) return command;
+    this.#world.marks.add("a body was longer than any may be");
+    return this.#world.commands.tooLong(command);
+  }
+
+  /** In which format a key is submitted again; plans that do not ask for others draw nothing. */
+  #formatOf(unit: Unit): number {
+    if (this.#plan.otherFormats === 0 || !unit.chance("in another format", this.#plan.otherFormats)) return 0;
+    this.#world.marks.add("a key was submitted in another format");
+    return unit.between("format", 1, 1, MOST_FORMATS);
+  }
+
+  /** Replaces the metadata of an approver that somebody was promised; in a race another caller does so at the same time. */
+  #replace(caller: Stream, unit: Unit, deed: "replace" | "replace on a guess" | "race"): void {
+    const ref = this.#any(unit, "approver", this.#promised);
+    if (ref === undefined) return this.#think(caller);
+    const guess = deed === "replace on a guess" ? unit.named("if match", "that", guesses, EVENLY) : "that";
+    const ifMatch = ifMatchOf(guess, this.#revisions.get(ref) ?? 1);
+    if (deed === "race")
+      this.ask(this.#through(unit), this.#replacement(unit, ref, ifMatch), (outcome) =>
+        this.#world.marks.add(outcomeMarks[nameOf(outcome)].racer),
+      );
+    this.#submit(caller, unit, this.#replacement(unit, ref, ifMatch));
+  }
+
+  #replacement(unit: Unit, ref: string, ifMatch: string | undefined): Replacement {
+    const team = unit.between("team", 1, NO_TEAM, TEAMS);
+    return this.#world.commands.replacement(ref, ifMatch, team === NO_TEAM ? undefined : `team-${team}`);
+  }
+
+  #lifeOf(unit: Unit, kind: TokenKind): number {
+    if (kind === "expired") return -1_000;
+    if (kind !== "short") return LONG_TOKEN_MILLIS;
+    const { mostTokenMillis } = this.#plan;
+    return unit.between(
+      "token lives for",
+      MOST_TOKEN_MILLIS,
+      LEAST_TOKEN_MILLIS,
+      mostTokenMillis,
+      LEAST_TOKEN_MILLIS,
+      MOST_TOKEN_MILLIS,
+    );
+  }
+
+  #submit(caller: Stream, unit: Unit, asked: Asked): void {
+    const peer = this.#through(unit);
+    const kind = unit.named("token", "good", tokenKinds, this.#tokenWeights);
+    if (this.#copies !== undefined) this.#submitBeside(peer, asked, this.#copies);
+    this.#requests.send(peer, asked, kind, this.#lifeOf(unit, kind), (outcome) => {
+      this.#world.marks.add(outcomeMarks[nameOf(outcome)].caller);
+      // The revision tells a careful caller more than another answer would; others just ask again.
+      if (isReplacement(asked) && !isDone(outcome) && unit.chance("reads first", 500)) this.#read(unit, asked.ref);
+      // Whoever does not know asks again, through whichever peer.
+      if (isOpen(outcome) && !this.#stopped && unit.chance("asks again", 600))
+        this.#pause(caller, "asks again after", 1_000, LONGEST_PAUSE_MICROS, (next) => {
+          if (!this.#stopped) this.#submit(caller, next, asked);
+        });
+      else if (isDone(outcome)) this.#think(caller);
+      // Whoever was turned away comes back later; nobody hammers at a closed door.
+      else this.#pause(caller, "stays away for", 1_000, TURNED_AWAY_MICROS, (next) => this.#act(caller, next));
+    });
+  }
+
+  /** The same request through another peer at once, or one of the same approver with other metadata. */
+  #submitBeside(peer: SimPeer, asked: Asked, copies: "identical" | "contradicting"): void {
+    this.#copies = undefined;
+    const { plan, marks } = this.#world;
+    const other = this.#world.peer((peer.slot % plan.peers) + 1);
+    const { product, commands } = this.#world;
+    const beside = copies === "identical" ? asked : product.modelOf(asked).rewritten(commands, asked);
+    this.ask(other, beside, (outcome) => marks.add(outcomeMarks[nameOf(outcome)].beside));
+  }
+
+  #read(unit: Unit, ref: string | undefined): void {
+    const found = ref === undefined ? undefined : this.#world.service.read(this.#through(unit), ref);
+    if (found !== undefined) this.#revisions.set(found.ref, found.revision);
+  }
+}

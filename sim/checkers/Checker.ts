@@ -1,0 +1,91 @@
+/**
+ * What a checker is told. Each hook is called at the moment its name says and
+ * throws a {@link Violation} when something contradicts what came before; it
+ * looks only at what changed. Hooks run after {@link Ghost} has taken note.
+ */
+import type { Answer } from "../../core/Action.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
+import type { OperatorAct } from "../../core/protocol/OperatorAct.ts";
+import type { Message } from "../../core/Message.ts";
+import type { RowView, TableName, Write, WriteTo } from "../../core/Tables.ts";
+import type { Subject } from "../models/Subject.ts";
+
+/** A peer as checkers see it. */
+export interface Watched {
+  /** Its place in the world, from 1; its peer id unless a schedule initialized it wrongly. */
+  readonly slot: number;
+  /** False once the schedule wiped it or gave it a wrong id: it makes no promises any more. */
+  readonly honest: boolean;
+  /** The published state; undefined while no process runs. */
+  readonly state: PeerState | undefined;
+  /** Committed rows. */
+  readonly store: RowView;
+  /** Which process of this peer runs, from 1. */
+  readonly process: number;
+  /** A process runs, no flush is under way and no event waits. */
+  readonly isIdle: boolean;
+  /** Some row does not hold just now, so that sweeping it would throw. */
+  readonly isDamaged: boolean;
+  /** Its rows were verified since its keys came into memory last. */
+  readonly isVerified: boolean;
+  /** What had been done to its rows when this process was unsealed, by the world's own record. */
+  readonly harm: string | undefined;
+}
+
+/** An answer on its way to a caller. */
+export interface Reply {
+  readonly requestId: string;
+  readonly answer: Answer;
+  /** Microseconds; absent for requests of the world's own making. */
+  readonly askedAt: number | undefined;
+  /** Microseconds: when its peer took the request up, if nothing has held that peer up since. */
+  readonly undisturbedSince: number | undefined;
+  readonly repliedAt: number;
+}
+
+/** A read of one subject by its ref, and the row that it gave. */
+export interface ReadSeen {
+  readonly subject: Subject;
+  readonly ref: string;
+  readonly found: object | undefined;
+  readonly transactions: number;
+}
+
+/** By table: what looks at each row change of a transaction that has become durable. */
+export type RowHooks = {
+  readonly [T in TableName]?: (peer: Watched, write: WriteTo<T>, writes: ReadonlyArray<Write>) => void;
+};
+
+export interface Checker {
+  readonly id: string;
+  /** A process of this peer came up and read its store. */
+  readonly booted?: (peer: Watched) => void;
+  /** A process of this peer ended, `at` microseconds. */
+  readonly stopped?: (peer: Watched, at: number) => void;
+  /** The peer's signer is about to be used. */
+  readonly signed?: (peer: Watched, tag: string) => void;
+  /**
+   * The row changes of a transaction of this peer that has become durable, one
+   * after the other, to whoever asked for their table; then the transaction.
+   */
+  readonly written?: RowHooks;
+  readonly flushed?: (peer: Watched, writes: ReadonlyArray<Write>) => void;
+  /** A message leaves a peer. */
+  readonly sent?: (peer: Watched, message: Message) => void;
+  readonly replied?: (peer: Watched, reply: Reply) => void;
+  /** A caller gives up at `now`, whom this peer should have answered by then; both in microseconds. */
+  readonly unanswered?: (peer: Watched, requestId: string, askedAt: number, now: number) => void;
+  /** The published state is another one than before. */
+  readonly stepped?: (peer: Watched) => void;
+  /** A message that this peer had handled came again, and this is what it wrote. */
+  readonly redelivered?: (peer: Watched, message: Message, transactions: number) => void;
+  /** A message is about to be handled by a peer. */
+  readonly delivered?: (peer: Watched, message: Message) => void;
+  /** An operator does something to a peer, or has been answered. */
+  readonly operated?: (peer: Watched, act: OperatorAct, isAnswered: boolean) => void;
+  readonly read?: (peer: Watched, read: ReadSeen) => void;
+  /** A text is about to be in the trace that was not there before. */
+  readonly traced?: (text: string) => void;
+  /** Now and then, and at the end: look at everything. */
+  readonly swept?: (peers: ReadonlyArray<Watched>) => void;
+}

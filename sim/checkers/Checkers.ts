@@ -1,0 +1,142 @@
+/** Every checker of a run. A new one adds itself here and in docs/invariants.md. */
+import { IntegrityFailure } from "../../runtime/PeerStore.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import { L8 } from "./L8.ts";
+import { L10 } from "./L10.ts";
+import { S1 } from "./S1.ts";
+import { S2 } from "./S2.ts";
+import { S3 } from "./S3.ts";
+import { S4 } from "./S4.ts";
+import { S5 } from "./S5.ts";
+import { S6 } from "./S6.ts";
+import { S7 } from "./S7.ts";
+import { S8 } from "./S8.ts";
+import { S9 } from "./S9.ts";
+import { S10 } from "./S10.ts";
+import { S11 } from "./S11.ts";
+import { S12 } from "./S12.ts";
+import { S13 } from "./S13.ts";
+import { S14 } from "./S14.ts";
+import { S15 } from "./S15.ts";
+import { S16 } from "./S16.ts";
+import { S17 } from "./S17.ts";
+import { S18 } from "./S18.ts";
+import { S19 } from "./S19.ts";
+import { S21 } from "./S21.ts";
+import { S22 } from "./S22.ts";
+import { S23 } from "./S23.ts";
+import { S24 } from "./S24.ts";
+import { S25 } from "./S25.ts";
+import { S26 } from "./S26.ts";
+import { S28 } from "./S28.ts";
+import { INVITATION_MARKS, S29, TOKEN_MARK } from "./S29.ts";
+import { S30 } from "./S30.ts";
+import { S31 } from "./S31.ts";
+import { S32 } from "./S32.ts";
+import { S34 } from "./S34.ts";
+import type { TableName, Write } from "../../core/Tables.ts";
+import type { Ghost } from "./Ghost.ts";
+import type { Oracle } from "../oracle/Oracle.ts";
+
+type Hook = Exclude<keyof Checker, "id" | "written">;
+type RowHook = (peer: Watched, write: Write, writes: ReadonlyArray<Write>) => void;
+
+const makers: ReadonlyArray<
+  readonly [id: string, make: (ghost: Ghost, oracle: Oracle, secrets: ReadonlyArray<string>) => Checker]
+> = [
+  ["S1", S1],
+  ["S2", S2],
+  ["S3", S3],
+  ["S4", S4],
+  ["S5", S5],
+  ["S6", S6],
+  ["S7", S7],
+  ["S8", S8],
+  ["S9", S9],
+  ["S10", S10],
+  ["S11", S11],
+  ["S12", S12],
+  ["S13", S13],
+  ["S14", S14],
+  ["S15", S15],
+  ["S16", S16],
+  ["S17", S17],
+  ["S18", S18],
+  ["S19", S19],
+  ["S21", S21],
+  ["S22", S22],
+  ["S23", S23],
+  ["S24", S24],
+  ["S25", S25],
+  ["S26", S26],
+  ["S28", S28],
+  ["S29", (_ghost, _oracle, secrets) => S29(secrets)],
+  ["S30", S30],
+  ["S31", S31],
+  ["S32", S32],
+  ["S34", S34],
+  ["L8", L8],
+  ["L10", L10],
+];
+
+/** The ids of all checkers, in the order in which they look. */
+export const checkerIds: ReadonlyArray<string> = makers.map(([id]) => id);
+
+const asFarAsReadable = (look: () => void): void => {
+  try {
+    look();
+  } catch (fault) {
+    if (!(fault instanceof IntegrityFailure)) throw fault;
+  }
+};
+
+/** The checkers of one run, each called only at the moments it asked for. */
+export class Checkers {
+  readonly #all: ReadonlyArray<Checker>;
+  readonly #written: ReadonlyMap<TableName, ReadonlyArray<RowHook>>;
+  readonly #flushed: ReadonlyArray<NonNullable<Checker["flushed"]>>;
+
+  /**
+   * @param secrets marks of what must never be stored, answered or logged
+   * @param unseen checkers that would judge by what is not shown here
+   */
+  constructor(
+    ghost: Ghost,
+    oracle: Oracle,
+    secrets: ReadonlyArray<string> = [TOKEN_MARK, ...INVITATION_MARKS],
+    unseen: ReadonlySet<string> = new Set(),
+  ) {
+    this.#all = makers.flatMap(([id, make]) => (unseen.has(id) ? [] : [make(ghost, oracle, secrets)]));
+    // A hook is called with changes of the table it is found under, and with no others.
+    const rowHooks = (table: TableName) => this.#all.flatMap(({ written }) => (written?.[table] as RowHook) ?? []);
+    const tableNames = ghost.product.composition.tables.names as ReadonlyArray<TableName>;
+    this.#written = new Map(tableNames.map((table) => [table, rowHooks(table)]));
+    this.#flushed = this.hooks("flushed");
+  }
+
+  /** Shows a transaction that has become durable to whoever looks at one or at its rows. */
+  flushed(peer: Watched, writes: ReadonlyArray<Write>): void {
+    if (peer.isDamaged) return this.#flushedDamaged(peer, writes);
+    for (const write of writes) for (const hook of this.#written.get(write.table) ?? []) hook(peer, write, writes);
+    for (const hook of this.#flushed) hook(peer, writes);
+  }
+
+  /** The same of a disk that was damaged since: who needs a row that holds no more has nothing to judge by. */
+  #flushedDamaged(peer: Watched, writes: ReadonlyArray<Write>): void {
+    for (const write of writes)
+      for (const hook of this.#written.get(write.table) ?? []) asFarAsReadable(() => hook(peer, write, writes));
+    for (const hook of this.#flushed) asFarAsReadable(() => hook(peer, writes));
+  }
+
+  /** The checkers that look at one of these kinds of moments; `written` and `flushed` are one kind. */
+  heeding(kinds: ReadonlyArray<Hook>): ReadonlyArray<string> {
+    const asked = (each: Checker): boolean =>
+      kinds.some((kind) => each[kind] !== undefined || (kind === "flushed" && each.written !== undefined));
+    return this.#all.filter(asked).map(({ id }) => id);
+  }
+
+  /** The hooks of one kind, in the order of the checkers. */
+  hooks<H extends Hook>(hook: H): ReadonlyArray<NonNullable<Checker[H]>> {
+    return this.#all.flatMap((each) => each[hook] ?? []);
+  }
+}

@@ -1,0 +1,393 @@
+/**
+ * What really happened, which no peer can see as a whole: every batch and
+ * statement that became durable, who prepared, refused and applied what, and
+ * every subject that anybody ever stored. Checkers hold peers against it.
+ */
+import { absurd } from "effect";
+import { encode } from "../../core/codec/CborWriter.ts";
+import type { Crypto } from "../../core/crypto/Crypto.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import type { Proposal } from "../../core/protocol/Proposal.ts";
+import { decisionOf } from "../../core/protocol/Decision.ts";
+import type { Restoration } from "../../core/protocol/Restoration.ts";
+import { protocolTables } from "../../core/protocol/Tables.ts";
+import { FIRST_INCARNATION } from "../../core/protocol/Turn.ts";
+import { type BatchHeader, type SignedStatement, signedStatementCodec } from "../../core/protocol/Statement.ts";
+import { type Membership, membershipOf } from "../../core/protocol/Topology.ts";
+import type { Write } from "../../core/Tables.ts";
+import type { Watched } from "./Checker.ts";
+import { production } from "../models/Models.ts";
+import { type Product, rowAt, rowsOf } from "../models/Product.ts";
+import type { Subject } from "../models/Subject.ts";
+
+/** Sets of up to 32 peers are bit masks of one word: bit `slot - 1`. Word operations give signed words, so compare sets with each other. */
+export type PeerMask = number;
+
+export const MOST_PEERS = 32;
+
+/** Everything durable about one proposal. */
+export interface ProposalFacts {
+  readonly id: Digest;
+  readonly proposal: Proposal;
+  receipts: PeerMask;
+  refusals: PeerMask;
+  /** Who refused it in the life that it pins: then no certificate of it can exist. */
+  barring: PeerMask;
+  /** Who has it no longer, because its disk went back to before that and nobody said so. */
+  forgotten: PeerMask;
+  pledges: PeerMask;
+  applied: PeerMask;
+  aborted: PeerMask;
+  /** Receipts by signer, as they were made durable. */
+  readonly receiptOf: Map<number, SignedStatement>;
+  /** By signer: in which of its lives it voted for the end. */
+  readonly endVotes: Map<number, Set<number>>;
+}
+
+export interface SubjectFacts {
+  readonly subject: Subject;
+  /** As it was first stored. */
+  readonly row: object;
+  holders: PeerMask;
+  /** The newest revisions, each as it was first stored anywhere. */
+  readonly revisions: Map<number, object>;
+  /** The revision that each peer has, by slot; 0 where it has none. */
+  readonly revisionAt: Array<number>;
+}
+
+/** Peers are never more than one revision apart, so older ones are compared with nothing. */
+const KEPT_REVISIONS = 8;
+
+const isSame = (left: SignedStatement, right: SignedStatement): boolean => {
+  const bytes = encode(signedStatementCodec, right);
+  return encode(signedStatementCodec, left).every((byte, index) => byte === bytes[index]);
+};
+
+const noteEndVote = ({ endVotes }: ProposalFacts, { header }: SignedStatement): void => {
+  const lives = endVotes.get(header.peerId) ?? new Set();
+  endVotes.set(header.peerId, lives.add(header.incarnation));
+};
+
+/** Whether a change is of one of the tables that agreement itself has. */
+const isOfAgreement = (write: Write): write is Extract<Write, { readonly table: keyof typeof protocolTables }> =>
+  Object.hasOwn(protocolTables, write.table);
+
+export const maskOf = (slot: number): PeerMask => 1 << (slot - 1);
+
+/** The peers from 1 to `count`. */
+export const firstPeers = (count: number): PeerMask => (count === 0 ? 0 : -1 >>> (MOST_PEERS - count)) | 0;
+
+export const countOf = (mask: PeerMask): number => slotsOf(mask).length;
+
+/** The peers of a set, ascending. */
+export const slotsOf = (mask: PeerMask): ReadonlyArray<number> => {
+  const slots: Array<number> = [];
+  for (let slot = 1; slot <= MOST_PEERS; slot++) if ((mask & maskOf(slot)) !== 0) slots.push(slot);
+  return slots;
+};
+
+export class Ghost {
+  readonly crypto: Crypto;
+  readonly product: Product;
+  readonly total: number;
+  /** Every peer of the world. */
+  readonly everyone: PeerMask;
+  /** Peers whose durable word has been taken back behind their own backs. */
+  forgetful: PeerMask = 0;
+  /** Peers that sign what is not on their disk: their word proves nothing, and need not be durable. */
+  lying: PeerMask = 0;
+  /** Peers on an older disk, until a declared restore has brought the registry of the others there. */
+  away: PeerMask = 0;
+  /** Of these, those whose restore is durable. */
+  recovering: PeerMask = 0;
+  /** Peers that were restored as declared at least once: what they alone knew is gone. */
+  restored: PeerMask = 0;
+  /** Who has just put the registries of all members together, when every one of them was being restored. */
+  unitedBy: number | undefined;
+  /** Durable announcements by slot: every life a peer has had, the first one aside. */
+  readonly #lives: ReadonlyArray<Map<number, Digest>>;
+  /** The membership that was pinned first. */
+  membership: Membership | undefined;
+  readonly proposals = new Map<Digest, ProposalFacts>();
+  /** Approvers, and whatever else commands make, by ref. */
+  readonly subjects = new Map<string, SubjectFacts>();
+  readonly #subjectOf: ReadonlyMap<string, Subject>;
+  /** Who has ever kept a session on the disk it has now; rows go an hour after it is over. */
+  readonly sessions = new Map<string, PeerMask>();
+  /** Durable batch headers by slot, by number. */
+  readonly #batches: ReadonlyArray<Map<number, Array<BatchHeader>>>;
+  /** How many proposals each peer has prepared and not seen decided. */
+  readonly #open: ReadonlyArray<Map<Digest, Proposal>>;
+  readonly #noRevisions: ReadonlyArray<number>;
+
+  constructor(crypto: Crypto, total: number, product = production) {
+    this.crypto = crypto;
+    this.product = product;
+    this.#subjectOf = new Map(product.subjects.map((subject) => [subject.table, subject]));
+    this.total = total;
+    this.everyone = firstPeers(total);
+    this.#lives = Array.from({ length: total + 1 }, () => new Map());
+    this.#batches = Array.from({ length: total + 1 }, () => new Map());
+    this.#noRevisions = Array.from({ length: total + 1 }, () => 0);
+    this.#open = Array.from({ length: total + 1 }, () => new Map());
+  }
+
+  /**
+   * Whether what is applied here and aborted there is a fault of the protocol: it holds against one faulty
+   * member, and not against two (protocol.md 1).
+   */
+  get isAtomic(): boolean {
+    return countOf(this.forgetful | this.lying) < 2;
+  }
+
+  isLying(slot: number): boolean {
+    return (this.lying & maskOf(slot)) !== 0;
+  }
+
+  /** Whether the writer says one thing to all. */
+  get hasHonestWriter(): boolean {
+    return this.membership === undefined || !this.isLying(this.membership.writer);
+  }
+
+  /** Whether the writer, besides, remembers what it has said: from an old disk it may say another thing, unawares. */
+  get hasConstantWriter(): boolean {
+    return this.hasHonestWriter && (this.forgetful & maskOf(this.membership?.writer ?? 0)) === 0;
+  }
+
+  /** The durable header of a peer's batch. */
+  batch(slot: number, incarnation: number, batchNo: number): BatchHeader | undefined {
+    return this.#batches[slot]?.get(incarnation)?.[batchNo];
+  }
+
+  lastBatch(slot: number, incarnation: number): BatchHeader | undefined {
+    return this.#batches[slot]?.get(incarnation)?.at(-1);
+  }
+
+  isAway(slot: number): boolean {
+    return (this.away & maskOf(slot)) !== 0;
+  }
+
+  isRecovering(slot: number): boolean {
+    return (this.recovering & maskOf(slot)) !== 0;
+  }
+
+  /** Whether a peer has durably announced this incarnation; the recoveryId, if it did. */
+  lifeOf(slot: number, incarnation: number): Digest | undefined {
+    return this.#lives[slot]?.get(incarnation);
+  }
+
+  /** Whether a peer has ever had this incarnation. */
+  hadLife(slot: number, incarnation: number): boolean {
+    return incarnation === FIRST_INCARNATION || this.lifeOf(slot, incarnation) !== undefined;
+  }
+
+  /** Durable preparations of a peer that are not decided there. */
+  openAt(slot: number): ReadonlyMap<Digest, Proposal> {
+    return this.#open[slot] ?? new Map();
+  }
+
+  /** Whether these bytes were durable at their signer before anybody else could see them. */
+  isDurable({ header }: SignedStatement): boolean {
+    const known = this.batch(header.peerId, header.incarnation, header.batchNo);
+    return (
+      known !== undefined && (known === header || (known.root === header.root && known.signedAt === header.signedAt))
+    );
+  }
+
+  /** Whether this is, in every part, the receipt that its signer made durable for a proposal. */
+  isReceipt(id: Digest, signed: SignedStatement): boolean {
+    const real = this.proposals.get(id)?.receiptOf.get(signed.header.peerId);
+    return real !== undefined && (real === signed || isSame(real, signed));
+  }
+
+  /** Takes note of a transaction that has become durable. */
+  flushed(peer: Watched, writes: ReadonlyArray<Write>): void {
+    for (const write of writes) this.#note(peer, write);
+  }
+
+  /**
+   * A peer came back on an older disk, and nobody says so: what that disk lacks of its word is gone with the newer
+   * one, and stays so until the peer gives it again.
+   *
+   * @param holds whether a row of this key lies on the older disk
+   */
+  wentBack(slot: number, holds: (table: "preparations" | "refusals", key: Digest) => boolean): void {
+    for (const [id, facts] of this.proposals)
+      if (holds("preparations", id) || holds("refusals", id)) facts.forgotten &= ~maskOf(slot);
+      else facts.forgotten |= maskOf(slot);
+  }
+
+  /** A new life: no vote and no record of the old one is anything that this peer stands for. */
+  #beginLife(slot: number, { incarnation, recoveryId }: Restoration): void {
+    const left = ~maskOf(slot);
+    this.#lives[slot]?.set(incarnation, recoveryId);
+    this.away |= maskOf(slot);
+    this.recovering |= maskOf(slot);
+    this.restored |= maskOf(slot);
+    this.#open[slot]?.clear();
+    for (const facts of this.proposals.values()) {
+      facts.refusals &= left;
+      facts.pledges &= left;
+      facts.applied &= left;
+      facts.aborted &= left;
+    }
+    for (const [ref, facts] of this.subjects) {
+      facts.holders &= left;
+      // What only lives that are over had applied was told to nobody as done, and may be made anew.
+      if (facts.holders === 0) this.subjects.delete(ref);
+      const newest = Math.max(0, ...slotsOf(facts.holders).map((holder) => facts.revisionAt[holder] ?? 0));
+      for (const revision of facts.revisions.keys()) if (revision > newest) facts.revisions.delete(revision);
+    }
+  }
+
+  /** The registry of the others is there: from now on the peer answers for all of it. */
+  #endRecovery({ slot, store }: Watched): void {
+    this.unitedBy = this.away === this.everyone ? slot : undefined;
+    // Whatever the old lives had stored was forgotten with them; this is what there is.
+    if (this.unitedBy !== undefined)
+      for (const subject of this.product.subjects)
+        for (const [ref, row] of rowsOf(store, subject)) this.#subject(subject, ref, row);
+    this.away &= ~maskOf(slot);
+    this.recovering &= ~maskOf(slot);
+    for (const [id, facts] of this.proposals) {
+      if (store.get("certificates", id) !== undefined) facts.applied |= maskOf(slot);
+      if (decisionOf(store, id, facts.proposal)?.outcome === "ABORTED") facts.aborted |= maskOf(slot);
+    }
+    for (const [ref, facts] of this.subjects) {
+      const row = rowAt(store, facts.subject, ref);
+      facts.revisionAt[slot] = row === undefined ? 0 : facts.subject.revisionOf(row);
+      if (row !== undefined) facts.holders |= maskOf(slot);
+    }
+  }
+
+  #note(peer: Watched, write: Write): void {
+    const { slot } = peer;
+    if (write.table === "restore" && write.op !== "remove")
+      return write.row.recovering ? this.#beginLife(slot, write.row.restoration) : this.#endRecovery(peer);
+    // What a recovering peer writes becomes its word when it has come to the end.
+    if (this.isRecovering(slot) && write.table !== "batches" && write.table !== "refusals") return;
+    if (write.op === "remove") {
+      if (write.table === "preparations") this.#open[slot]?.delete(write.key as Digest);
+      return;
+    }
+    if (!isOfAgreement(write)) return this.#noteOther(slot, write.table, write.key, write.row);
+    switch (write.table) {
+      case "topology":
+        this.membership ??= membershipOf(this.crypto, write.row.topology);
+        return;
+      case "batches": {
+        const { header } = write.row;
+        const batches = this.#batches[slot]?.get(header.incarnation) ?? [];
+        batches[header.batchNo] = header;
+        this.#batches[slot]?.set(header.incarnation, batches);
+        return;
+      }
+      case "preparations": {
+        const facts = this.#facts(write.key as Digest, write.row.proposal);
+        facts.receipts |= maskOf(slot);
+        facts.forgotten &= ~maskOf(slot);
+        facts.receiptOf.set(slot, write.row.own);
+        if (write.row.pledge !== undefined) {
+          facts.pledges |= maskOf(slot);
+          noteEndVote(facts, write.row.pledge);
+        }
+        this.#open[slot]?.set(facts.id, facts.proposal);
+        return;
+      }
+      case "refusals":
+        return this.#noteRefusal(slot, this.#facts(write.key as Digest, write.row.proposal), write.row.refusal);
+      case "slots":
+        if (write.row.outcome === "ABORTED") this.#noteAborted(slot, write.row.proposalId, write.row.ack);
+        return;
+      case "strays":
+        return this.#noteAborted(slot, write.key as Digest, write.row.ack);
+      case "certificates": {
+        const facts = this.#facts(write.key as Digest, write.row.proposal);
+        facts.applied |= maskOf(slot);
+        // A mono instance prepares and applies in one transaction: only its certificate shows the receipt.
+        const own = write.row.receipts.find((each) => each.header.peerId === slot);
+        if (own !== undefined && this.isDurable(own)) {
+          facts.receipts |= maskOf(slot);
+          facts.receiptOf.set(slot, own);
+        }
+        return;
+      }
+      case "peer":
+      case "vault":
+      case "integrity":
+      case "genesis":
+      case "counters":
+      case "seen":
+      case "readable":
+      case "aborts":
+      case "outbox":
+      case "audit":
+      case "head":
+        return;
+      default:
+        return absurd(write);
+    }
+  }
+
+  #noteOther(slot: number, table: string, ref: string, row: object): void {
+    if (table === "sessions") this.sessions.set(ref, (this.sessions.get(ref) ?? 0) | maskOf(slot));
+    const subject = this.#subjectOf.get(table);
+    if (subject === undefined || this.isLying(slot)) return;
+    const facts = this.#subject(subject, ref, row);
+    facts.holders |= maskOf(slot);
+    facts.revisionAt[slot] = subject.revisionOf(row);
+  }
+
+  #subject(subject: Subject, ref: string, row: object): SubjectFacts {
+    const known = this.subjects.get(ref);
+    const revision = subject.revisionOf(row);
+    if (known === undefined) {
+      const revisionAt = this.#noRevisions.slice();
+      const facts = { subject, row, holders: 0, revisions: new Map([[revision, row]]), revisionAt };
+      this.subjects.set(ref, facts);
+      return facts;
+    }
+    const { revisions } = known;
+    if (!revisions.has(revision)) revisions.set(revision, row);
+    for (const oldest of revisions.keys()) {
+      if (revisions.size <= KEPT_REVISIONS) break;
+      revisions.delete(oldest);
+    }
+    return known;
+  }
+
+  #noteRefusal(slot: number, facts: ProposalFacts, refusal: SignedStatement): void {
+    facts.refusals |= maskOf(slot);
+    facts.forgotten &= ~maskOf(slot);
+    noteEndVote(facts, refusal);
+    const position = this.membership?.peerIds.indexOf(slot) ?? -1;
+    if (facts.proposal.incarnations[position] === refusal.header.incarnation) facts.barring |= maskOf(slot);
+  }
+
+  #noteAborted(slot: number, id: Digest, ack: SignedStatement | undefined): void {
+    const facts = this.proposals.get(id);
+    if (facts === undefined) return;
+    facts.aborted |= maskOf(slot);
+    if (ack !== undefined) noteEndVote(facts, ack);
+  }
+
+  #facts(id: Digest, proposal: Proposal): ProposalFacts {
+    const known = this.proposals.get(id);
+    if (known !== undefined) return known;
+    const facts = {
+      id,
+      proposal,
+      receipts: 0,
+      refusals: 0,
+      barring: 0,
+      forgotten: 0,
+      pledges: 0,
+      applied: 0,
+      aborted: 0,
+      receiptOf: new Map(),
+      endVotes: new Map(),
+    };
+    this.proposals.set(id, facts);
+    return facts;
+  }
+}

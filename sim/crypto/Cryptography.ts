@@ -1,0 +1,260 @@
+/** What a world computes with: stand-ins, the product's own codec with stand-ins for signatures, or the real thing. */
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { p256 } from "@noble/curves/nist.js";
+import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
+import { Either, Encoding } from "effect";
+import { type Ceremony, ceremonyWith } from "../../core/webauthn/Ceremony.ts";
+import { installedProviders, type SignatureProvider } from "../../core/credential/SignatureProvider.ts";
+import { utf8Bytes } from "../../core/codec/Utf8.ts";
+import type { Crypto, Signer } from "../../core/crypto/Crypto.ts";
+import type { PublicKey } from "../../core/base/Digest.ts";
+import { commands } from "../../core/commands/Commands.ts";
+import { messagesOf } from "../../core/Message.ts";
+import type { Composition } from "../../core/protocol/Composition.ts";
+import { type CryptoPrimitives, cryptoOf, signerOf } from "../../runtime/CryptoPrimitives.ts";
+import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
+import { noblePrimitives, nobleSigning } from "../../runtime/NobleCrypto.ts";
+import { INVITATION_MARK } from "../checkers/S29.ts";
+import type { IntegrityKey } from "../../runtime/RowSeal.ts";
+import { codecCrypto } from "./CodecCrypto.ts";
+import { fastCrypto } from "./FastCrypto.ts";
+import { unisolated } from "../base/Isolation.ts";
+import type { PeerDisk } from "../disks/PeerDisk.ts";
+import type { Prng } from "../base/Prng.ts";
+import { SealedDisk } from "../disks/SealedDisk.ts";
+import { SimDisk } from "../disks/SimDisk.ts";
+import { type Challenged, realResponse, type SampleResponse, simResponse } from "./SimAuthenticator.ts";
+import { simCeremony } from "./SimCeremony.ts";
+import type { Tier } from "../base/Tier.ts";
+import { byteWireOf, valueWire, type Wire } from "../network/Wire.ts";
+
+/** The keys a peer gets when it is initialized. */
+export interface PeerKeys {
+  readonly identity: Signer;
+  readonly integrity: IntegrityKey;
+}
+
+/** A key that callers register: as submitted, in which other formats it may be, and as it must come out. */
+export interface SampleKey {
+  readonly algorithm: string;
+  readonly submitted64: string;
+  readonly otherwise64: readonly [string, ...ReadonlyArray<string>];
+  readonly normal64: string;
+}
+
+export interface Cryptography {
+  readonly crypto: Crypto;
+  readonly wire: Wire;
+  readonly providers: ReadonlyMap<string, SignatureProvider>;
+  readonly ceremony: Ceremony;
+  readonly newKeys: () => PeerKeys;
+  /** The same number gives the same key, another number another key. */
+  readonly sampleKey: (index: number) => SampleKey;
+  /** What the authenticator with a sample key answers to a challenge. */
+  readonly respond: (challenged: Challenged) => SampleResponse;
+  readonly newDisk: (keys: () => PeerKeys | undefined, schedule: () => void, durable: () => void) => PeerDisk;
+}
+
+/**
+ * The algorithm of bulk runs, by the name that passkeys share it under: any 24 bytes are a key and its own normal
+ * form; the same with a mark before it is another format of it.
+ */
+const SIM_ALGORITHM = "P256";
+const SIM_KEY_BYTES = 24;
+const SIM_MARK = 4;
+
+const simProvider: SignatureProvider = {
+  algorithm: SIM_ALGORITHM,
+  normalize: (encoded) => {
+    if (encoded.length === SIM_KEY_BYTES) return Either.right(encoded);
+    return encoded.length === SIM_KEY_BYTES + 1 && encoded[0] === SIM_MARK
+      ? Either.right(encoded.slice(1))
+      : Either.left("A simulated key has 24 bytes.");
+  },
+};
+
+const simRespond = (challenged: Challenged): SampleResponse =>
+  simResponse(challenged, Either.getOrThrow(Encoding.decodeBase64(simKey(challenged.key).submitted64)));
+
+const simProviders = new Map([[SIM_ALGORITHM, simProvider]]);
+
+/** Hexadecimal digits are Base64 characters too: 32 of them are 24 bytes. The other format is made where it is asked for. */
+const simKey = (index: number): SampleKey => {
+  const text = index.toString(16).padStart(32, "0");
+  return {
+    algorithm: SIM_ALGORITHM,
+    submitted64: text,
+    get otherwise64(): readonly [string] {
+      return [Encoding.encodeBase64(Uint8Array.of(SIM_MARK, ...Either.getOrThrow(Encoding.decodeBase64(text))))];
+    },
+    normal64: text,
+  };
+};
+
+/** Invitations begin with what S29 looks for; the rest of their bytes are as they were derived. */
+const markingInvitations = (crypto: Crypto): Crypto => ({
+  ...crypto,
+  derive: (seed, label) => {
+    const secret = crypto.derive(seed, label);
+    if (label.startsWith("invitation ")) secret.set(utf8Bytes(INVITATION_MARK));
+    return secret;
+  },
+});
+
+/** Quick stand-ins; see docs/simulator.md for what they bypass. */
+const fastCryptography = (entropy: Prng): Cryptography => {
+  const { crypto, newSigner } = fastCrypto(entropy);
+  return {
+    crypto,
+    wire: valueWire,
+    providers: simProviders,
+    ceremony: simCeremony,
+    newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: new Uint8Array(0) } }),
+    sampleKey: simKey,
+    respond: simRespond,
+    newDisk: (_keys, schedule, durable) => new SimDisk(schedule, durable),
+  };
+};
+
+/**
+ * Who computes real digests and signatures. Ed25519 (RFC 8032 5.1.6) and SHA-256 leave nothing to choose, so every
+ * backend gives the same bytes, and a run is the same with any.
+ */
+export interface Backend {
+  readonly primitives: CryptoPrimitives;
+  /** An Ed25519 key from its seed of 32 bytes. */
+  readonly signingKey: (seed: Uint8Array) => SigningKey;
+}
+
+export interface SigningKey {
+  readonly publicKey: Uint8Array;
+  readonly sign: (message: Uint8Array) => Uint8Array;
+}
+
+/** Pure JavaScript: wherever the simulator runs, this runs. */
+export const portableBackend: Backend = {
+  primitives: noblePrimitives,
+  signingKey: (seed) => ({
+    publicKey: unisolated(() => nobleSigning.publicKeyOf(seed)),
+    sign: (message) => unisolated(() => nobleSigning.sign(seed, message)),
+  }),
+};
+
+/** Everything as bytes, sealed on disks and in envelopes between peers. */
+const onDisksAndWires = (crypto: Crypto, composition: Composition): Pick<Cryptography, "wire" | "newDisk"> => ({
+  wire: byteWireOf(messagesOf(composition)),
+  newDisk: (keys, schedule, durable) =>
+    new SealedDisk(crypto, () => keys()?.integrity, schedule, durable, undefined, composition.tables),
+});
+
+/** The codec, digests and sealed rows of a real peer; stand-ins for signatures, MACs and registered keys. */
+const codecCryptography = (
+  entropy: Prng,
+  { primitives }: Backend = portableBackend,
+  composition = commands,
+): Cryptography => {
+  const { crypto, newSigner } = codecCrypto(entropy, primitives);
+  return {
+    crypto,
+    ...onDisksAndWires(crypto, composition),
+    providers: simProviders,
+    ceremony: simCeremony,
+    newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) } }),
+    sampleKey: simKey,
+    respond: simRespond,
+  };
+};
+
+const realCeremony = ceremonyWith(nobleCeremonyCrypto);
+
+const seedOf = (index: number): Uint8Array => {
+  const seed = new Uint8Array(32).fill(5);
+  new DataView(seed.buffer).setUint32(0, index);
+  return seed;
+};
+
+/** What stands before a key or point in its SubjectPublicKeyInfo (RFC 8410 section 4, RFC 5480 section 2). */
+const ED25519_SPKI = hexToBytes("302a300506032b6570032100");
+const P256_SPKI = hexToBytes("3059301306072a8648ce3d020106082a8648ce3d030107034200");
+
+const spki64 = (before: Uint8Array, key: Uint8Array): string => Encoding.encodeBase64(Uint8Array.of(...before, ...key));
+
+const makeRealKey = (index: number): SampleKey => {
+  const seed = seedOf(index);
+  if (index % 2 === 0) {
+    const key = ed25519.getPublicKey(seed);
+    const key64 = Encoding.encodeBase64(key);
+    return { algorithm: "ED25519", submitted64: key64, otherwise64: [spki64(ED25519_SPKI, key)], normal64: key64 };
+  }
+  const point = p256.getPublicKey(seed, false);
+  const normal64 = Encoding.encodeBase64(p256.getPublicKey(seed, true));
+  return {
+    algorithm: "P256",
+    submitted64: Encoding.encodeBase64(point),
+    otherwise64: [normal64, spki64(P256_SPKI, point)],
+    normal64,
+  };
+};
+
+/** They are the same in every run, and each takes longer to make than an event. */
+const realKeys = new Map<number, SampleKey>();
+
+const realKey = (index: number): SampleKey => {
+  const known = realKeys.get(index);
+  if (known !== undefined) return known;
+  const made = unisolated(() => makeRealKey(index));
+  realKeys.set(index, made);
+  return made;
+};
+
+const realPoints = new Map<number, Uint8Array>();
+
+/** The uncompressed point of the P-256 key that a number stands for. */
+const realPoint = (index: number): Uint8Array => {
+  const known = realPoints.get(index);
+  if (known !== undefined) return known;
+  const made = unisolated(() => p256.getPublicKey(seedOf(index), false));
+  realPoints.set(index, made);
+  return made;
+};
+
+/** Ed25519, SHA-256, CBOR envelopes and sealed rows, as on a real peer. */
+export const realCryptography = (
+  entropy: Prng,
+  { primitives, signingKey }: Backend = portableBackend,
+  composition = commands,
+): Cryptography => {
+  const crypto = cryptoOf(primitives);
+  const newSigner = (): Signer => {
+    const { publicKey, sign } = signingKey(hexToBytes(entropy.digest()));
+    return signerOf(bytesToHex(publicKey) as PublicKey, sign);
+  };
+  return {
+    crypto,
+    ...onDisksAndWires(crypto, composition),
+    providers: installedProviders,
+    ceremony: realCeremony,
+    newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) } }),
+    sampleKey: realKey,
+    respond: (challenged) => realResponse(challenged, realPoint(challenged.key)),
+  };
+};
+
+type Maker = (entropy: Prng, backend?: Backend, composition?: Composition) => Cryptography;
+
+const cryptographies: { readonly [T in Tier]: Maker } = {
+  fast: fastCryptography,
+  codec: codecCryptography,
+  real: realCryptography,
+};
+
+/** What a run of a tier computes with. */
+export const cryptographyOf = (
+  tier: Tier,
+  entropy: Prng,
+  composition: Composition,
+  backend = portableBackend,
+): Cryptography => {
+  const cryptography = cryptographies[tier](entropy, backend, composition);
+  return { ...cryptography, crypto: markingInvitations(cryptography.crypto) };
+};

@@ -1,0 +1,38 @@
+/**
+ * The ceremony of bulk runs: a response is honest if its client data is the
+ * challenge it was made for and its attestation object is as long as an honest
+ * one. It proves nothing outside the simulation, as its keys do not.
+ */
+import { Either } from "effect";
+import { base64Url } from "../../core/codec/Base64Url.ts";
+import { sameBytes } from "../../core/codec/Bytes.ts";
+import type { Ceremony } from "../../core/webauthn/Ceremony.ts";
+
+/** Key, flags and counter, a byte each for the latter two. */
+const KEY_BYTES = 24;
+
+export const simCeremony: Ceremony = ({ relyingParty, challenge, userHandle, credential }) => {
+  const { id, rawId, clientDataJson, attestationObject, transports } = credential;
+  const refused = (check: "challenge" | "attestation_object" | "raw_id") =>
+    Either.left({ check, pointer: "", detail: "The simulated response is refused." });
+  if (!sameBytes(clientDataJson, challenge)) return refused("challenge");
+  if (!sameBytes(id, rawId)) return refused("raw_id");
+  if (attestationObject.length !== KEY_BYTES + 1) return refused("attestation_object");
+  const keyBytes = attestationObject.subarray(0, KEY_BYTES);
+  const descriptor = {
+    version: 1,
+    type: "WEBAUTHN",
+    credentialId: base64Url(id),
+    publicKeyCose: base64Url(keyBytes),
+    rpId: relyingParty.rpId,
+    origins: relyingParty.origins,
+    userVerification: "REQUIRED",
+    userHandle: base64Url(userHandle),
+    backupEligible: false,
+  } as const;
+  return Either.right({
+    descriptor,
+    keyBytes,
+    observations: { signCount: attestationObject[KEY_BYTES] ?? 0, backupState: false, transports, aaguid: "" },
+  });
+};

@@ -1,0 +1,42 @@
+/** A peer's disk as the world handles it: a store for the driver, and the ways in which disks fail. */
+import type { TableName } from "../../core/Tables.ts";
+import type { PeerStore } from "../../runtime/PeerStore.ts";
+import type { IntegrityKey } from "../../runtime/RowSeal.ts";
+import type { FlushEnd } from "./LayeredDisk.ts";
+
+export interface PeerDisk extends PeerStore {
+  readonly flushing: boolean;
+  /** Whether an open would find content that is not durable yet. */
+  readonly isVolatile: boolean;
+  readonly endFlush: (how: FlushEnd) => void;
+  /** The process ends; whether the commit under way is visible to the next open. */
+  readonly crash: (visible: boolean) => void;
+  /** The process ends and everything volatile vanishes. */
+  readonly losePower: () => void;
+  /** Makes what was recovered durable. */
+  readonly open: () => void;
+  /** Brings the integrity key into use, or takes it away. */
+  readonly useKey: (present: boolean) => void;
+  /** Brings a later integrity key into memory. */
+  readonly addKey: (integrity: IntegrityKey) => void;
+  /** Where the rows do not hold, or undefined; what a peer asks itself when it is unsealed. */
+  readonly verify: () => string | undefined;
+  /** What was done to its rows and is not undone, by the world's own record and whatever the store thinks; or undefined. */
+  readonly harm: string | undefined;
+  /** Whether anything lies under a key, by the world's own record: no seal is opened. */
+  readonly holds: (table: TableName, key: string) => boolean;
+  /** Makes one row fail its seal: one bit of it is another, of the byte `at` (from 0, modulo the stored length). */
+  readonly damage: (table: TableName, key: string, at: number) => void;
+  /**
+   * Of the transaction under way this share of its changes, in thousandths, stays on the disk after a power loss;
+   * false where it cannot be torn. {@link repair} takes them back.
+   */
+  readonly tear: (share: number) => boolean;
+  /** Takes one row away behind the peer's back. */
+  readonly remove: (table: TableName, key: string) => void;
+  /** Brings every damaged or deleted row back as it was. */
+  readonly repair: () => void;
+  readonly wipe: () => void;
+  /** Keeps the content as it is now; what it returns brings all of it back, as an old snapshot would. */
+  readonly photograph: () => () => void;
+}

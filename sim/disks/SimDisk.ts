@@ -1,0 +1,140 @@
+/**
+ * The disk of bulk runs: typed rows as they are, no encoding and no seal. A
+ * damaged row throws on reading as a broken seal would; a deleted one is missed
+ * at the next unseal, as the signed head would miss it.
+ */
+import type { Rows, TableName, Write } from "../../core/Tables.ts";
+import type { StoreFailure } from "../../runtime/ByteStore.ts";
+import { IntegrityFailure } from "../../runtime/PeerStore.ts";
+import { type FlushEnd, LayeredDisk } from "./LayeredDisk.ts";
+import type { PeerDisk } from "./PeerDisk.ts";
+
+type AnyRow = Rows[TableName];
+
+export class SimDisk implements PeerDisk {
+  readonly #rows: LayeredDisk<AnyRow>;
+  readonly #damaged = new Set<string>();
+  readonly #deleted = new Map<string, { readonly table: TableName; readonly key: string; readonly row: AnyRow }>();
+  #hasKey = false;
+  /** What there is was verified since the key is in use: from then on a row that is gone is missed by whoever reads it. */
+  #isVerified = false;
+
+  constructor(schedule: () => void, durable: () => void) {
+    this.#rows = new LayeredDisk(schedule, durable);
+  }
+
+  readonly get = <T extends TableName>(table: T, key: string): Rows[T] | undefined => {
+    this.#assertWhole(table, key);
+    // What lies in a table was written there with the table's own row type.
+    const row = this.#rows.get(table, key) as Rows[T] | undefined;
+    if (row === undefined && this.#isVerified && this.#deleted.has(`${table}/${key}`))
+      throw new IntegrityFailure(`${table}/${key}`, "the row is missing");
+    return row;
+  };
+
+  readonly scan = <T extends TableName>(
+    table: T,
+    after: string,
+    limit: number,
+  ): ReadonlyArray<{ readonly key: string; readonly row: Rows[T] }> =>
+    this.#rows.scan(table, after, limit).map(({ key, value }) => {
+      this.#assertWhole(table, key);
+      return { key, row: value as Rows[T] };
+    });
+
+  readonly commit = (writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void => {
+    if (!this.#hasKey) throw new IntegrityFailure("store", "a write was asked for without the integrity key");
+    for (const { op, table, key } of writes) if (op !== "insert") this.#assertWhole(table, key);
+    this.#rows.commit(writes, done);
+  };
+
+  get flushing(): boolean {
+    return this.#rows.flushing;
+  }
+
+  get isVolatile(): boolean {
+    return this.#rows.isVolatile;
+  }
+
+  endFlush(how: FlushEnd): void {
+    this.#rows.endFlush(how);
+  }
+
+  crash(visible: boolean): void {
+    this.#rows.crash(visible);
+  }
+
+  losePower(): void {
+    this.#rows.losePower();
+  }
+
+  open(): void {
+    this.#rows.makeDurable();
+  }
+
+  useKey(present: boolean): void {
+    this.#hasKey = present;
+    this.#isVerified = false;
+  }
+
+  addKey(): void {
+    // Rows have no seals here.
+  }
+
+  verify(): string | undefined {
+    const { harm } = this;
+    this.#isVerified = harm === undefined;
+    return harm;
+  }
+
+  get harm(): string | undefined {
+    for (const where of this.#damaged) return where;
+    for (const where of this.#deleted.keys()) return `${where} is missing`;
+    // The head counts transactions and rows, so it does not fit a part of one.
+    return this.#rows.isTorn ? "head/self" : undefined;
+  }
+
+  readonly holds = (table: TableName, key: string): boolean => this.#rows.get(table, key) !== undefined;
+
+  damage(table: TableName, key: string): void {
+    this.#damaged.add(`${table}/${key}`);
+  }
+
+  tear(share: number): boolean {
+    return this.#rows.tear(share);
+  }
+
+  remove(table: TableName, key: string): void {
+    const row = this.#rows.get(table, key);
+    if (row === undefined) return;
+    this.#deleted.set(`${table}/${key}`, { table, key, row });
+    this.#rows.overwrite(table, key, undefined);
+  }
+
+  repair(): void {
+    this.#damaged.clear();
+    this.#rows.mend();
+    for (const { table, key, row } of this.#deleted.values()) this.#rows.overwrite(table, key, row);
+    this.#deleted.clear();
+  }
+
+  wipe(): void {
+    this.#damaged.clear();
+    this.#deleted.clear();
+    this.#rows.wipe();
+  }
+
+  photograph(): () => void {
+    const restore = this.#rows.photograph();
+    return () => {
+      this.#damaged.clear();
+      this.#deleted.clear();
+      restore();
+    };
+  }
+
+  #assertWhole(table: TableName, key: string): void {
+    if (this.#damaged.size > 0 && this.#damaged.has(`${table}/${key}`))
+      throw new IntegrityFailure(`${table}/${key}`, "the seal does not hold");
+  }
+}

@@ -1,0 +1,46 @@
+/** What a proposal does, as the simulator's naive registry reads it: one flat record, whatever command it is of. */
+import type { Approver } from "../../core/commands/approvers/Approver.ts";
+import { effectsOf, withEffects } from "../../core/commands/Effects.ts";
+import type { Completion } from "../../core/commands/enrollPasskey/Completion.ts";
+import type { Proposal } from "../../core/protocol/Proposal.ts";
+
+type OfFinish = Pick<Completion, "registrationId" | "responseDigest" | "observations" | "credentialIdentity">;
+
+export interface Effects extends Omit<Approver, "revision">, Partial<OfFinish> {
+  /** Absent at registration; the revision a replacement builds on. */
+  readonly baseRevision?: number | undefined;
+  readonly newRevision: number;
+}
+
+type Of = Pick<Proposal, "kind" | "effects">;
+
+/** Throws for what no member would prepare, and for what changes no approver. */
+export const effectsIn = (proposal: Of): Effects => {
+  const effects = effectsOf(proposal);
+  if (effects === undefined) throw new Error(`these are no effects of the kind ${proposal.kind}`);
+  const { approver, kind: _kind, ...more } = effects;
+  const { revision, ...rest } = approver;
+  return { ...rest, newRevision: revision, ...more };
+};
+
+/** The commands that change approvers. */
+const kinds: ReadonlySet<string> = new Set(["REGISTER", "METADATA", "FINISH"]);
+
+/** The same, but undefined for a command that changes no approver. */
+export const onApprover = (proposal: Of): Effects | undefined =>
+  kinds.has(proposal.kind) ? effectsIn(proposal) : undefined;
+
+/** The proposal with some of its effects changed; as it is where they cannot be read. */
+export const altered = (proposal: Proposal, change: (effects: Effects) => Partial<Effects>): Proposal => {
+  const effects = effectsOf(proposal);
+  if (effects === undefined) return proposal;
+  const { newRevision: revision, ...changed } = { ...effectsIn(proposal), ...change(effectsIn(proposal)) };
+  const { id, ref, descriptor, keyIdentity, metadata, createdAt, updatedAt, baseRevision } = changed;
+  const approver = { id, ref, descriptor, keyIdentity, metadata, revision, createdAt, updatedAt };
+  return withEffects(
+    proposal,
+    effects.kind === "METADATA"
+      ? { ...effects, approver, baseRevision: baseRevision ?? effects.baseRevision }
+      : { ...effects, approver },
+  );
+};

@@ -1,0 +1,51 @@
+/**
+ * Faults that wait for one moment of the protocol and strike exactly then. Each
+ * moment is a unit, and that nothing strikes there is its quiet value; where a
+ * moment is every so many flushes, every flush is one, so that which of them
+ * strikes can be said without the number.
+ */
+import { crashAtEverySync, crashBetweenCommits, crashReserved, writerRestartAfterPrepare } from "./Crashes.ts";
+import { copyAfterRestart, copyAfterStorm } from "./LateCopies.ts";
+import {
+  damageUnderFinish,
+  damageUnderForward,
+  duplicateId,
+  loseOne,
+  restoreDeclared,
+  rollBackOne,
+  tearReservation,
+  wipeOne,
+} from "./Machines.ts";
+import {
+  changeWhileAsked,
+  disbelieveTokens,
+  isolateOnePreparer,
+  isolateWriterAfterPrepare,
+  refuseBehind,
+  silenceOne,
+  withholdAcknowledgements,
+} from "./Silences.ts";
+
+export const moments = {
+  isolateWriterAfterPrepare,
+  isolateOnePreparer,
+  crashAtEverySync,
+  crashBetweenCommits,
+  writerRestartAfterPrepare,
+  copyAfterRestart,
+  copyAfterStorm,
+  crashReserved,
+  damageUnderForward,
+  damageUnderFinish,
+  tearReservation,
+  changeWhileAsked,
+  disbelieveTokens,
+  refuseBehind,
+  silenceOne,
+  withholdAcknowledgements,
+  wipeOne,
+  loseOne,
+  rollBackOne,
+  restoreDeclared,
+  duplicateId,
+} as const;

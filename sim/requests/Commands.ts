@@ -1,0 +1,211 @@
+/**
+ * Everything callers ever said: the registrations they sent and the tokens they
+ * held. The oracle judges receipts by this alone, never by what a peer computed.
+ */
+import type { ActorClaims } from "../../core/auth/ActorClaims.ts";
+import { utf8Bytes } from "../../core/codec/Utf8.ts";
+import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
+import type { Call } from "../../core/protocol/Forward.ts";
+import type { RequestLine } from "../../core/protocol/Proposal.ts";
+import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../../core/commands/approvers/Permissions.ts";
+import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
+import { metadataPath } from "../../core/commands/replaceMetadata/Replacement.ts";
+import { RecentMap } from "../../runtime/RecentMap.ts";
+import { TOKEN_MARK } from "../checkers/S29.ts";
+import type { Cryptography, SampleKey } from "../crypto/Cryptography.ts";
+import type { Asked, Meant, Permission } from "./Asked.ts";
+import { EnrollmentRequests, type Finish, type Invite } from "./EnrollmentRequests.ts";
+
+/** A registration as its caller means it. */
+export interface Command {
+  readonly kind: "REGISTER";
+  readonly id: string;
+  readonly key: number;
+  readonly team: string;
+  /** The request; who repeats a command sends the very same one. */
+  readonly call: Call;
+  /** SHA-256 of the body, by the world's own crypto. */
+  readonly bodyDigest: string;
+  /** The canonical JSON of its descriptor, written here by hand. */
+  readonly descriptor: string;
+}
+
+/** A replacement of metadata as its caller means it. */
+export interface Replacement {
+  readonly kind: "METADATA";
+  readonly ref: string;
+  /** What If-Match says, to the character; absent without the header. */
+  readonly ifMatch: string | undefined;
+  /** The one pair there is to be; undefined where everything is cleared. */
+  readonly team: string | undefined;
+  readonly call: Call;
+}
+
+export const isReplacement = (asked: Meant): asked is Replacement => asked.kind === "METADATA";
+
+/** The first is the usual one. */
+export const tokenKinds = ["good", "short", "expired", "forbidden", "foreign", "forged"] as const;
+export type TokenKind = (typeof tokenKinds)[number];
+
+export interface Token {
+  readonly kind: TokenKind;
+  readonly text: string;
+  readonly check: ActorCheck;
+  readonly claims: ActorClaims;
+}
+
+/** Tokens outlive the proposals they are evidence for; older ones are forgotten. */
+const REMEMBERED_TOKENS = 16_384;
+/** So do the requests; it takes more of them to forget one. */
+const REMEMBERED_REPLACEMENTS = 65_536;
+
+/** What JSON may end with. */
+const SPACE = 0x20;
+
+const anotherFormat = ({ otherwise64 }: SampleKey, format: number): string =>
+  otherwise64[format % otherwise64.length] ?? otherwise64[0];
+
+type Permissions = Pick<Permission, "needed" | "other">;
+const TO_REGISTER: Permissions = { needed: REGISTER_PERMISSION, other: METADATA_PERMISSION };
+
+export const AUDIENCE = "custody";
+
+/** Bytes a body may have, by the contract. */
+export const LONGEST_BODY = 256 * 1024;
+
+export class Commands {
+  readonly #cryptography: Cryptography;
+  readonly #bodyBytes: number;
+  readonly #byBody = new Map<string, Command>();
+  readonly #byName = new Map<string, Command>();
+  readonly #replacements = new RecentMap<Replacement>(REMEMBERED_REPLACEMENTS);
+  readonly #others = new RecentMap<Asked>(REMEMBERED_REPLACEMENTS);
+  readonly #tokens = new Map<number, Token>();
+  #nextToken = 1;
+
+  readonly enrollment: EnrollmentRequests;
+
+  /** @param bodyBytes how long the body of a registration, or of anything about an enrollment, is at least */
+  constructor(cryptography: Cryptography, bodyBytes = 0) {
+    this.#cryptography = cryptography;
+    this.#bodyBytes = bodyBytes;
+    this.enrollment = new EnrollmentRequests(cryptography, bodyBytes);
+  }
+
+  /**
+   * A registration of a sample key under an id; equal arguments give equal bytes.
+   *
+   * @param format which of the formats of the key it is submitted in, from 0; there may be fewer, and then they come again
+   */
+  command(id: string, key: number, team: string, format = 0): Command {
+    const name = `${id} ${key} ${team} ${format}`;
+    const said = this.#byName.get(name);
+    if (said !== undefined) return said;
+    const sample = this.#cryptography.sampleKey(key);
+    const { algorithm, normal64 } = sample;
+    const submitted64 = format === 0 ? sample.submitted64 : anotherFormat(sample, format);
+    const rawBody = utf8Bytes(
+      `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":{"team":"${team}"}}`.padEnd(
+        this.#bodyBytes,
+      ),
+    );
+    const bodyDigest = this.#cryptography.crypto.sha256(rawBody);
+    const descriptor = `{"algorithm":"${algorithm}","publicKey64":"${normal64}","type":"SIGNATURE","version":1}`;
+    const call = { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody };
+    const command = { kind: "REGISTER" as const, id, key, team, call, bodyDigest, descriptor };
+    this.#byBody.set(bodyDigest, command);
+    this.#byName.set(name, command);
+    return command;
+  }
+
+  /** The same registration with a body that is longer than any may be; nobody may take it for that one. */
+  tooLong(command: Command): Command {
+    const { rawBody } = command.call;
+    const longer = new Uint8Array(LONGEST_BODY + 1).fill(SPACE);
+    longer.set(rawBody);
+    const bodyDigest = this.#cryptography.crypto.sha256(longer);
+    return { ...command, bodyDigest, call: { ...command.call, rawBody: longer } };
+  }
+
+  finishOf(bodyDigest: string): Finish | undefined {
+    return this.enrollment.byBody(bodyDigest);
+  }
+
+  inviteOf(bodyDigest: string): Invite | undefined {
+    return this.enrollment.inviteOf(bodyDigest);
+  }
+
+  byBody(bodyDigest: string): Command | undefined {
+    return this.#byBody.get(bodyDigest);
+  }
+
+  /** A replacement of an approver's metadata by one pair or by none; equal arguments give the very same request. */
+  replacement(ref: string, ifMatch: string | undefined, team: string | undefined): Replacement {
+    const rawBody = utf8Bytes(team === undefined ? '{"metadata":{}}' : `{"metadata":{"team":"${team}"}}`);
+    const path = metadataPath(ref);
+    const name = this.#nameOf(path, this.#cryptography.crypto.sha256(rawBody), ifMatch);
+    const said = this.#replacements.get(name);
+    if (said !== undefined) return said;
+    const replacement = {
+      kind: "METADATA" as const,
+      ref,
+      ifMatch,
+      team,
+      call: { method: "PUT", path, ifMatch, rawBody },
+    };
+    this.#replacements.set(name, replacement);
+    return replacement;
+  }
+
+  /** The replacement that a caller sent to this path with this body and this If-Match. */
+  replacementOf(path: string, bodyDigest: string, ifMatch: string | undefined): Replacement | undefined {
+    return this.#replacements.get(this.#nameOf(path, bodyDigest, ifMatch));
+  }
+
+  /** Takes note of a request of a command that has no method of its own here; gives it back. */
+  said<A extends Asked>(asked: A): A {
+    const { path, rawBody } = asked.call;
+    this.#others.set(`${asked.kind} ${path} ${this.#cryptography.crypto.sha256(rawBody)}`, asked);
+    return asked;
+  }
+
+  /** The request of this kind that a caller sent to this path with this body. */
+  byRequest(kind: string, { path, bodyDigest }: RequestLine): Asked | undefined {
+    return this.#others.get(`${kind} ${path} ${bodyDigest}`);
+  }
+
+  #nameOf(path: string, bodyDigest: string, ifMatch: string | undefined): string {
+    return `${path} ${bodyDigest} ${ifMatch}`;
+  }
+
+  /** A new token for what is asked. `lifeMillis` counts from `nowMillis`; negative for one that has expired. */
+  token(kind: TokenKind, nowMillis: number, lifeMillis: number, { needed, other }: Permissions = TO_REGISTER): Token {
+    const number = this.#nextToken++;
+    const claims: ActorClaims = {
+      iss: undefined,
+      sub: `caller-${number % 7}`,
+      jti: `j${number}`,
+      audience: [kind === "foreign" ? "another-service" : AUDIENCE],
+      expiresAt: nowMillis + lifeMillis,
+      notBefore: undefined,
+      issuedAt: nowMillis,
+      permissions: kind === "forbidden" ? ["service.approvers.read", other] : [needed],
+    };
+    const check: ActorCheck =
+      kind === "forged" ? { _tag: "Refused", reason: "its signature does not verify" } : { _tag: "Verified", claims };
+    const token = { kind, text: `${TOKEN_MARK}${number}`, check, claims };
+    this.#tokens.set(number, token);
+    this.#tokens.delete(number - REMEMBERED_TOKENS);
+    return token;
+  }
+
+  /** What any peer finds out about a token's text. */
+  judge(text: string): ActorCheck {
+    const token = text.startsWith(TOKEN_MARK) ? this.#tokens.get(Number(text.slice(TOKEN_MARK.length))) : undefined;
+    return token?.check ?? { _tag: "Refused", reason: "nobody issued it" };
+  }
+
+  tokenOf(jti: string | undefined): Token | undefined {
+    return jti === undefined ? undefined : this.#tokens.get(Number(jti.slice(1)));
+  }
+}

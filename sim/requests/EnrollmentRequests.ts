@@ -1,0 +1,154 @@
+/** What registrars and holders send: options for an id, and responses to them, honest and otherwise. */
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { Either, Encoding } from "effect";
+import type { Offer } from "../../core/commands/enrollPasskey/Offer.ts";
+import { canonicalJson } from "../../core/codec/CanonicalJson.ts";
+import { utf8Bytes } from "../../core/codec/Utf8.ts";
+import { OPTIONS_PATH } from "../../core/commands/enrollPasskey/Enrollment.ts";
+import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
+import type { Call } from "../../core/protocol/Forward.ts";
+import { RecentMap } from "../../runtime/RecentMap.ts";
+import type { Cryptography } from "../crypto/Cryptography.ts";
+import { RP_ID, RP_ORIGIN } from "../crypto/SimRelyingParty.ts";
+import type { Meant } from "./Asked.ts";
+
+/** A request for options as its registrar means it. */
+export interface Invite {
+  readonly kind: "OPTIONS";
+  readonly id: string;
+  readonly team: string;
+  readonly call: Call;
+}
+
+/** What its registrar was told, and so whoever holds it. */
+export interface Invited {
+  readonly invite: Invite;
+  readonly offer: Offer;
+}
+
+/** What is wrong with a response, if anything. */
+export const flaws = ["nothing", "registrationId", "invitation", "challenge", "raw id"] as const;
+export type Flaw = (typeof flaws)[number];
+
+/** A response as its holder means it. */
+export interface Finish {
+  readonly kind: "FINISH";
+  readonly id: string;
+  readonly team: string;
+  readonly call: Call;
+  /** Hexadecimal. */
+  readonly registrationId: string;
+  /** Unix milliseconds: the session's deadline. */
+  readonly deadline: number;
+  readonly isHonest: boolean;
+  /** The descriptor that a SIGNATURE registration of the same sample key has. */
+  readonly keyName: string;
+  /** The number of the key in it, as sample keys are numbered. */
+  readonly key: number;
+  /** The number of the credential. */
+  readonly credential: number;
+  /** (rpId, credentialId) as one text, and the descriptor, each written here by hand. */
+  readonly credentialName: string;
+  readonly descriptor: string;
+  readonly signCount: number;
+  /** The credential as text: whoever sends another one sends another response. */
+  readonly response: string;
+}
+
+export const isInvite = (asked: Meant): asked is Invite => asked.kind === "OPTIONS";
+export const isFinish = (asked: Meant): asked is Finish => asked.kind === "FINISH";
+
+/** What an authenticator is made to do. */
+export interface Made {
+  readonly key: number;
+  readonly credential: number;
+  readonly signCount: number;
+  readonly flaw: Flaw;
+}
+
+/** Responses outlive the proposals they are evidence for; older ones are forgotten. */
+const REMEMBERED = 16_384;
+
+const hexOf = (base64url: string): string => bytesToHex(bytesOf(base64url));
+
+export const bytesOf = (base64url: string): Uint8Array => Either.getOrThrow(Encoding.decodeBase64Url(base64url));
+
+/** A text of 43 characters that decodes to 32 bytes which nobody was told. */
+const NO_INVITATION = "A".repeat(43);
+
+export class EnrollmentRequests {
+  readonly #cryptography: Cryptography;
+  readonly #bodyBytes: number;
+  readonly #byBody = new RecentMap<Finish>(REMEMBERED);
+  readonly #invites = new RecentMap<Invite>(REMEMBERED);
+
+  /** @param bodyBytes how long a body is at least */
+  constructor(cryptography: Cryptography, bodyBytes = 0) {
+    this.#cryptography = cryptography;
+    this.#bodyBytes = bodyBytes;
+  }
+
+  invite(id: string, team: string): Invite {
+    const rawBody = utf8Bytes(`{"id":"${id}","metadata":{"team":"${team}"}}`.padEnd(this.#bodyBytes));
+    const call = { method: "POST", path: OPTIONS_PATH, ifMatch: undefined, rawBody };
+    const invite: Invite = { kind: "OPTIONS", id, team, call };
+    this.#invites.set(this.#cryptography.crypto.sha256(rawBody), invite);
+    return invite;
+  }
+
+  /** The request for options that was sent with this body. */
+  inviteOf(bodyDigest: string): Invite | undefined {
+    return this.#invites.get(bodyDigest);
+  }
+
+  /** A response to options by an authenticator with this key and credential. */
+  finish({ invite, offer }: Invited, { key, credential, signCount, flaw }: Made): Finish {
+    const { publicKey, registrationId, expiresAt } = offer;
+    const challenge = flaw === "challenge" ? bytesOf(publicKey.user.id) : bytesOf(publicKey.challenge);
+    const said = this.#cryptography.respond({ challenge, key, credential, signCount });
+    const response = canonicalJson({
+      id: said.id64,
+      rawId: flaw === "raw id" ? NO_INVITATION : said.id64,
+      type: "public-key",
+      clientExtensionResults: {},
+      response: { clientDataJSON: said.clientData64, attestationObject: said.attestation64, transports: ["usb"] },
+    });
+    const invitation =
+      flaw === "registrationId" ? registrationId : flaw === "invitation" ? NO_INVITATION : offer.invitation;
+    const rawBody = utf8Bytes(`{"invitation":"${invitation}","credential":${response}}`.padEnd(this.#bodyBytes));
+    const { algorithm, normal64 } = this.#cryptography.sampleKey(key);
+    const finish: Finish = {
+      kind: "FINISH",
+      id: invite.id,
+      team: invite.team,
+      call: { method: "POST", path: FINISH_PATH, ifMatch: undefined, rawBody },
+      registrationId: hexOf(registrationId),
+      deadline: expiresAt,
+      isHonest: flaw === "nothing",
+      keyName: `{"algorithm":"${algorithm}","publicKey64":"${normal64}","type":"SIGNATURE","version":1}`,
+      key,
+      credential,
+      credentialName: `${RP_ID} ${said.id64}`,
+      descriptor: canonicalJson({
+        backupEligible: false,
+        credentialId: said.id64,
+        origins: [RP_ORIGIN],
+        publicKeyCose: said.cose64,
+        rpId: RP_ID,
+        type: "WEBAUTHN",
+        userHandle: publicKey.user.id,
+        userVerification: "REQUIRED",
+        version: 1,
+      }),
+      signCount,
+      response,
+    };
+    this.#byBody.set(this.#cryptography.crypto.sha256(rawBody), finish);
+    return finish;
+  }
+
+  /** The response that was sent with this body. */
+  byBody(bodyDigest: string): Finish | undefined {
+    return this.#byBody.get(bodyDigest);
+  }
+}

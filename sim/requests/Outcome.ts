@@ -1,0 +1,33 @@
+/** What came of a request, as far as its caller can tell. */
+import type { Answer } from "../../core/Action.ts";
+import { isSuccess } from "./Success.ts";
+
+export type Outcome = Answer | "unreachable" | "silence";
+
+export const isDone = (outcome: Outcome): boolean => typeof outcome !== "string" && isSuccess(outcome);
+
+/** Whether the caller knows nothing of what became of it. */
+export const isOpen = (outcome: Outcome): boolean =>
+  typeof outcome === "string" || (outcome._tag === "Rejected" && outcome.rejection.outcomeUnknown);
+
+const marksOf = (name: string) => ({
+  caller: `caller: ${name}`,
+  racer: `racer: ${name}`,
+  beside: `caller, beside: ${name}`,
+});
+
+/** What is noted of outcomes, by {@link nameOf}. */
+export const outcomeMarks = {
+  silence: marksOf("silence"),
+  unreachable: marksOf("unreachable"),
+  "outcome unknown": marksOf("outcome unknown"),
+  refused: marksOf("refused"),
+  success: marksOf("success"),
+};
+
+/** One word for an outcome. */
+export const nameOf = (outcome: Outcome): keyof typeof outcomeMarks => {
+  if (typeof outcome === "string") return outcome;
+  if (outcome._tag === "Rejected") return outcome.rejection.outcomeUnknown ? "outcome unknown" : "refused";
+  return "success";
+};

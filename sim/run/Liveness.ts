@@ -1,0 +1,330 @@
+/**
+ * The end of every run: all faults stop, all peers come back, and then what must
+ * come about has to come about within a bounded time.
+ */
+import { modeOf } from "../../core/protocol/Mode.ts";
+import { assertAnsweredBehindExpired } from "./L9.ts";
+import type { Command } from "../requests/Commands.ts";
+import type { Asked } from "../requests/Asked.ts";
+import { maskOf, slotsOf } from "../checkers/Ghost.ts";
+import { CALM_NETWORK } from "../base/Plan.ts";
+import { type Unrest, unrestOf } from "./Rest.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import { Violation } from "../base/Violation.ts";
+import type { Outcome } from "../requests/Outcome.ts";
+import type { Workload } from "../callers/Workload.ts";
+import type { World } from "../world/World.ts";
+
+const SECOND = 1_000_000;
+/** Twelve rounds: the slowest timer of the protocol fires every 5 s. */
+const PATIENCE = 60 * SECOND;
+/** The slowest timer fires twice: by then a faulty member has been asked about what it did. */
+const FOUND_OUT = 12 * SECOND;
+
+/** A traitor that has repented asks the others what they have seen of it, as after any start. */
+const needsRestart = (peer: SimPeer): boolean => peer.isDamaged || peer.isLying;
+
+/** Stops every fault. */
+const calm = (world: World): void => {
+  world.stopFaults();
+  world.network.heal(CALM_NETWORK);
+};
+
+/** Brings peers back. */
+const bringBack = (world: World, peers: ReadonlyArray<SimPeer>): void => {
+  for (const peer of peers) {
+    if (peer.isLost) continue;
+    world.clocks.setRight(peer);
+    if (needsRestart(peer)) {
+      world.processes.crash(peer, "process", false);
+      peer.disk.repair();
+      peer.isDamaged = false;
+    }
+    world.processes.start(peer);
+    world.after(10_000, () => world.operators.unseal(peer));
+    world.after(SECOND, () => world.operators.unseal(peer));
+  }
+};
+
+/** Stops every fault and brings every peer back. */
+export const heal = (world: World): void => {
+  calm(world);
+  bringBack(world, world.peers);
+};
+
+/** Who was declared to be restored is on the way back, and everything is demanded of it. */
+const isBack = (world: World, { toDeclare, slot }: SimPeer): boolean => toDeclare || world.ghost.isRecovering(slot);
+
+/** Whether it has all that a restored peer can ask of one member. */
+const mayHelp = (world: World, peer: SimPeer): boolean => {
+  const { state } = peer;
+  return (
+    state !== undefined &&
+    peer.honest &&
+    !needsRestart(peer) &&
+    !peer.isSealing &&
+    modeOf(state) === "active" &&
+    state.preparations.size === 0 &&
+    (world.ghost.forgetful & maskOf(peer.slot)) === 0
+  );
+};
+
+/** L11: a restored peer and one other member are there, and nobody else: that is enough to read. */
+const assertReadable = (world: World): void => {
+  const restored = world.peers.find((peer) => isBack(world, peer) && !peer.isLost && !peer.isLying);
+  const helper = world.peers.find((peer) => mayHelp(world, peer));
+  // With a member that lies nobody can be taken at its word.
+  if (restored === undefined || helper === undefined || world.plan.peers < 3 || world.ghost.lying !== 0) return;
+  calm(world);
+  for (const peer of world.peers)
+    if (peer !== restored && peer !== helper) world.processes.crash(peer, "process", false);
+  bringBack(world, [restored]);
+  const until = world.now + PATIENCE;
+  const isReadable = (): boolean =>
+    restored.state !== undefined && restored.state.recovery?.isReadable !== false && restored.state.unsealed;
+  while (!isReadable() && world.now < until) world.run(world.now + SECOND / 4);
+  world.marks.add("everybody but two was away from a restore");
+  // It may have learned what it cannot settle without the others.
+  if (!isReadable() && mayHelp(world, helper))
+    throw new Violation(
+      "L11",
+      `peer ${restored.slot} was restored, and peer ${helper.slot} has the registry and nothing undecided`,
+      `peer ${restored.slot} serves no reads while the others are away: ${restored.state?.recovery?.waitsFor}`,
+    );
+};
+
+const unrest = (world: World): Unrest | undefined => unrestOf(world.ghost, world.peers);
+
+const settle = (world: World): void => {
+  const until = world.now + PATIENCE;
+  let found = unrest(world);
+  while (found !== undefined && world.now < until) {
+    world.run(world.now + SECOND / 4);
+    found = unrest(world);
+  }
+  if (found !== undefined) throw new Violation(...found);
+};
+
+/** Sends one request and lets the world run until something came of it. */
+const attempt = (world: World, workload: Workload, peer: SimPeer, asked: Asked): Outcome => {
+  const outcomes: Array<Outcome> = [];
+  workload.ask(peer, asked, (outcome) => outcomes.push(outcome));
+  // The workload itself gives up after a while, so something always comes.
+  for (;;) {
+    const [outcome] = outcomes;
+    if (outcome !== undefined) return outcome;
+    world.run(world.now + SECOND / 20);
+  }
+};
+
+/** Sends one registration until it succeeds; answers that allow a repetition are repeated. */
+const insist = (world: World, workload: Workload, peer: SimPeer, command: Command): Outcome => {
+  const until = world.now + PATIENCE;
+  let last: Outcome = "silence";
+  while (world.now < until) {
+    last = attempt(world, workload, peer, command);
+    if (typeof last !== "string" && last._tag === "Registered") return last;
+    world.run(world.now + SECOND);
+  }
+  return last;
+};
+
+const nameOf = (outcome: Outcome): string =>
+  typeof outcome === "string"
+    ? outcome
+    : outcome._tag === "Rejected"
+      ? `${outcome.rejection.code} (${outcome.rejection.detail})`
+      : outcome._tag;
+
+/**
+ * The metadata of an approver can be replaced upon the revision that a peer shows, through that peer. The same once
+ * more, through another, is refused for certain: the revision it names has been passed.
+ */
+const assertReplaceable = (world: World, workload: Workload, peer: SimPeer, other: SimPeer, ref: string): void => {
+  const until = world.now + PATIENCE;
+  for (;;) {
+    const revision = world.service.read(peer, ref)?.revision ?? 0;
+    const replacement = world.commands.replacement(ref, `"${revision}"`, "healed");
+    const replaced = attempt(world, workload, peer, replacement);
+    if (typeof replaced !== "string" && replaced._tag === "Replaced") {
+      const again = attempt(world, workload, other, replacement);
+      const isRefused =
+        typeof again !== "string" &&
+        again._tag === "Rejected" &&
+        again.rejection.code === "PRECONDITION_FAILED" &&
+        !again.rejection.outcomeUnknown;
+      if (isRefused) return;
+      throw new Violation(
+        "L4",
+        `revision ${revision} of ${ref} was replaced through peer ${peer.slot}`,
+        `the same request through peer ${other.slot} gave ${nameOf(again)}`,
+      );
+    }
+    if (world.now >= until)
+      throw new Violation(
+        "L4",
+        "everything was healed",
+        `replacing revision ${revision} of ${ref} through peer ${peer.slot} gave ${nameOf(replaced)}`,
+      );
+    world.run(world.now + SECOND);
+  }
+};
+
+/** A registration that succeeds through a peer gives 200 through the next one, which shows the approver. */
+const assertRegistrable = (world: World, workload: Workload, peer: SimPeer, other: SimPeer): string => {
+  const command = workload.freshCommand();
+  const created = insist(world, workload, peer, command);
+  if (typeof created === "string" || created._tag !== "Registered")
+    throw new Violation(
+      "L4",
+      "everything was healed",
+      `a fresh registration through peer ${peer.slot} gave ${nameOf(created)}`,
+    );
+  const again = insist(world, workload, other, command);
+  if (typeof again === "string" || again._tag !== "Registered" || again.created)
+    throw new Violation(
+      "L4",
+      `a registration succeeded through peer ${peer.slot}`,
+      `its retry through peer ${other.slot} gave ${nameOf(again)}`,
+    );
+  const { ref } = again.approver;
+  if (world.service.read(other, ref) === undefined)
+    throw new Violation(
+      "L4",
+      `a registration succeeded through peer ${peer.slot}`,
+      `peer ${other.slot} does not show it`,
+    );
+  return ref;
+};
+
+/**
+ * Registrations succeed through every peer, and metadata can be replaced through one that is drawn: the others have
+ * their turn in other seeds, and a seed takes a twentieth less.
+ */
+const assertProgress = (world: World, workload: Workload): void => {
+  const { peers } = world.plan;
+  const replacing = world.choices.stream("healed").next().between("replacing peer", 1, 1, peers);
+  for (const peer of world.peers) {
+    const other = world.peer((peer.slot % peers) + 1);
+    const ref = assertRegistrable(world, workload, peer, other);
+    if (peer.slot === replacing) assertReplaceable(world, workload, peer, other, ref);
+  }
+};
+
+/** Holds the world to its promises: what is demanded depends on the mode of the plan. */
+export const assertLiveness = (world: World, workload: Workload): void => {
+  workload.stop();
+  // Nothing is healed where progress is not asked for: the world is looked at as it is.
+  if (world.plan.mode === "safety") return world.sweep();
+  if (world.plan.mode === "within") assertReadable(world);
+  heal(world);
+  if (world.plan.mode === "past") return assertNamed(world, workload);
+  const odd = world.peers.filter((peer) => !peer.honest && !isBack(world, peer));
+  if (odd.some((peer) => !peer.rolledBack && !peer.isLying)) return assertRefusedByName(world);
+  if (odd.length === 0) return assertWhole(world, workload);
+  world.run(world.now + FOUND_OUT);
+  try {
+    if (!isFoundOut(world)) assertWhole(world, workload);
+  } catch (fault) {
+    // What betrays a peer may come up only when somebody asks about it.
+    if (!(fault instanceof Violation && isFoundOut(world))) throw fault;
+  }
+  const isOut = isFoundOut(world);
+  world.marks.add(isOut ? "a faulty member was found out" : "a faulty member left no trace");
+  if (!isOut) return;
+  settleApplied(world);
+  assertStandsStill(world, workload);
+  restoreQuarantined(world, workload);
+};
+
+/** What an operator does in the end about peers on an old disk: then they are members like any other. */
+const restoreQuarantined = (world: World, workload: Workload): void => {
+  // A traitor's disk is not what it signed; whoever gets it back in, it is not this test.
+  if (world.ghost.lying !== 0) return;
+  for (const peer of world.peers) if (peer.state?.quarantine !== undefined) world.restores.declare(peer);
+  assertWhole(world, workload);
+};
+
+/** Everything works, comes to rest and goes on working (L1 to L5, L9). */
+const assertWhole = (world: World, workload: Workload): void => {
+  assertAnsweredBehindExpired(world, (peer, asked) => attempt(world, workload, peer, asked));
+  settle(world);
+  for (const facts of world.ghost.proposals.values()) if (facts.aborted !== 0) world.marks.add("settled by an abort");
+  assertProgress(world, workload);
+  settle(world);
+  world.sweep();
+};
+
+/** Whether a faulty member has learned from the others what it is; what it did may also be known to nobody. */
+const isFoundOut = (world: World): boolean => world.peers.some(({ state }) => state?.quarantine !== undefined);
+
+/** One faulty member keeps no honest one from applying what another honest one has applied. */
+const settleApplied = (world: World): void => {
+  const until = world.now + PATIENCE;
+  const honest = world.peers.reduce((mask, peer) => (peer.honest ? mask | maskOf(peer.slot) : mask), 0);
+  const open = () =>
+    [...world.ghost.proposals.values()].find(
+      ({ applied }) => (applied & honest) !== 0 && (applied & honest) !== honest,
+    );
+  while (open() !== undefined && world.now < until) world.run(world.now + SECOND / 4);
+  const left = open();
+  if (left !== undefined)
+    throw new Violation(
+      "L1",
+      `proposal ${left.id} is applied at peer ${slotsOf(left.applied & honest)[0]}`,
+      `peer ${slotsOf(honest & ~left.applied)[0]} has not applied it, with one faulty member in quarantine`,
+    );
+};
+
+/** While a member is in quarantine no change goes on, whoever is asked, and somebody names that member. */
+const assertStandsStill = (world: World, workload: Workload): void => {
+  for (const peer of world.peers) {
+    const outcome = attempt(world, workload, peer, workload.freshCommand());
+    if (typeof outcome !== "string" && outcome._tag === "Registered")
+      throw new Violation("S22", "a member is in quarantine", `a registration through peer ${peer.slot} succeeded`);
+    assertNames(peer, outcome, "a member is in quarantine");
+  }
+  world.sweep();
+};
+
+/** A caller that is turned away is told which members are in the way. */
+const assertNames = (peer: SimPeer, outcome: Outcome, because: string): void => {
+  const isNamed = typeof outcome !== "string" && outcome._tag === "Rejected" && outcome.rejection.members.length > 0;
+  if (!isNamed)
+    throw new Violation(
+      "L5",
+      because,
+      `a registration through peer ${peer.slot} gave ${nameOf(outcome)} and names nobody`,
+    );
+};
+
+/** With more than one faulty or lost member: no honest peer says yes to what is not so (S14), and each no names somebody. */
+const assertNamed = (world: World, workload: Workload): void => {
+  world.run(world.now + FOUND_OUT);
+  for (const peer of world.peers) {
+    if (!peer.honest) continue;
+    const outcome = attempt(world, workload, peer, workload.freshCommand());
+    const isDone = typeof outcome !== "string" && outcome._tag === "Registered";
+    world.marks.add(isDone ? "past the budget: went on" : "past the budget: refused by name");
+    if (!isDone) assertNames(peer, outcome, "members are lost or faulty");
+  }
+  world.sweep();
+};
+
+/** A wiped peer, or one with another's id, is refused by name by somebody; mutations do not go on without it. */
+const assertRefusedByName = (world: World): void => {
+  world.run(world.now + 10 * SECOND);
+  const named = world.peers.some((peer) => {
+    const { state } = peer;
+    return state !== undefined && state.founding.faults.size > 0;
+  });
+  // A peer that was wiped before anybody knew it is a peer like any other.
+  const isWhole = world.peers.every((peer) => peer.state?.membership !== undefined);
+  if (!named && !isWhole)
+    throw new Violation(
+      "L5",
+      "a peer was wiped, or was given an id that another has",
+      "no peer names it as the reason why the cluster is not whole",
+    );
+  world.sweep();
+};

@@ -1,0 +1,107 @@
+/** The plan of a run: what its options say, what its schedule decides, and the rest drawn from the seed. */
+import { absurd } from "effect";
+import { Limits } from "../../core/base/Limits.ts";
+import type { Choices } from "../base/Choices.ts";
+import { CALM_NETWORK, type Mode, type Plan, type WorkloadPlan } from "../base/Plan.ts";
+import type { RunOptions } from "./RunOptions.ts";
+import { tooMany } from "../schedules/PastBudget.ts";
+import { among, ANY_SIZE, CLUSTER, type Schedule } from "../schedules/Schedule.ts";
+import { DEFAULT_SCHEDULE, scheduleNamed } from "../schedules/Schedules.ts";
+import { type Tier, tierOf } from "../base/Tier.ts";
+import type { Nemesis } from "../world/World.ts";
+
+/** What callers do where a schedule does not say otherwise. */
+const CALLERS: WorkloadPlan = {
+  callers: 6,
+  leastThinkMicros: 1_000,
+  mostThinkMicros: 150_000,
+  fresh: 40,
+  retry: 15,
+  conflict: 8,
+  version: 8,
+  replace: 12,
+  guess: 4,
+  race: 3,
+  read: 15,
+  readiness: 2,
+  otherFormats: 0,
+  invite: 0,
+  finish: 0,
+  wrongResponses: 300,
+  follow: 0,
+  tooLong: 0,
+  badTokens: 30,
+  shortTokens: 30,
+  mostTokenMillis: 20_000,
+  mostKeys: 1_500,
+};
+
+/** Steps before healing: many short seeds and some long ones find more in the same time (decision 0019). */
+const FAST_STEPS = [500, 500, 500, 500, 500, 500, 500, 500, 1_000, 1_000, 1_000, 2_000] as const;
+/** Fewer where each costs more. */
+const CODEC_STEPS = 300;
+const REAL_STEPS = 120;
+/** A small cluster answers sooner, so that more of its steps are requests; a larger one needs more events for each. */
+const STRETCHES = [0, 0.375, 0.75, 1, 1.5, 1.5] as const;
+
+const drawnPeers = (choices: Choices, { sizes }: Schedule, mode: Mode): number => {
+  // Past the budget two members at least fail, and one is left.
+  const { quiet, drawn } = sizes ?? (mode === "past" ? CLUSTER : ANY_SIZE);
+  return among(choices, "peers", quiet, ...drawn);
+};
+
+const drawnSteps = (choices: Choices, crypto: Tier): number => {
+  switch (crypto) {
+    case "fast":
+      return among(choices, "steps", 500, ...FAST_STEPS);
+    case "codec":
+      return CODEC_STEPS;
+    case "real":
+      return REAL_STEPS;
+    default:
+      return absurd(crypto);
+  }
+};
+
+/** How many times the steps of three peers so many need to be asked as often. */
+const stretchOf = (peers: number): number => STRETCHES[peers] ?? peers;
+
+/** The plan of a run, and what waits for its moments; its choices are those of the same seed. */
+export const planOf = (
+  options: RunOptions,
+  choices: Choices,
+): { readonly plan: Plan; readonly nemeses: ReadonlyArray<Nemesis> } => {
+  const { seed } = options;
+  const name = options.schedule ?? DEFAULT_SCHEDULE;
+  const mode = options.mode ?? "within";
+  const schedule = scheduleNamed(name);
+  const peers = options.peers ?? drawnPeers(choices, schedule, mode);
+  const crypto = options.crypto ?? tierOf(seed);
+  const draft = schedule.plan(choices);
+  const plan: Plan = {
+    faults: new Map(),
+    faultMicros: 200_000,
+    faultsWhileFounding: false,
+    network: CALM_NETWORK,
+    disk: { leastFlushMicros: 100, mostFlushMicros: 400 },
+    clockOffsetMillis: 500,
+    clockDriftPerMillion: 50,
+    redelivery: 60,
+    places: Limits.queuedCommands,
+    bodyBytes: 0,
+    sessionMillis: 20_000,
+    ...draft,
+    workload: { ...CALLERS, ...draft.workload, ...(options.callers === undefined ? {} : { callers: options.callers }) },
+    seed,
+    schedule: name,
+    mode,
+    peers,
+    crypto,
+    steps:
+      options.steps ??
+      (crypto === "fast" ? draft.steps : undefined) ??
+      Math.round(drawnSteps(choices, crypto) * stretchOf(peers)),
+  };
+  const nemeses = schedule.nemeses?.(choices) ?? [];
+  return { plan, nemeses: mode === "past" ? [...nemeses, ...tooMany(choices, peers)] : nemeses };
+};

@@ -1,0 +1,72 @@
+/** When a cluster in which nothing goes wrong any more is at rest: L1 to L3 and the first half of L5. */
+import type { PeerState } from "../../core/protocol/PeerState.ts";
+import { type Ghost, slotsOf } from "../checkers/Ghost.ts";
+
+/** A peer at the end, simulated or real. */
+export interface Standing {
+  readonly slot: number;
+  /** Undefined while no process runs. */
+  readonly state: PeerState | undefined;
+}
+
+/** A reason why a cluster is not at rest yet: the invariant it would break and the two facts. */
+export type Unrest = readonly [id: string, first: string, second: string];
+
+/** L1: what anybody ever prepared or refused is applied everywhere or aborted everywhere. */
+const proposalUnrest = ({ everyone, lying, restored, proposals }: Ghost): Unrest | undefined => {
+  // What a traitor's own disk says of what it signed is nobody's business.
+  const trusted = everyone & ~lying;
+  for (const { id, receipts, barring, forgotten, applied, aborted } of proposals.values()) {
+    if ((applied & trusted) === trusted || (aborted & trusted) === trusted) continue;
+    // What only old lives or lost disks knew is gone with them.
+    if (applied === 0 && ((receipts | barring) & trusted & ~(restored | forgotten)) === 0) continue;
+    // What the others aborted needs no trace at who was restored.
+    if (applied === 0 && ((aborted | restored) & trusted) === trusted) continue;
+    const [open] = slotsOf(trusted & ~(applied | aborted));
+    return ["L1", `proposal ${id} was prepared or refused somewhere`, `peer ${open} has not decided it after healing`];
+  }
+  return undefined;
+};
+
+/** Why a peer could not take part. */
+const absence = ({ slot, state }: Standing): Unrest | undefined => {
+  if (state === undefined || !state.unsealed) return ["L5", "everything was healed", `peer ${slot} is not unsealed`];
+  if (state.membership === undefined)
+    return ["L5", "everything was healed", `peer ${slot} has not founded the cluster`];
+  if (state.integrityFault !== undefined || state.quarantine !== undefined)
+    return ["L5", "everything was healed", `peer ${slot} is out: ${state.integrityFault ?? state.quarantine}`];
+  if (state.recovery !== undefined)
+    return ["L5", "everything was healed", `peer ${slot} is still recovering: ${state.recovery.waitsFor}`];
+  return undefined;
+};
+
+/** What a peer that takes part has not finished, or has otherwise than the first. */
+const remainder = (ghost: Ghost, first: Standing | undefined, { slot, state }: Standing): Unrest | undefined => {
+  if (state === undefined || ghost.isLying(slot)) return undefined;
+  const { outbox, preparations, refused, aborting, locks } = state;
+  const left = { outbox, preparations, refused, aborting, locks };
+  for (const [name, { size }] of Object.entries(left))
+    if (size > 0) return ["L2", "everything was healed", `peer ${slot} still has: ${name} ${size}`];
+  const { setDigest } = ghost.crypto;
+  if (first?.state !== undefined && setDigest(first.state.registry.set) !== setDigest(state.registry.set))
+    return [
+      "L3",
+      `peer ${first.slot} has the root of ${first.state.registry.approvers} approvers`,
+      `peer ${slot} has another, of ${state.registry.approvers}`,
+    ];
+  return undefined;
+};
+
+const firstOf = <A>(all: ReadonlyArray<A>, look: (each: A) => Unrest | undefined): Unrest | undefined => {
+  for (const each of all) {
+    const found = look(each);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+/** Why these peers are not at rest together; undefined when they are. `peers` ascending, from the first. */
+export const unrestOf = (ghost: Ghost, peers: ReadonlyArray<Standing>): Unrest | undefined => {
+  const first = peers.find(({ slot }) => !ghost.isLying(slot));
+  return firstOf(peers, absence) ?? proposalUnrest(ghost) ?? firstOf(peers, (peer) => remainder(ghost, first, peer));
+};

@@ -1,0 +1,32 @@
+/** The named schedules: each a plan drawn from a seed, and moments to wait for (docs/simulator.md). */
+import { deadlineSchedules } from "./DeadlineSchedules.ts";
+import { diskSchedules } from "./DiskSchedules.ts";
+import { enrollmentSchedules } from "./EnrollmentSchedules.ts";
+import { networkSchedules } from "./NetworkSchedules.ts";
+import { processSchedules } from "./ProcessSchedules.ts";
+import { restoreSchedules } from "./RestoreSchedules.ts";
+import { rivalSchedules } from "./RivalSchedules.ts";
+import type { Family, Schedule } from "./Schedule.ts";
+import { swarm } from "./Swarm.ts";
+import { traitorSchedules } from "./TraitorSchedules.ts";
+
+const schedules = {
+  swarm,
+  calm: { plan: () => ({}) },
+  ...networkSchedules,
+  ...processSchedules,
+  ...diskSchedules,
+  ...deadlineSchedules,
+  ...rivalSchedules,
+  ...enrollmentSchedules,
+  ...restoreSchedules,
+  ...traitorSchedules,
+} satisfies Family;
+
+export type ScheduleName = keyof typeof schedules;
+export const scheduleNames = Object.keys(schedules) as ReadonlyArray<ScheduleName>;
+export const DEFAULT_SCHEDULE: ScheduleName = "swarm";
+
+export const isSchedule = (name: string): name is ScheduleName => Object.hasOwn(schedules, name);
+
+export const scheduleNamed = (name: ScheduleName): Schedule => schedules[name];

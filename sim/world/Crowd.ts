@@ -1,0 +1,105 @@
+/**
+ * What one caller does costs no other one (S37): who is turned away for want of room holds at least as much of it as
+ * anybody who may stay, and nobody is taken for a late copy who came when the writer knew him to be none.
+ */
+import type { Answer } from "../../core/Action.ts";
+import { FORGOTTEN } from "../../core/protocol/LateCopy.ts";
+import type { Outcome } from "../../core/protocol/Message.ts";
+import type { MemberFault, Rejection } from "../../core/base/Rejection.ts";
+import type { SimPeer } from "./SimPeer.ts";
+import { Violation } from "../base/Violation.ts";
+
+/** Places at a peer, few enough that the bytes of bodies, which count a little, make no difference. */
+const FEW_PLACES = 64;
+
+/** Whether it is looked at in a world whose peers have so many places. */
+export const isCrowdable = (places: number): boolean => places <= FEW_PLACES;
+
+/** Whose each open request is. */
+export type SubjectOf = (requestId: string) => string | undefined;
+
+const isCode = (answer: Answer, code: string): boolean => answer._tag === "Rejected" && answer.rejection.code === code;
+
+/**
+ * Throws {@link Violation} when an entry peer turns a request away for want of room while somebody else holds more there.
+ * Not of the writer's own line: in the step in which somebody is turned away others of it may have been served.
+ */
+export const assertFair = ({ slot, state }: SimPeer, requestId: string, answer: Answer, subjectOf: SubjectOf): void => {
+  if (!isCode(answer, "REQUEST_CAPACITY") || state?.membership === undefined || state.membership.writer === slot)
+    return;
+  // What the writer says of a forwarded request is about its own line.
+  if (answer._tag === "Rejected" && answer.rejection.detail.startsWith("The writer")) return;
+  const mayGo = state.entering.map((each) => each.requestId);
+  const held = new Map<string, number>();
+  for (const each of [...mayGo, ...state.awaited.keys()]) {
+    const subject = subjectOf(each);
+    // Whose caller has given up is nobody's here, and takes up its actor's room there all the same.
+    if (subject === undefined) return;
+    held.set(subject, (held.get(subject) ?? 0) + 1);
+  }
+  const own = subjectOf(requestId) ?? "";
+  // It was counted when it was turned away, and is gone now.
+  const ownShare = (held.get(own) ?? 0) + 1;
+  for (const each of mayGo) {
+    const subject = subjectOf(each);
+    const share = subject === undefined ? 0 : (held.get(subject) ?? 0);
+    if (share > ownShare)
+      throw new Violation(
+        "S37",
+        `request ${requestId} of ${own}, which holds ${ownShare} places at peer ${slot}, was turned away for want of room`,
+        `${subject}, whose request ${each} waits there, holds ${share}`,
+      );
+  }
+};
+
+/** What is known of a request when it is sent: the processes that it meets, and whether the writer knows it to be new. */
+export interface Arrival {
+  readonly entry: number;
+  readonly writer: number;
+  readonly isNew: boolean;
+}
+
+/**
+ * Whether a request that enters now is known by the writer to be no copy of an earlier one: the entry peer's process has
+ * shown itself to the writer before.
+ *
+ * @param elapsedMillis what every process measures durations on
+ */
+export const arrivalAt = (entry: SimPeer, writer: SimPeer, elapsedMillis: number): Arrival => {
+  const until = writer.state?.forgottenUntil.get(entry.slot);
+  return {
+    entry: entry.process,
+    writer: writer.process,
+    isNew:
+      writer !== entry &&
+      until !== undefined &&
+      until.process === entry.state?.process &&
+      Math.floor(elapsedMillis) > until.at,
+  };
+};
+
+const forgottenIn = ({ members }: Rejection): MemberFault | undefined =>
+  members.find(({ reason }) => reason === FORGOTTEN);
+
+/** Whether this is said of a request that may be a copy of an older one. */
+export const saysForgotten = (outcome: Outcome): boolean =>
+  outcome._tag === "Rejected" && forgottenIn(outcome.rejection) !== undefined;
+
+/** Throws {@link Violation} when a caller that still waits is told that its request may be a copy of an older one. */
+export const assertNotForgotten = (
+  requestId: string,
+  arrival: Arrival,
+  entry: SimPeer,
+  writer: SimPeer,
+  answer: Answer,
+): void => {
+  if (!arrival.isNew || arrival.entry !== entry.process || arrival.writer !== writer.process) return;
+  if (answer._tag !== "Rejected") return;
+  const said = forgottenIn(answer.rejection);
+  if (said === undefined) return;
+  throw new Violation(
+    "S37",
+    `request ${requestId} came when process ${arrival.writer} of the writer knew it to be new`,
+    `its caller, which still waits, is told: ${said.reason}`,
+  );
+};

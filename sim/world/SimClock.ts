@@ -1,0 +1,46 @@
+/** The clock of one peer, which differs from a perfect one by an offset and a drift. */
+import type { Stretch, Unit } from "../base/Choices.ts";
+
+/** Where virtual time begins on the calendar, in milliseconds. */
+export const EPOCH_MILLIS = 1_800_000_000_000;
+const MOST_OFFSET_MILLIS = 2_500;
+const MOST_DRIFT_PER_MILLION = 500;
+
+/** What a perfect clock shows at a moment of virtual time (microseconds): milliseconds since the epoch. */
+export const perfectMillis = (micros: number): number => EPOCH_MILLIS + Math.floor(micros / 1000);
+
+export class SimClock {
+  offsetMillis = 0;
+  driftPerMillion = 0;
+
+  /** What it shows where a perfect clock shows `real`, both in milliseconds since the epoch. */
+  at(real: number): number {
+    return real + this.offsetMillis + Math.floor(((real % 1_000_000_000) * this.driftPerMillion) / 1_000_000);
+  }
+
+  /**
+   * Sets it as the unit says, at most so far off.
+   *
+   * @param most milliseconds, each way
+   * @param drift parts per million, each way
+   */
+  draw(unit: Unit, most: number, drift: number): void {
+    // Clocks at the two ends of what is allowed are the ones that decide deadlines differently.
+    const anywhere: Stretch = [-most, most];
+    const ends: readonly [Stretch, ...ReadonlyArray<Stretch>] = [
+      [-most, -most],
+      [most, most],
+      anywhere,
+      anywhere,
+      anywhere,
+    ];
+    this.offsetMillis = unit.spread("offset", 0, ends, -MOST_OFFSET_MILLIS, MOST_OFFSET_MILLIS);
+    this.driftPerMillion = unit.between("drift", 0, -drift, drift, -MOST_DRIFT_PER_MILLION, MOST_DRIFT_PER_MILLION);
+  }
+
+  /** Shows what a perfect clock shows from now on. */
+  setRight(): void {
+    this.offsetMillis = 0;
+    this.driftPerMillion = 0;
+  }
+}

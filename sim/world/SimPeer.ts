@@ -1,0 +1,352 @@
+/**
+ * One peer of the simulated world: a disk that outlives processes, a process that
+ * runs the real driver, keys that are in memory while it is unsealed, and a clock
+ * of its own.
+ */
+import type { Answer } from "../../core/Action.ts";
+import type { Commands } from "../../core/protocol/Command.ts";
+import type { Signer } from "../../core/crypto/Crypto.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import type { Event, Settings, TimerName } from "../../core/protocol/Event.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
+import type { Message } from "../../core/Message.ts";
+import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import { type Rows, type RowView, type TableName, type Write } from "../../core/Tables.ts";
+import { SELF } from "../../core/protocol/Tables.ts";
+import { OperatorLog } from "../../runtime/OperatorLog.ts";
+import { IntegrityFailure } from "../../runtime/PeerStore.ts";
+import type { IntegrityKey } from "../../runtime/RowSeal.ts";
+import { PeerDriver } from "../../runtime/PeerDriver.ts";
+import { WallClock } from "../../runtime/WallClock.ts";
+import type { Watched } from "../checkers/Checker.ts";
+import type { Cryptography, PeerKeys } from "../crypto/Cryptography.ts";
+import type { FlushEnd } from "../disks/LayeredDisk.ts";
+import type { PeerDisk } from "../disks/PeerDisk.ts";
+import { SimJournal } from "../disks/SimJournal.ts";
+import { SimClock } from "./SimClock.ts";
+
+/** What a peer needs of the world, and what it tells it. */
+export interface Surroundings {
+  readonly commands: Commands;
+  readonly cryptography: Cryptography;
+  readonly entropy: () => Digest;
+  /** Milliseconds since the epoch by a perfect clock. */
+  readonly realMillis: () => number;
+  /** A planted bug: damage that was found is kept from the core. */
+  readonly ignoresDamage: boolean;
+  /** A planted bug: the keys come into use before the rows are verified. */
+  readonly signsUnverified: boolean;
+  /** A planted bug: a row as the core finds it. */
+  readonly found:
+    | (<T extends TableName>(peer: SimPeer, table: T, row: Rows[T] | undefined) => Rows[T] | undefined)
+    | undefined;
+  /** A planted bug: what a peer takes its clock to show. */
+  readonly clock: ((peer: SimPeer, reading: number) => number) | undefined;
+  /** A planted bug: a clock is believed as soon as it is set. */
+  readonly trustsClock: boolean;
+  /** Whether it has the keys that tokens are signed with. */
+  readonly judgesTokens: (peer: SimPeer) => boolean;
+  /** Milliseconds that have gone by, by a clock that never jumps. */
+  readonly elapsedMillis: () => number;
+  /** Asks for {@link SimPeer.endFlush} after the latency of this peer's disk. */
+  readonly scheduleFlush: (peer: SimPeer) => void;
+  /** The rows of a transaction as they shall reach the disk. */
+  readonly written: (peer: SimPeer, writes: ReadonlyArray<Write>) => ReadonlyArray<Write>;
+  readonly durable: (peer: SimPeer, writes: ReadonlyArray<Write>) => void;
+  readonly signing: (peer: SimPeer, tag: string) => void;
+  readonly send: (peer: SimPeer, to: PeerId, message: Message) => void;
+  readonly reply: (peer: SimPeer, requestId: string, answer: Answer) => void;
+  /** Has what operators did written into the audit; see {@link OperatorLogPorts.audit}. */
+  readonly audit: (peer: SimPeer, acts: ReadonlyArray<NumberedAct>, done: (isAudited: boolean) => void) => void;
+  /** Runs something after the latency of a small file. */
+  readonly afterJournal: (peer: SimPeer, run: () => void) => void;
+  /** A planted bug: operators are answered before their journal is flushed. */
+  readonly hastyJournal: boolean;
+  readonly setTimer: (peer: SimPeer, timer: TimerName, afterMillis: number) => void;
+  readonly halted: (peer: SimPeer, reason: Error) => void;
+}
+
+export class SimPeer implements Watched {
+  readonly slot: number;
+  readonly disk: PeerDisk;
+  readonly clock = new SimClock();
+  honest = true;
+  /** It came back on an old disk. */
+  rolledBack = false;
+  /** An operator knows that its disk is old, and says so at the next start, until that has reached the disk. */
+  toDeclare = false;
+  /** It signs what its driver never decided. */
+  isLying = false;
+  /** It is gone for good. */
+  isLost = false;
+  /** It has known its cluster before; its operators have removed the bootstrap secret since, as they should. */
+  wasFounded = false;
+  /** Rows were taken away or changed since the last repair. */
+  isDamaged = false;
+  /** A seal was asked for and is not handled yet. */
+  isSealing = false;
+  /** Its keys are in memory and its rows are being verified. */
+  isVerifying = false;
+  /** Its rows were verified since its keys came into memory last. */
+  isVerified = false;
+  /** An unseal was asked for meanwhile, and waits for that seal. */
+  unsealsNext = false;
+  /** Which start of this peer is under way. */
+  opening = 0;
+  settings: Settings;
+  /** The id it is initialized with. */
+  peerId: PeerId;
+  /** Where it looks for the peers of its configuration: peer id to slot. */
+  readonly addresses: Map<PeerId, number>;
+  /** The keys its vault holds, or would hold. */
+  keys: PeerKeys;
+  /** Integrity keys made after the first, in use or not: the rows say which. */
+  readonly #laterKeys: Array<IntegrityKey> = [];
+  /** In use for envelopes while unsealed. */
+  signer: Signer | undefined;
+  harm: string | undefined;
+  process = 0;
+  transactions = 0;
+  /** Events that its processes were given. */
+  taken = 0;
+  readonly #surroundings: Surroundings;
+  readonly #journal: SimJournal;
+  #log: OperatorLog | undefined;
+  #driver: PeerDriver | undefined;
+  #underWay: ReadonlyArray<Write> = [];
+  #recovered: Array<ReadonlyArray<Write>> = [];
+
+  constructor(slot: number, settings: Settings, surroundings: Surroundings) {
+    this.slot = slot;
+    this.peerId = slot;
+    this.settings = settings;
+    this.addresses = new Map(settings.peers.map((peerId) => [peerId, peerId]));
+    this.#surroundings = surroundings;
+    this.keys = surroundings.cryptography.newKeys();
+    this.#journal = new SimJournal((run) => surroundings.afterJournal(this, run), surroundings.hastyJournal);
+    this.disk = surroundings.cryptography.newDisk(
+      () => this.keys,
+      () => surroundings.scheduleFlush(this),
+      () => this.#madeDurable(),
+    );
+  }
+
+  /** The transaction whose flush is under way, or the last one. */
+  get underWay(): ReadonlyArray<Write> {
+    return this.#underWay;
+  }
+
+  /** Whether its keys are in memory, in use or not. */
+  get hasKeys(): boolean {
+    return this.signer !== undefined || this.isVerifying;
+  }
+
+  get isUp(): boolean {
+    return this.#driver !== undefined;
+  }
+
+  get state(): PeerState | undefined {
+    return this.#driver?.state;
+  }
+
+  get store(): RowView {
+    return this.disk;
+  }
+
+  /** Whether a process runs and nothing waits behind the event under way. */
+  get isCaughtUp(): boolean {
+    return this.#driver?.backlog === 0;
+  }
+
+  get isIdle(): boolean {
+    return this.isCaughtUp && !this.disk.flushing;
+  }
+
+  /** Starts a process: the open first makes what it finds durable. Throws what the driver's constructor throws. */
+  start(): void {
+    const { cryptography, entropy, realMillis, found, judgesTokens, clock, trustsClock } = this.#surroundings;
+    this.disk.open();
+    // Without an initialization there is no vault to open; the keys are just being made.
+    if (this.#isBlank()) this.disk.useKey(true);
+    this.process += 1;
+    const process = this.process;
+    const alive = (): boolean => this.process === process && this.#driver !== undefined;
+    const wallClock = new WallClock({
+      clock: () => {
+        const reading = this.clock.at(realMillis());
+        return clock === undefined ? reading : clock(this, reading);
+      },
+      elapsed: this.#surroundings.elapsedMillis,
+    });
+    this.#driver = new PeerDriver({
+      store: {
+        get: found === undefined ? this.disk.get : (table, key) => found(this, table, this.disk.get(table, key)),
+        scan: this.disk.scan,
+        commit: (asked, done) => {
+          const writes = this.#surroundings.written(this, asked);
+          this.#underWay = writes;
+          this.transactions += 1;
+          this.disk.commit(writes, done);
+        },
+      },
+      clock: () => (trustsClock ? { ...wallClock.read(), asBefore: [] } : wallClock.read()),
+      entropy,
+      crypto: cryptography.crypto,
+      commands: this.#surroundings.commands,
+      providers: cryptography.providers,
+      ceremony: cryptography.ceremony,
+      settings: this.wasFounded ? { ...this.settings, bootstrapSecret: undefined } : this.settings,
+      judgesTokens: () => judgesTokens(this),
+      send: (to, message) => this.#surroundings.send(this, to, message),
+      reply: (requestId, answer) => this.#surroundings.reply(this, requestId, answer),
+      setTimer: (timer, afterMillis) => {
+        if (alive()) this.#surroundings.setTimer(this, timer, afterMillis);
+      },
+      halt: (reason) => this.#surroundings.halted(this, reason),
+    });
+    const driver = this.#driver;
+    this.#log = new OperatorLog({
+      journal: this.#journal,
+      state: () => driver.state,
+      audit: (acts, done) => this.#surroundings.audit(this, acts, done),
+    });
+  }
+
+  /** What operators do to the process that runs; nothing of it is kept where a planted bug has it ignore its damage. */
+  get log(): OperatorLog | undefined {
+    return this.#surroundings.ignoresDamage && this.harm !== undefined ? undefined : this.#log;
+  }
+
+  /** What keeps it from taking part, a bit for each: until then it passes over what will concern it afterwards. */
+  get hindrances(): number {
+    const { state } = this;
+    if (state === undefined) return 0;
+    const { unsealed, unproven, integrityFault, quarantine, recovery } = state;
+    const all = [
+      !unsealed,
+      unproven.size > 0,
+      integrityFault !== undefined,
+      quarantine !== undefined,
+      recovery !== undefined,
+    ];
+    return all.reduce((bits, isHindered, index) => (isHindered ? bits | (1 << index) : bits), 0);
+  }
+
+  dispatch(event: Event): void {
+    this.taken += 1;
+    this.#driver?.dispatch(event);
+  }
+
+  /** Brings the keys into memory, where they wait until every row is verified. */
+  beginUnseal(): void {
+    this.isVerifying = true;
+    this.isVerified = false;
+    this.disk.useKey(true);
+    for (const integrity of this.#laterKeys) this.disk.addKey(integrity);
+    this.dispatch({ _tag: "Verifying" });
+    if (this.#surroundings.signsUnverified) this.#useSigner();
+  }
+
+  /**
+   * The rows are verified: brings the keys into use, as an operator asked. A peer whose rows do not hold is told so
+   * first. Returns what its audit will have.
+   */
+  unseal(act: OperatorAct): ReadonlyArray<NumberedAct> {
+    this.isVerifying = false;
+    this.isVerified = true;
+    const where = this.disk.verify();
+    this.harm = this.disk.harm;
+    if (where !== undefined && !this.#surroundings.ignoresDamage) this.dispatch({ _tag: "IntegrityLost", where });
+    return this.#surroundings.signsUnverified ? [] : this.#useSigner(act);
+  }
+
+  #useSigner(act?: OperatorAct): ReadonlyArray<NumberedAct> {
+    const { identity } = this.keys;
+    this.signer = identity;
+    this.taken += 1;
+    const acts = act === undefined ? [] : (this.log?.withWaiting(act) ?? []);
+    const signer: Signer = {
+      publicKey: identity.publicKey,
+      sign: (tag, codec, value) => {
+        this.#surroundings.signing(this, tag);
+        return identity.sign(tag, codec, value);
+      },
+    };
+    this.#driver?.unseal(signer, acts);
+    return acts;
+  }
+
+  /** An operator gives it a new integrity key. */
+  rotateIntegrity(requestId: string, act: OperatorAct): void {
+    const { integrity } = this.#surroundings.cryptography.newKeys();
+    this.#laterKeys.push(integrity);
+    this.disk.addKey(integrity);
+    const { publicKey } = integrity;
+    const acts = this.log?.withWaiting(act) ?? [];
+    this.dispatch({ _tag: "RotateIntegrity", requestId, publicKey, blob: new Uint8Array(8), acts });
+  }
+
+  /** Takes the keys out of memory once the driver has handled the seal. */
+  forgetKeys(): void {
+    this.isVerifying = false;
+    this.signer = undefined;
+    this.disk.useKey(false);
+  }
+
+  endFlush(how: FlushEnd): void {
+    this.disk.endFlush(how);
+  }
+
+  /** Ends the process at once. What was being written may be seen by the next open. */
+  crash(visible: boolean): void {
+    this.#endProcess(visible);
+    if (this.disk.flushing && visible) this.#recovered.push(this.#underWay);
+    this.disk.crash(visible);
+    if (!this.disk.isVolatile) this.#recovered = [];
+  }
+
+  /** Ends the process and loses everything that was not flushed. */
+  losePower(): void {
+    this.#endProcess(false);
+    this.#recovered = [];
+    this.disk.losePower();
+  }
+
+  /** A new machine in the place of the old one. */
+  wipe(): void {
+    this.losePower();
+    this.disk.wipe();
+    this.keys = this.#surroundings.cryptography.newKeys();
+    this.honest = false;
+  }
+
+  #endProcess(visible: boolean): void {
+    this.#journal.crash(visible);
+    this.#log = undefined;
+    this.#driver?.stop();
+    this.#driver = undefined;
+    this.signer = undefined;
+    this.isSealing = false;
+    this.isVerifying = false;
+    this.unsealsNext = false;
+    this.opening = 0;
+    this.disk.useKey(false);
+  }
+
+  #isBlank(): boolean {
+    try {
+      return this.disk.get("peer", SELF) === undefined;
+    } catch (fault) {
+      if (fault instanceof IntegrityFailure) return false;
+      throw fault;
+    }
+  }
+
+  #madeDurable(): void {
+    const recovered = this.#recovered;
+    this.#recovered = [];
+    if (recovered.length > 0) for (const writes of recovered) this.#surroundings.durable(this, writes);
+    else this.#surroundings.durable(this, this.#underWay);
+  }
+}

@@ -1,0 +1,74 @@
+/** How a run may be made to misbehave on purpose (PlantedBugs.ts). */
+import type { Answer } from "../../core/Action.ts";
+import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
+import type { Event } from "../../core/protocol/Event.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
+import type { Message } from "../../core/Message.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { Rows, TableName, Write } from "../../core/Tables.ts";
+import type { Cryptography } from "../crypto/Cryptography.ts";
+import type { Ghost } from "../checkers/Ghost.ts";
+import type { FlushEnd } from "../disks/LayeredDisk.ts";
+import type { Plan } from "../base/Plan.ts";
+import type { SimPeer } from "./SimPeer.ts";
+
+/** What a bug may know and use of the world it is planted in. */
+export interface TamperedWorld {
+  readonly plan: Plan;
+  readonly ghost: Ghost;
+  readonly cryptography: Cryptography;
+  readonly peers: ReadonlyArray<SimPeer>;
+  readonly healed: boolean;
+  /** Milliseconds since the epoch by a perfect clock. */
+  readonly realMillis: number;
+  readonly mail: {
+    /** A peer says something under its own name that its driver did not ask for. */
+    readonly utter: (peer: SimPeer, to: PeerId, message: Message) => void;
+  };
+}
+
+/** A caller's request, as a peer takes it in. */
+export type Asking = Extract<Event, { readonly _tag: "Command" }>;
+
+/** Each takes the place of what is right. */
+export interface Tampering {
+  /** How a flush ends. */
+  readonly flushEnd?: (peer: SimPeer) => FlushEnd | undefined;
+  /** A message as a peer's driver says it; the checkers see this one. */
+  readonly said?: (peer: SimPeer, message: Message) => Message;
+  /** The message a peer handles; the checkers see the real one. */
+  readonly delivered?: (world: TamperedWorld, peer: SimPeer, message: Message, from: PeerId) => Message;
+  /** A request as it enters through a peer. */
+  readonly asked?: (peer: SimPeer, request: Asking) => Asking;
+  /** What a peer believes of a token. */
+  readonly judged?: (world: TamperedWorld, peer: SimPeer, check: ActorCheck) => ActorCheck;
+  /** A row as a peer's core finds it. */
+  readonly found?: <T extends TableName>(peer: SimPeer, table: T, row: Rows[T] | undefined) => Rows[T] | undefined;
+  /** The rows that reach a disk. */
+  readonly written?: (world: TamperedWorld, peer: SimPeer, writes: ReadonlyArray<Write>) => ReadonlyArray<Write>;
+  readonly cryptography?: (cryptography: Cryptography) => Cryptography;
+  /** The answer a caller gets. */
+  readonly answered?: (world: TamperedWorld, answer: Answer) => Answer;
+  /** Edits a published state in place. */
+  readonly stepped?: (world: TamperedWorld, peer: SimPeer, state: PeerState) => void;
+  /** What becomes of an answer between a peer and its caller, where only callers could notice. */
+  readonly told?: (world: TamperedWorld, requestId: string, answer: Answer) => Answer;
+  /** The same for a read. */
+  readonly shown?: (found: Rows["approvers"] | undefined) => Rows["approvers"] | undefined;
+  /** What a read gives. */
+  readonly read?: (found: Rows["approvers"] | undefined) => Rows["approvers"] | undefined;
+  /** What a peer takes its clock to show, in Unix milliseconds. */
+  readonly clock?: (peer: SimPeer, reading: number) => number;
+  /** A peer takes its clock for right as soon as it is set. */
+  readonly trustsClock?: boolean;
+  /** Whether a peer believes that it has the keys that tokens are signed with. */
+  readonly judges?: (real: boolean) => boolean;
+  /** A peer that finds its rows damaged does not tell its core. */
+  readonly ignoresDamage?: boolean;
+  /** A peer takes a row that it misses for one that never was. */
+  readonly missesNothing?: boolean;
+  /** A peer uses its keys before its rows are verified. */
+  readonly signsUnverified?: boolean;
+  /** Operators of a sealed peer are answered before what they did is flushed. */
+  readonly hastyJournal?: boolean;
+}
