@@ -1,5 +1,5 @@
 /** The folders of the core, each of which may use those before it, types included. */
-const layers = [
+const core = [
   "^core/base/",
   "^core/codec/",
   "^core/crypto/",
@@ -15,12 +15,39 @@ const layers = [
   "^core/[^/]+$",
 ];
 
-const upwards = layers.slice(0, -1).map((layer, index) => ({
-  name: `no-way-up-from-${layer.slice(1)}`,
-  severity: "error",
-  from: { path: layer, pathNot: "\\.test\\.ts$" },
-  to: { path: layers.slice(index + 1) },
-}));
+/** The same of the simulator: what peers run on, what is asked of them, who judges, the world, what goes wrong, runs. */
+const sim = [
+  "^sim/base/",
+  "^sim/disks/",
+  "^sim/network/",
+  "^sim/crypto/",
+  "^sim/requests/",
+  "^sim/models/",
+  "^sim/oracle/",
+  "^sim/checkers/",
+  "^sim/world/",
+  "^sim/callers/",
+  "^sim/faults/",
+  "^sim/moments/",
+  "^sim/schedules/",
+  "^sim/run/",
+  "^sim/bugs/",
+  "^sim/explore/",
+  "^sim/hunting/",
+  "^sim/tape/",
+  "^sim/shrink/",
+  "^sim/show/",
+  "^sim/bin/",
+];
+
+const upwards = [core, sim].flatMap((layers) =>
+  layers.slice(0, -1).map((layer, index) => ({
+    name: `no-way-up-from-${layer.slice(1)}`,
+    severity: "error",
+    from: { path: layer, pathNot: "\\.test\\.ts$" },
+    to: { path: layers.slice(index + 1) },
+  })),
+);
 
 /** The walls of the house: core <- runtime <- { sim, server }; sim and server never meet but in the command line. */
 module.exports = {
@@ -33,6 +60,13 @@ module.exports = {
       to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
     },
     ...upwards,
+    {
+      name: "every-folder-has-its-place",
+      comment: "a new one in the order above",
+      severity: "error",
+      from: { path: "^(core|sim)/", pathNot: [...core, ...sim] },
+      to: {},
+    },
     { name: "not-resolved", severity: "error", from: {}, to: { couldNotResolve: true } },
     {
       name: "core-is-pure",

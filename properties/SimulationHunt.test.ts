@@ -8,7 +8,8 @@ import { Interruption } from "../sim/run/Interruption.ts";
 import { runSeed } from "../sim/run/Simulation.ts";
 import { parseTape } from "../sim/tape/TapeFormat.ts";
 import { hunt } from "../sim/bin/Hunt.ts";
-import { type HuntOptions, runOf } from "../sim/bin/HuntRun.ts";
+import { runOf } from "../sim/bin/HuntRun.ts";
+import type { HuntOptions } from "../sim/hunting/HuntOptions.ts";
 import { keepFailures } from "../sim/bin/Shrinking.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "custody-hunt-"));

@@ -5,7 +5,7 @@ import type { PublicKey } from "../../core/base/Digest.ts";
 import { rejection, type RejectionCode } from "../../core/base/Rejection.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { recordJson } from "../../server/http/ApproverRecord.ts";
-import type { Said } from "../../sim/oracle/Oracle.ts";
+import type { Said } from "../../sim/requests/Said.ts";
 import { Cluster } from "../cluster/Cluster.ts";
 import { audit, type Evidence } from "./Audit.ts";
 import type { Asked, Moment } from "./History.ts";

@@ -8,7 +8,7 @@ import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { recordJson } from "../../server/http/ApproverRecord.ts";
 import { realCryptography } from "../../sim/crypto/Cryptography.ts";
 import { EnrollmentRequests, type Finish } from "../../sim/requests/EnrollmentRequests.ts";
-import type { Said } from "../../sim/oracle/Oracle.ts";
+import type { Said } from "../../sim/requests/Said.ts";
 import { Prng } from "../../sim/base/Prng.ts";
 import { crypto } from "../cluster/Cluster.ts";
 import { enrolling } from "../cluster/Enrolling.ts";

@@ -4,7 +4,7 @@ import { parseTokenClaims } from "../../server/auth/TokenClaims.ts";
 import { type MemoryTables, MemoryByteStore } from "../../runtime/MemoryByteStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { commitRequest } from "../../server/sqlite/WriterMessage.ts";
-import type { Said } from "../../sim/oracle/Oracle.ts";
+import type { Said } from "../../sim/requests/Said.ts";
 import { type Cluster, crypto } from "../cluster/Cluster.ts";
 import { relyingParty } from "../cluster/Enrolling.ts";
 import { audit, type Evidence, type PeerEvidence } from "./Audit.ts";

@@ -1,6 +1,12 @@
 /** Everything about a run that is fixed before it starts. Rates are per thousand, times as named. */
-import type { NetworkPlan } from "../network/Network.ts";
 import type { Tier } from "./Tier.ts";
+
+export interface NetworkPlan {
+  readonly leastDelay: number;
+  readonly mostDelay: number;
+  readonly loss: number;
+  readonly duplication: number;
+}
 
 export interface DiskPlan {
   readonly leastFlushMicros: number;

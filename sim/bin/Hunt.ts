@@ -2,9 +2,10 @@
 import { fork } from "node:child_process";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { HuntOptions } from "../hunting/HuntOptions.ts";
 import { HuntReport, type RunReport } from "../hunting/Report.ts";
 import type { SeedRange } from "../hunting/Seeds.ts";
-import { type HuntOptions, lostRun } from "./HuntRun.ts";
+import { lostRun } from "./HuntRun.ts";
 import type { Batch } from "./HuntWorker.ts";
 
 /** Megabytes for young objects: a world makes little that lives long, so fewer and larger collections copy less. */

@@ -1,25 +1,12 @@
 /** One run of a hunt. */
 import { Choices } from "../base/Choices.ts";
-import type { Mode } from "../base/Plan.ts";
 import { planOf } from "../run/Planning.ts";
 import { plantedBugNamed } from "../bugs/PlantedBugs.ts";
+import type { HuntOptions } from "../hunting/HuntOptions.ts";
 import { reportOf, type RunReport } from "../hunting/Report.ts";
-import { DEFAULT_SCHEDULE, type ScheduleName } from "../schedules/Schedules.ts";
 import { runSeed } from "../run/Simulation.ts";
 import { processLost } from "../run/ThrownOut.ts";
-import type { Tier } from "../base/Tier.ts";
 import { backendOf } from "./NativeBackend.ts";
-
-/** What every run of a hunt has in common. */
-export interface HuntOptions {
-  readonly schedule: ScheduleName | undefined;
-  readonly peers: number | undefined;
-  readonly mode: Mode | undefined;
-  readonly steps: number | undefined;
-  readonly crypto: Tier | undefined;
-  /** A planted bug, by name. */
-  readonly bug: string | undefined;
-}
 
 /** Runs one seed of a hunt. */
 export const runOf = (seed: number, options: HuntOptions, line?: (line: string) => void): RunReport => {
@@ -34,11 +21,3 @@ export const lostRun = (seed: number, options: HuntOptions, end: number | string
   return reportOf({ seed, plan, ...nothing, violation: processLost(end) }, options);
 };
 const NO_HASH = "0".repeat(16);
-
-/** Whether nothing was told that keeps a hunt from places where the default mix gets to. */
-export const isDefaultMix = ({ schedule, peers, mode, steps, bug }: HuntOptions): boolean =>
-  (schedule ?? DEFAULT_SCHEDULE) === DEFAULT_SCHEDULE &&
-  (mode ?? "within") === "within" &&
-  peers === undefined &&
-  steps === undefined &&
-  bug === undefined;

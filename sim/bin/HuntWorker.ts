@@ -1,6 +1,7 @@
 /** A process of a hunt: runs the seeds it is handed, one batch after the other. */
+import type { HuntOptions } from "../hunting/HuntOptions.ts";
 import type { RunReport } from "../hunting/Report.ts";
-import { type HuntOptions, runOf } from "./HuntRun.ts";
+import { runOf } from "./HuntRun.ts";
 
 export interface Batch {
   readonly first: number;

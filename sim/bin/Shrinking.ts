@@ -2,13 +2,13 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Effect } from "effect";
+import type { HuntOptions } from "../hunting/HuntOptions.ts";
 import type { RunReport } from "../hunting/Report.ts";
 import { failureText, storyOf } from "../show/Story.ts";
 import { PROCESS_LOST } from "../run/ThrownOut.ts";
 import { shrink, type Shrunk } from "../shrink/Shrink.ts";
 import { tapeOptions } from "../tape/Tape.ts";
 import { record, type Recording, replayExactly, tapeOf } from "../tape/TapeRun.ts";
-import type { HuntOptions } from "./HuntRun.ts";
 import { backendOf } from "./NativeBackend.ts";
 import { writeTape } from "./RunSource.ts";
 import { sourceCommit } from "./SourceCommit.ts";

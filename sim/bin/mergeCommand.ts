@@ -5,9 +5,9 @@ import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Either } from "effect";
 import { type HuntFile, mergeHunts, type Merged, MOST_HUNT_BYTES, parseHuntFile } from "../hunting/HuntFile.ts";
+import { isDefaultMix } from "../hunting/HuntOptions.ts";
 import { countLines, failureLines, seedsText } from "../hunting/Report.ts";
 import { type Coverage, coverageOf, sometimes } from "../hunting/Sometimes.ts";
-import { isDefaultMix } from "./HuntRun.ts";
 import { endAsFailed, misused, write } from "./Terminal.ts";
 
 const files = Args.text({ name: "HUNT.json" }).pipe(

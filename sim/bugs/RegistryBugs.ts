@@ -1,5 +1,5 @@
 /** Bugs of what is stored and read: approvers, keys, the root, the audit. */
-import { TOKEN_MARK } from "../checkers/S29.ts";
+import { TOKEN_MARK } from "../crypto/SecretMarks.ts";
 import { type PlantedBug, rows, without } from "./PlantedBug.ts";
 import type { Tampering } from "../world/Tampering.ts";
 import { Either } from "effect";

@@ -1,5 +1,6 @@
 /** Every checker of a run. A new one adds itself here and in docs/invariants.md. */
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
+import { INVITATION_MARKS, TOKEN_MARK } from "../crypto/SecretMarks.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import { L8 } from "./L8.ts";
 import { L10 } from "./L10.ts";
@@ -29,7 +30,7 @@ import { S24 } from "./S24.ts";
 import { S25 } from "./S25.ts";
 import { S26 } from "./S26.ts";
 import { S28 } from "./S28.ts";
-import { INVITATION_MARKS, S29, TOKEN_MARK } from "./S29.ts";
+import { S29 } from "./S29.ts";
 import { S30 } from "./S30.ts";
 import { S31 } from "./S31.ts";
 import { S32 } from "./S32.ts";

@@ -6,7 +6,8 @@ import { watched } from "../../properties/cluster/Watching.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { Violation } from "../base/Violation.ts";
-import { INVITATION_MARK, INVITATION_MARKS, S29 } from "./S29.ts";
+import { INVITATION_MARK, INVITATION_MARKS } from "../crypto/SecretMarks.ts";
+import { S29 } from "./S29.ts";
 
 const cluster = enrolling(1);
 offerOf(cluster, 1, "options");

@@ -2,26 +2,12 @@
  * S29: no token is in durable bytes, in an answer or in the trace, and neither is an invitation, but for the one answer
  * that it is made for.
  */
-import { Encoding } from "effect";
 import type { Answer } from "../../core/Action.ts";
 import type { Certificate } from "../../core/protocol/Certificate.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Checker } from "./Checker.ts";
 import { Violation } from "../base/Violation.ts";
-
-/** Every bearer token of the simulation begins with this, and nothing else does; longer than what need not be looked at. */
-export const TOKEN_MARK = "bearer-secret-of-a-caller-";
-
-/** Every invitation of the simulation begins with this (Cryptography.ts); of that length its Base64url begins alike. */
-export const INVITATION_MARK = "invitation-of-caller-";
-
-/** An invitation as bytes, as text, and as the digits of a key. */
-export const INVITATION_MARKS: ReadonlyArray<string> = [
-  INVITATION_MARK,
-  Encoding.encodeBase64Url(INVITATION_MARK),
-  Encoding.encodeHex(INVITATION_MARK),
-];
 
 /** Digests and keys have these lengths, and so have the digits of an invitation; a token has another. */
 const isDigestLong = ({ length }: string): boolean => length === 64 || length === 128;

@@ -14,7 +14,7 @@ import type { Composition } from "../../core/protocol/Composition.ts";
 import { type CryptoPrimitives, cryptoOf, signerOf } from "../../runtime/CryptoPrimitives.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
 import { noblePrimitives, nobleSigning } from "../../runtime/NobleCrypto.ts";
-import { INVITATION_MARK } from "../checkers/S29.ts";
+import { INVITATION_MARK } from "./SecretMarks.ts";
 import type { IntegrityKey } from "../../runtime/RowSeal.ts";
 import { codecCrypto } from "./CodecCrypto.ts";
 import { fastCrypto } from "./FastCrypto.ts";

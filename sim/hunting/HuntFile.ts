@@ -4,7 +4,7 @@
  * strictly and within bounds, and refused by the name of the field.
  */
 import { Either, ParseResult, Schema } from "effect";
-import type { HuntOptions } from "../bin/HuntRun.ts";
+import type { HuntOptions } from "./HuntOptions.ts";
 import { modes } from "../base/Plan.ts";
 import { plantedBugs } from "../bugs/PlantedBugs.ts";
 import { HuntReport } from "./Report.ts";

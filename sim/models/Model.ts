@@ -6,10 +6,10 @@ import type { RejectionCode } from "../../core/base/Rejection.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
 import type { Unit } from "../base/Choices.ts";
 import type { Commands, TokenKind } from "../requests/Commands.ts";
-import type { Asked as Meaning } from "../oracle/History.ts";
 import type { WorkloadPlan } from "../base/Plan.ts";
 import type { Success } from "../requests/Success.ts";
 import type { Asked, Meant, Permission } from "../requests/Asked.ts";
+import type { Meaning } from "./Meaning.ts";
 import type { Basis, NaiveRegistry } from "./NaiveRegistry.ts";
 import type { Change, Subject } from "./Subject.ts";
 

@@ -5,7 +5,7 @@
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
 import type { RowView, Write } from "../../core/Tables.ts";
-import type { Said } from "../oracle/Oracle.ts";
+import type { Said } from "../requests/Said.ts";
 
 export interface NaiveRegistry {
   /** Why a proposal is not what its caller asked for, whoever signs it. */

@@ -5,7 +5,7 @@
 import type { Answer } from "../../core/Action.ts";
 import type { SetAccumulator } from "../../core/base/Digest.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
-import type { Seen } from "../oracle/History.ts";
+import type { Seen } from "./Meaning.ts";
 
 /** A subject as a success shows it. */
 export interface Shown<R extends object = object> {

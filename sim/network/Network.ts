@@ -1,5 +1,6 @@
 /** Who reaches whom, how long it takes, and what is lost or arrives twice. */
 import type { Choices, Stream } from "../base/Choices.ts";
+import type { NetworkPlan } from "../base/Plan.ts";
 
 /** One direction between two peers. Delays are microseconds, rates per thousand. */
 export interface Link {
@@ -14,13 +15,6 @@ export interface Link {
 const SLOWEST_MICROS = 3_000_000;
 /** What a message takes where nobody says otherwise. */
 const USUAL_MICROS = 600;
-
-export interface NetworkPlan {
-  readonly leastDelay: number;
-  readonly mostDelay: number;
-  readonly loss: number;
-  readonly duplication: number;
-}
 
 /** The way of one message. */
 export interface Way {

@@ -99,7 +99,7 @@ const keyOf = ({ membership, founding }: PeerState, from: PeerId, message: Messa
   return voted?.identityKey ?? founding.cards.get(from)?.identityKey;
 };
 
-/** The same rules as `openEnvelope`, without bytes; `Wire.test.ts` holds the two against each other. */
+/** The same rules as `openEnvelope`, without bytes; properties/SimulationWire.test.ts compares them. */
 const openValue = (state: PeerState, value: ValueEnvelope): Opened | string => {
   const { topologyDigest, from, to, key, message } = value;
   if (state.peer === undefined) return "this peer is not initialized";

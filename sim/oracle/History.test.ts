@@ -1,15 +1,22 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { type Asked, type Ending, History } from "./History.ts";
+import type { Meaning } from "../models/Meaning.ts";
+import { type Ending, History } from "./History.ts";
 
 const KEY = "a key";
-const register = (id: string, metadata: string): Asked => ({
+const register = (id: string, metadata: string): Meaning => ({
   kind: "register",
   key: KEY,
   id,
   metadata,
   base: undefined,
 });
-const replace = (base: number, metadata: string): Asked => ({ kind: "replace", key: KEY, id: "alice", metadata, base });
+const replace = (base: number, metadata: string): Meaning => ({
+  kind: "replace",
+  key: KEY,
+  id: "alice",
+  metadata,
+  base,
+});
 const record = (metadata: string, revision = 1, id = "alice") => ({ id, metadata, revision });
 const created = (metadata: string, id?: string): Ending => ({
   _tag: "done",

@@ -17,28 +17,9 @@
  * a read began every read must show, and no peer goes back.
  */
 import { Violation } from "../base/Violation.ts";
+import type { Meaning, Seen } from "../models/Meaning.ts";
 
 export type OperationId = string;
-
-/** What one request asks for. Metadata is compared as the text it is given as. */
-export interface Asked {
-  readonly kind: "register" | "replace";
-  /** What names the key: requests with the same one compete for it. */
-  readonly key: string;
-  readonly id: string;
-  readonly metadata: string;
-  /** The revision that a replacement builds on; undefined for a registration. */
-  readonly base: number | undefined;
-  /** Another key that it would take beside. */
-  readonly claims?: string;
-}
-
-/** A record as somebody saw it. */
-export interface Seen {
-  readonly id: string;
-  readonly metadata: string;
-  readonly revision: number;
-}
 
 /** `open`: nobody knows. `no`: it was not done and never will be. `taken`, `stale`: a no because of another request. */
 export type Ending =
@@ -63,7 +44,7 @@ const sentenceOf = ({ by, revision, at }: Look): string =>
     ? `peer ${by} showed ${revision === undefined ? "nothing" : `revision ${revision}`} at ${at} µs`
     : `request ${by} was told of success at ${at} µs`;
 
-interface Operation extends Asked {
+interface Operation extends Meaning {
   readonly name: OperationId;
   /** Microseconds. */
   readonly askedAt: number;
@@ -127,7 +108,7 @@ export class History {
   }
 
   /** A request is sent, `at` microseconds. */
-  asked(name: OperationId, at: number, asked: Asked): void {
+  asked(name: OperationId, at: number, asked: Meaning): void {
     const { kind, key, id, metadata, base } = asked;
     const operation: Operation = { kind, key, id, metadata, base, name, askedAt: at, isNo: false };
     this.#open.set(name, operation);

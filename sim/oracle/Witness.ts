@@ -1,7 +1,8 @@
 /** Writes the history of what callers ask and see, from their requests as they meant them and the answers as they got them. */
 import type { Answer } from "../../core/Action.ts";
-import { type Ending, History, type OperationId, type Seen } from "./History.ts";
+import { type Ending, History, type OperationId } from "./History.ts";
 import type { Meant } from "../requests/Asked.ts";
+import type { Seen } from "../models/Meaning.ts";
 import type { Model } from "../models/Model.ts";
 import { production } from "../models/Models.ts";
 import type { Product } from "../models/Product.ts";

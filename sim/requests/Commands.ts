@@ -11,7 +11,7 @@ import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../../core/commands/ap
 import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import { metadataPath } from "../../core/commands/replaceMetadata/Replacement.ts";
 import { RecentMap } from "../../runtime/RecentMap.ts";
-import { TOKEN_MARK } from "../checkers/S29.ts";
+import { TOKEN_MARK } from "../crypto/SecretMarks.ts";
 import type { Cryptography, SampleKey } from "../crypto/Cryptography.ts";
 import type { Asked, Meant, Permission } from "./Asked.ts";
 import { EnrollmentRequests, type Finish, type Invite } from "./EnrollmentRequests.ts";

@@ -1,8 +1,7 @@
 /** What a named schedule is, and what more than one family of them is made of. */
 import type { Choices } from "../base/Choices.ts";
 import type { FaultName } from "../faults/Faults.ts";
-import type { NetworkPlan } from "../network/Network.ts";
-import type { Plan, WorkloadPlan } from "../base/Plan.ts";
+import type { NetworkPlan, Plan, WorkloadPlan } from "../base/Plan.ts";
 import type { Nemesis } from "../world/World.ts";
 
 /** The part of a plan that a schedule decides; everything else comes from the base. */

@@ -3,9 +3,9 @@
  * clocks that were moved, rows that were damaged, token keys that cannot be had.
  * They are looked at, not told: whatever changes them needs to know nothing.
  */
-import type { Link, NetworkPlan } from "../network/Network.ts";
+import type { Link } from "../network/Network.ts";
 import type { Observed } from "../world/Observer.ts";
-import { CALM_NETWORK } from "../base/Plan.ts";
+import { CALM_NETWORK, type NetworkPlan } from "../base/Plan.ts";
 
 /** What a condition is about: two peers for a link, one peer otherwise. */
 export interface Change {

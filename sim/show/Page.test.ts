@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readPageSource } from "../bin/PageFiles.ts";
-import { TOKEN_MARK } from "../checkers/S29.ts";
+import { TOKEN_MARK } from "../crypto/SecretMarks.ts";
 import { plantedBugs } from "../bugs/PlantedBugs.ts";
 import { reportOf } from "../hunting/Report.ts";
 import type { RunOptions } from "../run/RunOptions.ts";

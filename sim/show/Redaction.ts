@@ -1,5 +1,5 @@
 /** What is never shown of a run, in words or in pictures: bearer tokens and key material (S29). */
-import { TOKEN_MARK } from "../checkers/S29.ts";
+import { TOKEN_MARK } from "../crypto/SecretMarks.ts";
 
 /** Fields that are secret whatever is in them, and what is written in their place. */
 const secrets: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { TOKEN_MARK } from "../checkers/S29.ts";
+import { TOKEN_MARK } from "../crypto/SecretMarks.ts";
 import { plainOf } from "./Until.ts";
 
 it("shows maps, sets and bytes as JSON has them", () => {

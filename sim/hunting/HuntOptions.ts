@@ -1,0 +1,23 @@
+/** What a hunt is told of its runs. */
+import type { Mode } from "../base/Plan.ts";
+import type { Tier } from "../base/Tier.ts";
+import { DEFAULT_SCHEDULE, type ScheduleName } from "../schedules/Schedules.ts";
+
+/** What every run of a hunt has in common. */
+export interface HuntOptions {
+  readonly schedule: ScheduleName | undefined;
+  readonly peers: number | undefined;
+  readonly mode: Mode | undefined;
+  readonly steps: number | undefined;
+  readonly crypto: Tier | undefined;
+  /** A planted bug, by name. */
+  readonly bug: string | undefined;
+}
+
+/** Whether nothing was told that keeps a hunt from places where the default mix gets to. */
+export const isDefaultMix = ({ schedule, peers, mode, steps, bug }: HuntOptions): boolean =>
+  (schedule ?? DEFAULT_SCHEDULE) === DEFAULT_SCHEDULE &&
+  (mode ?? "within") === "within" &&
+  peers === undefined &&
+  steps === undefined &&
+  bug === undefined;
