@@ -46,6 +46,8 @@ export const watchPeers = (
       const before = seen.get(id);
       const now = runningPid(folder.peer(id).pidFile);
       if (before === now) return;
+      // Its end may show in the process table before this process is told of it, and how it ended: the next look knows.
+      if (before === one.process.pid && one.process.ending() === undefined) return;
       seen.set(id, now);
       if (before !== undefined) yield* printErrorLines(goneLines(folder, report, one, before));
       if (now === undefined) return;
