@@ -76,7 +76,7 @@ const longParagraphs = (text: string): ReadonlyArray<string> =>
     .filter((part) => !part.startsWith("|") && wordsIn(part) > PARAGRAPH);
 
 /** What the map is of. */
-const tops = ["core", "runtime", "server"];
+const tops = ["core", "runtime", "sim", "server"];
 const SOURCES = [".ts", ".mjs", ".js", ".css", ".html", ".svg"];
 
 /** The rows of the map: by folder, the names in code of what is in it, where `*` stands for anything. */
@@ -249,7 +249,7 @@ describe("a file", () => {
   it(`of the product has at most ${LINES} lines`, () => {
     // One holds one class, one one grammar.
     const known = new Set(["server/peer/Peer.ts", "core/codec/StrictJson.ts"]);
-    const long = ["core", "runtime", "sim", "server"]
+    const long = tops
       .flatMap((top) => filesIn(top, ".ts"))
       .filter((file) => !file.endsWith(".test.ts") && textOf(file).split("\n").length - 1 > LINES);
     expect(long.filter((file) => !known.has(file))).toEqual([]);
