@@ -29,6 +29,13 @@ it("computes again where one of the values is another than the last time", () =>
   expect(numbered(key, 5, "x")).toBe("4 a 5 x");
 });
 
+it("does not look at what follows from the values beside it", () => {
+  const told = memoized((_key: object, _first: number, _second: number, { name }: { readonly name: string }) => name);
+  const key = {};
+  expect([told(key, 1, 2, { name: "a" }), told(key, 1, 2, { name: "b" })]).toEqual(["a", "a"]);
+  expect(told(key, 1, 3, { name: "b" })).toBe("b");
+});
+
 it("keeps a result that is nothing, and none that was thrown", () => {
   let asked = 0;
   const nothing = memoized((_key: object) => {

@@ -4,6 +4,7 @@ import type { Codec } from "../codec/Codec.ts";
 import { decode } from "../codec/CborReader.ts";
 import { encode } from "../codec/CborWriter.ts";
 import { InvariantViolation } from "../base/Invariant.ts";
+import { memoized } from "../base/Memo.ts";
 
 export interface Coded<E extends object> {
   readonly encode: (effects: E) => Uint8Array;
@@ -14,27 +15,20 @@ export interface Coded<E extends object> {
 }
 
 export const coded = <E extends object>(codec: Codec<E>): Coded<E> => {
-  const encoded = new WeakMap<E, Uint8Array>();
-  const decoded = new WeakMap<Uint8Array, E>();
-  const read = (bytes: Uint8Array): E | undefined => {
-    const known = decoded.get(bytes);
-    if (known !== undefined) return known;
-    const effects = Either.getOrUndefined(decode(codec, bytes));
-    if (effects !== undefined) decoded.set(bytes, effects);
-    return effects;
-  };
+  const read = memoized((bytes: Uint8Array, _first: void, _second: void, written: E | undefined) =>
+    written === undefined ? Either.getOrUndefined(decode(codec, bytes)) : written,
+  );
+  const decoded = (bytes: Uint8Array): E | undefined => read(bytes, undefined, undefined, undefined);
   return {
-    encode: (effects) => {
-      const known = encoded.get(effects);
-      if (known !== undefined) return known;
+    encode: memoized((effects: E) => {
       const bytes = encode(codec, effects);
-      encoded.set(effects, bytes);
-      decoded.set(bytes, effects);
+      // Whoever shares these bytes need not read what was written.
+      read(bytes, undefined, undefined, effects);
       return bytes;
-    },
-    decode: read,
+    }),
+    decode: decoded,
     certified: (bytes) => {
-      const effects = read(bytes);
+      const effects = decoded(bytes);
       if (effects === undefined) throw new InvariantViolation("S2", "certified effects cannot be read");
       return effects;
     },

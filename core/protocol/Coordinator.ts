@@ -253,7 +253,7 @@ const bodyOf = (turn: Turn, queued: Queued, effects: Uint8Array, seq: number): P
     kind: queued.intent.kind,
     effects,
     actor: queued.actor,
-    request: requestLineOf(crypto, call),
+    request: requestLineOf(call, crypto),
     entryPeer: queued.forward.entryPeer,
     requestId: queued.forward.requestId,
     proposedAt: now,

@@ -11,6 +11,7 @@ import { bytes, digest, nullable, record, signature, text, type TypeOf, uint } f
 import type { Crypto, Signer } from "../crypto/Crypto.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
+import { memoized } from "../base/Memo.ts";
 import type { RequestLine } from "./Proposal.ts";
 import { momentCodec } from "./Moment.ts";
 import type { Membership } from "./Topology.ts";
@@ -66,18 +67,14 @@ const attested = (crypto: Crypto, topologyDigest: Digest, forward: Omit<Forward,
   arrival: forward.arrival,
 });
 
-/** Lines made before, by what made them: whoever shares a call shares its line. */
-const lines = new WeakMap<Call, { readonly crypto: Crypto; readonly line: RequestLine }>();
-
 /** The request as proposals and audit rows name it. */
-export const requestLineOf = (crypto: Crypto, call: Call): RequestLine => {
-  const known = lines.get(call);
-  if (known !== undefined && known.crypto === crypto) return known.line;
-  const { method, path, rawBody } = call;
-  const line = { method, path, bodyDigest: crypto.sha256(rawBody) };
-  lines.set(call, { crypto, line });
-  return line;
-};
+export const requestLineOf = memoized(
+  ({ method, path, rawBody }: Call, crypto: Crypto): RequestLine => ({
+    method,
+    path,
+    bodyDigest: crypto.sha256(rawBody),
+  }),
+);
 
 /** Attests a request that entered here, where it has to travel to the writer. */
 export const attest = (
@@ -94,21 +91,19 @@ export const attest = (
   return { requestId, entryPeer, call, token, receivedAt, arrival, attestation };
 };
 
-/** Forwards whose attestation was found to hold, and for which members. */
-const vouched = new WeakMap<Forward, Membership>();
+/** Whether the key of its entry peer signed it. */
+const isSigned = memoized((forward: Forward, topologyDigest: Digest, crypto: Crypto, { keys }: Membership): boolean => {
+  const { entryPeer, attestation } = forward;
+  const key = keys.get(entryPeer);
+  if (key === undefined || attestation === undefined) return false;
+  return crypto.verify(key, FORWARD_TAG, attestedCodec, attested(crypto, topologyDigest, forward), attestation);
+});
 
 /** Whether the entry peer named in it vouches for exactly this request; the sender's envelope is checked already. */
 export const isAttested = (crypto: Crypto, membership: Membership, forward: Forward): boolean => {
   const { entryPeer, attestation } = forward;
   if (entryPeer === membership.writer) return attestation === undefined;
-  if (vouched.get(forward) === membership) return true;
-  const key = membership.keys.get(entryPeer);
-  const holds =
-    key !== undefined &&
-    attestation !== undefined &&
-    crypto.verify(key, FORWARD_TAG, attestedCodec, attested(crypto, membership.digest, forward), attestation);
-  if (holds) vouched.set(forward, membership);
-  return holds;
+  return isSigned(forward, membership.digest, crypto, membership);
 };
 
 /** What tells a request from all others in the whole cluster. */

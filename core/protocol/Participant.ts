@@ -72,7 +72,7 @@ const evidenceFault = (turn: Turn, candidate: Candidate, accepted: number): Verd
   // Its caller has heard that nothing was done, and nothing will be.
   if (hasDenied(turn, evidence)) return "DENIED";
   if (Math.abs(proposal.proposedAt - evidence.receivedAt) > Limits.proposalMillis) return "STALE_REQUEST";
-  if (!isSameLine(requestLineOf(crypto, evidence.call), proposal.request)) return "WRONG_REQUEST";
+  if (!isSameLine(requestLineOf(evidence.call, crypto), proposal.request)) return "WRONG_REQUEST";
   if (command === undefined) return unrecognized.code;
   const intent = command.parse(turn, evidence.call);
   if (Either.isLeft(intent)) return intent.left.code;

@@ -2,19 +2,15 @@ import { describe, expect, it } from "vitest";
 import { numberKey, slotKey } from "./Tables.ts";
 
 describe("keys of numbers", () => {
-  // More than are remembered, and all of them twice: most are made anew each time.
-  const numbers = Array.from({ length: 20_000 }, (_, at) => 7_000_000 + at);
-
-  it("are in the order of the numbers, and the same for the same number", () => {
+  it("are in the order of the numbers", () => {
+    const numbers = [0, 1, 9, 10, 99, 100, 7_000_000, Number.MAX_SAFE_INTEGER];
     const keys = numbers.map(numberKey);
     expect(keys.toSorted()).toEqual(keys);
     expect(new Set(keys).size).toBe(keys.length);
-    expect(numbers.map(numberKey)).toEqual(keys);
-    expect(numberKey(9) < numberKey(10)).toBe(true);
   });
 
-  it("name the slots of each epoch, whichever was asked for before", () => {
-    const keys = [1, 2, 1].map((epoch) => slotKey(epoch, 3));
-    expect(keys).toEqual([1, 2, 1].map((epoch) => `${numberKey(epoch)}.${numberKey(3)}`));
+  it("name the slots of each epoch, in their order", () => {
+    expect(slotKey(2, 3)).toBe("0000000000000002.0000000000000003");
+    expect(slotKey(1, 10) < slotKey(2, 9)).toBe(true);
   });
 });

@@ -150,38 +150,11 @@ export type TableName = keyof Rows;
 export const SELF = "self";
 
 const DIGITS = 16;
-const REMEMBERED_KEYS = 16_384;
-
-/**
- * Makes keys of numbers, and gives the same text again for the same number: the same few
- * numbers come again and again, and every map hashes a text that it has not seen before.
- */
-const keyMaker = (make: (value: number) => string): ((value: number) => string) => {
-  const made = new Map<number, string>();
-  return (value) => {
-    const known = made.get(value);
-    if (known !== undefined) return known;
-    if (made.size >= REMEMBERED_KEYS) made.clear();
-    const key = make(value);
-    made.set(value, key);
-    return key;
-  };
-};
-
 /** A number as a key: byte order is numeric order. */
-export const numberKey = keyMaker((value) => String(value).padStart(DIGITS, "0"));
-
-const slotKeysOf = (epoch: number): ((seq: number) => string) =>
-  keyMaker((seq) => `${numberKey(epoch)}.${numberKey(seq)}`);
-
-/** Slots of one epoch are talked about at a time. */
-let current = { epoch: 1, keyOf: slotKeysOf(1) };
+export const numberKey = (value: number): string => String(value).padStart(DIGITS, "0");
 
 /** A slot's key: epoch, then seq. */
-export const slotKey = (epoch: number, seq: number): string => {
-  if (current.epoch !== epoch) current = { epoch, keyOf: slotKeysOf(epoch) };
-  return current.keyOf(seq);
-};
+export const slotKey = (epoch: number, seq: number): string => `${numberKey(epoch)}.${numberKey(seq)}`;
 
 /** Reads committed rows; a tampered row throws before it is seen. */
 export interface View<R> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { isPinnedByAll, membershipOf, type PinnedTopology } from "./Topology.ts";
+import { isPinnedByAll, type PinnedTopology } from "./Topology.ts";
 
 const { pinned } = stateOf(founded(), 1);
 if (pinned === undefined) throw new Error("the cluster is not founded");
@@ -22,20 +22,5 @@ describe("a pinned topology", () => {
     ["that differs from what was signed", { topology: { ...topology, threshold: topology.threshold + 1 } }],
   ])("is none %s", (_what, change) => {
     expect(holds(change)).toBe(false);
-  });
-});
-
-describe("a membership", () => {
-  it("is one and the same for all peers of a process, so that what is remembered for it is too", () => {
-    const another = { ...topology, threshold: topology.threshold + 1 };
-    const membership = membershipOf(crypto, topology);
-    expect(membershipOf(crypto, { ...topology })).toBe(membership);
-    expect(membershipOf(crypto, another).topology).toBe(another);
-  });
-
-  it("is another one where another crypto is trusted, though that digests alike", () => {
-    const other = { ...crypto };
-    expect(membershipOf(other, topology)).not.toBe(membershipOf(crypto, topology));
-    expect(membershipOf(other, topology)).toEqual(membershipOf(crypto, topology));
   });
 });

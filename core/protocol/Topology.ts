@@ -46,25 +46,17 @@ export interface Membership {
 export const topologyDigest = (crypto: Crypto, topology: Topology): Digest =>
   crypto.digest(TOPOLOGY_TAG, topologyCodec, topology);
 
-/** The membership made last with each crypto: peers of one process share theirs, and with it what is remembered of requests for it. */
-const latest = new WeakMap<Crypto, Membership>();
-
-/** A topology as peers use it; the same one for the same topology. */
+/** A topology as peers use it. */
 export const membershipOf = (crypto: Crypto, topology: Topology): Membership => {
-  const digest = topologyDigest(crypto, topology);
-  const known = latest.get(crypto);
-  if (known?.digest === digest) return known;
   const peerIds = topology.members.map((each) => each.peerId);
-  const membership: Membership = {
+  return {
     topology,
-    digest,
+    digest: topologyDigest(crypto, topology),
     peerIds,
     othersOf: new Map(peerIds.map((peerId) => [peerId, peerIds.filter((other) => other !== peerId)])),
     writer: Math.min(...peerIds),
     keys: new Map(topology.members.map((each) => [each.peerId, each.identityKey])),
   };
-  latest.set(crypto, membership);
-  return membership;
 };
 
 /** Whether every member signed exactly this topology. */

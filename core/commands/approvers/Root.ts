@@ -6,6 +6,7 @@
 import { digest, record, text, uint } from "../../codec/Codec.ts";
 import type { Crypto } from "../../crypto/Crypto.ts";
 import type { Digest, SetAccumulator } from "../../base/Digest.ts";
+import { memoized } from "../../base/Memo.ts";
 import { metadataCodec } from "../../credential/Metadata.ts";
 import type { Approver } from "./Approver.ts";
 
@@ -20,28 +21,17 @@ const elementCodec = record({
   updatedAt: uint,
 });
 
-interface Element {
-  readonly crypto: Crypto;
-  readonly digest: Digest;
-}
-
-/** Elements computed before, by what computed them. */
-const elements = new WeakMap<Approver, Element>();
-
-const elementOf = (crypto: Crypto, approver: Approver): Digest => {
-  const known = elements.get(approver);
-  if (known !== undefined && known.crypto === crypto) return known.digest;
-  const element = crypto.digest(ROOT_TAG, elementCodec, {
-    // The ref ends in the descriptor's digest, so the descriptor is covered.
-    ref: approver.ref,
-    metadataDigest: crypto.digest(METADATA_TAG, metadataCodec, approver.metadata),
-    revision: approver.revision,
-    createdAt: approver.createdAt,
-    updatedAt: approver.updatedAt,
-  });
-  elements.set(approver, { crypto, digest: element });
-  return element;
-};
+const elementOf = memoized(
+  (approver: Approver, crypto: Crypto): Digest =>
+    crypto.digest(ROOT_TAG, elementCodec, {
+      // The ref ends in the descriptor's digest, so the descriptor is covered.
+      ref: approver.ref,
+      metadataDigest: crypto.digest(METADATA_TAG, metadataCodec, approver.metadata),
+      revision: approver.revision,
+      createdAt: approver.createdAt,
+      updatedAt: approver.updatedAt,
+    }),
+);
 
 /** The set with an approver as it is now, in place of what it was before, if it was there. */
 export const replaceApprover = (
@@ -49,4 +39,4 @@ export const replaceApprover = (
   set: SetAccumulator,
   before: Approver | undefined,
   now: Approver,
-): SetAccumulator => crypto.replaceInSet(set, before && elementOf(crypto, before), elementOf(crypto, now));
+): SetAccumulator => crypto.replaceInSet(set, before && elementOf(before, crypto), elementOf(now, crypto));

@@ -363,7 +363,7 @@ describe("a member asked to keep a session", () => {
     (item: Item): Item => {
       const { session: shown, evidence } = called({ rawBody })(item);
       return {
-        session: { ...shown, entryPeer: 1, request: requestLineOf(crypto, evidence.call) },
+        session: { ...shown, entryPeer: 1, request: requestLineOf(evidence.call, crypto) },
         evidence: { ...evidence, entryPeer: 1, attestation: undefined },
       };
     };

@@ -12,20 +12,21 @@ import type { Crypto } from "../../crypto/Crypto.ts";
 import type { Digest } from "../../base/Digest.ts";
 import type { StepContext } from "../../protocol/Event.ts";
 import { Limits } from "../../base/Limits.ts";
+import { memoized } from "../../base/Memo.ts";
 import type { Intent, Target } from "../../protocol/Command.ts";
 import type { Call } from "../../protocol/Forward.ts";
 import type { Place } from "../../protocol/Place.ts";
 import { keyIdentityOf, REGISTER_PATH } from "../registerKey/Registration.ts";
 import type { Rejection } from "../../base/Rejection.ts";
-import type { SessionRow } from "./SessionTables.ts";
 import { ceremonyRejection } from "../../webauthn/CeremonyRefusal.ts";
 import { type FinishRequest, parseFinishRequest, responseDigest } from "../../webauthn/FinishRequest.ts";
+import type { RelyingParty } from "../../webauthn/RelyingParty.ts";
 import { WEBAUTHN_KEY_ALGORITHM, webauthnDescriptorJson } from "../../webauthn/WebauthnDescriptor.ts";
 import type { Observations } from "../approvers/Approver.ts";
 import { credentialLock, registrationLocks, sessionLock } from "../approvers/Locks.ts";
 import type { Completion, FINISH, Response } from "./Completion.ts";
 import { disabled } from "./Enrollment.ts";
-import { registrationIdOf } from "./Session.ts";
+import { registrationIdOf, type Session } from "./Session.ts";
 import { sessionStanding } from "./SessionStanding.ts";
 
 export const FINISH_PATH = `${REGISTER_PATH}/webauthn/registration/finish`;
@@ -71,82 +72,68 @@ export const finishLocks = ({
 ];
 
 interface Read {
+  readonly response: Response;
+  readonly submitted: FinishRequest;
+}
+
+const readOf = memoized(
+  ({ rawBody }: Call, crypto: Crypto): Either.Either<Read, Rejection> =>
+    Either.map(parseFinishRequest(rawBody), (submitted) => ({
+      submitted,
+      response: {
+        registrationId: registrationIdOf(crypto, submitted.invitation),
+        responseDigest: responseDigest(crypto, submitted),
+      },
+    })),
+);
+
+interface Against {
   readonly crypto: Crypto;
-  readonly request: Either.Either<{ readonly response: Response; readonly submitted: FinishRequest }, Rejection>;
+  readonly relyingParty: RelyingParty;
+  readonly session: Session;
 }
 
-/** Requests read before: each is judged where it enters and again by each vote on it. */
-const reads = new WeakMap<Call, Read>();
-
-const readOf = (crypto: Crypto, call: Call): Read["request"] => {
-  const known = reads.get(call);
-  if (known !== undefined && known.crypto === crypto) return known.request;
-  const request = Either.map(parseFinishRequest(call.rawBody), (submitted) => ({
-    submitted,
-    response: {
-      registrationId: registrationIdOf(crypto, submitted.invitation),
-      responseDigest: responseDigest(crypto, submitted),
-    },
-  }));
-  reads.set(call, { crypto, request });
-  return request;
-};
-
-interface Verified {
-  readonly ceremony: StepContext["ceremony"];
-  /** Two members may have been told of different sessions under one name. */
-  readonly session: Digest;
-  readonly meaning: Either.Either<Finish, Rejection>;
-}
-
-/** Responses verified before, and the session they were verified against. */
-const verified = new WeakMap<Call, Verified>();
-
-const verify = (
-  { crypto, ceremony, settings }: Place["context"],
-  call: Call,
-  { session, ack }: SessionRow,
-  { submitted, response }: { readonly submitted: FinishRequest; readonly response: Response },
-): Either.Either<Finish, Rejection> => {
-  const known = verified.get(call);
-  const digest = ack.statement.proposalId;
-  if (known !== undefined && known.session === digest && known.ceremony === ceremony) return known.meaning;
-  const { relyingParty } = settings;
-  if (relyingParty === undefined) return Either.left(disabled);
-  const { challenge, userHandle, createdAt, expiresAt, id, metadata, rpId } = session;
-  const result = ceremony({
-    relyingParty,
-    challenge,
-    userHandle,
-    credential: submitted.credential,
-    // The same moment for every member: certificates must be valid when the session was opened.
-    at: createdAt,
-  });
-  const meaning = Either.mapBoth(result, {
-    onLeft: (refusal) => ceremonyRejection([refusal]),
-    onRight: ({ descriptor, keyBytes, observations }): Finish => {
-      const descriptorJson = webauthnDescriptorJson(descriptor);
-      const ref = approverRef(id, refDigest(crypto.sha256OfText, descriptorJson));
-      const keyIdentity = keyIdentityOf(crypto, WEBAUTHN_KEY_ALGORITHM, keyBytes);
-      const credentialIdentity = credentialIdentityOf(crypto, rpId, descriptor.credentialId);
-      return {
-        kind: "FINISH",
-        locks: finishLocks({ ref, keyIdentity, credentialIdentity, registrationId: response.registrationId }),
-        id,
-        ref,
-        descriptor: descriptorJson,
-        keyIdentity,
-        credentialIdentity,
-        metadata,
-        response,
-        observations,
-        deadline: expiresAt,
-      };
-    },
-  });
-  verified.set(call, { ceremony, session: digest, meaning });
-  return meaning;
-};
+/** By the digest of the session: two members may have been told of different ones under one name. */
+const verified = memoized(
+  (
+    { submitted, response }: Read,
+    _session: Digest,
+    ceremony: StepContext["ceremony"],
+    { crypto, relyingParty, session }: Against,
+  ): Either.Either<Finish, Rejection> => {
+    const { challenge, userHandle, createdAt, expiresAt, id, metadata, rpId } = session;
+    const result = ceremony({
+      relyingParty,
+      challenge,
+      userHandle,
+      credential: submitted.credential,
+      // The same moment for every member: certificates must be valid when the session was opened.
+      at: createdAt,
+    });
+    return Either.mapBoth(result, {
+      onLeft: (refusal) => ceremonyRejection([refusal]),
+      onRight: ({ descriptor, keyBytes, observations }): Finish => {
+        const descriptorJson = webauthnDescriptorJson(descriptor);
+        const ref = approverRef(id, refDigest(crypto.sha256OfText, descriptorJson));
+        const keyIdentity = keyIdentityOf(crypto, WEBAUTHN_KEY_ALGORITHM, keyBytes);
+        const credentialIdentity = credentialIdentityOf(crypto, rpId, descriptor.credentialId);
+        return {
+          kind: "FINISH",
+          locks: finishLocks({ ref, keyIdentity, credentialIdentity, registrationId: response.registrationId }),
+          id,
+          ref,
+          descriptor: descriptorJson,
+          keyIdentity,
+          credentialIdentity,
+          metadata,
+          response,
+          observations,
+          deadline: expiresAt,
+        };
+      },
+    });
+  },
+);
 
 /** The finish that was done: its response was verified when it was reserved, and is not verified again. */
 const doneBy = (completion: Completion, response: Response, deadline: number): Finish => {
@@ -175,9 +162,10 @@ const doneBy = (completion: Completion, response: Response, deadline: number): F
  *   `INVALID_CEREMONY` with the check that failed
  */
 export const finishOf = (place: Place, call: Call): Either.Either<Finish, Rejection> => {
-  const { crypto, settings } = place.context;
-  if (settings.relyingParty === undefined) return Either.left(disabled);
-  const read = readOf(crypto, call);
+  const { ceremony, crypto, settings } = place.context;
+  const { relyingParty } = settings;
+  if (relyingParty === undefined) return Either.left(disabled);
+  const read = readOf(call, crypto);
   if (Either.isLeft(read)) return Either.left(read.left);
   const { response } = read.right;
   const standing = sessionStanding(place, response);
@@ -186,8 +174,10 @@ export const finishOf = (place: Place, call: Call): Either.Either<Finish, Reject
       return Either.left(standing.rejection);
     case "Completed":
       return Either.right(doneBy(standing.completion, response, standing.deadline));
-    case "Open":
-      return verify(place.context, call, standing.row, read.right);
+    case "Open": {
+      const { session, ack } = standing.row;
+      return verified(read.right, ack.statement.proposalId, ceremony, { crypto, relyingParty, session });
+    }
     default:
       return absurd(standing);
   }
@@ -195,4 +185,4 @@ export const finishOf = (place: Place, call: Call): Either.Either<Finish, Reject
 
 /** The response that a finish brings, whatever has become of its session; undefined where the call cannot be read. */
 export const responseIn = (crypto: Crypto, call: Call): Response | undefined =>
-  Either.getOrUndefined(readOf(crypto, call))?.response;
+  Either.getOrUndefined(readOf(call, crypto))?.response;

@@ -117,7 +117,7 @@ const requestFault = (turn: Turn, { session, evidence }: MirrorItem, actor: Acto
   if (!isSameActor(session.registrar, authorized.right)) return "WRONG_ACTOR";
   if (session.entryPeer !== evidence.entryPeer || !isAttested(crypto, turn.membership, evidence)) return "NOT_ATTESTED";
   if (session.requestId !== evidence.requestId) return "WRONG_REQUEST";
-  if (!isSameLine(session.request, requestLineOf(crypto, evidence.call))) return "WRONG_REQUEST";
+  if (!isSameLine(session.request, requestLineOf(evidence.call, crypto))) return "WRONG_REQUEST";
   const enrollment = enrollmentOf(settings, evidence.call);
   if (Either.isLeft(enrollment)) return enrollment.left.code;
   const { id, metadata, relyingParty } = enrollment.right;

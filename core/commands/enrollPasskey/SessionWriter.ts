@@ -141,7 +141,7 @@ const sessionFor = (
     origins: relyingParty.origins,
     algorithm: "ES256",
     registrar: actor,
-    request: requestLineOf(crypto, forward.call),
+    request: requestLineOf(forward.call, crypto),
     requestId: forward.requestId,
     entryPeer: forward.entryPeer,
     createdAt: now,

@@ -11,6 +11,7 @@ import { approverRef } from "../../credential/ApproverRef.ts";
 import type { Crypto } from "../../crypto/Crypto.ts";
 import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
+import { memoized } from "../../base/Memo.ts";
 import type { Intent, Means } from "../../protocol/Command.ts";
 import type { Call } from "../../protocol/Forward.ts";
 import { type Rejection, rejection } from "../../base/Rejection.ts";
@@ -34,20 +35,10 @@ export interface Registration extends Intent {
 export const keyIdentityOf = (crypto: Crypto, algorithm: string, keyBytes: Uint8Array): Digest =>
   crypto.digest(KEY_TAG, keyCodec, [algorithm, keyBytes]);
 
-/** Calls understood before, by these means: a request is judged where it enters and again by each vote on it. */
-const understood = new WeakMap<Call, Means & { readonly meaning: Either.Either<Registration, Rejection> }>();
+type Meaning = Either.Either<Registration, Rejection>;
 
-/** Reads and validates a registration; the left side names every field at fault. */
-export const registrationOf = ({ crypto, providers }: Means, call: Call): Either.Either<Registration, Rejection> => {
-  const known = understood.get(call);
-  if (known !== undefined && known.crypto === crypto && known.providers === providers) return known.meaning;
-  const meaning = read({ crypto, providers }, call);
-  understood.set(call, { crypto, providers, meaning });
-  return meaning;
-};
-
-const read = ({ crypto, providers }: Means, call: Call): Either.Either<Registration, Rejection> => {
-  const request = parseRegisterRequest(call.rawBody);
+const understood = memoized(({ rawBody }: Call, crypto: Crypto, providers: Means["providers"]): Meaning => {
+  const request = parseRegisterRequest(rawBody);
   if (Either.isLeft(request)) return Either.left(request.left);
   const { id, algorithm, publicKey64, metadata } = request.right;
   const normalized = normalizeCredential(providers, algorithm, publicKey64);
@@ -66,7 +57,11 @@ const read = ({ crypto, providers }: Means, call: Call): Either.Either<Registrat
     keyIdentity,
     metadata,
   });
-};
+});
+
+/** Reads and validates a registration; the left side names every field at fault. */
+export const registrationOf = ({ crypto, providers }: Means, call: Call): Meaning =>
+  understood(call, crypto, providers);
 
 /** The answer to a claim of a key that another id owns, in whatever format. */
 export const keyConflict = (ref: string): Rejection =>

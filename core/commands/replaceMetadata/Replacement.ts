@@ -3,6 +3,7 @@
  * on: everything but metadata, revision and updatedAt stays (contract 4.1.2).
  */
 import { Either } from "effect";
+import { memoized } from "../../base/Memo.ts";
 import { parseApproverRef } from "../../credential/ApproverRef.ts";
 import type { Metadata } from "../../credential/Metadata.ts";
 import { parseMetadataRequest } from "../../credential/MetadataRequest.ts";
@@ -45,24 +46,13 @@ const decoded = (segment: string): string => {
   }
 };
 
-/** Calls understood before: a request is judged where it enters and again by each vote on it. */
-const understood = new WeakMap<Call, Either.Either<Replacement, Rejection>>();
-
 /**
  * Reads and validates a replacement from the call alone.
  *
  * @returns the replacement; in this order `INVALID_REF`, a fault of the body, and 428 or 412 for an If-Match that
  *   is missing or can name no revision
  */
-export const replacementOf = (call: Call): Either.Either<Replacement, Rejection> => {
-  const known = understood.get(call);
-  if (known !== undefined) return known;
-  const meaning = read(call);
-  understood.set(call, meaning);
-  return meaning;
-};
-
-const read = (call: Call): Either.Either<Replacement, Rejection> => {
+export const replacementOf = memoized((call: Call): Either.Either<Replacement, Rejection> => {
   const ref = decoded(segmentOf(call) ?? "");
   const parts = parseApproverRef(ref);
   if (Either.isLeft(parts)) return Either.left(parts.left);
@@ -78,4 +68,4 @@ const read = (call: Call): Either.Either<Replacement, Rejection> => {
     baseRevision: baseRevision.right,
     metadata: metadata.right,
   });
-};
+});
