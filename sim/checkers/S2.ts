@@ -24,16 +24,19 @@ const statementsIn = (product: Product, message: Message): ReadonlyArray<SignedS
     case "Votes":
     case "CommitAcks":
       return message.statements;
-    case "Commit": {
-      const [only] = message.certificates;
-      return only !== undefined && message.certificates.length === 1
-        ? only.receipts
-        : message.certificates.flatMap((each) => each.receipts);
-    }
+    case "Commit":
+      return [...message.certificates.flatMap(({ receipts }) => receipts), ...message.acks];
     case "SettleQuery":
       return message.items.map((item) => item.receipt);
     case "SettleAnswer":
       return message.items.flatMap((item) => item.held);
+    case "AbortRequest":
+      return message.items.flatMap(({ receipt, votes }) => [receipt, ...votes]);
+    case "SnapshotOffer":
+      return message.items.flatMap(({ certificate, writerReceipt }) => [
+        ...(certificate?.receipts ?? []),
+        ...(writerReceipt === undefined ? [] : [writerReceipt]),
+      ]);
     case "Ready":
       return message.highSeqProof === undefined ? [] : [message.highSeqProof];
     case "Outcome":
@@ -45,9 +48,7 @@ const statementsIn = (product: Product, message: Message): ReadonlyArray<SignedS
     case "ReadyProbe":
     case "Forward":
     case "Forwarded":
-    case "AbortRequest":
     case "SnapshotRequest":
-    case "SnapshotOffer":
     case "StoredQuery":
     case "StoredAnswer":
       return [];
