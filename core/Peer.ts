@@ -4,7 +4,7 @@
  */
 import { absurd } from "effect";
 import type { ActorCheck } from "./auth/ActorCheck.ts";
-import { type Event, isModuleTimer, type ModuleTimer, type ProtocolTimer, type StepContext } from "./protocol/Event.ts";
+import { type Event, isModuleTimer, type ModuleTimer, type StepContext } from "./protocol/Event.ts";
 import type { PeerState } from "./protocol/PeerState.ts";
 import { isOfModule, type Message, type ModuleMessage, type ProtocolMessage, type Ready } from "./protocol/Message.ts";
 import type { PeerId } from "./protocol/Topology.ts";
@@ -36,7 +36,13 @@ import { noteRestored } from "./protocol/Incarnations.ts";
 import { onRekey, onRotateIntegrity, refuseNewKey } from "./protocol/IntegrityKeys.ts";
 import { join, onJoinAnswer } from "./protocol/Joining.ts";
 import { assertTransition, isPresent, modeOf } from "./protocol/Mode.ts";
-import { eventHandling, type Handling, messageHandling, timerHandling } from "./protocol/ModeTable.ts";
+import {
+  eventHandling,
+  type Handling,
+  messageHandling,
+  type ProtocolTimer,
+  timerHandling,
+} from "./protocol/ModeTable.ts";
 import { onPrepare } from "./protocol/Participant.ts";
 import { noteHeard, onCheckReadiness, onProbeTimer, onReady, onReadyProbe } from "./protocol/Readiness.ts";
 import { onDeclareRestore, onMemberAnswer, onRecoverTimer, raiseIfOutbid } from "./protocol/Recovery.ts";

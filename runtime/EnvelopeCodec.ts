@@ -66,7 +66,7 @@ export const knownKey = ({ membership, founding }: PeerState, from: PeerId): Pub
 export const STRANGER_BYTES = 64 * 1024;
 
 /** Messages that two peers exchange before they agree on a topology, or to find out that they do not. */
-const crossesTopologies = (message: Message): boolean =>
+export const crossesTopologies = (message: Message): boolean =>
   message._tag.startsWith("Genesis") || message._tag === "ReadyProbe" || message._tag === "Ready";
 
 /** Whether {@link openEnvelope} takes such a message only when it is signed with the key its sender is known by. */

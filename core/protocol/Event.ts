@@ -7,26 +7,14 @@ import type { Digest, PublicKey } from "../base/Digest.ts";
 import type { Commands } from "./Command.ts";
 import type { Call } from "./Forward.ts";
 import type { Message } from "./Message.ts";
+import type { ProtocolTimer } from "./ModeTable.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
 import type { PeerId } from "./Topology.ts";
 import type { RowView } from "./Tables.ts";
 import type { RelyingParty } from "../webauthn/RelyingParty.ts";
 
-export const timerNames = [
-  "genesis",
-  "join",
-  "probe",
-  "propose",
-  "resolve",
-  "deliver",
-  "prune",
-  "recover",
-  "forward",
-  "answers",
-] as const;
 /** Modules name theirs by module and name, such as `Session.mirror`. */
 export type ModuleTimer = `${string}.${string}`;
-export type ProtocolTimer = (typeof timerNames)[number];
 export type TimerName = ProtocolTimer | ModuleTimer;
 
 export const isModuleTimer = (timer: TimerName): timer is ModuleTimer => timer.includes(".");

@@ -3,7 +3,6 @@
  * bound to sender, receiver and topology (protocol.md 2); the transport checks
  * the envelope, the core checks everything inside.
  */
-import { absurd } from "effect";
 import {
   bool,
   bytes,
@@ -200,35 +199,11 @@ export const protocolMessages = {
 
 /** What agreement says. */
 export type ProtocolMessage = Variant<typeof protocolMessages>;
+
 /** The bearer tokens in one of these. */
 export const tokensOf = (message: ProtocolMessage): ReadonlyArray<string> => {
-  switch (message._tag) {
-    case "Forward":
-      return [message.forward.token];
-    case "Prepare":
-      return message.items.map(({ evidence }) => evidence.token);
-    case "GenesisCard":
-    case "GenesisVote":
-    case "GenesisPinned":
-    case "GenesisRefused":
-    case "ReadyProbe":
-    case "Ready":
-    case "Forwarded":
-    case "Outcome":
-    case "Votes":
-    case "Commit":
-    case "CommitAcks":
-    case "SettleQuery":
-    case "SettleAnswer":
-    case "AbortRequest":
-    case "SnapshotRequest":
-    case "SnapshotOffer":
-    case "StoredQuery":
-    case "StoredAnswer":
-      return [];
-    default:
-      return absurd(message);
-  }
+  if (message._tag === "Forward") return [message.forward.token];
+  return message._tag === "Prepare" ? message.items.map(({ evidence }) => evidence.token) : [];
 };
 
 export type MessageOf<T extends ProtocolMessage["_tag"]> = Extract<ProtocolMessage, { readonly _tag: T }>;

@@ -1,8 +1,9 @@
 /**
- * What a peer handles in which mode. A message, a timer, an operator's event or a mode that is new does not compile
- * before it has its place here, and modules say the same of theirs (Module.ts); `Peer.ts` looks it up before it hands anything on, so no handler asks again.
+ * What a peer handles in which mode. A message, an operator's event or a mode that is new does not compile before it has
+ * its place here; timers have their names from here, and modules say the same of theirs (Module.ts). `Peer.ts` looks it up
+ * before it hands anything on, so no handler asks again.
  */
-import type { Event, ProtocolTimer } from "./Event.ts";
+import type { Event } from "./Event.ts";
 import type { ProtocolMessage } from "./Message.ts";
 import { type Mode, modes } from "./Mode.ts";
 
@@ -24,7 +25,7 @@ type MessageRows = {
   readonly [M in ProtocolMessage["_tag"]]: Row<M extends RefusableMessage ? Handling : "runs" | "drops">;
 };
 type EventRows = { readonly [E in OtherEvent]: Row<E extends RefusableEvent ? Handling : "runs" | "drops"> };
-type TimerRows = { readonly [T in ProtocolTimer]: Row<"runs" | "drops"> };
+type TimerRows = { readonly [timer: string]: Row<"runs" | "drops"> };
 
 const Y = "runs";
 const N = "refuses";
@@ -72,6 +73,7 @@ export const timerRows = {
   forward:         [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
   answers:         [o,    o,     o,        o,       o,      Y,          Y,         Y,         Y,      Y],
 } satisfies TimerRows;
+export type ProtocolTimer = keyof typeof timerRows;
 
 // biome-ignore format: one column for each mode
 export const eventRows = {

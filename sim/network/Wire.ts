@@ -3,15 +3,14 @@
  * binds (sender, receiver, topology, key); the others pass signed bytes through
  * the runtime's own codec.
  */
-import { absurd, Either } from "effect";
+import { Either } from "effect";
 import type { Codec } from "../../core/codec/Codec.ts";
 import type { Crypto, Signer } from "../../core/crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../../core/base/Digest.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { type Message, messageCodec } from "../../core/Message.ts";
-import { isOfModule } from "../../core/protocol/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import { type Opened, openEnvelope, sealEnvelope } from "../../runtime/EnvelopeCodec.ts";
+import { crossesTopologies, type Opened, openEnvelope, sealEnvelope } from "../../runtime/EnvelopeCodec.ts";
 
 /** Something on its way; opaque to everyone but the wire that made it. */
 export type Packet = ValueEnvelope | { readonly _tag: "Bytes"; readonly bytes: Uint8Array };
@@ -59,36 +58,6 @@ export const byteWireOf = (codec: Codec<Message>): Wire => ({
 });
 
 export const byteWire = byteWireOf(messageCodec);
-
-const crossesTopologies = (message: Message): boolean => {
-  if (isOfModule(message)) return false;
-  switch (message._tag) {
-    case "GenesisCard":
-    case "GenesisVote":
-    case "GenesisPinned":
-    case "GenesisRefused":
-    case "ReadyProbe":
-    case "Ready":
-      return true;
-    case "Forward":
-    case "Forwarded":
-    case "Outcome":
-    case "Prepare":
-    case "Votes":
-    case "Commit":
-    case "CommitAcks":
-    case "SettleQuery":
-    case "SettleAnswer":
-    case "AbortRequest":
-    case "SnapshotRequest":
-    case "SnapshotOffer":
-    case "StoredQuery":
-    case "StoredAnswer":
-      return false;
-    default:
-      return absurd(message);
-  }
-};
 
 const keyOf = ({ membership, founding }: PeerState, from: PeerId, message: Message): PublicKey | undefined => {
   if (message._tag === "GenesisCard" || message._tag === "GenesisRefused") return message.card.identityKey;
