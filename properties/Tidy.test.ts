@@ -247,11 +247,9 @@ describe("the documentation", () => {
 
 describe("a file", () => {
   it(`of the product has at most ${LINES} lines`, () => {
-    // One holds one class, one one grammar.
-    const known = new Set(["server/peer/Peer.ts", "core/codec/StrictJson.ts"]);
     const long = tops
       .flatMap((top) => filesIn(top, ".ts"))
       .filter((file) => !file.endsWith(".test.ts") && textOf(file).split("\n").length - 1 > LINES);
-    expect(long.filter((file) => !known.has(file))).toEqual([]);
+    expect(long).toEqual([]);
   });
 });

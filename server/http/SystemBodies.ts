@@ -5,7 +5,7 @@ import { type JsonObject, type JsonValue, parseStrictJson } from "../../core/cod
 import type { BodyFault } from "../../core/base/Rejection.ts";
 import { mostRecipientCharacters, type Recipient, recipientOf } from "../seal/Recipients.ts";
 import type { Sharing } from "../seal/SealProvider.ts";
-import type { Initialization } from "../peer/Peer.ts";
+import type { Initialization } from "../peer/PeerPorts.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
 
 /** These bodies have at most three short fields. */

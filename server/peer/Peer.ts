@@ -5,104 +5,41 @@
 import { randomBytes } from "node:crypto";
 import type { Either } from "effect";
 import type { Answer } from "../../core/Action.ts";
-import type { Digest } from "../../core/base/Digest.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { Event, Settings } from "../../core/protocol/Event.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
-import { leftOpen } from "../../core/protocol/Answers.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
-import { laneOf } from "../../core/protocol/Lane.ts";
 import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.ts";
-import type { Message } from "../../core/Message.ts";
-import type { PeerId, Topology } from "../../core/protocol/Topology.ts";
-import { beingVerified, crowded } from "../../core/protocol/Unavailable.ts";
+import { beingVerified } from "../../core/protocol/Unavailable.ts";
 import { commands } from "../../core/commands/Commands.ts";
-import { commandFor } from "../../core/protocol/Command.ts";
 import { type MemberFault, type Rejection, rejection } from "../../core/base/Rejection.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
-import { type Opened, openEnvelope, sealEnvelope, STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
+import type { Opened } from "../../runtime/EnvelopeCodec.ts";
 import { delivery } from "../../runtime/Ingress.ts";
-import { type OperatorJournal, OperatorLog } from "../../runtime/OperatorLog.ts";
+import { OperatorLog } from "../../runtime/OperatorLog.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
-import type { WallClock } from "../../runtime/WallClock.ts";
 import { readApprover, type ReadRecord } from "../../runtime/Reads.ts";
 import { SealedStore, type Verified } from "../../runtime/SealedStore.ts";
-import { openWarrant, sealWarrant, type Warrant } from "../../runtime/Warrant.ts";
-import type { CryptoBackend, PeerKeys } from "../crypto/CryptoBackend.ts";
-import type { Outgoing } from "../transport/PeerLink.ts";
-import { AheadSealed } from "./AheadSealed.ts";
-import { CommandGate } from "./CommandGate.ts";
+import type { Warrant } from "../../runtime/Warrant.ts";
+import type { PeerKeys } from "../crypto/CryptoBackend.ts";
+import { Callers } from "./Callers.ts";
 import { bringLaterKeys } from "./LaterKeys.ts";
 import type { Operation } from "./Operation.ts";
+import { entropy } from "./Entropy.ts";
+import { Envelopes } from "./Envelopes.ts";
 import { FreshStart } from "./FreshStart.ts";
-import type { Metrics } from "./Metrics.ts";
 import { observedStore } from "./ObservedStore.ts";
-import { Replies } from "./Replies.ts";
+import type { Initialization, PeerPorts } from "./PeerPorts.ts";
 import { Timers } from "./Timers.ts";
 import { Verification } from "./Verification.ts";
-
-export interface PeerPorts {
-  readonly bytes: ByteStore;
-  /** Keeps what operators do while there is no key to seal rows with. */
-  readonly journal: OperatorJournal;
-  readonly backend: CryptoBackend;
-  readonly settings: Settings;
-  readonly metrics: Metrics;
-  readonly clock: WallClock;
-  /** A clock that never goes back, in milliseconds. */
-  readonly elapsedMillis: () => number;
-  /** Whether the keys that verify tokens can be had now. */
-  readonly judgesTokens: () => boolean;
-  /** Hands an envelope to the network; losing it is allowed. */
-  readonly send: (to: PeerId, message: Outgoing) => void;
-  /** The topology has been pinned: this process saw its cluster being founded. */
-  readonly founded: (topology: Topology) => void;
-  /** Told when this peer was initialized. */
-  readonly initialized: () => void;
-  /** The peer must not go on. */
-  readonly halt: (reason: Error) => void;
-}
-
-/** What `init` decides for this peer. */
-export interface Initialization {
-  readonly peerId: PeerId;
-  readonly threshold: number;
-  readonly total: number;
-}
 
 interface Running {
   readonly driver: PeerDriver;
   readonly store: SealedStore;
 }
 
-/** A probe waits two seconds for its answers; whoever asks for readiness waits no longer than this. */
-const READINESS_MILLIS = 5_000;
-
 /** How often a seal looks whether what came before it is done. */
 const SEALED_POLL_MILLIS = 5;
-
-const entropy = (): Digest =>
-  // The brand is the length: 32 bytes.
-  randomBytes(32).toString("hex") as Digest;
-
-const notAnswered = (detail: string, next = "Repeat the same request; it finds out what became of it."): Answer => ({
-  _tag: "Rejected",
-  rejection: rejection("APPROVER_REPLICATION_UNAVAILABLE", detail, next, {
-    outcomeUnknown: true,
-  }),
-});
-
-/** What a caller is told whom no step has answered in time. */
-const late = rejection(
-  "APPROVER_REPLICATION_UNAVAILABLE",
-  "This peer has not come to an answer in time.",
-  "Repeat the same request; it finds out what became of it.",
-);
-const crowdedAnswer: Answer = {
-  _tag: "Rejected",
-  rejection: crowded("This peer has as many requests under way as it may.", undefined),
-};
-const lateAnswer: Answer = { _tag: "Rejected", rejection: late };
 
 /** What came of an unseal: it may be sealed again before its rows are verified. */
 export type Unsealing =
@@ -111,23 +48,27 @@ export type Unsealing =
 
 export class Peer {
   readonly #ports: PeerPorts;
-  readonly #replies = new Replies();
+  readonly #callers: Callers;
+  readonly #envelopes: Envelopes;
   readonly #timers: Timers;
   readonly #publication = new Set<() => void>();
-  readonly #ahead = new AheadSealed();
-  readonly #gate = new CommandGate();
   readonly #operators: OperatorLog;
   #running: Running;
   #keys: PeerKeys | undefined;
   #verification: Verification | undefined;
   #unsealing: Promise<Unsealing> | undefined;
-  #readiness: Promise<ReadonlyArray<MemberFault>> | undefined;
   #isFounded: boolean;
 
   /** Reads the state back. Throws when the store cannot be read or its rows contradict each other. */
   constructor(ports: PeerPorts) {
     this.#ports = ports;
-    this.#timers = new Timers((timer) => this.#dispatch({ _tag: "TimerFired", timer }, "TimerFired"));
+    this.#timers = new Timers((timer) => this.#dispatch({ _tag: "TimerFired", timer }));
+    this.#envelopes = new Envelopes({ ...ports, state: () => this.state, signer: () => this.#keys?.identity });
+    this.#callers = new Callers({
+      ...ports,
+      dispatch: (event, consumed) => this.#dispatch(event, consumed),
+      self: () => this.state.peer?.peerId ?? 0,
+    });
     this.#running = this.#start(ports.bytes);
     this.#isFounded = this.state.membership !== undefined;
     this.#operators = new OperatorLog({
@@ -148,7 +89,7 @@ export class Peer {
 
   /** Mutations that wait for their answer. */
   get waiting(): number {
-    return this.#replies.size;
+    return this.#callers.waiting;
   }
 
   /** How far the verification after an unseal is; undefined where none is under way. */
@@ -167,12 +108,12 @@ export class Peer {
 
   /** Opens an envelope from the network; Left says what is wrong with it. */
   open(bytes: Uint8Array): Either.Either<Opened, string> {
-    return openEnvelope(this.#ports.backend.crypto, this.state, bytes);
+    return this.#envelopes.open(bytes);
   }
 
   /** What the warrant of a large message says; undefined unless a member gave it to this peer. */
   warranted(bytes: Uint8Array): Warrant | undefined {
-    return openWarrant(this.#ports.backend.crypto, this.state, bytes);
+    return this.#envelopes.warranted(bytes);
   }
 
   /**
@@ -180,46 +121,24 @@ export class Peer {
    * once nothing of it waits any more.
    */
   deliver({ from, message }: Opened, actors: ReadonlyArray<ActorCheck>, consumed: () => void): void {
-    this.#dispatch(delivery(from, message, actors), message._tag, consumed);
+    this.#dispatch(delivery(from, message, actors), consumed);
   }
 
   /** Asks for a registry mutation; always answered within the configured time. */
-  async mutate(call: Call, token: string, actor: ActorCheck): Promise<Answer> {
-    const { settings, backend } = this.#ports;
-    if (this.#gate.size >= settings.places) return crowdedAnswer;
-    let isEntered = false;
-    const answer = await this.#replies.ask(
-      (requestId) =>
-        this.#gate.enter((consumed) => {
-          // Whoever was told meanwhile that this took too long shall not be done behind his back.
-          if (!this.#replies.isWaiting(requestId)) return consumed();
-          isEntered = true;
-          this.#dispatch({ _tag: "Command", requestId, call, token, actor }, "Command", consumed);
-        }),
-      settings.answerMillis,
-      lateAnswer,
-    );
-    if (answer !== lateAnswer) return answer;
-    if (!isEntered) return crowdedAnswer;
-    const command = commandFor(commands, call);
-    if (command === undefined) return { _tag: "Rejected", rejection: late };
-    const target = command.targetOf(backend, call) ?? { kind: command.kind, ref: undefined };
-    return { _tag: "Rejected", rejection: leftOpen(commands, late, target) };
+  mutate(call: Call, token: string, actor: ActorCheck): Promise<Answer> {
+    return this.#callers.mutate(call, token, actor);
   }
 
-  /** Why a mutation would not be accepted now; empty when it would. Callers that ask at once share one probe. */
+  /** Why a mutation would not be accepted now; empty when it would. */
   readiness(): Promise<ReadonlyArray<MemberFault>> {
-    this.#readiness ??= this.#askReadiness().finally(() => {
-      this.#readiness = undefined;
-    });
-    return this.#readiness;
+    return this.#callers.readiness();
   }
 
   /** See {@link readApprover}. */
   read(actor: ActorCheck, ref: string): Either.Either<ReadRecord, Rejection> {
     const { backend, settings, clock } = this.#ports;
     const integrityLost = (where: string): void => {
-      if (this.state.integrityFault === undefined) this.#dispatch({ _tag: "IntegrityLost", where }, "IntegrityLost");
+      if (this.state.integrityFault === undefined) this.#dispatch({ _tag: "IntegrityLost", where });
     };
     return readApprover(
       {
@@ -247,7 +166,7 @@ export class Peer {
     const { peer, integrityFault } = before.driver.state;
     const fixed = peer?.unsealedOnce === true || integrityFault !== undefined;
     const next = fixed ? before : this.#start(new FreshStart(this.#ports.bytes), keys);
-    const answer = await this.#replies.ask(
+    const answer = await this.#callers.ask(
       (requestId) =>
         next.driver.dispatch({
           _tag: "Initialize",
@@ -257,8 +176,7 @@ export class Peer {
           integrityKey: keys.integrity.publicKey,
           vault,
         }),
-      this.#ports.settings.answerMillis,
-      notAnswered("The initialization was not written in time; ask for the status of this peer."),
+      "The initialization was not written in time; ask for the status of this peer.",
     );
     if (!fixed) next.store.useKey(undefined);
     if (answer._tag === "Initialized") {
@@ -290,11 +208,11 @@ export class Peer {
   async #unseal(keys: PeerKeys, verification: Verification, act?: OperatorAct): Promise<Unsealing> {
     const { driver, store } = this.#running;
     store.useKey(keys.integrity);
-    this.#dispatch({ _tag: "Verifying" }, "Verifying");
+    this.#dispatch({ _tag: "Verifying" });
     const fault = bringLaterKeys(store, keys) ?? (await this.#verify(store, verification));
     if (verification.isStopped) return { _tag: "SealedMeanwhile" };
     this.#keys = keys;
-    if (fault !== undefined) this.#dispatch({ _tag: "IntegrityLost", where: fault }, "IntegrityLost");
+    if (fault !== undefined) this.#dispatch({ _tag: "IntegrityLost", where: fault });
     this.#ports.metrics.count("custody_events_total", "Unsealed");
     const acts = act === undefined ? [] : this.#operators.withWaiting({ ...act, at: this.#ports.clock.read().now });
     this.#guarded(() => driver.unseal(keys.identity, acts));
@@ -327,10 +245,9 @@ export class Peer {
    */
   async restore(operation: Operation): Promise<Answer> {
     const acts = this.#operators.withWaiting(operation.act);
-    const answer = await this.#replies.ask(
-      (requestId) => this.#dispatch({ _tag: "DeclareRestore", requestId, acts }, "DeclareRestore"),
-      this.#ports.settings.answerMillis,
-      notAnswered("The declaration was not written in time; ask for the status of this peer."),
+    const answer = await this.#callers.ask(
+      (requestId) => this.#dispatch({ _tag: "DeclareRestore", requestId, acts }),
+      "The declaration was not written in time; ask for the status of this peer.",
     );
     if (answer._tag === "Restoring" && answer.incarnation !== undefined) operation.written();
     return answer;
@@ -357,13 +274,10 @@ export class Peer {
     // In memory before it is in use: whatever follows the row that names it is sealed with it.
     this.#running.store.addKey(integrity);
     const acts = this.#operators.withWaiting(operation.act);
-    const answer = await this.#replies.ask(
-      (requestId) => this.#dispatch({ _tag: "RotateIntegrity", requestId, publicKey, blob, acts }, "RotateIntegrity"),
-      this.#ports.settings.answerMillis,
-      notAnswered(
-        "The new key was not written in time; it may still come into use.",
-        "Look at integrityKeyVersion at the status of this peer; repeating makes one more key.",
-      ),
+    const answer = await this.#callers.ask(
+      (requestId) => this.#dispatch({ _tag: "RotateIntegrity", requestId, publicKey, blob, acts }),
+      "The new key was not written in time; it may still come into use.",
+      "Look at integrityKeyVersion at the status of this peer; repeating makes one more key.",
     );
     if (answer._tag === "Rotated") operation.written();
     return answer;
@@ -372,13 +286,10 @@ export class Peer {
   /** Stores the keys under other shares; those before them open this vault no more. */
   async rekey(vault: Uint8Array, operation: Operation): Promise<Answer> {
     const acts = this.#operators.withWaiting(operation.act);
-    const answer = await this.#replies.ask(
-      (requestId) => this.#dispatch({ _tag: "Rekey", requestId, vault, acts }, "Rekey"),
-      this.#ports.settings.answerMillis,
-      notAnswered(
-        "The vault was not written in time; it may still be.",
-        "Keep both sets of shares until an unseal has shown which one opens it.",
-      ),
+    const answer = await this.#callers.ask(
+      (requestId) => this.#dispatch({ _tag: "Rekey", requestId, vault, acts }),
+      "The vault was not written in time; it may still be.",
+      "Keep both sets of shares until an unseal has shown which one opens it.",
     );
     if (answer._tag === "Rekeyed") operation.written();
     return answer;
@@ -389,7 +300,7 @@ export class Peer {
     this.#verification?.stop();
     this.#verification = undefined;
     const acts = this.#operators.withWaiting(operation.act);
-    this.#dispatch({ _tag: "Sealed", acts }, "Sealed");
+    this.#dispatch({ _tag: "Sealed", acts });
     // Events before it may still write, however long their flush takes, and need the keys for it.
     while (this.state.unsealed || this.state.verifying)
       await new Promise((resolve) => void setTimeout(resolve, SEALED_POLL_MILLIS));
@@ -423,38 +334,17 @@ export class Peer {
       ceremony: backend.ceremony,
       settings,
       judgesTokens,
-      send: (to, message) => this.#send(to, message),
-      sendAhead: (to, message) => this.#sealAhead(to, message),
-      reply: (requestId, answer) => this.#replies.answer(requestId, answer),
+      send: (to, message) => this.#envelopes.send(to, message),
+      sendAhead: (to, message) => this.#envelopes.sealAhead(to, message),
+      reply: (requestId, answer) => this.#callers.answer(requestId, answer),
       setTimer: (timer, afterMillis) => this.#timers.set(timer, afterMillis),
       halt,
     });
     return { driver, store };
   }
 
-  /** With a pinned topology an envelope is made of nothing that the step under way could still change. */
-  #sealAhead(to: PeerId, message: Message): void {
-    const signer = this.#keys?.identity;
-    if (signer === undefined || this.state.membership === undefined) return;
-    const envelope = sealEnvelope(this.state, signer, entropy(), to, message);
-    if (envelope !== undefined) this.#ahead.keep(to, message, { signer, envelope });
-  }
-
-  #send(to: PeerId, message: Message): void {
-    const signer = this.#keys?.identity;
-    const envelope = this.#ahead.take(to, message, signer) ?? sealEnvelope(this.state, signer, entropy(), to, message);
-    if (envelope === undefined) return;
-    this.#ports.metrics.count("custody_messages_sent_total", message._tag);
-    this.#ports.send(to, { envelope, lane: laneOf(message), warrant: this.#warrant(to, envelope.length) });
-  }
-
-  #warrant(to: PeerId, length: number): Uint8Array | undefined {
-    const signer = this.#keys?.identity;
-    if (length <= STRANGER_BYTES || signer === undefined) return undefined;
-    return sealWarrant(this.state, signer, entropy(), { to, length });
-  }
-
-  #dispatch(event: Event, kind: string, consumed?: () => void): void {
+  #dispatch(event: Event, consumed?: () => void): void {
+    const kind = event._tag === "Deliver" ? event.message._tag : event._tag;
     this.#ports.metrics.count("custody_events_total", kind);
     this.#guarded(() => this.#running.driver.dispatch(event, consumed));
   }
@@ -473,21 +363,10 @@ export class Peer {
     this.#ports.halt(fault instanceof Error ? fault : new Error("an unknown fault"));
   }
 
-  async #askReadiness(): Promise<ReadonlyArray<MemberFault>> {
-    const silent = [{ peerId: this.state.peer?.peerId ?? 0, reason: "it does not answer" }];
-    const answer = await this.#replies.ask(
-      (requestId) => this.#dispatch({ _tag: "CheckReadiness", requestId }, "CheckReadiness"),
-      READINESS_MILLIS,
-      { _tag: "Readiness", faults: silent },
-    );
-    return answer._tag === "Readiness" ? answer.faults : silent;
-  }
-
   async #audit(acts: ReadonlyArray<NumberedAct>): Promise<boolean | undefined> {
-    const answer = await this.#replies.ask(
-      (requestId) => this.#dispatch({ _tag: "Operated", requestId, acts }, "Operated"),
-      this.#ports.settings.answerMillis,
-      lateAnswer,
+    const answer = await this.#callers.ask(
+      (requestId) => this.#dispatch({ _tag: "Operated", requestId, acts }),
+      "What operators did was not written in time.",
     );
     return answer._tag === "Audited" ? answer.done : undefined;
   }

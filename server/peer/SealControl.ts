@@ -21,7 +21,8 @@ import type {
 import type { Log } from "./Log.ts";
 import type { Later, Operation } from "./Operation.ts";
 import { Rekeying, type RekeyProgress } from "./Rekeying.ts";
-import type { Initialization, Peer } from "./Peer.ts";
+import type { Peer } from "./Peer.ts";
+import type { Initialization } from "./PeerPorts.ts";
 
 export interface SealControlPorts {
   readonly peer: Peer;

@@ -1,0 +1,136 @@
+/** Strings of a JSON text: runs of printable ASCII, escapes, and characters of more than one byte. */
+import { BACKSLASH, END, isDigit, type JsonText, LONG_RUN, QUOTE, Refused, ZERO } from "./JsonText.ts";
+
+/** 1 for the bytes that stand for themselves in a string, each as one character: printable ASCII, most of it. */
+const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
+  Number(byte >= 0x20 && byte < 0x80 && byte !== QUOTE && byte !== BACKSLASH),
+);
+
+/**
+ * Short pieces of a text, joined so many code units at a time: one by one they would become a chain as long as the text,
+ * which costs forty bytes a character and is walked by whoever first looks. A string is read in one go, so that all
+ * readers share these.
+ */
+const units = new Uint16Array(1024);
+
+/** RFC 8259 section 7: the byte after a backslash, and the character it stands for. */
+const shortEscapes: ReadonlyMap<number, number> = new Map([
+  [QUOTE, QUOTE],
+  [BACKSLASH, BACKSLASH],
+  [0x2f, 0x2f],
+  [0x62, 0x08],
+  [0x66, 0x0c],
+  [0x6e, 0x0a],
+  [0x72, 0x0d],
+  [0x74, 0x09],
+]);
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
+
+const loneSurrogate = (start: number): Refused =>
+  new Refused("lone_surrogate", `Half a surrogate pair is no character (byte ${start}).`);
+
+/** The value of a hexadecimal digit, NaN for any other byte. */
+const hexDigit = (byte: number): number => {
+  if (isDigit(byte)) return byte - ZERO;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : Number.NaN;
+};
+
+/** The string whose quote stands here. */
+export const readString = (json: JsonText): string => {
+  json.at += 1;
+  const start = json.at;
+  const end = runEnd(json);
+  // Printable ASCII to the end, the common case, is one run.
+  return end === QUOTE ? json.ascii(start, json.at++) : mixed(json, start);
+};
+
+/** The rest of a string in which the first run of printable ASCII, from `start` to here, does not end at a quote. */
+const mixed = (json: JsonText, start: number): string => {
+  let text = "";
+  let filled = 0;
+  let runStart = start;
+  for (;;) {
+    const byte = runEnd(json);
+    const length = json.at - runStart;
+    // Room for a short run and for the longest character behind it.
+    if (length >= LONG_RUN || filled + LONG_RUN + 2 > units.length) {
+      text += String.fromCharCode(...units.subarray(0, filled));
+      filled = 0;
+    }
+    if (length >= LONG_RUN) text += json.ascii(runStart, json.at);
+    else for (let index = 0; index < length; index += 1) units[filled++] = json.byte(runStart + index);
+    if (byte === QUOTE) {
+      json.at += 1;
+      return text + String.fromCharCode(...units.subarray(0, filled));
+    }
+    if (byte === END) throw json.unexpected("the end of a string");
+    if (byte < 0x20) {
+      throw new Refused("control_character", `A control character in a string must be escaped (byte ${json.at}).`);
+    }
+    const point = byte === BACKSLASH ? readEscape(json) : multibyte(json, byte);
+    if (point > 0xffff) units[filled++] = 0xd7c0 + (point >> 10);
+    units[filled++] = point > 0xffff ? 0xdc00 + (point & 0x3ff) : point;
+    runStart = json.at;
+  }
+};
+
+/** Goes to the next byte that is not printable ASCII, or is a quote or a backslash, and returns it. */
+const runEnd = (json: JsonText): number => {
+  const { bytes } = json;
+  let { at } = json;
+  // A read beyond the end would make every read of this loop slow.
+  while (at < bytes.length && PLAIN[bytes[at] ?? QUOTE] === 1) at += 1;
+  json.at = at;
+  return json.byte(at);
+};
+
+/** The character of one escape sequence, or of two that make a surrogate pair. */
+const readEscape = (json: JsonText): number => {
+  const start = json.at;
+  json.at += 1;
+  const short = shortEscapes.get(json.here());
+  if (short !== undefined) {
+    json.at += 1;
+    return short;
+  }
+  const unit = codeUnit(json, start);
+  if (!isHighSurrogate(unit)) {
+    if (isLowSurrogate(unit)) throw loneSurrogate(start);
+    return unit;
+  }
+  if (json.here() !== BACKSLASH || json.byte(json.at + 1) !== 0x75) throw loneSurrogate(start);
+  json.at += 1;
+  const low = codeUnit(json, start);
+  if (!isLowSurrogate(low)) throw loneSurrogate(start);
+  return 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+};
+
+/** `uXXXX`, from the `u` on. */
+const codeUnit = (json: JsonText, start: number): number => {
+  let unit = json.here() === 0x75 ? 0 : Number.NaN;
+  for (let index = 1; index <= 4; index += 1) unit = unit * 16 + hexDigit(json.byte(json.at + index));
+  if (Number.isNaN(unit)) throw new Refused("invalid_escape", `Not an escape sequence of JSON (byte ${start}).`);
+  json.at += 5;
+  return unit;
+};
+
+/** One character of two to four bytes: exactly the well-formed sequences of Unicode table 3-7. */
+const multibyte = (json: JsonText, lead: number): number => {
+  const length = lead >= 0xc2 && lead <= 0xdf ? 2 : (lead & 0xf0) === 0xe0 ? 3 : (lead & 0xf8) === 0xf0 ? 4 : 0;
+  let point = lead & (0xff >> (length + 1));
+  let valid = length !== 0;
+  for (let index = 1; valid && index < length; index += 1) {
+    const byte = json.byte(json.at + index);
+    valid = byte >= 0x80 && byte <= 0xbf;
+    point = (point << 6) | (byte & 0x3f);
+  }
+  const shortest = length === 3 ? 0x800 : length === 4 ? 0x10000 : 0;
+  if (!valid || point < shortest || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) {
+    throw new Refused("invalid_utf8", `The bytes are not UTF-8 (byte ${json.at}).`);
+  }
+  json.at += length;
+  return point;
+};

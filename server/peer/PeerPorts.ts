@@ -1,0 +1,38 @@
+/** What a peer needs of its process, and what its operators hand it. */
+import type { Settings } from "../../core/protocol/Event.ts";
+import type { PeerId, Topology } from "../../core/protocol/Topology.ts";
+import type { ByteStore } from "../../runtime/ByteStore.ts";
+import type { OperatorJournal } from "../../runtime/OperatorLog.ts";
+import type { WallClock } from "../../runtime/WallClock.ts";
+import type { CryptoBackend } from "../crypto/CryptoBackend.ts";
+import type { Outgoing } from "../transport/PeerLink.ts";
+import type { Metrics } from "./Metrics.ts";
+
+export interface PeerPorts {
+  readonly bytes: ByteStore;
+  /** Keeps what operators do while there is no key to seal rows with. */
+  readonly journal: OperatorJournal;
+  readonly backend: CryptoBackend;
+  readonly settings: Settings;
+  readonly metrics: Metrics;
+  readonly clock: WallClock;
+  /** A clock that never goes back, in milliseconds. */
+  readonly elapsedMillis: () => number;
+  /** Whether the keys that verify tokens can be had now. */
+  readonly judgesTokens: () => boolean;
+  /** Hands an envelope to the network; losing it is allowed. */
+  readonly send: (to: PeerId, message: Outgoing) => void;
+  /** The topology has been pinned: this process saw its cluster being founded. */
+  readonly founded: (topology: Topology) => void;
+  /** Told when this peer was initialized. */
+  readonly initialized: () => void;
+  /** The peer must not go on. */
+  readonly halt: (reason: Error) => void;
+}
+
+/** What `init` decides for this peer. */
+export interface Initialization {
+  readonly peerId: PeerId;
+  readonly threshold: number;
+  readonly total: number;
+}
