@@ -1,12 +1,13 @@
 /** `custody dev` from the outside: three real processes, one of them killed and brought back, and nothing left behind. */
 import { execFileSync, spawn } from "node:child_process";
-import { createHash, generateKeyPairSync } from "node:crypto";
+import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runCustody } from "./cli/CustodyProcess.ts";
 import { type DevCluster, isAlive, readReady, startDevCluster } from "./cli/DevCluster.ts";
+import { registration } from "./Registration.ts";
 
 /** Starting a cluster takes seconds of processor time, which other tests may be using too. */
 const patience = 180_000;
@@ -17,7 +18,7 @@ let stopping: () => Promise<unknown> = () => Promise.resolve();
 
 const start = async (...more: ReadonlyArray<string>): Promise<void> => {
   cluster = await startDevCluster("source", folder, ...more);
-  stopping = cluster.stop;
+  stopping = () => cluster.running.stop();
 };
 
 beforeAll(async () => {
@@ -43,14 +44,6 @@ const call = async (id: number, path: string, body?: unknown) => {
   });
   return { status: response.status, text: await response.text() };
 };
-
-const freshKey64 = (): string =>
-  generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64");
-
-const registration = (id: string) => ({
-  id,
-  credential: { type: "SIGNATURE", algorithm: "ED25519", publicKey64: freshKey64() },
-});
 
 /** Contract 2.2, computed by hand. */
 const refOf = ({ id, credential }: ReturnType<typeof registration>): string => {
@@ -80,7 +73,7 @@ it("keeps its secrets to this user", () => {
 });
 
 it("prints three curl commands that work when pasted, twice", () => {
-  const commands = cluster.output().match(/^curl .*$/gm) ?? [];
+  const commands = cluster.running.text.match(/^curl .*$/gm) ?? [];
   expect(commands).toHaveLength(3);
   const paste = (command: string): string =>
     execFileSync("sh", ["-c", `${command} -w ' %{http_code}'`], { encoding: "utf8", cwd: tmpdir() });
@@ -90,12 +83,12 @@ it("prints three curl commands that work when pasted, twice", () => {
 });
 
 it("prints a link to the page, on localhost, and how to make another", async () => {
-  const [link = ""] = cluster.output().match(/^http:\/\/localhost:\d+\/enroll#[\w-]+$/m) ?? [];
+  const [link = ""] = cluster.running.text.match(/^http:\/\/localhost:\d+\/enroll#[\w-]+$/m) ?? [];
   expect(new URL(link).port).toBe(new URL(peer(3).url).port);
   const held = JSON.parse(Buffer.from(new URL(link).hash.slice(1), "base64url").toString());
   expect(held).toMatchObject({ publicKey: { rp: { id: "localhost" }, user: { name: "example" } } });
   expect((await fetch(`${peer(2).url}/enroll`)).status).toBe(200);
-  const command = cluster.output().match(/^.* approvers invite .*$/m)?.[0] ?? "";
+  const command = cluster.running.text.match(/^.* approvers invite .*$/m)?.[0] ?? "";
   expect(execFileSync("sh", ["-c", command], { encoding: "utf8", cwd: tmpdir() })).toContain("/enroll#");
 });
 
@@ -114,7 +107,7 @@ it("refuses a second dev on the same folder, and a peer that runs already", asyn
     runCustody(["server", "--config", peer(1).config, "--dev-secrets", secrets]),
   ]);
   expect([second.code, peerAgain.code]).toEqual([2, 2]);
-  expect(second.stderr).toContain(`process ${cluster.process.pid}`);
+  expect(second.stderr).toContain(`process ${cluster.running.child.pid}`);
   expect(peerAgain.stderr).toContain(`process ${peer(1).pid}`);
 });
 
@@ -145,9 +138,9 @@ it(
     expect(registered.status).toBe(201);
 
     const pid = readReady(cluster.readyFile).peers.find(({ id }) => id === 2)?.pid ?? 0;
-    expect(cluster.output()).toContain(`peer 2 is back as process ${pid}`);
+    expect(cluster.running.text).toContain(`peer 2 is back as process ${pid}`);
     expect(isAlive(pid)).toBe(true);
-    expect(await cluster.stop()).toBe(0);
+    expect(await cluster.running.stop()).toBe(0);
     expect([...cluster.ready.peers.map((each) => each.pid), pid].filter(isAlive)).toEqual([]);
     await until(() => back.exitCode !== null);
     expect(back.exitCode).toBe(0);
@@ -156,7 +149,7 @@ it(
     await start();
     const path = `/v1/custody/approvers/${encodeURIComponent(refOf(body))}`;
     for (const id of [1, 2, 3]) expect(await call(id, path)).toEqual({ status: 200, text: registered.text });
-    expect(await cluster.stop()).toBe(0);
+    expect(await cluster.running.stop()).toBe(0);
   },
   patience,
 );

@@ -4,16 +4,16 @@
  * and nothing is on some only.
  */
 import { spawn } from "node:child_process";
-import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { Agent, request as httpRequest } from "node:http";
+import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import * as Reactivity from "@effect/experimental/Reactivity";
-import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient";
 import { Effect } from "effect";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { readTables } from "./chaos/FinalStore.ts";
+import { type Answered, call as httpCall } from "./chaos/HttpCall.ts";
 import { type DevCluster, startDevCluster } from "./cli/DevCluster.ts";
+import { registration } from "./Registration.ts";
 
 const CALLERS = 64;
 const EACH = 5;
@@ -32,38 +32,16 @@ beforeAll(async () => {
 }, patience);
 afterAll(async () => {
   agent.destroy();
-  await cluster.stop();
+  await cluster.running.stop();
   rmSync(folder, { recursive: true, force: true });
 }, patience);
 
-interface Answered {
-  readonly status: number;
-  readonly text: string;
-}
-
 /** Status 0: the peer went away before it answered. */
-const call = (origin: string, path: string, body?: string): Promise<Answered> =>
-  new Promise((resolve) => {
-    const { hostname, port } = new URL(origin);
-    const headers = { "x-jwt-token": cluster.ready.token, "content-type": "application/json" };
-    const method = body === undefined ? "GET" : "POST";
-    const sent = httpRequest({ agent, hostname, port, path, method, headers }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (chunk: string) => {
-        text += chunk;
-      });
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
-      response.on("error", () => resolve({ status: 0, text: "" }));
-    });
-    sent.on("error", () => resolve({ status: 0, text: "" }));
-    sent.end(body);
+const call = (origin: string, path: string, body?: object): Promise<Answered> =>
+  httpCall(agent, origin, path, {
+    token: cluster.ready.token,
+    body: body && Buffer.from(JSON.stringify(body)),
   });
-
-const registration = (id: string): string => {
-  const { publicKey } = generateKeyPairSync("ed25519");
-  const publicKey64 = publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64");
-  return JSON.stringify({ id, credential: { type: "SIGNATURE", algorithm: "ED25519", publicKey64 } });
-};
 
 const refIn = (text: string): string => {
   const record: { readonly ref: string } = JSON.parse(text);
@@ -86,20 +64,11 @@ const until = async (question: () => Promise<boolean>): Promise<void> => {
   while (!(await question())) await new Promise((resolve) => void setTimeout(resolve, 50));
 };
 
-/** Rows of a table in a peer's own database. */
-const approversOf = (peerId: number): Promise<ReadonlyMap<string, string>> => {
-  const filename = join(cluster.ready.dataDir, `peer-${peerId}`, "data", "custody.db");
-  const program = Effect.gen(function* () {
-    const sql = yield* SqliteClient.make({ filename, readonly: true, disableWAL: true });
-    const rows = yield* sql<{
-      readonly key: string;
-      readonly row: Uint8Array;
-    }>`SELECT key, row FROM records WHERE name = 'approvers' ORDER BY key`;
-    return new Map(rows.map(({ key, row }) => [key, Buffer.from(row).toString("hex")]));
-  });
-  return Effect.runPromise(
-    program.pipe(Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make), Effect.scoped),
-  );
+/** The approvers in a peer's own database. */
+const approversOf = async (peerId: number): Promise<ReadonlyMap<string, string>> => {
+  const directory = join(cluster.ready.dataDir, `peer-${peerId}`, "data");
+  const approvers = (await Effect.runPromise(readTables(directory))).get("approvers") ?? new Map();
+  return new Map([...approvers].map(([key, { row }]) => [key, Buffer.from(row).toString("hex")]));
 };
 
 for (const victim of [3, 2, 1])
@@ -152,7 +121,7 @@ it(
       expect(new Set(reads.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
       expect(reads[0]?.status).toBe(200);
     }
-    await cluster.stop();
+    await cluster.running.stop();
     const [first, second, third] = await Promise.all([approversOf(1), approversOf(2), approversOf(3)]);
     expect(second).toEqual(first);
     expect(third).toEqual(first);

@@ -13,7 +13,7 @@ beforeEach(async () => {
   folder = await PeerFolder.make();
 });
 afterEach(async () => {
-  await Promise.all(started.splice(0).map((each) => each.kill()));
+  await Promise.all(started.splice(0).map((each) => each.stop("SIGKILL")));
   folder.remove();
 });
 

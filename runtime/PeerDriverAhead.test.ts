@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Digest } from "../core/base/Digest.ts";
 import { installedProviders } from "../core/credential/SignatureProvider.ts";
-import { ceremony, Cluster, crypto } from "../properties/cluster/Cluster.ts";
+import { ceremony, Cluster, crypto, settingsOf } from "../properties/cluster/Cluster.ts";
 import { commands } from "../core/commands/Commands.ts";
 import { PeerDriver } from "./PeerDriver.ts";
 
@@ -18,17 +18,7 @@ const newPeer = () => {
     providers: installedProviders,
     ceremony,
     judgesTokens: () => true,
-    settings: {
-      configDigest: "11".repeat(32) as Digest,
-      audience: "custody",
-      issuer: undefined,
-      peers: [2, 3],
-      bootstrapSecret: new Uint8Array(9),
-      development: true,
-      answerMillis: 10_000,
-      places: 1_024,
-      relyingParty: undefined,
-    },
+    settings: settingsOf(1, 3),
     sendAhead: (to, message) => void told.push(`soon ${message._tag} to ${to}`),
     send: (to, message) => void told.push(`${message._tag} to ${to}`),
     reply: () => undefined,

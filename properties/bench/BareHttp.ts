@@ -1,5 +1,5 @@
 /** The yardstick for reads: a bare `node:http` server in a process of its own that answers with a record's bytes. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { Running } from "../cli/Running.ts";
 
 const program = `
 const body = "x".repeat(Number(process.argv[1]));
@@ -15,13 +15,7 @@ export interface BareHttp {
   readonly stop: () => void;
 }
 
-export const startBareHttp = (bodyBytes: number): Promise<BareHttp> =>
-  new Promise((resolve, reject) => {
-    const child: ChildProcess = spawn(process.execPath, ["-e", program, String(bodyBytes)], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    child.once("error", reject);
-    child.stdout?.once("data", (port: Buffer) =>
-      resolve({ url: `http://127.0.0.1:${port.toString().trim()}`, stop: () => void child.kill("SIGTERM") }),
-    );
-  });
+export const startBareHttp = async (bodyBytes: number): Promise<BareHttp> => {
+  const running = new Running(["-e", program, String(bodyBytes)]);
+  return { url: await running.listening(), stop: () => running.signal("SIGTERM") };
+};

@@ -2,10 +2,10 @@
  * The yardstick for registrations: a bare unanimous two-phase commit of three processes over HTTP and SQLite,
  * with the same flushes one behind the other and nothing else. No signature, no check, no recovery.
  */
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Running } from "../cli/Running.ts";
 
 const MEMBERS = 2;
 const script = fileURLToPath(new URL(`./BarePeer${extname(import.meta.url)}`, import.meta.url));
@@ -17,26 +17,15 @@ export interface BareTwoPhase {
 }
 
 interface Started {
-  readonly child: ChildProcess;
+  readonly running: Running;
   readonly url: string;
 }
 
-const startPeer = (folder: string, members: ReadonlyArray<string>): Promise<Started> =>
-  new Promise((resolve, reject) => {
-    mkdirSync(folder, { mode: 0o700 });
-    const child = spawn(process.execPath, [...process.execArgv, script, folder, ...members], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    child.once("error", reject);
-    child.once("exit", (code) => reject(new Error(`a process of the bare two-phase commit ended with code ${code}`)));
-    child.stdout.once("data", (port: Buffer) => resolve({ child, url: `http://127.0.0.1:${port.toString().trim()}` }));
-  });
-
-const ended = (child: ChildProcess): Promise<void> =>
-  new Promise((resolve) => {
-    child.once("exit", () => resolve());
-    child.kill("SIGTERM");
-  });
+const startPeer = async (folder: string, members: ReadonlyArray<string>): Promise<Started> => {
+  mkdirSync(folder, { mode: 0o700 });
+  const running = new Running([...process.execArgv, script, folder, ...members]);
+  return { running, url: await running.listening() };
+};
 
 /** Starts the three processes with their databases in a new folder besides the given one. */
 export const startBareTwoPhase = async (besides: string): Promise<BareTwoPhase> => {
@@ -50,7 +39,7 @@ export const startBareTwoPhase = async (besides: string): Promise<BareTwoPhase> 
   return {
     url: coordinator.url,
     stop: async () => {
-      await Promise.all([...members, coordinator].map(({ child }) => ended(child)));
+      await Promise.all([...members, coordinator].map(({ running }) => running.stop()));
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -1,6 +1,7 @@
 /** Closed-loop callers over kept-open connections: each sends its next request when it has its answer. */
-import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { Agent, request as httpRequest } from "node:http";
+import { registration } from "../Registration.ts";
 
 export interface Call {
   readonly method: "GET" | "POST";
@@ -58,20 +59,11 @@ export const load = async (
   return { perSecond: count / seconds, latencies, statuses };
 };
 
-const freshKey64 = (): string => {
-  const { publicKey } = generateKeyPairSync("ed25519");
-  return publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64");
-};
-
 /** Registrations of fresh Ed25519 keys, made beforehand so that making them is not measured. */
 export const registrations = (count: number, token: string): ReadonlyArray<Call> =>
   Array.from({ length: count }, () => ({
     method: "POST",
     path: "/v1/custody/approvers",
     headers: { "content-type": "application/json", "x-jwt-token": token },
-    body: JSON.stringify({
-      id: `bench-${randomBytes(8).toString("hex")}`,
-      credential: { type: "SIGNATURE", algorithm: "ED25519", publicKey64: freshKey64() },
-      metadata: { team: "bench" },
-    }),
+    body: JSON.stringify(registration(`bench-${randomBytes(8).toString("hex")}`)),
   }));

@@ -20,7 +20,7 @@ export const startMeasuredCluster = async (
     ...cluster.ready,
     readyMillis: performance.now() - began,
     stop: async () => {
-      await cluster.stop();
+      await cluster.running.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };

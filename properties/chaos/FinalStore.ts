@@ -34,7 +34,8 @@ interface StoredColumns {
 const known = new Set<string>(tableNames);
 const isTable = (name: string): name is TableName => known.has(name);
 
-const readTables = (directory: string): Effect.Effect<MemoryTables, Error> =>
+/** The rows of a data directory as they lie there. */
+export const readTables = (directory: string): Effect.Effect<MemoryTables, Error> =>
   Effect.gen(function* () {
     const tables: MemoryTables = new Map();
     const sql = yield* openClient(databaseFile(directory), "read");

@@ -16,6 +16,7 @@ import { join } from "node:path";
 import type { DevFolder } from "../../server/dev/DevFolder.ts";
 import { peerCommand } from "../../server/dev/PeerCommand.ts";
 import { lastLogLines } from "../../server/dev/PeerProcess.ts";
+import { surroundings } from "../cli/Running.ts";
 import { RP_ORIGIN } from "../../sim/crypto/SimRelyingParty.ts";
 import { Violation } from "../../sim/base/Violation.ts";
 import { microsNow, type Moment } from "./History.ts";
@@ -134,7 +135,6 @@ export class PeerUnderTest {
     rmSync(join(this.chaosFolder, clockFile), { force: true });
     this.#processes += 1;
     const [program, ...args] = peerCommand(entry, folder, slot);
-    const inherited = Object.entries(process.env).filter(([name]) => !/^(CUSTODY_|NODE_OPTIONS$)/.test(name));
     const seconds = ((preload?.offsetMillis ?? 0) / 1000).toFixed(3);
     const moved =
       preload === undefined
@@ -149,7 +149,7 @@ export class PeerUnderTest {
     const child = spawn(program, args, {
       cwd: folder.peer(slot).folder,
       env: {
-        ...Object.fromEntries(inherited),
+        ...surroundings(),
         ...moved,
         NODE_OPTIONS: `--require ${quoted(faultPort)}`,
         CUSTODY_CLUSTER_PEERS: peers,

@@ -1,24 +1,16 @@
 /** `custody server` as a process of its own: a cluster of one in a folder, with a token for its operator. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Schema } from "effect";
 import { openDevelopmentIssuer } from "../../server/auth/DevelopmentIssuer.ts";
-import { bundleCommand } from "../../server/bin/bundle.mjs";
-
-const program = bundleCommand();
+import { program } from "./CustodyProcess.ts";
+import { Running } from "./Running.ts";
 
 const Line = Schema.parseJson(
   Schema.Struct({ level: Schema.String, event: Schema.String }, { key: Schema.String, value: Schema.Unknown }),
 );
 type Line = typeof Line.Type;
-
-const environment = (more: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("CUSTODY_"))),
-  ...more,
-});
 
 /** A folder with the configuration and the token keys of one peer. */
 export class PeerFolder {
@@ -59,61 +51,25 @@ export class PeerFolder {
   }
 }
 
-export class ServerProcess {
-  readonly child: ChildProcess;
-  #text = "";
-
+export class ServerProcess extends Running {
   constructor({ folder, config }: PeerFolder, env: Readonly<Record<string, string>> = {}) {
-    this.child = spawn(process.execPath, [program, "server", "--config", config], {
-      cwd: folder,
-      env: environment(env),
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    this.child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
-      this.#text += chunk;
-    });
-  }
-
-  /** Everything it has written to standard error. */
-  get text(): string {
-    return this.#text;
+    super([program, "server", "--config", config], { cwd: folder, env });
   }
 
   get lines(): ReadonlyArray<Line> {
-    return this.#text
+    return this.stderr
       .split("\n")
       .filter((line) => line.startsWith("{"))
       .map((line) => Schema.decodeUnknownSync(Line)(line));
   }
 
   /** Resolves with the first line of the log that fits. */
-  async said(fits: (line: Line) => boolean): Promise<Line> {
-    for (;;) {
-      const found = this.lines.find(fits);
-      if (found !== undefined) return found;
-      if (this.child.exitCode !== null || this.child.signalCode !== null) throw new Error(`it ended: ${this.#text}`);
-      const { stderr } = this.child;
-      if (stderr !== null) await Promise.race([once(stderr, "data"), once(this.child, "exit")]);
-    }
+  said(fits: (line: Line) => boolean): Promise<Line> {
+    return this.until(() => this.lines.find(fits));
   }
 
   /** Where it listens, once it does. */
   async url(): Promise<string> {
     return String((await this.said(({ event }) => event === "listening"))["url"]);
-  }
-
-  signal(name: NodeJS.Signals): void {
-    this.child.kill(name);
-  }
-
-  /** Resolves with its exit code, or the signal that killed it. */
-  async ended(): Promise<number | string | null> {
-    if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, "exit");
-    return this.child.exitCode ?? this.child.signalCode;
-  }
-
-  async kill(): Promise<void> {
-    this.child.kill("SIGKILL");
-    await this.ended();
   }
 }

@@ -59,7 +59,7 @@ export const codeOf = (cluster: Cluster, requestId: string): string | undefined 
 };
 
 /** The settings of one peer; a test may change them before the peer starts. */
-const settingsOf = (peerId: PeerId, total: number): Settings => ({
+export const settingsOf = (peerId: PeerId, total: number): Settings => ({
   configDigest: "11".repeat(32) as Digest,
   audience: "custody",
   issuer: undefined,

@@ -1,6 +1,5 @@
 /** A turn of one peer of a cluster without a driver around it, for tests of what steps are made of. */
 import { commands } from "../../core/commands/Commands.ts";
-import { Limits } from "../../core/base/Limits.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
@@ -14,7 +13,7 @@ import type { StepContext } from "../../core/protocol/Event.ts";
 import { Turn } from "../../core/protocol/Turn.ts";
 import { MemoryByteStore } from "../../runtime/MemoryByteStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
-import { ceremony, type Cluster, crypto, NOW } from "./Cluster.ts";
+import { ceremony, type Cluster, crypto, NOW, settingsOf } from "./Cluster.ts";
 
 /** A turn that knows the rows, messages and answers of every module, as tests look at them. */
 export type WholeTurn = {
@@ -51,17 +50,7 @@ export const turnOf = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 0)
     providers: new Map(),
     ceremony,
     judgesTokens: true,
-    settings: {
-      configDigest: "11".repeat(32) as Digest,
-      audience: "custody",
-      issuer: undefined,
-      peers: [2],
-      bootstrapSecret: undefined,
-      development: true,
-      answerMillis: 10_000,
-      places: Limits.queuedCommands,
-      relyingParty: undefined,
-    },
+    settings: settingsOf(peerId, cluster.total),
   });
 };
 

@@ -1,12 +1,12 @@
 /** Three real peers from docs/config.minimal.yaml, of which nothing but ids and addresses is changed. */
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Scope } from "effect";
 import { afterAll, expect, it, vi } from "vitest";
 import { openDevelopmentIssuer } from "../../server/auth/DevelopmentIssuer.ts";
 import { type RunningServer, startServer } from "../../server/peer/Server.ts";
+import { agentFor, type Answered, call as httpCall } from "../chaos/HttpCall.ts";
 import { issue } from "./Certificates.ts";
 import { allPermissions, freePort, registration } from "./ServerCluster.ts";
 
@@ -60,24 +60,9 @@ const start = (configFile: string): Promise<RunningServer> => {
   return Effect.runPromise(Scope.extend(startServer({ configFile, devSecretsDir: undefined, env: {} }, host), scope));
 };
 
-interface Said {
-  readonly status: number;
-  readonly json: { readonly [name: string]: unknown };
-}
-
-const call = (server: RunningServer, token: string, method: string, path: string, body?: unknown): Promise<Said> =>
-  new Promise((resolve, reject) => {
-    const headers = { "x-jwt-token": token, "content-type": "application/json" };
-    const asked = request(`${server.url}${path}`, { method, headers, ca: authority.pem, agent: false }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (chunk: string) => {
-        text += chunk;
-      });
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, json: JSON.parse(text) }));
-    });
-    asked.on("error", reject);
-    asked.end(body === undefined ? undefined : JSON.stringify(body));
-  });
+const agent = agentFor(authority.pem, {});
+const call = (server: RunningServer, token: string, path: string, body?: object): Promise<Answered> =>
+  httpCall(agent, server.url, path, { token, body: body && Buffer.from(JSON.stringify(body)) });
 
 it("is all that three peers need to found a cluster and register", async () => {
   const issuer = await Effect.runPromise(openDevelopmentIssuer(join(folder, "issuer")));
@@ -97,29 +82,26 @@ it("is all that three peers need to found a cluster and register", async () => {
   for (const own of ports) servers.push(await start(prepare(own, ports)));
   const system = "/v1/custody/system";
   for (const [index, server] of servers.entries()) {
-    const init = await call(server, token, "POST", `${system}/init`, { peerId: index + 1, threshold: 2, total: 3 });
+    const init = await call(server, token, `${system}/init`, { peerId: index + 1, threshold: 2, total: 3 });
     expect(init.status).toBe(200);
-    const shares = Array.isArray(init.json["shares64"]) ? init.json["shares64"] : [];
+    const { shares64: shares }: { readonly shares64: ReadonlyArray<string> } = JSON.parse(init.text);
     expect(shares).toHaveLength(5);
     for (const share64 of shares.slice(0, 3))
-      expect((await call(server, token, "POST", `${system}/unseal`, { share64 })).status).toBe(200);
+      expect((await call(server, token, `${system}/unseal`, { share64 })).status).toBe(200);
   }
   for (const server of servers)
-    await vi.waitFor(async () => expect((await call(server, token, "GET", `${system}/ready`)).status).toBe(200), {
+    await vi.waitFor(async () => expect((await call(server, token, `${system}/ready`)).status).toBe(200), {
       timeout: 30_000,
       interval: 200,
     });
   const [, second] = servers;
   if (second === undefined) return expect.unreachable();
-  const created = await call(second, token, "POST", "/v1/custody/approvers", registration("alice"));
+  const created = await call(second, token, "/v1/custody/approvers", registration("alice"));
   expect(created.status).toBe(201);
-  for (const server of servers) {
-    const read = await call(
-      server,
-      token,
-      "GET",
-      `/v1/custody/approvers/${encodeURIComponent(String(created.json["ref"]))}`,
-    );
-    expect(read).toEqual({ status: 200, json: created.json });
-  }
+  const { ref }: { readonly ref: string } = JSON.parse(created.text);
+  for (const server of servers)
+    expect(await call(server, token, `/v1/custody/approvers/${encodeURIComponent(ref)}`)).toEqual({
+      status: 200,
+      text: created.text,
+    });
 }, 60_000);

@@ -1,5 +1,4 @@
 /** Real peers inside the test's process: SQLite in a temporary folder, HTTP on free loopback ports. */
-import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,6 +9,8 @@ import { type DevelopmentIssuer, openDevelopmentIssuer } from "../../server/auth
 import { type RunningServer, startServer } from "../../server/peer/Server.ts";
 import { openClient } from "../../server/sqlite/Database.ts";
 import { databaseFile } from "../../server/sqlite/StoreDirectory.ts";
+
+export { freshKey64, registration } from "../Registration.ts";
 
 export const allPermissions: ReadonlyArray<string> = [
   "service.approvers.register",
@@ -45,16 +46,6 @@ interface Member {
   server: RunningServer | undefined;
   scope: Scope.CloseableScope | undefined;
 }
-
-/** A new Ed25519 public key in Base64. */
-export const freshKey64 = (): string =>
-  generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64");
-
-export const registration = (id: string, publicKey64 = freshKey64(), metadata: object = { team: "a" }) => ({
-  id,
-  credential: { type: "SIGNATURE", algorithm: "ED25519", publicKey64 },
-  metadata,
-});
 
 export interface Answered {
   readonly status: number;

@@ -1,11 +1,10 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
-import type { Digest } from "../../core/base/Digest.ts";
 import { OPTIONS_PATH } from "../../core/commands/enrollPasskey/Enrollment.ts";
 import type { OperatorCall } from "../../core/protocol/OperatorAct.ts";
 import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
-import { actor } from "../../properties/cluster/Cluster.ts";
+import { actor, settingsOf } from "../../properties/cluster/Cluster.ts";
 import { sealState } from "../../core/protocol/Status.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { cryptoBackend, type PeerKeys } from "../crypto/CryptoBackend.ts";
@@ -43,17 +42,7 @@ const start = (tables: MemoryTables = new Map()) => {
   const peer = new Peer({
     bytes,
     backend,
-    settings: {
-      configDigest: "11".repeat(32) as Digest,
-      audience: "custody",
-      issuer: undefined,
-      peers: [],
-      bootstrapSecret: undefined,
-      development: true,
-      answerMillis: 1_000,
-      places: 1_024,
-      relyingParty: undefined,
-    },
+    settings: { ...settingsOf(1, 1), answerMillis: 1_000 },
     metrics: new Metrics(),
     clock: new WallClock({ clock: () => 1_800_000_000_000, elapsed: () => 0 }),
     elapsedMillis: () => 0,
