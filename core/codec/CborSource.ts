@@ -17,17 +17,20 @@ const NULL = 0xf6;
 export class CborSource {
   readonly #bytes: Uint8Array;
   readonly #maxItems: number;
+  readonly #newest: number;
   #at: number;
   #items = 0;
 
   /**
    * @param maxItems how many items may be read, keys and containers among them
    * @param at where to begin
+   * @param newest the newest version that its reader knows
    */
-  constructor(bytes: Uint8Array, maxItems: number, at = 0) {
+  constructor(bytes: Uint8Array, maxItems: number, at = 0, newest = 0) {
     this.#bytes = bytes;
     this.#maxItems = maxItems;
     this.#at = at;
+    this.#newest = newest;
   }
 
   /** The offset of what comes next. */
@@ -115,6 +118,16 @@ export class CborSource {
   /** The head of a list of exactly two items. */
   pair(): void {
     if (this.major() !== Major.list || this.#argument() !== 2) throw expected("a pair");
+  }
+
+  /** The head of something that starts with its version, which its reader knows. */
+  version(): number {
+    this.pair();
+    const version = this.uint();
+    if (version === 0) throw expected("a version from 1");
+    if (version > this.#newest)
+      throw found(`version ${version}, and this program knows versions up to ${this.#newest}`);
+    return version;
   }
 
   /** The head of a map: how many keys with their values follow. */

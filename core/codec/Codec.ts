@@ -10,6 +10,7 @@ import type { Digest, PublicKey, Signature } from "../base/Digest.ts";
 import type { CborSource } from "./CborSource.ts";
 import { expected, textOf, within } from "./DecodeFault.ts";
 import { utf8Length } from "./Utf8.ts";
+import type { Forms } from "./Versioned.ts";
 
 /** Where a value is written, token by token. Counts announce how many items follow. */
 export interface Sink {
@@ -53,8 +54,8 @@ export interface Codec<A> {
   readonly read: (source: CborSource) => A;
 }
 
-/** The type a codec describes. */
-export type TypeOf<C> = C extends Codec<infer A> ? A : never;
+/** The type that a codec, or the newest of several forms, describes. */
+export type TypeOf<C> = C extends Codec<infer A> ? A : C extends Forms<infer A> ? A : never;
 
 /** An unsigned integer up to 2^53 - 1. */
 export const uint: Codec<number> = {
@@ -161,8 +162,8 @@ type Described = { readonly [name: string]: Codec<never> | Codec<unknown> };
 type RecordOf<F> = { readonly [K in keyof F]: F[K] extends Codec<infer A> ? A : never };
 
 /**
- * A record. Fields are numbered 0, 1, 2, … in the order they are listed here, so
- * a new field goes last; every field is present in every encoding.
+ * A record. Fields are numbered 0, 1, 2, … in the order they are listed here; every field is present in every
+ * encoding, so a new one makes a new form (Versioned.ts).
  */
 export const record = <const F extends { readonly [name: string]: unknown }>(
   fields: F & { readonly [K in keyof F]: F[K] extends Codec<infer A> ? Codec<A> : never },
@@ -203,9 +204,7 @@ export const record = <const F extends { readonly [name: string]: unknown }>(
 
 type Variants = { readonly [tag: string]: unknown };
 /** One of the variants, as {@link union} describes it. */
-export type Variant<V> = {
-  readonly [K in keyof V]: V[K] extends Codec<infer A> ? { readonly _tag: K } & A : never;
-}[keyof V];
+export type Variant<V> = { readonly [K in keyof V]: { readonly _tag: K } & TypeOf<V[K]> }[keyof V];
 
 /** A tagged union, written as the pair of the variant's number (in listed order) and its record. */
 export const union = <const V extends Variants>(

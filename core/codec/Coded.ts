@@ -14,9 +14,10 @@ export interface Coded<E extends object> {
   readonly certified: (bytes: Uint8Array) => E;
 }
 
+/** What holds the bytes says in which version everything in it is, and whoever has read that knows it. */
 export const coded = <E extends object>(codec: Codec<E>): Coded<E> => {
   const read = memoized((bytes: Uint8Array, _first: void, _second: void, written: E | undefined) =>
-    written === undefined ? Either.getOrUndefined(decode(codec, bytes)) : written,
+    written === undefined ? Either.getOrUndefined(decode(codec, bytes, Number.POSITIVE_INFINITY)) : written,
   );
   const decoded = (bytes: Uint8Array): E | undefined => read(bytes, undefined, undefined, undefined);
   return {

@@ -1,0 +1,86 @@
+/**
+ * How what is stored, signed and sent can grow (docs/decisions/0027-versions.md): it starts with a number, and the
+ * form that belongs to it is known for ever. In memory there is only the newest form.
+ *
+ * What is signed or hashed is {@link kept} in the version it was made in, to the byte; everything else is written in
+ * the one its writer is asked for ({@link writtenIn}).
+ */
+import type { Codec } from "./Codec.ts";
+import { expected } from "./DecodeFault.ts";
+
+/** The newest version that this program knows. */
+export const NEWEST = 1;
+
+/** The forms of one kind of thing, by the versions they begin with. */
+export interface Forms<A> {
+  /** The version before which there was none. */
+  readonly first: number;
+  /** The form that belongs to a version: writes what that has, and reads it as the newest. */
+  at(version: number): Codec<A>;
+  /** One more form, with all that the one before has, which never means anything else, and something new. */
+  since<B extends A>(version: number, codec: Codec<B>, up: (older: A) => B): Forms<B>;
+}
+
+interface Form<A> {
+  readonly version: number;
+  readonly codec: Codec<A>;
+}
+
+const formsIn = <A>(newest: Form<A>, older: ReadonlyArray<Form<A>>): Forms<A> => ({
+  first: older[0]?.version ?? newest.version,
+  at: (version) => {
+    if (version >= newest.version) return newest.codec;
+    const form = older.findLast((each) => each.version <= version);
+    if (form === undefined) throw expected(`version ${older[0]?.version ?? newest.version} or a later one`);
+    return form.codec;
+  },
+  since: <B extends A>(version: number, codec: Codec<B>, up: (older: A) => B) =>
+    formsIn<B>(
+      { version, codec },
+      [...older, newest].map((form) => ({
+        version: form.version,
+        codec: { write: form.codec.write, read: (source) => up(form.codec.read(source)) },
+      })),
+    ),
+});
+
+/** What has one form, from a version on. */
+export const formsOf = <A>(codec: Codec<A>, since = 1): Forms<A> => formsIn({ version: since, codec }, []);
+
+/** The forms of what may have had only one so far. */
+export const formsFor = <A>(what: Codec<A> | Forms<A>): Forms<A> => ("at" in what ? what : formsOf(what));
+
+/** Written in this version; read in every one that the reader knows. */
+export const writtenIn = <A>(version: number, what: Codec<A> | Forms<A>): Codec<A> => {
+  const forms = formsFor(what);
+  const own = forms.at(version);
+  return {
+    write: (value, sink) => {
+      sink.list(2);
+      sink.uint(version);
+      own.write(value, sink);
+    },
+    read: (source) => forms.at(source.version()).read(source),
+  };
+};
+
+/** A value that says which version it was made in. */
+export interface Made {
+  readonly version: number;
+}
+
+/** Written in the version it was made in, so that its digest and what was signed of it stay as they are. */
+export const kept = <A extends object>(what: Codec<A> | Forms<A>): Codec<A & Made> => {
+  const forms = formsFor(what);
+  return {
+    write: (value, sink) => {
+      sink.list(2);
+      sink.uint(value.version);
+      forms.at(value.version).write(value, sink);
+    },
+    read: (source) => {
+      const version = source.version();
+      return Object.assign(forms.at(version).read(source), { version });
+    },
+  };
+};
