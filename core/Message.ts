@@ -7,7 +7,11 @@ import type { protocolMessages } from "./protocol/Message.ts";
 export type Message = Variant<typeof protocolMessages & ModuleMessages>;
 export type MessageOf<T extends Message["_tag"]> = Extract<Message, { readonly _tag: T }>;
 
-/** The messages of a composition, those that only another one than this version's has passing for some of these. */
-export const messagesOf = ({ messages }: Composition): Codec<Message> => messages as unknown as Codec<Message>;
+/** What peers speak in. */
+export type Speech = Pick<Composition, "versions" | "messagesIn">;
 
-export const messageCodec = messagesOf(commands);
+/** The messages of a version; those that only another composition than this one has pass for some of these. */
+export const messagesIn = (speech: Speech, version: number): Codec<Message> =>
+  speech.messagesIn(version) as unknown as Codec<Message>;
+
+export const messageCodec = messagesIn(commands, commands.versions.highest);

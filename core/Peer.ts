@@ -44,11 +44,12 @@ import {
   timerHandling,
 } from "./protocol/ModeTable.ts";
 import { onPrepare } from "./protocol/Participant.ts";
-import { noteHeard, onCheckReadiness, onProbeTimer, onReady, onReadyProbe } from "./protocol/Readiness.ts";
+import { noteHeard, onCheckReadiness, onProbeTimer, onReady, onReadyProbe, onUnread } from "./protocol/Readiness.ts";
 import { onDeclareRestore, onMemberAnswer, onRecoverTimer, raiseIfOutbid } from "./protocol/Recovery.ts";
 import { onSnapshotRequest } from "./protocol/SnapshotHelper.ts";
 import { onResolveTimer, onSettleAnswer, onSettleQuery } from "./protocol/Settlement.ts";
 import { onSnapshotOffer, recover } from "./protocol/TakingOver.ts";
+import { noteVersions } from "./protocol/Versions.ts";
 import { onVotes } from "./protocol/Votes.ts";
 import { onIntegrityLost, onSealed, onUnsealed, onVerifying } from "./protocol/Seal.ts";
 import type { Step } from "./Action.ts";
@@ -74,6 +75,7 @@ const goOn = (turn: Turn): void => {
 const dispatch = (turn: Turn, event: Event): void => {
   if (event._tag === "Deliver") {
     noteHeard(turn, event.from);
+    noteVersions(turn, event.from, event.versions);
     deliver(turn, event);
     return raiseIfOutbid(turn);
   }
@@ -112,6 +114,8 @@ const operate = (turn: Turn, event: Other, handling: Handling): void => {
       return handling === "refuses" ? refuseCommand(turn, event.requestId) : onCommand(turn, event);
     case "CheckReadiness":
       return onCheckReadiness(turn, event.requestId);
+    case "Unread":
+      return onUnread(turn, event.from, event.versions);
     case "IntegrityLost":
       return onIntegrityLost(turn, event.where);
     default:

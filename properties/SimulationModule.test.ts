@@ -14,7 +14,7 @@ import { Workload } from "../sim/callers/Workload.ts";
 import { World } from "../sim/world/World.ts";
 import { leaveNote } from "./modules/notes/LeaveNote.ts";
 import { noteSlice } from "./modules/notes/NoteContents.ts";
-import { type Note, notes, noteTables, refOf } from "./modules/notes/Note.ts";
+import { type Note, noteOf, notes, noteTables, refOf } from "./modules/notes/Note.ts";
 import { runSeeds } from "./modules/notes/Seeds.ts";
 import { productWithNotes } from "./modules/notes/WithNotes.ts";
 
@@ -110,7 +110,7 @@ const bugs: ReadonlyArray<Bug> = [
     product: wrong({
       check: (_place, { name, text }) => ({
         _tag: "Possible",
-        effectsAt: (leftAt) => notes.encode({ name, text, leftAt }),
+        effectsAt: ({ version, proposedAt }) => notes.encode(noteOf(version, { name, text, leftAt: proposedAt })),
       }),
     }),
   },

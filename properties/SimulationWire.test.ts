@@ -2,6 +2,7 @@
  * Bulk runs bypass the envelope's bytes; the rule of what is let in must be the
  * same. Every kind of packet goes through both wires, at every kind of receiver.
  */
+import { NEWEST } from "../core/codec/Versioned.ts";
 import { describe, expect, it } from "vitest";
 import type { Digest, PublicKey } from "../core/base/Digest.ts";
 import type { PeerState } from "../core/protocol/PeerState.ts";
@@ -33,6 +34,7 @@ const stateOf = (peerId: number | undefined, more: object = {}): PeerState =>
     peer: peerId === undefined ? undefined : peerRow(peerId),
     membership: undefined,
     founding,
+    spoken: new Map(),
     ...more,
   }) as unknown as PeerState;
 
@@ -40,6 +42,7 @@ const member = (topology: string, keys: ReadonlyArray<readonly [number, PublicKe
   membership: { digest: digest(topology), keys: new Map(keys) },
 });
 const card = (key: PublicKey) => ({
+  version: NEWEST,
   peerId: 1,
   identityKey: key,
   threshold: 2,

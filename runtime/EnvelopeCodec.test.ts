@@ -2,9 +2,14 @@ import { Either } from "effect";
 import { beforeAll, describe, expect, it } from "vitest";
 import { decode } from "../core/codec/CborReader.ts";
 import { encode } from "../core/codec/CborWriter.ts";
+import { commands } from "../core/commands/Commands.ts";
 import type { Digest } from "../core/base/Digest.ts";
 import type { Message } from "../core/Message.ts";
-import { signedEnvelopeCodec } from "../core/protocol/Message.ts";
+import { NEWEST } from "../core/codec/Versioned.ts";
+import { ENVELOPE_VERSION, signedEnvelopeCodec } from "../core/protocol/Message.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
+import { NEXT_VERSION } from "../properties/modules/notes/Note.ts";
+import { compositionWithNotes } from "../properties/modules/notes/WithNotes.ts";
 import { Cluster, crypto } from "../properties/cluster/Cluster.ts";
 import { openEnvelope, sealEnvelope } from "./EnvelopeCodec.ts";
 
@@ -34,7 +39,7 @@ const open = (at: number, bytes: Uint8Array) => openEnvelope(crypto, peer(at).st
 
 describe("an envelope", () => {
   it("opens where it was sent", () => {
-    expect(open(2, sealed(1, 2))).toEqual(Either.right({ from: 1, message }));
+    expect(open(2, sealed(1, 2))).toEqual(Either.right({ from: 1, versions: commands.versions, message }));
   });
 
   it("does not open elsewhere, from somebody else, or in another topology", () => {
@@ -67,6 +72,39 @@ describe("an envelope", () => {
     const unsigned = encode(signedEnvelopeCodec, { ...outer.right, signature: undefined });
     expect(open(2, unsigned)).toEqual(
       Either.left("envelope.signature: only a sealed peer's answer to a probe may go unsigned"),
+    );
+  });
+
+  it("says which versions its sender speaks, and goes in the newest that both do, or the oldest to a stranger", () => {
+    const next = compositionWithNotes({ lowest: NEWEST, highest: NEXT_VERSION });
+    const { state, key } = peer(1);
+    const versionTo = (spoken: PeerState["spoken"]): number => {
+      const bytes = sealEnvelope({ ...state, spoken }, key, NONCE, 2, message, next);
+      const outer = bytes && decode(signedEnvelopeCodec, bytes);
+      if (outer === undefined || Either.isLeft(outer)) throw new Error("it is an envelope");
+      expect(outer.right.versions).toEqual(next.versions);
+      return outer.right.version;
+    };
+    expect(versionTo(new Map())).toBe(NEWEST);
+    expect(versionTo(new Map([[2, next.versions]]))).toBe(NEXT_VERSION);
+    expect(versionTo(new Map([[2, commands.versions]]))).toBe(NEWEST);
+    expect(versionTo(new Map([[2, { lowest: 8, highest: 9 }]]))).toBe(NEWEST);
+  });
+
+  it("in a version that is not spoken here is not read, and told of only where its sender is known", () => {
+    const far = compositionWithNotes({ lowest: NEXT_VERSION, highest: NEXT_VERSION });
+    const { state, key } = peer(1);
+    const unread = sealEnvelope(state, key, NONCE, 2, message, far);
+    expect(unread && open(2, unread)).toEqual(Either.right({ from: 1, versions: far.versions, message: undefined }));
+    const forged = sealEnvelope(state, peer(3).key, NONCE, 2, message, far);
+    expect(forged && open(2, forged)).toEqual(Either.left(`envelope.version: ${NEXT_VERSION} is not spoken here`));
+  });
+
+  it("of another form than this program knows is refused as such", () => {
+    const bytes = sealed(1, 2);
+    bytes[1] = ENVELOPE_VERSION + 1;
+    expect(open(2, bytes)).toEqual(
+      Either.left("envelope.bytes: value: found version 2, and this program knows versions up to 1"),
     );
   });
 });

@@ -9,19 +9,21 @@ import { encode } from "../core/codec/CborWriter.ts";
 import type { Codec } from "../core/codec/Codec.ts";
 import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../core/base/Digest.ts";
+import { commands } from "../core/commands/Commands.ts";
 import type { PeerState } from "../core/protocol/PeerState.ts";
-import { type Message, messageCodec } from "../core/Message.ts";
-import { ENVELOPE_TAG, envelopeCodec, signedEnvelopeCodec } from "../core/protocol/Message.ts";
+import { type Message, messagesIn, type Speech } from "../core/Message.ts";
+import { ENVELOPE_TAG, ENVELOPE_VERSION, envelopeCodec, signedEnvelopeCodec } from "../core/protocol/Message.ts";
 import type { PeerId, Topology } from "../core/protocol/Topology.ts";
+import { isSpoken, versionFor, type Versions } from "../core/protocol/Versions.ts";
 
-/** What goes to every member is one object, so it is encoded once. */
-const encoded = new WeakMap<Message, Uint8Array>();
+/** What goes to every member is one object, so it is encoded once, as long as they speak the same version. */
+const encoded = new WeakMap<Message, { readonly codec: Codec<Message>; readonly bytes: Uint8Array }>();
 
 const encodedOnce = (message: Message, codec: Codec<Message>): Uint8Array => {
   const known = encoded.get(message);
-  if (known !== undefined) return known;
+  if (known?.codec === codec) return known.bytes;
   const bytes = encode(codec, message);
-  encoded.set(message, bytes);
+  encoded.set(message, { codec, bytes });
   return bytes;
 };
 
@@ -32,15 +34,19 @@ export const sealEnvelope = (
   nonce: Digest,
   to: PeerId,
   message: Message,
-  codec = messageCodec,
+  speech: Speech = commands,
 ): Uint8Array | undefined => {
   if (state.peer === undefined || (signer === undefined && message._tag !== "Ready")) return undefined;
+  const { versions } = speech;
+  const version = versionFor(versions, state.spoken.get(to));
   const envelope = {
     from: state.peer.peerId,
     to,
+    versions,
+    version,
     topologyDigest: state.membership?.digest,
     nonce,
-    message: encodedOnce(message, codec),
+    message: encodedOnce(message, messagesIn(speech, version)),
   };
   return encode(signedEnvelopeCodec, {
     ...envelope,
@@ -50,7 +56,16 @@ export const sealEnvelope = (
 
 export interface Opened {
   readonly from: PeerId;
+  /** What the sender speaks; undefined where nobody vouches for that. */
+  readonly versions: Versions | undefined;
   readonly message: Message;
+}
+
+/** An envelope that held, with a message in a version that is not spoken here. */
+export interface Unread {
+  readonly from: PeerId;
+  readonly versions: Versions;
+  readonly message: undefined;
 }
 
 const memberKey = ({ members }: Topology, peerId: PeerId): PublicKey | undefined =>
@@ -80,13 +95,13 @@ export const openEnvelope = (
   crypto: Crypto,
   state: PeerState,
   bytes: Uint8Array,
-  codec = messageCodec,
-): Either.Either<Opened, string> => {
+  speech: Speech = commands,
+): Either.Either<Opened | Unread, string> => {
   if (state.peer === undefined) return Either.left("this peer is not initialized");
-  const outer = decode(signedEnvelopeCodec, bytes);
+  const outer = decode(signedEnvelopeCodec, bytes, ENVELOPE_VERSION);
   if (Either.isLeft(outer)) return refuse("bytes", outer.left);
   const { signature, ...envelope } = outer.right;
-  const { from, to, topologyDigest } = envelope;
+  const { from, to, versions, topologyDigest } = envelope;
   if (to !== state.peer.peerId) return refuse("to", "names another peer");
   const isSignedBy = (key: PublicKey | undefined): boolean =>
     key !== undefined &&
@@ -95,12 +110,16 @@ export const openEnvelope = (
   const isVouched = isSignedBy(knownKey(state, from));
   if (!isVouched && envelope.message.length > STRANGER_BYTES)
     return refuse("signature", "does not verify for a message of this size");
-  const inner = decode(codec, envelope.message);
+  if (!isSpoken(speech.versions, envelope))
+    return isVouched
+      ? Either.right({ from, versions, message: undefined })
+      : refuse("version", `${envelope.version} is not spoken here`);
+  const inner = decode(messagesIn(speech, envelope.version), envelope.message, speech.versions.highest);
   if (Either.isLeft(inner)) return refuse("message", inner.left);
   const message = inner.right;
   if (!crossesTopologies(message) && topologyDigest !== state.membership?.digest)
     return refuse("topologyDigest", "is not the topology of this peer");
-  const opened = Either.right({ from, message });
+  const opened = Either.right({ from, versions: isVouched ? versions : undefined, message });
   // A peer that introduces itself shows its key; every other one must be known by it.
   if (message._tag === "GenesisCard" || message._tag === "GenesisRefused")
     return isSignedBy(message.card.identityKey) ? opened : refuse("signature", "does not verify");

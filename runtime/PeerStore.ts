@@ -13,6 +13,14 @@ export class IntegrityFailure extends Error {
   }
 }
 
+/** A stored row that this peer wrote and this program cannot read: a later one has been at work here. */
+export class UnreadableRow extends Error {
+  override readonly name = "UnreadableRow";
+  constructor(where: string, why: string) {
+    super(`${where} was written by another version of this program (${why}); start that one`);
+  }
+}
+
 export interface PeerStore extends RowView {
   /**
    * One flushed transaction. `done` is called once; with a failure the outcome is unknown and the peer

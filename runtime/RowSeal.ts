@@ -5,6 +5,7 @@
  * missed when the peer starts (contract 10.3, protocol.md "Keys").
  */
 import { bytes, digest, list, record, signature, text, type TypeOf, uint } from "../core/codec/Codec.ts";
+import { writtenIn } from "../core/codec/Versioned.ts";
 import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../core/base/Digest.ts";
 import { impliedRoot, merkleTree } from "../core/protocol/Merkle.ts";
@@ -24,19 +25,24 @@ export interface IntegrityKey extends Signer {
 }
 
 const rowCodec = record({ table: text(32), key: text(512), transaction: uint, row: bytes(ROW_BYTES) });
-const signedCodec = record({ transaction: uint, size: uint, root: digest });
+/** The version of the seal, which has nothing to do with that of the row. */
+export const SEAL_VERSION = 1;
+const signedCodec = writtenIn(SEAL_VERSION, record({ transaction: uint, size: uint, root: digest }));
 
-export const sealCodec = record({
-  /** Names the key among those this peer ever used. */
-  keyVersion: uint,
-  transaction: uint,
-  index: uint,
-  size: uint,
-  /** Sixteen levels: no transaction writes more rows than that covers. */
-  proof: list(digest, 16),
-  root: digest,
-  signature,
-});
+export const sealCodec = writtenIn(
+  SEAL_VERSION,
+  record({
+    /** Names the key among those this peer ever used. */
+    keyVersion: uint,
+    transaction: uint,
+    index: uint,
+    size: uint,
+    /** Sixteen levels: no transaction writes more rows than that covers. */
+    proof: list(digest, 16),
+    root: digest,
+    signature,
+  }),
+);
 export type Seal = TypeOf<typeof sealCodec>;
 
 export interface PlainRow {

@@ -1,10 +1,14 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { versionOf } from "../core/codec/CborReader.ts";
+import { NEWEST } from "../core/codec/Versioned.ts";
 import type { Rows, Write } from "../core/Tables.ts";
+import { NEXT_VERSION } from "../properties/modules/notes/Note.ts";
+import { compositionWithNotes } from "../properties/modules/notes/WithNotes.ts";
 import { crypto } from "../properties/cluster/Cluster.ts";
 import { commitTo, integrityKeyOf, openSealed, peerRow, storedRow } from "../properties/store/SealedRows.ts";
 import { StoreFailure, type StoredRow } from "./ByteStore.ts";
 import { MemoryByteStore, type MemoryTables } from "./MemoryByteStore.ts";
-import { IntegrityFailure } from "./PeerStore.ts";
+import { IntegrityFailure, UnreadableRow } from "./PeerStore.ts";
 import type { IntegrityKey } from "./RowSeal.ts";
 import { SealedStore } from "./SealedStore.ts";
 
@@ -172,5 +176,55 @@ describe("sealed rows", () => {
     expect(() => store.commit([replace("nobody", "x")], () => undefined)).toThrow(
       "keys/nobody: the row to change is missing",
     );
+  });
+});
+
+describe("rows of another version", () => {
+  const next = compositionWithNotes({ lowest: NEWEST, highest: NEXT_VERSION }).tables;
+  const openNext = (): SealedStore => {
+    const opened = new SealedStore(new MemoryByteStore({ tables }), crypto, next);
+    opened.useKey(integrity);
+    return opened;
+  };
+
+  it("are read as they were meant where they are older, and become newer as they are written", () => {
+    store = openNext();
+    expect(store.verifyAll()).toBeUndefined();
+    expect(store.get("keys", "a")).toEqual({ id: "anna", remark: undefined });
+    commit(replace("b", "bella"));
+    expect(["a", "b"].map((key) => versionOf(onDisk(key).row))).toEqual([NEWEST, NEXT_VERSION]);
+    expect(openNext().verifyAll()).toBeUndefined();
+    expect(openNext().scan("keys", "", 9)).toEqual([
+      { key: "a", row: { id: "anna", remark: undefined } },
+      { key: "b", row: { id: "bella", remark: undefined } },
+    ]);
+  });
+
+  it("are not taken for tampered where they are newer", () => {
+    store = openNext();
+    commit(replace("b", "bella"));
+    const why = `value: found version ${NEXT_VERSION}, and this program knows versions up to ${NEWEST}`;
+    for (const key of [integrity, "none"] as const) {
+      expect(() => open(key).get("keys", "b")).toThrow(new UnreadableRow("keys/b", why).message);
+      expect(open(key).get("keys", "a")).toEqual({ id: "anna" });
+    }
+    expect(() => open().verifyAll()).toThrow(UnreadableRow);
+    // What only says that it is newer is tampered with, unless it is read before anything can be verified.
+    const { row, seal } = onDisk("a");
+    tables.get("keys")?.set("a", { row: Uint8Array.of(0x82, NEXT_VERSION, ...row.slice(2)), seal });
+    expect(() => open().get("keys", "a")).toThrow("keys/a: the seal does not hold");
+    tables.get("keys")?.set("a", { row, seal: Uint8Array.of(0x82, 2, ...seal.slice(2)) });
+    expect(() => open().get("keys", "a")).toThrow("version 2, where 1 is the newest known");
+  });
+
+  it("are not taken for tampered either where they name the key that all others are verified with", () => {
+    const peer = storedRow(tables, "peer", "self");
+    const put = (row: Uint8Array) => tables.get("peer")?.set("self", { row, seal: peer.seal });
+    put(Uint8Array.of(0x82, NEXT_VERSION, ...peer.row.slice(2)));
+    expect(() => open("none").get("keys", "a")).toThrow(UnreadableRow);
+    put(Uint8Array.of(0x83, ...peer.row.slice(1)));
+    expect(() => open("none").get("keys", "a")).toThrow(IntegrityFailure);
+    tables.get("peer")?.clear();
+    expect(() => open("none").get("keys", "a")).toThrow("the row that names the integrity key is missing");
   });
 });

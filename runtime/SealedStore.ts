@@ -4,18 +4,18 @@
  * seen by the core.
  */
 import { Either } from "effect";
-import { decode } from "../core/codec/CborReader.ts";
+import { decode, versionOf } from "../core/codec/CborReader.ts";
 import { encode } from "../core/codec/CborWriter.ts";
 import type { Codec } from "../core/codec/Codec.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../core/base/Digest.ts";
-import { rowCodec, type Rows, type TableName, tables, type Write } from "../core/Tables.ts";
+import { type Rows, type TableName, tables, type Write } from "../core/Tables.ts";
 import type { Schema } from "../core/protocol/Composition.ts";
 import { SELF } from "../core/protocol/Tables.ts";
 import { type ByteStore, type Change, type StoredRow, StoreFailure } from "./ByteStore.ts";
 import { KeyHistory } from "./KeyHistory.ts";
 import { KnownRows } from "./KnownRows.ts";
-import { IntegrityFailure, type PeerStore } from "./PeerStore.ts";
+import { IntegrityFailure, type PeerStore, UnreadableRow } from "./PeerStore.ts";
 import { RecentMap } from "./RecentMap.ts";
 import {
   elementOf,
@@ -23,6 +23,7 @@ import {
   isSealed,
   leafOf,
   maskOf,
+  SEAL_VERSION,
   type PlainRow,
   type Seal,
   sealCodec,
@@ -148,7 +149,7 @@ export class SealedStore implements PeerStore {
     const head: PlainRow = {
       table: "head",
       key: SELF,
-      row: encode(rowCodec("head"), { transactions: transaction, rows, digest: asDigest(masked) }),
+      row: encode(this.#schema.codecOf("head"), { transactions: transaction, rows, digest: asDigest(masked) }),
     };
     leaves.push(leafOf(this.#crypto, transaction, head));
     const seals = sealRows(this.#crypto, integrity, version, transaction, leaves);
@@ -268,27 +269,46 @@ export class SealedStore implements PeerStore {
     proven?: RecentMap<string>,
   ): OpenRow<T> {
     const where = `${table}/${key}`;
-    const decoded = decode(sealCodec, sealed);
-    if (Either.isLeft(decoded)) throw new IntegrityFailure(where, "the seal cannot be read");
+    const decoded = decode(sealCodec, sealed, SEAL_VERSION);
+    if (Either.isLeft(decoded)) throw unverified(where, "the seal cannot be read", sealed, SEAL_VERSION);
     const seal = decoded.right;
-    const value = decode(this.#schema.codecOf(table) as Codec<Rows[T]>, row);
-    if (Either.isLeft(value)) throw new IntegrityFailure(where, "the row cannot be read");
     const publicKey = this.#history.publicKey(where, seal);
     const leaf = leafOf(this.#crypto, seal.transaction, { table, key, row });
     if (!isSealed(this.#crypto, publicKey, leaf, seal, proven))
       throw new IntegrityFailure(where, "the seal does not hold");
+    const value = this.#decoded(table, row);
+    // This very peer wrote it: there must have been another program.
+    if (Either.isLeft(value)) throw new UnreadableRow(where, value.left);
     return { value: value.right, seal, leaf };
+  }
+
+  #decoded<T extends TableName>(table: T, row: Uint8Array): Either.Either<Rows[T], string> {
+    return decode(this.#schema.codecOf(table) as Codec<Rows[T]>, row, this.#schema.newest);
   }
 
   /** The key that the history begins with as the peer row names it, which is held against it like any other row. */
   #firstKey(): PublicKey {
     const stored = this.#bytes.get("peer", SELF);
-    const named = stored && decode(rowCodec("peer"), stored.row);
-    if (named === undefined || Either.isLeft(named))
+    if (stored === undefined)
       throw new IntegrityFailure("peer/self", "the row that names the integrity key is missing");
-    return named.right.integrityKey;
+    const named = this.#decoded("peer", stored.row);
+    if (Either.isRight(named)) return named.right.integrityKey;
+    throw unverified(
+      "peer/self",
+      "the row that names the integrity key cannot be read",
+      stored.row,
+      this.#schema.newest,
+    );
   }
 }
+
+/** What is wrong with bytes that cannot be read and that nobody vouches for: at least they may say that they are of a later version. */
+const unverified = (where: string, why: string, bytes: Uint8Array, newest: number): Error => {
+  const version = versionOf(bytes);
+  return version > newest
+    ? new UnreadableRow(where, `version ${version}, where ${newest} is the newest known`)
+    : new IntegrityFailure(where, why);
+};
 
 const sealAt = (seals: ReadonlyArray<Seal>, index: number): Seal => {
   const seal = seals[index];

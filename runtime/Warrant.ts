@@ -6,8 +6,10 @@ import { Either } from "effect";
 import { digest, nullable, record, signature, type TypeOf, uint } from "../core/codec/Codec.ts";
 import { decode } from "../core/codec/CborReader.ts";
 import { encode } from "../core/codec/CborWriter.ts";
+import { writtenIn } from "../core/codec/Versioned.ts";
 import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
 import type { Digest } from "../core/base/Digest.ts";
+import { ENVELOPE_VERSION } from "../core/protocol/Message.ts";
 import type { PeerState } from "../core/protocol/PeerState.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
 import { knownKey } from "./EnvelopeCodec.ts";
@@ -21,8 +23,8 @@ const warrantFields = {
   /** Fresh for each: one warrant is good for one message at a time. */
   nonce: digest,
 };
-const warrantCodec = record(warrantFields);
-const signedWarrantCodec = record({ ...warrantFields, signature });
+const warrantCodec = writtenIn(ENVELOPE_VERSION, record(warrantFields));
+const signedWarrantCodec = writtenIn(ENVELOPE_VERSION, record({ ...warrantFields, signature }));
 const WARRANT_TAG = "CUSTODY_WARRANT_V1";
 
 export type Warrant = TypeOf<typeof warrantCodec>;
@@ -41,7 +43,7 @@ export const sealWarrant = (
 
 /** The warrant in these bytes; undefined unless a member of this peer's topology gave it, to this peer. */
 export const openWarrant = (crypto: Crypto, state: PeerState, bytes: Uint8Array): Warrant | undefined => {
-  const decoded = decode(signedWarrantCodec, bytes);
+  const decoded = decode(signedWarrantCodec, bytes, ENVELOPE_VERSION);
   if (Either.isLeft(decoded)) return undefined;
   const { signature: signed, ...warrant } = decoded.right;
   const key = knownKey(state, warrant.from);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import { rowCodec, type Rows, type Write } from "../Tables.ts";
+import type { Rows, Write } from "../Tables.ts";
+import { protocolTables } from "./Tables.ts";
 import { auditOperators } from "./Audit.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
 
@@ -55,7 +56,7 @@ describe("the audit of a peer", () => {
     });
     const { crypto } = turn.context;
     const [first, second] = rows;
-    expect(first && second?.prevHash).toBe(first && crypto.digest("CUSTODY_AUDIT_V1", rowCodec("audit"), first));
+    expect(first && second?.prevHash).toBe(first && crypto.digest("CUSTODY_AUDIT_V1", protocolTables.audit, first));
     expect(turn.state.audit).toMatchObject({ keptNo: 6, lastNo: 6 });
   });
 

@@ -10,7 +10,7 @@ import type { Membership } from "./Topology.ts";
 
 const AUDIT_TAG = "CUSTODY_AUDIT_V1";
 
-type Chained = "peerId" | "integrityKeyVersion" | "seq" | "prevHash";
+type Chained = "version" | "peerId" | "integrityKeyVersion" | "seq" | "prevHash";
 
 /** What only some events have. */
 const nothing = {
@@ -28,6 +28,7 @@ const append = (turn: Turn, event: Omit<Rows["audit"], Chained>): void => {
   const { audit } = turn.state;
   const row: Rows["audit"] = {
     ...event,
+    version: turn.context.commands.versions.highest,
     peerId: turn.self,
     integrityKeyVersion: turn.state.integrityVersion,
     seq: audit.seq + 1,

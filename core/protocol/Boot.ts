@@ -138,6 +138,7 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
     decidedSeq: 0,
     seen: new Map(),
     seenWritten: new Map(),
+    spoken: new Map(),
     preparations: new Map(),
     refused: new Map(),
     aborting: new Map(),

@@ -21,6 +21,7 @@ import type { Exchange, Module } from "./Module.ts";
 import type { Place } from "./Place.ts";
 import type { Proposal } from "./Proposal.ts";
 import type { PeerId } from "./Topology.ts";
+import type { Versions } from "./Versions.ts";
 
 /** What a call is understood by, without any row. */
 export type Means = Pick<StepContext, "crypto" | "providers">;
@@ -41,10 +42,13 @@ export interface Intent extends Target {
   readonly deadline: number;
 }
 
+/** Effects by what of their proposal they depend on: when it is made, and in which version they are to be. */
+export type EffectsAt = (proposed: Pick<Proposal, "proposedAt" | "version">) => Uint8Array;
+
 /** How an intent stands against one peer's rows. */
 export type Standing =
-  /** It can be done, with these effects if it is proposed at that time (Unix milliseconds). */
-  | { readonly _tag: "Possible"; readonly effectsAt: (proposedAt: number) => Uint8Array }
+  /** It can be done, with these effects if it is so proposed. */
+  | { readonly _tag: "Possible"; readonly effectsAt: EffectsAt }
   /** What it asks for is there already, under this name. */
   | { readonly _tag: "Done"; readonly name: string }
   /** It cannot be done; `isFinal` where no later change can make it possible. */
@@ -172,6 +176,7 @@ export type Contents = (crypto: Crypto, view: RowView, after: string, limit: num
 
 /** The commands of a cluster. */
 export interface Commands {
+  readonly versions: Versions;
   readonly all: ReadonlyArray<Command>;
   readonly byKind: ReadonlyMap<string, Command>;
   readonly contents: Contents;

@@ -3,20 +3,25 @@
  * said. Made once, from two lists (core/commands/Commands.ts); agreement, stores and envelopes are handed it.
  */
 import { type Codec, union } from "../codec/Codec.ts";
+import { formsFor, type Forms, writtenIn } from "../codec/Versioned.ts";
 import type { Command, Commands, Contents } from "./Command.ts";
 import { isOfModule, type Message, protocolMessages, tokensOf } from "./Message.ts";
 import type { MessagePart, Module } from "./Module.ts";
 import { protocolTables, type Tables } from "./Tables.ts";
+import { VERSIONS, type Versions } from "./Versions.ts";
 
 /** Every table, and the form of its rows. */
 export interface Schema {
   readonly names: ReadonlyArray<string>;
+  /** The newest version that rows may be of; they are written in this one. */
+  readonly newest: number;
   codecOf(table: string): Codec<unknown>;
 }
 
 export interface Composition extends Commands {
   readonly tables: Schema;
-  readonly messages: Codec<Message>;
+  /** The messages of a version that is spoken here, as values of the newest one. */
+  messagesIn(version: number): Codec<Message>;
   /** The bearer tokens in a message, in the order in which its handler expects what was found out about them. */
   tokensIn(message: Message): ReadonlyArray<string>;
 }
@@ -28,15 +33,23 @@ const named = <A>(what: string, all: ReadonlyArray<readonly [string, A]>): Reado
   return byName;
 };
 
-const schemaOf = (parts: ReadonlyArray<Tables>): Schema => {
-  const codecs = named("table", parts.flatMap(Object.entries));
+// Whatever stands in a table of codecs is one, or several forms of one; which, its module knows.
+const formsIn = (what: object): Forms<unknown> => formsFor(what as Codec<unknown> | Forms<unknown>);
+
+const schemaOf = (parts: ReadonlyArray<Tables>, newest: number): Schema => {
+  const codecs = named(
+    "table",
+    parts.flatMap((tables) =>
+      Object.entries(tables).map(([table, what]) => [table, writtenIn(newest, formsIn(what))] as const),
+    ),
+  );
   return {
+    newest,
     names: [...codecs.keys()],
     codecOf: (table) => {
       const codec = codecs.get(table);
       if (codec === undefined) throw new TypeError(`there is no table ${table}`);
-      // Whatever stands in a table of codecs is one; which, its module knows.
-      return codec as Codec<unknown>;
+      return codec;
     },
   };
 };
@@ -58,12 +71,27 @@ const contentsOf = (modules: ReadonlyArray<Module>): Contents => {
   };
 };
 
-export const composed = (all: ReadonlyArray<Command>, modules: ReadonlyArray<Module>): Composition => {
+/** By version, from the lowest that is spoken. A message is numbered by its place among those of its version. */
+const messagesOf = (messages: ReadonlyArray<readonly [tag: string, what: object]>, { lowest, highest }: Versions) =>
+  Array.from({ length: highest - lowest + 1 }, (_, place): Codec<unknown> => {
+    const version = lowest + place;
+    const said = messages
+      .map(([tag, what]) => [tag, formsIn(what)] as const)
+      .filter(([, { first }]) => first <= version);
+    return union(Object.fromEntries(said.map(([tag, forms]) => [tag, forms.at(version)]))) as Codec<unknown>;
+  });
+
+export const composed = (
+  all: ReadonlyArray<Command>,
+  modules: ReadonlyArray<Module>,
+  versions = VERSIONS,
+): Composition => {
   const parts: ReadonlyMap<string, MessagePart> = named(
     "message",
     modules.flatMap(({ messages }) => Object.entries(messages)),
   );
-  const codecs = Object.fromEntries([...parts].map(([tag, { codec }]) => [tag, codec]));
+  const codecs = [...parts].map(([tag, { codec }]) => [tag, codec] as const);
+  const messages = messagesOf([...Object.entries(protocolMessages), ...codecs], versions);
   named(
     "slice",
     modules.flatMap(({ slice }) => (slice === undefined ? [] : [[slice.name, slice] as const])),
@@ -71,6 +99,7 @@ export const composed = (all: ReadonlyArray<Command>, modules: ReadonlyArray<Mod
   return {
     all,
     modules,
+    versions,
     byKind: named(
       "command",
       all.map((command) => [command.kind, command]),
@@ -80,8 +109,12 @@ export const composed = (all: ReadonlyArray<Command>, modules: ReadonlyArray<Mod
       modules.flatMap(({ exchanges }) => exchanges.map((each) => [each.kind, each] as const)),
     ),
     contents: contentsOf(modules),
-    tables: schemaOf([protocolTables, ...modules.map(({ tables }) => tables)]),
-    messages: union({ ...protocolMessages, ...codecs }) as unknown as Codec<Message>,
+    tables: schemaOf([protocolTables, ...modules.map(({ tables }) => tables)], versions.highest),
+    messagesIn: (version) => {
+      const codec = messages[version - versions.lowest];
+      if (codec === undefined) throw new RangeError(`version ${version} is not spoken`);
+      return codec as Codec<Message>;
+    },
     tokensIn: (message) =>
       isOfModule(message) ? (parts.get(message._tag)?.tokensIn(message) ?? []) : tokensOf(message),
   };

@@ -231,7 +231,7 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
       if (isOverdue(turn)) return done(busy("Too many changes wait for a member's acknowledgement.", intent.ref));
       return turn.state.preparations.size + reserved >= Limits.preparations
         ? done(noCapacity([{ peerId: turn.self, reason: NO_CAPACITY }]))
-        : standing.effectsAt(turn.now);
+        : standing.effectsAt({ proposedAt: turn.now, version: turn.version });
     default:
       return absurd(standing);
   }
@@ -244,6 +244,7 @@ const bodyOf = (turn: Turn, queued: Queued, effects: Uint8Array, seq: number): P
   const { crypto, settings } = turn.context;
   const { call } = queued.forward;
   return {
+    version: turn.version,
     clusterId: membership.topology.clusterId,
     epoch: membership.topology.epoch,
     seq,

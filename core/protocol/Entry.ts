@@ -65,8 +65,7 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
   const { signer, crypto } = turn.context;
   if (signer === undefined) return refuse(unavailable([{ peerId: turn.self, reason: "it is sealed" }], undefined));
   if (turn.isWriter) {
-    const own = { requestId, entryPeer: turn.self, call, token, receivedAt: turn.now, arrival: turn.moment };
-    return enqueue(turn, attest(crypto, signer, turn.membership, own), judged.right);
+    return enqueue(turn, attest(crypto, signer, turn.membership, received(turn, requestId, call, token)), judged.right);
   }
   const { claims, request } = judged.right;
   const entering = { requestId, call, token, actor: actorName(claims), request, arrivedAt: turn.elapsed };
@@ -74,6 +73,11 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
   turn.state.entering = [...turn.state.entering, entering];
   turn.arm("answers", entryPatience(turn));
   forwardNext(turn);
+};
+
+const received = (turn: Turn, requestId: string, call: Call, token: string): Omit<Forward, "attestation"> => {
+  const { version, self: entryPeer, now: receivedAt, moment: arrival } = turn;
+  return { version, requestId, entryPeer, call, token, receivedAt, arrival };
 };
 
 const full = crowded("This peer has as many requests under way as it may.", undefined);
@@ -131,8 +135,7 @@ export const forwardNext = (turn: Turn): void => {
   for (const { actor } of awaited.values()) underWay.set(actor, (underWay.get(actor) ?? 0) + 1);
   const next = inTurn(entering, ({ actor }) => actor, underWay).slice(0, room);
   for (const { requestId, call, token, actor, request, arrivedAt } of next) {
-    const received = { requestId, entryPeer: turn.self, call, token, receivedAt: turn.now, arrival: turn.moment };
-    const forward = attest(crypto, signer, turn.membership, received);
+    const forward = attest(crypto, signer, turn.membership, received(turn, requestId, call, token));
     turn.state.forwarded += 1;
     turn.edit("awaited").set(requestId, {
       forward,

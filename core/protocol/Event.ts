@@ -11,6 +11,7 @@ import type { ProtocolTimer } from "./ModeTable.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
 import type { PeerId } from "./Topology.ts";
 import type { RowView } from "./Tables.ts";
+import type { Versions } from "./Versions.ts";
 import type { RelyingParty } from "../webauthn/RelyingParty.ts";
 
 /** Modules name theirs by module and name, such as `Session.mirror`. */
@@ -69,7 +70,11 @@ export type Event =
       readonly from: PeerId;
       readonly message: Message;
       readonly actors: ReadonlyArray<ActorCheck>;
+      /** Absent where nobody vouches for them. */
+      readonly versions?: Versions | undefined;
     }
+  /** A message whose envelope held, in a version that is not spoken here. */
+  | { readonly _tag: "Unread"; readonly from: PeerId; readonly versions: Versions }
   | { readonly _tag: "TimerFired"; readonly timer: TimerName }
   /** A stored row did not hold: this peer signs nothing until it is repaired. */
   | { readonly _tag: "IntegrityLost"; readonly where: string };

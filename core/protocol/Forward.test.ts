@@ -1,3 +1,4 @@
+import { NEWEST } from "../codec/Versioned.ts";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { type Cluster, crypto, founded, NOW } from "../../properties/cluster/Cluster.ts";
@@ -23,6 +24,7 @@ const attestedBy = (signer: PeerId, entryPeer: PeerId = signer): Forward => {
   const key = cluster.keys.get(signer);
   if (key === undefined) throw new Error("no such peer");
   return attest(crypto, key, membership, {
+    version: NEWEST,
     requestId: "request",
     entryPeer,
     call,

@@ -8,6 +8,7 @@
  * request carries no other.
  */
 import { bytes, digest, nullable, record, signature, text, type TypeOf, uint } from "../codec/Codec.ts";
+import { kept } from "../codec/Versioned.ts";
 import type { Crypto, Signer } from "../crypto/Crypto.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
@@ -33,31 +34,36 @@ const callCodec = record({
 });
 export type Call = TypeOf<typeof callCodec>;
 
-export const forwardCodec = record({
-  /** Unique at the entry peer; not the caller's X-Request-Id. */
-  requestId: text(Limits.requestIdCharacters),
-  entryPeer: uint,
-  call: callCodec,
-  token: tokenCodec,
-  /** When it came in: by the entry peer's wall clock, which is held against the proposal's, and by the clock of its process. */
-  receivedAt: uint,
-  arrival: momentCodec,
-  /** The entry peer's signature; absent exactly where the writer is the entry peer. */
-  attestation: nullable(signature),
-});
+export const forwardCodec = kept(
+  record({
+    /** Unique at the entry peer; not the caller's X-Request-Id. */
+    requestId: text(Limits.requestIdCharacters),
+    entryPeer: uint,
+    call: callCodec,
+    token: tokenCodec,
+    /** When it came in: by the entry peer's wall clock, which is held against the proposal's, and by the clock of its process. */
+    receivedAt: uint,
+    arrival: momentCodec,
+    /** The entry peer's signature; absent exactly where the writer is the entry peer. */
+    attestation: nullable(signature),
+  }),
+);
 export type Forward = TypeOf<typeof forwardCodec>;
 
-const attestedCodec = record({
-  topologyDigest: digest,
-  requestId: text(Limits.requestIdCharacters),
-  entryPeer: uint,
-  requestDigest: digest,
-  actorDigest: digest,
-  receivedAt: uint,
-  arrival: momentCodec,
-});
+const attestedCodec = kept(
+  record({
+    topologyDigest: digest,
+    requestId: text(Limits.requestIdCharacters),
+    entryPeer: uint,
+    requestDigest: digest,
+    actorDigest: digest,
+    receivedAt: uint,
+    arrival: momentCodec,
+  }),
+);
 
 const attested = (crypto: Crypto, topologyDigest: Digest, forward: Omit<Forward, "attestation">) => ({
+  version: forward.version,
   topologyDigest,
   requestId: forward.requestId,
   entryPeer: forward.entryPeer,
@@ -81,14 +87,14 @@ export const attest = (
   crypto: Crypto,
   signer: Signer,
   membership: Membership,
-  { requestId, entryPeer, call, token, receivedAt, arrival }: Omit<Forward, "attestation">,
+  { version, requestId, entryPeer, call, token, receivedAt, arrival }: Omit<Forward, "attestation">,
 ): Forward => {
-  const forward = { requestId, entryPeer, call, token, receivedAt, arrival };
+  const forward = { version, requestId, entryPeer, call, token, receivedAt, arrival };
   const attestation =
     entryPeer === membership.writer
       ? undefined
       : signer.sign(FORWARD_TAG, attestedCodec, attested(crypto, membership.digest, forward));
-  return { requestId, entryPeer, call, token, receivedAt, arrival, attestation };
+  return { version, requestId, entryPeer, call, token, receivedAt, arrival, attestation };
 };
 
 /** Whether the key of its entry peer signed it. */

@@ -99,6 +99,7 @@ export const onInitialize = (turn: Turn, event: Initialize): void => {
 };
 
 const ownCard = (turn: Turn, peer: Rows["peer"]): GenesisCard => ({
+  version: turn.context.commands.versions.lowest,
   peerId: peer.peerId,
   identityKey: peer.identityKey,
   threshold: peer.threshold,

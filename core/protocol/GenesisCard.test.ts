@@ -1,3 +1,4 @@
+import { NEWEST } from "../codec/Versioned.ts";
 import { describe, expect, it } from "vitest";
 import { crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
@@ -9,6 +10,7 @@ describe("the first topology", () => {
   if (key === undefined) throw new Error("it is initialized");
   const digest = "ab".repeat(32) as Digest;
   const cardOf = (peerId: number, development: boolean): GenesisCard => ({
+    version: NEWEST,
     peerId,
     identityKey: key,
     threshold: 2,

@@ -3,6 +3,7 @@
  * was told at initialization, under a MAC of the cluster's bootstrap secret.
  */
 import { bool, digest, list, publicKey, record, type TypeOf, uint } from "../codec/Codec.ts";
+import { kept } from "../codec/Versioned.ts";
 import type { Crypto } from "../crypto/Crypto.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
@@ -11,16 +12,18 @@ import type { Topology } from "./Topology.ts";
 const CARD_TAG = "CUSTODY_GENESIS_CARD_V1";
 const CLUSTER_TAG = "CUSTODY_CLUSTER_V1";
 
-export const cardCodec = record({
-  peerId: uint,
-  identityKey: publicKey,
-  threshold: uint,
-  total: uint,
-  configDigest: digest,
-  /** Fresh at initialization, so that two clusters of the same peers differ. */
-  nonce: digest,
-  development: bool,
-});
+export const cardCodec = kept(
+  record({
+    peerId: uint,
+    identityKey: publicKey,
+    threshold: uint,
+    total: uint,
+    configDigest: digest,
+    /** Fresh at initialization, so that two clusters of the same peers differ. */
+    nonce: digest,
+    development: bool,
+  }),
+);
 export type GenesisCard = TypeOf<typeof cardCodec>;
 
 export const cardMac = (crypto: Crypto, secret: Uint8Array, card: GenesisCard): Digest =>
@@ -38,6 +41,8 @@ export const isCardMac = (crypto: Crypto, secret: Uint8Array, card: GenesisCard,
 export const firstTopology = (crypto: Crypto, cards: ReadonlyArray<GenesisCard>): Topology => {
   const sorted = cards.toSorted((left, right) => left.peerId - right.peerId);
   return {
+    // Each card is made in the oldest version of its peer: where they have one in common, it is the newest of these.
+    version: Math.max(...sorted.map(({ version }) => version)),
     clusterId: crypto.digest(CLUSTER_TAG, list(cardCodec, Limits.members), sorted),
     epoch: 1,
     members: sorted.map((card, index) => ({

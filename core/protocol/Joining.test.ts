@@ -1,3 +1,4 @@
+import { NEWEST } from "../codec/Versioned.ts";
 import { describe, expect, it } from "vitest";
 import { actor, Cluster, crypto, NOW, whole, founded } from "../../properties/cluster/Cluster.ts";
 import { announcedBy } from "../../properties/cluster/Forging.ts";
@@ -98,6 +99,7 @@ describe("a peer that has just started", () => {
     cluster.tamper = (from, to, message) => {
       if (message._tag !== "Ready" || from !== 3 || to !== 2 || liar === undefined) return message;
       const header = {
+        version: NEWEST,
         peerId: 2,
         incarnation: 1,
         batchNo: 1_000,
@@ -283,6 +285,7 @@ describe("a member's answer to a peer that is joining", () => {
 
   it("shows nothing where it is itself what puts the peer in quarantine, which it does to no sealed one", () => {
     const header = {
+      version: NEWEST,
       peerId: 2,
       incarnation: 1,
       batchNo: 1_000,

@@ -18,6 +18,7 @@ import {
   union,
   type Variant,
 } from "../codec/Codec.ts";
+import { writtenIn } from "../codec/Versioned.ts";
 import { Limits } from "../base/Limits.ts";
 import { rejectionCodes } from "../base/Rejection.ts";
 import { certificateCodec } from "./Certificate.ts";
@@ -216,10 +217,16 @@ export type Message = ProtocolMessage | ModuleMessage;
 export const isOfModule = (message: Message): message is ModuleMessage => message._tag.includes(".");
 export type Outcome = TypeOf<typeof outcomeCodec>;
 
+/** The version of the envelope itself: whoever reads it knows what its sender speaks, if it can read no more. */
+export const ENVELOPE_VERSION = 1;
+
 /** What is signed: who says what to whom, in which topology. */
 const envelopeFields = {
   from: uint,
   to: uint,
+  /** What the sender speaks, and the version of the message. */
+  versions: record({ lowest: uint, highest: uint }),
+  version: uint,
   /** Absent until a topology is pinned. */
   topologyDigest: nullable(digest),
   /** Fresh for each envelope. */
@@ -227,11 +234,14 @@ const envelopeFields = {
   /** The encoding of a message: nothing in it is looked at before the signature holds. */
   message: bytes(Limits.envelopeBytes),
 };
-export const envelopeCodec = record(envelopeFields);
+export const envelopeCodec = writtenIn(ENVELOPE_VERSION, record(envelopeFields));
 export const ENVELOPE_TAG = "CUSTODY_ENVELOPE_V1";
 
-export const signedEnvelopeCodec = record({
-  ...envelopeFields,
-  /** Absent only where the sender is sealed and answers a probe. */
-  signature: nullable(signature),
-});
+export const signedEnvelopeCodec = writtenIn(
+  ENVELOPE_VERSION,
+  record({
+    ...envelopeFields,
+    /** Absent only where the sender is sealed and answers a probe. */
+    signature: nullable(signature),
+  }),
+);

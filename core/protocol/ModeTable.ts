@@ -89,6 +89,7 @@ export const eventRows = {
   Operated:        [N,    N,     N,        Y,       N,      Y,          Y,         Y,         Y,      Y],
   Command:         [N,    N,     N,        N,       N,      N,          Y,         Y,         Y,      Y],
   CheckReadiness:  [Y,    Y,     Y,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
+  Unread:          [o,    Y,     Y,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
   IntegrityLost:   [Y,    Y,     Y,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
 } satisfies EventRows;
 

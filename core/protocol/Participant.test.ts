@@ -1,3 +1,4 @@
+import { NEWEST } from "../codec/Versioned.ts";
 import { describe, expect, it } from "vitest";
 import { altered, approverIn, asFinish } from "../../properties/cluster/AlteredEffects.ts";
 import { actor, Cluster, NOW } from "../../properties/cluster/Cluster.ts";
@@ -64,7 +65,11 @@ describe("a member's vote", () => {
     [
       "a base revision",
       (item) => {
-        const effects = replaceMetadataEffects.encode({ approver: approverIn(item.proposal), baseRevision: 0 });
+        const effects = replaceMetadataEffects.encode({
+          version: NEWEST,
+          approver: approverIn(item.proposal),
+          baseRevision: 0,
+        });
         return proposal({ effects })(item);
       },
       "WRONG_EFFECTS",

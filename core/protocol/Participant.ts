@@ -23,6 +23,7 @@ import { hasDenied } from "./OwnRequest.ts";
 import { refuse, type Refusing } from "./Refusals.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
+import { isSpoken } from "./Versions.ts";
 
 /** The code of the check that failed, or the empty string for a receipt. */
 type Verdict = string;
@@ -88,7 +89,7 @@ const rowsFault = (turn: Turn, { item }: Candidate, command: Command, intent: In
   if (standing._tag === "Done") return "ALREADY_REGISTERED";
   if (standing._tag === "Impossible") return standing.rejection.code;
   // What this member makes of the request itself must be the same, to the byte.
-  const effects = standing.effectsAt(proposal.proposedAt);
+  const effects = standing.effectsAt(proposal);
   const isSame = effects === proposal.effects || sameBytes(effects, proposal.effects);
   if (proposal.kind !== command.kind || !isSame) return "WRONG_EFFECTS";
   if (intent.locks.some((lock) => turn.isLocked(lock))) return "LOCKED";
@@ -100,6 +101,8 @@ const rowsFault = (turn: Turn, { item }: Candidate, command: Command, intent: In
 const judge = (turn: Turn, candidate: Candidate, bindsSlot: boolean, accepted: number): Verdict => {
   const { proposal } = candidate.item;
   if (!bindsSlot) return "SLOT_TAKEN";
+  // What it does would have to be derived by the rules of that version.
+  if (!isSpoken(turn.context.commands.versions, proposal)) return "VERSION_NOT_SPOKEN";
   if (proposal.configDigest !== turn.context.settings.configDigest) return "CONFIGURATION_DIFFERS";
   if (!turn.isCurrent(proposal.incarnations)) return "WRONG_INCARNATION";
   return timeFault(turn, proposal) || evidenceFault(turn, candidate, accepted);

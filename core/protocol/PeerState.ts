@@ -17,6 +17,7 @@ import type { SignedRestoration } from "./Restoration.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { Membership, PeerId } from "./Topology.ts";
 import type { Rows } from "./Tables.ts";
+import type { Versions } from "./Versions.ts";
 
 /** Before a topology is pinned: who introduced itself, and who signed what this peer signed. */
 export interface Founding {
@@ -83,6 +84,8 @@ export interface PeerState {
   readonly seen: ReadonlyMap<PeerId, Seen>;
   /** `seen` as it is on disk: behind the one in memory until the next transaction. */
   readonly seenWritten: ReadonlyMap<PeerId, Seen>;
+  /** What each other peer has said that it speaks, since this process began. */
+  readonly spoken: ReadonlyMap<PeerId, Versions>;
 
   readonly preparations: ReadonlyMap<Digest, Preparation>;
   readonly refused: ReadonlyMap<Digest, Refused>;
@@ -151,6 +154,7 @@ export const draftOf = (state: PeerState): StateDraft => ({
   decidedSeq: state.decidedSeq,
   seen: state.seen,
   seenWritten: state.seenWritten,
+  spoken: state.spoken,
   preparations: state.preparations,
   refused: state.refused,
   aborting: state.aborting,

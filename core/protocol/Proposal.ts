@@ -4,6 +4,7 @@
  * vote for the id is a vote for the bytes (protocol.md 2).
  */
 import { bytes, digest, list, nullable, record, text, type TypeOf, uint } from "../codec/Codec.ts";
+import { kept } from "../codec/Versioned.ts";
 import type { Crypto } from "../crypto/Crypto.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
@@ -28,27 +29,29 @@ export type RequestLine = TypeOf<typeof requestLineCodec>;
 export const isSameLine = (left: RequestLine, right: RequestLine): boolean =>
   left.method === right.method && left.path === right.path && left.bodyDigest === right.bodyDigest;
 
-export const proposalCodec = record({
-  clusterId: digest,
-  epoch: uint,
-  seq: uint,
-  topologyDigest: digest,
-  configDigest: digest,
-  writer: uint,
-  /** Which command it is of. */
-  kind: text(KIND_BYTES),
-  /** What it does, in the command's own codec: every member computes the same bytes. */
-  effects: bytes(Limits.effectsBytes),
-  actor: actorCodec,
-  request: requestLineCodec,
-  /** Where the request came in, and its name there: so the peer that knows its caller knows what it has led to. */
-  entryPeer: uint,
-  requestId: text(Limits.requestIdCharacters),
-  proposedAt: uint,
-  expiresAt: uint,
-  /** The recorded incarnation of every member, in member order. */
-  incarnations: list(uint, Limits.members),
-});
+export const proposalCodec = kept(
+  record({
+    clusterId: digest,
+    epoch: uint,
+    seq: uint,
+    topologyDigest: digest,
+    configDigest: digest,
+    writer: uint,
+    /** Which command it is of. */
+    kind: text(KIND_BYTES),
+    /** What it does, in the command's own codec: every member computes the same bytes. */
+    effects: bytes(Limits.effectsBytes),
+    actor: actorCodec,
+    request: requestLineCodec,
+    /** Where the request came in, and its name there: so the peer that knows its caller knows what it has led to. */
+    entryPeer: uint,
+    requestId: text(Limits.requestIdCharacters),
+    proposedAt: uint,
+    expiresAt: uint,
+    /** The recorded incarnation of every member, in member order. */
+    incarnations: list(uint, Limits.members),
+  }),
+);
 export type Proposal = TypeOf<typeof proposalCodec>;
 
 export const proposalId = (crypto: Crypto, proposal: Proposal): Digest =>

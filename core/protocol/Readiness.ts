@@ -19,6 +19,7 @@ import { quarantineIfBehind, quarantineIfRestoredSince } from "./Rollback.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
 import { BEING_VERIFIED, NO_CAPACITY, NO_TOKEN_KEYS } from "./Unavailable.ts";
 import type { PeerId } from "./Topology.ts";
+import { noteVersions, versionFault, type Versions } from "./Versions.ts";
 
 const PROBE_TAG = "CUSTODY_PROBE_V1";
 const nonceCodec = pair(digest, uint);
@@ -129,6 +130,19 @@ export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"Ready
 };
 
 /**
+ * A peer that could not be understood is told what is spoken here, if it will understand that, or has not been told.
+ * Two that have nothing in common stop there.
+ */
+export const onUnread = (turn: Turn, from: PeerId, versions: Versions): void => {
+  const isNew = noteVersions(turn, from, versions);
+  if (turn.state.membership?.keys.has(from) !== true) return;
+  const fault = versionFaultOf(turn, from);
+  if (isNew || fault === undefined) ask(turn, turn.context.entropy, [from]);
+  const { probe: running } = turn.state;
+  if (running !== undefined && fault !== undefined) conclude(turn, faults(turn, running, false));
+};
+
+/**
  * A member that was started again has its requests taken for late copies until it has answered this process, so the
  * writer asks at once. Who plays an old probe again has everybody asked once more, and nothing else.
  */
@@ -139,6 +153,18 @@ const hearAgain = (turn: Turn, from: PeerId, process: Digest | undefined): void 
   turn.state.verdict = undefined;
   probe(turn);
 };
+
+const versionFaultOf = (turn: Turn, peerId: PeerId): string | undefined =>
+  versionFault(turn.context.commands.versions, turn.state.spoken.get(peerId));
+
+/** What this peer lacks itself, and who cannot be spoken with, which may be why. */
+const ownFaults = (turn: Turn, reason: string): ReadonlyArray<MemberFault> => [
+  { peerId: turn.state.peer?.peerId ?? 0, reason },
+  ...[...turn.state.spoken.keys()].flatMap((peerId) => {
+    const fault = versionFaultOf(turn, peerId);
+    return fault === undefined ? [] : [{ peerId, reason: fault }];
+  }),
+];
 
 /** What it calls itself: until all others have its new incarnation on record, its old one may still count somewhere. */
 const shownMode = ({ mode }: Turn): Ready["mode"] => (mode === "announcing" ? "joining" : mode);
@@ -220,7 +246,8 @@ const faults = (turn: Turn, running: Probe, timeIsUp: boolean): ReadonlyArray<Me
   turn.others.flatMap((peerId) => {
     const ready = running.answers.get(peerId)?.ready;
     const silence = running.heard.has(peerId) ? "it is there and answers too slowly" : "it does not answer";
-    const reason = ready === undefined ? (timeIsUp ? silence : undefined) : faultOf(turn, ready, running);
+    const why = versionFaultOf(turn, peerId) ?? (timeIsUp ? silence : undefined);
+    const reason = ready === undefined ? why : faultOf(turn, ready, running);
     return reason === undefined ? [] : [{ peerId, reason }];
   });
 
@@ -242,7 +269,7 @@ export const onProbeTimer = (turn: Turn): void => {
 
 const conclude = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
   const own = unreadiness(turn);
-  const all = own === undefined ? found : [{ peerId: turn.self, reason: own }];
+  const all = own === undefined ? found : ownFaults(turn, own);
   turn.state.verdict = {
     probedAt: turn.state.probe?.startedAt ?? turn.elapsed,
     concludedAt: turn.elapsed,
@@ -259,7 +286,7 @@ export const onCheckReadiness = (turn: Turn, requestId: string): void => {
   const answer = (faults: ReadonlyArray<MemberFault>): void => turn.reply(requestId, { _tag: "Readiness", faults });
   const own = unreadiness(turn);
   const peerId = turn.state.peer?.peerId ?? 0;
-  if (own !== undefined) return answer([{ peerId, reason: own }]);
+  if (own !== undefined) return answer(ownFaults(turn, own));
   const verdict = freshVerdict(turn);
   if (verdict !== undefined) return answer(verdict.faults);
   if (turn.state.readinessWaiters.length >= Limits.readinessWaiters)

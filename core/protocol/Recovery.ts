@@ -90,6 +90,7 @@ const begin = (turn: Turn, above: number): void => {
   forgetCallers(turn, "it is recovering");
   const { chain, restored } = turn.state;
   const restoration: Restoration = {
+    version: turn.version,
     topologyDigest: turn.membership.digest,
     peerId: turn.self,
     incarnation: Math.max(now, 1 + Math.max(above, chain.incarnation)),

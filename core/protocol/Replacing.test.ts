@@ -1,4 +1,5 @@
 /** Metadata replacement through the whole protocol: one revision at a time, the same everywhere, never back. */
+import { NEWEST } from "../codec/Versioned.ts";
 import { describe, expect, it } from "vitest";
 import { altered, approverIn, asReplacement } from "../../properties/cluster/AlteredEffects.ts";
 import { actor, Cluster, crypto, codeOf, whole } from "../../properties/cluster/Cluster.ts";
@@ -232,7 +233,7 @@ describe("a member's vote on a replacement", () => {
     [
       "no base",
       (item) => {
-        const effects = registerKeyEffects.encode({ approver: approverIn(item.proposal) });
+        const effects = registerKeyEffects.encode({ version: NEWEST, approver: approverIn(item.proposal) });
         return { proposal: { ...item.proposal, effects } };
       },
       "WRONG_EFFECTS",

@@ -4,20 +4,23 @@
  * told from what it signs now by the incarnation in every header (protocol.md 4i).
  */
 import { digest, record, signature, type TypeOf, uint } from "../codec/Codec.ts";
+import { kept } from "../codec/Versioned.ts";
 import type { Crypto } from "../crypto/Crypto.ts";
 import type { Digest } from "../base/Digest.ts";
 import type { Membership } from "./Topology.ts";
 
 export const RESTORATION_TAG = "CUSTODY_SNAP_REQ_V1";
 
-export const restorationCodec = record({
-  topologyDigest: digest,
-  peerId: uint,
-  /** Higher than any this peer has had: of two that are equal, only the first is believed. */
-  incarnation: uint,
-  /** Tells two restores apart that a wrong clock gave the same incarnation. */
-  recoveryId: digest,
-});
+export const restorationCodec = kept(
+  record({
+    topologyDigest: digest,
+    peerId: uint,
+    /** Higher than any this peer has had: of two that are equal, only the first is believed. */
+    incarnation: uint,
+    /** Tells two restores apart that a wrong clock gave the same incarnation. */
+    recoveryId: digest,
+  }),
+);
 export type Restoration = TypeOf<typeof restorationCodec>;
 
 /** Convinces anybody who knows the topology, whoever passes it on. */

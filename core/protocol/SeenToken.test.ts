@@ -1,3 +1,4 @@
+import { NEWEST } from "../codec/Versioned.ts";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { describe, expect, it } from "vitest";
 import { actor, type Cluster, crypto, founded, rowsOf } from "../../properties/cluster/Cluster.ts";
@@ -26,7 +27,15 @@ const useToken = (cluster: Cluster, voter: PeerId, token: string, call: Call, ch
   const key = cluster.keys.get(voter);
   if (membership === undefined || process === undefined || key === undefined) throw new Error("it is a member");
   const arrival = { process, at: cluster.now };
-  const made = { requestId: "made up", entryPeer: voter, call, token, receivedAt: cluster.now, arrival };
+  const made = {
+    version: NEWEST,
+    requestId: "made up",
+    entryPeer: voter,
+    call,
+    token,
+    receivedAt: cluster.now,
+    arrival,
+  };
   const message = { _tag: "Forward", forward: attest(crypto, key, membership, made) } as const;
   cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: voter, message, actors: [check] });
   cluster.pass(1_500);

@@ -32,7 +32,9 @@ export const signBatch = (turn: Turn, drafts: ReadonlyArray<Draft>): ReadonlyArr
     throw new InvariantViolation("S26", "a peer that is recovering was asked to vote for something");
   const { digest: topologyDigest, topology } = turn.membership;
   const { epoch } = topology;
+  const { version } = turn;
   const statements = drafts.map(({ kind, proposalId, seq, detail }) => ({
+    version,
     kind,
     proposalId,
     epoch,
@@ -42,6 +44,7 @@ export const signBatch = (turn: Turn, drafts: ReadonlyArray<Draft>): ReadonlyArr
   }));
   const tree = batchTree(crypto, statements);
   const header = {
+    version,
     peerId: turn.self,
     incarnation: chain.incarnation,
     batchNo: chain.batchNo + 1,

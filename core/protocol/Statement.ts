@@ -4,6 +4,7 @@
  * that a peer that ran from an old disk is found out (protocol.md 2, S22).
  */
 import { type Codec, digest, list, record, signature, text, type TypeOf, uint } from "../codec/Codec.ts";
+import { kept } from "../codec/Versioned.ts";
 import type { Crypto } from "../crypto/Crypto.ts";
 import type { Digest } from "../base/Digest.ts";
 import { impliedRoot, merkleTree } from "./Merkle.ts";
@@ -20,26 +21,30 @@ export type StatementKind = ProtocolKind | `${string}.${string}`;
 // Nobody counts a statement of a kind that it does not look for.
 const kindCodec = text(32) as Codec<string> as Codec<StatementKind>;
 
-export const statementCodec = record({
-  kind: kindCodec,
-  proposalId: digest,
-  epoch: uint,
-  seq: uint,
-  topologyDigest: digest,
-  /** REFUSAL: the code of the check that failed; PLEDGE: the refuser; empty otherwise. */
-  detail: text(64),
-});
+export const statementCodec = kept(
+  record({
+    kind: kindCodec,
+    proposalId: digest,
+    epoch: uint,
+    seq: uint,
+    topologyDigest: digest,
+    /** REFUSAL: the code of the check that failed; PLEDGE: the refuser; empty otherwise. */
+    detail: text(64),
+  }),
+);
 export type Statement = TypeOf<typeof statementCodec>;
 
-export const batchHeaderCodec = record({
-  peerId: uint,
-  incarnation: uint,
-  batchNo: uint,
-  prevBatchHash: digest,
-  size: uint,
-  root: digest,
-  signedAt: uint,
-});
+export const batchHeaderCodec = kept(
+  record({
+    peerId: uint,
+    incarnation: uint,
+    batchNo: uint,
+    prevBatchHash: digest,
+    size: uint,
+    root: digest,
+    signedAt: uint,
+  }),
+);
 export type BatchHeader = TypeOf<typeof batchHeaderCodec>;
 
 /** What is left of a batch when its statements are not asked for. */

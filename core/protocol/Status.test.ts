@@ -1,3 +1,4 @@
+import { NEWEST } from "../codec/Versioned.ts";
 import { commands } from "../commands/Commands.ts";
 import { describe, expect, it } from "vitest";
 import { cryptoOf } from "../../runtime/CryptoPrimitives.ts";
@@ -26,6 +27,7 @@ const initialized: PeerState = {
   },
 };
 const membership = membershipOf(crypto, {
+  version: NEWEST,
   clusterId: digest("4"),
   epoch: 1,
   members: [1, 2, 3].map((peerId) => ({ peerId, identityKey: key(String(peerId)), shareIndex: peerId })),

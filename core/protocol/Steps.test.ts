@@ -2,6 +2,7 @@
  * Whole steps of one registration among three: what is sent at once, every row that is written, what is sent behind the
  * flush, and all that is new in the state. Nothing else may happen in them.
  */
+import { NEWEST } from "../codec/Versioned.ts";
 import { describe, expect, it } from "vitest";
 import { approverIn } from "../../properties/cluster/AlteredEffects.ts";
 import { actor, type Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
@@ -203,6 +204,7 @@ describe("a member that is brought the certificate", () => {
       { batchNo: 2, prevBatchHash: batchHash(crypto, own.header) },
     );
     const auditRow = {
+      version: NEWEST,
       id,
       peerId: 2,
       integrityKeyVersion: 1,

@@ -1,6 +1,6 @@
 /**
  * What a peer stores: one typed row per key, in named tables. The codecs are the
- * storage format; keys are ASCII, numbers in them padded so that byte order is
+ * storage format, after the number of their version (Composition.ts); keys are ASCII, numbers in them padded so that byte order is
  * numeric order.
  */
 import {
@@ -17,6 +17,7 @@ import {
   type TypeOf,
   uint,
 } from "../codec/Codec.ts";
+import { kept } from "../codec/Versioned.ts";
 import { Limits } from "../base/Limits.ts";
 import { certificateCodec } from "./Certificate.ts";
 import { seenCodec } from "./Message.ts";
@@ -109,31 +110,33 @@ export const protocolTables = {
   }),
   certificates: certificateCodec,
   outbox: record({ proposalId: digest, epoch: uint, seq: uint }),
-  audit: record({
-    id: digest,
-    peerId: uint,
-    /** Names the integrity key the row is sealed with, among those this peer ever used. */
-    integrityKeyVersion: uint,
-    seq: uint,
-    prevHash: digest,
-    /** When it was applied here; of an operator's call, when it was answered. */
-    timestamp: uint,
-    /** Of a command, `CLUSTER_FOUNDED`, or an operator's call. */
-    event: text(64),
-    /** Absent where nobody asked: the founding. */
-    actor: nullable(actorCodec),
-    /** Of a change of the registry only. */
-    approverRef: nullable(text(256)),
-    metadataRevision: nullable(uint),
-    /** Which peer vouched for it that this actor asked for this: whoever sees a token can ask in its bearer's name. */
-    entryPeer: nullable(uint),
-    request: nullable(calledCodec),
-    outcome: text(64),
-    /** Of an operator's call only: its request id, and how often the same was refused in a minute. */
-    requestId: nullable(text(128)),
-    detail: text(512),
-    times: uint,
-  }),
+  audit: kept(
+    record({
+      id: digest,
+      peerId: uint,
+      /** Names the integrity key the row is sealed with, among those this peer ever used. */
+      integrityKeyVersion: uint,
+      seq: uint,
+      prevHash: digest,
+      /** When it was applied here; of an operator's call, when it was answered. */
+      timestamp: uint,
+      /** Of a command, `CLUSTER_FOUNDED`, or an operator's call. */
+      event: text(64),
+      /** Absent where nobody asked: the founding. */
+      actor: nullable(actorCodec),
+      /** Of a change of the registry only. */
+      approverRef: nullable(text(256)),
+      metadataRevision: nullable(uint),
+      /** Which peer vouched for it that this actor asked for this: whoever sees a token can ask in its bearer's name. */
+      entryPeer: nullable(uint),
+      request: nullable(calledCodec),
+      outcome: text(64),
+      /** Of an operator's call only: its request id, and how often the same was refused in a minute. */
+      requestId: nullable(text(128)),
+      detail: text(512),
+      times: uint,
+    }),
+  ),
   /** Counters and a digest over all other rows, written by the integrity layer. */
   head: record({ transactions: uint, rows: uint, digest }),
 };

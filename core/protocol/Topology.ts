@@ -4,6 +4,7 @@
  * lowest peer id (contract 10.1, protocol.md 4c).
  */
 import { bool, digest, list, nullable, publicKey, record, signature, type TypeOf, uint } from "../codec/Codec.ts";
+import { kept } from "../codec/Versioned.ts";
 import type { Crypto } from "../crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
@@ -15,17 +16,19 @@ export const TOPOLOGY_TAG = "CUSTODY_TOPOLOGY_V1";
 
 const member = record({ peerId: uint, identityKey: publicKey, shareIndex: uint });
 
-export const topologyCodec = record({
-  clusterId: digest,
-  epoch: uint,
-  /** Ascending by peer id. */
-  members: list(member, Limits.members),
-  threshold: uint,
-  /** The topology before this one; absent in epoch 1. */
-  prevDigest: nullable(digest),
-  /** Made by `custody dev`: its secrets lie in a folder, so it must never be taken for a real cluster. */
-  development: bool,
-});
+export const topologyCodec = kept(
+  record({
+    clusterId: digest,
+    epoch: uint,
+    /** Ascending by peer id. */
+    members: list(member, Limits.members),
+    threshold: uint,
+    /** The topology before this one; absent in epoch 1. */
+    prevDigest: nullable(digest),
+    /** Made by `custody dev`: its secrets lie in a folder, so it must never be taken for a real cluster. */
+    development: bool,
+  }),
+);
 export type Topology = TypeOf<typeof topologyCodec>;
 
 /** A topology with the signatures of all members, in member order. */

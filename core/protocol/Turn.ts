@@ -20,6 +20,7 @@ import type { Proposal } from "./Proposal.ts";
 import { type Draft, signBatch } from "./SignedBatch.ts";
 import type { SignedHeader, SignedStatement } from "./Statement.ts";
 import type { Membership, PeerId } from "./Topology.ts";
+import { versionForAll } from "./Versions.ts";
 import {
   numberKey,
   type Rows,
@@ -261,6 +262,11 @@ export class Turn {
   whenSigned(run: () => void): void {
     if (this.#requests === undefined) run();
     else this.#whenSigned({ drafts: NO_DRAFTS, run });
+  }
+
+  /** The newest version that all members are known to speak: what is made for all of them is made in it. */
+  get version(): number {
+    return versionForAll(this.context.commands.versions, this.others, this.state.spoken);
   }
 
   /** The incarnation of a member that this peer has on record. */

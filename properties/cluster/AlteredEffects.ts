@@ -22,16 +22,22 @@ export const altered = (proposal: Proposal, change: Partial<Approver>): Proposal
 
 /** The replacement, upon that revision, that leaves the same approver but for `change`. */
 export const asReplacement = (proposal: Proposal, baseRevision: number, change: Partial<Approver> = {}): Proposal =>
-  withEffects(proposal, { kind: "METADATA", approver: { ...approverIn(proposal), ...change }, baseRevision });
+  withEffects(proposal, {
+    kind: "METADATA",
+    version: proposal.version,
+    approver: { ...approverIn(proposal), ...change },
+    baseRevision,
+  });
 
 /** The finish by that response which leaves the same approver. */
 export const asFinish = (
   proposal: Proposal,
   { registrationId, responseDigest }: Response,
-  change: Partial<Omit<Completion, "approver">> = {},
+  change: Partial<Omit<Completion, "approver" | "version">> = {},
 ): Proposal =>
   withEffects(proposal, {
     kind: "FINISH",
+    version: proposal.version,
     approver: approverIn(proposal),
     registrationId,
     responseDigest,

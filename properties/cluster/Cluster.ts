@@ -6,7 +6,9 @@ import { Either, Encoding } from "effect";
 import type { Answer } from "../../core/Action.ts";
 import { installedProviders } from "../../core/credential/SignatureProvider.ts";
 import { decode } from "../../core/codec/CborReader.ts";
-import { type Rows, rowCodec, type TableName } from "../../core/Tables.ts";
+import type { Codec } from "../../core/codec/Codec.ts";
+import type { Composition } from "../../core/protocol/Composition.ts";
+import type { Rows, TableName } from "../../core/Tables.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import { Limits } from "../../core/base/Limits.ts";
 import { ceremonyWith } from "../../core/webauthn/Ceremony.ts";
@@ -14,6 +16,7 @@ import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { Event, Settings, TimerName } from "../../core/protocol/Event.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { Versions } from "../../core/protocol/Versions.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import { metadataPath } from "../../core/commands/replaceMetadata/Replacement.ts";
@@ -81,6 +84,8 @@ export class Cluster {
   /** Every transaction, as it became durable. */
   readonly committed: Array<{ readonly peerId: PeerId; readonly changes: ReadonlyArray<Change> }> = [];
   readonly keys = new Map<PeerId, ReturnType<typeof keyOf>>();
+  /** What each peer runs. */
+  readonly #running = new Map<PeerId, Composition>();
   readonly total: number;
   now = NOW;
   /** Added to every wall clock, and to those of some peers beside that; durations are not measured on them. */
@@ -96,6 +101,8 @@ export class Cluster {
 
   /** What the caller's token is found to say; by default that all is well. */
   judge: (peerId: PeerId) => ActorCheck = () => actor;
+  /** What a peer runs, from its next start on. */
+  runs: (peerId: PeerId) => Composition = () => commands;
   /** Whether a peer knows that it has keys for that. */
   judgesTokens: (peerId: PeerId) => boolean = () => true;
   /** Sees every message before it goes on the wire; what it returns goes instead. */
@@ -206,7 +213,9 @@ export class Cluster {
         });
       },
     };
-    const store = new SealedStore(recorded, crypto);
+    const composition = this.runs(peerId);
+    this.#running.set(peerId, composition);
+    const store = new SealedStore(recorded, crypto, composition.tables);
     const identity = keyOf(new Uint8Array(32).fill(seed));
     const integrity = { ...keyOf(new Uint8Array(32).fill(seed + 100)), setKey: new Uint8Array(32).fill(seed) };
     store.useKey(integrity);
@@ -219,14 +228,14 @@ export class Cluster {
       clock: () => clock.read(),
       entropy: this.entropy,
       crypto,
-      commands,
+      commands: composition,
       providers: installedProviders,
       ceremony: this.#ceremony,
       settings: { ...base, ...this.#override(peerId) },
       judgesTokens: () => this.judgesTokens(peerId),
       send: (to, message) => {
         const sent = this.tamper(peerId, to, message);
-        const bytes = sent && sealEnvelope(driver.state, identity, this.entropy(), to, sent);
+        const bytes = sent && sealEnvelope(driver.state, identity, this.entropy(), to, sent, composition);
         if (bytes !== undefined) this.#wire.push({ to, bytes });
       },
       reply: (requestId, answer) => {
@@ -244,16 +253,18 @@ export class Cluster {
     for (let message = this.#wire.shift(); message !== undefined; message = this.#wire.shift()) {
       const driver = this.peers.get(message.to);
       if (driver === undefined) continue;
-      const envelope = openEnvelope(crypto, driver.state, message.bytes);
+      const envelope = openEnvelope(crypto, driver.state, message.bytes, this.#running.get(message.to));
       if (Either.isLeft(envelope)) continue;
-      this.deliver(message.to, envelope.right.from, envelope.right.message);
+      const { from, message: said, versions } = envelope.right;
+      if (said === undefined) this.dispatch(message.to, { _tag: "Unread", from, versions });
+      else this.deliver(message.to, from, said, versions);
     }
   }
 
   /** Hands a peer a message whose envelope held. */
-  deliver(to: PeerId, from: PeerId, message: Message): void {
-    const actors = tokensIn(message).map(() => this.judge(to));
-    this.dispatch(to, delivery(from, message, actors));
+  deliver(to: PeerId, from: PeerId, message: Message, versions?: Versions): void {
+    const actors = tokensIn(message, this.#running.get(to)).map(() => this.judge(to));
+    this.dispatch(to, delivery(from, message, actors, versions));
   }
 
   pass(millis: number): void {
@@ -273,7 +284,8 @@ export class Cluster {
   /** A row as it lies on a peer's disk. */
   row<T extends TableName>(peerId: PeerId, table: T, key: string): Rows[T] | undefined {
     const stored = this.tables.get(peerId)?.get(table)?.get(key);
-    return stored && Either.getOrThrow(decode(rowCodec(table), stored.row));
+    const { tables } = this.#running.get(peerId) ?? commands;
+    return stored && Either.getOrThrow(decode(tables.codecOf(table) as Codec<Rows[T]>, stored.row, tables.newest));
   }
 
   register(through: PeerId, requestId: string, id: string, seed: number, metadata: object = { team: "a" }): void {

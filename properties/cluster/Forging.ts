@@ -1,4 +1,5 @@
 /** What members that lie, or their other lives, would sign on a test cluster, with their real keys. */
+import { NEWEST } from "../../core/codec/Versioned.ts";
 import { proposalId, type Proposal } from "../../core/protocol/Proposal.ts";
 import {
   type Restoration,
@@ -51,7 +52,8 @@ export const announcedBy = (
 ): SignedRestoration => {
   const topologyDigest = stateOf(cluster, peerId).membership?.digest;
   if (topologyDigest === undefined) throw new Error("the cluster is not founded");
-  const restoration = { topologyDigest, peerId, incarnation, recoveryId: topologyDigest, ...change };
+  const asTold = { version: NEWEST, topologyDigest, peerId, incarnation, recoveryId: topologyDigest };
+  const restoration: Restoration = { ...asTold, ...change };
   const signature = keyOf(cluster, peerId).sign(RESTORATION_TAG, restorationCodec, restoration);
   return { restoration, signature };
 };

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Effect, Either } from "effect";
 import { afterEach, describe, expect, it } from "vitest";
 import { rowCodec, type Rows } from "../../core/Tables.ts";
+import { protocolTables } from "../../core/protocol/Tables.ts";
 import { decode } from "../../core/codec/CborReader.ts";
 import { openSqliteByteStore } from "../../server/sqlite/SqliteByteStore.ts";
 import { cryptoBackend } from "../../server/crypto/CryptoBackend.ts";
@@ -88,7 +89,8 @@ describe("the audit", () => {
     const { crypto } = cryptoBackend("native");
     for (const [index, row] of rows.entries()) {
       const before = rows[index - 1];
-      if (before !== undefined) expect(row.prevHash).toBe(crypto.digest("CUSTODY_AUDIT_V1", rowCodec("audit"), before));
+      if (before !== undefined)
+        expect(row.prevHash).toBe(crypto.digest("CUSTODY_AUDIT_V1", protocolTables.audit, before));
     }
     // The structured log has a line for each as well, and neither it nor the journal a share.
     const log = cluster.logs.join("");

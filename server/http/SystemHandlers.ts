@@ -1,6 +1,8 @@
 /** Init, unseal, seal, status, health, readiness (contract 4.5) and the configuration (contract 4.2). */
 import { Effect, Either } from "effect";
+import { commands } from "../../core/commands/Commands.ts";
 import { sealState, statusDetail } from "../../core/protocol/Status.ts";
+import type { Versions } from "../../core/protocol/Versions.ts";
 import { authorize } from "../../core/auth/Authorization.ts";
 import type { MemberFault, Rejection } from "../../core/base/Rejection.ts";
 import { readRefusal } from "../../runtime/Reads.ts";
@@ -148,6 +150,8 @@ interface MemberStatus {
   /** Null where another member's fault decided the matter before this one answered. */
   readonly ready: boolean | null;
   readonly reason?: string;
+  /** Of the protocol; null before it has said so to this process. */
+  readonly versions: Versions | null;
 }
 
 const memberStatus = (
@@ -163,7 +167,9 @@ const memberStatus = (
       const self = peerId === own;
       const reason = found.find((each) => each.peerId === peerId)?.reason;
       const ready = reason !== undefined ? false : found.length === 0 ? true : null;
-      return { peerId, self, reachable: self ? true : (reachable(peerId) ?? null), ready, ...(reason && { reason }) };
+      const versions = self ? commands.versions : (peer.state.spoken.get(peerId) ?? null);
+      const isReachable = self ? true : (reachable(peerId) ?? null);
+      return { peerId, self, reachable: isReachable, ready, ...(reason && { reason }), versions };
     });
 };
 

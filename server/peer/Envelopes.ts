@@ -5,7 +5,7 @@ import type { Message } from "../../core/Message.ts";
 import { laneOf } from "../../core/protocol/Lane.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import { type Opened, openEnvelope, sealEnvelope, STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
+import { type Opened, openEnvelope, sealEnvelope, STRANGER_BYTES, type Unread } from "../../runtime/EnvelopeCodec.ts";
 import { openWarrant, sealWarrant, type Warrant } from "../../runtime/Warrant.ts";
 import { AheadSealed } from "./AheadSealed.ts";
 import { entropy } from "./Entropy.ts";
@@ -26,7 +26,7 @@ export class Envelopes {
   }
 
   /** Opens an envelope from the network; Left says what is wrong with it. */
-  open(bytes: Uint8Array): Either.Either<Opened, string> {
+  open(bytes: Uint8Array): Either.Either<Opened | Unread, string> {
     return openEnvelope(this.#ports.backend.crypto, this.#ports.state(), bytes);
   }
 

@@ -14,6 +14,7 @@ import { join, resolve } from "node:path";
 import { Effect, Either } from "effect";
 import type { Scope } from "effect/Scope";
 import { record, uint } from "../../core/codec/Codec.ts";
+import { NEWEST, writtenIn } from "../../core/codec/Versioned.ts";
 import { decode } from "../../core/codec/CborReader.ts";
 import { encode } from "../../core/codec/CborWriter.ts";
 import { operatorActCodec } from "../../core/protocol/OperatorAct.ts";
@@ -24,7 +25,7 @@ import { type StartError, startError } from "./StartError.ts";
 export const MOST_KEPT = 4_096;
 const MOST_BYTES = MOST_KEPT * 16 * 1024;
 
-const keptCodec = record({ no: uint, act: operatorActCodec });
+const keptCodec = writtenIn(NEWEST, record({ no: uint, act: operatorActCodec }));
 
 export const operatorFile = (directory: string): string => join(resolve(directory), "operators.log");
 

@@ -14,7 +14,7 @@ import { beingVerified } from "../../core/protocol/Unavailable.ts";
 import { commands } from "../../core/commands/Commands.ts";
 import { type MemberFault, type Rejection, rejection } from "../../core/base/Rejection.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
-import type { Opened } from "../../runtime/EnvelopeCodec.ts";
+import type { Opened, Unread } from "../../runtime/EnvelopeCodec.ts";
 import { delivery } from "../../runtime/Ingress.ts";
 import { OperatorLog } from "../../runtime/OperatorLog.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
@@ -107,7 +107,7 @@ export class Peer {
   }
 
   /** Opens an envelope from the network; Left says what is wrong with it. */
-  open(bytes: Uint8Array): Either.Either<Opened, string> {
+  open(bytes: Uint8Array): Either.Either<Opened | Unread, string> {
     return this.#envelopes.open(bytes);
   }
 
@@ -120,8 +120,13 @@ export class Peer {
    * Takes in a message whose envelope held, with what is known about the bearers of its tokens. `consumed` is called
    * once nothing of it waits any more.
    */
-  deliver({ from, message }: Opened, actors: ReadonlyArray<ActorCheck>, consumed: () => void): void {
-    this.#dispatch(delivery(from, message, actors), consumed);
+  deliver({ from, message, versions }: Opened, actors: ReadonlyArray<ActorCheck>, consumed: () => void): void {
+    this.#dispatch(delivery(from, message, actors, versions), consumed);
+  }
+
+  /** Takes note of a message whose envelope held and that cannot be read here. */
+  unread({ from, versions }: Unread, consumed: () => void): void {
+    this.#dispatch({ _tag: "Unread", from, versions }, consumed);
   }
 
   /** Asks for a registry mutation; always answered within the configured time. */

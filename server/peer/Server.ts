@@ -218,6 +218,7 @@ const openPeer = (
       open: (envelope) => peer.open(envelope),
       warranted: (warrant) => peer.warranted(warrant),
       deliver: (opened, actors, consumed) => peer.deliver(opened, actors, consumed),
+      unread: (unread, consumed) => peer.unread(unread, consumed),
       room,
       hold: (from, end) => links.hold(from, end),
       backlog: () => peer.backlog,

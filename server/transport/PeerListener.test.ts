@@ -29,9 +29,11 @@ const listener = async () => {
   const room = new MailboxRoom();
   const { server, bodyBytes } = makePeerListener(
     {
-      open: (bytes) => Either.right({ from: bytes[0] ?? 0, message: { _tag: "Votes", statements: [] } }),
+      open: (bytes) =>
+        Either.right({ from: bytes[0] ?? 0, versions: undefined, message: { _tag: "Votes", statements: [] } }),
       warranted: (bytes) => warrantIn(bytes),
       deliver: (_opened, _actors, consumed) => void kept.push(consumed),
+      unread: (_unread, consumed) => void kept.push(consumed),
       hold: () => undefined,
       backlog: () => kept.length,
       initialized: () => true,
@@ -107,12 +109,14 @@ const answering = async (message: Message, { backlog = 0, isSilent = false } = {
   let delivered = 0;
   const answer = Uint8Array.of(1, 2, 3);
   const endpoint = {
-    open: (bytes: Uint8Array) => (bytes.length === 1 ? Either.left("wrong") : Either.right({ from: 2, message })),
+    open: (bytes: Uint8Array) =>
+      bytes.length === 1 ? Either.left("wrong") : Either.right({ from: 2, versions: undefined, message }),
     warranted: () => undefined,
     deliver: () => {
       delivered += 1;
       if (!isSilent) held.use(2, answer);
     },
+    unread: () => undefined,
     hold: (from: number, end: EndExchange) => held.hold(from, end),
     backlog: () => backlog,
     initialized: () => true,

@@ -7,7 +7,7 @@ import { createServer as createHttpsServer } from "node:https";
 import { Either } from "effect";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import { isVouchedFor, type Opened, STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
+import { isVouchedFor, type Opened, STRANGER_BYTES, type Unread } from "../../runtime/EnvelopeCodec.ts";
 import type { Warrant } from "../../runtime/Warrant.ts";
 import { tokensIn } from "../../runtime/Ingress.ts";
 import type { BodyAccount } from "../http/BodyBudget.ts";
@@ -23,11 +23,13 @@ import { maxEnvelopeBytes, MESSAGE_TYPE, MESSAGES_PATH, WARRANT_HEADER } from ".
 
 /** What the peer API needs of the peer behind it. */
 export interface PeerEndpoint {
-  readonly open: (bytes: Uint8Array) => Either.Either<Opened, string>;
+  readonly open: (bytes: Uint8Array) => Either.Either<Opened | Unread, string>;
   /** What a warrant says; undefined unless a member gave it. */
   readonly warranted: (bytes: Uint8Array) => Warrant | undefined;
   /** Hands a message to the driver; `consumed` is called when the driver is done with it. */
   readonly deliver: (opened: Opened, actors: ReadonlyArray<ActorCheck>, consumed: () => void) => void;
+  /** The same with a message that cannot be read here. */
+  readonly unread: (unread: Unread, consumed: () => void) => void;
   /** What messages on their way to the driver may take. */
   readonly room: MailboxRoom;
   /** Keeps an exchange open for what this peer will say to the sender in a moment. */
@@ -163,13 +165,15 @@ const receive = (endpoint: PeerEndpoint, exchange: Exchange, body: Uint8Array): 
     return exchange.refuse(endpoint.initialized() ? 400 : 503, `The message is refused: ${opened.left}.`);
   const parcel = endpoint.room.parcel(opened.right.from);
   if (!parcel.grow(body.length)) return exchange.refuse(503, BUSY, { "retry-after": "1" });
-  if (isVouchedFor(opened.right.message)) exchange.proven();
-  if (asksBack(opened.right.message)) endpoint.hold(opened.right.from, (envelope) => exchange.end(envelope));
+  const { from, message } = opened.right;
+  if (message === undefined || isVouchedFor(message)) exchange.proven();
+  if (message !== undefined && asksBack(message)) endpoint.hold(from, (envelope) => exchange.end(envelope));
   else exchange.accept();
   takeIn(endpoint, opened.right, parcel);
 };
 
-const takeIn = (endpoint: PeerEndpoint, opened: Opened, { release }: Parcel): void => {
+const takeIn = (endpoint: PeerEndpoint, opened: Opened | Unread, { release }: Parcel): void => {
+  if (opened.message === undefined) return endpoint.unread(opened, release);
   const tokens = tokensIn(opened.message);
   if (tokens.length === 0) return endpoint.deliver(opened, [], release);
   void checkAll(endpoint, tokens).then((actors) => endpoint.deliver(opened, actors, release));

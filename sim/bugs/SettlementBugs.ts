@@ -39,8 +39,9 @@ const dropLock = (locks: ReadonlyMap<string, Digest>): void => {
 /** What lets a member that has pledged go on, as if every other member had said it. */
 const inventedAcks = (world: TamperedWorld, peer: SimPeer, proposal: Proposal): ReadonlyArray<SignedStatement> => {
   const { crypto } = world.cryptography;
-  const { epoch, seq, topologyDigest } = proposal;
+  const { version, epoch, seq, topologyDigest } = proposal;
   const statement: Statement = {
+    version,
     kind: "COMMIT_ACK",
     proposalId: proposalId(crypto, proposal),
     epoch,
@@ -66,7 +67,7 @@ const readingNoMoreThan = (most: number, wire: Wire): Wire => ({
   ...wire,
   open: (crypto, state, packet) => {
     const opened = wire.open(crypto, state, packet);
-    if (typeof opened === "string" || opened.message._tag !== "SettleAnswer") return opened;
+    if (typeof opened === "string" || opened.message?._tag !== "SettleAnswer") return opened;
     const statements = opened.message.items.reduce((sum, { held }) => sum + held.length, 0);
     return statements > most ? "more items than anybody reads" : opened;
   },

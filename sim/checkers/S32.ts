@@ -6,8 +6,8 @@ import { allRows } from "../../core/protocol/AllRows.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/IntegrityKeys.ts";
 import { topologyDigest } from "../../core/protocol/Topology.ts";
-import { rowCodec, type Rows, type Write } from "../../core/Tables.ts";
-import { SELF } from "../../core/protocol/Tables.ts";
+import type { Rows, Write } from "../../core/Tables.ts";
+import { protocolTables, SELF } from "../../core/protocol/Tables.ts";
 import type { Checker } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
@@ -99,7 +99,7 @@ export const S32 = (ghost: Ghost): Checker => {
             `the newest audit row of peer ${slot} was ${before.seq}`,
             `it wrote row ${row.seq}, chained to ${row.prevHash}`,
           );
-        last.set(slot, { seq: row.seq, hash: ghost.crypto.digest(AUDIT_TAG, rowCodec("audit"), row) });
+        last.set(slot, { seq: row.seq, hash: ghost.crypto.digest(AUDIT_TAG, protocolTables.audit, row) });
       },
     },
   };

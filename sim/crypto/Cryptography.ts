@@ -9,8 +9,7 @@ import { utf8Bytes } from "../../core/codec/Utf8.ts";
 import type { Crypto, Signer } from "../../core/crypto/Crypto.ts";
 import type { PublicKey } from "../../core/base/Digest.ts";
 import { commands } from "../../core/commands/Commands.ts";
-import { messagesOf } from "../../core/Message.ts";
-import type { Composition } from "../../core/protocol/Composition.ts";
+import type { Composition, Schema } from "../../core/protocol/Composition.ts";
 import { type CryptoPrimitives, cryptoOf, signerOf } from "../../runtime/CryptoPrimitives.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
 import { noblePrimitives, nobleSigning } from "../../runtime/NobleCrypto.ts";
@@ -52,7 +51,13 @@ export interface Cryptography {
   readonly sampleKey: (index: number) => SampleKey;
   /** What the authenticator with a sample key answers to a challenge. */
   readonly respond: (challenged: Challenged) => SampleResponse;
-  readonly newDisk: (keys: () => PeerKeys | undefined, schedule: () => void, durable: () => void) => PeerDisk;
+  readonly newDisk: (
+    keys: () => PeerKeys | undefined,
+    schedule: () => void,
+    durable: () => void,
+    /** How the program that opens it next reads and writes rows. */
+    schema: () => Schema,
+  ) => PeerDisk;
 }
 
 /**
@@ -142,9 +147,9 @@ export const portableBackend: Backend = {
 
 /** Everything as bytes, sealed on disks and in envelopes between peers. */
 const onDisksAndWires = (crypto: Crypto, composition: Composition): Pick<Cryptography, "wire" | "newDisk"> => ({
-  wire: byteWireOf(messagesOf(composition)),
-  newDisk: (keys, schedule, durable) =>
-    new SealedDisk(crypto, () => keys()?.integrity, schedule, durable, undefined, composition.tables),
+  wire: byteWireOf(composition),
+  newDisk: (keys, schedule, durable, schema) =>
+    new SealedDisk(crypto, () => keys()?.integrity, schedule, durable, undefined, schema),
 });
 
 /** The codec, digests and sealed rows of a real peer; stand-ins for signatures, MACs and registered keys. */

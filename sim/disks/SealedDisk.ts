@@ -22,7 +22,7 @@ export class SealedDisk implements PeerDisk {
   readonly #bytes: SimByteDisk;
   readonly #crypto: Crypto;
   readonly #integrity: () => IntegrityKey | undefined;
-  readonly #schema: Schema;
+  readonly #schema: () => Schema;
   readonly #through: (bytes: ByteStore) => ByteStore;
   readonly #originals = new Map<string, Original>();
   #store: SealedStore;
@@ -37,14 +37,14 @@ export class SealedDisk implements PeerDisk {
     schedule: () => void,
     durable: () => void,
     through: (bytes: ByteStore) => ByteStore = (bytes) => bytes,
-    schema = tables,
+    schema: () => Schema = () => tables,
   ) {
     this.#crypto = crypto;
     this.#integrity = integrity;
     this.#bytes = new SimByteDisk(schedule, durable);
     this.#through = through;
     this.#schema = schema;
-    this.#store = new SealedStore(through(this.#bytes), crypto, schema);
+    this.#store = new SealedStore(through(this.#bytes), crypto, schema());
   }
 
   readonly get = <T extends TableName>(table: T, key: string): Rows[T] | undefined => this.#store.get(table, key);
@@ -81,7 +81,7 @@ export class SealedDisk implements PeerDisk {
   /** A new process knows nothing of the last one's caches. */
   open(): void {
     this.#bytes.layers.makeDurable();
-    this.#store = new SealedStore(this.#through(this.#bytes), this.#crypto, this.#schema);
+    this.#store = new SealedStore(this.#through(this.#bytes), this.#crypto, this.#schema());
   }
 
   useKey(present: boolean): void {

@@ -68,7 +68,7 @@ export interface Identity {
 /** Rows as they shall reach a disk: a bug planted on purpose. */
 export type Tamper = (peerId: PeerId, writes: ReadonlyArray<Write>) => ReadonlyArray<Write>;
 
-/** Whom a peer belongs to never changes here, nor does its integrity key; no rule reads its audit chain; what it has written of `seen` is in its rows. */
+/** Whom a peer belongs to never changes here, nor does its integrity key, and all speak one version; no rule reads its audit chain; what it has written of `seen` is in its rows. */
 type LeftOut =
   | "forwarded"
   | "pace"
@@ -79,7 +79,8 @@ type LeftOut =
   | "pinned"
   | "founding"
   | "audit"
-  | "seenWritten";
+  | "seenWritten"
+  | "spoken";
 type Counted = Exclude<keyof PeerState, LeftOut>;
 
 /** A record, so that a new field of the state must be put here or among those left out. */

@@ -231,7 +231,7 @@ export class Moves {
 
   #eventOf(state: PeerState, { packet }: Flying): Event | undefined {
     const opened = this.#cryptography.wire.open(this.#cryptography.crypto, state, packet);
-    if (typeof opened === "string") return undefined;
+    if (typeof opened === "string" || opened.message === undefined) return undefined;
     const { from, message } = opened;
     const actors = tokensIn(message).map((token) => this.#commands.judge(token));
     return delivery(from, message, actors);

@@ -138,7 +138,8 @@ const alter = (world: World, unit: Unit): void => {
   const message = alteredMessage(world, unit, old.message);
   if (message === undefined) return;
   const { wire } = world.cryptography;
-  const packet = wire.seal(old.from.state, old.from.keys.identity, () => world.entropy.digest(), old.to, message);
+  const { state, keys, composition } = old.from;
+  const packet = wire.seal(state, keys.identity, () => world.entropy.digest(), old.to, message, composition);
   if (packet !== undefined) world.mail.transmit(old.to, packet, 500, { from: old.from.slot, message, how: "altered" });
 };
 

@@ -88,20 +88,20 @@ export class Traitor implements Mouthpiece {
 
   /** A statement about a proposal, in a batch of its own beside the driver's next one; the same words are signed once. */
   state(kind: Statement["kind"], proposal: Proposal, detail = ""): SignedStatement | undefined {
-    const { epoch, seq, topologyDigest } = proposal;
+    const { version, epoch, seq, topologyDigest } = proposal;
     // A receipt must be signed in time; anything else may bear any date.
     return this.#sign(
-      { kind, proposalId: this.idOf(proposal), epoch, seq, topologyDigest, detail },
+      { version, kind, proposalId: this.idOf(proposal), epoch, seq, topologyDigest, detail },
       proposal.proposedAt,
     );
   }
 
   /** The acknowledgement of a session, kept or not. */
   acknowledge(session: Session): SignedStatement | undefined {
-    const { epoch, topologyDigest } = session;
+    const { version, epoch, topologyDigest } = session;
     const proposalId = sessionDigest(this.world.cryptography.crypto, session);
     return this.#sign(
-      { kind: "Session.ACK", proposalId, epoch, seq: 0, topologyDigest, detail: "" },
+      { version, kind: "Session.ACK", proposalId, epoch, seq: 0, topologyDigest, detail: "" },
       session.createdAt,
     );
   }
@@ -115,6 +115,7 @@ export class Traitor implements Mouthpiece {
     if (known !== undefined) return known;
     const tree = batchTree(this.world.cryptography.crypto, [statement]);
     const header = {
+      version: statement.version,
       peerId: state.peer.peerId,
       incarnation: state.chain.incarnation,
       batchNo: state.chain.batchNo + 1,

@@ -4,13 +4,21 @@
  * the runtime's own codec.
  */
 import { Either } from "effect";
-import type { Codec } from "../../core/codec/Codec.ts";
 import type { Crypto, Signer } from "../../core/crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../../core/base/Digest.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
-import { type Message, messageCodec } from "../../core/Message.ts";
+import { commands } from "../../core/commands/Commands.ts";
+import type { Message, Speech } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import { crossesTopologies, type Opened, openEnvelope, sealEnvelope } from "../../runtime/EnvelopeCodec.ts";
+import type { Versions } from "../../core/protocol/Versions.ts";
+import {
+  crossesTopologies,
+  knownKey,
+  type Opened,
+  openEnvelope,
+  sealEnvelope,
+  type Unread,
+} from "../../runtime/EnvelopeCodec.ts";
 
 /** Something on its way; opaque to everyone but the wire that made it. */
 export type Packet = ValueEnvelope | { readonly _tag: "Bytes"; readonly bytes: Uint8Array };
@@ -23,6 +31,7 @@ interface ValueEnvelope {
   /** The key it was signed with; absent where it was not signed. */
   readonly key: PublicKey | undefined;
   readonly message: Message;
+  readonly versions: Versions;
 }
 
 export interface Wire {
@@ -32,21 +41,23 @@ export interface Wire {
     nonce: () => Digest,
     to: PeerId,
     message: Message,
+    /** Of the program that sends it. */
+    speech?: Speech,
   ) => Packet | undefined;
   /** Who says what; or a word for why it is not let in. */
-  readonly open: (crypto: Crypto, state: PeerState, packet: Packet) => Opened | string;
+  readonly open: (crypto: Crypto, state: PeerState, packet: Packet, speech?: Speech) => Opened | Unread | string;
   /** The same packet, as somebody without the sender's key would have made it. */
   readonly forge: (packet: Packet) => Packet;
 }
 
 /** The runtime's envelopes. */
-export const byteWireOf = (codec: Codec<Message>): Wire => ({
-  seal: (state, signer, nonce, to, message) => {
-    const bytes = sealEnvelope(state, signer, nonce(), to, message, codec);
+export const byteWireOf = (usual: Speech): Wire => ({
+  seal: (state, signer, nonce, to, message, speech = usual) => {
+    const bytes = sealEnvelope(state, signer, nonce(), to, message, speech);
     return bytes && { _tag: "Bytes", bytes };
   },
-  open: (crypto, state, packet) =>
-    packet._tag === "Bytes" ? Either.merge(openEnvelope(crypto, state, packet.bytes, codec)) : "not bytes",
+  open: (crypto, state, packet, speech = usual) =>
+    packet._tag === "Bytes" ? Either.merge(openEnvelope(crypto, state, packet.bytes, speech)) : "not bytes",
   forge: (packet) => {
     if (packet._tag === "Value") return packet;
     const bytes = new Uint8Array(packet.bytes);
@@ -57,7 +68,7 @@ export const byteWireOf = (codec: Codec<Message>): Wire => ({
   },
 });
 
-export const byteWire = byteWireOf(messageCodec);
+export const byteWire = byteWireOf(commands);
 
 const keyOf = ({ membership, founding }: PeerState, from: PeerId, message: Message): PublicKey | undefined => {
   if (message._tag === "GenesisCard" || message._tag === "GenesisRefused") return message.card.identityKey;
@@ -74,10 +85,12 @@ const openValue = (state: PeerState, value: ValueEnvelope): Opened | string => {
   if (state.peer === undefined) return "this peer is not initialized";
   if (to !== state.peer.peerId) return "names another peer";
   if (!crossesTopologies(message) && topologyDigest !== state.membership?.digest) return "another topology";
-  if (key === undefined) return message._tag === "Ready" && message.sealed ? value : "unsigned";
+  if (key === undefined)
+    return message._tag === "Ready" && message.sealed ? { from, message, versions: undefined } : "unsigned";
   const known = keyOf(state, from, message);
   if (known === undefined) return "the sender is not known here";
-  return known === key ? value : "the signature does not verify";
+  if (known !== key) return "the signature does not verify";
+  return knownKey(state, from) === key ? value : { from, message, versions: undefined };
 };
 
 export const valueWire: Wire = {
@@ -90,6 +103,7 @@ export const valueWire: Wire = {
       to,
       key: signer?.publicKey,
       message,
+      versions: commands.versions,
     };
   },
   open: (_crypto, state, packet) => (packet._tag === "Value" ? openValue(state, packet) : "not a value"),

@@ -5,7 +5,7 @@
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { Message } from "../../core/Message.ts";
 import type { Composition } from "../../core/protocol/Composition.ts";
-import type { Opened } from "../../runtime/EnvelopeCodec.ts";
+import type { Opened, Unread } from "../../runtime/EnvelopeCodec.ts";
 import { delivery, tokensIn } from "../../runtime/Ingress.ts";
 import type { Checkers } from "../checkers/Checkers.ts";
 import type { SimPeer } from "./SimPeer.ts";
@@ -57,20 +57,29 @@ export class Handovers {
    * @param heard what the peer gets to hear of it
    * @param isTwice whether it is to come again
    */
-  handOver(peer: SimPeer, { from, message }: Opened, heard: Message, isTwice: boolean): void {
+  handOver(peer: SimPeer, { from, message, versions }: Opened, heard: Message, isTwice: boolean): void {
     const { chronicle, settle } = this.#ground;
     const { tokenKeys, world, tampering } = this.#ports;
     const handled = tampering.delivered?.(world, peer, heard, from) ?? heard;
     if (isLate(peer, handled)) chronicle.marks.add("a late certificate met a settlement");
     const tokens = tokensIn(handled, this.#ports.composition);
     const actors = tokens.length === 0 ? NO_ACTORS : tokens.map((token) => tokenKeys.judge(peer, token));
-    const event = delivery(from, handled, actors);
+    const event = delivery(from, handled, actors, versions);
     for (const hook of this.#delivered) hook(peer, message);
     const { process } = peer;
     const hindrances = isTwice ? peer.hindrances : 0;
     peer.dispatch(event);
     if (isTwice)
       this.#again.set(peer.slot, { process, hindrances, taken: peer.taken, run: () => peer.dispatch(event), message });
+    settle(peer);
+  }
+
+  /** Tells a peer that is up of a message that it cannot read. */
+  unread(peer: SimPeer, { from, versions }: Unread): void {
+    const { chronicle, settle } = this.#ground;
+    chronicle.note("unread from", peer.slot, "", from);
+    chronicle.marks.add("a message in a version that its receiver does not speak");
+    peer.dispatch({ _tag: "Unread", from, versions });
     settle(peer);
   }
 

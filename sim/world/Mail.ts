@@ -78,7 +78,7 @@ export class Mail {
     const { network, cryptography, nonce } = this.#ports;
     const { state } = peer;
     const slot = peer.addresses.get(to);
-    const packet = state && cryptography.wire.seal(state, signer, nonce, to, message);
+    const packet = state && cryptography.wire.seal(state, signer, nonce, to, message, peer.composition);
     if (packet === undefined || slot === undefined) return;
     if (this.recent.length >= KEPT_PACKETS) this.recent.shift();
     this.recent.push({ from: peer, to: slot, packet, message });
@@ -112,12 +112,13 @@ export class Mail {
     if (state === undefined) return observer?.missed(copy);
     chronicle.events += 1;
     observer?.arriving(copy);
-    const opened = cryptography.wire.open(cryptography.crypto, state, packet);
+    const opened = cryptography.wire.open(cryptography.crypto, state, packet, peer.composition);
     if (typeof opened === "string") {
       chronicle.marks.add("envelope refused");
       return chronicle.note("refuse", peer.slot, opened);
     }
     const { from, message } = opened;
+    if (message === undefined) return handovers.unread(peer, opened);
     chronicle.note("deliver from", peer.slot, message._tag, from);
     const mouthpiece = this.#mouthpieces.get(peer.slot);
     const heard = mouthpiece === undefined ? message : mouthpiece.hears(from, message);

@@ -4,7 +4,7 @@
  * of its own.
  */
 import type { Answer } from "../../core/Action.ts";
-import type { Commands } from "../../core/protocol/Command.ts";
+import type { Composition } from "../../core/protocol/Composition.ts";
 import type { Signer } from "../../core/crypto/Crypto.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Event, Settings, TimerName } from "../../core/protocol/Event.ts";
@@ -28,7 +28,8 @@ import { SimClock } from "./SimClock.ts";
 
 /** What a peer needs of the world, and what it tells it. */
 export interface Surroundings {
-  readonly commands: Commands;
+  /** What its next process runs. */
+  readonly runs: (peer: SimPeer) => Composition;
   readonly cryptography: Cryptography;
   readonly entropy: () => Digest;
   /** Milliseconds since the epoch by a perfect clock. */
@@ -95,6 +96,8 @@ export class SimPeer implements Watched {
   /** Which start of this peer is under way. */
   opening = 0;
   settings: Settings;
+  /** What its process runs, or ran last. */
+  composition: Composition;
   /** The id it is initialized with. */
   peerId: PeerId;
   /** Where it looks for the peers of its configuration: peer id to slot. */
@@ -124,11 +127,13 @@ export class SimPeer implements Watched {
     this.addresses = new Map(settings.peers.map((peerId) => [peerId, peerId]));
     this.#surroundings = surroundings;
     this.keys = surroundings.cryptography.newKeys();
+    this.composition = surroundings.runs(this);
     this.#journal = new SimJournal((run) => surroundings.afterJournal(this, run), surroundings.hastyJournal);
     this.disk = surroundings.cryptography.newDisk(
       () => this.keys,
       () => surroundings.scheduleFlush(this),
       () => this.#madeDurable(),
+      () => this.composition.tables,
     );
   }
 
@@ -166,6 +171,7 @@ export class SimPeer implements Watched {
   /** Starts a process: the open first makes what it finds durable. Throws what the driver's constructor throws. */
   start(): void {
     const { cryptography, entropy, realMillis, found, judgesTokens, clock, trustsClock } = this.#surroundings;
+    this.composition = this.#surroundings.runs(this);
     this.disk.open();
     // Without an initialization there is no vault to open; the keys are just being made.
     if (this.#isBlank()) this.disk.useKey(true);
@@ -193,7 +199,7 @@ export class SimPeer implements Watched {
       clock: () => (trustsClock ? { ...wallClock.read(), asBefore: [] } : wallClock.read()),
       entropy,
       crypto: cryptography.crypto,
-      commands: this.#surroundings.commands,
+      commands: this.composition,
       providers: cryptography.providers,
       ceremony: cryptography.ceremony,
       settings: this.wasFounded ? { ...this.settings, bootstrapSecret: undefined } : this.settings,

@@ -5,6 +5,7 @@
 import type { Answer } from "../../core/Action.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Message } from "../../core/Message.ts";
+import type { Composition } from "../../core/protocol/Composition.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Census } from "../base/Census.ts";
@@ -65,6 +66,8 @@ export interface WorldPorts {
   readonly backend?: Backend | undefined;
   /** What its peers run, and callers ask for; this version of the service without. */
   readonly product?: Product | undefined;
+  /** Which version of that a peer's next process runs; the newest without. */
+  readonly runs?: ((peer: SimPeer) => Composition) | undefined;
 }
 
 export class World {
@@ -96,6 +99,7 @@ export class World {
   readonly #handovers: Handovers;
   readonly #tampering: Tampering;
   readonly #observer: Observer | undefined;
+  readonly #runs: (peer: SimPeer) => Composition;
   readonly #checkers: Checkers;
   readonly #booted;
   readonly #stopped;
@@ -111,7 +115,7 @@ export class World {
     plan: Plan,
     choices: Choices,
     trace: Trace,
-    { tampering = {}, observer, backend, product = production }: WorldPorts = {},
+    { tampering = {}, observer, backend, product = production, runs = () => product.composition }: WorldPorts = {},
   ) {
     this.plan = plan;
     const { composition } = product;
@@ -119,6 +123,7 @@ export class World {
     this.choices = choices;
     this.#tampering = tampering;
     this.#observer = observer;
+    this.#runs = runs;
     this.entropy = entropyOf(plan.seed, 0);
     const honest = cryptographyOf(plan.crypto, this.entropy, composition, backend);
     this.cryptography = tampering.cryptography?.(honest) ?? honest;
@@ -212,7 +217,7 @@ export class World {
     const tampering = this.#tampering;
     const entropy = entropyOf(plan.seed, slot);
     const peer = new SimPeer(slot, simSettings(slot, plan), {
-      commands: this.product.composition,
+      runs: this.#runs,
       cryptography,
       entropy: () => entropy.digest(),
       realMillis: () => this.realMillis,

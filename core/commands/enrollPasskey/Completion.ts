@@ -1,5 +1,6 @@
 /** Responses to sessions, and which one has completed a session: known for ever, with or without the session itself. */
 import { digest, record, type TypeOf } from "../../codec/Codec.ts";
+import { kept } from "../../codec/Versioned.ts";
 import type { Digest } from "../../base/Digest.ts";
 import type { RowView } from "../../protocol/Tables.ts";
 import { approverCodec, observationsCodec } from "../approvers/Approver.ts";
@@ -15,14 +16,16 @@ export interface Response {
   readonly responseDigest: Digest;
 }
 
-const completionCodec = record({
-  approver: approverCodec,
-  registrationId: digest,
-  responseDigest: digest,
-  observations: observationsCodec,
-  /** (rpId, credentialId) of the passkey. */
-  credentialIdentity: digest,
-});
+const completionCodec = kept(
+  record({
+    approver: approverCodec,
+    registrationId: digest,
+    responseDigest: digest,
+    observations: observationsCodec,
+    /** (rpId, credentialId) of the passkey. */
+    credentialIdentity: digest,
+  }),
+);
 /** What a certified finish does. */
 export type Completion = TypeOf<typeof completionCodec>;
 export const completions = coded(completionCodec);

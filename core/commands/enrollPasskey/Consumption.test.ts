@@ -1,3 +1,4 @@
+import { NEWEST } from "../../codec/Versioned.ts";
 import { describe, expect, it } from "vitest";
 import { credential, enrolling, finish, offerOf, sessionsOf } from "../../../properties/cluster/Enrolling.ts";
 import { turnOf } from "../../../properties/cluster/TurnOf.ts";
@@ -85,7 +86,7 @@ describe("an undone finish", () => {
 
   it("is none where the approver was registered without a session", () => {
     const turn = turnOf(cluster, 1);
-    registerKey.undo(turn, id, registerKeyEffects.encode({ approver }));
+    registerKey.undo(turn, id, registerKeyEffects.encode({ version: NEWEST, approver }));
     expect(writesOf(turn)).toEqual([]);
   });
 

@@ -29,10 +29,11 @@ import { passkeyRows } from "./Tables.ts";
 import { judgeFinish, noteConflict } from "./FinishAttempts.ts";
 
 /** What it does to the registry, at the time the writer proposes it. */
-const effectsOf = memoized((finish: Finish, proposedAt: number): Uint8Array => {
+const effectsOf = memoized((finish: Finish, proposedAt: number, version: number): Uint8Array => {
   const { id, ref, descriptor, keyIdentity, metadata, response, observations, credentialIdentity } = finish;
   const times = { createdAt: proposedAt, updatedAt: proposedAt };
   return completions.encode({
+    version,
     approver: { id, ref, descriptor, keyIdentity, metadata, revision: 1, ...times },
     registrationId: response.registrationId,
     responseDigest: response.responseDigest,
@@ -61,7 +62,7 @@ const standing = (place: Place, finish: Finish): Standing => {
   const owner = approverRows(view).get("keys", finish.keyIdentity);
   if (owner !== undefined && owner.id !== finish.id)
     return { _tag: "Impossible", rejection: keyConflict(finish.ref), isFinal: true };
-  return { _tag: "Possible", effectsAt: (proposedAt) => effectsOf(finish, proposedAt) };
+  return { _tag: "Possible", effectsAt: ({ proposedAt, version }) => effectsOf(finish, proposedAt, version) };
 };
 
 const targetOf = ({ crypto }: Means, call: Call): FinishTarget | undefined => {

@@ -5,6 +5,7 @@
  * itself, so one phase of mirroring suffices (protocol.md 4e).
  */
 import { bytes, digest, list, oneOf, record, text, type TypeOf, uint } from "../../codec/Codec.ts";
+import { kept } from "../../codec/Versioned.ts";
 import type { Crypto } from "../../crypto/Crypto.ts";
 import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
@@ -22,32 +23,34 @@ const ORIGINS = 64;
 const ORIGIN_BYTES = 512;
 const DOMAIN_BYTES = 253;
 
-export const sessionCodec = record({
-  clusterId: digest,
-  epoch: uint,
-  topologyDigest: digest,
-  configDigest: digest,
-  writer: uint,
-  /** The hash of the invitation; it cannot authorize a finish. */
-  registrationId: digest,
-  id: text(Limits.approverIdCharacters),
-  metadata: metadataCodec,
-  rpId: text(DOMAIN_BYTES),
-  /** Sorted. */
-  origins: list(text(ORIGIN_BYTES), ORIGINS),
-  algorithm: oneOf(["ES256"]),
-  challenge: bytes(Limits.challengeBytes),
-  userHandle: bytes(Limits.challengeBytes),
-  registrar: actorCodec,
-  request: requestLineCodec,
-  /** The one request it was made for, as its entry peer names it: two equal requests get two sessions. */
-  requestId: text(128),
-  entryPeer: uint,
-  createdAt: uint,
-  expiresAt: uint,
-  /** The recorded incarnation of every member, in member order: a restore of any of them makes the session void. */
-  incarnations: list(uint, Limits.members),
-});
+export const sessionCodec = kept(
+  record({
+    clusterId: digest,
+    epoch: uint,
+    topologyDigest: digest,
+    configDigest: digest,
+    writer: uint,
+    /** The hash of the invitation; it cannot authorize a finish. */
+    registrationId: digest,
+    id: text(Limits.approverIdCharacters),
+    metadata: metadataCodec,
+    rpId: text(DOMAIN_BYTES),
+    /** Sorted. */
+    origins: list(text(ORIGIN_BYTES), ORIGINS),
+    algorithm: oneOf(["ES256"]),
+    challenge: bytes(Limits.challengeBytes),
+    userHandle: bytes(Limits.challengeBytes),
+    registrar: actorCodec,
+    request: requestLineCodec,
+    /** The one request it was made for, as its entry peer names it: two equal requests get two sessions. */
+    requestId: text(128),
+    entryPeer: uint,
+    createdAt: uint,
+    expiresAt: uint,
+    /** The recorded incarnation of every member, in member order: a restore of any of them makes the session void. */
+    incarnations: list(uint, Limits.members),
+  }),
+);
 export type Session = TypeOf<typeof sessionCodec>;
 
 /** What a member's acknowledgement is about. */

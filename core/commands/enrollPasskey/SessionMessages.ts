@@ -1,6 +1,7 @@
 /** What members say to each other of sessions. */
 import { bytes, digest, list, record, text, type TypeOf, type Variant } from "../../codec/Codec.ts";
 import { coded } from "../../codec/Coded.ts";
+import { kept } from "../../codec/Versioned.ts";
 import { Limits } from "../../base/Limits.ts";
 import { forwardCodec } from "../../protocol/Forward.ts";
 import { batch } from "../../protocol/Message.ts";
@@ -23,12 +24,14 @@ export type SessionMessage = Variant<typeof sessionMessages>;
 export type SessionMessageOf<T extends SessionMessage["_tag"]> = Extract<SessionMessage, { readonly _tag: T }>;
 
 /** What the writer answers a request for options with. */
-const offeredCodec = record({
-  session: sessionCodec,
-  /** The secret that nobody else is told. */
-  invitation: bytes(Limits.challengeBytes),
-  /** Every member's acknowledgement of the session. */
-  acks: list(signedStatementCodec, Limits.members),
-});
+const offeredCodec = kept(
+  record({
+    session: sessionCodec,
+    /** The secret that nobody else is told. */
+    invitation: bytes(Limits.challengeBytes),
+    /** Every member's acknowledgement of the session. */
+    acks: list(signedStatementCodec, Limits.members),
+  }),
+);
 export type Offered = TypeOf<typeof offeredCodec>;
 export const offers = coded(offeredCodec);

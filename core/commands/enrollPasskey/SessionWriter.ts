@@ -129,6 +129,7 @@ const sessionFor = (
   const { crypto, settings } = turn.context;
   const { id, metadata, relyingParty } = enrollment;
   return {
+    version: turn.version,
     clusterId: membership.topology.clusterId,
     epoch: membership.topology.epoch,
     topologyDigest: membership.digest,
@@ -235,7 +236,7 @@ const store = (turn: Turn, offer: Offer, { session, digest, invitation, acks }: 
     turn.editIn(enrollments, "offers").delete(requestKey(offer.forward));
     keepSession(turn, session, own);
     const all = turn.membership.peerIds.flatMap((peerId) => (peerId === turn.self ? own : (acks.get(peerId) ?? [])));
-    answerOffered(turn, offer, { session, invitation, acks: all });
+    answerOffered(turn, offer, { version: turn.version, session, invitation, acks: all });
   });
 };
 

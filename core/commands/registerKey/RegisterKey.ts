@@ -2,6 +2,7 @@
 import { Either } from "effect";
 import { memoized } from "../../base/Memo.ts";
 import { record, type TypeOf } from "../../codec/Codec.ts";
+import { kept } from "../../codec/Versioned.ts";
 import type { Command, Standing } from "../../protocol/Command.ts";
 import type { RowView } from "../../protocol/Tables.ts";
 import { type Approver, approverCodec } from "../approvers/Approver.ts";
@@ -19,16 +20,17 @@ import { approverRows } from "../approvers/Tables.ts";
 import { coded } from "../../codec/Coded.ts";
 import { keyConflict, REGISTER_PATH, type Registration, registrationOf } from "./Registration.ts";
 
-const effectsCodec = record({ approver: approverCodec });
+const effectsCodec = kept(record({ approver: approverCodec }));
 export type RegisterKeyEffects = TypeOf<typeof effectsCodec>;
 export const registerKeyEffects = coded(effectsCodec);
 
 const approverIn = (effects: Uint8Array): Approver => registerKeyEffects.certified(effects).approver;
 
-const effectsOf = memoized((registration: Registration, proposedAt: number): Uint8Array => {
+const effectsOf = memoized((registration: Registration, proposedAt: number, version: number): Uint8Array => {
   const { id, ref, descriptor, keyIdentity, metadata } = registration;
   const times = { createdAt: proposedAt, updatedAt: proposedAt };
   return registerKeyEffects.encode({
+    version,
     approver: { id, ref, descriptor, keyIdentity, metadata, revision: 1, ...times },
   });
 });
@@ -40,7 +42,7 @@ const standing = (all: RowView, registration: Registration): Standing => {
   if (view.get("approvers", ref) !== undefined) return { _tag: "Done", name: ref };
   const owner = view.get("keys", keyIdentity);
   if (owner !== undefined && owner.id !== id) return { _tag: "Impossible", rejection: keyConflict(ref), isFinal: true };
-  return { _tag: "Possible", effectsAt: (proposedAt) => effectsOf(registration, proposedAt) };
+  return { _tag: "Possible", effectsAt: ({ proposedAt, version }) => effectsOf(registration, proposedAt, version) };
 };
 
 export const registerKey: Command<Registration> = {

@@ -1,3 +1,4 @@
+import { NEWEST } from "../../codec/Versioned.ts";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
@@ -50,7 +51,8 @@ describe("a registration's standing", () => {
     for (const id of [undefined, "alice"]) {
       const standing = registerKey.check(owned(id), registration);
       if (standing._tag !== "Possible") throw new Error(standing._tag);
-      const approverAt = (at: number) => registerKeyEffects.decode(standing.effectsAt(at))?.approver;
+      const approverAt = (at: number) =>
+        registerKeyEffects.decode(standing.effectsAt({ proposedAt: at, version: NEWEST }))?.approver;
       const { ref, id: registered, descriptor, keyIdentity, metadata } = registration;
       expect(approverAt(5_000)).toEqual({
         ref,

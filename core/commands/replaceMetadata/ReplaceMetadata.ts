@@ -2,7 +2,8 @@
 import { Either } from "effect";
 import { memoized } from "../../base/Memo.ts";
 import { record, type TypeOf, uint } from "../../codec/Codec.ts";
-import type { Command, Standing } from "../../protocol/Command.ts";
+import { kept } from "../../codec/Versioned.ts";
+import type { Command, EffectsAt, Standing } from "../../protocol/Command.ts";
 import { underWay } from "../../protocol/UnderWay.ts";
 import { type Rejection, rejection } from "../../base/Rejection.ts";
 import type { RowView } from "../../protocol/Tables.ts";
@@ -22,25 +23,28 @@ import { coded } from "../../codec/Coded.ts";
 import { staleRevision } from "./Precondition.ts";
 import { isReplacement, type Replacement, replacementOf } from "./Replacement.ts";
 
-const effectsCodec = record({
-  /** As it is from now on. */
-  approver: approverCodec,
-  /** The revision it builds on. */
-  baseRevision: uint,
-});
+const effectsCodec = kept(
+  record({
+    /** As it is from now on. */
+    approver: approverCodec,
+    /** The revision it builds on. */
+    baseRevision: uint,
+  }),
+);
 export type ReplaceMetadataEffects = TypeOf<typeof effectsCodec>;
 export const replaceMetadataEffects = coded(effectsCodec);
 
 const approverIn = (effects: Uint8Array): Approver => replaceMetadataEffects.certified(effects).approver;
 
 /** What the replacement makes of an approver. */
-const effectsOn = memoized((replacement: Replacement, from: Approver, updatedAt: number): Uint8Array => {
+const effectsOn = memoized((replacement: Replacement, from: Approver, updatedAt: number) => {
   const { metadata, baseRevision } = replacement;
-  return replaceMetadataEffects.encode({
-    approver: { ...from, metadata, revision: baseRevision + 1, updatedAt },
-    baseRevision,
-  });
+  return { approver: { ...from, metadata, revision: baseRevision + 1, updatedAt }, baseRevision };
 });
+
+const bytesOf = memoized((effects: Omit<ReplaceMetadataEffects, "version">, version: number) =>
+  replaceMetadataEffects.encode({ version, ...effects }),
+);
 
 const notFound = (ref: string): Rejection =>
   rejection(
@@ -59,7 +63,8 @@ const standing = (view: RowView, replacement: Replacement): Standing => {
     // Revisions never go back, so one that was passed never comes again.
     return { _tag: "Impossible", rejection: staleRevision(ref), isFinal: baseRevision < from.revision };
   // Its time never falls behind that of the revision before.
-  const effectsAt = (proposedAt: number) => effectsOn(replacement, from, Math.max(proposedAt, from.updatedAt));
+  const effectsAt: EffectsAt = ({ proposedAt, version }) =>
+    bytesOf(effectsOn(replacement, from, Math.max(proposedAt, from.updatedAt)), version);
   return { _tag: "Possible", effectsAt };
 };
 

@@ -1,3 +1,4 @@
+import { NEWEST } from "../../codec/Versioned.ts";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
@@ -101,11 +102,12 @@ describe("a replacement's standing", () => {
     );
   const effectsAt = (standing: Standing, at: number): ReplaceMetadataEffects | undefined => {
     if (standing._tag !== "Possible") throw new Error(standing._tag);
-    return replaceMetadataEffects.decode(standing.effectsAt(at));
+    return replaceMetadataEffects.decode(standing.effectsAt({ proposedAt: at, version: NEWEST }));
   };
 
   it("is possible on the current revision, and changes metadata, revision and time only", () => {
     expect(effectsAt(standingOn(view, replacement), 7_000)).toEqual({
+      version: NEWEST,
       approver: {
         id: row.id,
         ref: REF,

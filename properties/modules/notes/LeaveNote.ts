@@ -12,6 +12,7 @@ import {
   NOTE,
   NOTE_PERMISSION,
   type Noted,
+  noteOf,
   noteRows,
   NOTES_PATH,
   notes,
@@ -45,7 +46,11 @@ export const leaveNote: Command<Leaving, Leaving> = {
 
   check: ({ context }, { ref, name, text }): Standing => {
     const there = noteRows(context.view).get("notes", ref);
-    if (there === undefined) return { _tag: "Possible", effectsAt: (leftAt) => notes.encode({ name, text, leftAt }) };
+    if (there === undefined)
+      return {
+        _tag: "Possible",
+        effectsAt: ({ version, proposedAt }) => notes.encode(noteOf(version, { name, text, leftAt: proposedAt })),
+      };
     if (there.text === text) return { _tag: "Done", name: ref };
     return { _tag: "Impossible", rejection: taken(ref), isFinal: true };
   },

@@ -5,6 +5,7 @@
 import { Either } from "effect";
 import { record, text, type TypeOf, uint } from "../../../core/codec/Codec.ts";
 import { coded } from "../../../core/codec/Coded.ts";
+import { formsOf, kept, NEWEST } from "../../../core/codec/Versioned.ts";
 import { type Rejection, rejection } from "../../../core/base/Rejection.ts";
 import type { Intent } from "../../../core/protocol/Command.ts";
 import type { Call } from "../../../core/protocol/Forward.ts";
@@ -14,13 +15,27 @@ export const NOTE = "NOTE";
 export const NOTE_PERMISSION = "service.notes.leave";
 export const NOTES_PATH = "/v1/custody/notes/";
 
+/** A version that only tests speak. */
+export const NEXT_VERSION = NEWEST + 1;
+
 const NAME = /^[a-z0-9-]{1,32}$/;
 const TEXT = /^[ -~]{1,64}$/;
 
-const noteCodec = record({ name: text(32), text: text(64), leftAt: uint });
+const first = { name: text(32), text: text(64), leftAt: uint };
+/** From version 2 on it has the number of its words; of older ones nobody has counted them. */
+const noteCodec = kept(
+  formsOf(record(first)).since(NEXT_VERSION, record({ ...first, words: uint }), (older) => ({ ...older, words: 0 })),
+);
 export type Note = TypeOf<typeof noteCodec>;
 /** The effects of leaving one are the note. */
 export const notes = coded(noteCodec);
+
+/** A note as its version has it. */
+export const noteOf = (version: number, note: Pick<Note, "name" | "text" | "leftAt">): Note => ({
+  ...note,
+  version,
+  words: version < NEXT_VERSION ? 0 : note.text.split(" ").length,
+});
 
 /** By ref. */
 export const noteTables = { notes: noteCodec };

@@ -28,9 +28,11 @@ interface NoteState {
   readonly refs: ReadonlySet<string>;
   /** How many each other member has said that it has. */
   readonly heard: ReadonlyMap<PeerId, number>;
+  /** The words in them, where it has said so. */
+  readonly words: ReadonlyMap<PeerId, number>;
 }
 
-const empty: NoteState = { refs: new Set(), heard: new Map() };
+const empty: NoteState = { refs: new Set(), heard: new Map(), words: new Map() };
 
 export const noteSlice: Slice<NoteState> = {
   name: "notes",

@@ -1,16 +1,23 @@
 /** What notes bring beside the command: now and then every member tells the others how many it has. */
-import { record, type TypeOf, uint } from "../../../core/codec/Codec.ts";
+import { nullable, record, type TypeOf, uint } from "../../../core/codec/Codec.ts";
+import { formsOf } from "../../../core/codec/Versioned.ts";
+import { allRows } from "../../../core/protocol/AllRows.ts";
 import type { ModuleMessage } from "../../../core/protocol/Message.ts";
 import type { Mode } from "../../../core/protocol/Mode.ts";
 import type { Module } from "../../../core/protocol/Module.ts";
-import { noteTables } from "./Note.ts";
+import { NEXT_VERSION, noteRows, noteTables } from "./Note.ts";
 import { noteContents, noteSlice } from "./NoteContents.ts";
 
 const TELL = "Note.tell";
 const TELL_MILLIS = 2_000;
 
-const countCodec = record({ count: uint });
-export type NoteCount = { readonly _tag: "Note.Count" } & TypeOf<typeof countCodec>;
+/** Who speaks version 2 says of how many words they are, too. */
+const countForms = formsOf(record({ count: uint })).since(
+  NEXT_VERSION,
+  record({ count: uint, words: nullable(uint) }),
+  (older) => ({ ...older, words: undefined }),
+);
+export type NoteCount = { readonly _tag: "Note.Count" } & TypeOf<typeof countForms>;
 
 const ACTIVE: ReadonlySet<Mode> = new Set(["active"]);
 
@@ -22,17 +29,25 @@ export const notesModule: Module = {
   exchanges: [],
   messages: {
     "Note.Count": {
-      codec: countCodec,
+      codec: countForms,
       tokensIn: () => [],
       modes: ACTIVE,
-      run: (turn, from, { count }: NoteCount) => void turn.editIn(noteSlice, "heard").set(from, count),
+      run: (turn, from, { count, words }: NoteCount) => {
+        turn.editIn(noteSlice, "heard").set(from, count);
+        if (words !== undefined) turn.editIn(noteSlice, "words").set(from, words);
+      },
     },
   },
   timers: {
     [TELL]: {
       modes: ACTIVE,
       run: (turn) => {
-        const message: NoteCount & ModuleMessage = { _tag: "Note.Count", count: turn.slice(noteSlice).refs.size };
+        const { refs } = turn.slice(noteSlice);
+        const words =
+          turn.version < NEXT_VERSION
+            ? undefined
+            : allRows(noteRows(turn.context.view), "notes").reduce((sum, note) => sum + note.words, 0);
+        const message: NoteCount & ModuleMessage = { _tag: "Note.Count", count: refs.size, words };
         turn.sendAll(message);
       },
     },

@@ -1,0 +1,58 @@
+/**
+ * Which versions a peer speaks: that much of what others say it can read, and say in their words. Every envelope says
+ * so of its sender. What is made for all members, and signed or hashed, is made in the newest version that all of them
+ * speak (docs/decisions/0027-versions.md).
+ */
+import { type Made, NEWEST } from "../codec/Versioned.ts";
+import type { PeerId } from "./Topology.ts";
+import type { Turn } from "./Turn.ts";
+
+/** All from the lowest to the highest. */
+export interface Versions {
+  readonly lowest: number;
+  readonly highest: number;
+}
+
+/** What this program speaks: its own version and the one before, once there was one. */
+export const VERSIONS: Versions = { lowest: 1, highest: NEWEST };
+
+export const isSpoken = ({ lowest, highest }: Versions, { version }: Made): boolean =>
+  version >= lowest && version <= highest;
+
+/** The newest version that two speak; undefined where there is none. */
+export const commonVersion = (own: Versions, other: Versions): number | undefined => {
+  const newest = Math.min(own.highest, other.highest);
+  return newest < Math.max(own.lowest, other.lowest) ? undefined : newest;
+};
+
+/** What to say something in to somebody: of whom nothing is known yet, in the oldest version, which most can read. */
+export const versionFor = (own: Versions, other: Versions | undefined): number =>
+  (other && commonVersion(own, other)) ?? own.lowest;
+
+/** The newest version that this peer and all of these speak, as far as is known. */
+export const versionForAll = (
+  own: Versions,
+  others: Iterable<PeerId>,
+  spoken: ReadonlyMap<PeerId, Versions>,
+): number => {
+  let version = own.highest;
+  for (const peerId of others) version = Math.min(version, versionFor(own, spoken.get(peerId)));
+  return version;
+};
+
+const said = ({ lowest, highest }: Versions): string =>
+  lowest === highest ? `version ${highest}` : `versions ${lowest} to ${highest}`;
+
+/** Why a member cannot be spoken with, or undefined. */
+export const versionFault = (own: Versions, other: Versions | undefined): string | undefined =>
+  other === undefined || commonVersion(own, other) !== undefined
+    ? undefined
+    : `it speaks ${said(other)} of the protocol, this peer ${said(own)}`;
+
+/** Remembers what another peer says that it speaks; whether that is news. */
+export const noteVersions = (turn: Turn, from: PeerId, versions: Versions | undefined): boolean => {
+  const known = turn.state.spoken.get(from);
+  if (versions === undefined || (known?.lowest === versions.lowest && known.highest === versions.highest)) return false;
+  turn.edit("spoken").set(from, versions);
+  return true;
+};
