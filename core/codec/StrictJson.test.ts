@@ -1,20 +1,15 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { Either } from "effect";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Limits } from "../base/Limits.ts";
 import { type JsonValue, parseStrictJson } from "./StrictJson.ts";
-import { everyEdge } from "../../properties/Utf8Edges.ts";
 
 const parse = (text: string | Uint8Array, depth: number = Limits.jsonDepth) =>
   parseStrictJson(typeof text === "string" ? utf8ToBytes(text) : text, { depth });
 const valueOf = (text: string | Uint8Array): JsonValue => Either.getOrThrow(parse(text));
 const faultOf = (text: string | Uint8Array, depth?: number) => Either.getOrThrow(Either.flip(parse(text, depth)));
 const codeOf = (text: string | Uint8Array) => faultOf(text).code;
-const quoted = (...bytes: ReadonlyArray<number>) => Uint8Array.of(0x22, ...bytes, 0x22);
 
 /** What our parser should make of what `JSON.parse` made. */
 const mapped = (value: unknown): unknown => {
@@ -171,154 +166,6 @@ describe("nesting", () => {
   });
 });
 
-describe("text", () => {
-  it("is UTF-8 exactly where the platform's decoder says so", () => {
-    const outsideAscii = fc.uint8Array({ minLength: 1, maxLength: 6 }).filter((bytes) => bytes.some((b) => b >= 0x80));
-    const likely = fc.array(
-      fc.constantFrom(
-        0x41,
-        0x7f,
-        0x80,
-        0x8f,
-        0x90,
-        0x9f,
-        0xa0,
-        0xbf,
-        0xc0,
-        0xc1,
-        0xc2,
-        0xdf,
-        0xe0,
-        0xed,
-        0xef,
-        0xf0,
-        0xf4,
-        0xf5,
-        0xff,
-      ),
-      { minLength: 1, maxLength: 5 },
-    );
-    fc.assert(
-      fc.property(
-        fc.oneof(
-          likely.map((bytes) => Uint8Array.from(bytes)),
-          outsideAscii,
-        ),
-        (bytes) => {
-          fc.pre(!bytes.some((byte) => byte < 0x20 || byte === 0x22 || byte === 0x5c));
-          const result = parse(quoted(...bytes));
-          const expected = Either.try(() => utf8.decode(bytes));
-          expect(Either.getOrElse(result, (fault) => fault.code)).toBe(
-            Either.getOrElse(expected, () => "invalid_utf8"),
-          );
-        },
-      ),
-      { numRuns: 20_000 },
-    );
-  });
-
-  it("reads long texts of short pieces as the platform does", () => {
-    const piece = fc.constantFrom(
-      "\\n",
-      "\\u0061",
-      "\\ud83d\\ude00",
-      "é",
-      "😀",
-      "€",
-      "a",
-      "abc",
-      "a".repeat(23),
-      "a".repeat(24),
-    );
-    const repeated = fc.tuple(fc.array(piece, { minLength: 1, maxLength: 4 }), fc.integer({ min: 1, max: 1_500 }));
-    fc.assert(
-      fc.property(fc.array(repeated, { minLength: 1, maxLength: 3 }), (parts) => {
-        const text = `"${parts.map(([pieces, times]) => pieces.join("").repeat(times)).join("")}"`;
-        expect(parse(text)).toEqual(Either.right(JSON.parse(text)));
-      }),
-    );
-  });
-
-  it("is UTF-8 by every byte of a character", () => {
-    const decoded = (bytes: Uint8Array): string =>
-      Either.getOrElse(
-        Either.try(() => utf8.decode(bytes)),
-        () => "",
-      );
-    const read = (bytes: Uint8Array) => Either.getOrElse(parse(quoted(...bytes)), () => "");
-    const edges = everyEdge().filter(([lead = 0]) => lead >= 0x80);
-    expect(edges.filter((bytes) => bytes.every((byte) => byte >= 0x20) && read(bytes) !== decoded(bytes))).toEqual([]);
-  });
-
-  it.each([
-    ["a continuation byte alone", [0x80]],
-    ["an overlong slash", [0xc0, 0xaf]],
-    ["an overlong U+07FF", [0xe0, 0x9f, 0xbf]],
-    ["an overlong U+FFFF", [0xf0, 0x8f, 0xbf, 0xbf]],
-    ["an encoded surrogate", [0xed, 0xa0, 0x80]],
-    ["a code point above U+10FFFF", [0xf4, 0x90, 0x80, 0x80]],
-    ["five bytes", [0xf8, 0x88, 0x80, 0x80, 0x80]],
-    ["a sequence the quote cuts off", [0xe2, 0x82]],
-    ["0xFF", [0xff]],
-  ])("refuses %s", (_, bytes) => {
-    expect(faultOf(quoted(...bytes))).toEqual({
-      pointer: "",
-      code: "invalid_utf8",
-      detail: "The bytes are not UTF-8 (byte 1).",
-    });
-  });
-
-  it.each(["\u0080", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\uffff", "\u{10000}", "\u{10ffff}"])(
-    "reads the edge %j",
-    (text) => expect(valueOf(JSON.stringify(text))).toBe(text),
-  );
-
-  it("starts with no byte order mark", () => {
-    expect(codeOf("\ufeff{}")).toBe("byte_order_mark");
-    expect(valueOf('"\ufeff"')).toBe("\ufeff");
-    for (const bytes of [[0xef], [0xef, 0xbb], [0xef, 0xbb, 0xbe], [0xef, 0xba, 0xbf], [0xee, 0xbb, 0xbf]])
-      expect(codeOf(Uint8Array.of(...bytes, 0x7b, 0x7d))).toBe("unexpected_byte");
-  });
-
-  it.each(["\ud7ff", "\ue000", "\ud800\udc00", "\ud800\udfff", "\udbff\udc00", "\udbff\udfff"])(
-    "is read from escapes at the edges of surrogates: %j",
-    (text) => {
-      const escaped = Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16)}`).join("");
-      expect(valueOf(`"${escaped}"`)).toBe(text);
-    },
-  );
-
-  it("is read from hexadecimal digits of both cases, and from nothing beside them", () => {
-    for (const digit of "0123456789abcdefABCDEF")
-      expect(valueOf(`"\\u00${digit}0"`)).toBe(String.fromCharCode(Number.parseInt(`${digit}0`, 16)));
-    for (const other of "/:@G`g\u0010 ") expect(codeOf(`"\\u00${other}0"`)).toBe("invalid_escape");
-  });
-
-  it.each([
-    '"\\ud800"',
-    '"\\udc00"',
-    '"\\ud800\\ud800"',
-    '"\\ud800x"',
-    '"\\ud800\\n"',
-    '"\\udc00\\ud800"',
-    '"\\udc00\\udc00"',
-    '"\\ud800xudc00"',
-    '"\\ud800\\ue000"',
-    '"\\udbff"',
-    '"\\udfff"',
-  ])("has no lone surrogate: %s", (text) => expect(codeOf(text)).toBe("lone_surrogate"));
-
-  it.each(['"\\x41"', '"\\u12"', '"\\u12g4"', '"\\U0041"', '"\\', '"\\u', '"\\ud800\\u"'])(
-    "has no escape but those of JSON: %s",
-    (text) => expect(codeOf(text)).toBe("invalid_escape"),
-  );
-
-  it("escapes every control character below U+0020 and only those", () => {
-    for (let byte = 0; byte < 0x20; byte += 1) expect(codeOf(quoted(byte))).toBe("control_character");
-    expect(valueOf(quoted(0x7f))).toBe("\u007f");
-  });
-});
-
 describe("numbers", () => {
   it.each(["0", "-0", "10", "1.5", "1e5", "1E-5", "1e+5", "123.456e-7", "9007199254740993", "5e-324", "1e-400"])(
     "reads %s",
@@ -375,82 +222,5 @@ describe("faults", () => {
     expect(faultOf(`{"${"k".repeat(1_000_000)}":!}`).pointer).toBe("");
     // What stands inside is not told of as if it stood higher.
     expect(faultOf(`{"a":{"${"k".repeat(2000)}":{"b":!}}}`).pointer).toBe("/a");
-  });
-});
-
-const corpus = fileURLToPath(new URL("../../../shared/vectors/json/test_parsing/", import.meta.url));
-const files = existsSync(corpus) ? readdirSync(corpus) : [];
-
-const read = (file: string) => readFileSync(join(corpus, file));
-const named = (start: string) => files.filter((file) => file.startsWith(start));
-
-/** What the corpus leaves to the implementation, and what this one does. */
-const choices: Readonly<Record<string, string | undefined>> = {
-  "i_number_double_huge_neg_exp.json": undefined,
-  "i_number_huge_exp.json": "number_out_of_range",
-  "i_number_neg_int_huge_exp.json": "number_out_of_range",
-  "i_number_pos_double_huge_exp.json": "number_out_of_range",
-  "i_number_real_neg_overflow.json": "number_out_of_range",
-  "i_number_real_pos_overflow.json": "number_out_of_range",
-  "i_number_real_underflow.json": undefined,
-  "i_number_too_big_neg_int.json": undefined,
-  "i_number_too_big_pos_int.json": undefined,
-  "i_number_very_big_negative_int.json": undefined,
-  "i_object_key_lone_2nd_surrogate.json": "lone_surrogate",
-  "i_string_1st_surrogate_but_2nd_missing.json": "lone_surrogate",
-  "i_string_1st_valid_surrogate_2nd_invalid.json": "lone_surrogate",
-  "i_string_UTF-16LE_with_BOM.json": "unexpected_byte",
-  "i_string_UTF-8_invalid_sequence.json": "invalid_utf8",
-  "i_string_UTF8_surrogate_U+D800.json": "invalid_utf8",
-  "i_string_incomplete_surrogate_and_escape_valid.json": "lone_surrogate",
-  "i_string_incomplete_surrogate_pair.json": "lone_surrogate",
-  "i_string_incomplete_surrogates_escape_valid.json": "lone_surrogate",
-  "i_string_invalid_lonely_surrogate.json": "lone_surrogate",
-  "i_string_invalid_surrogate.json": "lone_surrogate",
-  "i_string_invalid_utf-8.json": "invalid_utf8",
-  "i_string_inverted_surrogates_U+1D11E.json": "lone_surrogate",
-  "i_string_iso_latin_1.json": "invalid_utf8",
-  "i_string_lone_second_surrogate.json": "lone_surrogate",
-  "i_string_lone_utf8_continuation_byte.json": "invalid_utf8",
-  "i_string_not_in_unicode_range.json": "invalid_utf8",
-  "i_string_overlong_sequence_2_bytes.json": "invalid_utf8",
-  "i_string_overlong_sequence_6_bytes.json": "invalid_utf8",
-  "i_string_overlong_sequence_6_bytes_null.json": "invalid_utf8",
-  "i_string_truncated-utf-8.json": "invalid_utf8",
-  "i_string_utf16BE_no_BOM.json": "unexpected_byte",
-  "i_string_utf16LE_no_BOM.json": "unexpected_byte",
-  "i_structure_500_nested_arrays.json": "too_deep",
-  "i_structure_UTF-8_BOM_empty_object.json": "byte_order_mark",
-};
-
-describe("JSONTestSuite", () => {
-  const absent = `${corpus} is not here`;
-
-  it("parses what must parse, to what JSON.parse makes of it, but for duplicate keys", ({ skip }) => {
-    skip(files.length === 0, absent);
-    for (const file of named("y_")) {
-      const result = parseStrictJson(read(file));
-      if (file.startsWith("y_object_duplicated_key")) {
-        expect(Either.getOrThrow(Either.flip(result)).code, file).toBe("duplicate_key");
-      } else {
-        expect(Either.getOrThrow(result), file).toEqual(mapped(JSON.parse(utf8.decode(read(file)))));
-      }
-    }
-    expect(named("y_").length).toBe(95);
-  });
-
-  it("refuses what must not parse", ({ skip }) => {
-    skip(files.length === 0, absent);
-    for (const file of named("n_")) expect(Either.isLeft(parseStrictJson(read(file))), file).toBe(true);
-    expect(named("n_").length).toBe(188);
-  });
-
-  it("chooses as listed where the choice is free", ({ skip }) => {
-    skip(files.length === 0, absent);
-    const chosen = named("i_").map((file) => [
-      file,
-      Either.getOrUndefined(Either.flip(parseStrictJson(read(file))))?.code,
-    ]);
-    expect(Object.fromEntries(chosen)).toEqual(choices);
   });
 });

@@ -1,16 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { altered, approverIn, asReplacement } from "../../properties/cluster/AlteredEffects.ts";
-import { type Cluster, crypto, founded, NOW } from "../../properties/cluster/Cluster.ts";
+import { altered } from "../../properties/cluster/AlteredEffects.ts";
+import { crypto, NOW } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
-import { register, stateOf } from "../../properties/cluster/Restoring.ts";
+import { register } from "../../properties/cluster/Restoring.ts";
 import { fires, heard, turnOf, type WholeTurn } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Delivery } from "./Undecided.ts";
 import { numberKey, slotKey } from "./Tables.ts";
 import type { Step } from "../Action.ts";
-import type { Certificate } from "./Certificate.ts";
 import {
   acknowledgeLate,
   commitCompleted,
@@ -22,253 +21,31 @@ import {
   onPruneTimer,
   stableSeq,
 } from "./Delivery.ts";
-import type { Message, MessageOf } from "../Message.ts";
-import { freshRecovery } from "./TakingOver.ts";
-import { type Proposal, proposalId } from "./Proposal.ts";
 import type { BatchHeader, SignedStatement, Statement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
-
-/** A cluster whose member 3 keeps its acknowledgements to itself, and what every member's votes were. */
-const withheld = () => {
-  const cluster = founded();
-  const details: Array<string> = [];
-  cluster.tamper = (from, _to, message): Message | undefined => {
-    if (message._tag === "Votes") details.push(...message.statements.map(({ statement }) => statement.detail));
-    return from === 3 && message._tag === "CommitAcks" ? undefined : message;
-  };
-  cluster.register(1, "first", "alice", 7);
-  cluster.settle();
-  return { cluster, details };
-};
-
-/** Puts copies of a peer's one open delivery beside it, until there are so many. */
-const fill = (cluster: Cluster, peerId: PeerId, count: number): void => {
-  const { outbox } = stateOf(cluster, peerId);
-  const [open] = outbox.values();
-  if (!(outbox instanceof Map) || open === undefined) throw new Error("nothing is open there");
-  for (let seq = 10_000; outbox.size < count; seq += 1) outbox.set(seq, { ...open, seq });
-};
-
-describe("a member that acknowledges nothing", () => {
-  it("does not fill the memory of the writer: past so many nothing new is begun", () => {
-    const { cluster } = withheld();
-    fill(cluster, 1, Limits.unacknowledged - 1);
-    cluster.register(1, "last", "bob", 8);
-    cluster.settle();
-    expect(stateOf(cluster, 3).registry.approvers).toBe(2);
-    expect(stateOf(cluster, 1).outbox.size).toBe(Limits.unacknowledged);
-    cluster.register(1, "more", "carol", 9);
-    cluster.settle();
-    expect(cluster.answers.get("more")).toMatchObject({
-      rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", outcomeUnknown: false },
-    });
-    expect(stateOf(cluster, 1).outbox.size).toBe(Limits.unacknowledged);
-  });
-
-  it("nor does a writer that says of nothing that it is acknowledged fill the memory of the members", () => {
-    const { cluster, details } = withheld();
-    fill(cluster, 2, Limits.unacknowledged - 1);
-    cluster.register(1, "last", "bob", 8);
-    cluster.settle();
-    expect(details.filter((detail) => detail !== "")).toEqual([]);
-    cluster.register(1, "more", "carol", 9);
-    cluster.settle();
-    expect(details.filter((detail) => detail !== "")).toContain("UNACKNOWLEDGED");
-    expect(stateOf(cluster, 2).outbox.size).toBe(Limits.unacknowledged);
-  });
-});
 
 /** Of four members the certificate of what all have prepared, the second being asked to apply it. */
 const { cluster, preparation } = prepared(4, (founded) => register(founded, "bob", 8));
 const { id, proposal, own } = preparation;
 const OTHER = "ab".repeat(32) as Digest;
 const receipts = [1, 2, 3, 4].map((peerId) => forgedBy(cluster, peerId, own));
-const certificate: Certificate = { proposal, receipts };
+
 /** What all have applied before. */
 const bobsId = cluster.row(2, "slots", slotKey(1, 1))?.proposalId ?? OTHER;
-const bobsCertificate = cluster.row(2, "certificates", bobsId);
-if (bobsCertificate === undefined) throw new Error("bob is registered");
 
-const commit = (turn: WholeTurn, change: Partial<MessageOf<"Commit">> = {}, from: PeerId = 1): Step => {
-  onCommit(turn, from, { _tag: "Commit", certificates: [certificate], acks: [], stableSeq: 0, ...change });
-  return turn.finish(() => undefined);
-};
 /** The slots that a step says are applied, as often as it says so. */
 const applied = ({ writes }: Step): ReadonlyArray<string> =>
   writes.flatMap((write) => (write.table === "outbox" && write.op === "insert" ? [write.key] : []));
+
 /** What a step sends, and to whom, now or after its flush. */
 const sent = ({ sendNow, thenSend }: Step) =>
   [...sendNow, ...thenSend].flatMap((action) => (action._tag === "Send" ? [{ to: action.to, ...action.message }] : []));
-
-/** The certificate of a proposal like that one, which this peer has prepared too. */
-const preparedToo = (turn: WholeTurn, change: Partial<Proposal>): Certificate => {
-  const other = { ...proposal, ...change };
-  const about = { proposalId: proposalId(crypto, other), seq: other.seq };
-  turn.edit("preparations").set(about.proposalId, { ...preparation, id: about.proposalId, proposal: other });
-  return { proposal: other, receipts: [1, 2, 3, 4].map((peerId) => forgedBy(cluster, peerId, own, about)) };
-};
 
 const acknowledgement = (
   by: PeerId,
   change: Partial<Statement> = {},
   header: Partial<BatchHeader> = {},
 ): SignedStatement => forgedBy(cluster, by, own, { kind: "COMMIT_ACK", ...change }, header);
-
-describe("a certificate", () => {
-  it("is applied once, however often it is in the message, and acknowledged to who sent it", () => {
-    const step = commit(turnOf(cluster, 2), { certificates: [certificate, certificate] }, 3);
-    expect(applied(step)).toHaveLength(1);
-    expect(sent(step)).toMatchObject([
-      { to: 3, _tag: "CommitAcks", statements: [{ statement: { kind: "COMMIT_ACK", proposalId: id } }] },
-    ]);
-  });
-
-  it("that is applied already is answered with the acknowledgement that is stored, and nothing is written", () => {
-    const step = commit(turnOf(cluster, 2), { certificates: [bobsCertificate] }, 3);
-    const ack = cluster.row(2, "slots", slotKey(1, 1))?.ack;
-    expect(sent(step)).toEqual([{ to: 3, _tag: "CommitAcks", statements: [ack] }]);
-    expect(step.writes).toEqual([]);
-  });
-
-  it("is applied beside others", () => {
-    const turn = turnOf(cluster, 2);
-    const { effects } = altered(proposal, { ref: OTHER, keyIdentity: OTHER });
-    const other = preparedToo(turn, { seq: proposal.seq + 1, effects });
-    expect(applied(commit(turn, { certificates: [certificate, other] }))).toHaveLength(2);
-  });
-
-  it("gives a new key its owner, and a member its locks back, while the writer keeps its own", () => {
-    const { id: owner, keyIdentity } = approverIn(proposal);
-    const { writes, state } = commit(turnOf(cluster, 2));
-    expect(writes).toContainEqual({ op: "insert", table: "keys", key: keyIdentity, row: { id: owner } });
-    expect([...state.locks.values()]).not.toContain(id);
-    expect([...commit(turnOf(cluster, 1)).state.locks.values()]).toContain(id);
-  });
-
-  it("is remembered as the newest that was seen of each of its signers", () => {
-    const last = forgedBy(cluster, 4, own, {}, { batchNo: 1_000 });
-    const later = { ...certificate, receipts: receipts.with(3, last) };
-    expect(commit(turnOf(cluster, 2), { certificates: [later] }).state.seen.get(4)?.newest?.header).toEqual(
-      last.header,
-    );
-  });
-
-  it("is on record as applied before a peer that is joining acknowledges it, which it does later", () => {
-    const turn = turnOf(cluster, 2);
-    turn.edit("unproven").add(3);
-    const step = commit(turn);
-    expect(step.writes).toContainEqual({
-      op: "replace",
-      table: "slots",
-      key: slotKey(1, proposal.seq),
-      row: { proposalId: id, outcome: "APPLIED", ack: undefined, writerReceipt: undefined },
-    });
-    expect(sent(step)).toEqual([]);
-  });
-
-  it("is delivered again a second later, and decides its slot, whatever later one is decided", () => {
-    const turn = turnOf(cluster, 2);
-    turn.state.decidedSeq = 0;
-    const { state } = commit(turn);
-    expect([state.outbox.get(proposal.seq)?.dueAt, state.decidedSeq]).toEqual([1_000, proposal.seq]);
-    expect(state.timers.get("deliver")).toBe(1_000);
-    const later = turnOf(cluster, 2);
-    later.state.decidedSeq = 9;
-    expect(commit(later).state.decidedSeq).toBe(9);
-  });
-
-  it.each<readonly [string, (turn: WholeTurn) => void]>([
-    ["is sealed", (turn) => void (turn.state.unsealed = false)],
-    ["is being restored", (turn) => void (turn.state.recovery = freshRecovery("the test"))],
-  ])("is not applied, answered or believed by a peer that %s", (_why, become) => {
-    const turn = turnOf(cluster, 2);
-    become(turn);
-    const step = heard(turn, 1, { _tag: "Commit", certificates: [certificate], acks: [], stableSeq: 0 });
-    expect(applied(step)).toEqual([]);
-    expect(sent(step)).toEqual([]);
-  });
-
-  it("that is not complete is not applied, and the one beside it is", () => {
-    const short = { ...certificate, receipts: receipts.slice(0, 3) };
-    expect(applied(commit(turnOf(cluster, 2), { certificates: [short] }))).toEqual([]);
-    expect(applied(commit(turnOf(cluster, 2), { certificates: [short, certificate] }))).toHaveLength(1);
-  });
-
-  it("with this peer's own receipt, of which it knows nothing, puts it in quarantine, and nothing more is applied", () => {
-    const other = { ...proposal, seq: proposal.seq + 1 };
-    const about = { proposalId: proposalId(crypto, other), seq: other.seq };
-    const all = [1, 2, 3, 4].map((peerId) => forgedBy(cluster, peerId, own, about, { batchNo: 1_000 + peerId }));
-    const step = commit(turnOf(cluster, 2), { certificates: [{ proposal: other, receipts: all }, certificate] });
-    expect(step.state.quarantine).toBe("this peer signed batch 1002 and does not remember it");
-    expect(applied(step)).toEqual([]);
-    expect(sent(step)).toEqual([]);
-  });
-
-  it("with a receipt of an earlier life of this peer says nothing of its disk", () => {
-    const turn = turnOf(cluster, 2);
-    turn.edit("preparations").clear();
-    turn.state.chain = { ...turn.state.chain, incarnation: 2 };
-    expect(commit(turn).state.quarantine).toBeUndefined();
-  });
-});
-
-describe("a member that has pledged", () => {
-  const REFUSER = 3;
-  /** A turn of the second of four, which has pledged on a refusal by the third. */
-  const pledged = (): WholeTurn => {
-    const turn = turnOf(cluster, 2);
-    const refusal = forgedBy(cluster, REFUSER, own, { kind: "REFUSAL" });
-    turn.edit("preparations").set(id, { ...preparation, refusal, pledge: own });
-    return turn;
-  };
-
-  it("applies a certificate that a third member has applied", () => {
-    expect(applied(commit(pledged(), { acks: [acknowledgement(4)] }))).toHaveLength(1);
-    expect(applied(commit(pledged(), { acks: [acknowledgement(REFUSER), acknowledgement(1)] }))).toHaveLength(1);
-  });
-
-  it.each<readonly [string, ReadonlyArray<SignedStatement>]>([
-    ["nothing", []],
-    ["its own acknowledgement", [acknowledgement(2)]],
-    ["the refuser's acknowledgement", [acknowledgement(REFUSER)]],
-    ["a vote", [forgedBy(cluster, 4, own)]],
-    ["an acknowledgement of another proposal", [acknowledgement(4, { proposalId: OTHER })]],
-    ["an acknowledgement of another slot", [acknowledgement(4, { seq: proposal.seq + 1 })]],
-    ["an acknowledgement of a life that is not on record", [acknowledgement(4, {}, { incarnation: 2 })]],
-    [
-      "an acknowledgement that another member signed",
-      [{ ...acknowledgement(4), signature: acknowledgement(REFUSER).signature }],
-    ],
-  ])("does not apply a certificate where what comes with it is %s", (_whose, acks) => {
-    expect(applied(commit(pledged(), { acks }))).toEqual([]);
-  });
-});
-
-describe("what members have certified, whatever this peer knows of it", () => {
-  const bobs = approverIn(bobsCertificate.proposal);
-
-  /** A step that applies what this peer has never checked. */
-  const certified = (what: Proposal): Step => {
-    const turn = turnOf(cluster, 2);
-    return commit(turn, { certificates: [preparedToo(turn, what)] });
-  };
-
-  it("changes an approver from the revision that is stored, and none of another revision or that is not stored", () => {
-    const change = { ...bobs, revision: 2 };
-    const { writes, state } = certified(asReplacement(proposal, 1, change));
-    expect(writes).toContainEqual(expect.objectContaining({ op: "replace", table: "approvers", key: bobs.ref }));
-    expect(state.registry.approvers).toBe(1);
-    expect(() => certified(asReplacement(proposal, 2, { ...change, revision: 3 }))).toThrow("S11");
-    expect(() => certified(asReplacement(proposal, 1, { ...change, ref: approverIn(proposal).ref }))).toThrow("S11");
-  });
-
-  it("gives no key a second owner, and one that its owner brings again no second row", () => {
-    expect(() => certified(altered(proposal, { keyIdentity: bobs.keyIdentity }))).toThrow("S7");
-    const again = certified(altered(proposal, { id: bobs.id, keyIdentity: bobs.keyIdentity }));
-    expect(applied(again)).toHaveLength(1);
-    expect(again.writes.filter(({ table }) => table === "keys")).toEqual([]);
-  });
-});
 
 /** The monotonic milliseconds at which the turns below deliver. */
 const AT = 10_000;
@@ -283,6 +60,7 @@ const delivery = (seq: number, by: ReadonlyArray<PeerId>, change: Partial<Delive
   isPrunable: false,
   ...change,
 });
+
 /** A turn of a peer that delivers these and has nothing else to do. */
 const delivering = (peerId: PeerId, ...deliveries: ReadonlyArray<Delivery>): WholeTurn => {
   const turn = turnOf(cluster, peerId, NOW, AT);

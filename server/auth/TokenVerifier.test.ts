@@ -6,18 +6,13 @@ import {
   randomBytes,
   sign as signBytes,
 } from "node:crypto";
-import { mkdtempSync } from "node:fs";
-import { createServer } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { Effect, Either, Schema } from "effect";
+import { Either } from "effect";
 import { exportSPKI, SignJWT } from "jose";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ActorClaims } from "../../core/auth/ActorClaims.ts";
-import { type Config, configSchema, tokenAlgorithms } from "../config/ConfigSchema.ts";
-import { withSections } from "../config/Environment.ts";
+import { tokenAlgorithms } from "../config/ConfigSchema.ts";
 import { KeyRing } from "./KeyRing.ts";
-import { makeTokenVerifier, maxTokenLength, openTokenVerifier, type TokenVerifier } from "./TokenVerifier.ts";
+import { makeTokenVerifier, maxTokenLength, type TokenVerifier } from "./TokenVerifier.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -354,57 +349,5 @@ describe("the key set", () => {
     published = Either.right(allKeys);
     elapsed = 80_000;
     expect(await reason(stranger)).toBe("its key is not in the key set");
-  });
-});
-
-describe("openTokenVerifier", () => {
-  const config = (jwks: Json, directory: string): Config =>
-    Schema.decodeUnknownSync(configSchema("/etc/custody"))(
-      withSections({ peer: { "data-dir": directory }, auth: { audience: "custody", jwks } }),
-    );
-  let at = now;
-  const reports: Array<string> = [];
-  const open = (jwks: Json, directory = "a") =>
-    Effect.runPromise(
-      Effect.either(
-        openTokenVerifier(config(jwks, directory), {
-          now: () => at,
-          elapsedMillis: () => 0,
-          report: (fault) => {
-            reports.push(fault);
-          },
-        }),
-      ),
-    );
-
-  it("refuses to start without a good file", async () => {
-    const error = Either.getOrThrow(Either.flip(await open({ file: "/nonexistent/jwks.json" })));
-    expect(error.message).toMatch(/^auth\.jwks\.file: \/nonexistent\/jwks\.json does not exist/);
-  });
-
-  it("starts while the issuer is away", async () => {
-    const opened = Either.getOrThrow(await open({ url: "http://127.0.0.1:1/jwks" }));
-    expect(await opened.verify(signed())).toEqual(Either.left({ _tag: "Unavailable" }));
-    expect(reports.at(-2)).toMatch(/^auth\.jwks: gave no answer/);
-    expect(reports.at(-1)).toMatch(/^auth\.jwks: and nothing is kept of it/);
-    expect(opened.hasKeys()).toBe(false);
-  });
-
-  it("judges by the set it kept where it is started while the issuer is away, and no longer than by a fetched one", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "kept-keys-"));
-    const issuer = createServer((_request, response) => void response.end(allKeys));
-    await new Promise<void>((resolve) => void issuer.listen(0, "127.0.0.1", resolve));
-    const address = issuer.address();
-    const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/jwks`;
-    await Either.getOrThrow(await open({ url }, directory)).keep();
-    await new Promise((resolve) => issuer.close(resolve));
-    const opened = Either.getOrThrow(await open({ url }, directory));
-    expect(opened.hasKeys()).toBe(true);
-    expect(Either.getOrThrow(await opened.verify(signed())).sub).toBe("alice");
-    expect(reports.at(-1)).toMatch(/^auth\.jwks: the key set that was kept of it is used/);
-    at = now + 24 * 3_600_000;
-    const later = Either.getOrThrow(await open({ url }, directory));
-    at = now;
-    expect([later.hasKeys(), reports.at(-1)]).toEqual([false, expect.stringContaining("older than")]);
   });
 });

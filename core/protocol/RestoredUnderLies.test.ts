@@ -1,0 +1,214 @@
+/** What a restored member does that is told of proposals it knows nothing of, by honest members and by a lying writer. */
+import { describe, expect, it } from "vitest";
+import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
+import { receiptOfWriter } from "../../properties/cluster/Forging.ts";
+import { comeBackOn, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import { slotKey } from "./Tables.ts";
+import type { Message } from "../Message.ts";
+import type { PrepareItem } from "./Message.ts";
+import { proposalId } from "./Proposal.ts";
+
+const outcomeAt = (cluster: Cluster, peerId: number): string | undefined =>
+  cluster.row(peerId, "slots", slotKey(1, 1))?.outcome;
+const isSettling = ({ _tag }: Message): boolean =>
+  _tag === "Votes" || _tag === "SettleAnswer" || _tag === "AbortRequest" || _tag === "CommitAcks";
+
+/**
+ * Of four members 3 is restored and refuses what its old life had prepared; 2 and 4 pledge. Its old receipt reaches 1,
+ * which has heard of none of it and applies. What 1 says of that is kept back, so that it can be delivered later.
+ */
+const appliedBehindPledges = () => {
+  const cluster = new Cluster(4);
+  cluster.pass(2_000);
+  const receipts: Array<Message> = [];
+  const commits: Array<Message> = [];
+  cluster.tamper = (from, to, message) => {
+    if (from === 3 && message._tag === "Votes") receipts.push(message);
+    return from === 3 && to === 1 && isSettling(message) ? undefined : message;
+  };
+  cluster.register(1, "request", "alice", 7);
+  cluster.settle();
+  const [receipt] = receipts;
+  cluster.tamper = (from, to, message) => {
+    if (from === 1 && to === 2 && message._tag === "Commit" && message.acks.length > 0) commits.push(message);
+    return (to === 1 && isSettling(message)) || (from === 1 && message._tag === "Commit") ? undefined : message;
+  };
+  declare(cluster, 3);
+  cluster.pass(6_000);
+  for (const peerId of [2, 4])
+    expect(cluster.peers.get(peerId)?.state.preparations.values().next().value).toMatchObject({ pledge: {} });
+  if (receipt !== undefined) cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 3, message: receipt, actors: [] });
+  cluster.pass(1_500);
+  const [commit] = commits;
+  if (commit === undefined) throw new Error("peer 1 has not applied it");
+  return { cluster, commit };
+};
+
+describe("a restored member that knows nothing of a proposal", () => {
+  it("refuses it only after every other member has said that it has not applied it", () => {
+    const { cluster, commit } = appliedBehindPledges();
+    // Word of it from the old life of 1 frees 2 from its pledge; then 1 is restored, and 4 has not heard of it.
+    cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: 1, message: commit, actors: [] });
+    expect(outcomeAt(cluster, 2)).toBe("APPLIED");
+    cluster.tamper = (_from, to, message) => (to === 4 && message._tag === "Commit" ? undefined : message);
+    declare(cluster, 1);
+    cluster.pass(10_000);
+    expect(outcomeAt(cluster, 2)).toBe("APPLIED");
+    expect(outcomeAt(cluster, 4)).not.toBe("ABORTED");
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.pass(15_000);
+    for (const peerId of [1, 2, 3, 4]) {
+      expect(outcomeAt(cluster, peerId)).toBe("APPLIED");
+      expect(cluster.peers.get(peerId)?.state.recovery).toBeUndefined();
+    }
+  });
+
+  it("says nothing of what it has forgotten while somebody has its old life on record", () => {
+    const cluster = new Cluster(3);
+    cluster.pass(2_000);
+    const answered: Array<number> = [];
+    let isRecorded = false;
+    cluster.tamper = (from, to, message) => {
+      if (from === 2 && message._tag === "SettleAnswer") answered.push(to);
+      if (message._tag === "Votes" || message._tag === "SnapshotOffer") return undefined;
+      return !isRecorded && from === 3 && to === 2 && message._tag === "Ready" ? undefined : message;
+    };
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    const [held] = cluster.peers.get(3)?.state.preparations.values() ?? [];
+    if (held === undefined) throw new Error("peer 3 has not prepared");
+    const query: Message = {
+      _tag: "SettleQuery",
+      items: [{ proposal: held.proposal, receipt: held.writerReceipt }],
+      demandFinal: false,
+      nonce: held.id,
+    };
+    declare(cluster, 2);
+    cluster.settle();
+    const ask = (): void => {
+      cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: 3, message: query, actors: [] });
+      cluster.settle();
+    };
+    ask();
+    expect(answered).toEqual([]);
+    isRecorded = true;
+    cluster.pass(600);
+    ask();
+    expect(answered).toContain(3);
+  });
+});
+
+/** Proposals like one that was made, each a millisecond later, with receipts that the writer's driver knows nothing of. */
+const forged = (cluster: Cluster, { proposal: like, receipt, evidence }: PrepareItem, count: number) =>
+  Array.from({ length: count }, (_, at): PrepareItem => {
+    const proposal = { ...like, seq: like.seq + 1 + at, proposedAt: like.proposedAt + 1 + at };
+    return { proposal, receipt: receiptOfWriter(cluster, proposal, receipt), evidence };
+  });
+
+/** Peer 2 of three is being restored; the writer made one proposal before, which it keeps to itself as long as it lies. */
+const restoredUnderLies = () => {
+  const cluster = founded();
+  const made: Array<PrepareItem> = [];
+  cluster.tamper = (_from, _to, message) => {
+    if (message._tag === "Prepare") made.push(...message.items);
+    return message;
+  };
+  register(cluster, "alice", 7);
+  const [like] = made;
+  if (like === undefined) throw new Error("nothing was proposed");
+  const shared = new Set<Digest>();
+  const ended = new Set<Digest>();
+  const stateAt = (peerId: number, id: Digest) => {
+    if (ended.has(id)) return "ABORTED";
+    return peerId === 1 || shared.has(id) ? "PREPARED" : "UNKNOWN";
+  };
+  cluster.tamper = (_from, to, message) => {
+    if (message._tag === "SnapshotOffer" || message._tag === "AbortRequest" || message._tag === "Prepare")
+      return undefined;
+    if (message._tag !== "SettleQuery") return message;
+    // The writer's own driver would find itself out.
+    const items = message.items.map(({ proposal }) => {
+      const id = proposalId(crypto, proposal);
+      return { proposalId: id, state: stateAt(to, id), held: [] } as const;
+    });
+    const answer: Message = { _tag: "SettleAnswer", nonce: message.nonce, items };
+    cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: to, message: answer, actors: [] });
+    return undefined;
+  };
+  register(cluster, "bob", 8);
+  declare(cluster, 2);
+  cluster.pass(1_500);
+  const prepare = (items: ReadonlyArray<PrepareItem>): void => {
+    for (let from = 0; from < items.length; from += 64) {
+      const message: Message = { _tag: "Prepare", items: items.slice(from, from + 64), stableSeq: 0 };
+      cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: 1, message, actors: [] });
+      cluster.settle();
+    }
+  };
+  const refusals = (): number | undefined => cluster.tables.get(2)?.get("refusals")?.size;
+  return { cluster, like, shared, ended, prepare, refusals };
+};
+
+/** The writer is honest again; shown a receipt that is not in its chain, its driver would find itself out. */
+const keepLiesFromItsDriver = (cluster: Cluster, like: PrepareItem, lies: number): void => {
+  const isLie = ({ proposal: { proposedAt } }: { readonly proposal: { readonly proposedAt: number } }): boolean =>
+    proposedAt > like.proposal.proposedAt && proposedAt <= like.proposal.proposedAt + lies;
+  cluster.tamper = (from, _to, message) =>
+    from === 2 && message._tag === "AbortRequest" && message.items.some(isLie) ? undefined : message;
+};
+
+describe("a restored member to which the writer lies", () => {
+  it("refuses no more of what only that writer knows than an honest one can have open, and what others wait for", () => {
+    const { cluster, like, shared, prepare, refusals } = restoredUnderLies();
+    const items = forged(cluster, like, Limits.preparations + 64);
+    prepare(items);
+    expect(stateOf(cluster, 2).recovery).toBeDefined();
+    expect(refusals()).toBe(Limits.preparations);
+    const waitedFor = items.slice(-3);
+    for (const { proposal } of waitedFor) shared.add(proposalId(crypto, proposal));
+    prepare(waitedFor);
+    expect(refusals()).toBe(Limits.preparations + waitedFor.length);
+  });
+
+  it("begins another life for what that writer really has open, and becomes a member again once it is honest", () => {
+    const { cluster, like, prepare, refusals } = restoredUnderLies();
+    prepare(forged(cluster, like, Limits.preparations));
+    expect(refusals()).toBe(Limits.preparations);
+    expect(stateOf(cluster, 1).preparations.size).toBe(1);
+    const { incarnation } = stateOf(cluster, 2).chain;
+    keepLiesFromItsDriver(cluster, like, Limits.preparations);
+    cluster.pass(20_000);
+    expect(stateOf(cluster, 2).chain.incarnation).toBeGreaterThan(incarnation);
+    expectWhole(cluster, 1);
+  });
+  it("begins another life too when the lies of several processes would leave it unready for ever", () => {
+    const { cluster, like, prepare, refusals } = restoredUnderLies();
+    const most = Limits.refusals;
+    const lies = forged(cluster, like, most);
+    for (let from = 0; from < most; from += Limits.preparations) {
+      if (from > 0) comeBackOn(cluster, 2, cluster.tables.get(2) ?? new Map(), false);
+      cluster.pass(100);
+      prepare(lies.slice(from, from + Limits.preparations));
+    }
+    expect(refusals()).toBe(most);
+    comeBackOn(cluster, 2, cluster.tables.get(2) ?? new Map(), false);
+    keepLiesFromItsDriver(cluster, like, most);
+    cluster.pass(20_000);
+    expectWhole(cluster, 1);
+  });
+});
+
+describe("a restored member that is asked about more than a writer can have open", () => {
+  it("goes on where all of it has come to an end, which is no lie", () => {
+    const { cluster, like, ended, prepare, refusals } = restoredUnderLies();
+    const { incarnation } = stateOf(cluster, 2).chain;
+    const items = forged(cluster, like, Limits.preparations + 64);
+    for (const { proposal } of items) ended.add(proposalId(crypto, proposal));
+    prepare(items);
+    cluster.pass(2_000);
+    expect(stateOf(cluster, 2).chain.incarnation).toBe(incarnation);
+    expect(refusals() ?? 0).toBe(0);
+  });
+});

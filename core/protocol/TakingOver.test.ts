@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import { approverIn } from "../../properties/cluster/AlteredEffects.ts";
+import { crypto } from "../../properties/cluster/Cluster.ts";
+import { heard, type WholeTurn, wholeTurn } from "../../properties/cluster/TurnOf.ts";
+import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
+import type { Transfer } from "./RecoveryState.ts";
+import type { Refused } from "./Undecided.ts";
+import { replaceApprover } from "../commands/approvers/Root.ts";
+import { type RowView, SELF, slotKey } from "./Tables.ts";
+import { onRecoverTimer } from "./Recovery.ts";
+import { onSnapshotOffer } from "./TakingOver.ts";
+import type { PeerId } from "./Topology.ts";
+import {
+  AT,
+  OTHER,
+  alices,
+  cluster,
+  ended,
+  moved,
+  offer,
+  receipt,
+  recovering,
+  sent,
+  transfer,
+  underWay,
+} from "../../properties/cluster/BeingRestored.ts";
+
+describe("an offered page", () => {
+  it("is installed, and the next one asked for after it; with the last the registry is added up", () => {
+    const turn = recovering();
+    onSnapshotOffer(turn, 1, { ...offer, upTo: slotKey(1, 1) });
+    expect(turn.state.recovery?.transfer).toMatchObject({ after: slotKey(1, 1), applied: 1, sum: undefined });
+    expect(sent(turn)).toMatchObject([{ to: 1, _tag: "SnapshotRequest", after: slotKey(1, 1) }]);
+    const last = recovering(moved({ movedAt: 0 }));
+    onSnapshotOffer(last, 1, offer);
+    expect(last.state.recovery?.transfer).toMatchObject({ applied: 1, movedAt: AT, sum: { after: "", count: 0 } });
+    expect(sent(last)).toEqual([]);
+    expect(last.state.timers.get("recover")).toBe(AT + 1);
+  });
+
+  it("that ends a pass in which something was taken away begins another one", () => {
+    const turn = recovering(moved({ undone: true, applied: 3 }));
+    onSnapshotOffer(turn, 1, offer);
+    expect(turn.state.recovery?.transfer).toMatchObject({ after: "", undone: false, applied: 0, sum: undefined });
+    expect(sent(turn)).toMatchObject([{ _tag: "SnapshotRequest", after: "" }]);
+  });
+
+  const sum = { after: "", set: crypto.emptySet, count: 0, revisions: 0, isSound: true };
+  it.each<readonly [string, PeerId, Partial<typeof offer>, (turn: WholeTurn) => void]>([
+    ["from another member than the one that was asked", 3, {}, () => undefined],
+    ["after another slot", 1, { after: slotKey(1, 1), items: [] }, () => undefined],
+    ["for another restore", 1, { recoveryId: OTHER }, () => undefined],
+    ["of another round", 1, { nonce: OTHER }, () => undefined],
+    [
+      "while the registry is added up",
+      1,
+      {},
+      (turn) => void (turn.state.recovery = { ...underWay, transfer: { ...transfer, sum } }),
+    ],
+    ["where nobody was asked", 1, {}, (turn) => void (turn.state.recovery = { ...underWay, transfer: undefined })],
+    ["once it is a member again", 1, {}, (turn) => void (turn.state.recovery = undefined)],
+    ["while it is sealed", 1, {}, (turn) => void (turn.state.unsealed = false)],
+    ["before all have the restore on record", 1, {}, (turn) => void turn.edit("unproven").add(3)],
+  ])("is not looked at where it comes %s", (_how, from, change, become) => {
+    const turn = recovering();
+    become(turn);
+    const before = turn.state.recovery;
+    const { state, writes } = heard(turn, from, { ...offer, ...change });
+    expect(state.recovery).toBe(before);
+    expect(writes).toEqual([]);
+  });
+
+  it.each<readonly [string, Partial<typeof offer.cutoff>]>([
+    ["topology", { topologyDigest: OTHER }],
+    ["root", { root: OTHER }],
+    ["number of approvers", { count: 2 }],
+  ])("of another %s than the member had is not installed, and the next one is asked", (_what, change) => {
+    const turn = recovering();
+    onSnapshotOffer(turn, 1, { ...offer, cutoff: { ...offer.cutoff, ...change } });
+    expect(turn.state.recovery).toMatchObject({ transfer: undefined, distrusted: new Set([1]) });
+    expect(turn.state.recovery?.waitsFor).toContain("another registry");
+    expect(ended(turn).writes).toEqual([]);
+  });
+});
+
+describe("a page in which something does not hold", () => {
+  it("is not installed, and the next member is asked", () => {
+    const turn = recovering();
+    onSnapshotOffer(turn, 1, { ...offer, items: offer.items.map((item) => ({ ...item, proposalId: OTHER })) });
+    expect(turn.state.recovery).toMatchObject({ transfer: undefined, distrusted: new Set([1]) });
+    expect(turn.state.recovery?.waitsFor).toContain("what does not hold");
+    expect(ended(turn).writes).toEqual([]);
+  });
+});
+
+describe("the registry that was taken over", () => {
+  const sum = { after: "", set: crypto.emptySet, count: 0, revisions: 0, isSound: true };
+  const added = (change: Partial<Transfer> = {}, become: (turn: WholeTurn) => void = () => undefined): WholeTurn => {
+    const turn = recovering(moved({ applied: 1, sum, ...change }));
+    become(turn);
+    onRecoverTimer(turn);
+    return turn;
+  };
+
+  it("makes the peer a member again where it comes to what was offered", () => {
+    const { state, writes } = ended(added());
+    expect([state.recovery, state.registry.approvers]).toEqual([undefined, 1]);
+    expect(crypto.setDigest(state.registry.set)).toBe(transfer.root);
+    expect(writes).toContainEqual(
+      expect.objectContaining({
+        table: "restore",
+        key: SELF,
+        row: { ...state.restored, recovering: false, lives: [1, state.chain.incarnation, 1] },
+      }),
+    );
+  });
+
+  it("says how far the slots go, whatever was taken away behind it", () => {
+    expect(added({ decided: 7 }, (turn) => void (turn.state.decidedSeq = 400)).state.decidedSeq).toBe(7);
+  });
+
+  it.each<readonly [string, Partial<Transfer>]>([
+    ["root", { root: OTHER }],
+    ["number of approvers", { count: 2 }],
+    ["number of changes", { applied: 2 }],
+  ])("is not believed where it comes to another %s", (_what, change) => {
+    const { state } = added(change);
+    expect(state.recovery).toMatchObject({ transfer: undefined, distrusted: new Set([1]) });
+    expect(state.recovery?.waitsFor).toContain("does not come to its root");
+  });
+
+  it("is added up a part at a time", () => {
+    const proposal = offer.items[0]?.certificate?.proposal;
+    const row = proposal && cluster.row(2, "approvers", approverIn(proposal).ref);
+    if (row === undefined) throw new Error("alice is registered");
+    const rows = Array.from({ length: 257 }, (_, at) => ({ key: `${1_000 + at}`, row: { ...row, revision: at + 1 } }));
+    const set = rows.reduce((all, each) => replaceApprover(crypto, all, undefined, each.row), crypto.emptySet);
+    const applied = (257 * 258) / 2;
+    const start = recovering(moved({ root: crypto.setDigest(set), count: 257, applied, sum }));
+    const { view } = start.context;
+    const scan: RowView["scan"] = (_table, after, limit) =>
+      rows.filter(({ key }) => key > after).slice(0, limit) as never;
+    const turn = wholeTurn(start.state, {
+      ...start.context,
+      view: { get: (table, key) => view.get(table, key), scan },
+    });
+    onRecoverTimer(turn);
+    expect(turn.state.recovery?.transfer?.sum).toMatchObject({
+      after: "approvers/1255",
+      count: 256,
+      revisions: 32_896,
+    });
+    expect(turn.state.timers.get("recover")).toBe(AT + 1);
+    onRecoverTimer(turn);
+    expect([turn.state.recovery, turn.state.registry.approvers]).toEqual([undefined, 257]);
+  });
+
+  it("leaves slots that nobody votes on yet to the writer's new life, and to nobody else", () => {
+    const far = (turn: WholeTurn): void => void (turn.state.highSeq = 1_000);
+    expect(added({ decided: 1 }, far).state.highSeq).toBe(1_000);
+    const atWriter = added({ decided: 1 }, (turn) => {
+      far(turn);
+      turn.state.membership = { ...turn.membership, writer: 2 };
+    });
+    expect(atWriter.state.highSeq).toBe(Limits.slotWindow);
+  });
+
+  it("ends refusals of what was decided elsewhere; the others stay, and bind no slot", () => {
+    const refused = (id: Digest, seq: number): Refused => ({
+      id,
+      proposal: { epoch: 1, seq },
+      bindsSlot: true,
+      writerReceipt: receipt,
+      votes: new Map(),
+      preparedAt: 0,
+      askedAt: 0,
+    });
+    const turn = added({}, (each) => {
+      each.edit("refused").set(alices, refused(alices, 1)).set(OTHER, refused(OTHER, 2));
+    });
+    expect([...turn.state.refused.values()]).toEqual([{ ...refused(OTHER, 2), bindsSlot: false }]);
+    const { writes } = ended(turn);
+    expect(writes.filter(({ table }) => table === "refusals")).toEqual([
+      { op: "remove", table: "refusals", key: alices },
+    ]);
+    expect(turn.state.timers.has("resolve")).toBe(true);
+  });
+});

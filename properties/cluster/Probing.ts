@@ -1,0 +1,60 @@
+/** Members of a test cluster that ask each other whether they are ready. */
+import { Cluster, founded } from "./Cluster.ts";
+import { register } from "./Restoring.ts";
+import { turnOf, type WholeTurn, wholeTurn } from "./TurnOf.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import { slotKey } from "../../core/protocol/Tables.ts";
+import type { Turn } from "../../core/protocol/Turn.ts";
+import type { Step } from "../../core/Action.ts";
+import type { Ready } from "../../core/protocol/Message.ts";
+import { probe } from "../../core/protocol/Readiness.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+
+/** Of three members who have registered somebody, and what the writer was told by the two others, who are ready. */
+const answering = () => {
+  const cluster = founded();
+  register(cluster, "alice", 7);
+  cluster.pass(2_000);
+  const answers = new Map<PeerId, Ready>();
+  cluster.tamper = (from, to, message) => {
+    if (message._tag === "Ready" && to === 1) answers.set(from, message);
+    return message;
+  };
+  cluster.peers.get(1)?.dispatch({ _tag: "CheckReadiness", requestId: "ready?" });
+  cluster.settle();
+  const { proposalId = "" } = cluster.row(1, "slots", slotKey(1, 1)) ?? {};
+  const [receipt] = cluster.row(1, "certificates", proposalId)?.receipts ?? [];
+  if (receipt === undefined) throw new Error("alice is registered");
+  return { cluster, answers, receipt };
+};
+export const { cluster, answers, receipt } = answering();
+export const AT = cluster.now;
+export const OTHER = "ab".repeat(32) as Digest;
+
+export type Become = (turn: Turn) => void;
+export const asItIs: Become = () => undefined;
+
+/** A turn of a member that has asked nobody whether it is ready, and is so itself but for what it has become. */
+export const memberTurn = (peerId: PeerId, become: Become = asItIs, of: Cluster = cluster): WholeTurn => {
+  const turn = turnOf(of, peerId, AT, AT);
+  turn.edit("timers").clear();
+  turn.state.verdict = undefined;
+  become(turn);
+  return turn;
+};
+
+/** A turn in which the writer has asked. */
+export const asking = (become: Become = asItIs): WholeTurn => {
+  const turn = memberTurn(1, become);
+  probe(turn);
+  return turn;
+};
+
+/** The next turn of the same peer, whose wall clock may have been set meanwhile. */
+export const later = ({ state, context }: WholeTurn, millis: number, setBy = 0): WholeTurn =>
+  wholeTurn(state, { ...context, now: context.now + millis + setBy, elapsed: context.elapsed + millis });
+
+export const ended = (turn: WholeTurn): Step => turn.finish(asItIs);
+
+export const replies = (turn: WholeTurn): ReadonlyArray<unknown> =>
+  ended(turn).thenSend.flatMap((action) => (action._tag === "Reply" ? [[action.requestId, action.answer]] : []));
