@@ -21,8 +21,8 @@ export const Limits = {
   /** A message between peers: such a batch with its tokens and proposals, or a batch of certificates of 64 members. */
   envelopeBytes: 12 * 1024 * 1024,
   /**
-   * Items of any encoding, for whoever writes one and whoever reads it. The fullest messages, 64 proposals of 64 members
-   * with a vote of each, have some 240,000 (Message.test.ts).
+   * Items of any encoding, for whoever writes one and whoever reads it: enough for the fullest messages, 64 proposals of 64
+   * members with a vote of each (Message.test.ts).
    */
   cborItems: 262_144,
   /** Statements of others that one settlement answer carries; what is beyond them goes in the next one. */
