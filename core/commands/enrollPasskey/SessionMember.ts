@@ -3,7 +3,6 @@
  * itself, as it does for every change (contract 5.6), and what the writer pinned
  * beside it; a body it keeps already it acknowledges again and writes nothing.
  */
-import { signEach } from "../../protocol/SignEach.ts";
 import { Either } from "effect";
 import type { Digest } from "../../base/Digest.ts";
 import type { ActorCheck } from "../../auth/ActorCheck.ts";
@@ -17,18 +16,13 @@ import { REGISTER_PERMISSION } from "../approvers/Permissions.ts";
 import type { Turn } from "../../protocol/Turn.ts";
 import { enrollmentOf, isOptions } from "./Enrollment.ts";
 import { enrollments } from "./EnrollmentState.ts";
-import { SESSION_ACK, type Session, sessionDigest } from "./Session.ts";
+import { type Session, sessionDigest } from "./Session.ts";
 import type { MirrorItem, SessionMessage, SessionMessageOf } from "./SessionMessages.ts";
-import { keepSession, storedLoad } from "./Sessions.ts";
+import { type Accepted, keepSessions, storedLoad } from "./Sessions.ts";
 import { enrollmentRows } from "./SessionTables.ts";
 
 /** The code of the check that failed; undefined for a session that may be kept. */
 type Fault = string | undefined;
-
-interface Accepted {
-  readonly session: Session;
-  readonly digest: Digest;
-}
 
 export const onSessionMirror = (
   turn: Turn,
@@ -53,27 +47,13 @@ export const onSessionMirror = (
     if (code === undefined) accepted.set(session.registrationId, { session, digest });
     else refusals.push({ sessionDigest: digest, code });
   });
-  keep(turn, [...accepted.values()], (own) => acks.push(...own));
+  keepSessions(turn, [...accepted.values()], (own) => acks.push(...own));
   turn.whenSigned(() => {
     if (acks.length + refusals.length === 0) return;
     const votes: SessionMessage = { _tag: "Session.Votes", acks, refusals };
     turn.send(from, votes);
   });
 };
-
-/** Stores sessions with one acknowledgement each, all in this turn's transaction. */
-const keep = (
-  turn: Turn,
-  accepted: ReadonlyArray<Accepted>,
-  run: (acks: ReadonlyArray<SignedStatement>) => void,
-): void =>
-  signEach(
-    turn,
-    accepted,
-    ({ digest }) => ({ kind: SESSION_ACK, proposalId: digest, seq: 0, detail: "" }),
-    ({ session }, ack) => keepSession(turn, session, ack),
-    run,
-  );
 
 const faultOf = (
   turn: Turn,

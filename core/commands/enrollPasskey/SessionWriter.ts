@@ -23,7 +23,7 @@ import { answerOffered } from "./Offered.ts";
 import { enrollments, type Mirror, type Offer } from "./EnrollmentState.ts";
 import { registrationIdOf, SESSION_ACK, type Session, sessionDigest } from "./Session.ts";
 import type { MirrorItem, SessionMessage, SessionMessageOf } from "./SessionMessages.ts";
-import { keepSession, type Load, noteGivenUp, storedLoad, takesRoom } from "./Sessions.ts";
+import { keepSessions, type Load, noteGivenUp, storedLoad, takesRoom } from "./Sessions.ts";
 
 export const MIRROR_TIMER = "Session.mirror";
 const MIRROR_AGAIN_MILLIS = 500;
@@ -230,11 +230,10 @@ const note = (turn: Turn, offer: Offer, begun: Mirror, ack: SignedStatement): vo
 
 /** The writer's own row is the last; when it is flushed with its acknowledgement the registrar is answered. */
 const store = (turn: Turn, offer: Offer, { session, digest, invitation, acks }: Mirror): void => {
-  turn.sign([{ kind: SESSION_ACK, proposalId: digest, seq: 0, detail: "" }], ([own]) => {
+  keepSessions(turn, [{ session, digest }], ([own]) => {
     if (own === undefined) return;
     // Until its row is there the offer is what counts.
     turn.editIn(enrollments, "offers").delete(requestKey(offer.forward));
-    keepSession(turn, session, own);
     const all = turn.membership.peerIds.flatMap((peerId) => (peerId === turn.self ? own : (acks.get(peerId) ?? [])));
     answerOffered(turn, offer, { version: turn.version, session, invitation, acks: all });
   });

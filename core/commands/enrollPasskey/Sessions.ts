@@ -5,10 +5,11 @@
 import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
 import type { Actor } from "../../protocol/Proposal.ts";
+import { signEach } from "../../protocol/SignEach.ts";
 import type { SignedStatement } from "../../protocol/Statement.ts";
 import type { Turn } from "../../protocol/Turn.ts";
 import { sessionLock } from "../approvers/Locks.ts";
-import type { Session } from "./Session.ts";
+import { SESSION_ACK, type Session } from "./Session.ts";
 import { enrollments } from "./EnrollmentState.ts";
 import { type SessionMark, markOf } from "./SessionMark.ts";
 import { isForgotten, isVoid } from "./SessionStanding.ts";
@@ -21,6 +22,26 @@ export const keepSession = (turn: Turn, session: Session, ack: SignedStatement):
   turn.editIn(enrollments, "sessions").set(session.registrationId, markOf(row));
   turn.rows(enrollmentTables).write({ op: "insert", table: "sessions", key: session.registrationId, row });
 };
+
+/** A session that this peer will acknowledge, and what that is about. */
+export interface Accepted {
+  readonly session: Session;
+  readonly digest: Digest;
+}
+
+/** Acknowledges sessions and stores them, and hands the acknowledgements on. */
+export const keepSessions = (
+  turn: Turn,
+  accepted: ReadonlyArray<Accepted>,
+  run: (acks: ReadonlyArray<SignedStatement>) => void,
+): void =>
+  signEach(
+    turn,
+    accepted,
+    ({ digest }) => ({ kind: SESSION_ACK, proposalId: digest, seq: 0, detail: "" }),
+    ({ session }, ack) => keepSession(turn, session, ack),
+    run,
+  );
 
 /**
  * Whether a session takes up room: it may still be finished, or is, before its deadline; or a response is unsettled,
