@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Effect, Schema } from "effect";
-import { openDevelopmentIssuer } from "../../server/auth/DevelopmentIssuer.ts";
+import { Schema } from "effect";
+import { openIssuer } from "../Issuer.ts";
 import { program } from "./CustodyProcess.ts";
 import { Running } from "./Running.ts";
 
@@ -41,9 +41,8 @@ export class PeerFolder {
   async newIssuer(): Promise<void> {
     const directory = join(this.folder, "issuer");
     rmSync(directory, { recursive: true, force: true });
-    const issuer = await Effect.runPromise(openDevelopmentIssuer(directory));
-    const claims = { subject: "operator", permissions: ["service.*.*"], ttlMillis: 3_600_000, now: Date.now() };
-    this.token = await Effect.runPromise(issuer.mint({ ...claims, audience: "custody", issuer: undefined }));
+    const mint = await openIssuer(directory);
+    this.token = await mint(["service.*.*"]);
   }
 
   remove(): void {

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Scope } from "effect";
 import { afterAll, expect, it, vi } from "vitest";
-import { openDevelopmentIssuer } from "../../server/auth/DevelopmentIssuer.ts";
 import { type RunningServer, startServer } from "../../server/peer/Server.ts";
 import { agentFor, type Answered, call as httpCall } from "../chaos/HttpCall.ts";
+import { openIssuer } from "../Issuer.ts";
 import { issue } from "./Certificates.ts";
 import { allPermissions, freePort, registration } from "./ServerCluster.ts";
 
@@ -65,17 +65,8 @@ const call = (server: RunningServer, token: string, path: string, body?: object)
   httpCall(agent, server.url, path, { token, body: body && Buffer.from(JSON.stringify(body)) });
 
 it("is all that three peers need to found a cluster and register", async () => {
-  const issuer = await Effect.runPromise(openDevelopmentIssuer(join(folder, "issuer")));
-  const token = await Effect.runPromise(
-    issuer.mint({
-      subject: "operator",
-      permissions: allPermissions,
-      ttlMillis: 600_000,
-      audience: "custody",
-      issuer: undefined,
-      now: Date.now(),
-    }),
-  );
+  const mint = await openIssuer(join(folder, "issuer"));
+  const token = await mint(allPermissions);
   const ports: Array<Ports> = [];
   for (const id of IDS) ports.push({ id, http: await freePort(), peer: await freePort() });
   const servers: Array<RunningServer> = [];

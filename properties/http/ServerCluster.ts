@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Exit, Scope } from "effect";
 import { vi } from "vitest";
-import { type DevelopmentIssuer, openDevelopmentIssuer } from "../../server/auth/DevelopmentIssuer.ts";
 import { type RunningServer, startServer } from "../../server/peer/Server.ts";
 import { openClient } from "../../server/sqlite/Database.ts";
 import { databaseFile } from "../../server/sqlite/StoreDirectory.ts";
+import { type Mint, openIssuer } from "../Issuer.ts";
 
 export { freshKey64, registration } from "../Registration.ts";
 
@@ -19,7 +19,6 @@ export const allPermissions: ReadonlyArray<string> = [
   "service.control.system",
 ];
 
-const audience = "custody";
 export const bootstrapSecret = "a secret of this test alone, 32+ ".replaceAll(" ", "-").padEnd(40, "x");
 
 /** A port that was free a moment ago. */
@@ -62,17 +61,20 @@ const answeredOf = async (response: Response): Promise<Answered> => {
 };
 
 export class ServerCluster {
-  readonly folder = mkdtempSync(join(tmpdir(), "custody-http-"));
+  readonly folder: string;
+  /** Makes tokens. */
+  readonly mint: Mint;
   readonly logs: Array<string> = [];
   readonly halted: Array<number> = [];
   readonly #members = new Map<number, Member>();
   readonly #extra: string;
   readonly #httpPorts: ReadonlyArray<number>;
   readonly #scheme: "http" | "https";
-  #issuer: DevelopmentIssuer | undefined;
   token = "";
 
-  private constructor(extra: string, httpPorts: ReadonlyArray<number>) {
+  private constructor(folder: string, mint: Mint, extra: string, httpPorts: ReadonlyArray<number>) {
+    this.folder = folder;
+    this.mint = mint;
     this.#extra = extra;
     this.#httpPorts = httpPorts;
     this.#scheme = extra.includes("tls:") ? "https" : "http";
@@ -84,8 +86,9 @@ export class ServerCluster {
    */
   static async start(total: number, extra: Extra = ""): Promise<ServerCluster> {
     const httpPorts = typeof extra === "string" ? [] : await Promise.all(Array.from({ length: total }, freePort));
-    const cluster = new ServerCluster(typeof extra === "string" ? extra : extra(httpPorts), httpPorts);
-    cluster.#issuer = await Effect.runPromise(openDevelopmentIssuer(join(cluster.folder, "issuer")));
+    const folder = mkdtempSync(join(tmpdir(), "custody-http-"));
+    const mint = await openIssuer(join(folder, "issuer"));
+    const cluster = new ServerCluster(folder, mint, typeof extra === "string" ? extra : extra(httpPorts), httpPorts);
     cluster.token = await cluster.mint(allPermissions);
     const ports = await Promise.all(Array.from({ length: total }, freePort));
     ports.forEach((peerPort, index) => cluster.#configure(index + 1, peerPort, ports));
@@ -118,17 +121,6 @@ export class ServerCluster {
     return server;
   }
 
-  mint(
-    permissions: ReadonlyArray<string>,
-    ttlMillis = 3_600_000,
-    at = Date.now(),
-    subject = "operator",
-  ): Promise<string> {
-    if (this.#issuer === undefined) throw new Error("the issuer is not open");
-    const request = { subject, permissions, ttlMillis, audience, issuer: undefined, now: at };
-    return Effect.runPromise(this.#issuer.mint(request));
-  }
-
   #configure(id: number, peerPort: number, ports: ReadonlyArray<number>): void {
     const folder = join(this.folder, `peer-${id}`);
     mkdirSync(folder);
@@ -140,7 +132,7 @@ export class ServerCluster {
       `http: {port: ${this.#httpPorts[id - 1] ?? 0}}`,
       `peer-http: {port: ${peerPort}${this.#scheme === "https" ? `, ${this.#extra}` : ""}}`,
       ...(others.length === 0 ? [] : ["cluster:", "  peers:", ...others]),
-      `auth: {audience: ${audience}, jwks: {file: ../issuer/jwks.json}}`,
+      `auth: {audience: custody, jwks: {file: ../issuer/jwks.json}}`,
       "seal: {shares: 3, threshold: 2}",
       ...(this.#scheme === "https" ? [] : [this.#extra]),
     ];
