@@ -22,9 +22,9 @@ export const Limits = {
   envelopeBytes: 12 * 1024 * 1024,
   /**
    * Items of any encoding, for whoever writes one and whoever reads it: enough for the fullest messages, 64 proposals of 64
-   * members with a vote of each (Message.test.ts).
+   * members with a vote of each, and for fields to come in later versions (Message.test.ts).
    */
-  cborItems: 262_144,
+  cborItems: 524_288,
   /** Statements of others that one settlement answer carries; what is beyond them goes in the next one. */
   heldStatements: 4096,
   /** What a request is called between peers; not the caller's X-Request-Id. */

@@ -316,14 +316,14 @@ describe("the reader", () => {
     // Lengths that go beyond the bytes.
     for (const each of ["", "18", "5b001fffffffffffff", "7a00000001", "9affffffff", "61"])
       expect(verdict(union({ A: record({ n: text(9) }) }), ofHex(each))._tag).toBe("Left");
-    // 262,144 items with the list itself are taken, and not one more.
+    // 524,288 items with the list itself are taken, and not one more.
     const zeros = (count: number): Uint8Array => {
       const encoded = new Uint8Array(5 + count);
       encoded.set([0x9a, 0, count >> 16, (count >> 8) & 255, count & 255]);
       return encoded;
     };
-    expect(verdict(list(uint, 999_999), zeros(262_143))._tag).toBe("Right");
-    expect(verdict(list(uint, 999_999), zeros(262_144))).toEqual(Either.left("[262143]: found more than 262144 items"));
+    expect(verdict(list(uint, 999_999), zeros(524_287))._tag).toBe("Right");
+    expect(verdict(list(uint, 999_999), zeros(524_288))).toEqual(Either.left("[524287]: found more than 524288 items"));
   });
 
   it("hands out bytes of its own", () => {

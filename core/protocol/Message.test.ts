@@ -4,7 +4,9 @@ import { expect, it } from "vitest";
 import { altered, asFinish } from "../../properties/cluster/AlteredEffects.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { decode } from "../codec/CborReader.ts";
+import { CborSource } from "../codec/CborSource.ts";
 import { encode } from "../codec/CborWriter.ts";
+import { NEWEST } from "../codec/Versioned.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import { type Message, messageCodec } from "../Message.ts";
@@ -70,4 +72,7 @@ it.each<Message>([
   const bytes = encode(messageCodec, message);
   expect(bytes.length).toBeLessThan(Limits.envelopeBytes);
   expect(Either.getOrThrow(decode(messageCodec, bytes))).toEqual(message);
+  // There is room for fields to come, at which older readers would stop.
+  const source = new CborSource(bytes, Limits.cborItems * 0.6, 0, NEWEST);
+  expect(() => messageCodec.read(source)).not.toThrow();
 });
