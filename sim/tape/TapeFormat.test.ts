@@ -3,7 +3,7 @@ import { Either } from "effect";
 import { describe, expect, it } from "vitest";
 import { utf8Bytes } from "../../core/codec/Utf8.ts";
 import type { Tape } from "./Tape.ts";
-import { formatTape, parseTape } from "./TapeFormat.ts";
+import { formatTape, parseTape, type TapeForm, tapeForms } from "./TapeFormat.ts";
 
 const tape: Tape = {
   sparse: true,
@@ -58,7 +58,8 @@ describe("a tape as CBOR", () => {
   });
 
   it.each([
-    ["version", ["version"], 2, "version"],
+    ["a version before the first", ["version"], 0, "version"],
+    ["a version that is no number", ["version"], "1", "version"],
     ["a kind there is not", ["kind"], "some", "kind"],
     ["a field nobody knows", ["more"], 1, "more"],
     ["a seed below 0", ["options", "seed"], -1, "options.seed"],
@@ -79,6 +80,23 @@ describe("a tape as CBOR", () => {
   ])("is refused with %s, by the name of the field", (_what, path, value, field) => {
     const refusal = Either.getOrThrow(Either.flip(parse(changed(path, value))));
     expect(refusal).toContain(`field "${field}`);
+  });
+
+  it("of another version is read as the newest, and refused with its commit only where nobody knows it yet", () => {
+    const [first] = tapeForms;
+    if (first === undefined) throw new Error("there is a form");
+    // What comes next has one more field, which the first one had not.
+    const next: TapeForm = (item) => {
+      const { mood, ...others } = { mood: undefined, ...Object(item) };
+      return first({ ...others, version: mood === "fine" ? 1 : "no mood" });
+    };
+    const newer = cbor.encode({ ...Object(decode(changed(["version"], 2))), mood: "fine" });
+    expect(Either.getOrThrow(parseTape(newer, [first, next]))).toEqual(tape);
+    expect(Either.getOrThrow(parseTape(formatTape(tape), [first, next]))).toEqual(tape);
+    expect(Either.isLeft(parseTape(changed(["version"], 2), [first, next]))).toBe(true);
+    expect(parse(newer)).toEqual(
+      Either.left('field "version": it is 2, and this program reads up to 1; commit 0123456789ab wrote it'),
+    );
   });
 
   it("may have values at both of their bounds, and as many draws as there may be", () => {

@@ -1,6 +1,6 @@
 /**
  * Tapes as CBOR. What is read has to be what is written of it again, within bounds, and is refused by the name of the
- * field. Nothing is bounded while the library reads, beyond the size of file, list and map: open tapes of people you know.
+ * field; a tape says its version, and those of every version can be read. Nothing is bounded while the library reads, beyond the size of file, list and map: open tapes of people you know.
  */
 import { Encoder, setSizeLimits } from "cbor-x";
 import { Either, ParseResult, Schema } from "effect";
@@ -11,7 +11,6 @@ import { scheduleNames } from "../schedules/Schedules.ts";
 import { tiers } from "../base/Tier.ts";
 import type { Tape, TapeDraw, TapeUnit } from "./Tape.ts";
 
-const VERSION = 1;
 /** Bytes of a whole tape: some fifty times what a usual run takes. */
 export const MOST_TAPE_BYTES = 64 * 1024 * 1024;
 const MOST_UNITS = 2_000_000;
@@ -42,7 +41,7 @@ const unit = Schema.Struct({
 });
 
 const fileSchema = Schema.Struct({
-  version: Schema.Literal(VERSION),
+  version: Schema.Literal(1),
   kind: Schema.Literal("full", "sparse"),
   commit: text,
   options: Schema.Struct({
@@ -65,7 +64,26 @@ const fileSchema = Schema.Struct({
 });
 type File = typeof fileSchema.Type;
 
-const decode = Schema.decodeUnknownEither(fileSchema, { onExcessProperty: "error" });
+/** What a file has in it, as the newest version has it. */
+export type TapeForm = (item: unknown) => Either.Either<File, ParseResult.ParseError>;
+
+/** How files are read, from version 1 on. The newest is written. */
+export const tapeForms: ReadonlyArray<TapeForm> = [
+  Schema.decodeUnknownEither(fileSchema, { onExcessProperty: "error" }),
+];
+
+const fieldOf = (item: unknown, name: string): unknown =>
+  typeof item === "object" && item !== null ? Reflect.get(item, name) : undefined;
+
+/** How a file is read, by what it says of itself; one that says nothing that makes sense, as any other is refused. */
+const formOf = (item: unknown, forms: ReadonlyArray<TapeForm>): Either.Either<TapeForm, string> => {
+  const version = fieldOf(item, "version");
+  const isNewer = typeof version === "number" && version > forms.length;
+  return Either.fromNullable(isNewer ? undefined : (forms[Number(version) - 1] ?? forms[0]), () => {
+    const commit = String(fieldOf(item, "commit"));
+    return `field "version": it is ${String(version)}, and this program reads up to ${forms.length}; commit ${commit} wrote it`;
+  });
+};
 
 const drawOf = ([label, second, third]: File["units"][number]["draws"][number]): TapeDraw =>
   typeof second === "object" && third !== undefined
@@ -114,25 +132,23 @@ const parsedCbor = (bytes: Uint8Array): Either.Either<unknown, string> =>
     Either.mapLeft(() => "it is not in the CBOR that tapes are written in"),
   );
 
-/** Reads a tape; the left side names the field that is wrong, and what is expected there. */
-export const parseTape = (bytes: Uint8Array): Either.Either<Tape, string> => {
-  if (bytes.length > MOST_TAPE_BYTES) return Either.left(`it has more than ${MOST_TAPE_BYTES} bytes`);
-  return Either.flatMap(parsedCbor(bytes), (item) =>
-    Either.flatMap(
-      Either.mapLeft(decode(item), (error) => {
-        const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error);
-        const field = issue?.path.map(String).join(".") ?? "";
-        return `${field === "" ? "the tape" : `field "${field}"`}: ${issue?.message ?? "it does not fit"}`;
-      }),
-      (file) => {
-        const doubled = twice(file.units);
-        return doubled === undefined
-          ? Either.right(tapeOfFile(file))
-          : Either.left(`field "units": "${doubled}" is there twice`);
-      },
-    ),
-  );
+const faultIn = (error: ParseResult.ParseError): string => {
+  const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error);
+  const field = issue?.path.map(String).join(".") ?? "";
+  return `${field === "" ? "the tape" : `field "${field}"`}: ${issue?.message ?? "it does not fit"}`;
 };
+
+/** Reads a tape; the left side names the field that is wrong, and what is expected there. */
+export const parseTape = (bytes: Uint8Array, forms = tapeForms): Either.Either<Tape, string> =>
+  Either.gen(function* () {
+    if (bytes.length > MOST_TAPE_BYTES) return yield* Either.left(`it has more than ${MOST_TAPE_BYTES} bytes`);
+    const item = yield* parsedCbor(bytes);
+    const form = yield* formOf(item, forms);
+    const file = yield* Either.mapLeft(form(item), faultIn);
+    const doubled = twice(file.units);
+    if (doubled !== undefined) return yield* Either.left(`field "units": "${doubled}" is there twice`);
+    return tapeOfFile(file);
+  });
 
 const drawItem = ({ label, bounds, value }: TapeDraw) =>
   bounds === undefined ? [label, value] : [label, bounds, value];
@@ -140,7 +156,7 @@ const drawItem = ({ label, bounds, value }: TapeDraw) =>
 /** A tape as {@link parseTape} reads it. */
 export const formatTape = ({ sparse, commit, options, plan, units, end }: Tape): Uint8Array =>
   cbor.encode({
-    version: VERSION,
+    version: tapeForms.length,
     kind: sparse ? "sparse" : "full",
     commit,
     options: { ...options, bug: options.bug ?? null },
