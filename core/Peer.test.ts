@@ -1,19 +1,20 @@
+import { changed } from "../properties/cluster/Changed.ts";
+import type { StateFields } from "./protocol/StateFields.ts";
 import { describe, expect, it } from "vitest";
 import { type Cluster, founded } from "../properties/cluster/Cluster.ts";
 import { announcedBy } from "../properties/cluster/Forging.ts";
 import { turnOf } from "../properties/cluster/TurnOf.ts";
 import type { Digest } from "./base/Digest.ts";
 import { step } from "./Peer.ts";
-import type { PeerState } from "./protocol/PeerState.ts";
 import type { Message } from "./Message.ts";
 import type { PeerId } from "./protocol/Topology.ts";
 
 const cluster = founded();
 
 /** What peer 1 does when it hears something, in a state that differs from the one it has. No token is judged. */
-const heard = (from: PeerId, message: Message, change: Partial<PeerState> = {}) => {
+const heard = (from: PeerId, message: Message, change: Partial<StateFields> = {}) => {
   const { state, context } = turnOf(cluster, 1);
-  return step({ ...state, ...change }, { _tag: "Deliver", from, message, actors: [] }, context);
+  return step(changed(state, change), { _tag: "Deliver", from, message, actors: [] }, context);
 };
 
 /** The first message of a kind that somebody sends to peer 1 in a cluster of its own. */
@@ -34,7 +35,7 @@ const sentToFirst = (tag: Message["_tag"], what: (cluster: Cluster) => void): Me
 describe("a peer that hears what only members say", () => {
   const question: Message = { _tag: "SettleQuery", items: [], demandFinal: false, nonce: "ab".repeat(32) as Digest };
 
-  it.each<readonly [string, PeerId, Partial<PeerState>, number]>([
+  it.each<readonly [string, PeerId, Partial<StateFields>, number]>([
     ["answers a member", 2, {}, 1],
     ["does not answer a stranger", 9, {}, 0],
     ["answers nobody before there is a topology", 2, { membership: undefined }, 0],
@@ -67,13 +68,13 @@ describe("a peer that is told of another life of a member", () => {
   const ready = sentToFirst("Ready", (other) => other.register(1, "request", "alice", 7));
   if (ready._tag !== "Ready") throw new Error("it is an answer to a probe");
 
-  it.each<readonly [string, number, Partial<PeerState>]>([
+  it.each<readonly [string, number, Partial<StateFields>]>([
     ["has it on record", 7, {}],
     ["does not where its own records do not hold", 1, { integrityFault: "keys/k" }],
     ["does not where it ran from an old disk itself", 1, { quarantine: "an old disk" }],
   ])("%s", (_what, incarnation, change) => {
     const { state, writes } = heard(2, { ...ready, restored: announced }, change);
-    expect(state.seen.get(2)?.incarnation).toBe(incarnation);
+    expect(state.signed.seen.get(2)?.incarnation).toBe(incarnation);
     expect(writes.some(({ table }) => table === "seen")).toBe(incarnation === 7);
   });
 });

@@ -81,7 +81,7 @@ const dispatch = (turn: Turn, event: Event): void => {
   }
   if (event._tag !== "TimerFired") return operate(turn, event, eventHandling[event._tag][turn.mode]);
   const { timer } = event;
-  turn.edit("timers").delete(timer);
+  turn.timers.delete(timer);
   if (isModuleTimer(timer)) moduleTimer(turn, timer);
   else if (timerHandling[timer][turn.mode] === "runs") fire(turn, timer);
 };
@@ -152,7 +152,7 @@ const fire = (turn: Turn, timer: ProtocolTimer): void => {
 
 /** Before a topology is pinned only genesis and probes have a meaning. */
 const isFromMember = ({ state }: Turn, from: PeerId, { _tag }: Message): boolean =>
-  state.membership?.keys.has(from) === true || _tag === "ReadyProbe" || _tag.startsWith("Genesis");
+  state.cluster.membership?.keys.has(from) === true || _tag === "ReadyProbe" || _tag.startsWith("Genesis");
 
 const deliver = (turn: Turn, { from, message, actors }: Delivery): void => {
   if (!isFromMember(turn, from, message)) return;

@@ -75,7 +75,7 @@ const everyPeer = [1, 2, 3];
 
 const assertProven = (cluster: Cluster): void => {
   for (const peerId of everyPeer) {
-    const membership = cluster.peers.get(peerId)?.state.membership;
+    const membership = cluster.peers.get(peerId)?.state.cluster.membership;
     if (membership === undefined) throw new Error("the cluster is founded");
     for (const { id, certificate } of certificates(cluster, peerId)) {
       expect(proposalId(crypto, certificate.proposal)).toBe(id);
@@ -137,7 +137,7 @@ describe("a cluster of two neighbouring versions", () => {
       expect([...heard].toSorted()).toEqual(others.map((each) => [each, 2]));
       // The older note has been counted by nobody.
       expect([...words].toSorted()).toEqual(others.map((each) => [each, 2]));
-      expect([...state.spoken].toSorted()).toEqual(others.map((each) => [each, next.versions]));
+      expect([...state.cluster.spoken].toSorted()).toEqual(others.map((each) => [each, next.versions]));
     }
   });
 

@@ -31,11 +31,13 @@ const founding = { cards: new Map(), vote: undefined, signatures: new Map(), fau
 /** Only what envelopes look at. */
 const stateOf = (peerId: number | undefined, more: object = {}): PeerState =>
   ({
-    peer: peerId === undefined ? undefined : peerRow(peerId),
-    membership: undefined,
-    founding,
-    spoken: new Map(),
-    ...more,
+    cluster: {
+      peer: peerId === undefined ? undefined : peerRow(peerId),
+      membership: undefined,
+      founding,
+      spoken: new Map(),
+      ...more,
+    },
   }) as unknown as PeerState;
 
 const member = (topology: string, keys: ReadonlyArray<readonly [number, PublicKey]>) => ({

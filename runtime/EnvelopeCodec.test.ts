@@ -1,3 +1,4 @@
+import { changed } from "../properties/cluster/Changed.ts";
 import { Either } from "effect";
 import { beforeAll, describe, expect, it } from "vitest";
 import { decode } from "../core/codec/CborReader.ts";
@@ -78,8 +79,8 @@ describe("an envelope", () => {
   it("says which versions its sender speaks, and goes in the newest that both do, or the oldest to a stranger", () => {
     const next = compositionWithNotes({ lowest: NEWEST, highest: NEXT_VERSION });
     const { state, key } = peer(1);
-    const versionTo = (spoken: PeerState["spoken"]): number => {
-      const bytes = sealEnvelope({ ...state, spoken }, key, NONCE, 2, message, next);
+    const versionTo = (spoken: PeerState["cluster"]["spoken"]): number => {
+      const bytes = sealEnvelope(changed(state, { spoken }), key, NONCE, 2, message, next);
       const outer = bytes && decode(signedEnvelopeCodec, bytes);
       if (outer === undefined || Either.isLeft(outer)) throw new Error("it is an envelope");
       expect(outer.right.versions).toEqual(next.versions);

@@ -36,15 +36,15 @@ export const sealEnvelope = (
   message: Message,
   speech: Speech = commands,
 ): Uint8Array | undefined => {
-  if (state.peer === undefined || (signer === undefined && message._tag !== "Ready")) return undefined;
+  if (state.cluster.peer === undefined || (signer === undefined && message._tag !== "Ready")) return undefined;
   const { versions } = speech;
-  const version = versionFor(versions, state.spoken.get(to));
+  const version = versionFor(versions, state.cluster.spoken.get(to));
   const envelope = {
-    from: state.peer.peerId,
+    from: state.cluster.peer.peerId,
     to,
     versions,
     version,
-    topologyDigest: state.membership?.digest,
+    topologyDigest: state.cluster.membership?.digest,
     nonce,
     message: encodedOnce(message, messagesIn(speech, version)),
   };
@@ -72,7 +72,7 @@ const memberKey = ({ members }: Topology, peerId: PeerId): PublicKey | undefined
   members.find((each) => each.peerId === peerId)?.identityKey;
 
 /** The key a sender is known by: the pinned one, or before the founding the one voted for or shown on its card. */
-export const knownKey = ({ membership, founding }: PeerState, from: PeerId): PublicKey | undefined =>
+export const knownKey = ({ cluster: { membership, founding } }: PeerState, from: PeerId): PublicKey | undefined =>
   membership !== undefined
     ? membership.keys.get(from)
     : ((founding.vote && memberKey(founding.vote.topology, from)) ?? founding.cards.get(from)?.identityKey);
@@ -97,12 +97,12 @@ export const openEnvelope = (
   bytes: Uint8Array,
   speech: Speech = commands,
 ): Either.Either<Opened | Unread, string> => {
-  if (state.peer === undefined) return Either.left("this peer is not initialized");
+  if (state.cluster.peer === undefined) return Either.left("this peer is not initialized");
   const outer = decode(signedEnvelopeCodec, bytes, ENVELOPE_VERSION);
   if (Either.isLeft(outer)) return refuse("bytes", outer.left);
   const { signature, ...envelope } = outer.right;
   const { from, to, versions, topologyDigest } = envelope;
-  if (to !== state.peer.peerId) return refuse("to", "names another peer");
+  if (to !== state.cluster.peer.peerId) return refuse("to", "names another peer");
   const isSignedBy = (key: PublicKey | undefined): boolean =>
     key !== undefined &&
     signature !== undefined &&
@@ -117,14 +117,14 @@ export const openEnvelope = (
   const inner = decode(messagesIn(speech, envelope.version), envelope.message, speech.versions.highest);
   if (Either.isLeft(inner)) return refuse("message", inner.left);
   const message = inner.right;
-  if (!crossesTopologies(message) && topologyDigest !== state.membership?.digest)
+  if (!crossesTopologies(message) && topologyDigest !== state.cluster.membership?.digest)
     return refuse("topologyDigest", "is not the topology of this peer");
   const opened = Either.right({ from, versions: isVouched ? versions : undefined, message });
   // A peer that introduces itself shows its key; every other one must be known by it.
   if (message._tag === "GenesisCard" || message._tag === "GenesisRefused")
     return isSignedBy(message.card.identityKey) ? opened : refuse("signature", "does not verify");
   // Whoever shows a topology is a member of it; the core sees for itself whether all of them have signed it.
-  if (message._tag === "GenesisPinned" && state.membership === undefined)
+  if (message._tag === "GenesisPinned" && state.cluster.membership === undefined)
     return isSignedBy(memberKey(message.pinned.topology, from)) ? opened : refuse("signature", "does not verify");
   if (signature === undefined)
     return message._tag === "Ready" && message.sealed

@@ -17,10 +17,10 @@ const act = (requestId: string): OperatorAct => ({
 /** A peer of which only what the log looks at is there, with a journal whose flushes end when the test says so. */
 const peer = (left: ReadonlyArray<KeptAct> = []) => {
   const state = {
-    peer: {},
-    unsealed: false,
-    integrityFault: undefined as string | undefined,
-    audit: { keptNo: 0, lastNo: 0 },
+    cluster: { peer: {} },
+    standing: { unsealed: false, integrityFault: undefined as string | undefined },
+    rejoining: {},
+    signed: { audit: { keptNo: 0, lastNo: 0 } },
   };
   const file: Array<KeptAct> = [...left];
   const flushes: Array<() => void> = [];
@@ -57,8 +57,8 @@ describe("what operators do to a sealed peer", () => {
     expect(told(acts)).toEqual(["1 kept a", "2 kept b", "3 own unseal"]);
     // What comes while the unseal is under way is kept, and follows it.
     log.record(act("c"), () => answered.push("c"));
-    state.unsealed = true;
-    state.audit = { keptNo: 2, lastNo: 3 };
+    state.standing.unsealed = true;
+    state.signed.audit = { keptNo: 2, lastNo: 3 };
     expect(log.hasWritten(acts)).toBe(true);
     for (const flush of flushes) flush();
     expect(answered).toEqual(["a", "b", "c"]);
@@ -70,11 +70,11 @@ describe("what operators do to a sealed peer", () => {
       { no: 7, act: act("a") },
       { no: 8, act: act("b") },
     ]);
-    state.audit = { keptNo: 7, lastNo: 0 };
+    state.signed.audit = { keptNo: 7, lastNo: 0 };
     log.record(act("c"), () => undefined);
     flushes.shift()?.();
     expect(file.map(({ no }) => no)).toEqual([7, 8, 9]);
-    state.audit = { keptNo: 9, lastNo: 9 };
+    state.signed.audit = { keptNo: 9, lastNo: 9 };
     log.record(act("d"), () => undefined);
     flushes.shift()?.();
     expect(file.map(({ no }) => no)).toEqual([10]);
@@ -86,7 +86,7 @@ describe("what operators do to a sealed peer", () => {
       { no: 8, act: act("b") },
     ]);
     // As a part of a transaction has it, until the rows are repaired.
-    state.audit = { keptNo: 8, lastNo: 0 };
+    state.signed.audit = { keptNo: 8, lastNo: 0 };
     log.record(act("c"), () => undefined);
     flushes.shift()?.();
     expect(file.map(({ no }) => no)).toEqual([7, 8, 9]);
@@ -96,10 +96,10 @@ describe("what operators do to a sealed peer", () => {
     const { log, state, file, flushes } = peer(
       Array.from({ length: 17 }, (_, index) => ({ no: index + 1, act: act("a") })),
     );
-    state.audit = { keptNo: 17, lastNo: 0 };
+    state.signed.audit = { keptNo: 17, lastNo: 0 };
     log.handOver();
     expect(flushes).toEqual([]);
-    state.audit = { keptNo: 17, lastNo: 18 };
+    state.signed.audit = { keptNo: 17, lastNo: 18 };
     log.handOver();
     log.handOver();
     for (const flush of flushes) flush();
@@ -110,7 +110,7 @@ describe("what operators do to a sealed peer", () => {
     const damaged = peer([{ no: 8, act: act("a") }]);
     expect(told(damaged.log.withWaiting(act("b")))).toEqual(["8 kept a", "9 own b"]);
     const { log, state } = peer();
-    state.audit = { keptNo: 5, lastNo: 0 };
+    state.signed.audit = { keptNo: 5, lastNo: 0 };
     const fresh = new OperatorLog({
       journal: { acts: [], append: () => undefined },
       state: () => state as unknown as PeerState,
@@ -124,7 +124,7 @@ describe("what operators do to a sealed peer", () => {
 describe("what operators do to an unsealed peer", () => {
   it("is in the audit before it is answered", () => {
     const { log, state, audited, flushes } = peer();
-    state.unsealed = true;
+    state.standing.unsealed = true;
     let answer: unknown = "none yet";
     log.record(act("a"), (failure) => (answer = failure));
     expect([told(audited[0]?.acts), answer]).toEqual([["1 own a"], "none yet"]);
@@ -135,15 +135,15 @@ describe("what operators do to an unsealed peer", () => {
   it("is kept where the peer was sealed meanwhile or does not trust its rows, and open where it does not answer", () => {
     const { log, state, audited, flushes, file } = peer();
     const answers: Array<unknown> = [];
-    state.unsealed = true;
+    state.standing.unsealed = true;
     log.record(act("a"), (failure) => answers.push(failure));
     audited[0]?.done(false);
-    state.integrityFault = "audit/1";
+    state.standing.integrityFault = "audit/1";
     log.record(act("b"), (failure) => answers.push(failure));
     for (const flush of flushes) flush();
     expect(file.map(({ act: { requestId } }) => requestId)).toEqual(["a", "b"]);
     expect(audited).toHaveLength(1);
-    state.integrityFault = undefined;
+    state.standing.integrityFault = undefined;
     log.record(act("c"), (failure) => answers.push(failure));
     audited[1]?.done(undefined);
     expect(answers).toEqual([undefined, undefined, expect.any(Error)]);

@@ -51,12 +51,12 @@ export class OperatorLog {
   constructor(ports: OperatorLogPorts) {
     this.#ports = ports;
     this.#kept = ports.journal.acts;
-    this.#last = Math.max(this.#kept.at(-1)?.no ?? 0, ports.state().audit.keptNo);
+    this.#last = Math.max(this.#kept.at(-1)?.no ?? 0, ports.state().signed.audit.keptNo);
   }
 
   /** What is kept and not in the audit yet, as far as what is published goes. */
   get #waiting(): ReadonlyArray<KeptAct> {
-    const { keptNo } = this.#ports.state().audit;
+    const { keptNo } = this.#ports.state().signed.audit;
     return this.#kept.filter(({ no }) => no > keptNo);
   }
 
@@ -65,7 +65,7 @@ export class OperatorLog {
    * may be the number of a transaction that lies there in part, which is taken back when the rows are repaired.
    */
   get #isVerified(): boolean {
-    return this.#ports.state().audit.lastNo > 0;
+    return this.#ports.state().signed.audit.lastNo > 0;
   }
 
   /** An act, behind all that wait, for the event in whose transaction it belongs; that event must be handed in at once. */
@@ -75,7 +75,7 @@ export class OperatorLog {
 
   /** Whether the event that these acts were made for has written them, now that its state is published. */
   hasWritten(acts: ReadonlyArray<NumberedAct>): boolean {
-    return (acts.at(-1)?.no ?? 0) <= this.#ports.state().audit.lastNo;
+    return (acts.at(-1)?.no ?? 0) <= this.#ports.state().signed.audit.lastNo;
   }
 
   /** Records an act that has no transaction of its own, or whose event wrote nothing. */

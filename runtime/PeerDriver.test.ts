@@ -7,7 +7,7 @@ describe("the driver with real crypto, envelopes and sealed rows", () => {
     it(`founds a cluster of ${total} and registers through every peer`, () => {
       const cluster = new Cluster(total);
       cluster.pass(2_000);
-      const digests = new Set([...cluster.peers.values()].map((each) => each.state.membership?.digest));
+      const digests = new Set([...cluster.peers.values()].map((each) => each.state.cluster.membership?.digest));
       expect(digests.size).toBe(1);
       expect([...digests][0]).toBeDefined();
       for (let through = 1; through <= total; through++)
@@ -18,9 +18,9 @@ describe("the driver with real crypto, envelopes and sealed rows", () => {
       cluster.pass(3_000);
       for (const { state } of cluster.peers.values()) {
         expect(state.registry.approvers).toBe(total);
-        expect(state.locks.size).toBe(0);
-        expect(state.outbox.size).toBe(0);
-        expect(state.preparations.size).toBe(0);
+        expect(state.undecided.locks.size).toBe(0);
+        expect(state.undecided.outbox.size).toBe(0);
+        expect(state.undecided.preparations.size).toBe(0);
       }
       const rows = [...cluster.tables.values()].map((tables) =>
         [...(tables.get("approvers")?.entries() ?? [])].map(([key, { row }]) => `${key} ${bytesToHex(row)}`).toSorted(),
@@ -96,6 +96,6 @@ describe("the driver with real crypto, envelopes and sealed rows", () => {
       _tag: "Rejected",
       rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", members: [{ peerId: 2, reason: "it does not answer" }] },
     });
-    for (const { state } of cluster.peers.values()) expect(state.locks.size).toBe(0);
+    for (const { state } of cluster.peers.values()) expect(state.undecided.locks.size).toBe(0);
   });
 });

@@ -45,7 +45,7 @@ describe("the driver", () => {
     writer?.dispatch({ _tag: "Verifying" });
     if (key !== undefined) writer?.unseal(key);
     cluster.pass(3_000);
-    for (const { state } of cluster.peers.values()) expect(state.outbox.size).toBe(0);
+    for (const { state } of cluster.peers.values()) expect(state.undecided.outbox.size).toBe(0);
   });
 
   it("takes no key for its own but the one it was initialized with", () => {
@@ -56,6 +56,6 @@ describe("the driver", () => {
     writer?.dispatch({ _tag: "Sealed" });
     writer?.dispatch({ _tag: "Verifying" });
     if (foreign !== undefined) writer?.unseal(foreign);
-    expect(writer?.state.integrityFault).toBe("peer/self");
+    expect(writer?.state.standing.integrityFault).toBe("peer/self");
   });
 });

@@ -1,3 +1,4 @@
+import { changed } from "../properties/cluster/Changed.ts";
 import { commands } from "../core/commands/Commands.ts";
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
@@ -72,8 +73,7 @@ const viewOf = (
   scan: () => [],
 });
 const empty: RowView = { get: () => undefined, scan: () => [] };
-const initialized: PeerState = {
-  ...boot(empty, crypto, commands, 0),
+const initialized = changed(boot(empty, crypto, commands, 0), {
   peer: {
     peerId: 1,
     threshold: 1,
@@ -83,8 +83,8 @@ const initialized: PeerState = {
     nonce: digest("5"),
     unsealedOnce: true,
   },
-};
-const unsealed: PeerState = { ...initialized, unsealed: true };
+});
+const unsealed = changed(initialized, { unsealed: true });
 
 const readWith = (view: RowView, state: PeerState, by: ActorCheck, wanted = ref) => {
   const lost: Array<string> = [];

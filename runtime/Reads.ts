@@ -27,7 +27,11 @@ export interface ReadPorts {
 }
 
 /** Why this peer serves no reads, if so. */
-export const readRefusal = ({ peer, unsealed, verifying, recovery }: PeerState): Rejection | undefined => {
+export const readRefusal = ({
+  cluster: { peer },
+  standing: { unsealed, verifying },
+  rejoining: { recovery },
+}: PeerState): Rejection | undefined => {
   if (peer === undefined)
     return rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize and unseal it first.");
   // Until all rows are held against the signed sum, one that is missing, or an older one in its place, goes unnoticed.

@@ -50,15 +50,15 @@ describe("a restored peer while a third member is away", () => {
     expect(readAt(cluster, 2, bob)).toBe("RECOVERING");
     cluster.pass(6_000);
     expect(readAt(cluster, 2, bob)).toBe("bob");
-    expect(stateOf(cluster, 2).recovery?.waitsFor).toContain("on record");
+    expect(stateOf(cluster, 2).rejoining.recovery?.waitsFor).toContain("on record");
     expect(stateOf(cluster, 2).registry.approvers).toBe(2);
   });
 
   it("signs nothing meanwhile, and is a member again when the third is back", () => {
     const { cluster } = restoredBesideOne();
-    const before = stateOf(cluster, 2).chain;
+    const before = stateOf(cluster, 2).signed.chain;
     cluster.pass(6_000);
-    expect(stateOf(cluster, 2).chain).toEqual(before);
+    expect(stateOf(cluster, 2).signed.chain).toEqual(before);
     cluster.start(3);
     cluster.pass(5_000);
     expectWhole(cluster, 2);
@@ -104,7 +104,7 @@ describe("a restored peer while a third member is away", () => {
         message._tag === "Ready" && from === 3 ? ({ ...message, ...change } as typeof message) : message;
       cluster.pass(6_000);
       expect(readAt(cluster, 2, refOf(cluster, "register alice"))).toBe(code);
-      expect(stateOf(cluster, 2).recovery).toBeDefined();
+      expect(stateOf(cluster, 2).rejoining.recovery).toBeDefined();
     }
   });
 });

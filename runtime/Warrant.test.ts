@@ -1,3 +1,4 @@
+import { changed } from "../properties/cluster/Changed.ts";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Digest } from "../core/base/Digest.ts";
 import { Cluster, crypto } from "../properties/cluster/Cluster.ts";
@@ -23,7 +24,7 @@ const open = (at: number, warrant: Uint8Array) => openWarrant(crypto, peerOf(clu
 
 describe("a warrant", () => {
   it("says where it was sent to, from whom and for how many bytes", () => {
-    const { digest } = peerOf(cluster, 1).state.membership ?? {};
+    const { digest } = peerOf(cluster, 1).state.cluster.membership ?? {};
     expect(open(2, sealed(1))).toEqual({ from: 1, to: 2, topologyDigest: digest, length: 70_000, nonce: NONCE });
   });
 
@@ -47,6 +48,6 @@ describe("a warrant", () => {
 
   it("is not given before there is a number to give it under", () => {
     const { state, key } = peerOf(cluster, 1);
-    expect(sealWarrant({ ...state, peer: undefined }, key, NONCE, { to: 2, length: 1 })).toBeUndefined();
+    expect(sealWarrant(changed(state, { peer: undefined }), key, NONCE, { to: 2, length: 1 })).toBeUndefined();
   });
 });

@@ -31,7 +31,7 @@ export type Warrant = TypeOf<typeof warrantCodec>;
 
 /** A warrant for an envelope of so many bytes. */
 export const sealWarrant = (
-  { peer, membership }: PeerState,
+  { cluster: { peer, membership } }: PeerState,
   signer: Signer,
   nonce: Digest,
   { to, length }: { readonly to: PeerId; readonly length: number },
@@ -47,7 +47,8 @@ export const openWarrant = (crypto: Crypto, state: PeerState, bytes: Uint8Array)
   if (Either.isLeft(decoded)) return undefined;
   const { signature: signed, ...warrant } = decoded.right;
   const key = knownKey(state, warrant.from);
-  const isForThis = warrant.to === state.peer?.peerId && warrant.topologyDigest === state.membership?.digest;
+  const isForThis =
+    warrant.to === state.cluster.peer?.peerId && warrant.topologyDigest === state.cluster.membership?.digest;
   return isForThis && key !== undefined && crypto.verify(key, WARRANT_TAG, warrantCodec, warrant, signed)
     ? warrant
     : undefined;

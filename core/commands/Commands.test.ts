@@ -195,7 +195,7 @@ describe("whose outcome a request shares while it is undecided", () => {
   /** What another proposal holds where a registration is prepared. */
   const holding = (other: Proposal) => {
     const turn = turnOf(cluster, 1);
-    turn.edit("preparations").set(id, { ...preparation, proposal: other });
+    turn.edit("undecided", "preparations").set(id, { ...preparation, proposal: other });
     return turn.state;
   };
 
@@ -225,7 +225,7 @@ describe("whose outcome a request shares while it is undecided", () => {
     ["its key", [keyLock(keyIdentity), sessionLock(response.registrationId)], undefined, undefined],
   ])("is told by what it waits for: %s", (_what, locks, registered, replaced) => {
     const turn = turnOf(cluster, 1);
-    turn.state.locks = new Map(locks.map((lock) => [lock, OTHER]));
+    turn.draft("undecided").locks = new Map(locks.map((lock) => [lock, OTHER]));
     expect(registerKey.waitsFor(turn.state, registering)).toBe(registered);
     expect(enrollPasskey.waitsFor(turn.state, finishing)).toBe(registered);
     expect(replaceMetadata.waitsFor(turn.state, replacing)).toBe(replaced);

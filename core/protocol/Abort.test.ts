@@ -12,7 +12,7 @@ import type { SignedStatement } from "./Statement.ts";
 
 const outcomes = (cluster: Cluster) =>
   [...cluster.tables.keys()].map((peerId) => cluster.row(peerId, "slots", slotKey(1, 1))?.outcome);
-const locks = (cluster: Cluster) => [...cluster.peers.values()].map(({ state }) => state.locks.size);
+const locks = (cluster: Cluster) => [...cluster.peers.values()].map(({ state }) => state.undecided.locks.size);
 const headOf = (cluster: Cluster, peerId: number) => cluster.tables.get(peerId)?.get("head")?.get("self")?.row;
 
 describe("a refused proposal", () => {
@@ -21,8 +21,8 @@ describe("a refused proposal", () => {
     expect(outcomes(cluster)).toEqual(["ABORTED", "ABORTED", "ABORTED"]);
     expect(locks(cluster)).toEqual([0, 0, 0]);
     for (const { state } of cluster.peers.values()) {
-      expect(state.preparations.size + state.refused.size + state.aborting.size).toBe(0);
-      expect(state.decidedSeq).toBe(1);
+      expect(state.undecided.preparations.size + state.undecided.refused.size + state.undecided.aborting.size).toBe(0);
+      expect(state.undecided.decidedSeq).toBe(1);
     }
     cluster.judge = () => actor;
     cluster.register(2, "again", "alice", 7);
@@ -35,7 +35,7 @@ describe("a refused proposal", () => {
     const cluster = refusedBy(3, (from, to, message) => settling.has(message._tag) && (from === 2 || to === 2));
     expect(outcomes(cluster)).toEqual(["PREPARED", "PREPARED", "REFUSED"]);
     expect(locks(cluster)).toEqual([3, 3, 0]);
-    const own = [...(cluster.peers.get(1)?.state.preparations.values() ?? [])][0]?.pledge;
+    const own = [...(cluster.peers.get(1)?.state.undecided.preparations.values() ?? [])][0]?.pledge;
     expect(own?.statement).toMatchObject({ kind: "PLEDGE", detail: "3" });
     for (const peerId of [1, 3]) {
       cluster.peers.get(peerId)?.stop();
@@ -43,7 +43,7 @@ describe("a refused proposal", () => {
     }
     cluster.pass(20_000);
     expect(locks(cluster)).toEqual([3, 3, 0]);
-    expect([...(cluster.peers.get(1)?.state.preparations.values() ?? [])][0]?.pledge).toEqual(own);
+    expect([...(cluster.peers.get(1)?.state.undecided.preparations.values() ?? [])][0]?.pledge).toEqual(own);
     cluster.tamper = whole;
     cluster.pass(10_000);
     expect(outcomes(cluster)).toEqual(["ABORTED", "ABORTED", "ABORTED"]);
@@ -153,7 +153,7 @@ describe("an abort vote", () => {
     deliver(cluster, forgedBy(cluster, 3, own, { kind: "REFUSAL" }, { incarnation: 2 }));
     deliver(cluster, forgedBy(cluster, 3, own, { kind: "REFUSAL", seq: 2 }));
     deliver(cluster, { ...forgedBy(cluster, 3, own, { kind: "REFUSAL" }), signature: own.signature });
-    expect(cluster.peers.get(2)?.state.preparations.get(preparation.id)?.votes.size).toBe(0);
+    expect(cluster.peers.get(2)?.state.undecided.preparations.get(preparation.id)?.votes.size).toBe(0);
     expect(headOf(cluster, 2)).toEqual(before);
   });
 
@@ -181,13 +181,13 @@ describe("an abort vote", () => {
     });
     expect(verify.mock.calls.length).toBe(1);
     verify.mockRestore();
-    expect(cluster.peers.get(2)?.state.preparations.get(preparation.id)?.votes.size).toBe(0);
+    expect(cluster.peers.get(2)?.state.undecided.preparations.get(preparation.id)?.votes.size).toBe(0);
   });
 
   it("of this peer's own that it does not remember puts it in quarantine", () => {
     const { cluster, preparation } = prepared();
     deliver(cluster, forgedBy(cluster, 2, preparation.own, { kind: "REFUSAL", detail: "EXPIRED" }));
-    expect(cluster.peers.get(2)?.state.quarantine).toContain("does not remember");
+    expect(cluster.peers.get(2)?.state.standing.quarantine).toContain("does not remember");
   });
 
   it("is asked of a member that knows nothing of the proposal only with a refusal of it beside it", () => {
@@ -196,7 +196,7 @@ describe("an abort vote", () => {
       message._tag === "Votes" || (message._tag === "Prepare" && to === 3) ? undefined : message;
     cluster.register(1, "request", "alice", 7);
     cluster.settle();
-    const preparation = [...(cluster.peers.get(2)?.state.preparations.values() ?? [])][0];
+    const preparation = [...(cluster.peers.get(2)?.state.undecided.preparations.values() ?? [])][0];
     if (preparation === undefined) throw new Error("peer 2 has not prepared");
     const { proposal, writerReceipt, own } = preparation;
     const ask = (votes: ReadonlyArray<SignedStatement>): void =>
@@ -209,9 +209,9 @@ describe("an abort vote", () => {
     ask([]);
     ask([forgedBy(cluster, 2, own, { kind: "PLEDGE", detail: "1" })]);
     ask([forgedBy(cluster, 2, own, { kind: "REFUSAL", proposalId: "ab".repeat(32) as Digest })]);
-    expect(cluster.peers.get(3)?.state.refused.size).toBe(0);
+    expect(cluster.peers.get(3)?.state.undecided.refused.size).toBe(0);
     ask([forgedBy(cluster, 2, own, { kind: "REFUSAL", detail: "EXPIRED" })]);
-    expect(cluster.peers.get(3)?.state.refused.size).toBe(1);
+    expect(cluster.peers.get(3)?.state.undecided.refused.size).toBe(1);
     expect(cluster.row(3, "slots", slotKey(1, proposal.seq))?.outcome).toBe("REFUSED");
   });
 });
@@ -238,19 +238,19 @@ describe("a member whose disk went back in time past its refusal", () => {
     cluster.tamper = whole;
     for (const message of late) cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 3, message, actors: [] });
     cluster.settle();
-    expect(cluster.peers.get(3)?.state.quarantine).toContain("does not remember it");
+    expect(cluster.peers.get(3)?.state.standing.quarantine).toContain("does not remember it");
     expect(cluster.peers.get(3)?.state.registry.approvers).toBe(0);
   });
 
   it("proves by the writer's receipt how far slots are used, also after an abort and a restart", () => {
     const cluster = refusedBy(3, () => false);
-    const before = [1, 2, 3].map((peerId) => cluster.peers.get(peerId)?.state.highProof);
+    const before = [1, 2, 3].map((peerId) => cluster.peers.get(peerId)?.state.undecided.highProof);
     for (const peerId of [1, 2, 3]) {
       cluster.peers.get(peerId)?.stop();
       cluster.start(peerId);
     }
     expect(before.every((proof) => proof?.statement.seq === 1)).toBe(true);
-    expect([1, 2, 3].map((peerId) => cluster.peers.get(peerId)?.state.highProof)).toEqual(before);
+    expect([1, 2, 3].map((peerId) => cluster.peers.get(peerId)?.state.undecided.highProof)).toEqual(before);
   });
 });
 
@@ -284,7 +284,7 @@ describe("a second proposal for a slot that is bound", () => {
     tell({ _tag: "AbortRequest", items: [{ proposal, receipt, votes }] });
     tell({ _tag: "Prepare", items: [{ ...item, proposal, receipt }], stableSeq: 0 });
     expect(headOf(cluster, 3)).toEqual(before);
-    expect(cluster.peers.get(3)?.state.refused.size).toBe(0);
+    expect(cluster.peers.get(3)?.state.undecided.refused.size).toBe(0);
   });
 });
 
@@ -301,6 +301,6 @@ describe("a writer that is shown a receipt of its own which it does not remember
       nonce: preparation.id,
     };
     cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 2, message, actors: [] });
-    expect(cluster.peers.get(1)?.state.quarantine).toContain("does not remember");
+    expect(cluster.peers.get(1)?.state.standing.quarantine).toContain("does not remember");
   });
 });

@@ -7,7 +7,6 @@
  * with a PLEDGE, and from then on neither assembles a certificate nor applies
  * one. REFUSAL, PLEDGE and ABORT_ACK of all members together end the proposal.
  */
-import { withEntry } from "../base/Copies.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Aborting, Preparation, Refused } from "./Undecided.ts";
@@ -19,10 +18,11 @@ import { stableSeq } from "./Delivery.ts";
 import { type Decision, decisionOf } from "./Decision.ts";
 import { inquire } from "./Inquiry.ts";
 import type { AbortItem, MessageOf, SettleItem } from "./Message.ts";
+import { countAbortAck, countAbortVote, recordAborted, recordPledged, type Refusing } from "./Lifecycle.ts";
 import { noteAborted } from "./OwnRequest.ts";
-import { release, resolveDelay } from "./Preparations.ts";
+import { resolveDelay } from "./Preparations.ts";
 import { proposalId } from "./Proposal.ts";
-import { answerRefused, finalCode, refuse, type Refusing } from "./Refusals.ts";
+import { answerRefused, finalCode, refuse } from "./Refusals.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
 import { signEach } from "./SignEach.ts";
@@ -68,9 +68,9 @@ export const refusalOf = (
   const { epoch, seq } = proposal;
   // Who is recovering does not know yet how far the slots go, and binds none.
   const isRecovering = turn.mode === "recovering";
-  if (seq < 1 || (!isRecovering && seq > turn.state.decidedSeq + Limits.slotWindow)) return undefined;
+  if (seq < 1 || (!isRecovering && seq > turn.state.undecided.decidedSeq + Limits.slotWindow)) return undefined;
   // Settling goes on where new preparations are refused, up to what all undecided slots may take.
-  if (turn.state.refused.size + soFar.length >= Limits.refusals + Limits.preparations) return undefined;
+  if (turn.state.undecided.refused.size + soFar.length >= Limits.refusals + Limits.preparations) return undefined;
   const isTaken = soFar.some((each) => each.bindsSlot && each.proposal.seq === seq);
   const bindsSlot = !isRecovering && !isTaken && turn.context.view.get("slots", slotKey(epoch, seq)) === undefined;
   return { id, proposal, writerReceipt: receipt, code, bindsSlot };
@@ -81,66 +81,42 @@ const noteVotes = (turn: Turn, statements: ReadonlyArray<SignedStatement>): Read
   const touched = new Set<Digest>();
   for (const signed of statements) {
     const id = signed.statement.proposalId;
-    const preparation = turn.state.preparations.get(id);
-    const refused = turn.state.refused.get(id);
-    const aborting = turn.state.aborting.get(id);
-    if (preparation !== undefined && noteOn(turn, preparation, signed)) notePreparation(turn, preparation, signed);
-    else if (refused !== undefined && noteOn(turn, refused, signed))
-      turn.edit("refused").set(id, { ...refused, votes: withEntry(refused.votes, signerOf(signed), signed) });
-    else if (aborting !== undefined) noteAbortAck(turn, aborting, signed);
+    const preparation = turn.state.undecided.preparations.get(id);
+    const refused = turn.state.undecided.refused.get(id);
+    const aborting = turn.state.undecided.aborting.get(id);
+    const undecided = preparation ?? refused;
+    if (undecided !== undefined) {
+      if (!isNewVote(turn, undecided, signed)) continue;
+      turn.noteSeen(signed);
+      countAbortVote(turn, undecided, signed);
+    } else if (aborting !== undefined) noteAbortAck(turn, aborting, signed);
     touched.add(id);
   }
   return touched;
 };
 
-const noteOn = (turn: Turn, { id, proposal, votes }: Preparation | Refused, signed: SignedStatement): boolean => {
+/** Whether it is another member's vote, and says more than what is held. */
+const isNewVote = (turn: Turn, { id, proposal, votes }: Preparation | Refused, signed: SignedStatement): boolean => {
   // This peer's own vote is recorded when it is made, and at no other time.
   if (signerOf(signed) === turn.self) return false;
   // A refusal says more than the other kinds: only it makes this peer pledge.
   const held = votes.get(signerOf(signed));
   if (held !== undefined && (isRefusal(held) || !isRefusal(signed))) return false;
-  if (!isAbortVote(turn, id, proposal.seq, signed)) return false;
-  turn.noteSeen(signed);
-  return true;
+  return isAbortVote(turn, id, proposal.seq, signed);
 };
 
-/** The first refusal ends the collecting, and this peer will pledge; its callers are told when that has come to an end. */
-const notePreparation = (turn: Turn, preparation: Preparation, signed: SignedStatement): void => {
-  const { id, votes } = preparation;
-  const isFirst = preparation.refusal === undefined && isRefusal(signed);
-  turn.edit("preparations").set(id, {
-    ...preparation,
-    refusal: isFirst ? signed : preparation.refusal,
-    votes: withEntry(votes, signerOf(signed), signed),
-  });
-  if (!isFirst) return;
-  turn.edit("collecting").delete(id);
-  const round = turn.state.rounds.get(id);
-  if (round !== undefined) turn.edit("rounds").set(id, { ...round, evidence: undefined, refusal: signed });
-};
-
-/** The writer drops its own locks last, when every member has let go of the proposal. */
 const noteAbortAck = (turn: Turn, aborting: Aborting, signed: SignedStatement): void => {
   const { id, proposal, acks } = aborting;
   if (signed.statement.kind !== "ABORT_ACK" || acks.has(signerOf(signed))) return;
   if (!isAbortVote(turn, id, proposal.seq, signed)) return;
   turn.noteSeen(signed);
-  const known: Aborting = { ...aborting, acks: withEntry(acks, signerOf(signed), signed) };
-  turn.edit("aborting").set(id, known);
-  concludeAborting(turn, known);
-};
-
-const concludeAborting = (turn: Turn, { id, proposal, acks }: Aborting): void => {
-  if (acks.size < turn.membership.peerIds.length) return;
-  turn.edit("aborting").delete(id);
-  turn.write({ op: "remove", table: "aborts", key: id });
-  release(turn, id, proposal);
+  countAbortAck(turn, aborting, signed);
 };
 
 /** Pledges on those of the proposals that somebody else has refused. */
 const pledge = (turn: Turn, ids: Iterable<Digest>): ReadonlyArray<Digest> => {
   const drafts = [...ids].flatMap((id): ReadonlyArray<Draft> => {
-    const preparation = turn.state.preparations.get(id);
+    const preparation = turn.state.undecided.preparations.get(id);
     if (preparation?.refusal === undefined || preparation.pledge !== undefined) return [];
     const { proposal, refusal } = preparation;
     return [{ kind: "PLEDGE", proposalId: id, seq: proposal.seq, detail: String(signerOf(refusal)) }];
@@ -149,30 +125,19 @@ const pledge = (turn: Turn, ids: Iterable<Digest>): ReadonlyArray<Digest> => {
     turn,
     drafts,
     (draft) => draft,
-    (_, signed) => recordPledge(turn, signed),
+    (_, signed) => {
+      const preparation = turn.state.undecided.preparations.get(signed.statement.proposalId);
+      if (preparation !== undefined) recordPledged(turn, preparation, signed);
+    },
     () => turn.arm("resolve", resolveDelay(turn)),
   );
   return drafts.map((draft) => draft.proposalId);
 };
 
-const recordPledge = (turn: Turn, signed: SignedStatement): void => {
-  const id = signed.statement.proposalId;
-  const preparation = turn.state.preparations.get(id);
-  if (preparation === undefined) return;
-  const { proposal, own, writerReceipt, refusal, votes } = preparation;
-  turn.edit("preparations").set(id, { ...preparation, pledge: signed, votes: withEntry(votes, turn.self, signed) });
-  turn.write({
-    op: "replace",
-    table: "preparations",
-    key: id,
-    row: { proposal, state: "PLEDGED", own, writerReceipt, refusal, pledge: signed },
-  });
-};
-
 /** Those of the proposals on which every member has voted for the end. */
 const completeOf = (turn: Turn, ids: Iterable<Digest>): ReadonlyArray<Preparation | Refused> =>
   [...ids].flatMap((id) => {
-    const undecided = turn.state.preparations.get(id) ?? turn.state.refused.get(id);
+    const undecided = turn.state.undecided.preparations.get(id) ?? turn.state.undecided.refused.get(id);
     return undecided !== undefined && undecided.votes.size === turn.membership.peerIds.length ? [undecided] : [];
   });
 
@@ -186,76 +151,34 @@ const abort = (
     turn,
     complete,
     ({ id, proposal }) => ({ kind: "ABORT_ACK", proposalId: id, seq: proposal.seq, detail: "" }),
-    (undecided, ack) =>
-      "receipts" in undecided ? abortPreparation(turn, undecided, ack) : abortRefused(turn, undecided, ack),
+    (undecided, ack) => abortOne(turn, undecided, ack),
     run,
   );
 
-/** The writer's own preparation is always one of these: it never refuses what it proposes. */
-const abortPreparation = (turn: Turn, preparation: Preparation, ack: SignedStatement): void => {
-  const { id, proposal, writerReceipt, votes } = preparation;
-  turn.edit("preparations").delete(id);
-  turn.write({ op: "remove", table: "preparations", key: id });
-  recordAborted(turn, preparation, ack, true);
-  noteAborted(turn, proposal);
-  if (!turn.isWriter) return release(turn, id, proposal);
-  const all = [...votes.values()];
-  const aborting: Aborting = {
-    id,
-    proposal,
-    writerReceipt,
-    votes: all,
-    acks: new Map([...all.filter(isAbortAck).map((each) => [signerOf(each), each] as const), [turn.self, ack]]),
-    preparedAt: turn.elapsed,
-    askedAt: turn.elapsed,
-  };
-  turn.edit("aborting").set(id, aborting);
-  turn.write({ op: "insert", table: "aborts", key: id, row: { proposal, writerReceipt, votes: all } });
-  turn.arm("resolve", resolveDelay(turn));
-  const round = turn.state.rounds.get(id);
-  turn.edit("rounds").delete(id);
-  if (round !== undefined) answerRefused(turn, round, proposal);
-  concludeAborting(turn, aborting);
-};
-
-const isAbortAck = ({ statement }: SignedStatement): boolean => statement.kind === "ABORT_ACK";
-
-const abortRefused = (turn: Turn, refused: Refused, ack: SignedStatement): void => {
-  const { id, bindsSlot } = refused;
-  turn.edit("refused").delete(id);
-  turn.write({ op: "remove", table: "refusals", key: id });
-  recordAborted(turn, refused, ack, bindsSlot);
-};
-
-/** The outcome is kept for ever, so that whoever asks later gets these very bytes. */
-const recordAborted = (
-  turn: Turn,
-  { id, proposal: { epoch, seq }, writerReceipt }: Preparation | Refused,
-  ack: SignedStatement,
-  bindsSlot: boolean,
-): void => {
-  if (!bindsSlot) return turn.write({ op: "insert", table: "strays", key: id, row: { ack } });
-  turn.state.decidedSeq = Math.max(turn.state.decidedSeq, seq);
-  const row = { proposalId: id, outcome: "ABORTED" as const, ack, writerReceipt };
-  turn.write({ op: "replace", table: "slots", key: slotKey(epoch, seq), row });
+const abortOne = (turn: Turn, undecided: Preparation | Refused, ack: SignedStatement): void => {
+  const round = recordAborted(turn, undecided, ack);
+  if (!("receipts" in undecided)) return;
+  noteAborted(turn, undecided.proposal);
+  if (turn.isWriter) turn.arm("resolve", resolveDelay(turn));
+  if (round !== undefined) answerRefused(turn, round, undecided.proposal);
 };
 
 /** All that is known about a proposal's end, for another member. */
 const itemOf = (turn: Turn, id: Digest): AbortItem | undefined => {
-  const open = turn.state.preparations.get(id) ?? turn.state.aborting.get(id);
+  const open = turn.state.undecided.preparations.get(id) ?? turn.state.undecided.aborting.get(id);
   if (open !== undefined)
     return { proposal: open.proposal, receipt: open.writerReceipt, votes: [...open.votes.values()] };
-  const refused = turn.state.refused.get(id);
+  const refused = turn.state.undecided.refused.get(id);
   const row = refused && turn.context.view.get("refusals", id);
   return refused && row && { proposal: row.proposal, receipt: row.writerReceipt, votes: [...refused.votes.values()] };
 };
 
 /** Whether a member still owes its vote, or at the writer its acknowledgement. */
 const owes = (turn: Turn, id: Digest, peerId: PeerId): boolean => {
-  const undecided = turn.state.preparations.get(id) ?? turn.state.refused.get(id);
+  const undecided = turn.state.undecided.preparations.get(id) ?? turn.state.undecided.refused.get(id);
   return undecided !== undefined
     ? !undecided.votes.has(peerId)
-    : turn.state.aborting.get(id)?.acks.has(peerId) === false;
+    : turn.state.undecided.aborting.get(id)?.acks.has(peerId) === false;
 };
 
 /** Asks for the votes that are still missing. */
@@ -307,7 +230,7 @@ export const onAbortRequest = (turn: Turn, from: PeerId, { items }: MessageOf<"A
   const refusing: Array<Refusing> = [];
   const unknown: Array<readonly [Digest, SettleItem]> = [];
   for (const [id, item] of asked) {
-    if (turn.state.preparations.has(id) || turn.state.refused.has(id)) continue;
+    if (turn.state.undecided.preparations.has(id) || turn.state.undecided.refused.has(id)) continue;
     // What the disk of a restored peer says of outcomes counts only once it is that of the others.
     const decision = isRecovering ? undefined : decisionOf(view, id, item.proposal);
     if (decision !== undefined) decided.set(id, decision);
@@ -343,9 +266,9 @@ export const onAbortRequest = (turn: Turn, from: PeerId, { items }: MessageOf<"A
 
 /** What this peer says of a proposal that is undecided here. */
 const ownVote = (turn: Turn, id: Digest): ReadonlyArray<SignedStatement> => {
-  const preparation = turn.state.preparations.get(id);
+  const preparation = turn.state.undecided.preparations.get(id);
   if (preparation !== undefined) return [preparation.pledge ?? preparation.own];
-  const refusal = turn.state.refused.get(id)?.votes.get(turn.self);
+  const refusal = turn.state.undecided.refused.get(id)?.votes.get(turn.self);
   return refusal === undefined ? [] : [refusal];
 };
 

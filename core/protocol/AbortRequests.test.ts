@@ -13,7 +13,7 @@ import { type Decision, decisionOf } from "./Decision.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import type { AbortItem, SettleItem } from "./Message.ts";
 import { proposalId } from "./Proposal.ts";
-import type { Refusing } from "./Refusals.ts";
+import type { Refusing } from "./Lifecycle.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
@@ -29,7 +29,7 @@ describe("a refusal of what is unknown here", () => {
     const restored = founded();
     declare(restored, 3);
     const turn = turnOfThree();
-    turn.state.recovery = stateOf(restored, 3).recovery;
+    turn.draft("rejoining").recovery = stateOf(restored, 3).rejoining.recovery;
     return turn;
   };
   const refusing = (turn = turnOfThree(), seq = FREE, soFar: ReadonlyArray<Refusing> = []): Refusing | undefined =>
@@ -50,12 +50,14 @@ describe("a refusal of what is unknown here", () => {
     const [refused] = stateOf(
       refusedBy(3, (_from, _to, { _tag }) => _tag === "AbortRequest"),
       3,
-    ).refused.values();
+    ).undecided.refused.values();
     const one = refusing();
     if (refused === undefined || one === undefined) throw new Error("there was room");
     const turnWith = (count: number) => {
       const turn = turnOfThree();
-      turn.state.refused = new Map(Array.from({ length: count }, (_, index) => [`${index}` as Digest, refused]));
+      turn.draft("undecided").refused = new Map(
+        Array.from({ length: count }, (_, index) => [`${index}` as Digest, refused]),
+      );
       return turn;
     };
     expect(refusing(turnWith(most - 1))).toBeDefined();
@@ -113,7 +115,7 @@ describe("who lacks votes for the end", () => {
     const { cluster, preparation } = prepared();
     const turn = turnOf(cluster, 2);
     const ids = Array.from({ length: Limits.batchProposals + 1 }, (_, index) => `${index}` as Digest);
-    turn.state.preparations = new Map(ids.map((id) => [id, { ...preparation, id }]));
+    turn.draft("undecided").preparations = new Map(ids.map((id) => [id, { ...preparation, id }]));
     requestAborts(turn, ids);
     const { thenSend } = turn.finish(() => undefined);
     const counts = thenSend.map((action) =>
@@ -139,7 +141,7 @@ describe("who is asked for its vote for the end", () => {
     { _tag: "Votes", statements },
   ];
   const settled = (cluster: Cluster): SettleItem => {
-    const [preparation] = stateOf(cluster, 2).preparations.values();
+    const [preparation] = stateOf(cluster, 2).undecided.preparations.values();
     if (preparation === undefined) throw new Error("peer 2 has not prepared");
     return { proposal: preparation.proposal, receipt: preparation.writerReceipt };
   };
@@ -147,7 +149,7 @@ describe("who is asked for its vote for the end", () => {
   it("answers with its receipt where nobody has refused", () => {
     const { cluster } = prepared();
     const item = settled(cluster);
-    const [own] = stateOf(cluster, 3).preparations.values();
+    const [own] = stateOf(cluster, 3).undecided.preparations.values();
     expect(own).toBeDefined();
     expect(answersTo(cluster, { ...item, votes: [] })).toEqual(votes(...(own ? [own.own] : [])));
   });
@@ -187,7 +189,7 @@ describe("who is asked for its vote for the end", () => {
     const id = proposalId(crypto, proposal);
     const refusal = forgedBy(cluster, 2, preparation.own, { kind: "REFUSAL", proposalId: id });
     expect(answersTo(cluster, { proposal, receipt, votes: [refusal] })).toEqual([]);
-    expect(stateOf(cluster, 3).refused.size).toBe(0);
+    expect(stateOf(cluster, 3).undecided.refused.size).toBe(0);
   });
 
   describe("and has decided", () => {

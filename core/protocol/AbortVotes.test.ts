@@ -50,7 +50,7 @@ describe("a message about a proposal", () => {
 
 describe("a vote for the end", () => {
   const votesOn = (cluster: Cluster, { id }: Preparation): Preparation["votes"] | undefined =>
-    stateOf(cluster, 2).preparations.get(id)?.votes;
+    stateOf(cluster, 2).undecided.preparations.get(id)?.votes;
 
   it("is none that is of another kind: who has prepared has not voted for the end", () => {
     const { cluster, preparation } = prepared();
@@ -70,7 +70,7 @@ describe("a vote for the end", () => {
     const unsigned = { ...forgedBy(cluster, 2, preparation.own, { kind: "PLEDGE" }), signature: refusal.signature };
     show(cluster, 2, unsigned, refusal);
     expect(votesOn(cluster, preparation)?.size).toBe(0);
-    expect(stateOf(cluster, 2).quarantine).toBeUndefined();
+    expect(stateOf(cluster, 2).standing.quarantine).toBeUndefined();
   });
 
   it("that is a refusal stands, whatever its signer says after it", () => {
@@ -94,18 +94,18 @@ describe("a vote for the end", () => {
   it("that is the first refusal is the one that is pledged on", () => {
     const { cluster, preparation } = prepared(4);
     for (const peerId of [3, 4]) show(cluster, 2, forgedBy(cluster, peerId, preparation.own, { kind: "REFUSAL" }));
-    const { refusal, pledge, votes } = stateOf(cluster, 2).preparations.get(preparation.id) ?? preparation;
+    const { refusal, pledge, votes } = stateOf(cluster, 2).undecided.preparations.get(preparation.id) ?? preparation;
     expect([refusal && signerOf(refusal), pledge?.statement.detail]).toEqual([3, "3"]);
     expect([...votes.keys()]).toEqual([3, 2, 4]);
   });
 
   it("completes the end at who has refused, as it does at who has pledged", () => {
     const cluster = refusedBy(3, (_from, _to, { _tag }) => _tag === "AbortRequest");
-    const [refused] = stateOf(cluster, 3).refused.values();
+    const [refused] = stateOf(cluster, 3).undecided.refused.values();
     if (refused === undefined) throw new Error("peer 3 has not refused");
     for (const peerId of [1, 2]) show(cluster, 3, forgedBy(cluster, peerId, refused.writerReceipt, { kind: "PLEDGE" }));
-    expect(stateOf(cluster, 3).refused.size).toBe(0);
-    expect(stateOf(cluster, 3).decidedSeq).toBe(1);
+    expect(stateOf(cluster, 3).undecided.refused.size).toBe(0);
+    expect(stateOf(cluster, 3).undecided.decidedSeq).toBe(1);
   });
 
   it("is counted by nobody who is recovering, who has nothing to say about the end", () => {
@@ -119,7 +119,7 @@ describe("a vote for the end", () => {
     const { proposal, writerReceipt } = preparation;
     const message: Message = { _tag: "AbortRequest", items: [{ proposal, receipt: writerReceipt, votes }] };
     cluster.peers.get(3)?.dispatch({ _tag: "Deliver", from: 1, message, actors: [] });
-    expect([...(stateOf(cluster, 3).refused.get(preparation.id)?.votes.keys() ?? [])]).toEqual([3]);
+    expect([...(stateOf(cluster, 3).undecided.refused.get(preparation.id)?.votes.keys() ?? [])]).toEqual([3]);
   });
 });
 
@@ -132,12 +132,12 @@ describe("an acknowledgement of the end", () => {
       if (!hasVote(message, "ABORT_ACK")) return false;
       return from === 3 || (from === 2 && heard++ > 0);
     });
-    const [aborting] = stateOf(cluster, 1).aborting.values();
+    const [aborting] = stateOf(cluster, 1).undecided.aborting.values();
     const ack = aborting?.acks.get(2);
     if (aborting === undefined || ack === undefined) throw new Error("it is not waited for");
     return { cluster, aborting, ack };
   };
-  const waiting = (cluster: Cluster): ReadonlyArray<Aborting> => [...stateOf(cluster, 1).aborting.values()];
+  const waiting = (cluster: Cluster): ReadonlyArray<Aborting> => [...stateOf(cluster, 1).undecided.aborting.values()];
 
   it("counts for the writer though it came as a vote, beside the votes of all that made the end", () => {
     const { cluster, aborting } = unheard();
@@ -148,10 +148,10 @@ describe("an acknowledgement of the end", () => {
 
   it("of every member lets the writer drop its locks", () => {
     const { cluster, ack } = unheard();
-    expect(stateOf(cluster, 1).locks.size).toBe(3);
+    expect(stateOf(cluster, 1).undecided.locks.size).toBe(3);
     show(cluster, 1, forgedBy(cluster, 3, ack, {}));
     expect(waiting(cluster)).toEqual([]);
-    expect(stateOf(cluster, 1).locks.size).toBe(0);
+    expect(stateOf(cluster, 1).undecided.locks.size).toBe(0);
   });
 
   it.each<readonly [string, Partial<Statement>, Partial<BatchHeader>]>([

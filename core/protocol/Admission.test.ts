@@ -120,7 +120,9 @@ describe("a cluster with sixteen places a peer", () => {
     cluster.tamper = (_from, _to, message) => (message._tag === "Outcome" ? undefined : message);
     for (let seed = 1; seed <= 10; seed += 1) cluster.register(3, `r${seed}`, `id-${seed}`, seed);
     cluster.settle();
-    const { awaited, entering } = stateOf(cluster, 3);
+    const {
+      requests: { awaited, entering },
+    } = stateOf(cluster, 3);
     expect([awaited.size, entering.length]).toEqual([2, 8]);
     cluster.tamper = (_from, _to, message) => message;
     cluster.pass(8_000);
@@ -139,7 +141,9 @@ describe("a cluster with sixteen places a peer", () => {
       cluster.register(3, `r${seed}`, `id-${seed}`, seed);
       cluster.settle();
     }
-    const { awaited, entering, forwarded } = stateOf(cluster, 3);
+    const {
+      requests: { awaited, entering, forwarded },
+    } = stateOf(cluster, 3);
     expect([lost, awaited.size, forwarded, entering.length]).toEqual(["r1", 1, 9, 7]);
   });
 });

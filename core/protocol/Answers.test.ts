@@ -29,10 +29,10 @@ const { cluster, preparation } = prepared(3, (founded) => register(founded, "bob
 const { id, proposal, own } = preparation;
 const { ref } = approverIn(proposal);
 const [bob] = [...(cluster.tables.get(1)?.get("approvers")?.keys() ?? [])];
-const open = stateOf(cluster, 1).rounds.get(id);
+const open = stateOf(cluster, 1).undecided.rounds.get(id);
 if (bob === undefined || open === undefined) throw new Error("bob is registered, and alice is under way");
 
-const processOf = (peerId: PeerId): Digest => stateOf(cluster, peerId).process ?? id;
+const processOf = (peerId: PeerId): Digest => stateOf(cluster, peerId).standing.process ?? id;
 
 /** Who asks through a peer, long after the writer has begun. */
 const callerAt = (entryPeer: PeerId, asked: Partial<Caller> = {}): Caller => ({
@@ -69,19 +69,19 @@ const toldBy = (turn: WholeTurn, caller: Caller, said: Rejection = refusal): Rej
 
 /** Puts a proposal where the one that is prepared is. */
 const holding = (turn: WholeTurn, other: Proposal): void =>
-  void turn.edit("preparations").set(id, { ...preparation, proposal: other });
+  void turn.edit("undecided", "preparations").set(id, { ...preparation, proposal: other });
 const reserving = (responseDigest: Digest) => (turn: WholeTurn) => {
-  turn.edit("locks").set(sessionLock(registrationId), id);
+  turn.edit("undecided", "locks").set(sessionLock(registrationId), id);
   holding(turn, asFinish(proposal, { registrationId, responseDigest }));
 };
 const replacing = (entryPeer: PeerId) => (turn: WholeTurn) =>
   holding(turn, { ...asReplacement(proposal, 1), entryPeer });
 const asIs = (): void => undefined;
-const damaged = (turn: WholeTurn): void => void (turn.state.integrityFault = "peer/self");
-const joining = (turn: WholeTurn): void => void turn.edit("unproven").add(2);
+const damaged = (turn: WholeTurn): void => void (turn.draft("standing").integrityFault = "peer/self");
+const joining = (turn: WholeTurn): void => void turn.edit("rejoining", "unproven").add(2);
 const aborting = (turn: WholeTurn): void => {
   const told = { votes: [], acks: new Map(), preparedAt: 0, askedAt: 0 };
-  turn.edit("aborting").set(id, { id, proposal, writerReceipt: own, ...told });
+  turn.edit("undecided", "aborting").set(id, { id, proposal, writerReceipt: own, ...told });
 };
 
 describe("whoever is refused is told that the outcome is open, or that nothing was done", () => {
@@ -169,22 +169,23 @@ describe("a refusal is remembered", () => {
   ])("%s", (_what, entryPeer, repeats, count) => {
     const turn = turnOf(cluster, 1);
     answerRejected(turn, callerAt(entryPeer), refusal, repeats);
-    expect(turn.state.turnedAway.size).toBe(count);
+    expect(turn.state.requests.turnedAway.size).toBe(count);
   });
 
   it("of the last 1,024 requests, and of a request once; of what is forgotten the time is kept", () => {
     const turn = turnOf(cluster, 1);
-    const begun = stateOf(cluster, 1).forgottenUntil.get(3)?.at ?? 0;
+    const begun = stateOf(cluster, 1).requests.forgottenUntil.get(3)?.at ?? 0;
     const at = (count: number) => ({ process: processOf(3), at: begun + count });
     const refuse = (count: number): void =>
       answerRejected(turn, callerAt(3, { requestId: `request ${count}`, arrival: at(count) }), refusal);
-    const remembers = (count: number): boolean => turn.state.turnedAway.get(3)?.has(`request ${count}`) === true;
+    const remembers = (count: number): boolean =>
+      turn.state.requests.turnedAway.get(3)?.has(`request ${count}`) === true;
     for (let count = 1; count <= 1_024; count += 1) refuse(count);
     refuse(1_024);
-    expect([turn.state.turnedAway.get(3)?.size, remembers(1)]).toEqual([1_024, true]);
+    expect([turn.state.requests.turnedAway.get(3)?.size, remembers(1)]).toEqual([1_024, true]);
     refuse(1_025);
-    expect([turn.state.turnedAway.get(3)?.size, remembers(1), remembers(2)]).toEqual([1_024, false, true]);
-    expect(turn.state.forgottenUntil.get(3)).toEqual(at(1));
+    expect([turn.state.requests.turnedAway.get(3)?.size, remembers(1), remembers(2)]).toEqual([1_024, false, true]);
+    expect(turn.state.requests.forgottenUntil.get(3)).toEqual(at(1));
   });
 });
 

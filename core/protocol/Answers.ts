@@ -49,7 +49,7 @@ const answer = (
  */
 const isBeyondMemory = (turn: Turn, caller: Caller): boolean =>
   caller.entryPeer !== turn.self &&
-  (turn.state.integrityFault !== undefined || (isFromBefore(turn, caller) && unreadiness(turn) !== undefined));
+  (turn.state.standing.integrityFault !== undefined || (isFromBefore(turn, caller) && unreadiness(turn) !== undefined));
 
 /**
  * Whether something that a rejected request asked for is reserved or applied here all the same: then no answer may

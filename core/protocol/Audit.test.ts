@@ -37,7 +37,7 @@ describe("the audit of a peer", () => {
   it("takes what operators did in, chained, and what was kept once", () => {
     const cluster = founded();
     const turn = turnOf(cluster, 1);
-    const before = turn.state.audit;
+    const before = turn.state.signed.audit;
     auditOperators(turn, [numbered(4, true), numbered(5, false)]);
     auditOperators(turn, [numbered(4, true), numbered(6, true)]);
     const rows = auditOf(turn.finish(() => undefined).writes);
@@ -57,14 +57,14 @@ describe("the audit of a peer", () => {
     const { crypto } = turn.context;
     const [first, second] = rows;
     expect(first && second?.prevHash).toBe(first && crypto.digest("CUSTODY_AUDIT_V1", protocolTables.audit, first));
-    expect(turn.state.audit).toMatchObject({ keptNo: 6, lastNo: 6 });
+    expect(turn.state.signed.audit).toMatchObject({ keptNo: 6, lastNo: 6 });
   });
 
   it("takes nothing in at a peer that is sealed, damaged or nobody yet", () => {
     for (const hinder of [
-      (turn: ReturnType<typeof turnOf>) => void (turn.state.unsealed = false),
-      (turn: ReturnType<typeof turnOf>) => void (turn.state.integrityFault = "peer/self"),
-      (turn: ReturnType<typeof turnOf>) => void (turn.state.peer = undefined),
+      (turn: ReturnType<typeof turnOf>) => void (turn.draft("standing").unsealed = false),
+      (turn: ReturnType<typeof turnOf>) => void (turn.draft("standing").integrityFault = "peer/self"),
+      (turn: ReturnType<typeof turnOf>) => void (turn.draft("cluster").peer = undefined),
     ]) {
       const turn = turnOf(founded(), 1);
       hinder(turn);

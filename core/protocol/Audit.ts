@@ -25,17 +25,19 @@ const nothing = {
 };
 
 const append = (turn: Turn, event: Omit<Rows["audit"], Chained>): void => {
-  const { audit } = turn.state;
+  const {
+    signed: { audit },
+  } = turn.state;
   const row: Rows["audit"] = {
     ...event,
     version: turn.context.commands.versions.highest,
     peerId: turn.self,
-    integrityKeyVersion: turn.state.integrityVersion,
+    integrityKeyVersion: turn.state.standing.integrityVersion,
     seq: audit.seq + 1,
     prevHash: audit.hash,
   };
   turn.write({ op: "insert", table: "audit", key: numberKey(row.seq), row });
-  turn.state.audit = {
+  turn.draft("signed").audit = {
     ...audit,
     seq: row.seq,
     hash: turn.context.crypto.digest(AUDIT_TAG, protocolTables.audit, row),
@@ -78,10 +80,10 @@ export const auditOperators = (turn: Turn, acts: ReadonlyArray<NumberedAct> = []
   const { state, mode } = turn;
   if (mode === "blank" || mode === "sealed" || mode === "verifying" || mode === "damaged") return;
   for (const { no, isKept, act } of acts) {
-    if (isKept && no <= state.audit.keptNo) continue;
+    if (isKept && no <= state.signed.audit.keptNo) continue;
     append(turn, {
       ...nothing,
-      id: turn.context.crypto.digest(OPERATOR_TAG, placedCodec, { act, prevHash: state.audit.hash }),
+      id: turn.context.crypto.digest(OPERATOR_TAG, placedCodec, { act, prevHash: state.signed.audit.hash }),
       timestamp: act.at,
       event: act.call,
       actor: act.actor,
@@ -91,9 +93,9 @@ export const auditOperators = (turn: Turn, acts: ReadonlyArray<NumberedAct> = []
       detail: act.detail,
       times: act.times,
     });
-    state.audit = { ...state.audit, lastNo: no, keptNo: isKept ? no : state.audit.keptNo };
+    turn.draft("signed").audit = { ...state.signed.audit, lastNo: no, keptNo: isKept ? no : state.signed.audit.keptNo };
   }
   // Before the founding no transaction brings the counters up to date by itself.
-  if (acts.length > 0 && state.membership === undefined)
+  if (acts.length > 0 && state.cluster.membership === undefined)
     turn.write({ op: "replace", table: "counters", key: SELF, row: countersRow(state) });
 };

@@ -58,18 +58,29 @@ const remembered = (cluster: Cluster, peerId: PeerId, lost?: TableName) =>
 describe("a peer that starts", () => {
   it("is sealed, and has nothing left of a founding that is over", () => {
     const state = remembered(founded(), 1);
-    expect(state.unsealed).toBe(false);
-    expect(state.founding).toEqual({ cards: new Map(), vote: undefined, signatures: new Map(), faults: new Map() });
+    expect(state.standing.unsealed).toBe(false);
+    expect(state.cluster.founding).toEqual({
+      cards: new Map(),
+      vote: undefined,
+      signatures: new Map(),
+      faults: new Map(),
+    });
   });
 
   it("has its vote of a founding that is not over, signed by itself alone", () => {
     const cluster = new Cluster(2);
     cluster.tamper = (_from, _to, message) => (message._tag === "GenesisCard" ? message : undefined);
     cluster.settle();
-    const { vote } = stateOf(cluster, 1).founding;
+    const { vote } = stateOf(cluster, 1).cluster.founding;
     expect(vote).toBeDefined();
-    expect(remembered(cluster, 1).founding).toMatchObject({ vote, signatures: new Map([[1, vote?.signature]]) });
-    expect(remembered(cluster, 1, "genesis").founding).toMatchObject({ vote: undefined, signatures: new Map() });
+    expect(remembered(cluster, 1).cluster.founding).toMatchObject({
+      vote,
+      signatures: new Map([[1, vote?.signature]]),
+    });
+    expect(remembered(cluster, 1, "genesis").cluster.founding).toMatchObject({
+      vote: undefined,
+      signatures: new Map(),
+    });
   });
 
   it.each([
@@ -77,11 +88,14 @@ describe("a peer that starts", () => {
     ["whom it belongs to, although it has signed", "topology", "topology/self"],
   ] as const)("and does not remember %s is damaged", (_what, lost, fault) => {
     const state = remembered(applied(), 1, lost);
-    expect(state).toMatchObject({ integrityFault: fault, unsealed: false, outbox: new Map() });
+    expect(state).toMatchObject({
+      standing: { integrityFault: fault, unsealed: false },
+      undecided: { outbox: new Map() },
+    });
   });
 
   it("counts the refusal that it has pledged upon, and its pledge", () => {
-    const [preparation] = remembered(refused(), 1).preparations.values();
+    const [preparation] = remembered(refused(), 1).undecided.preparations.values();
     const { refusal, pledge } = preparation ?? {};
     expect(preparation).toMatchObject({ preparedAt: 5_000, askedAt: 5_000 });
     expect([...(preparation?.votes ?? [])]).toEqual([
@@ -94,7 +108,7 @@ describe("a peer that starts", () => {
     const cluster = refused();
     declare(cluster, 3);
     cluster.settle();
-    const [preparation] = remembered(cluster, 1).preparations.values();
+    const [preparation] = remembered(cluster, 1).undecided.preparations.values();
     expect(preparation?.refusal).toBeDefined();
     expect([...(preparation?.votes.keys() ?? [])]).toEqual([1]);
   });
@@ -102,12 +116,12 @@ describe("a peer that starts", () => {
   it("has bound the slot of what it has refused only where the slot says so", () => {
     const cluster = refused();
     const bindsSlot = (lost?: TableName) =>
-      [...remembered(cluster, 3, lost).refused.values()].map((each) => each.bindsSlot);
+      [...remembered(cluster, 3, lost).undecided.refused.values()].map((each) => each.bindsSlot);
     expect([bindsSlot(), bindsSlot("slots")]).toEqual([[true], [false]]);
   });
 
   it("has acknowledged what it has aborted and what it has applied, and knows of nobody else", () => {
-    const acksOf = ({ aborting, outbox }: PeerState) =>
+    const acksOf = ({ undecided: { aborting, outbox } }: PeerState) =>
       [...aborting.values(), ...outbox.values()].map(({ acks }) =>
         [...acks].map(([peerId, { header, statement }]) => [peerId, header.peerId, statement.kind]),
       );
@@ -117,7 +131,7 @@ describe("a peer that starts", () => {
 
   it("holds the locks of what is decided at the writer alone", () => {
     for (const cluster of [aborted(), applied()])
-      expect([1, 2].map((peerId) => remembered(cluster, peerId).locks.size > 0)).toEqual([true, false]);
+      expect([1, 2].map((peerId) => remembered(cluster, peerId).undecided.locks.size > 0)).toEqual([true, false]);
   });
 
   it.each([

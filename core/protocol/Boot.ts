@@ -7,18 +7,16 @@ import type { SetAccumulator } from "../base/Digest.ts";
 import { allRows } from "./AllRows.ts";
 import { InvariantViolation } from "../base/Invariant.ts";
 import { type Aborting, type Delivery, type Preparation, type Refused } from "./Undecided.ts";
-import { draftOf, type PeerState } from "./PeerState.ts";
-import { noPace } from "./Admission.ts";
-import { NO_DIGEST } from "./Genesis.ts";
-import { highProofOf } from "./HighSlot.ts";
+import { emptyState, type PeerState } from "./PeerState.ts";
+import { noCluster } from "./ClusterState.ts";
+import { highProofOf } from "./Slots.ts";
 import { freshRecovery } from "./TakingOver.ts";
-import { FIRST_INTEGRITY_VERSION } from "./IntegrityKeys.ts";
+import { FIRST_INTEGRITY_VERSION } from "./Standing.ts";
 import { type Commands, locksOf } from "./Command.ts";
 import { signerOf } from "./Statement.ts";
 import type { Seen } from "./Message.ts";
 import { type Membership, membershipOf, type PeerId, topologyDigest } from "./Topology.ts";
 import { type RowView, type Rows, SELF, slotKey } from "./Tables.ts";
-import { FIRST_INCARNATION } from "./Turn.ts";
 
 /** A certificate can exist only for what was prepared: undecided rows come back with both receipts they hold. */
 const preparationOf = (
@@ -90,7 +88,7 @@ const foundingOf = (
   crypto: Crypto,
   { peerId }: Rows["peer"],
   vote: Rows["genesis"] | undefined,
-): PeerState["founding"] => ({
+): PeerState["cluster"]["founding"] => ({
   cards: new Map(),
   vote: vote && { ...vote, digest: topologyDigest(crypto, vote.topology) },
   signatures: new Map(vote && [[peerId, vote.signature]]),
@@ -104,72 +102,31 @@ const restoredLocks = (
   { peerId }: Rows["peer"],
   preparations: ReadonlyArray<Preparation>,
   closing: ReadonlyArray<Delivery | Aborting>,
-): PeerState["locks"] => {
+): PeerState["undecided"]["locks"] => {
   const holders = membership?.writer === peerId ? [...preparations, ...closing] : preparations;
   return new Map(holders.flatMap(({ id, proposal }) => locksOf(commands, proposal).map((lock) => [lock, id] as const)));
 };
 
 /** A peer that remembers nothing but who it is and whom it belongs to. */
 const blank = (view: RowView, crypto: Crypto): PeerState => {
-  const peer = view.get("peer", SELF);
   const pinned = view.get("topology", SELF);
-  return draftOf({
-    peer,
-    unsealed: false,
-    verifying: false,
-    integrityFault: undefined,
-    integrityVersion: FIRST_INTEGRITY_VERSION,
-    quarantine: undefined,
-    restored: undefined,
-    recovery: undefined,
-    isDeclared: false,
-    unproven: new Set(),
-    joinNonce: undefined,
-    process: undefined,
-    forgottenUntil: new Map(),
-    founding: { cards: new Map(), vote: undefined, signatures: new Map(), faults: new Map() },
-    membership: pinned && membershipOf(crypto, pinned.topology),
-    pinned,
-    chain: { incarnation: FIRST_INCARNATION, batchNo: 0, hash: NO_DIGEST },
-    audit: { seq: 0, hash: NO_DIGEST, keptNo: 0, lastNo: 0 },
-    registry: { set: crypto.emptySet, approvers: 0 },
-    highSeq: 0,
-    highProof: undefined,
-    decidedSeq: 0,
-    seen: new Map(),
-    seenWritten: new Map(),
-    spoken: new Map(),
-    preparations: new Map(),
-    refused: new Map(),
-    aborting: new Map(),
-    locks: new Map(),
-    outbox: new Map(),
-    prunable: 0,
-    queue: [],
-    rounds: new Map(),
-    collecting: new Set(),
-    probe: undefined,
-    readinessWaiters: [],
-    verdict: undefined,
-    turnedAway: new Map(),
-    entering: [],
-    forwarded: 0,
-    pace: noPace,
-    writerHeardAt: 0,
-    awaited: new Map(),
-    denied: new Map(),
-    modules: {},
-    timers: new Map(),
-  });
+  const membership = pinned && membershipOf(crypto, pinned.topology);
+  return { ...emptyState(crypto), cluster: { ...noCluster(), peer: view.get("peer", SELF), membership, pinned } };
 };
 
-/** What a peer is that cannot trust its rows: it answers probes and reads what still holds, and signs nothing. */
-export const bootDamaged = (view: RowView, crypto: Crypto, where: string): PeerState => ({
-  ...blank(view, crypto),
-  integrityFault: where,
+const damaged = (state: PeerState, where: string): PeerState => ({
+  ...state,
+  standing: { ...state.standing, integrityFault: where },
 });
 
-const recoveryOf = (view: RowView, { restoration, recovering }: Rows["restore"]): PeerState["recovery"] => {
+/** What a peer is that cannot trust its rows: it answers probes and reads what still holds, and signs nothing. */
+export const bootDamaged = (view: RowView, crypto: Crypto, where: string): PeerState =>
+  damaged(blank(view, crypto), where);
+
+const recoveryOf = (
+  view: RowView,
+  { restoration, recovering }: Rows["restore"],
+): PeerState["rejoining"]["recovery"] => {
   if (!recovering) return undefined;
   const isReadable = view.get("readable", SELF)?.recoveryId === restoration.recoveryId;
   return { ...freshRecovery("the process was started again"), isReadable };
@@ -178,45 +135,63 @@ const recoveryOf = (view: RowView, { restoration, recovering }: Rows["restore"])
 /** Reads the state back. Throws {@link InvariantViolation} when rows contradict each other; a tampered row throws on reading. */
 export const boot = (view: RowView, crypto: Crypto, commands: Commands, elapsed: number): PeerState => {
   const start = blank(view, crypto);
-  const { peer, membership } = start;
+  const {
+    cluster: { peer, membership },
+  } = start;
   const counters = view.get("counters", SELF);
   if (counters === undefined) return start;
   // A store that remembers anything but who it belongs to is damaged, not new.
-  if (peer === undefined) return { ...start, integrityFault: "peer/self" };
+  if (peer === undefined) return damaged(start, "peer/self");
   // What was signed was signed for a topology; without it nothing here can be understood.
-  if (counters.batchNo > 0 && membership === undefined) return { ...start, integrityFault: "topology/self" };
+  if (counters.batchNo > 0 && membership === undefined) return damaged(start, "topology/self");
   const seen = new Map(allRows(view, "seen").map((row) => [row.peerId, row]));
   const restore = view.get("restore", SELF);
   const preparations = allRows(view, "preparations").map((row) => preparationOf(row, seen, peer.peerId, elapsed));
   const refused = allRows(view, "refusals").map((row) => refusedOf(view, row, elapsed));
   const aborting = allRows(view, "aborts").map((row) => abortingOf(view, row, elapsed));
   const outbox = allRows(view, "outbox").map((row) => deliveryOf(view, row));
-  // States of one shape, field for field, are what every step after this reads fastest.
-  return draftOf({
-    ...start,
-    founding: membership === undefined ? foundingOf(crypto, peer, view.get("genesis", SELF)) : start.founding,
-    unproven: new Set(membership?.peerIds.filter((each) => each !== peer.peerId)),
-    integrityVersion: FIRST_INTEGRITY_VERSION + allRows(view, "integrity").length,
-    chain: { incarnation: counters.incarnation, batchNo: counters.batchNo, hash: counters.batchHash },
-    audit: { seq: counters.auditSeq, hash: counters.auditHash, keptNo: counters.keptNo, lastNo: 0 },
+  const isFounding = membership === undefined;
+  return {
+    cluster: {
+      ...start.cluster,
+      founding: isFounding ? foundingOf(crypto, peer, view.get("genesis", SELF)) : start.cluster.founding,
+    },
+    standing: {
+      ...start.standing,
+      integrityVersion: FIRST_INTEGRITY_VERSION + allRows(view, "integrity").length,
+      quarantine: counters.quarantine,
+    },
+    rejoining: {
+      ...start.rejoining,
+      restored: restore && { restoration: restore.restoration, signature: restore.signature },
+      recovery: restore && recoveryOf(view, restore),
+      unproven: new Set(membership?.peerIds.filter((each) => each !== peer.peerId)),
+    },
+    signed: {
+      chain: { incarnation: counters.incarnation, batchNo: counters.batchNo, hash: counters.batchHash },
+      audit: { seq: counters.auditSeq, hash: counters.auditHash, keptNo: counters.keptNo, lastNo: 0 },
+      seen,
+      seenWritten: seen,
+    },
     registry: { set: setOf(counters), approvers: counters.approvers },
-    highSeq: counters.highSeq,
-    highProof: highProofOf(view, membership, counters.highSeq),
-    decidedSeq: counters.decidedSeq,
-    quarantine: counters.quarantine,
-    restored: restore && { restoration: restore.restoration, signature: restore.signature },
-    recovery: restore && recoveryOf(view, restore),
-    seen,
-    seenWritten: seen,
-    preparations: new Map(preparations.map((each) => [each.id, each])),
-    refused: new Map(refused.map((each) => [each.id, each])),
-    aborting: new Map(aborting.map((each) => [each.id, each])),
-    locks: restoredLocks(commands, membership, peer, preparations, [...outbox, ...aborting]),
-    outbox: new Map(outbox.map((each) => [each.seq, each])),
+    undecided: {
+      ...start.undecided,
+      preparations: new Map(preparations.map((each) => [each.id, each])),
+      refused: new Map(refused.map((each) => [each.id, each])),
+      aborting: new Map(aborting.map((each) => [each.id, each])),
+      locks: restoredLocks(commands, membership, peer, preparations, [...outbox, ...aborting]),
+      outbox: new Map(outbox.map((each) => [each.seq, each])),
+      highSeq: counters.highSeq,
+      highProof: highProofOf(view, membership, counters.highSeq),
+      decidedSeq: counters.decidedSeq,
+    },
+    probing: start.probing,
+    requests: start.requests,
     modules: Object.fromEntries(
       commands.modules.flatMap(({ slice }) => (slice ? [[slice.name, slice.boot(view)]] : [])),
     ),
-  });
+    timers: start.timers,
+  };
 };
 
 // The codec bounds the bytes; what they mean is the crypto port's own business.

@@ -68,7 +68,9 @@ describe("a disk of a branch that was left", () => {
     for (const peerId of [1, 2]) declare(cluster, peerId);
     cluster.pass(20_000);
     expect(namesAt(cluster, 1)).toEqual(["alice", "bob", "zoe"]);
-    expect(stateOf(cluster, 1).recovery?.waitsFor).toContain("peers 1 and 3 were in different restores of all");
+    expect(stateOf(cluster, 1).rejoining.recovery?.waitsFor).toContain(
+      "peers 1 and 3 were in different restores of all",
+    );
     putBack(cluster, 3, alice);
     cluster.pass(20_000);
     for (const peerId of ALL) expect(namesAt(cluster, peerId)).toEqual(["alice", "bob", "zoe"]);
@@ -87,7 +89,7 @@ describe("a disk of a branch that was left", () => {
     putBack(cluster, 2, yves);
     putBack(cluster, 3, zoe);
     cluster.pass(20_000);
-    expect(stateOf(cluster, 1).recovery?.waitsFor).toContain("put another backup of a peer in its place");
+    expect(stateOf(cluster, 1).rejoining.recovery?.waitsFor).toContain("put another backup of a peer in its place");
     expect(ALL.map((peerId) => namesAt(cluster, peerId)[1])).toEqual(["bob", "yves", "zoe"]);
     putBack(cluster, 3, alice);
     cluster.pass(20_000);
@@ -104,8 +106,8 @@ describe("a disk of a branch that was left", () => {
     for (const peerId of [1, 2]) declare(cluster, peerId);
     cluster.pass(15_000);
     for (const peerId of ALL) expect(namesAt(cluster, peerId)).toEqual(["alice", "mallory"]);
-    const [first] = ALL.map((peerId) => stateOf(cluster, peerId).decidedSeq);
-    expect(ALL.map((peerId) => stateOf(cluster, peerId).decidedSeq)).toEqual(ALL.map(() => first));
+    const [first] = ALL.map((peerId) => stateOf(cluster, peerId).undecided.decidedSeq);
+    expect(ALL.map((peerId) => stateOf(cluster, peerId).undecided.decidedSeq)).toEqual(ALL.map(() => first));
     expect(first).toBeLessThan(4);
   });
 
@@ -144,7 +146,10 @@ describe("how new a disk says that it is", () => {
     for (const peerId of ALL) declare(cluster, peerId);
     cluster.tamper = (from, _to, message) => {
       if (message._tag !== "SnapshotOffer" || from !== 3 || message.own === undefined) return message;
-      const own = { ...message.own, lives: ALL.map((peerId) => lives(stateOf(cluster, peerId).chain.incarnation)) };
+      const own = {
+        ...message.own,
+        lives: ALL.map((peerId) => lives(stateOf(cluster, peerId).signed.chain.incarnation)),
+      };
       return { ...message, items: [], upTo: undefined, own };
     };
     cluster.pass(8_000);
@@ -156,7 +161,7 @@ describe("how new a disk says that it is", () => {
     ["as far as numbers go", () => Number.MAX_SAFE_INTEGER],
   ])("is not believed where that is later than the lives on record, %s", (_how, lives) => {
     const cluster = claiming(lives);
-    expect(stateOf(cluster, 1).recovery?.waitsFor).toContain("what peer 3 has does not hold");
+    expect(stateOf(cluster, 1).rejoining.recovery?.waitsFor).toContain("what peer 3 has does not hold");
     cluster.tamper = whole;
     cluster.pass(12_000);
     expectWhole(cluster, 2);
@@ -170,7 +175,7 @@ describe("how new a disk says that it is", () => {
     cluster.pass(2_000);
     declare(cluster, 3);
     cluster.pass(8_000);
-    expect([2, 3].map((peerId) => stateOf(cluster, peerId).recovery === undefined)).toEqual([false, true]);
+    expect([2, 3].map((peerId) => stateOf(cluster, peerId).rejoining.recovery === undefined)).toEqual([false, true]);
     for (const peerId of [1, 3]) declare(cluster, peerId);
     cluster.tamper = whole;
     cluster.pass(15_000);

@@ -23,7 +23,7 @@ describe("a peer that is sealed", () => {
     expect(cluster.answers.has("ready?")).toBe(false);
     seal(cluster);
     expect(cluster.answers.get("ready?")).toEqual({ _tag: "Readiness", faults: SEALED });
-    expect(stateOf(cluster, 1).readinessWaiters).toEqual([]);
+    expect(stateOf(cluster, 1).probing.readinessWaiters).toEqual([]);
   });
 
   it.each([
@@ -44,8 +44,8 @@ describe("a peer that is sealed", () => {
 
 it("has nobody to tell of damage, where a peer does not even know who it is", () => {
   const turn = turnOf(founded(), 1);
-  turn.state.peer = undefined;
+  turn.draft("cluster").peer = undefined;
   onIntegrityLost(turn, "peer/self");
-  expect(turn.state.integrityFault).toBe("peer/self");
+  expect(turn.state.standing.integrityFault).toBe("peer/self");
   expect(turn.finish(() => undefined).thenSend).toEqual([]);
 });

@@ -1,17 +1,21 @@
 /** Everybody who waits for an answer of this peer, for when it can give none any more. */
 import type { Turn } from "./Turn.ts";
 import { answerRejected, callerOfQueued, callersOf, leftOpen } from "./Answers.ts";
+import { endRounds } from "./Rounds.ts";
 import { unavailable } from "./Unavailable.ts";
 
 /** Tells everybody who waits; what was reserved or applied is on disk and is taken up again later. */
 export const forgetCallers = (turn: Turn, reason: string): void => {
-  turn.state.verdict = undefined;
-  turn.state.probe = undefined;
-  const refusal = unavailable([{ peerId: turn.state.peer?.peerId ?? 0, reason }], undefined);
-  for (const requestId of turn.state.readinessWaiters)
+  turn.draft("probing").verdict = undefined;
+  turn.draft("probing").probe = undefined;
+  const refusal = unavailable([{ peerId: turn.state.cluster.peer?.peerId ?? 0, reason }], undefined);
+  for (const requestId of turn.state.probing.readinessWaiters)
     turn.reply(requestId, { _tag: "Readiness", faults: refusal.members });
-  turn.state.readinessWaiters = [];
-  const { queue, rounds, awaited, entering } = turn.state;
+  turn.draft("probing").readinessWaiters = [];
+  const {
+    requests: { queue, awaited, entering },
+    undecided: { rounds },
+  } = turn.state;
   for (const queued of queue) answerRejected(turn, callerOfQueued(queued), refusal);
   for (const round of rounds.values())
     for (const caller of callersOf(round)) {
@@ -22,9 +26,8 @@ export const forgetCallers = (turn: Turn, reason: string): void => {
     turn.reply(requestId, { _tag: "Rejected", rejection: leftOpen(turn.context.commands, refusal, request) });
   for (const { requestId } of entering) turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
   for (const exchange of turn.context.commands.exchanges.values()) exchange.forgetAll(turn, refusal);
-  turn.state.queue = [];
-  turn.state.entering = [];
-  turn.edit("rounds").clear();
-  turn.edit("awaited").clear();
-  turn.edit("collecting").clear();
+  turn.draft("requests").queue = [];
+  turn.draft("requests").entering = [];
+  endRounds(turn);
+  turn.edit("requests", "awaited").clear();
 };

@@ -8,7 +8,7 @@ describe("uncommitted preparations", () => {
   it("are 256 at most, expired ones included: the next request is refused 429 by name, until some are settled", () => {
     const cluster = founded();
     const uncommitted = (): ReadonlyArray<number | undefined> =>
-      [1, 2].map((peerId) => cluster.peers.get(peerId)?.state.preparations.size);
+      [1, 2].map((peerId) => cluster.peers.get(peerId)?.state.undecided.preparations.size);
     const oneMore = (through: number, requestId: string): void => {
       const publicKey64 = Buffer.alloc(32, 1).toString("base64");
       const body = { id: "one-more", credential: { type: "SIGNATURE", algorithm: "SLHDSA_SHA2_128S", publicKey64 } };
@@ -110,7 +110,7 @@ describe("what the writer holds for callers", () => {
     const cluster = unacknowledged();
     const names = Array.from({ length: TOO_MANY + 1 }, (_, index) => `large-${index}`);
     for (const [index, name] of names.entries()) ask(cluster, name, index + 1, MANY_BYTES);
-    const rounds = [...(cluster.peers.get(1)?.state.rounds.values() ?? [])];
+    const rounds = [...(cluster.peers.get(1)?.state.undecided.rounds.values() ?? [])];
     expect(rounds.map(({ evidence }) => evidence === undefined)).toEqual(names.map(() => true));
     cluster.tamper = whole;
     cluster.pass(3_000);

@@ -10,7 +10,9 @@ import type { PeerId } from "./Topology.ts";
 
 const { cluster, preparation } = prepared();
 const { id, proposal, own } = preparation;
-const { membership } = stateOf(cluster, 2);
+const {
+  cluster: { membership },
+} = stateOf(cluster, 2);
 if (membership === undefined) throw new Error("the cluster is not founded");
 const OTHER = "ab".repeat(32) as Digest;
 

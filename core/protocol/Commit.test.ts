@@ -45,7 +45,9 @@ const sent = ({ sendNow, thenSend }: Step) =>
 const preparedToo = (turn: WholeTurn, change: Partial<Proposal>): Certificate => {
   const other = { ...proposal, ...change };
   const about = { proposalId: proposalId(crypto, other), seq: other.seq };
-  turn.edit("preparations").set(about.proposalId, { ...preparation, id: about.proposalId, proposal: other });
+  turn
+    .edit("undecided", "preparations")
+    .set(about.proposalId, { ...preparation, id: about.proposalId, proposal: other });
   return { proposal: other, receipts: [1, 2, 3, 4].map((peerId) => forgedBy(cluster, peerId, own, about)) };
 };
 
@@ -82,21 +84,21 @@ describe("a certificate", () => {
     const { id: owner, keyIdentity } = approverIn(proposal);
     const { writes, state } = commit(turnOf(cluster, 2));
     expect(writes).toContainEqual({ op: "insert", table: "keys", key: keyIdentity, row: { id: owner } });
-    expect([...state.locks.values()]).not.toContain(id);
-    expect([...commit(turnOf(cluster, 1)).state.locks.values()]).toContain(id);
+    expect([...state.undecided.locks.values()]).not.toContain(id);
+    expect([...commit(turnOf(cluster, 1)).state.undecided.locks.values()]).toContain(id);
   });
 
   it("is remembered as the newest that was seen of each of its signers", () => {
     const last = forgedBy(cluster, 4, own, {}, { batchNo: 1_000 });
     const later = { ...certificate, receipts: receipts.with(3, last) };
-    expect(commit(turnOf(cluster, 2), { certificates: [later] }).state.seen.get(4)?.newest?.header).toEqual(
+    expect(commit(turnOf(cluster, 2), { certificates: [later] }).state.signed.seen.get(4)?.newest?.header).toEqual(
       last.header,
     );
   });
 
   it("is on record as applied before a peer that is joining acknowledges it, which it does later", () => {
     const turn = turnOf(cluster, 2);
-    turn.edit("unproven").add(3);
+    turn.edit("rejoining", "unproven").add(3);
     const step = commit(turn);
     expect(step.writes).toContainEqual({
       op: "replace",
@@ -109,18 +111,21 @@ describe("a certificate", () => {
 
   it("is delivered again a second later, and decides its slot, whatever later one is decided", () => {
     const turn = turnOf(cluster, 2);
-    turn.state.decidedSeq = 0;
+    turn.draft("undecided").decidedSeq = 0;
     const { state } = commit(turn);
-    expect([state.outbox.get(proposal.seq)?.dueAt, state.decidedSeq]).toEqual([1_000, proposal.seq]);
+    expect([state.undecided.outbox.get(proposal.seq)?.dueAt, state.undecided.decidedSeq]).toEqual([
+      1_000,
+      proposal.seq,
+    ]);
     expect(state.timers.get("deliver")).toBe(1_000);
     const later = turnOf(cluster, 2);
-    later.state.decidedSeq = 9;
-    expect(commit(later).state.decidedSeq).toBe(9);
+    later.draft("undecided").decidedSeq = 9;
+    expect(commit(later).state.undecided.decidedSeq).toBe(9);
   });
 
   it.each<readonly [string, (turn: WholeTurn) => void]>([
-    ["is sealed", (turn) => void (turn.state.unsealed = false)],
-    ["is being restored", (turn) => void (turn.state.recovery = freshRecovery("the test"))],
+    ["is sealed", (turn) => void (turn.draft("standing").unsealed = false)],
+    ["is being restored", (turn) => void (turn.draft("rejoining").recovery = freshRecovery("the test"))],
   ])("is not applied, answered or believed by a peer that %s", (_why, become) => {
     const turn = turnOf(cluster, 2);
     become(turn);
@@ -140,16 +145,16 @@ describe("a certificate", () => {
     const about = { proposalId: proposalId(crypto, other), seq: other.seq };
     const all = [1, 2, 3, 4].map((peerId) => forgedBy(cluster, peerId, own, about, { batchNo: 1_000 + peerId }));
     const step = commit(turnOf(cluster, 2), { certificates: [{ proposal: other, receipts: all }, certificate] });
-    expect(step.state.quarantine).toBe("this peer signed batch 1002 and does not remember it");
+    expect(step.state.standing.quarantine).toBe("this peer signed batch 1002 and does not remember it");
     expect(applied(step)).toEqual([]);
     expect(sent(step)).toEqual([]);
   });
 
   it("with a receipt of an earlier life of this peer says nothing of its disk", () => {
     const turn = turnOf(cluster, 2);
-    turn.edit("preparations").clear();
-    turn.state.chain = { ...turn.state.chain, incarnation: 2 };
-    expect(commit(turn).state.quarantine).toBeUndefined();
+    turn.edit("undecided", "preparations").clear();
+    turn.draft("signed").chain = { ...turn.state.signed.chain, incarnation: 2 };
+    expect(commit(turn).state.standing.quarantine).toBeUndefined();
   });
 });
 
@@ -159,7 +164,7 @@ describe("a member that has pledged", () => {
   const pledged = (): WholeTurn => {
     const turn = turnOf(cluster, 2);
     const refusal = forgedBy(cluster, REFUSER, own, { kind: "REFUSAL" });
-    turn.edit("preparations").set(id, { ...preparation, refusal, pledge: own });
+    turn.edit("undecided", "preparations").set(id, { ...preparation, refusal, pledge: own });
     return turn;
   };
 

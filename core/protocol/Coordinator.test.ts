@@ -40,7 +40,7 @@ const forwardsOf = (cluster: Cluster, tamper = cluster.tamper): ReadonlyArray<Me
 };
 const namesIn = (queue: ReadonlyArray<Queued>): ReadonlyArray<string> => queue.map(({ forward }) => forward.requestId);
 const roundOf = (cluster: Cluster): Round => {
-  const [round] = stateOf(cluster, 1).rounds.values();
+  const [round] = stateOf(cluster, 1).undecided.rounds.values();
   if (round === undefined) throw new Error("no round is under way");
   return round;
 };
@@ -53,7 +53,7 @@ describe("a copy of a request", () => {
     cluster.register(3, "request", "alice", 7);
     cluster.settle();
     forwardAgain(cluster, 3, forwards);
-    expect(namesIn(stateOf(cluster, 1).queue)).toEqual(["request"]);
+    expect(namesIn(stateOf(cluster, 1).requests.queue)).toEqual(["request"]);
   });
 
   it("of one that was proposed is not taken in", () => {
@@ -63,7 +63,7 @@ describe("a copy of a request", () => {
     cluster.settle();
     expect(roundOf(cluster).creator).toMatchObject({ requestId: "request", entryPeer: 3 });
     forwardAgain(cluster, 3, forwards);
-    expect(stateOf(cluster, 1).queue).toEqual([]);
+    expect(stateOf(cluster, 1).requests.queue).toEqual([]);
   });
 
   it("of one that has joined another one does not join it once more", () => {
@@ -77,7 +77,7 @@ describe("a copy of a request", () => {
     cluster.settle();
     forwardAgain(cluster, 2, forwards);
     expect(namesIn(roundOf(cluster).joiners)).toEqual(["joiner"]);
-    expect(stateOf(cluster, 1).queue).toEqual([]);
+    expect(stateOf(cluster, 1).requests.queue).toEqual([]);
   });
 });
 
@@ -103,7 +103,9 @@ const waiting = (count: number) => {
   keepWaiting(cluster);
   for (let seed = 0; seed < count; seed += 1) cluster.register(1, `r${seed}`, `id-${seed}`, seed);
   options(cluster, 1, "options");
-  const { queue } = stateOf(cluster, 1);
+  const {
+    requests: { queue },
+  } = stateOf(cluster, 1);
   const [first] = queue;
   const [offer] = enrollmentIn(stateOf(cluster, 1)).offers.values();
   if (first === undefined || offer === undefined) throw new Error("nothing waits");
@@ -121,11 +123,11 @@ describe("the writer", () => {
     const turn = turnOf(cluster, 1);
     const named = <A>(all: ReadonlyArray<A> = []) => all.map((each, index) => [`${index}`, each] as const);
     const none = { refusal: undefined, certificate: undefined, creator: undefined, evidence: undefined, joiners: [] };
-    turn.state.queue = change.queue ?? [];
+    turn.draft("requests").queue = change.queue ?? [];
     const offers = turn.editIn(enrollments, "offers");
     offers.clear();
     for (const [name, each] of named(change.offers)) offers.set(name, each);
-    turn.state.rounds = new Map(
+    turn.draft("undecided").rounds = new Map(
       named(change.rounds).map(([name, each]) => [name as Digest, { id: name as Digest, ...none, ...each }]),
     );
     return turn;
@@ -133,9 +135,9 @@ describe("the writer", () => {
   /** Whether it takes in one request more, with a body of so many bytes. */
   const takes = (turn: Turn, bytes = 0): boolean => {
     if (actor._tag !== "Verified") throw new Error("the test actor is verified");
-    const before = turn.state.queue.length;
+    const before = turn.state.requests.queue.length;
     enqueue(turn, sized(first, bytes).forward, { claims: actor.claims, request: first.intent });
-    return turn.state.queue.length > before;
+    return turn.state.requests.queue.length > before;
   };
   const many = <A>(each: A, count: number): Array<A> => Array.from({ length: count }, () => each);
   const empty = sized(first, 0);
@@ -172,8 +174,8 @@ describe("a round", () => {
   /** A turn in which all members were found ready just now. */
   const ready = (waits: ReadonlyArray<Queued>): Turn => {
     const turn = turnOf(cluster, 1);
-    turn.state.verdict = { probedAt: 0, concludedAt: 0, wallAhead: turn.now - turn.elapsed, faults: [] };
-    turn.state.queue = waits;
+    turn.draft("probing").verdict = { probedAt: 0, concludedAt: 0, wallAhead: turn.now - turn.elapsed, faults: [] };
+    turn.draft("requests").queue = waits;
     return turn;
   };
   /** How many are proposed to peer 2 at once, and how many wait for the next round. */
@@ -184,7 +186,7 @@ describe("a round", () => {
         ? [action.message.items.length]
         : [],
     );
-    return [counts.reduce((sum, each) => sum + each, 0), state.queue.length];
+    return [counts.reduce((sum, each) => sum + each, 0), state.requests.queue.length];
   };
 
   it("is of 64 proposals at most", () => {
@@ -202,7 +204,7 @@ describe("a round", () => {
     const { preparation } = prepared();
     const turnWith = (count: number): Turn => {
       const turn = ready(queue.slice(0, 2));
-      turn.state.preparations = new Map(
+      turn.draft("undecided").preparations = new Map(
         Array.from({ length: count }, (_, index) => [`${index}` as Digest, preparation]),
       );
       return turn;
@@ -214,7 +216,7 @@ describe("a round", () => {
 
   it("begins when the one before it has been collected", () => {
     const turn = ready(queue.slice(0, 1));
-    turn.edit("collecting").add("ab".repeat(32) as Digest);
+    turn.edit("undecided", "collecting").add("ab".repeat(32) as Digest);
     expect(begun(turn)).toEqual([0, 1]);
   });
 
@@ -222,7 +224,7 @@ describe("a round", () => {
     const alone = founded(1);
     const turn = turnOf(alone, 1);
     onProposeTimer(turn);
-    expect([turn.state.probe, turn.state.verdict]).toEqual([undefined, undefined]);
+    expect([turn.state.probing.probe, turn.state.probing.verdict]).toEqual([undefined, undefined]);
   });
 });
 
@@ -232,7 +234,7 @@ it.each([1, 3])("refuses what no command recognizes, wherever it comes in: at pe
   cluster.ask(through, "unknown", { method: "POST", path: "/", ifMatch: undefined, rawBody });
   cluster.settle();
   expect(codeOf(cluster, "unknown")).toBe("INVALID_REQUEST_BODY");
-  expect([...stateOf(cluster, 1).rounds.values(), ...stateOf(cluster, 1).queue]).toEqual([]);
+  expect([...stateOf(cluster, 1).undecided.rounds.values(), ...stateOf(cluster, 1).requests.queue]).toEqual([]);
 });
 
 describe("a request for what is being registered", () => {
@@ -270,7 +272,7 @@ describe("a request for what is being registered", () => {
     cluster.register(1, "late", "alice", 7);
     cluster.settle();
     expect(namesIn(roundOf(cluster).joiners)).toEqual([]);
-    expect(namesIn(stateOf(cluster, 1).queue)).toEqual(["late"]);
+    expect(namesIn(stateOf(cluster, 1).requests.queue)).toEqual(["late"]);
   });
 
   it("is not one for a change of it, which waits until every member has it", () => {
@@ -284,7 +286,7 @@ describe("a request for what is being registered", () => {
     cluster.replace(1, "change", ref, '"1"', { team: "b" });
     cluster.settle();
     expect(namesIn(roundOf(cluster).joiners)).toEqual([]);
-    expect(namesIn(stateOf(cluster, 1).queue)).toEqual(["change"]);
+    expect(namesIn(stateOf(cluster, 1).requests.queue)).toEqual(["change"]);
   });
 
   it("joins a finish with the same response, and waits with another one", () => {
@@ -297,6 +299,6 @@ describe("a request for what is being registered", () => {
     send("another", { ...response, authenticatorAttachment: "platform" });
     cluster.settle();
     expect(namesIn(roundOf(cluster).joiners)).toEqual(["joiner"]);
-    expect(namesIn(stateOf(cluster, 1).queue)).toEqual(["another"]);
+    expect(namesIn(stateOf(cluster, 1).requests.queue)).toEqual(["another"]);
   });
 });

@@ -17,7 +17,9 @@ import { commandFor, exchangeFor, type Intent, isIntent, type Target, unrecogniz
 import { type Call, type Forward, isSameRequest, requestLineOf } from "./Forward.ts";
 import type { PrepareItem } from "./Message.ts";
 import { actorName, inTurn, makingRoom, paced, placesAt, type Share } from "./Admission.ts";
-import { hold, reserve } from "./Preparations.ts";
+import { hold } from "./Lifecycle.ts";
+import { reserve } from "./Preparations.ts";
+import { addJoiner, beginRound } from "./Rounds.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
 import { currentVerdict, askAnewUnlessJustFound, unreadiness } from "./Readiness.ts";
 import { writerPatience } from "./Patience.ts";
@@ -27,7 +29,7 @@ import { commitCompleted, isOverdue, stableSeq } from "./Delivery.ts";
 
 /** Whether a forwarded request is waiting here already. */
 const isPending = (turn: Turn, forward: Forward): boolean =>
-  turn.state.queue.some((each) => isSameRequest(each.forward, forward)) ||
+  turn.state.requests.queue.some((each) => isSameRequest(each.forward, forward)) ||
   isInExchange(turn, forward) ||
   isInRound(turn, forward);
 
@@ -38,7 +40,7 @@ const isInExchange = (turn: Turn, forward: Forward): boolean => {
 };
 
 const isInRound = (turn: Turn, forward: Forward): boolean => {
-  for (const { creator, joiners } of turn.state.rounds.values()) {
+  for (const { creator, joiners } of turn.state.undecided.rounds.values()) {
     if (creator !== undefined && isSameRequest(creator, forward)) return true;
     if (joiners.some((joiner) => isSameRequest(joiner.forward, forward))) return true;
   }
@@ -54,7 +56,7 @@ const isAnsweredAgain = (turn: Turn, forward: Forward): boolean => {
 /** A request that came through another peer may be a copy; one that was turned away gets no second chance. */
 export const admitForwarded = (turn: Turn, forward: Forward, actor: ActorCheck): void => {
   if (isPending(turn, forward) || isAnsweredAgain(turn, forward)) return;
-  const turnedAway = turn.state.turnedAway.get(forward.entryPeer)?.get(forward.requestId);
+  const turnedAway = turn.state.requests.turnedAway.get(forward.entryPeer)?.get(forward.requestId);
   if (turnedAway !== undefined)
     return answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), turnedAway.rejection);
   const judged = judgeRequest(turn, forward.call, actor);
@@ -104,27 +106,30 @@ const heldBesides = (turn: Turn): ReadonlyArray<Share> => {
   const shares: Array<Share> = [];
   for (const exchange of turn.context.commands.exchanges.values())
     for (const admitted of exchange.underWay(turn)) shares.push(shareOf(admitted));
-  for (const { joiners } of turn.state.rounds.values()) for (const joiner of joiners) shares.push(shareOf(joiner));
+  for (const { joiners } of turn.state.undecided.rounds.values())
+    for (const joiner of joiners) shares.push(shareOf(joiner));
   return shares;
 };
 
 /** Bytes of bodies that may have to be sent again: of what is prepared, whoever waits for it. */
 const evidenceBytes = ({ state }: Turn): number => {
   let bytes = 0;
-  for (const { evidence } of state.rounds.values()) bytes += evidence?.call.rawBody.length ?? 0;
+  for (const { evidence } of state.undecided.rounds.values()) bytes += evidence?.call.rawBody.length ?? 0;
   return bytes;
 };
 
 /** Makes room for one more by turning away the newest of whoever holds most; false where that is the new one's actor. */
 const makeRoom = (turn: Turn, arrival: Share): boolean => {
-  const { pace, queue } = turn.state;
+  const {
+    requests: { pace, queue },
+  } = turn.state;
   const going = makingRoom(queue.map(shareOf), arrival, heldBesides(turn), {
     requests: placesAt(pace, turn.context.settings, writerPatience(turn)),
     bytes: Math.max(0, Limits.queuedBytes - evidenceBytes(turn)),
   });
   if (going === undefined) return false;
   if (going.size === 0) return true;
-  turn.state.queue = queue.filter((_, index) => !going.has(index));
+  turn.draft("requests").queue = queue.filter((_, index) => !going.has(index));
   for (const index of going) {
     const gone = queue[index];
     if (gone !== undefined) answerRejected(turn, callerOfQueued(gone), full(gone.intent.ref));
@@ -145,7 +150,7 @@ export const enqueue = (turn: Turn, forward: Forward, { claims, request }: Judge
   const admitted = { forward, actor, tokenExpiresAt, arrivedAt };
   if (isIntent(request)) {
     const isFirst = !isFromBefore(turn, forward);
-    turn.state.queue = [...turn.state.queue, { ...admitted, intent: request, isFirst }];
+    turn.draft("requests").queue = [...turn.state.requests.queue, { ...admitted, intent: request, isFirst }];
   } else turn.context.commands.exchanges.get(request.kind)?.accept(turn, admitted, request);
 };
 
@@ -155,13 +160,13 @@ export const enqueue = (turn: Turn, forward: Forward, { claims, request }: Judge
  * what came in while a flush was under way is all queued before the timer fires.
  */
 export const advance = (turn: Turn): void => {
-  if (!turn.isWriter || turn.state.queue.length === 0 || turn.state.collecting.size > 0) return;
+  if (!turn.isWriter || turn.state.requests.queue.length === 0 || turn.state.undecided.collecting.size > 0) return;
   if (turn.others.length === 0) turn.arm("propose", 0);
   else startRound(turn);
 };
 
 export const onProposeTimer = (turn: Turn): void => {
-  if (turn.state.queue.length > 0) startRound(turn);
+  if (turn.state.requests.queue.length > 0) startRound(turn);
 };
 
 const startRound = (turn: Turn): void => {
@@ -173,9 +178,9 @@ const startRound = (turn: Turn): void => {
 
 /** Nothing is reserved while a member is missing: everybody waiting is told which one and why. */
 const failQueue = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
-  turn.state.verdict = undefined;
-  const waiting = turn.state.queue;
-  turn.state.queue = [];
+  turn.draft("probing").verdict = undefined;
+  const waiting = turn.state.requests.queue;
+  turn.draft("requests").queue = [];
   for (const queued of waiting) answerRejected(turn, callerOfQueued(queued), unready(found, queued.intent.ref));
 };
 
@@ -186,10 +191,10 @@ type Disposal = Uint8Array | "wait" | "done";
 const joinRound = (turn: Turn, queued: Queued): boolean => {
   const { intent } = queued;
   const holder = turn.command(intent).coalescesWith(turn.state, intent);
-  const round = holder && turn.state.rounds.get(holder);
+  const round = holder && turn.state.undecided.rounds.get(holder);
   // Without evidence nobody can still be asked to prepare it: how it is settled decides about this one too.
   if (round === undefined || (round.evidence === undefined && round.certificate === undefined)) return false;
-  turn.edit("rounds").set(round.id, { ...round, joiners: [...round.joiners, queued] });
+  addJoiner(turn, round.id, queued);
   return true;
 };
 
@@ -229,7 +234,7 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
           ? done(unavailable([stampedWrong(queued.forward.entryPeer)], intent.ref))
           : "wait";
       if (isOverdue(turn)) return done(busy("Too many changes wait for a member's acknowledgement.", intent.ref));
-      return turn.state.preparations.size + reserved >= Limits.preparations
+      return turn.state.undecided.preparations.size + reserved >= Limits.preparations
         ? done(noCapacity([{ peerId: turn.self, reason: NO_CAPACITY }]))
         : standing.effectsAt({ proposedAt: turn.now, version: turn.version });
     default:
@@ -273,8 +278,8 @@ const propose = (turn: Turn): void => {
   const waiting: Array<Queued> = [];
   let roundBytes = 0;
   let isFull = false;
-  let seq = turn.state.highSeq;
-  for (const queued of inTurn(turn.state.queue, actorOfQueued)) {
+  let seq = turn.state.undecided.highSeq;
+  for (const queued of inTurn(turn.state.requests.queue, actorOfQueued)) {
     const bytes = queued.forward.call.rawBody.length;
     // A body always fits that has the round to itself.
     const fits = chosen.length < Limits.batchProposals && roundBytes + bytes <= Limits.batchEvidenceBytes;
@@ -286,20 +291,17 @@ const propose = (turn: Turn): void => {
     const proposal = bodyOf(turn, queued, disposal, ++seq);
     const id = proposalId(turn.context.crypto, proposal);
     hold(turn, id, proposal);
-    turn.edit("rounds").set(id, {
-      id,
-      evidence: queued.forward,
-      refusal: undefined,
-      certificate: undefined,
-      creator: callerOfQueued(queued),
-      joiners: [],
-    });
-    turn.edit("collecting").add(id);
+    beginRound(turn, id, queued.forward, callerOfQueued(queued));
     chosen.push({ id, proposal, queued });
   }
-  turn.state.pace = paced(turn.state.pace, turn.elapsed, turn.state.queue.length - waiting.length, isFull);
+  turn.draft("requests").pace = paced(
+    turn.state.requests.pace,
+    turn.elapsed,
+    turn.state.requests.queue.length - waiting.length,
+    isFull,
+  );
   const staying = new Set(waiting);
-  turn.state.queue = turn.state.queue.filter((queued) => staying.has(queued));
+  turn.draft("requests").queue = turn.state.requests.queue.filter((queued) => staying.has(queued));
   reserve(
     turn,
     chosen.map(({ id, proposal }) => ({ id, proposal, writerReceipt: undefined })),

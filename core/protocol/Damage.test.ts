@@ -39,7 +39,7 @@ const preparedEverywhere = (cluster: Cluster): void => {
     message._tag === "Votes" || message._tag === "SettleAnswer" ? undefined : message;
   cluster.register(3, "request", "alice", 7);
   cluster.settle();
-  expect(stateOf(cluster, 2).preparations.size).toBe(1);
+  expect(stateOf(cluster, 2).undecided.preparations.size).toBe(1);
   cluster.peers.get(1)?.stop();
 };
 
@@ -51,7 +51,7 @@ describe("a writer that finds a row damaged", () => {
     damage(cluster, 1, "approvers");
     cluster.register(3, "again", "alice", 7);
     cluster.pass(3_000);
-    expect(stateOf(cluster, 1).integrityFault).toContain("approvers/alice@");
+    expect(stateOf(cluster, 1).standing.integrityFault).toContain("approvers/alice@");
     expect(cluster.answers.get("again")).toMatchObject({
       rejection: { members: [{ peerId: 1, reason: "its stored records do not hold" }], outcomeUnknown: true },
     });
@@ -64,7 +64,7 @@ describe("a writer that finds a row damaged", () => {
     damage(cluster, 1, "sessions");
     finish(cluster, 1, "finish", offer.invitation, credential(offer));
     cluster.settle();
-    expect(stateOf(cluster, 1).integrityFault).toContain("sessions/");
+    expect(stateOf(cluster, 1).standing.integrityFault).toContain("sessions/");
     expect(cluster.answers.get("finish")).toMatchObject({
       rejection: { members: [{ peerId: 1, reason: "its stored records do not hold" }], outcomeUnknown: false },
     });
@@ -77,11 +77,11 @@ describe("a writer that finds a row damaged", () => {
     cluster.tamper = (_from, _to, message) => (message._tag === "Ready" ? undefined : message);
     cluster.register(3, "again", "alice", 7);
     cluster.settle();
-    expect(stateOf(cluster, 1).queue).toHaveLength(1);
+    expect(stateOf(cluster, 1).requests.queue).toHaveLength(1);
     damage(cluster, 1, "approvers");
     cluster.peers.get(1)?.dispatch({ _tag: "Sealed" });
-    expect(stateOf(cluster, 1)).toMatchObject({ unsealed: false, queue: [] });
-    expect(stateOf(cluster, 1).integrityFault).toContain("approvers/alice@");
+    expect(stateOf(cluster, 1)).toMatchObject({ standing: { unsealed: false }, requests: { queue: [] } });
+    expect(stateOf(cluster, 1).standing.integrityFault).toContain("approvers/alice@");
   });
 });
 
@@ -170,6 +170,6 @@ describe("a peer whose rows do not hold", () => {
     const shown = shownByTheFirst(cluster);
     expect(shown.length).toBeGreaterThan(0);
     for (const { restored, highSeqProof } of shown) expect([restored, highSeqProof]).toEqual([undefined, undefined]);
-    expect([2, 3].map((peerId) => stateOf(cluster, peerId).seen.get(1)?.incarnation)).toEqual([1, 1]);
+    expect([2, 3].map((peerId) => stateOf(cluster, peerId).signed.seen.get(1)?.incarnation)).toEqual([1, 1]);
   });
 });

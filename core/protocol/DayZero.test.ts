@@ -42,8 +42,10 @@ describe("a peer on a disk from before the founding", () => {
         const cluster = relieved();
         comeBackOn(cluster, peerId, diskAfter(cluster, peerId, transactions), false);
         cluster.pass(3_000);
-        expect(stateOf(cluster, peerId).membership?.digest).toBe(stateOf(cluster, 2).membership?.digest);
-        expect(stateOf(cluster, peerId).quarantine).toContain("does not remember");
+        expect(stateOf(cluster, peerId).cluster.membership?.digest).toBe(
+          stateOf(cluster, 2).cluster.membership?.digest,
+        );
+        expect(stateOf(cluster, peerId).standing.quarantine).toContain("does not remember");
         declare(cluster, peerId);
         expect(cluster.answers.get(`declare ${peerId}`)).toMatchObject({ _tag: "Restoring" });
         cluster.pass(6_000);
@@ -58,7 +60,7 @@ describe("a peer on a disk from before the founding", () => {
         expect(cluster.answers.get(`declare ${peerId}`)).toEqual({ _tag: "Restoring", incarnation: undefined });
         cluster.pass(6_000);
         expectWhole(cluster, 1);
-        expect(stateOf(cluster, peerId).chain.incarnation).toBeGreaterThan(1);
+        expect(stateOf(cluster, peerId).signed.chain.incarnation).toBeGreaterThan(1);
       });
     }
 
@@ -76,19 +78,23 @@ describe("a peer on a disk from before the founding", () => {
     cluster.tables.delete(3);
     cluster.startAs(3, 77);
     cluster.pass(3_000);
-    expect(stateOf(cluster, 3).membership).toBeUndefined();
-    expect([...stateOf(cluster, 3).founding.faults.values()].join("; ")).toContain("with another key for peer 3");
+    expect(stateOf(cluster, 3).cluster.membership).toBeUndefined();
+    expect([...stateOf(cluster, 3).cluster.founding.faults.values()].join("; ")).toContain(
+      "with another key for peer 3",
+    );
   });
 
   it("says that it has no secret to found a cluster with", () => {
     const cluster = new Cluster(1, () => ({ bootstrapSecret: undefined, peers: [2] }), 2);
-    expect([...stateOf(cluster, 1).founding.faults.values()].join("; ")).toContain("no bootstrap secret");
+    expect([...stateOf(cluster, 1).cluster.founding.faults.values()].join("; ")).toContain("no bootstrap secret");
   });
 });
 
 describe("a topology shown to a peer that has not voted", () => {
   const cluster = relieved();
-  const { pinned } = stateOf(cluster, 1);
+  const {
+    cluster: { pinned },
+  } = stateOf(cluster, 1);
   if (pinned === undefined) throw new Error("it is founded");
   comeBackOn(cluster, 3, diskAfter(cluster, 3, 2), false);
   const shown = (change: Partial<typeof pinned>) => {
@@ -106,7 +112,7 @@ describe("a topology shown to a peer that has not voted", () => {
   const without = { ...pinned.topology, members: pinned.topology.members.slice(0, 2) };
 
   it("is pinned where all have signed it, itself included", () => {
-    expect(shown({}).membership?.peerIds).toEqual([1, 2, 3]);
+    expect(shown({}).cluster.membership?.peerIds).toEqual([1, 2, 3]);
   });
 
   it.each<readonly [string, Partial<typeof pinned>]>([
@@ -115,7 +121,9 @@ describe("a topology shown to a peer that has not voted", () => {
     ["short of one", { signatures: pinned.signatures.slice(0, 2) }],
     ["that it is no member of", signedBy(without, [first, second])],
   ])("is not pinned %s", (_what, change) => {
-    const { membership, founding } = shown(change);
+    const {
+      cluster: { membership, founding },
+    } = shown(change);
     expect([membership, founding.faults.has(1)]).toEqual([undefined, false]);
   });
 });

@@ -64,25 +64,27 @@ const delivery = (seq: number, by: ReadonlyArray<PeerId>, change: Partial<Delive
 /** A turn of a peer that delivers these and has nothing else to do. */
 const delivering = (peerId: PeerId, ...deliveries: ReadonlyArray<Delivery>): WholeTurn => {
   const turn = turnOf(cluster, peerId, NOW, AT);
-  turn.edit("preparations").clear();
-  turn.edit("timers").clear();
-  for (const each of deliveries) turn.edit("outbox").set(each.seq, each);
-  turn.state.prunable = deliveries.filter((each) => each.isPrunable).length;
+  turn.edit("undecided", "preparations").clear();
+  turn.timers.clear();
+  for (const each of deliveries) turn.edit("undecided", "outbox").set(each.seq, each);
+  turn.draft("undecided").prunable = deliveries.filter((each) => each.isPrunable).length;
   return turn;
 };
 const nothing = (): void => undefined;
 
 describe("acknowledgements", () => {
   const { seq } = proposal;
-  const ackedAt = (turn: WholeTurn): ReadonlyArray<PeerId> => [...(turn.state.outbox.get(seq)?.acks.keys() ?? [])];
+  const ackedAt = (turn: WholeTurn): ReadonlyArray<PeerId> => [
+    ...(turn.state.undecided.outbox.get(seq)?.acks.keys() ?? []),
+  ];
 
   it("count for the delivery that they are of, and show the newest batch of their signer", () => {
     const turn = delivering(2, delivery(seq, [2]));
     const ack = acknowledgement(4, {}, { batchNo: 1_000 });
     onCommitAcks(turn, { _tag: "CommitAcks", statements: [ack] });
     expect(ackedAt(turn)).toEqual([2, 4]);
-    expect(turn.state.outbox.get(seq)?.isPrunable).toBe(false);
-    expect(turn.state.seen.get(4)?.newest).toMatchObject({ signature: ack.signature });
+    expect(turn.state.undecided.outbox.get(seq)?.isPrunable).toBe(false);
+    expect(turn.state.signed.seen.get(4)?.newest).toMatchObject({ signature: ack.signature });
   });
 
   it.each<readonly [string, SignedStatement]>([
@@ -100,23 +102,23 @@ describe("acknowledgements", () => {
   it("are kept as they came first", () => {
     const turn = delivering(2, delivery(seq, [2, 4]));
     onCommitAcks(turn, { _tag: "CommitAcks", statements: [acknowledgement(4, {}, { batchNo: 1_000 })] });
-    expect(turn.state.outbox.get(seq)?.acks.get(4)?.header.batchNo).toBe(own.header.batchNo);
+    expect(turn.state.undecided.outbox.get(seq)?.acks.get(4)?.header.batchNo).toBe(own.header.batchNo);
   });
 
   it("are not read by a sealed peer", () => {
     const turn = delivering(2, delivery(seq, [2]));
-    turn.state.unsealed = false;
+    turn.draft("standing").unsealed = false;
     const { state } = heard(turn, 4, { _tag: "CommitAcks", statements: [acknowledgement(4)] });
-    expect([...(state.outbox.get(seq)?.acks.keys() ?? [])]).toEqual([2]);
+    expect([...(state.undecided.outbox.get(seq)?.acks.keys() ?? [])]).toEqual([2]);
   });
 
   it("of all end a delivery, and at the writer its locks", () => {
     const turn = delivering(1, delivery(seq, [1, 2, 3]));
-    expect([...turn.state.locks.values()]).toContain(id);
+    expect([...turn.state.undecided.locks.values()]).toContain(id);
     onCommitAcks(turn, { _tag: "CommitAcks", statements: [acknowledgement(4)] });
-    expect(turn.state.outbox.get(seq)?.isPrunable).toBe(true);
-    expect([...turn.state.locks.values()]).not.toContain(id);
-    expect(turn.state.prunable).toBe(1);
+    expect(turn.state.undecided.outbox.get(seq)?.isPrunable).toBe(true);
+    expect([...turn.state.undecided.locks.values()]).not.toContain(id);
+    expect(turn.state.undecided.prunable).toBe(1);
   });
 
   it("that were owed while this peer was joining are signed together when it has joined, and go to all", () => {
@@ -127,21 +129,21 @@ describe("acknowledgements", () => {
     const sizes = sent(step).map((each) => [each.to, each._tag === "CommitAcks" ? each.statements.length : each._tag]);
     expect(sizes).toEqual([1, 3, 4, 1, 3, 4].map((to) => [to, Limits.preparations]));
     expect(step.writes.filter(({ table }) => table === "slots")).toHaveLength(owed.length);
-    expect([...step.state.outbox.values()].every((each) => each.acks.has(2))).toBe(true);
+    expect([...step.state.undecided.outbox.values()].every((each) => each.acks.has(2))).toBe(true);
   });
 });
 
 describe("what the writer says is acknowledged by all", () => {
   const deliveries = [delivery(10, [2]), delivery(11, []), delivery(12, [2]), delivery(13, [2])];
   const prunable = ({ state }: WholeTurn) =>
-    [...state.outbox.values()].flatMap((each) => (each.isPrunable ? each.seq : []));
+    [...state.undecided.outbox.values()].flatMap((each) => (each.isPrunable ? each.seq : []));
 
   it("needs no delivery here, up to that slot, but where this peer has not acknowledged it itself", () => {
     const turn = delivering(2, ...deliveries);
     markStable(turn, 12);
     expect(prunable(turn)).toEqual([10, 12]);
     markStable(turn, 12);
-    expect(turn.state.prunable).toBe(2);
+    expect(turn.state.undecided.prunable).toBe(2);
     expect(turn.state.timers.get("prune")).toBe(AT + 50);
   });
 
@@ -157,23 +159,24 @@ describe("what the writer says is acknowledged by all", () => {
 
   it("makes room for what waits for acknowledgements", () => {
     const turn = delivering(1);
-    for (let seq = 1; seq <= Limits.unacknowledged; seq += 1) turn.edit("outbox").set(seq, delivery(seq, []));
+    for (let seq = 1; seq <= Limits.unacknowledged; seq += 1)
+      turn.edit("undecided", "outbox").set(seq, delivery(seq, []));
     expect(isOverdue(turn)).toBe(true);
-    turn.state.prunable = 1;
+    turn.draft("undecided").prunable = 1;
     expect(isOverdue(turn)).toBe(false);
   });
 
   it("ends below the first slot that is open with it in any way, and is all that it has used where none is", () => {
     const turn = delivering(1, delivery(10, []), delivery(3, [], { isPrunable: true }));
-    turn.state.highSeq = 20;
+    turn.draft("undecided").highSeq = 20;
     expect(stableSeq(turn)).toBe(9);
-    turn.edit("preparations").set(id, { ...preparation, proposal: { ...proposal, seq: 8 } });
+    turn.edit("undecided", "preparations").set(id, { ...preparation, proposal: { ...proposal, seq: 8 } });
     expect(stableSeq(turn)).toBe(7);
     const aborted = { id, writerReceipt: own, votes: [], acks: new Map(), preparedAt: 0, askedAt: 0 };
-    turn.edit("aborting").set(id, { ...aborted, proposal: { ...proposal, seq: 6 } });
+    turn.edit("undecided", "aborting").set(id, { ...aborted, proposal: { ...proposal, seq: 6 } });
     expect(stableSeq(turn)).toBe(5);
     const idle = delivering(1);
-    idle.state.highSeq = 20;
+    idle.draft("undecided").highSeq = 20;
     expect(stableSeq(idle)).toBe(20);
   });
 });
@@ -193,7 +196,7 @@ describe("an open delivery", () => {
     const step = fired(bobs(10, [2, 3]));
     expect(sent(step)).toMatchObject([1, 4].map((to) => ({ to, _tag: "Commit", acks: [{ header: { peerId: 2 } }] })));
     expect(sent(step)).toMatchObject([{ certificates: [{ proposal: { seq: 1 } }] }, {}]);
-    expect(step.state.outbox.get(10)?.dueAt).toBe(AT + 1_000);
+    expect(step.state.undecided.outbox.get(10)?.dueAt).toBe(AT + 1_000);
     expect(timer(step)).toEqual([{ _tag: "SetTimer", timer: "deliver", afterMillis: 1_000 }]);
   });
 
@@ -205,7 +208,7 @@ describe("an open delivery", () => {
     const step = fired(bobs(10, [2], { dueAt: AT + 400 }), bobs(11, [2], { dueAt: AT + 300 }));
     expect(sent(step)).toEqual([]);
     expect(timer(step)).toEqual([{ _tag: "SetTimer", timer: "deliver", afterMillis: 300 }]);
-    expect(step.state.outbox.get(10)?.dueAt).toBe(AT + 400);
+    expect(step.state.undecided.outbox.get(10)?.dueAt).toBe(AT + 400);
   });
 
   it("is taken up at once where more are due than go into one message", () => {
@@ -227,7 +230,7 @@ describe("an open delivery", () => {
 
   it("is not told by a sealed peer", () => {
     const turn = delivering(2, bobs(10, [2]));
-    turn.state.unsealed = false;
+    turn.draft("standing").unsealed = false;
     expect(sent(fires(turn, "deliver"))).toEqual([]);
   });
 });
@@ -242,7 +245,7 @@ describe("a peer that has nothing to do", () => {
 
   it("clears its outbox, and the writer tells the others that they may too", () => {
     const turn = delivering(1, ended);
-    turn.state.highSeq = 20;
+    turn.draft("undecided").highSeq = 20;
     const step = pruned(turn);
     expect(removed(step)).toEqual([{ op: "remove", table: "outbox", key: numberKey(10) }]);
     expect(sent(step)).toMatchObject([2, 3, 4].map((to) => ({ to, certificates: [], acks: [], stableSeq: 20 })));
@@ -252,10 +255,13 @@ describe("a peer that has nothing to do", () => {
   });
 
   it.each<readonly [string, (turn: WholeTurn) => void]>([
-    ["it is sealed", (turn) => void (turn.state.unsealed = false)],
-    ["something is prepared", (turn) => void turn.edit("preparations").set(id, preparation)],
-    ["something is delivered", (turn) => void turn.edit("outbox").set(11, delivery(11, []))],
-    ["there is nothing to clear", (turn) => void (turn.edit("outbox").clear(), (turn.state.prunable = 0))],
+    ["it is sealed", (turn) => void (turn.draft("standing").unsealed = false)],
+    ["something is prepared", (turn) => void turn.edit("undecided", "preparations").set(id, preparation)],
+    ["something is delivered", (turn) => void turn.edit("undecided", "outbox").set(11, delivery(11, []))],
+    [
+      "there is nothing to clear",
+      (turn) => void (turn.edit("undecided", "outbox").clear(), (turn.draft("undecided").prunable = 0)),
+    ],
   ])("is left as it is where %s", (_why, become) => {
     const turn = delivering(1, ended);
     become(turn);
@@ -268,14 +274,14 @@ describe("a peer that has nothing to do", () => {
 describe("proposals whose receipts are complete", () => {
   const all = new Map(receipts.map((receipt, index) => [index + 1, receipt]));
   const completed = (turn: WholeTurn, ids: ReadonlyArray<Digest>): Step => {
-    turn.edit("timers").clear();
+    turn.timers.clear();
     commitCompleted(turn, ids);
     return turn.finish(nothing);
   };
 
   it("are committed once, and go to all others before the flush, with what was stable before", () => {
     const turn = turnOf(cluster, 1);
-    turn.edit("preparations").set(id, { ...preparation, receipts: all });
+    turn.edit("undecided", "preparations").set(id, { ...preparation, receipts: all });
     const step = completed(turn, [id, OTHER, id]);
     expect(applied(step)).toHaveLength(1);
     expect(step.sendNow).toMatchObject(
@@ -285,11 +291,11 @@ describe("proposals whose receipts are complete", () => {
 
   it("go in as many messages as they need", () => {
     const turn = turnOf(cluster, 1);
-    turn.edit("preparations").clear();
+    turn.edit("undecided", "preparations").clear();
     const ids = Array.from({ length: 2 * Limits.batchProposals }, (_, at) => crypto.sha256OfText(`${at}`));
     ids.forEach((each, at) => {
       const other = { ...altered(proposal, { ref: each, keyIdentity: each }), seq: 10 + at };
-      turn.edit("preparations").set(each, { ...preparation, id: each, proposal: other, receipts: all });
+      turn.edit("undecided", "preparations").set(each, { ...preparation, id: each, proposal: other, receipts: all });
     });
     expect(completed(turn, ids).sendNow).toMatchObject(
       [2, 3, 4, 2, 3, 4].map((to) => ({ to, message: { certificates: { length: Limits.batchProposals } } })),
@@ -301,7 +307,7 @@ describe("proposals whose receipts are complete", () => {
     ["this peer has pledged", { receipts: all, refusal: own }],
   ])("are not committed where %s", (_why, change) => {
     const turn = turnOf(cluster, 1);
-    turn.edit("preparations").set(id, { ...preparation, ...change });
+    turn.edit("undecided", "preparations").set(id, { ...preparation, ...change });
     const step = completed(turn, [id]);
     expect(applied(step)).toEqual([]);
     expect([...step.sendNow, ...step.thenSend]).toEqual([]);

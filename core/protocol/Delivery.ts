@@ -3,22 +3,28 @@
  * its audit row and its outbox row, and acknowledges. The outbox row stays until
  * all have acknowledged, so one delivery before a crash is enough (protocol.md 4b).
  */
-import { withEntry } from "../base/Copies.ts";
 import type { Digest } from "../base/Digest.ts";
-import { certified, concluded, type Delivery, type Preparation, withAcks } from "./Undecided.ts";
+import type { Delivery, Preparation } from "./Undecided.ts";
 import { Limits } from "../base/Limits.ts";
-import { numberKey, slotKey } from "./Tables.ts";
-import type { Draft } from "./SignedBatch.ts";
 import type { Turn } from "./Turn.ts";
 import { answerConfirmed } from "./Answers.ts";
 import { writeAudit } from "./Audit.ts";
 import { assemble, type Certificate, isComplete, statementsInOrder } from "./Certificate.ts";
 import { type Decision, decisionOf } from "./Decision.ts";
 import type { MessageOf } from "./Message.ts";
+import {
+  closeConfirmed,
+  countCommitAck,
+  deliveredAgain,
+  prune,
+  recordAcknowledged,
+  recordApplied,
+  recordConfirmed,
+} from "./Lifecycle.ts";
 import { noteApplied } from "./OwnRequest.ts";
-import { release } from "./Preparations.ts";
-import { type Proposal, proposalId } from "./Proposal.ts";
+import { proposalId } from "./Proposal.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
+import { signEach } from "./SignEach.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
@@ -27,8 +33,6 @@ const PRUNE_MILLIS = 50;
 /** Acknowledgements in one message. */
 const ACKS = Limits.preparations;
 
-const NO_ACKS: ReadonlyMap<PeerId, SignedStatement> = new Map();
-
 interface Committed {
   readonly id: Digest;
   readonly certificate: Certificate;
@@ -36,10 +40,11 @@ interface Committed {
 
 /** The highest slot below which the writer knows everything acknowledged by all. */
 export const stableSeq = ({ state }: Turn): number => {
-  let stable = state.highSeq;
-  for (const { seq, isPrunable } of state.outbox.values()) if (!isPrunable) stable = Math.min(stable, seq - 1);
-  for (const { proposal } of state.preparations.values()) stable = Math.min(stable, proposal.seq - 1);
-  for (const { proposal } of state.aborting.values()) stable = Math.min(stable, proposal.seq - 1);
+  let stable = state.undecided.highSeq;
+  for (const { seq, isPrunable } of state.undecided.outbox.values())
+    if (!isPrunable) stable = Math.min(stable, seq - 1);
+  for (const { proposal } of state.undecided.preparations.values()) stable = Math.min(stable, proposal.seq - 1);
+  for (const { proposal } of state.undecided.aborting.values()) stable = Math.min(stable, proposal.seq - 1);
   return stable;
 };
 
@@ -47,14 +52,15 @@ export const stableSeq = ({ state }: Turn): number => {
  * Whether as much waits for acknowledgements as may: who withholds its own must not fill the memory of all others.
  * Honest members come nowhere near it, because nothing is begun while one of them is away.
  */
-export const isOverdue = ({ state }: Turn): boolean => state.outbox.size - state.prunable >= Limits.unacknowledged;
+export const isOverdue = ({ state }: Turn): boolean =>
+  state.undecided.outbox.size - state.undecided.prunable >= Limits.unacknowledged;
 
 /** Commits those of the proposals whose receipts are complete, and delivers them to every other member. */
 export const commitCompleted = (turn: Turn, ids: Iterable<Digest>): void => {
   const completed: Array<Committed> = [];
   for (const id of ids) {
     if (completed.some((each) => each.id === id)) continue;
-    const preparation = turn.state.preparations.get(id);
+    const preparation = turn.state.undecided.preparations.get(id);
     // Whoever has pledged neither assembles a certificate nor applies one (protocol.md 4a).
     if (preparation?.refusal !== undefined) continue;
     const certificate = preparation && assemble(turn.membership, preparation.proposal, preparation.receipts);
@@ -79,7 +85,6 @@ const apply = (
   run: (acks: ReadonlyArray<SignedStatement>) => void,
 ): void => {
   for (const each of committed) applyOne(turn, each);
-  for (const { id, certificate } of committed) recordApplied(turn, id, certificate.proposal);
   turn.arm("deliver", DELIVER_MILLIS);
   // Applying binds nobody; saying so does, and waits until this peer has joined.
   if (turn.mode === "joining") return run([]);
@@ -95,21 +100,21 @@ const acknowledge = (
   turn: Turn,
   seqs: ReadonlyArray<number>,
   run: (acks: ReadonlyArray<SignedStatement>) => void,
-): void => {
-  const drafts: Array<Draft> = [];
-  for (const seq of seqs) {
-    const delivery = turn.state.outbox.get(seq);
-    if (delivery !== undefined) drafts.push({ kind: "COMMIT_ACK", proposalId: delivery.id, seq, detail: "" });
-  }
-  turn.sign(drafts, (acks) => {
-    for (const ack of acks) recordAcknowledged(turn, ack.statement.seq, ack);
-    run(acks);
-  });
-};
+): void =>
+  signEach(
+    turn,
+    seqs.flatMap((seq) => turn.state.undecided.outbox.get(seq) ?? []),
+    ({ id, seq }) => ({ kind: "COMMIT_ACK", proposalId: id, seq, detail: "" }),
+    (delivery, ack) => {
+      recordAcknowledged(turn, delivery, ack);
+      concludeDelivery(turn, delivery.seq);
+    },
+    run,
+  );
 
 /** What was applied while this peer was joining is acknowledged when it has joined. */
 export const acknowledgeLate = (turn: Turn): void => {
-  const late = [...turn.state.outbox.values()].filter((each) => !each.acks.has(turn.self));
+  const late = [...turn.state.undecided.outbox.values()].filter((each) => !each.acks.has(turn.self));
   acknowledge(
     turn,
     late.map((each) => each.seq),
@@ -126,39 +131,8 @@ const applyOne = (turn: Turn, { id, certificate }: Committed): void => {
   const { proposal } = certificate;
   turn.command(proposal).apply(turn, id, proposal.effects);
   noteApplied(turn, proposal);
-  turn.write({ op: "insert", table: "certificates", key: id, row: certificate });
-  turn.write({
-    op: "insert",
-    table: "outbox",
-    key: numberKey(proposal.seq),
-    row: { proposalId: id, epoch: proposal.epoch, seq: proposal.seq },
-  });
-  turn.write({ op: "remove", table: "preparations", key: id });
+  recordApplied(turn, id, certificate, turn.elapsed + DELIVER_MILLIS);
   writeAudit(turn, id, proposal);
-  turn.state.decidedSeq = Math.max(turn.state.decidedSeq, proposal.seq);
-  turn.edit("preparations").delete(id);
-  if (turn.state.collecting.has(id)) turn.edit("collecting").delete(id);
-  const round = turn.state.rounds.get(id);
-  if (round !== undefined) turn.edit("rounds").set(id, certified(round, certificate));
-  // The writer keeps its locks until all have applied: its next proposal never meets a stale one.
-  if (!turn.isWriter) release(turn, id, proposal);
-};
-
-const recordApplied = (turn: Turn, id: Digest, proposal: Proposal): void => {
-  const { epoch, seq } = proposal;
-  const row = { proposalId: id, outcome: "APPLIED" as const, ack: undefined, writerReceipt: undefined };
-  turn.write({ op: "replace", table: "slots", key: slotKey(epoch, seq), row });
-  const dueAt = turn.elapsed + DELIVER_MILLIS;
-  turn.edit("outbox").set(seq, { id, seq, proposal, acks: NO_ACKS, dueAt, isPrunable: false });
-};
-
-const recordAcknowledged = (turn: Turn, seq: number, ack: SignedStatement): void => {
-  const delivery = turn.state.outbox.get(seq);
-  if (delivery === undefined) return;
-  const row = { proposalId: delivery.id, outcome: "APPLIED" as const, ack, writerReceipt: undefined };
-  turn.write({ op: "replace", table: "slots", key: slotKey(delivery.proposal.epoch, seq), row });
-  turn.edit("outbox").set(seq, withAcks(delivery, withEntry(delivery.acks, turn.self, ack)));
-  concludeDelivery(turn, seq);
 };
 
 /** A certificate from another member: verified and applied in one go, or answered again from what is stored. */
@@ -169,7 +143,7 @@ export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">)
   for (const certificate of message.certificates) {
     const { proposal } = certificate;
     const id = proposalId(crypto, proposal);
-    const preparation = turn.state.preparations.get(id);
+    const preparation = turn.state.undecided.preparations.get(id);
     // What is prepared is not applied: the common way reads no row.
     const decision = preparation === undefined ? decisionOf(view, id, proposal) : undefined;
     if (decision !== undefined) again = (again ?? new Map<Digest, Decision>()).set(id, decision);
@@ -185,7 +159,7 @@ export const onCommit = (turn: Turn, from: PeerId, message: MessageOf<"Commit">)
     reacknowledge(turn, again, (all) => {
       for (const { ack } of all.values()) if (ack !== undefined) acks.push(ack);
     });
-  if (turn.state.quarantine === undefined) apply(turn, fresh, (signed) => acks.push(...signed));
+  if (turn.state.standing.quarantine === undefined) apply(turn, fresh, (signed) => acks.push(...signed));
   turn.whenSigned(() => {
     if (acks.length > 0) turn.send(from, { _tag: "CommitAcks", statements: acks });
   });
@@ -212,7 +186,7 @@ const isFree = (turn: Turn, { id, proposal, refusal }: Preparation, acks: Readon
 /** A complete certificate holds a receipt of this peer; one it has no record of means that its disk went back in time. */
 const forgotten = (turn: Turn, { receipts }: Certificate): void => {
   const own = receipts.find((each) => signerOf(each) === turn.self);
-  if (own?.header.incarnation === turn.state.chain.incarnation)
+  if (own?.header.incarnation === turn.state.signed.chain.incarnation)
     turn.quarantine(`this peer signed batch ${own.header.batchNo} and does not remember it`);
 };
 
@@ -221,46 +195,42 @@ const forgotten = (turn: Turn, { receipts }: Certificate): void => {
  * acknowledged yet, it knows better: the row reminds it to.
  */
 export const markStable = (turn: Turn, seq: number): void => {
-  for (const delivery of turn.state.outbox.values())
-    if (delivery.seq <= seq && delivery.acks.has(turn.self)) markPrunable(turn, delivery);
+  for (const delivery of turn.state.undecided.outbox.values())
+    if (delivery.seq <= seq && delivery.acks.has(turn.self)) confirm(turn, delivery);
 };
 
-const markPrunable = (turn: Turn, delivery: Delivery): void => {
-  if (delivery.isPrunable) return;
-  turn.edit("outbox").set(delivery.seq, concluded(delivery));
-  turn.state.prunable += 1;
+const confirm = (turn: Turn, { seq, isPrunable }: Delivery): void => {
+  if (isPrunable) return;
+  recordConfirmed(turn, seq);
   turn.arm("prune", PRUNE_MILLIS);
 };
 
 export const onCommitAcks = (turn: Turn, { statements }: MessageOf<"CommitAcks">): void => {
   for (const signed of statements) {
     const { statement, header } = signed;
-    const delivery = turn.state.outbox.get(statement.seq);
+    const delivery = turn.state.undecided.outbox.get(statement.seq);
     if (delivery === undefined || statement.kind !== "COMMIT_ACK" || statement.proposalId !== delivery.id) continue;
     if (delivery.acks.has(header.peerId) || header.incarnation !== turn.recordedIncarnation(header.peerId)) continue;
     if (!isAuthentic(turn.context.crypto, turn.membership, signed)) continue;
     turn.noteSeen(signed);
-    turn.edit("outbox").set(delivery.seq, withAcks(delivery, withEntry(delivery.acks, header.peerId, signed)));
+    countCommitAck(turn, delivery.seq, signed);
     concludeDelivery(turn, delivery.seq);
   }
 };
 
 /** When all have acknowledged: the writer drops its locks and answers; the outbox row may go. */
 const concludeDelivery = (turn: Turn, seq: number): void => {
-  const delivery = turn.state.outbox.get(seq);
+  const delivery = turn.state.undecided.outbox.get(seq);
   if (delivery === undefined || delivery.acks.size !== turn.membership.peerIds.length) return;
-  markPrunable(turn, delivery);
+  confirm(turn, delivery);
   if (!turn.isWriter) return;
-  release(turn, delivery.id, delivery.proposal);
-  const round = turn.state.rounds.get(delivery.id);
-  if (round === undefined) return;
-  turn.edit("rounds").delete(delivery.id);
-  answerConfirmed(turn, round, statementsInOrder(turn.membership, delivery.acks));
+  const round = closeConfirmed(turn, delivery);
+  if (round !== undefined) answerConfirmed(turn, round, statementsInOrder(turn.membership, delivery.acks));
 };
 
 /** Delivers again, to whoever has not acknowledged, what has waited for it long enough. */
 export const onDeliverTimer = (turn: Turn): void => {
-  const open = [...turn.state.outbox.values()].filter((each) => !each.isPrunable);
+  const open = [...turn.state.undecided.outbox.values()].filter((each) => !each.isPrunable);
   const due = open.filter((each) => each.dueAt <= turn.elapsed).slice(0, Limits.batchProposals);
   for (const peerId of turn.others) {
     const missing = due.filter((each) => !each.acks.has(peerId));
@@ -268,8 +238,8 @@ export const onDeliverTimer = (turn: Turn): void => {
     const acks = missing.flatMap((each) => each.acks.get(turn.self) ?? []);
     if (certificates.length > 0) turn.send(peerId, { _tag: "Commit", certificates, acks, stableSeq: stableSeq(turn) });
   }
-  const outbox = turn.edit("outbox");
-  for (const each of due) outbox.set(each.seq, { ...each, dueAt: turn.elapsed + DELIVER_MILLIS });
+  deliveredAgain(turn, due, turn.elapsed + DELIVER_MILLIS);
+  const { outbox } = turn.state.undecided;
   const next = open.reduce(
     (earliest, { seq }) => Math.min(earliest, outbox.get(seq)?.dueAt ?? earliest),
     Number.POSITIVE_INFINITY,
@@ -281,11 +251,12 @@ export const onDeliverTimer = (turn: Turn): void => {
  * Whether something is under way here: its next transaction takes along what is no longer needed, and its
  * last acknowledgement sets the timer again.
  */
-const isUnderWay = ({ state }: Turn): boolean => state.preparations.size > 0 || state.outbox.size > state.prunable;
+const isUnderWay = ({ state }: Turn): boolean =>
+  state.undecided.preparations.size > 0 || state.undecided.outbox.size > state.undecided.prunable;
 
 /** An idle peer clears its outbox by itself, and an idle writer tells the others that they may too. */
 export const onPruneTimer = (turn: Turn): void => {
-  if (turn.state.prunable === 0 || isUnderWay(turn)) return;
-  turn.prune();
+  if (turn.state.undecided.prunable === 0 || isUnderWay(turn)) return;
+  prune(turn);
   if (turn.isWriter) turn.sendAll({ _tag: "Commit", certificates: [], acks: [], stableSeq: stableSeq(turn) });
 };

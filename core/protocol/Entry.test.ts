@@ -34,7 +34,9 @@ describe("a request with metadata that begins with a byte order mark", () => {
     cluster.pass(3_000);
     expect(cluster.answers.get("request")).toMatchObject({ _tag: "Registered", created: true });
     expect(cluster.answers.get("retry")).toMatchObject({ approver: { metadata: [["team", "\uFEFFa"]] } });
-    expect([...cluster.peers.values()].map((each) => each.state.integrityFault)).toEqual(Array(total).fill(undefined));
+    expect([...cluster.peers.values()].map((each) => each.state.standing.integrityFault)).toEqual(
+      Array(total).fill(undefined),
+    );
   });
 });
 
@@ -137,7 +139,7 @@ describe("a request through a peer that is not the writer", () => {
       cluster.register(3, `other ${count}`, "bob", 8);
       if (count % 128 === 127) cluster.pass(Limits.probeWaitMillis + 100);
     }
-    expect(stateOf(cluster, 1).turnedAway.get(3)?.size).toBe(1_024);
+    expect(stateOf(cluster, 1).requests.turnedAway.get(3)?.size).toBe(1_024);
     cluster.start(2);
     cluster.pass(1_000);
     const [copy] = forwards;

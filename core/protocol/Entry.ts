@@ -30,6 +30,7 @@ import type { MessageOf } from "./Message.ts";
 import { unreadiness } from "./Readiness.ts";
 import { askStored, missingAt } from "./Stored.ts";
 import type { PeerId } from "./Topology.ts";
+import { keepWaiting } from "./Rounds.ts";
 import { busy, crowded, unavailable } from "./Unavailable.ts";
 
 const FORWARD_AGAIN_MILLIS = 500;
@@ -70,7 +71,7 @@ export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Co
   const { claims, request } = judged.right;
   const entering = { requestId, call, token, actor: actorName(claims), request, arrivedAt: turn.elapsed };
   if (!makeRoom(turn, entering)) return refuse(full);
-  turn.state.entering = [...turn.state.entering, entering];
+  turn.draft("requests").entering = [...turn.state.requests.entering, entering];
   turn.arm("answers", entryPatience(turn));
   forwardNext(turn);
 };
@@ -86,7 +87,9 @@ const shareOf = ({ actor, call }: Pick<Entering, "actor" | "call">): Share => ({
 
 /** Who has to go for one more; see {@link makingRoom}. */
 const leaving = (turn: Turn, arrival: Share): ReadonlySet<number> | undefined => {
-  const { awaited, entering, pace } = turn.state;
+  const {
+    requests: { awaited, entering, pace },
+  } = turn.state;
   const underWay = Array.from(awaited.values(), ({ actor, forward }) => shareOf({ actor, call: forward.call }));
   return makingRoom(entering.map(shareOf), arrival, underWay, {
     requests: placesAt(pace, turn.context.settings, entryPatience(turn)),
@@ -96,11 +99,13 @@ const leaving = (turn: Turn, arrival: Share): ReadonlySet<number> | undefined =>
 
 /** Makes room for one more by turning away the newest of whoever holds most; false where that is the new one's actor. */
 const makeRoom = (turn: Turn, arrival: Entering): boolean => {
-  const { entering } = turn.state;
+  const {
+    requests: { entering },
+  } = turn.state;
   const going = leaving(turn, shareOf(arrival));
   if (going === undefined) return false;
   if (going.size === 0) return true;
-  turn.state.entering = entering.filter((_, index) => !going.has(index));
+  turn.draft("requests").entering = entering.filter((_, index) => !going.has(index));
   for (const index of going) {
     const gone = entering[index];
     if (gone !== undefined) turn.reply(gone.requestId, { _tag: "Rejected", rejection: full });
@@ -114,10 +119,10 @@ const isCrowdedFor = (turn: Turn, check: ActorCheck, { rawBody }: Call): boolean
 
 /** How many may be forwarded now; see {@link forwardsAhead}. */
 const mayForward = ({ state, context }: Turn): number => {
-  const room = forwardsAtOnce(context.settings) - state.awaited.size;
-  for (const { acknowledged, denial, storedAt, serial } of state.awaited.values())
+  const room = forwardsAtOnce(context.settings) - state.requests.awaited.size;
+  for (const { acknowledged, denial, storedAt, serial } of state.requests.awaited.values())
     if (!acknowledged && denial === undefined && storedAt === undefined)
-      return Math.min(room, forwardsAhead(context.settings) - (state.forwarded - serial));
+      return Math.min(room, forwardsAhead(context.settings) - (state.requests.forwarded - serial));
   return room;
 };
 
@@ -126,7 +131,9 @@ const mayForward = ({ state, context }: Turn): number => {
  * event. The rest waits here, where it costs the writer nothing and can be turned away for certain.
  */
 export const forwardNext = (turn: Turn): void => {
-  const { entering, awaited } = turn.state;
+  const {
+    requests: { entering, awaited },
+  } = turn.state;
   if (entering.length === 0) return;
   const { signer, crypto } = turn.context;
   const room = mayForward(turn);
@@ -136,11 +143,11 @@ export const forwardNext = (turn: Turn): void => {
   const next = inTurn(entering, ({ actor }) => actor, underWay).slice(0, room);
   for (const { requestId, call, token, actor, request, arrivedAt } of next) {
     const forward = attest(crypto, signer, turn.membership, received(turn, requestId, call, token));
-    turn.state.forwarded += 1;
-    turn.edit("awaited").set(requestId, {
+    turn.draft("requests").forwarded += 1;
+    turn.edit("requests", "awaited").set(requestId, {
       forward,
       actor,
-      serial: turn.state.forwarded,
+      serial: turn.state.requests.forwarded,
       request,
       acknowledged: false,
       isApplied: false,
@@ -153,8 +160,13 @@ export const forwardNext = (turn: Turn): void => {
     turn.send(turn.membership.writer, { _tag: "Forward", forward });
   }
   const left = new Set(next);
-  turn.state.entering = entering.filter((each) => !left.has(each));
-  turn.state.pace = paced(turn.state.pace, turn.elapsed, next.length, turn.state.entering.length > 0);
+  turn.draft("requests").entering = entering.filter((each) => !left.has(each));
+  turn.draft("requests").pace = paced(
+    turn.state.requests.pace,
+    turn.elapsed,
+    next.length,
+    turn.state.requests.entering.length > 0,
+  );
   turn.arm("forward", FORWARD_AGAIN_MILLIS);
 };
 
@@ -182,9 +194,9 @@ export const onForward = (turn: Turn, from: PeerId, forward: Forward, actor: Act
 };
 
 export const onForwarded = (turn: Turn, from: PeerId, { requestId }: MessageOf<"Forwarded">): void => {
-  const awaited = turn.state.awaited.get(requestId);
+  const awaited = turn.state.requests.awaited.get(requestId);
   if (awaited === undefined || from !== turn.membership.writer) return;
-  turn.edit("awaited").set(requestId, takenUp(awaited));
+  turn.edit("requests", "awaited").set(requestId, takenUp(awaited));
 };
 
 /**
@@ -192,11 +204,11 @@ export const onForwarded = (turn: Turn, from: PeerId, { requestId }: MessageOf<"
  * and who waits for his turn is told the same; as long as it says anything, it is only busy.
  */
 export const onForwardTimer = (turn: Turn): void => {
-  if (turn.state.awaited.size === 0) return;
-  const isSilent = turn.elapsed - turn.state.writerHeardAt >= Limits.probeWaitMillis;
+  if (turn.state.requests.awaited.size === 0) return;
+  const isSilent = turn.elapsed - turn.state.probing.writerHeardAt >= Limits.probeWaitMillis;
   const silent = { peerId: turn.membership.writer, reason: "it does not answer" };
   let isGivenUp = false;
-  for (const [requestId, awaited] of turn.state.awaited) {
+  for (const [requestId, awaited] of turn.state.requests.awaited) {
     const { forward, request, acknowledged, storedAt, forwardedAt, sentAt } = awaited;
     if (storedAt !== undefined) {
       if (turn.elapsed - sentAt >= FORWARD_AGAIN_MILLIS) askStored(turn, requestId, awaited);
@@ -205,16 +217,16 @@ export const onForwardTimer = (turn: Turn): void => {
     if (turn.elapsed - sentAt < (acknowledged ? OUTCOME_AGAIN_MILLIS : FORWARD_AGAIN_MILLIS)) continue;
     if (!acknowledged && isSilent && turn.elapsed - forwardedAt >= Limits.probeWaitMillis) {
       isGivenUp = true;
-      turn.edit("awaited").delete(requestId);
+      turn.edit("requests", "awaited").delete(requestId);
       // A lost acknowledgement looks the same as a lost request, so the outcome stays open.
       const refusal = leftOpen(turn.context.commands, unavailable([silent], undefined), request);
       turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
       continue;
     }
-    turn.edit("awaited").set(requestId, { ...awaited, sentAt: turn.elapsed });
+    turn.edit("requests", "awaited").set(requestId, { ...awaited, sentAt: turn.elapsed });
     turn.send(turn.membership.writer, { _tag: "Forward", forward });
   }
-  if (isGivenUp) turnAway(turn, turn.state.entering, unavailable([silent], undefined));
+  if (isGivenUp) turnAway(turn, turn.state.requests.entering, unavailable([silent], undefined));
   turn.arm("forward", FORWARD_AGAIN_MILLIS);
 };
 
@@ -223,7 +235,7 @@ const turnAway = (turn: Turn, leaving: ReadonlyArray<Entering>, refusal: Rejecti
   if (leaving.length === 0) return;
   for (const { requestId, request } of leaving)
     turn.reply(requestId, { _tag: "Rejected", rejection: { ...refusal, ref: refusal.ref ?? request.ref } });
-  turn.state.entering = turn.state.entering.filter((each) => !leaving.includes(each));
+  turn.draft("requests").entering = turn.state.requests.entering.filter((each) => !leaving.includes(each));
 };
 
 /** Nobody waits longer than promised: whoever is still open is told that the outcome is not known. */
@@ -235,17 +247,17 @@ export const onAnswersTimer = (turn: Turn): void => {
     return deadline <= turn.elapsed;
   };
   const isDue = ({ arrivedAt }: { readonly arrivedAt: number }): boolean => isLate(arrivedAt, writerPatience(turn));
-  const waited = turn.state.entering.filter(({ arrivedAt }) => isLate(arrivedAt, entryPatience(turn)));
+  const waited = turn.state.requests.entering.filter(({ arrivedAt }) => isLate(arrivedAt, entryPatience(turn)));
   turnAway(turn, waited, busy("The request waited for its turn too long; nothing was reserved.", undefined));
-  const late = turn.state.queue.filter(isDue);
+  const late = turn.state.requests.queue.filter(isDue);
   for (const queued of late) answerRejected(turn, callerOfQueued(queued), waitedTooLong(turn, queued.intent));
-  turn.state.queue = turn.state.queue.filter((queued) => !late.includes(queued));
+  turn.draft("requests").queue = turn.state.requests.queue.filter((queued) => !late.includes(queued));
   for (const exchange of turn.context.commands.exchanges.values())
     for (const admitted of [...exchange.underWay(turn)].filter(isDue)) exchange.giveUp(turn, admitted);
-  for (const round of turn.state.rounds.values()) answerLate(turn, round, isDue);
-  for (const [requestId, awaited] of turn.state.awaited) {
+  for (const round of turn.state.undecided.rounds.values()) answerLate(turn, round, isDue);
+  for (const [requestId, awaited] of turn.state.requests.awaited) {
     if (!isLate(awaited.arrivedAt, entryPatience(turn))) continue;
-    turn.edit("awaited").delete(requestId);
+    turn.edit("requests", "awaited").delete(requestId);
     turn.reply(requestId, {
       _tag: "Rejected",
       rejection: leftOpen(turn.context.commands, notInTime(turn, awaited), awaited.request),
@@ -274,8 +286,8 @@ const waitedTooLong = (turn: Turn, intent: Intent): Rejection => {
 const missingIn = ({ state, others }: Turn, { id, certificate }: Round): ReadonlyArray<MemberFault> => {
   const [present, reason] =
     certificate === undefined
-      ? [state.preparations.get(id)?.receipts, "it has not confirmed the preparation"]
-      : [state.outbox.get(certificate.proposal.seq)?.acks, "it has not acknowledged the change"];
+      ? [state.undecided.preparations.get(id)?.receipts, "it has not confirmed the preparation"]
+      : [state.undecided.outbox.get(certificate.proposal.seq)?.acks, "it has not acknowledged the change"];
   if (present === undefined) return [];
   return others.filter((peerId) => !present.has(peerId)).map((peerId) => ({ peerId, reason }));
 };
@@ -289,8 +301,7 @@ const answerLate = (turn: Turn, round: Round, isDue: (caller: Pick<Caller, "arri
   const members = missingIn(turn, round);
   const refusal = busy("Not every member has confirmed in time; the outcome is not known yet.", undefined, true);
   for (const caller of late) answerRejected(turn, caller, { ...refusal, members });
-  turn.edit("rounds").set(round.id, {
-    ...round,
+  keepWaiting(turn, round.id, {
     creator: creator === undefined ? round.creator : undefined,
     joiners: round.joiners.filter((joiner) => !joiners.includes(joiner)),
   });

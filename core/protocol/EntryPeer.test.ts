@@ -16,7 +16,7 @@ import type { PeerId } from "./Topology.ts";
 
 /** Alice is registered through peer 3, and prepared everywhere: no vote has reached anybody. */
 const { cluster } = prepared(3, undefined, 3);
-const awaited = stateOf(cluster, 3).awaited.get("request");
+const awaited = stateOf(cluster, 3).requests.awaited.get("request");
 if (awaited === undefined) throw new Error("it is under way");
 const { forward } = awaited;
 
@@ -33,7 +33,7 @@ const out = ({ thenSend }: Step): ReadonlyArray<Answer | Message> =>
   });
 const outOf = (turn: WholeTurn): ReadonlyArray<Answer | Message> => out(turn.finish(() => undefined));
 const awaiting = (turn: WholeTurn, change: Partial<Awaited> = {}): WholeTurn => {
-  turn.edit("awaited").set("request", { ...awaited, ...change });
+  turn.edit("requests", "awaited").set("request", { ...awaited, ...change });
   return turn;
 };
 const withBody = (length: number): Awaited => ({
@@ -77,11 +77,16 @@ describe("a command", () => {
     ["bodies that leave less than that", [1, Limits.queuedBytes - forward.call.rawBody.length].map(withBody), false],
   ])("is taken, or not, beside %s", (_what, others, isTaken) => {
     const turn = turnAt(3);
-    turn.edit("awaited").clear();
-    for (const [index, other] of others.entries()) turn.edit("awaited").set(`other ${index}`, other);
+    turn.edit("requests", "awaited").clear();
+    for (const [index, other] of others.entries()) turn.edit("requests", "awaited").set(`other ${index}`, other);
     const refused = command(turn).filter(({ _tag }) => _tag === "Rejected");
-    const { entering } = turn.state;
-    expect([refused.length === 0, entering.length > 0 || turn.state.awaited.has("next")]).toEqual([isTaken, isTaken]);
+    const {
+      requests: { entering },
+    } = turn.state;
+    expect([refused.length === 0, entering.length > 0 || turn.state.requests.awaited.has("next")]).toEqual([
+      isTaken,
+      isTaken,
+    ]);
   });
 });
 
@@ -105,13 +110,13 @@ describe("the writer", () => {
 
   it("takes nothing up where something is wrong with it, and says what, unless it is sealed", () => {
     const behind = turnAt(1);
-    behind.state.quarantine = "an old disk";
+    behind.draft("standing").quarantine = "an old disk";
     const said = (turn: WholeTurn) => out(heard(turn, 3, { _tag: "Forward", forward }, [actor]));
     expect(said(behind)).toMatchObject([
       { outcome: { rejection: { members: [{ peerId: 1, reason: "it ran from an old disk" }] } } },
     ]);
     const sealed = turnAt(1);
-    sealed.state.unsealed = false;
+    sealed.draft("standing").unsealed = false;
     expect(said(sealed)).toEqual([]);
   });
 });
@@ -123,7 +128,7 @@ describe("an entry peer", () => {
   ])("believes %s that a request was taken up", (_who, from, acknowledged) => {
     const turn = awaiting(turnAt(3), { acknowledged: false });
     onForwarded(turn, from, { _tag: "Forwarded", requestId: "request" });
-    expect(turn.state.awaited.get("request")?.acknowledged).toBe(acknowledged);
+    expect(turn.state.requests.awaited.get("request")?.acknowledged).toBe(acknowledged);
   });
 
   it.each<readonly [string, Partial<Awaited>, number, ReadonlyArray<string>]>([
@@ -145,18 +150,18 @@ describe("an entry peer", () => {
     ],
   ])("forwards a request again %s", (_when, change, elapsed, expected) => {
     const turn = awaiting(turnAt(3, elapsed), { arrivedAt: 0, sentAt: 0, ...change });
-    turn.state.writerHeardAt = 500 - Limits.probeWaitMillis;
+    turn.draft("probing").writerHeardAt = 500 - Limits.probeWaitMillis;
     onForwardTimer(turn);
     expect(outOf(turn).map(({ _tag }) => _tag)).toEqual(expected);
   });
 
   it("forwards nothing, and waits for nothing, where nobody waits or something is wrong with it", () => {
     const behind = awaiting(turnAt(3, 9_000), { sentAt: 0 });
-    behind.state.quarantine = "an old disk";
+    behind.draft("standing").quarantine = "an old disk";
     const idle = turnAt(3, 9_000);
-    idle.edit("awaited").clear();
+    idle.edit("requests", "awaited").clear();
     for (const turn of [behind, idle]) {
-      turn.edit("timers").clear();
+      turn.timers.clear();
       expect(fires(turn, "forward").thenSend).toEqual([]);
     }
   });

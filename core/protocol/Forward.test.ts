@@ -9,7 +9,9 @@ import { attest, type Forward, isAttested, isSameRequest, requestLineOf } from "
 import type { Membership, PeerId } from "./Topology.ts";
 
 const membershipIn = (cluster: Cluster): Membership => {
-  const { membership } = stateOf(cluster, 1);
+  const {
+    cluster: { membership },
+  } = stateOf(cluster, 1);
   if (membership === undefined) throw new Error("the cluster is not founded");
   return membership;
 };

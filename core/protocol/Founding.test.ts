@@ -26,7 +26,7 @@ const OTHER = "ab".repeat(32) as Digest;
 const cluster = new Cluster(2);
 cluster.tamper = (_from, _to, message) => (message._tag === "GenesisCard" ? message : undefined);
 cluster.pass(600);
-const { vote, cards } = stateOf(cluster, 1).founding;
+const { vote, cards } = stateOf(cluster, 1).cluster.founding;
 const card = cards.get(2);
 const key = cluster.keys.get(2);
 if (vote === undefined || card === undefined || key === undefined) throw new Error("both have voted");
@@ -45,9 +45,14 @@ const done = founded(2);
 /** Before peer 2 has introduced itself. */
 const alone = (): WholeTurn => {
   const turn = founding();
-  const { cards: shown } = turn.state.founding;
+  const { cards: shown } = turn.state.cluster.founding;
   const faults = new Map();
-  turn.state.founding = { cards: new Map([...shown].slice(0, 1)), vote: undefined, signatures: new Map(), faults };
+  turn.draft("cluster").founding = {
+    cards: new Map([...shown].slice(0, 1)),
+    vote: undefined,
+    signatures: new Map(),
+    faults,
+  };
   return turn;
 };
 /** What a turn sends in the end, and to whom. */
@@ -57,7 +62,7 @@ const sentBy = (turn: WholeTurn): ReadonlyArray<readonly [number, Message["_tag"
     .thenSend.flatMap((action) => (action._tag === "Send" ? [[action.to, action.message._tag] as const] : []));
 const sealed = (): WholeTurn => {
   const turn = founding();
-  turn.state.unsealed = false;
+  turn.draft("standing").unsealed = false;
   return turn;
 };
 
@@ -73,12 +78,12 @@ describe("a founding peer", () => {
   ])("pins its topology %s", (_what, isPinned, begin, from, message) => {
     const turn = begin();
     onGenesisVote(turn, from, message);
-    expect(turn.state.membership !== undefined).toBe(isPinned);
+    expect(turn.state.cluster.membership !== undefined).toBe(isPinned);
     // From then on every other member has a life on record.
-    expect([...turn.state.seen.keys()]).toEqual(isPinned ? [2] : []);
+    expect([...turn.state.signed.seen.keys()]).toEqual(isPinned ? [2] : []);
   });
 
-  const own = stateOf(cluster, 1).founding.signatures.get(1);
+  const own = stateOf(cluster, 1).cluster.founding.signatures.get(1);
   if (own === undefined) throw new Error("peer 1 has voted");
   const pinned = { topology: vote.topology, signatures: [own, signature] };
   const longer = { ...pinned.topology, epoch: 2 };
@@ -97,7 +102,7 @@ describe("a founding peer", () => {
   ])("takes over a topology %s", (_what, isPinned, begin, shown) => {
     const turn = begin();
     onGenesisPinned(turn, 2, { _tag: "GenesisPinned", pinned: shown });
-    expect(turn.state.membership !== undefined).toBe(isPinned);
+    expect(turn.state.cluster.membership !== undefined).toBe(isPinned);
   });
 
   const faultsOf = (
@@ -108,12 +113,17 @@ describe("a founding peer", () => {
   ): ReadonlyArray<string> => {
     const shown = { ...card, ...change };
     onGenesisCard(turn, from, { _tag: "GenesisCard", card: shown, mac: mac ?? cardMac(crypto, secret, shown) });
-    return [...turn.state.founding.faults.values()];
+    return [...turn.state.cluster.founding.faults.values()];
   };
 
   it.each<readonly [string, Partial<GenesisCard>, number, string]>([
     ["its own id", { peerId: 1 }, 1, "is used twice"],
-    ["another key than it had", { identityKey: stateOf(cluster, 1).peer?.identityKey ?? card.identityKey }, 2, "wiped"],
+    [
+      "another key than it had",
+      { identityKey: stateOf(cluster, 1).cluster.peer?.identityKey ?? card.identityKey },
+      2,
+      "wiped",
+    ],
     ["another total", { total: 3 }, 2, "has total 3"],
     ["another threshold", { threshold: 1 }, 2, "has threshold 1"],
     ["another configuration", { configDigest: OTHER }, 2, "another cluster configuration"],
@@ -140,7 +150,7 @@ describe("a founding peer", () => {
   ])("notes a refusal %s", (_what, from, mac, count) => {
     const turn = founding();
     onGenesisRefused(turn, from, { _tag: "GenesisRefused", card, mac, reason: "a reason" });
-    expect(turn.state.founding.faults.size).toBe(count);
+    expect(turn.state.cluster.founding.faults.size).toBe(count);
   });
 });
 
@@ -165,7 +175,7 @@ describe("a peer that goes on with its founding", () => {
   it("shows a card without a MAC where it has no secret, and notes that", () => {
     const turn = founding({ bootstrapSecret: undefined });
     continueGenesis(turn);
-    expect([...turn.state.founding.faults]).toEqual([[1, expect.stringContaining("no bootstrap secret")]]);
+    expect([...turn.state.cluster.founding.faults]).toEqual([[1, expect.stringContaining("no bootstrap secret")]]);
     const { thenSend } = turn.finish(() => undefined);
     expect(thenSend).toMatchObject([
       { message: { _tag: "GenesisCard", mac: undefined } },
@@ -177,28 +187,31 @@ describe("a peer that goes on with its founding", () => {
   it("takes a card without a MAC for one under another secret", () => {
     const turn = alone();
     onGenesisCard(turn, 2, { _tag: "GenesisCard", card, mac: undefined });
-    expect([...turn.state.founding.faults]).toEqual([[2, expect.stringContaining("bootstrap secret")]]);
+    expect([...turn.state.cluster.founding.faults]).toEqual([[2, expect.stringContaining("bootstrap secret")]]);
   });
 
   it("has nobody to introduce itself to where it is alone", () => {
-    const { membership, timers } = stateOf(new Cluster(1), 1);
+    const {
+      cluster: { membership },
+      timers,
+    } = stateOf(new Cluster(1), 1);
     expect([membership?.peerIds, timers.has("genesis")]).toEqual([[1], false]);
   });
 
   it("fixes who it is once", () => {
     expect(goneOn(founding())).not.toContain("peer");
     const turn = founding();
-    turn.state.peer = turn.state.peer && { ...turn.state.peer, unsealedOnce: false };
+    turn.draft("cluster").peer = turn.state.cluster.peer && { ...turn.state.cluster.peer, unsealedOnce: false };
     expect(goneOn(turn)).toContain("peer");
-    expect(turn.state.peer?.unsealedOnce).toBe(true);
+    expect(turn.state.cluster.peer?.unsealedOnce).toBe(true);
   });
 
   it.each<readonly [string, (turn: WholeTurn) => void]>([
-    ["whose records do not hold", (turn) => void (turn.state.integrityFault = "peer/self")],
-    ["that is sealed", (turn) => void (turn.state.unsealed = false)],
+    ["whose records do not hold", (turn) => void (turn.draft("standing").integrityFault = "peer/self")],
+    ["that is sealed", (turn) => void (turn.draft("standing").unsealed = false)],
   ])("is none %s", (_which, change) => {
     const turn = founding();
-    turn.state.peer = turn.state.peer && { ...turn.state.peer, unsealedOnce: false };
+    turn.draft("cluster").peer = turn.state.cluster.peer && { ...turn.state.cluster.peer, unsealedOnce: false };
     change(turn);
     continueGenesis(turn);
     const { writes, thenSend } = turn.finish(() => undefined);
@@ -209,23 +222,25 @@ describe("a peer that goes on with its founding", () => {
     const shown = { _tag: "GenesisCard", card, mac: cardMac(crypto, secret, card) } as const;
     const turn = alone();
     onGenesisCard(turn, 2, shown);
-    expect(turn.state.founding.vote?.digest).toBe(vote.digest);
+    expect(turn.state.cluster.founding.vote?.digest).toBe(vote.digest);
     const { state, context } = alone();
     const keyless = wholeTurn(state, { ...context, signer: undefined });
     onGenesisCard(keyless, 2, shown);
-    expect([keyless.state.founding.cards.size, keyless.state.founding.vote]).toEqual([2, undefined]);
+    expect([keyless.state.cluster.founding.cards.size, keyless.state.cluster.founding.vote]).toEqual([2, undefined]);
   });
 
   it("blames nobody for a vote or a topology that comes before its own vote", () => {
     const turn = alone();
     onGenesisVote(turn, 2, { _tag: "GenesisVote", topologyDigest: vote.digest, signature });
     onGenesisPinned(turn, 2, { _tag: "GenesisPinned", pinned: { topology: vote.topology, signatures: [signature] } });
-    expect([turn.state.founding.faults.size, turn.state.membership]).toEqual([0, undefined]);
+    expect([turn.state.cluster.founding.faults.size, turn.state.cluster.membership]).toEqual([0, undefined]);
   });
 });
 
 describe("a peer that is founded", () => {
-  const { pinned, membership } = stateOf(done, 1);
+  const {
+    cluster: { pinned, membership },
+  } = stateOf(done, 1);
   if (pinned === undefined || membership === undefined) throw new Error("it is founded");
 
   it("shows a member that does not know it yet the topology, secret or not, and blames it for nothing", () => {
@@ -233,7 +248,7 @@ describe("a peer that is founded", () => {
     for (const turn of [over(), without]) {
       onGenesisCard(turn, 2, { _tag: "GenesisCard", card, mac: cardMac(crypto, secret, card) });
       onGenesisCard(turn, 2, { _tag: "GenesisCard", card, mac: undefined });
-      expect(turn.state.founding.faults.size).toBe(0);
+      expect(turn.state.cluster.founding.faults.size).toBe(0);
       expect(sentBy(turn)).toEqual([
         [2, "GenesisPinned"],
         [2, "GenesisPinned"],
@@ -242,14 +257,14 @@ describe("a peer that is founded", () => {
   });
 
   it("refuses one with another key by name under the secret, and without it lets it see that for itself", () => {
-    const stranger = { ...card, identityKey: stateOf(done, 1).peer?.identityKey ?? card.identityKey };
+    const stranger = { ...card, identityKey: stateOf(done, 1).cluster.peer?.identityKey ?? card.identityKey };
     const refused = over();
     onGenesisCard(refused, 2, { _tag: "GenesisCard", card: stranger, mac: cardMac(crypto, secret, stranger) });
-    expect([...refused.state.founding.faults]).toEqual([[2, expect.stringContaining("not the one pinned")]]);
+    expect([...refused.state.cluster.founding.faults]).toEqual([[2, expect.stringContaining("not the one pinned")]]);
     expect(sentBy(refused)).toEqual([[2, "GenesisRefused"]]);
     const turn = knowing(done, { bootstrapSecret: undefined });
     onGenesisCard(turn, 2, { _tag: "GenesisCard", card: stranger, mac: undefined });
-    expect([turn.state.founding.faults.size, sentBy(turn)]).toEqual([0, [[2, "GenesisPinned"]]]);
+    expect([turn.state.cluster.founding.faults.size, sentBy(turn)]).toEqual([0, [[2, "GenesisPinned"]]]);
   });
 
   it.each<readonly [string, Digest, ReadonlyArray<readonly [number, string]>]>([
@@ -259,7 +274,7 @@ describe("a peer that is founded", () => {
     const turn = over();
     onGenesisVote(turn, 2, { _tag: "GenesisVote", topologyDigest, signature });
     expect(sentBy(turn)).toEqual(sent);
-    expect(turn.state.founding.faults.size).toBe(0);
+    expect(turn.state.cluster.founding.faults.size).toBe(0);
   });
 });
 
@@ -273,42 +288,47 @@ describe("the faults that a peer notes", () => {
   it("of strangers leave room for those of the peers that are expected, itself included", () => {
     const turn = founding();
     for (let peerId = 100; peerId < 101 + Limits.members; peerId++) onGenesisCard(turn, peerId, shown({ peerId }));
-    expect(turn.state.founding.faults.size).toBe(Limits.members);
+    expect(turn.state.cluster.founding.faults.size).toBe(Limits.members);
     onGenesisCard(turn, 2, shown({ total: 3 }));
     onGenesisCard(turn, 1, shown({ peerId: 1 }));
-    expect([...turn.state.founding.faults.keys()].slice(Limits.members)).toEqual([2, 1]);
+    expect([...turn.state.cluster.founding.faults.keys()].slice(Limits.members)).toEqual([2, 1]);
   });
 
   it("stay when the card that was right comes again, and are noted once", () => {
     const turn = founding();
     onGenesisCard(turn, 2, shown({ total: 3 }));
-    const { founding: noted } = turn.state;
+    const {
+      cluster: { founding: noted },
+    } = turn.state;
     onGenesisCard(turn, 2, shown({}));
     onGenesisCard(turn, 2, shown({ total: 3 }));
     expect(noted.faults.size).toBe(1);
-    expect(turn.state.founding).toBe(noted);
+    expect(turn.state.cluster.founding).toBe(noted);
   });
 
   it("go when a card is right at last", () => {
     const turn = alone();
     onGenesisCard(turn, 2, shown({ total: 3 }));
-    expect(turn.state.founding.faults.size).toBe(1);
+    expect(turn.state.cluster.founding.faults.size).toBe(1);
     onGenesisCard(turn, 2, shown({}));
-    expect(turn.state.founding.faults.size).toBe(0);
+    expect(turn.state.cluster.founding.faults.size).toBe(0);
   });
 
   it("name another key than that of the vote, although its card is forgotten", () => {
     const turn = founding();
     const { identityKey } = [...cards.values()].find(({ peerId }) => peerId === 1) ?? card;
-    turn.state.founding = { ...turn.state.founding, cards: new Map([...cards].filter(([peerId]) => peerId === 1)) };
+    turn.draft("cluster").founding = {
+      ...turn.state.cluster.founding,
+      cards: new Map([...cards].filter(([peerId]) => peerId === 1)),
+    };
     onGenesisCard(turn, 2, shown({ identityKey }));
-    expect([...turn.state.founding.faults]).toEqual([[2, expect.stringContaining("wiped")]]);
+    expect([...turn.state.cluster.founding.faults]).toEqual([[2, expect.stringContaining("wiped")]]);
   });
 
   it("are none for a card of a peer that is expected since the vote", () => {
     const turn = founding({ peers: [2, 3] });
     onGenesisCard(turn, 3, shown({ peerId: 3 }));
-    expect([turn.state.founding.faults.size, turn.state.founding.cards.has(3)]).toEqual([0, true]);
+    expect([turn.state.cluster.founding.faults.size, turn.state.cluster.founding.cards.has(3)]).toEqual([0, true]);
   });
 
   it.each<readonly [string, () => WholeTurn, number]>([
@@ -318,15 +338,15 @@ describe("the faults that a peer notes", () => {
   ])("%s", (_what, begin, count) => {
     const turn = begin();
     onGenesisRefused(turn, 2, refused);
-    expect(turn.state.founding.faults.size).toBe(count);
+    expect(turn.state.cluster.founding.faults.size).toBe(count);
   });
 
   it("are there of a refusal before this peer was initialized, and it answers no card then", () => {
     const turn = founding();
-    turn.state.peer = undefined;
+    turn.draft("cluster").peer = undefined;
     onGenesisRefused(turn, 2, refused);
     onGenesisCard(turn, 2, shown({}));
-    expect(turn.state.founding.faults.size).toBe(1);
+    expect(turn.state.cluster.founding.faults.size).toBe(1);
     expect(sentBy(turn)).toEqual([]);
   });
 });
@@ -334,10 +354,12 @@ describe("the faults that a peer notes", () => {
 describe("an initialization", () => {
   it("is refused where the records do not hold, for they do not tell who this peer was", () => {
     const turn = alone();
-    const { peer } = turn.state;
+    const {
+      cluster: { peer },
+    } = turn.state;
     if (peer === undefined) throw new Error("it is initialized");
-    turn.state.peer = undefined;
-    turn.state.integrityFault = "peer/self";
+    turn.draft("cluster").peer = undefined;
+    turn.draft("standing").integrityFault = "peer/self";
     onInitialize(turn, { _tag: "Initialize", requestId: "request", vault: new Uint8Array(), ...peer });
     const { writes, thenSend } = turn.finish(() => undefined);
     expect(writes).toEqual([]);

@@ -7,7 +7,7 @@ import { isPinnedByAll } from "./Topology.ts";
 import { crypto } from "../../properties/cluster/Cluster.ts";
 
 const faultsAt = (cluster: Cluster, peerId: number) => [
-  ...(cluster.peers.get(peerId)?.state.founding.faults.values() ?? []),
+  ...(cluster.peers.get(peerId)?.state.cluster.founding.faults.values() ?? []),
 ];
 
 describe("genesis", () => {
@@ -17,7 +17,7 @@ describe("genesis", () => {
       let count = 0;
       cluster.tamper = (_from, _to, message) => (count++ === lost ? undefined : message);
       cluster.pass(3_000);
-      const pinned = [...cluster.peers.values()].map((each) => each.state.pinned);
+      const pinned = [...cluster.peers.values()].map((each) => each.state.cluster.pinned);
       const [first] = pinned;
       for (const each of pinned) expect(each).toEqual(first);
       expect(first !== undefined && isPinnedByAll(crypto, first)).toBe(true);
@@ -27,7 +27,7 @@ describe("genesis", () => {
   it("is not fooled by a pinned topology that lacks a member's signature", () => {
     const cluster = new Cluster(3);
     cluster.pass(3_000);
-    const pinned = cluster.peers.get(1)?.state.pinned;
+    const pinned = cluster.peers.get(1)?.state.cluster.pinned;
     if (pinned === undefined) throw new Error("the cluster was not founded");
     expect(isPinnedByAll(crypto, { ...pinned, signatures: pinned.signatures.slice(1) })).toBe(false);
     expect(isPinnedByAll(crypto, { ...pinned, signatures: pinned.signatures.toReversed() })).toBe(false);
@@ -51,7 +51,7 @@ describe("genesis", () => {
     it(`refuses ${name} and says which peer`, () => {
       const cluster = new Cluster(3, override);
       cluster.pass(3_000);
-      for (const { state } of cluster.peers.values()) expect(state.membership).toBeUndefined();
+      for (const { state } of cluster.peers.values()) expect(state.cluster.membership).toBeUndefined();
       expect(faultsAt(cluster, 1).join("; ")).toContain(words);
       expect(faultsAt(cluster, 1).join("; ")).toContain("peer 3");
     });
@@ -63,7 +63,7 @@ describe("genesis", () => {
     cluster.tables.delete(3);
     cluster.startAs(3, 77);
     cluster.pass(3_000);
-    expect(cluster.peers.get(3)?.state.membership).toBeUndefined();
+    expect(cluster.peers.get(3)?.state.cluster.membership).toBeUndefined();
     expect(faultsAt(cluster, 3).join("; ")).toContain("it was wiped, or is a stranger");
   });
 
@@ -73,14 +73,14 @@ describe("genesis", () => {
       cluster.tamper = (_from, to, message) =>
         to === victim && (message._tag === "GenesisVote" || message._tag === "GenesisPinned") ? undefined : message;
       cluster.pass(1_000);
-      expect(cluster.peers.get(victim)?.state.founding.vote).toBeDefined();
-      expect([...cluster.peers.values()].filter((each) => each.state.membership !== undefined)).toHaveLength(2);
+      expect(cluster.peers.get(victim)?.state.cluster.founding.vote).toBeDefined();
+      expect([...cluster.peers.values()].filter((each) => each.state.cluster.membership !== undefined)).toHaveLength(2);
       cluster.peers.get(victim)?.stop();
       cluster.tamper = (_from, _to, message) => message;
       cluster.start(victim);
       cluster.pass(3_000);
-      expect(cluster.peers.get(victim)?.state.membership?.digest).toBe(
-        cluster.peers.get(victim === 1 ? 2 : 1)?.state.membership?.digest,
+      expect(cluster.peers.get(victim)?.state.cluster.membership?.digest).toBe(
+        cluster.peers.get(victim === 1 ? 2 : 1)?.state.cluster.membership?.digest,
       );
     });
 
@@ -95,7 +95,8 @@ describe("genesis", () => {
     expect(faultsAt(cluster, 1).join("; ")).toContain("peer 4 is not in this peer's configuration");
     cluster.start(3);
     cluster.pass(3_000);
-    for (const peerId of [1, 2, 3]) expect(cluster.peers.get(peerId)?.state.membership?.peerIds).toEqual([1, 2, 3]);
+    for (const peerId of [1, 2, 3])
+      expect(cluster.peers.get(peerId)?.state.cluster.membership?.peerIds).toEqual([1, 2, 3]);
   });
 
   it("names a peer that signed another topology", () => {
@@ -110,7 +111,7 @@ describe("genesis", () => {
     const cluster = new Cluster(3);
     cluster.peers.get(2)?.dispatch({ _tag: "IntegrityLost", where: "peer/self" });
     cluster.pass(2_000);
-    expect(cluster.peers.get(2)?.state.founding.vote).toBeUndefined();
+    expect(cluster.peers.get(2)?.state.cluster.founding.vote).toBeUndefined();
     expect(cluster.tables.get(2)?.get("genesis")?.size ?? 0).toBe(0);
   });
 
@@ -119,7 +120,7 @@ describe("genesis", () => {
     cluster.tamper = (_from, _to, message) =>
       message._tag === "GenesisVote" || message._tag === "GenesisPinned" ? undefined : message;
     cluster.pass(1_000);
-    const votes = [...cluster.peers.values()].map((each) => each.state.founding.vote?.digest);
+    const votes = [...cluster.peers.values()].map((each) => each.state.cluster.founding.vote?.digest);
     expect(new Set(votes).size).toBe(1);
     expect(votes[0]).toBeDefined();
     cluster.tamper = (_from, _to, message) => message;
@@ -128,7 +129,7 @@ describe("genesis", () => {
       cluster.start(peerId);
     }
     cluster.pass(3_000);
-    expect([...cluster.peers.values()].map((each) => each.state.membership?.digest)).toEqual(votes);
+    expect([...cluster.peers.values()].map((each) => each.state.cluster.membership?.digest)).toEqual(votes);
   });
 
   const others = (count: number) => Array.from({ length: count }, (_, index) => index + 2);

@@ -7,13 +7,14 @@
  * A disk may have gone back to before the topology, or to before this peer's own
  * signature: a member shows it the pinned one, and that signature in it is the vote.
  */
-import type { Digest, Signature } from "../base/Digest.ts";
+import type { Signature } from "../base/Digest.ts";
 import type { Event } from "./Event.ts";
 import { Limits } from "../base/Limits.ts";
 import { countersRow } from "./PeerState.ts";
 import { type BodyFault, type Rejection, rejection } from "../base/Rejection.ts";
 import { numberKey, type Rows, SELF } from "./Tables.ts";
-import { FIRST_INCARNATION, type Turn } from "./Turn.ts";
+import { FIRST_INCARNATION } from "./SignedState.ts";
+import type { Turn } from "./Turn.ts";
 import { auditFounding } from "./Audit.ts";
 import { cardMac, firstTopology, type GenesisCard, isCardMac } from "./GenesisCard.ts";
 import { beginJoining } from "./Joining.ts";
@@ -33,8 +34,6 @@ type Initialize = Extract<Event, { readonly _tag: "Initialize" }>;
 
 const RESEND_MILLIS = 500;
 const NO_SECRET = "this peer has no bootstrap secret: it can be shown a cluster that it founded before, and found none";
-/** The value of a hash that nothing precedes. */
-export const NO_DIGEST = "0".repeat(64) as Digest;
 
 const initializeFaults = (turn: Turn, { peerId, threshold, total }: Initialize): ReadonlyArray<BodyFault> => {
   const { ownId, peers } = turn.context.settings;
@@ -58,7 +57,10 @@ const initializeFaults = (turn: Turn, { peerId, threshold, total }: Initialize):
 };
 
 const initializeRefusal = (turn: Turn, event: Initialize): Rejection | undefined => {
-  const { peer, integrityFault } = turn.state;
+  const {
+    cluster: { peer },
+    standing: { integrityFault },
+  } = turn.state;
   if (integrityFault !== undefined)
     return rejection(
       "INTEGRITY_FAILURE",
@@ -80,7 +82,7 @@ const initializeRefusal = (turn: Turn, event: Initialize): Rejection | undefined
 export const onInitialize = (turn: Turn, event: Initialize): void => {
   const refusal = initializeRefusal(turn, event);
   if (refusal !== undefined) return turn.reply(event.requestId, { _tag: "Rejected", rejection: refusal });
-  const again = turn.state.peer !== undefined;
+  const again = turn.state.cluster.peer !== undefined;
   const row: Rows["peer"] = {
     peerId: event.peerId,
     threshold: event.threshold,
@@ -91,7 +93,7 @@ export const onInitialize = (turn: Turn, event: Initialize): void => {
     unsealedOnce: false,
   };
   const op = again ? "replace" : "insert";
-  turn.state.peer = row;
+  turn.draft("cluster").peer = row;
   turn.write({ op, table: "peer", key: SELF, row });
   turn.write({ op, table: "vault", key: SELF, row: { blob: event.vault } });
   if (!again) turn.write({ op: "insert", table: "counters", key: SELF, row: countersRow(turn.state) });
@@ -111,7 +113,7 @@ const ownCard = (turn: Turn, peer: Rows["peer"]): GenesisCard => ({
 
 /** Who this peer is, while it founds a cluster. */
 const foundingPeer = ({ mode, state }: Turn): Rows["peer"] | undefined =>
-  mode === "founding" ? state.peer : undefined;
+  mode === "founding" ? state.cluster.peer : undefined;
 
 /** Continues, or begins, the founding after an unseal. */
 export const continueGenesis = (turn: Turn): void => {
@@ -120,18 +122,23 @@ export const continueGenesis = (turn: Turn): void => {
   if (!peer.unsealedOnce) {
     // From now on the identity is fixed: flushed before the card that shows it leaves.
     const row = { ...peer, unsealedOnce: true };
-    turn.state.peer = row;
+    turn.draft("cluster").peer = row;
     turn.write({ op: "replace", table: "peer", key: SELF, row });
   }
-  const { cards } = turn.state.founding;
-  turn.state.founding = { ...turn.state.founding, cards: new Map(cards).set(peer.peerId, ownCard(turn, peer)) };
+  const { cards } = turn.state.cluster.founding;
+  turn.draft("cluster").founding = {
+    ...turn.state.cluster.founding,
+    cards: new Map(cards).set(peer.peerId, ownCard(turn, peer)),
+  };
   introduce(turn, peer);
   castVote(turn);
 };
 
 /** Sends what this peer has to say until the topology is pinned. */
 const introduce = (turn: Turn, peer: Rows["peer"]): void => {
-  const { founding } = turn.state;
+  const {
+    cluster: { founding },
+  } = turn.state;
   const { settings, crypto } = turn.context;
   if (settings.peers.length === 0) return;
   const card = ownCard(turn, peer);
@@ -153,7 +160,9 @@ export const onGenesisTimer = (turn: Turn): void => {
 
 /** Why a card does not belong into this founding; a sentence for the operator. */
 const cardFault = (turn: Turn, peer: Rows["peer"], card: GenesisCard): string | undefined => {
-  const { membership, founding } = turn.state;
+  const {
+    cluster: { membership, founding },
+  } = turn.state;
   const { settings } = turn.context;
   if (membership !== undefined)
     return membership.keys.get(card.peerId) === card.identityKey
@@ -177,16 +186,20 @@ const cardFault = (turn: Turn, peer: Rows["peer"], card: GenesisCard): string | 
 };
 
 const noteFault = (turn: Turn, peerId: PeerId, fault: string): void => {
-  const { founding } = turn.state;
+  const {
+    cluster: { founding },
+  } = turn.state;
   // Strangers may invent ids; they must not take the room of the peers that are expected.
-  const isExpected = turn.state.peer?.peerId === peerId || turn.context.settings.peers.includes(peerId);
+  const isExpected = turn.state.cluster.peer?.peerId === peerId || turn.context.settings.peers.includes(peerId);
   if (founding.faults.get(peerId) === fault || (!isExpected && founding.faults.size >= Limits.members)) return;
-  turn.state.founding = { ...founding, faults: new Map(founding.faults).set(peerId, fault) };
+  turn.draft("cluster").founding = { ...founding, faults: new Map(founding.faults).set(peerId, fault) };
 };
 
 export const onGenesisCard = (turn: Turn, from: PeerId, { card, mac }: MessageOf<"GenesisCard">): void => {
   const { crypto, settings } = turn.context;
-  const { peer, founding, pinned, membership } = turn.state;
+  const {
+    cluster: { peer, founding, pinned, membership },
+  } = turn.state;
   if (peer === undefined || from !== card.peerId) return;
   // A member whose disk is from before the founding. No secret is needed for it, nor is there one any more.
   const isMember = membership?.keys.get(from) === card.identityKey;
@@ -213,7 +226,7 @@ export const onGenesisCard = (turn: Turn, from: PeerId, { card, mac }: MessageOf
   if (!founding.cards.has(from)) {
     const faults = new Map(founding.faults);
     faults.delete(from);
-    turn.state.founding = { ...founding, cards: new Map(founding.cards).set(from, card), faults };
+    turn.draft("cluster").founding = { ...founding, cards: new Map(founding.cards).set(from, card), faults };
   }
   castVote(turn);
 };
@@ -224,13 +237,16 @@ export const onGenesisRefused = (
   { card, mac, reason }: MessageOf<"GenesisRefused">,
 ): void => {
   const { crypto, settings } = turn.context;
-  if (turn.state.membership !== undefined || settings.bootstrapSecret === undefined || from !== card.peerId) return;
+  if (turn.state.cluster.membership !== undefined || settings.bootstrapSecret === undefined || from !== card.peerId)
+    return;
   if (isCardMac(crypto, settings.bootstrapSecret, card, mac)) noteFault(turn, from, `peer ${from} refused: ${reason}`);
 };
 
 /** Signs the topology that a full set of cards makes, once in this peer's life. */
 const castVote = (turn: Turn): void => {
-  const { founding } = turn.state;
+  const {
+    cluster: { founding },
+  } = turn.state;
   const { crypto, signer } = turn.context;
   const peer = foundingPeer(turn);
   if (peer === undefined || signer === undefined) return;
@@ -239,8 +255,8 @@ const castVote = (turn: Turn): void => {
   const digest = topologyDigest(crypto, topology);
   const signature = signer.sign(TOPOLOGY_TAG, topologyCodec, topology);
   turn.write({ op: "insert", table: "genesis", key: SELF, row: { topology, signature } });
-  turn.state.founding = {
-    ...turn.state.founding,
+  turn.draft("cluster").founding = {
+    ...turn.state.cluster.founding,
     vote: { topology, signature, digest },
     signatures: new Map(founding.signatures).set(peer.peerId, signature),
   };
@@ -249,7 +265,9 @@ const castVote = (turn: Turn): void => {
 };
 
 export const onGenesisVote = (turn: Turn, from: PeerId, message: MessageOf<"GenesisVote">): void => {
-  const { founding, membership, pinned } = turn.state;
+  const {
+    cluster: { founding, membership, pinned },
+  } = turn.state;
   if (membership !== undefined) {
     if (pinned !== undefined && membership.digest === message.topologyDigest)
       turn.send(from, { _tag: "GenesisPinned", pinned });
@@ -262,12 +280,15 @@ export const onGenesisVote = (turn: Turn, from: PeerId, message: MessageOf<"Gene
     return noteFault(turn, from, `peer ${from} signed another topology: initialize again whichever was wrong`);
   if (!turn.context.crypto.verify(member.identityKey, TOPOLOGY_TAG, topologyCodec, vote.topology, message.signature))
     return;
-  turn.state.founding = { ...founding, signatures: new Map(founding.signatures).set(from, message.signature) };
+  turn.draft("cluster").founding = {
+    ...founding,
+    signatures: new Map(founding.signatures).set(from, message.signature),
+  };
   pinWhenComplete(turn, vote.topology);
 };
 
 export const onGenesisPinned = (turn: Turn, from: PeerId, { pinned }: MessageOf<"GenesisPinned">): void => {
-  const { vote } = turn.state.founding;
+  const { vote } = turn.state.cluster.founding;
   const { crypto } = turn.context;
   const peer = foundingPeer(turn);
   if (peer === undefined) return;
@@ -288,7 +309,7 @@ export const onGenesisPinned = (turn: Turn, from: PeerId, { pinned }: MessageOf<
 };
 
 const pinWhenComplete = (turn: Turn, topology: Topology): void => {
-  const { signatures } = turn.state.founding;
+  const { signatures } = turn.state.cluster.founding;
   const inOrder = topology.members.flatMap(({ peerId }): ReadonlyArray<Signature> => {
     const own = signatures.get(peerId);
     return own === undefined ? [] : [own];
@@ -298,15 +319,15 @@ const pinWhenComplete = (turn: Turn, topology: Topology): void => {
 
 const pin = (turn: Turn, pinned: Rows["topology"]): void => {
   const membership = membershipOf(turn.context.crypto, pinned.topology);
-  turn.state.membership = membership;
-  turn.state.pinned = pinned;
-  turn.state.founding = { cards: new Map(), vote: undefined, signatures: new Map(), faults: new Map() };
+  turn.draft("cluster").membership = membership;
+  turn.draft("cluster").pinned = pinned;
+  turn.draft("cluster").founding = { cards: new Map(), vote: undefined, signatures: new Map(), faults: new Map() };
   // The chain of statement batches starts at the topology it votes under.
-  turn.state.chain = { incarnation: FIRST_INCARNATION, batchNo: 0, hash: membership.digest };
+  turn.draft("signed").chain = { incarnation: FIRST_INCARNATION, batchNo: 0, hash: membership.digest };
   turn.write({ op: "insert", table: "topology", key: SELF, row: pinned });
   for (const peerId of turn.others) {
     const row = { peerId, incarnation: FIRST_INCARNATION, newest: undefined, restored: undefined };
-    turn.edit("seen").set(peerId, row);
+    turn.edit("signed", "seen").set(peerId, row);
     turn.write({ op: "insert", table: "seen", key: numberKey(peerId), row });
   }
   auditFounding(turn, membership);

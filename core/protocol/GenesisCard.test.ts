@@ -6,7 +6,7 @@ import type { Digest } from "../base/Digest.ts";
 import { firstTopology, type GenesisCard } from "./GenesisCard.ts";
 
 describe("the first topology", () => {
-  const key = stateOf(founded(1), 1).peer?.identityKey;
+  const key = stateOf(founded(1), 1).cluster.peer?.identityKey;
   if (key === undefined) throw new Error("it is initialized");
   const digest = "ab".repeat(32) as Digest;
   const cardOf = (peerId: number, development: boolean): GenesisCard => ({

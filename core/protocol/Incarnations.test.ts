@@ -19,7 +19,7 @@ cluster.tamper = (from, _to, message) => {
 };
 cluster.register(1, "request", "alice", 7);
 cluster.settle();
-const [preparation] = stateOf(cluster, 1).preparations.values();
+const [preparation] = stateOf(cluster, 1).undecided.preparations.values();
 if (preparation === undefined) throw new Error("the writer has prepared alice");
 const { id, proposal, writerReceipt } = preparation;
 
@@ -28,26 +28,28 @@ const turnOfOne = (): Turn => {
   const turn = turnOf(cluster, 1);
   const said = new Map([2, 3].map((peerId) => [peerId, writerReceipt]));
   const open = { id, proposal, writerReceipt, votes: said, preparedAt: 0, askedAt: 0 };
-  turn.edit("preparations").set(id, { ...preparation, receipts: said, votes: said });
-  turn.edit("refused").set(id, { ...open, bindsSlot: true });
-  turn.edit("aborting").set(id, { ...open, votes: [...said.values()], acks: said });
+  turn.edit("undecided", "preparations").set(id, { ...preparation, receipts: said, votes: said });
+  turn.edit("undecided", "refused").set(id, { ...open, bindsSlot: true });
+  turn.edit("undecided", "aborting").set(id, { ...open, votes: [...said.values()], acks: said });
   for (const isPrunable of [false, true]) {
     const seq = isPrunable ? 1 : 2;
-    turn.edit("outbox").set(seq, { id, seq, proposal, acks: said, dueAt: 0, isPrunable });
+    turn.edit("undecided", "outbox").set(seq, { id, seq, proposal, acks: said, dueAt: 0, isPrunable });
   }
-  const { seen } = turn.state;
-  turn.state.probe = { nonce: id, startedAt: 0, seen, answers, heard: new Set() };
-  turn.state.verdict = { probedAt: 0, concludedAt: 0, wallAhead: 0, faults: [] };
+  const {
+    signed: { seen },
+  } = turn.state;
+  turn.draft("probing").probe = { nonce: id, startedAt: 0, seen, answers, heard: new Set() };
+  turn.draft("probing").verdict = { probedAt: 0, concludedAt: 0, wallAhead: 0, faults: [] };
   return turn;
 };
 
 /** Whose word counts at this peer, wherever it collects some. */
 const counted = ({ state }: Turn) => ({
-  preparation: [...(state.preparations.get(id)?.votes.keys() ?? [])],
-  refused: [...(state.refused.get(id)?.votes.keys() ?? [])],
-  aborting: [...(state.aborting.get(id)?.acks.keys() ?? [])],
-  delivery: [...(state.outbox.get(2)?.acks.keys() ?? [])],
-  probe: [...(state.probe?.answers.keys() ?? [])].toSorted(),
+  preparation: [...(state.undecided.preparations.get(id)?.votes.keys() ?? [])],
+  refused: [...(state.undecided.refused.get(id)?.votes.keys() ?? [])],
+  aborting: [...(state.undecided.aborting.get(id)?.acks.keys() ?? [])],
+  delivery: [...(state.undecided.outbox.get(2)?.acks.keys() ?? [])],
+  probe: [...(state.probing.probe?.answers.keys() ?? [])].toSorted(),
 });
 const everywhere = (...peerIds: ReadonlyArray<PeerId>) => ({
   preparation: peerIds,
@@ -64,7 +66,7 @@ describe("a member's announcement of a new life", () => {
     const turn = turnOfOne();
     noteRestored(turn, 2, life);
     const row = { peerId: 2, incarnation: 5, newest: undefined, restored: life };
-    expect(turn.state.seen.get(2)).toEqual(row);
+    expect(turn.state.signed.seen.get(2)).toEqual(row);
     expect(turn.finish(() => undefined).writes).toContainEqual({
       op: "replace",
       table: "seen",
@@ -78,22 +80,22 @@ describe("a member's announcement of a new life", () => {
     expect(counted(turn)).toEqual(everywhere(2, 3));
     noteRestored(turn, 2, life);
     expect(counted(turn)).toEqual(everywhere(3));
-    expect(turn.state.verdict).toBeUndefined();
+    expect(turn.state.probing.verdict).toBeUndefined();
   });
 
   it("leaves the receipts, which count at the life that their proposal pins, and what all have acknowledged", () => {
     const turn = turnOfOne();
     noteRestored(turn, 2, life);
-    expect([...(turn.state.preparations.get(id)?.receipts.keys() ?? [])]).toEqual([2, 3]);
-    expect([...(turn.state.outbox.get(1)?.acks.keys() ?? [])]).toEqual([2, 3]);
+    expect([...(turn.state.undecided.preparations.get(id)?.receipts.keys() ?? [])]).toEqual([2, 3]);
+    expect([...(turn.state.undecided.outbox.get(1)?.acks.keys() ?? [])]).toEqual([2, 3]);
   });
 
   it("is recorded where nobody is being asked whether it is ready", () => {
     const turn = turnOfOne();
-    turn.state.probe = undefined;
+    turn.draft("probing").probe = undefined;
     noteRestored(turn, 2, life);
     expect(turn.recordedIncarnation(2)).toBe(5);
-    expect(turn.state.probe).toBeUndefined();
+    expect(turn.state.probing.probe).toBeUndefined();
   });
 
   it("may be of a clock that is wrong by decades", () => {
@@ -115,7 +117,7 @@ describe("a member's announcement of a new life", () => {
     noteRestored(turn, 2, signed);
     expect(turn.recordedIncarnation(2)).toBe(1);
     expect(counted(turn)).toEqual(everywhere(2, 3));
-    expect(turn.state.verdict).toBeDefined();
+    expect(turn.state.probing.verdict).toBeDefined();
   });
 });
 

@@ -6,6 +6,7 @@
  */
 import type { PeerId } from "./Topology.ts";
 import { Limits } from "../base/Limits.ts";
+import { forgetVotesOf } from "./Lifecycle.ts";
 import { numberKey } from "./Tables.ts";
 import type { Turn } from "./Turn.ts";
 import type { Proposal } from "./Proposal.ts";
@@ -16,47 +17,39 @@ import { isAnnounced, type SignedRestoration } from "./Restoration.ts";
  * is equal to that or lower says nothing, whoever made it.
  */
 export const noteRestored = (turn: Turn, from: PeerId, signed: SignedRestoration | undefined): void => {
-  const known = turn.state.seen.get(from);
+  const known = turn.state.signed.seen.get(from);
   if (signed === undefined || known === undefined || signed.restoration.peerId !== from) return;
   const { incarnation } = signed.restoration;
   // What is this far ahead no clock has shown: only a liar leaves no room for lives to come.
   if (incarnation <= known.incarnation || incarnation > turn.now + Limits.incarnationAheadMillis) return;
   if (!isAnnounced(turn.context.crypto, turn.membership, signed)) return;
   const row = { peerId: from, incarnation, newest: undefined, restored: signed };
-  turn.edit("seen").set(from, row);
+  turn.edit("signed", "seen").set(from, row);
   // Flushed before anything is answered that rests on it (D5).
   turn.write({ op: "replace", table: "seen", key: numberKey(from), row });
-  forgetOldVotes(turn, from);
+  forgetOldAnswers(turn, from);
   askAnew(turn);
 };
 
 /** What others told a recovering peer before that life began says nothing of what they have now. */
 const askAnew = (turn: Turn): void => {
-  const { recovery } = turn.state;
+  const {
+    rejoining: { recovery },
+  } = turn.state;
   if (recovery !== undefined)
-    turn.state.recovery = { ...recovery, nonce: undefined, answers: new Map(), transfer: undefined };
+    turn.draft("rejoining").recovery = { ...recovery, nonce: undefined, answers: new Map(), transfer: undefined };
 };
 
-const without = <V>(byMember: ReadonlyMap<PeerId, V>, peerId: PeerId): ReadonlyMap<PeerId, V> => {
-  const left = new Map(byMember);
-  left.delete(peerId);
-  return left;
-};
-
-/** What was counted while it was on record counts no more; a pledge stays, whatever refusal it was made on. */
-const forgetOldVotes = (turn: Turn, peerId: PeerId): void => {
-  const { preparations, refused, aborting, outbox, probe } = turn.state;
-  for (const each of preparations.values())
-    turn.edit("preparations").set(each.id, { ...each, votes: without(each.votes, peerId) });
-  for (const each of refused.values())
-    turn.edit("refused").set(each.id, { ...each, votes: without(each.votes, peerId) });
-  for (const each of aborting.values())
-    turn.edit("aborting").set(each.id, { ...each, acks: without(each.acks, peerId) });
-  for (const each of outbox.values())
-    if (!each.isPrunable) turn.edit("outbox").set(each.seq, { ...each, acks: without(each.acks, peerId) });
+/** What was counted while it was on record counts no more. */
+const forgetOldAnswers = (turn: Turn, peerId: PeerId): void => {
+  forgetVotesOf(turn, peerId);
+  const { probe } = turn.state.probing;
   // It was ready in its old life.
-  turn.state.verdict = undefined;
-  if (probe !== undefined) turn.state.probe = { ...probe, answers: without(probe.answers, peerId) };
+  turn.draft("probing").verdict = undefined;
+  if (probe === undefined) return;
+  const answers = new Map(probe.answers);
+  answers.delete(peerId);
+  turn.draft("probing").probe = { ...probe, answers };
 };
 
 /** Whether a proposal pins a life of some member that is over: then nobody signs a receipt for it any more. */

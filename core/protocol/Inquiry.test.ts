@@ -1,3 +1,4 @@
+import { changed } from "../../properties/cluster/Changed.ts";
 import { describe, expect, it } from "vitest";
 import { announcedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
@@ -30,12 +31,12 @@ const numbered = (count: number) => new Map(Array.from({ length: count }, (_, at
 /** A turn of the second of three members in the middle of its recovery, but for what is different. */
 const recovering = (change: Partial<Recovery> = {}, become: (turn: Turn) => void = () => undefined): Turn => {
   const turn = turnOf(three, 2);
-  turn.state.restored = announced;
-  turn.state.recovery = { ...freshRecovery("the test"), ...change };
+  turn.draft("rejoining").restored = announced;
+  turn.draft("rejoining").recovery = { ...freshRecovery("the test"), ...change };
   become(turn);
   return turn;
 };
-const inquiriesOf = ({ state }: Turn) => [...(state.recovery?.inquiries ?? [])];
+const inquiriesOf = ({ state }: Turn) => [...(state.rejoining.recovery?.inquiries ?? [])];
 const sent = (turn: Turn) =>
   turn
     .finish(() => undefined)
@@ -57,8 +58,8 @@ describe("a life that was made to refuse", () => {
     ["4,096 altogether is not", 0, 4_096, true],
   ])("%s one that an honest writer may have had", (_what, writersOwn, refusals, misled) => {
     const recovery = { ...freshRecovery("the test"), writersOwn };
-    expect(isMisled({ recovery, refused: refused(refusals) })).toBe(misled);
-    expect(isMisled({ recovery: undefined, refused: refused(refusals) })).toBe(false);
+    expect(isMisled(changed(turnOf(three, 2).state, { recovery, refused: refused(refusals) }))).toBe(misled);
+    expect(isMisled(changed(turnOf(three, 2).state, { recovery: undefined, refused: refused(refusals) }))).toBe(false);
   });
 });
 
@@ -74,7 +75,7 @@ describe("before a restored member refuses a proposal", () => {
   });
 
   it("it knows, as the writer, that not only that one has prepared it", () => {
-    const turn = recovering({}, (each) => void (each.state.membership = { ...each.membership, writer: 2 }));
+    const turn = recovering({}, (each) => void (each.draft("cluster").membership = { ...each.membership, writer: 2 }));
     inquire(turn, [[idOf(1), item]]);
     expect(inquiriesOf(turn)).toEqual([[idOf(1), open({ isShared: true })]]);
   });
@@ -85,15 +86,15 @@ describe("before a restored member refuses a proposal", () => {
       [idOf(1_000), item],
       [idOf(1_001), item],
     ]);
-    expect(turn.state.recovery?.inquiries.size).toBe(Limits.preparations);
+    expect(turn.state.rejoining.recovery?.inquiries.size).toBe(Limits.preparations);
     expect(sent(turn)[0]).toEqual([1, question(1)]);
   });
 
   it.each<readonly [string, Partial<Recovery>, (turn: Turn) => void]>([
     ["that it is asking about", { inquiries: new Map([[idOf(1), open({ silent: new Set([3]) })]]) }, () => undefined],
-    ["that it has refused", {}, (turn) => void turn.edit("refused").set(idOf(1), {} as Refused)],
-    ["while somebody has its old life on record", {}, (turn) => void turn.edit("unproven").add(3)],
-    ["once it is a member again", {}, (turn) => void (turn.state.recovery = undefined)],
+    ["that it has refused", {}, (turn) => void turn.edit("undecided", "refused").set(idOf(1), {} as Refused)],
+    ["while somebody has its old life on record", {}, (turn) => void turn.edit("rejoining", "unproven").add(3)],
+    ["once it is a member again", {}, (turn) => void (turn.draft("rejoining").recovery = undefined)],
   ])("it asks nobody about one %s", (_which, change, become) => {
     const turn = recovering(change, become);
     const before = inquiriesOf(turn);
@@ -157,7 +158,7 @@ describe("what the others say of a proposal that a restored member would refuse"
       const turn = asking();
       const unapplied = order.flatMap((from) => told(turn, from, from === 1 ? writers : others));
       expect(unapplied).toHaveLength(refusing);
-      expect([inquiriesOf(turn), turn.state.recovery?.writersOwn]).toEqual([[], writersOwn]);
+      expect([inquiriesOf(turn), turn.state.rejoining.recovery?.writersOwn]).toEqual([[], writersOwn]);
     }
   });
 
@@ -176,18 +177,22 @@ describe("what the others say of a proposal that a restored member would refuse"
     const inquiries = new Map([[idOf(1), open({ silent: new Set([1]), isShared })]]);
     const turn = asking({ inquiries, writersOwn: before });
     expect(told(turn, 1, "PREPARED")).toHaveLength(refusing);
-    expect([inquiriesOf(turn), turn.state.recovery?.writersOwn]).toEqual([[], after]);
+    expect([inquiriesOf(turn), turn.state.rejoining.recovery?.writersOwn]).toEqual([[], after]);
   });
 
   const OTHER = "ab".repeat(32) as Digest;
   const outbid = (turn: Turn): void => {
-    turn.state.recovery = { ...freshRecovery("the test"), inquiries: new Map([[idOf(1), open()]]), outbid: 7 };
+    turn.draft("rejoining").recovery = {
+      ...freshRecovery("the test"),
+      inquiries: new Map([[idOf(1), open()]]),
+      outbid: 7,
+    };
   };
 
   it.each<readonly [string, Partial<MessageOf<"SettleAnswer">>, (turn: Turn) => void]>([
     ["it answers another question", { nonce: OTHER }, () => undefined],
     ["nobody asked about it", { items: [{ proposalId: OTHER, state: "APPLIED", held: [] }] }, () => undefined],
-    ["somebody has the old life on record", {}, (turn) => void turn.edit("unproven").add(3)],
+    ["somebody has the old life on record", {}, (turn) => void turn.edit("rejoining", "unproven").add(3)],
     ["this life is to be followed by another one", {}, outbid],
   ])("counts for nothing where %s", (_why, change, become) => {
     const turn = asking({}, become);
@@ -199,8 +204,8 @@ describe("what the others say of a proposal that a restored member would refuse"
     const turn = asking();
     for (const state of ["PREPARED", "APPLIED"] as const) expect(told(turn, 1, state)).toEqual([]);
     expect(inquiriesOf(turn)).toEqual([[idOf(1), open({ silent: new Set([3]), isOpen: true })]]);
-    const member = asking({}, (each) => void (each.state.recovery = undefined));
+    const member = asking({}, (each) => void (each.draft("rejoining").recovery = undefined));
     expect(told(member, 1, "PREPARED")).toEqual([]);
-    expect(member.state.recovery).toBeUndefined();
+    expect(member.state.rejoining.recovery).toBeUndefined();
   });
 });

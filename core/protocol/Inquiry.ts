@@ -19,11 +19,16 @@ import type { PeerId } from "./Topology.ts";
  * in several processes so much that it would never be ready as a member. Some of it was a lie, and nobody can tell
  * which; what is not refused may be what the recovery waits for.
  */
-export const isMisled = ({ recovery, refused }: Pick<PeerState, "recovery" | "refused">): boolean =>
+export const isMisled = ({
+  rejoining: { recovery },
+  undecided: { refused },
+}: Pick<PeerState, "rejoining" | "undecided">): boolean =>
   recovery !== undefined && (recovery.writersOwn > Limits.preparations || refused.size >= Limits.refusals);
 
 const askAbout = (turn: Turn, items: ReadonlyArray<SettleItem>, to: ReadonlyArray<PeerId>): void => {
-  const { restored } = turn.state;
+  const {
+    rejoining: { restored },
+  } = turn.state;
   if (items.length === 0 || restored === undefined) return;
   // Nobody can have answered with it who had not been asked by this life.
   const nonce = restored.restoration.recoveryId;
@@ -32,7 +37,10 @@ const askAbout = (turn: Turn, items: ReadonlyArray<SettleItem>, to: ReadonlyArra
 
 /** Asks about each of at most one message's proposals, unless it is asked about or refused already. */
 export const inquire = (turn: Turn, asked: Iterable<readonly [Digest, SettleItem]>): void => {
-  const { recovery, refused } = turn.state;
+  const {
+    rejoining: { recovery },
+    undecided: { refused },
+  } = turn.state;
   if (recovery === undefined || turn.mode === "announcing") return;
   const inquiries = new Map(recovery.inquiries);
   const fresh: Array<SettleItem> = [];
@@ -42,7 +50,7 @@ export const inquire = (turn: Turn, asked: Iterable<readonly [Digest, SettleItem
     inquiries.set(id, { item, silent: new Set(turn.others), isOpen: false, isShared: turn.isWriter });
     fresh.push(item);
   }
-  turn.state.recovery = { ...recovery, inquiries };
+  turn.draft("rejoining").recovery = { ...recovery, inquiries };
   askAbout(turn, fresh, turn.others);
 };
 
@@ -71,7 +79,9 @@ export const unappliedAt = (
   from: PeerId,
   { nonce, items }: MessageOf<"SettleAnswer">,
 ): ReadonlyArray<readonly [Digest, SettleItem]> => {
-  const { recovery, restored } = turn.state;
+  const {
+    rejoining: { recovery, restored },
+  } = turn.state;
   if (recovery === undefined || turn.mode === "announcing" || nonce !== restored?.restoration.recoveryId) return [];
   // This life is over, and signs nothing more.
   if (recovery.outbid !== undefined) return [];
@@ -93,6 +103,6 @@ export const unappliedAt = (
     if (!isShared) writersOwn += 1;
     if (isShared || writersOwn <= Limits.preparations) unapplied.push([id, inquiry.item]);
   }
-  turn.state.recovery = { ...recovery, inquiries, writersOwn };
+  turn.draft("rejoining").recovery = { ...recovery, inquiries, writersOwn };
   return unapplied;
 };

@@ -18,7 +18,7 @@ describe("a new integrity key", () => {
 
   it("has the next version, and a row of its own that is flushed before the answer", () => {
     const step = rotate(() => undefined);
-    expect(step.state.integrityVersion).toBe(2);
+    expect(step.state.standing.integrityVersion).toBe(2);
     expect(step.writes.filter(({ table }) => table === "integrity")).toMatchObject([
       { op: "insert", row: { publicKey } },
     ]);
@@ -27,13 +27,17 @@ describe("a new integrity key", () => {
   });
 
   it.each<readonly [string, string, (turn: Turn) => void]>([
-    ["was never initialized", "NOT_INITIALIZED", (turn) => void (turn.state.peer = undefined)],
-    ["is sealed", "SEALED", (turn) => void (turn.state.unsealed = false)],
-    ["has records that do not hold", "INTEGRITY_FAILURE", (turn) => void (turn.state.integrityFault = "peer/self")],
+    ["was never initialized", "NOT_INITIALIZED", (turn) => void (turn.draft("cluster").peer = undefined)],
+    ["is sealed", "SEALED", (turn) => void (turn.draft("standing").unsealed = false)],
+    [
+      "has records that do not hold",
+      "INTEGRITY_FAILURE",
+      (turn) => void (turn.draft("standing").integrityFault = "peer/self"),
+    ],
   ])("is refused by a peer that %s, and nothing is written", (_why, code, become) => {
     const step = rotate(become);
     expect(step.writes).toEqual([]);
-    expect(step.state.integrityVersion).toBe(1);
+    expect(step.state.standing.integrityVersion).toBe(1);
     expect(step.thenSend).toMatchObject([{ answer: { _tag: "Rejected", rejection: { code } } }]);
   });
 });

@@ -10,9 +10,6 @@ import type { Turn } from "./Turn.ts";
 import { auditOperators } from "./Audit.ts";
 import type { Mode } from "./Mode.ts";
 
-/** The key that a peer was initialized with. */
-export const FIRST_INTEGRITY_VERSION = 1;
-
 const refusalIn = (mode: Mode): Rejection => {
   if (mode === "blank") return rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize it first.");
   if (mode !== "damaged") return rejection("SEALED", "This peer is sealed.", "Unseal it first.");
@@ -41,8 +38,8 @@ export const onRotateIntegrity = (
 ): void => {
   // In this transaction, which the key before it seals.
   auditOperators(turn, acts);
-  const version = turn.state.integrityVersion + 1;
-  turn.state.integrityVersion = version;
+  const version = turn.state.standing.integrityVersion + 1;
+  turn.draft("standing").integrityVersion = version;
   turn.write({ op: "insert", table: "integrity", key: numberKey(version), row: { publicKey, blob } });
   turn.reply(requestId, { _tag: "Rotated", version });
 };

@@ -27,21 +27,21 @@ describe("a peer that has just started", () => {
     cluster.tamper = (from, to, message) => (message._tag === "Ready" && from === 3 && to === 2 ? undefined : message);
     restart(cluster, 2);
     cluster.pass(3_000);
-    expect([...stateOf(cluster, 2).unproven]).toEqual([3]);
+    expect([...stateOf(cluster, 2).rejoining.unproven]).toEqual([3]);
     cluster.register(1, "early", "alice", 7);
     cluster.pass(100);
     expect(cluster.answers.get("early")).toMatchObject({
       _tag: "Rejected",
       rejection: { members: [{ peerId: 2, reason: "it is joining" }], outcomeUnknown: false },
     });
-    const before = stateOf(cluster, 2).chain;
+    const before = stateOf(cluster, 2).signed.chain;
     cluster.tamper = whole;
     cluster.pass(600);
-    expect(stateOf(cluster, 2).unproven.size).toBe(0);
+    expect(stateOf(cluster, 2).rejoining.unproven.size).toBe(0);
     cluster.register(1, "later", "alice", 7);
     cluster.settle();
     expect(cluster.answers.get("later")).toMatchObject({ _tag: "Registered" });
-    expect(stateOf(cluster, 2).chain.batchNo).toBeGreaterThan(before.batchNo);
+    expect(stateOf(cluster, 2).signed.chain.batchNo).toBeGreaterThan(before.batchNo);
   });
 
   it("applies certificates while it joins, acknowledges them when it has joined, also after another restart", () => {
@@ -62,7 +62,7 @@ describe("a peer that has just started", () => {
     cluster.pass(2_000);
     expect(cluster.row(2, "slots", slotKey(1, 1))?.ack?.statement.kind).toBe("COMMIT_ACK");
     expect(cluster.answers.get("request")).toMatchObject({ _tag: "Registered", created: true });
-    for (const peerId of [1, 2, 3]) expect(stateOf(cluster, peerId).outbox.size).toBe(0);
+    for (const peerId of [1, 2, 3]) expect(stateOf(cluster, peerId).undecided.outbox.size).toBe(0);
   });
 
   for (const peerId of [1, 2])
@@ -75,13 +75,13 @@ describe("a peer that has just started", () => {
       cluster.tables.set(peerId, old);
       cluster.start(peerId);
       cluster.pass(1_000);
-      expect(stateOf(cluster, peerId).quarantine).toContain("does not remember it");
+      expect(stateOf(cluster, peerId).standing.quarantine).toContain("does not remember it");
       cluster.register(3, "more", "bob", 8);
       cluster.pass(3_000);
       expect(cluster.answers.get("more")).toMatchObject({ _tag: "Rejected" });
       restart(cluster, peerId);
       cluster.pass(1_000);
-      expect(stateOf(cluster, peerId).quarantine).toContain("does not remember it");
+      expect(stateOf(cluster, peerId).standing.quarantine).toContain("does not remember it");
     });
 
   it("on the disk it left joins, whoever else was started at the same moment", () => {
@@ -90,7 +90,7 @@ describe("a peer that has just started", () => {
     cluster.pass(1_000);
     for (const peerId of [1, 2, 3]) restart(cluster, peerId);
     cluster.pass(1_000);
-    for (const peerId of [1, 2, 3]) expect(stateOf(cluster, peerId).unproven.size).toBe(0);
+    for (const peerId of [1, 2, 3]) expect(stateOf(cluster, peerId).rejoining.unproven.size).toBe(0);
   });
 
   it("is not put out by a claim that it has not signed, and still waits for that member", () => {
@@ -112,7 +112,7 @@ describe("a peer that has just started", () => {
     };
     restart(cluster, 2);
     cluster.pass(1_000);
-    expect(stateOf(cluster, 2).quarantine).toBeUndefined();
+    expect(stateOf(cluster, 2).standing.quarantine).toBeUndefined();
   });
 
   it("from a disk of before its topology was pinned proves itself like any other", () => {
@@ -131,8 +131,8 @@ describe("a peer that has just started", () => {
     cluster.tables.set(2, olds[0] ?? new Map());
     cluster.start(2);
     cluster.pass(3_000);
-    expect(stateOf(cluster, 2).membership).toBeDefined();
-    expect(stateOf(cluster, 2).quarantine).toContain("does not remember it");
+    expect(stateOf(cluster, 2).cluster.membership).toBeDefined();
+    expect(stateOf(cluster, 2).standing.quarantine).toContain("does not remember it");
     expect(cluster.tables.get(2)?.get("batches")?.size ?? 0).toBe(0);
   });
 
@@ -149,10 +149,10 @@ describe("a peer that has just started", () => {
       row: row.row.map((byte, index) => (index === row.row.length - 1 ? byte ^ 1 : byte)),
     });
     cluster.start(3);
-    expect(stateOf(cluster, 3).integrityFault).toBeDefined();
+    expect(stateOf(cluster, 3).standing.integrityFault).toBeDefined();
     restart(cluster, 2);
     cluster.pass(3_000);
-    expect([...stateOf(cluster, 2).unproven]).toEqual([3]);
+    expect([...stateOf(cluster, 2).rejoining.unproven]).toEqual([3]);
   });
 
   it("that has applied and not acknowledged refuses nothing of it and forgets nothing of it, whatever the writer says", () => {
@@ -174,11 +174,11 @@ describe("a peer that has just started", () => {
     for (const message of commits.slice(0, 1)) tell(message);
     cluster.pass(200);
     expect(cluster.row(2, "slots", slotKey(1, 1))).toMatchObject({ outcome: "APPLIED", ack: undefined });
-    expect(stateOf(cluster, 2).outbox.size).toBe(1);
+    expect(stateOf(cluster, 2).undecided.outbox.size).toBe(1);
     cluster.tamper = (from, to, message) => (from === 2 && to === 1 ? undefined : message);
     cluster.pass(1_000);
     for (const message of prepares) tell(message);
-    expect(stateOf(cluster, 2).refused.size).toBe(0);
+    expect(stateOf(cluster, 2).undecided.refused.size).toBe(0);
     expect(cluster.row(2, "slots", slotKey(1, 1))?.ack?.statement.kind).toBe("COMMIT_ACK");
   });
 
@@ -200,7 +200,7 @@ describe("a peer that has just started", () => {
         actors: [],
       });
     expect(answers.length).toBeGreaterThan(1);
-    expect(stateOf(cluster, 2).unproven.size).toBe(2);
+    expect(stateOf(cluster, 2).rejoining.unproven.size).toBe(2);
   });
 });
 
@@ -246,18 +246,18 @@ describe("a member's answer to a peer that is joining", () => {
   it("shows that nothing is forgotten as far as that member goes; with the last one the peer has joined", () => {
     const turn = turnOf(cluster, 2);
     onJoinAnswer(turn, 3, answerOf(3));
-    expect([...turn.state.unproven]).toEqual([1]);
-    expect(turn.state.forgottenUntil.get(3)).toEqual(answerOf(3).moment);
-    expect(turn.state.joinNonce).toBeDefined();
+    expect([...turn.state.rejoining.unproven]).toEqual([1]);
+    expect(turn.state.requests.forgottenUntil.get(3)).toEqual(answerOf(3).moment);
+    expect(turn.state.rejoining.joinNonce).toBeDefined();
     onJoinAnswer(turn, 1, answerOf(1));
-    expect([...turn.state.unproven]).toEqual([]);
-    expect(turn.state.joinNonce).toBeUndefined();
+    expect([...turn.state.rejoining.unproven]).toEqual([]);
+    expect(turn.state.rejoining.joinNonce).toBeUndefined();
   });
 
   it.each<readonly [string, Partial<Ready>, (turn: Turn) => void]>([
     ["is another member's", { peerId: 1 }, () => undefined],
     ["has the nonce of another member", { nonce: answerOf(1).nonce }, () => undefined],
-    ["was asked for by nobody", {}, (turn) => void (turn.state.joinNonce = undefined)],
+    ["was asked for by nobody", {}, (turn) => void (turn.draft("rejoining").joinNonce = undefined)],
     ["is unsigned, because it is sealed", { sealed: true }, () => undefined],
     ["comes from records that do not hold", { integrityOk: false }, () => undefined],
     ["is of another topology", { topologyDigest: OTHER }, () => undefined],
@@ -265,22 +265,22 @@ describe("a member's answer to a peer that is joining", () => {
       "comes before that member has its life on record",
       {},
       (turn) => {
-        turn.state.restored = announcedBy(cluster, 2, NOW, { recoveryId: OTHER });
+        turn.draft("rejoining").restored = announcedBy(cluster, 2, NOW, { recoveryId: OTHER });
       },
     ],
-    ["meets a sealed peer", {}, (turn) => void (turn.state.unsealed = false)],
+    ["meets a sealed peer", {}, (turn) => void (turn.draft("standing").unsealed = false)],
     ["meets one in quarantine", {}, (turn) => turn.quarantine("the test")],
     [
       "meets one that is to begin another life",
       {},
       (turn) => {
-        turn.state.recovery = { ...freshRecovery("the test"), outbid: 5 };
+        turn.draft("rejoining").recovery = { ...freshRecovery("the test"), outbid: 5 };
       },
     ],
   ])("shows nothing where it %s", (_why, change, become) => {
     const turn = turnOf(cluster, 2);
     become(turn);
-    expect([...heard(turn, 3, { _tag: "Ready", ...answerOf(3, change) }).state.unproven]).toEqual([1, 3]);
+    expect([...heard(turn, 3, { _tag: "Ready", ...answerOf(3, change) }).state.rejoining.unproven]).toEqual([1, 3]);
   });
 
   it("shows nothing where it is itself what puts the peer in quarantine, which it does to no sealed one", () => {
@@ -298,10 +298,10 @@ describe("a member's answer to a peer that is joining", () => {
     if (signature === undefined) throw new Error("peer 2 has a key");
     for (const unsealed of [true, false]) {
       const turn = turnOf(cluster, 2);
-      turn.state.unsealed = unsealed;
+      turn.draft("standing").unsealed = unsealed;
       const { state } = heard(turn, 3, { _tag: "Ready", ...answerOf(3, { seen: { header, signature } }) });
-      expect(state.quarantine !== undefined).toBe(unsealed);
-      expect([...state.unproven]).toEqual([1, 3]);
+      expect(state.standing.quarantine !== undefined).toBe(unsealed);
+      expect([...state.rejoining.unproven]).toEqual([1, 3]);
     }
   });
 
@@ -313,21 +313,21 @@ describe("a member's answer to a peer that is joining", () => {
       return turn.finish(() => undefined).thenSend.flatMap((each) => (each._tag === "Send" ? [each.to] : []));
     };
     expect(asked(() => undefined)).toEqual([1, 3]);
-    expect(asked((turn) => void turn.edit("unproven").clear())).toEqual([]);
-    expect(asked((turn) => void (turn.state.unsealed = false))).toEqual([]);
+    expect(asked((turn) => void turn.edit("rejoining", "unproven").clear())).toEqual([]);
+    expect(asked((turn) => void (turn.draft("standing").unsealed = false))).toEqual([]);
     const turn = turnOf(cluster, 2);
     join(turn);
-    expect(turn.state.joinNonce).toBe(stateOf(cluster, 2).joinNonce);
+    expect(turn.state.rejoining.joinNonce).toBe(stateOf(cluster, 2).rejoining.joinNonce);
   });
 
   it("is waited for by a founder that has others, and by nobody who is alone", () => {
     const begun = (each: Cluster): Turn => {
       const turn = turnOf(each, 1);
-      turn.edit("timers").clear();
+      turn.timers.clear();
       beginJoining(turn);
       return turn;
     };
-    expect([...begun(cluster).state.unproven]).toEqual([2, 3]);
+    expect([...begun(cluster).state.rejoining.unproven]).toEqual([2, 3]);
     expect([...begun(cluster).state.timers]).toEqual([["join", 20]]);
     expect([...begun(founded(1)).state.timers]).toEqual([]);
   });
@@ -340,27 +340,31 @@ describe("what a restart interrupted", () => {
 
   it.each<readonly [string, ReadonlyArray<string>, (turn: Turn) => void]>([
     ["nothing", [], () => undefined],
-    ["what is prepared", ["resolve"], (turn) => void turn.edit("preparations").set(id, preparation)],
-    ["what is refused", ["resolve"], (turn) => void turn.edit("refused").set(id, { ...open, bindsSlot: true })],
+    ["what is prepared", ["resolve"], (turn) => void turn.edit("undecided", "preparations").set(id, preparation)],
+    [
+      "what is refused",
+      ["resolve"],
+      (turn) => void turn.edit("undecided", "refused").set(id, { ...open, bindsSlot: true }),
+    ],
     [
       "what is being aborted",
       ["resolve"],
       (turn) => {
-        turn.edit("aborting").set(id, { ...open, votes: [], acks: new Map() });
+        turn.edit("undecided", "aborting").set(id, { ...open, votes: [], acks: new Map() });
       },
     ],
     [
       "what is delivered",
       ["deliver"],
       (turn) => {
-        turn.edit("outbox").set(1, { id, seq: 1, proposal, acks: new Map(), dueAt: 0, isPrunable: false });
+        turn.edit("undecided", "outbox").set(1, { id, seq: 1, proposal, acks: new Map(), dueAt: 0, isPrunable: false });
       },
     ],
-    ["what may be cleared", ["prune"], (turn) => void (turn.state.prunable = 1)],
+    ["what may be cleared", ["prune"], (turn) => void (turn.draft("undecided").prunable = 1)],
   ])("goes on: %s", (_what, timers, become) => {
     const turn = turnOf(cluster, 2);
-    turn.edit("preparations").clear();
-    turn.edit("timers").clear();
+    turn.edit("undecided", "preparations").clear();
+    turn.timers.clear();
     become(turn);
     takeUp(turn);
     expect([...turn.state.timers.keys()]).toEqual(timers);

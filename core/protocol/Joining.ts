@@ -22,13 +22,15 @@ const JOIN_FIRST_MILLIS = 20;
 /** Has every other member asked again, from now on. */
 export const beginJoining = (turn: Turn): void => {
   if (turn.others.length === 0) return;
-  turn.state.unproven = new Set(turn.others);
+  turn.draft("rejoining").unproven = new Set(turn.others);
   turn.arm("join", JOIN_FIRST_MILLIS);
 };
 
 /** Takes up what a restart or a seal interrupted. */
 export const takeUp = (turn: Turn): void => {
-  const { preparations, refused, aborting, outbox, prunable } = turn.state;
+  const {
+    undecided: { preparations, refused, aborting, outbox, prunable },
+  } = turn.state;
   if (preparations.size + refused.size + aborting.size > 0) turn.arm("resolve", 1);
   if (outbox.size > 0) turn.arm("deliver", 1);
   if (prunable > 0) turn.arm("prune", 1);
@@ -37,8 +39,9 @@ export const takeUp = (turn: Turn): void => {
 /** Asks whoever has not answered yet, as soon as this process can answer for itself, and again every time its timer fires. */
 export const join = (turn: Turn): void => {
   if (turn.mode !== "joining" && turn.mode !== "announcing") return;
-  turn.state.joinNonce ??= turn.context.entropy;
-  ask(turn, turn.state.joinNonce, turn.state.unproven);
+  const { joinNonce = turn.context.entropy, unproven } = turn.state.rejoining;
+  turn.draft("rejoining").joinNonce = joinNonce;
+  ask(turn, joinNonce, unproven);
   turn.arm("join", JOIN_AGAIN_MILLIS);
 };
 
@@ -47,18 +50,20 @@ export const join = (turn: Turn): void => {
  * Only a header that this peer itself signed shows that it has forgotten something: a claim puts nobody out.
  */
 export const onJoinAnswer = (turn: Turn, from: PeerId, ready: Ready): void => {
-  const { joinNonce } = turn.state;
+  const {
+    rejoining: { joinNonce },
+  } = turn.state;
   if (ready.peerId !== from) return;
   if (joinNonce === undefined || ready.nonce !== nonceFor(turn, joinNonce, from)) return;
   if (ready.sealed || !ready.integrityOk || ready.topologyDigest !== turn.membership.digest) return;
   quarantineIfRestoredSince(turn, ready.recorded);
   quarantineIfBehind(turn, ready.seen);
-  if (turn.mode === "quarantined" || turn.state.recovery?.outbid !== undefined) return;
+  if (turn.mode === "quarantined" || turn.state.rejoining.recovery?.outbid !== undefined) return;
   if (!isOwnRestore(turn.state, ready.recorded)) return;
-  turn.edit("unproven").delete(from);
+  turn.edit("rejoining", "unproven").delete(from);
   noteFirstHeard(turn, from, ready.moment);
-  if (turn.state.unproven.size > 0) return;
-  turn.state.joinNonce = undefined;
+  if (turn.state.rejoining.unproven.size > 0) return;
+  turn.draft("rejoining").joinNonce = undefined;
   acknowledgeLate(turn);
   takeUp(turn);
 };

@@ -13,7 +13,7 @@ const turnOfOne = () => {
   const cluster = new Cluster(2);
   cluster.pass(2_000);
   const turn = turnOf(cluster, 1);
-  turn.edit("forgottenUntil").clear();
+  turn.edit("requests", "forgottenUntil").clear();
   noteFirstHeard(turn, 2, at(100));
   return turn;
 };

@@ -18,8 +18,8 @@ export type Arrival = Pick<Forward, "entryPeer" | "arrival">;
  * process here.
  */
 export const noteFirstHeard = (turn: Turn, from: PeerId, moment: Moment | undefined): void => {
-  if (moment === undefined || turn.state.forgottenUntil.get(from)?.process === moment.process) return;
-  turn.edit("forgottenUntil").set(from, moment);
+  if (moment === undefined || turn.state.requests.forgottenUntil.get(from)?.process === moment.process) return;
+  turn.edit("requests", "forgottenUntil").set(from, moment);
 };
 
 /**
@@ -27,8 +27,9 @@ export const noteFirstHeard = (turn: Turn, from: PeerId, moment: Moment | undefi
  * last heard of starts nothing anyway.
  */
 export const noteForgotten = (turn: Turn, { entryPeer, arrival }: Arrival): void => {
-  const until = turn.state.forgottenUntil.get(entryPeer);
-  if (until?.process === arrival.process && until.at < arrival.at) turn.edit("forgottenUntil").set(entryPeer, arrival);
+  const until = turn.state.requests.forgottenUntil.get(entryPeer);
+  if (until?.process === arrival.process && until.at < arrival.at)
+    turn.edit("requests", "forgottenUntil").set(entryPeer, arrival);
 };
 
 /**
@@ -36,7 +37,7 @@ export const noteForgotten = (turn: Turn, { entryPeer, arrival }: Arrival): void
  * before its entry peer's present process first answered this one, or before one that was forgotten since.
  */
 export const isFromBefore = ({ self, state }: Turn, { entryPeer, arrival }: Arrival): boolean => {
-  const until = state.forgottenUntil.get(entryPeer);
+  const until = state.requests.forgottenUntil.get(entryPeer);
   return entryPeer !== self && (until?.process !== arrival.process || arrival.at <= until.at);
 };
 

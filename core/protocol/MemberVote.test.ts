@@ -115,7 +115,7 @@ describe("who is answered", () => {
     cluster.pass(3_000);
     comeBackOn(cluster, 2, old);
     cluster.pass(8_000);
-    expect(stateOf(cluster, 2).recovery).toBeUndefined();
+    expect(stateOf(cluster, 2).rejoining.recovery).toBeUndefined();
     expect(cluster.row(2, "slots", slotKey(1, 1))).toMatchObject({ outcome: "APPLIED", ack: undefined });
     expect(answersOf(cluster, message)).toEqual([]);
   });
@@ -133,7 +133,7 @@ describe("who is answered", () => {
     const cluster = founded();
     registerAlice(cluster);
     cluster.settle();
-    const isOver = () => [...stateOf(cluster, 2).outbox.values()].map(({ isPrunable }) => isPrunable);
+    const isOver = () => [...stateOf(cluster, 2).undecided.outbox.values()].map(({ isPrunable }) => isPrunable);
     const message: Message = { _tag: "Prepare", items: [], stableSeq: 1 };
     expect(isOver()).toEqual([false]);
     expect(answersOf(cluster, message, { from: 3 })).toEqual([]);
@@ -151,7 +151,7 @@ describe("a member that is being restored", () => {
       sent._tag === "SnapshotOffer" || (sent._tag === "Prepare" && to === 2) ? undefined : sent;
     declare(cluster, 2);
     cluster.pass(3_000);
-    const asksAbout = () => [...(stateOf(cluster, 2).recovery?.inquiries.keys() ?? [])];
+    const asksAbout = () => [...(stateOf(cluster, 2).rejoining.recovery?.inquiries.keys() ?? [])];
     expect(asksAbout()).toEqual([]);
     return { cluster, message, item, asksAbout };
   };
@@ -235,7 +235,7 @@ describe("what this member has already", () => {
     const { cluster, message, item } = keptFromTwo();
     const lock = locksOf(commands, item.proposal)[at];
     if (lock === undefined) throw new Error("a registration has three locks");
-    put(stateOf(cluster, 2).locks, [[lock, OTHER]]);
+    put(stateOf(cluster, 2).undecided.locks, [[lock, OTHER]]);
     expect(answersOf(cluster, message)).toEqual(["REFUSAL LOCKED"]);
   });
 
@@ -246,9 +246,9 @@ describe("what this member has already", () => {
 
   it("prepared leaves no room past 256, those of the same message among them", () => {
     const { cluster, message } = keptFromTwo(founded(), registerTwo);
-    const [preparation] = stateOf(cluster, 1).preparations.values();
+    const [preparation] = stateOf(cluster, 1).undecided.preparations.values();
     if (preparation === undefined) throw new Error("the writer has prepared");
-    put(stateOf(cluster, 2).preparations, times(Limits.preparations - 1, preparation));
+    put(stateOf(cluster, 2).undecided.preparations, times(Limits.preparations - 1, preparation));
     expect(answersOf(cluster, message)).toEqual(["RECEIPT, REFUSAL PREPARATION_CAPACITY"]);
   });
 
@@ -263,7 +263,7 @@ describe("what this member has already", () => {
       preparedAt: 0,
       askedAt: 0,
     };
-    put(stateOf(cluster, 2).refused, times(Limits.refusals - 1, refused));
+    put(stateOf(cluster, 2).undecided.refused, times(Limits.refusals - 1, refused));
     const actors: ReadonlyArray<ActorCheck> = message.items.map(() => ({ _tag: "Refused", reason: "it was revoked" }));
     expect(answersOf(cluster, message, { actors })).toEqual(["REFUSAL UNAUTHENTICATED"]);
     expect(answersOf(cluster, changed(cluster, item, { seq: 9 }), { actors })).toEqual([]);

@@ -1,8 +1,9 @@
+import { changed } from "../../properties/cluster/Changed.ts";
+import type { StateFields } from "./StateFields.ts";
 import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import { step } from "../Peer.ts";
-import type { PeerState } from "./PeerState.ts";
 import { InvariantViolation } from "../base/Invariant.ts";
 import { assertTransition, type Mode, mayBecome, modeOf, modes } from "./Mode.ts";
 import { freshRecovery } from "./TakingOver.ts";
@@ -13,7 +14,7 @@ const unproven = new Set([3]);
 const was = { membership: undefined, quarantine: "old", integrityFault: "lost", recovery, unproven };
 
 describe("the mode of a peer", () => {
-  it.each<readonly [Mode, Partial<PeerState>]>([
+  it.each<readonly [Mode, Partial<StateFields>]>([
     ["blank", { ...was, peer: undefined, unsealed: false }],
     ["sealed", { ...was, unsealed: false }],
     ["verifying", { ...was, unsealed: false, verifying: true }],
@@ -25,7 +26,7 @@ describe("the mode of a peer", () => {
     ["joining", { unproven }],
     ["active", {}],
   ])("is %s, whatever comes after that", (mode, change) => {
-    expect(modeOf({ ...state, ...change })).toBe(mode);
+    expect(modeOf(changed(state, change))).toBe(mode);
   });
 });
 
@@ -39,10 +40,12 @@ describe("a step", () => {
   it("that makes another mode of it than may come next is not taken", () => {
     expect(() => assertTransition("quarantined", "active")).toThrow(InvariantViolation);
     // Its keys were never verified against its rows.
-    const unverified = { ...state, unsealed: false };
+    const unverified = changed(state, { unsealed: false });
     expect(() => step(unverified, { _tag: "Unsealed" }, context)).toThrow(
       "S38: a peer that was sealed became active in one step",
     );
-    expect(step({ ...unverified, verifying: true }, { _tag: "Unsealed" }, context).state.unsealed).toBe(true);
+    expect(step(changed(unverified, { verifying: true }), { _tag: "Unsealed" }, context).state.standing.unsealed).toBe(
+      true,
+    );
   });
 });

@@ -3,6 +3,7 @@
  * as {@link mayBecome} says. What is handled in which mode stands in ModeTable.ts.
  */
 import { InvariantViolation } from "../base/Invariant.ts";
+import type { Slices } from "./PeerState.ts";
 
 export const modes = [
   "blank",
@@ -18,26 +19,14 @@ export const modes = [
 ] as const;
 export type Mode = (typeof modes)[number];
 
-/** What of a peer's state its mode follows from. */
-interface Standing {
-  readonly peer: unknown;
-  readonly unsealed: boolean;
-  readonly verifying: boolean;
-  readonly integrityFault: string | undefined;
-  readonly membership: unknown;
-  readonly quarantine: string | undefined;
-  readonly recovery: unknown;
-  readonly unproven: { readonly size: number };
-}
-
-export const modeOf = (state: Standing): Mode => {
-  if (state.peer === undefined) return "blank";
-  if (!state.unsealed) return state.verifying ? "verifying" : "sealed";
-  if (state.integrityFault !== undefined) return "damaged";
-  if (state.membership === undefined) return "founding";
-  if (state.quarantine !== undefined) return "quarantined";
-  if (state.recovery !== undefined) return state.unproven.size > 0 ? "announcing" : "recovering";
-  return state.unproven.size > 0 ? "joining" : "active";
+export const modeOf = ({ cluster, standing, rejoining }: Pick<Slices, "cluster" | "standing" | "rejoining">): Mode => {
+  if (cluster.peer === undefined) return "blank";
+  if (!standing.unsealed) return standing.verifying ? "verifying" : "sealed";
+  if (standing.integrityFault !== undefined) return "damaged";
+  if (cluster.membership === undefined) return "founding";
+  if (standing.quarantine !== undefined) return "quarantined";
+  if (rejoining.recovery !== undefined) return rejoining.unproven.size > 0 ? "announcing" : "recovering";
+  return rejoining.unproven.size > 0 ? "joining" : "active";
 };
 
 /** What each mode means, for the documentation. */

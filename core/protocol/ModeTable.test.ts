@@ -1,3 +1,5 @@
+import { changed } from "../../properties/cluster/Changed.ts";
+import type { StateFields } from "./StateFields.ts";
 import { readFileSync, writeFileSync } from "node:fs";
 import { env } from "node:process";
 import { describe, expect, it } from "vitest";
@@ -6,7 +8,6 @@ import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import { commands } from "../commands/Commands.ts";
 import type { Event } from "./Event.ts";
 import { step } from "../Peer.ts";
-import type { PeerState } from "./PeerState.ts";
 import { type Mode, mayBecome, meanings, modeOf, modes } from "./Mode.ts";
 import { eventHandling, eventRows, type Handling, messageRows, timerRows } from "./ModeTable.ts";
 import { freshRecovery } from "./TakingOver.ts";
@@ -53,7 +54,7 @@ const printed = (): string =>
   ].join("\n");
 
 const sound = turnOf(founded(), 2);
-const standing: Readonly<Record<Mode, Partial<PeerState>>> = {
+const standing: Readonly<Record<Mode, Partial<StateFields>>> = {
   blank: { peer: undefined, unsealed: false },
   sealed: { unsealed: false },
   verifying: { unsealed: false, verifying: true },
@@ -67,7 +68,7 @@ const standing: Readonly<Record<Mode, Partial<PeerState>>> = {
 };
 
 const requestId = "asked";
-const key = sound.state.peer?.integrityKey;
+const key = sound.state.cluster.peer?.integrityKey;
 if (key === undefined) throw new Error("it is initialized");
 const blob = new Uint8Array(8);
 const asked: ReadonlyArray<Extract<Event, { readonly requestId: string }>> = [
@@ -110,7 +111,7 @@ describe("the table of modes", () => {
         .map((mode) => [event._tag, mode, event] as const),
     ),
   )("has %s refused by a peer that is %s, as it says", (tag, mode, event) => {
-    const state = { ...sound.state, ...standing[mode] };
+    const state = changed(sound.state, standing[mode]);
     expect(modeOf(state)).toBe(mode);
     const { writes, thenSend } = step(state, event, sound.context);
     expect(writes).toEqual([]);

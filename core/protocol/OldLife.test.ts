@@ -13,15 +13,15 @@ const prepared = (hold: (from: number, to: number, message: Message) => boolean)
   cluster.settle();
   return cluster;
 };
-const idOf = (cluster: Cluster, peerId: number) => [...stateOf(cluster, peerId).preparations.keys()][0];
+const idOf = (cluster: Cluster, peerId: number) => [...stateOf(cluster, peerId).undecided.preparations.keys()][0];
 
 describe("what was undecided when a member was restored", () => {
   it("is aborted where a receipt was lost with the old life", () => {
     const cluster = prepared((from, _to, message) => from === 2 && message._tag === "Votes");
-    expect(stateOf(cluster, 2).preparations.size).toBe(1);
+    expect(stateOf(cluster, 2).undecided.preparations.size).toBe(1);
     cluster.tamper = whole;
     declare(cluster, 2);
-    expect(stateOf(cluster, 2).preparations.size).toBe(0);
+    expect(stateOf(cluster, 2).undecided.preparations.size).toBe(0);
     cluster.pass(10_000);
     expectWhole(cluster, 0);
     expect(cluster.row(2, "slots", slotKey(1, 1))).toMatchObject({ outcome: "ABORTED" });
@@ -42,7 +42,9 @@ describe("what was undecided when a member was restored", () => {
     cluster.tamper = whole;
     cluster.pass(8_000);
     expectWhole(cluster, 1);
-    expect(cluster.row(2, "slots", slotKey(1, 1))?.ack?.header.incarnation).toBe(stateOf(cluster, 2).chain.incarnation);
+    expect(cluster.row(2, "slots", slotKey(1, 1))?.ack?.header.incarnation).toBe(
+      stateOf(cluster, 2).signed.chain.incarnation,
+    );
     expect(cluster.row(2, "audit", "0000000000000002")).toMatchObject({ id });
   });
 
@@ -52,13 +54,16 @@ describe("what was undecided when a member was restored", () => {
       if (from === 2 && message._tag === "Votes") votes.push(message);
       return from === 2 && message._tag === "Votes";
     });
-    const preparation = [...stateOf(cluster, 1).preparations.values()][0];
+    const preparation = [...stateOf(cluster, 1).undecided.preparations.values()][0];
     const receipt = votes[0]?.statements[0];
     cluster.tamper = (_from, to, message) => (to === 2 && message._tag !== "ReadyProbe" ? undefined : message);
     declare(cluster, 2);
     cluster.settle();
-    const { membership, seen } = stateOf(cluster, 1);
-    expect(seen.get(2)?.incarnation).toBe(stateOf(cluster, 2).chain.incarnation);
+    const {
+      cluster: { membership },
+      signed: { seen },
+    } = stateOf(cluster, 1);
+    expect(seen.get(2)?.incarnation).toBe(stateOf(cluster, 2).signed.chain.incarnation);
     if (preparation === undefined || receipt === undefined || membership === undefined) throw new Error("prepared");
     expect(isReceiptFor(crypto, membership, preparation.id, preparation.proposal, receipt)).toBe(true);
     cluster.peers
@@ -89,7 +94,7 @@ describe("what was undecided when a member was restored", () => {
     const [first] = late;
     if (first !== undefined) cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 2, message: first, actors: [] });
     cluster.settle();
-    const [held] = stateOf(cluster, 1).preparations.values();
+    const [held] = stateOf(cluster, 1).undecided.preparations.values();
     expect([...(held?.votes.keys() ?? [])].toSorted()).toEqual([1, 3]);
     cluster.tamper = whole;
     cluster.pass(10_000);
@@ -102,7 +107,9 @@ describe("what was undecided when a member was restored", () => {
     cluster.tamper = (_from, _to, message) => (message._tag === "AbortRequest" ? undefined : message);
     cluster.register(1, "request", "alice", 7);
     cluster.settle();
-    expect([stateOf(cluster, 2).refused.size, stateOf(cluster, 3).preparations.size]).toEqual([1, 1]);
+    expect([stateOf(cluster, 2).undecided.refused.size, stateOf(cluster, 3).undecided.preparations.size]).toEqual([
+      1, 1,
+    ]);
     // Peer 2 stays undecided, and is the one to offer: what peer 1 offers is spoilt.
     let isOffering = false;
     cluster.tamper = (from, to, message) => {
@@ -117,12 +124,12 @@ describe("what was undecided when a member was restored", () => {
     };
     declare(cluster, 3);
     cluster.pass(4_000);
-    expect(stateOf(cluster, 3).refused.size).toBe(1);
+    expect(stateOf(cluster, 3).undecided.refused.size).toBe(1);
     cluster.peers.get(3)?.stop();
     cluster.start(3);
     isOffering = true;
     cluster.pass(3_000);
-    expect(stateOf(cluster, 3).recovery).toBeUndefined();
+    expect(stateOf(cluster, 3).rejoining.recovery).toBeUndefined();
     cluster.tamper = whole;
     cluster.pass(10_000);
     expectWhole(cluster, 0);
@@ -134,7 +141,7 @@ describe("what was undecided when a member was restored", () => {
     const old = copyOf(cluster.tables.get(2));
     cluster.register(1, "request", "alice", 7);
     cluster.settle();
-    const delivery = () => [...stateOf(cluster, 1).outbox.values()][0];
+    const delivery = () => [...stateOf(cluster, 1).undecided.outbox.values()][0];
     expect(delivery()?.acks.has(2)).toBe(true);
     comeBackOn(cluster, 2, old);
     cluster.settle();
@@ -159,7 +166,7 @@ describe("what was undecided when a member was restored", () => {
     };
     cluster.pass(3_000);
     expect(stateOf(cluster, 2).registry.approvers).toBe(1);
-    expect(stateOf(cluster, 1).preparations.size).toBe(1);
+    expect(stateOf(cluster, 1).undecided.preparations.size).toBe(1);
     cluster.tamper = whole;
     declare(cluster, 2);
     cluster.pass(10_000);

@@ -21,7 +21,7 @@ const response = { registrationId: "cd".repeat(32) as Digest, responseDigest: "e
 
 /** Alice is registered through peer 3, and prepared everywhere: no vote has reached anybody. */
 const { cluster, preparation } = prepared(3, undefined, 3);
-const awaited = stateOf(cluster, 3).awaited.get("request");
+const awaited = stateOf(cluster, 3).requests.awaited.get("request");
 if (awaited === undefined) throw new Error("it is under way");
 const { proposal, own } = preparation;
 
@@ -47,7 +47,7 @@ const asking = (change: object): Request => ({ ...awaited.request, ...change }) 
 const optionsAsked: Request = { kind: "OPTIONS", ref: said.ref };
 const hear = (request: Request, outcome: Outcome, from: PeerId = 1): WholeTurn => {
   const turn = turnOf(cluster, 3);
-  turn.edit("awaited").set("request", { ...awaited, request });
+  turn.edit("requests", "awaited").set("request", { ...awaited, request });
   onOutcome(turn, from, { _tag: "Outcome", requestId: "request", outcome });
   return turn;
 };
@@ -78,11 +78,11 @@ describe("an entry peer believes", () => {
     ["no finish to be there that it does not know of", false, finishing, said],
     ["no approver to be there where it asked for options", false, optionsAsked, said],
   ])("%s", (_what, isBelieved, request, outcome) => {
-    expect(hear(request, outcome).state.awaited.has("request")).toBe(!isBelieved);
+    expect(hear(request, outcome).state.requests.awaited.has("request")).toBe(!isBelieved);
   });
 
   it("the writer, and nobody else", () => {
-    expect(hear(awaited.request, confirmed({}), 2).state.awaited.has("request")).toBe(true);
+    expect(hear(awaited.request, confirmed({}), 2).state.requests.awaited.has("request")).toBe(true);
   });
 
   it.each([
@@ -174,7 +174,7 @@ describe("a writer that says no for certain", () => {
       message._tag === "Outcome" || (isHeldUp && message._tag === "Votes") ? undefined : message;
     open.register(3, "request", "alice", 7);
     open.settle();
-    expect(stateOf(open, 3).preparations.size).toBe(1);
+    expect(stateOf(open, 3).undecided.preparations.size).toBe(1);
     say(open, "request", no());
     expect(open.answers.has("request")).toBe(false);
     isHeldUp = false;

@@ -23,7 +23,7 @@ import { busy } from "./Unavailable.ts";
 type Said<T extends Outcome["_tag"]> = Extract<Outcome, { readonly _tag: T }>;
 
 export const onOutcome = (turn: Turn, from: PeerId, { requestId, outcome }: MessageOf<"Outcome">): void => {
-  const awaited = turn.state.awaited.get(requestId);
+  const awaited = turn.state.requests.awaited.get(requestId);
   if (awaited === undefined || from !== turn.membership.writer) return;
   switch (outcome._tag) {
     case "Confirmed":
@@ -43,7 +43,7 @@ const onConfirmed = (turn: Turn, awaited: Awaited, said: Said<"Confirmed">): voi
   if (!isProven(turn, awaited, said)) return;
   const { forward } = awaited;
   const { proposal } = said.certificate;
-  turn.edit("awaited").delete(forward.requestId);
+  turn.edit("requests", "awaited").delete(forward.requestId);
   // Whose request made it stands in the proposal; those that joined that one are told that it was there.
   turn.reply(forward.requestId, confirmation(turn, proposal, isSameRequest(proposal, forward)));
 };
@@ -53,7 +53,7 @@ const onExisting = (turn: Turn, awaited: Awaited, { ref }: Said<"Existing">): vo
   if (storedAt !== undefined || !mayBeThere(turn, request)) return;
   if (ref === request.ref && stored(turn, request.kind, ref) !== undefined)
     return askStored(turn, forward.requestId, awaited);
-  turn.edit("awaited").delete(forward.requestId);
+  turn.edit("requests", "awaited").delete(forward.requestId);
   const refusal = busy("The writer named an approver that is not stored here.", request.ref, true);
   turn.reply(forward.requestId, { _tag: "Rejected", rejection: refusal });
 };
@@ -62,7 +62,7 @@ const onExchanged = (turn: Turn, awaited: Awaited, { answer }: Said<"Exchanged">
   const { forward, request } = awaited;
   const proven = turn.context.commands.exchanges.get(request.kind)?.proven(turn, awaited, request, answer);
   if (proven === undefined) return;
-  turn.edit("awaited").delete(forward.requestId);
+  turn.edit("requests", "awaited").delete(forward.requestId);
   turn.reply(forward.requestId, proven);
 };
 
@@ -71,7 +71,7 @@ const onRejected = (turn: Turn, awaited: Awaited, { rejection }: Said<"Rejected"
   const { forward, request } = awaited;
   turn.context.commands.byKind.get(request.kind)?.noteRefused(turn, request, rejection);
   if (!rejection.outcomeUnknown && hasSignedFor(turn, forward))
-    return void turn.edit("awaited").set(forward.requestId, { ...awaited, denial: rejection });
+    return void turn.edit("requests", "awaited").set(forward.requestId, { ...awaited, denial: rejection });
   turnAway(turn, awaited, rejection);
 };
 

@@ -16,8 +16,8 @@ const waiting = () => {
   cluster.tamper = (_from, _to, message) => (message._tag === "Votes" ? undefined : message);
   cluster.replace(2, "change", alice, '"1"', { team: "b" });
   cluster.settle();
-  const [preparation] = stateOf(cluster, 2).preparations.values();
-  const awaited = stateOf(cluster, 2).awaited.get("change");
+  const [preparation] = stateOf(cluster, 2).undecided.preparations.values();
+  const awaited = stateOf(cluster, 2).requests.awaited.get("change");
   if (preparation === undefined || awaited === undefined) throw new Error("nothing was proposed");
   cluster.register(2, "other", "bob", 8);
   return { cluster, proposal: preparation.proposal, awaited };
@@ -80,11 +80,11 @@ describe("what was applied", () => {
   const done = (change: Partial<Proposal>): ReadonlyArray<string> => {
     const turn = turnOf(cluster, 2);
     noteApplied(turn, { ...proposal, ...change });
-    return [...turn.state.awaited].flatMap(([requestId, each]) => (each.isApplied ? [requestId] : []));
+    return [...turn.state.requests.awaited].flatMap(([requestId, each]) => (each.isApplied ? [requestId] : []));
   };
 
   it("is remembered with the request that it came from, and with no other that waits", () => {
-    expect(stateOf(cluster, 2).awaited.size).toBe(2);
+    expect(stateOf(cluster, 2).requests.awaited.size).toBe(2);
     expect(done({})).toEqual(["change"]);
     expect(done({ requestId: "other" })).toEqual(["other"]);
   });
@@ -97,10 +97,10 @@ describe("what was applied", () => {
 describe("a certain no that waits", () => {
   const told = (ended: (turn: ReturnType<typeof turnOf>) => void) => {
     const turn = turnOf(cluster, 2);
-    turn.edit("awaited").set("change", { ...awaited, denial });
+    turn.edit("requests", "awaited").set("change", { ...awaited, denial });
     ended(turn);
     const { state, thenSend } = turn.finish(() => undefined);
-    return { waits: state.awaited.has("change"), answers: thenSend.filter(({ _tag }) => _tag === "Reply") };
+    return { waits: state.requests.awaited.has("change"), answers: thenSend.filter(({ _tag }) => _tag === "Reply") };
   };
 
   it("is told when the proposal has been aborted", () => {
@@ -124,6 +124,6 @@ describe("a certain no that waits", () => {
   it("is none where the writer has not said it", () => {
     const turn = turnOf(cluster, 2);
     noteAborted(turn, proposal);
-    expect(turn.state.awaited.get("change")).toMatchObject({ denial: undefined });
+    expect(turn.state.requests.awaited.get("change")).toMatchObject({ denial: undefined });
   });
 });

@@ -14,12 +14,12 @@ import { busy } from "./Unavailable.ts";
 
 /** Whether this peer has prepared what a request has led to, and does not know how it ended. */
 export const hasSignedFor = ({ state }: Turn, forward: Forward): boolean => {
-  for (const { proposal } of state.preparations.values()) if (isSameRequest(proposal, forward)) return true;
+  for (const { proposal } of state.undecided.preparations.values()) if (isSameRequest(proposal, forward)) return true;
   return false;
 };
 
 const awaitedFor = ({ self, state }: Turn, { entryPeer, requestId }: Proposal): Awaited | undefined =>
-  entryPeer === self ? state.awaited.get(requestId) : undefined;
+  entryPeer === self ? state.requests.awaited.get(requestId) : undefined;
 
 /**
  * Remembers that a change was applied whose caller waits here. The writer may look at a later copy of the request
@@ -29,7 +29,7 @@ export const noteApplied = (turn: Turn, proposal: Proposal): void => {
   const awaited = awaitedFor(turn, proposal);
   if (awaited === undefined) return;
   const applied = { ...awaited, isApplied: true };
-  if (awaited.denial === undefined) turn.edit("awaited").set(proposal.requestId, applied);
+  if (awaited.denial === undefined) turn.edit("requests", "awaited").set(proposal.requestId, applied);
   else turnAway(turn, applied, awaited.denial);
 };
 
@@ -46,7 +46,7 @@ export const noteAborted = (turn: Turn, proposal: Proposal): void => {
 export const turnAway = (turn: Turn, awaited: Awaited, said: Rejection): void => {
   const { requestId } = awaited.forward;
   const no = denied(turn, awaited, said);
-  turn.edit("awaited").delete(requestId);
+  turn.edit("requests", "awaited").delete(requestId);
   const told =
     no.outcomeUnknown || noteDenied(turn, requestId) ? no : leftOpen(turn.context.commands, no, awaited.request);
   turn.reply(requestId, { _tag: "Rejected", rejection: told });
@@ -57,10 +57,10 @@ const DENIED_MILLIS = 2 * Limits.proposalMillis;
 
 /** False where that would make it forget a denial too early. */
 const noteDenied = (turn: Turn, requestId: string): boolean => {
-  const [oldest] = turn.state.denied;
-  const isFull = turn.state.denied.size >= Limits.denialsRemembered;
+  const [oldest] = turn.state.requests.denied;
+  const isFull = turn.state.requests.denied.size >= Limits.denialsRemembered;
   if (isFull && oldest !== undefined && turn.elapsed - oldest[1] < DENIED_MILLIS) return false;
-  const known = turn.edit("denied");
+  const known = turn.edit("requests", "denied");
   if (isFull && oldest !== undefined) known.delete(oldest[0]);
   known.delete(requestId);
   known.set(requestId, turn.elapsed);
@@ -69,7 +69,7 @@ const noteDenied = (turn: Turn, requestId: string): boolean => {
 
 /** Whether this peer has told the caller of a request that came in here for certain that nothing was done. */
 export const hasDenied = ({ self, state }: Turn, { entryPeer, requestId }: Forward): boolean =>
-  entryPeer === self && state.denied.has(requestId);
+  entryPeer === self && state.requests.denied.has(requestId);
 
 /**
  * What a caller is told whom the writer turns away: nothing counts against what was applied here before. Of what the

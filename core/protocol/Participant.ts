@@ -17,10 +17,11 @@ import { type Command, commandFor, type Intent, unrecognized } from "./Command.t
 import { isAttested, isSameRequest, requestLineOf } from "./Forward.ts";
 import { inquire } from "./Inquiry.ts";
 import type { MessageOf, PrepareItem } from "./Message.ts";
-import { hold, type Reservation, reserve } from "./Preparations.ts";
+import { hold, type Refusing, type Reservation } from "./Lifecycle.ts";
+import { reserve } from "./Preparations.ts";
 import { isSameActor, isSameLine, type Proposal, proposalId } from "./Proposal.ts";
 import { hasDenied } from "./OwnRequest.ts";
-import { refuse, type Refusing } from "./Refusals.ts";
+import { refuse } from "./Refusals.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 import { isSpoken } from "./Versions.ts";
@@ -37,9 +38,9 @@ interface Candidate {
 
 /** What came before this vote: the stored statement for a proposal that was judged already. */
 const earlierVote = (turn: Turn, id: Digest, slot: Rows["slots"] | undefined): SignedStatement | undefined => {
-  const prepared = turn.state.preparations.get(id);
+  const prepared = turn.state.undecided.preparations.get(id);
   if (prepared !== undefined) return prepared.pledge ?? prepared.own;
-  const refused = turn.state.refused.get(id);
+  const refused = turn.state.undecided.refused.get(id);
   if (refused !== undefined) return refused.votes.get(turn.self);
   if (slot === undefined) return undefined;
   return slot.proposalId === id ? slot.ack : turn.context.view.get("strays", id)?.ack;
@@ -49,7 +50,7 @@ const earlierVote = (turn: Turn, id: Digest, slot: Rows["slots"] | undefined): S
 const deservesVote = (turn: Turn, from: PeerId, { id, item }: Candidate): boolean =>
   from === turn.membership.writer &&
   item.proposal.seq >= 1 &&
-  item.proposal.seq <= turn.state.decidedSeq + Limits.slotWindow &&
+  item.proposal.seq <= turn.state.undecided.decidedSeq + Limits.slotWindow &&
   isAboutProposal(turn, id, item);
 
 /** Deadlines and clocks, by this member's one sample of time. */
@@ -93,7 +94,7 @@ const rowsFault = (turn: Turn, { item }: Candidate, command: Command, intent: In
   const isSame = effects === proposal.effects || sameBytes(effects, proposal.effects);
   if (proposal.kind !== command.kind || !isSame) return "WRONG_EFFECTS";
   if (intent.locks.some((lock) => turn.isLocked(lock))) return "LOCKED";
-  if (turn.state.preparations.size + accepted >= Limits.preparations) return "PREPARATION_CAPACITY";
+  if (turn.state.undecided.preparations.size + accepted >= Limits.preparations) return "PREPARATION_CAPACITY";
   if (isOverdue(turn)) return "UNACKNOWLEDGED";
   return RECEIPT;
 };
@@ -140,7 +141,7 @@ export const onPrepare = (
       turn.noteSeen(item.receipt);
       hold(turn, id, item.proposal);
       accepted.push({ id, proposal: item.proposal, writerReceipt: item.receipt });
-    } else if (turn.state.refused.size + refused.length < Limits.refusals) {
+    } else if (turn.state.undecided.refused.size + refused.length < Limits.refusals) {
       refused.push({ id, proposal: item.proposal, writerReceipt: item.receipt, code: verdict, bindsSlot });
     }
   });
@@ -155,7 +156,7 @@ const answerRecovering = (turn: Turn, from: PeerId, items: ReadonlyArray<Prepare
   for (const item of items) {
     const id = proposalId(turn.context.crypto, item.proposal);
     if (!isAboutProposal(turn, id, item)) continue;
-    const known = turn.state.refused.get(id)?.votes.get(turn.self);
+    const known = turn.state.undecided.refused.get(id)?.votes.get(turn.self);
     if (known === undefined) unknown.set(id, item);
     else earlier.push(known);
   }

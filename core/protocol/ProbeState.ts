@@ -29,3 +29,21 @@ export interface Verdict {
   readonly wallAhead: number;
   readonly faults: ReadonlyArray<MemberFault>;
 }
+
+/** Whether all members are ready, as far as this peer has asked. */
+export interface Probing {
+  readonly probe: Probe | undefined;
+  /** Callers that asked whether a mutation would be accepted. */
+  readonly readinessWaiters: ReadonlyArray<string>;
+  /** What the last probe found. */
+  readonly verdict: Verdict | undefined;
+  /** Monotonic milliseconds: when the writer last sent anything. */
+  readonly writerHeardAt: number;
+}
+
+export const notProbing = (): Probing => ({
+  probe: undefined,
+  readinessWaiters: [],
+  verdict: undefined,
+  writerHeardAt: 0,
+});

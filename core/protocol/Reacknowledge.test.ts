@@ -33,8 +33,8 @@ const applied: Decision = {
 /** What the second hands on, who was restored once, and what it has written of it; `become` says what is different. */
 const handed = (decided: ReadonlyMap<Digest, Decision>, become: (turn: Turn) => void = () => undefined) => {
   const turn = turnOf(cluster, 2);
-  turn.state.restored = announcedBy(cluster, 2, LIFE);
-  turn.state.chain = { ...turn.state.chain, incarnation: LIFE };
+  turn.draft("rejoining").restored = announcedBy(cluster, 2, LIFE);
+  turn.draft("signed").chain = { ...turn.state.signed.chain, incarnation: LIFE };
   become(turn);
   const runs: Array<ReadonlyMap<Digest, Decision>> = [];
   reacknowledge(turn, decided, (all) => void runs.push(all));
@@ -72,8 +72,8 @@ describe("what a restored member took from others", () => {
 
   it.each<readonly [string, Decision, (turn: Turn) => void]>([
     ["has acknowledged it in this life", { ...applied, ack: ofThisLife }, () => undefined],
-    ["was never restored", applied, (turn) => void (turn.state.restored = undefined)],
-    ["may not sign yet", applied, (turn) => void turn.edit("unproven").add(3)],
+    ["was never restored", applied, (turn) => void (turn.draft("rejoining").restored = undefined)],
+    ["may not sign yet", applied, (turn) => void turn.edit("rejoining", "unproven").add(3)],
   ])("is handed on as it is by one that %s", (_who, decision, become) => {
     const decided = new Map([[APPLIED, decision]]);
     expect(handed(decided, become)).toEqual({ runs: [decided], writes: [] });

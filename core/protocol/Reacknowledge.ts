@@ -4,16 +4,15 @@
  * says so when somebody asks, once (protocol.md 4i).
  */
 import type { Digest } from "../base/Digest.ts";
-import { slotKey } from "./Tables.ts";
 import type { Turn } from "./Turn.ts";
 import type { Decision } from "./Decision.ts";
 import { signEach } from "./SignEach.ts";
-import type { SignedStatement } from "./Statement.ts";
+import { acknowledgeAgain } from "./Slots.ts";
 
 const isOwed = (turn: Turn, { ack }: Decision): boolean =>
-  turn.state.restored !== undefined &&
-  turn.state.unproven.size === 0 &&
-  ack?.header.incarnation !== turn.state.chain.incarnation;
+  turn.state.rejoining.restored !== undefined &&
+  turn.state.rejoining.unproven.size === 0 &&
+  ack?.header.incarnation !== turn.state.signed.chain.incarnation;
 
 /**
  * Signs an acknowledgement for each of the decisions that has none, and hands all of them on, with the
@@ -37,24 +36,9 @@ export const reacknowledge = (
       detail: "",
     }),
     ([id, decision], ack) => {
-      record(turn, id, decision, ack);
+      acknowledgeAgain(turn, id, decision, ack);
       all.set(id, { ...decision, ack });
     },
     () => run(all),
   );
 };
-
-const record = (
-  turn: Turn,
-  id: Digest,
-  { epoch, seq, outcome, isStray, writerReceipt }: Decision,
-  ack: SignedStatement,
-): void =>
-  isStray
-    ? turn.write({ op: "replace", table: "strays", key: id, row: { ack } })
-    : turn.write({
-        op: "replace",
-        table: "slots",
-        key: slotKey(epoch, seq),
-        row: { proposalId: id, outcome, ack, writerReceipt },
-      });

@@ -26,13 +26,13 @@ import {
   replies,
 } from "../../properties/cluster/Probing.ts";
 
-const uninitialized: Become = (turn) => void (turn.state.peer = undefined);
-const sealed: Become = (turn) => void (turn.state.unsealed = false);
-const unfounded: Become = (turn) => void (turn.state.membership = undefined);
-const damaged: Become = (turn) => void (turn.state.integrityFault = "the test");
+const uninitialized: Become = (turn) => void (turn.draft("cluster").peer = undefined);
+const sealed: Become = (turn) => void (turn.draft("standing").unsealed = false);
+const unfounded: Become = (turn) => void (turn.draft("cluster").membership = undefined);
+const damaged: Become = (turn) => void (turn.draft("standing").integrityFault = "the test");
 const quarantined: Become = (turn) => turn.quarantine("the test");
-const recovering: Become = (turn) => void (turn.state.recovery = freshRecovery("the test"));
-const joining: Become = (turn) => void turn.edit("unproven").add(3);
+const recovering: Become = (turn) => void (turn.draft("rejoining").recovery = freshRecovery("the test"));
+const joining: Become = (turn) => void turn.edit("rejoining", "unproven").add(3);
 
 const sent = (turn: WholeTurn): ReadonlyArray<readonly [to: PeerId, message: Message]> =>
   ended(turn).thenSend.flatMap((action) => (action._tag === "Send" ? [[action.to, action.message] as const] : []));
@@ -68,8 +68,8 @@ describe("the question whether members are ready", () => {
     const own = announcedBy(cluster, 1, 5);
     const theirs = announcedBy(cluster, 2, 6);
     const turn = asking((each) => {
-      each.state.restored = own;
-      each.edit("seen").set(2, { peerId: 2, incarnation: 6, newest: undefined, restored: theirs });
+      each.draft("rejoining").restored = own;
+      each.edit("signed", "seen").set(2, { peerId: 2, incarnation: 6, newest: undefined, restored: theirs });
     });
     const { configDigest } = turn.context.settings;
     const question = (peerId: PeerId, seen: object | undefined, recorded: object | undefined) => [
@@ -79,13 +79,13 @@ describe("the question whether members are ready", () => {
         nonce: nonceFor(turn, turn.context.entropy, peerId),
         topologyDigest: turn.membership.digest,
         configDigest,
-        process: turn.state.process,
+        process: turn.state.standing.process,
         seen,
         restored: own,
         recorded,
       },
     ];
-    const { newest } = turn.state.seen.get(3) ?? {};
+    const { newest } = turn.state.signed.seen.get(3) ?? {};
     expect(newest).toBeDefined();
     expect(turn.state.timers.get("probe")).toBe(AT + 2_000);
     expect(sent(turn)).toEqual([question(2, undefined, theirs), question(3, newest, undefined)]);
@@ -94,7 +94,7 @@ describe("the question whether members are ready", () => {
   it("is not asked twice at a time", () => {
     const turn = later(asking(), 1_000);
     probe(turn);
-    expect(turn.state.probe?.startedAt).toBe(AT);
+    expect(turn.state.probing.probe?.startedAt).toBe(AT);
     expect(sent(turn)).toEqual([]);
   });
 
@@ -105,8 +105,8 @@ describe("the question whether members are ready", () => {
     const turn = memberTurn(1, become, of);
     probe(turn);
     const faults = reason === undefined ? [] : [{ peerId: 1, reason }];
-    expect(turn.state.verdict).toEqual({ probedAt: AT, concludedAt: AT, wallAhead: 0, faults });
-    expect(turn.state.probe).toBeUndefined();
+    expect(turn.state.probing.verdict).toEqual({ probedAt: AT, concludedAt: AT, wallAhead: 0, faults });
+    expect(turn.state.probing.probe).toBeUndefined();
     expect(sent(turn)).toEqual([]);
   });
 });
@@ -115,7 +115,7 @@ describe("a peer that is asked whether it is ready", () => {
   const question: MessageOf<"ReadyProbe"> = {
     _tag: "ReadyProbe",
     nonce: OTHER,
-    topologyDigest: stateOf(cluster, 1).membership?.digest ?? OTHER,
+    topologyDigest: stateOf(cluster, 1).cluster.membership?.digest ?? OTHER,
     configDigest: OTHER,
     process: undefined,
     seen: undefined,
@@ -133,39 +133,39 @@ describe("a peer that is asked whether it is ready", () => {
   it("says where it stands, what it has, and what it knows of who asks", () => {
     const own = announcedBy(cluster, 2, 5);
     const theirs = announcedBy(cluster, 1, 6);
-    const newest = stateOf(cluster, 2).seen.get(1)?.newest;
+    const newest = stateOf(cluster, 2).signed.seen.get(1)?.newest;
     expect(newest).toBeDefined();
     const { state, answer } = answerOf((turn) => {
-      turn.state.restored = own;
-      turn.edit("seen").set(1, { peerId: 1, incarnation: 6, newest, restored: theirs });
-      turn.edit("preparations").set(OTHER, {} as Preparation);
+      turn.draft("rejoining").restored = own;
+      turn.edit("signed", "seen").set(1, { peerId: 1, incarnation: 6, newest, restored: theirs });
+      turn.edit("undecided", "preparations").set(OTHER, {} as Preparation);
       turn
-        .edit("refused")
+        .edit("undecided", "refused")
         .set(OTHER, {} as Refused)
         .set(receipt.statement.proposalId, {} as Refused);
     });
-    expect(state.highProof).toBeDefined();
+    expect(state.undecided.highProof).toBeDefined();
     expect(answer).toEqual({
       _tag: "Ready",
       nonce: OTHER,
       peerId: 2,
-      topologyDigest: state.membership?.digest,
+      topologyDigest: state.cluster.membership?.digest,
       configDigest: "11".repeat(32),
       mode: "active",
       sealed: false,
       integrityOk: true,
       judgesTokens: true,
-      incarnation: state.chain.incarnation,
-      batchNo: state.chain.batchNo,
-      batchHash: state.chain.hash,
+      incarnation: state.signed.chain.incarnation,
+      batchNo: state.signed.chain.batchNo,
+      batchHash: state.signed.chain.hash,
       highSeq: 1,
-      highSeqProof: state.highProof,
+      highSeqProof: state.undecided.highProof,
       uncommitted: 1,
       refusals: 2,
       registryRoot: crypto.setDigest(state.registry.set),
       approvers: 1,
       clock: AT,
-      moment: { process: state.process, at: AT },
+      moment: { process: state.standing.process, at: AT },
       seen: newest,
       restored: own,
       recorded: theirs,
@@ -185,7 +185,7 @@ describe("a peer that is asked whether it is ready", () => {
     ["cannot trust its rows", damaged, { sealed: false, integrityOk: false }],
   ])("shows nothing that it may have signed and never flushed while it %s", (_what, become, says) => {
     const { answer } = answerOf((turn) => {
-      turn.state.restored = announcedBy(cluster, 2, 5);
+      turn.draft("rejoining").restored = announcedBy(cluster, 2, 5);
       become(turn);
     });
     expect(answer).toMatchObject({ ...says, highSeqProof: undefined, restored: undefined });
@@ -205,7 +205,8 @@ describe("a peer that is asked whether it is ready", () => {
     ["is out where it does not remember a signature", { seen: forgotten }, { mode: "quarantined" }],
   ])("%s, before it answers; and not while it is sealed", (_what, change, says) => {
     expect(answerOf(asItIs, change).answer).toMatchObject(says);
-    const untouched = { state: { seen: stateOf(cluster, 2).seen, quarantine: undefined } };
+    const { seen } = stateOf(cluster, 2).signed;
+    const untouched = { state: { signed: { seen }, standing: { quarantine: undefined } } };
     expect(answerOf(sealed, change)).toMatchObject({ ...untouched, answer: { mode: "sealed", recorded: undefined } });
   });
 });
@@ -231,26 +232,26 @@ describe("a caller who asks whether a change would be accepted", () => {
   ])("is answered at once by a peer that %s", (reason, become, peerId) => {
     const turn = asked(become);
     expect(replies(turn)).toEqual([["ready?", { _tag: "Readiness", faults: [{ peerId, reason: `it ${reason}` }] }]]);
-    expect([turn.state.probe, turn.state.readinessWaiters]).toEqual([undefined, []]);
+    expect([turn.state.probing.probe, turn.state.probing.readinessWaiters]).toEqual([undefined, []]);
   });
 
   it.each([
     ["that all are ready", []],
     ["that some are not", unready],
   ])("is told at once %s where that was found within a second", (_what, faults) => {
-    const turn = asked((each) => void (each.state.verdict = found(1_000, 900, faults)));
+    const turn = asked((each) => void (each.draft("probing").verdict = found(1_000, 900, faults)));
     expect(replies(turn)).toEqual([["ready?", { _tag: "Readiness", faults }]]);
-    expect(turn.state.probe).toBeUndefined();
+    expect(turn.state.probing.probe).toBeUndefined();
   });
 
   it("waits for the members' answers otherwise, with at most 255 others", () => {
     const others = (count: number) => Array.from({ length: count }, (_, at) => `caller ${at}`);
-    const last = asked((turn) => void (turn.state.readinessWaiters = others(Limits.readinessWaiters - 1)));
-    expect(last.state.readinessWaiters).toEqual([...others(Limits.readinessWaiters - 1), "ready?"]);
-    expect(last.state.probe).toBeDefined();
-    const turn = asked((each) => void (each.state.readinessWaiters = others(Limits.readinessWaiters)));
+    const last = asked((turn) => void (turn.draft("probing").readinessWaiters = others(Limits.readinessWaiters - 1)));
+    expect(last.state.probing.readinessWaiters).toEqual([...others(Limits.readinessWaiters - 1), "ready?"]);
+    expect(last.state.probing.probe).toBeDefined();
+    const turn = asked((each) => void (each.draft("probing").readinessWaiters = others(Limits.readinessWaiters)));
     const faults = [{ peerId: 1, reason: "it is asked too often" }];
-    expect(turn.state.readinessWaiters).toEqual(others(Limits.readinessWaiters));
+    expect(turn.state.probing.readinessWaiters).toEqual(others(Limits.readinessWaiters));
     expect(replies(turn)).toEqual([["ready?", { _tag: "Readiness", faults }]]);
   });
 });
@@ -258,7 +259,7 @@ describe("a caller who asks whether a change would be accepted", () => {
 describe("what members answered last", () => {
   const current = (verdict: Verdict, become: Become = asItIs) => {
     const turn = memberTurn(1, (each) => {
-      each.state.verdict = verdict;
+      each.draft("probing").verdict = verdict;
       become(each);
     });
     return { turn, current: currentVerdict(turn) };
@@ -277,8 +278,8 @@ describe("what members answered last", () => {
     ["one was not ready then", found(500, 400, unready)],
   ])("serves none, and they are asked again, where %s", (_when, verdict) => {
     const { turn, current: now } = current(verdict);
-    expect([now, turn.state.verdict]).toEqual([undefined, undefined]);
-    expect(turn.state.probe).toBeDefined();
+    expect([now, turn.state.probing.verdict]).toEqual([undefined, undefined]);
+    expect(turn.state.probing.probe).toBeDefined();
   });
 
   it("counts for nothing at a peer that cannot take part itself any more", () => {

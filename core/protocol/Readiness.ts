@@ -49,7 +49,7 @@ const faultIn: Readonly<Record<Mode, string | undefined>> = {
 export const unreadiness = (turn: Turn): string | undefined => {
   const { mode } = turn;
   if (mode === "active" && !turn.context.judgesTokens) return NO_TOKEN_KEYS;
-  return mode === "damaged" && turn.state.membership === undefined ? UNFOUNDED : faultIn[mode];
+  return mode === "damaged" && turn.state.cluster.membership === undefined ? UNFOUNDED : faultIn[mode];
 };
 
 /** Each member gets a nonce of its own, so that none can answer in the name of another. */
@@ -58,11 +58,13 @@ export const nonceFor = (turn: Turn, nonce: Digest, peerId: PeerId): Digest =>
 
 /** Asks every other member, unless the last answer is fresh or on its way. */
 export const probe = (turn: Turn): void => {
-  if (turn.state.probe !== undefined) return;
+  if (turn.state.probing.probe !== undefined) return;
   if (unreadiness(turn) !== undefined || turn.others.length === 0) return conclude(turn, []);
   const nonce = turn.context.entropy;
-  const { seen } = turn.state;
-  turn.state.probe = { nonce, startedAt: turn.elapsed, seen, answers: new Map(), heard: new Set() };
+  const {
+    signed: { seen },
+  } = turn.state;
+  turn.draft("probing").probe = { nonce, startedAt: turn.elapsed, seen, answers: new Map(), heard: new Set() };
   ask(turn, nonce, turn.others);
   turn.arm("probe", Limits.probeWaitMillis);
 };
@@ -73,15 +75,15 @@ export const ask = (turn: Turn, nonce: Digest, members: Iterable<PeerId>): void 
   const topologyDigest = turn.membership.digest;
   for (const peerId of members) {
     const own = nonceFor(turn, nonce, peerId);
-    const known = turn.state.seen.get(peerId);
+    const known = turn.state.signed.seen.get(peerId);
     turn.send(peerId, {
       _tag: "ReadyProbe",
       nonce: own,
       topologyDigest,
       configDigest,
-      process: turn.state.process,
+      process: turn.state.standing.process,
       seen: known?.newest,
-      restored: turn.state.restored,
+      restored: turn.state.rejoining.restored,
       recorded: known?.restored,
     });
   }
@@ -95,34 +97,34 @@ export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"Ready
     quarantineIfRestoredSince(turn, message.recorded);
     quarantineIfBehind(turn, message.seen);
   }
-  const known = turn.state.seen.get(from);
-  const holds = state.integrityFault === undefined;
+  const known = turn.state.signed.seen.get(from);
+  const holds = state.standing.integrityFault === undefined;
   // What this peer signed itself and never flushed may lie in rows that do not hold, and goes to nobody (D5). Whether
   // they hold is known from the unseal on, which adds them up.
-  const isSure = holds && state.unsealed;
+  const isSure = holds && state.standing.unsealed;
   const answer: Message = {
     _tag: "Ready",
     nonce: message.nonce,
     peerId: turn.self,
-    topologyDigest: state.membership?.digest,
+    topologyDigest: state.cluster.membership?.digest,
     configDigest: context.settings.configDigest,
     mode: shownMode(turn),
-    sealed: !state.unsealed,
+    sealed: !state.standing.unsealed,
     integrityOk: holds,
     judgesTokens: context.judgesTokens,
-    incarnation: state.chain.incarnation,
-    batchNo: state.chain.batchNo,
-    batchHash: state.chain.hash,
-    highSeq: state.highSeq,
-    highSeqProof: isSure ? state.highProof : undefined,
-    uncommitted: state.preparations.size,
-    refusals: state.refused.size,
+    incarnation: state.signed.chain.incarnation,
+    batchNo: state.signed.chain.batchNo,
+    batchHash: state.signed.chain.hash,
+    highSeq: state.undecided.highSeq,
+    highSeqProof: isSure ? state.undecided.highProof : undefined,
+    uncommitted: state.undecided.preparations.size,
+    refusals: state.undecided.refused.size,
     registryRoot: context.crypto.setDigest(state.registry.set),
     approvers: state.registry.approvers,
     clock: turn.now,
-    moment: state.unsealed ? turn.moment : undefined,
+    moment: state.standing.unsealed ? turn.moment : undefined,
     seen: known?.newest,
-    restored: isSure ? state.restored : undefined,
+    restored: isSure ? state.rejoining.restored : undefined,
     recorded: known?.restored,
   };
   turn.send(from, answer);
@@ -135,10 +137,10 @@ export const onReadyProbe = (turn: Turn, from: PeerId, message: MessageOf<"Ready
  */
 export const onUnread = (turn: Turn, from: PeerId, versions: Versions): void => {
   const isNew = noteVersions(turn, from, versions);
-  if (turn.state.membership?.keys.has(from) !== true) return;
+  if (turn.state.cluster.membership?.keys.has(from) !== true) return;
   const fault = versionFaultOf(turn, from);
   if (isNew || fault === undefined) ask(turn, turn.context.entropy, [from]);
-  const { probe: running } = turn.state;
+  const { probe: running } = turn.state.probing;
   if (running !== undefined && fault !== undefined) conclude(turn, faults(turn, running, false));
 };
 
@@ -147,20 +149,25 @@ export const onUnread = (turn: Turn, from: PeerId, versions: Versions): void => 
  * writer asks at once. Who plays an old probe again has everybody asked once more, and nothing else.
  */
 const hearAgain = (turn: Turn, from: PeerId, process: Digest | undefined): void => {
-  if (process === undefined || turn.state.membership === undefined || !turn.isWriter || !turn.others.includes(from))
+  if (
+    process === undefined ||
+    turn.state.cluster.membership === undefined ||
+    !turn.isWriter ||
+    !turn.others.includes(from)
+  )
     return;
-  if (turn.state.forgottenUntil.get(from)?.process === process || unreadiness(turn) !== undefined) return;
-  turn.state.verdict = undefined;
+  if (turn.state.requests.forgottenUntil.get(from)?.process === process || unreadiness(turn) !== undefined) return;
+  turn.draft("probing").verdict = undefined;
   probe(turn);
 };
 
 const versionFaultOf = (turn: Turn, peerId: PeerId): string | undefined =>
-  versionFault(turn.context.commands.versions, turn.state.spoken.get(peerId));
+  versionFault(turn.context.commands.versions, turn.state.cluster.spoken.get(peerId));
 
 /** What this peer lacks itself, and who cannot be spoken with, which may be why. */
 const ownFaults = (turn: Turn, reason: string): ReadonlyArray<MemberFault> => [
-  { peerId: turn.state.peer?.peerId ?? 0, reason },
-  ...[...turn.state.spoken.keys()].flatMap((peerId) => {
+  { peerId: turn.state.cluster.peer?.peerId ?? 0, reason },
+  ...[...turn.state.cluster.spoken.keys()].flatMap((peerId) => {
     const fault = versionFaultOf(turn, peerId);
     return fault === undefined ? [] : [{ peerId, reason: fault }];
   }),
@@ -188,22 +195,27 @@ const faultOf = (turn: Turn, ready: Ready, { seen }: Probe): string | undefined 
 
 /** A member that says anything is there, however long its answer to a probe takes; and so is the writer. */
 export const noteHeard = (turn: Turn, from: PeerId): void => {
-  const { probe: running, membership } = turn.state;
+  const {
+    probing: { probe: running },
+    cluster: { membership },
+  } = turn.state;
   if (membership === undefined || !membership.keys.has(from)) return;
-  if (from === membership.writer) turn.state.writerHeardAt = turn.elapsed;
+  if (from === membership.writer) turn.draft("probing").writerHeardAt = turn.elapsed;
   if (running === undefined || running.heard.has(from) || running.answers.has(from)) return;
-  turn.state.probe = { ...running, heard: new Set([...running.heard, from]) };
+  turn.draft("probing").probe = { ...running, heard: new Set([...running.heard, from]) };
 };
 
 export const onReady = (turn: Turn, from: PeerId, ready: Ready): void => {
-  const { probe: running } = turn.state;
+  const {
+    probing: { probe: running },
+  } = turn.state;
   if (ready.peerId !== from || !turn.others.includes(from)) return;
   if (running === undefined) return;
   if (ready.nonce !== nonceFor(turn, running.nonce, from) || running.answers.has(from)) return;
   if (!ready.sealed) noteFirstHeard(turn, from, ready.moment);
   detectRollback(turn, ready);
   const answered = { ...running, answers: withEntry(running.answers, from, { ready, answeredAt: turn.elapsed }) };
-  turn.state.probe = answered;
+  turn.draft("probing").probe = answered;
   // One unready member decides the matter; there is no reason to wait for the others.
   const fault = faultOf(turn, ready, running);
   if (fault !== undefined || unreadiness(turn) !== undefined) return conclude(turn, faults(turn, answered, false));
@@ -234,9 +246,9 @@ const isBehind = ({ incarnation, batchNo }: Ready, known: Seen | undefined): boo
  */
 const detectRollback = (turn: Turn, ready: Ready): void => {
   const proof = ready.highSeqProof;
-  if (!turn.isWriter || proof === undefined || ready.highSeq <= turn.state.highSeq) return;
+  if (!turn.isWriter || proof === undefined || ready.highSeq <= turn.state.undecided.highSeq) return;
   if (signerOf(proof) !== turn.self || proof.statement.seq !== ready.highSeq) return;
-  if (proof.header.incarnation !== turn.state.chain.incarnation) return;
+  if (proof.header.incarnation !== turn.state.signed.chain.incarnation) return;
   if (isAuthentic(turn.context.crypto, turn.membership, proof))
     turn.quarantine(`a receipt of batch ${proof.header.batchNo} is not in this peer's chain`);
 };
@@ -252,7 +264,9 @@ const faults = (turn: Turn, running: Probe, timeIsUp: boolean): ReadonlyArray<Me
   });
 
 export const onProbeTimer = (turn: Turn): void => {
-  const { probe: running } = turn.state;
+  const {
+    probing: { probe: running },
+  } = turn.state;
   if (running === undefined) return;
   const silent = turn.others.filter((peerId) => !running.answers.has(peerId));
   // Who is there and busy gets more time; one that says nothing at all is not waited for.
@@ -270,28 +284,29 @@ export const onProbeTimer = (turn: Turn): void => {
 const conclude = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
   const own = unreadiness(turn);
   const all = own === undefined ? found : ownFaults(turn, own);
-  turn.state.verdict = {
-    probedAt: turn.state.probe?.startedAt ?? turn.elapsed,
+  turn.draft("probing").verdict = {
+    probedAt: turn.state.probing.probe?.startedAt ?? turn.elapsed,
     concludedAt: turn.elapsed,
     wallAhead: turn.now - turn.elapsed,
     faults: all,
   };
-  turn.state.probe = undefined;
-  for (const requestId of turn.state.readinessWaiters) turn.reply(requestId, { _tag: "Readiness", faults: all });
-  turn.state.readinessWaiters = [];
+  turn.draft("probing").probe = undefined;
+  for (const requestId of turn.state.probing.readinessWaiters)
+    turn.reply(requestId, { _tag: "Readiness", faults: all });
+  turn.draft("probing").readinessWaiters = [];
 };
 
 /** Answers whether a mutation would be accepted now, from a probe of its own if none is fresh. */
 export const onCheckReadiness = (turn: Turn, requestId: string): void => {
   const answer = (faults: ReadonlyArray<MemberFault>): void => turn.reply(requestId, { _tag: "Readiness", faults });
   const own = unreadiness(turn);
-  const peerId = turn.state.peer?.peerId ?? 0;
+  const peerId = turn.state.cluster.peer?.peerId ?? 0;
   if (own !== undefined) return answer(ownFaults(turn, own));
   const verdict = freshVerdict(turn);
   if (verdict !== undefined) return answer(verdict.faults);
-  if (turn.state.readinessWaiters.length >= Limits.readinessWaiters)
+  if (turn.state.probing.readinessWaiters.length >= Limits.readinessWaiters)
     return answer([{ peerId, reason: "it is asked too often" }]);
-  turn.state.readinessWaiters = [...turn.state.readinessWaiters, requestId];
+  turn.draft("probing").readinessWaiters = [...turn.state.probing.readinessWaiters, requestId];
   probe(turn);
 };
 
@@ -300,22 +315,24 @@ export const currentVerdict = (turn: Turn): Verdict | undefined => {
   const verdict = freshVerdict(turn);
   // A bad verdict serves the requests it was asked for; the next one deserves a new probe.
   if (verdict !== undefined && (verdict.faults.length === 0 || verdict.concludedAt === turn.elapsed)) return verdict;
-  turn.state.verdict = undefined;
+  turn.draft("probing").verdict = undefined;
   probe(turn);
-  return turn.state.verdict;
+  return turn.state.probing.verdict;
 };
 
 /** Asks the members again, unless what is known of them was found just now: returns whether it was. */
 export const askAnewUnlessJustFound = (turn: Turn): boolean => {
-  if (turn.others.length === 0 || turn.state.verdict?.concludedAt === turn.elapsed) return true;
-  turn.state.verdict = undefined;
+  if (turn.others.length === 0 || turn.state.probing.verdict?.concludedAt === turn.elapsed) return true;
+  turn.draft("probing").verdict = undefined;
   probe(turn);
   return false;
 };
 
 /** What was found last, where the answers of all members are young enough to act on. */
 const freshVerdict = (turn: Turn): Verdict | undefined => {
-  const { verdict } = turn.state;
+  const {
+    probing: { verdict },
+  } = turn.state;
   if (verdict === undefined || unreadiness(turn) !== undefined) return undefined;
   const isYoung = turn.elapsed - verdict.probedAt <= Limits.probeAgeMillis || verdict.concludedAt === turn.elapsed;
   const wasSet = Math.abs(turn.now - turn.elapsed - verdict.wallAhead) > Limits.clockSkewMillis;

@@ -32,13 +32,13 @@ describe("a member's answer whether it is ready", () => {
 
   it("is waited for of all others: with the last one all of them are ready", () => {
     const turn = asking();
-    turn.state.readinessWaiters = ["first", "second"];
+    turn.draft("probing").readinessWaiters = ["first", "second"];
     onReady(turn, 2, answerOf(turn, 2));
-    expect(turn.state.verdict).toBeUndefined();
+    expect(turn.state.probing.verdict).toBeUndefined();
     const last = later(turn, 300);
     onReady(last, 3, answerOf(last, 3));
-    expect(last.state.verdict).toEqual({ probedAt: AT, concludedAt: AT + 300, wallAhead: 0, faults: [] });
-    expect([last.state.probe, last.state.readinessWaiters]).toEqual([undefined, []]);
+    expect(last.state.probing.verdict).toEqual({ probedAt: AT, concludedAt: AT + 300, wallAhead: 0, faults: [] });
+    expect([last.state.probing.probe, last.state.probing.readinessWaiters]).toEqual([undefined, []]);
     const answer = { _tag: "Readiness", faults: [] };
     expect(replies(last)).toEqual([
       ["first", answer],
@@ -47,7 +47,7 @@ describe("a member's answer whether it is ready", () => {
   });
 
   /** The newest batch that was seen of the third, of its first life. */
-  const newest = stateOf(cluster, 1).seen.get(3)?.newest?.header.batchNo ?? 0;
+  const newest = stateOf(cluster, 1).signed.seen.get(3)?.newest?.header.batchNo ?? 0;
 
   it.each<readonly [string, Partial<Ready>, Become]>([
     ["it is sealed", { sealed: true }, asItIs],
@@ -61,7 +61,8 @@ describe("a member's answer whether it is ready", () => {
     [
       "it was restored meanwhile",
       {},
-      (turn) => void turn.edit("seen").set(3, { peerId: 3, incarnation: 2, newest: undefined, restored: undefined }),
+      (turn) =>
+        void turn.edit("signed", "seen").set(3, { peerId: 3, incarnation: 2, newest: undefined, restored: undefined }),
     ],
     ["it holds as many uncommitted preparations as it may", { uncommitted: Limits.preparations }, asItIs],
     ["it holds as many refusals as it may", { refusals: Limits.refusals }, asItIs],
@@ -69,22 +70,22 @@ describe("a member's answer whether it is ready", () => {
     const turn = later(asking(), 1_000);
     become(turn);
     onReady(turn, 3, answerOf(turn, 3, change));
-    expect(turn.state.verdict?.faults).toEqual([{ peerId: 3, reason }]);
+    expect(turn.state.probing.verdict?.faults).toEqual([{ peerId: 3, reason }]);
   });
 
   it.each([AT - 5_001, AT + 6_001])("names it for a clock at %i when all have answered", (clock) => {
     const turn = later(asking(), 1_000);
     onReady(turn, 3, answerOf(turn, 3, { clock }));
-    expect(turn.state.verdict).toBeUndefined();
+    expect(turn.state.probing.verdict).toBeUndefined();
     onReady(turn, 2, answerOf(turn, 2));
-    expect(turn.state.verdict?.faults).toEqual([{ peerId: 3, reason: "its clock differs by more than 5 s" }]);
+    expect(turn.state.probing.verdict?.faults).toEqual([{ peerId: 3, reason: "its clock differs by more than 5 s" }]);
   });
 
   it("names this peer where its own clock has jumped since it asked, and nobody else", () => {
     const turn = later(asking(), 1_000, 86_400_000);
     onReady(turn, 3, answerOf(turn, 3));
     onReady(turn, 2, answerOf(turn, 2));
-    expect(turn.state.verdict?.faults).toEqual([{ peerId: 1, reason: "its clock differs by more than 5 s" }]);
+    expect(turn.state.probing.verdict?.faults).toEqual([{ peerId: 1, reason: "its clock differs by more than 5 s" }]);
   });
 
   it("names nobody where its own clock was wrong when one answered, and is right when the last does", () => {
@@ -92,7 +93,7 @@ describe("a member's answer whether it is ready", () => {
     onReady(wrong, 2, answerOf(wrong, 2));
     const right = later(wrong, 1_000, -86_400_000);
     onReady(right, 3, answerOf(right, 3));
-    expect(right.state.verdict?.faults).toEqual([]);
+    expect(right.state.probing.verdict?.faults).toEqual([]);
   });
 
   it.each<readonly [string, Partial<Ready>, Become]>([
@@ -103,7 +104,8 @@ describe("a member's answer whether it is ready", () => {
     [
       "no batch, where none was seen of it",
       { batchNo: 0 },
-      (turn) => void turn.edit("seen").set(3, { peerId: 3, incarnation: 1, newest: undefined, restored: undefined }),
+      (turn) =>
+        void turn.edit("signed", "seen").set(3, { peerId: 3, incarnation: 1, newest: undefined, restored: undefined }),
     ],
     ["room for one more preparation", { uncommitted: Limits.preparations - 1 }, asItIs],
     ["room for one more refusal", { refusals: Limits.refusals - 1 }, asItIs],
@@ -111,7 +113,7 @@ describe("a member's answer whether it is ready", () => {
     const turn = later(asking(become), 1_000);
     onReady(turn, 2, answerOf(turn, 2));
     onReady(turn, 3, answerOf(turn, 3, change));
-    expect(turn.state.verdict?.faults).toEqual([]);
+    expect(turn.state.probing.verdict?.faults).toEqual([]);
   });
 
   it.each<readonly [string, PeerId, Partial<Ready>]>([
@@ -122,17 +124,17 @@ describe("a member's answer whether it is ready", () => {
     const turn = asking();
     const ready = { ...answerOf(turn, 3), peerId: from, nonce: nonceFor(turn, turn.context.entropy, from) };
     onReady(turn, from, { ...ready, sealed: true, ...change });
-    expect([turn.state.probe?.answers.size, turn.state.verdict]).toEqual([0, undefined]);
+    expect([turn.state.probing.probe?.answers.size, turn.state.probing.verdict]).toEqual([0, undefined]);
   });
 
   it("counts once, and only while somebody asks", () => {
     const turn = asking();
     onReady(turn, 3, answerOf(turn, 3));
     onReady(turn, 3, answerOf(turn, 3, { sealed: true }));
-    expect(turn.state.verdict).toBeUndefined();
+    expect(turn.state.probing.verdict).toBeUndefined();
     const idle = memberTurn(1);
     onReady(idle, 3, answerOf(idle, 3, { sealed: true }));
-    expect([idle.state.probe, idle.state.verdict]).toEqual([undefined, undefined]);
+    expect([idle.state.probing.probe, idle.state.probing.verdict]).toEqual([undefined, undefined]);
   });
 
   describe("shows the writer", () => {
@@ -146,8 +148,8 @@ describe("a member's answer whether it is ready", () => {
 
     it("that it ran from an old disk, by its own receipt for a slot that it does not know", () => {
       const { state } = shown({ highSeq: 5, highSeqProof: proof(1) });
-      expect(state.quarantine).toContain(`batch ${receipt.header.batchNo} is not in this peer's chain`);
-      expect(state.verdict?.faults).toEqual([{ peerId: 1, reason: "it ran from an old disk" }]);
+      expect(state.standing.quarantine).toContain(`batch ${receipt.header.batchNo} is not in this peer's chain`);
+      expect(state.probing.verdict?.faults).toEqual([{ peerId: 1, reason: "it ran from an old disk" }]);
     });
 
     it.each<readonly [string, Partial<Ready>, Become]>([
@@ -160,11 +162,11 @@ describe("a member's answer whether it is ready", () => {
       [
         "where another peer is the writer",
         { highSeqProof: proof(1) },
-        (turn) => void (turn.state.membership = { ...turn.membership, writer: 2 }),
+        (turn) => void (turn.draft("cluster").membership = { ...turn.membership, writer: 2 }),
       ],
     ])("nothing of that kind %s", (_how, change, become) => {
       const { state } = shown({ highSeq: 5, ...change }, become);
-      expect([state.quarantine, state.probe?.answers.size]).toEqual([undefined, 1]);
+      expect([state.standing.quarantine, state.probing.probe?.answers.size]).toEqual([undefined, 1]);
     });
   });
 
@@ -198,18 +200,18 @@ describe("a member's answer whether it is ready", () => {
     const turn = asking();
     onReady(turn, 2, answerOf(turn, 2));
     const early = later(turn, 1_999);
-    early.edit("timers").clear();
+    early.timers.clear();
     onProbeTimer(early);
-    expect([early.state.verdict, early.state.timers.get("probe")]).toEqual([undefined, AT + 2_000]);
+    expect([early.state.probing.verdict, early.state.timers.get("probe")]).toEqual([undefined, AT + 2_000]);
     const late = later(turn, 2_000);
     onProbeTimer(late);
     const faults = [{ peerId: 3, reason: "it does not answer" }];
-    expect(late.state.verdict).toEqual({ probedAt: AT, concludedAt: AT + 2_000, wallAhead: 0, faults });
+    expect(late.state.probing.verdict).toEqual({ probedAt: AT, concludedAt: AT + 2_000, wallAhead: 0, faults });
   });
 
   it("is not missed where nobody asks any more", () => {
     const turn = memberTurn(1);
     onProbeTimer(turn);
-    expect([turn.state.verdict, turn.state.timers.size]).toEqual([undefined, 0]);
+    expect([turn.state.probing.verdict, turn.state.timers.size]).toEqual([undefined, 0]);
   });
 });

@@ -43,7 +43,7 @@ describe("what a peer that is being restored asks of all others", () => {
   it("is answered by all before it takes the registry over from one, from the first slot on", () => {
     const turn = asking();
     onMemberAnswer(turn, 1, answerOf(turn, 1));
-    expect(turn.state.recovery?.transfer).toBeUndefined();
+    expect(turn.state.rejoining.recovery?.transfer).toBeUndefined();
     onMemberAnswer(turn, 3, answerOf(turn, 3));
     const from = {
       isShared: true,
@@ -57,7 +57,7 @@ describe("what a peer that is being restored asks of all others", () => {
       movedAt: AT,
       askedAt: AT,
     };
-    expect(turn.state.recovery?.transfer).toEqual({ helper: 1, root: transfer.root, count: 1, ...from });
+    expect(turn.state.rejoining.recovery?.transfer).toEqual({ helper: 1, root: transfer.root, count: 1, ...from });
     const { recoveryId } = offer;
     expect(sent(turn)).toEqual([{ to: 1, _tag: "SnapshotRequest", recoveryId, nonce: underWay.nonce, after: "" }]);
   });
@@ -67,19 +67,21 @@ describe("what a peer that is being restored asks of all others", () => {
     ["while it takes over already", { transfer }, (_turn, ready) => ready],
     ["that another member gave", {}, (_turn, ready) => ({ ...ready, peerId: 3 })],
     ["to another question", {}, (_turn, ready) => ({ ...ready, nonce: OTHER })],
-    ["while it is sealed", {}, (turn, ready) => ((turn.state.unsealed = false), ready)],
-    ["once it is a member again", {}, (turn, ready) => ((turn.state.recovery = undefined), ready)],
+    ["while it is sealed", {}, (turn, ready) => ((turn.draft("standing").unsealed = false), ready)],
+    ["once it is a member again", {}, (turn, ready) => ((turn.draft("rejoining").recovery = undefined), ready)],
   ])("takes no answer %s", (_when, change, become) => {
     const turn = asking(change);
     const ready = become(turn, answerOf(turn, 1));
-    const { recovery } = ready === undefined ? turn.state : heard(turn, 1, { _tag: "Ready", ...ready }).state;
+    const {
+      rejoining: { recovery },
+    } = ready === undefined ? turn.state : heard(turn, 1, { _tag: "Ready", ...ready }).state;
     expect(recovery?.answers.size ?? 0).toBe(0);
   });
 
   it("takes the first of a member's answers", () => {
     const turn = asking();
     for (const clock of [1, 2]) onMemberAnswer(turn, 1, answerOf(turn, 1, { clock }));
-    expect(turn.state.recovery?.answers.get(1)?.clock).toBe(1);
+    expect(turn.state.rejoining.recovery?.answers.get(1)?.clock).toBe(1);
   });
 
   it.each<readonly [string, Partial<Ready>]>([
@@ -91,11 +93,13 @@ describe("what a peer that is being restored asks of all others", () => {
     ["it is quarantined", { mode: "quarantined" }],
     ["something is undecided there", { uncommitted: 1 }],
   ])("takes over only what reads show where of one member %s", (found, change) => {
-    const { recovery } = answered(asking(), change).state;
+    const {
+      rejoining: { recovery },
+    } = answered(asking(), change).state;
     expect(recovery?.transfer).toMatchObject({ helper: 1, isShared: false });
-    const readable = answered(asking({ isReadable: true }), change).state.recovery;
+    const readable = answered(asking({ isReadable: true }), change).state.rejoining.recovery;
     expect(readable).toMatchObject({ nonce: undefined, transfer: undefined, waitsFor: `peer 3: ${found}` });
-    const neither = answered(asking(), change, change).state.recovery;
+    const neither = answered(asking(), change, change).state.rejoining.recovery;
     expect(neither).toMatchObject({ nonce: undefined, transfer: undefined, waitsFor: `peer 1: ${found}` });
   });
 
@@ -105,9 +109,9 @@ describe("what a peer that is being restored asks of all others", () => {
       [1, undefined],
     ] as const) {
       const turn = asking();
-      turn.edit("unproven").add(unproven);
+      turn.edit("rejoining", "unproven").add(unproven);
       answered(turn, { mode: "joining" });
-      expect(turn.state.recovery?.transfer?.isShared).toBe(isShared);
+      expect(turn.state.rejoining.recovery?.transfer?.isShared).toBe(isShared);
     }
   });
 
@@ -115,22 +119,26 @@ describe("what a peer that is being restored asks of all others", () => {
     ["another registry", { registryRoot: OTHER }],
     ["another number of approvers", { approvers: 2 }],
   ])("takes nothing over where one member has %s", (_what, change) => {
-    const { recovery } = answered(asking(), change).state;
+    const {
+      rejoining: { recovery },
+    } = answered(asking(), change).state;
     expect(recovery).toMatchObject({ nonce: undefined, transfer: undefined });
     expect(recovery?.waitsFor).toContain("do not have the same registry");
   });
 
   it("takes over from who is no longer being restored, whatever who still is has, or has undecided", () => {
     const still = { mode: "recovering", uncommitted: 1, registryRoot: OTHER, approvers: 0 } as const;
-    expect(answered(asking(), still).state.recovery?.transfer?.helper).toBe(1);
-    expect(answered(asking(), {}, still).state.recovery?.transfer?.helper).toBe(3);
-    expect(answered(asking(), still, still).state.recovery?.waitsFor).toContain("peer 1, the writer, puts together");
+    expect(answered(asking(), still).state.rejoining.recovery?.transfer?.helper).toBe(1);
+    expect(answered(asking(), {}, still).state.rejoining.recovery?.transfer?.helper).toBe(3);
+    expect(answered(asking(), still, still).state.rejoining.recovery?.waitsFor).toContain(
+      "peer 1, the writer, puts together",
+    );
   });
 
   it("takes over from somebody whose offer did hold, and trusts all again where nobody's did", () => {
-    const one = answered(asking({ distrusted: new Set([1]) })).state.recovery;
+    const one = answered(asking({ distrusted: new Set([1]) })).state.rejoining.recovery;
     expect([one?.transfer?.helper, [...(one?.distrusted ?? [])]]).toEqual([3, [1]]);
-    const both = answered(asking({ distrusted: new Set([1, 3]) })).state.recovery;
+    const both = answered(asking({ distrusted: new Set([1, 3]) })).state.rejoining.recovery;
     expect([both?.transfer?.helper, [...(both?.distrusted ?? [])]]).toEqual([1, []]);
   });
 
@@ -140,7 +148,7 @@ describe("what a peer that is being restored asks of all others", () => {
 
     it("with its receipt for the highest", () => {
       const { state } = answered(asking(), { highSeq: 5, highSeqProof: proof(1) });
-      expect([state.highSeq, state.highProof]).toEqual([5, proof(1)]);
+      expect([state.undecided.highSeq, state.undecided.highProof]).toEqual([5, proof(1)]);
     });
 
     it.each<readonly [string, SignedStatement | undefined]>([
@@ -150,7 +158,7 @@ describe("what a peer that is being restored asks of all others", () => {
       ["with another member's receipt", proof(3)],
       ["with one that another member signed", { ...proof(1), signature: proof(3).signature }],
     ])("and not %s", (_how, highSeqProof) => {
-      expect(answered(asking(), { highSeq: 5, highSeqProof }).state.highSeq).toBe(1);
+      expect(answered(asking(), { highSeq: 5, highSeqProof }).state.undecided.highSeq).toBe(1);
     });
   });
 });
@@ -165,64 +173,68 @@ describe("time, while a peer is being restored,", () => {
   it("leaves a member that goes on with its offer alone, asks it again after a second, and gives it up after five", () => {
     expect(sent(fired(moved({ movedAt: AT - 4_999, askedAt: AT - 999 })))).toEqual([]);
     const again = fired(moved({ movedAt: AT - 4_999, askedAt: AT - 1_000 }));
-    expect(again.state.recovery?.transfer?.askedAt).toBe(AT);
+    expect(again.state.rejoining.recovery?.transfer?.askedAt).toBe(AT);
     expect(sent(again)).toMatchObject([{ to: 1, _tag: "SnapshotRequest" }]);
     const silent = fired({ ...moved({ movedAt: AT - 5_000, askedAt: AT }), distrusted: new Set([3]) });
-    expect(silent.state.recovery).toMatchObject({ nonce: undefined, transfer: undefined });
+    expect(silent.state.rejoining.recovery).toMatchObject({ nonce: undefined, transfer: undefined });
     // It may only be away.
-    expect(silent.state.recovery?.distrusted).toEqual(new Set([3]));
-    expect(silent.state.recovery?.waitsFor).toContain("does not go on");
+    expect(silent.state.rejoining.recovery?.distrusted).toEqual(new Set([3]));
+    expect(silent.state.rejoining.recovery?.waitsFor).toContain("does not go on");
   });
 
   it("begins a round, and another one after two seconds, which names who was silent", () => {
     const none = { transfer: undefined, answers: new Map() };
     const first = fired({ ...none, nonce: undefined, startedAt: AT, waitsFor: "the test" });
-    expect(first.state.recovery).toMatchObject({ nonce: first.context.entropy, startedAt: AT, waitsFor: "the test" });
+    expect(first.state.rejoining.recovery).toMatchObject({
+      nonce: first.context.entropy,
+      startedAt: AT,
+      waitsFor: "the test",
+    });
     expect(sent(first)).toMatchObject([1, 3].map((to) => ({ to, _tag: "ReadyProbe" })));
     expect(sent(fired({ ...none, startedAt: AT - 1_999 }))).toEqual([]);
     const one = new Map([...answers].filter(([peerId]) => peerId === 1));
     const next = fired({ ...none, answers: one, startedAt: AT - 2_000, isReadable: true });
-    expect(next.state.recovery).toMatchObject({
+    expect(next.state.rejoining.recovery).toMatchObject({
       startedAt: AT,
       waitsFor: "peer 3 does not answer",
       answers: new Map(),
     });
     expect(sent(next)).toHaveLength(2);
     const lone = fired({ ...none, answers: one, startedAt: AT - 2_000, distrusted: new Set() });
-    expect(lone.state.recovery?.transfer).toMatchObject({ helper: 1, isShared: false });
+    expect(lone.state.rejoining.recovery?.transfer).toMatchObject({ helper: 1, isShared: false });
     const both = fired({ ...none, startedAt: AT - 2_000 });
-    expect(both.state.recovery?.waitsFor).toBe("peer 1 does not answer; peer 3 does not answer");
+    expect(both.state.rejoining.recovery?.waitsFor).toBe("peer 1 does not answer; peer 3 does not answer");
   });
 
   it("does nothing to a sealed peer, or to one that is a member again", () => {
     for (const become of [
-      (turn: WholeTurn) => void (turn.state.unsealed = false),
-      (turn: WholeTurn) => void (turn.state.recovery = undefined),
+      (turn: WholeTurn) => void (turn.draft("standing").unsealed = false),
+      (turn: WholeTurn) => void (turn.draft("rejoining").recovery = undefined),
     ]) {
       const turn = recovering(moved({ movedAt: 0 }));
       become(turn);
       const { state } = fires(turn, "recover");
       expect(state.timers.size).toBe(0);
-      expect(state.recovery?.transfer?.movedAt ?? 0).toBe(0);
+      expect(state.rejoining.recovery?.transfer?.movedAt ?? 0).toBe(0);
     }
     const member = turnOf(cluster, 1);
-    member.edit("timers").clear();
+    member.timers.clear();
     recover(member);
     expect(member.state.timers.size).toBe(0);
   });
 
   it("begins another life where this one was made to refuse more than an honest writer can have open", () => {
-    const { incarnation } = stateOf(cluster, 2).chain;
-    expect(fired({ writersOwn: Limits.preparations }).state.chain.incarnation).toBe(incarnation);
-    expect(fired({ writersOwn: Limits.preparations + 1 }).state.chain.incarnation).toBeGreaterThan(incarnation);
+    const { incarnation } = stateOf(cluster, 2).signed.chain;
+    expect(fired({ writersOwn: Limits.preparations }).state.signed.chain.incarnation).toBe(incarnation);
+    expect(fired({ writersOwn: Limits.preparations + 1 }).state.signed.chain.incarnation).toBeGreaterThan(incarnation);
   });
 
   it("changes nothing before all have the restore on record", () => {
     const turn = recovering(moved({ askedAt: 0 }));
-    turn.edit("unproven").add(3);
+    turn.edit("rejoining", "unproven").add(3);
     onRecoverTimer(turn);
-    expect(turn.state.recovery?.transfer).toBeUndefined();
-    expect(turn.state.recovery?.waitsFor).toContain("on record");
+    expect(turn.state.rejoining.recovery?.transfer).toBeUndefined();
+    expect(turn.state.rejoining.recovery?.waitsFor).toContain("on record");
     expect(sent(turn)).toEqual([]);
   });
 });

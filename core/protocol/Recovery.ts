@@ -8,7 +8,9 @@
  */
 import type { Recovery } from "./RecoveryState.ts";
 import { type Rejection, rejection } from "../base/Rejection.ts";
-import { numberKey, SELF } from "./Tables.ts";
+import { dropUndecided } from "./Lifecycle.ts";
+import { noteSlot } from "./Slots.ts";
+import { SELF } from "./Tables.ts";
 import type { Turn } from "./Turn.ts";
 import { auditOperators } from "./Audit.ts";
 import { forgetCallers } from "./Callers.ts";
@@ -36,7 +38,10 @@ const UNRECORDED = "not every member has the restore on record yet";
 // Declaring.
 
 const declareRefusal = ({ state }: Turn): Rejection | undefined => {
-  const { peer, membership, integrityFault } = state;
+  const {
+    cluster: { peer, membership },
+    standing: { integrityFault },
+  } = state;
   if (peer === undefined)
     return rejection("NOT_INITIALIZED", "This peer is not initialized.", "There is nothing to restore yet.");
   if (integrityFault !== undefined)
@@ -61,25 +66,25 @@ const declareRefusal = ({ state }: Turn): Rejection | undefined => {
 export const onDeclareRestore = (turn: Turn, requestId: string, acts?: ReadonlyArray<NumberedAct>): void => {
   const refusal = declareRefusal(turn);
   if (refusal !== undefined) return turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
-  if (!turn.state.unsealed || turn.state.membership === undefined) {
-    turn.state.isDeclared = true;
+  if (!turn.state.standing.unsealed || turn.state.cluster.membership === undefined) {
+    turn.draft("rejoining").isDeclared = true;
     return turn.reply(requestId, { _tag: "Restoring", incarnation: undefined });
   }
   begin(turn, 0);
   auditOperators(turn, acts);
-  turn.reply(requestId, { _tag: "Restoring", incarnation: turn.state.chain.incarnation });
+  turn.reply(requestId, { _tag: "Restoring", incarnation: turn.state.signed.chain.incarnation });
 };
 
 /** The peer was unsealed, or was shown its topology: carries out what was declared before. */
 export const beginDeclared = (turn: Turn): void => {
-  if (!turn.state.isDeclared || turn.state.membership === undefined) return;
-  turn.state.isDeclared = false;
+  if (!turn.state.rejoining.isDeclared || turn.state.cluster.membership === undefined) return;
+  turn.draft("rejoining").isDeclared = false;
   if (declareRefusal(turn) === undefined) begin(turn, 0);
 };
 
 /** Somebody has an equal or higher incarnation of this peer on record: it takes one above that. */
 export const raiseIfOutbid = (turn: Turn): void => {
-  const outbid = turn.state.recovery?.outbid;
+  const outbid = turn.state.rejoining.recovery?.outbid;
   if (outbid !== undefined) begin(turn, outbid);
 };
 
@@ -88,7 +93,10 @@ const begin = (turn: Turn, above: number): void => {
   const { signer, crypto, entropy, now } = turn.context;
   if (signer === undefined) return;
   forgetCallers(turn, "it is recovering");
-  const { chain, restored } = turn.state;
+  const {
+    signed: { chain },
+    rejoining: { restored },
+  } = turn.state;
   const restoration: Restoration = {
     version: turn.version,
     topologyDigest: turn.membership.digest,
@@ -103,39 +111,26 @@ const begin = (turn: Turn, above: number): void => {
   turn.write({ op, table: "restore", key: SELF, row: { restoration, signature, recovering: true, lives } });
   dropUndecided(turn);
   hide(turn);
-  turn.state.restored = { restoration, signature };
-  turn.state.chain = {
+  turn.draft("rejoining").restored = { restoration, signature };
+  turn.draft("signed").chain = {
     incarnation: restoration.incarnation,
     batchNo: chain.batchNo,
     hash: restorationHash(crypto, restoration),
   };
-  turn.state.quarantine = undefined;
-  turn.state.recovery = freshRecovery(UNRECORDED);
-  turn.state.unproven = new Set(turn.others);
-  turn.state.joinNonce = undefined;
+  turn.draft("standing").quarantine = undefined;
+  turn.draft("rejoining").recovery = freshRecovery(UNRECORDED);
+  turn.draft("rejoining").unproven = new Set(turn.others);
+  turn.draft("rejoining").joinNonce = undefined;
   join(turn);
   recover(turn);
-};
-
-/** Every row that is not final: what becomes of it is for the others to say. */
-const dropUndecided = (turn: Turn): void => {
-  const { preparations, refused, aborting, outbox } = turn.state;
-  for (const key of preparations.keys()) turn.write({ op: "remove", table: "preparations", key });
-  for (const key of refused.keys()) turn.write({ op: "remove", table: "refusals", key });
-  for (const key of aborting.keys()) turn.write({ op: "remove", table: "aborts", key });
-  for (const seq of outbox.keys()) turn.write({ op: "remove", table: "outbox", key: numberKey(seq) });
-  turn.edit("preparations").clear();
-  turn.edit("refused").clear();
-  turn.edit("aborting").clear();
-  turn.edit("outbox").clear();
-  turn.edit("locks").clear();
-  turn.state.prunable = 0;
 };
 
 // Asking all.
 
 export const onRecoverTimer = (turn: Turn): void => {
-  const { recovery } = turn.state;
+  const {
+    rejoining: { recovery },
+  } = turn.state;
   if (recovery === undefined) return;
   turn.arm("recover", RECOVER_MILLIS);
   // Every refusal is final in the life that made it; another life has made none.
@@ -155,10 +150,10 @@ const askAll = (turn: Turn, recovery: Recovery): void => {
     if (turn.elapsed - recovery.startedAt < ROUND_MILLIS) return;
     showWhile(turn, recovery, turn.mode === "announcing" ? UNRECORDED : silentOnes(turn, recovery));
   }
-  const current = turn.state.recovery;
+  const current = turn.state.rejoining.recovery;
   if (current === undefined || current.transfer !== undefined) return;
   const nonce = turn.context.entropy;
-  turn.state.recovery = { ...current, nonce, startedAt: turn.elapsed, answers: new Map() };
+  turn.draft("rejoining").recovery = { ...current, nonce, startedAt: turn.elapsed, answers: new Map() };
   ask(turn, nonce, turn.others);
 };
 
@@ -170,13 +165,15 @@ const silentOnes = (turn: Turn, { answers }: Recovery): string =>
 
 /** What a member has, asked by a peer that is recovering. */
 export const onMemberAnswer = (turn: Turn, from: PeerId, ready: Ready): void => {
-  const { recovery } = turn.state;
+  const {
+    rejoining: { recovery },
+  } = turn.state;
   if (recovery?.nonce === undefined || recovery.transfer !== undefined) return;
   if (ready.peerId !== from || recovery.answers.has(from)) return;
   if (ready.nonce !== nonceFor(turn, recovery.nonce, from)) return;
   const answers = new Map(recovery.answers).set(from, ready);
   const answered = { ...recovery, answers };
-  turn.state.recovery = answered;
+  turn.draft("rejoining").recovery = answered;
   if (answers.size === turn.others.length) conclude(turn, answered);
 };
 
@@ -185,7 +182,7 @@ const hindrance = (turn: Turn, ready: Ready): string | undefined => {
   if (ready.sealed) return ready.mode === "verifying" ? BEING_VERIFIED : "it is sealed";
   if (!ready.integrityOk) return "its stored records do not hold";
   if (ready.topologyDigest !== turn.membership.digest) return "it belongs to another topology";
-  if (ready.recorded?.restoration.recoveryId !== turn.state.restored?.restoration.recoveryId)
+  if (ready.recorded?.restoration.recoveryId !== turn.state.rejoining.restored?.restoration.recoveryId)
     return "it has not recorded the restore";
   if (ready.mode !== "active" && ready.mode !== "recovering") return `it is ${ready.mode}`;
   return ready.mode === "active" && ready.uncommitted > 0 ? "something is undecided there" : undefined;
@@ -219,7 +216,7 @@ const uniteAll = (turn: Turn, recovery: Recovery, answers: ReadonlyArray<Ready>)
   const sources = answers.flatMap(({ peerId, restored }) =>
     restored === undefined ? [] : [{ peerId, recoveryId: restored.restoration.recoveryId }],
   );
-  turn.state.recovery = recovery;
+  turn.draft("rejoining").recovery = recovery;
   askSource(turn, { sources, at: 0, disks: [diskHere(turn)], looks: [], united: undefined }, false);
 };
 
@@ -234,7 +231,9 @@ const isOneRegistry = ([first, ...others]: ReadonlyArray<Ready>): boolean =>
 const showWhile = (turn: Turn, recovery: Recovery, waitsFor: string): void => {
   const offering = [...recovery.answers.values()].filter(
     (ready) =>
-      ready.mode === "active" && !turn.state.unproven.has(ready.peerId) && hindrance(turn, ready) === undefined,
+      ready.mode === "active" &&
+      !turn.state.rejoining.unproven.has(ready.peerId) &&
+      hindrance(turn, ready) === undefined,
   );
   if (recovery.isReadable || offering.length === 0) return waitFor(turn, waitsFor);
   if (!isOneRegistry(offering)) return waitFor(turn, DIFFERENT);
@@ -243,7 +242,7 @@ const showWhile = (turn: Turn, recovery: Recovery, waitsFor: string): void => {
 
 const takeOver = (turn: Turn, recovery: Recovery, offering: ReadonlyArray<Ready>, isShared: boolean): void => {
   const trusted = offering.filter((each) => !recovery.distrusted.has(each.peerId));
-  if (trusted.length === 0) turn.state.recovery = { ...recovery, distrusted: new Set() };
+  if (trusted.length === 0) turn.draft("rejoining").recovery = { ...recovery, distrusted: new Set() };
   const chosen = trusted[0] ?? offering[0];
   if (chosen === undefined) return;
   const { peerId: helper, registryRoot: root, approvers: count } = chosen;
@@ -252,7 +251,7 @@ const takeOver = (turn: Turn, recovery: Recovery, offering: ReadonlyArray<Ready>
 
 /** A restored writer must not use a slot again that somebody has seen it use. */
 const noteHighest = (turn: Turn, { highSeq, highSeqProof: proof }: Ready): void => {
-  if (proof === undefined || highSeq <= turn.state.highSeq || proof.statement.seq !== highSeq) return;
+  if (proof === undefined || highSeq <= turn.state.undecided.highSeq || proof.statement.seq !== highSeq) return;
   if (proof.statement.kind !== "RECEIPT" || signerOf(proof) !== turn.membership.writer) return;
-  if (isAuthentic(turn.context.crypto, turn.membership, proof)) turn.noteSlot(highSeq, proof);
+  if (isAuthentic(turn.context.crypto, turn.membership, proof)) noteSlot(turn, highSeq, proof);
 };

@@ -1,6 +1,7 @@
 /** A declared restore under way, and how far it has come. */
 import type { Digest, SetAccumulator } from "../base/Digest.ts";
 import type { Ready, SettleItem } from "./Message.ts";
+import type { SignedRestoration } from "./Restoration.ts";
 import type { PeerId } from "./Topology.ts";
 import type { Disk, Shown, United } from "./Union.ts";
 
@@ -83,3 +84,23 @@ export interface Recovery {
   /** What it waits for; for the operator. */
   readonly waitsFor: string;
 }
+
+/** How this peer becomes a member again after a start or a declared restore. */
+export interface Rejoining {
+  /** This peer's own last declared restore. */
+  readonly restored: SignedRestoration | undefined;
+  readonly recovery: Recovery | undefined;
+  /** An operator has declared a restore of this sealed peer: it begins with the unseal. */
+  readonly isDeclared: boolean;
+  /** Members that have not yet shown this process that its memory is whole, and the nonce they are asked with. */
+  readonly unproven: ReadonlySet<PeerId>;
+  readonly joinNonce: Digest | undefined;
+}
+
+export const notRejoining = (): Rejoining => ({
+  restored: undefined,
+  recovery: undefined,
+  isDeclared: false,
+  unproven: new Set(),
+  joinNonce: undefined,
+});

@@ -3,27 +3,17 @@
  * exist. It binds the proposal's slot if nothing else does, takes no lock, and
  * stays until the votes of all members turn it into an outcome (protocol.md 3.1).
  */
-import type { Digest } from "../base/Digest.ts";
 import type { Round } from "./Undecided.ts";
 import { type Rejection, rejection, type RejectionCode } from "../base/Rejection.ts";
-import { slotKey } from "./Tables.ts";
 import type { Turn } from "./Turn.ts";
 import { answerRejected } from "./Answers.ts";
 import { isSuperseded } from "./Incarnations.ts";
+import { recordRefused, type Refusing } from "./Lifecycle.ts";
 import { resolveDelay } from "./Preparations.ts";
 import type { Proposal } from "./Proposal.ts";
 import { signEach } from "./SignEach.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
-
-export interface Refusing {
-  readonly id: Digest;
-  readonly proposal: Proposal;
-  readonly writerReceipt: SignedStatement;
-  /** The code of the check that failed. */
-  readonly code: string;
-  readonly bindsSlot: boolean;
-}
 
 /** Why somebody who knows nothing of a proposal refuses it for good when asked; undefined while it may still vote for it. */
 export const finalCode = (turn: Turn, proposal: Proposal, demandedBy: PeerId | false): string | undefined => {
@@ -42,35 +32,15 @@ export const refuse = (
     turn,
     refusing,
     ({ id, proposal, code }) => ({ kind: "REFUSAL", proposalId: id, seq: proposal.seq, detail: code }),
-    (entry, refusal) => record(turn, entry, refusal),
+    (entry, refusal) => {
+      turn.noteSeen(entry.writerReceipt);
+      recordRefused(turn, entry, refusal);
+    },
     (refusals) => {
       turn.arm("resolve", resolveDelay(turn));
       run(refusals);
     },
   );
-
-const record = (turn: Turn, { id, proposal, writerReceipt, bindsSlot }: Refusing, refusal: SignedStatement): void => {
-  const { epoch, seq } = proposal;
-  turn.noteSeen(writerReceipt);
-  turn.edit("refused").set(id, {
-    id,
-    proposal: { epoch, seq },
-    bindsSlot,
-    writerReceipt,
-    votes: new Map([[turn.self, refusal]]),
-    preparedAt: turn.elapsed,
-    askedAt: turn.elapsed,
-  });
-  turn.write({ op: "insert", table: "refusals", key: id, row: { proposal, writerReceipt, refusal } });
-  if (!bindsSlot) return;
-  turn.noteSlot(seq, writerReceipt);
-  turn.write({
-    op: "insert",
-    table: "slots",
-    key: slotKey(epoch, seq),
-    row: { proposalId: id, outcome: "REFUSED", ack: undefined, writerReceipt: undefined },
-  });
-};
 
 /** The codes of checks of every command that say something to a caller. */
 const SPEAKING: ReadonlyArray<RejectionCode> = ["UNAUTHENTICATED", "ACCESS_DENIED", "PREPARATION_CAPACITY"];
@@ -88,7 +58,7 @@ export const answerRefused = (turn: Turn, { creator, joiners, refusal }: Round, 
   const said = refusalRejection(header.peerId, statement.detail, ref, command.speaking);
   if (creator !== undefined) answerRejected(turn, creator, said, "only if remembered");
   // What was wrong with the creator's request says nothing about theirs.
-  if (joiners.length > 0) turn.state.queue = [...joiners, ...turn.state.queue];
+  if (joiners.length > 0) turn.draft("requests").queue = [...joiners, ...turn.state.requests.queue];
 };
 
 /** The refusing check's own code; where it has none, the member and the check are named. */

@@ -19,11 +19,11 @@ describe("delivery of a replacement", () => {
     const [firstAck] = acks;
     cluster.replace(1, "c", ref, '"2"', { team: "c" });
     cluster.pass(2_000);
-    const batch = cluster.peers.get(3)?.state.chain.batchNo;
+    const batch = cluster.peers.get(3)?.state.signed.chain.batchNo;
     acks.length = 0;
     if (old !== undefined) cluster.peers.get(3)?.dispatch({ _tag: "Deliver", from: 1, message: old, actors: [] });
     expect(acks).toEqual([firstAck]);
-    expect(cluster.peers.get(3)?.state.chain.batchNo).toBe(batch);
+    expect(cluster.peers.get(3)?.state.signed.chain.batchNo).toBe(batch);
     expect(rows(cluster, ref)[2]).toMatchObject({ revision: 3, metadata: [["team", "c"]] });
   });
 
@@ -49,7 +49,7 @@ describe("delivery of a replacement", () => {
     cluster.settle();
     cluster.peers.get(1)?.stop();
     cluster.start(1);
-    expect([...(cluster.peers.get(1)?.state.locks.keys() ?? [])]).toEqual([`meta:${ref}`]);
+    expect([...(cluster.peers.get(1)?.state.undecided.locks.keys() ?? [])]).toEqual([`meta:${ref}`]);
     cluster.tamper = whole;
     cluster.pass(6_000);
     expect(revisions(cluster, ref)).toEqual([1, 1, 1]);

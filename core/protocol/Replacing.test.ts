@@ -155,7 +155,7 @@ describe("two replacements of one revision", () => {
     cluster.judge = (peerId) => (peerId === 3 ? { _tag: "Unavailable" } : actor);
     cluster.replace(1, "first-change", ref, '"1"', { team: "b" });
     cluster.settle();
-    expect(cluster.peers.get(1)?.state.locks.size).toBe(1);
+    expect(cluster.peers.get(1)?.state.undecided.locks.size).toBe(1);
     cluster.replace(1, "second", ref, '"1"', { team: "c" });
     cluster.pass(1_500);
     expect(cluster.answers.has("second")).toBe(false);

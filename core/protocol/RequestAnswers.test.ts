@@ -168,11 +168,11 @@ describe("a mono instance", () => {
     for (let index = 0; index < 10; index++) cluster.register(1, `r${index}`, `id-${index}`, index);
     cluster.register(1, "twin", "id-3", 3);
     cluster.register(1, "thief", "other", 3);
-    const before = cluster.peers.get(1)?.state.chain.batchNo ?? 0;
+    const before = cluster.peers.get(1)?.state.signed.chain.batchNo ?? 0;
     cluster.pass(10);
     expect(approvers(cluster)).toEqual([10]);
     // Receipts in one batch, acknowledgements in the next, both in one transaction.
-    expect(cluster.peers.get(1)?.state.chain.batchNo).toBe(before + 2);
+    expect(cluster.peers.get(1)?.state.signed.chain.batchNo).toBe(before + 2);
     expect(cluster.answers.get("r0")).toMatchObject({ created: true });
     expect(cluster.answers.get("twin")).toMatchObject({ created: false });
     expect(cluster.answers.get("thief")).toMatchObject({ rejection: { code: "KEY_ALREADY_REGISTERED" } });

@@ -1,5 +1,6 @@
 /** What callers have asked for, from their arrival to the answer. */
 import type { Rejection } from "../base/Rejection.ts";
+import { noPace, type Pace } from "./Admission.ts";
 import type { Intent, Target } from "./Command.ts";
 import type { Call, Forward } from "./Forward.ts";
 import type { Moment } from "./Moment.ts";
@@ -87,4 +88,36 @@ export const takenUp = (awaited: Awaited): Awaited => ({
   arrivedAt: awaited.arrivedAt,
   forwardedAt: awaited.forwardedAt,
   sentAt: awaited.sentAt,
+});
+
+/** Everybody who waits for an answer of this peer, at the writer and at the entry peer, and what it remembers of them. */
+export interface Requests {
+  readonly queue: ReadonlyArray<Queued>;
+  /** Forwarded requests refused for the state of the cluster, the newest ones of each entry peer, by request id. */
+  readonly turnedAway: ReadonlyMap<PeerId, ReadonlyMap<string, TurnedAway>>;
+  /**
+   * Up to when requests that came in through each member may have been refused without this process remembering it, in
+   * the present process of that member; at any time in others, or where there is no entry.
+   */
+  readonly forgottenUntil: ReadonlyMap<PeerId, Moment>;
+  /** In the order in which they came. */
+  readonly entering: ReadonlyArray<Entering>;
+  /** Requests forwarded by this process. */
+  readonly forwarded: number;
+  /** How fast the line moves here: that of the writer, or of what waits to be forwarded to it. */
+  readonly pace: Pace;
+  readonly awaited: ReadonlyMap<string, Awaited>;
+  /** The newest requests that entered here and were denied for certain, oldest first, and when: monotonic milliseconds. */
+  readonly denied: ReadonlyMap<string, number>;
+}
+
+export const noRequests = (): Requests => ({
+  queue: [],
+  turnedAway: new Map(),
+  forgottenUntil: new Map(),
+  entering: [],
+  forwarded: 0,
+  pace: noPace,
+  awaited: new Map(),
+  denied: new Map(),
 });

@@ -89,10 +89,10 @@ const sizes = (messages: ReadonlyArray<{ readonly items: ReadonlyArray<unknown> 
 /** A turn of a peer that has prepared copies of one proposal as long ago as it is given for each, in milliseconds. */
 const turnWith = (peerId: PeerId, ages: ReadonlyArray<number>, change: Partial<Preparation> = {}): Turn => {
   const { cluster } = prepared();
-  const [preparation] = stateOf(cluster, peerId).preparations.values();
+  const [preparation] = stateOf(cluster, peerId).undecided.preparations.values();
   if (preparation === undefined) throw new Error("it has prepared");
   const turn = turnOf(cluster, peerId, cluster.now, cluster.now + 60_000);
-  turn.state.preparations = new Map(
+  turn.draft("undecided").preparations = new Map(
     ages.map((age, index) => {
       const at = turn.elapsed - age;
       const id = `${index}`.padStart(64, "0") as Digest;
@@ -119,7 +119,7 @@ describe("a member asks", () => {
 
   it("about nothing, and sets no timer, where nothing is undecided", () => {
     const turn = turnWith(2, []);
-    turn.edit("timers").clear();
+    turn.timers.clear();
     expect(sentTo(turn, 3, "SettleQuery")).toEqual([]);
     expect(turn.state.timers.has("resolve")).toBe(false);
   });
@@ -130,12 +130,12 @@ describe("the writer sends what it has evidence for again", () => {
   /** So many proposals that are due, with so many bytes of evidence each. */
   const writerWith = (count: number, bytes: number, change: Partial<Preparation> = {}): Turn => {
     const turn = turnWith(1, old(count), change);
-    const [round] = turn.state.rounds.values();
+    const [round] = turn.state.undecided.rounds.values();
     if (round?.evidence === undefined) throw new Error("the writer has the evidence");
     const { evidence } = round;
     const large = { ...evidence, call: { ...evidence.call, rawBody: new Uint8Array(bytes) } };
-    turn.state.rounds = new Map(
-      [...turn.state.preparations.keys()].map((id) => [id, { ...round, id, evidence: large }] as const),
+    turn.draft("undecided").rounds = new Map(
+      [...turn.state.undecided.preparations.keys()].map((id) => [id, { ...round, id, evidence: large }] as const),
     );
     return turn;
   };
@@ -163,7 +163,7 @@ describe("the writer sends what it has evidence for again", () => {
     const evidenceAt = (now: number) => {
       const turn = turnOf(cluster, 1, now, cluster.now + 60_000);
       onResolveTimer(turn);
-      return turn.state.rounds.get(id)?.evidence;
+      return turn.state.undecided.rounds.get(id)?.evidence;
     };
     expect(evidenceAt(proposal.expiresAt)?.token).toBe("token");
     expect(evidenceAt(proposal.expiresAt + 1)).toBeUndefined();

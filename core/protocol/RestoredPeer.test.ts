@@ -11,20 +11,20 @@ describe("a restored peer", () => {
     const old = copyOf(cluster.tables.get(1));
     declare(cluster, 1);
     cluster.pass(5_000);
-    const first = stateOf(cluster, 1).chain.incarnation;
+    const first = stateOf(cluster, 1).signed.chain.incarnation;
     cluster.tamper = (_from, to, message) => (to === 1 && message._tag === "Votes" ? undefined : message);
     cluster.register(1, "request", "alice", 7);
     cluster.settle();
-    expect(stateOf(cluster, 2).preparations.size).toBe(1);
+    expect(stateOf(cluster, 2).undecided.preparations.size).toBe(1);
     // The others ask their new writer about its own proposal; what they say of its lives is on the way.
     cluster.clockOffset = -3_600_000;
     cluster.tamper = (_from, to, message) =>
       to === 1 && (message._tag === "Ready" || message._tag === "ReadyProbe") ? undefined : message;
     comeBackOn(cluster, 1, old);
-    expect(stateOf(cluster, 1).chain.incarnation).toBeLessThan(first);
+    expect(stateOf(cluster, 1).signed.chain.incarnation).toBeLessThan(first);
     cluster.pass(4_000);
-    expect(stateOf(cluster, 1).quarantine).toBeUndefined();
-    expect(stateOf(cluster, 1).chain.incarnation).toBeGreaterThan(first);
+    expect(stateOf(cluster, 1).standing.quarantine).toBeUndefined();
+    expect(stateOf(cluster, 1).signed.chain.incarnation).toBeGreaterThan(first);
     cluster.tamper = whole;
     cluster.pass(15_000);
     expectWhole(cluster, 1);
@@ -36,8 +36,8 @@ describe("a restored peer", () => {
     cluster.tamper = (_from, _to, message) => (message._tag === "AbortRequest" ? undefined : message);
     cluster.register(1, "request", "alice", 7);
     cluster.settle();
-    expect(stateOf(cluster, 1).aborting.size).toBe(1);
-    expect([stateOf(cluster, 2).refused.size, stateOf(cluster, 3).refused.size]).toEqual([1, 1]);
+    expect(stateOf(cluster, 1).undecided.aborting.size).toBe(1);
+    expect([stateOf(cluster, 2).undecided.refused.size, stateOf(cluster, 3).undecided.refused.size]).toEqual([1, 1]);
     // Each takes the registry from the other, which has not come to an end with it and keeps it to itself.
     cluster.tamper = (from, _to, message) => {
       if (message._tag === "AbortRequest") return undefined;
@@ -47,8 +47,8 @@ describe("a restored peer", () => {
     for (const peerId of [2, 3]) {
       declare(cluster, peerId);
       cluster.pass(5_000);
-      expect(stateOf(cluster, peerId).recovery).toBeUndefined();
-      expect(stateOf(cluster, peerId).refused.size).toBe(0);
+      expect(stateOf(cluster, peerId).rejoining.recovery).toBeUndefined();
+      expect(stateOf(cluster, peerId).undecided.refused.size).toBe(0);
     }
     cluster.tamper = whole;
     cluster.pass(15_000);
@@ -63,7 +63,7 @@ describe("a restored peer", () => {
     cluster.tamper = (_from, _to, message) => (message._tag === "Prepare" ? undefined : message);
     for (let at = 0; at < 256; at++) cluster.register(1, `lost ${at}`, `id-${at}`, at);
     cluster.pass(8_000);
-    expect(stateOf(cluster, 1).preparations.size).toBe(256);
+    expect(stateOf(cluster, 1).undecided.preparations.size).toBe(256);
     declare(cluster, 1);
     cluster.pass(5_000);
     expectWhole(cluster, 0);
@@ -82,7 +82,7 @@ describe("a restored peer", () => {
     expectWhole(cluster, 1);
     const owed = cluster.row(2, "certificates", cluster.row(2, "slots", slotKey(1, 1))?.proposalId ?? "");
     if (owed === undefined) throw new Error("it has taken over the approver");
-    const { incarnation, batchNo } = stateOf(cluster, 2).chain;
+    const { incarnation, batchNo } = stateOf(cluster, 2).signed.chain;
     const proposal = { ...owed.proposal, seq: 2, incarnations: [1, incarnation, 1] };
     const about = { proposalId: proposalId(crypto, proposal), seq: 2 };
     const receipts = owed.receipts.map((receipt, at) =>
@@ -96,8 +96,8 @@ describe("a restored peer", () => {
     const certificates = [owed, { proposal, receipts }];
     const message = { _tag: "Commit", certificates, acks: [], stableSeq: 0 } as const;
     cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: 1, message, actors: [] });
-    expect(stateOf(cluster, 2).quarantine).toContain("does not remember it");
-    expect(stateOf(cluster, 2).chain.batchNo).toBe(batchNo);
+    expect(stateOf(cluster, 2).standing.quarantine).toContain("does not remember it");
+    expect(stateOf(cluster, 2).signed.chain.batchNo).toBe(batchNo);
     expect(sent).toEqual([]);
   });
 });

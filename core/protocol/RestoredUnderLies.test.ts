@@ -38,7 +38,7 @@ const appliedBehindPledges = () => {
   declare(cluster, 3);
   cluster.pass(6_000);
   for (const peerId of [2, 4])
-    expect(cluster.peers.get(peerId)?.state.preparations.values().next().value).toMatchObject({ pledge: {} });
+    expect(cluster.peers.get(peerId)?.state.undecided.preparations.values().next().value).toMatchObject({ pledge: {} });
   if (receipt !== undefined) cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 3, message: receipt, actors: [] });
   cluster.pass(1_500);
   const [commit] = commits;
@@ -61,7 +61,7 @@ describe("a restored member that knows nothing of a proposal", () => {
     cluster.pass(15_000);
     for (const peerId of [1, 2, 3, 4]) {
       expect(outcomeAt(cluster, peerId)).toBe("APPLIED");
-      expect(cluster.peers.get(peerId)?.state.recovery).toBeUndefined();
+      expect(cluster.peers.get(peerId)?.state.rejoining.recovery).toBeUndefined();
     }
   });
 
@@ -77,7 +77,7 @@ describe("a restored member that knows nothing of a proposal", () => {
     };
     cluster.register(1, "request", "alice", 7);
     cluster.settle();
-    const [held] = cluster.peers.get(3)?.state.preparations.values() ?? [];
+    const [held] = cluster.peers.get(3)?.state.undecided.preparations.values() ?? [];
     if (held === undefined) throw new Error("peer 3 has not prepared");
     const query: Message = {
       _tag: "SettleQuery",
@@ -164,7 +164,7 @@ describe("a restored member to which the writer lies", () => {
     const { cluster, like, shared, prepare, refusals } = restoredUnderLies();
     const items = forged(cluster, like, Limits.preparations + 64);
     prepare(items);
-    expect(stateOf(cluster, 2).recovery).toBeDefined();
+    expect(stateOf(cluster, 2).rejoining.recovery).toBeDefined();
     expect(refusals()).toBe(Limits.preparations);
     const waitedFor = items.slice(-3);
     for (const { proposal } of waitedFor) shared.add(proposalId(crypto, proposal));
@@ -176,11 +176,11 @@ describe("a restored member to which the writer lies", () => {
     const { cluster, like, prepare, refusals } = restoredUnderLies();
     prepare(forged(cluster, like, Limits.preparations));
     expect(refusals()).toBe(Limits.preparations);
-    expect(stateOf(cluster, 1).preparations.size).toBe(1);
-    const { incarnation } = stateOf(cluster, 2).chain;
+    expect(stateOf(cluster, 1).undecided.preparations.size).toBe(1);
+    const { incarnation } = stateOf(cluster, 2).signed.chain;
     keepLiesFromItsDriver(cluster, like, Limits.preparations);
     cluster.pass(20_000);
-    expect(stateOf(cluster, 2).chain.incarnation).toBeGreaterThan(incarnation);
+    expect(stateOf(cluster, 2).signed.chain.incarnation).toBeGreaterThan(incarnation);
     expectWhole(cluster, 1);
   });
   it("begins another life too when the lies of several processes would leave it unready for ever", () => {
@@ -203,12 +203,12 @@ describe("a restored member to which the writer lies", () => {
 describe("a restored member that is asked about more than a writer can have open", () => {
   it("goes on where all of it has come to an end, which is no lie", () => {
     const { cluster, like, ended, prepare, refusals } = restoredUnderLies();
-    const { incarnation } = stateOf(cluster, 2).chain;
+    const { incarnation } = stateOf(cluster, 2).signed.chain;
     const items = forged(cluster, like, Limits.preparations + 64);
     for (const { proposal } of items) ended.add(proposalId(crypto, proposal));
     prepare(items);
     cluster.pass(2_000);
-    expect(stateOf(cluster, 2).chain.incarnation).toBe(incarnation);
+    expect(stateOf(cluster, 2).signed.chain.incarnation).toBe(incarnation);
     expect(refusals() ?? 0).toBe(0);
   });
 });

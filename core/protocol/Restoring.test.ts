@@ -14,10 +14,10 @@ describe("a declared restore", () => {
       register(cluster, "bob", 8);
       register(cluster, "carol", 9);
       comeBackOn(cluster, peerId, old);
-      expect(stateOf(cluster, peerId).recovery).toBeDefined();
+      expect(stateOf(cluster, peerId).rejoining.recovery).toBeDefined();
       cluster.pass(5_000);
       expectWhole(cluster, 3);
-      expect(stateOf(cluster, peerId).chain.incarnation).toBeGreaterThanOrEqual(NOW);
+      expect(stateOf(cluster, peerId).signed.chain.incarnation).toBeGreaterThanOrEqual(NOW);
       register(cluster, "dave", 10, 3);
       expect(cluster.answers.get("register dave")).toMatchObject({ _tag: "Registered", created: true });
       cluster.pass(2_000);
@@ -30,7 +30,7 @@ describe("a declared restore", () => {
     cluster.tamper = (from, to, message) => (message._tag === "SnapshotOffer" ? undefined : whole(from, to, message));
     declare(cluster, 3);
     cluster.pass(3_000);
-    expect(stateOf(cluster, 3).recovery?.waitsFor).toContain("takes the registry from peer 1");
+    expect(stateOf(cluster, 3).rejoining.recovery?.waitsFor).toContain("takes the registry from peer 1");
     register(cluster, "bob", 8);
     expect(cluster.answers.get("register bob")).toMatchObject({
       _tag: "Rejected",
@@ -47,7 +47,7 @@ describe("a declared restore", () => {
     register(cluster, "alice", 7);
     comeBackOn(cluster, 2, old, false);
     cluster.pass(1_000);
-    expect(stateOf(cluster, 2).quarantine).toBeDefined();
+    expect(stateOf(cluster, 2).standing.quarantine).toBeDefined();
     declare(cluster, 2);
     cluster.pass(5_000);
     expectWhole(cluster, 1);
@@ -62,7 +62,7 @@ describe("a declared restore", () => {
     const identity = cluster.keys.get(2);
     cluster.peers.get(2)?.dispatch({ _tag: "Verifying" });
     if (identity !== undefined) cluster.peers.get(2)?.unseal(identity);
-    expect(stateOf(cluster, 2).recovery).toBeDefined();
+    expect(stateOf(cluster, 2).rejoining.recovery).toBeDefined();
     cluster.pass(5_000);
     expectWhole(cluster, 1);
   });
@@ -72,10 +72,10 @@ describe("a declared restore", () => {
     register(cluster, "alice", 7);
     cluster.tamper = (from, to, message) => (from === 3 && to === 2 && message._tag === "Ready" ? undefined : message);
     declare(cluster, 2);
-    const before = stateOf(cluster, 2).chain;
+    const before = stateOf(cluster, 2).signed.chain;
     cluster.pass(10_000);
-    expect(stateOf(cluster, 2).chain).toEqual(before);
-    expect(stateOf(cluster, 2).recovery?.waitsFor).toContain("on record");
+    expect(stateOf(cluster, 2).signed.chain).toEqual(before);
+    expect(stateOf(cluster, 2).rejoining.recovery?.waitsFor).toContain("on record");
     cluster.tamper = whole;
     cluster.pass(5_000);
     expectWhole(cluster, 1);
@@ -87,14 +87,14 @@ describe("a declared restore", () => {
     cluster.tamper = (_from, _to, message) => (message._tag === "SnapshotOffer" ? undefined : message);
     declare(cluster, 2);
     cluster.pass(2_000);
-    const { incarnation } = stateOf(cluster, 2).chain;
+    const { incarnation } = stateOf(cluster, 2).signed.chain;
     cluster.peers.get(2)?.stop();
     cluster.tamper = whole;
     cluster.start(2);
-    expect(stateOf(cluster, 2).recovery).toBeDefined();
+    expect(stateOf(cluster, 2).rejoining.recovery).toBeDefined();
     cluster.pass(5_000);
     expectWhole(cluster, 1);
-    expect(stateOf(cluster, 2).chain.incarnation).toBe(incarnation);
+    expect(stateOf(cluster, 2).signed.chain.incarnation).toBe(incarnation);
   });
 
   it("needs somebody else, and waits for a topology", () => {
@@ -115,12 +115,12 @@ describe("a second restore", () => {
     cluster.tamper = (_from, _to, message) => (message._tag === "SnapshotOffer" ? undefined : message);
     declare(cluster, 2);
     cluster.pass(3_000);
-    const first = stateOf(cluster, 2).chain.incarnation;
+    const first = stateOf(cluster, 2).signed.chain.incarnation;
     comeBackOn(cluster, 2, old);
     cluster.tamper = whole;
     cluster.pass(6_000);
     expectWhole(cluster, 1);
-    expect(stateOf(cluster, 2).chain.incarnation).toBeGreaterThan(first);
+    expect(stateOf(cluster, 2).signed.chain.incarnation).toBeGreaterThan(first);
   });
 
   it("takes a higher incarnation although the clock was set back", () => {
@@ -129,12 +129,12 @@ describe("a second restore", () => {
     register(cluster, "alice", 7);
     declare(cluster, 2);
     cluster.pass(5_000);
-    const first = stateOf(cluster, 2).chain.incarnation;
+    const first = stateOf(cluster, 2).signed.chain.incarnation;
     cluster.clockOffset = -3_600_000;
     comeBackOn(cluster, 2, old);
-    expect(stateOf(cluster, 2).chain.incarnation).toBeLessThan(first);
+    expect(stateOf(cluster, 2).signed.chain.incarnation).toBeLessThan(first);
     cluster.pass(5_000);
-    expect(stateOf(cluster, 2).chain.incarnation).toBe(first + 1);
+    expect(stateOf(cluster, 2).signed.chain.incarnation).toBe(first + 1);
     expectWhole(cluster, 1);
   });
 
@@ -156,7 +156,7 @@ describe("a second restore", () => {
     expectWhole(cluster, 0);
     comeBackOn(cluster, 2, old, false);
     cluster.pass(1_000);
-    expect(stateOf(cluster, 2).quarantine).toContain("restored as incarnation");
+    expect(stateOf(cluster, 2).standing.quarantine).toContain("restored as incarnation");
   });
 });
 
@@ -167,42 +167,50 @@ describe("declaring a restore", () => {
     if (proposal === undefined) throw new Error("alice is registered");
     const open = { id: OTHER, proposal, writerReceipt: receipt, votes: new Map(), preparedAt: 0, askedAt: 0 };
     const none = { own: receipt, receipts: new Map(), refusal: undefined, pledge: undefined };
-    turn.edit("preparations").set(OTHER, { ...open, ...none });
-    turn.edit("refused").set(OTHER, { ...open, bindsSlot: true });
-    turn.edit("aborting").set(OTHER, { ...open, votes: [], acks: new Map() });
-    turn.edit("outbox").set(9, { id: OTHER, seq: 9, proposal, acks: new Map(), dueAt: 0, isPrunable: true });
-    turn.edit("locks").set("ref:x", OTHER);
-    turn.state.prunable = 1;
+    turn.edit("undecided", "preparations").set(OTHER, { ...open, ...none });
+    turn.edit("undecided", "refused").set(OTHER, { ...open, bindsSlot: true });
+    turn.edit("undecided", "aborting").set(OTHER, { ...open, votes: [], acks: new Map() });
+    turn
+      .edit("undecided", "outbox")
+      .set(9, { id: OTHER, seq: 9, proposal, acks: new Map(), dueAt: 0, isPrunable: true });
+    turn.edit("undecided", "locks").set("ref:x", OTHER);
+    turn.draft("undecided").prunable = 1;
     onDeclareRestore(turn, "declare");
     const { state, writes } = ended(turn);
     const removed = writes.flatMap(({ op, table }) => (op === "remove" ? [table] : []));
     expect(removed).toEqual(["preparations", "refusals", "aborts", "outbox"]);
-    const left = [state.preparations, state.refused, state.aborting, state.outbox, state.locks].map(({ size }) => size);
-    expect([...left, state.prunable]).toEqual([0, 0, 0, 0, 0, 0]);
+    const left = [
+      state.undecided.preparations,
+      state.undecided.refused,
+      state.undecided.aborting,
+      state.undecided.outbox,
+      state.undecided.locks,
+    ].map(({ size }) => size);
+    expect([...left, state.undecided.prunable]).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
   it("has nothing to restore on a peer that was never initialized", () => {
     const turn = turnOf(cluster, 1);
-    turn.state.peer = undefined;
-    turn.state.membership = undefined;
+    turn.draft("cluster").peer = undefined;
+    turn.draft("cluster").membership = undefined;
     onDeclareRestore(turn, "declare");
     expect(ended(turn).thenSend).toMatchObject([{ answer: { rejection: { code: "NOT_INITIALIZED" } } }]);
   });
 
   it("while it is sealed begins one life with the unseal, not another with each", () => {
     const turn = turnOf(cluster, 1, cluster.now, AT);
-    turn.state.isDeclared = true;
+    turn.draft("rejoining").isDeclared = true;
     beginDeclared(turn);
-    const { incarnation } = turn.state.chain;
+    const { incarnation } = turn.state.signed.chain;
     expect(incarnation).toBe(cluster.now);
     beginDeclared(turn);
-    expect(turn.state.chain.incarnation).toBe(incarnation);
+    expect(turn.state.signed.chain.incarnation).toBe(incarnation);
   });
 
   it("gives up a helper that offers page after page with nothing in it", () => {
     const cluster = founded();
     register(cluster, "alice", 7);
-    const liar = (): number | undefined => stateOf(cluster, 3).recovery?.transfer?.helper;
+    const liar = (): number | undefined => stateOf(cluster, 3).rejoining.recovery?.transfer?.helper;
     let [pages, first] = [0, 0];
     cluster.tamper = (from, to, message) => {
       if (message._tag !== "SnapshotOffer" || from !== (first === 0 ? liar() : first)) return whole(from, to, message);

@@ -24,14 +24,14 @@ const forgotten = forgedBy(cluster, 2, own, {}, { batchNo: 1_000 });
 /** A turn of peer 2 in its third life. */
 const inThirdLife = (): Turn => {
   const turn = turnOf(cluster, 2);
-  turn.state.chain = { ...turn.state.chain, incarnation: 3 };
+  turn.draft("signed").chain = { ...turn.state.signed.chain, incarnation: 3 };
   return turn;
 };
 
 /** The same while it is being restored. */
 const recovering = (): Turn => {
   const turn = inThirdLife();
-  turn.state.recovery = freshRecovery("the test");
+  turn.draft("rejoining").recovery = freshRecovery("the test");
   return turn;
 };
 
@@ -39,7 +39,7 @@ const ofLife = (incarnation: number, more: Partial<SignedStatement["header"]> = 
   forgedBy(cluster, 2, own, {}, { incarnation, ...more });
 
 /** Whether a peer that was shown this is in quarantine. */
-const isOut = (turn: Turn): boolean => turn.state.quarantine !== undefined;
+const isOut = (turn: Turn): boolean => turn.state.standing.quarantine !== undefined;
 
 describe("statements that a peer is shown", () => {
   it("put it in quarantine with one of its own that it does not remember, and are not acted on", () => {
@@ -111,7 +111,7 @@ describe("a header that a peer is shown", () => {
   it("makes it announce a life above the highest of those while it is being restored", () => {
     const turn = recovering();
     for (const incarnation of [2, 5, 4]) quarantineIfBehind(turn, ofLife(incarnation));
-    expect(turn.state.recovery?.outbid).toBe(5);
+    expect(turn.state.rejoining.recovery?.outbid).toBe(5);
     expect(isOut(turn)).toBe(false);
   });
 });
@@ -130,7 +130,7 @@ describe("the life of a peer that a member has on record", () => {
   it("is known where both have none, or the same", () => {
     expect(knows(turnOf(cluster, 2), undefined)).toBe(true);
     const turn = inThirdLife();
-    turn.state.restored = announced(3);
+    turn.draft("rejoining").restored = announced(3);
     expect(knows(turn, announced(3))).toBe(true);
     expect(isOut(turn)).toBe(false);
   });
@@ -142,13 +142,13 @@ describe("the life of a peer that a member has on record", () => {
     "puts it in quarantine where it is %s, and makes it announce a higher one while it is being restored",
     (_w, life) => {
       const turn = inThirdLife();
-      turn.state.restored = announced(3, { recoveryId: batchHash(crypto, receiptOf(1).header) });
+      turn.draft("rejoining").restored = announced(3, { recoveryId: batchHash(crypto, receiptOf(1).header) });
       expect(knows(turn, life)).toBe(false);
       expect(isOut(turn)).toBe(true);
       const restoring = recovering();
       expect(knows(restoring, life)).toBe(false);
       expect(isOut(restoring)).toBe(false);
-      expect(restoring.state.recovery?.outbid).toBe(life.restoration.incarnation);
+      expect(restoring.state.rejoining.recovery?.outbid).toBe(life.restoration.incarnation);
     },
   );
 
@@ -160,7 +160,7 @@ describe("the life of a peer that a member has on record", () => {
     ["it was announced to another topology", announced(4, { topologyDigest: otherId })],
   ])("is not known, and proves nothing, where %s", (_why, life) => {
     const turn = inThirdLife();
-    turn.state.restored = announced(3, { recoveryId: otherId });
+    turn.draft("rejoining").restored = announced(3, { recoveryId: otherId });
     expect(knows(turn, life)).toBe(false);
     expect(isOut(turn)).toBe(false);
   });

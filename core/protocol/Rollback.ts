@@ -29,7 +29,7 @@ export const quarantineIfForgotten = (turn: Turn, statements: Iterable<SignedSta
     if (!isAuthentic(turn.context.crypto, turn.membership, signed)) break;
     quarantineIfBehind(turn, signed);
   }
-  return turn.state.quarantine !== undefined || turn.state.recovery?.outbid !== undefined;
+  return turn.state.standing.quarantine !== undefined || turn.state.rejoining.recovery?.outbid !== undefined;
 };
 
 /**
@@ -40,7 +40,11 @@ export const quarantineIfBehind = (turn: Turn, seen: SignedHeader | undefined): 
   if (seen === undefined || seen.header.peerId !== turn.self) return;
   const { header, signature } = seen;
   const { crypto, view } = turn.context;
-  const { chain, peer, recovery } = turn.state;
+  const {
+    signed: { chain },
+    cluster: { peer },
+    rejoining: { recovery },
+  } = turn.state;
   if (header.incarnation < chain.incarnation) return;
   if (view.get("batches", numberKey(header.batchNo))?.signature === signature) return;
   if (peer === undefined || !crypto.verify(peer.identityKey, BATCH_TAG, batchHeaderCodec, header, signature)) return;
@@ -50,12 +54,12 @@ export const quarantineIfBehind = (turn: Turn, seen: SignedHeader | undefined): 
 
 /** Another life of this peer has this incarnation: the one that it announces just now has to have a higher one. */
 const outbid = (turn: Turn, recovery: Recovery, incarnation: number): void => {
-  turn.state.recovery = { ...recovery, outbid: Math.max(incarnation, recovery.outbid ?? 0) };
+  turn.draft("rejoining").recovery = { ...recovery, outbid: Math.max(incarnation, recovery.outbid ?? 0) };
 };
 
 /** Whether what a member has on record is this peer's own last restore; or neither knows of any. */
 export const isOwnRestore = (
-  { restored }: Pick<PeerState, "restored">,
+  { rejoining: { restored } }: Pick<PeerState, "rejoining">,
   recorded: SignedRestoration | undefined,
 ): boolean => recorded?.restoration.recoveryId === restored?.restoration.recoveryId;
 
@@ -65,7 +69,10 @@ export const isOwnRestore = (
  * just now (its clock was set back).
  */
 export const quarantineIfRestoredSince = (turn: Turn, recorded: SignedRestoration | undefined): void => {
-  const { recovery, chain } = turn.state;
+  const {
+    rejoining: { recovery },
+    signed: { chain },
+  } = turn.state;
   if (recorded === undefined || isOwnRestore(turn.state, recorded)) return;
   const { peerId, incarnation } = recorded.restoration;
   if (peerId !== turn.self || incarnation < chain.incarnation) return;

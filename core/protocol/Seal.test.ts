@@ -10,9 +10,9 @@ describe("an unseal", () => {
 
   it("of a peer that was never initialized changes nothing", () => {
     const turn = turnOf(cluster, 1);
-    turn.state.peer = undefined;
-    turn.state.unsealed = false;
-    expect(step(turn.state, { _tag: "Unsealed" }, turn.context).state.unsealed).toBe(false);
+    turn.draft("cluster").peer = undefined;
+    turn.draft("standing").unsealed = false;
+    expect(step(turn.state, { _tag: "Unsealed" }, turn.context).state.standing.unsealed).toBe(false);
   });
 
   it("with the keys of another peer, or with none, shows that the records do not hold", () => {
@@ -24,7 +24,7 @@ describe("an unseal", () => {
       const { state, context } = turnOf(cluster, 1);
       const turn = new Turn(state, { ...context, signer });
       onUnsealed(turn);
-      expect([turn.state.unsealed, turn.state.integrityFault]).toEqual([true, fault]);
+      expect([turn.state.standing.unsealed, turn.state.standing.integrityFault]).toEqual([true, fault]);
     }
   });
 });
@@ -33,9 +33,9 @@ describe("a seal", () => {
   it("of a peer that is sealed already, or was never initialized, tells nobody anything", () => {
     const turn = turnOf(founded(), 1);
     onSealed(turn);
-    expect(turn.state.unsealed).toBe(false);
+    expect(turn.state.standing.unsealed).toBe(false);
     onSealed(turn);
-    turn.state.peer = undefined;
+    turn.draft("cluster").peer = undefined;
     onSealed(turn);
     expect(turn.finish(() => undefined)).toMatchObject({ writes: [], sendNow: [], thenSend: [] });
   });

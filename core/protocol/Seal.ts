@@ -12,16 +12,17 @@ import { recover } from "./TakingOver.ts";
 
 /** The keys are here, and nothing is signed with them before it is known whether what is stored holds. */
 export const onVerifying = (turn: Turn): void => {
-  turn.state.verifying = true;
+  turn.draft("standing").verifying = true;
 };
 
 /** The keys are here: founding, joining and what a restart or a seal interrupted go on. */
 export const onUnsealed = (turn: Turn, acts?: ReadonlyArray<NumberedAct>): void => {
-  turn.state.unsealed = true;
-  turn.state.verifying = false;
-  turn.state.process ??= turn.context.crypto.digest(PROCESS_TAG, digest, turn.context.entropy);
+  turn.draft("standing").unsealed = true;
+  turn.draft("standing").verifying = false;
+  turn.draft("standing").process ??= turn.context.crypto.digest(PROCESS_TAG, digest, turn.context.entropy);
   // The vault held the keys of somebody else, or the row that names them was changed.
-  if (turn.context.signer?.publicKey !== turn.state.peer?.identityKey) turn.state.integrityFault ??= "peer/self";
+  if (turn.context.signer?.publicKey !== turn.state.cluster.peer?.identityKey)
+    turn.draft("standing").integrityFault ??= "peer/self";
   auditOperators(turn, acts);
   continueGenesis(turn);
   beginDeclared(turn);
@@ -32,14 +33,14 @@ export const onUnsealed = (turn: Turn, acts?: ReadonlyArray<NumberedAct>): void 
 
 export const onSealed = (turn: Turn, acts?: ReadonlyArray<NumberedAct>): void => {
   auditOperators(turn, acts);
-  turn.state.unsealed = false;
-  turn.state.verifying = false;
+  turn.draft("standing").unsealed = false;
+  turn.draft("standing").verifying = false;
   forgetCallers(turn, "it is sealed");
 };
 
 export const onIntegrityLost = (turn: Turn, where: string): void => {
-  turn.state.integrityFault ??= where;
+  turn.draft("standing").integrityFault ??= where;
   // The event that found it is lost, and with it perhaps a timer.
-  turn.edit("timers").clear();
+  turn.timers.clear();
   forgetCallers(turn, "its stored records do not hold");
 };

@@ -23,7 +23,10 @@ const shownTo = (cluster: Cluster, voter: PeerId): { readonly call: Call; readon
 
 /** A member sends the writer a request of its own making under a token it has seen. */
 const useToken = (cluster: Cluster, voter: PeerId, token: string, call: Call, check: ActorCheck = actor): void => {
-  const { membership, process } = stateOf(cluster, voter);
+  const {
+    cluster: { membership },
+    standing: { process },
+  } = stateOf(cluster, voter);
   const key = cluster.keys.get(voter);
   if (membership === undefined || process === undefined || key === undefined) throw new Error("it is a member");
   const arrival = { process, at: cluster.now };

@@ -101,7 +101,7 @@ const appliedBeforeRestore = () => {
   made.cluster.tamper = (_from, _to, message) => (message._tag === "SnapshotOffer" ? undefined : message);
   declare(made.cluster, 2);
   made.cluster.pass(3_000);
-  expect(stateOf(made.cluster, 2).unproven.size).toBe(0);
+  expect(stateOf(made.cluster, 2).rejoining.unproven.size).toBe(0);
   return made;
 };
 
@@ -146,7 +146,7 @@ describe("who is asked about as much as may be asked at once", () => {
       const receipt = receiptOfWriter(cluster, proposal, preparation.writerReceipt);
       const id = proposalId(crypto, proposal);
       const votes = ofAll({ ...receipt, statement: { ...receipt.statement, kind: "PLEDGE" } });
-      turn.edit("preparations").set(id, { ...preparation, id, proposal, receipts: ofAll(receipt), votes });
+      turn.edit("undecided", "preparations").set(id, { ...preparation, id, proposal, receipts: ofAll(receipt), votes });
       return { proposal, receipt };
     });
     onSettleQuery(turn, 1, { _tag: "SettleQuery", items, demandFinal: false, nonce: NONCE });
@@ -186,7 +186,7 @@ describe("a restored member that all others have told that they have not applied
       cluster.settle();
     };
     const refusals = (): number => cluster.tables.get(2)?.get("refusals")?.size ?? 0;
-    expect(stateOf(cluster, 2).recovery?.inquiries.size).toBe(1);
+    expect(stateOf(cluster, 2).rejoining.recovery?.inquiries.size).toBe(1);
     return { cluster, bring, told, refusals };
   };
 
@@ -206,8 +206,10 @@ describe("a restored member that all others have told that they have not applied
 
   it("refuses nothing past the room that it has", () => {
     const { cluster, bring, told, refusals } = answered();
-    const [other] = stateOf(refused(2, ({ _tag }) => _tag === "AbortRequest").cluster, 2).refused.values();
-    const { refused: here } = stateOf(cluster, 2);
+    const [other] = stateOf(refused(2, ({ _tag }) => _tag === "AbortRequest").cluster, 2).undecided.refused.values();
+    const {
+      undecided: { refused: here },
+    } = stateOf(cluster, 2);
     if (other === undefined || !(here instanceof Map)) throw new Error("it keeps what it has refused in a map");
     for (let at = 0; at < Limits.refusals + Limits.preparations; at += 1)
       here.set(crypto.sha256(Uint8Array.of(at & 255, at >> 8)), other);

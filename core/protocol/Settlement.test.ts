@@ -9,7 +9,8 @@ const restart = (cluster: Cluster, peerId: number): void => {
   cluster.start(peerId);
 };
 const approvers = (cluster: Cluster) => [...cluster.peers.values()].map((each) => each.state.registry.approvers);
-const preparations = (cluster: Cluster) => [...cluster.peers.values()].map((each) => each.state.preparations.size);
+const preparations = (cluster: Cluster) =>
+  [...cluster.peers.values()].map((each) => each.state.undecided.preparations.size);
 /** What each peer has on record for a slot. */
 const outcomes = (cluster: Cluster, seq: number) =>
   [...cluster.tables.keys()].map((peerId) => cluster.row(peerId, "slots", slotKey(1, seq))?.outcome);
@@ -53,8 +54,8 @@ describe("a proposal whose writer went away", () => {
     cluster.pass(3_000);
     expect(approvers(cluster)).toEqual([1, 1, 1]);
     for (const { state } of cluster.peers.values()) {
-      expect(state.locks.size).toBe(0);
-      expect(state.outbox.size).toBe(0);
+      expect(state.undecided.locks.size).toBe(0);
+      expect(state.undecided.outbox.size).toBe(0);
     }
   });
 
@@ -77,13 +78,13 @@ describe("a proposal whose writer went away", () => {
       cluster.register(1, `request-${index}`, `id-${index}`, index);
       cluster.settle();
     }
-    expect(cluster.peers.get(2)?.state.preparations.size).toBe(many);
+    expect(cluster.peers.get(2)?.state.undecided.preparations.size).toBe(many);
     cluster.pass(1_500);
     expect(cluster.peers.get(2)?.state.registry.approvers).toBe(many);
     cluster.tamper = whole;
     cluster.pass(3_000);
     expect(approvers(cluster)).toEqual([many, many]);
-    for (const { state } of cluster.peers.values()) expect(state.outbox.size).toBe(0);
+    for (const { state } of cluster.peers.values()) expect(state.undecided.outbox.size).toBe(0);
   });
 
   it("is applied by everybody after all of them stopped at once", () => {
@@ -124,13 +125,13 @@ describe("a proposal whose writer went away", () => {
     cluster.tamper = cut("Prepare", () => true);
     cluster.pass(200_000);
     expect(preparations(cluster).slice(0, 2)).toEqual([1, 1]);
-    expect(cluster.peers.get(1)?.state.locks.size).toBe(3);
-    expect(cluster.peers.get(2)?.state.locks.size).toBe(3);
+    expect(cluster.peers.get(1)?.state.undecided.locks.size).toBe(3);
+    expect(cluster.peers.get(2)?.state.undecided.locks.size).toBe(3);
     cluster.start(3);
     cluster.tamper = whole;
     cluster.pass(10_000);
     expect(outcomes(cluster, 1)).toEqual(["ABORTED", "ABORTED", "ABORTED"]);
-    for (const { state } of cluster.peers.values()) expect(state.locks.size).toBe(0);
+    for (const { state } of cluster.peers.values()) expect(state.undecided.locks.size).toBe(0);
   });
 
   it("is finished by the writer itself while it still has the evidence", () => {
@@ -253,7 +254,7 @@ describe("a certificate", () => {
     cluster.start(3);
     cluster.tamper = whole;
     cluster.pass(3_000);
-    expect(cluster.peers.get(3)?.state.quarantine).toContain("does not remember");
+    expect(cluster.peers.get(3)?.state.standing.quarantine).toContain("does not remember");
     expect(cluster.peers.get(3)?.state.registry.approvers).toBe(0);
     cluster.register(2, "next", "bob", 8);
     cluster.pass(3_000);

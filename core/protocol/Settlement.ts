@@ -19,7 +19,8 @@ import { inquire, unappliedAt } from "./Inquiry.ts";
 import { proposalId } from "./Proposal.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
 import { nonceFor } from "./Readiness.ts";
-import { finalCode, refuse, type Refusing } from "./Refusals.ts";
+import { recordAsked, type Refusing } from "./Lifecycle.ts";
+import { finalCode, refuse } from "./Refusals.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
 import type { PeerId } from "./Topology.ts";
 import { onVotes } from "./Votes.ts";
@@ -40,9 +41,9 @@ const dueAt = (turn: Turn, { preparedAt, askedAt }: Waiting): number =>
 
 /** Everything that waits for other members' votes. */
 const allWaiting = ({ state }: Turn): ReadonlyArray<Waiting> => [
-  ...state.preparations.values(),
-  ...state.refused.values(),
-  ...state.aborting.values(),
+  ...state.undecided.preparations.values(),
+  ...state.undecided.refused.values(),
+  ...state.undecided.aborting.values(),
 ];
 
 /** Asks about what has been undecided for a while; the writer first sends again what it still has evidence for. */
@@ -50,17 +51,19 @@ export const onResolveTimer = (turn: Turn): void => {
   // Taken first: what is committed below is for a moment in no list that holds its slot open.
   const stable = stableSeq(turn);
   // Two members hold all receipts as soon as the second has prepared; after a restart anybody may.
-  commitCompleted(turn, turn.state.preparations.keys());
+  commitCompleted(turn, turn.state.undecided.preparations.keys());
   const due = allWaiting(turn)
     .filter((each) => dueAt(turn, each) <= turn.elapsed)
     .slice(0, MOST_ASKED)
     .map(({ id }) => id);
-  for (const id of due) age(turn, id);
-  const open = due.flatMap((id) => turn.state.preparations.get(id) ?? []).filter((each) => each.refusal === undefined);
+  for (const id of due) recordAsked(turn, id);
+  const open = due
+    .flatMap((id) => turn.state.undecided.preparations.get(id) ?? [])
+    .filter((each) => each.refusal === undefined);
   if (turn.isWriter) for (const peerId of turn.others) prepareAgain(turn, peerId, open, stable);
   query(
     turn,
-    open.filter((each) => turn.state.rounds.get(each.id)?.evidence === undefined),
+    open.filter((each) => turn.state.undecided.rounds.get(each.id)?.evidence === undefined),
   );
   const isOpen = new Set(open.map(({ id }) => id));
   requestAborts(
@@ -71,29 +74,11 @@ export const onResolveTimer = (turn: Turn): void => {
   if (next !== Number.POSITIVE_INFINITY) turn.arm("resolve", Math.max(1, next - turn.elapsed));
 };
 
-/** What time does to an undecided proposal: nothing to its locks and its capacity. */
-const age = (turn: Turn, id: Digest): void => {
-  const askedAt = turn.elapsed;
-  const refused = turn.state.refused.get(id);
-  if (refused !== undefined) turn.edit("refused").set(id, { ...refused, askedAt });
-  const aborting = turn.state.aborting.get(id);
-  if (aborting !== undefined) turn.edit("aborting").set(id, { ...aborting, askedAt });
-  const preparation = turn.state.preparations.get(id);
-  if (preparation === undefined) return;
-  turn.edit("preparations").set(id, { ...preparation, askedAt });
-  // A batch that is short of a receipt for this long no longer holds up the next one.
-  if (turn.state.collecting.has(id)) turn.edit("collecting").delete(id);
-  const round = turn.state.rounds.get(id);
-  // Nobody signs a receipt after the deadline, so the evidence has done its work; the token leaves memory.
-  if (round !== undefined && turn.now > preparation.proposal.expiresAt)
-    turn.edit("rounds").set(id, { ...round, evidence: undefined });
-};
-
 const prepareAgain = (turn: Turn, peerId: PeerId, open: ReadonlyArray<Preparation>, stable: number): void => {
   const items: Array<PrepareItem> = [];
   let bytes = 0;
   for (const { id, proposal, writerReceipt, receipts } of open) {
-    const evidence = turn.state.rounds.get(id)?.evidence;
+    const evidence = turn.state.undecided.rounds.get(id)?.evidence;
     if (evidence === undefined || receipts.has(peerId)) continue;
     bytes += evidence.call.rawBody.length;
     if (items.length === Limits.batchProposals || (items.length > 0 && bytes > Limits.batchEvidenceBytes)) break;
@@ -121,13 +106,13 @@ type AnswerItem = MessageOf<"SettleAnswer">["items"][number];
 const UNKNOWN = { state: "UNKNOWN", held: [] } as const;
 
 const answerFor = (turn: Turn, id: Digest, decision: Decision | undefined): AnswerItem => {
-  const preparation = turn.state.preparations.get(id);
+  const preparation = turn.state.undecided.preparations.get(id);
   if (preparation !== undefined) {
     const { receipts, votes, pledge } = preparation;
     const state = pledge === undefined ? "PREPARED" : "PLEDGED";
     return { proposalId: id, state, held: [...receipts.values(), ...votes.values()] };
   }
-  const refused = turn.state.refused.get(id);
+  const refused = turn.state.undecided.refused.get(id);
   if (refused !== undefined) return { proposalId: id, state: "REFUSED", held: [...refused.votes.values()] };
   if (decision !== undefined)
     return { proposalId: id, state: decision.outcome, held: decision.ack === undefined ? [] : [decision.ack] };
@@ -170,7 +155,7 @@ export const onSettleQuery = (turn: Turn, from: PeerId, message: MessageOf<"Sett
   // While some member has this peer's old life on record, what that said still counts there, and this one has forgotten it.
   if (turn.mode === "announcing") return;
   for (const [id, item] of asked) {
-    if (turn.state.preparations.has(id) || turn.state.refused.has(id)) continue;
+    if (turn.state.undecided.preparations.has(id) || turn.state.undecided.refused.has(id)) continue;
     const decision = turn.mode !== "recovering" ? decisionOf(view, id, item.proposal) : undefined;
     if (decision !== undefined) decided.set(id, decision);
     else if (turn.mode === "recovering") unknown.push([id, item]);
@@ -206,7 +191,9 @@ export const onSettleAnswer = (turn: Turn, from: PeerId, answer: MessageOf<"Sett
 const refuseUnapplied = (turn: Turn, unapplied: ReadonlyArray<readonly [Digest, SettleItem]>): void => {
   const refusing: Array<Refusing> = [];
   for (const [id, item] of unapplied) {
-    const refusal = turn.state.refused.has(id) ? undefined : refusalOf(turn, id, item, "RECOVERING", refusing);
+    const refusal = turn.state.undecided.refused.has(id)
+      ? undefined
+      : refusalOf(turn, id, item, "RECOVERING", refusing);
     if (refusal !== undefined) refusing.push(refusal);
   }
   refuse(turn, refusing, (statements) => turn.sendAll({ _tag: "Votes", statements }));

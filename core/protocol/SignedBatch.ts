@@ -22,7 +22,9 @@ export type Draft = Pick<Statement, "kind" | "proposalId" | "seq" | "detail">;
  */
 export const signBatch = (turn: Turn, drafts: ReadonlyArray<Draft>): ReadonlyArray<SignedStatement> => {
   const { crypto, signer, now } = turn.context;
-  const { chain } = turn.state;
+  const {
+    signed: { chain },
+  } = turn.state;
   const { mode } = turn;
   if (signer === undefined || !isPresent(mode))
     throw new InvariantViolation("S28", `a peer that must not sign was asked to: it is ${mode}`);
@@ -54,7 +56,7 @@ export const signBatch = (turn: Turn, drafts: ReadonlyArray<Draft>): ReadonlyArr
     signedAt: now,
   };
   const signature = signer.sign(BATCH_TAG, batchHeaderCodec, header);
-  turn.state.chain = {
+  turn.draft("signed").chain = {
     incarnation: chain.incarnation,
     batchNo: header.batchNo,
     hash: batchHash(crypto, header),

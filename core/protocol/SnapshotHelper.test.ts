@@ -21,7 +21,7 @@ const { recoveryId } = restored.restoration;
 /** A turn of the second, who has the life of the third on record that asks it, but for what is different. */
 const helping = (become: (turn: Turn) => void = () => undefined, of = cluster): Turn => {
   const turn = turnOf(of, 2);
-  turn.edit("seen").set(3, { peerId: 3, incarnation: 5, newest: undefined, restored });
+  turn.edit("signed", "seen").set(3, { peerId: 3, incarnation: 5, newest: undefined, restored });
   become(turn);
   return turn;
 };
@@ -101,11 +101,14 @@ describe("a member that is asked for what it has decided", () => {
   };
 
   it.each<readonly [string, (turn: Turn) => void]>([
-    ["is sealed", (turn) => void (turn.state.unsealed = false)],
-    ["has not joined", (turn) => void turn.edit("unproven").add(1)],
-    ["is being restored itself", (turn) => void (turn.state.recovery = freshRecovery("the test"))],
-    ["has another life of who asks on record", (turn) => void turn.edit("seen").set(3, other)],
-    ["has its first life on record", (turn) => void turn.edit("seen").set(3, { ...other, restored: undefined })],
+    ["is sealed", (turn) => void (turn.draft("standing").unsealed = false)],
+    ["has not joined", (turn) => void turn.edit("rejoining", "unproven").add(1)],
+    ["is being restored itself", (turn) => void (turn.draft("rejoining").recovery = freshRecovery("the test"))],
+    ["has another life of who asks on record", (turn) => void turn.edit("signed", "seen").set(3, other)],
+    [
+      "has its first life on record",
+      (turn) => void turn.edit("signed", "seen").set(3, { ...other, restored: undefined }),
+    ],
   ])("gives nothing where it %s", (_who, become) => {
     expect(offers(helping(become))).toEqual([]);
   });
@@ -113,6 +116,6 @@ describe("a member that is asked for what it has decided", () => {
   it("gives nothing while something is undecided there: that could still change the root", () => {
     const { cluster: undecided } = prepared();
     expect(offers(helping(() => undefined, undecided))).toEqual([]);
-    expect(offers(helping((turn) => turn.edit("preparations").clear(), undecided))).toHaveLength(1);
+    expect(offers(helping((turn) => turn.edit("undecided", "preparations").clear(), undecided))).toHaveLength(1);
   });
 });

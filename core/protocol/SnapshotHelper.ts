@@ -16,8 +16,8 @@ export const onSnapshotRequest = (turn: Turn, from: PeerId, message: MessageOf<"
   // Where all are being restored the writer puts together what they have; nobody else may take it for a registry.
   if (turn.mode === "recovering" && from !== turn.membership.writer) return;
   // Its new life must be on record here: from then on nothing can be certified without it (D5).
-  if (state.seen.get(from)?.restored?.restoration.recoveryId !== message.recoveryId) return;
-  if (state.preparations.size > 0) return;
+  if (state.signed.seen.get(from)?.restored?.restoration.recoveryId !== message.recoveryId) return;
+  if (state.undecided.preparations.size > 0) return;
   const { recoveryId, nonce, after } = message;
   const page = context.view.scan("slots", after, Limits.batchProposals);
   turn.send(from, {
@@ -43,7 +43,9 @@ export const onSnapshotRequest = (turn: Turn, from: PeerId, message: MessageOf<"
 
 /** Of a member that is being restored itself. */
 const ownOf = (turn: Turn, isFirst: boolean): MessageOf<"SnapshotOffer">["own"] => {
-  const { recovery, restored } = turn.state;
+  const {
+    rejoining: { recovery, restored },
+  } = turn.state;
   if (recovery === undefined || restored === undefined) return undefined;
   const { lives, refused, strays } = diskHere(turn);
   const { recoveryId } = restored.restoration;

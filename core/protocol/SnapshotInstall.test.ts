@@ -1,3 +1,4 @@
+import { changed } from "../../properties/cluster/Changed.ts";
 import { describe, expect, it } from "vitest";
 import { altered, approverIn } from "../../properties/cluster/AlteredEffects.ts";
 import { crypto, founded } from "../../properties/cluster/Cluster.ts";
@@ -94,10 +95,10 @@ describe("a page of what the others have decided", () => {
           .slice(0, limit)
           .map(([key, row]) => ({ key, row })) as never,
     };
-    const turn = wholeTurn(
-      { ...state, highSeq: 0, highProof: undefined, decidedSeq: 0 },
-      { ...context, view: readFrom },
-    );
+    const turn = wholeTurn(changed(state, { highSeq: 0, highProof: undefined, decidedSeq: 0 }), {
+      ...context,
+      view: readFrom,
+    });
     const result = installOffer(turn, page);
     const { writes } = turn.finish(() => undefined);
     const changes = writes.filter(({ table }) => table !== "counters");
@@ -114,7 +115,7 @@ describe("a page of what the others have decided", () => {
       offer([applied(1), applied(2), applied(3), aborted(4)]),
     );
     expect(result).toEqual({ ...CHANGED, decided: 4 });
-    const audit = stateOf(cluster, 3).audit.seq;
+    const audit = stateOf(cluster, 3).signed.audit.seq;
     expect(changes.map((each) => each.replace(/ audit .*/, " audit")).toSorted()).toEqual(
       [
         ...[1, 2, 3].map((seq) => `insert certificates ${idAt(seq)}`),
@@ -123,14 +124,18 @@ describe("a page of what the others have decided", () => {
         ...[1, 2, 3].map(() => "insert audit"),
       ].toSorted(),
     );
-    expect(state.audit.seq).toBe(audit + 3);
+    expect(state.signed.audit.seq).toBe(audit + 3);
     expect(rows.get(`approvers ${alice.ref}`)).toEqual(view.get("approvers", alice.ref));
     expect(rows.get(`keys ${alice.keyIdentity}`)).toEqual({ id: "alice" });
     expect(rows.get(`certificates ${idAt(3)}`)).toEqual(certificateAt(3));
     expect(rows.get(`slots ${slotKey(1, 3)}`)).toEqual(slotOf({ proposalId: idAt(3), outcome: "APPLIED" }));
     const { writerReceipt } = aborted(4);
     expect(rows.get(`slots ${slotKey(1, 4)}`)).toEqual(slotOf({ outcome: "ABORTED", writerReceipt }));
-    expect([state.highSeq, state.highProof, state.decidedSeq]).toEqual([4, writerReceipt, 4]);
+    expect([state.undecided.highSeq, state.undecided.highProof, state.undecided.decidedSeq]).toEqual([
+      4,
+      writerReceipt,
+      4,
+    ]);
   });
 
   it("changes nothing where all of it is there, whatever receipts it comes with", () => {

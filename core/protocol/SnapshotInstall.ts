@@ -13,6 +13,7 @@ import { writeAudit } from "./Audit.ts";
 import { type Certificate, isComplete } from "./Certificate.ts";
 import type { MessageOf } from "./Message.ts";
 import { proposalId } from "./Proposal.ts";
+import { giveUpSlot, passSlot, takeSlot } from "./Slots.ts";
 import type { SnapshotItem } from "./Snapshot.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
 
@@ -126,15 +127,11 @@ const settle = (
       writeAudit(turn, id, certificate.proposal);
     }
   }
-  turn.noteSlot(seq, proof);
-  turn.state.decidedSeq = Math.max(turn.state.decidedSeq, seq);
-  if (own?.proposalId === id && own.outcome === outcome) return isSeen;
-  turn.put("slots", key, {
-    proposalId: id,
-    outcome,
-    ack: undefined,
-    writerReceipt: outcome === "ABORTED" ? proof : undefined,
-  });
+  if (own?.proposalId === id && own.outcome === outcome) passSlot(turn, seq, proof);
+  else {
+    const writerReceipt = outcome === "ABORTED" ? proof : undefined;
+    takeSlot(turn, key, seq, { proposalId: id, outcome, ack: undefined, writerReceipt }, proof);
+  }
   return isSeen;
 };
 
@@ -161,7 +158,7 @@ export const installSettled = (
     const other = wanted.get(key);
     const isSame = other?.id === row.proposalId && other.outcome === row.outcome;
     if (!isSame) undone = undo(turn, row) || undone;
-    if (other === undefined) turn.write({ op: "remove", table: "slots", key });
+    if (other === undefined) giveUpSlot(turn, key);
   }
   let isSeen = undone;
   for (const each of settled) isSeen = settle(turn, each, own.get(each.key)) || isSeen;

@@ -99,7 +99,7 @@ describe("an offer", () => {
     };
     comeBackOn(cluster, 3, old);
     cluster.pass(4_000);
-    expect(stateOf(cluster, 3).recovery).toBeDefined();
+    expect(stateOf(cluster, 3).rejoining.recovery).toBeDefined();
     expect(cluster.tables.get(3)?.get("approvers")?.size ?? 0).toBe(0);
     cluster.tamper = whole;
     cluster.pass(8_000);
@@ -118,7 +118,9 @@ describe("an offer", () => {
       if (message._tag === "SnapshotOffer") offers.push(from);
       return message;
     };
-    const { restored } = stateOf(cluster, 3);
+    const {
+      rejoining: { restored },
+    } = stateOf(cluster, 3);
     for (const to of [1, 2])
       cluster.peers.get(to)?.dispatch({
         _tag: "Deliver",

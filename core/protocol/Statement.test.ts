@@ -7,7 +7,9 @@ import type { Digest } from "../base/Digest.ts";
 import { type BatchHeader, isAuthentic, type SignedStatement, type Statement } from "./Statement.ts";
 
 const cluster = founded();
-const { membership } = stateOf(cluster, 2);
+const {
+  cluster: { membership },
+} = stateOf(cluster, 2);
 if (membership === undefined) throw new Error("the cluster is not founded");
 const OTHER = "ab".repeat(32) as Digest;
 

@@ -1,4 +1,5 @@
 import { NEWEST } from "../codec/Versioned.ts";
+import { changed } from "../../properties/cluster/Changed.ts";
 import { commands } from "../commands/Commands.ts";
 import { describe, expect, it } from "vitest";
 import { cryptoOf } from "../../runtime/CryptoPrimitives.ts";
@@ -14,8 +15,7 @@ const digest = (byte: string): Digest => byte.repeat(64) as Digest;
 const key = (byte: string): PublicKey => byte.repeat(64) as PublicKey;
 
 const fresh = boot({ get: () => undefined, scan: () => [] }, crypto, commands, 0);
-const initialized: PeerState = {
-  ...fresh,
+const initialized = changed(fresh, {
   peer: {
     peerId: 2,
     threshold: 2,
@@ -25,7 +25,7 @@ const initialized: PeerState = {
     nonce: digest("3"),
     unsealedOnce: false,
   },
-};
+});
 const membership = membershipOf(crypto, {
   version: NEWEST,
   clusterId: digest("4"),
@@ -38,7 +38,7 @@ const membership = membershipOf(crypto, {
 
 describe("the state in a word", () => {
   it("follows initialization and seal", () => {
-    expect([fresh, initialized, { ...initialized, unsealed: true }].map(sealState)).toEqual([
+    expect([fresh, initialized, changed(initialized, { unsealed: true })].map(sealState)).toEqual([
       "UNINITIALIZED",
       "SEALED",
       "UNSEALED",
@@ -53,14 +53,14 @@ describe("the detail", () => {
 
   it("shows the founding with its faults by peer, ascending", () => {
     const founding = {
-      ...initialized.founding,
+      ...initialized.cluster.founding,
       signatures: new Map(),
       faults: new Map([
         [3, "peer id 3 is used twice"],
         [1, "peer 1 has total 2, this peer has 3"],
       ]),
     };
-    expect(statusDetail({ ...initialized, founding })).toMatchObject({
+    expect(statusDetail(changed(initialized, { founding }))).toMatchObject({
       peerId: 2,
       topology: undefined,
       founding: {
@@ -77,18 +77,17 @@ describe("the detail", () => {
   it("shows no founding once there is a topology and nobody is at fault, and an empty one before", () => {
     const foundingOf = (state: PeerState) => statusDetail(state)?.founding;
     expect(foundingOf(initialized)).toEqual({ introduced: [], signed: [], faults: [] });
-    expect(foundingOf({ ...initialized, membership })).toBeUndefined();
+    expect(foundingOf(changed(initialized, { membership }))).toBeUndefined();
   });
 
   it("counts whoever waits at the writer for a turn and whoever waits here for the writer", () => {
-    const queue = Array.from({ length: 2 }) as PeerState["queue"];
-    const awaited = new Map([["request", undefined]]) as unknown as PeerState["awaited"];
-    expect(statusDetail({ ...initialized, queue, awaited })?.waiting).toBe(3);
+    const queue = Array.from({ length: 2 }) as PeerState["requests"]["queue"];
+    const awaited = new Map([["request", undefined]]) as unknown as PeerState["requests"]["awaited"];
+    expect(statusDetail(changed(initialized, { queue, awaited }))?.waiting).toBe(3);
   });
 
   it("shows topology, counters and what is wrong; the founding only while somebody is at fault", () => {
-    const state: PeerState = {
-      ...initialized,
+    const state = changed(initialized, {
       membership,
       highSeq: 7,
       decidedSeq: 5,
@@ -96,7 +95,7 @@ describe("the detail", () => {
       integrityFault: "approvers/x",
       quarantine: "an old disk",
       recovery: undefined,
-    };
+    });
     const detail = statusDetail(state);
     expect(detail).toMatchObject({
       topology: {
@@ -120,8 +119,12 @@ describe("the detail", () => {
     });
     // Which keys there are is read from rows, and these do not hold.
     expect(detail?.integrityKeyVersion).toBeUndefined();
-    expect(statusDetail({ ...state, integrityFault: undefined, integrityVersion: 3 })?.integrityKeyVersion).toBe(3);
-    const founding = { ...state.founding, faults: new Map([[3, "it was wiped"]]) };
-    expect(statusDetail({ ...state, founding })?.founding?.faults).toEqual([{ peerId: 3, reason: "it was wiped" }]);
+    expect(statusDetail(changed(state, { integrityFault: undefined, integrityVersion: 3 }))?.integrityKeyVersion).toBe(
+      3,
+    );
+    const founding = { ...state.cluster.founding, faults: new Map([[3, "it was wiped"]]) };
+    expect(statusDetail(changed(state, { founding }))?.founding?.faults).toEqual([
+      { peerId: 3, reason: "it was wiped" },
+    ]);
   });
 });

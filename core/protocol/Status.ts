@@ -66,7 +66,7 @@ export const sealState = (state: PeerState): SealState => {
 const ascending = (peerIds: Iterable<PeerId>): ReadonlyArray<PeerId> =>
   [...peerIds].toSorted((left, right) => left - right);
 
-const foundingOf = ({ founding }: PeerState): FoundingStatus => ({
+const foundingOf = ({ cluster: { founding } }: PeerState): FoundingStatus => ({
   introduced: ascending(founding.cards.keys()),
   signed: ascending(founding.signatures.keys()),
   faults: ascending(founding.faults.keys()).map((peerId) => ({ peerId, reason: founding.faults.get(peerId) ?? "" })),
@@ -77,13 +77,15 @@ const foundingOf = ({ founding }: PeerState): FoundingStatus => ({
  * founding (a stranger, a wiped peer) stay visible for as long as the process lives.
  */
 export const statusDetail = (state: PeerState): StatusDetail | undefined => {
-  const { peer, membership } = state;
+  const {
+    cluster: { peer, membership },
+  } = state;
   if (peer === undefined) return undefined;
   return {
     peerId: peer.peerId,
     threshold: peer.threshold,
     total: peer.total,
-    incarnation: state.chain.incarnation,
+    incarnation: state.signed.chain.incarnation,
     topology: membership && {
       clusterId: membership.topology.clusterId,
       epoch: membership.topology.epoch,
@@ -92,17 +94,17 @@ export const statusDetail = (state: PeerState): StatusDetail | undefined => {
       writer: membership.writer,
       development: membership.topology.development,
     },
-    founding: membership === undefined || state.founding.faults.size > 0 ? foundingOf(state) : undefined,
+    founding: membership === undefined || state.cluster.founding.faults.size > 0 ? foundingOf(state) : undefined,
     approvers: state.registry.approvers,
-    uncommitted: state.preparations.size,
-    locks: state.locks.size,
-    outbox: state.outbox.size,
-    waiting: state.queue.length + state.entering.length + state.awaited.size,
-    highestSlot: state.highSeq,
-    lastDecidedSlot: state.decidedSeq,
-    integrityKeyVersion: state.integrityFault === undefined ? state.integrityVersion : undefined,
-    integrityFault: state.integrityFault,
-    quarantine: state.quarantine,
-    recovering: state.recovery?.waitsFor,
+    uncommitted: state.undecided.preparations.size,
+    locks: state.undecided.locks.size,
+    outbox: state.undecided.outbox.size,
+    waiting: state.requests.queue.length + state.requests.entering.length + state.requests.awaited.size,
+    highestSlot: state.undecided.highSeq,
+    lastDecidedSlot: state.undecided.decidedSeq,
+    integrityKeyVersion: state.standing.integrityFault === undefined ? state.standing.integrityVersion : undefined,
+    integrityFault: state.standing.integrityFault,
+    quarantine: state.standing.quarantine,
+    recovering: state.rejoining.recovery?.waitsFor,
   };
 };

@@ -3,6 +3,8 @@
  * flush, and all that is new in the state. Nothing else may happen in them.
  */
 import { NEWEST } from "../codec/Versioned.ts";
+import { changed } from "../../properties/cluster/Changed.ts";
+import type { StateFields } from "./StateFields.ts";
 import { describe, expect, it } from "vitest";
 import { approverIn } from "../../properties/cluster/AlteredEffects.ts";
 import { actor, type Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
@@ -12,7 +14,7 @@ import { stepOf } from "../../properties/cluster/StepOf.ts";
 import { forbidden } from "../../properties/cluster/Refused.ts";
 import type { Message } from "../Message.ts";
 import type { Seen } from "./Message.ts";
-import { countersRow, type PeerState } from "./PeerState.ts";
+import { countersRow } from "./PeerState.ts";
 import { proposalId } from "./Proposal.ts";
 import { batchHash, type SignedStatement } from "./Statement.ts";
 import { numberKey, protocolTables, SELF, slotKey } from "./Tables.ts";
@@ -64,11 +66,11 @@ const chainBehind = ({ header }: SignedStatement) => ({
   hash: batchHash(crypto, header),
 });
 
-const countersAfter = (cluster: Cluster, peerId: number, changed: Partial<PeerState>) => ({
+const countersAfter = (cluster: Cluster, peerId: number, change: Partial<StateFields>) => ({
   op: "replace",
   table: "counters",
   key: SELF,
-  row: countersRow({ ...stateOf(cluster, peerId), ...changed }),
+  row: countersRow(changed(stateOf(cluster, peerId), change)),
 });
 
 const unheard = (peerId: number): Seen => ({ peerId, incarnation: 1, newest: undefined, restored: undefined });
@@ -209,7 +211,7 @@ describe("a member that is brought the certificate", () => {
       peerId: 2,
       integrityKeyVersion: 1,
       seq: 2,
-      prevHash: before.audit.hash,
+      prevHash: before.signed.audit.hash,
       timestamp: cluster.now,
       event: "APPROVER_REGISTERED",
       actor: proposal.actor,
@@ -222,7 +224,11 @@ describe("a member that is brought the certificate", () => {
       detail: "",
       times: 1,
     };
-    const audit = { ...before.audit, seq: 2, hash: crypto.digest("CUSTODY_AUDIT_V1", protocolTables.audit, auditRow) };
+    const audit = {
+      ...before.signed.audit,
+      seq: 2,
+      hash: crypto.digest("CUSTODY_AUDIT_V1", protocolTables.audit, auditRow),
+    };
     const chain = chainBehind(ack);
     // The writer has applied it: its registry is what this one must come to.
     const { registry } = stateOf(cluster, 1);
@@ -238,13 +244,13 @@ describe("a member that is brought the certificate", () => {
         { op: "insert", table: "certificates", key: id, row: certificate },
         { op: "insert", table: "outbox", key: numberKey(1), row: { proposalId: id, epoch: 1, seq: 1 } },
         { op: "remove", table: "preparations", key: id },
-        { op: "insert", table: "audit", key: numberKey(2), row: auditRow },
         {
           op: "replace",
           table: "slots",
           key: slotKey(1, 1),
           row: { proposalId: id, outcome: "APPLIED", ack, writerReceipt: undefined },
         },
+        { op: "insert", table: "audit", key: numberKey(2), row: auditRow },
         batchOf(ack),
         { op: "replace", table: "seen", key: numberKey(3), row: seenFrom(byThree) },
         countersAfter(cluster, 2, { chain, audit, registry, decidedSeq: 1 }),
@@ -281,7 +287,7 @@ describe("a writer that holds the last receipt", () => {
     };
     cluster.register(1, "request", "alice", 7);
     cluster.settle();
-    const [preparation] = stateOf(cluster, 1).preparations.values();
+    const [preparation] = stateOf(cluster, 1).undecided.preparations.values();
     if (last?._tag !== "Votes" || preparation === undefined) throw new Error("peer 3 has not voted");
     const { sendNow, writes, thenSend } = stepOf(cluster, 1, { _tag: "Deliver", from: 3, message: last, actors: [] });
     const receipts = [...preparation.receipts.values(), ...last.statements];
@@ -301,8 +307,8 @@ describe("a writer that holds the last receipt", () => {
       "insert certificates",
       "insert outbox",
       "remove preparations",
-      "insert audit",
       "replace slots",
+      "insert audit",
       "insert batches",
       "replace seen",
       "replace seen",

@@ -36,9 +36,9 @@ describe("a member that is asked whether it stores an approver", () => {
   });
 
   it.each<readonly [string, (turn: WholeTurn) => void]>([
-    ["it ran from an old disk", (turn) => void (turn.state.quarantine = "an old disk")],
-    ["its rows do not hold", (turn) => void (turn.state.integrityFault = "approvers/alice")],
-    ["it is recovering", (turn) => void (turn.state.recovery = freshRecovery("the test"))],
+    ["it ran from an old disk", (turn) => void (turn.draft("standing").quarantine = "an old disk")],
+    ["its rows do not hold", (turn) => void (turn.draft("standing").integrityFault = "approvers/alice")],
+    ["it is recovering", (turn) => void (turn.draft("rejoining").recovery = freshRecovery("the test"))],
   ])("says nothing where %s", (_why, change) => {
     expect(answers(change)).toEqual([]);
   });
@@ -61,7 +61,7 @@ describe("an entry peer whose writer says that an approver was there", () => {
   const waits = (...said: ReadonlyArray<readonly [number, Partial<typeof answer>]>): boolean => {
     const turn = turnOf(cluster, 3);
     for (const [from, change] of said) onStoredAnswer(turn, from, { ...answer, ...change });
-    return turn.state.awaited.has("retry");
+    return turn.state.requests.awaited.has("retry");
   };
 
   it("answers with the last member that stores it as new as it does itself, in the life on record", () => {
@@ -102,17 +102,17 @@ describe("an entry peer whose writer says that an approver was there", () => {
 
   it("hears no answer to what it has not asked", () => {
     const turn = turnOf(cluster, 3);
-    const awaited = turn.state.awaited.get("retry");
+    const awaited = turn.state.requests.awaited.get("retry");
     if (awaited === undefined) throw new Error("it waits");
-    turn.edit("awaited").set("retry", { ...awaited, storedAt: undefined });
+    turn.edit("requests", "awaited").set("retry", { ...awaited, storedAt: undefined });
     for (const from of [1, 2]) onStoredAnswer(turn, from, answer);
-    expect(turn.state.awaited.get("retry")).toMatchObject({ storedAt: undefined });
+    expect(turn.state.requests.awaited.get("retry")).toMatchObject({ storedAt: undefined });
   });
 
   it("asks again those that have not said so, and no others", () => {
     const turn = turnOf(cluster, 3);
     onStoredAnswer(turn, 1, answer);
-    const awaited = turn.state.awaited.get("retry");
+    const awaited = turn.state.requests.awaited.get("retry");
     if (awaited?.storedAt === undefined) throw new Error("it waits");
     expect(missingAt(turn, awaited.storedAt)).toEqual([2]);
     askStored(turn, "retry", awaited);
@@ -134,7 +134,7 @@ describe("an entry peer whose writer says that an approver was there", () => {
     restored.tamper = (from, _to, message) => (message._tag === "StoredAnswer" && from === 1 ? undefined : message);
     restored.register(3, "retry", "alice", 7);
     restored.settle();
-    expect(stateOf(restored, 3).awaited.get("retry")?.storedAt).toEqual(
+    expect(stateOf(restored, 3).requests.awaited.get("retry")?.storedAt).toEqual(
       new Map([[2, { incarnation: 1, revision: 1 }]]),
     );
     // Its new life has nothing yet when the writer's own word comes.
@@ -142,7 +142,7 @@ describe("an entry peer whose writer says that an approver was there", () => {
     restored.tamper = (_from, _to, message) => silence(message);
     comeBackOn(restored, 2, empty);
     restored.pass(1_500);
-    expect(stateOf(restored, 2).recovery).toBeDefined();
+    expect(stateOf(restored, 2).rejoining.recovery).toBeDefined();
     expect(restored.answers.has("retry")).toBe(false);
     restored.tamper = (_from, _to, message) => message;
     restored.pass(5_000);

@@ -29,7 +29,7 @@ export const askStored = (turn: Turn, requestId: string, awaited: Awaited): void
   const { kind, ref } = awaited.request;
   if (ref === undefined) return;
   const storedAt = awaited.storedAt ?? new Map();
-  turn.edit("awaited").set(requestId, { ...awaited, storedAt, sentAt: turn.elapsed });
+  turn.edit("requests", "awaited").set(requestId, { ...awaited, storedAt, sentAt: turn.elapsed });
   turn.sendAll({ _tag: "StoredQuery", requestId, kind, ref }, missingAt(turn, storedAt));
 };
 
@@ -37,20 +37,20 @@ export const askStored = (turn: Turn, requestId: string, awaited: Awaited): void
 export const onStoredQuery = (turn: Turn, from: PeerId, { requestId, kind, ref }: MessageOf<"StoredQuery">): void => {
   const existing = stored(turn, kind, ref);
   if (existing === undefined) return;
-  const { incarnation } = turn.state.chain;
+  const { incarnation } = turn.state.signed.chain;
   turn.send(from, { _tag: "StoredAnswer", requestId, ref, incarnation, revision: existing.revision });
 };
 
 /** With the last of them the caller is told what is stored here. */
 export const onStoredAnswer = (turn: Turn, from: PeerId, answer: MessageOf<"StoredAnswer">): void => {
   const { requestId, ref, incarnation, revision } = answer;
-  const awaited = turn.state.awaited.get(requestId);
+  const awaited = turn.state.requests.awaited.get(requestId);
   if (awaited?.storedAt === undefined || ref !== awaited.request.ref) return;
   const existing = stored(turn, awaited.request.kind, ref);
   const said = withEntry(awaited.storedAt, from, { incarnation, revision });
   const storedAt = asNewAs(existing?.revision ?? 0, said);
   if (existing === undefined || missingAt(turn, storedAt).length > 0)
-    return void turn.edit("awaited").set(requestId, { ...awaited, storedAt });
-  turn.edit("awaited").delete(requestId);
+    return void turn.edit("requests", "awaited").set(requestId, { ...awaited, storedAt });
+  turn.edit("requests", "awaited").delete(requestId);
   turn.reply(requestId, existing.answer);
 };

@@ -30,11 +30,15 @@ describe("an offered page", () => {
   it("is installed, and the next one asked for after it; with the last the registry is added up", () => {
     const turn = recovering();
     onSnapshotOffer(turn, 1, { ...offer, upTo: slotKey(1, 1) });
-    expect(turn.state.recovery?.transfer).toMatchObject({ after: slotKey(1, 1), applied: 1, sum: undefined });
+    expect(turn.state.rejoining.recovery?.transfer).toMatchObject({ after: slotKey(1, 1), applied: 1, sum: undefined });
     expect(sent(turn)).toMatchObject([{ to: 1, _tag: "SnapshotRequest", after: slotKey(1, 1) }]);
     const last = recovering(moved({ movedAt: 0 }));
     onSnapshotOffer(last, 1, offer);
-    expect(last.state.recovery?.transfer).toMatchObject({ applied: 1, movedAt: AT, sum: { after: "", count: 0 } });
+    expect(last.state.rejoining.recovery?.transfer).toMatchObject({
+      applied: 1,
+      movedAt: AT,
+      sum: { after: "", count: 0 },
+    });
     expect(sent(last)).toEqual([]);
     expect(last.state.timers.get("recover")).toBe(AT + 1);
   });
@@ -42,7 +46,12 @@ describe("an offered page", () => {
   it("that ends a pass in which something was taken away begins another one", () => {
     const turn = recovering(moved({ undone: true, applied: 3 }));
     onSnapshotOffer(turn, 1, offer);
-    expect(turn.state.recovery?.transfer).toMatchObject({ after: "", undone: false, applied: 0, sum: undefined });
+    expect(turn.state.rejoining.recovery?.transfer).toMatchObject({
+      after: "",
+      undone: false,
+      applied: 0,
+      sum: undefined,
+    });
     expect(sent(turn)).toMatchObject([{ _tag: "SnapshotRequest", after: "" }]);
   });
 
@@ -56,18 +65,23 @@ describe("an offered page", () => {
       "while the registry is added up",
       1,
       {},
-      (turn) => void (turn.state.recovery = { ...underWay, transfer: { ...transfer, sum } }),
+      (turn) => void (turn.draft("rejoining").recovery = { ...underWay, transfer: { ...transfer, sum } }),
     ],
-    ["where nobody was asked", 1, {}, (turn) => void (turn.state.recovery = { ...underWay, transfer: undefined })],
-    ["once it is a member again", 1, {}, (turn) => void (turn.state.recovery = undefined)],
-    ["while it is sealed", 1, {}, (turn) => void (turn.state.unsealed = false)],
-    ["before all have the restore on record", 1, {}, (turn) => void turn.edit("unproven").add(3)],
+    [
+      "where nobody was asked",
+      1,
+      {},
+      (turn) => void (turn.draft("rejoining").recovery = { ...underWay, transfer: undefined }),
+    ],
+    ["once it is a member again", 1, {}, (turn) => void (turn.draft("rejoining").recovery = undefined)],
+    ["while it is sealed", 1, {}, (turn) => void (turn.draft("standing").unsealed = false)],
+    ["before all have the restore on record", 1, {}, (turn) => void turn.edit("rejoining", "unproven").add(3)],
   ])("is not looked at where it comes %s", (_how, from, change, become) => {
     const turn = recovering();
     become(turn);
-    const before = turn.state.recovery;
+    const before = turn.state.rejoining.recovery;
     const { state, writes } = heard(turn, from, { ...offer, ...change });
-    expect(state.recovery).toBe(before);
+    expect(state.rejoining.recovery).toBe(before);
     expect(writes).toEqual([]);
   });
 
@@ -78,8 +92,8 @@ describe("an offered page", () => {
   ])("of another %s than the member had is not installed, and the next one is asked", (_what, change) => {
     const turn = recovering();
     onSnapshotOffer(turn, 1, { ...offer, cutoff: { ...offer.cutoff, ...change } });
-    expect(turn.state.recovery).toMatchObject({ transfer: undefined, distrusted: new Set([1]) });
-    expect(turn.state.recovery?.waitsFor).toContain("another registry");
+    expect(turn.state.rejoining.recovery).toMatchObject({ transfer: undefined, distrusted: new Set([1]) });
+    expect(turn.state.rejoining.recovery?.waitsFor).toContain("another registry");
     expect(ended(turn).writes).toEqual([]);
   });
 });
@@ -88,8 +102,8 @@ describe("a page in which something does not hold", () => {
   it("is not installed, and the next member is asked", () => {
     const turn = recovering();
     onSnapshotOffer(turn, 1, { ...offer, items: offer.items.map((item) => ({ ...item, proposalId: OTHER })) });
-    expect(turn.state.recovery).toMatchObject({ transfer: undefined, distrusted: new Set([1]) });
-    expect(turn.state.recovery?.waitsFor).toContain("what does not hold");
+    expect(turn.state.rejoining.recovery).toMatchObject({ transfer: undefined, distrusted: new Set([1]) });
+    expect(turn.state.rejoining.recovery?.waitsFor).toContain("what does not hold");
     expect(ended(turn).writes).toEqual([]);
   });
 });
@@ -105,19 +119,21 @@ describe("the registry that was taken over", () => {
 
   it("makes the peer a member again where it comes to what was offered", () => {
     const { state, writes } = ended(added());
-    expect([state.recovery, state.registry.approvers]).toEqual([undefined, 1]);
+    expect([state.rejoining.recovery, state.registry.approvers]).toEqual([undefined, 1]);
     expect(crypto.setDigest(state.registry.set)).toBe(transfer.root);
     expect(writes).toContainEqual(
       expect.objectContaining({
         table: "restore",
         key: SELF,
-        row: { ...state.restored, recovering: false, lives: [1, state.chain.incarnation, 1] },
+        row: { ...state.rejoining.restored, recovering: false, lives: [1, state.signed.chain.incarnation, 1] },
       }),
     );
   });
 
   it("says how far the slots go, whatever was taken away behind it", () => {
-    expect(added({ decided: 7 }, (turn) => void (turn.state.decidedSeq = 400)).state.decidedSeq).toBe(7);
+    expect(
+      added({ decided: 7 }, (turn) => void (turn.draft("undecided").decidedSeq = 400)).state.undecided.decidedSeq,
+    ).toBe(7);
   });
 
   it.each<readonly [string, Partial<Transfer>]>([
@@ -126,8 +142,8 @@ describe("the registry that was taken over", () => {
     ["number of changes", { applied: 2 }],
   ])("is not believed where it comes to another %s", (_what, change) => {
     const { state } = added(change);
-    expect(state.recovery).toMatchObject({ transfer: undefined, distrusted: new Set([1]) });
-    expect(state.recovery?.waitsFor).toContain("does not come to its root");
+    expect(state.rejoining.recovery).toMatchObject({ transfer: undefined, distrusted: new Set([1]) });
+    expect(state.rejoining.recovery?.waitsFor).toContain("does not come to its root");
   });
 
   it("is added up a part at a time", () => {
@@ -146,24 +162,24 @@ describe("the registry that was taken over", () => {
       view: { get: (table, key) => view.get(table, key), scan },
     });
     onRecoverTimer(turn);
-    expect(turn.state.recovery?.transfer?.sum).toMatchObject({
+    expect(turn.state.rejoining.recovery?.transfer?.sum).toMatchObject({
       after: "approvers/1255",
       count: 256,
       revisions: 32_896,
     });
     expect(turn.state.timers.get("recover")).toBe(AT + 1);
     onRecoverTimer(turn);
-    expect([turn.state.recovery, turn.state.registry.approvers]).toEqual([undefined, 257]);
+    expect([turn.state.rejoining.recovery, turn.state.registry.approvers]).toEqual([undefined, 257]);
   });
 
   it("leaves slots that nobody votes on yet to the writer's new life, and to nobody else", () => {
-    const far = (turn: WholeTurn): void => void (turn.state.highSeq = 1_000);
-    expect(added({ decided: 1 }, far).state.highSeq).toBe(1_000);
+    const far = (turn: WholeTurn): void => void (turn.draft("undecided").highSeq = 1_000);
+    expect(added({ decided: 1 }, far).state.undecided.highSeq).toBe(1_000);
     const atWriter = added({ decided: 1 }, (turn) => {
       far(turn);
-      turn.state.membership = { ...turn.membership, writer: 2 };
+      turn.draft("cluster").membership = { ...turn.membership, writer: 2 };
     });
-    expect(atWriter.state.highSeq).toBe(Limits.slotWindow);
+    expect(atWriter.state.undecided.highSeq).toBe(Limits.slotWindow);
   });
 
   it("ends refusals of what was decided elsewhere; the others stay, and bind no slot", () => {
@@ -177,9 +193,9 @@ describe("the registry that was taken over", () => {
       askedAt: 0,
     });
     const turn = added({}, (each) => {
-      each.edit("refused").set(alices, refused(alices, 1)).set(OTHER, refused(OTHER, 2));
+      each.edit("undecided", "refused").set(alices, refused(alices, 1)).set(OTHER, refused(OTHER, 2));
     });
-    expect([...turn.state.refused.values()]).toEqual([{ ...refused(OTHER, 2), bindsSlot: false }]);
+    expect([...turn.state.undecided.refused.values()]).toEqual([{ ...refused(OTHER, 2), bindsSlot: false }]);
     const { writes } = ended(turn);
     expect(writes.filter(({ table }) => table === "refusals")).toEqual([
       { op: "remove", table: "refusals", key: alices },

@@ -2,14 +2,14 @@
  * How a restored peer takes the registry from another member, page by page, or at the writer from all of them, and is
  * one of them again when it comes to what was offered (protocol.md 4f, S26).
  */
-import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Recovery, Sum, Transfer, Union } from "./RecoveryState.ts";
 import type { PeerState } from "./PeerState.ts";
 import { SELF } from "./Tables.ts";
 import type { Turn } from "./Turn.ts";
 import { decisionOf } from "./Decision.ts";
-import { highProofOf } from "./HighSlot.ts";
+import { settleRefusals } from "./Lifecycle.ts";
+import { continueSlots } from "./Slots.ts";
 import { takeUp } from "./Joining.ts";
 import type { MessageOf } from "./Message.ts";
 import { type Installed, installOffer } from "./SnapshotInstall.ts";
@@ -38,17 +38,19 @@ export const freshRecovery = (waitsFor: string, distrusted: ReadonlySet<PeerId> 
 
 /** Sees to it that a recovery goes on. */
 export const recover = (turn: Turn): void => {
-  if (turn.state.recovery !== undefined) turn.arm("recover", 1);
+  if (turn.state.rejoining.recovery !== undefined) turn.arm("recover", 1);
 };
 
 /** Ends the round; the next one begins with the timer. */
 export const waitFor = (turn: Turn, waitsFor: string, distrusted: PeerId | undefined = undefined): void => {
-  const { recovery } = turn.state;
+  const {
+    rejoining: { recovery },
+  } = turn.state;
   if (recovery === undefined) return;
   const doubts = new Set(recovery.distrusted);
   if (distrusted !== undefined) doubts.add(distrusted);
   const { inquiries, writersOwn, isReadable } = recovery;
-  turn.state.recovery = { ...freshRecovery(waitsFor, doubts), inquiries, writersOwn, isReadable };
+  turn.draft("rejoining").recovery = { ...freshRecovery(waitsFor, doubts), inquiries, writersOwn, isReadable };
 };
 
 export const freshTransfer = (
@@ -80,17 +82,21 @@ export const askSource = (turn: Turn, union: Union, undone: boolean): void => {
 const EMPTY_PAGES = 1 + Math.ceil((Limits.preparations + Limits.refusals) / Limits.batchProposals);
 
 export const requestMore = (turn: Turn, transfer: Transfer): void => {
-  const { recovery, restored } = turn.state;
+  const {
+    rejoining: { recovery, restored },
+  } = turn.state;
   if (recovery?.nonce === undefined || restored === undefined) return;
   const { recoveryId } = restored.restoration;
   const { helper, after } = transfer;
   const waitsFor = `takes the registry from peer ${helper}`;
-  turn.state.recovery = { ...recovery, transfer: { ...transfer, askedAt: turn.elapsed }, waitsFor };
+  turn.draft("rejoining").recovery = { ...recovery, transfer: { ...transfer, askedAt: turn.elapsed }, waitsFor };
   turn.send(helper, { _tag: "SnapshotRequest", recoveryId, nonce: recovery.nonce, after });
 };
 
 export const onSnapshotOffer = (turn: Turn, from: PeerId, offer: MessageOf<"SnapshotOffer">): void => {
-  const { recovery, restored } = turn.state;
+  const {
+    rejoining: { recovery, restored },
+  } = turn.state;
   const transfer = recovery?.transfer;
   if (recovery === undefined || transfer === undefined) return;
   if (turn.mode === "announcing" && transfer.isShared) return;
@@ -128,7 +134,7 @@ const onOwnRegistry = (turn: Turn, transfer: Transfer, union: Union, offer: Mess
   if (union.united === undefined) return look(turn, transfer, union, offer, own);
   const { changes } = union.united;
   const installed = installUnited(turn, offer, union.united);
-  if (installed === undefined || [...own.refused, ...turn.state.refused.keys()].some((id) => changes.has(id)))
+  if (installed === undefined || [...own.refused, ...turn.state.undecided.refused.keys()].some((id) => changes.has(id)))
     return waitFor(turn, `peer ${transfer.helper} shows something else than before`);
   if (installed.isSeen) hide(turn);
   const next = settledBy(turn, transfer, installed);
@@ -163,29 +169,37 @@ const look = (
 };
 
 const addUp = (turn: Turn, transfer: Transfer): void => {
-  const { recovery } = turn.state;
+  const {
+    rejoining: { recovery },
+  } = turn.state;
   if (recovery === undefined) return;
   const sum = { after: "", set: turn.context.crypto.emptySet, count: 0, revisions: 0, isSound: true };
-  turn.state.recovery = { ...recovery, transfer: { ...transfer, sum } };
+  turn.draft("rejoining").recovery = { ...recovery, transfer: { ...transfer, sum } };
   recover(turn);
 };
 
 /** No read is served any more: what they would show is about to be another registry in parts. */
 export const hide = (turn: Turn): void => {
-  const { recovery } = turn.state;
-  if (recovery !== undefined) turn.state.recovery = { ...recovery, isReadable: false };
+  const {
+    rejoining: { recovery },
+  } = turn.state;
+  if (recovery !== undefined) turn.draft("rejoining").recovery = { ...recovery, isReadable: false };
   if (turn.context.view.get("readable", SELF) !== undefined) turn.write({ op: "remove", table: "readable", key: SELF });
 };
 
 /** The registry of a member is here as a whole: reads are served, and everybody is asked again. */
 const show = (turn: Turn, registry: PeerState["registry"], waitsFor: string): void => {
-  const { restored } = turn.state;
+  const {
+    rejoining: { restored },
+  } = turn.state;
   if (restored === undefined) return;
   turn.put("readable", SELF, { recoveryId: restored.restoration.recoveryId });
   turn.state.registry = registry;
   waitFor(turn, waitsFor);
-  const { recovery } = turn.state;
-  if (recovery !== undefined) turn.state.recovery = { ...recovery, isReadable: true };
+  const {
+    rejoining: { recovery },
+  } = turn.state;
+  if (recovery !== undefined) turn.draft("rejoining").recovery = { ...recovery, isReadable: true };
 };
 
 /** Reads the registry as it is now on this disk, a part at a time, and holds it against what was offered. */
@@ -201,7 +215,7 @@ export const sumUp = (turn: Turn, recovery: Recovery, transfer: Transfer, sum: S
   const count = sum.count + page.length;
   const last = page.at(-1);
   if (last !== undefined && page.length === SUM_ROWS) {
-    turn.state.recovery = {
+    turn.draft("rejoining").recovery = {
       ...recovery,
       transfer: { ...transfer, sum: { after: last.key, set, count, revisions, isSound } },
     };
@@ -220,30 +234,20 @@ export const sumUp = (turn: Turn, recovery: Recovery, transfer: Transfer, sum: S
 
 /** The one step in which the registry becomes visible and this peer a member like any other. */
 const finish = (turn: Turn, registry: PeerState["registry"], decided: number): void => {
-  const { restored, refused, highSeq } = turn.state;
+  const {
+    rejoining: { restored },
+    undecided: { highSeq },
+  } = turn.state;
   const { view } = turn.context;
   if (restored === undefined) return;
   const lives = livesOnRecord(turn);
   turn.write({ op: "replace", table: "restore", key: SELF, row: { ...restored, recovering: false, lives } });
   hide(turn);
   turn.state.registry = registry;
-  turn.state.decidedSeq = decided;
-  turn.state.recovery = undefined;
+  turn.draft("rejoining").recovery = undefined;
   // Nobody votes further ahead. What the old life reserved there nobody knew, or it would be decided; its life is over.
-  if (turn.isWriter) turn.state.highSeq = Math.min(highSeq, turn.state.decidedSeq + Limits.slotWindow - 1);
-  turn.state.highProof = highProofOf(view, turn.membership, turn.state.highSeq);
-  for (const each of refused.values())
-    if (isDecided(turn, each.id, each.proposal)) forgetRefusal(turn, each.id);
-    // What its old disk had bound was taken away with everything that is not final.
-    else if (each.bindsSlot) turn.edit("refused").set(each.id, { ...each, bindsSlot: false });
+  const bound = turn.isWriter ? Math.min(highSeq, decided + Limits.slotWindow - 1) : highSeq;
+  continueSlots(turn, decided, bound);
+  settleRefusals(turn, ({ id, proposal }) => decisionOf(view, id, proposal) !== undefined);
   takeUp(turn);
-};
-
-const isDecided = (turn: Turn, id: Digest, proposal: { readonly epoch: number; readonly seq: number }): boolean =>
-  decisionOf(turn.context.view, id, proposal) !== undefined;
-
-/** What it was refused for has come to an end elsewhere, and that is what counts. */
-const forgetRefusal = (turn: Turn, id: Digest): void => {
-  turn.edit("refused").delete(id);
-  turn.write({ op: "remove", table: "refusals", key: id });
 };

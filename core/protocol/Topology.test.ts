@@ -3,7 +3,9 @@ import { crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { isPinnedByAll, type PinnedTopology } from "./Topology.ts";
 
-const { pinned } = stateOf(founded(), 1);
+const {
+  cluster: { pinned },
+} = stateOf(founded(), 1);
 if (pinned === undefined) throw new Error("the cluster is not founded");
 const { topology, signatures } = pinned;
 

@@ -1,3 +1,5 @@
+import { changed } from "../../properties/cluster/Changed.ts";
+import type { StateFields } from "./StateFields.ts";
 import { isAcknowledgedByAll } from "./Acknowledged.ts";
 import { describe, expect, it } from "vitest";
 import { Cluster, founded } from "../../properties/cluster/Cluster.ts";
@@ -5,7 +7,6 @@ import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { Digest } from "../base/Digest.ts";
-import type { PeerState } from "./PeerState.ts";
 import { freshRecovery } from "./TakingOver.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { Write } from "./Tables.ts";
@@ -66,7 +67,7 @@ describe("a turn's writes", () => {
 
   it("bring no counters before there is a topology: until then nothing advances", () => {
     const turn = turnOf(cluster, 1);
-    turn.state.membership = undefined;
+    turn.draft("cluster").membership = undefined;
     turn.write(insert);
     expect(turn.finish(idle).writes).toEqual([insert]);
   });
@@ -77,7 +78,7 @@ describe("a turn's writes", () => {
     busy.register(1, "request", "alice", 7);
     busy.settle();
     const turn = turnOf(busy, 1);
-    turn.state.seenWritten = turn.state.seen;
+    turn.draft("signed").seenWritten = turn.state.signed.seen;
     turn.noteSeen(forgedBy(busy, 2, signing().signed, {}, { batchNo: 99 }));
     for (const write of given) turn.write(write);
     const { writes, state } = turn.finish(idle);
@@ -87,8 +88,8 @@ describe("a turn's writes", () => {
   it("take along what the outbox does not need any more, and whoever was heard of", () => {
     const { state, tables } = takenAlong([insert]);
     expect(tables).toEqual(["insert readable k", "remove outbox 1", "replace seen 2", "replace counters self"]);
-    expect([state.outbox.size, state.prunable]).toEqual([0, 0]);
-    expect(state.seenWritten).toBe(state.seen);
+    expect([state.undecided.outbox.size, state.undecided.prunable]).toEqual([0, 0]);
+    expect(state.signed.seenWritten).toBe(state.signed.seen);
   });
 
   it.each([
@@ -97,8 +98,8 @@ describe("a turn's writes", () => {
   ])("take nothing along where %s", (_when, given) => {
     const { state, tables } = takenAlong(given);
     expect(tables).toEqual([]);
-    expect([state.outbox.size, state.prunable]).toEqual([1, 1]);
-    expect(state.seenWritten).not.toBe(state.seen);
+    expect([state.undecided.outbox.size, state.undecided.prunable]).toEqual([1, 1]);
+    expect(state.signed.seenWritten).not.toBe(state.signed.seen);
   });
 });
 
@@ -114,20 +115,20 @@ describe("a turn's statements", () => {
     const { writes, state } = turn.finish(idle);
     expect(seen).toEqual([first, second, "end"]);
     expect(writes.filter((each) => each.table === "batches")).toHaveLength(1);
-    expect(state.chain.batchNo).toBe((cluster.peers.get(1)?.state.chain.batchNo ?? 0) + 1);
+    expect(state.signed.chain.batchNo).toBe((cluster.peers.get(1)?.state.signed.chain.batchNo ?? 0) + 1);
   });
 
   const vote: Draft = { ...refusal, kind: "RECEIPT" };
   const recovery = freshRecovery("a test");
 
-  it.each<readonly [string, string, Partial<PeerState>, ReadonlyArray<Draft>]>([
+  it.each<readonly [string, string, Partial<StateFields>, ReadonlyArray<Draft>]>([
     ["whose records do not hold", "S28", { integrityFault: "keys/k" }, [refusal]],
     ["that ran from an old disk", "S28", { quarantine: "an old disk" }, [refusal]],
     ["that has not joined", "S22", { unproven: new Set([2]) }, [refusal]],
     ["that is recovering, but for refusals", "S26", { recovery }, [refusal, vote]],
   ])("are never signed by a peer %s", (_which, invariant, state, drafts) => {
     const { state: sound, context } = turnOf(cluster, 1);
-    const turn = new Turn({ ...sound, ...state }, context);
+    const turn = new Turn(changed(sound, state), context);
     turn.sign(drafts, idle);
     expect(() => turn.finish(idle)).toThrow(invariant);
   });
@@ -158,7 +159,7 @@ describe("a turn's statements", () => {
     expect(signed).toEqual([]);
     expect([...sendNow, ...thenSend]).toEqual([]);
     expect(writes.map(({ table }) => table)).toEqual(["counters"]);
-    expect(state).toEqual({ ...stateOf(cluster, 1), quarantine: "an old disk" });
+    expect(state).toEqual(changed(stateOf(cluster, 1), { quarantine: "an old disk" }));
   });
 
   it("go nowhere that were signed before the same turn found that out", () => {
@@ -167,14 +168,14 @@ describe("a turn's statements", () => {
     expect(signed).toHaveLength(1);
     expect(thenSend).toEqual([]);
     expect(writes.map(({ table }) => table)).toEqual(["counters"]);
-    expect(state.chain).toEqual(stateOf(cluster, 1).chain);
+    expect(state.signed.chain).toEqual(stateOf(cluster, 1).signed.chain);
   });
 
   it("may be refusals while a peer is recovering", () => {
     const turn = turnOf(cluster, 1);
-    turn.state.recovery = recovery;
+    turn.draft("rejoining").recovery = recovery;
     turn.sign([refusal], idle);
-    expect(turn.finish(idle).state.chain.batchNo).toBe(stateOf(cluster, 1).chain.batchNo + 1);
+    expect(turn.finish(idle).state.signed.chain.batchNo).toBe(stateOf(cluster, 1).signed.chain.batchNo + 1);
   });
 
   it("are flushed from the next turn on", () => {
@@ -191,24 +192,24 @@ describe("a turn's state", () => {
     const { state, context } = turnOf(cluster, 1);
     const before = { ...state, locks: new Map() };
     const turn = new Turn(before, context);
-    const locks = turn.edit("locks");
+    const locks = turn.edit("undecided", "locks");
     locks.set("x", first);
-    expect(turn.edit("locks")).toBe(locks);
-    expect([before.locks.size, turn.finish(idle).state.locks.get("x")]).toEqual([0, first]);
+    expect(turn.edit("undecided", "locks")).toBe(locks);
+    expect([before.locks.size, turn.finish(idle).state.undecided.locks.get("x")]).toEqual([0, first]);
   });
 
   it("has a topology and an id, or else nothing that asks for them goes on", () => {
     const turn = turnOf(cluster, 1);
-    turn.state.membership = undefined;
+    turn.draft("cluster").membership = undefined;
     expect(() => turn.membership).toThrow("S19");
-    turn.state.peer = undefined;
+    turn.draft("cluster").peer = undefined;
     expect(() => turn.self).toThrow("S19");
   });
 
   it("is no writer's where a topology is left and not who this peer is", () => {
     const turn = turnOf(cluster, 1);
     expect(turn.isWriter).toBe(true);
-    turn.state.peer = undefined;
+    turn.draft("cluster").peer = undefined;
     expect(turn.isWriter).toBe(false);
   });
 
@@ -216,28 +217,19 @@ describe("a turn's state", () => {
     const turn = turnOf(cluster, 1);
     turn.quarantine("one");
     turn.quarantine("two");
-    expect(turn.state.quarantine).toBe("one");
-  });
-
-  it("keeps the highest slot, with what showed it first", () => {
-    const { signed, next } = signing();
-    const another = forgedBy(cluster, 1, signed);
-    next.noteSlot(5, signed);
-    for (const seq of [4, 5]) next.noteSlot(seq, another);
-    expect(next.state).toMatchObject({ highSeq: 5, highProof: { signature: signed.signature } });
-    expect(next.state.highProof).toBe(signed);
+    expect(turn.state.standing.quarantine).toBe("one");
   });
 
   it("takes no batch of another life for the newest of a member", () => {
     const { signed } = signing();
     const turn = turnOf(cluster, 1);
     turn.noteSeen(forgedBy(cluster, 2, signed, {}, { batchNo: 99, incarnation: 2 }));
-    expect(turn.state.seen).toBe(stateOf(cluster, 1).seen);
+    expect(turn.state.signed.seen).toBe(stateOf(cluster, 1).signed.seen);
     const current = forgedBy(cluster, 2, signed, {}, { batchNo: 99 });
     turn.noteSeen(current);
     // Nor another one of the same number.
     turn.noteSeen(forgedBy(cluster, 2, signed, { seq: 2 }, { batchNo: 99 }));
-    expect(turn.state.seen.get(2)?.newest?.header).toBe(current.header);
+    expect(turn.state.signed.seen.get(2)?.newest?.header).toBe(current.header);
   });
 });
 
@@ -281,8 +273,8 @@ describe("what all members say", () => {
 
   it("is in the life that this peer lives itself, or has of another on record, and else in the first", () => {
     const turn = turnOf(cluster, 1);
-    turn.state.chain = { ...turn.state.chain, incarnation: 7 };
-    turn.edit("seen").set(2, { peerId: 2, incarnation: 8, newest: undefined, restored: undefined });
+    turn.draft("signed").chain = { ...turn.state.signed.chain, incarnation: 7 };
+    turn.edit("signed", "seen").set(2, { peerId: 2, incarnation: 8, newest: undefined, restored: undefined });
     expect([1, 2, 9].map((peerId) => turn.recordedIncarnation(peerId))).toEqual([7, 8, 1]);
   });
 });

@@ -6,18 +6,18 @@
 import type { Action } from "./Action.ts";
 import type { Answer } from "./Answer.ts";
 import { Changes } from "./Changes.ts";
-import { copyOfMap, copyOfSet } from "../base/Copies.ts";
+import { EditedState } from "./EditedState.ts";
 import type { StepContext, TimerName } from "./Event.ts";
 import { InvariantViolation } from "../base/Invariant.ts";
-import { type TurnedAway } from "./Requests.ts";
-import { countersRow, draftOf, type PeerState, type StateDraft } from "./PeerState.ts";
+import { countersRow, type PeerState } from "./PeerState.ts";
 import { type Command, commandOf } from "./Command.ts";
+import { prune } from "./Lifecycle.ts";
 import type { Message } from "./Message.ts";
 import { type Mode, modeOf } from "./Mode.ts";
-import type { Slice } from "./Module.ts";
 import type { Moment } from "./Moment.ts";
 import type { Proposal } from "./Proposal.ts";
-import { type Draft, signBatch } from "./SignedBatch.ts";
+import { FIRST_INCARNATION } from "./SignedState.ts";
+import { type Draft as StatementDraft, signBatch } from "./SignedBatch.ts";
 import type { SignedHeader, SignedStatement } from "./Statement.ts";
 import type { Membership, PeerId } from "./Topology.ts";
 import { versionForAll } from "./Versions.ts";
@@ -41,31 +41,21 @@ export interface Decided {
   readonly thenSend: ReadonlyArray<Action>;
 }
 
-/** What a peer counts its lives from; a declared restore takes a higher one. */
-export const FIRST_INCARNATION = 1;
-
-/** The fields of the state that are maps or sets. */
-type Collection = {
-  [K in keyof PeerState]: PeerState[K] extends ReadonlyMap<infer _K, infer _V> | ReadonlySet<infer _E> ? K : never;
-}[keyof PeerState];
-type Editable<T> =
-  T extends ReadonlyMap<infer K, infer V> ? Map<K, V> : T extends ReadonlySet<infer E> ? Set<E> : never;
-
 const NO_WRITES: ReadonlyArray<Write> = [];
 const NO_ACTIONS: ReadonlyArray<Action> = [];
 const NOBODY: ReadonlyArray<PeerId> = [];
-const NO_DRAFTS: ReadonlyArray<Draft> = [];
+const NO_DRAFTS: ReadonlyArray<StatementDraft> = [];
 
 /** What is to be signed with the turn's next batch, and who waits for it. */
 interface Request {
-  readonly drafts: ReadonlyArray<Draft>;
+  readonly drafts: ReadonlyArray<StatementDraft>;
   readonly run: (signed: ReadonlyArray<SignedStatement>) => void;
 }
 
-const draftsOf = (requests: ReadonlyArray<Request>): ReadonlyArray<Draft> => {
+const draftsOf = (requests: ReadonlyArray<Request>): ReadonlyArray<StatementDraft> => {
   const [first] = requests;
   if (first !== undefined && requests.length === 1) return first.drafts;
-  const all: Array<Draft> = [];
+  const all: Array<StatementDraft> = [];
   for (const { drafts } of requests) all.push(...drafts);
   return all;
 };
@@ -77,11 +67,8 @@ interface ModuleRows<R> {
   put<T extends keyof R & string>(table: T, key: string, row: R[T]): void;
 }
 
-export class Turn {
+export class Turn extends EditedState {
   readonly context: StepContext;
-  readonly state: StateDraft;
-  /** The state before this turn; it never changes. */
-  readonly #before: PeerState;
   // Absent until there is something in them: most turns do one thing of one kind.
   #sendNow: Array<Action> | undefined;
   #thenSend: Array<Action> | undefined;
@@ -89,8 +76,7 @@ export class Turn {
   #requests: Array<Request> | undefined;
 
   constructor(state: PeerState, context: StepContext) {
-    this.#before = state;
-    this.state = draftOf(state);
+    super(state);
     this.context = context;
   }
 
@@ -106,14 +92,18 @@ export class Turn {
 
   /** Now, by the clock of this process; a handler that needs it runs only at a peer that was unsealed. */
   get moment(): Moment {
-    const { process } = this.state;
+    const {
+      standing: { process },
+    } = this.state;
     if (process === undefined) throw new InvariantViolation("S19", "a peer that was never unsealed was asked to act");
     return { process, at: this.elapsed };
   }
 
   /** The pinned topology; a handler that needs it runs only where there is one. */
   get membership(): Membership {
-    const { membership } = this.state;
+    const {
+      cluster: { membership },
+    } = this.state;
     if (membership === undefined)
       throw new InvariantViolation("S19", "a statement was asked for before a topology was pinned");
     return membership;
@@ -121,55 +111,22 @@ export class Turn {
 
   /** This peer's id; a handler that needs it runs only after initialization. */
   get self(): PeerId {
-    const { peer } = this.state;
+    const {
+      cluster: { peer },
+    } = this.state;
     if (peer === undefined) throw new InvariantViolation("S19", "a peer that was never initialized was asked to act");
     return peer.peerId;
   }
 
   get isWriter(): boolean {
-    const { membership, peer } = this.state;
+    const {
+      cluster: { membership, peer },
+    } = this.state;
     return membership !== undefined && membership.writer === peer?.peerId;
   }
 
   get others(): ReadonlyArray<PeerId> {
     return this.membership.othersOf.get(this.self) ?? NOBODY;
-  }
-
-  /** A map or set of the state, copied before its first change in this turn. */
-  edit<K extends Collection>(field: K): Editable<PeerState[K]> {
-    const current = this.state[field];
-    if (current !== this.#before[field]) return current as unknown as Editable<PeerState[K]>;
-    const copy = current instanceof Map ? copyOfMap(current) : copyOfSet(current as ReadonlySet<unknown>);
-    this.state[field] = copy as unknown as StateDraft[K];
-    return copy as unknown as Editable<PeerState[K]>;
-  }
-
-  /** What a module remembers. */
-  slice<S extends object>({ name, empty }: Slice<S>): S {
-    // Whoever booted the state filled it with what the slice itself made.
-    return (this.state.modules[name] as S | undefined) ?? empty;
-  }
-
-  /** A map or set of what a module remembers, copied before its first change in this turn. */
-  editIn<S extends object, K extends keyof S & string>(slice: Slice<S>, field: K): Editable<S[K]> {
-    const current = this.slice(slice);
-    const before = (this.#before.modules[slice.name] as S | undefined) ?? slice.empty;
-    if (current[field] !== before[field]) return current[field] as unknown as Editable<S[K]>;
-    const held: unknown = current[field];
-    const copy = held instanceof Map ? copyOfMap(held) : copyOfSet(held as ReadonlySet<unknown>);
-    this.state.modules = { ...this.state.modules, [slice.name]: { ...current, [field]: copy } };
-    return copy as unknown as Editable<S[K]>;
-  }
-
-  /** What is remembered of the refused requests of one entry peer, copied before its first change in this turn. */
-  editTurnedAway(entryPeer: PeerId): Map<string, TurnedAway> {
-    const all = this.edit("turnedAway");
-    const current = all.get(entryPeer);
-    if (current !== undefined && current !== this.#before.turnedAway.get(entryPeer))
-      return current as Map<string, TurnedAway>;
-    const copy = copyOfMap(current ?? new Map<string, TurnedAway>());
-    all.set(entryPeer, copy);
-    return copy;
   }
 
   /** Records a row change; changes of one row within a turn become one. */
@@ -239,14 +196,14 @@ export class Turn {
 
   /** Whether a statement of this peer was flushed before this turn began. */
   isFlushed(own: SignedStatement): boolean {
-    return own.header.batchNo <= this.#before.chain.batchNo;
+    return own.header.batchNo <= this.before.signed.chain.batchNo;
   }
 
   /** Sees to it that a timer fires after the delay at the latest. */
   arm(timer: TimerName, afterMillis: number): void {
     const due = this.elapsed + afterMillis;
     if ((this.state.timers.get(timer) ?? Number.POSITIVE_INFINITY) <= due) return;
-    this.edit("timers").set(timer, due);
+    this.timers.set(timer, due);
     this.#afterFlush({ _tag: "SetTimer", timer, afterMillis });
   }
 
@@ -254,7 +211,7 @@ export class Turn {
    * Asks for statements. They are signed together at the end of the turn, one
    * header for all, and handed to `run` in the order they were asked for.
    */
-  sign(drafts: ReadonlyArray<Draft>, run: (signed: ReadonlyArray<SignedStatement>) => void): void {
+  sign(drafts: ReadonlyArray<StatementDraft>, run: (signed: ReadonlyArray<SignedStatement>) => void): void {
     if (drafts.length > 0) this.#whenSigned({ drafts, run });
   }
 
@@ -266,14 +223,14 @@ export class Turn {
 
   /** The newest version that all members are known to speak: what is made for all of them is made in it. */
   get version(): number {
-    return versionForAll(this.context.commands.versions, this.others, this.state.spoken);
+    return versionForAll(this.context.commands.versions, this.others, this.state.cluster.spoken);
   }
 
   /** The incarnation of a member that this peer has on record. */
   recordedIncarnation(peerId: PeerId): number {
     return peerId === this.self
-      ? this.state.chain.incarnation
-      : (this.state.seen.get(peerId)?.incarnation ?? FIRST_INCARNATION);
+      ? this.state.signed.chain.incarnation
+      : (this.state.signed.seen.get(peerId)?.incarnation ?? FIRST_INCARNATION);
   }
 
   /** Whether every member, in member order, is in the life that is pinned. */
@@ -287,7 +244,7 @@ export class Turn {
 
   /** Whether something undecided holds a lock of this name here. */
   isLocked(lock: string): boolean {
-    return this.state.locks.has(lock);
+    return this.state.undecided.locks.has(lock);
   }
 
   /** The command of a kind. */
@@ -298,11 +255,11 @@ export class Turn {
   /** Remembers the newest batch seen of another member; written with the next transaction. */
   noteSeen({ header, signature }: SignedHeader): void {
     const { peerId, incarnation, batchNo } = header;
-    const known = this.state.seen.get(peerId);
+    const known = this.state.signed.seen.get(peerId);
     if (known === undefined || incarnation !== known.incarnation) return;
     if (known.newest !== undefined && batchNo <= known.newest.header.batchNo) return;
     const { restored } = known;
-    this.edit("seen").set(peerId, { peerId, incarnation, newest: { header, signature }, restored });
+    this.edit("signed", "seen").set(peerId, { peerId, incarnation, newest: { header, signature }, restored });
   }
 
   /** What this peer is doing, by its state as far as this turn has brought it. */
@@ -312,21 +269,14 @@ export class Turn {
 
   /** Stops all signing, for good: this peer's disk has gone back in time. */
   quarantine(reason: string): void {
-    if (this.state.quarantine !== undefined) return;
-    this.state.quarantine = reason;
+    if (this.state.standing.quarantine !== undefined) return;
+    this.draft("standing").quarantine = reason;
     this.#writeCounters();
-  }
-
-  /** Binds a slot in memory; the receipt in hand proves that the writer used it. */
-  noteSlot(seq: number, writerReceipt: SignedStatement): void {
-    if (seq <= this.state.highSeq) return;
-    this.state.highSeq = seq;
-    this.state.highProof = writerReceipt;
   }
 
   /** Whether this peer has found out in this very turn that it must not sign. */
   get #isOut(): boolean {
-    return this.state.quarantine !== undefined && this.#before.quarantine === undefined;
+    return this.state.standing.quarantine !== undefined && this.before.standing.quarantine === undefined;
   }
 
   /**
@@ -354,10 +304,11 @@ export class Turn {
     }
     const { state } = this;
     if (this.#changes !== undefined && this.#changes.count > 0) {
-      this.prune();
+      prune(this);
       this.#writeSeen();
     }
-    if (this.#changes !== undefined && this.#changes.count > 0 && state.membership !== undefined) this.#writeCounters();
+    if (this.#changes !== undefined && this.#changes.count > 0 && state.cluster.membership !== undefined)
+      this.#writeCounters();
     return {
       state,
       sendNow: this.#sendNow ?? NO_ACTIONS,
@@ -367,29 +318,19 @@ export class Turn {
   }
 
   #onlyQuarantine(advance: (turn: Turn) => void): Decided {
-    const turn = new Turn(this.#before, this.context);
-    turn.quarantine(this.state.quarantine ?? "");
+    const turn = new Turn(this.before, this.context);
+    turn.quarantine(this.state.standing.quarantine ?? "");
     return turn.finish(advance);
   }
 
-  /** Removes the outbox rows that nobody needs any more; they go with any transaction that happens anyway. */
-  prune(): void {
-    if (this.state.prunable === 0) return;
-    const outbox = this.edit("outbox");
-    for (const { seq, isPrunable } of this.state.outbox.values()) {
-      if (!isPrunable) continue;
-      outbox.delete(seq);
-      this.write({ op: "remove", table: "outbox", key: numberKey(seq) });
-    }
-    this.state.prunable = 0;
-  }
-
   #writeSeen(): void {
-    const { seen, seenWritten } = this.state;
+    const {
+      signed: { seen, seenWritten },
+    } = this.state;
     if (seen === seenWritten) return;
     for (const [peerId, row] of seen)
       if (row !== seenWritten.get(peerId)) this.write({ op: "replace", table: "seen", key: numberKey(peerId), row });
-    this.state.seenWritten = seen;
+    this.draft("signed").seenWritten = seen;
   }
 
   #writeCounters(): void {

@@ -20,7 +20,9 @@ const withheld = () => {
 
 /** Puts copies of a peer's one open delivery beside it, until there are so many. */
 const fill = (cluster: Cluster, peerId: PeerId, count: number): void => {
-  const { outbox } = stateOf(cluster, peerId);
+  const {
+    undecided: { outbox },
+  } = stateOf(cluster, peerId);
   const [open] = outbox.values();
   if (!(outbox instanceof Map) || open === undefined) throw new Error("nothing is open there");
   for (let seq = 10_000; outbox.size < count; seq += 1) outbox.set(seq, { ...open, seq });
@@ -33,13 +35,13 @@ describe("a member that acknowledges nothing", () => {
     cluster.register(1, "last", "bob", 8);
     cluster.settle();
     expect(stateOf(cluster, 3).registry.approvers).toBe(2);
-    expect(stateOf(cluster, 1).outbox.size).toBe(Limits.unacknowledged);
+    expect(stateOf(cluster, 1).undecided.outbox.size).toBe(Limits.unacknowledged);
     cluster.register(1, "more", "carol", 9);
     cluster.settle();
     expect(cluster.answers.get("more")).toMatchObject({
       rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", outcomeUnknown: false },
     });
-    expect(stateOf(cluster, 1).outbox.size).toBe(Limits.unacknowledged);
+    expect(stateOf(cluster, 1).undecided.outbox.size).toBe(Limits.unacknowledged);
   });
 
   it("nor does a writer that says of nothing that it is acknowledged fill the memory of the members", () => {
@@ -51,6 +53,6 @@ describe("a member that acknowledges nothing", () => {
     cluster.register(1, "more", "carol", 9);
     cluster.settle();
     expect(details.filter((detail) => detail !== "")).toContain("UNACKNOWLEDGED");
-    expect(stateOf(cluster, 2).outbox.size).toBe(Limits.unacknowledged);
+    expect(stateOf(cluster, 2).undecided.outbox.size).toBe(Limits.unacknowledged);
   });
 });

@@ -123,3 +123,36 @@ export const certified = (round: Round, certificate: Certificate): Round => ({
   creator: round.creator,
   joiners: round.joiners,
 });
+
+/** The life of proposals here, each as far as Lifecycle.ts says; nothing else changes it. */
+export interface Undecided {
+  readonly preparations: ReadonlyMap<Digest, Preparation>;
+  readonly refused: ReadonlyMap<Digest, Refused>;
+  readonly aborting: ReadonlyMap<Digest, Aborting>;
+  /** Lock name to the proposal that holds it. */
+  readonly locks: ReadonlyMap<string, Digest>;
+  readonly outbox: ReadonlyMap<number, Delivery>;
+  /** How many of the outbox are prunable. */
+  readonly prunable: number;
+  readonly rounds: ReadonlyMap<Digest, Round>;
+  /** The proposals of the newest batch that are still short of a receipt. */
+  readonly collecting: ReadonlySet<Digest>;
+  /** The highest slot bound here with the writer's receipt for it, and the highest one decided. */
+  readonly highSeq: number;
+  readonly highProof: SignedStatement | undefined;
+  readonly decidedSeq: number;
+}
+
+export const nothingUndecided = (): Undecided => ({
+  preparations: new Map(),
+  refused: new Map(),
+  aborting: new Map(),
+  locks: new Map(),
+  outbox: new Map(),
+  prunable: 0,
+  rounds: new Map(),
+  collecting: new Set(),
+  highSeq: 0,
+  highProof: undefined,
+  decidedSeq: 0,
+});

@@ -20,12 +20,12 @@ it("what is prepared is under way, under its own locks alone", () => {
 
 it("so is what is applied, and not acknowledged by all", () => {
   const turn = turnOf(cluster, 1);
-  turn.edit("preparations").clear();
+  turn.edit("undecided", "preparations").clear();
   expect(underWay(turn.state, lock)).toBeUndefined();
   const delivery = { acks: new Map(), dueAt: 0, isPrunable: false };
   const stranger: Delivery = { ...delivery, id: OTHER, seq: 1_000, proposal: { ...proposal, seq: 1_000 } };
   turn
-    .edit("outbox")
+    .edit("undecided", "outbox")
     .set(1_000, stranger)
     .set(proposal.seq, { ...delivery, id, seq: proposal.seq, proposal });
   expect(underWay(turn.state, lock)).toBe(proposal);

@@ -2,7 +2,10 @@
 import type { PeerState } from "./PeerState.ts";
 import type { Proposal } from "./Proposal.ts";
 
-export const underWay = ({ locks, preparations, outbox }: PeerState, lock: string): Proposal | undefined => {
+export const underWay = (
+  { undecided: { locks, preparations, outbox } }: PeerState,
+  lock: string,
+): Proposal | undefined => {
   const holder = locks.get(lock);
   if (holder === undefined) return undefined;
   const prepared = preparations.get(holder);

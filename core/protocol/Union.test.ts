@@ -89,8 +89,8 @@ describe("a restore of every member", () => {
     cluster.tamper = (_from, _to, message) => (message._tag === "SnapshotOffer" ? undefined : message);
     for (const peerId of ALL) declare(cluster, peerId);
     cluster.pass(4_000);
-    expect(stateOf(cluster, 2).recovery?.waitsFor).toContain("peer 1, the writer, puts together");
-    expect(stateOf(cluster, 1).recovery?.waitsFor).toContain("takes the registry from peer");
+    expect(stateOf(cluster, 2).rejoining.recovery?.waitsFor).toContain("peer 1, the writer, puts together");
+    expect(stateOf(cluster, 1).rejoining.recovery?.waitsFor).toContain("takes the registry from peer");
     cluster.tamper = whole;
     cluster.pass(12_000);
     expectWhole(cluster, 1);

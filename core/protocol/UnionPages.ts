@@ -4,7 +4,8 @@
  */
 import { Limits } from "../base/Limits.ts";
 import { SELF } from "./Tables.ts";
-import { FIRST_INCARNATION, type Turn } from "./Turn.ts";
+import { FIRST_INCARNATION } from "./SignedState.ts";
+import type { Turn } from "./Turn.ts";
 import type { Digest } from "../base/Digest.ts";
 import type { MessageOf } from "./Message.ts";
 import { type Installed, installSettled, ownSlots, settledHere, settledOf, type Settled } from "./SnapshotInstall.ts";
@@ -24,7 +25,7 @@ export const diskHere = (turn: Turn): Disk => {
   return {
     peerId: turn.self,
     lives: turn.membership.peerIds.map((_, index) => lives[index] ?? FIRST_INCARNATION),
-    refused: new Set(turn.state.refused.keys()),
+    refused: new Set(turn.state.undecided.refused.keys()),
     strays: new Set(view.scan("strays", "", Limits.refusals).map(({ key }) => key as Digest)),
   };
 };

@@ -51,8 +51,8 @@ export const versionFault = (own: Versions, other: Versions | undefined): string
 
 /** Remembers what another peer says that it speaks; whether that is news. */
 export const noteVersions = (turn: Turn, from: PeerId, versions: Versions | undefined): boolean => {
-  const known = turn.state.spoken.get(from);
+  const known = turn.state.cluster.spoken.get(from);
   if (versions === undefined || (known?.lowest === versions.lowest && known.highest === versions.highest)) return false;
-  turn.edit("spoken").set(from, versions);
+  turn.edit("cluster", "spoken").set(from, versions);
   return true;
 };

@@ -22,7 +22,7 @@ describe("a member that is shown votes", () => {
     expect([...preparation.receipts.keys()]).toEqual([1, 2]);
     show(cluster, writerReceipt);
     show(cluster, forgedBy(cluster, 1, own, {}, { peerId: 3 }));
-    expect(stateOf(cluster, 2).preparations.get(preparation.id)).toEqual(preparation);
+    expect(stateOf(cluster, 2).undecided.preparations.get(preparation.id)).toEqual(preparation);
     expect(stateOf(cluster, 2).registry.approvers).toBe(0);
   });
 
@@ -30,7 +30,7 @@ describe("a member that is shown votes", () => {
     const { cluster, preparation } = prepared();
     show(cluster, forgedBy(cluster, 3, preparation.own, { kind: "REFUSAL", detail: "EXPIRED" }));
     show(cluster, forgedBy(cluster, 3, preparation.own, {}));
-    const pledged = stateOf(cluster, 2).preparations.get(preparation.id);
+    const pledged = stateOf(cluster, 2).undecided.preparations.get(preparation.id);
     expect(pledged?.pledge?.statement.kind).toBe("PLEDGE");
     expect([...(pledged?.receipts.keys() ?? [])]).toEqual([1, 2]);
   });

@@ -3,8 +3,8 @@
  * undecided here. Whoever holds every member's receipt commits, writer or not.
  */
 import type { Digest } from "../base/Digest.ts";
-import { withEntry } from "../base/Copies.ts";
-import { type Preparation, withReceipts } from "./Undecided.ts";
+import type { Preparation } from "./Undecided.ts";
+import { countReceipt } from "./Lifecycle.ts";
 import type { Turn } from "./Turn.ts";
 import { isAbortKind, onAbortVotes } from "./Abort.ts";
 import { isReceiptFor } from "./Certificate.ts";
@@ -29,8 +29,8 @@ export const onVotes = (turn: Turn, all: ReadonlyArray<SignedStatement>): void =
   if (quarantineIfForgotten(turn, statements)) return;
   const touched: Array<Digest> = [];
   for (const signed of statements) {
-    const preparation = turn.state.preparations.get(signed.statement.proposalId);
-    if (preparation !== undefined && countReceipt(turn, preparation, signed)) touched.push(preparation.id);
+    const preparation = turn.state.undecided.preparations.get(signed.statement.proposalId);
+    if (preparation !== undefined && takeReceipt(turn, preparation, signed)) touched.push(preparation.id);
   }
   commitCompleted(turn, touched);
   const abortVotes = statements.filter(isAbortKind);
@@ -38,11 +38,11 @@ export const onVotes = (turn: Turn, all: ReadonlyArray<SignedStatement>): void =
 };
 
 /** Whether it is a receipt that was missing; if so, it is taken in. */
-const countReceipt = (turn: Turn, preparation: Preparation, signed: SignedStatement): boolean => {
+const takeReceipt = (turn: Turn, preparation: Preparation, signed: SignedStatement): boolean => {
   const { id, proposal, receipts, refusal } = preparation;
   if (refusal !== undefined || receipts.has(signerOf(signed))) return false;
   if (!isReceiptFor(turn.context.crypto, turn.membership, id, proposal, signed)) return false;
   turn.noteSeen(signed);
-  turn.edit("preparations").set(id, withReceipts(preparation, withEntry(receipts, signerOf(signed), signed)));
+  countReceipt(turn, preparation, signed);
   return true;
 };

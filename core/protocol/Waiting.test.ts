@@ -13,8 +13,8 @@ import { requestKey } from "./Forward.ts";
 
 /** A registration through peer 3 that is prepared everywhere, while no vote has reached anybody. */
 const { cluster } = prepared(3, undefined, 3);
-const awaited = stateOf(cluster, 3).awaited.get("request");
-const [round] = stateOf(cluster, 1).rounds.values();
+const awaited = stateOf(cluster, 3).requests.awaited.get("request");
+const [round] = stateOf(cluster, 1).undecided.rounds.values();
 if (awaited?.request.kind !== "REGISTER" || !isIntent(awaited.request) || round?.creator === undefined)
   throw new Error("it is under way");
 const { forward, request } = awaited;
@@ -36,7 +36,7 @@ const queuedAt = (arrivedAt: number) => ({
 });
 /** Lets the timer fire; how many were answered, how they were rejected, and when it fires again. */
 const fire = (turn: WholeTurn) => {
-  turn.edit("timers").clear();
+  turn.timers.clear();
   onAnswersTimer(turn);
   const { state, thenSend } = turn.finish(() => undefined);
   const rejections = thenSend.flatMap((action) =>
@@ -53,23 +53,23 @@ const fire = (turn: WholeTurn) => {
 describe("whoever has waited as long as promised is answered, and nobody before", () => {
   it("at its entry peer", () => {
     const turn = turnOf(cluster, 3, NOW, ENTRY);
-    turn.edit("awaited").set("request", { ...awaited, arrivedAt: LATE });
+    turn.edit("requests", "awaited").set("request", { ...awaited, arrivedAt: LATE });
     expect(fire(turn)).toMatchObject({ answers: 1, again: undefined });
     const two = turnOf(cluster, 3, NOW, ENTRY);
     two
-      .edit("awaited")
+      .edit("requests", "awaited")
       .set("request", { ...awaited, arrivedAt: LATE })
       .set("next", { ...awaited, arrivedAt: EARLY });
     const { state, answers, again } = fire(two);
-    expect([[...state.awaited.keys()], answers, again]).toEqual([["next"], 1, ENTRY + 1]);
+    expect([[...state.requests.awaited.keys()], answers, again]).toEqual([["next"], 1, ENTRY + 1]);
   });
 
   it("in the writer's queue", () => {
     const turn = turnOf(cluster, 1, NOW, WRITER);
-    turn.edit("rounds").clear();
-    turn.state.queue = [queuedAt(LATE), queuedAt(EARLY)];
+    turn.edit("undecided", "rounds").clear();
+    turn.draft("requests").queue = [queuedAt(LATE), queuedAt(EARLY)];
     const { state, answers, again } = fire(turn);
-    expect([state.queue.map(({ arrivedAt }) => arrivedAt), answers, again]).toEqual([[EARLY], 1, WRITER + 1]);
+    expect([state.requests.queue.map(({ arrivedAt }) => arrivedAt), answers, again]).toEqual([[EARLY], 1, WRITER + 1]);
   });
 
   it.each([
@@ -78,9 +78,9 @@ describe("whoever has waited as long as promised is answered, and nobody before"
   ])("in a round: its creator of %i, who joined it at %i", (created, joined, creatorLeft, joinersLeft) => {
     const turn = turnOf(cluster, 1, NOW, WRITER);
     const joiners = [queuedAt(joined)];
-    turn.edit("rounds").set(round.id, { ...round, creator: { ...creator, arrivedAt: created }, joiners });
+    turn.edit("undecided", "rounds").set(round.id, { ...round, creator: { ...creator, arrivedAt: created }, joiners });
     const { state, answers } = fire(turn);
-    const left = state.rounds.get(round.id);
+    const left = state.undecided.rounds.get(round.id);
     expect(answers).toBe(1);
     expect(left?.creator?.arrivedAt).toBe(creatorLeft);
     expect(left?.joiners.map(({ arrivedAt }) => arrivedAt)).toEqual(joinersLeft);
@@ -112,7 +112,7 @@ describe("whoever has waited as long as promised is answered, and nobody before"
 describe("whoever has waited too long at the writer", () => {
   const id = "ab".repeat(32) as Digest;
   const { ref } = request;
-  const [preparation] = stateOf(cluster, 1).preparations.values();
+  const [preparation] = stateOf(cluster, 1).undecided.preparations.values();
   if (preparation === undefined) throw new Error("it is prepared");
 
   it.each<readonly [string, boolean, string, ReadonlyArray<string>, string]>([
@@ -123,20 +123,22 @@ describe("whoever has waited too long at the writer", () => {
     ["one, of another approver's", false, "METADATA", [metadataLock("other")], "nothing was reserved"],
   ])("for its turn is told what that depends on: %s, open %s", (_what, isOpen, kind, locks, words) => {
     const turn = turnOf(cluster, 1, NOW, WRITER);
-    turn.edit("rounds").clear();
+    turn.edit("undecided", "rounds").clear();
     // Being aborted, so that nothing but the lock itself says that something is open.
-    turn.edit("aborting").set(id, { ...preparation, id, votes: [], acks: new Map() });
-    turn.state.locks = new Map(locks.map((lock) => [lock, id]));
+    turn.edit("undecided", "aborting").set(id, { ...preparation, id, votes: [], acks: new Map() });
+    turn.draft("undecided").locks = new Map(locks.map((lock) => [lock, id]));
     const { forward: asked, ...queued } = queuedAt(LATE);
     const target = kind === "METADATA" ? { ...request, kind, baseRevision: 1 } : request;
-    turn.state.queue = [{ ...queued, intent: target, forward: { ...asked, entryPeer: 1 } }];
+    turn.draft("requests").queue = [{ ...queued, intent: target, forward: { ...asked, entryPeer: 1 } }];
     expect(fire(turn).rejections).toMatchObject([{ detail: expect.stringContaining(words), outcomeUnknown: isOpen }]);
   });
 
   it("in a round is told that the outcome is open, and who has not confirmed", () => {
     const turn = turnOf(cluster, 1, NOW, WRITER);
     const target = { kind: "METADATA", ref, baseRevision: 1 };
-    turn.edit("rounds").set(round.id, { ...round, creator: { ...creator, entryPeer: 1, target, arrivedAt: LATE } });
+    turn
+      .edit("undecided", "rounds")
+      .set(round.id, { ...round, creator: { ...creator, entryPeer: 1, target, arrivedAt: LATE } });
     expect(fire(turn).rejections).toMatchObject([
       { outcomeUnknown: true, members: [2, 3].map((peerId) => ({ peerId })) },
     ]);

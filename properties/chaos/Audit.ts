@@ -274,7 +274,8 @@ class Audit {
         throw new Violation("STORE", `peer ${slot} was never tampered with`, `its rows do not hold: ${final.fault}`);
       const peer = this.#peer(slot);
       peer.store = final.store;
-      peer.state = { ...boot(final.store, crypto, commands, 0), unsealed };
+      const state = boot(final.store, crypto, commands, 0);
+      peer.state = { ...state, standing: { ...state.standing, unsealed } };
     }
     for (const { slot, transactions, final } of peers) assertSameRows(slot, transactions, final.tables);
     for (const peer of this.#peers) for (const hook of this.#checkers.hooks("stepped")) hook(peer);

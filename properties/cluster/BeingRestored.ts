@@ -24,7 +24,9 @@ const restoring = () => {
   declare(cluster, 2);
   cluster.pass(1_500);
   const [offer] = offers;
-  const { recovery } = stateOf(cluster, 2);
+  const {
+    rejoining: { recovery },
+  } = stateOf(cluster, 2);
   const { proposalId: id } = cluster.row(1, "slots", slotKey(1, 1)) ?? {};
   const receipt = id && cluster.row(1, "certificates", id)?.receipts[0];
   if (offer === undefined || recovery?.transfer === undefined || !receipt) throw new Error("nothing was offered");
@@ -37,8 +39,8 @@ export const OTHER = "ab".repeat(32) as Digest;
 /** A turn of the second, in the middle of its recovery but for what is different. */
 export const recovering = (change: Partial<Recovery> = {}): WholeTurn => {
   const turn = turnOf(cluster, 2, cluster.now, AT);
-  turn.edit("timers").clear();
-  turn.state.recovery = { ...underWay, ...change };
+  turn.timers.clear();
+  turn.draft("rejoining").recovery = { ...underWay, ...change };
   return turn;
 };
 export const moved = (change: Partial<Transfer>): Partial<Recovery> => ({ transfer: { ...transfer, ...change } });

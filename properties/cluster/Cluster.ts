@@ -144,7 +144,7 @@ export class Cluster {
     this.peers.set(peerId, driver);
     this.keys.set(peerId, identity);
     const threshold = this.total === 1 ? 1 : 2;
-    if (driver.state.peer === undefined)
+    if (driver.state.cluster.peer === undefined)
       this.dispatch(peerId, {
         _tag: "Initialize",
         requestId: `init-${peerId}`,

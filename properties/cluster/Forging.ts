@@ -50,7 +50,7 @@ export const announcedBy = (
   incarnation: number,
   change: Partial<Restoration> = {},
 ): SignedRestoration => {
-  const topologyDigest = stateOf(cluster, peerId).membership?.digest;
+  const topologyDigest = stateOf(cluster, peerId).cluster.membership?.digest;
   if (topologyDigest === undefined) throw new Error("the cluster is not founded");
   const asTold = { version: NEWEST, topologyDigest, peerId, incarnation, recoveryId: topologyDigest };
   const restoration: Restoration = { ...asTold, ...change };

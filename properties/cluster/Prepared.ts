@@ -20,7 +20,7 @@ export const prepared = (
   cluster.tamper = (_from, _to, message) => (message._tag === "Votes" ? undefined : message);
   cluster.register(through, "request", "alice", 7);
   cluster.settle();
-  const [preparation] = stateOf(cluster, 2).preparations.values();
+  const [preparation] = stateOf(cluster, 2).undecided.preparations.values();
   if (preparation === undefined) throw new Error("peer 2 has not prepared");
   return { cluster, preparation };
 };

@@ -37,8 +37,8 @@ export const asItIs: Become = () => undefined;
 /** A turn of a member that has asked nobody whether it is ready, and is so itself but for what it has become. */
 export const memberTurn = (peerId: PeerId, become: Become = asItIs, of: Cluster = cluster): WholeTurn => {
   const turn = turnOf(of, peerId, AT, AT);
-  turn.edit("timers").clear();
-  turn.state.verdict = undefined;
+  turn.timers.clear();
+  turn.draft("probing").verdict = undefined;
   become(turn);
   return turn;
 };

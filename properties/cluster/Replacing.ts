@@ -15,4 +15,4 @@ export const registered = (count = 3): { readonly cluster: Cluster; readonly ref
 export const rows = (cluster: Cluster, ref: string) =>
   [...cluster.peers.keys()].map((peerId) => cluster.row(peerId, "approvers", ref));
 export const revisions = (cluster: Cluster, ref: string) => rows(cluster, ref).map((row) => row?.revision);
-export const locks = (cluster: Cluster) => [...cluster.peers.values()].map(({ state }) => state.locks.size);
+export const locks = (cluster: Cluster) => [...cluster.peers.values()].map(({ state }) => state.undecided.locks.size);

@@ -52,10 +52,15 @@ const root = (cluster: Cluster, peerId: PeerId) => crypto.setDigest(stateOf(clus
 export const expectWhole = (cluster: Cluster, approvers: number): void => {
   for (let peerId = 1; peerId <= cluster.total; peerId++) {
     const state = stateOf(cluster, peerId);
-    expect(state.recovery?.waitsFor).toBeUndefined();
-    expect(state.quarantine).toBeUndefined();
+    expect(state.rejoining.recovery?.waitsFor).toBeUndefined();
+    expect(state.standing.quarantine).toBeUndefined();
     expect(state.registry.approvers).toBe(approvers);
     expect(root(cluster, peerId)).toBe(root(cluster, 1));
-    expect([state.preparations.size, state.refused.size, state.aborting.size, state.outbox.size]).toEqual([0, 0, 0, 0]);
+    expect([
+      state.undecided.preparations.size,
+      state.undecided.refused.size,
+      state.undecided.aborting.size,
+      state.undecided.outbox.size,
+    ]).toEqual([0, 0, 0, 0]);
   }
 };

@@ -1,5 +1,6 @@
 /** A peer of a test cluster as the simulator's checkers see one. */
-import type { PeerState } from "../../core/protocol/PeerState.ts";
+import { changed } from "./Changed.ts";
+import type { StateFields } from "../../core/protocol/StateFields.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Watched } from "../../sim/checkers/Checker.ts";
 import type { Cluster } from "./Cluster.ts";
@@ -14,11 +15,11 @@ export const watched = (
   cluster: Cluster,
   slot: PeerId,
   more: Partial<Omit<Watched, "slot" | "state">> = {},
-  state: Partial<PeerState> = {},
+  state: Partial<StateFields> = {},
 ): Watched => ({
   slot,
   honest: true,
-  state: { ...stateOf(cluster, slot), ...state },
+  state: changed(stateOf(cluster, slot), state),
   store: { get: () => undefined, scan: () => [] },
   process: 1,
   isIdle: true,

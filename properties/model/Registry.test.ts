@@ -49,7 +49,9 @@ const assertRest = (model: RegistryModel, cluster: Cluster): void => {
   for (const peerId of model.down) cluster.start(peerId);
   cluster.pass(REST);
   const states = [...cluster.peers.values()].map(({ state }) => state);
-  for (const { preparations, refused, aborting, outbox, locks } of states)
+  for (const {
+    undecided: { preparations, refused, aborting, outbox, locks },
+  } of states)
     expect([preparations.size, refused.size, aborting.size, outbox.size, locks.size]).toEqual([0, 0, 0, 0, 0]);
   expect(new Set(states.map(({ registry }) => Buffer.from(registry.set).toString("hex"))).size).toBe(1);
   model.assertKept(cluster);

@@ -210,7 +210,7 @@ export class Play {
   }
 
   #locksOf(peerId: PeerId): string {
-    const locks = [...(this.#stage.cluster.peers.get(peerId)?.state.locks ?? [])];
+    const locks = [...(this.#stage.cluster.peers.get(peerId)?.state.undecided.locks ?? [])];
     const held = locks.map(([lock, id]) => `${lock.split(/[^a-z]/)[0]} for ${this.#stage.names.of("p", id)}`);
     return held.length === 0 ? "none" : held.join(", ");
   }

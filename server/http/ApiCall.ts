@@ -97,6 +97,6 @@ export const authorizedToChange = (call: ApiCall, permission: string | undefined
     const { peer, clock } = call.ports;
     const claims = authorize({ ...clock.read(), settings: peer.settings }, bearer.actor, permission);
     return Either.isLeft(claims)
-      ? Effect.fail(faultOf(asMember(peer.state.peer?.peerId ?? 0, claims.left)))
+      ? Effect.fail(faultOf(asMember(peer.state.cluster.peer?.peerId ?? 0, claims.left)))
       : Effect.succeed(bearer);
   });

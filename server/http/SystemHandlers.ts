@@ -158,16 +158,16 @@ const memberStatus = (
   { peer, reachable }: ApiPorts,
   found: ReadonlyArray<MemberFault>,
 ): ReadonlyArray<MemberStatus> => {
-  const own = peer.state.peer?.peerId;
+  const own = peer.state.cluster.peer?.peerId;
   const others = peer.settings.peers;
-  const members = peer.state.membership?.peerIds ?? (own === undefined ? others : [own, ...others]);
+  const members = peer.state.cluster.membership?.peerIds ?? (own === undefined ? others : [own, ...others]);
   return members
     .toSorted((left, right) => left - right)
     .map((peerId) => {
       const self = peerId === own;
       const reason = found.find((each) => each.peerId === peerId)?.reason;
       const ready = reason !== undefined ? false : found.length === 0 ? true : null;
-      const versions = self ? commands.versions : (peer.state.spoken.get(peerId) ?? null);
+      const versions = self ? commands.versions : (peer.state.cluster.spoken.get(peerId) ?? null);
       const isReachable = self ? true : (reachable(peerId) ?? null);
       return { peerId, self, reachable: isReachable, ready, ...(reason && { reason }), versions };
     });
@@ -261,7 +261,7 @@ export const configuration: Handler = (call) =>
   Effect.gen(function* () {
     yield* authorized(call, undefined);
     const { peer, config } = call.ports;
-    const row = peer.state.peer;
+    const row = peer.state.cluster.peer;
     if (row === undefined) return yield* Effect.fail(notInitialized);
     return answer(200, {
       threshold: row.threshold,

@@ -38,7 +38,7 @@ export class Envelopes {
   /** With a pinned topology an envelope is made of nothing that the step under way could still change. */
   sealAhead(to: PeerId, message: Message): void {
     const [state, signer] = [this.#ports.state(), this.#ports.signer()];
-    if (signer === undefined || state.membership === undefined) return;
+    if (signer === undefined || state.cluster.membership === undefined) return;
     const envelope = sealEnvelope(state, signer, entropy(), to, message);
     if (envelope !== undefined) this.#ahead.keep(to, message, { signer, envelope });
   }

@@ -62,17 +62,17 @@ export class Metrics {
   }
 
   async render({ state, backlog, bodyBytes, peerBodyBytes, connections, peerConnections }: Gauges): Promise<string> {
-    const waiting = state.queue.length + state.entering.length + state.awaited.size;
+    const waiting = state.requests.queue.length + state.requests.entering.length + state.requests.awaited.size;
     const gauges: ReadonlyArray<readonly [string, string, number]> = [
-      ["custody_unsealed", "1 while this peer is unsealed.", state.unsealed ? 1 : 0],
-      ["custody_integrity_ok", "0 when stored rows do not hold.", state.integrityFault === undefined ? 1 : 0],
+      ["custody_unsealed", "1 while this peer is unsealed.", state.standing.unsealed ? 1 : 0],
+      ["custody_integrity_ok", "0 when stored rows do not hold.", state.standing.integrityFault === undefined ? 1 : 0],
       ["custody_backlog_events", "Events that wait for the one under way.", backlog],
-      ["custody_uncommitted", "Prepared and undecided proposals.", state.preparations.size],
-      ["custody_locks", "Locks held.", state.locks.size],
-      ["custody_outbox", "Applied proposals not yet acknowledged by all.", state.outbox.size],
+      ["custody_uncommitted", "Prepared and undecided proposals.", state.undecided.preparations.size],
+      ["custody_locks", "Locks held.", state.undecided.locks.size],
+      ["custody_outbox", "Applied proposals not yet acknowledged by all.", state.undecided.outbox.size],
       ["custody_waiting_requests", "Requests waiting here.", waiting],
       ["custody_approvers", "Approver versions stored.", state.registry.approvers],
-      ["custody_last_decided_slot", "The highest decided slot.", state.decidedSeq],
+      ["custody_last_decided_slot", "The highest decided slot.", state.undecided.decidedSeq],
       ["custody_http_body_bytes", "Request bodies held by the public API.", bodyBytes],
       ["custody_peer_http_body_bytes", "Request bodies held by the peer API.", peerBodyBytes],
       ["custody_http_connections", "Open connections of the public API.", connections],

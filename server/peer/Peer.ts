@@ -67,10 +67,10 @@ export class Peer {
     this.#callers = new Callers({
       ...ports,
       dispatch: (event, consumed) => this.#dispatch(event, consumed),
-      self: () => this.state.peer?.peerId ?? 0,
+      self: () => this.state.cluster.peer?.peerId ?? 0,
     });
     this.#running = this.#start(ports.bytes);
-    this.#isFounded = this.state.membership !== undefined;
+    this.#isFounded = this.state.cluster.membership !== undefined;
     this.#operators = new OperatorLog({
       journal: ports.journal,
       state: () => this.state,
@@ -143,7 +143,7 @@ export class Peer {
   read(actor: ActorCheck, ref: string): Either.Either<ReadRecord, Rejection> {
     const { backend, settings, clock } = this.#ports;
     const integrityLost = (where: string): void => {
-      if (this.state.integrityFault === undefined) this.#dispatch({ _tag: "IntegrityLost", where });
+      if (this.state.standing.integrityFault === undefined) this.#dispatch({ _tag: "IntegrityLost", where });
     };
     return readApprover(
       {
@@ -168,7 +168,10 @@ export class Peer {
     await this.#unsealing;
     const before = this.#running;
     // A damaged peer is not a new one, whatever its rows still say.
-    const { peer, integrityFault } = before.driver.state;
+    const {
+      cluster: { peer },
+      standing: { integrityFault },
+    } = before.driver.state;
     const fixed = peer?.unsealedOnce === true || integrityFault !== undefined;
     const next = fixed ? before : this.#start(new FreshStart(this.#ports.bytes), keys);
     const answer = await this.#callers.ask(
@@ -221,10 +224,11 @@ export class Peer {
     this.#ports.metrics.count("custody_events_total", "Unsealed");
     const acts = act === undefined ? [] : this.#operators.withWaiting({ ...act, at: this.#ports.clock.read().now });
     this.#guarded(() => driver.unseal(keys.identity, acts));
-    while (!driver.state.unsealed && driver.state.integrityFault === undefined) await this.#nextPublication();
+    while (!driver.state.standing.unsealed && driver.state.standing.integrityFault === undefined)
+      await this.#nextPublication();
     const isAudited = this.#operators.hasWritten(acts);
     this.#operators.handOver();
-    return { _tag: "Unsealed", integrityFault: driver.state.integrityFault, isAudited };
+    return { _tag: "Unsealed", integrityFault: driver.state.standing.integrityFault, isAudited };
   }
 
   async #verify(store: SealedStore, verification: Verification): Promise<string | undefined> {
@@ -307,7 +311,7 @@ export class Peer {
     const acts = this.#operators.withWaiting(operation.act);
     this.#dispatch({ _tag: "Sealed", acts });
     // Events before it may still write, however long their flush takes, and need the keys for it.
-    while (this.state.unsealed || this.state.verifying)
+    while (this.state.standing.unsealed || this.state.standing.verifying)
       await new Promise((resolve) => void setTimeout(resolve, SEALED_POLL_MILLIS));
     if (this.#operators.hasWritten(acts)) operation.written();
     this.#keys = undefined;
@@ -384,7 +388,7 @@ export class Peer {
     const waiting = [...this.#publication];
     this.#publication.clear();
     for (const resolve of waiting) resolve();
-    const topology = this.state.membership?.topology;
+    const topology = this.state.cluster.membership?.topology;
     if (this.#isFounded || topology === undefined) return;
     this.#isFounded = true;
     this.#ports.founded(topology);

@@ -132,7 +132,8 @@ export class SealControl {
   /** Shares that are in and shares that it takes, at a sealed peer; undefined at any other, or where its vault cannot be read. */
   get progress(): UnsealProgress | undefined {
     const { peer } = this.#ports;
-    if (peer.state.peer === undefined || peer.state.unsealed || peer.verifying !== undefined) return undefined;
+    if (peer.state.cluster.peer === undefined || peer.state.standing.unsealed || peer.verifying !== undefined)
+      return undefined;
     return Either.getOrUndefined(this.#openSession())?.progress();
   }
 
@@ -143,7 +144,7 @@ export class SealControl {
       const have = this.#session?.progress().have ?? 0;
       this.#forgetShares();
       operation.tell("ACCEPTED", `${have} shares are forgotten`);
-      if (peer.state.unsealed || peer.verifying !== undefined)
+      if (peer.state.standing.unsealed || peer.verifying !== undefined)
         return Promise.resolve(Either.right({ state: "UNSEALED", have: 0, need: 0 }));
       const state = sealState(peer.state);
       return Promise.resolve(Either.map(this.#openSession(), (session) => ({ state, ...session.progress() })));
@@ -162,9 +163,10 @@ export class SealControl {
   ): Promise<Either.Either<RekeyAnswer, Rejection | RekeyFault>> {
     return this.#inTurn(async (): Promise<Either.Either<RekeyAnswer, Rejection | RekeyFault>> => {
       const { peer, provider, backend } = this.#ports;
-      const row = peer.state.peer;
+      const row = peer.state.cluster.peer;
       if (row === undefined) return Either.left(notInitialized);
-      if (!peer.state.unsealed) return Either.left(rejection("SEALED", "This peer is sealed.", "Unseal it first."));
+      if (!peer.state.standing.unsealed)
+        return Either.left(rejection("SEALED", "This peer is sealed.", "Unseal it first."));
       if (this.#rekeying !== undefined) return Either.left(underWay);
       const present = this.#newSession();
       if (Either.isLeft(present)) return Either.left(present.left);
@@ -205,10 +207,10 @@ export class SealControl {
   seal(operation: Operation): Promise<Either.Either<SealState, Rejection>> {
     return this.#inTurn(async () => {
       const { peer, log } = this.#ports;
-      if (peer.state.peer === undefined) return Either.left(notInitialized);
+      if (peer.state.cluster.peer === undefined) return Either.left(notInitialized);
       this.#forgetShares();
       this.#forgetRekey();
-      if (peer.state.unsealed || peer.verifying !== undefined) {
+      if (peer.state.standing.unsealed || peer.verifying !== undefined) {
         await peer.seal(operation);
         log.info("sealed");
       }
@@ -220,13 +222,13 @@ export class SealControl {
   rotateIntegrity(operation: Operation): Promise<Either.Either<number, Rejection>> {
     return this.#inTurn(async () => {
       const { peer, log } = this.#ports;
-      if (peer.state.peer === undefined) return Either.left(notInitialized);
+      if (peer.state.cluster.peer === undefined) return Either.left(notInitialized);
       const seed = freshSeed();
       const answer = await peer.rotateIntegrity(seed, operation);
       seed.fill(0);
       if (answer._tag === "Rejected") return Either.left(answer.rejection);
-      log.info("integrity key rotated", { version: peer.state.integrityVersion });
-      return Either.right(peer.state.integrityVersion);
+      log.info("integrity key rotated", { version: peer.state.standing.integrityVersion });
+      return Either.right(peer.state.standing.integrityVersion);
     });
   }
 
@@ -300,7 +302,7 @@ export class SealControl {
 
   async #unseal(share64: string, operation?: Operation): Promise<Either.Either<UnsealAnswer, Rejection | ShareFault>> {
     const { peer } = this.#ports;
-    if (peer.state.unsealed || peer.verifying !== undefined) {
+    if (peer.state.standing.unsealed || peer.verifying !== undefined) {
       operation?.tell("ACCEPTED", "the peer was unsealed already");
       return Either.right({ state: "UNSEALED", have: 0, need: 0, ...this.#verifying() });
     }
@@ -347,7 +349,7 @@ export class SealControl {
     const { peer, backend, log } = this.#ports;
     const keys = backend.keysOf(material);
     wipe(material);
-    const row = peer.state.peer;
+    const row = peer.state.cluster.peer;
     if (row?.integrityKey !== keys.integrity.publicKey || row.identityKey !== keys.identity.publicKey)
       return Either.left(integrityRefusal("The vault holds other keys than this peer was initialized with."));
     const { begun, end } = peer.unseal(keys, operation?.act);
@@ -369,7 +371,7 @@ export class SealControl {
       return Either.right({ state: "UNSEALED", have: need, need, ...verifying });
     }
     await told;
-    if (!peer.state.unsealed)
+    if (!peer.state.standing.unsealed)
       return Either.left(integrityRefusal("The stored rows do not hold, so this peer cannot begin its work."));
     return Either.right({ state: sealState(peer.state), have: need, need });
   }

@@ -222,7 +222,7 @@ const openPeer = (
       room,
       hold: (from, end) => links.hold(from, end),
       backlog: () => peer.backlog,
-      initialized: () => peer.state.peer !== undefined,
+      initialized: () => peer.state.cluster.peer !== undefined,
       check,
       answered: (status) => metrics.count("custody_peer_http_responses_total", String(status)),
     };
@@ -241,7 +241,7 @@ const openPeer = (
       (open) => Effect.promise(() => open.flush()),
     );
     const warnings = (): ReadonlyArray<string> =>
-      leftover === undefined || peer.state.membership === undefined ? [] : [`${leftover}: ${REMOVE_SECRET}`];
+      leftover === undefined || peer.state.cluster.membership === undefined ? [] : [`${leftover}: ${REMOVE_SECRET}`];
     const { reload: reloadKeys } = verifier;
     return { config, tls, log, metrics, clock, peer, control, links, endpoint, check, audit, warnings, reloadKeys };
   });
@@ -324,7 +324,9 @@ const renew = (server: NodeServer, tls: ListenerTls | undefined): void => {
 /** Unseals a peer of a development cluster from its folder; a production peer waits for its operators. */
 const unsealFrom = (directory: string, { peer, control, log }: Assembly): Effect.Effect<void, StartError> =>
   Effect.gen(function* () {
-    const { peer: row } = peer.state;
+    const {
+      cluster: { peer: row },
+    } = peer.state;
     if (row === undefined) return;
     for (const share of yield* developmentShares(directory, row.peerId)) {
       const step = yield* Effect.promise(() => control.unseal(share));

@@ -29,7 +29,7 @@ const cut = (request: Asking): Asking => withBody(request, request.call.rawBody.
 const keepRoom = (): Tampering => {
   const leaked = new Map<string, Map<string, Round>>();
   return {
-    stepped: (_world: TamperedWorld, { slot, process }: SimPeer, { rounds }: PeerState) => {
+    stepped: (_world: TamperedWorld, { slot, process }: SimPeer, { undecided: { rounds } }: PeerState) => {
       if (!(rounds instanceof Map)) return;
       const name = `${slot} ${process}`;
       const kept = leaked.get(name) ?? new Map<string, Round>();

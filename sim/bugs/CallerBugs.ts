@@ -9,7 +9,7 @@ import type { SimPeer } from "../world/SimPeer.ts";
 import type { TamperedWorld } from "../world/Tampering.ts";
 
 /** Whoever has joined a round is forgotten. */
-const dropJoiners = ({ rounds }: PeerState): void => {
+const dropJoiners = ({ undecided: { rounds } }: PeerState): void => {
   if (!(rounds instanceof Map)) return;
   for (const [id, round] of rounds) if (round.joiners.length > 0) rounds.set(id, { ...round, joiners: [] });
 };
@@ -20,7 +20,7 @@ const LATER_MILLIS = 1_500;
 /** Whoever has joined a round is taken to have come then, and waits that much longer. */
 const startOver = (): ((state: PeerState) => void) => {
   const known = new WeakSet<Queued>();
-  return ({ rounds }) => {
+  return ({ undecided: { rounds } }) => {
     if (!(rounds instanceof Map)) return;
     for (const [id, round] of rounds) {
       if (round.joiners.every((joiner: Queued) => known.has(joiner))) continue;
@@ -35,7 +35,7 @@ const startOver = (): ((state: PeerState) => void) => {
 };
 
 /** Whoever had joined a round that is to be aborted queues twice when it is. */
-const queueTwice = ({ rounds }: PeerState): void => {
+const queueTwice = ({ undecided: { rounds } }: PeerState): void => {
   if (!(rounds instanceof Map)) return;
   for (const [id, round] of rounds) {
     const { refusal, joiners } = round;
@@ -46,13 +46,15 @@ const queueTwice = ({ rounds }: PeerState): void => {
 
 /** Whoever has joined a round through another peer is told of the refusal that is the end of it, and is not judged again. */
 const blameJoiners = (world: TamperedWorld, peer: SimPeer, state: PeerState): void => {
-  const { rounds } = state;
+  const {
+    undecided: { rounds },
+  } = state;
   if (!(rounds instanceof Map)) return;
-  for (const [id, round] of state.rounds) {
+  for (const [id, round] of state.undecided.rounds) {
     const { refusal, joiners } = round;
     if (refusal === undefined || joiners.length === 0) continue;
     const { header, statement } = refusal;
-    const proposal = state.preparations.get(id)?.proposal;
+    const proposal = state.undecided.preparations.get(id)?.proposal;
     const ref = proposal && effectsIn(proposal).ref;
     const { speaking } = registerKey;
     const rejection = refusalRejection(header.peerId, statement.detail, ref, speaking);
@@ -71,18 +73,18 @@ const asOfNobody = <A extends object>(request: A): A =>
 /** Everybody is one and the same where places are shared. */
 const countAllAsOne = (state: PeerState): void => {
   const one = "everybody";
-  const entering = state.entering.map((each) => ({ ...each, actor: one }));
-  const awaited = new Map([...state.awaited].map(([id, each]) => [id, { ...each, actor: one }]));
+  const entering = state.requests.entering.map((each) => ({ ...each, actor: one }));
+  const awaited = new Map([...state.requests.awaited].map(([id, each]) => [id, { ...each, actor: one }]));
   Object.assign(state, { entering, awaited });
 };
 
 /** Nobody in the writer's queue is known any more to have come as the first. */
 const judgeLate = (state: PeerState): void => {
-  Object.assign(state, { queue: state.queue.map((queued) => ({ ...queued, isFirst: false })) });
+  Object.assign(state, { queue: state.requests.queue.map((queued) => ({ ...queued, isFirst: false })) });
 };
 
 /** Nothing was forwarded behind anything. */
-const forwardOn = ({ awaited, forwarded }: PeerState): void => {
+const forwardOn = ({ requests: { awaited, forwarded } }: PeerState): void => {
   if (!(awaited instanceof Map)) return;
   for (const [requestId, each] of awaited) awaited.set(requestId, { ...each, serial: forwarded });
 };

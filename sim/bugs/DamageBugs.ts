@@ -4,11 +4,11 @@ import type { Ready } from "../../core/protocol/Message.ts";
 import type { PlantedBug } from "./PlantedBug.ts";
 import type { Tampering } from "../world/Tampering.ts";
 
-const isSealed = ({ unsealed }: PeerState): boolean => !unsealed;
-const isDamaged = ({ integrityFault }: PeerState): boolean => integrityFault !== undefined;
+const isSealed = ({ standing: { unsealed } }: PeerState): boolean => !unsealed;
+const isDamaged = ({ standing: { integrityFault } }: PeerState): boolean => integrityFault !== undefined;
 
-const announcement = ({ restored }: PeerState): Partial<Ready> => ({ restored });
-const highestSlot = ({ highProof }: PeerState): Partial<Ready> => ({ highSeqProof: highProof });
+const announcement = ({ rejoining: { restored } }: PeerState): Partial<Ready> => ({ restored });
+const highestSlot = ({ undecided: { highProof } }: PeerState): Partial<Ready> => ({ highSeqProof: highProof });
 
 /** Whoever asks such a peer is shown something of its rows that it has signed, and perhaps never flushed. */
 const shows =
@@ -44,7 +44,7 @@ export const damageBugs: ReadonlyArray<PlantedBug> = [
     finds: "S38",
     tampering: () => ({
       stepped: (_world, _peer, state) => {
-        if (state.verifying) Object.assign(state, { verifying: false });
+        if (state.standing.verifying) Object.assign(state, { verifying: false });
       },
     }),
   },

@@ -46,7 +46,7 @@ export const gatewayBugs: ReadonlyArray<PlantedBug> = [
     schedule: "falsifying-writer",
     tampering: () => ({
       delivered: (world, peer, message, from) => {
-        const incarnation = peer.state?.chain.incarnation;
+        const incarnation = peer.state?.signed.chain.incarnation;
         if (message._tag === "StoredQuery" && incarnation !== undefined) {
           const { requestId, ref } = message;
           world.mail.utter(peer, from, { _tag: "StoredAnswer", requestId, ref, incarnation, revision: 1_000 });

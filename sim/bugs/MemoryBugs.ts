@@ -3,7 +3,7 @@ import { effectsIn } from "../models/Effects.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import { Limits } from "../../core/base/Limits.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
-import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/IntegrityKeys.ts";
+import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/Standing.ts";
 import type { Moment } from "../../core/protocol/Moment.ts";
 import type { SignedHeader } from "../../core/protocol/Statement.ts";
 import { rejection } from "../../core/base/Rejection.ts";
@@ -20,13 +20,15 @@ const MOST_VERSIONS = 64;
 
 /** What was applied while joining counts as done, acknowledged or not. */
 const pruneUnacknowledged = ({ slot }: SimPeer, state: PeerState): void => {
-  const { outbox } = state;
+  const {
+    undecided: { outbox },
+  } = state;
   // The writer's own row holds its locks too, which is another bug.
-  if (!(outbox instanceof Map) || state.membership?.writer === slot) return;
-  for (const delivery of state.outbox.values()) {
+  if (!(outbox instanceof Map) || state.cluster.membership?.writer === slot) return;
+  for (const delivery of state.undecided.outbox.values()) {
     if (delivery.isPrunable || delivery.acks.has(slot)) continue;
     outbox.set(delivery.seq, { ...delivery, isPrunable: true });
-    Object.assign(state, { prunable: state.prunable + 1 });
+    Object.assign(state, { prunable: state.undecided.prunable + 1 });
   }
 };
 
@@ -53,7 +55,9 @@ const isOfReceipt = (world: TamperedWorld, peerId: number, { header }: SignedHea
 
 /** Short of as much as may wait for acknowledgements, all that waits counts as acknowledged; nothing of it goes. */
 const forgetOwed = (_world: TamperedWorld, _peer: SimPeer, state: PeerState): void => {
-  const { outbox, prunable } = state;
+  const {
+    undecided: { outbox, prunable },
+  } = state;
   if (outbox.size - prunable >= Limits.unacknowledged - Limits.batchProposals)
     Object.assign(state, { prunable: outbox.size });
 };
@@ -71,7 +75,7 @@ const receiptsNotSeen = (): Tampering => {
     return left;
   };
   return {
-    stepped: (world, peer, { seen }) => {
+    stepped: (world, peer, { signed: { seen } }) => {
       if (seen instanceof Map) for (const [peerId, row] of seen) seen.set(peerId, kept(world, peer, row));
     },
     written: (world, peer, writes) =>
@@ -80,13 +84,15 @@ const receiptsNotSeen = (): Tampering => {
 };
 
 /** Entry peers sign for what they have denied. */
-const forgetDenied = ({ denied }: PeerState): void => {
+const forgetDenied = ({ requests: { denied } }: PeerState): void => {
   if (denied instanceof Map) denied.clear();
 };
 
 /** Every peer has answered this process before any request that it will ever see came in. */
 const forgetJoining = (_world: TamperedWorld, _peer: SimPeer, state: PeerState): void => {
-  const { forgottenUntil } = state;
+  const {
+    requests: { forgottenUntil },
+  } = state;
   forgetDenied(state);
   if (forgottenUntil instanceof Map)
     for (const [peerId, { process }] of forgottenUntil) forgottenUntil.set(peerId, { process, at: 0 });
@@ -97,7 +103,9 @@ const forgetForgotten = (): Tampering => {
   const first = new Map<string, Moment>();
   return {
     stepped: (_world, { slot, process }, state) => {
-      const { forgottenUntil } = state;
+      const {
+        requests: { forgottenUntil },
+      } = state;
       forgetDenied(state);
       if (!(forgottenUntil instanceof Map)) return;
       for (const [peerId, until] of forgottenUntil) {
@@ -115,7 +123,7 @@ const forgetDamage = (): Tampering => {
   const told = new Set<string>();
   return {
     stepped: (_world, { slot, process }, state) => {
-      if (state.integrityFault === undefined) return;
+      if (state.standing.integrityFault === undefined) return;
       const name = `${slot} ${process}`;
       if (told.has(name)) Object.assign(state, { integrityFault: undefined });
       told.add(name);
@@ -235,9 +243,9 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({
       stepped: (world, _peer, state) => {
         const isLate = (id: Digest): boolean =>
-          (state.preparations.get(id)?.proposal.expiresAt ?? Number.POSITIVE_INFINITY) < world.realMillis;
-        const left = [...state.locks].filter(([, id]) => !isLate(id));
-        if (left.length < state.locks.size) Object.assign(state, { locks: new Map(left) });
+          (state.undecided.preparations.get(id)?.proposal.expiresAt ?? Number.POSITIVE_INFINITY) < world.realMillis;
+        const left = [...state.undecided.locks].filter(([, id]) => !isLate(id));
+        if (left.length < state.undecided.locks.size) Object.assign(state, { locks: new Map(left) });
       },
     }),
   },

@@ -5,7 +5,7 @@ import { proposalId } from "../../core/protocol/Proposal.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
-import { FIRST_INCARNATION } from "../../core/protocol/Turn.ts";
+import { FIRST_INCARNATION } from "../../core/protocol/SignedState.ts";
 import { type PlantedBug, rows } from "./PlantedBug.ts";
 import type { TamperedWorld, Tampering } from "../world/Tampering.ts";
 
@@ -17,7 +17,9 @@ const put = (statements: Statements, signed: SignedStatement): void => {
 };
 
 /** Everything that counts votes or acknowledgements by their signer, by what it is about. */
-const counters = ({ preparations, refused, aborting, outbox }: PeerState): ReadonlyMap<string, Statements> =>
+const counters = ({
+  undecided: { preparations, refused, aborting, outbox },
+}: PeerState): ReadonlyMap<string, Statements> =>
   new Map([
     ...[...preparations.values()].map(({ id, votes }) => [`votes ${id}`, votes] as const),
     ...[...refused.values()].map(({ id, votes }) => [`refused ${id}`, votes] as const),
@@ -52,7 +54,7 @@ const receiptOfOldLife = (
 };
 
 const countOldReceipts = (): Tampering => ({
-  stepped: (world, _peer, { preparations, seen }) => {
+  stepped: (world, _peer, { undecided: { preparations }, signed: { seen } }) => {
     for (const preparation of preparations.values())
       for (const { peerId, incarnation } of seen.values()) {
         // A proposal made before the restore pins the first life, and a receipt of that would be a right one.
@@ -93,7 +95,7 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     schedule: "rollback-declared",
     tampering: () => ({
       stepped: (_world, _peer, state) => {
-        if (state.recovery !== undefined) Object.assign(state.recovery, { isReadable: true });
+        if (state.rejoining.recovery !== undefined) Object.assign(state.rejoining.recovery, { isReadable: true });
       },
     }),
   },
@@ -105,7 +107,7 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     steps: 3_000,
     tampering: () => ({
       written: (_world, { state }, writes) => {
-        const { recovery, restored } = state ?? {};
+        const { recovery, restored } = state?.rejoining ?? {};
         const isPage = recovery?.isReadable === false && writes.some(({ table }) => table === "certificates");
         if (!isPage || restored === undefined || writes.some(({ table }) => table === "readable")) return writes;
         const { recoveryId } = restored.restoration;
@@ -120,7 +122,7 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     schedule: "recover-under-load",
     tampering: () => ({
       delivered: (_world, { state }, message) =>
-        message._tag === "SnapshotOffer" && state?.recovery?.transfer?.isShared === false
+        message._tag === "SnapshotOffer" && state?.rejoining.recovery?.transfer?.isShared === false
           ? { _tag: "Votes", statements: [] }
           : message,
     }),
@@ -171,7 +173,7 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     peers: 4,
     tampering: () => ({
       delivered: (_world, peer, message) =>
-        message._tag === "SettleAnswer" && peer.state?.recovery !== undefined
+        message._tag === "SettleAnswer" && peer.state?.rejoining.recovery !== undefined
           ? { ...message, items: message.items.map((item) => ({ ...item, state: "PREPARED" as const })) }
           : message,
     }),
@@ -185,7 +187,11 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({
       delivered: (world, peer, message, from) => {
         const { state } = peer;
-        if (message._tag !== "SettleQuery" || state?.recovery === undefined || state.unproven.size === 0)
+        if (
+          message._tag !== "SettleQuery" ||
+          state?.rejoining.recovery === undefined ||
+          state.rejoining.unproven.size === 0
+        )
           return message;
         const { crypto } = world.cryptography;
         const items = message.items.map(({ proposal }) => ({
@@ -226,7 +232,7 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     schedule: "restores-around-late-receipt",
     peers: 5,
     tampering: () => ({
-      stepped: (_world, _peer, { recovery, unproven }) => {
+      stepped: (_world, _peer, { rejoining: { recovery, unproven } }) => {
         if (recovery !== undefined && unproven instanceof Set) unproven.clear();
       },
     }),
@@ -238,7 +244,9 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     schedule: "restore-of-day-zero",
     tampering: () => ({
       delivered: (_world, { state }, message) =>
-        message._tag === "GenesisCard" && state?.membership !== undefined ? { _tag: "Votes", statements: [] } : message,
+        message._tag === "GenesisCard" && state?.cluster.membership !== undefined
+          ? { _tag: "Votes", statements: [] }
+          : message,
     }),
   },
   {

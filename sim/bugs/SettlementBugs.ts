@@ -11,7 +11,7 @@ import {
 import { type Write } from "../../core/Tables.ts";
 import { slotKey } from "../../core/protocol/Tables.ts";
 import { type PlantedBug, rows, without, besidePreparation, FOREIGN } from "./PlantedBug.ts";
-import { FIRST_INCARNATION } from "../../core/protocol/Turn.ts";
+import { FIRST_INCARNATION } from "../../core/protocol/SignedState.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import type { TamperedWorld, Tampering } from "../world/Tampering.ts";
 import type { Wire } from "../network/Wire.ts";
@@ -124,7 +124,7 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
     name: "lock-dropped-early",
     changes: "a lock is given up while its proposal is still open",
     finds: "S9",
-    tampering: () => ({ stepped: (_world, _peer, { locks }) => dropLock(locks) }),
+    tampering: () => ({ stepped: (_world, _peer, { undecided: { locks } }) => dropLock(locks) }),
   },
   {
     name: "pledge-aborts",

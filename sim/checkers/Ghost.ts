@@ -11,7 +11,7 @@ import type { Proposal } from "../../core/protocol/Proposal.ts";
 import { decisionOf } from "../../core/protocol/Decision.ts";
 import type { Restoration } from "../../core/protocol/Restoration.ts";
 import { protocolTables } from "../../core/protocol/Tables.ts";
-import { FIRST_INCARNATION } from "../../core/protocol/Turn.ts";
+import { FIRST_INCARNATION } from "../../core/protocol/SignedState.ts";
 import { type BatchHeader, type SignedStatement, signedStatementCodec } from "../../core/protocol/Statement.ts";
 import { type Membership, membershipOf } from "../../core/protocol/Topology.ts";
 import type { Write } from "../../core/Tables.ts";

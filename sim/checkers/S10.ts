@@ -69,7 +69,7 @@ const assertTaken = (slot: number, newest: Row, all: ReadonlyArray<Row>, makerOf
 const MOST_UNACKNOWLEDGED = Limits.unacknowledged + Limits.preparations;
 
 /** Throws {@link Violation} where a peer has applied more than it may that not every member is known to have. */
-const assertAcknowledged = (slot: number, { outbox }: PeerState): void => {
+const assertAcknowledged = (slot: number, { undecided: { outbox } }: PeerState): void => {
   let waiting = 0;
   for (const { isPrunable } of outbox.values()) if (!isPrunable) waiting += 1;
   if (waiting > MOST_UNACKNOWLEDGED)
@@ -107,7 +107,7 @@ export const S10 = (ghost: Ghost): Checker => {
     },
     flushed: ({ slot, honest, state }) => {
       if (!honest) return;
-      if (state !== undefined && state.outbox.size > MOST_UNACKNOWLEDGED) assertAcknowledged(slot, state);
+      if (state !== undefined && state.undecided.outbox.size > MOST_UNACKNOWLEDGED) assertAcknowledged(slot, state);
       const { size } = ghost.openAt(slot);
       if (size > Limits.preparations)
         throw new Violation(

@@ -14,17 +14,17 @@ const keysOf = (map: ReadonlyMap<string | number, unknown>): string => [...map.k
 
 /** What a restart must find again, by name. */
 const durableFacts = (ghost: Ghost, state: PeerState): ReadonlyArray<readonly [string, string | number]> => [
-  ["chain", `${state.chain.incarnation} ${state.chain.batchNo} ${state.chain.hash}`],
-  ["audit", `${state.audit.seq} ${state.audit.hash}`],
+  ["chain", `${state.signed.chain.incarnation} ${state.signed.chain.batchNo} ${state.signed.chain.hash}`],
+  ["audit", `${state.signed.audit.seq} ${state.signed.audit.hash}`],
   ["registry root", ghost.crypto.setDigest(state.registry.set)],
   ["approvers", state.registry.approvers],
-  ["highest slot", state.highSeq],
-  ["proof of the highest slot", state.highProof?.signature ?? "none"],
-  ["highest decided slot", state.decidedSeq],
-  ["refusals", keysOf(state.refused)],
-  ["aborted proposals not yet aborted by all", keysOf(state.aborting)],
-  ["preparations", keysOf(state.preparations)],
-  ["outbox", keysOf(state.outbox)],
+  ["highest slot", state.undecided.highSeq],
+  ["proof of the highest slot", state.undecided.highProof?.signature ?? "none"],
+  ["highest decided slot", state.undecided.decidedSeq],
+  ["refusals", keysOf(state.undecided.refused)],
+  ["aborted proposals not yet aborted by all", keysOf(state.undecided.aborting)],
+  ["preparations", keysOf(state.undecided.preparations)],
+  ["outbox", keysOf(state.undecided.outbox)],
   ...ghost.product.remembered.map(([name, of]) => [name, of(state)] as const),
 ];
 
@@ -80,7 +80,13 @@ export const S13 = (ghost: Ghost): Checker => {
     swept: (peers) => {
       for (const peer of peers) {
         const { slot, honest, state, store, isIdle, isDamaged } = peer;
-        if (!honest || !isIdle || isDamaged || state?.peer === undefined || state.integrityFault !== undefined)
+        if (
+          !honest ||
+          !isIdle ||
+          isDamaged ||
+          state?.cluster.peer === undefined ||
+          state.standing.integrityFault !== undefined
+        )
           continue;
         const rebuilt = durableFacts(ghost, boot(store, ghost.crypto, ghost.product.composition, 0));
         for (const [index, [name, value]] of durableFacts(ghost, state).entries())

@@ -12,7 +12,10 @@ interface Expectation {
 }
 
 const mayApply = ({ state }: Watched): boolean =>
-  state !== undefined && state.unsealed && state.integrityFault === undefined && state.quarantine === undefined;
+  state !== undefined &&
+  state.standing.unsealed &&
+  state.standing.integrityFault === undefined &&
+  state.standing.quarantine === undefined;
 
 export const S18 = (ghost: Ghost): Checker => {
   const expected = new Map<number, Expectation>();
@@ -28,7 +31,7 @@ export const S18 = (ghost: Ghost): Checker => {
       for (const certificate of message.certificates) {
         const id = proposalId(ghost.crypto, certificate.proposal);
         // Whoever has seen a refusal waits for somebody else to have applied it.
-        const preparation = peer.state?.preparations.get(id);
+        const preparation = peer.state?.undecided.preparations.get(id);
         if (preparation === undefined || preparation.refusal !== undefined || !isValid(id, certificate)) continue;
         const known = expected.get(peer.slot);
         if (known?.process === peer.process) known.ids.add(id);
@@ -41,7 +44,7 @@ export const S18 = (ghost: Ghost): Checker => {
       expected.delete(peer.slot);
       if (waiting.process !== peer.process || !mayApply(peer)) return;
       for (const id of waiting.ids)
-        if (peer.state?.preparations.has(id) === true)
+        if (peer.state?.undecided.preparations.has(id) === true)
           throw new Violation(
             "S18",
             `peer ${peer.slot} has prepared proposal ${id} and was handed a valid certificate`,

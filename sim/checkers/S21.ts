@@ -6,7 +6,7 @@
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Rows } from "../../core/Tables.ts";
-import { FIRST_INCARNATION } from "../../core/protocol/Turn.ts";
+import { FIRST_INCARNATION } from "../../core/protocol/SignedState.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import { type Ghost, slotsOf } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
@@ -15,22 +15,25 @@ const batchNoOf = ({ newest }: Rows["seen"]): number => newest?.header.batchNo ?
 
 /** Whether a step has left everything as it was in which statements of others are counted. */
 const isAsBefore = (before: PeerState, now: PeerState): boolean =>
-  before.seen === now.seen &&
-  before.preparations === now.preparations &&
-  before.refused === now.refused &&
-  before.aborting === now.aborting &&
-  before.outbox === now.outbox;
+  before.signed.seen === now.signed.seen &&
+  before.undecided.preparations === now.undecided.preparations &&
+  before.undecided.refused === now.undecided.refused &&
+  before.undecided.aborting === now.undecided.aborting &&
+  before.undecided.outbox === now.undecided.outbox;
 
 /** Everything counted for or against a proposal that counts only at the incarnation on record. */
 const counted = (state: PeerState): ReadonlyArray<SignedStatement> => [
-  ...[...state.preparations.values()].flatMap(({ votes }) => [...votes.values()]),
-  ...[...state.refused.values()].flatMap(({ votes }) => [...votes.values()]),
-  ...[...state.aborting.values()].flatMap(({ acks }) => [...acks.values()]),
-  ...[...state.outbox.values()].flatMap(({ acks, isPrunable }) => (isPrunable ? [] : [...acks.values()])),
+  ...[...state.undecided.preparations.values()].flatMap(({ votes }) => [...votes.values()]),
+  ...[...state.undecided.refused.values()].flatMap(({ votes }) => [...votes.values()]),
+  ...[...state.undecided.aborting.values()].flatMap(({ acks }) => [...acks.values()]),
+  ...[...state.undecided.outbox.values()].flatMap(({ acks, isPrunable }) => (isPrunable ? [] : [...acks.values()])),
 ];
 
 /** A receipt counted for a proposal that pins another life of its signer, if there is one. */
-const strayReceipt = ({ preparations, membership }: PeerState): SignedStatement | undefined => {
+const strayReceipt = ({
+  undecided: { preparations },
+  cluster: { membership },
+}: PeerState): SignedStatement | undefined => {
   for (const { proposal, receipts } of preparations.values())
     for (const [peerId, receipt] of receipts)
       if (receipt.header.incarnation !== proposal.incarnations[membership?.peerIds.indexOf(peerId) ?? -1])
@@ -39,7 +42,9 @@ const strayReceipt = ({ preparations, membership }: PeerState): SignedStatement 
 };
 
 const lifeOf = (state: PeerState, peerId: number): number =>
-  peerId === state.peer?.peerId ? state.chain.incarnation : (state.seen.get(peerId)?.incarnation ?? FIRST_INCARNATION);
+  peerId === state.cluster.peer?.peerId
+    ? state.signed.chain.incarnation
+    : (state.signed.seen.get(peerId)?.incarnation ?? FIRST_INCARNATION);
 
 export const S21 = (ghost: Ghost): Checker => {
   /** By who recorded it, by whom it is about. */
@@ -109,7 +114,7 @@ export const S21 = (ghost: Ghost): Checker => {
     },
     stepped: ({ slot, honest, state }) => {
       // Until somebody has had a second life there is only one to count in.
-      if (ghost.restored === 0 || !honest || state === undefined || state.integrityFault !== undefined) return;
+      if (ghost.restored === 0 || !honest || state === undefined || state.standing.integrityFault !== undefined) return;
       const before = last[slot];
       last[slot] = state;
       if (before !== undefined && isAsBefore(before, state)) return;

@@ -15,7 +15,7 @@ const KEY = 7;
 
 /** The one preparation of a peer. */
 const preparedAt = (cluster: Cluster, peerId: number): Rows["preparations"] => {
-  const [id = ""] = stateOf(cluster, peerId).preparations.keys();
+  const [id = ""] = stateOf(cluster, peerId).undecided.preparations.keys();
   const row = cluster.row(peerId, "preparations", id);
   if (row === undefined) throw new Error("it has prepared nothing");
   return row;

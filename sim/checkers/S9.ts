@@ -10,12 +10,12 @@ import { Violation } from "../base/Violation.ts";
 type Open = Pick<Preparation, "id" | "proposal">;
 
 const forEachOpen = (state: PeerState, look: (open: Open) => void): void => {
-  for (const each of state.preparations.values()) look(each);
-  const members = state.membership?.peerIds.length ?? 0;
-  if (state.membership?.writer === state.peer?.peerId)
-    for (const each of state.outbox.values()) if (each.acks.size < members) look(each);
+  for (const each of state.undecided.preparations.values()) look(each);
+  const members = state.cluster.membership?.peerIds.length ?? 0;
+  if (state.cluster.membership?.writer === state.cluster.peer?.peerId)
+    for (const each of state.undecided.outbox.values()) if (each.acks.size < members) look(each);
   // Whatever is still in here is an abort that not all have acknowledged.
-  for (const each of state.aborting.values()) look(each);
+  for (const each of state.undecided.aborting.values()) look(each);
 };
 
 /** A lock that no open proposal accounts for, with who holds it. */
@@ -24,14 +24,14 @@ const strayLock = (commands: Commands, state: PeerState): readonly [string, stri
   forEachOpen(state, ({ proposal }) => {
     for (const lock of locksOf(commands, proposal)) expected.add(lock);
   });
-  return [...state.locks].find(([lock]) => !expected.has(lock));
+  return [...state.undecided.locks].find(([lock]) => !expected.has(lock));
 };
 
 export const S9 = ({ product: { composition: commands } }: Pick<Ghost, "product">): Checker => {
   const last: Array<PeerState | undefined> = [];
   /** What is looked at just now; `look` is made once, because there would be one for every step. */
   let slot = 0;
-  let locks: PeerState["locks"] = new Map();
+  let locks: PeerState["undecided"]["locks"] = new Map();
   let held = 0;
   const look = ({ id, proposal }: Open): void => {
     for (const lock of locksOf(commands, proposal)) {
@@ -49,19 +49,21 @@ export const S9 = ({ product: { composition: commands } }: Pick<Ghost, "product"
     stepped: (peer) => {
       const { state } = peer;
       if (!peer.honest || state === undefined) return;
-      const { preparations, outbox, aborting } = state;
+      const {
+        undecided: { preparations, outbox, aborting },
+      } = state;
       const known = last[peer.slot];
       last[peer.slot] = state;
       const isKnown =
-        known?.locks === state.locks &&
-        known.preparations === preparations &&
-        known.outbox === outbox &&
-        known.aborting === aborting;
+        known?.undecided.locks === state.undecided.locks &&
+        known.undecided.preparations === preparations &&
+        known.undecided.outbox === outbox &&
+        known.undecided.aborting === aborting;
       if (isKnown) return;
       // A sealed peer that was started on a torn disk does not know yet that its rows do not hold.
-      if (state.integrityFault !== undefined || (!state.unsealed && peer.isDamaged)) return;
+      if (state.standing.integrityFault !== undefined || (!state.standing.unsealed && peer.isDamaged)) return;
       slot = peer.slot;
-      locks = state.locks;
+      locks = state.undecided.locks;
       held = 0;
       forEachOpen(state, look);
       // Each lock was found with its own proposal, so as many locks as were found are exactly those.

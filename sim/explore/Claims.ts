@@ -124,7 +124,9 @@ export const assertSafe = (after: Configuration, before: Configuration): void =>
 export const remainderOf = ({ members }: Configuration): string | undefined => {
   for (const { peerId, memory } of members) {
     if (memory === undefined) return `peer ${peerId} is down`;
-    const { preparations, refused, aborting, locks, outbox } = memory.state;
+    const {
+      undecided: { preparations, refused, aborting, locks, outbox },
+    } = memory.state;
     for (const [name, { size }] of Object.entries({ preparations, refused, aborting, locks, outbox }))
       if (size > 0) return `peer ${peerId} has ${name}: ${size}`;
   }

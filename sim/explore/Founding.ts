@@ -58,7 +58,7 @@ export const startOf = (scope: Scope, tamper: Tamper): Start => {
   const identities = new Map<PeerId, Identity>();
   const members = world.peers.map((peer) => {
     const { state, signer } = peer;
-    if (state?.membership === undefined || signer === undefined || state.unproven.size > 0)
+    if (state?.cluster.membership === undefined || signer === undefined || state.rejoining.unproven.size > 0)
       throw new RangeError(`peer ${peer.slot} did not come to rest`);
     const settings: Settings = peer.settings;
     identities.set(peer.peerId, { settings, signer });

@@ -9,12 +9,13 @@ import { InvariantViolation } from "../../core/base/Invariant.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Write } from "../../core/Tables.ts";
-import type { PeerState } from "../../core/protocol/PeerState.ts";
+import { emptySlices, type PeerState } from "../../core/protocol/PeerState.ts";
 import { type DriverMemory, type DriverPorts, PeerDriver } from "../../runtime/PeerDriver.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
 import { hexOfWord } from "../base/Mixer.ts";
 import { EPOCH_MILLIS } from "../world/SimClock.ts";
 import { Violation } from "../base/Violation.ts";
+import type { StateFields } from "../../core/protocol/StateFields.ts";
 import type { Packet } from "../network/Wire.ts";
 import { type Fingerprint, fingerprint, gathered, joined } from "./Fingerprint.ts";
 import { Interned } from "./Interned.ts";
@@ -69,60 +70,32 @@ export interface Identity {
 export type Tamper = (peerId: PeerId, writes: ReadonlyArray<Write>) => ReadonlyArray<Write>;
 
 /** Whom a peer belongs to never changes here, nor does its integrity key, and all speak one version; no rule reads its audit chain; what it has written of `seen` is in its rows. */
-type LeftOut =
-  | "forwarded"
-  | "pace"
-  | "writerHeardAt"
-  | "integrityVersion"
-  | "peer"
-  | "membership"
-  | "pinned"
-  | "founding"
-  | "audit"
-  | "seenWritten"
-  | "spoken";
-type Counted = Exclude<keyof PeerState, LeftOut>;
+const leftOut: ReadonlySet<string> = new Set<keyof StateFields>([
+  "forwarded",
+  "pace",
+  "writerHeardAt",
+  "integrityVersion",
+  "peer",
+  "membership",
+  "pinned",
+  "founding",
+  "audit",
+  "seenWritten",
+]);
 
-/** A record, so that a new field of the state must be put here or among those left out. */
-const counted: Readonly<Record<Counted, true>> = {
-  unsealed: true,
-  verifying: true,
-  integrityFault: true,
-  quarantine: true,
-  restored: true,
-  recovery: true,
-  isDeclared: true,
-  chain: true,
-  unproven: true,
-  joinNonce: true,
-  process: true,
-  forgottenUntil: true,
-  registry: true,
-  highSeq: true,
-  highProof: true,
-  decidedSeq: true,
-  seen: true,
-  preparations: true,
-  refused: true,
-  aborting: true,
-  locks: true,
-  outbox: true,
-  prunable: true,
-  queue: true,
-  rounds: true,
-  collecting: true,
-  probe: true,
-  readinessWaiters: true,
-  verdict: true,
-  turnedAway: true,
-  awaited: true,
-  entering: true,
-  denied: true,
-  modules: true,
-  timers: true,
-};
-// The keys of a literal record are its own.
-const FIELDS = Object.keys(counted) as ReadonlyArray<Counted>;
+const empty = emptySlices();
+
+/** Every other field of every slice, whatever is added to one; the empty values name them. */
+const counted: ReadonlyArray<(state: PeerState) => unknown> = [
+  ...(["standing", "rejoining", "signed", "undecided", "probing", "requests"] as const).flatMap((name) =>
+    Object.keys(empty[name])
+      .filter((field) => !leftOut.has(field))
+      .map((field) => (state: PeerState) => (state[name] as unknown as Readonly<Record<string, unknown>>)[field]),
+  ),
+  ({ registry }) => registry,
+  ({ modules }) => modules,
+  ({ timers }) => timers,
+];
 
 /** A process's memory with its fingerprint, which knows those of its fields. */
 export interface Memory extends DriverMemory {
@@ -133,9 +106,11 @@ export interface Memory extends DriverMemory {
 /** Most fields are the very same ones as before the event. */
 export const memoryOf = (memory: DriverMemory, before: Memory | undefined): Memory => {
   const { state } = memory;
-  const prints = FIELDS.map((field, index) => {
+  const prints = counted.map((of, index) => {
     const known = before?.prints[index];
-    return known !== undefined && before?.state[field] === state[field] ? known : fingerprint(state[field]);
+    return known !== undefined && before !== undefined && of(before.state) === of(state)
+      ? known
+      : fingerprint(of(state));
   });
   let print = fingerprint(prints.length);
   for (const each of prints) print = joined(print, each);

@@ -28,7 +28,8 @@ export const clonedDisk = (choices: Choices): Nemesis => {
   let count = 0;
   return {
     flushed: (world, peer) => {
-      if (peer.slot !== slot || !peer.honest || peer.state?.membership === undefined || ++count !== atFlush) return;
+      if (peer.slot !== slot || !peer.honest || peer.state?.cluster.membership === undefined || ++count !== atFlush)
+        return;
       const unit = world.choices.stream("moment").next();
       if (!unit.chance("strikes", 1000)) return;
       const putBack = peer.disk.photograph();

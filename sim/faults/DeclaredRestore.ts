@@ -45,7 +45,7 @@ const isKnownWithout = (world: World, peer: SimPeer): boolean =>
 
 export const declaredRestore = (world: World, unit: Unit): void => {
   const peer = anyPeer(world, unit);
-  if (peer.state?.membership === undefined || !mayBeRestored(world, peer)) return;
+  if (peer.state?.cluster.membership === undefined || !mayBeRestored(world, peer)) return;
   const older = olderDisk(world, unit, peer, unit.chance("from before the founding", 150));
   if (older === undefined) return;
   world.after(unit.spread("comes back after", 20_000, RESTORED_AFTER, 1, LATEST), () => {
@@ -61,7 +61,8 @@ export const declaredRestore = (world: World, unit: Unit): void => {
  * comes back on its disk of now, or of before the founding.
  */
 export const restoreEverywhere = (world: World, unit: Unit): void => {
-  const mayHappen = (peer: SimPeer): boolean => peer.state?.membership !== undefined && mayBeRestored(world, peer);
+  const mayHappen = (peer: SimPeer): boolean =>
+    peer.state?.cluster.membership !== undefined && mayBeRestored(world, peer);
   if (!world.peers.every(mayHappen)) return;
   for (const peer of world.peers) {
     const { slot } = peer;

@@ -16,7 +16,7 @@ const LATEST = 40_000;
 
 /** The proposal a statement is about, where the traitor's driver has it prepared, refused or applied. */
 const proposalOf = ({ peer }: Traitor, { statement }: SignedStatement): Proposal | undefined =>
-  peer.state?.preparations.get(statement.proposalId)?.proposal ??
+  peer.state?.undecided.preparations.get(statement.proposalId)?.proposal ??
   peer.store.get("certificates", statement.proposalId)?.proposal ??
   peer.store.get("refusals", statement.proposalId)?.proposal;
 

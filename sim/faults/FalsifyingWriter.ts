@@ -124,7 +124,7 @@ export const hastyAnswers = (): Mishear => (traitor, from: PeerId, message: Mess
   }
   if (message._tag === "CommitAcks")
     for (const { statement } of message.statements) {
-      const round = traitor.peer.state?.rounds.get(statement.proposalId);
+      const round = traitor.peer.state?.undecided.rounds.get(statement.proposalId);
       const unit = traitor.next();
       if (round?.certificate === undefined || !unit.chance("answers before all have it", 600)) continue;
       const { ref } = traitor.world.product.changeOf(round.certificate.proposal);

@@ -12,8 +12,8 @@ const FOREIGN = "d".repeat(64) as Digest;
 export const foreignCluster = (world: World, unit: Unit): void => {
   const old = anyPacket(world, unit);
   const state = old?.from.state;
-  if (old === undefined || state?.membership === undefined) return;
-  const elsewhere = { ...state, membership: { ...state.membership, digest: FOREIGN } };
+  if (old === undefined || state?.cluster.membership === undefined) return;
+  const elsewhere = { ...state, membership: { ...state.cluster.membership, digest: FOREIGN } };
   const signer = unit.chance("under the same key", 500) ? old.from.keys.identity : world.strangerKeys.identity;
   const packet = world.cryptography.wire.seal(elsewhere, signer, () => world.entropy.digest(), old.to, old.message);
   if (packet !== undefined)

@@ -108,7 +108,7 @@ export class Traitor implements Mouthpiece {
 
   #sign(statement: Statement, signedAt: number): SignedStatement | undefined {
     const { state, keys } = this.peer;
-    if (state?.peer === undefined) return undefined;
+    if (state?.cluster.peer === undefined) return undefined;
     const { kind } = statement;
     const name = `${kind} ${statement.proposalId}`;
     const known = this.#said.get(name);
@@ -116,10 +116,10 @@ export class Traitor implements Mouthpiece {
     const tree = batchTree(this.world.cryptography.crypto, [statement]);
     const header = {
       version: statement.version,
-      peerId: state.peer.peerId,
-      incarnation: state.chain.incarnation,
-      batchNo: state.chain.batchNo + 1,
-      prevBatchHash: state.chain.hash,
+      peerId: state.cluster.peer.peerId,
+      incarnation: state.signed.chain.incarnation,
+      batchNo: state.signed.chain.batchNo + 1,
+      prevBatchHash: state.signed.chain.hash,
       size: 1,
       root: tree.root,
       signedAt,
@@ -141,7 +141,7 @@ export class Traitor implements Mouthpiece {
   }
 
   says(to: PeerId, message: Message): ReadonlyArray<Message> {
-    if (this.peer.isDamaged || this.peer.state?.membership === undefined) return [message];
+    if (this.peer.isDamaged || this.peer.state?.cluster.membership === undefined) return [message];
     if (message._tag !== "Ready") return this.#lie(this, to, message);
     // It owns up to as many batches as anybody may have seen.
     return [{ ...message, batchNo: Math.max(message.batchNo, this.#highestFork) }];
@@ -228,7 +228,7 @@ export class Traitor implements Mouthpiece {
       if (forged.votes.size < this.others.length) continue;
       this.world.marks.add("a traitor completed a certificate of its own");
       const own = this.state("RECEIPT", forged.proposal);
-      const receipts = this.peer.state?.membership?.peerIds.flatMap((peerId) =>
+      const receipts = this.peer.state?.cluster.membership?.peerIds.flatMap((peerId) =>
         peerId === this.peer.peerId ? (own ?? []) : (forged.votes.get(peerId) ?? []),
       );
       const commit = {

@@ -88,7 +88,7 @@ export const copyAfterStorm = (): Nemesis => {
     | undefined;
 
   const isRemembered = (writer: SimPeer): boolean =>
-    late !== undefined && writer.state?.turnedAway.get(late.entryPeer)?.has(late.requestId) === true;
+    late !== undefined && writer.state?.requests.turnedAway.get(late.entryPeer)?.has(late.requestId) === true;
 
   const arrive = (world: World): void => {
     if (late === undefined) return;

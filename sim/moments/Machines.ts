@@ -14,10 +14,10 @@ export const damageUnderForward = (): Nemesis => {
   const now = rarely(2 * SECOND);
   return {
     sent: (world, peer, to, message) => {
-      if (message._tag === "Outcome" && peer.state?.integrityFault !== undefined)
+      if (message._tag === "Outcome" && peer.state?.standing.integrityFault !== undefined)
         world.marks.add("the writer told a forwarded request of damage");
       if (message._tag !== "Forwarded" || peer.isDamaged || peer.disk.flushing) return;
-      const queued = peer.state?.queue.find(
+      const queued = peer.state?.requests.queue.find(
         ({ forward }) => forward.entryPeer === to && forward.requestId === message.requestId,
       );
       const ref = queued?.intent.kind === "REGISTER" ? queued.intent.ref : undefined;
@@ -56,7 +56,7 @@ export const tearReservation = (): Nemesis => {
       if (message._tag !== "Ready" || to !== world.writerSlot) return;
       const writer = world.peer(to);
       // It reserves what is queued as soon as all are ready.
-      if (writer.state === undefined || writer.state.queue.length === 0) return;
+      if (writer.state === undefined || writer.state.requests.queue.length === 0) return;
       now(world, (unit) =>
         world.flushes.armCrash(writer, "power, torn write", unit.between("per mille of it", 999, 900, 999)),
       );
@@ -112,7 +112,7 @@ export const rollBackOne = (choices: Choices): Nemesis => {
       counts.set(peer.slot, count);
       // A mono instance has no witness, and no promise.
       if (world.plan.peers === 1 || restore !== undefined || !peer.honest) return;
-      if (peer.state?.membership === undefined) return;
+      if (peer.state?.cluster.membership === undefined) return;
       const photograph = world.choices.stream(`moment of peer ${peer.slot}`).next();
       const unit = struck(world, photograph, "photograph of a disk", count === atFlush);
       if (unit === undefined) return;
@@ -177,7 +177,7 @@ export const restoreDeclared = (
     const count = (counts.get(peer.slot) ?? 0) + 1;
     counts.set(peer.slot, count);
     if (world.plan.peers === 1 || peer.slot === spared || photographs.has(peer.slot) || !peer.honest) return;
-    if (peer.state?.membership === undefined || peer.isDamaged || count < atFlush) return;
+    if (peer.state?.cluster.membership === undefined || peer.isDamaged || count < atFlush) return;
     if (photographs.size === 0) first = peer;
     photographs.set(peer.slot, peer.disk.photograph());
   };
@@ -185,7 +185,7 @@ export const restoreDeclared = (
   return {
     flushed: (world, flushing) => {
       photograph(world, flushing);
-      if (first === undefined || (flushing.state?.decidedSeq ?? 0) < fromSlots) return;
+      if (first === undefined || (flushing.state?.undecided.decidedSeq ?? 0) < fromSlots) return;
       const peer = first;
       first = undefined;
       const unit = world.choices.stream("moment").next();

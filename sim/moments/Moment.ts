@@ -6,7 +6,7 @@ import type { World } from "../world/World.ts";
 export const SECOND = 1_000_000;
 
 export const isWriter = ({ state }: SimPeer): boolean =>
-  state?.membership !== undefined && state.membership.writer === state.peer?.peerId;
+  state?.cluster.membership !== undefined && state.cluster.membership.writer === state.cluster.peer?.peerId;
 
 export const isolate = (world: World, slot: number, micros: number): void => {
   const links = world.network.links((from, to) => from === slot || to === slot);

@@ -14,7 +14,7 @@ export const isolateWriterAfterPrepare = (): Nemesis => {
   const now = rarely(6 * SECOND);
   return {
     sent: (world, peer, to, message) => {
-      const last = Math.max(...(peer.state?.membership?.peerIds ?? [0]));
+      const last = Math.max(...(peer.state?.cluster.membership?.peerIds ?? [0]));
       if (message._tag !== "Prepare" || to !== last) return;
       now(world, (unit) => world.after(1, () => isolate(world, peer.slot, forSomeSeconds(unit))));
     },
@@ -52,7 +52,7 @@ export const withholdAcknowledgements = (): Nemesis => ({
     silence(world, world.peer(world.plan.peers), LONGEST_SILENCE, ACKNOWLEDGEMENTS);
   },
   sent: (world, { state }) => {
-    if (state !== undefined && state.outbox.size - state.prunable >= Limits.unacknowledged)
+    if (state !== undefined && state.undecided.outbox.size - state.undecided.prunable >= Limits.unacknowledged)
       world.marks.add("as much waits for acknowledgements as may");
   },
 });

@@ -70,7 +70,11 @@ export const byteWireOf = (usual: Speech): Wire => ({
 
 export const byteWire = byteWireOf(commands);
 
-const keyOf = ({ membership, founding }: PeerState, from: PeerId, message: Message): PublicKey | undefined => {
+const keyOf = (
+  { cluster: { membership, founding } }: PeerState,
+  from: PeerId,
+  message: Message,
+): PublicKey | undefined => {
   if (message._tag === "GenesisCard" || message._tag === "GenesisRefused") return message.card.identityKey;
   if (membership !== undefined) return membership.keys.get(from);
   if (message._tag === "GenesisPinned")
@@ -82,9 +86,9 @@ const keyOf = ({ membership, founding }: PeerState, from: PeerId, message: Messa
 /** The same rules as `openEnvelope`, without bytes; properties/SimulationWire.test.ts compares them. */
 const openValue = (state: PeerState, value: ValueEnvelope): Opened | string => {
   const { topologyDigest, from, to, key, message } = value;
-  if (state.peer === undefined) return "this peer is not initialized";
-  if (to !== state.peer.peerId) return "names another peer";
-  if (!crossesTopologies(message) && topologyDigest !== state.membership?.digest) return "another topology";
+  if (state.cluster.peer === undefined) return "this peer is not initialized";
+  if (to !== state.cluster.peer.peerId) return "names another peer";
+  if (!crossesTopologies(message) && topologyDigest !== state.cluster.membership?.digest) return "another topology";
   if (key === undefined)
     return message._tag === "Ready" && message.sealed ? { from, message, versions: undefined } : "unsigned";
   const known = keyOf(state, from, message);
@@ -95,11 +99,11 @@ const openValue = (state: PeerState, value: ValueEnvelope): Opened | string => {
 
 export const valueWire: Wire = {
   seal: (state, signer, _nonce, to, message) => {
-    if (state.peer === undefined || (signer === undefined && message._tag !== "Ready")) return undefined;
+    if (state.cluster.peer === undefined || (signer === undefined && message._tag !== "Ready")) return undefined;
     return {
       _tag: "Value",
-      topologyDigest: state.membership?.digest,
-      from: state.peer.peerId,
+      topologyDigest: state.cluster.membership?.digest,
+      from: state.cluster.peer.peerId,
       to,
       key: signer?.publicKey,
       message,

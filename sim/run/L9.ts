@@ -27,7 +27,9 @@ const requestOf = ({ commands, product }: World, proposal: Proposal): Asked | un
 /** Undecided somewhere, and past its deadline by a perfect clock. */
 const expired = (world: World): ReadonlyArray<Proposal> => {
   const open = new Map(
-    world.peers.flatMap(({ state }) => [...(state?.preparations ?? [])].map(([id, { proposal }]) => [id, proposal])),
+    world.peers.flatMap(({ state }) =>
+      [...(state?.undecided.preparations ?? [])].map(([id, { proposal }]) => [id, proposal]),
+    ),
   );
   const late = [...open.values()].filter(({ expiresAt }) => expiresAt < world.realMillis);
   return world.product.models.flatMap((model) => late.filter(({ kind }) => kind === model.kind).slice(0, ASKED));

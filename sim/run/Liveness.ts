@@ -64,7 +64,7 @@ const mayHelp = (world: World, peer: SimPeer): boolean => {
     !needsRestart(peer) &&
     !peer.isSealing &&
     modeOf(state) === "active" &&
-    state.preparations.size === 0 &&
+    state.undecided.preparations.size === 0 &&
     (world.ghost.forgetful & maskOf(peer.slot)) === 0
   );
 };
@@ -81,7 +81,9 @@ const assertReadable = (world: World): void => {
   bringBack(world, [restored]);
   const until = world.now + PATIENCE;
   const isReadable = (): boolean =>
-    restored.state !== undefined && restored.state.recovery?.isReadable !== false && restored.state.unsealed;
+    restored.state !== undefined &&
+    restored.state.rejoining.recovery?.isReadable !== false &&
+    restored.state.standing.unsealed;
   while (!isReadable() && world.now < until) world.run(world.now + SECOND / 4);
   world.marks.add("everybody but two was away from a restore");
   // It may have learned what it cannot settle without the others.
@@ -89,7 +91,7 @@ const assertReadable = (world: World): void => {
     throw new Violation(
       "L11",
       `peer ${restored.slot} was restored, and peer ${helper.slot} has the registry and nothing undecided`,
-      `peer ${restored.slot} serves no reads while the others are away: ${restored.state?.recovery?.waitsFor}`,
+      `peer ${restored.slot} serves no reads while the others are away: ${restored.state?.rejoining.recovery?.waitsFor}`,
     );
 };
 
@@ -241,7 +243,7 @@ export const assertLiveness = (world: World, workload: Workload): void => {
 const restoreQuarantined = (world: World, workload: Workload): void => {
   // A traitor's disk is not what it signed; whoever gets it back in, it is not this test.
   if (world.ghost.lying !== 0) return;
-  for (const peer of world.peers) if (peer.state?.quarantine !== undefined) world.restores.declare(peer);
+  for (const peer of world.peers) if (peer.state?.standing.quarantine !== undefined) world.restores.declare(peer);
   assertWhole(world, workload);
 };
 
@@ -256,7 +258,7 @@ const assertWhole = (world: World, workload: Workload): void => {
 };
 
 /** Whether a faulty member has learned from the others what it is; what it did may also be known to nobody. */
-const isFoundOut = (world: World): boolean => world.peers.some(({ state }) => state?.quarantine !== undefined);
+const isFoundOut = (world: World): boolean => world.peers.some(({ state }) => state?.standing.quarantine !== undefined);
 
 /** One faulty member keeps no honest one from applying what another honest one has applied. */
 const settleApplied = (world: World): void => {
@@ -316,10 +318,10 @@ const assertRefusedByName = (world: World): void => {
   world.run(world.now + 10 * SECOND);
   const named = world.peers.some((peer) => {
     const { state } = peer;
-    return state !== undefined && state.founding.faults.size > 0;
+    return state !== undefined && state.cluster.founding.faults.size > 0;
   });
   // A peer that was wiped before anybody knew it is a peer like any other.
-  const isWhole = world.peers.every((peer) => peer.state?.membership !== undefined);
+  const isWhole = world.peers.every((peer) => peer.state?.cluster.membership !== undefined);
   if (!named && !isWhole)
     throw new Violation(
       "L5",

@@ -11,7 +11,7 @@ describe("what a writer had prepared before it came back on an older disk", () =
   cluster.tamper = (_from, _to, message) => (message._tag === "Prepare" ? undefined : message);
   cluster.register(1, "nobody hears of it", "alice", 7);
   cluster.settle();
-  const [id = ""] = stateOf(cluster, 1).preparations.keys();
+  const [id = ""] = stateOf(cluster, 1).undecided.preparations.keys();
   const row = cluster.row(1, "preparations", id);
   if (row === undefined) throw new Error("nothing was prepared");
   comeBackOn(cluster, 1, old, false);

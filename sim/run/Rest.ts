@@ -30,20 +30,27 @@ const proposalUnrest = ({ everyone, lying, restored, proposals }: Ghost): Unrest
 
 /** Why a peer could not take part. */
 const absence = ({ slot, state }: Standing): Unrest | undefined => {
-  if (state === undefined || !state.unsealed) return ["L5", "everything was healed", `peer ${slot} is not unsealed`];
-  if (state.membership === undefined)
+  if (state === undefined || !state.standing.unsealed)
+    return ["L5", "everything was healed", `peer ${slot} is not unsealed`];
+  if (state.cluster.membership === undefined)
     return ["L5", "everything was healed", `peer ${slot} has not founded the cluster`];
-  if (state.integrityFault !== undefined || state.quarantine !== undefined)
-    return ["L5", "everything was healed", `peer ${slot} is out: ${state.integrityFault ?? state.quarantine}`];
-  if (state.recovery !== undefined)
-    return ["L5", "everything was healed", `peer ${slot} is still recovering: ${state.recovery.waitsFor}`];
+  if (state.standing.integrityFault !== undefined || state.standing.quarantine !== undefined)
+    return [
+      "L5",
+      "everything was healed",
+      `peer ${slot} is out: ${state.standing.integrityFault ?? state.standing.quarantine}`,
+    ];
+  if (state.rejoining.recovery !== undefined)
+    return ["L5", "everything was healed", `peer ${slot} is still recovering: ${state.rejoining.recovery.waitsFor}`];
   return undefined;
 };
 
 /** What a peer that takes part has not finished, or has otherwise than the first. */
 const remainder = (ghost: Ghost, first: Standing | undefined, { slot, state }: Standing): Unrest | undefined => {
   if (state === undefined || ghost.isLying(slot)) return undefined;
-  const { outbox, preparations, refused, aborting, locks } = state;
+  const {
+    undecided: { outbox, preparations, refused, aborting, locks },
+  } = state;
   const left = { outbox, preparations, refused, aborting, locks };
   for (const [name, { size }] of Object.entries(left))
     if (size > 0) return ["L2", "everything was healed", `peer ${slot} still has: ${name} ${size}`];

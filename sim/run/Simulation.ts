@@ -41,7 +41,7 @@ export interface RunHooks extends WorldPorts {
 }
 
 const whenFounded = (world: World, run: () => void): void => {
-  if (world.peers.every((peer) => peer.state?.membership !== undefined)) run();
+  if (world.peers.every((peer) => peer.state?.cluster.membership !== undefined)) run();
   else world.after(GLANCE, () => whenFounded(world, run));
 };
 

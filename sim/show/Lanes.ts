@@ -43,7 +43,7 @@ const lane = (recorder: Recorder, topics: Topics, pool: Pool, slot: number): Lan
     const changes = changesOf(pool, lines, next);
     if (changes.length > 0) lanes.states.push([row, changes]);
     const mode = modes.indexOf(isPaused && now !== undefined ? "paused" : laneModeOf(now));
-    const locks = now?.locks.size ?? 0;
+    const locks = now?.undecided.locks.size ?? 0;
     const last = lanes.modes.at(-1);
     if (last?.[1] !== mode || last[2] !== locks) lanes.modes.push([row, mode, locks]);
     state = now;

@@ -45,7 +45,7 @@ class Painter {
   #nameProposals(): void {
     for (const { message } of this.#recorder.sends) this.topics.aboutMessage(message);
     for (const { state } of this.#recorder.moments) {
-      const { preparations, aborting, outbox } = state?.now ?? {};
+      const { preparations, aborting, outbox } = state?.now?.undecided ?? {};
       for (const open of [preparations, aborting, outbox])
         for (const { proposal } of open?.values() ?? []) this.topics.proposal(proposal);
     }

@@ -4,6 +4,7 @@
  * references need no look.
  */
 import type { PeerState } from "../../core/protocol/PeerState.ts";
+import { fieldsOf, type StateFields } from "../../core/protocol/StateFields.ts";
 import { callersOf } from "../../core/protocol/Answers.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import { type Mode, modeOf } from "../../core/protocol/Mode.ts";
@@ -21,8 +22,8 @@ export type Lines = ReadonlyMap<string, ReadonlyMap<string, Line>>;
 
 interface Section {
   readonly name: string;
-  readonly of: ReadonlyArray<keyof PeerState>;
-  readonly lines: (state: PeerState, topics: Topics) => Iterable<readonly [string, Line]>;
+  readonly of: ReadonlyArray<keyof StateFields>;
+  readonly lines: (state: StateFields, topics: Topics) => Iterable<readonly [string, Line]>;
 }
 
 const plain = (text: string | number | boolean, value: unknown = text): Line => ({ text: String(text), value });
@@ -42,7 +43,7 @@ const sections: ReadonlyArray<Section> = [
   {
     name: "Peer",
     of: ["peer", "unsealed", "verifying", "integrityFault", "quarantine", "unproven", "joinNonce", "membership"],
-    *lines({ peer, unsealed, verifying, integrityFault, quarantine, unproven, membership }) {
+    *lines({ peer, membership, unsealed, verifying, integrityFault, quarantine, unproven }) {
       yield ["initialized", plain(peer === undefined ? "no" : `as peer ${peer.peerId}`, peer)];
       yield ["sealed", plain(unsealed ? "no" : verifying ? "no, its rows are being verified" : "yes")];
       if (integrityFault !== undefined) yield ["rows do not hold", plain(integrityFault)];
@@ -118,7 +119,7 @@ const sections: ReadonlyArray<Section> = [
   {
     name: "Waiting",
     of: ["queue", "entering", "awaited", "readinessWaiters", "turnedAway"],
-    *lines({ queue, entering, awaited, readinessWaiters, turnedAway }) {
+    *lines({ queue, entering, awaited, turnedAway, readinessWaiters }) {
       for (const each of entering) yield [each.requestId, { text: "waits to be forwarded", value: each }];
       for (const each of queue) yield [each.forward.requestId, { text: "in the writer's queue", value: each }];
       for (const each of awaited.values())
@@ -198,17 +199,20 @@ const REST = "Other";
 export const sectionNames: ReadonlyArray<string> = [...sections.map(({ name }) => name), REST];
 
 /** Told elsewhere, or the same once more. */
-const untold: ReadonlyArray<keyof PeerState> = ["pinned", "seenWritten"];
+const untold: ReadonlyArray<keyof StateFields> = ["pinned", "seenWritten"];
 const told = new Set<string>([...sections.flatMap(({ of }) => of), ...untold]);
 
 /** What nobody has written a section for is shown as it is. */
-const restOf = (state: PeerState): Iterable<readonly [string, Line]> =>
+const restOf = (state: StateFields): Iterable<readonly [string, Line]> =>
   Object.entries(state)
     .filter(([field, value]) => !told.has(field) && value !== undefined)
     .map(([field, value]) => [field, { text: "", value }] as const);
 
-const unchanged = (fields: ReadonlyArray<keyof PeerState>, before: PeerState | undefined, now: PeerState): boolean =>
-  before !== undefined && fields.every((field) => before[field] === now[field]);
+const unchanged = (
+  fields: ReadonlyArray<keyof StateFields>,
+  before: StateFields | undefined,
+  now: StateFields,
+): boolean => before !== undefined && fields.every((field) => before[field] === now[field]);
 
 const NOTHING: Lines = new Map();
 
@@ -221,11 +225,13 @@ export const linesOf = (
 ): Lines => {
   if (now === undefined) return NOTHING;
   const lines = new Map<string, ReadonlyMap<string, Line>>();
+  const fields = fieldsOf(now);
+  const fieldsBefore = before && fieldsOf(before);
   for (const { name, of, lines: make } of sections) {
-    const old = unchanged(of, before, now) ? beforeLines.get(name) : undefined;
-    lines.set(name, old ?? new Map(make(now, topics)));
+    const old = unchanged(of, fieldsBefore, fields) ? beforeLines.get(name) : undefined;
+    lines.set(name, old ?? new Map(make(fields, topics)));
   }
-  lines.set(REST, new Map(restOf(now)));
+  lines.set(REST, new Map(restOf(fields)));
   return lines;
 };
 

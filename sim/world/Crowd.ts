@@ -25,13 +25,17 @@ const isCode = (answer: Answer, code: string): boolean => answer._tag === "Rejec
  * Not of the writer's own line: in the step in which somebody is turned away others of it may have been served.
  */
 export const assertFair = ({ slot, state }: SimPeer, requestId: string, answer: Answer, subjectOf: SubjectOf): void => {
-  if (!isCode(answer, "REQUEST_CAPACITY") || state?.membership === undefined || state.membership.writer === slot)
+  if (
+    !isCode(answer, "REQUEST_CAPACITY") ||
+    state?.cluster.membership === undefined ||
+    state.cluster.membership.writer === slot
+  )
     return;
   // What the writer says of a forwarded request is about its own line.
   if (answer._tag === "Rejected" && answer.rejection.detail.startsWith("The writer")) return;
-  const mayGo = state.entering.map((each) => each.requestId);
+  const mayGo = state.requests.entering.map((each) => each.requestId);
   const held = new Map<string, number>();
-  for (const each of [...mayGo, ...state.awaited.keys()]) {
+  for (const each of [...mayGo, ...state.requests.awaited.keys()]) {
     const subject = subjectOf(each);
     // Whose caller has given up is nobody's here, and takes up its actor's room there all the same.
     if (subject === undefined) return;
@@ -66,14 +70,14 @@ export interface Arrival {
  * @param elapsedMillis what every process measures durations on
  */
 export const arrivalAt = (entry: SimPeer, writer: SimPeer, elapsedMillis: number): Arrival => {
-  const until = writer.state?.forgottenUntil.get(entry.slot);
+  const until = writer.state?.requests.forgottenUntil.get(entry.slot);
   return {
     entry: entry.process,
     writer: writer.process,
     isNew:
       writer !== entry &&
       until !== undefined &&
-      until.process === entry.state?.process &&
+      until.process === entry.state?.standing.process &&
       Math.floor(elapsedMillis) > until.at,
   };
 };

@@ -61,7 +61,11 @@ export class Mail {
     if (altered !== undefined) this.#alteration = undefined;
     const { chronicle } = this.#ground;
     chronicle.note("send to", peer.slot, message._tag, to);
-    if (message._tag === "Commit" && message.certificates.length > 0 && state.membership?.writer !== state.peer?.peerId)
+    if (
+      message._tag === "Commit" &&
+      message.certificates.length > 0 &&
+      state.cluster.membership?.writer !== state.cluster.peer?.peerId
+    )
       chronicle.marks.add("a certificate delivered by another than the writer");
     const mouthpiece = this.#mouthpieces.get(peer.slot);
     if (mouthpiece === undefined) this.#post(peer, peer.signer, to, altered ?? message, altered !== undefined);

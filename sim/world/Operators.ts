@@ -128,7 +128,7 @@ export class Operators {
   /** A process has come up, and needs a vault or the keys in it. */
   welcome(peer: SimPeer): void {
     // An operator does not initialize what was initialized before, even where the peer no longer knows.
-    if (peer.state?.peer === undefined && !peer.isDamaged) {
+    if (peer.state?.cluster.peer === undefined && !peer.isDamaged) {
       // Before anything is done: keys that nobody is known to have asked for must not be.
       this.#record(peer, this.#act(peer, "INITIALIZE", "ASKED"), () => this.#initialize(peer));
     } else this.#unsealSoon(peer);
@@ -184,7 +184,7 @@ export class Operators {
 
   /** The keys of a sealed peer are in its memory, and its rows are being verified. */
   #verify(peer: SimPeer): void {
-    if (peer.hasKeys || peer.isSealing || peer.state?.peer === undefined) return;
+    if (peer.hasKeys || peer.isSealing || peer.state?.cluster.peer === undefined) return;
     this.#ground.chronicle.note("verify", peer.slot, "");
     peer.beginUnseal();
     this.#ground.settle(peer);
@@ -193,7 +193,7 @@ export class Operators {
   /** Brings a sealed peer's keys back, its rows verified; where a seal is under way, as soon as it is done, as a real peer would. */
   unseal(peer: SimPeer): void {
     peer.unsealsNext = peer.isSealing;
-    if (!peer.isUp || peer.isSealing || peer.state?.peer === undefined) return;
+    if (!peer.isUp || peer.isSealing || peer.state?.cluster.peer === undefined) return;
     this.#verify(peer);
     if (!peer.isVerifying) return;
     this.#ground.chronicle.note("unseal", peer.slot, "");
@@ -222,7 +222,7 @@ export class Operators {
   }
 
   /** Takes the keys of a peer away that has handled its seal, and has nothing under way. */
-  finishSeal(peer: SimPeer, { unsealed, verifying }: PeerState): void {
+  finishSeal(peer: SimPeer, { standing: { unsealed, verifying } }: PeerState): void {
     if (!peer.isSealing || unsealed || verifying || !peer.isIdle) return;
     peer.isSealing = false;
     peer.forgetKeys();
@@ -231,7 +231,7 @@ export class Operators {
   }
 
   /** A peer that was given its keys has published that it has them: what operators did meanwhile follows. */
-  finishUnseal(peer: SimPeer, { unsealed }: PeerState): void {
+  finishUnseal(peer: SimPeer, { standing: { unsealed } }: PeerState): void {
     if (!unsealed || !this.#unsealing.has(peer.slot)) return;
     this.#conclude(peer, this.#unsealing);
     peer.log?.handOver();

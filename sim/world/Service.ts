@@ -178,7 +178,7 @@ export class Service {
     given: (found: R | undefined) => R | undefined = (found) => found,
     told: (found: R | undefined) => R | undefined = (found) => found,
   ): R | undefined {
-    const recovery = peer.state?.recovery;
+    const recovery = peer.state?.rejoining.recovery;
     if (!peer.isUp || recovery?.isReadable === false) return undefined;
     if (peer.isDamaged && !this.#findsNothing(peer, subject, ref)) return undefined;
     const { scheduler, chronicle, observer } = this.#ground;
@@ -200,8 +200,8 @@ export class Service {
   /** Whether a peer whose rows somebody has changed finds no record and no damage; damage it finds puts it out. */
   #findsNothing(peer: SimPeer, subject: Subject, ref: string): boolean {
     const { state } = peer;
-    if (!peer.isVerified || state?.unsealed !== true) return false;
-    if (state.integrityFault !== undefined || state.recovery !== undefined) return false;
+    if (!peer.isVerified || state?.standing.unsealed !== true) return false;
+    if (state.standing.integrityFault !== undefined || state.rejoining.recovery !== undefined) return false;
     try {
       return rowAt(peer.store, subject, ref) === undefined;
     } catch (fault) {

@@ -228,7 +228,10 @@ export class SimPeer implements Watched {
   get hindrances(): number {
     const { state } = this;
     if (state === undefined) return 0;
-    const { unsealed, unproven, integrityFault, quarantine, recovery } = state;
+    const {
+      standing: { unsealed, integrityFault, quarantine },
+      rejoining: { unproven, recovery },
+    } = state;
     const all = [
       !unsealed,
       unproven.size > 0,

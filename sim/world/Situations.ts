@@ -31,9 +31,9 @@ export const nameOfAnswer = (answer: Answer): string => {
 
 /** Whether a message holds all receipts for something that its receiver has seen a refusal of. */
 export const isLate = ({ state }: SimPeer, message: Message): boolean => {
-  if (message._tag !== "Commit" || state === undefined || state.preparations.size === 0) return false;
+  if (message._tag !== "Commit" || state === undefined || state.undecided.preparations.size === 0) return false;
   return message.certificates.some(({ receipts: [first] }) => {
-    const preparation = first && state.preparations.get(first.statement.proposalId);
+    const preparation = first && state.undecided.preparations.get(first.statement.proposalId);
     return preparation?.refusal !== undefined;
   });
 };
@@ -63,7 +63,7 @@ const rareIn = (write: Write): string | undefined => {
 
 /** Whether the writer aborts what others have joined; the state is still that of before. */
 const isJoined = ({ state }: SimPeer, { table, op, key }: Write): boolean =>
-  table === "aborts" && op === "insert" && (state?.rounds.get(key as Digest)?.joiners.length ?? 0) > 0;
+  table === "aborts" && op === "insert" && (state?.undecided.rounds.get(key as Digest)?.joiners.length ?? 0) > 0;
 
 /** Whether a member applies what it had pledged not to. */
 const isReleased = (ghost: Ghost, { slot, honest }: SimPeer, write: Write): boolean => {

@@ -50,7 +50,7 @@ export class TokenKeys {
 
   /** S35: the writer reserves nothing anew while a member cannot judge it, and has not been able to for a while. */
   assertJudges({ slot, state, honest }: SimPeer, writes: ReadonlyArray<Write>): void {
-    if (this.gone.size === 0 || !honest || state?.membership?.writer !== slot) return;
+    if (this.gone.size === 0 || !honest || state?.cluster.membership?.writer !== slot) return;
     if (!writes.some(({ table, op }) => table === "preparations" && op === "insert")) return;
     for (const [member, since] of this.gone)
       if (this.#ports.scheduler.now - since > NOTICED_MICROS)

@@ -292,7 +292,8 @@ export class World {
 
   /** The peer that writes, as the first that is up sees it; before anybody does, the first. */
   get writerSlot(): number {
-    for (const { state } of this.peers) if (state?.membership !== undefined) return state.membership.writer;
+    for (const { state } of this.peers)
+      if (state?.cluster.membership !== undefined) return state.cluster.membership.writer;
     return 1;
   }
 

@@ -26,7 +26,7 @@ export const registrationLocks = ({
 
 /** What an earlier registration of the same approver comes to is the outcome of the next one too. */
 export const whatRegistrationWaitsFor = (
-  locks: PeerState["locks"],
+  locks: PeerState["undecided"]["locks"],
   ref: string,
 ): "own result" | "another change" | undefined => {
   if (!locks.has(metadataLock(ref))) return undefined;

@@ -84,7 +84,7 @@ const reservedRef = (state: PeerState, response: Response): string | undefined =
 };
 
 /** Whether any finish is prepared or being delivered here. */
-const isAnyReserved = ({ preparations, outbox }: PeerState): boolean => {
+const isAnyReserved = ({ undecided: { preparations, outbox } }: PeerState): boolean => {
   for (const { proposal } of preparations.values()) if (proposal.kind === FINISH) return true;
   for (const { proposal } of outbox.values()) if (proposal.kind === FINISH) return true;
   return false;
@@ -118,8 +118,8 @@ export const enrollPasskey: Command<Finish, FinishTarget> = {
   check: standing,
   coalescesWith: (state, { ref, response }) =>
     // Another response to the same session is another request: it waits for what becomes of this one.
-    isOfResponse(underWay(state, refLock(ref)), response) ? state.locks.get(refLock(ref)) : undefined,
-  waitsFor: ({ locks }, { ref }) => whatRegistrationWaitsFor(locks, ref),
+    isOfResponse(underWay(state, refLock(ref)), response) ? state.undecided.locks.get(refLock(ref)) : undefined,
+  waitsFor: ({ undecided: { locks } }, { ref }) => whatRegistrationWaitsFor(locks, ref),
 
   locksOf: (effects) => {
     const { approver, credentialIdentity, registrationId } = completions.certified(effects);

@@ -64,11 +64,11 @@ describe("an offer", () => {
     const unheard = { denial: undefined, storedAt: undefined, actor: "operator", serial: 1 };
     const times = { arrivedAt: 0, forwardedAt: 0, sentAt: 0 };
     turn
-      .edit("awaited")
+      .edit("requests", "awaited")
       .set("options", { forward, request, acknowledged: true, isApplied: false, ...unheard, ...times });
     const outcome = { _tag: "Exchanged", answer: offers.encode(offered) } as const;
     onOutcome(turn, 1, { _tag: "Outcome", requestId: "options", outcome });
-    expect(turn.state.awaited.has("options")).toBe(kind !== "OPTIONS");
+    expect(turn.state.requests.awaited.has("options")).toBe(kind !== "OPTIONS");
   });
 
   it("is sent again up to its deadline", () => {

@@ -18,7 +18,7 @@ const finishedAndRestored = (restored: PeerId) => {
   cluster.start(restored);
   cluster.peers.get(restored)?.dispatch({ _tag: "DeclareRestore", requestId: "declare" });
   cluster.pass(10_000);
-  expect(cluster.peers.get(restored)?.state.recovery).toBeUndefined();
+  expect(cluster.peers.get(restored)?.state.rejoining.recovery).toBeUndefined();
   return { cluster, offer };
 };
 

@@ -170,9 +170,13 @@ describe("a member asked to keep a session", () => {
 
   it.each<readonly [string, (turn: Turn) => void, number]>([
     ["answers the writer", () => undefined, 1],
-    ["says nothing where its records do not hold", (turn) => (turn.state.integrityFault = "keys/k"), 0],
-    ["says nothing while it joins", (turn) => turn.edit("unproven").add(3), 0],
-    ["says nothing while it is being restored", (turn) => (turn.state.recovery = freshRecovery("the test")), 0],
+    ["says nothing where its records do not hold", (turn) => (turn.draft("standing").integrityFault = "keys/k"), 0],
+    ["says nothing while it joins", (turn) => turn.edit("rejoining", "unproven").add(3), 0],
+    [
+      "says nothing while it is being restored",
+      (turn) => (turn.draft("rejoining").recovery = freshRecovery("the test")),
+      0,
+    ],
   ])("%s", (_what, prepare, said) => {
     const { cluster, item } = caughtMirror();
     const turn = turnOf(cluster, 2, cluster.now);
@@ -210,7 +214,9 @@ describe("a member asked to keep a session", () => {
     const wanted = Limits.mirroredSessions / Limits.sessionsOfRequest + 1;
     for (let at = 0; at < wanted; at += 1) {
       // One after the other, as a writer that took them up and answers none would get them.
-      const { awaited } = stateOf(cluster, 3);
+      const {
+        requests: { awaited },
+      } = stateOf(cluster, 3);
       if (awaited instanceof Map) awaited.clear();
       options(cluster, 3, `request ${at}`);
     }

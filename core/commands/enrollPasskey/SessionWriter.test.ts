@@ -79,9 +79,9 @@ describe("a writer that waits for members to keep a session", () => {
   it("offers none that a member may have lost, because it was restored after it had acknowledged it", () => {
     const turn = turnOf(cluster, 1);
     onSessionVotes(turn, 2, answerOf(2));
-    const known = turn.state.seen.get(2);
+    const known = turn.state.signed.seen.get(2);
     if (known === undefined) throw new Error("every member has a row");
-    turn.edit("seen").set(2, { ...known, incarnation: known.incarnation + 1 });
+    turn.edit("signed", "seen").set(2, { ...known, incarnation: known.incarnation + 1 });
     onSessionVotes(turn, 3, answerOf(3));
     expect(acknowledgedBy(turn)).toBeUndefined();
     expect(sent(turn)).toEqual([refusedFor({ peerId: 1, reason: "a member was restored meanwhile" })]);
@@ -100,7 +100,7 @@ describe("a writer that waits for members to keep a session", () => {
 
   it("asks nobody again whether all are ready: that is asked for a session to come", () => {
     const turn = turnOf(cluster, 1);
-    turn.state.verdict = undefined;
+    turn.draft("probing").verdict = undefined;
     openSessions(turn);
     expect(sent(turn)).toEqual([]);
   });

@@ -56,7 +56,7 @@ describe("stored sessions", () => {
   ])("take up room %s", (_when, { now, isReserved, isCompleted }, load) => {
     const turn = turnOf(cluster, 1, now);
     remember(turn, new Map([[registrationId, { ...mark, isCompleted }]]));
-    if (isReserved) turn.edit("locks").set(sessionLock(registrationId), proposal);
+    if (isReserved) turn.edit("undecided", "locks").set(sessionLock(registrationId), proposal);
     expect(storedLoad(turn, registrar)).toEqual(load);
   });
 });
@@ -104,7 +104,7 @@ describe("a session that is written", () => {
         removed(
           [past(younger, 1), [older, { ...mark, expiresAt: late - 2, isCompleted }]],
           Limits.sessionRows,
-          (turn) => turn.edit("locks").set(sessionLock(older), proposal),
+          (turn) => turn.edit("undecided", "locks").set(sessionLock(older), proposal),
         ),
       ).toEqual([younger]);
   });

@@ -63,8 +63,8 @@ export const registerKey: Command<Registration> = {
   admit: ({ context }, call) => registrationOf(context, call),
 
   check: ({ context }, registration) => standing(context.view, registration),
-  coalescesWith: ({ locks }, { ref }) => locks.get(refLock(ref)),
-  waitsFor: ({ locks }, { ref }) => whatRegistrationWaitsFor(locks, ref),
+  coalescesWith: ({ undecided: { locks } }, { ref }) => locks.get(refLock(ref)),
+  waitsFor: ({ undecided: { locks } }, { ref }) => whatRegistrationWaitsFor(locks, ref),
 
   locksOf: (effects) => registrationLocks(approverIn(effects)),
   lineageOf: (effects) => lineageOfApprover(approverIn(effects)),
@@ -91,8 +91,8 @@ export const registerKey: Command<Registration> = {
   existing: existingApprover,
   mayStand: ({ self, state, context }, { ref }, entryPeer) => {
     if (ref === undefined) return false;
-    const holder = state.locks.get(refLock(ref));
-    if (holder !== undefined) return !state.aborting.has(holder);
+    const holder = state.undecided.locks.get(refLock(ref));
+    if (holder !== undefined) return !state.undecided.aborting.has(holder);
     return entryPeer !== self && approverRows(context.view).get("approvers", ref) !== undefined;
   },
   named: (_turn, target) => target,

@@ -89,7 +89,7 @@ export const replaceMetadata: Command<Replacement, Replacement> = {
   check: ({ context }, replacement) => standing(context.view, replacement),
   // Another replacement on the same revision makes this one impossible.
   coalescesWith: () => undefined,
-  waitsFor: ({ locks }, { ref }) => (locks.has(metadataLock(ref)) ? "another change" : undefined),
+  waitsFor: ({ undecided: { locks } }, { ref }) => (locks.has(metadataLock(ref)) ? "another change" : undefined),
 
   locksOf: (effects) => [metadataLock(approverIn(effects).ref)],
   lineageOf: (effects) => lineageOfApprover(approverIn(effects)),

@@ -55,9 +55,9 @@ export const leaveNote: Command<Leaving, Leaving> = {
     return { _tag: "Impossible", rejection: taken(ref), isFinal: true };
   },
   coalescesWith: (state, leaving) =>
-    leaves(underWay(state, leaving.ref), leaving) ? state.locks.get(leaving.ref) : undefined,
+    leaves(underWay(state, leaving.ref), leaving) ? state.undecided.locks.get(leaving.ref) : undefined,
   waitsFor: (state, leaving) => {
-    if (!state.locks.has(leaving.ref)) return undefined;
+    if (!state.undecided.locks.has(leaving.ref)) return undefined;
     return leaves(underWay(state, leaving.ref), leaving) ? "own result" : "another change";
   },
 

@@ -3,14 +3,25 @@ import { prepared } from "../../properties/cluster/Prepared.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { turnOf } from "../../properties/cluster/TurnOf.ts";
 import type { RowView } from "./Tables.ts";
-import { highProofOf } from "./HighSlot.ts";
+import { highProofOf, noteSlot } from "./Slots.ts";
 import { signerOf } from "./Statement.ts";
 
 // Alice is prepared in the second slot, and bob registered in the first.
 const { cluster, preparation } = prepared(3, (founded) => register(founded, "bob", 8));
 const { view } = turnOf(cluster, 2).context;
-const { membership } = stateOf(cluster, 2);
+const {
+  cluster: { membership },
+} = stateOf(cluster, 2);
 if (membership === undefined) throw new Error("the cluster is founded");
+
+it("keeps the highest slot, with what showed it first", () => {
+  const { writerReceipt, own } = preparation;
+  const turn = turnOf(cluster, 3);
+  noteSlot(turn, 5, writerReceipt);
+  for (const seq of [4, 5]) noteSlot(turn, seq, own);
+  expect(turn.state.undecided).toMatchObject({ highSeq: 5 });
+  expect(turn.state.undecided.highProof).toBe(writerReceipt);
+});
 
 describe("the highest slot is shown", () => {
   it("by the writer's receipt for what is prepared in it", () => {

@@ -1,0 +1,32 @@
+/** Who this peer is, and the cluster it belongs to. */
+import type { Digest, Signature } from "../base/Digest.ts";
+import type { GenesisCard } from "./GenesisCard.ts";
+import type { Rows } from "./Tables.ts";
+import type { Membership, PeerId } from "./Topology.ts";
+import type { Versions } from "./Versions.ts";
+
+/** Before a topology is pinned: who introduced itself, and who signed what this peer signed. */
+export interface Founding {
+  readonly cards: ReadonlyMap<PeerId, GenesisCard>;
+  readonly vote: (Rows["genesis"] & { readonly digest: Digest }) | undefined;
+  readonly signatures: ReadonlyMap<PeerId, Signature>;
+  /** Refusals by name, for the operator. */
+  readonly faults: ReadonlyMap<PeerId, string>;
+}
+
+export interface ClusterState {
+  readonly peer: Rows["peer"] | undefined;
+  readonly membership: Membership | undefined;
+  readonly pinned: Rows["topology"] | undefined;
+  readonly founding: Founding;
+  /** What each other peer has said that it speaks, since this process began. */
+  readonly spoken: ReadonlyMap<PeerId, Versions>;
+}
+
+export const noCluster = (): ClusterState => ({
+  peer: undefined,
+  membership: undefined,
+  pinned: undefined,
+  founding: { cards: new Map(), vote: undefined, signatures: new Map(), faults: new Map() },
+  spoken: new Map(),
+});

@@ -1,0 +1,28 @@
+/** Whether this peer has its keys, and may use them. */
+import type { Digest } from "../base/Digest.ts";
+
+/** The version of the integrity key that a peer was initialized with. */
+export const FIRST_INTEGRITY_VERSION = 1;
+
+export interface Standing {
+  readonly unsealed: boolean;
+  /** Its keys are in memory, and not in use before its stored rows are verified. */
+  readonly verifying: boolean;
+  /** What did not hold, while this peer must not sign. */
+  readonly integrityFault: string | undefined;
+  /** Which of its integrity keys this peer seals rows with, from 1. */
+  readonly integrityVersion: number;
+  /** Why this peer knows that it ran from an old disk. */
+  readonly quarantine: string | undefined;
+  /** The name of this process; absent until it is unsealed first. */
+  readonly process: Digest | undefined;
+}
+
+export const sealedStanding = (): Standing => ({
+  unsealed: false,
+  verifying: false,
+  integrityFault: undefined,
+  integrityVersion: FIRST_INTEGRITY_VERSION,
+  quarantine: undefined,
+  process: undefined,
+});
