@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { commands } from "../../core/commands/Commands.ts";
 import { registration, ServerCluster } from "./ServerCluster.ts";
 
 const opened: Array<ServerCluster> = [];
@@ -215,6 +216,7 @@ describe("the status", () => {
     const cluster = track(await ServerCluster.found(3));
     await cluster.register(2, registration("alice"));
     const { json } = await cluster.get(2, "/v1/custody/system/status");
+    const { versions } = commands;
     expect(json).toMatchObject({
       state: "UNSEALED",
       detail: {
@@ -227,9 +229,9 @@ describe("the status", () => {
         highestSlot: 1,
         lastDecidedSlot: 1,
         members: [
-          { peerId: 1, self: false, reachable: true, ready: true },
-          { peerId: 2, self: true, reachable: true, ready: true },
-          { peerId: 3, self: false, reachable: true, ready: true },
+          { peerId: 1, self: false, reachable: true, ready: true, versions },
+          { peerId: 2, self: true, reachable: true, ready: true, versions },
+          { peerId: 3, self: false, reachable: true, ready: true, versions },
         ],
       },
     });
