@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,6 +45,19 @@ const append = (file: OperatorFile, no: number, isFirst = false): Promise<Error 
 const numbers = async (directory: string) => (await using(directory, (file) => file.acts.map(({ no }) => no))).result;
 
 describe("the journal of operators", () => {
+  it("leaves alone what a later version has written", async () => {
+    const directory = mkdtempSync(join(root, "later-"));
+    await using(directory, (file) => append(file, 1, true));
+    const [, entry = ""] = readFileSync(operatorFile(directory), "utf8").trimEnd().split(" ");
+    // The number behind the head of the pair.
+    const later = `8209${entry.slice(4)}`;
+    const hash = createHash("sha256").update("").update(Buffer.from(later, "hex")).digest("hex");
+    writeFileSync(operatorFile(directory), `${hash} ${later}\n`);
+    await expect(using(directory, () => undefined)).rejects.toThrow(
+      /operators\.log: was written by a later version of this program; start that one/,
+    );
+  });
+
   it("keeps acts over processes in a private file, and begins anew when told so", async () => {
     const directory = mkdtempSync(join(root, "a-"));
     await using(directory, async (file) => {

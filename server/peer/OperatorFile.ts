@@ -15,7 +15,7 @@ import { Effect, Either } from "effect";
 import type { Scope } from "effect/Scope";
 import { record, uint } from "../../core/codec/Codec.ts";
 import { NEWEST, writtenIn } from "../../core/codec/Versioned.ts";
-import { decode } from "../../core/codec/CborReader.ts";
+import { decode, versionOf } from "../../core/codec/CborReader.ts";
 import { encode } from "../../core/codec/CborWriter.ts";
 import { operatorActCodec } from "../../core/protocol/OperatorAct.ts";
 import type { KeptAct, OperatorJournal } from "../../runtime/OperatorLog.ts";
@@ -26,6 +26,8 @@ export const MOST_KEPT = 4_096;
 const MOST_BYTES = MOST_KEPT * 16 * 1024;
 
 const keptCodec = writtenIn(NEWEST, record({ no: uint, act: operatorActCodec }));
+
+const LATER = "was written by a later version of this program; start that one";
 
 export const operatorFile = (directory: string): string => join(resolve(directory), "operators.log");
 
@@ -50,7 +52,10 @@ const contentOf = (text: string): Content => {
     const entry = Uint8Array.from(Buffer.from(line.split(" ")[1] ?? "", "hex"));
     const kept = decode(keptCodec, entry);
     const next = chained(hash, entry);
-    if (Either.isLeft(kept) || line !== lineOf(next, entry)) break;
+    if (line !== lineOf(next, entry)) break;
+    // What a later program has answered for must not be written over.
+    if (versionOf(entry) > NEWEST) throw new Error(LATER);
+    if (Either.isLeft(kept)) break;
     acts.push(kept.right);
     hash = next;
     length += line.length + 1;
@@ -137,8 +142,12 @@ export const openOperatorFile = (
         report(`operators.log: ${text.length - content.length} bytes at its end are no acts that were answered for`);
       return { file, content };
     },
-    catch: () =>
-      startError(`${path}: cannot be read and written; make it a file of this user, or keep it elsewhere as evidence`),
+    catch: (fault) =>
+      startError(
+        fault instanceof Error && fault.message === LATER
+          ? `${path}: ${LATER}`
+          : `${path}: cannot be read and written; make it a file of this user, or keep it elsewhere as evidence`,
+      ),
   });
   return Effect.map(
     Effect.acquireRelease(opening, ({ file }) => Effect.ignore(Effect.tryPromise(() => file.close()))),
