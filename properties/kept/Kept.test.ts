@@ -16,6 +16,7 @@ import { sessionDigest } from "../../core/commands/enrollPasskey/Session.ts";
 import { messagesIn } from "../../core/Message.ts";
 import { proposalId } from "../../core/protocol/Proposal.ts";
 import { batchHash } from "../../core/protocol/Statement.ts";
+import { SELF } from "../../core/protocol/Tables.ts";
 import { isSpoken } from "../../core/protocol/Versions.ts";
 import { rowCodec, type Rows, type TableName, tableNames } from "../../core/Tables.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
@@ -49,18 +50,25 @@ afterEach(async () => {
   for (const close of opened.splice(0).toReversed()) await close();
 });
 
+/** A peer alone on a copy of a data folder. */
+const clusterOn = async (folder: string): Promise<ServerCluster> => {
+  const cluster = await ServerCluster.start(1, enrollingElsewhere());
+  opened.push(() => cluster.close());
+  await cluster.stop(1);
+  copyTo(folder, cluster.member(1).dataDir);
+  await cluster.run(1);
+  return cluster;
+};
+
+const OTHER = /was written by another version of this program \(value: found version/;
+
 describe.each(versions)("version %d", (version) => {
   const folder = folderOf(version);
 
   it("has written a database that a peer opens, verifies, shows and goes on with", async () => {
     const { shares, reads } = keptPeer(folder);
-    const cluster = await ServerCluster.start(1, enrollingElsewhere());
-    opened.push(() => cluster.close());
-    await cluster.stop(1);
-    const member = cluster.member(1);
-    copyTo(folder, member.dataDir);
-    member.shares = shares;
-    await cluster.run(1);
+    const cluster = await clusterOn(folder);
+    cluster.member(1).shares = shares;
     expect((await cluster.unseal(1)).json).toMatchObject({ state: "UNSEALED" });
     await cluster.ready(1);
     for (const { ref, text } of reads) expect((await cluster.read(1, ref)).text).toBe(text);
@@ -95,9 +103,13 @@ describe.each(versions)("version %d", (version) => {
     const [owned] = store.scan("keys", "", 1);
     expect(owned?.row).toHaveProperty("remark", undefined);
     const { key, row } = owned ?? expect.fail("a key is owned");
-    const write = { op: "replace", table: "keys", key, row } as const;
+    const counters = store.get("counters", SELF) ?? expect.fail("it has counters");
+    const writes = [
+      { op: "replace", table: "keys", key, row },
+      { op: "replace", table: "counters", key: SELF, row: counters },
+    ] as const;
     await new Promise<void>((resolve, reject) => {
-      store.commit([write], (failure) => (failure === undefined ? resolve() : reject(failure)));
+      store.commit(writes, (failure) => (failure === undefined ? resolve() : reject(failure)));
     });
     expect(versionOf(bytes.get("keys", key)?.row ?? expect.fail())).toBe(NEXT_VERSION);
     expect(store.verifyAll()).toBeUndefined();
@@ -105,7 +117,9 @@ describe.each(versions)("version %d", (version) => {
     const before = new SealedStore(bytes, crypto);
     before.useKey(keys.integrity);
     expect(bringLaterKeys(before, keys)).toBeUndefined();
-    expect(() => before.verifyAll()).toThrow(/was written by another version of this program/);
+    expect(() => before.verifyAll()).toThrow(OTHER);
+    await Effect.runPromise(bytes.close);
+    await expect(clusterOn(directory)).rejects.toThrow(/StartError: peer\.data-dir: counters\/self was written/);
   });
 
   it("has written rows of every kind that are read as they were meant, and written in its form for ever", () => {

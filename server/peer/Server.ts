@@ -9,7 +9,7 @@ import { InvariantViolation } from "../../core/base/Invariant.ts";
 import type { Topology } from "../../core/protocol/Topology.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import { StoreFailure } from "../../runtime/ByteStore.ts";
-import { IntegrityFailure } from "../../runtime/PeerStore.ts";
+import { IntegrityFailure, UnreadableRow } from "../../runtime/PeerStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { WallClock } from "../../runtime/WallClock.ts";
 import { openTokenVerifier, type TokenVerifier } from "../auth/TokenVerifier.ts";
@@ -89,6 +89,7 @@ const readingStore = <A>(read: () => A): Effect.Effect<A, StartError> =>
   Effect.try({
     try: read,
     catch: (fault) => {
+      if (fault instanceof UnreadableRow) return startError(`peer.data-dir: ${fault.message}`);
       const known =
         fault instanceof IntegrityFailure || fault instanceof InvariantViolation || fault instanceof StoreFailure;
       if (!known) throw fault;
