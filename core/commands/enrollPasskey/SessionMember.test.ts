@@ -1,3 +1,4 @@
+import { NEWEST } from "../../codec/Versioned.ts";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { enrollmentIn } from "./EnrollmentState.ts";
@@ -122,6 +123,7 @@ describe("a member asked to keep a session", () => {
       "WRONG_REQUEST",
     ],
     ["another entry peer", session({ entryPeer: 2 }), "NOT_ATTESTED"],
+    ["a version that is not spoken here", session({ version: NEWEST + 1 }), "VERSION_NOT_SPOKEN"],
     ["another configuration", session({ configDigest: "00".repeat(32) as never }), "CONFIGURATION_DIFFERS"],
     ["another cluster", session({ clusterId: "00".repeat(32) as never }), "WRONG_TOPOLOGY"],
     ["another epoch", session({ epoch: 2 }), "WRONG_TOPOLOGY"],

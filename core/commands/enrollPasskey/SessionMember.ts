@@ -11,6 +11,7 @@ import { isAttested, requestKey, requestLineOf } from "../../protocol/Forward.ts
 import { isSameActor, isSameLine } from "../../protocol/Proposal.ts";
 import type { SignedStatement } from "../../protocol/Statement.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
+import { isSpoken } from "../../protocol/Versions.ts";
 import { authorize } from "../../auth/Authorization.ts";
 import { REGISTER_PERMISSION } from "../approvers/Permissions.ts";
 import type { Turn } from "../../protocol/Turn.ts";
@@ -66,7 +67,7 @@ const faultOf = (
   requestFault(turn, { session, evidence }, actor) ??
   roomFault(turn, session, accepted);
 
-/** Cluster, configuration, and the lives of all members as this one has them on record. */
+/** Cluster, version, configuration, and the lives of all members as this one has them on record. */
 const placeFault = (turn: Turn, session: Session): Fault => {
   const { topology, digest, writer } = turn.membership;
   if (
@@ -76,6 +77,7 @@ const placeFault = (turn: Turn, session: Session): Fault => {
     session.writer !== writer
   )
     return "WRONG_TOPOLOGY";
+  if (!isSpoken(turn.context.commands.versions, session)) return "VERSION_NOT_SPOKEN";
   if (session.configDigest !== turn.context.settings.configDigest) return "CONFIGURATION_DIFFERS";
   return turn.isCurrent(session.incarnations) ? undefined : "WRONG_INCARNATION";
 };
