@@ -49,7 +49,7 @@ const upwards = [core, sim].flatMap((layers) =>
   })),
 );
 
-/** The walls of the house: core <- runtime <- { sim, server }; sim and server never meet but in the command line. */
+/** The boundaries of the packages: core <- runtime <- { sim, server }; sim and server never meet but in the command line. */
 module.exports = {
   forbidden: [
     {

@@ -18,7 +18,7 @@ export type Action = Send | Reply | SetTimer;
  * only of statements that were flushed before; `thenSend` waits for the flush of
  * `writes`. Empty `writes` means: no transaction.
  */
-export interface Step {
+export interface StepResult {
   readonly state: PeerState;
   readonly sendNow: ReadonlyArray<Action>;
   readonly writes: ReadonlyArray<Write>;

@@ -3,9 +3,9 @@ import type { StateFields } from "./protocol/StateFields.ts";
 import { describe, expect, it } from "vitest";
 import { type Cluster, founded } from "../properties/cluster/Cluster.ts";
 import { announcedBy } from "../properties/cluster/Forging.ts";
-import { turnOf } from "../properties/cluster/TurnOf.ts";
+import { openStep } from "../properties/cluster/OpenStep.ts";
 import type { Digest } from "./base/Digest.ts";
-import { step } from "./Peer.ts";
+import { takeStep } from "./Peer.ts";
 import type { Message } from "./Message.ts";
 import type { PeerId } from "./protocol/Topology.ts";
 
@@ -13,8 +13,8 @@ const cluster = founded();
 
 /** What peer 1 does when it hears something, in a state that differs from the one it has. No token is judged. */
 const heard = (from: PeerId, message: Message, change: Partial<StateFields> = {}) => {
-  const { state, context } = turnOf(cluster, 1);
-  return step(changed(state, change), { _tag: "Deliver", from, message, actors: [] }, context);
+  const { state, context } = openStep(cluster, 1);
+  return takeStep(changed(state, change), { _tag: "Deliver", from, message, actors: [] }, context);
 };
 
 /** The first message of a kind that somebody sends to peer 1 in a cluster of its own. */
@@ -63,7 +63,7 @@ describe("a peer that hears what only members say", () => {
   });
 });
 
-describe("a peer that is told of another life of a member", () => {
+describe("a peer that is told of another incarnation of a member", () => {
   const announced = announcedBy(cluster, 2, 7);
   const ready = sentToFirst("Ready", (other) => other.register(1, "request", "alice", 7));
   if (ready._tag !== "Ready") throw new Error("it is an answer to a probe");

@@ -45,124 +45,124 @@ import {
 } from "./protocol/ModeTable.ts";
 import { onPrepare } from "./protocol/Participant.ts";
 import { noteHeard, onCheckReadiness, onProbeTimer, onReady, onReadyProbe, onUnread } from "./protocol/Readiness.ts";
-import { onDeclareRestore, onMemberAnswer, onRecoverTimer, raiseIfOutbid } from "./protocol/Recovery.ts";
+import { onDeclareRestore, onMemberAnswer, onRecoverTimer, raiseIfSuperseded } from "./protocol/Recovery.ts";
 import { onSnapshotRequest } from "./protocol/SnapshotHelper.ts";
 import { onResolveTimer, onSettleAnswer, onSettleQuery } from "./protocol/Settlement.ts";
 import { onSnapshotOffer, recover } from "./protocol/TakingOver.ts";
 import { noteVersions } from "./protocol/Versions.ts";
 import { onVotes } from "./protocol/Votes.ts";
 import { onIntegrityLost, onSealed, onUnsealed, onVerifying } from "./protocol/Seal.ts";
-import type { Step } from "./Action.ts";
-import { Turn } from "./protocol/Turn.ts";
+import type { StepResult } from "./Action.ts";
+import { Step } from "./protocol/Step.ts";
 
 /** Decides what one event means. Pure: the same state, event and context give the same step. */
-export const step = (state: PeerState, event: Event, context: StepContext): Step => {
-  const turn = new Turn(state, context);
-  dispatch(turn, event);
-  const decided = turn.finish(goOn);
+export const takeStep = (state: PeerState, event: Event, context: StepContext): StepResult => {
+  const step = new Step(state, context);
+  dispatch(step, event);
+  const decided = step.finish(goOn);
   assertTransition(modeOf(state), modeOf(decided.state));
   // What modules write, send and answer is of their own types, which are those of the tables and unions at this root.
-  return decided as Step;
+  return decided as StepResult;
 };
 
 /** What waits here and may be able to go on by now. */
-const goOn = (turn: Turn): void => {
-  for (const module of turn.context.commands.modules) module.goOn(turn);
-  advance(turn);
-  forwardNext(turn);
+const goOn = (step: Step): void => {
+  for (const module of step.context.commands.modules) module.goOn(step);
+  advance(step);
+  forwardNext(step);
 };
 
-const dispatch = (turn: Turn, event: Event): void => {
+const dispatch = (step: Step, event: Event): void => {
   if (event._tag === "Deliver") {
-    noteHeard(turn, event.from);
-    noteVersions(turn, event.from, event.versions);
-    deliver(turn, event);
-    return raiseIfOutbid(turn);
+    noteHeard(step, event.from);
+    noteVersions(step, event.from, event.versions);
+    deliver(step, event);
+    return raiseIfSuperseded(step);
   }
-  if (event._tag !== "TimerFired") return operate(turn, event, eventHandling[event._tag][turn.mode]);
+  if (event._tag !== "TimerFired") return operate(step, event, eventHandling[event._tag][step.mode]);
   const { timer } = event;
-  turn.timers.delete(timer);
-  if (isModuleTimer(timer)) moduleTimer(turn, timer);
-  else if (timerHandling[timer][turn.mode] === "runs") fire(turn, timer);
+  step.timers.delete(timer);
+  if (isModuleTimer(timer)) moduleTimer(step, timer);
+  else if (timerHandling[timer][step.mode] === "runs") fire(step, timer);
 };
 
 type Delivery = Extract<Event, { readonly _tag: "Deliver" }>;
 type Other = Exclude<Event, { readonly _tag: "Deliver" | "TimerFired" }>;
 
 /** What this process was told by its operators, its driver and its callers. */
-const operate = (turn: Turn, event: Other, handling: Handling): void => {
+const operate = (step: Step, event: Other, handling: Handling): void => {
   if (handling === "drops") return;
   switch (event._tag) {
     case "Initialize":
-      return onInitialize(turn, event);
+      return onInitialize(step, event);
     case "Verifying":
-      return onVerifying(turn);
+      return onVerifying(step);
     case "Unsealed":
-      return onUnsealed(turn, event.acts);
+      return onUnsealed(step, event.acts);
     case "Sealed":
-      return onSealed(turn, event.acts);
+      return onSealed(step, event.acts);
     case "DeclareRestore":
-      return onDeclareRestore(turn, event.requestId, event.acts);
+      return onDeclareRestore(step, event.requestId, event.acts);
     case "RotateIntegrity":
-      return handling === "refuses" ? refuseNewKey(turn, event.requestId) : onRotateIntegrity(turn, event);
+      return handling === "refuses" ? refuseNewKey(step, event.requestId) : onRotateIntegrity(step, event);
     case "Rekey":
-      return handling === "refuses" ? refuseNewKey(turn, event.requestId) : onRekey(turn, event);
+      return handling === "refuses" ? refuseNewKey(step, event.requestId) : onRekey(step, event);
     case "Operated":
-      if (handling === "runs") auditOperators(turn, event.acts);
-      return turn.reply(event.requestId, { _tag: "Audited", done: handling === "runs" });
+      if (handling === "runs") auditOperators(step, event.acts);
+      return step.reply(event.requestId, { _tag: "Audited", done: handling === "runs" });
     case "Command":
-      return handling === "refuses" ? refuseCommand(turn, event.requestId) : onCommand(turn, event);
+      return handling === "refuses" ? refuseCommand(step, event.requestId) : onCommand(step, event);
     case "CheckReadiness":
-      return onCheckReadiness(turn, event.requestId);
+      return onCheckReadiness(step, event.requestId);
     case "Unread":
-      return onUnread(turn, event.from, event.versions);
+      return onUnread(step, event.from, event.versions);
     case "IntegrityLost":
-      return onIntegrityLost(turn, event.where);
+      return onIntegrityLost(step, event.where);
     default:
       return absurd(event);
   }
 };
 
-const fire = (turn: Turn, timer: ProtocolTimer): void => {
+const fire = (step: Step, timer: ProtocolTimer): void => {
   switch (timer) {
     case "genesis":
-      return onGenesisTimer(turn);
+      return onGenesisTimer(step);
     case "join":
-      return join(turn);
+      return join(step);
     case "probe":
-      return onProbeTimer(turn);
+      return onProbeTimer(step);
     case "propose":
-      return onProposeTimer(turn);
+      return onProposeTimer(step);
     case "resolve":
-      return onResolveTimer(turn);
+      return onResolveTimer(step);
     case "deliver":
-      return onDeliverTimer(turn);
+      return onDeliverTimer(step);
     case "prune":
-      return onPruneTimer(turn);
+      return onPruneTimer(step);
     case "recover":
-      return onRecoverTimer(turn);
+      return onRecoverTimer(step);
     case "forward":
-      return onForwardTimer(turn);
+      return onForwardTimer(step);
     case "answers":
-      return onAnswersTimer(turn);
+      return onAnswersTimer(step);
     default:
       return absurd(timer);
   }
 };
 
 /** Before a topology is pinned only genesis and probes have a meaning. */
-const isFromMember = ({ state }: Turn, from: PeerId, { _tag }: Message): boolean =>
+const isFromMember = ({ state }: Step, from: PeerId, { _tag }: Message): boolean =>
   state.cluster.membership?.keys.has(from) === true || _tag === "ReadyProbe" || _tag.startsWith("Genesis");
 
-const deliver = (turn: Turn, { from, message, actors }: Delivery): void => {
-  if (!isFromMember(turn, from, message)) return;
-  if (isOfModule(message)) return moduleMessage(turn, from, message, actors);
-  const handling = messageHandling[message._tag][turn.mode];
-  if (handling !== "drops") handle(turn, from, message, actors, handling);
+const deliver = (step: Step, { from, message, actors }: Delivery): void => {
+  if (!isFromMember(step, from, message)) return;
+  if (isOfModule(message)) return moduleMessage(step, from, message, actors);
+  const handling = messageHandling[message._tag][step.mode];
+  if (handling !== "drops") handle(step, from, message, actors, handling);
 };
 
 const handle = (
-  turn: Turn,
+  step: Step,
   from: PeerId,
   message: ProtocolMessage,
   actors: Delivery["actors"],
@@ -170,72 +170,72 @@ const handle = (
 ): void => {
   switch (message._tag) {
     case "ReadyProbe":
-      return onReadyProbe(turn, from, message);
+      return onReadyProbe(step, from, message);
     case "GenesisCard":
-      return onGenesisCard(turn, from, message);
+      return onGenesisCard(step, from, message);
     case "GenesisVote":
-      return onGenesisVote(turn, from, message);
+      return onGenesisVote(step, from, message);
     case "GenesisPinned":
-      return onGenesisPinned(turn, from, message);
+      return onGenesisPinned(step, from, message);
     case "GenesisRefused":
-      return onGenesisRefused(turn, from, message);
+      return onGenesisRefused(step, from, message);
     case "Ready":
-      return onAnyReady(turn, from, message);
+      return onAnyReady(step, from, message);
     case "Forward":
       return handling === "refuses"
-        ? refuseForward(turn, from, message.forward)
-        : onForward(turn, from, message.forward, actors[0] ?? { _tag: "Unavailable" });
+        ? refuseForward(step, from, message.forward)
+        : onForward(step, from, message.forward, actors[0] ?? { _tag: "Unavailable" });
     case "Forwarded":
-      return onForwarded(turn, from, message);
+      return onForwarded(step, from, message);
     case "Outcome":
-      return onOutcome(turn, from, message);
+      return onOutcome(step, from, message);
     case "StoredQuery":
-      return onStoredQuery(turn, from, message);
+      return onStoredQuery(step, from, message);
     case "StoredAnswer":
-      return onStoredAnswer(turn, from, message);
+      return onStoredAnswer(step, from, message);
     case "Prepare":
-      return onPrepare(turn, from, message, actors);
+      return onPrepare(step, from, message, actors);
     case "Votes":
-      return onVotes(turn, message.statements);
+      return onVotes(step, message.statements);
     case "Commit":
-      return onCommit(turn, from, message);
+      return onCommit(step, from, message);
     case "CommitAcks":
-      return onCommitAcks(turn, message);
+      return onCommitAcks(step, message);
     case "SettleQuery":
-      return onSettleQuery(turn, from, message);
+      return onSettleQuery(step, from, message);
     case "SettleAnswer":
-      return onSettleAnswer(turn, from, message);
+      return onSettleAnswer(step, from, message);
     case "AbortRequest":
-      return onAbortRequest(turn, from, message);
+      return onAbortRequest(step, from, message);
     case "SnapshotRequest":
-      return onSnapshotRequest(turn, from, message);
+      return onSnapshotRequest(step, from, message);
     case "SnapshotOffer":
-      return onSnapshotOffer(turn, from, message);
+      return onSnapshotOffer(step, from, message);
     default:
       return absurd(message);
   }
 };
 
-const moduleTimer = (turn: Turn, timer: ModuleTimer): void => {
-  for (const { timers } of turn.context.commands.modules) {
+const moduleTimer = (step: Step, timer: ModuleTimer): void => {
+  for (const { timers } of step.context.commands.modules) {
     const handler = timers[timer];
-    if (handler?.modes.has(turn.mode) === true) handler.run(turn);
+    if (handler?.modes.has(step.mode) === true) handler.run(step);
   }
 };
 
-const moduleMessage = (turn: Turn, from: PeerId, message: ModuleMessage, actors: ReadonlyArray<ActorCheck>): void => {
-  for (const { messages } of turn.context.commands.modules) {
+const moduleMessage = (step: Step, from: PeerId, message: ModuleMessage, actors: ReadonlyArray<ActorCheck>): void => {
+  for (const { messages } of step.context.commands.modules) {
     const handler = messages[message._tag];
-    if (handler?.modes.has(turn.mode) === true) handler.run(turn, from, message, actors);
+    if (handler?.modes.has(step.mode) === true) handler.run(step, from, message, actors);
   }
 };
 
-/** What a member says of itself: of its own life first, before anything rests on it. */
-const onAnyReady = (turn: Turn, from: PeerId, ready: Ready): void => {
-  const { mode } = turn;
-  if (isPresent(mode)) noteRestored(turn, from, ready.restored);
-  if (mode !== "announcing" && mode !== "joining" && mode !== "recovering") return onReady(turn, from, ready);
-  if (mode !== "recovering") onJoinAnswer(turn, from, ready);
-  if (mode === "announcing" && turn.mode === "recovering") recover(turn);
-  if (mode !== "joining") onMemberAnswer(turn, from, ready);
+/** What a member says of itself: of its own incarnation first, before anything rests on it. */
+const onAnyReady = (step: Step, from: PeerId, ready: Ready): void => {
+  const { mode } = step;
+  if (isPresent(mode)) noteRestored(step, from, ready.restored);
+  if (mode !== "announcing" && mode !== "joining" && mode !== "recovering") return onReady(step, from, ready);
+  if (mode !== "recovering") onJoinAnswer(step, from, ready);
+  if (mode === "announcing" && step.mode === "recovering") recover(step);
+  if (mode !== "joining") onMemberAnswer(step, from, ready);
 };

@@ -1,5 +1,5 @@
 /**
- * Gives the event loop a turn after every test. Tests of the simulator run for seconds without waiting for
+ * Lets the event loop go round after every test. Tests of the simulator run for seconds without waiting for
  * anything; dozens of them in a row would keep what the test runner says from being heard for a minute, which it
  * takes for a broken process.
  */

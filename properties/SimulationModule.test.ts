@@ -108,7 +108,7 @@ const bugs: ReadonlyArray<Bug> = [
     finds: "S30",
     schedule: "calm",
     product: wrong({
-      check: (_place, { name, text }) => ({
+      check: (_evaluation, { name, text }) => ({
         _tag: "Possible",
         effectsAt: ({ version, proposedAt }) => notes.encode(noteOf(version, { name, text, leftAt: proposedAt })),
       }),
@@ -118,7 +118,7 @@ const bugs: ReadonlyArray<Bug> = [
     what: "another note is left than the caller's",
     finds: "S30",
     schedule: "calm",
-    product: wrong({ check: (place, asked) => leaveNote.check(place, { ...asked, text: `${asked.text}!` }) }),
+    product: wrong({ check: (evaluation, asked) => leaveNote.check(evaluation, { ...asked, text: `${asked.text}!` }) }),
   },
   {
     what: "nothing is locked",
@@ -131,8 +131,8 @@ const bugs: ReadonlyArray<Bug> = [
     finds: "H1",
     schedule: "calm",
     product: wrong({
-      check: (place, asked) => {
-        const standing = leaveNote.check(place, asked);
+      check: (evaluation, asked) => {
+        const standing = leaveNote.check(evaluation, asked);
         return standing._tag === "Impossible" ? { _tag: "Done", name: asked.ref } : standing;
       },
     }),
@@ -142,10 +142,10 @@ const bugs: ReadonlyArray<Bug> = [
     finds: "S13",
     schedule: "calm",
     product: wrong({
-      apply: (turn, id, effects) => {
-        const { registry } = turn.state;
-        leaveNote.apply(turn, id, effects);
-        turn.state.registry = registry;
+      apply: (step, id, effects) => {
+        const { registry } = step.state;
+        leaveNote.apply(step, id, effects);
+        step.state.registry = registry;
       },
     }),
   },
@@ -154,8 +154,8 @@ const bugs: ReadonlyArray<Bug> = [
     finds: "S13",
     schedule: "rollback-declared",
     product: wrong({
-      install: (turn, _id, effects) => {
-        turn.rows(noteTables).put("notes", refOf(noteIn(effects).name), noteIn(effects));
+      install: (step, _id, effects) => {
+        step.rows(noteTables).put("notes", refOf(noteIn(effects).name), noteIn(effects));
         return true;
       },
     }),

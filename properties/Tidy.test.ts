@@ -13,7 +13,10 @@ const banned: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(?:an?|the|one|this|that|each|every|same|whole|next) turn\b|\bturn's\b/i, "step"],
   [/\brooms\b|\b(?:an?|the|one|this|that|each|every|own|other) room\b(?! (?:for|left))/i, "package"],
   [/\bwalls\b|\bwall\b(?![ -](?:clock|time))/i, "boundary"],
-  [/\b(?:life|lives)\b/i, "incarnation"],
+  [
+    /\b(?:an?|the|this|its|their|own|old|new|earlier|later|other|another|same|which|last|of) (?:life|lives)\b/i,
+    "incarnation",
+  ],
   [/\boutb(?:id|ids|idding)\b/i, "superseded"],
   [/\blate cop(?:y|ies)\b/i, "repeated copy, or what is below the low watermark"],
   [/\bunread(?:iness|inesses)\b/i, "not-ready reason"],
@@ -178,6 +181,11 @@ describe("the documentation", () => {
   it.each(pages)("speaks the words of the glossary, in paragraphs that are short: %s", (page) => {
     expect(bannedIn(textOf(page))).toEqual([]);
     expect(longParagraphs(textOf(page))).toEqual([]);
+  });
+
+  it.each(code)("is spoken in comments too: %s", (file) => {
+    const comments = textOf(file).match(/^\s*(?:\/\/|\/?\*).*$/gm) ?? [];
+    expect(bannedIn(comments.join("\n"))).toEqual([]);
   });
 
   it("has the table of messages complete", () => {

@@ -16,12 +16,12 @@ import type { SignatureProvider } from "../core/credential/SignatureProvider.ts"
 import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
 import type { Digest } from "../core/base/Digest.ts";
 import type { Event, Settings, StepContext, TimerName } from "../core/protocol/Event.ts";
-import { step } from "../core/Peer.ts";
+import { takeStep } from "../core/Peer.ts";
 import type { PeerState } from "../core/protocol/PeerState.ts";
 import type { Message } from "../core/Message.ts";
 import type { NumberedAct } from "../core/protocol/OperatorAct.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
-import type { Step } from "../core/Action.ts";
+import type { StepResult } from "../core/Action.ts";
 import { IntegrityFailure, type PeerStore } from "./PeerStore.ts";
 import type { Reading } from "./WallClock.ts";
 
@@ -222,11 +222,11 @@ export class PeerDriver {
     }
   }
 
-  #step(event: Event): Step {
-    return step(this.#state, event, new Context(this.#ports, this.#signer));
+  #step(event: Event): StepResult {
+    return takeStep(this.#state, event, new Context(this.#ports, this.#signer));
   }
 
-  #carryOut(next: Step): boolean {
+  #carryOut(next: StepResult): boolean {
     this.#act(next.sendNow);
     if (this.#stopped) return false;
     if (next.writes.length === 0) {
@@ -259,7 +259,7 @@ export class PeerDriver {
     for (const action of actions) if (action._tag === "Send") sendAhead(action.to, action.message);
   }
 
-  #publish(next: Step): void {
+  #publish(next: StepResult): void {
     this.#state = next.state;
     this.#act(next.thenSend);
   }

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { ActorCheck } from "../core/auth/ActorCheck.ts";
 import { actor, type Cluster, founded, NOW } from "../properties/cluster/Cluster.ts";
 import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../properties/cluster/Restoring.ts";
-import { turnOf } from "../properties/cluster/TurnOf.ts";
+import { openStep } from "../properties/cluster/OpenStep.ts";
 import type { MemoryTables } from "./MemoryByteStore.ts";
 import { readApprover } from "./Reads.ts";
 
@@ -21,7 +21,7 @@ const reader: ActorCheck =
 
 /** What a read at a peer gives: the approver's id, or the code of a refusal. */
 const readAt = (cluster: Cluster, peerId: number, ref: string): string => {
-  const { view, crypto, settings } = turnOf(cluster, peerId).context;
+  const { view, crypto, settings } = openStep(cluster, peerId).context;
   const integrityLost = (where: string): void => {
     throw new Error(where);
   };
@@ -65,7 +65,7 @@ describe("a restored peer while a third member is away", () => {
     expect(cluster.tables.get(2)?.get("readable")?.size).toBe(0);
   });
 
-  it("goes on showing it in its next process, and in no other life", () => {
+  it("goes on showing it in its next process, and in no other incarnation", () => {
     const { cluster, bob, alone } = restoredBesideOne();
     cluster.pass(6_000);
     cluster.peers.get(2)?.stop();

@@ -3,7 +3,7 @@ import { approverIn, asFinish, asReplacement } from "../../properties/cluster/Al
 import { crypto } from "../../properties/cluster/Cluster.ts";
 import { posted } from "../../properties/cluster/Enrolling.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import { utf8Length } from "../codec/Utf8.ts";
 import { installedProviders } from "../credential/SignatureProvider.ts";
 import type { Digest } from "../base/Digest.ts";
@@ -194,9 +194,9 @@ describe("whose outcome a request shares while it is undecided", () => {
   };
   /** What another proposal holds where a registration is prepared. */
   const holding = (other: Proposal) => {
-    const turn = turnOf(cluster, 1);
-    turn.edit("undecided", "preparations").set(id, { ...preparation, proposal: other });
-    return turn.state;
+    const step = openStep(cluster, 1);
+    step.edit("undecided", "preparations").set(id, { ...preparation, proposal: other });
+    return step.state;
   };
 
   it("a registration that of an earlier one of the same approver", () => {
@@ -209,7 +209,7 @@ describe("whose outcome a request shares while it is undecided", () => {
     expect(enrollPasskey.coalescesWith(holding(asFinish(proposal, response)), finishing)).toBe(id);
     expect(enrollPasskey.coalescesWith(holding(asFinish(proposal, another)), finishing)).toBeUndefined();
     expect(enrollPasskey.coalescesWith(holding(proposal), finishing)).toBeUndefined();
-    const { state } = turnOf(cluster, 1);
+    const { state } = openStep(cluster, 1);
     expect(enrollPasskey.coalescesWith(state, { ...finishing, ref: REF })).toBeUndefined();
   });
 
@@ -224,10 +224,10 @@ describe("whose outcome a request shares while it is undecided", () => {
     ["another approver's change", [metadataLock(REF), refLock(REF)], undefined, undefined],
     ["its key", [keyLock(keyIdentity), sessionLock(response.registrationId)], undefined, undefined],
   ])("is told by what it waits for: %s", (_what, locks, registered, replaced) => {
-    const turn = turnOf(cluster, 1);
-    turn.draft("undecided").locks = new Map(locks.map((lock) => [lock, OTHER]));
-    expect(registerKey.waitsFor(turn.state, registering)).toBe(registered);
-    expect(enrollPasskey.waitsFor(turn.state, finishing)).toBe(registered);
-    expect(replaceMetadata.waitsFor(turn.state, replacing)).toBe(replaced);
+    const step = openStep(cluster, 1);
+    step.draft("undecided").locks = new Map(locks.map((lock) => [lock, OTHER]));
+    expect(registerKey.waitsFor(step.state, registering)).toBe(registered);
+    expect(enrollPasskey.waitsFor(step.state, finishing)).toBe(registered);
+    expect(replaceMetadata.waitsFor(step.state, replacing)).toBe(replaced);
   });
 });

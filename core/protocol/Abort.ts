@@ -12,7 +12,7 @@ import { Limits } from "../base/Limits.ts";
 import type { Aborting, Preparation, Refused } from "./Undecided.ts";
 import { slotKey } from "./Tables.ts";
 import type { Draft } from "./SignedBatch.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { type Certificate, isReceiptFor } from "./Certificate.ts";
 import { stableSeq } from "./Delivery.ts";
 import { type Decision, decisionOf } from "./Decision.ts";
@@ -37,16 +37,16 @@ export const isAbortKind = ({ statement }: SignedStatement): boolean => abortKin
 const isRefusal = ({ statement }: SignedStatement): boolean => statement.kind === "REFUSAL";
 
 /** Whether it counts here: about this proposal, authentic, at the incarnation on record for its signer. */
-const isAbortVote = (turn: Turn, id: Digest, seq: number, signed: SignedStatement): boolean =>
+const isAbortVote = (step: Step, id: Digest, seq: number, signed: SignedStatement): boolean =>
   isAbortKind(signed) &&
   signed.statement.proposalId === id &&
   signed.statement.seq === seq &&
-  signed.header.incarnation === turn.recordedIncarnation(signerOf(signed)) &&
-  isAuthentic(turn.context.crypto, turn.membership, signed);
+  signed.header.incarnation === step.recordedIncarnation(signerOf(signed)) &&
+  isAuthentic(step.context.crypto, step.membership, signed);
 
 /** Whether a message about a proposal may be acted on: it names this topology and carries the writer's receipt. */
-export const isAboutProposal = (turn: Turn, id: Digest, { proposal, receipt }: SettleItem): boolean => {
-  const { membership, context } = turn;
+export const isAboutProposal = (step: Step, id: Digest, { proposal, receipt }: SettleItem): boolean => {
+  const { membership, context } = step;
   return (
     proposal.topologyDigest === membership.digest &&
     proposal.epoch === membership.topology.epoch &&
@@ -59,7 +59,7 @@ export const isAboutProposal = (turn: Turn, id: Digest, { proposal, receipt }: S
 
 /** A refusal of a proposal unknown here; undefined for a slot too far ahead or with no room left. */
 export const refusalOf = (
-  turn: Turn,
+  step: Step,
   id: Digest,
   { proposal, receipt }: SettleItem,
   code: string,
@@ -67,221 +67,221 @@ export const refusalOf = (
 ): Refusing | undefined => {
   const { epoch, seq } = proposal;
   // Who is recovering does not know yet how far the slots go, and binds none.
-  const isRecovering = turn.mode === "recovering";
-  if (seq < 1 || (!isRecovering && seq > turn.state.undecided.decidedSeq + Limits.slotWindow)) return undefined;
+  const isRecovering = step.mode === "recovering";
+  if (seq < 1 || (!isRecovering && seq > step.state.undecided.decidedSeq + Limits.slotWindow)) return undefined;
   // Settling goes on where new preparations are refused, up to what all undecided slots may take.
-  if (turn.state.undecided.refused.size + soFar.length >= Limits.refusals + Limits.preparations) return undefined;
+  if (step.state.undecided.refused.size + soFar.length >= Limits.refusals + Limits.preparations) return undefined;
   const isTaken = soFar.some((each) => each.bindsSlot && each.proposal.seq === seq);
-  const bindsSlot = !isRecovering && !isTaken && turn.context.view.get("slots", slotKey(epoch, seq)) === undefined;
+  const bindsSlot = !isRecovering && !isTaken && step.context.view.get("slots", slotKey(epoch, seq)) === undefined;
   return { id, proposal, writerReceipt: receipt, code, bindsSlot };
 };
 
 /** Takes abort votes into the books; returns the proposals they were about. */
-const noteVotes = (turn: Turn, statements: ReadonlyArray<SignedStatement>): ReadonlySet<Digest> => {
+const noteVotes = (step: Step, statements: ReadonlyArray<SignedStatement>): ReadonlySet<Digest> => {
   const touched = new Set<Digest>();
   for (const signed of statements) {
     const id = signed.statement.proposalId;
-    const preparation = turn.state.undecided.preparations.get(id);
-    const refused = turn.state.undecided.refused.get(id);
-    const aborting = turn.state.undecided.aborting.get(id);
+    const preparation = step.state.undecided.preparations.get(id);
+    const refused = step.state.undecided.refused.get(id);
+    const aborting = step.state.undecided.aborting.get(id);
     const undecided = preparation ?? refused;
     if (undecided !== undefined) {
-      if (!isNewVote(turn, undecided, signed)) continue;
-      turn.noteSeen(signed);
-      countAbortVote(turn, undecided, signed);
-    } else if (aborting !== undefined) noteAbortAck(turn, aborting, signed);
+      if (!isNewVote(step, undecided, signed)) continue;
+      step.noteSeen(signed);
+      countAbortVote(step, undecided, signed);
+    } else if (aborting !== undefined) noteAbortAck(step, aborting, signed);
     touched.add(id);
   }
   return touched;
 };
 
 /** Whether it is another member's vote, and says more than what is held. */
-const isNewVote = (turn: Turn, { id, proposal, votes }: Preparation | Refused, signed: SignedStatement): boolean => {
+const isNewVote = (step: Step, { id, proposal, votes }: Preparation | Refused, signed: SignedStatement): boolean => {
   // This peer's own vote is recorded when it is made, and at no other time.
-  if (signerOf(signed) === turn.self) return false;
+  if (signerOf(signed) === step.self) return false;
   // A refusal says more than the other kinds: only it makes this peer pledge.
   const held = votes.get(signerOf(signed));
   if (held !== undefined && (isRefusal(held) || !isRefusal(signed))) return false;
-  return isAbortVote(turn, id, proposal.seq, signed);
+  return isAbortVote(step, id, proposal.seq, signed);
 };
 
-const noteAbortAck = (turn: Turn, aborting: Aborting, signed: SignedStatement): void => {
+const noteAbortAck = (step: Step, aborting: Aborting, signed: SignedStatement): void => {
   const { id, proposal, acks } = aborting;
   if (signed.statement.kind !== "ABORT_ACK" || acks.has(signerOf(signed))) return;
-  if (!isAbortVote(turn, id, proposal.seq, signed)) return;
-  turn.noteSeen(signed);
-  countAbortAck(turn, aborting, signed);
+  if (!isAbortVote(step, id, proposal.seq, signed)) return;
+  step.noteSeen(signed);
+  countAbortAck(step, aborting, signed);
 };
 
 /** Pledges on those of the proposals that somebody else has refused. */
-const pledge = (turn: Turn, ids: Iterable<Digest>): ReadonlyArray<Digest> => {
+const pledge = (step: Step, ids: Iterable<Digest>): ReadonlyArray<Digest> => {
   const drafts = [...ids].flatMap((id): ReadonlyArray<Draft> => {
-    const preparation = turn.state.undecided.preparations.get(id);
+    const preparation = step.state.undecided.preparations.get(id);
     if (preparation?.refusal === undefined || preparation.pledge !== undefined) return [];
     const { proposal, refusal } = preparation;
     return [{ kind: "PLEDGE", proposalId: id, seq: proposal.seq, detail: String(signerOf(refusal)) }];
   });
   signEach(
-    turn,
+    step,
     drafts,
     (draft) => draft,
     (_, signed) => {
-      const preparation = turn.state.undecided.preparations.get(signed.statement.proposalId);
-      if (preparation !== undefined) recordPledged(turn, preparation, signed);
+      const preparation = step.state.undecided.preparations.get(signed.statement.proposalId);
+      if (preparation !== undefined) recordPledged(step, preparation, signed);
     },
-    () => turn.arm("resolve", resolveDelay(turn)),
+    () => step.arm("resolve", resolveDelay(step)),
   );
   return drafts.map((draft) => draft.proposalId);
 };
 
 /** Those of the proposals on which every member has voted for the end. */
-const completeOf = (turn: Turn, ids: Iterable<Digest>): ReadonlyArray<Preparation | Refused> =>
+const completeOf = (step: Step, ids: Iterable<Digest>): ReadonlyArray<Preparation | Refused> =>
   [...ids].flatMap((id) => {
-    const undecided = turn.state.undecided.preparations.get(id) ?? turn.state.undecided.refused.get(id);
-    return undecided !== undefined && undecided.votes.size === turn.membership.peerIds.length ? [undecided] : [];
+    const undecided = step.state.undecided.preparations.get(id) ?? step.state.undecided.refused.get(id);
+    return undecided !== undefined && undecided.votes.size === step.membership.peerIds.length ? [undecided] : [];
   });
 
 /** Aborts proposals whose votes are complete, signs an acknowledgement for each, and hands these on. */
 const abort = (
-  turn: Turn,
+  step: Step,
   complete: ReadonlyArray<Preparation | Refused>,
   run: (acks: ReadonlyArray<SignedStatement>) => void,
 ): void =>
   signEach(
-    turn,
+    step,
     complete,
     ({ id, proposal }) => ({ kind: "ABORT_ACK", proposalId: id, seq: proposal.seq, detail: "" }),
-    (undecided, ack) => abortOne(turn, undecided, ack),
+    (undecided, ack) => abortOne(step, undecided, ack),
     run,
   );
 
-const abortOne = (turn: Turn, undecided: Preparation | Refused, ack: SignedStatement): void => {
-  const round = recordAborted(turn, undecided, ack);
+const abortOne = (step: Step, undecided: Preparation | Refused, ack: SignedStatement): void => {
+  const round = recordAborted(step, undecided, ack);
   if (!("receipts" in undecided)) return;
-  noteAborted(turn, undecided.proposal);
-  if (turn.isWriter) turn.arm("resolve", resolveDelay(turn));
-  if (round !== undefined) answerRefused(turn, round, undecided.proposal);
+  noteAborted(step, undecided.proposal);
+  if (step.isWriter) step.arm("resolve", resolveDelay(step));
+  if (round !== undefined) answerRefused(step, round, undecided.proposal);
 };
 
 /** All that is known about a proposal's end, for another member. */
-const itemOf = (turn: Turn, id: Digest): AbortItem | undefined => {
-  const open = turn.state.undecided.preparations.get(id) ?? turn.state.undecided.aborting.get(id);
+const itemOf = (step: Step, id: Digest): AbortItem | undefined => {
+  const open = step.state.undecided.preparations.get(id) ?? step.state.undecided.aborting.get(id);
   if (open !== undefined)
     return { proposal: open.proposal, receipt: open.writerReceipt, votes: [...open.votes.values()] };
-  const refused = turn.state.undecided.refused.get(id);
-  const row = refused && turn.context.view.get("refusals", id);
+  const refused = step.state.undecided.refused.get(id);
+  const row = refused && step.context.view.get("refusals", id);
   return refused && row && { proposal: row.proposal, receipt: row.writerReceipt, votes: [...refused.votes.values()] };
 };
 
 /** Whether a member still owes its vote, or at the writer its acknowledgement. */
-const owes = (turn: Turn, id: Digest, peerId: PeerId): boolean => {
-  const undecided = turn.state.undecided.preparations.get(id) ?? turn.state.undecided.refused.get(id);
+const owes = (step: Step, id: Digest, peerId: PeerId): boolean => {
+  const undecided = step.state.undecided.preparations.get(id) ?? step.state.undecided.refused.get(id);
   return undecided !== undefined
     ? !undecided.votes.has(peerId)
-    : turn.state.undecided.aborting.get(id)?.acks.has(peerId) === false;
+    : step.state.undecided.aborting.get(id)?.acks.has(peerId) === false;
 };
 
 /** Asks for the votes that are still missing. */
-export const requestAborts = (turn: Turn, ids: ReadonlyArray<Digest>): void => {
-  for (const peerId of turn.others) {
-    const missing = ids.filter((id) => owes(turn, id, peerId));
+export const requestAborts = (step: Step, ids: ReadonlyArray<Digest>): void => {
+  for (const peerId of step.others) {
+    const missing = ids.filter((id) => owes(step, id, peerId));
     sendItems(
-      turn,
-      missing.flatMap((id) => itemOf(turn, id) ?? []),
+      step,
+      missing.flatMap((id) => itemOf(step, id) ?? []),
       [peerId],
     );
   }
 };
 
-const sendItems = (turn: Turn, items: ReadonlyArray<AbortItem>, to: ReadonlyArray<PeerId>): void => {
+const sendItems = (step: Step, items: ReadonlyArray<AbortItem>, to: ReadonlyArray<PeerId>): void => {
   for (let from = 0; from < items.length; from += Limits.batchProposals)
-    turn.sendAll({ _tag: "AbortRequest", items: items.slice(from, from + Limits.batchProposals) }, to);
+    step.sendAll({ _tag: "AbortRequest", items: items.slice(from, from + Limits.batchProposals) }, to);
 };
 
 /** Abort votes that came as answers: this peer is settling, so it asks for what is missing and tells what is complete. */
-export const onAbortVotes = (turn: Turn, statements: ReadonlyArray<SignedStatement>): void => {
-  if (turn.mode !== "active") return;
-  const touched = noteVotes(turn, statements);
-  const pledged = pledge(turn, touched);
-  turn.whenSigned(() => {
-    const complete = completeOf(turn, touched);
-    const ended = complete.flatMap(({ id }) => itemOf(turn, id) ?? []);
-    abort(turn, complete, () => undefined);
-    turn.whenSigned(() => {
-      requestAborts(turn, pledged);
-      sendItems(turn, ended, turn.others);
+export const onAbortVotes = (step: Step, statements: ReadonlyArray<SignedStatement>): void => {
+  if (step.mode !== "active") return;
+  const touched = noteVotes(step, statements);
+  const pledged = pledge(step, touched);
+  step.whenSigned(() => {
+    const complete = completeOf(step, touched);
+    const ended = complete.flatMap(({ id }) => itemOf(step, id) ?? []);
+    abort(step, complete, () => undefined);
+    step.whenSigned(() => {
+      requestAborts(step, pledged);
+      sendItems(step, ended, step.others);
     });
   });
 };
 
 /** Somebody settles: this peer votes if it has not, aborts if the votes are complete, and answers with its own. */
-export const onAbortRequest = (turn: Turn, from: PeerId, { items }: MessageOf<"AbortRequest">): void => {
-  const { crypto, view } = turn.context;
-  const isRecovering = turn.mode === "recovering";
+export const onAbortRequest = (step: Step, from: PeerId, { items }: MessageOf<"AbortRequest">): void => {
+  const { crypto, view } = step.context;
+  const isRecovering = step.mode === "recovering";
   const asked = new Map<Digest, AbortItem>();
   for (const item of items) {
     const id = proposalId(crypto, item.proposal);
-    if (isAboutProposal(turn, id, item)) asked.set(id, item);
+    if (isAboutProposal(step, id, item)) asked.set(id, item);
   }
   const shown = [...asked.values()];
   const votes = shown.flatMap((item) => item.votes);
-  if (quarantineIfForgotten(turn, [...votes, ...shown.map((item) => item.receipt)])) return;
+  if (quarantineIfForgotten(step, [...votes, ...shown.map((item) => item.receipt)])) return;
   const decided = new Map<Digest, Decision>();
   const refusing: Array<Refusing> = [];
   const unknown: Array<readonly [Digest, SettleItem]> = [];
   for (const [id, item] of asked) {
-    if (turn.state.undecided.preparations.has(id) || turn.state.undecided.refused.has(id)) continue;
+    if (step.state.undecided.preparations.has(id) || step.state.undecided.refused.has(id)) continue;
     // What the disk of a restored peer says of outcomes counts only once it is that of the others.
     const decision = isRecovering ? undefined : decisionOf(view, id, item.proposal);
     if (decision !== undefined) decided.set(id, decision);
     else if (isRecovering) unknown.push([id, item]);
     else {
-      const isRefused = item.votes.some((vote) => isRefusal(vote) && isAbortVote(turn, id, item.proposal.seq, vote));
-      // Its writer asks for votes for the end: the refusals it knew may be of lives that are over.
-      const code = isRefused ? "REFUSED_BY_ANOTHER" : finalCode(turn, item.proposal, from);
-      const refusal = code === undefined ? undefined : refusalOf(turn, id, item, code, refusing);
+      const isRefused = item.votes.some((vote) => isRefusal(vote) && isAbortVote(step, id, item.proposal.seq, vote));
+      // Its writer asks for votes for the end: the refusals it knew may be of incarnations that are over.
+      const code = isRefused ? "REFUSED_BY_ANOTHER" : finalCode(step, item.proposal, from);
+      const refusal = code === undefined ? undefined : refusalOf(step, id, item, code, refusing);
       if (refusal !== undefined) refusing.push(refusal);
     }
   }
-  inquire(turn, unknown);
-  refuse(turn, refusing, () => undefined);
-  turn.whenSigned(() => {
+  inquire(step, unknown);
+  refuse(step, refusing, () => undefined);
+  step.whenSigned(() => {
     // Votes are counted again once this peer knows what they are about.
-    if (!isRecovering) noteVotes(turn, votes);
-    pledge(turn, asked.keys());
-    turn.whenSigned(() => {
+    if (!isRecovering) noteVotes(step, votes);
+    pledge(step, asked.keys());
+    step.whenSigned(() => {
       const statements: Array<SignedStatement> = [];
-      reacknowledge(turn, decided, (all) => {
+      reacknowledge(step, decided, (all) => {
         for (const { ack } of all.values()) if (ack !== undefined) statements.push(ack);
-        sendApplied(turn, from, all);
+        sendApplied(step, from, all);
       });
-      if (!isRecovering) abort(turn, completeOf(turn, asked.keys()), (acks) => statements.push(...acks));
-      turn.whenSigned(() => {
-        for (const id of asked.keys()) statements.push(...ownVote(turn, id));
-        if (statements.length > 0) turn.send(from, { _tag: "Votes", statements });
+      if (!isRecovering) abort(step, completeOf(step, asked.keys()), (acks) => statements.push(...acks));
+      step.whenSigned(() => {
+        for (const id of asked.keys()) statements.push(...ownVote(step, id));
+        if (statements.length > 0) step.send(from, { _tag: "Votes", statements });
       });
     });
   });
 };
 
 /** What this peer says of a proposal that is undecided here. */
-const ownVote = (turn: Turn, id: Digest): ReadonlyArray<SignedStatement> => {
-  const preparation = turn.state.undecided.preparations.get(id);
+const ownVote = (step: Step, id: Digest): ReadonlyArray<SignedStatement> => {
+  const preparation = step.state.undecided.preparations.get(id);
   if (preparation !== undefined) return [preparation.pledge ?? preparation.own];
-  const refusal = turn.state.undecided.refused.get(id)?.votes.get(turn.self);
+  const refusal = step.state.undecided.refused.get(id)?.votes.get(step.self);
   return refusal === undefined ? [] : [refusal];
 };
 
 /** Certificates of what is applied here, with this peer's acknowledgements. */
-export const sendApplied = (turn: Turn, to: PeerId, decided: ReadonlyMap<Digest, Decision>): void => {
+export const sendApplied = (step: Step, to: PeerId, decided: ReadonlyMap<Digest, Decision>): void => {
   const certificates: Array<Certificate> = [];
   const acks: Array<SignedStatement> = [];
   for (const [id, { ack }] of decided) {
-    const certificate = turn.context.view.get("certificates", id);
+    const certificate = step.context.view.get("certificates", id);
     if (certificate === undefined) continue;
     certificates.push(certificate);
     if (ack !== undefined) acks.push(ack);
   }
   if (certificates.length === 0) return;
-  turn.send(to, { _tag: "Commit", certificates, acks, stableSeq: turn.isWriter ? stableSeq(turn) : 0 });
+  step.send(to, { _tag: "Commit", certificates, acks, stableSeq: step.isWriter ? stableSeq(step) : 0 });
 };

@@ -5,7 +5,7 @@ import { forgedBy, receiptOfWriter } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { refusedBy } from "../../properties/cluster/Refused.ts";
 import { declare, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import { refusalOf, requestAborts, sendApplied } from "./Abort.ts";
@@ -24,20 +24,20 @@ describe("a refusal of what is unknown here", () => {
   const FREE = 2;
   const { cluster, preparation } = prepared();
   const { id, proposal, writerReceipt } = preparation;
-  const turnOfThree = () => turnOf(cluster, 3);
+  const stepOfThree = () => openStep(cluster, 3);
   const recovering = () => {
     const restored = founded();
     declare(restored, 3);
-    const turn = turnOfThree();
-    turn.draft("rejoining").recovery = stateOf(restored, 3).rejoining.recovery;
-    return turn;
+    const step = stepOfThree();
+    step.draft("rejoining").recovery = stateOf(restored, 3).rejoining.recovery;
+    return step;
   };
-  const refusing = (turn = turnOfThree(), seq = FREE, soFar: ReadonlyArray<Refusing> = []): Refusing | undefined =>
-    refusalOf(turn, id, { proposal: { ...proposal, seq }, receipt: writerReceipt }, "EXPIRED", soFar);
+  const refusing = (step = stepOfThree(), seq = FREE, soFar: ReadonlyArray<Refusing> = []): Refusing | undefined =>
+    refusalOf(step, id, { proposal: { ...proposal, seq }, receipt: writerReceipt }, "EXPIRED", soFar);
 
   it("is given where there can be slots: from the first to the end of the window", () => {
     const seqs = [0, 1, Limits.slotWindow, Limits.slotWindow + 1];
-    expect(seqs.map((seq) => refusing(turnOfThree(), seq) !== undefined)).toEqual([false, true, true, false]);
+    expect(seqs.map((seq) => refusing(stepOfThree(), seq) !== undefined)).toEqual([false, true, true, false]);
   });
 
   it("is given past the window by who is recovering, and does not know how far the slots go", () => {
@@ -53,16 +53,16 @@ describe("a refusal of what is unknown here", () => {
     ).undecided.refused.values();
     const one = refusing();
     if (refused === undefined || one === undefined) throw new Error("there was room");
-    const turnWith = (count: number) => {
-      const turn = turnOfThree();
-      turn.draft("undecided").refused = new Map(
+    const stepWith = (count: number) => {
+      const step = stepOfThree();
+      step.draft("undecided").refused = new Map(
         Array.from({ length: count }, (_, index) => [`${index}` as Digest, refused]),
       );
-      return turn;
+      return step;
     };
-    expect(refusing(turnWith(most - 1))).toBeDefined();
-    expect(refusing(turnWith(most - 1), FREE, [one])).toBeUndefined();
-    expect(refusing(turnWith(most))).toBeUndefined();
+    expect(refusing(stepWith(most - 1))).toBeDefined();
+    expect(refusing(stepWith(most - 1), FREE, [one])).toBeUndefined();
+    expect(refusing(stepWith(most))).toBeUndefined();
   });
 
   it("binds the slot, unless something has it here, or in the same message, or its signer is recovering", () => {
@@ -70,11 +70,11 @@ describe("a refusal of what is unknown here", () => {
     if (free === undefined) throw new Error("it is refused");
     const bindsSlot = (...given: Parameters<typeof refusing>): boolean | undefined => refusing(...given)?.bindsSlot;
     expect(free.bindsSlot).toBe(true);
-    expect(bindsSlot(turnOfThree(), proposal.seq)).toBe(false);
+    expect(bindsSlot(stepOfThree(), proposal.seq)).toBe(false);
     expect(bindsSlot(recovering())).toBe(false);
-    expect(bindsSlot(turnOfThree(), FREE, [free])).toBe(false);
-    expect(bindsSlot(turnOfThree(), FREE + 1, [free])).toBe(true);
-    expect(bindsSlot(turnOfThree(), FREE, [{ ...free, bindsSlot: false }])).toBe(true);
+    expect(bindsSlot(stepOfThree(), FREE, [free])).toBe(false);
+    expect(bindsSlot(stepOfThree(), FREE + 1, [free])).toBe(true);
+    expect(bindsSlot(stepOfThree(), FREE, [{ ...free, bindsSlot: false }])).toBe(true);
   });
 });
 
@@ -113,11 +113,11 @@ describe("who lacks votes for the end", () => {
 
   it("asks for no more at once than a message can carry", () => {
     const { cluster, preparation } = prepared();
-    const turn = turnOf(cluster, 2);
+    const step = openStep(cluster, 2);
     const ids = Array.from({ length: Limits.batchProposals + 1 }, (_, index) => `${index}` as Digest);
-    turn.draft("undecided").preparations = new Map(ids.map((id) => [id, { ...preparation, id }]));
-    requestAborts(turn, ids);
-    const { thenSend } = turn.finish(() => undefined);
+    step.draft("undecided").preparations = new Map(ids.map((id) => [id, { ...preparation, id }]));
+    requestAborts(step, ids);
+    const { thenSend } = step.finish(() => undefined);
     const counts = thenSend.map((action) =>
       action._tag === "Send" && action.message._tag === "AbortRequest" ? action.message.items.length : 0,
     );
@@ -200,11 +200,11 @@ describe("who is asked for its vote for the end", () => {
     const { proposal } = settled(cluster);
     const id = proposalId(crypto, proposal);
     const sent = (decided: ReadonlyArray<readonly [Digest, Decision]>) => {
-      const turn = turnOf(cluster, 3);
-      sendApplied(turn, 2, new Map(decided));
-      return turn.finish(() => undefined).thenSend;
+      const step = openStep(cluster, 3);
+      sendApplied(step, 2, new Map(decided));
+      return step.finish(() => undefined).thenSend;
     };
-    const decision = decisionOf(turnOf(cluster, 3).context.view, id, proposal);
+    const decision = decisionOf(openStep(cluster, 3).context.view, id, proposal);
     if (decision === undefined) throw new Error("peer 3 has not applied it");
 
     it("sends no certificate of what has none: what was aborted", () => {

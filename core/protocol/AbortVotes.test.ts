@@ -5,7 +5,7 @@ import { forgedBy, receiptOfWriter } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { refusedBy } from "../../properties/cluster/Refused.ts";
 import { declare, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
 import type { Aborting, Preparation } from "./Undecided.ts";
 import { isAboutProposal } from "./Abort.ts";
@@ -26,7 +26,7 @@ describe("a message about a proposal", () => {
   const { cluster, preparation } = prepared();
   const { proposal, writerReceipt } = preparation;
   const isActedOn = (item: SettleItem): boolean =>
-    isAboutProposal(turnOf(cluster, 3), proposalId(crypto, item.proposal), item);
+    isAboutProposal(openStep(cluster, 3), proposalId(crypto, item.proposal), item);
 
   it("is acted on with the writer's receipt for it", () => {
     expect(isActedOn({ proposal, receipt: writerReceipt })).toBe(true);
@@ -157,7 +157,7 @@ describe("an acknowledgement of the end", () => {
   it.each<readonly [string, Partial<Statement>, Partial<BatchHeader>]>([
     ["a vote of another kind", { kind: "PLEDGE" }, {}],
     ["for another slot", { seq: 2 }, {}],
-    ["of another life of its signer", {}, { incarnation: 2 }],
+    ["of another incarnation of its signer", {}, { incarnation: 2 }],
   ])("is none that is %s", (_what, change, header) => {
     const { cluster, aborting, ack } = unheard();
     show(cluster, 1, forgedBy(cluster, 3, ack, change, header));

@@ -1,16 +1,16 @@
 /** Whether every member has said the same. */
 import type { Digest } from "../base/Digest.ts";
 import { isAuthentic, type SignedStatement, signerOf, type Statement } from "./Statement.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 
-/** Whether there is, in member order, one such statement by every member about turn, made in the life on record. */
+/** Whether there is, in member order, one such statement by every member about step, made in the incarnation on record. */
 export const isAcknowledgedByAll = (
-  turn: Turn,
+  step: Step,
   kind: Statement["kind"],
   about: Digest,
   acks: ReadonlyArray<SignedStatement>,
 ): boolean => {
-  const { peerIds } = turn.membership;
+  const { peerIds } = step.membership;
   return (
     acks.length === peerIds.length &&
     peerIds.every((peerId, index) => {
@@ -20,8 +20,8 @@ export const isAcknowledgedByAll = (
         signerOf(ack) === peerId &&
         ack.statement.kind === kind &&
         ack.statement.proposalId === about &&
-        ack.header.incarnation === turn.recordedIncarnation(peerId) &&
-        isAuthentic(turn.context.crypto, turn.membership, ack)
+        ack.header.incarnation === step.recordedIncarnation(peerId) &&
+        isAuthentic(step.context.crypto, step.membership, ack)
       );
     })
   );

@@ -15,7 +15,7 @@ export const forwardsAtOnce = ({ places }: Settings): number => Math.max(1, plac
 /**
  * How many forwards may follow one that the writer has not acknowledged. The writer remembers more refusals of one
  * entry peer than these and what is with the writer besides, so that no request it has not seen yet can be taken for a
- * late copy of one that it no longer remembers.
+ * duplicate of one that it no longer remembers.
  */
 export const forwardsAhead = ({ places }: Settings): number => Math.max(1, places >> 1);
 

@@ -4,7 +4,7 @@ import { NOW } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf, type WholeTurn, wholeTurn } from "../../properties/cluster/TurnOf.ts";
+import { openStep, type WholeStep, wholeStep } from "../../properties/cluster/OpenStep.ts";
 import { sessionLock } from "../commands/approvers/Locks.ts";
 import { commands } from "../commands/Commands.ts";
 import type { FinishTarget } from "../commands/enrollPasskey/Finish.ts";
@@ -53,10 +53,10 @@ const OPTIONS = { target: { kind: "OPTIONS", ref: undefined } };
 const BEFORE = { arrival: { process: id, at: 3_600_000 } };
 const refusal = busy("No.", undefined);
 
-/** What a caller is told in the end whom a turn refuses. */
-const toldBy = (turn: WholeTurn, caller: Caller, said: Rejection = refusal): Rejection => {
-  answerRejected(turn, caller, said);
-  const { sendNow, thenSend } = turn.finish(() => undefined);
+/** What a caller is told in the end whom a step refuses. */
+const toldBy = (step: WholeStep, caller: Caller, said: Rejection = refusal): Rejection => {
+  answerRejected(step, caller, said);
+  const { sendNow, thenSend } = step.finish(() => undefined);
   expect(sendNow).toEqual([]);
   const [told] = thenSend.flatMap((action) => {
     if (action._tag === "Reply" && action.answer._tag === "Rejected") return [action.answer.rejection];
@@ -68,24 +68,24 @@ const toldBy = (turn: WholeTurn, caller: Caller, said: Rejection = refusal): Rej
 };
 
 /** Puts a proposal where the one that is prepared is. */
-const holding = (turn: WholeTurn, other: Proposal): void =>
-  void turn.edit("undecided", "preparations").set(id, { ...preparation, proposal: other });
-const reserving = (responseDigest: Digest) => (turn: WholeTurn) => {
-  turn.edit("undecided", "locks").set(sessionLock(registrationId), id);
-  holding(turn, asFinish(proposal, { registrationId, responseDigest }));
+const holding = (step: WholeStep, other: Proposal): void =>
+  void step.edit("undecided", "preparations").set(id, { ...preparation, proposal: other });
+const reserving = (responseDigest: Digest) => (step: WholeStep) => {
+  step.edit("undecided", "locks").set(sessionLock(registrationId), id);
+  holding(step, asFinish(proposal, { registrationId, responseDigest }));
 };
-const replacing = (entryPeer: PeerId) => (turn: WholeTurn) =>
-  holding(turn, { ...asReplacement(proposal, 1), entryPeer });
+const replacing = (entryPeer: PeerId) => (step: WholeStep) =>
+  holding(step, { ...asReplacement(proposal, 1), entryPeer });
 const asIs = (): void => undefined;
-const damaged = (turn: WholeTurn): void => void (turn.draft("standing").integrityFault = "peer/self");
-const joining = (turn: WholeTurn): void => void turn.edit("rejoining", "unproven").add(2);
-const aborting = (turn: WholeTurn): void => {
+const damaged = (step: WholeStep): void => void (step.draft("standing").integrityFault = "peer/self");
+const joining = (step: WholeStep): void => void step.edit("rejoining", "unproven").add(2);
+const aborting = (step: WholeStep): void => {
   const told = { votes: [], acks: new Map(), preparedAt: 0, askedAt: 0 };
-  turn.edit("undecided", "aborting").set(id, { id, proposal, writerReceipt: own, ...told });
+  step.edit("undecided", "aborting").set(id, { id, proposal, writerReceipt: own, ...told });
 };
 
 describe("whoever is refused is told that the outcome is open, or that nothing was done", () => {
-  it.each<readonly [string, boolean, Caller, (turn: WholeTurn) => void]>([
+  it.each<readonly [string, boolean, Caller, (step: WholeStep) => void]>([
     ["a registration that is prepared", true, callerAt(1, registering(ref)), asIs],
     ["a forwarded one that is prepared", true, callerAt(3, registering(ref)), asIs],
     ["a registration that is being aborted", false, callerAt(3, registering(ref)), aborting],
@@ -116,9 +116,9 @@ describe("whoever is refused is told that the outcome is open, or that nothing w
     ["a finish of a session that nobody has finished", false, callerAt(3, finishing), asIs],
     ["a forwarded finish, where rows do not hold", true, callerAt(3, finishing), damaged],
   ])("%s: %s", (_what, isOpen, caller, become) => {
-    const turn = turnOf(cluster, 1);
-    become(turn);
-    expect(toldBy(turn, caller).outcomeUnknown).toBe(isOpen);
+    const step = openStep(cluster, 1);
+    become(step);
+    expect(toldBy(step, caller).outcomeUnknown).toBe(isOpen);
   });
 
   it.each<readonly [string, boolean, PeerId, Digest]>([
@@ -126,12 +126,12 @@ describe("whoever is refused is told that the outcome is open, or that nothing w
     ["the writer's own, as whoever did it was answered", false, 1, response.responseDigest],
     ["a forwarded one, where another response was applied", false, 3, OTHER],
   ])("%s: %s", (_what, isOpen, entryPeer, responseDigest) => {
-    const { state, context } = turnOf(cluster, 1);
+    const { state, context } = openStep(cluster, 1);
     const certified = { proposal: asFinish(proposal, { registrationId, responseDigest }) };
     const rows: Partial<Record<string, object>> = { completions: { proposalId: id }, certificates: certified };
     const get = (table: string) => rows[table];
-    const turn = wholeTurn(state, { ...context, view: { get, scan: () => [] } as unknown as RowView });
-    expect(toldBy(turn, callerAt(entryPeer, finishing)).outcomeUnknown).toBe(isOpen);
+    const step = wholeStep(state, { ...context, view: { get, scan: () => [] } as unknown as RowView });
+    expect(toldBy(step, callerAt(entryPeer, finishing)).outcomeUnknown).toBe(isOpen);
   });
 });
 
@@ -139,16 +139,16 @@ describe("an answer that leaves the outcome open", () => {
   const unknown = busy("Perhaps.", undefined, true);
 
   it("names the approver that a finish is reserved for, which the finish does not", () => {
-    const turn = turnOf(cluster, 1);
-    reserving(response.responseDigest)(turn);
-    expect(toldBy(turn, callerAt(3, finishing))).toMatchObject({ ref, outcomeUnknown: true });
+    const step = openStep(cluster, 1);
+    reserving(response.responseDigest)(step);
+    expect(toldBy(step, callerAt(3, finishing))).toMatchObject({ ref, outcomeUnknown: true });
   });
 
   it("names the approver that was asked for, whatever is reserved", () => {
-    expect(toldBy(turnOf(cluster, 1), callerAt(3, { target: { ...finishing.target, ref: OTHER } }), unknown).ref).toBe(
-      OTHER,
-    );
-    expect(toldBy(turnOf(cluster, 1), callerAt(3), unknown).ref).toBeUndefined();
+    expect(
+      toldBy(openStep(cluster, 1), callerAt(3, { target: { ...finishing.target, ref: OTHER } }), unknown).ref,
+    ).toBe(OTHER);
+    expect(toldBy(openStep(cluster, 1), callerAt(3), unknown).ref).toBeUndefined();
   });
 
   it("sends whoever replaces to the approver's revision, and whoever registers to repeat the request", () => {
@@ -167,25 +167,25 @@ describe("a refusal is remembered", () => {
     ["of none whose copy is refused by itself", 3, "by itself", 0],
     ["of none that entered here, and has no copies", 1, "only if remembered", 0],
   ])("%s", (_what, entryPeer, repeats, count) => {
-    const turn = turnOf(cluster, 1);
-    answerRejected(turn, callerAt(entryPeer), refusal, repeats);
-    expect(turn.state.requests.turnedAway.size).toBe(count);
+    const step = openStep(cluster, 1);
+    answerRejected(step, callerAt(entryPeer), refusal, repeats);
+    expect(step.state.requests.turnedAway.size).toBe(count);
   });
 
   it("of the last 1,024 requests, and of a request once; of what is forgotten the time is kept", () => {
-    const turn = turnOf(cluster, 1);
+    const step = openStep(cluster, 1);
     const begun = stateOf(cluster, 1).requests.forgottenUntil.get(3)?.at ?? 0;
     const at = (count: number) => ({ process: processOf(3), at: begun + count });
     const refuse = (count: number): void =>
-      answerRejected(turn, callerAt(3, { requestId: `request ${count}`, arrival: at(count) }), refusal);
+      answerRejected(step, callerAt(3, { requestId: `request ${count}`, arrival: at(count) }), refusal);
     const remembers = (count: number): boolean =>
-      turn.state.requests.turnedAway.get(3)?.has(`request ${count}`) === true;
+      step.state.requests.turnedAway.get(3)?.has(`request ${count}`) === true;
     for (let count = 1; count <= 1_024; count += 1) refuse(count);
     refuse(1_024);
-    expect([turn.state.requests.turnedAway.get(3)?.size, remembers(1)]).toEqual([1_024, true]);
+    expect([step.state.requests.turnedAway.get(3)?.size, remembers(1)]).toEqual([1_024, true]);
     refuse(1_025);
-    expect([turn.state.requests.turnedAway.get(3)?.size, remembers(1), remembers(2)]).toEqual([1_024, false, true]);
-    expect(turn.state.requests.forgottenUntil.get(3)).toEqual(at(1));
+    expect([step.state.requests.turnedAway.get(3)?.size, remembers(1), remembers(2)]).toEqual([1_024, false, true]);
+    expect(step.state.requests.forgottenUntil.get(3)).toEqual(at(1));
   });
 });
 
@@ -198,9 +198,9 @@ describe("a success", () => {
     acks: ReadonlyArray<SignedStatement>,
     round: Partial<Round> = { certificate },
   ) => {
-    const turn = turnOf(cluster, 1);
-    answerConfirmed(turn, { ...open, creator: callerAt(entryPeer), ...round }, acks);
-    const { sendNow, thenSend } = turn.finish(() => undefined);
+    const step = openStep(cluster, 1);
+    answerConfirmed(step, { ...open, creator: callerAt(entryPeer), ...round }, acks);
+    const { sendNow, thenSend } = step.finish(() => undefined);
     return [sendNow.length, thenSend.length];
   };
 

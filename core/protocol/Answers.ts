@@ -4,14 +4,14 @@ import type { Answer } from "./Answer.ts";
 import type { Caller, Queued } from "./Requests.ts";
 import type { Round } from "./Undecided.ts";
 import type { Rejection, RejectionCode } from "../base/Rejection.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { refusalsRemembered } from "./Admission.ts";
 import type { Commands, Intent, Retry, Target } from "./Command.ts";
 import type { Forward } from "./Forward.ts";
-import { isFromBefore, noteForgotten } from "./LateCopy.ts";
+import { isFromBefore, noteForgotten } from "./DuplicateSuppression.ts";
 import type { Message, Outcome } from "./Message.ts";
 import type { Proposal } from "./Proposal.ts";
-import { unreadiness } from "./Readiness.ts";
+import { notReadyReason } from "./Readiness.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
 
 export const callerOf = (forward: Forward, arrivedAt: number, asked: Target | undefined): Caller => ({
@@ -25,41 +25,42 @@ export const callerOf = (forward: Forward, arrivedAt: number, asked: Target | un
 export const callerOfQueued = ({ forward, arrivedAt, intent }: Queued): Caller => callerOf(forward, arrivedAt, intent);
 
 /** Everybody who waits for a round's end. */
-export const callersOf = ({ creator, joiners }: Pick<Round, "creator" | "joiners">): ReadonlyArray<Caller> => {
-  const joined = joiners.map(callerOfQueued);
+export const callersOf = ({ creator, coalesced }: Pick<Round, "creator" | "coalesced">): ReadonlyArray<Caller> => {
+  const joined = coalesced.map(callerOfQueued);
   return creator === undefined ? joined : [creator, ...joined];
 };
 
 const answer = (
-  turn: Turn,
+  step: Step,
   { entryPeer, requestId }: Caller,
   own: Answer,
   forwarded: Outcome,
   flushed = false,
 ): void => {
-  if (entryPeer === turn.self) return flushed ? turn.replyFlushed(requestId, own) : turn.reply(requestId, own);
+  if (entryPeer === step.self) return flushed ? step.replyFlushed(requestId, own) : step.reply(requestId, own);
   const message: Message = { _tag: "Outcome", requestId, outcome: forwarded };
-  if (flushed) turn.sendFlushed(message, [entryPeer]);
-  else turn.send(entryPeer, message);
+  if (flushed) step.sendFlushed(message, [entryPeer]);
+  else step.send(entryPeer, message);
 };
 
 /**
  * Whether nothing that this peer can read tells what became of a forwarded request: its rows do not hold; or an
  * earlier process had the request, and nobody has shown this one yet that its rows are not of before that.
  */
-const isBeyondMemory = (turn: Turn, caller: Caller): boolean =>
-  caller.entryPeer !== turn.self &&
-  (turn.state.standing.integrityFault !== undefined || (isFromBefore(turn, caller) && unreadiness(turn) !== undefined));
+const isBeyondMemory = (step: Step, caller: Caller): boolean =>
+  caller.entryPeer !== step.self &&
+  (step.state.standing.integrityFault !== undefined ||
+    (isFromBefore(step, caller) && notReadyReason(step) !== undefined));
 
 /**
  * Whether something that a rejected request asked for is reserved or applied here all the same: then no answer may
  * say that nothing is.
  */
-const mayStand = (turn: Turn, caller: Caller): boolean => {
+const mayStand = (step: Step, caller: Caller): boolean => {
   const { target, entryPeer } = caller;
-  const command = target && turn.context.commands.byKind.get(target.kind);
+  const command = target && step.context.commands.byKind.get(target.kind);
   if (target === undefined || command === undefined) return false;
-  return isBeyondMemory(turn, caller) || command.mayStand(turn, target, entryPeer);
+  return isBeyondMemory(step, caller) || command.mayStand(step, target, entryPeer);
 };
 
 const BEGINS_ANEW: Retry = { _tag: "BeginsAnew" };
@@ -85,25 +86,25 @@ export const leftOpen = ({ byKind }: Commands, rejection: Rejection, target: Tar
 };
 
 /** What a caller asked for with what is known of it by now. */
-const named = (turn: Turn, target: Target): Target =>
-  turn.context.commands.byKind.get(target.kind)?.named(turn, target) ?? target;
+const named = (step: Step, target: Target): Target =>
+  step.context.commands.byKind.get(target.kind)?.named(step, target) ?? target;
 
 /** How sure it is that a later copy of a request would be refused for the same reason. */
 export type Repeats = "by itself" | "only if remembered";
 
 /** Answers that a request was not done; the outcome stays open while an earlier copy of it may be under way. */
 export const answerRejected = (
-  turn: Turn,
+  step: Step,
   caller: Caller,
   rejection: Rejection,
   repeats: Repeats = repeatsOf(rejection),
 ): void => {
   const { target } = caller;
-  if (target !== undefined) turn.context.commands.byKind.get(target.kind)?.noteRefused(turn, target, rejection);
-  const isOpen = target !== undefined && (rejection.outcomeUnknown || mayStand(turn, caller));
-  const told = isOpen ? leftOpen(turn.context.commands, rejection, named(turn, target)) : rejection;
-  if (caller.entryPeer !== turn.self && repeats === "only if remembered") rememberTurnedAway(turn, caller, told);
-  answer(turn, caller, { _tag: "Rejected", rejection: told }, { _tag: "Rejected", rejection: told });
+  if (target !== undefined) step.context.commands.byKind.get(target.kind)?.noteRefused(step, target, rejection);
+  const isOpen = target !== undefined && (rejection.outcomeUnknown || mayStand(step, caller));
+  const told = isOpen ? leftOpen(step.context.commands, rejection, named(step, target)) : rejection;
+  if (caller.entryPeer !== step.self && repeats === "only if remembered") rememberTurnedAway(step, caller, told);
+  answer(step, caller, { _tag: "Rejected", rejection: told }, { _tag: "Rejected", rejection: told });
 };
 
 const mayChange: ReadonlySet<RejectionCode> = new Set([
@@ -120,44 +121,44 @@ const repeatsOf = ({ code }: Rejection): Repeats => (mayChange.has(code) ? "only
 
 /**
  * A request that was refused for the state of the cluster, or by another member, could succeed a moment
- * later, so a late copy of it must meet the same answer, not a second chance.
+ * later, so a duplicate of it must meet the same answer, not a second chance.
  */
-const rememberTurnedAway = (turn: Turn, caller: Caller, rejection: Rejection): void => {
+const rememberTurnedAway = (step: Step, caller: Caller, rejection: Rejection): void => {
   const { entryPeer, requestId, arrival } = caller;
-  const remembered = turn.editTurnedAway(entryPeer);
-  if (remembered.size >= refusalsRemembered(turn.context.settings) && !remembered.has(requestId))
+  const remembered = step.editTurnedAway(entryPeer);
+  if (remembered.size >= refusalsRemembered(step.context.settings) && !remembered.has(requestId))
     for (const [oldest, turnedAway] of remembered) {
       remembered.delete(oldest);
-      noteForgotten(turn, { entryPeer, arrival: turnedAway.arrival });
+      noteForgotten(step, { entryPeer, arrival: turnedAway.arrival });
       break;
     }
   remembered.set(requestId, { arrival, rejection });
 };
 
 /** Answers whoever asked for what was there before. */
-export const answerExisting = (turn: Turn, caller: Caller, intent: Intent, name: string): void => {
-  const existing = turn.command(intent).existing(turn.context.view, name);
-  if (existing !== undefined) answer(turn, caller, existing.answer, { _tag: "Existing", ref: name });
+export const answerExisting = (step: Step, caller: Caller, intent: Intent, name: string): void => {
+  const existing = step.command(intent).existing(step.context.view, name);
+  if (existing !== undefined) answer(step, caller, existing.answer, { _tag: "Existing", ref: name });
 };
 
 /** What the caller is told whose request has led to this proposal, applied by every member. */
-export const confirmation = (turn: Turn, proposal: Proposal, isFresh: boolean): Answer =>
-  turn.command(proposal).confirmed(proposal.effects, isFresh);
+export const confirmation = (step: Step, proposal: Proposal, isFresh: boolean): Answer =>
+  step.command(proposal).confirmed(proposal.effects, isFresh);
 
 /** Every member has applied it: the request that made it is told so, and those that joined it that it was there. */
-export const answerConfirmed = (turn: Turn, round: Round, acks: ReadonlyArray<SignedStatement>): void => {
-  const { certificate, creator, joiners } = round;
+export const answerConfirmed = (step: Step, round: Round, acks: ReadonlyArray<SignedStatement>): void => {
+  const { certificate, creator, coalesced } = round;
   if (certificate === undefined) return;
   // A mono instance signs its acknowledgement in this very turn; then the answer waits for the flush.
-  const flushed = acks.every((ack) => signerOf(ack) !== turn.self || turn.isFlushed(ack));
+  const flushed = acks.every((ack) => signerOf(ack) !== step.self || step.isFlushed(ack));
   const confirm = (caller: Caller, created: boolean): void =>
     answer(
-      turn,
+      step,
       caller,
-      confirmation(turn, certificate.proposal, created),
+      confirmation(step, certificate.proposal, created),
       { _tag: "Confirmed", certificate, acks },
       flushed,
     );
   if (creator !== undefined) confirm(creator, true);
-  for (const joiner of joiners) confirm(callerOfQueued(joiner), false);
+  for (const pending of coalesced) confirm(callerOfQueued(pending), false);
 };

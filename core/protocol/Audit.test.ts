@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Rows, Write } from "../Tables.ts";
 import { protocolTables } from "./Tables.ts";
 import { auditOperators } from "./Audit.ts";
@@ -36,11 +36,11 @@ describe("the audit of a peer", () => {
 
   it("takes what operators did in, chained, and what was kept once", () => {
     const cluster = founded();
-    const turn = turnOf(cluster, 1);
-    const before = turn.state.signed.audit;
-    auditOperators(turn, [numbered(4, true), numbered(5, false)]);
-    auditOperators(turn, [numbered(4, true), numbered(6, true)]);
-    const rows = auditOf(turn.finish(() => undefined).writes);
+    const step = openStep(cluster, 1);
+    const before = step.state.signed.audit;
+    auditOperators(step, [numbered(4, true), numbered(5, false)]);
+    auditOperators(step, [numbered(4, true), numbered(6, true)]);
+    const rows = auditOf(step.finish(() => undefined).writes);
     expect(rows.map(({ requestId, seq }) => [requestId, seq])).toEqual([
       ["r4", before.seq + 1],
       ["r5", before.seq + 2],
@@ -54,22 +54,22 @@ describe("the audit of a peer", () => {
       timestamp: 1_800_000_000_000,
       prevHash: before.hash,
     });
-    const { crypto } = turn.context;
+    const { crypto } = step.context;
     const [first, second] = rows;
     expect(first && second?.prevHash).toBe(first && crypto.digest("CUSTODY_AUDIT_V1", protocolTables.audit, first));
-    expect(turn.state.signed.audit).toMatchObject({ keptNo: 6, lastNo: 6 });
+    expect(step.state.signed.audit).toMatchObject({ keptNo: 6, lastNo: 6 });
   });
 
   it("takes nothing in at a peer that is sealed, damaged or nobody yet", () => {
     for (const hinder of [
-      (turn: ReturnType<typeof turnOf>) => void (turn.draft("standing").unsealed = false),
-      (turn: ReturnType<typeof turnOf>) => void (turn.draft("standing").integrityFault = "peer/self"),
-      (turn: ReturnType<typeof turnOf>) => void (turn.draft("cluster").peer = undefined),
+      (step: ReturnType<typeof openStep>) => void (step.draft("standing").unsealed = false),
+      (step: ReturnType<typeof openStep>) => void (step.draft("standing").integrityFault = "peer/self"),
+      (step: ReturnType<typeof openStep>) => void (step.draft("cluster").peer = undefined),
     ]) {
-      const turn = turnOf(founded(), 1);
-      hinder(turn);
-      auditOperators(turn, [numbered(1, true)]);
-      expect(turn.finish(() => undefined).writes).toEqual([]);
+      const step = openStep(founded(), 1);
+      hinder(step);
+      auditOperators(step, [numbered(1, true)]);
+      expect(step.finish(() => undefined).writes).toEqual([]);
     }
   });
 });

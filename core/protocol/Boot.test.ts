@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { refusedBy } from "../../properties/cluster/Refused.ts";
 import { declare, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import { boot } from "./Boot.ts";
 import { allRows } from "./AllRows.ts";
 import type { PeerState } from "./PeerState.ts";
@@ -25,7 +25,7 @@ describe("the rows of a table", () => {
 
 /** What lies on a peer's disk, but for what was in one of its tables. */
 const without = (cluster: Cluster, peerId: PeerId, lost?: TableName): RowView => {
-  const { view } = turnOf(cluster, peerId).context;
+  const { view } = openStep(cluster, peerId).context;
   return {
     get: (table, key) => (table === lost ? undefined : view.get(table, key)),
     scan: (table, after, limit) => (table === lost ? [] : view.scan(table, after, limit)),
@@ -104,7 +104,7 @@ describe("a peer that starts", () => {
     ]);
   });
 
-  it("counts its pledge alone where whoever refused has another life since", () => {
+  it("counts its pledge alone where whoever refused has another incarnation since", () => {
     const cluster = refused();
     declare(cluster, 3);
     cluster.settle();

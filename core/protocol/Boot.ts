@@ -35,7 +35,7 @@ const preparationOf = (
   ]),
   refusal: row.refusal,
   pledge: row.pledge,
-  // A refusal of a life that is over made this peer pledge, and counts no more.
+  // A refusal of an incarnation that is over made this peer pledge, and counts no more.
   votes: new Map(
     [row.refusal, row.pledge].flatMap((vote) =>
       vote === undefined ||

@@ -78,7 +78,7 @@ describe("a disk of a branch that was left", () => {
     expect(now.size).toBe(3);
   });
 
-  it("contradicts one of the very same lives: the writer's disk stays as it was, and another backup helps", () => {
+  it("contradicts one of the very same incarnations: the writer's disk stays as it was, and another backup helps", () => {
     const { cluster, alice, bob } = begun();
     const at = cluster.now;
     const yves = branchFrom(cluster, alice, "yves", 9);
@@ -141,14 +141,14 @@ describe("a disk of a branch that was left", () => {
 
 describe("how new a disk says that it is", () => {
   /** All members are restored; the third says this of its disk, until it is asked again. */
-  const claiming = (lives: (now: number) => number) => {
+  const claiming = (incarnations: (now: number) => number) => {
     const { cluster } = begun();
     for (const peerId of ALL) declare(cluster, peerId);
     cluster.tamper = (from, _to, message) => {
       if (message._tag !== "SnapshotOffer" || from !== 3 || message.own === undefined) return message;
       const own = {
         ...message.own,
-        lives: ALL.map((peerId) => lives(stateOf(cluster, peerId).signed.chain.incarnation)),
+        incarnations: ALL.map((peerId) => incarnations(stateOf(cluster, peerId).signed.chain.incarnation)),
       };
       return { ...message, items: [], upTo: undefined, own };
     };
@@ -159,15 +159,15 @@ describe("how new a disk says that it is", () => {
   it.each([
     ["by one", (now: number) => now + 1],
     ["as far as numbers go", () => Number.MAX_SAFE_INTEGER],
-  ])("is not believed where that is later than the lives on record, %s", (_how, lives) => {
-    const cluster = claiming(lives);
+  ])("is not believed where that is later than the incarnations on record, %s", (_how, incarnations) => {
+    const cluster = claiming(incarnations);
     expect(stateOf(cluster, 1).rejoining.recovery?.waitsFor).toContain("what peer 3 has does not hold");
     cluster.tamper = whole;
     cluster.pass(12_000);
     expectWhole(cluster, 2);
   });
 
-  it("may be the life of a member that has not come to its end yet", () => {
+  it("may be the incarnation of a member that has not come to its end yet", () => {
     const { cluster } = begun();
     cluster.tamper = (from, to, message) =>
       message._tag === "SnapshotOffer" && to === 2 ? undefined : whole(from, to, message);

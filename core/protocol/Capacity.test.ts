@@ -76,8 +76,8 @@ describe("what the writer holds for callers", () => {
   it("is 1,024 requests, those among them that have joined another one", () => {
     const cluster = unacknowledged();
     ask(cluster, "creator", 1);
-    for (let index = 0; index < Limits.queuedCommands; index += 1) ask(cluster, `joiner-${index}`, 1);
-    expect([...cluster.answers.keys()].filter((each) => each.startsWith("joiner"))).toEqual([]);
+    for (let index = 0; index < Limits.queuedCommands; index += 1) ask(cluster, `coalesced-${index}`, 1);
+    expect([...cluster.answers.keys()].filter((each) => each.startsWith("coalesced"))).toEqual([]);
     ask(cluster, "one-more", 1);
     expect(isTurnedAway(cluster, "one-more")).toBe(true);
   });
@@ -85,13 +85,13 @@ describe("what the writer holds for callers", () => {
   it("is 32 MiB of bodies, of those too that have joined another one", () => {
     const cluster = unacknowledged();
     ask(cluster, "creator", 1);
-    const names = Array.from({ length: TOO_MANY }, (_, index) => `joiner-${index}`);
+    const names = Array.from({ length: TOO_MANY }, (_, index) => `coalesced-${index}`);
     for (const name of names) ask(cluster, name, 1, MANY_BYTES);
-    expect(names.filter((name) => cluster.answers.has(name))).toEqual([last("joiner")]);
-    expect(isTurnedAway(cluster, last("joiner"))).toBe(true);
+    expect(names.filter((name) => cluster.answers.has(name))).toEqual([last("coalesced")]);
+    expect(isTurnedAway(cluster, last("coalesced"))).toBe(true);
     cluster.tamper = whole;
     cluster.pass(3_000);
-    expect(cluster.answers.get("joiner-0")).toMatchObject({ _tag: "Registered", created: false });
+    expect(cluster.answers.get("coalesced-0")).toMatchObject({ _tag: "Registered", created: false });
   });
 
   it("is 32 MiB of bodies, of those too that are prepared, while nobody else waits", () => {

@@ -34,7 +34,7 @@ describe("a receipt", () => {
     ["is about another proposal", { proposalId: OTHER }, {}],
     ["names another slot", { seq: proposal.seq + 1 }, {}],
     ["was made for other members", { topologyDigest: OTHER }, {}],
-    ["is of another life of its signer than the proposal pins", {}, { incarnation: own.header.incarnation + 1 }],
+    ["is of another incarnation of its signer than the proposal pins", {}, { incarnation: own.header.incarnation + 1 }],
     ["is said to be another member's", {}, { peerId: 2 }],
   ])("does not count where it %s", (_what, change, header) => {
     expect(counts(receiptBy(3, change, header))).toBe(false);

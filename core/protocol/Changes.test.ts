@@ -17,7 +17,7 @@ const slot = (key: number): Write => ({
   key: String(key),
 });
 
-describe("the changes of a turn", () => {
+describe("the changes of a step", () => {
   // On both sides of the number up to which they are looked through one by one.
   it.each([1, 24, 25, 26, 100])("are one for each row, of %i rows", (rows) => {
     const changes = new Changes();

@@ -1,4 +1,4 @@
-/** The row changes of one turn: at most one for each row, in the order in which rows were first touched. */
+/** The row changes of one step: at most one for each row, in the order in which rows were first touched. */
 import { InvariantViolation } from "../base/Invariant.ts";
 import type { TableName, Write } from "./Tables.ts";
 

@@ -15,10 +15,10 @@ import { InvariantViolation } from "../base/Invariant.ts";
 import type { PeerState } from "./PeerState.ts";
 import { type Rejection, type RejectionCode, rejection } from "../base/Rejection.ts";
 import type { RowView } from "./Tables.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import type { Call } from "./Forward.ts";
 import type { Exchange, Module } from "./Module.ts";
-import type { Place } from "./Place.ts";
+import type { EvaluationContext } from "./EvaluationContext.ts";
 import type { Proposal } from "./Proposal.ts";
 import type { PeerId } from "./Topology.ts";
 import type { Versions } from "./Versions.ts";
@@ -101,14 +101,14 @@ interface Reading<I extends Intent, T extends Target> {
   /** What the call is about, whether or not it can be done; undefined where it cannot be read. */
   targetOf(means: Means, call: Call): T | undefined;
   /** Reads and validates a request; the left side names every field at fault. The same rows give the same result. */
-  parse(place: Place, call: Call): Either.Either<I, Rejection>;
+  parse(evaluation: EvaluationContext, call: Call): Either.Either<I, Rejection>;
   /** As `parse`, for a caller of this peer or of another entry peer: what an attempt costs may be counted here. */
-  admit(turn: Turn, call: Call, claims: ActorClaims): Either.Either<I, Rejection>;
+  admit(step: Step, call: Call, claims: ActorClaims): Either.Either<I, Rejection>;
 }
 
 /** What it comes to, against committed rows and what is undecided. */
 interface Deciding<I extends Intent> {
-  check(place: Place, intent: I): Standing;
+  check(evaluation: EvaluationContext, intent: I): Standing;
   /** The undecided proposal whose outcome is this intent's outcome too. */
   coalescesWith(state: PeerState, intent: I): Digest | undefined;
   /** What undecided change of the same subject it waits for, and whether that may be what it asks for. */
@@ -122,11 +122,11 @@ interface Effecting {
   /** Whether they hold by themselves, whoever has certified them. */
   isSound(crypto: Crypto, effects: Uint8Array): boolean;
   /** Changes the rows and the registry root; throws `InvariantViolation` where they contradict what was certified. */
-  apply(turn: Turn, id: Digest, effects: Uint8Array): void;
+  apply(step: Step, id: Digest, effects: Uint8Array): void;
   /** Does the same for a member that takes outcomes over in any order; says whether a read may see a difference. */
-  install(turn: Turn, id: Digest, effects: Uint8Array): boolean;
+  install(step: Step, id: Digest, effects: Uint8Array): boolean;
   /** Takes back what no other member has applied. */
-  undo(turn: Turn, id: Digest, effects: Uint8Array): void;
+  undo(step: Step, id: Digest, effects: Uint8Array): void;
   audit(effects: Uint8Array): AuditEntry;
 }
 
@@ -144,13 +144,13 @@ interface Answering<I extends Intent, T extends Target> {
    * Whether something that a rejected request asked for is reserved or applied here all the same. What is applied
    * counts for one that was forwarded only, as it may be a copy whose first answer was lost.
    */
-  mayStand(turn: Turn, target: T, entryPeer: PeerId): boolean;
+  mayStand(step: Step, target: T, entryPeer: PeerId): boolean;
   /** The same target with what is known by now of what it is about. */
-  named(turn: Turn, target: T): T;
+  named(step: Step, target: T): T;
   /** Told of every refusal of a request that could be read. */
-  noteRefused(turn: Turn, target: T, rejection: Rejection): void;
+  noteRefused(step: Step, target: T, rejection: Rejection): void;
   /** What is reserved here for the very request that this peer refuses; undefined where nothing is. */
-  reservedFor(turn: Turn, call: Call, refusal: Rejection): Target | undefined;
+  reservedFor(step: Step, call: Call, refusal: Rejection): Target | undefined;
 }
 
 // Methods, not functions: a command of a narrower intent is a command.

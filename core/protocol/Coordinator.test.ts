@@ -5,13 +5,13 @@ import { actor, type Cluster, codeOf, founded } from "../../properties/cluster/C
 import { credential, enrolling, finish, offerOf, options } from "../../properties/cluster/Enrolling.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import { enrollmentIn, enrollments, type Offer } from "../commands/enrollPasskey/EnrollmentState.ts";
 import type { Queued } from "./Requests.ts";
 import type { Round } from "./Undecided.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { advance, enqueue, onProposeTimer } from "./Coordinator.ts";
 import type { Message } from "../Message.ts";
 import type { PeerId } from "./Topology.ts";
@@ -73,10 +73,10 @@ describe("a copy of a request", () => {
     );
     cluster.register(1, "creator", "alice", 7);
     cluster.settle();
-    cluster.register(2, "joiner", "alice", 7);
+    cluster.register(2, "coalesced", "alice", 7);
     cluster.settle();
     forwardAgain(cluster, 2, forwards);
-    expect(namesIn(roundOf(cluster).joiners)).toEqual(["joiner"]);
+    expect(namesIn(roundOf(cluster).coalesced)).toEqual(["coalesced"]);
     expect(stateOf(cluster, 1).requests.queue).toEqual([]);
   });
 });
@@ -119,68 +119,68 @@ const sized = <A extends Pick<Queued, "forward">>(each: A, bytes: number): A => 
 
 describe("the writer", () => {
   const { cluster, first, offer } = waiting(1);
-  const held = (change: { queue?: Array<Queued>; offers?: Array<Offer>; rounds?: Array<Partial<Round>> }): Turn => {
-    const turn = turnOf(cluster, 1);
+  const held = (change: { queue?: Array<Queued>; offers?: Array<Offer>; rounds?: Array<Partial<Round>> }): Step => {
+    const step = openStep(cluster, 1);
     const named = <A>(all: ReadonlyArray<A> = []) => all.map((each, index) => [`${index}`, each] as const);
-    const none = { refusal: undefined, certificate: undefined, creator: undefined, evidence: undefined, joiners: [] };
-    turn.draft("requests").queue = change.queue ?? [];
-    const offers = turn.editIn(enrollments, "offers");
+    const none = { refusal: undefined, certificate: undefined, creator: undefined, evidence: undefined, coalesced: [] };
+    step.draft("requests").queue = change.queue ?? [];
+    const offers = step.editIn(enrollments, "offers");
     offers.clear();
     for (const [name, each] of named(change.offers)) offers.set(name, each);
-    turn.draft("undecided").rounds = new Map(
+    step.draft("undecided").rounds = new Map(
       named(change.rounds).map(([name, each]) => [name as Digest, { id: name as Digest, ...none, ...each }]),
     );
-    return turn;
+    return step;
   };
   /** Whether it takes in one request more, with a body of so many bytes. */
-  const takes = (turn: Turn, bytes = 0): boolean => {
+  const takes = (step: Step, bytes = 0): boolean => {
     if (actor._tag !== "Verified") throw new Error("the test actor is verified");
-    const before = turn.state.requests.queue.length;
-    enqueue(turn, sized(first, bytes).forward, { claims: actor.claims, request: first.intent });
-    return turn.state.requests.queue.length > before;
+    const before = step.state.requests.queue.length;
+    enqueue(step, sized(first, bytes).forward, { claims: actor.claims, request: first.intent });
+    return step.state.requests.queue.length > before;
   };
   const many = <A>(each: A, count: number): Array<A> => Array.from({ length: count }, () => each);
   const empty = sized(first, 0);
 
-  it.each<readonly [string, (count: number) => Turn]>([
+  it.each<readonly [string, (count: number) => Step]>([
     ["that wait for a round", (count) => held({ queue: many(empty, count) })],
     ["for options", (count) => held({ offers: many(sized(offer, 0), count) })],
-    ["that have joined another one", (count) => held({ rounds: [{ joiners: many(empty, count) }] })],
+    ["that have joined another one", (count) => held({ rounds: [{ coalesced: many(empty, count) }] })],
     [
       "of all these kinds together",
-      (count) => held({ queue: [empty], offers: [sized(offer, 0)], rounds: [{ joiners: many(empty, count - 2) }] }),
+      (count) => held({ queue: [empty], offers: [sized(offer, 0)], rounds: [{ coalesced: many(empty, count - 2) }] }),
     ],
-  ])("holds 1,024 requests %s, and not one more", (_which, turnWith) => {
+  ])("holds 1,024 requests %s, and not one more", (_which, stepWith) => {
     expect(Limits.queuedCommands).toBe(1_024);
-    expect(takes(turnWith(Limits.queuedCommands - 1))).toBe(true);
-    expect(takes(turnWith(Limits.queuedCommands))).toBe(false);
+    expect(takes(stepWith(Limits.queuedCommands - 1))).toBe(true);
+    expect(takes(stepWith(Limits.queuedCommands))).toBe(false);
   });
 
-  it.each<readonly [string, (bytes: number) => Turn]>([
+  it.each<readonly [string, (bytes: number) => Step]>([
     ["of what waits for a round", (bytes) => held({ queue: [sized(first, bytes)] })],
     ["of requests for options", (bytes) => held({ offers: [sized(offer, bytes)] })],
     ["of what is prepared", (bytes) => held({ rounds: [{ evidence: sized(first, bytes).forward }] })],
-    ["of what has joined another one", (bytes) => held({ rounds: [{ joiners: [sized(first, bytes)] }] })],
-  ])("holds 32 MiB of bodies %s, and not one byte more", (_which, turnWith) => {
-    const turn = () => turnWith(Limits.queuedBytes - 2);
+    ["of what has joined another one", (bytes) => held({ rounds: [{ coalesced: [sized(first, bytes)] }] })],
+  ])("holds 32 MiB of bodies %s, and not one byte more", (_which, stepWith) => {
+    const step = () => stepWith(Limits.queuedBytes - 2);
     expect(Limits.queuedBytes).toBe(32 * MIB);
-    expect(takes(turn(), 2)).toBe(true);
-    expect(takes(turn(), 3)).toBe(false);
+    expect(takes(step(), 2)).toBe(true);
+    expect(takes(step(), 3)).toBe(false);
   });
 });
 
 describe("a round", () => {
   const { cluster, queue, first } = waiting(Limits.batchProposals + 1);
-  /** A turn in which all members were found ready just now. */
-  const ready = (waits: ReadonlyArray<Queued>): Turn => {
-    const turn = turnOf(cluster, 1);
-    turn.draft("probing").verdict = { probedAt: 0, concludedAt: 0, wallAhead: turn.now - turn.elapsed, faults: [] };
-    turn.draft("requests").queue = waits;
-    return turn;
+  /** A step in which all members were found ready just now. */
+  const ready = (waits: ReadonlyArray<Queued>): Step => {
+    const step = openStep(cluster, 1);
+    step.draft("probing").verdict = { probedAt: 0, concludedAt: 0, wallAhead: step.now - step.elapsed, faults: [] };
+    step.draft("requests").queue = waits;
+    return step;
   };
   /** How many are proposed to peer 2 at once, and how many wait for the next round. */
-  const begun = (turn: Turn): readonly [proposed: number, waiting: number] => {
-    const { state, thenSend } = turn.finish(advance);
+  const begun = (step: Step): readonly [proposed: number, waiting: number] => {
+    const { state, thenSend } = step.finish(advance);
     const counts = thenSend.flatMap((action) =>
       action._tag === "Send" && action.to === 2 && action.message._tag === "Prepare"
         ? [action.message.items.length]
@@ -202,29 +202,29 @@ describe("a round", () => {
 
   it("takes no more in than there is room for preparations: the next one is refused, and not left to wait", () => {
     const { preparation } = prepared();
-    const turnWith = (count: number): Turn => {
-      const turn = ready(queue.slice(0, 2));
-      turn.draft("undecided").preparations = new Map(
+    const stepWith = (count: number): Step => {
+      const step = ready(queue.slice(0, 2));
+      step.draft("undecided").preparations = new Map(
         Array.from({ length: count }, (_, index) => [`${index}` as Digest, preparation]),
       );
-      return turn;
+      return step;
     };
-    expect(begun(turnWith(Limits.preparations - 2))).toEqual([2, 0]);
-    expect(begun(turnWith(Limits.preparations - 1))).toEqual([1, 0]);
-    expect(begun(turnWith(Limits.preparations))).toEqual([0, 0]);
+    expect(begun(stepWith(Limits.preparations - 2))).toEqual([2, 0]);
+    expect(begun(stepWith(Limits.preparations - 1))).toEqual([1, 0]);
+    expect(begun(stepWith(Limits.preparations))).toEqual([0, 0]);
   });
 
   it("begins when the one before it has been collected", () => {
-    const turn = ready(queue.slice(0, 1));
-    turn.edit("undecided", "collecting").add("ab".repeat(32) as Digest);
-    expect(begun(turn)).toEqual([0, 1]);
+    const step = ready(queue.slice(0, 1));
+    step.edit("undecided", "collecting").add("ab".repeat(32) as Digest);
+    expect(begun(step)).toEqual([0, 1]);
   });
 
   it("of a mono instance that has nothing to do asks nobody whether it is ready", () => {
     const alone = founded(1);
-    const turn = turnOf(alone, 1);
-    onProposeTimer(turn);
-    expect([turn.state.probing.probe, turn.state.probing.verdict]).toEqual([undefined, undefined]);
+    const step = openStep(alone, 1);
+    onProposeTimer(step);
+    expect([step.state.probing.probe, step.state.probing.verdict]).toEqual([undefined, undefined]);
   });
 });
 
@@ -250,9 +250,9 @@ describe("a request for what is being registered", () => {
   it("joins it, as long as members can be asked to prepare it", () => {
     const cluster = founded();
     stalled(cluster, () => cluster.register(1, "creator", "alice", 7));
-    cluster.register(1, "joiner", "alice", 7);
+    cluster.register(1, "coalesced", "alice", 7);
     cluster.settle();
-    expect(namesIn(roundOf(cluster).joiners)).toEqual(["joiner"]);
+    expect(namesIn(roundOf(cluster).coalesced)).toEqual(["coalesced"]);
   });
 
   it("joins it when it is certified", () => {
@@ -260,9 +260,9 @@ describe("a request for what is being registered", () => {
     cluster.tamper = (from, _to, message) => (from === 3 && message._tag === "CommitAcks" ? undefined : message);
     cluster.register(1, "creator", "alice", 7);
     cluster.settle();
-    cluster.register(1, "joiner", "alice", 7);
+    cluster.register(1, "coalesced", "alice", 7);
     cluster.settle();
-    expect(namesIn(roundOf(cluster).joiners)).toEqual(["joiner"]);
+    expect(namesIn(roundOf(cluster).coalesced)).toEqual(["coalesced"]);
   });
 
   it("waits where nobody can be asked any more: how it ends decides about this one too", () => {
@@ -271,7 +271,7 @@ describe("a request for what is being registered", () => {
     cluster.pass(Limits.proposalMillis + 5_000);
     cluster.register(1, "late", "alice", 7);
     cluster.settle();
-    expect(namesIn(roundOf(cluster).joiners)).toEqual([]);
+    expect(namesIn(roundOf(cluster).coalesced)).toEqual([]);
     expect(namesIn(stateOf(cluster, 1).requests.queue)).toEqual(["late"]);
   });
 
@@ -285,7 +285,7 @@ describe("a request for what is being registered", () => {
     const { ref } = approverIn(certificate.proposal);
     cluster.replace(1, "change", ref, '"1"', { team: "b" });
     cluster.settle();
-    expect(namesIn(roundOf(cluster).joiners)).toEqual([]);
+    expect(namesIn(roundOf(cluster).coalesced)).toEqual([]);
     expect(namesIn(stateOf(cluster, 1).requests.queue)).toEqual(["change"]);
   });
 
@@ -295,10 +295,10 @@ describe("a request for what is being registered", () => {
     const response = credential(offer);
     const send = (name: string, what: unknown): void => finish(cluster, 1, name, offer.invitation, what);
     stalled(cluster, () => send("creator", response));
-    send("joiner", response);
+    send("coalesced", response);
     send("another", { ...response, authenticatorAttachment: "platform" });
     cluster.settle();
-    expect(namesIn(roundOf(cluster).joiners)).toEqual(["joiner"]);
+    expect(namesIn(roundOf(cluster).coalesced)).toEqual(["coalesced"]);
     expect(namesIn(stateOf(cluster, 1).requests.queue)).toEqual(["another"]);
   });
 });

@@ -10,7 +10,7 @@ import type { ActorCheck } from "../auth/ActorCheck.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Queued, Request } from "./Requests.ts";
 import type { MemberFault, Rejection } from "../base/Rejection.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { answerExisting, answerRejected, callerOf, callerOfQueued, leftOpen, type Repeats } from "./Answers.ts";
 import { isOutOfTime, stampedWrong } from "./Clocks.ts";
 import { commandFor, exchangeFor, type Intent, isIntent, type Target, unrecognized } from "./Command.ts";
@@ -19,58 +19,58 @@ import type { PrepareItem } from "./Message.ts";
 import { actorName, inTurn, makingRoom, paced, placesAt, type Share } from "./Admission.ts";
 import { hold } from "./Lifecycle.ts";
 import { reserve } from "./Preparations.ts";
-import { addJoiner, beginRound } from "./Rounds.ts";
+import { coalesce, beginRound } from "./Rounds.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
-import { currentVerdict, askAnewUnlessJustFound, unreadiness } from "./Readiness.ts";
+import { currentVerdict, askAnewUnlessJustFound, notReadyReason } from "./Readiness.ts";
 import { writerPatience } from "./Patience.ts";
-import { forgotten, isFromBefore } from "./LateCopy.ts";
+import { forgotten, isFromBefore } from "./DuplicateSuppression.ts";
 import { asMember, busy, crowded, NO_CAPACITY, noCapacity, unavailable, unready } from "./Unavailable.ts";
 import { commitCompleted, isOverdue, stableSeq } from "./Delivery.ts";
 
 /** Whether a forwarded request is waiting here already. */
-const isPending = (turn: Turn, forward: Forward): boolean =>
-  turn.state.requests.queue.some((each) => isSameRequest(each.forward, forward)) ||
-  isInExchange(turn, forward) ||
-  isInRound(turn, forward);
+const isPending = (step: Step, forward: Forward): boolean =>
+  step.state.requests.queue.some((each) => isSameRequest(each.forward, forward)) ||
+  isInExchange(step, forward) ||
+  isInRound(step, forward);
 
-const isInExchange = (turn: Turn, forward: Forward): boolean => {
-  for (const exchange of turn.context.commands.exchanges.values())
-    for (const admitted of exchange.underWay(turn)) if (isSameRequest(admitted.forward, forward)) return true;
+const isInExchange = (step: Step, forward: Forward): boolean => {
+  for (const exchange of step.context.commands.exchanges.values())
+    for (const admitted of exchange.underWay(step)) if (isSameRequest(admitted.forward, forward)) return true;
   return false;
 };
 
-const isInRound = (turn: Turn, forward: Forward): boolean => {
-  for (const { creator, joiners } of turn.state.undecided.rounds.values()) {
+const isInRound = (step: Step, forward: Forward): boolean => {
+  for (const { creator, coalesced } of step.state.undecided.rounds.values()) {
     if (creator !== undefined && isSameRequest(creator, forward)) return true;
-    if (joiners.some((joiner) => isSameRequest(joiner.forward, forward))) return true;
+    if (coalesced.some((pending) => isSameRequest(pending.forward, forward))) return true;
   }
   return false;
 };
 
 /** Every exchange is asked, whatever the request is: that is when it forgets answers that are of no use any more. */
-const isAnsweredAgain = (turn: Turn, forward: Forward): boolean => {
-  for (const exchange of turn.context.commands.exchanges.values()) if (exchange.answerAgain(turn, forward)) return true;
+const isAnsweredAgain = (step: Step, forward: Forward): boolean => {
+  for (const exchange of step.context.commands.exchanges.values()) if (exchange.answerAgain(step, forward)) return true;
   return false;
 };
 
 /** A request that came through another peer may be a copy; one that was turned away gets no second chance. */
-export const admitForwarded = (turn: Turn, forward: Forward, actor: ActorCheck): void => {
-  if (isPending(turn, forward) || isAnsweredAgain(turn, forward)) return;
-  const turnedAway = turn.state.requests.turnedAway.get(forward.entryPeer)?.get(forward.requestId);
+export const admitForwarded = (step: Step, forward: Forward, actor: ActorCheck): void => {
+  if (isPending(step, forward) || isAnsweredAgain(step, forward)) return;
+  const turnedAway = step.state.requests.turnedAway.get(forward.entryPeer)?.get(forward.requestId);
   if (turnedAway !== undefined)
-    return answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), turnedAway.rejection);
-  const judged = judgeRequest(turn, forward.call, actor);
-  if (Either.isRight(judged)) enqueue(turn, forward, judged.right);
-  else answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), judged.left);
+    return answerRejected(step, callerOf(forward, step.elapsed, askedOf(step, forward.call)), turnedAway.rejection);
+  const judged = judgeRequest(step, forward.call, actor);
+  if (Either.isRight(judged)) enqueue(step, forward, judged.right);
+  else answerRejected(step, callerOf(forward, step.elapsed, askedOf(step, forward.call)), judged.left);
 };
 
 /** What a request asks for, whoever asks; undefined where it cannot be understood. */
-export const askedOf = (turn: Turn, call: Call): Target | undefined => {
-  const { commands } = turn.context;
+export const askedOf = (step: Step, call: Call): Target | undefined => {
+  const { commands } = step.context;
   const exchange = exchangeFor(commands, call);
   return exchange === undefined
-    ? commandFor(commands, call)?.targetOf(turn.context, call)
-    : Either.getOrUndefined(exchange.parse(turn, call));
+    ? commandFor(commands, call)?.targetOf(step.context, call)
+    : Either.getOrUndefined(exchange.parse(step, call));
 };
 
 /** What a request means and who sends it, judged by this peer: all that needs no other member. */
@@ -79,19 +79,19 @@ export interface Judged {
   readonly request: Request;
 }
 
-export const judgeRequest = (turn: Turn, call: Call, actor: ActorCheck): Either.Either<Judged, Rejection> => {
-  const exchange = exchangeFor(turn.context.commands, call);
-  const command = commandFor(turn.context.commands, call);
-  const authorized = authorize(turn.context, actor, (exchange ?? command)?.permission);
-  if (Either.isLeft(authorized)) return Either.left(asMember(turn.self, authorized.left));
+export const judgeRequest = (step: Step, call: Call, actor: ActorCheck): Either.Either<Judged, Rejection> => {
+  const exchange = exchangeFor(step.context.commands, call);
+  const command = commandFor(step.context.commands, call);
+  const authorized = authorize(step.context, actor, (exchange ?? command)?.permission);
+  if (Either.isLeft(authorized)) return Either.left(asMember(step.self, authorized.left));
   // A peer may not trust its rows before the others have shown it that it may.
-  const reason = command?.needsRows === true ? unreadiness(turn) : undefined;
-  if (reason !== undefined) return Either.left(unavailable([{ peerId: turn.self, reason }], undefined));
+  const reason = command?.needsRows === true ? notReadyReason(step) : undefined;
+  if (reason !== undefined) return Either.left(unavailable([{ peerId: step.self, reason }], undefined));
   const claims = authorized.right;
   const request: Either.Either<Request, Rejection> =
-    exchange?.parse(turn, call) ?? command?.admit(turn, call, claims) ?? Either.left(unrecognized);
+    exchange?.parse(step, call) ?? command?.admit(step, call, claims) ?? Either.left(unrecognized);
   return Either.mapBoth(request, {
-    onLeft: (refusal) => asMember(turn.self, refusal),
+    onLeft: (refusal) => asMember(step.self, refusal),
     onRight: (asked) => ({ claims, request: asked }),
   });
 };
@@ -102,37 +102,37 @@ const shareOf = ({ forward, actor }: Pick<Queued, "forward" | "actor">): Share =
 });
 
 /** What the writer holds for callers beside its queue: exchanges, and requests that have joined another one. */
-const heldBesides = (turn: Turn): ReadonlyArray<Share> => {
+const heldBesides = (step: Step): ReadonlyArray<Share> => {
   const shares: Array<Share> = [];
-  for (const exchange of turn.context.commands.exchanges.values())
-    for (const admitted of exchange.underWay(turn)) shares.push(shareOf(admitted));
-  for (const { joiners } of turn.state.undecided.rounds.values())
-    for (const joiner of joiners) shares.push(shareOf(joiner));
+  for (const exchange of step.context.commands.exchanges.values())
+    for (const admitted of exchange.underWay(step)) shares.push(shareOf(admitted));
+  for (const { coalesced } of step.state.undecided.rounds.values())
+    for (const pending of coalesced) shares.push(shareOf(pending));
   return shares;
 };
 
 /** Bytes of bodies that may have to be sent again: of what is prepared, whoever waits for it. */
-const evidenceBytes = ({ state }: Turn): number => {
+const evidenceBytes = ({ state }: Step): number => {
   let bytes = 0;
   for (const { evidence } of state.undecided.rounds.values()) bytes += evidence?.call.rawBody.length ?? 0;
   return bytes;
 };
 
 /** Makes room for one more by turning away the newest of whoever holds most; false where that is the new one's actor. */
-const makeRoom = (turn: Turn, arrival: Share): boolean => {
+const makeRoom = (step: Step, arrival: Share): boolean => {
   const {
     requests: { pace, queue },
-  } = turn.state;
-  const going = makingRoom(queue.map(shareOf), arrival, heldBesides(turn), {
-    requests: placesAt(pace, turn.context.settings, writerPatience(turn)),
-    bytes: Math.max(0, Limits.queuedBytes - evidenceBytes(turn)),
+  } = step.state;
+  const going = makingRoom(queue.map(shareOf), arrival, heldBesides(step), {
+    requests: placesAt(pace, step.context.settings, writerPatience(step)),
+    bytes: Math.max(0, Limits.queuedBytes - evidenceBytes(step)),
   });
   if (going === undefined) return false;
   if (going.size === 0) return true;
-  turn.draft("requests").queue = queue.filter((_, index) => !going.has(index));
+  step.draft("requests").queue = queue.filter((_, index) => !going.has(index));
   for (const index of going) {
     const gone = queue[index];
-    if (gone !== undefined) answerRejected(turn, callerOfQueued(gone), full(gone.intent.ref));
+    if (gone !== undefined) answerRejected(step, callerOfQueued(gone), full(gone.intent.ref));
   }
   return true;
 };
@@ -140,18 +140,18 @@ const makeRoom = (turn: Turn, arrival: Share): boolean => {
 const full = (ref: string | undefined): Rejection => crowded("The writer has as much waiting as it may.", ref);
 
 /** Queues a request that was judged well-formed and permitted, if there is room. */
-export const enqueue = (turn: Turn, forward: Forward, { claims, request }: Judged): void => {
-  const arrivedAt = turn.elapsed;
+export const enqueue = (step: Step, forward: Forward, { claims, request }: Judged): void => {
+  const arrivedAt = step.elapsed;
   const { iss, sub, jti, expiresAt: tokenExpiresAt } = claims;
   const actor = { iss, sub, jti };
-  if (!makeRoom(turn, shareOf({ forward, actor })))
-    return answerRejected(turn, callerOf(forward, arrivedAt, request), full(request.ref));
-  turn.arm("answers", writerPatience(turn));
+  if (!makeRoom(step, shareOf({ forward, actor })))
+    return answerRejected(step, callerOf(forward, arrivedAt, request), full(request.ref));
+  step.arm("answers", writerPatience(step));
   const admitted = { forward, actor, tokenExpiresAt, arrivedAt };
   if (isIntent(request)) {
-    const isFirst = !isFromBefore(turn, forward);
-    turn.draft("requests").queue = [...turn.state.requests.queue, { ...admitted, intent: request, isFirst }];
-  } else turn.context.commands.exchanges.get(request.kind)?.accept(turn, admitted, request);
+    const isFirst = !isFromBefore(step, forward);
+    step.draft("requests").queue = [...step.state.requests.queue, { ...admitted, intent: request, isFirst }];
+  } else step.context.commands.exchanges.get(request.kind)?.accept(step, admitted, request);
 };
 
 /**
@@ -159,42 +159,42 @@ export const enqueue = (turn: Turn, forward: Forward, { claims, request }: Judge
  * event. A mono instance has nobody to wait for, so it waits for its mailbox:
  * what came in while a flush was under way is all queued before the timer fires.
  */
-export const advance = (turn: Turn): void => {
-  if (!turn.isWriter || turn.state.requests.queue.length === 0 || turn.state.undecided.collecting.size > 0) return;
-  if (turn.others.length === 0) turn.arm("propose", 0);
-  else startRound(turn);
+export const advance = (step: Step): void => {
+  if (!step.isWriter || step.state.requests.queue.length === 0 || step.state.undecided.collecting.size > 0) return;
+  if (step.others.length === 0) step.arm("propose", 0);
+  else startRound(step);
 };
 
-export const onProposeTimer = (turn: Turn): void => {
-  if (turn.state.requests.queue.length > 0) startRound(turn);
+export const onProposeTimer = (step: Step): void => {
+  if (step.state.requests.queue.length > 0) startRound(step);
 };
 
-const startRound = (turn: Turn): void => {
-  const verdict = currentVerdict(turn);
+const startRound = (step: Step): void => {
+  const verdict = currentVerdict(step);
   if (verdict === undefined) return;
-  if (verdict.faults.length > 0) failQueue(turn, verdict.faults);
-  else propose(turn);
+  if (verdict.faults.length > 0) failQueue(step, verdict.faults);
+  else propose(step);
 };
 
 /** Nothing is reserved while a member is missing: everybody waiting is told which one and why. */
-const failQueue = (turn: Turn, found: ReadonlyArray<MemberFault>): void => {
-  turn.draft("probing").verdict = undefined;
-  const waiting = turn.state.requests.queue;
-  turn.draft("requests").queue = [];
-  for (const queued of waiting) answerRejected(turn, callerOfQueued(queued), unready(found, queued.intent.ref));
+const failQueue = (step: Step, found: ReadonlyArray<MemberFault>): void => {
+  step.draft("probing").verdict = undefined;
+  const waiting = step.state.requests.queue;
+  step.draft("requests").queue = [];
+  for (const queued of waiting) answerRejected(step, callerOfQueued(queued), unready(found, queued.intent.ref));
 };
 
 /** Proposed with these effects, left to wait, or answered. */
 type Disposal = Uint8Array | "wait" | "done";
 
 /** Lets an intent join the round whose outcome is its own too, and returns whether there is one. */
-const joinRound = (turn: Turn, queued: Queued): boolean => {
+const coalesceWithRound = (step: Step, queued: Queued): boolean => {
   const { intent } = queued;
-  const holder = turn.command(intent).coalescesWith(turn.state, intent);
-  const round = holder && turn.state.undecided.rounds.get(holder);
+  const holder = step.command(intent).coalescesWith(step.state, intent);
+  const round = holder && step.state.undecided.rounds.get(holder);
   // Without evidence nobody can still be asked to prepare it: how it is settled decides about this one too.
   if (round === undefined || (round.evidence === undefined && round.certificate === undefined)) return false;
-  addJoiner(turn, round.id, queued);
+  coalesce(step, round.id, queued);
   return true;
 };
 
@@ -202,41 +202,41 @@ const joinRound = (turn: Turn, queued: Queued): boolean => {
  * Whether something undecided decides about this one too: it changes the same, or claims the same. What is under
  * change is not shown to whoever asks for it again, as not every member may have it yet.
  */
-const isHeldUp = (turn: Turn, { locks }: Intent): boolean => locks.some((lock) => turn.isLocked(lock));
+const isHeldUp = (step: Step, { locks }: Intent): boolean => locks.some((lock) => step.isLocked(lock));
 
 /** What becomes of a queued request now: it joins a round, waits, is answered from what is decided, or is proposed. */
-const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
+const dispose = (step: Step, queued: Queued, reserved: number): Disposal => {
   const { intent, tokenExpiresAt } = queued;
   const caller = callerOfQueued(queued);
   const done = (refusal: Rejection, repeats?: Repeats): Disposal => {
-    answerRejected(turn, caller, refusal, repeats);
+    answerRejected(step, caller, refusal, repeats);
     return "done";
   };
-  const tooSoon = endsTooSoon(turn.context, tokenExpiresAt);
-  if (tooSoon !== undefined) return done(asMember(turn.self, tooSoon));
-  if (joinRound(turn, queued)) return "done";
+  const tooSoon = endsTooSoon(step.context, tokenExpiresAt);
+  if (tooSoon !== undefined) return done(asMember(step.self, tooSoon));
+  if (coalesceWithRound(step, queued)) return "done";
   // Before any row is read, because whoever waits is asked again at every event.
-  if (isHeldUp(turn, intent)) return "wait";
-  const standing = turn.command(intent).check(turn, intent);
+  if (isHeldUp(step, intent)) return "wait";
+  const standing = step.command(intent).check(step, intent);
   switch (standing._tag) {
     case "Done":
-      answerExisting(turn, caller, intent, standing.name);
+      answerExisting(step, caller, intent, standing.name);
       return "done";
     case "Impossible":
-      return done(asMember(turn.self, standing.rejection), standing.isFinal ? "by itself" : "only if remembered");
+      return done(asMember(step.self, standing.rejection), standing.isFinal ? "by itself" : "only if remembered");
     case "Possible":
       // What this peer said no to, and does not remember, would now succeed behind its caller's back.
-      if (!queued.isFirst && isFromBefore(turn, queued.forward))
-        return done(leftOpen(turn.context.commands, forgotten(turn, intent.ref), intent));
+      if (!queued.isFirst && isFromBefore(step, queued.forward))
+        return done(leftOpen(step.context.commands, forgotten(step, intent.ref), intent));
       // One of two clocks has been set since they were held against each other; once they agree it is the stamp.
-      if (isOutOfTime(queued.forward.receivedAt, turn.now))
-        return askAnewUnlessJustFound(turn)
+      if (isOutOfTime(queued.forward.receivedAt, step.now))
+        return askAnewUnlessJustFound(step)
           ? done(unavailable([stampedWrong(queued.forward.entryPeer)], intent.ref))
           : "wait";
-      if (isOverdue(turn)) return done(busy("Too many changes wait for a member's acknowledgement.", intent.ref));
-      return turn.state.undecided.preparations.size + reserved >= Limits.preparations
-        ? done(noCapacity([{ peerId: turn.self, reason: NO_CAPACITY }]))
-        : standing.effectsAt({ proposedAt: turn.now, version: turn.version });
+      if (isOverdue(step)) return done(busy("Too many changes wait for a member's acknowledgement.", intent.ref));
+      return step.state.undecided.preparations.size + reserved >= Limits.preparations
+        ? done(noCapacity([{ peerId: step.self, reason: NO_CAPACITY }]))
+        : standing.effectsAt({ proposedAt: step.now, version: step.version });
     default:
       return absurd(standing);
   }
@@ -244,18 +244,18 @@ const dispose = (turn: Turn, queued: Queued, reserved: number): Disposal => {
 
 const actorOfQueued = ({ actor }: Queued): string => actorName(actor);
 
-const bodyOf = (turn: Turn, queued: Queued, effects: Uint8Array, seq: number): Proposal => {
-  const { membership, now } = turn;
-  const { crypto, settings } = turn.context;
+const bodyOf = (step: Step, queued: Queued, effects: Uint8Array, seq: number): Proposal => {
+  const { membership, now } = step;
+  const { crypto, settings } = step.context;
   const { call } = queued.forward;
   return {
-    version: turn.version,
+    version: step.version,
     clusterId: membership.topology.clusterId,
     epoch: membership.topology.epoch,
     seq,
     topologyDigest: membership.digest,
     configDigest: settings.configDigest,
-    writer: turn.self,
+    writer: step.self,
     kind: queued.intent.kind,
     effects,
     actor: queued.actor,
@@ -264,12 +264,12 @@ const bodyOf = (turn: Turn, queued: Queued, effects: Uint8Array, seq: number): P
     requestId: queued.forward.requestId,
     proposedAt: now,
     expiresAt: Math.min(now + Limits.proposalMillis, queued.tokenExpiresAt, queued.intent.deadline),
-    incarnations: membership.peerIds.map((peerId) => turn.recordedIncarnation(peerId)),
+    incarnations: membership.peerIds.map((peerId) => step.recordedIncarnation(peerId)),
   };
 };
 
 /** Reserves a batch of lock-disjoint proposals: rows, locks and the writer's own receipts in one flush. */
-const propose = (turn: Turn): void => {
+const propose = (step: Step): void => {
   const chosen: Array<{
     readonly id: ReturnType<typeof proposalId>;
     readonly proposal: Proposal;
@@ -278,38 +278,38 @@ const propose = (turn: Turn): void => {
   const waiting: Array<Queued> = [];
   let roundBytes = 0;
   let isFull = false;
-  let seq = turn.state.undecided.highSeq;
-  for (const queued of inTurn(turn.state.requests.queue, actorOfQueued)) {
+  let seq = step.state.undecided.highSeq;
+  for (const queued of inTurn(step.state.requests.queue, actorOfQueued)) {
     const bytes = queued.forward.call.rawBody.length;
     // A body always fits that has the round to itself.
     const fits = chosen.length < Limits.batchProposals && roundBytes + bytes <= Limits.batchEvidenceBytes;
     if (!fits) isFull = true;
-    const disposal = fits ? dispose(turn, queued, chosen.length) : "wait";
+    const disposal = fits ? dispose(step, queued, chosen.length) : "wait";
     if (disposal === "wait") waiting.push(queued);
     if (typeof disposal === "string") continue;
     roundBytes += bytes;
-    const proposal = bodyOf(turn, queued, disposal, ++seq);
-    const id = proposalId(turn.context.crypto, proposal);
-    hold(turn, id, proposal);
-    beginRound(turn, id, queued.forward, callerOfQueued(queued));
+    const proposal = bodyOf(step, queued, disposal, ++seq);
+    const id = proposalId(step.context.crypto, proposal);
+    hold(step, id, proposal);
+    beginRound(step, id, queued.forward, callerOfQueued(queued));
     chosen.push({ id, proposal, queued });
   }
-  turn.draft("requests").pace = paced(
-    turn.state.requests.pace,
-    turn.elapsed,
-    turn.state.requests.queue.length - waiting.length,
+  step.draft("requests").pace = paced(
+    step.state.requests.pace,
+    step.elapsed,
+    step.state.requests.queue.length - waiting.length,
     isFull,
   );
   const staying = new Set(waiting);
-  turn.draft("requests").queue = turn.state.requests.queue.filter((queued) => staying.has(queued));
+  step.draft("requests").queue = step.state.requests.queue.filter((queued) => staying.has(queued));
   reserve(
-    turn,
+    step,
     chosen.map(({ id, proposal }) => ({ id, proposal, writerReceipt: undefined })),
     (receipts) => {
       // A mono instance holds every receipt there is.
-      if (turn.others.length === 0)
+      if (step.others.length === 0)
         return commitCompleted(
-          turn,
+          step,
           chosen.map((each) => each.id),
         );
       const items: Array<PrepareItem> = [];
@@ -317,7 +317,7 @@ const propose = (turn: Turn): void => {
         const entry = chosen[index];
         if (entry !== undefined) items.push({ proposal: entry.proposal, receipt, evidence: entry.queued.forward });
       });
-      turn.sendAll({ _tag: "Prepare", items, stableSeq: stableSeq(turn) });
+      step.sendAll({ _tag: "Prepare", items, stableSeq: stableSeq(step) });
     },
   );
 };

@@ -132,7 +132,7 @@ describe("a writer that cannot trust what it remembers", () => {
   });
 });
 
-/** A cluster whose first peer was restored and told nobody; of the transaction that began its new life the disk kept a part. */
+/** A cluster whose first peer was restored and told nobody; of the transaction that began its new incarnation the disk kept a part. */
 const torn = (): { readonly cluster: Cluster; readonly disk: MemoryTables } => {
   const cluster = founded();
   cluster.register(1, "first", "alice", 7);

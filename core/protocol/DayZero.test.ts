@@ -3,7 +3,7 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { Cluster } from "../../properties/cluster/Cluster.ts";
 import { comeBackOn, declare, diskAfter, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Signature } from "../base/Digest.ts";
 import { SELF } from "./Tables.ts";
 import { onGenesisPinned } from "./Genesis.ts";
@@ -98,9 +98,9 @@ describe("a topology shown to a peer that has not voted", () => {
   if (pinned === undefined) throw new Error("it is founded");
   comeBackOn(cluster, 3, diskAfter(cluster, 3, 2), false);
   const shown = (change: Partial<typeof pinned>) => {
-    const turn = turnOf(cluster, 3);
-    onGenesisPinned(turn, 1, { _tag: "GenesisPinned", pinned: { ...pinned, ...change } });
-    return turn.state;
+    const step = openStep(cluster, 3);
+    onGenesisPinned(step, 1, { _tag: "GenesisPinned", pinned: { ...pinned, ...change } });
+    return step.state;
   };
   const signers = [1, 2, 3].flatMap((peerId) => cluster.keys.get(peerId) ?? []);
   const signedBy = (topology: typeof pinned.topology, keys: typeof signers) => ({

@@ -27,7 +27,7 @@ export class EditedState {
     this.state = { ...state };
   }
 
-  /** A slice of the state, copied before its first change in this turn. */
+  /** A slice of the state, copied before its first change in this step. */
   draft<N extends keyof Slices>(name: N): Draft<Slices[N]> {
     const current = this.state[name];
     if (current !== this.before[name]) return current;
@@ -36,14 +36,14 @@ export class EditedState {
     return copy;
   }
 
-  /** A map or set in a slice of the state, copied before its first change in this turn. */
+  /** A map or set in a slice of the state, copied before its first change in this step. */
   edit<N extends keyof Slices, K extends Collection<Slices[N]>>(name: N, field: K): Editable<Slices[N][K]> {
     const slice = this.draft(name);
     if (slice[field] === this.before[name][field]) slice[field] = copyOf(slice[field]) as Slices[N][K];
     return slice[field] as unknown as Editable<Slices[N][K]>;
   }
 
-  /** The armed timers, copied before their first change in this turn. */
+  /** The armed timers, copied before their first change in this step. */
   get timers(): Map<TimerName, number> {
     if (this.state.timers === this.before.timers) this.state.timers = copyOfMap(this.state.timers);
     return this.state.timers as Map<TimerName, number>;
@@ -55,7 +55,7 @@ export class EditedState {
     return (this.state.modules[name] as S | undefined) ?? empty;
   }
 
-  /** A map or set of what a module remembers, copied before its first change in this turn. */
+  /** A map or set of what a module remembers, copied before its first change in this step. */
   editIn<S extends object, K extends keyof S & string>(slice: Slice<S>, field: K): Editable<S[K]> {
     const current = this.slice(slice);
     const before = (this.before.modules[slice.name] as S | undefined) ?? slice.empty;
@@ -65,7 +65,7 @@ export class EditedState {
     return copy as unknown as Editable<S[K]>;
   }
 
-  /** What is remembered of the refused requests of one entry peer, copied before its first change in this turn. */
+  /** What is remembered of the refused requests of one entry peer, copied before its first change in this step. */
   editTurnedAway(entryPeer: PeerId): Map<string, TurnedAway> {
     const all = this.edit("requests", "turnedAway");
     const current = all.get(entryPeer);

@@ -212,7 +212,7 @@ describe("a request through a peer that is not the writer", () => {
     expect(cluster.answers.get("again")).toMatchObject({ _tag: "Registered", created: true });
   });
 
-  it("once turned away is not registered by a late copy where its entry peer's clock was set back meanwhile", () => {
+  it("once turned away is not registered by a duplicate where its entry peer's clock was set back meanwhile", () => {
     const cluster = founded();
     const forwards: Array<Message> = [];
     cluster.tamper = (_from, _to, message) => {

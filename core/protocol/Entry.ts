@@ -10,7 +10,7 @@ import { Limits } from "../base/Limits.ts";
 import { type MemberFault, type Rejection, rejection } from "../base/Rejection.ts";
 import { type Awaited, type Caller, type Entering, takenUp } from "./Requests.ts";
 import type { Round } from "./Undecided.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import {
   actorName,
   forwardsAhead,
@@ -27,7 +27,7 @@ import { admitForwarded, askedOf, enqueue, judgeRequest } from "./Coordinator.ts
 import { attest, type Call, type Forward, isAttested } from "./Forward.ts";
 import { entryPatience, writerPatience } from "./Patience.ts";
 import type { MessageOf } from "./Message.ts";
-import { unreadiness } from "./Readiness.ts";
+import { notReadyReason } from "./Readiness.ts";
 import { askStored, missingAt } from "./Stored.ts";
 import type { PeerId } from "./Topology.ts";
 import { keepWaiting } from "./Rounds.ts";
@@ -41,43 +41,43 @@ const OUTCOME_AGAIN_MILLIS = 2_000;
 const fitsIfMatch = (header: string | undefined): boolean =>
   header === undefined || (utf8Length(header) ?? Number.POSITIVE_INFINITY) <= Limits.ifMatchBytes;
 
-const reasonHere = (turn: Turn): Rejection =>
-  unavailable([{ peerId: turn.self, reason: unreadiness(turn) ?? "" }], undefined);
+const reasonHere = (step: Step): Rejection =>
+  unavailable([{ peerId: step.self, reason: notReadyReason(step) ?? "" }], undefined);
 
 /** Answers a caller of a peer that can take no part in anything. */
-export const refuseCommand = (turn: Turn, requestId: string): void => {
+export const refuseCommand = (step: Step, requestId: string): void => {
   const refusal =
-    turn.mode === "blank"
+    step.mode === "blank"
       ? rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize and unseal it first.")
-      : reasonHere(turn);
-  turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
+      : reasonHere(step);
+  step.reply(requestId, { _tag: "Rejected", rejection: refusal });
 };
 
-export const onCommand = (turn: Turn, event: Extract<Event, { readonly _tag: "Command" }>): void => {
+export const onCommand = (step: Step, event: Extract<Event, { readonly _tag: "Command" }>): void => {
   const { requestId, call, token, actor } = event;
   const refuse = (refusal: ReturnType<typeof rejection>): void =>
-    turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
+    step.reply(requestId, { _tag: "Rejected", rejection: refusal });
   if (call.rawBody.length > Limits.requestBodyBytes || !fitsIfMatch(call.ifMatch))
     return refuse(rejection("INVALID_REQUEST_BODY", "The body or the If-Match header is too large.", "Send less."));
-  if (!turn.isWriter && isCrowdedFor(turn, actor, call)) return refuse(full);
+  if (!step.isWriter && isCrowdedFor(step, actor, call)) return refuse(full);
   // Judged here first, so that what is wrong with a request does not depend on the writer.
-  const judged = judgeRequest(turn, call, actor);
-  if (Either.isLeft(judged)) return refuse(openWhereReserved(turn, call, judged.left));
-  const { signer, crypto } = turn.context;
-  if (signer === undefined) return refuse(unavailable([{ peerId: turn.self, reason: "it is sealed" }], undefined));
-  if (turn.isWriter) {
-    return enqueue(turn, attest(crypto, signer, turn.membership, received(turn, requestId, call, token)), judged.right);
+  const judged = judgeRequest(step, call, actor);
+  if (Either.isLeft(judged)) return refuse(openWhereReserved(step, call, judged.left));
+  const { signer, crypto } = step.context;
+  if (signer === undefined) return refuse(unavailable([{ peerId: step.self, reason: "it is sealed" }], undefined));
+  if (step.isWriter) {
+    return enqueue(step, attest(crypto, signer, step.membership, received(step, requestId, call, token)), judged.right);
   }
   const { claims, request } = judged.right;
-  const entering = { requestId, call, token, actor: actorName(claims), request, arrivedAt: turn.elapsed };
-  if (!makeRoom(turn, entering)) return refuse(full);
-  turn.draft("requests").entering = [...turn.state.requests.entering, entering];
-  turn.arm("answers", entryPatience(turn));
-  forwardNext(turn);
+  const entering = { requestId, call, token, actor: actorName(claims), request, arrivedAt: step.elapsed };
+  if (!makeRoom(step, entering)) return refuse(full);
+  step.draft("requests").entering = [...step.state.requests.entering, entering];
+  step.arm("answers", entryPatience(step));
+  forwardNext(step);
 };
 
-const received = (turn: Turn, requestId: string, call: Call, token: string): Omit<Forward, "attestation"> => {
-  const { version, self: entryPeer, now: receivedAt, moment: arrival } = turn;
+const received = (step: Step, requestId: string, call: Call, token: string): Omit<Forward, "attestation"> => {
+  const { version, self: entryPeer, now: receivedAt, moment: arrival } = step;
   return { version, requestId, entryPeer, call, token, receivedAt, arrival };
 };
 
@@ -86,39 +86,39 @@ const full = crowded("This peer has as many requests under way as it may.", unde
 const shareOf = ({ actor, call }: Pick<Entering, "actor" | "call">): Share => ({ actor, bytes: call.rawBody.length });
 
 /** Who has to go for one more; see {@link makingRoom}. */
-const leaving = (turn: Turn, arrival: Share): ReadonlySet<number> | undefined => {
+const leaving = (step: Step, arrival: Share): ReadonlySet<number> | undefined => {
   const {
     requests: { awaited, entering, pace },
-  } = turn.state;
+  } = step.state;
   const underWay = Array.from(awaited.values(), ({ actor, forward }) => shareOf({ actor, call: forward.call }));
   return makingRoom(entering.map(shareOf), arrival, underWay, {
-    requests: placesAt(pace, turn.context.settings, entryPatience(turn)),
+    requests: placesAt(pace, step.context.settings, entryPatience(step)),
     bytes: Limits.queuedBytes,
   });
 };
 
 /** Makes room for one more by turning away the newest of whoever holds most; false where that is the new one's actor. */
-const makeRoom = (turn: Turn, arrival: Entering): boolean => {
+const makeRoom = (step: Step, arrival: Entering): boolean => {
   const {
     requests: { entering },
-  } = turn.state;
-  const going = leaving(turn, shareOf(arrival));
+  } = step.state;
+  const going = leaving(step, shareOf(arrival));
   if (going === undefined) return false;
   if (going.size === 0) return true;
-  turn.draft("requests").entering = entering.filter((_, index) => !going.has(index));
+  step.draft("requests").entering = entering.filter((_, index) => !going.has(index));
   for (const index of going) {
     const gone = entering[index];
-    if (gone !== undefined) turn.reply(gone.requestId, { _tag: "Rejected", rejection: full });
+    if (gone !== undefined) step.reply(gone.requestId, { _tag: "Rejected", rejection: full });
   }
   return true;
 };
 
 /** Whether a request would be turned away for want of room: to say so costs little, where to judge it costs much. */
-const isCrowdedFor = (turn: Turn, check: ActorCheck, { rawBody }: Call): boolean =>
-  check._tag === "Verified" && leaving(turn, { actor: actorName(check.claims), bytes: rawBody.length }) === undefined;
+const isCrowdedFor = (step: Step, check: ActorCheck, { rawBody }: Call): boolean =>
+  check._tag === "Verified" && leaving(step, { actor: actorName(check.claims), bytes: rawBody.length }) === undefined;
 
 /** How many may be forwarded now; see {@link forwardsAhead}. */
-const mayForward = ({ state, context }: Turn): number => {
+const mayForward = ({ state, context }: Step): number => {
   const room = forwardsAtOnce(context.settings) - state.requests.awaited.size;
   for (const { acknowledged, denial, storedAt, serial } of state.requests.awaited.values())
     if (!acknowledged && denial === undefined && storedAt === undefined)
@@ -130,160 +130,160 @@ const mayForward = ({ state, context }: Turn): number => {
  * Forwards those whose turn it is, as many as the writer may have of this peer at once; called at the end of every
  * event. The rest waits here, where it costs the writer nothing and can be turned away for certain.
  */
-export const forwardNext = (turn: Turn): void => {
+export const forwardNext = (step: Step): void => {
   const {
     requests: { entering, awaited },
-  } = turn.state;
+  } = step.state;
   if (entering.length === 0) return;
-  const { signer, crypto } = turn.context;
-  const room = mayForward(turn);
+  const { signer, crypto } = step.context;
+  const room = mayForward(step);
   if (room <= 0 || signer === undefined) return;
   const underWay = new Map<string, number>();
   for (const { actor } of awaited.values()) underWay.set(actor, (underWay.get(actor) ?? 0) + 1);
   const next = inTurn(entering, ({ actor }) => actor, underWay).slice(0, room);
   for (const { requestId, call, token, actor, request, arrivedAt } of next) {
-    const forward = attest(crypto, signer, turn.membership, received(turn, requestId, call, token));
-    turn.draft("requests").forwarded += 1;
-    turn.edit("requests", "awaited").set(requestId, {
+    const forward = attest(crypto, signer, step.membership, received(step, requestId, call, token));
+    step.draft("requests").forwarded += 1;
+    step.edit("requests", "awaited").set(requestId, {
       forward,
       actor,
-      serial: turn.state.requests.forwarded,
+      serial: step.state.requests.forwarded,
       request,
       acknowledged: false,
       isApplied: false,
       denial: undefined,
       storedAt: undefined,
       arrivedAt,
-      forwardedAt: turn.elapsed,
-      sentAt: turn.elapsed,
+      forwardedAt: step.elapsed,
+      sentAt: step.elapsed,
     });
-    turn.send(turn.membership.writer, { _tag: "Forward", forward });
+    step.send(step.membership.writer, { _tag: "Forward", forward });
   }
   const left = new Set(next);
-  turn.draft("requests").entering = entering.filter((each) => !left.has(each));
-  turn.draft("requests").pace = paced(
-    turn.state.requests.pace,
-    turn.elapsed,
+  step.draft("requests").entering = entering.filter((each) => !left.has(each));
+  step.draft("requests").pace = paced(
+    step.state.requests.pace,
+    step.elapsed,
     next.length,
-    turn.state.requests.entering.length > 0,
+    step.state.requests.entering.length > 0,
   );
-  turn.arm("forward", FORWARD_AGAIN_MILLIS);
+  step.arm("forward", FORWARD_AGAIN_MILLIS);
 };
 
 /** A refused copy of a request says nothing of the one before it, which the members may yet complete. */
-const openWhereReserved = (turn: Turn, call: Call, refusal: Rejection): Rejection => {
-  const reserved = commandFor(turn.context.commands, call)?.reservedFor(turn, call, refusal);
-  return reserved === undefined ? refusal : leftOpen(turn.context.commands, refusal, reserved);
+const openWhereReserved = (step: Step, call: Call, refusal: Rejection): Rejection => {
+  const reserved = commandFor(step.context.commands, call)?.reservedFor(step, call, refusal);
+  return reserved === undefined ? refusal : leftOpen(step.context.commands, refusal, reserved);
 };
 
 /** Whether it is the writer's to answer, and its entry peer vouches for it. */
-const isForWriter = (turn: Turn, from: PeerId, forward: Forward): boolean =>
-  from === forward.entryPeer && turn.isWriter && isAttested(turn.context.crypto, turn.membership, forward);
+const isForWriter = (step: Step, from: PeerId, forward: Forward): boolean =>
+  from === forward.entryPeer && step.isWriter && isAttested(step.context.crypto, step.membership, forward);
 
 /** Answers a request that entered elsewhere where the writer can take no part in anything. */
-export const refuseForward = (turn: Turn, from: PeerId, forward: Forward): void => {
-  if (!isForWriter(turn, from, forward)) return;
-  answerRejected(turn, callerOf(forward, turn.elapsed, askedOf(turn, forward.call)), reasonHere(turn));
+export const refuseForward = (step: Step, from: PeerId, forward: Forward): void => {
+  if (!isForWriter(step, from, forward)) return;
+  answerRejected(step, callerOf(forward, step.elapsed, askedOf(step, forward.call)), reasonHere(step));
 };
 
 /** A request that entered elsewhere; the writer checks the token for itself, as every member will. */
-export const onForward = (turn: Turn, from: PeerId, forward: Forward, actor: ActorCheck): void => {
-  if (!isForWriter(turn, from, forward)) return;
-  turn.send(from, { _tag: "Forwarded", requestId: forward.requestId });
-  admitForwarded(turn, forward, actor);
+export const onForward = (step: Step, from: PeerId, forward: Forward, actor: ActorCheck): void => {
+  if (!isForWriter(step, from, forward)) return;
+  step.send(from, { _tag: "Forwarded", requestId: forward.requestId });
+  admitForwarded(step, forward, actor);
 };
 
-export const onForwarded = (turn: Turn, from: PeerId, { requestId }: MessageOf<"Forwarded">): void => {
-  const awaited = turn.state.requests.awaited.get(requestId);
-  if (awaited === undefined || from !== turn.membership.writer) return;
-  turn.edit("requests", "awaited").set(requestId, takenUp(awaited));
+export const onForwarded = (step: Step, from: PeerId, { requestId }: MessageOf<"Forwarded">): void => {
+  const awaited = step.state.requests.awaited.get(requestId);
+  if (awaited === undefined || from !== step.membership.writer) return;
+  step.edit("requests", "awaited").set(requestId, takenUp(awaited));
 };
 
 /**
  * Forwards again what the writer has not acknowledged. Where the writer says nothing at all it counts as unavailable,
  * and who waits for his turn is told the same; as long as it says anything, it is only busy.
  */
-export const onForwardTimer = (turn: Turn): void => {
-  if (turn.state.requests.awaited.size === 0) return;
-  const isSilent = turn.elapsed - turn.state.probing.writerHeardAt >= Limits.probeWaitMillis;
-  const silent = { peerId: turn.membership.writer, reason: "it does not answer" };
+export const onForwardTimer = (step: Step): void => {
+  if (step.state.requests.awaited.size === 0) return;
+  const isSilent = step.elapsed - step.state.probing.writerHeardAt >= Limits.probeWaitMillis;
+  const silent = { peerId: step.membership.writer, reason: "it does not answer" };
   let isGivenUp = false;
-  for (const [requestId, awaited] of turn.state.requests.awaited) {
+  for (const [requestId, awaited] of step.state.requests.awaited) {
     const { forward, request, acknowledged, storedAt, forwardedAt, sentAt } = awaited;
     if (storedAt !== undefined) {
-      if (turn.elapsed - sentAt >= FORWARD_AGAIN_MILLIS) askStored(turn, requestId, awaited);
+      if (step.elapsed - sentAt >= FORWARD_AGAIN_MILLIS) askStored(step, requestId, awaited);
       continue;
     }
-    if (turn.elapsed - sentAt < (acknowledged ? OUTCOME_AGAIN_MILLIS : FORWARD_AGAIN_MILLIS)) continue;
-    if (!acknowledged && isSilent && turn.elapsed - forwardedAt >= Limits.probeWaitMillis) {
+    if (step.elapsed - sentAt < (acknowledged ? OUTCOME_AGAIN_MILLIS : FORWARD_AGAIN_MILLIS)) continue;
+    if (!acknowledged && isSilent && step.elapsed - forwardedAt >= Limits.probeWaitMillis) {
       isGivenUp = true;
-      turn.edit("requests", "awaited").delete(requestId);
+      step.edit("requests", "awaited").delete(requestId);
       // A lost acknowledgement looks the same as a lost request, so the outcome stays open.
-      const refusal = leftOpen(turn.context.commands, unavailable([silent], undefined), request);
-      turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
+      const refusal = leftOpen(step.context.commands, unavailable([silent], undefined), request);
+      step.reply(requestId, { _tag: "Rejected", rejection: refusal });
       continue;
     }
-    turn.edit("requests", "awaited").set(requestId, { ...awaited, sentAt: turn.elapsed });
-    turn.send(turn.membership.writer, { _tag: "Forward", forward });
+    step.edit("requests", "awaited").set(requestId, { ...awaited, sentAt: step.elapsed });
+    step.send(step.membership.writer, { _tag: "Forward", forward });
   }
-  if (isGivenUp) turnAway(turn, turn.state.requests.entering, unavailable([silent], undefined));
-  turn.arm("forward", FORWARD_AGAIN_MILLIS);
+  if (isGivenUp) turnAway(step, step.state.requests.entering, unavailable([silent], undefined));
+  step.arm("forward", FORWARD_AGAIN_MILLIS);
 };
 
 /** Answers some of those who wait for their turn; nothing of theirs has left this peer. */
-const turnAway = (turn: Turn, leaving: ReadonlyArray<Entering>, refusal: Rejection): void => {
+const turnAway = (step: Step, leaving: ReadonlyArray<Entering>, refusal: Rejection): void => {
   if (leaving.length === 0) return;
   for (const { requestId, request } of leaving)
-    turn.reply(requestId, { _tag: "Rejected", rejection: { ...refusal, ref: refusal.ref ?? request.ref } });
-  turn.draft("requests").entering = turn.state.requests.entering.filter((each) => !leaving.includes(each));
+    step.reply(requestId, { _tag: "Rejected", rejection: { ...refusal, ref: refusal.ref ?? request.ref } });
+  step.draft("requests").entering = step.state.requests.entering.filter((each) => !leaving.includes(each));
 };
 
 /** Nobody waits longer than promised: whoever is still open is told that the outcome is not known. */
-export const onAnswersTimer = (turn: Turn): void => {
+export const onAnswersTimer = (step: Step): void => {
   const deadlines: Array<number> = [];
   const isLate = (arrivedAt: number, patience: number): boolean => {
     const deadline = arrivedAt + patience;
-    if (deadline > turn.elapsed) deadlines.push(deadline);
-    return deadline <= turn.elapsed;
+    if (deadline > step.elapsed) deadlines.push(deadline);
+    return deadline <= step.elapsed;
   };
-  const isDue = ({ arrivedAt }: { readonly arrivedAt: number }): boolean => isLate(arrivedAt, writerPatience(turn));
-  const waited = turn.state.requests.entering.filter(({ arrivedAt }) => isLate(arrivedAt, entryPatience(turn)));
-  turnAway(turn, waited, busy("The request waited for its turn too long; nothing was reserved.", undefined));
-  const late = turn.state.requests.queue.filter(isDue);
-  for (const queued of late) answerRejected(turn, callerOfQueued(queued), waitedTooLong(turn, queued.intent));
-  turn.draft("requests").queue = turn.state.requests.queue.filter((queued) => !late.includes(queued));
-  for (const exchange of turn.context.commands.exchanges.values())
-    for (const admitted of [...exchange.underWay(turn)].filter(isDue)) exchange.giveUp(turn, admitted);
-  for (const round of turn.state.undecided.rounds.values()) answerLate(turn, round, isDue);
-  for (const [requestId, awaited] of turn.state.requests.awaited) {
-    if (!isLate(awaited.arrivedAt, entryPatience(turn))) continue;
-    turn.edit("requests", "awaited").delete(requestId);
-    turn.reply(requestId, {
+  const isDue = ({ arrivedAt }: { readonly arrivedAt: number }): boolean => isLate(arrivedAt, writerPatience(step));
+  const waited = step.state.requests.entering.filter(({ arrivedAt }) => isLate(arrivedAt, entryPatience(step)));
+  turnAway(step, waited, busy("The request waited for its turn too long; nothing was reserved.", undefined));
+  const late = step.state.requests.queue.filter(isDue);
+  for (const queued of late) answerRejected(step, callerOfQueued(queued), waitedTooLong(step, queued.intent));
+  step.draft("requests").queue = step.state.requests.queue.filter((queued) => !late.includes(queued));
+  for (const exchange of step.context.commands.exchanges.values())
+    for (const admitted of [...exchange.underWay(step)].filter(isDue)) exchange.giveUp(step, admitted);
+  for (const round of step.state.undecided.rounds.values()) answerLate(step, round, isDue);
+  for (const [requestId, awaited] of step.state.requests.awaited) {
+    if (!isLate(awaited.arrivedAt, entryPatience(step))) continue;
+    step.edit("requests", "awaited").delete(requestId);
+    step.reply(requestId, {
       _tag: "Rejected",
-      rejection: leftOpen(turn.context.commands, notInTime(turn, awaited), awaited.request),
+      rejection: leftOpen(step.context.commands, notInTime(step, awaited), awaited.request),
     });
   }
-  if (deadlines.length > 0) turn.arm("answers", Math.max(1, Math.min(...deadlines) - turn.elapsed));
+  if (deadlines.length > 0) step.arm("answers", Math.max(1, Math.min(...deadlines) - step.elapsed));
 };
 
-const notInTime = (turn: Turn, { request, storedAt }: Awaited): Rejection =>
+const notInTime = (step: Step, { request, storedAt }: Awaited): Rejection =>
   storedAt === undefined
     ? busy("The writer has not answered in time; the outcome is not known yet.", request.ref)
     : {
         ...busy("Not every member has said in time that it stores the approver.", request.ref),
-        members: missingAt(turn, storedAt).map((peerId) => ({ peerId, reason: "it has not said that it stores it" })),
+        members: missingAt(step, storedAt).map((peerId) => ({ peerId, reason: "it has not said that it stores it" })),
       };
 
 /** Where an earlier change may come to what was asked for, the outcome stays open. */
-const waitedTooLong = (turn: Turn, intent: Intent): Rejection => {
-  const change = turn.command(intent).waitsFor(turn.state, intent);
+const waitedTooLong = (step: Step, intent: Intent): Rejection => {
+  const change = step.command(intent).waitsFor(step.state, intent);
   return change === undefined
     ? busy("The request waited for its turn too long; nothing was reserved.", intent.ref)
     : busy("An earlier change of this approver is still undecided.", intent.ref, change === "own result");
 };
 
 /** The members whose receipt a round is short of, or whose acknowledgement once it is certified. */
-const missingIn = ({ state, others }: Turn, { id, certificate }: Round): ReadonlyArray<MemberFault> => {
+const missingIn = ({ state, others }: Step, { id, certificate }: Round): ReadonlyArray<MemberFault> => {
   const [present, reason] =
     certificate === undefined
       ? [state.undecided.preparations.get(id)?.receipts, "it has not confirmed the preparation"]
@@ -293,16 +293,16 @@ const missingIn = ({ state, others }: Turn, { id, certificate }: Round): Readonl
 };
 
 /** Answers those of a round's callers whose time is up; the round itself goes on. */
-const answerLate = (turn: Turn, round: Round, isDue: (caller: Pick<Caller, "arrivedAt">) => boolean): void => {
+const answerLate = (step: Step, round: Round, isDue: (caller: Pick<Caller, "arrivedAt">) => boolean): void => {
   const creator = round.creator !== undefined && isDue(round.creator) ? round.creator : undefined;
-  const joiners = round.joiners.filter(isDue);
-  const late = callersOf({ creator, joiners });
+  const coalesced = round.coalesced.filter(isDue);
+  const late = callersOf({ creator, coalesced });
   if (late.length === 0) return;
-  const members = missingIn(turn, round);
+  const members = missingIn(step, round);
   const refusal = busy("Not every member has confirmed in time; the outcome is not known yet.", undefined, true);
-  for (const caller of late) answerRejected(turn, caller, { ...refusal, members });
-  keepWaiting(turn, round.id, {
+  for (const caller of late) answerRejected(step, caller, { ...refusal, members });
+  keepWaiting(step, round.id, {
     creator: creator === undefined ? round.creator : undefined,
-    joiners: round.joiners.filter((joiner) => !joiners.includes(joiner)),
+    coalesced: round.coalesced.filter((pending) => !coalesced.includes(pending)),
   });
 };

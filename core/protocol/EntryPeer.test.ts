@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { actor, NOW } from "../../properties/cluster/Cluster.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { fires, heard, turnOf, type WholeTurn, wholeTurn } from "../../properties/cluster/TurnOf.ts";
+import { fires, heard, openStep, type WholeStep, wholeStep } from "../../properties/cluster/OpenStep.ts";
 import type { Answer } from "../Action.ts";
 import type { ActorCheck } from "../auth/ActorCheck.ts";
 import { installedProviders } from "../credential/SignatureProvider.ts";
 import { Limits } from "../base/Limits.ts";
-import type { Step } from "../Action.ts";
+import type { StepResult } from "../Action.ts";
 import type { Awaited } from "./Requests.ts";
 import { onCommand, onForward, onForwarded, onForwardTimer } from "./Entry.ts";
 import type { Call } from "./Forward.ts";
@@ -20,21 +20,21 @@ const awaited = stateOf(cluster, 3).requests.awaited.get("request");
 if (awaited === undefined) throw new Error("it is under way");
 const { forward } = awaited;
 
-/** A turn that understands the credentials of requests, at the elapsed time given. */
-const turnAt = (peerId: PeerId, elapsed = awaited.arrivedAt, now = NOW): WholeTurn => {
-  const { state, context } = turnOf(cluster, peerId, now, elapsed);
-  return wholeTurn(state, { ...context, providers: installedProviders });
+/** A step that understands the credentials of requests, at the elapsed time given. */
+const stepAt = (peerId: PeerId, elapsed = awaited.arrivedAt, now = NOW): WholeStep => {
+  const { state, context } = openStep(cluster, peerId, now, elapsed);
+  return wholeStep(state, { ...context, providers: installedProviders });
 };
-/** What a turn sends and answers in the end. */
-const out = ({ thenSend }: Step): ReadonlyArray<Answer | Message> =>
+/** What a step sends and answers in the end. */
+const out = ({ thenSend }: StepResult): ReadonlyArray<Answer | Message> =>
   thenSend.flatMap((action): Array<Answer | Message> => {
     if (action._tag === "Send") return [action.message];
     return action._tag === "Reply" ? [action.answer] : [];
   });
-const outOf = (turn: WholeTurn): ReadonlyArray<Answer | Message> => out(turn.finish(() => undefined));
-const awaiting = (turn: WholeTurn, change: Partial<Awaited> = {}): WholeTurn => {
-  turn.edit("requests", "awaited").set("request", { ...awaited, ...change });
-  return turn;
+const outOf = (step: WholeStep): ReadonlyArray<Answer | Message> => out(step.finish(() => undefined));
+const awaiting = (step: WholeStep, change: Partial<Awaited> = {}): WholeStep => {
+  step.edit("requests", "awaited").set("request", { ...awaited, ...change });
+  return step;
 };
 const withBody = (length: number): Awaited => ({
   ...awaited,
@@ -42,9 +42,9 @@ const withBody = (length: number): Awaited => ({
 });
 
 describe("a command", () => {
-  const command = (turn: WholeTurn, call: Call = forward.call) => {
-    onCommand(turn, { _tag: "Command", requestId: "next", call, token: "token", actor });
-    return outOf(turn);
+  const command = (step: WholeStep, call: Call = forward.call) => {
+    onCommand(step, { _tag: "Command", requestId: "next", call, token: "token", actor });
+    return outOf(step);
   };
   const padded = (length: number): Call => {
     const rawBody = new Uint8Array(length).fill(0x20);
@@ -56,12 +56,12 @@ describe("a command", () => {
     [Limits.requestBodyBytes, { _tag: "Forward" }],
     [Limits.requestBodyBytes + 1, { rejection: { detail: expect.stringContaining("too large") } }],
   ])("may have a body of 256 KiB and not a byte more: %i", (length, expected) => {
-    expect(command(turnAt(3), padded(length))).toMatchObject([expected]);
+    expect(command(stepAt(3), padded(length))).toMatchObject([expected]);
   });
 
   it("is refused by a peer whose key is gone, which says so", () => {
-    const { state, context } = turnAt(3);
-    expect(command(wholeTurn(state, { ...context, signer: undefined }))).toMatchObject([
+    const { state, context } = stepAt(3);
+    expect(command(wholeStep(state, { ...context, signer: undefined }))).toMatchObject([
       { rejection: { members: [{ peerId: 3, reason: "it is sealed" }] } },
     ]);
   });
@@ -76,14 +76,14 @@ describe("a command", () => {
     ],
     ["bodies that leave less than that", [1, Limits.queuedBytes - forward.call.rawBody.length].map(withBody), false],
   ])("is taken, or not, beside %s", (_what, others, isTaken) => {
-    const turn = turnAt(3);
-    turn.edit("requests", "awaited").clear();
-    for (const [index, other] of others.entries()) turn.edit("requests", "awaited").set(`other ${index}`, other);
-    const refused = command(turn).filter(({ _tag }) => _tag === "Rejected");
+    const step = stepAt(3);
+    step.edit("requests", "awaited").clear();
+    for (const [index, other] of others.entries()) step.edit("requests", "awaited").set(`other ${index}`, other);
+    const refused = command(step).filter(({ _tag }) => _tag === "Rejected");
     const {
       requests: { entering },
-    } = turn.state;
-    expect([refused.length === 0, entering.length > 0 || turn.state.requests.awaited.has("next")]).toEqual([
+    } = step.state;
+    expect([refused.length === 0, entering.length > 0 || step.state.requests.awaited.has("next")]).toEqual([
       isTaken,
       isTaken,
     ]);
@@ -92,30 +92,30 @@ describe("a command", () => {
 
 describe("the writer", () => {
   const later = { ...forward, requestId: "later" };
-  const receive = (turn: WholeTurn, from: PeerId, change: Partial<typeof forward>, check: ActorCheck = actor) => {
-    onForward(turn, from, { ...forward, ...change }, check);
-    return outOf(turn);
+  const receive = (step: WholeStep, from: PeerId, change: Partial<typeof forward>, check: ActorCheck = actor) => {
+    onForward(step, from, { ...forward, ...change }, check);
+    return outOf(step);
   };
 
   it.each<readonly [string, PeerId, Partial<typeof forward>]>([
     ["from anybody but its entry peer", 2, {}],
     ["that its entry peer did not attest", 3, { requestId: later.requestId }],
   ])("hears of no request %s", (_what, from, change) => {
-    expect(receive(turnAt(1), from, change)).toEqual([]);
+    expect(receive(stepAt(1), from, change)).toEqual([]);
   });
 
   it("hears of none where it is no writer", () => {
-    expect(receive(turnAt(2), 3, {})).toEqual([]);
+    expect(receive(stepAt(2), 3, {})).toEqual([]);
   });
 
   it("takes nothing up where something is wrong with it, and says what, unless it is sealed", () => {
-    const behind = turnAt(1);
+    const behind = stepAt(1);
     behind.draft("standing").quarantine = "an old disk";
-    const said = (turn: WholeTurn) => out(heard(turn, 3, { _tag: "Forward", forward }, [actor]));
+    const said = (step: WholeStep) => out(heard(step, 3, { _tag: "Forward", forward }, [actor]));
     expect(said(behind)).toMatchObject([
       { outcome: { rejection: { members: [{ peerId: 1, reason: "it ran from an old disk" }] } } },
     ]);
-    const sealed = turnAt(1);
+    const sealed = stepAt(1);
     sealed.draft("standing").unsealed = false;
     expect(said(sealed)).toEqual([]);
   });
@@ -126,9 +126,9 @@ describe("an entry peer", () => {
     ["the writer", 1, true],
     ["nobody else", 2, false],
   ])("believes %s that a request was taken up", (_who, from, acknowledged) => {
-    const turn = awaiting(turnAt(3), { acknowledged: false });
-    onForwarded(turn, from, { _tag: "Forwarded", requestId: "request" });
-    expect(turn.state.requests.awaited.get("request")?.acknowledged).toBe(acknowledged);
+    const step = awaiting(stepAt(3), { acknowledged: false });
+    onForwarded(step, from, { _tag: "Forwarded", requestId: "request" });
+    expect(step.state.requests.awaited.get("request")?.acknowledged).toBe(acknowledged);
   });
 
   it.each<readonly [string, Partial<Awaited>, number, ReadonlyArray<string>]>([
@@ -149,20 +149,20 @@ describe("an entry peer", () => {
       ["Rejected"],
     ],
   ])("forwards a request again %s", (_when, change, elapsed, expected) => {
-    const turn = awaiting(turnAt(3, elapsed), { arrivedAt: 0, sentAt: 0, ...change });
-    turn.draft("probing").writerHeardAt = 500 - Limits.probeWaitMillis;
-    onForwardTimer(turn);
-    expect(outOf(turn).map(({ _tag }) => _tag)).toEqual(expected);
+    const step = awaiting(stepAt(3, elapsed), { arrivedAt: 0, sentAt: 0, ...change });
+    step.draft("probing").writerHeardAt = 500 - Limits.probeWaitMillis;
+    onForwardTimer(step);
+    expect(outOf(step).map(({ _tag }) => _tag)).toEqual(expected);
   });
 
   it("forwards nothing, and waits for nothing, where nobody waits or something is wrong with it", () => {
-    const behind = awaiting(turnAt(3, 9_000), { sentAt: 0 });
+    const behind = awaiting(stepAt(3, 9_000), { sentAt: 0 });
     behind.draft("standing").quarantine = "an old disk";
-    const idle = turnAt(3, 9_000);
+    const idle = stepAt(3, 9_000);
     idle.edit("requests", "awaited").clear();
-    for (const turn of [behind, idle]) {
-      turn.timers.clear();
-      expect(fires(turn, "forward").thenSend).toEqual([]);
+    for (const step of [behind, idle]) {
+      step.timers.clear();
+      expect(fires(step, "forward").thenSend).toEqual([]);
     }
   });
 });

@@ -1,7 +1,7 @@
 /**
  * How strangers become a cluster: every peer sends its card under the bootstrap
  * secret; a full set of matching cards makes the epoch-1 topology; each peer
- * signs one topology in its life, flushed before the signature leaves; with all
+ * signs one topology in its incarnation, flushed before the signature leaves; with all
  * signatures it is pinned for ever. A mono instance is a topology of one.
  *
  * A disk may have gone back to before the topology, or to before this peer's own
@@ -14,7 +14,7 @@ import { countersRow } from "./PeerState.ts";
 import { type BodyFault, type Rejection, rejection } from "../base/Rejection.ts";
 import { numberKey, type Rows, SELF } from "./Tables.ts";
 import { FIRST_INCARNATION } from "./SignedState.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { auditFounding } from "./Audit.ts";
 import { cardMac, firstTopology, type GenesisCard, isCardMac } from "./GenesisCard.ts";
 import { beginJoining } from "./Joining.ts";
@@ -35,8 +35,8 @@ type Initialize = Extract<Event, { readonly _tag: "Initialize" }>;
 const RESEND_MILLIS = 500;
 const NO_SECRET = "this peer has no bootstrap secret: it can be shown a cluster that it founded before, and found none";
 
-const initializeFaults = (turn: Turn, { peerId, threshold, total }: Initialize): ReadonlyArray<BodyFault> => {
-  const { ownId, peers } = turn.context.settings;
+const initializeFaults = (step: Step, { peerId, threshold, total }: Initialize): ReadonlyArray<BodyFault> => {
+  const { ownId, peers } = step.context.settings;
   const faults: Array<BodyFault> = [];
   const fault = (pointer: string, code: string, detail: string): void => void faults.push({ pointer, code, detail });
   if (ownId !== undefined && peerId !== ownId)
@@ -56,11 +56,11 @@ const initializeFaults = (turn: Turn, { peerId, threshold, total }: Initialize):
   return faults;
 };
 
-const initializeRefusal = (turn: Turn, event: Initialize): Rejection | undefined => {
+const initializeRefusal = (step: Step, event: Initialize): Rejection | undefined => {
   const {
     cluster: { peer },
     standing: { integrityFault },
-  } = turn.state;
+  } = step.state;
   if (integrityFault !== undefined)
     return rejection(
       "INTEGRITY_FAILURE",
@@ -73,97 +73,97 @@ const initializeRefusal = (turn: Turn, event: Initialize): Rejection | undefined
       "This peer was initialized and unsealed before.",
       "Unseal it with its shares; a lost peer is replaced, not initialized again.",
     );
-  const faults = initializeFaults(turn, event);
+  const faults = initializeFaults(step, event);
   return faults.length === 0
     ? undefined
     : rejection("INVALID_REQUEST_BODY", "The initialization does not fit.", "Correct the named fields.", { faults });
 };
 
-export const onInitialize = (turn: Turn, event: Initialize): void => {
-  const refusal = initializeRefusal(turn, event);
-  if (refusal !== undefined) return turn.reply(event.requestId, { _tag: "Rejected", rejection: refusal });
-  const again = turn.state.cluster.peer !== undefined;
+export const onInitialize = (step: Step, event: Initialize): void => {
+  const refusal = initializeRefusal(step, event);
+  if (refusal !== undefined) return step.reply(event.requestId, { _tag: "Rejected", rejection: refusal });
+  const again = step.state.cluster.peer !== undefined;
   const row: Rows["peer"] = {
     peerId: event.peerId,
     threshold: event.threshold,
     total: event.total,
     identityKey: event.identityKey,
     integrityKey: event.integrityKey,
-    nonce: turn.context.entropy,
+    nonce: step.context.entropy,
     unsealedOnce: false,
   };
   const op = again ? "replace" : "insert";
-  turn.draft("cluster").peer = row;
-  turn.write({ op, table: "peer", key: SELF, row });
-  turn.write({ op, table: "vault", key: SELF, row: { blob: event.vault } });
-  if (!again) turn.write({ op: "insert", table: "counters", key: SELF, row: countersRow(turn.state) });
-  turn.reply(event.requestId, { _tag: "Initialized" });
+  step.draft("cluster").peer = row;
+  step.write({ op, table: "peer", key: SELF, row });
+  step.write({ op, table: "vault", key: SELF, row: { blob: event.vault } });
+  if (!again) step.write({ op: "insert", table: "counters", key: SELF, row: countersRow(step.state) });
+  step.reply(event.requestId, { _tag: "Initialized" });
 };
 
-const ownCard = (turn: Turn, peer: Rows["peer"]): GenesisCard => ({
-  version: turn.context.commands.versions.lowest,
+const ownCard = (step: Step, peer: Rows["peer"]): GenesisCard => ({
+  version: step.context.commands.versions.lowest,
   peerId: peer.peerId,
   identityKey: peer.identityKey,
   threshold: peer.threshold,
   total: peer.total,
-  configDigest: turn.context.settings.configDigest,
+  configDigest: step.context.settings.configDigest,
   nonce: peer.nonce,
-  development: turn.context.settings.development,
+  development: step.context.settings.development,
 });
 
 /** Who this peer is, while it founds a cluster. */
-const foundingPeer = ({ mode, state }: Turn): Rows["peer"] | undefined =>
+const foundingPeer = ({ mode, state }: Step): Rows["peer"] | undefined =>
   mode === "founding" ? state.cluster.peer : undefined;
 
 /** Continues, or begins, the founding after an unseal. */
-export const continueGenesis = (turn: Turn): void => {
-  const peer = foundingPeer(turn);
+export const continueGenesis = (step: Step): void => {
+  const peer = foundingPeer(step);
   if (peer === undefined) return;
   if (!peer.unsealedOnce) {
     // From now on the identity is fixed: flushed before the card that shows it leaves.
     const row = { ...peer, unsealedOnce: true };
-    turn.draft("cluster").peer = row;
-    turn.write({ op: "replace", table: "peer", key: SELF, row });
+    step.draft("cluster").peer = row;
+    step.write({ op: "replace", table: "peer", key: SELF, row });
   }
-  const { cards } = turn.state.cluster.founding;
-  turn.draft("cluster").founding = {
-    ...turn.state.cluster.founding,
-    cards: new Map(cards).set(peer.peerId, ownCard(turn, peer)),
+  const { cards } = step.state.cluster.founding;
+  step.draft("cluster").founding = {
+    ...step.state.cluster.founding,
+    cards: new Map(cards).set(peer.peerId, ownCard(step, peer)),
   };
-  introduce(turn, peer);
-  castVote(turn);
+  introduce(step, peer);
+  castVote(step);
 };
 
 /** Sends what this peer has to say until the topology is pinned. */
-const introduce = (turn: Turn, peer: Rows["peer"]): void => {
+const introduce = (step: Step, peer: Rows["peer"]): void => {
   const {
     cluster: { founding },
-  } = turn.state;
-  const { settings, crypto } = turn.context;
+  } = step.state;
+  const { settings, crypto } = step.context;
   if (settings.peers.length === 0) return;
-  const card = ownCard(turn, peer);
+  const card = ownCard(step, peer);
   const mac = settings.bootstrapSecret && cardMac(crypto, settings.bootstrapSecret, card);
-  if (mac === undefined) noteFault(turn, peer.peerId, NO_SECRET);
-  turn.sendAll({ _tag: "GenesisCard", card, mac }, settings.peers);
+  if (mac === undefined) noteFault(step, peer.peerId, NO_SECRET);
+  step.sendAll({ _tag: "GenesisCard", card, mac }, settings.peers);
   if (founding.vote !== undefined)
-    turn.sendAll(
+    step.sendAll(
       { _tag: "GenesisVote", topologyDigest: founding.vote.digest, signature: founding.vote.signature },
       settings.peers,
     );
-  turn.arm("genesis", RESEND_MILLIS);
+  step.arm("genesis", RESEND_MILLIS);
 };
 
-export const onGenesisTimer = (turn: Turn): void => {
-  const peer = foundingPeer(turn);
-  if (peer !== undefined) introduce(turn, peer);
+export const onGenesisTimer = (step: Step): void => {
+  const peer = foundingPeer(step);
+  if (peer !== undefined) introduce(step, peer);
 };
 
 /** Why a card does not belong into this founding; a sentence for the operator. */
-const cardFault = (turn: Turn, peer: Rows["peer"], card: GenesisCard): string | undefined => {
+const cardFault = (step: Step, peer: Rows["peer"], card: GenesisCard): string | undefined => {
   const {
     cluster: { membership, founding },
-  } = turn.state;
-  const { settings } = turn.context;
+  } = step.state;
+  const { settings } = step.context;
   if (membership !== undefined)
     return membership.keys.get(card.peerId) === card.identityKey
       ? undefined
@@ -185,38 +185,38 @@ const cardFault = (turn: Turn, peer: Rows["peer"], card: GenesisCard): string | 
   return undefined;
 };
 
-const noteFault = (turn: Turn, peerId: PeerId, fault: string): void => {
+const noteFault = (step: Step, peerId: PeerId, fault: string): void => {
   const {
     cluster: { founding },
-  } = turn.state;
-  // Strangers may invent ids; they must not take the room of the peers that are expected.
-  const isExpected = turn.state.cluster.peer?.peerId === peerId || turn.context.settings.peers.includes(peerId);
+  } = step.state;
+  // Strangers may invent ids; they must not take up room for the peers that are expected.
+  const isExpected = step.state.cluster.peer?.peerId === peerId || step.context.settings.peers.includes(peerId);
   if (founding.faults.get(peerId) === fault || (!isExpected && founding.faults.size >= Limits.members)) return;
-  turn.draft("cluster").founding = { ...founding, faults: new Map(founding.faults).set(peerId, fault) };
+  step.draft("cluster").founding = { ...founding, faults: new Map(founding.faults).set(peerId, fault) };
 };
 
-export const onGenesisCard = (turn: Turn, from: PeerId, { card, mac }: MessageOf<"GenesisCard">): void => {
-  const { crypto, settings } = turn.context;
+export const onGenesisCard = (step: Step, from: PeerId, { card, mac }: MessageOf<"GenesisCard">): void => {
+  const { crypto, settings } = step.context;
   const {
     cluster: { peer, founding, pinned, membership },
-  } = turn.state;
+  } = step.state;
   if (peer === undefined || from !== card.peerId) return;
   // A member whose disk is from before the founding. No secret is needed for it, nor is there one any more.
   const isMember = membership?.keys.get(from) === card.identityKey;
   // Without a secret nobody can be refused; but who has another key than was pinned can see that it has.
   const isShown = isMember || settings.bootstrapSecret === undefined;
-  if (pinned !== undefined && isShown) return turn.send(from, { _tag: "GenesisPinned", pinned });
+  if (pinned !== undefined && isShown) return step.send(from, { _tag: "GenesisPinned", pinned });
   if (settings.bootstrapSecret === undefined) return;
   if (mac === undefined || !isCardMac(crypto, settings.bootstrapSecret, card, mac))
     // Anybody may write a number on a card; a peer that has shown a good one is not blamed for it.
     return founding.cards.has(from) || pinned !== undefined
       ? undefined
-      : noteFault(turn, from, `peer ${from} does not know this cluster's bootstrap secret`);
-  const reason = cardFault(turn, peer, card);
+      : noteFault(step, from, `peer ${from} does not know this cluster's bootstrap secret`);
+  const reason = cardFault(step, peer, card);
   if (reason !== undefined) {
-    noteFault(turn, from, reason);
-    const own = ownCard(turn, peer);
-    return turn.send(from, {
+    noteFault(step, from, reason);
+    const own = ownCard(step, peer);
+    return step.send(from, {
       _tag: "GenesisRefused",
       card: own,
       mac: cardMac(crypto, settings.bootstrapSecret, own),
@@ -226,71 +226,71 @@ export const onGenesisCard = (turn: Turn, from: PeerId, { card, mac }: MessageOf
   if (!founding.cards.has(from)) {
     const faults = new Map(founding.faults);
     faults.delete(from);
-    turn.draft("cluster").founding = { ...founding, cards: new Map(founding.cards).set(from, card), faults };
+    step.draft("cluster").founding = { ...founding, cards: new Map(founding.cards).set(from, card), faults };
   }
-  castVote(turn);
+  castVote(step);
 };
 
 export const onGenesisRefused = (
-  turn: Turn,
+  step: Step,
   from: PeerId,
   { card, mac, reason }: MessageOf<"GenesisRefused">,
 ): void => {
-  const { crypto, settings } = turn.context;
-  if (turn.state.cluster.membership !== undefined || settings.bootstrapSecret === undefined || from !== card.peerId)
+  const { crypto, settings } = step.context;
+  if (step.state.cluster.membership !== undefined || settings.bootstrapSecret === undefined || from !== card.peerId)
     return;
-  if (isCardMac(crypto, settings.bootstrapSecret, card, mac)) noteFault(turn, from, `peer ${from} refused: ${reason}`);
+  if (isCardMac(crypto, settings.bootstrapSecret, card, mac)) noteFault(step, from, `peer ${from} refused: ${reason}`);
 };
 
-/** Signs the topology that a full set of cards makes, once in this peer's life. */
-const castVote = (turn: Turn): void => {
+/** Signs the topology that a full set of cards makes, once in this peer's incarnation. */
+const castVote = (step: Step): void => {
   const {
     cluster: { founding },
-  } = turn.state;
-  const { crypto, signer } = turn.context;
-  const peer = foundingPeer(turn);
+  } = step.state;
+  const { crypto, signer } = step.context;
+  const peer = foundingPeer(step);
   if (peer === undefined || signer === undefined) return;
   if (founding.vote !== undefined || founding.cards.size !== peer.total) return;
   const topology = firstTopology(crypto, [...founding.cards.values()]);
   const digest = topologyDigest(crypto, topology);
   const signature = signer.sign(TOPOLOGY_TAG, topologyCodec, topology);
-  turn.write({ op: "insert", table: "genesis", key: SELF, row: { topology, signature } });
-  turn.draft("cluster").founding = {
-    ...turn.state.cluster.founding,
+  step.write({ op: "insert", table: "genesis", key: SELF, row: { topology, signature } });
+  step.draft("cluster").founding = {
+    ...step.state.cluster.founding,
     vote: { topology, signature, digest },
     signatures: new Map(founding.signatures).set(peer.peerId, signature),
   };
-  turn.sendAll({ _tag: "GenesisVote", topologyDigest: digest, signature }, turn.context.settings.peers);
-  pinWhenComplete(turn, topology);
+  step.sendAll({ _tag: "GenesisVote", topologyDigest: digest, signature }, step.context.settings.peers);
+  pinWhenComplete(step, topology);
 };
 
-export const onGenesisVote = (turn: Turn, from: PeerId, message: MessageOf<"GenesisVote">): void => {
+export const onGenesisVote = (step: Step, from: PeerId, message: MessageOf<"GenesisVote">): void => {
   const {
     cluster: { founding, membership, pinned },
-  } = turn.state;
+  } = step.state;
   if (membership !== undefined) {
     if (pinned !== undefined && membership.digest === message.topologyDigest)
-      turn.send(from, { _tag: "GenesisPinned", pinned });
+      step.send(from, { _tag: "GenesisPinned", pinned });
     return;
   }
   const { vote } = founding;
   const member = vote?.topology.members.find((each) => each.peerId === from);
-  if (vote === undefined || foundingPeer(turn) === undefined) return;
+  if (vote === undefined || foundingPeer(step) === undefined) return;
   if (member === undefined || vote.digest !== message.topologyDigest)
-    return noteFault(turn, from, `peer ${from} signed another topology: initialize again whichever was wrong`);
-  if (!turn.context.crypto.verify(member.identityKey, TOPOLOGY_TAG, topologyCodec, vote.topology, message.signature))
+    return noteFault(step, from, `peer ${from} signed another topology: initialize again whichever was wrong`);
+  if (!step.context.crypto.verify(member.identityKey, TOPOLOGY_TAG, topologyCodec, vote.topology, message.signature))
     return;
-  turn.draft("cluster").founding = {
+  step.draft("cluster").founding = {
     ...founding,
     signatures: new Map(founding.signatures).set(from, message.signature),
   };
-  pinWhenComplete(turn, vote.topology);
+  pinWhenComplete(step, vote.topology);
 };
 
-export const onGenesisPinned = (turn: Turn, from: PeerId, { pinned }: MessageOf<"GenesisPinned">): void => {
-  const { vote } = turn.state.cluster.founding;
-  const { crypto } = turn.context;
-  const peer = foundingPeer(turn);
+export const onGenesisPinned = (step: Step, from: PeerId, { pinned }: MessageOf<"GenesisPinned">): void => {
+  const { vote } = step.state.cluster.founding;
+  const { crypto } = step.context;
+  const peer = foundingPeer(step);
   if (peer === undefined) return;
   const { topology, signatures } = pinned;
   if (vote !== undefined && topologyDigest(crypto, topology) !== vote.digest) return;
@@ -299,40 +299,40 @@ export const onGenesisPinned = (turn: Turn, from: PeerId, { pinned }: MessageOf<
   if (signature === undefined || !isPinnedByAll(crypto, pinned)) return;
   if (topology.members[place]?.identityKey !== peer.identityKey)
     return noteFault(
-      turn,
+      step,
       from,
       `peer ${from} shows a cluster that was founded with another key for peer ${peer.peerId}: this one was wiped, or initialized again`,
     );
   // What it has signed it has voted for, whether it remembers that or not.
-  if (vote === undefined) turn.write({ op: "insert", table: "genesis", key: SELF, row: { topology, signature } });
-  pin(turn, pinned);
+  if (vote === undefined) step.write({ op: "insert", table: "genesis", key: SELF, row: { topology, signature } });
+  pin(step, pinned);
 };
 
-const pinWhenComplete = (turn: Turn, topology: Topology): void => {
-  const { signatures } = turn.state.cluster.founding;
+const pinWhenComplete = (step: Step, topology: Topology): void => {
+  const { signatures } = step.state.cluster.founding;
   const inOrder = topology.members.flatMap(({ peerId }): ReadonlyArray<Signature> => {
     const own = signatures.get(peerId);
     return own === undefined ? [] : [own];
   });
-  if (inOrder.length === topology.members.length) pin(turn, { topology, signatures: inOrder });
+  if (inOrder.length === topology.members.length) pin(step, { topology, signatures: inOrder });
 };
 
-const pin = (turn: Turn, pinned: Rows["topology"]): void => {
-  const membership = membershipOf(turn.context.crypto, pinned.topology);
-  turn.draft("cluster").membership = membership;
-  turn.draft("cluster").pinned = pinned;
-  turn.draft("cluster").founding = { cards: new Map(), vote: undefined, signatures: new Map(), faults: new Map() };
+const pin = (step: Step, pinned: Rows["topology"]): void => {
+  const membership = membershipOf(step.context.crypto, pinned.topology);
+  step.draft("cluster").membership = membership;
+  step.draft("cluster").pinned = pinned;
+  step.draft("cluster").founding = { cards: new Map(), vote: undefined, signatures: new Map(), faults: new Map() };
   // The chain of statement batches starts at the topology it votes under.
-  turn.draft("signed").chain = { incarnation: FIRST_INCARNATION, batchNo: 0, hash: membership.digest };
-  turn.write({ op: "insert", table: "topology", key: SELF, row: pinned });
-  for (const peerId of turn.others) {
+  step.draft("signed").chain = { incarnation: FIRST_INCARNATION, batchNo: 0, hash: membership.digest };
+  step.write({ op: "insert", table: "topology", key: SELF, row: pinned });
+  for (const peerId of step.others) {
     const row = { peerId, incarnation: FIRST_INCARNATION, newest: undefined, restored: undefined };
-    turn.edit("signed", "seen").set(peerId, row);
-    turn.write({ op: "insert", table: "seen", key: numberKey(peerId), row });
+    step.edit("signed", "seen").set(peerId, row);
+    step.write({ op: "insert", table: "seen", key: numberKey(peerId), row });
   }
-  auditFounding(turn, membership);
-  turn.sendAll({ _tag: "GenesisPinned", pinned });
+  auditFounding(step, membership);
+  step.sendAll({ _tag: "GenesisPinned", pinned });
   // A disk that went back to before the topology looks like one that never had it.
-  beginJoining(turn);
-  beginDeclared(turn);
+  beginJoining(step);
+  beginDeclared(step);
 };

@@ -2,12 +2,12 @@ import { changed } from "../../properties/cluster/Changed.ts";
 import { describe, expect, it } from "vitest";
 import { announcedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Inquiry, Recovery } from "./RecoveryState.ts";
 import type { Refused } from "./Undecided.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { inquire, inquireAgain, isMisled, unappliedAt } from "./Inquiry.ts";
 import type { MessageOf } from "../Message.ts";
 import type { SettleItem } from "./Message.ts";
@@ -28,17 +28,17 @@ const open = (change: Partial<Inquiry> = {}): Inquiry => ({
 });
 const numbered = (count: number) => new Map(Array.from({ length: count }, (_, at) => [idOf(at), open()]));
 
-/** A turn of the second of three members in the middle of its recovery, but for what is different. */
-const recovering = (change: Partial<Recovery> = {}, become: (turn: Turn) => void = () => undefined): Turn => {
-  const turn = turnOf(three, 2);
-  turn.draft("rejoining").restored = announced;
-  turn.draft("rejoining").recovery = { ...freshRecovery("the test"), ...change };
-  become(turn);
-  return turn;
+/** A step of the second of three members in the middle of its recovery, but for what is different. */
+const recovering = (change: Partial<Recovery> = {}, become: (step: Step) => void = () => undefined): Step => {
+  const step = openStep(three, 2);
+  step.draft("rejoining").restored = announced;
+  step.draft("rejoining").recovery = { ...freshRecovery("the test"), ...change };
+  become(step);
+  return step;
 };
-const inquiriesOf = ({ state }: Turn) => [...(state.rejoining.recovery?.inquiries ?? [])];
-const sent = (turn: Turn) =>
-  turn
+const inquiriesOf = ({ state }: Step) => [...(state.rejoining.recovery?.inquiries ?? [])];
+const sent = (step: Step) =>
+  step
     .finish(() => undefined)
     .thenSend.flatMap((action) => (action._tag === "Send" ? [[action.to, action.message]] : []));
 const question = (count: number) => ({
@@ -48,7 +48,7 @@ const question = (count: number) => ({
   nonce,
 });
 
-describe("a life that was made to refuse", () => {
+describe("an incarnation that was made to refuse", () => {
   const refused = (count: number) => new Map(Array.from({ length: count }, (_, at) => [idOf(at), {} as Refused]));
 
   it.each([
@@ -58,58 +58,60 @@ describe("a life that was made to refuse", () => {
     ["4,096 altogether is not", 0, 4_096, true],
   ])("%s one that an honest writer may have had", (_what, writersOwn, refusals, misled) => {
     const recovery = { ...freshRecovery("the test"), writersOwn };
-    expect(isMisled(changed(turnOf(three, 2).state, { recovery, refused: refused(refusals) }))).toBe(misled);
-    expect(isMisled(changed(turnOf(three, 2).state, { recovery: undefined, refused: refused(refusals) }))).toBe(false);
+    expect(isMisled(changed(openStep(three, 2).state, { recovery, refused: refused(refusals) }))).toBe(misled);
+    expect(isMisled(changed(openStep(three, 2).state, { recovery: undefined, refused: refused(refusals) }))).toBe(
+      false,
+    );
   });
 });
 
 describe("before a restored member refuses a proposal", () => {
-  it("it asks all others what they have of it, by the name of its life", () => {
-    const turn = recovering();
-    inquire(turn, [[idOf(1), { ...item, evidence: "with a token in it" } as SettleItem]]);
-    expect(inquiriesOf(turn)).toEqual([[idOf(1), open()]]);
-    expect(sent(turn)).toEqual([
+  it("it asks all others what they have of it, by the name of its incarnation", () => {
+    const step = recovering();
+    inquire(step, [[idOf(1), { ...item, evidence: "with a token in it" } as SettleItem]]);
+    expect(inquiriesOf(step)).toEqual([[idOf(1), open()]]);
+    expect(sent(step)).toEqual([
       [1, question(1)],
       [3, question(1)],
     ]);
   });
 
   it("it knows, as the writer, that not only that one has prepared it", () => {
-    const turn = recovering({}, (each) => void (each.draft("cluster").membership = { ...each.membership, writer: 2 }));
-    inquire(turn, [[idOf(1), item]]);
-    expect(inquiriesOf(turn)).toEqual([[idOf(1), open({ isShared: true })]]);
+    const step = recovering({}, (each) => void (each.draft("cluster").membership = { ...each.membership, writer: 2 }));
+    inquire(step, [[idOf(1), item]]);
+    expect(inquiriesOf(step)).toEqual([[idOf(1), open({ isShared: true })]]);
   });
 
   it("it asks about no more than a writer can have open", () => {
-    const turn = recovering({ inquiries: numbered(Limits.preparations - 1) });
-    inquire(turn, [
+    const step = recovering({ inquiries: numbered(Limits.preparations - 1) });
+    inquire(step, [
       [idOf(1_000), item],
       [idOf(1_001), item],
     ]);
-    expect(turn.state.rejoining.recovery?.inquiries.size).toBe(Limits.preparations);
-    expect(sent(turn)[0]).toEqual([1, question(1)]);
+    expect(step.state.rejoining.recovery?.inquiries.size).toBe(Limits.preparations);
+    expect(sent(step)[0]).toEqual([1, question(1)]);
   });
 
-  it.each<readonly [string, Partial<Recovery>, (turn: Turn) => void]>([
+  it.each<readonly [string, Partial<Recovery>, (step: Step) => void]>([
     ["that it is asking about", { inquiries: new Map([[idOf(1), open({ silent: new Set([3]) })]]) }, () => undefined],
-    ["that it has refused", {}, (turn) => void turn.edit("undecided", "refused").set(idOf(1), {} as Refused)],
-    ["while somebody has its old life on record", {}, (turn) => void turn.edit("rejoining", "unproven").add(3)],
-    ["once it is a member again", {}, (turn) => void (turn.draft("rejoining").recovery = undefined)],
+    ["that it has refused", {}, (step) => void step.edit("undecided", "refused").set(idOf(1), {} as Refused)],
+    ["while somebody has its old incarnation on record", {}, (step) => void step.edit("rejoining", "unproven").add(3)],
+    ["once it is a member again", {}, (step) => void (step.draft("rejoining").recovery = undefined)],
   ])("it asks nobody about one %s", (_which, change, become) => {
-    const turn = recovering(change, become);
-    const before = inquiriesOf(turn);
-    inquire(turn, [[idOf(1), item]]);
-    expect(inquiriesOf(turn)).toEqual(before);
-    expect(sent(turn)).toEqual([]);
+    const step = recovering(change, become);
+    const before = inquiriesOf(step);
+    inquire(step, [[idOf(1), item]]);
+    expect(inquiriesOf(step)).toEqual(before);
+    expect(sent(step)).toEqual([]);
   });
 
   it("it asks again who has not answered, about a message's worth at a time", () => {
     const inquiries = numbered(Limits.batchProposals + 1);
     inquiries.set(idOf(0), open({ silent: new Set([3]) }));
     inquiries.set(idOf(1), open({ silent: new Set([3]) }));
-    const turn = recovering({ inquiries });
-    inquireAgain(turn, { ...freshRecovery("the test"), inquiries });
-    expect(sent(turn)).toEqual([
+    const step = recovering({ inquiries });
+    inquireAgain(step, { ...freshRecovery("the test"), inquiries });
+    expect(sent(step)).toEqual([
       [1, question(Limits.batchProposals - 1)],
       [3, question(Limits.batchProposals)],
     ]);
@@ -122,22 +124,22 @@ describe("before a restored member refuses a proposal", () => {
 type State = MessageOf<"SettleAnswer">["items"][number]["state"];
 
 describe("what the others say of a proposal that a restored member would refuse", () => {
-  const told = (turn: Turn, from: PeerId, state: State, change: Partial<MessageOf<"SettleAnswer">> = {}) =>
-    unappliedAt(turn, from, {
+  const told = (step: Step, from: PeerId, state: State, change: Partial<MessageOf<"SettleAnswer">> = {}) =>
+    unappliedAt(step, from, {
       _tag: "SettleAnswer",
       nonce,
       items: [{ proposalId: idOf(1), state, held: [] }],
       ...change,
     });
-  const asking = (change: Partial<Recovery> = {}, become?: (turn: Turn) => void): Turn =>
+  const asking = (change: Partial<Recovery> = {}, become?: (step: Step) => void): Step =>
     recovering({ inquiries: new Map([[idOf(1), open()]]), ...change }, become);
 
   it("is waited for of all of them", () => {
-    const turn = asking();
-    expect(told(turn, 1, "PREPARED")).toEqual([]);
-    expect(inquiriesOf(turn)).toEqual([[idOf(1), open({ silent: new Set([3]), isOpen: true })]]);
-    expect(told(turn, 3, "UNKNOWN")).toEqual([[idOf(1), item]]);
-    expect(inquiriesOf(turn)).toEqual([]);
+    const step = asking();
+    expect(told(step, 1, "PREPARED")).toEqual([]);
+    expect(inquiriesOf(step)).toEqual([[idOf(1), open({ silent: new Set([3]), isOpen: true })]]);
+    expect(told(step, 3, "UNKNOWN")).toEqual([[idOf(1), item]]);
+    expect(inquiriesOf(step)).toEqual([]);
   });
 
   it.each<readonly [State, State, number, number]>([
@@ -155,17 +157,17 @@ describe("what the others say of a proposal that a restored member would refuse"
       [1, 3],
       [3, 1],
     ]) {
-      const turn = asking();
-      const unapplied = order.flatMap((from) => told(turn, from, from === 1 ? writers : others));
+      const step = asking();
+      const unapplied = order.flatMap((from) => told(step, from, from === 1 ? writers : others));
       expect(unapplied).toHaveLength(refusing);
-      expect([inquiriesOf(turn), turn.state.rejoining.recovery?.writersOwn]).toEqual([[], writersOwn]);
+      expect([inquiriesOf(step), step.state.rejoining.recovery?.writersOwn]).toEqual([[], writersOwn]);
     }
   });
 
   it("is not waited for any longer where one of them has applied it: that comes with the registry", () => {
-    const turn = asking();
-    expect(told(turn, 1, "APPLIED")).toEqual([]);
-    expect(inquiriesOf(turn)).toEqual([]);
+    const step = asking();
+    expect(told(step, 1, "APPLIED")).toEqual([]);
+    expect(inquiriesOf(step)).toEqual([]);
   });
 
   it.each([
@@ -175,35 +177,35 @@ describe("what the others say of a proposal that a restored member would refuse"
     ["known to others too, whatever the writer has claimed", true, 1_000, 1, 1_000],
   ])("counts against the writer where it is the writer's alone: %s", (_whose, isShared, before, refusing, after) => {
     const inquiries = new Map([[idOf(1), open({ silent: new Set([1]), isShared })]]);
-    const turn = asking({ inquiries, writersOwn: before });
-    expect(told(turn, 1, "PREPARED")).toHaveLength(refusing);
-    expect([inquiriesOf(turn), turn.state.rejoining.recovery?.writersOwn]).toEqual([[], after]);
+    const step = asking({ inquiries, writersOwn: before });
+    expect(told(step, 1, "PREPARED")).toHaveLength(refusing);
+    expect([inquiriesOf(step), step.state.rejoining.recovery?.writersOwn]).toEqual([[], after]);
   });
 
   const OTHER = "ab".repeat(32) as Digest;
-  const outbid = (turn: Turn): void => {
-    turn.draft("rejoining").recovery = {
+  const superseded = (step: Step): void => {
+    step.draft("rejoining").recovery = {
       ...freshRecovery("the test"),
       inquiries: new Map([[idOf(1), open()]]),
-      outbid: 7,
+      superseded: 7,
     };
   };
 
-  it.each<readonly [string, Partial<MessageOf<"SettleAnswer">>, (turn: Turn) => void]>([
+  it.each<readonly [string, Partial<MessageOf<"SettleAnswer">>, (step: Step) => void]>([
     ["it answers another question", { nonce: OTHER }, () => undefined],
     ["nobody asked about it", { items: [{ proposalId: OTHER, state: "APPLIED", held: [] }] }, () => undefined],
-    ["somebody has the old life on record", {}, (turn) => void turn.edit("rejoining", "unproven").add(3)],
-    ["this life is to be followed by another one", {}, outbid],
+    ["somebody has the old incarnation on record", {}, (step) => void step.edit("rejoining", "unproven").add(3)],
+    ["this incarnation is to be followed by another one", {}, superseded],
   ])("counts for nothing where %s", (_why, change, become) => {
-    const turn = asking({}, become);
-    expect(told(turn, 1, "APPLIED", change)).toEqual([]);
-    expect(inquiriesOf(turn)).toEqual([[idOf(1), open()]]);
+    const step = asking({}, become);
+    expect(told(step, 1, "APPLIED", change)).toEqual([]);
+    expect(inquiriesOf(step)).toEqual([[idOf(1), open()]]);
   });
 
   it("counts once of each of them, and only while it is being restored", () => {
-    const turn = asking();
-    for (const state of ["PREPARED", "APPLIED"] as const) expect(told(turn, 1, state)).toEqual([]);
-    expect(inquiriesOf(turn)).toEqual([[idOf(1), open({ silent: new Set([3]), isOpen: true })]]);
+    const step = asking();
+    for (const state of ["PREPARED", "APPLIED"] as const) expect(told(step, 1, state)).toEqual([]);
+    expect(inquiriesOf(step)).toEqual([[idOf(1), open({ silent: new Set([3]), isOpen: true })]]);
     const member = asking({}, (each) => void (each.draft("rejoining").recovery = undefined));
     expect(told(member, 1, "PREPARED")).toEqual([]);
     expect(member.state.rejoining.recovery).toBeUndefined();

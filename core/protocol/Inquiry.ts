@@ -1,21 +1,21 @@
 /**
  * What a restored member does before it refuses: it asks every other member
  * whether it has applied the proposal. Somebody may have pledged on a refusal
- * and been freed by an acknowledgement of this peer's old life; a refusal now
+ * and been freed by an acknowledgement of this peer's old incarnation; a refusal now
  * would then complete the votes for the end of what is applied (protocol.md
- * 3.1, 4i, S4). Who answers has this peer's new life on record, and from then
+ * 3.1, 4i, S4). Who answers has this peer's new incarnation on record, and from then
  * on nothing of the old one frees it.
  */
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Inquiry, Recovery } from "./RecoveryState.ts";
 import type { PeerState } from "./PeerState.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import type { MessageOf, SettleItem } from "./Message.ts";
 import type { PeerId } from "./Topology.ts";
 
 /**
- * Whether this life was made to refuse more of what only the writer has prepared than an honest one can have open, or
+ * Whether this incarnation was made to refuse more of what only the writer has prepared than an honest one can have open, or
  * in several processes so much that it would never be ready as a member. Some of it was a lie, and nobody can tell
  * which; what is not refused may be what the recovery waits for.
  */
@@ -25,42 +25,42 @@ export const isMisled = ({
 }: Pick<PeerState, "rejoining" | "undecided">): boolean =>
   recovery !== undefined && (recovery.writersOwn > Limits.preparations || refused.size >= Limits.refusals);
 
-const askAbout = (turn: Turn, items: ReadonlyArray<SettleItem>, to: ReadonlyArray<PeerId>): void => {
+const askAbout = (step: Step, items: ReadonlyArray<SettleItem>, to: ReadonlyArray<PeerId>): void => {
   const {
     rejoining: { restored },
-  } = turn.state;
+  } = step.state;
   if (items.length === 0 || restored === undefined) return;
-  // Nobody can have answered with it who had not been asked by this life.
+  // Nobody can have answered with it who had not been asked by this incarnation.
   const nonce = restored.restoration.recoveryId;
-  turn.sendAll({ _tag: "SettleQuery", items, demandFinal: false, nonce }, to);
+  step.sendAll({ _tag: "SettleQuery", items, demandFinal: false, nonce }, to);
 };
 
 /** Asks about each of at most one message's proposals, unless it is asked about or refused already. */
-export const inquire = (turn: Turn, asked: Iterable<readonly [Digest, SettleItem]>): void => {
+export const inquire = (step: Step, asked: Iterable<readonly [Digest, SettleItem]>): void => {
   const {
     rejoining: { recovery },
     undecided: { refused },
-  } = turn.state;
-  if (recovery === undefined || turn.mode === "announcing") return;
+  } = step.state;
+  if (recovery === undefined || step.mode === "announcing") return;
   const inquiries = new Map(recovery.inquiries);
   const fresh: Array<SettleItem> = [];
   for (const [id, { proposal, receipt }] of asked) {
     if (inquiries.has(id) || refused.has(id) || inquiries.size >= Limits.preparations) continue;
     const item = { proposal, receipt };
-    inquiries.set(id, { item, silent: new Set(turn.others), isOpen: false, isShared: turn.isWriter });
+    inquiries.set(id, { item, silent: new Set(step.others), isOpen: false, isShared: step.isWriter });
     fresh.push(item);
   }
-  turn.draft("rejoining").recovery = { ...recovery, inquiries };
-  askAbout(turn, fresh, turn.others);
+  step.draft("rejoining").recovery = { ...recovery, inquiries };
+  askAbout(step, fresh, step.others);
 };
 
 /** Asks those again who have not answered. */
-export const inquireAgain = (turn: Turn, { inquiries }: Recovery): void => {
+export const inquireAgain = (step: Step, { inquiries }: Recovery): void => {
   const open = [...inquiries.values()];
-  for (const peerId of turn.others) {
+  for (const peerId of step.others) {
     const unanswered = open.filter(({ silent }) => silent.has(peerId)).slice(0, Limits.batchProposals);
     askAbout(
-      turn,
+      step,
       unanswered.map(({ item }) => item),
       [peerId],
     );
@@ -72,19 +72,19 @@ export const inquireAgain = (turn: Turn, { inquiries }: Recovery): void => {
  * applied it. Nobody's recovery waits for anything else: what has ended elsewhere this peer takes over, or votes on as
  * a member again. Of what nobody but the writer has prepared that is no more than an honest writer can have open: one
  * that lies must not take the room for what others wait for. Slots are no bound here, because who is recovering does
- * not know how far they go. What is left over is for another life ({@link isMisled}).
+ * not know how far they go. What is left over is for another incarnation ({@link isMisled}).
  */
 export const unappliedAt = (
-  turn: Turn,
+  step: Step,
   from: PeerId,
   { nonce, items }: MessageOf<"SettleAnswer">,
 ): ReadonlyArray<readonly [Digest, SettleItem]> => {
   const {
     rejoining: { recovery, restored },
-  } = turn.state;
-  if (recovery === undefined || turn.mode === "announcing" || nonce !== restored?.restoration.recoveryId) return [];
-  // This life is over, and signs nothing more.
-  if (recovery.outbid !== undefined) return [];
+  } = step.state;
+  if (recovery === undefined || step.mode === "announcing" || nonce !== restored?.restoration.recoveryId) return [];
+  // This incarnation is over, and signs nothing more.
+  if (recovery.superseded !== undefined) return [];
   const inquiries = new Map(recovery.inquiries);
   const unapplied: Array<readonly [Digest, SettleItem]> = [];
   let { writersOwn } = recovery;
@@ -95,7 +95,7 @@ export const unappliedAt = (
     silent.delete(from);
     const isPrepared = state === "PREPARED" || state === "PLEDGED";
     const isOpen = inquiry.isOpen || isPrepared;
-    const isShared = inquiry.isShared || (isPrepared && from !== turn.membership.writer);
+    const isShared = inquiry.isShared || (isPrepared && from !== step.membership.writer);
     // What somebody has applied comes with the registry. Who asks again later gets it asked about again.
     if (state === "APPLIED" || silent.size === 0) inquiries.delete(id);
     else inquiries.set(id, { ...inquiry, silent, isOpen, isShared });
@@ -103,6 +103,6 @@ export const unappliedAt = (
     if (!isShared) writersOwn += 1;
     if (isShared || writersOwn <= Limits.preparations) unapplied.push([id, inquiry.item]);
   }
-  turn.draft("rejoining").recovery = { ...recovery, inquiries, writersOwn };
+  step.draft("rejoining").recovery = { ...recovery, inquiries, writersOwn };
   return unapplied;
 };

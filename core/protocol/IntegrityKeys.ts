@@ -6,7 +6,7 @@
 import type { Event } from "./Event.ts";
 import { type Rejection, rejection } from "../base/Rejection.ts";
 import { numberKey, SELF } from "./Tables.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { auditOperators } from "./Audit.ts";
 import type { Mode } from "./Mode.ts";
 
@@ -21,25 +21,25 @@ const refusalIn = (mode: Mode): Rejection => {
 };
 
 /** Answers an operator who would change the keys of a peer that cannot use them or does not trust its rows. */
-export const refuseNewKey = (turn: Turn, requestId: string): void =>
-  turn.reply(requestId, { _tag: "Rejected", rejection: refusalIn(turn.mode) });
+export const refuseNewKey = (step: Step, requestId: string): void =>
+  step.reply(requestId, { _tag: "Rejected", rejection: refusalIn(step.mode) });
 
 /** The vault is flushed, and with it the shares before it are worth nothing here; the answer comes after that. */
-export const onRekey = (turn: Turn, { requestId, vault, acts }: Extract<Event, { readonly _tag: "Rekey" }>): void => {
-  auditOperators(turn, acts);
-  turn.write({ op: "replace", table: "vault", key: SELF, row: { blob: vault } });
-  turn.reply(requestId, { _tag: "Rekeyed" });
+export const onRekey = (step: Step, { requestId, vault, acts }: Extract<Event, { readonly _tag: "Rekey" }>): void => {
+  auditOperators(step, acts);
+  step.write({ op: "replace", table: "vault", key: SELF, row: { blob: vault } });
+  step.reply(requestId, { _tag: "Rekeyed" });
 };
 
 /** The row is flushed, and with it the change is made; the answer comes after that. */
 export const onRotateIntegrity = (
-  turn: Turn,
+  step: Step,
   { requestId, publicKey, blob, acts }: Extract<Event, { readonly _tag: "RotateIntegrity" }>,
 ): void => {
   // In this transaction, which the key before it seals.
-  auditOperators(turn, acts);
-  const version = turn.state.standing.integrityVersion + 1;
-  turn.draft("standing").integrityVersion = version;
-  turn.write({ op: "insert", table: "integrity", key: numberKey(version), row: { publicKey, blob } });
-  turn.reply(requestId, { _tag: "Rotated", version });
+  auditOperators(step, acts);
+  const version = step.state.standing.integrityVersion + 1;
+  step.draft("standing").integrityVersion = version;
+  step.write({ op: "insert", table: "integrity", key: numberKey(version), row: { publicKey, blob } });
+  step.reply(requestId, { _tag: "Rotated", version });
 };

@@ -4,11 +4,11 @@ import { actor, Cluster, crypto, NOW, whole, founded } from "../../properties/cl
 import { announcedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { copyOf, stateOf } from "../../properties/cluster/Restoring.ts";
-import { heard, turnOf } from "../../properties/cluster/TurnOf.ts";
+import { heard, openStep } from "../../properties/cluster/OpenStep.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import type { Digest } from "../base/Digest.ts";
 import { SELF, slotKey } from "./Tables.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { beginJoining, join, onJoinAnswer, takeUp } from "./Joining.ts";
 import type { Message } from "../Message.ts";
 import type { Ready } from "./Message.ts";
@@ -205,7 +205,7 @@ describe("a peer that has just started", () => {
 });
 
 describe("a member that says less of itself than was seen of it before", () => {
-  it("is unready, and named so", () => {
+  it("is not ready, and named so", () => {
     const cluster = founded();
     cluster.register(1, "request", "alice", 7);
     cluster.pass(2_000);
@@ -244,43 +244,43 @@ describe("a member's answer to a peer that is joining", () => {
   const OTHER = "ab".repeat(32) as Digest;
 
   it("shows that nothing is forgotten as far as that member goes; with the last one the peer has joined", () => {
-    const turn = turnOf(cluster, 2);
-    onJoinAnswer(turn, 3, answerOf(3));
-    expect([...turn.state.rejoining.unproven]).toEqual([1]);
-    expect(turn.state.requests.forgottenUntil.get(3)).toEqual(answerOf(3).moment);
-    expect(turn.state.rejoining.joinNonce).toBeDefined();
-    onJoinAnswer(turn, 1, answerOf(1));
-    expect([...turn.state.rejoining.unproven]).toEqual([]);
-    expect(turn.state.rejoining.joinNonce).toBeUndefined();
+    const step = openStep(cluster, 2);
+    onJoinAnswer(step, 3, answerOf(3));
+    expect([...step.state.rejoining.unproven]).toEqual([1]);
+    expect(step.state.requests.forgottenUntil.get(3)).toEqual(answerOf(3).moment);
+    expect(step.state.rejoining.joinNonce).toBeDefined();
+    onJoinAnswer(step, 1, answerOf(1));
+    expect([...step.state.rejoining.unproven]).toEqual([]);
+    expect(step.state.rejoining.joinNonce).toBeUndefined();
   });
 
-  it.each<readonly [string, Partial<Ready>, (turn: Turn) => void]>([
+  it.each<readonly [string, Partial<Ready>, (step: Step) => void]>([
     ["is another member's", { peerId: 1 }, () => undefined],
     ["has the nonce of another member", { nonce: answerOf(1).nonce }, () => undefined],
-    ["was asked for by nobody", {}, (turn) => void (turn.draft("rejoining").joinNonce = undefined)],
+    ["was asked for by nobody", {}, (step) => void (step.draft("rejoining").joinNonce = undefined)],
     ["is unsigned, because it is sealed", { sealed: true }, () => undefined],
     ["comes from records that do not hold", { integrityOk: false }, () => undefined],
     ["is of another topology", { topologyDigest: OTHER }, () => undefined],
     [
-      "comes before that member has its life on record",
+      "comes before that member has its incarnation on record",
       {},
-      (turn) => {
-        turn.draft("rejoining").restored = announcedBy(cluster, 2, NOW, { recoveryId: OTHER });
+      (step) => {
+        step.draft("rejoining").restored = announcedBy(cluster, 2, NOW, { recoveryId: OTHER });
       },
     ],
-    ["meets a sealed peer", {}, (turn) => void (turn.draft("standing").unsealed = false)],
-    ["meets one in quarantine", {}, (turn) => turn.quarantine("the test")],
+    ["meets a sealed peer", {}, (step) => void (step.draft("standing").unsealed = false)],
+    ["meets one in quarantine", {}, (step) => step.quarantine("the test")],
     [
-      "meets one that is to begin another life",
+      "meets one that is to begin another incarnation",
       {},
-      (turn) => {
-        turn.draft("rejoining").recovery = { ...freshRecovery("the test"), outbid: 5 };
+      (step) => {
+        step.draft("rejoining").recovery = { ...freshRecovery("the test"), superseded: 5 };
       },
     ],
   ])("shows nothing where it %s", (_why, change, become) => {
-    const turn = turnOf(cluster, 2);
-    become(turn);
-    expect([...heard(turn, 3, { _tag: "Ready", ...answerOf(3, change) }).state.rejoining.unproven]).toEqual([1, 3]);
+    const step = openStep(cluster, 2);
+    become(step);
+    expect([...heard(step, 3, { _tag: "Ready", ...answerOf(3, change) }).state.rejoining.unproven]).toEqual([1, 3]);
   });
 
   it("shows nothing where it is itself what puts the peer in quarantine, which it does to no sealed one", () => {
@@ -297,35 +297,35 @@ describe("a member's answer to a peer that is joining", () => {
     const signature = cluster.keys.get(2)?.sign(BATCH_TAG, batchHeaderCodec, header);
     if (signature === undefined) throw new Error("peer 2 has a key");
     for (const unsealed of [true, false]) {
-      const turn = turnOf(cluster, 2);
-      turn.draft("standing").unsealed = unsealed;
-      const { state } = heard(turn, 3, { _tag: "Ready", ...answerOf(3, { seen: { header, signature } }) });
+      const step = openStep(cluster, 2);
+      step.draft("standing").unsealed = unsealed;
+      const { state } = heard(step, 3, { _tag: "Ready", ...answerOf(3, { seen: { header, signature } }) });
       expect(state.standing.quarantine !== undefined).toBe(unsealed);
       expect([...state.rejoining.unproven]).toEqual([1, 3]);
     }
   });
 
   it("is asked for by a peer that is joining and not sealed, with one nonce until all have answered", () => {
-    const asked = (become: (turn: Turn) => void): ReadonlyArray<PeerId> => {
-      const turn = turnOf(cluster, 2);
-      become(turn);
-      join(turn);
-      return turn.finish(() => undefined).thenSend.flatMap((each) => (each._tag === "Send" ? [each.to] : []));
+    const asked = (become: (step: Step) => void): ReadonlyArray<PeerId> => {
+      const step = openStep(cluster, 2);
+      become(step);
+      join(step);
+      return step.finish(() => undefined).thenSend.flatMap((each) => (each._tag === "Send" ? [each.to] : []));
     };
     expect(asked(() => undefined)).toEqual([1, 3]);
-    expect(asked((turn) => void turn.edit("rejoining", "unproven").clear())).toEqual([]);
-    expect(asked((turn) => void (turn.draft("standing").unsealed = false))).toEqual([]);
-    const turn = turnOf(cluster, 2);
-    join(turn);
-    expect(turn.state.rejoining.joinNonce).toBe(stateOf(cluster, 2).rejoining.joinNonce);
+    expect(asked((step) => void step.edit("rejoining", "unproven").clear())).toEqual([]);
+    expect(asked((step) => void (step.draft("standing").unsealed = false))).toEqual([]);
+    const step = openStep(cluster, 2);
+    join(step);
+    expect(step.state.rejoining.joinNonce).toBe(stateOf(cluster, 2).rejoining.joinNonce);
   });
 
   it("is waited for by a founder that has others, and by nobody who is alone", () => {
-    const begun = (each: Cluster): Turn => {
-      const turn = turnOf(each, 1);
-      turn.timers.clear();
-      beginJoining(turn);
-      return turn;
+    const begun = (each: Cluster): Step => {
+      const step = openStep(each, 1);
+      step.timers.clear();
+      beginJoining(step);
+      return step;
     };
     expect([...begun(cluster).state.rejoining.unproven]).toEqual([2, 3]);
     expect([...begun(cluster).state.timers]).toEqual([["join", 20]]);
@@ -338,35 +338,35 @@ describe("what a restart interrupted", () => {
   const { id, proposal, own } = preparation;
   const open = { id, proposal, writerReceipt: own, votes: new Map(), preparedAt: 0, askedAt: 0 };
 
-  it.each<readonly [string, ReadonlyArray<string>, (turn: Turn) => void]>([
+  it.each<readonly [string, ReadonlyArray<string>, (step: Step) => void]>([
     ["nothing", [], () => undefined],
-    ["what is prepared", ["resolve"], (turn) => void turn.edit("undecided", "preparations").set(id, preparation)],
+    ["what is prepared", ["resolve"], (step) => void step.edit("undecided", "preparations").set(id, preparation)],
     [
       "what is refused",
       ["resolve"],
-      (turn) => void turn.edit("undecided", "refused").set(id, { ...open, bindsSlot: true }),
+      (step) => void step.edit("undecided", "refused").set(id, { ...open, bindsSlot: true }),
     ],
     [
       "what is being aborted",
       ["resolve"],
-      (turn) => {
-        turn.edit("undecided", "aborting").set(id, { ...open, votes: [], acks: new Map() });
+      (step) => {
+        step.edit("undecided", "aborting").set(id, { ...open, votes: [], acks: new Map() });
       },
     ],
     [
       "what is delivered",
       ["deliver"],
-      (turn) => {
-        turn.edit("undecided", "outbox").set(1, { id, seq: 1, proposal, acks: new Map(), dueAt: 0, isPrunable: false });
+      (step) => {
+        step.edit("undecided", "outbox").set(1, { id, seq: 1, proposal, acks: new Map(), dueAt: 0, isPrunable: false });
       },
     ],
-    ["what may be cleared", ["prune"], (turn) => void (turn.draft("undecided").prunable = 1)],
+    ["what may be cleared", ["prune"], (step) => void (step.draft("undecided").prunable = 1)],
   ])("goes on: %s", (_what, timers, become) => {
-    const turn = turnOf(cluster, 2);
-    turn.edit("undecided", "preparations").clear();
-    turn.timers.clear();
-    become(turn);
-    takeUp(turn);
-    expect([...turn.state.timers.keys()]).toEqual(timers);
+    const step = openStep(cluster, 2);
+    step.edit("undecided", "preparations").clear();
+    step.timers.clear();
+    become(step);
+    takeUp(step);
+    expect([...step.state.timers.keys()]).toEqual(timers);
   });
 });

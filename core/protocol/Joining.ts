@@ -8,10 +8,10 @@
  * to before that looks the same.
  */
 import type { PeerId } from "./Topology.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { acknowledgeLate } from "./Delivery.ts";
 import type { Ready } from "./Message.ts";
-import { noteFirstHeard } from "./LateCopy.ts";
+import { noteFirstHeard } from "./DuplicateSuppression.ts";
 import { ask, nonceFor } from "./Readiness.ts";
 import { isOwnRestore, quarantineIfBehind, quarantineIfRestoredSince } from "./Rollback.ts";
 
@@ -20,50 +20,50 @@ const JOIN_AGAIN_MILLIS = 500;
 const JOIN_FIRST_MILLIS = 20;
 
 /** Has every other member asked again, from now on. */
-export const beginJoining = (turn: Turn): void => {
-  if (turn.others.length === 0) return;
-  turn.draft("rejoining").unproven = new Set(turn.others);
-  turn.arm("join", JOIN_FIRST_MILLIS);
+export const beginJoining = (step: Step): void => {
+  if (step.others.length === 0) return;
+  step.draft("rejoining").unproven = new Set(step.others);
+  step.arm("join", JOIN_FIRST_MILLIS);
 };
 
 /** Takes up what a restart or a seal interrupted. */
-export const takeUp = (turn: Turn): void => {
+export const takeUp = (step: Step): void => {
   const {
     undecided: { preparations, refused, aborting, outbox, prunable },
-  } = turn.state;
-  if (preparations.size + refused.size + aborting.size > 0) turn.arm("resolve", 1);
-  if (outbox.size > 0) turn.arm("deliver", 1);
-  if (prunable > 0) turn.arm("prune", 1);
+  } = step.state;
+  if (preparations.size + refused.size + aborting.size > 0) step.arm("resolve", 1);
+  if (outbox.size > 0) step.arm("deliver", 1);
+  if (prunable > 0) step.arm("prune", 1);
 };
 
 /** Asks whoever has not answered yet, as soon as this process can answer for itself, and again every time its timer fires. */
-export const join = (turn: Turn): void => {
-  if (turn.mode !== "joining" && turn.mode !== "announcing") return;
-  const { joinNonce = turn.context.entropy, unproven } = turn.state.rejoining;
-  turn.draft("rejoining").joinNonce = joinNonce;
-  ask(turn, joinNonce, unproven);
-  turn.arm("join", JOIN_AGAIN_MILLIS);
+export const join = (step: Step): void => {
+  if (step.mode !== "joining" && step.mode !== "announcing") return;
+  const { joinNonce = step.context.entropy, unproven } = step.state.rejoining;
+  step.draft("rejoining").joinNonce = joinNonce;
+  ask(step, joinNonce, unproven);
+  step.arm("join", JOIN_AGAIN_MILLIS);
 };
 
 /**
  * A member's answer. Only one that its sender signed proves anything, and only where that member's own records hold.
  * Only a header that this peer itself signed shows that it has forgotten something: a claim puts nobody out.
  */
-export const onJoinAnswer = (turn: Turn, from: PeerId, ready: Ready): void => {
+export const onJoinAnswer = (step: Step, from: PeerId, ready: Ready): void => {
   const {
     rejoining: { joinNonce },
-  } = turn.state;
+  } = step.state;
   if (ready.peerId !== from) return;
-  if (joinNonce === undefined || ready.nonce !== nonceFor(turn, joinNonce, from)) return;
-  if (ready.sealed || !ready.integrityOk || ready.topologyDigest !== turn.membership.digest) return;
-  quarantineIfRestoredSince(turn, ready.recorded);
-  quarantineIfBehind(turn, ready.seen);
-  if (turn.mode === "quarantined" || turn.state.rejoining.recovery?.outbid !== undefined) return;
-  if (!isOwnRestore(turn.state, ready.recorded)) return;
-  turn.edit("rejoining", "unproven").delete(from);
-  noteFirstHeard(turn, from, ready.moment);
-  if (turn.state.rejoining.unproven.size > 0) return;
-  turn.draft("rejoining").joinNonce = undefined;
-  acknowledgeLate(turn);
-  takeUp(turn);
+  if (joinNonce === undefined || ready.nonce !== nonceFor(step, joinNonce, from)) return;
+  if (ready.sealed || !ready.integrityOk || ready.topologyDigest !== step.membership.digest) return;
+  quarantineIfRestoredSince(step, ready.recorded);
+  quarantineIfBehind(step, ready.seen);
+  if (step.mode === "quarantined" || step.state.rejoining.recovery?.superseded !== undefined) return;
+  if (!isOwnRestore(step.state, ready.recorded)) return;
+  step.edit("rejoining", "unproven").delete(from);
+  noteFirstHeard(step, from, ready.moment);
+  if (step.state.rejoining.unproven.size > 0) return;
+  step.draft("rejoining").joinNonce = undefined;
+  acknowledgeLate(step);
+  takeUp(step);
 };

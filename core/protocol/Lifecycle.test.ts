@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { describe, expect, it } from "vitest";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import { commands } from "../commands/Commands.ts";
 import type { Digest } from "../base/Digest.ts";
 import type { Certificate } from "./Certificate.ts";
@@ -25,7 +25,7 @@ import {
 } from "./Lifecycle.ts";
 import { mayFollow, type Phase, phaseOf, phases } from "./Phase.ts";
 import type { SignedStatement } from "./Statement.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 
 const { cluster, preparation } = prepared();
 const { id, proposal, writerReceipt, own } = preparation;
@@ -38,31 +38,31 @@ const ended = (peerId: number): SignedStatement => forgedBy(cluster, peerId, own
 const certificate: Certificate = { proposal, receipts: [writerReceipt, own, other] };
 const refusing: Refusing = { id, proposal, writerReceipt, code: "a test", bindsSlot: false };
 
-const at = (turn: Turn): Phase => phaseOf({ undecided: turn.state.undecided, self: turn.self, id, seq });
-const preparationIn = ({ state }: Turn) => state.undecided.preparations.get(id) ?? preparation;
+const at = (step: Step): Phase => phaseOf({ undecided: step.state.undecided, self: step.self, id, seq });
+const preparationIn = ({ state }: Step) => state.undecided.preparations.get(id) ?? preparation;
 
 /** What brings a proposal to each phase, done by whoever owns the phase, whatever it was before. */
-const enters: Readonly<Record<Phase, (turn: Turn) => void>> = {
-  absent: (turn) => {
-    const { refused, aborting } = turn.state.undecided;
+const enters: Readonly<Record<Phase, (step: Step) => void>> = {
+  absent: (step) => {
+    const { refused, aborting } = step.state.undecided;
     const ending = aborting.get(id);
-    if (ending === undefined) recordAborted(turn, refused.get(id) ?? preparationIn(turn), ended(turn.self));
+    if (ending === undefined) recordAborted(step, refused.get(id) ?? preparationIn(step), ended(step.self));
     else
       for (const peerId of [1, 2, 3])
-        countAbortAck(turn, turn.state.undecided.aborting.get(id) ?? ending, ended(peerId));
+        countAbortAck(step, step.state.undecided.aborting.get(id) ?? ending, ended(peerId));
   },
-  prepared: (turn) => recordPrepared(turn, { id, proposal, writerReceipt }, own),
-  opposed: (turn) => countAbortVote(turn, preparationIn(turn), refusal),
-  pledged: (turn) => recordPledged(turn, preparationIn(turn), pledge),
-  refused: (turn) => recordRefused(turn, refusing, refusal),
-  applied: (turn) => recordApplied(turn, id, certificate, 0),
-  acknowledged: (turn) =>
-    recordAcknowledged(turn, { id, seq, proposal, acks: new Map(), dueAt: 0, isPrunable: false }, ack),
-  confirmed: (turn) => recordConfirmed(turn, seq),
-  aborting: (turn) => recordAborted(turn, preparationIn(turn), ended(turn.self)),
+  prepared: (step) => recordPrepared(step, { id, proposal, writerReceipt }, own),
+  opposed: (step) => countAbortVote(step, preparationIn(step), refusal),
+  pledged: (step) => recordPledged(step, preparationIn(step), pledge),
+  refused: (step) => recordRefused(step, refusing, refusal),
+  applied: (step) => recordApplied(step, id, certificate, 0),
+  acknowledged: (step) =>
+    recordAcknowledged(step, { id, seq, proposal, acks: new Map(), dueAt: 0, isPrunable: false }, ack),
+  confirmed: (step) => recordConfirmed(step, seq),
+  aborting: (step) => recordAborted(step, preparationIn(step), ended(step.self)),
 };
 
-/** The ways to each phase from one in which a turn may begin: peer 2 has prepared; peer 3 has never heard of it. */
+/** The ways to each phase from one in which a step may begin: peer 2 has prepared; peer 3 has never heard of it. */
 const ways: Readonly<Record<Phase, ReadonlyArray<Phase>>> = {
   absent: [],
   prepared: [],
@@ -75,15 +75,15 @@ const ways: Readonly<Record<Phase, ReadonlyArray<Phase>>> = {
   aborting: ["opposed", "pledged", "aborting"],
 };
 
-const begun = (phase: Phase): Turn => {
-  const turn = turnOf(cluster, phase === "aborting" ? 1 : 2);
+const begun = (phase: Phase): Step => {
+  const step = openStep(cluster, phase === "aborting" ? 1 : 2);
   if (phase === "absent" || phase === "refused") {
-    for (const field of ["preparations", "locks"] as const) turn.edit("undecided", field).clear();
-    turn.write({ op: "remove", table: "preparations", key: id });
+    for (const field of ["preparations", "locks"] as const) step.edit("undecided", field).clear();
+    step.write({ op: "remove", table: "preparations", key: id });
   }
-  for (const each of ways[phase]) enters[each](turn);
-  expect(at(turn)).toBe(phase);
-  return turn;
+  for (const each of ways[phase]) enters[each](step);
+  expect(at(step)).toBe(phase);
+  return step;
 };
 
 /** Which entry asks nothing: it is only ever called for what is there. */
@@ -105,34 +105,34 @@ describe("a proposal", () => {
   const forbidden = pairs.filter(([from, to]) => from !== to && isAsked[to] && !(to in mayFollow[from]));
 
   it.each(allowed)("that was %s may become %s", (from, to) => {
-    const turn = begun(from);
-    enters[to](turn);
-    expect(at(turn)).toBe(to);
+    const step = begun(from);
+    enters[to](step);
+    expect(at(step)).toBe(to);
   });
 
   it("that was pledged is aborting at the writer until all have aborted it", () => {
-    const turn = begun("aborting");
-    expect(turn.state.undecided.locks.size).toBeGreaterThan(0);
-    enters.absent(turn);
-    expect([at(turn), turn.state.undecided.locks.size]).toEqual(["absent", 0]);
+    const step = begun("aborting");
+    expect(step.state.undecided.locks.size).toBeGreaterThan(0);
+    enters.absent(step);
+    expect([at(step), step.state.undecided.locks.size]).toEqual(["absent", 0]);
   });
 
   it.each(forbidden)("that was %s never becomes %s", (from, to) => {
-    const turn = begun(from);
-    expect(() => enters[to](turn)).toThrow("S39");
+    const step = begun(from);
+    expect(() => enters[to](step)).toThrow("S39");
   });
 
   it("that all have acknowledged is dropped with the next transaction", () => {
-    const turn = begun("confirmed");
-    prune(turn);
-    expect(at(turn)).toBe("absent");
+    const step = begun("confirmed");
+    prune(step);
+    expect(at(step)).toBe("absent");
   });
 
   it("that is not final is dropped by a declared restore", () => {
     for (const phase of phases) {
-      const turn = begun(phase);
-      dropUndecided(turn);
-      expect([phase, at(turn), turn.state.undecided.locks.size]).toEqual([phase, "absent", 0]);
+      const step = begun(phase);
+      dropUndecided(step);
+      expect([phase, at(step), step.state.undecided.locks.size]).toEqual([phase, "absent", 0]);
     }
   });
 
@@ -145,15 +145,15 @@ describe("a proposal", () => {
 });
 
 it("drops no lock that another proposal has taken since", () => {
-  const turn = turnOf(cluster, 2);
+  const step = openStep(cluster, 2);
   const [taken, ...others] = locksOf(commands, proposal);
   if (taken === undefined) throw new Error("a registration has locks");
   const another = "ab".repeat(32) as Digest;
-  hold(turn, id, proposal);
-  turn.edit("undecided", "locks").set(taken, another);
-  recordApplied(turn, id, certificate, 0);
-  expect(turn.state.undecided.locks.get(taken)).toBe(another);
-  expect(others.filter((lock) => turn.state.undecided.locks.has(lock))).toEqual([]);
+  hold(step, id, proposal);
+  step.edit("undecided", "locks").set(taken, another);
+  recordApplied(step, id, certificate, 0);
+  expect(step.state.undecided.locks.get(taken)).toBe(another);
+  expect(others.filter((lock) => step.state.undecided.locks.has(lock))).toEqual([]);
 });
 
 describe("what is undecided", () => {

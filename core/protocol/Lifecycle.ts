@@ -1,5 +1,5 @@
 /**
- * The life of a proposal at this peer, from the first flush to the last
+ * The lifecycle of a proposal at this peer, from the first flush to the last
  * acknowledgement. Only this file and what it is made of (Slots.ts, Rounds.ts)
  * change what is undecided, in memory and in rows; who decides is elsewhere
  * (Participant.ts, Votes.ts, Abort.ts, Delivery.ts, Recovery.ts). Every change of
@@ -16,7 +16,7 @@ import { bindSlot, decideSlot, decideStray } from "./Slots.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
 import { numberKey } from "./Tables.ts";
 import type { PeerId } from "./Topology.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import {
   type Aborting,
   concluded,
@@ -30,20 +30,20 @@ import {
 
 const NO_STATEMENTS: ReadonlyMap<PeerId, SignedStatement> = new Map();
 
-const enter = (turn: Turn, id: Digest, seq: number, phase: Phase): void =>
-  assertFollows(phaseOf({ undecided: turn.state.undecided, self: turn.self, id, seq }), phase, id);
+const enter = (step: Step, id: Digest, seq: number, phase: Phase): void =>
+  assertFollows(phaseOf({ undecided: step.state.undecided, self: step.self, id, seq }), phase, id);
 
 // Locks: from the moment a proposal is chosen to its end here, at the writer to its end everywhere.
 
 /** Takes a proposal's locks. */
-export const hold = (turn: Turn, id: Digest, proposal: Proposal): void => {
-  const locks = turn.edit("undecided", "locks");
-  for (const lock of locksOf(turn.context.commands, proposal)) locks.set(lock, id);
+export const hold = (step: Step, id: Digest, proposal: Proposal): void => {
+  const locks = step.edit("undecided", "locks");
+  for (const lock of locksOf(step.context.commands, proposal)) locks.set(lock, id);
 };
 
-const release = (turn: Turn, id: Digest, proposal: Proposal): void => {
-  const locks = turn.edit("undecided", "locks");
-  for (const lock of locksOf(turn.context.commands, proposal)) if (locks.get(lock) === id) locks.delete(lock);
+const release = (step: Step, id: Digest, proposal: Proposal): void => {
+  const locks = step.edit("undecided", "locks");
+  for (const lock of locksOf(step.context.commands, proposal)) if (locks.get(lock) === id) locks.delete(lock);
 };
 
 // absent -> prepared -> opposed -> pledged
@@ -57,59 +57,59 @@ export interface Reservation {
 
 /** Its slot is bound, and this peer has signed its receipt (durability points D1 and D2). */
 export const recordPrepared = (
-  turn: Turn,
+  step: Step,
   { id, proposal, writerReceipt }: Reservation,
   own: SignedStatement,
 ): void => {
-  enter(turn, id, proposal.seq, "prepared");
+  enter(step, id, proposal.seq, "prepared");
   const fromWriter = writerReceipt ?? own;
-  turn.edit("undecided", "preparations").set(id, {
+  step.edit("undecided", "preparations").set(id, {
     id,
     proposal,
     writerReceipt: fromWriter,
     own,
-    receipts: new Map().set(signerOf(fromWriter), fromWriter).set(turn.self, own),
+    receipts: new Map().set(signerOf(fromWriter), fromWriter).set(step.self, own),
     refusal: undefined,
     pledge: undefined,
     votes: NO_STATEMENTS,
-    preparedAt: turn.elapsed,
-    askedAt: turn.elapsed,
+    preparedAt: step.elapsed,
+    askedAt: step.elapsed,
   });
-  turn.write({
+  step.write({
     op: "insert",
     table: "preparations",
     key: id,
     row: { proposal, state: "PREPARED", own, writerReceipt: fromWriter, refusal: undefined, pledge: undefined },
   });
-  bindSlot(turn, proposal, id, "PREPARED", fromWriter);
+  bindSlot(step, proposal, id, "PREPARED", fromWriter);
 };
 
 /** Another member's receipt. */
-export const countReceipt = (turn: Turn, preparation: Preparation, receipt: SignedStatement): void => {
+export const countReceipt = (step: Step, preparation: Preparation, receipt: SignedStatement): void => {
   const receipts = withEntry(preparation.receipts, signerOf(receipt), receipt);
-  turn.edit("undecided", "preparations").set(preparation.id, withReceipts(preparation, receipts));
+  step.edit("undecided", "preparations").set(preparation.id, withReceipts(preparation, receipts));
 };
 
 /** Another member's vote for the end; the first refusal opposes what is prepared, and ends the collecting. */
-export const countAbortVote = (turn: Turn, undecided: Preparation | Refused, vote: SignedStatement): void => {
+export const countAbortVote = (step: Step, undecided: Preparation | Refused, vote: SignedStatement): void => {
   const { id } = undecided;
   const votes = withEntry(undecided.votes, signerOf(vote), vote);
-  if (!("receipts" in undecided)) return void turn.edit("undecided", "refused").set(id, { ...undecided, votes });
+  if (!("receipts" in undecided)) return void step.edit("undecided", "refused").set(id, { ...undecided, votes });
   const isFirst = undecided.refusal === undefined && vote.statement.kind === "REFUSAL";
-  if (isFirst) enter(turn, id, undecided.proposal.seq, "opposed");
+  if (isFirst) enter(step, id, undecided.proposal.seq, "opposed");
   const refusal = isFirst ? vote : undecided.refusal;
-  turn.edit("undecided", "preparations").set(id, { ...undecided, refusal, votes });
-  if (isFirst) opposeRound(turn, id, vote);
+  step.edit("undecided", "preparations").set(id, { ...undecided, refusal, votes });
+  if (isFirst) opposeRound(step, id, vote);
 };
 
 /** This peer has given its claim up. */
-export const recordPledged = (turn: Turn, preparation: Preparation, pledge: SignedStatement): void => {
+export const recordPledged = (step: Step, preparation: Preparation, pledge: SignedStatement): void => {
   const { id, proposal, own, writerReceipt, refusal, votes } = preparation;
-  enter(turn, id, proposal.seq, "pledged");
-  turn
+  enter(step, id, proposal.seq, "pledged");
+  step
     .edit("undecided", "preparations")
-    .set(id, { ...preparation, pledge, votes: withEntry(votes, turn.self, pledge) });
-  turn.write({
+    .set(id, { ...preparation, pledge, votes: withEntry(votes, step.self, pledge) });
+  step.write({
     op: "replace",
     table: "preparations",
     key: id,
@@ -130,92 +130,92 @@ export interface Refusing {
 
 /** This peer has refused it; that binds the slot if nothing else does. */
 export const recordRefused = (
-  turn: Turn,
+  step: Step,
   { id, proposal, writerReceipt, bindsSlot }: Refusing,
   refusal: SignedStatement,
 ): void => {
   const { epoch, seq } = proposal;
-  enter(turn, id, seq, "refused");
-  turn.edit("undecided", "refused").set(id, {
+  enter(step, id, seq, "refused");
+  step.edit("undecided", "refused").set(id, {
     id,
     proposal: { epoch, seq },
     bindsSlot,
     writerReceipt,
-    votes: new Map([[turn.self, refusal]]),
-    preparedAt: turn.elapsed,
-    askedAt: turn.elapsed,
+    votes: new Map([[step.self, refusal]]),
+    preparedAt: step.elapsed,
+    askedAt: step.elapsed,
   });
-  turn.write({ op: "insert", table: "refusals", key: id, row: { proposal, writerReceipt, refusal } });
-  if (bindsSlot) bindSlot(turn, proposal, id, "REFUSED", writerReceipt);
+  step.write({ op: "insert", table: "refusals", key: id, row: { proposal, writerReceipt, refusal } });
+  if (bindsSlot) bindSlot(step, proposal, id, "REFUSED", writerReceipt);
 };
 
-const takeRefusalAway = (turn: Turn, id: Digest): void => {
-  turn.edit("undecided", "refused").delete(id);
-  turn.write({ op: "remove", table: "refusals", key: id });
+const takeRefusalAway = (step: Step, id: Digest): void => {
+  step.edit("undecided", "refused").delete(id);
+  step.write({ op: "remove", table: "refusals", key: id });
 };
 
 // prepared, opposed, pledged -> applied -> acknowledged -> confirmed -> absent
 
 /** Its certificate is complete, and its effects are in this transaction; due again for delivery at `dueAt`. */
-export const recordApplied = (turn: Turn, id: Digest, certificate: Certificate, dueAt: number): void => {
+export const recordApplied = (step: Step, id: Digest, certificate: Certificate, dueAt: number): void => {
   const { proposal } = certificate;
   const { epoch, seq } = proposal;
-  enter(turn, id, seq, "applied");
-  turn.edit("undecided", "preparations").delete(id);
-  turn.write({ op: "insert", table: "certificates", key: id, row: certificate });
-  turn.write({ op: "insert", table: "outbox", key: numberKey(seq), row: { proposalId: id, epoch, seq } });
-  turn.write({ op: "remove", table: "preparations", key: id });
-  decideSlot(turn, proposal, { proposalId: id, outcome: "APPLIED", ack: undefined, writerReceipt: undefined });
-  turn.edit("undecided", "outbox").set(seq, { id, seq, proposal, acks: NO_STATEMENTS, dueAt, isPrunable: false });
-  certifyRound(turn, id, certificate);
+  enter(step, id, seq, "applied");
+  step.edit("undecided", "preparations").delete(id);
+  step.write({ op: "insert", table: "certificates", key: id, row: certificate });
+  step.write({ op: "insert", table: "outbox", key: numberKey(seq), row: { proposalId: id, epoch, seq } });
+  step.write({ op: "remove", table: "preparations", key: id });
+  decideSlot(step, proposal, { proposalId: id, outcome: "APPLIED", ack: undefined, writerReceipt: undefined });
+  step.edit("undecided", "outbox").set(seq, { id, seq, proposal, acks: NO_STATEMENTS, dueAt, isPrunable: false });
+  certifyRound(step, id, certificate);
   // The writer keeps its locks until all have applied: its next proposal never meets a stale one.
-  if (!turn.isWriter) release(turn, id, proposal);
+  if (!step.isWriter) release(step, id, proposal);
 };
 
 /** This peer has said so. */
-export const recordAcknowledged = (turn: Turn, { id, seq, proposal }: Delivery, ack: SignedStatement): void => {
-  enter(turn, id, seq, "acknowledged");
-  decideSlot(turn, proposal, { proposalId: id, outcome: "APPLIED", ack, writerReceipt: undefined });
-  countCommitAck(turn, seq, ack);
+export const recordAcknowledged = (step: Step, { id, seq, proposal }: Delivery, ack: SignedStatement): void => {
+  enter(step, id, seq, "acknowledged");
+  decideSlot(step, proposal, { proposalId: id, outcome: "APPLIED", ack, writerReceipt: undefined });
+  countCommitAck(step, seq, ack);
 };
 
 /** A member's acknowledgement that it has applied what is in this slot. */
-export const countCommitAck = (turn: Turn, seq: number, ack: SignedStatement): void => {
-  const delivery = turn.state.undecided.outbox.get(seq);
+export const countCommitAck = (step: Step, seq: number, ack: SignedStatement): void => {
+  const delivery = step.state.undecided.outbox.get(seq);
   if (delivery !== undefined)
-    turn.edit("undecided", "outbox").set(seq, withAcks(delivery, withEntry(delivery.acks, signerOf(ack), ack)));
+    step.edit("undecided", "outbox").set(seq, withAcks(delivery, withEntry(delivery.acks, signerOf(ack), ack)));
 };
 
 /** All members are known to have acknowledged it. */
-export const recordConfirmed = (turn: Turn, seq: number): void => {
-  const delivery = turn.state.undecided.outbox.get(seq);
+export const recordConfirmed = (step: Step, seq: number): void => {
+  const delivery = step.state.undecided.outbox.get(seq);
   if (delivery === undefined || delivery.isPrunable) return;
-  enter(turn, delivery.id, seq, "confirmed");
-  turn.edit("undecided", "outbox").set(seq, concluded(delivery));
-  turn.draft("undecided").prunable += 1;
+  enter(step, delivery.id, seq, "confirmed");
+  step.edit("undecided", "outbox").set(seq, concluded(delivery));
+  step.draft("undecided").prunable += 1;
 };
 
 /** At the writer, whose own acknowledgement was the last to come: its locks go, and its callers can be told. */
-export const closeConfirmed = (turn: Turn, { id, proposal }: Delivery): Round | undefined => {
-  release(turn, id, proposal);
-  return endRound(turn, id);
+export const closeConfirmed = (step: Step, { id, proposal }: Delivery): Round | undefined => {
+  release(step, id, proposal);
+  return endRound(step, id);
 };
 
 /** Removes the outbox rows that nobody needs any more; they go with any transaction that happens anyway. */
-export const prune = (turn: Turn): void => {
-  if (turn.state.undecided.prunable === 0) return;
-  const outbox = turn.edit("undecided", "outbox");
+export const prune = (step: Step): void => {
+  if (step.state.undecided.prunable === 0) return;
+  const outbox = step.edit("undecided", "outbox");
   for (const { seq, isPrunable } of outbox.values()) {
     if (!isPrunable) continue;
     outbox.delete(seq);
-    turn.write({ op: "remove", table: "outbox", key: numberKey(seq) });
+    step.write({ op: "remove", table: "outbox", key: numberKey(seq) });
   }
-  turn.draft("undecided").prunable = 0;
+  step.draft("undecided").prunable = 0;
 };
 
 /** What was delivered again, and when it is due next. */
-export const deliveredAgain = (turn: Turn, deliveries: ReadonlyArray<Delivery>, dueAt: number): void => {
-  const outbox = turn.edit("undecided", "outbox");
+export const deliveredAgain = (step: Step, deliveries: ReadonlyArray<Delivery>, dueAt: number): void => {
+  const outbox = step.edit("undecided", "outbox");
   for (const each of deliveries) outbox.set(each.seq, { ...each, dueAt });
 };
 
@@ -228,80 +228,80 @@ export const deliveredAgain = (turn: Turn, deliveries: ReadonlyArray<Delivery>, 
  * @returns at the writer, the round whose callers can be told
  */
 export const recordAborted = (
-  turn: Turn,
+  step: Step,
   undecided: Preparation | Refused,
   ack: SignedStatement,
 ): Round | undefined => {
   const { id, writerReceipt } = undecided;
   const row = { proposalId: id, outcome: "ABORTED" as const, ack, writerReceipt };
   if (!("receipts" in undecided)) {
-    enter(turn, id, undecided.proposal.seq, "absent");
-    takeRefusalAway(turn, id);
-    if (undecided.bindsSlot) decideSlot(turn, undecided.proposal, row);
-    else decideStray(turn, id, ack);
+    enter(step, id, undecided.proposal.seq, "absent");
+    takeRefusalAway(step, id);
+    if (undecided.bindsSlot) decideSlot(step, undecided.proposal, row);
+    else decideStray(step, id, ack);
     return undefined;
   }
   const { proposal } = undecided;
-  enter(turn, id, proposal.seq, turn.isWriter ? "aborting" : "absent");
-  turn.edit("undecided", "preparations").delete(id);
-  turn.write({ op: "remove", table: "preparations", key: id });
-  decideSlot(turn, proposal, row);
-  if (turn.isWriter) return beginAborting(turn, undecided, ack);
-  release(turn, id, proposal);
+  enter(step, id, proposal.seq, step.isWriter ? "aborting" : "absent");
+  step.edit("undecided", "preparations").delete(id);
+  step.write({ op: "remove", table: "preparations", key: id });
+  decideSlot(step, proposal, row);
+  if (step.isWriter) return beginAborting(step, undecided, ack);
+  release(step, id, proposal);
   return undefined;
 };
 
-const beginAborting = (turn: Turn, preparation: Preparation, ack: SignedStatement): Round | undefined => {
+const beginAborting = (step: Step, preparation: Preparation, ack: SignedStatement): Round | undefined => {
   const { id, proposal, writerReceipt } = preparation;
   const votes = [...preparation.votes.values()];
   const acks = votes
     .filter(({ statement }) => statement.kind === "ABORT_ACK")
     .map((each) => [signerOf(each), each] as const);
-  turn.edit("undecided", "aborting").set(id, {
+  step.edit("undecided", "aborting").set(id, {
     id,
     proposal,
     writerReceipt,
     votes,
-    acks: new Map([...acks, [turn.self, ack]]),
-    preparedAt: turn.elapsed,
-    askedAt: turn.elapsed,
+    acks: new Map([...acks, [step.self, ack]]),
+    preparedAt: step.elapsed,
+    askedAt: step.elapsed,
   });
-  turn.write({ op: "insert", table: "aborts", key: id, row: { proposal, writerReceipt, votes } });
-  concludeAborting(turn, id);
-  return endRound(turn, id);
+  step.write({ op: "insert", table: "aborts", key: id, row: { proposal, writerReceipt, votes } });
+  concludeAborting(step, id);
+  return endRound(step, id);
 };
 
 /** Another member has aborted it too. */
-export const countAbortAck = (turn: Turn, aborting: Aborting, ack: SignedStatement): void => {
-  turn
+export const countAbortAck = (step: Step, aborting: Aborting, ack: SignedStatement): void => {
+  step
     .edit("undecided", "aborting")
     .set(aborting.id, { ...aborting, acks: withEntry(aborting.acks, signerOf(ack), ack) });
-  concludeAborting(turn, aborting.id);
+  concludeAborting(step, aborting.id);
 };
 
 /** The writer drops its own locks last, when every member has let go of the proposal. */
-const concludeAborting = (turn: Turn, id: Digest): void => {
-  const aborting = turn.state.undecided.aborting.get(id);
-  if (aborting === undefined || aborting.acks.size < turn.membership.peerIds.length) return;
-  enter(turn, id, aborting.proposal.seq, "absent");
-  turn.edit("undecided", "aborting").delete(id);
-  turn.write({ op: "remove", table: "aborts", key: id });
-  release(turn, id, aborting.proposal);
+const concludeAborting = (step: Step, id: Digest): void => {
+  const aborting = step.state.undecided.aborting.get(id);
+  if (aborting === undefined || aborting.acks.size < step.membership.peerIds.length) return;
+  enter(step, id, aborting.proposal.seq, "absent");
+  step.edit("undecided", "aborting").delete(id);
+  step.write({ op: "remove", table: "aborts", key: id });
+  release(step, id, aborting.proposal);
 };
 
 // What changes no phase, and what ends all of them.
 
 /** The others are asked about it now. Time changes nothing about its locks and its capacity. */
-export const recordAsked = (turn: Turn, id: Digest): void => {
-  const askedAt = turn.elapsed;
-  const { refused, aborting, preparations } = turn.state.undecided;
+export const recordAsked = (step: Step, id: Digest): void => {
+  const askedAt = step.elapsed;
+  const { refused, aborting, preparations } = step.state.undecided;
   const [refusal, abort, preparation] = [refused.get(id), aborting.get(id), preparations.get(id)];
-  if (refusal !== undefined) turn.edit("undecided", "refused").set(id, { ...refusal, askedAt });
-  if (abort !== undefined) turn.edit("undecided", "aborting").set(id, { ...abort, askedAt });
+  if (refusal !== undefined) step.edit("undecided", "refused").set(id, { ...refusal, askedAt });
+  if (abort !== undefined) step.edit("undecided", "aborting").set(id, { ...abort, askedAt });
   if (preparation === undefined) return;
-  turn.edit("undecided", "preparations").set(id, { ...preparation, askedAt });
-  passRound(turn, id);
-  if (turn.now > preparation.proposal.expiresAt) expireRound(turn, id);
+  step.edit("undecided", "preparations").set(id, { ...preparation, askedAt });
+  passRound(step, id);
+  if (step.now > preparation.proposal.expiresAt) expireRound(step, id);
 };
 
 const without = <V>(byMember: ReadonlyMap<PeerId, V>, peerId: PeerId): ReadonlyMap<PeerId, V> => {
@@ -311,37 +311,37 @@ const without = <V>(byMember: ReadonlyMap<PeerId, V>, peerId: PeerId): ReadonlyM
 };
 
 /** What a member said in an incarnation that is over counts no more; a pledge stays, whatever refusal it was made on. */
-export const forgetVotesOf = (turn: Turn, peerId: PeerId): void => {
-  const { preparations, refused, aborting, outbox } = turn.state.undecided;
+export const forgetVotesOf = (step: Step, peerId: PeerId): void => {
+  const { preparations, refused, aborting, outbox } = step.state.undecided;
   for (const each of preparations.values())
-    turn.edit("undecided", "preparations").set(each.id, { ...each, votes: without(each.votes, peerId) });
+    step.edit("undecided", "preparations").set(each.id, { ...each, votes: without(each.votes, peerId) });
   for (const each of refused.values())
-    turn.edit("undecided", "refused").set(each.id, { ...each, votes: without(each.votes, peerId) });
+    step.edit("undecided", "refused").set(each.id, { ...each, votes: without(each.votes, peerId) });
   for (const each of aborting.values())
-    turn.edit("undecided", "aborting").set(each.id, { ...each, acks: without(each.acks, peerId) });
+    step.edit("undecided", "aborting").set(each.id, { ...each, acks: without(each.acks, peerId) });
   for (const each of outbox.values())
-    if (!each.isPrunable) turn.edit("undecided", "outbox").set(each.seq, { ...each, acks: without(each.acks, peerId) });
+    if (!each.isPrunable) step.edit("undecided", "outbox").set(each.seq, { ...each, acks: without(each.acks, peerId) });
 };
 
 /** Before a declared restore: what becomes of anything that is not final is for the others to say. */
-export const dropUndecided = (turn: Turn): void => {
-  const { preparations, refused, aborting, outbox } = turn.state.undecided;
-  for (const key of preparations.keys()) turn.write({ op: "remove", table: "preparations", key });
-  for (const key of refused.keys()) turn.write({ op: "remove", table: "refusals", key });
-  for (const key of aborting.keys()) turn.write({ op: "remove", table: "aborts", key });
-  for (const seq of outbox.keys()) turn.write({ op: "remove", table: "outbox", key: numberKey(seq) });
-  turn.edit("undecided", "preparations").clear();
-  turn.edit("undecided", "refused").clear();
-  turn.edit("undecided", "aborting").clear();
-  turn.edit("undecided", "outbox").clear();
-  turn.edit("undecided", "locks").clear();
-  turn.draft("undecided").prunable = 0;
+export const dropUndecided = (step: Step): void => {
+  const { preparations, refused, aborting, outbox } = step.state.undecided;
+  for (const key of preparations.keys()) step.write({ op: "remove", table: "preparations", key });
+  for (const key of refused.keys()) step.write({ op: "remove", table: "refusals", key });
+  for (const key of aborting.keys()) step.write({ op: "remove", table: "aborts", key });
+  for (const seq of outbox.keys()) step.write({ op: "remove", table: "outbox", key: numberKey(seq) });
+  step.edit("undecided", "preparations").clear();
+  step.edit("undecided", "refused").clear();
+  step.edit("undecided", "aborting").clear();
+  step.edit("undecided", "outbox").clear();
+  step.edit("undecided", "locks").clear();
+  step.draft("undecided").prunable = 0;
 };
 
 /** After it: a refusal of what has come to its end elsewhere is void, and the others bind no slot any more. */
-export const settleRefusals = (turn: Turn, isDecided: (refused: Refused) => boolean): void => {
-  for (const each of turn.state.undecided.refused.values())
-    if (isDecided(each)) takeRefusalAway(turn, each.id);
+export const settleRefusals = (step: Step, isDecided: (refused: Refused) => boolean): void => {
+  for (const each of step.state.undecided.refused.values())
+    if (isDecided(each)) takeRefusalAway(step, each.id);
     // What its old disk had bound was taken away with everything that is not final.
-    else if (each.bindsSlot) turn.edit("undecided", "refused").set(each.id, { ...each, bindsSlot: false });
+    else if (each.bindsSlot) step.edit("undecided", "refused").set(each.id, { ...each, bindsSlot: false });
 };

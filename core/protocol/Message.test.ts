@@ -58,7 +58,7 @@ it.each<Message>([
     upTo: "1",
     own: {
       recoveryId: digest,
-      lives: ofMembers.map((_, index) => index),
+      incarnations: ofMembers.map((_, index) => index),
       refused: each(Limits.preparations + Limits.refusals, () => digest),
       strays: each(Limits.refusals, () => digest),
     },

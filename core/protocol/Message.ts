@@ -47,7 +47,7 @@ export const seenCodec = record({
 });
 export type Seen = TypeOf<typeof seenCodec>;
 
-const livesCodecs = {
+const incarnationCodecs = {
   /** The sender's own last restore, which the receiver records before it answers or believes anything. */
   restored: nullable(signedRestorationCodec),
   /** The last restore of the receiver's that the sender has on record. */
@@ -80,7 +80,7 @@ const readyCodec = record({
   moment: nullable(momentCodec),
   /** The newest batch of the receiver's that the sender has seen, so that nobody comes back with less. */
   seen: nullable(signedHeaderCodec),
-  ...livesCodecs,
+  ...incarnationCodecs,
 });
 export type Ready = TypeOf<typeof readyCodec>;
 
@@ -134,7 +134,7 @@ export const protocolMessages = {
     process: nullable(digest),
     /** As in `Ready`. */
     seen: nullable(signedHeaderCodec),
-    ...livesCodecs,
+    ...incarnationCodecs,
   }),
   Ready: readyCodec,
   Forward: record({ forward: forwardCodec }),
@@ -180,8 +180,8 @@ export const protocolMessages = {
       record({
         recoveryId: digest,
         /** Those of all members, in member order, when it last came to the end of a recovery. */
-        lives: list(uint, Limits.members),
-        /** With the first page: what it has refused in this life, and what it has aborted with no slot to show for it. */
+        incarnations: list(uint, Limits.members),
+        /** With the first page: what it has refused in this incarnation, and what it has aborted with no slot to show for it. */
         refused: list(digest, Limits.preparations + Limits.refusals),
         strays: list(digest, Limits.refusals),
       }),
@@ -189,7 +189,7 @@ export const protocolMessages = {
   }),
   /** An entry peer asks whether the receiver stores what was there before the request, under the name that its command gives it. */
   StoredQuery: record({ requestId: text(Limits.requestIdCharacters), kind: text(KIND_BYTES), ref: text(256) }),
-  /** The sender does, in this life of it and as new as this. */
+  /** The sender does, in this incarnation of it and as new as this. */
   StoredAnswer: record({
     requestId: text(Limits.requestIdCharacters),
     ref: text(256),

@@ -2,13 +2,13 @@ import { changed } from "../../properties/cluster/Changed.ts";
 import type { StateFields } from "./StateFields.ts";
 import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
-import { step } from "../Peer.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
+import { takeStep } from "../Peer.ts";
 import { InvariantViolation } from "../base/Invariant.ts";
 import { assertTransition, type Mode, mayBecome, modeOf, modes } from "./Mode.ts";
 import { freshRecovery } from "./TakingOver.ts";
 
-const { state, context } = turnOf(founded(), 2);
+const { state, context } = openStep(founded(), 2);
 const recovery = freshRecovery("the test");
 const unproven = new Set([3]);
 const was = { membership: undefined, quarantine: "old", integrityFault: "lost", recovery, unproven };
@@ -41,11 +41,11 @@ describe("a step", () => {
     expect(() => assertTransition("quarantined", "active")).toThrow(InvariantViolation);
     // Its keys were never verified against its rows.
     const unverified = changed(state, { unsealed: false });
-    expect(() => step(unverified, { _tag: "Unsealed" }, context)).toThrow(
+    expect(() => takeStep(unverified, { _tag: "Unsealed" }, context)).toThrow(
       "S38: a peer that was sealed became active in one step",
     );
-    expect(step(changed(unverified, { verifying: true }), { _tag: "Unsealed" }, context).state.standing.unsealed).toBe(
-      true,
-    );
+    expect(
+      takeStep(changed(unverified, { verifying: true }), { _tag: "Unsealed" }, context).state.standing.unsealed,
+    ).toBe(true);
   });
 });

@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { env } from "node:process";
 import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import { commands } from "../commands/Commands.ts";
 import type { Event } from "./Event.ts";
-import { step } from "../Peer.ts";
+import { takeStep } from "../Peer.ts";
 import { type Mode, mayBecome, meanings, modeOf, modes } from "./Mode.ts";
 import { eventHandling, eventRows, type Handling, messageRows, timerRows } from "./ModeTable.ts";
 import { freshRecovery } from "./TakingOver.ts";
@@ -53,7 +53,7 @@ const printed = (): string =>
     "",
   ].join("\n");
 
-const sound = turnOf(founded(), 2);
+const sound = openStep(founded(), 2);
 const standing: Readonly<Record<Mode, Partial<StateFields>>> = {
   blank: { peer: undefined, unsealed: false },
   sealed: { unsealed: false },
@@ -113,7 +113,7 @@ describe("the table of modes", () => {
   )("has %s refused by a peer that is %s, as it says", (tag, mode, event) => {
     const state = changed(sound.state, standing[mode]);
     expect(modeOf(state)).toBe(mode);
-    const { writes, thenSend } = step(state, event, sound.context);
+    const { writes, thenSend } = takeStep(state, event, sound.context);
     expect(writes).toEqual([]);
     expect(thenSend).toMatchObject([
       { requestId, answer: tag === "Operated" ? { _tag: "Audited", done: false } : { _tag: "Rejected" } },

@@ -8,9 +8,9 @@ import type { ActorCheck } from "../auth/ActorCheck.ts";
 import type { Awaited, Queued } from "./Requests.ts";
 import type { Rejection } from "../base/Rejection.ts";
 import type { RowView, Tables } from "./Tables.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import type { Call, Forward } from "./Forward.ts";
-import type { Place } from "./Place.ts";
+import type { EvaluationContext } from "./EvaluationContext.ts";
 import type { Contents, Target } from "./Command.ts";
 import type { ModuleMessage } from "./Message.ts";
 import type { Mode } from "./Mode.ts";
@@ -33,19 +33,19 @@ export interface Exchange<T extends Target = Target> {
   readonly kind: string;
   readonly permission: string;
   recognizes(call: Call): boolean;
-  parse(place: Pick<Place, "context">, call: Call): Either.Either<T, Rejection>;
+  parse(evaluation: Pick<EvaluationContext, "context">, call: Call): Either.Either<T, Rejection>;
   /** At the writer: takes it up; it goes on with the end of this event. */
-  accept(turn: Turn, admitted: Admitted, request: T): void;
+  accept(step: Step, admitted: Admitted, request: T): void;
   /** At the writer: those that are under way. */
-  underWay(turn: Turn): Iterable<Admitted>;
+  underWay(step: Step): Iterable<Admitted>;
   /** At the writer, of every forwarded request: gives a copy of one that was answered the same answer; false where there is none. */
-  answerAgain(turn: Turn, forward: Forward): boolean;
+  answerAgain(step: Step, forward: Forward): boolean;
   /** At the writer: ends one that has waited too long. */
-  giveUp(turn: Turn, admitted: Admitted): void;
+  giveUp(step: Step, admitted: Admitted): void;
   /** At the writer: ends all of them, and forgets what was answered: whoever asks again begins anew. */
-  forgetAll(turn: Turn, refusal: Rejection): void;
+  forgetAll(step: Step, refusal: Rejection): void;
   /** At the entry peer: what its caller is told; undefined where the writer's answer proves nothing. */
-  proven(turn: Turn, awaited: Awaited, request: T, answer: Uint8Array): Answer | undefined;
+  proven(step: Step, awaited: Awaited, request: T, answer: Uint8Array): Answer | undefined;
 }
 
 /** A message: its form, and what a member does with it and in which modes; in others it is passed over. */
@@ -56,12 +56,12 @@ export interface MessagePart {
   // Methods: what handles a narrower message is such a part.
   /** The bearer tokens in it, in the order in which `run` expects what was found out about them. */
   tokensIn(message: ModuleMessage): ReadonlyArray<string>;
-  run(turn: Turn, from: PeerId, message: ModuleMessage, actors: ReadonlyArray<ActorCheck>): void;
+  run(step: Step, from: PeerId, message: ModuleMessage, actors: ReadonlyArray<ActorCheck>): void;
 }
 
 interface TimerHandler {
   readonly modes: ReadonlySet<Mode>;
-  readonly run: (turn: Turn) => void;
+  readonly run: (step: Step) => void;
 }
 
 export interface Module {
@@ -77,5 +77,5 @@ export interface Module {
   /** By name. */
   readonly timers: { readonly [name: string]: TimerHandler };
   /** What waits and may be able to go on; called at the end of every event. */
-  readonly goOn: (turn: Turn) => void;
+  readonly goOn: (step: Step) => void;
 }

@@ -5,7 +5,7 @@ import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { forbidden } from "../../properties/cluster/Refused.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf, type WholeTurn } from "../../properties/cluster/TurnOf.ts";
+import { openStep, type WholeStep } from "../../properties/cluster/OpenStep.ts";
 import type { Answer } from "../Action.ts";
 import type { Digest } from "../base/Digest.ts";
 import type { Request } from "./Requests.ts";
@@ -25,9 +25,9 @@ const awaited = stateOf(cluster, 3).requests.awaited.get("request");
 if (awaited === undefined) throw new Error("it is under way");
 const { proposal, own } = preparation;
 
-/** What a turn answers and sends in the end. */
-const outOf = (turn: WholeTurn): ReadonlyArray<Answer | Message> =>
-  turn
+/** What a step answers and sends in the end. */
+const outOf = (step: WholeStep): ReadonlyArray<Answer | Message> =>
+  step
     .finish(() => undefined)
     .thenSend.flatMap((action): Array<Answer | Message> => {
       if (action._tag === "Send") return [action.message];
@@ -45,11 +45,11 @@ const confirmed = (change: Partial<Proposal>): Extract<Outcome, { readonly _tag:
 const said = { _tag: "Existing", ref: approverIn(proposal).ref } as const;
 const asking = (change: object): Request => ({ ...awaited.request, ...change }) as unknown as Request;
 const optionsAsked: Request = { kind: "OPTIONS", ref: said.ref };
-const hear = (request: Request, outcome: Outcome, from: PeerId = 1): WholeTurn => {
-  const turn = turnOf(cluster, 3);
-  turn.edit("requests", "awaited").set("request", { ...awaited, request });
-  onOutcome(turn, from, { _tag: "Outcome", requestId: "request", outcome });
-  return turn;
+const hear = (request: Request, outcome: Outcome, from: PeerId = 1): WholeStep => {
+  const step = openStep(cluster, 3);
+  step.edit("requests", "awaited").set("request", { ...awaited, request });
+  onOutcome(step, from, { _tag: "Outcome", requestId: "request", outcome });
+  return step;
 };
 
 describe("an entry peer believes", () => {

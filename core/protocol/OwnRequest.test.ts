@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf, wholeTurn } from "../../properties/cluster/TurnOf.ts";
+import { openStep, wholeStep } from "../../properties/cluster/OpenStep.ts";
 import { Limits } from "../base/Limits.ts";
 import { rejection } from "../base/Rejection.ts";
 import { hasDenied, hasSignedFor, noteAborted, noteApplied, turnAway } from "./OwnRequest.ts";
@@ -32,44 +32,44 @@ const others: ReadonlyArray<readonly [string, Partial<Proposal>]> = [
 
 describe("a request", () => {
   it("is one that this peer has signed for while its own proposal is prepared here", () => {
-    expect(hasSignedFor(turnOf(cluster, 2), awaited.forward)).toBe(true);
-    expect(hasSignedFor(turnOf(cluster, 2), { ...awaited.forward, requestId: "other" })).toBe(false);
-    expect(hasSignedFor(turnOf(cluster, 2), { ...awaited.forward, entryPeer: 3 })).toBe(false);
+    expect(hasSignedFor(openStep(cluster, 2), awaited.forward)).toBe(true);
+    expect(hasSignedFor(openStep(cluster, 2), { ...awaited.forward, requestId: "other" })).toBe(false);
+    expect(hasSignedFor(openStep(cluster, 2), { ...awaited.forward, entryPeer: 3 })).toBe(false);
   });
 });
 
 describe("a certain no", () => {
   const LIMIT = Limits.denialsRemembered;
-  const turnedAway = (count: number, elapsed = 0, state = turnOf(cluster, 2).state) => {
-    const turn = wholeTurn(state, turnOf(cluster, 2, undefined, elapsed).context);
+  const turnedAway = (count: number, elapsed = 0, state = openStep(cluster, 2).state) => {
+    const step = wholeStep(state, openStep(cluster, 2, undefined, elapsed).context);
     for (let at = 0; at < count; at++)
-      turnAway(turn, { ...awaited, forward: { ...awaited.forward, requestId: `no ${elapsed + at}` } }, denial);
-    return turn;
+      turnAway(step, { ...awaited, forward: { ...awaited.forward, requestId: `no ${elapsed + at}` } }, denial);
+    return step;
   };
-  const knows = (turn: ReturnType<typeof turnOf>, requestId: string, entryPeer = 2): boolean =>
-    hasDenied(turn, { ...awaited.forward, requestId, entryPeer });
+  const knows = (step: ReturnType<typeof openStep>, requestId: string, entryPeer = 2): boolean =>
+    hasDenied(step, { ...awaited.forward, requestId, entryPeer });
 
   it("is remembered of the request that it was told, here, and of no other", () => {
-    const turn = turnedAway(1);
-    expect([knows(turn, "no 0"), knows(turn, "no 0", 3), knows(turn, "other")]).toEqual([true, false, false]);
+    const step = turnedAway(1);
+    expect([knows(step, "no 0"), knows(step, "no 0", 3), knows(step, "other")]).toEqual([true, false, false]);
   });
 
   it("is not remembered where the outcome is open", () => {
-    const turn = turnOf(cluster, 2);
-    turnAway(turn, awaited, { ...denial, outcomeUnknown: true });
-    expect(knows(turn, "change")).toBe(false);
+    const step = openStep(cluster, 2);
+    turnAway(step, awaited, { ...denial, outcomeUnknown: true });
+    expect(knows(step, "change")).toBe(false);
   });
 
   it("is forgotten when so many newer ones were told, and nothing can come of the request any more", () => {
-    const turn = turnedAway(1, 120_000, turnedAway(LIMIT).state);
-    expect([knows(turn, "no 0"), knows(turn, "no 1"), knows(turn, "no 120000")]).toEqual([false, true, true]);
+    const step = turnedAway(1, 120_000, turnedAway(LIMIT).state);
+    expect([knows(step, "no 0"), knows(step, "no 1"), knows(step, "no 120000")]).toEqual([false, true, true]);
   });
 
   it("is none before that: the outcome is left open instead", () => {
     const full = turnedAway(LIMIT).state;
-    const turn = turnedAway(1, 119_999, full);
-    expect([knows(turn, "no 0"), knows(turn, "no 119999")]).toEqual([true, false]);
-    expect(turn.finish(() => undefined).thenSend).toMatchObject([
+    const step = turnedAway(1, 119_999, full);
+    expect([knows(step, "no 0"), knows(step, "no 119999")]).toEqual([true, false]);
+    expect(step.finish(() => undefined).thenSend).toMatchObject([
       { requestId: "no 119999", answer: { rejection: { outcomeUnknown: true } } },
     ]);
   });
@@ -78,9 +78,9 @@ describe("a certain no", () => {
 describe("what was applied", () => {
   /** The requests that this peer then knows to be done. */
   const done = (change: Partial<Proposal>): ReadonlyArray<string> => {
-    const turn = turnOf(cluster, 2);
-    noteApplied(turn, { ...proposal, ...change });
-    return [...turn.state.requests.awaited].flatMap(([requestId, each]) => (each.isApplied ? [requestId] : []));
+    const step = openStep(cluster, 2);
+    noteApplied(step, { ...proposal, ...change });
+    return [...step.state.requests.awaited].flatMap(([requestId, each]) => (each.isApplied ? [requestId] : []));
   };
 
   it("is remembered with the request that it came from, and with no other that waits", () => {
@@ -95,35 +95,35 @@ describe("what was applied", () => {
 });
 
 describe("a certain no that waits", () => {
-  const told = (ended: (turn: ReturnType<typeof turnOf>) => void) => {
-    const turn = turnOf(cluster, 2);
-    turn.edit("requests", "awaited").set("change", { ...awaited, denial });
-    ended(turn);
-    const { state, thenSend } = turn.finish(() => undefined);
+  const told = (ended: (step: ReturnType<typeof openStep>) => void) => {
+    const step = openStep(cluster, 2);
+    step.edit("requests", "awaited").set("change", { ...awaited, denial });
+    ended(step);
+    const { state, thenSend } = step.finish(() => undefined);
     return { waits: state.requests.awaited.has("change"), answers: thenSend.filter(({ _tag }) => _tag === "Reply") };
   };
 
   it("is told when the proposal has been aborted", () => {
-    expect(told((turn) => noteAborted(turn, proposal))).toEqual({
+    expect(told((step) => noteAborted(step, proposal))).toEqual({
       waits: false,
       answers: [{ _tag: "Reply", requestId: "change", answer: { _tag: "Rejected", rejection: denial } }],
     });
   });
 
   it("is an open outcome when the proposal has been applied", () => {
-    expect(told((turn) => noteApplied(turn, proposal))).toMatchObject({
+    expect(told((step) => noteApplied(step, proposal))).toMatchObject({
       waits: false,
       answers: [{ requestId: "change", answer: { rejection: { outcomeUnknown: true } } }],
     });
   });
 
   it.each(others)("waits on when something else ends %s", (_which, change) => {
-    expect(told((turn) => noteAborted(turn, { ...proposal, ...change }))).toEqual({ waits: true, answers: [] });
+    expect(told((step) => noteAborted(step, { ...proposal, ...change }))).toEqual({ waits: true, answers: [] });
   });
 
   it("is none where the writer has not said it", () => {
-    const turn = turnOf(cluster, 2);
-    noteAborted(turn, proposal);
-    expect(turn.state.requests.awaited.get("change")).toMatchObject({ denial: undefined });
+    const step = openStep(cluster, 2);
+    noteAborted(step, proposal);
+    expect(step.state.requests.awaited.get("change")).toMatchObject({ denial: undefined });
   });
 });

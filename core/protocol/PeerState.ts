@@ -36,7 +36,7 @@ export interface PeerState extends Slices {
   readonly timers: ReadonlyMap<TimerName, number>;
 }
 
-/** The state while a turn edits its own copy of it. */
+/** The state while a step edits its own copy of it. */
 export type StateDraft = { -readonly [K in keyof PeerState]: PeerState[K] };
 
 /** The slices of a peer that remembers nothing. */

@@ -5,7 +5,7 @@
 import { recordPrepared, type Reservation } from "./Lifecycle.ts";
 import { signEach } from "./SignEach.ts";
 import type { SignedStatement } from "./Statement.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 
 /**
  * How long after its receipt a member asks the others what became of a proposal:
@@ -18,22 +18,22 @@ const RANK_MILLIS = 200;
 const RANKS = 10;
 
 /** When this peer first asks about what it has prepared or refused, in milliseconds from then. */
-export const resolveDelay = (turn: Turn): number =>
-  RESOLVE_MILLIS + RANK_MILLIS * Math.min(RANKS, turn.membership.peerIds.indexOf(turn.self));
+export const resolveDelay = (step: Step): number =>
+  RESOLVE_MILLIS + RANK_MILLIS * Math.min(RANKS, step.membership.peerIds.indexOf(step.self));
 
 /** Signs one receipt for each proposal, records the preparations, and hands the receipts on in order. */
 export const reserve = (
-  turn: Turn,
+  step: Step,
   reservations: ReadonlyArray<Reservation>,
   run: (receipts: ReadonlyArray<SignedStatement>) => void,
 ): void =>
   signEach(
-    turn,
+    step,
     reservations,
     ({ id, proposal }) => ({ kind: "RECEIPT", proposalId: id, seq: proposal.seq, detail: "" }),
-    (reservation, own) => recordPrepared(turn, reservation, own),
+    (reservation, own) => recordPrepared(step, reservation, own),
     (receipts) => {
-      turn.arm("resolve", resolveDelay(turn));
+      step.arm("resolve", resolveDelay(step));
       run(receipts);
     },
   );

@@ -2,20 +2,20 @@ import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { announcedBy, forgedBy } from "../../properties/cluster/Forging.ts";
 import { register } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
 import { slotKey } from "./Tables.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import type { Decision } from "./Decision.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
 
 const cluster = founded();
 register(cluster, "alice", 7);
-const ofOldLife = cluster.row(2, "slots", slotKey(1, 1))?.ack;
-if (ofOldLife === undefined) throw new Error("the second has applied it");
+const ofOldIncarnation = cluster.row(2, "slots", slotKey(1, 1))?.ack;
+if (ofOldIncarnation === undefined) throw new Error("the second has applied it");
 const LIFE = 5;
-const ofThisLife = forgedBy(cluster, 2, ofOldLife, {}, { incarnation: LIFE });
-const writerReceipt = forgedBy(cluster, 1, ofOldLife, { kind: "RECEIPT" });
+const ofThisIncarnation = forgedBy(cluster, 2, ofOldIncarnation, {}, { incarnation: LIFE });
+const writerReceipt = forgedBy(cluster, 1, ofOldIncarnation, { kind: "RECEIPT" });
 const [APPLIED, ABORTED, STRAY] = ["aa", "bb", "cc"].map((each) => each.repeat(32) as Digest) as [
   Digest,
   Digest,
@@ -31,21 +31,21 @@ const applied: Decision = {
 };
 
 /** What the second hands on, who was restored once, and what it has written of it; `become` says what is different. */
-const handed = (decided: ReadonlyMap<Digest, Decision>, become: (turn: Turn) => void = () => undefined) => {
-  const turn = turnOf(cluster, 2);
-  turn.draft("rejoining").restored = announcedBy(cluster, 2, LIFE);
-  turn.draft("signed").chain = { ...turn.state.signed.chain, incarnation: LIFE };
-  become(turn);
+const handed = (decided: ReadonlyMap<Digest, Decision>, become: (step: Step) => void = () => undefined) => {
+  const step = openStep(cluster, 2);
+  step.draft("rejoining").restored = announcedBy(cluster, 2, LIFE);
+  step.draft("signed").chain = { ...step.state.signed.chain, incarnation: LIFE };
+  become(step);
   const runs: Array<ReadonlyMap<Digest, Decision>> = [];
-  reacknowledge(turn, decided, (all) => void runs.push(all));
-  const { writes } = turn.finish(() => undefined);
+  reacknowledge(step, decided, (all) => void runs.push(all));
+  const { writes } = step.finish(() => undefined);
   return { runs, writes: writes.filter(({ table }) => table === "slots" || table === "strays") };
 };
 
 describe("what a restored member took from others", () => {
   it("it acknowledges by what became of it, and keeps that where the outcome is", () => {
     const decided = new Map<Digest, Decision>([
-      [APPLIED, { ...applied, ack: ofOldLife }],
+      [APPLIED, { ...applied, ack: ofOldIncarnation }],
       [ABORTED, { ...applied, outcome: "ABORTED", seq: 2, writerReceipt }],
       [STRAY, { ...applied, outcome: "ABORTED", seq: 3, isStray: true }],
     ]);
@@ -70,10 +70,10 @@ describe("what a restored member took from others", () => {
     ]);
   });
 
-  it.each<readonly [string, Decision, (turn: Turn) => void]>([
-    ["has acknowledged it in this life", { ...applied, ack: ofThisLife }, () => undefined],
-    ["was never restored", applied, (turn) => void (turn.draft("rejoining").restored = undefined)],
-    ["may not sign yet", applied, (turn) => void turn.edit("rejoining", "unproven").add(3)],
+  it.each<readonly [string, Decision, (step: Step) => void]>([
+    ["has acknowledged it in this incarnation", { ...applied, ack: ofThisIncarnation }, () => undefined],
+    ["was never restored", applied, (step) => void (step.draft("rejoining").restored = undefined)],
+    ["may not sign yet", applied, (step) => void step.edit("rejoining", "unproven").add(3)],
   ])("is handed on as it is by one that %s", (_who, decision, become) => {
     const decided = new Map([[APPLIED, decision]]);
     expect(handed(decided, become)).toEqual({ runs: [decided], writes: [] });
@@ -82,12 +82,12 @@ describe("what a restored member took from others", () => {
   it("is acknowledged as far as that is missing, and handed on as a whole", () => {
     const { runs } = handed(
       new Map([
-        [APPLIED, { ...applied, ack: ofThisLife }],
+        [APPLIED, { ...applied, ack: ofThisIncarnation }],
         [ABORTED, { ...applied, outcome: "ABORTED", seq: 2 }],
       ]),
     );
     const [all] = runs;
-    expect(all?.get(APPLIED)?.ack).toBe(ofThisLife);
+    expect(all?.get(APPLIED)?.ack).toBe(ofThisIncarnation);
     expect(all?.get(ABORTED)?.ack?.statement.proposalId).toBe(ABORTED);
   });
 });

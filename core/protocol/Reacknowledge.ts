@@ -1,33 +1,33 @@
 /**
- * What is decided here without an acknowledgement of this life: a restored
+ * What is decided here without an acknowledgement of this incarnation: a restored
  * member took it from others, and its old acknowledgements count no more. It
  * says so when somebody asks, once (protocol.md 4i).
  */
 import type { Digest } from "../base/Digest.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import type { Decision } from "./Decision.ts";
 import { signEach } from "./SignEach.ts";
 import { acknowledgeAgain } from "./Slots.ts";
 
-const isOwed = (turn: Turn, { ack }: Decision): boolean =>
-  turn.state.rejoining.restored !== undefined &&
-  turn.state.rejoining.unproven.size === 0 &&
-  ack?.header.incarnation !== turn.state.signed.chain.incarnation;
+const isOwed = (step: Step, { ack }: Decision): boolean =>
+  step.state.rejoining.restored !== undefined &&
+  step.state.rejoining.unproven.size === 0 &&
+  ack?.header.incarnation !== step.state.signed.chain.incarnation;
 
 /**
  * Signs an acknowledgement for each of the decisions that has none, and hands all of them on, with the
  * acknowledgement as far as there is one.
  */
 export const reacknowledge = (
-  turn: Turn,
+  step: Step,
   decided: ReadonlyMap<Digest, Decision>,
   run: (decided: ReadonlyMap<Digest, Decision>) => void,
 ): void => {
-  const owed = [...decided].filter(([, decision]) => isOwed(turn, decision));
+  const owed = [...decided].filter(([, decision]) => isOwed(step, decision));
   if (owed.length === 0) return run(decided);
   const all = new Map(decided);
   signEach(
-    turn,
+    step,
     owed,
     ([proposalId, { outcome, seq }]) => ({
       kind: outcome === "APPLIED" ? "COMMIT_ACK" : "ABORT_ACK",
@@ -36,7 +36,7 @@ export const reacknowledge = (
       detail: "",
     }),
     ([id, decision], ack) => {
-      acknowledgeAgain(turn, id, decision, ack);
+      acknowledgeAgain(step, id, decision, ack);
       all.set(id, { ...decision, ack });
     },
     () => run(all),

@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { announcedBy, forgedBy } from "../../properties/cluster/Forging.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { heard, type WholeTurn } from "../../properties/cluster/TurnOf.ts";
+import { heard, type WholeStep } from "../../properties/cluster/OpenStep.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Preparation, Refused } from "./Undecided.ts";
 import type { Verdict } from "./ProbeState.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import type { Ready } from "./Message.ts";
 import { isPresent } from "./Mode.ts";
-import { currentVerdict, nonceFor, onCheckReadiness, onReadyProbe, probe, unreadiness } from "./Readiness.ts";
+import { currentVerdict, nonceFor, onCheckReadiness, onReadyProbe, probe, notReadyReason } from "./Readiness.ts";
 import { freshRecovery } from "./TakingOver.ts";
 import type { PeerId } from "./Topology.ts";
 import {
@@ -21,21 +21,21 @@ import {
   cluster,
   ended,
   later,
-  memberTurn,
+  memberStep,
   receipt,
   replies,
 } from "../../properties/cluster/Probing.ts";
 
-const uninitialized: Become = (turn) => void (turn.draft("cluster").peer = undefined);
-const sealed: Become = (turn) => void (turn.draft("standing").unsealed = false);
-const unfounded: Become = (turn) => void (turn.draft("cluster").membership = undefined);
-const damaged: Become = (turn) => void (turn.draft("standing").integrityFault = "the test");
-const quarantined: Become = (turn) => turn.quarantine("the test");
-const recovering: Become = (turn) => void (turn.draft("rejoining").recovery = freshRecovery("the test"));
-const joining: Become = (turn) => void turn.edit("rejoining", "unproven").add(3);
+const uninitialized: Become = (step) => void (step.draft("cluster").peer = undefined);
+const sealed: Become = (step) => void (step.draft("standing").unsealed = false);
+const unfounded: Become = (step) => void (step.draft("cluster").membership = undefined);
+const damaged: Become = (step) => void (step.draft("standing").integrityFault = "the test");
+const quarantined: Become = (step) => step.quarantine("the test");
+const recovering: Become = (step) => void (step.draft("rejoining").recovery = freshRecovery("the test"));
+const joining: Become = (step) => void step.edit("rejoining", "unproven").add(3);
 
-const sent = (turn: WholeTurn): ReadonlyArray<readonly [to: PeerId, message: Message]> =>
-  ended(turn).thenSend.flatMap((action) => (action._tag === "Send" ? [[action.to, action.message] as const] : []));
+const sent = (step: WholeStep): ReadonlyArray<readonly [to: PeerId, message: Message]> =>
+  ended(step).thenSend.flatMap((action) => (action._tag === "Send" ? [[action.to, action.message] as const] : []));
 
 describe("a peer", () => {
   it.each([
@@ -45,69 +45,69 @@ describe("a peer", () => {
     ["its stored records do not hold", damaged],
     ["it ran from an old disk", quarantined],
   ])("neither reads what others say nor takes part in anything where %s", (reason, become) => {
-    const turn = memberTurn(2, become);
-    expect([isPresent(turn.mode), unreadiness(turn)]).toEqual([false, reason]);
+    const step = memberStep(2, become);
+    expect([isPresent(step.mode), notReadyReason(step)]).toEqual([false, reason]);
   });
 
   it.each([
     ["it is recovering", recovering],
     ["it is joining", joining],
   ])("reads what others say and takes part in nothing while %s", (reason, become) => {
-    const turn = memberTurn(2, become);
-    expect(isPresent(turn.mode)).toBe(true);
-    expect(unreadiness(turn)).toContain(reason);
+    const step = memberStep(2, become);
+    expect(isPresent(step.mode)).toBe(true);
+    expect(notReadyReason(step)).toContain(reason);
   });
 
   it("takes part where nothing is in its way", () => {
-    expect(unreadiness(memberTurn(2))).toBeUndefined();
+    expect(notReadyReason(memberStep(2))).toBeUndefined();
   });
 });
 
 describe("the question whether members are ready", () => {
-  it("goes to each of them with a nonce of its own and what is known of its lives, and waits for two seconds", () => {
+  it("goes to each of them with a nonce of its own and what is known of its incarnations, and waits for two seconds", () => {
     const own = announcedBy(cluster, 1, 5);
     const theirs = announcedBy(cluster, 2, 6);
-    const turn = asking((each) => {
+    const step = asking((each) => {
       each.draft("rejoining").restored = own;
       each.edit("signed", "seen").set(2, { peerId: 2, incarnation: 6, newest: undefined, restored: theirs });
     });
-    const { configDigest } = turn.context.settings;
+    const { configDigest } = step.context.settings;
     const question = (peerId: PeerId, seen: object | undefined, recorded: object | undefined) => [
       peerId,
       {
         _tag: "ReadyProbe",
-        nonce: nonceFor(turn, turn.context.entropy, peerId),
-        topologyDigest: turn.membership.digest,
+        nonce: nonceFor(step, step.context.entropy, peerId),
+        topologyDigest: step.membership.digest,
         configDigest,
-        process: turn.state.standing.process,
+        process: step.state.standing.process,
         seen,
         restored: own,
         recorded,
       },
     ];
-    const { newest } = turn.state.signed.seen.get(3) ?? {};
+    const { newest } = step.state.signed.seen.get(3) ?? {};
     expect(newest).toBeDefined();
-    expect(turn.state.timers.get("probe")).toBe(AT + 2_000);
-    expect(sent(turn)).toEqual([question(2, undefined, theirs), question(3, newest, undefined)]);
+    expect(step.state.timers.get("probe")).toBe(AT + 2_000);
+    expect(sent(step)).toEqual([question(2, undefined, theirs), question(3, newest, undefined)]);
   });
 
   it("is not asked twice at a time", () => {
-    const turn = later(asking(), 1_000);
-    probe(turn);
-    expect(turn.state.probing.probe?.startedAt).toBe(AT);
-    expect(sent(turn)).toEqual([]);
+    const step = later(asking(), 1_000);
+    probe(step);
+    expect(step.state.probing.probe?.startedAt).toBe(AT);
+    expect(sent(step)).toEqual([]);
   });
 
   it.each([
     ["by a peer that could not take part itself", quarantined, cluster, "it ran from an old disk"],
     ["by one that has no others", asItIs, founded(1), undefined],
   ])("is not asked, but answered at once, %s", (_whom, become, of, reason) => {
-    const turn = memberTurn(1, become, of);
-    probe(turn);
+    const step = memberStep(1, become, of);
+    probe(step);
     const faults = reason === undefined ? [] : [{ peerId: 1, reason }];
-    expect(turn.state.probing.verdict).toEqual({ probedAt: AT, concludedAt: AT, wallAhead: 0, faults });
-    expect(turn.state.probing.probe).toBeUndefined();
-    expect(sent(turn)).toEqual([]);
+    expect(step.state.probing.verdict).toEqual({ probedAt: AT, concludedAt: AT, wallAhead: 0, faults });
+    expect(step.state.probing.probe).toBeUndefined();
+    expect(sent(step)).toEqual([]);
   });
 });
 
@@ -124,10 +124,10 @@ describe("a peer that is asked whether it is ready", () => {
   };
   /** What the second answers the first. */
   const answerOf = (become: Become, change: Partial<typeof question> = {}, of = cluster) => {
-    const turn = memberTurn(2, become, of);
-    onReadyProbe(turn, 1, { ...question, ...change });
-    const [answer] = sent(turn);
-    return { state: turn.state, answer: answer?.[1] };
+    const step = memberStep(2, become, of);
+    onReadyProbe(step, 1, { ...question, ...change });
+    const [answer] = sent(step);
+    return { state: step.state, answer: answer?.[1] };
   };
 
   it("says where it stands, what it has, and what it knows of who asks", () => {
@@ -135,11 +135,11 @@ describe("a peer that is asked whether it is ready", () => {
     const theirs = announcedBy(cluster, 1, 6);
     const newest = stateOf(cluster, 2).signed.seen.get(1)?.newest;
     expect(newest).toBeDefined();
-    const { state, answer } = answerOf((turn) => {
-      turn.draft("rejoining").restored = own;
-      turn.edit("signed", "seen").set(1, { peerId: 1, incarnation: 6, newest, restored: theirs });
-      turn.edit("undecided", "preparations").set(OTHER, {} as Preparation);
-      turn
+    const { state, answer } = answerOf((step) => {
+      step.draft("rejoining").restored = own;
+      step.edit("signed", "seen").set(1, { peerId: 1, incarnation: 6, newest, restored: theirs });
+      step.edit("undecided", "preparations").set(OTHER, {} as Preparation);
+      step
         .edit("undecided", "refused")
         .set(OTHER, {} as Refused)
         .set(receipt.statement.proposalId, {} as Refused);
@@ -184,9 +184,9 @@ describe("a peer that is asked whether it is ready", () => {
     ["is sealed", sealed, { sealed: true, integrityOk: true }],
     ["cannot trust its rows", damaged, { sealed: false, integrityOk: false }],
   ])("shows nothing that it may have signed and never flushed while it %s", (_what, become, says) => {
-    const { answer } = answerOf((turn) => {
-      turn.draft("rejoining").restored = announcedBy(cluster, 2, 5);
-      become(turn);
+    const { answer } = answerOf((step) => {
+      step.draft("rejoining").restored = announcedBy(cluster, 2, 5);
+      become(step);
     });
     expect(answer).toMatchObject({ ...says, highSeqProof: undefined, restored: undefined });
   });
@@ -194,14 +194,18 @@ describe("a peer that is asked whether it is ready", () => {
   it("answers before it belongs to a cluster, and not before it is initialized", () => {
     const alone = new Cluster(2, () => ({}), 3);
     expect(answerOf(asItIs, {}, alone).answer).toMatchObject({ topologyDigest: undefined, seen: undefined });
-    expect(heard(memberTurn(2, uninitialized), 1, question).thenSend).toEqual([]);
+    expect(heard(memberStep(2, uninitialized), 1, question).thenSend).toEqual([]);
   });
 
   const theirs = announcedBy(cluster, 1, 6);
   const forgotten = forgedBy(cluster, 2, receipt, {}, { peerId: 2, batchNo: 1_000 });
   it.each<readonly [string, Partial<typeof question>, Partial<Ready>]>([
-    ["records the life of who asks", { restored: theirs }, { recorded: theirs }],
-    ["is out where it does not know its own life", { recorded: announcedBy(cluster, 2, 6) }, { mode: "quarantined" }],
+    ["records the incarnation of who asks", { restored: theirs }, { recorded: theirs }],
+    [
+      "is out where it does not know its own incarnation",
+      { recorded: announcedBy(cluster, 2, 6) },
+      { mode: "quarantined" },
+    ],
     ["is out where it does not remember a signature", { seen: forgotten }, { mode: "quarantined" }],
   ])("%s, before it answers; and not while it is sealed", (_what, change, says) => {
     expect(answerOf(asItIs, change).answer).toMatchObject(says);
@@ -220,49 +224,49 @@ const found = (probedAgo: number, concludedAgo: number, faults: Verdict["faults"
 const unready = [{ peerId: 3, reason: "it is sealed" }];
 
 describe("a caller who asks whether a change would be accepted", () => {
-  const asked = (become: Become): WholeTurn => {
-    const turn = memberTurn(1, become);
-    onCheckReadiness(turn, "ready?");
-    return turn;
+  const asked = (become: Become): WholeStep => {
+    const step = memberStep(1, become);
+    onCheckReadiness(step, "ready?");
+    return step;
   };
 
   it.each([
     ["is not initialized", uninitialized, 0],
     ["is sealed", sealed, 1],
   ])("is answered at once by a peer that %s", (reason, become, peerId) => {
-    const turn = asked(become);
-    expect(replies(turn)).toEqual([["ready?", { _tag: "Readiness", faults: [{ peerId, reason: `it ${reason}` }] }]]);
-    expect([turn.state.probing.probe, turn.state.probing.readinessWaiters]).toEqual([undefined, []]);
+    const step = asked(become);
+    expect(replies(step)).toEqual([["ready?", { _tag: "Readiness", faults: [{ peerId, reason: `it ${reason}` }] }]]);
+    expect([step.state.probing.probe, step.state.probing.readinessWaiters]).toEqual([undefined, []]);
   });
 
   it.each([
     ["that all are ready", []],
     ["that some are not", unready],
   ])("is told at once %s where that was found within a second", (_what, faults) => {
-    const turn = asked((each) => void (each.draft("probing").verdict = found(1_000, 900, faults)));
-    expect(replies(turn)).toEqual([["ready?", { _tag: "Readiness", faults }]]);
-    expect(turn.state.probing.probe).toBeUndefined();
+    const step = asked((each) => void (each.draft("probing").verdict = found(1_000, 900, faults)));
+    expect(replies(step)).toEqual([["ready?", { _tag: "Readiness", faults }]]);
+    expect(step.state.probing.probe).toBeUndefined();
   });
 
   it("waits for the members' answers otherwise, with at most 255 others", () => {
     const others = (count: number) => Array.from({ length: count }, (_, at) => `caller ${at}`);
-    const last = asked((turn) => void (turn.draft("probing").readinessWaiters = others(Limits.readinessWaiters - 1)));
+    const last = asked((step) => void (step.draft("probing").readinessWaiters = others(Limits.readinessWaiters - 1)));
     expect(last.state.probing.readinessWaiters).toEqual([...others(Limits.readinessWaiters - 1), "ready?"]);
     expect(last.state.probing.probe).toBeDefined();
-    const turn = asked((each) => void (each.draft("probing").readinessWaiters = others(Limits.readinessWaiters)));
+    const step = asked((each) => void (each.draft("probing").readinessWaiters = others(Limits.readinessWaiters)));
     const faults = [{ peerId: 1, reason: "it is asked too often" }];
-    expect(turn.state.probing.readinessWaiters).toEqual(others(Limits.readinessWaiters));
-    expect(replies(turn)).toEqual([["ready?", { _tag: "Readiness", faults }]]);
+    expect(step.state.probing.readinessWaiters).toEqual(others(Limits.readinessWaiters));
+    expect(replies(step)).toEqual([["ready?", { _tag: "Readiness", faults }]]);
   });
 });
 
 describe("what members answered last", () => {
   const current = (verdict: Verdict, become: Become = asItIs) => {
-    const turn = memberTurn(1, (each) => {
+    const step = memberStep(1, (each) => {
       each.draft("probing").verdict = verdict;
       become(each);
     });
-    return { turn, current: currentVerdict(turn) };
+    return { step, current: currentVerdict(step) };
   };
 
   it.each([
@@ -277,9 +281,9 @@ describe("what members answered last", () => {
     ["they were asked more than a second ago", found(1_001, 900)],
     ["one was not ready then", found(500, 400, unready)],
   ])("serves none, and they are asked again, where %s", (_when, verdict) => {
-    const { turn, current: now } = current(verdict);
-    expect([now, turn.state.probing.verdict]).toEqual([undefined, undefined]);
-    expect(turn.state.probing.probe).toBeDefined();
+    const { step, current: now } = current(verdict);
+    expect([now, step.state.probing.verdict]).toEqual([undefined, undefined]);
+    expect(step.state.probing.probe).toBeDefined();
   });
 
   it("counts for nothing at a peer that cannot take part itself any more", () => {

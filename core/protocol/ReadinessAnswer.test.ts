@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Cluster } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { declare, stateOf } from "../../properties/cluster/Restoring.ts";
-import type { WholeTurn } from "../../properties/cluster/TurnOf.ts";
+import type { WholeStep } from "../../properties/cluster/OpenStep.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Message } from "../Message.ts";
 import type { Ready } from "./Message.ts";
@@ -18,24 +18,24 @@ import {
   asking,
   cluster,
   later,
-  memberTurn,
+  memberStep,
   receipt,
   replies,
 } from "../../properties/cluster/Probing.ts";
 
 describe("a member's answer whether it is ready", () => {
-  const answerOf = (turn: WholeTurn, from: PeerId, change: Partial<Ready> = {}): Ready => {
+  const answerOf = (step: WholeStep, from: PeerId, change: Partial<Ready> = {}): Ready => {
     const ready = answers.get(from);
     if (ready === undefined) throw new Error(`peer ${from} was not asked`);
-    return { ...ready, clock: AT, nonce: nonceFor(turn, turn.context.entropy, from), ...change };
+    return { ...ready, clock: AT, nonce: nonceFor(step, step.context.entropy, from), ...change };
   };
 
   it("is waited for of all others: with the last one all of them are ready", () => {
-    const turn = asking();
-    turn.draft("probing").readinessWaiters = ["first", "second"];
-    onReady(turn, 2, answerOf(turn, 2));
-    expect(turn.state.probing.verdict).toBeUndefined();
-    const last = later(turn, 300);
+    const step = asking();
+    step.draft("probing").readinessWaiters = ["first", "second"];
+    onReady(step, 2, answerOf(step, 2));
+    expect(step.state.probing.verdict).toBeUndefined();
+    const last = later(step, 300);
     onReady(last, 3, answerOf(last, 3));
     expect(last.state.probing.verdict).toEqual({ probedAt: AT, concludedAt: AT + 300, wallAhead: 0, faults: [] });
     expect([last.state.probing.probe, last.state.probing.readinessWaiters]).toEqual([undefined, []]);
@@ -46,7 +46,7 @@ describe("a member's answer whether it is ready", () => {
     ]);
   });
 
-  /** The newest batch that was seen of the third, of its first life. */
+  /** The newest batch that was seen of the third, of its first incarnation. */
   const newest = stateOf(cluster, 1).signed.seen.get(3)?.newest?.header.batchNo ?? 0;
 
   it.each<readonly [string, Partial<Ready>, Become]>([
@@ -61,31 +61,31 @@ describe("a member's answer whether it is ready", () => {
     [
       "it was restored meanwhile",
       {},
-      (turn) =>
-        void turn.edit("signed", "seen").set(3, { peerId: 3, incarnation: 2, newest: undefined, restored: undefined }),
+      (step) =>
+        void step.edit("signed", "seen").set(3, { peerId: 3, incarnation: 2, newest: undefined, restored: undefined }),
     ],
     ["it holds as many uncommitted preparations as it may", { uncommitted: Limits.preparations }, asItIs],
     ["it holds as many refusals as it may", { refusals: Limits.refusals }, asItIs],
   ])("decides the matter, whoever has not answered yet, where %s", (reason, change, become) => {
-    const turn = later(asking(), 1_000);
-    become(turn);
-    onReady(turn, 3, answerOf(turn, 3, change));
-    expect(turn.state.probing.verdict?.faults).toEqual([{ peerId: 3, reason }]);
+    const step = later(asking(), 1_000);
+    become(step);
+    onReady(step, 3, answerOf(step, 3, change));
+    expect(step.state.probing.verdict?.faults).toEqual([{ peerId: 3, reason }]);
   });
 
   it.each([AT - 5_001, AT + 6_001])("names it for a clock at %i when all have answered", (clock) => {
-    const turn = later(asking(), 1_000);
-    onReady(turn, 3, answerOf(turn, 3, { clock }));
-    expect(turn.state.probing.verdict).toBeUndefined();
-    onReady(turn, 2, answerOf(turn, 2));
-    expect(turn.state.probing.verdict?.faults).toEqual([{ peerId: 3, reason: "its clock differs by more than 5 s" }]);
+    const step = later(asking(), 1_000);
+    onReady(step, 3, answerOf(step, 3, { clock }));
+    expect(step.state.probing.verdict).toBeUndefined();
+    onReady(step, 2, answerOf(step, 2));
+    expect(step.state.probing.verdict?.faults).toEqual([{ peerId: 3, reason: "its clock differs by more than 5 s" }]);
   });
 
   it("names this peer where its own clock has jumped since it asked, and nobody else", () => {
-    const turn = later(asking(), 1_000, 86_400_000);
-    onReady(turn, 3, answerOf(turn, 3));
-    onReady(turn, 2, answerOf(turn, 2));
-    expect(turn.state.probing.verdict?.faults).toEqual([{ peerId: 1, reason: "its clock differs by more than 5 s" }]);
+    const step = later(asking(), 1_000, 86_400_000);
+    onReady(step, 3, answerOf(step, 3));
+    onReady(step, 2, answerOf(step, 2));
+    expect(step.state.probing.verdict?.faults).toEqual([{ peerId: 1, reason: "its clock differs by more than 5 s" }]);
   });
 
   it("names nobody where its own clock was wrong when one answered, and is right when the last does", () => {
@@ -100,20 +100,20 @@ describe("a member's answer whether it is ready", () => {
     ["a clock five seconds behind when it was asked", { clock: AT - 5_000 }, asItIs],
     ["a clock five seconds ahead when it answered", { clock: AT + 6_000 }, asItIs],
     ["the newest batch that was seen of it", { batchNo: newest }, asItIs],
-    ["fewer batches in another life", { incarnation: 2, batchNo: 0 }, asItIs],
+    ["fewer batches in another incarnation", { incarnation: 2, batchNo: 0 }, asItIs],
     [
       "no batch, where none was seen of it",
       { batchNo: 0 },
-      (turn) =>
-        void turn.edit("signed", "seen").set(3, { peerId: 3, incarnation: 1, newest: undefined, restored: undefined }),
+      (step) =>
+        void step.edit("signed", "seen").set(3, { peerId: 3, incarnation: 1, newest: undefined, restored: undefined }),
     ],
     ["room for one more preparation", { uncommitted: Limits.preparations - 1 }, asItIs],
     ["room for one more refusal", { refusals: Limits.refusals - 1 }, asItIs],
   ])("makes it ready with %s", (_what, change, become) => {
-    const turn = later(asking(become), 1_000);
-    onReady(turn, 2, answerOf(turn, 2));
-    onReady(turn, 3, answerOf(turn, 3, change));
-    expect(turn.state.probing.verdict?.faults).toEqual([]);
+    const step = later(asking(become), 1_000);
+    onReady(step, 2, answerOf(step, 2));
+    onReady(step, 3, answerOf(step, 3, change));
+    expect(step.state.probing.verdict?.faults).toEqual([]);
   });
 
   it.each<readonly [string, PeerId, Partial<Ready>]>([
@@ -121,18 +121,18 @@ describe("a member's answer whether it is ready", () => {
     ["it comes from this peer itself", 1, {}],
     ["it is to another question", 3, { nonce: OTHER }],
   ])("does not count where %s", (_why, from, change) => {
-    const turn = asking();
-    const ready = { ...answerOf(turn, 3), peerId: from, nonce: nonceFor(turn, turn.context.entropy, from) };
-    onReady(turn, from, { ...ready, sealed: true, ...change });
-    expect([turn.state.probing.probe?.answers.size, turn.state.probing.verdict]).toEqual([0, undefined]);
+    const step = asking();
+    const ready = { ...answerOf(step, 3), peerId: from, nonce: nonceFor(step, step.context.entropy, from) };
+    onReady(step, from, { ...ready, sealed: true, ...change });
+    expect([step.state.probing.probe?.answers.size, step.state.probing.verdict]).toEqual([0, undefined]);
   });
 
   it("counts once, and only while somebody asks", () => {
-    const turn = asking();
-    onReady(turn, 3, answerOf(turn, 3));
-    onReady(turn, 3, answerOf(turn, 3, { sealed: true }));
-    expect(turn.state.probing.verdict).toBeUndefined();
-    const idle = memberTurn(1);
+    const step = asking();
+    onReady(step, 3, answerOf(step, 3));
+    onReady(step, 3, answerOf(step, 3, { sealed: true }));
+    expect(step.state.probing.verdict).toBeUndefined();
+    const idle = memberStep(1);
     onReady(idle, 3, answerOf(idle, 3, { sealed: true }));
     expect([idle.state.probing.probe, idle.state.probing.verdict]).toEqual([undefined, undefined]);
   });
@@ -140,10 +140,10 @@ describe("a member's answer whether it is ready", () => {
   describe("shows the writer", () => {
     const proof = (by: PeerId, change = {}, header = {}): SignedStatement =>
       forgedBy(cluster, by, receipt, { seq: 5, ...change }, header);
-    const shown = (change: Partial<Ready>, become: Become = asItIs): WholeTurn => {
-      const turn = asking(become);
-      onReady(turn, 3, answerOf(turn, 3, change));
-      return turn;
+    const shown = (change: Partial<Ready>, become: Become = asItIs): WholeStep => {
+      const step = asking(become);
+      onReady(step, 3, answerOf(step, 3, change));
+      return step;
     };
 
     it("that it ran from an old disk, by its own receipt for a slot that it does not know", () => {
@@ -157,12 +157,12 @@ describe("a member's answer whether it is ready", () => {
       ["with one for a slot that it knows", { highSeq: 1, highSeqProof: proof(1, { seq: 1 }) }, asItIs],
       ["with one for another slot", { highSeqProof: proof(1, { seq: 4 }) }, asItIs],
       ["with another member's", { highSeqProof: proof(3) }, asItIs],
-      ["with one of another life", { highSeqProof: proof(1, {}, { incarnation: 2 }) }, asItIs],
+      ["with one of another incarnation", { highSeqProof: proof(1, {}, { incarnation: 2 }) }, asItIs],
       ["with one that another signed", { highSeqProof: { ...proof(1), signature: proof(3).signature } }, asItIs],
       [
         "where another peer is the writer",
         { highSeqProof: proof(1) },
-        (turn) => void (turn.draft("cluster").membership = { ...turn.membership, writer: 2 }),
+        (step) => void (step.draft("cluster").membership = { ...step.membership, writer: 2 }),
       ],
     ])("nothing of that kind %s", (_how, change, become) => {
       const { state } = shown({ highSeq: 5, ...change }, become);
@@ -170,7 +170,7 @@ describe("a member's answer whether it is ready", () => {
     });
   });
 
-  it("of a life that is over makes nobody ready", () => {
+  it("of an incarnation that is over makes nobody ready", () => {
     const two = new Cluster(2);
     two.pass(4_000);
     const held: Array<Message> = [];
@@ -197,21 +197,21 @@ describe("a member's answer whether it is ready", () => {
   });
 
   it("that does not come within two seconds is named", () => {
-    const turn = asking();
-    onReady(turn, 2, answerOf(turn, 2));
-    const early = later(turn, 1_999);
+    const step = asking();
+    onReady(step, 2, answerOf(step, 2));
+    const early = later(step, 1_999);
     early.timers.clear();
     onProbeTimer(early);
     expect([early.state.probing.verdict, early.state.timers.get("probe")]).toEqual([undefined, AT + 2_000]);
-    const late = later(turn, 2_000);
+    const late = later(step, 2_000);
     onProbeTimer(late);
     const faults = [{ peerId: 3, reason: "it does not answer" }];
     expect(late.state.probing.verdict).toEqual({ probedAt: AT, concludedAt: AT + 2_000, wallAhead: 0, faults });
   });
 
   it("is not missed where nobody asks any more", () => {
-    const turn = memberTurn(1);
-    onProbeTimer(turn);
-    expect([turn.state.probing.verdict, turn.state.timers.size]).toEqual([undefined, 0]);
+    const step = memberStep(1);
+    onProbeTimer(step);
+    expect([step.state.probing.verdict, step.state.timers.size]).toEqual([undefined, 0]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { fires, heard, turnOf, type WholeTurn } from "../../properties/cluster/TurnOf.ts";
+import { fires, heard, openStep, type WholeStep } from "../../properties/cluster/OpenStep.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Recovery } from "./RecoveryState.ts";
 import type { Ready } from "./Message.ts";
@@ -25,26 +25,26 @@ import {
 } from "../../properties/cluster/BeingRestored.ts";
 
 describe("what a peer that is being restored asks of all others", () => {
-  /** A turn that has asked, and been answered by nobody. */
-  const asking = (change: Partial<Recovery> = {}): WholeTurn =>
+  /** A step that has asked, and been answered by nobody. */
+  const asking = (change: Partial<Recovery> = {}): WholeStep =>
     recovering({ answers: new Map(), transfer: undefined, startedAt: AT, distrusted: new Set(), ...change });
-  const answerOf = (turn: WholeTurn, from: PeerId, change: Partial<Ready> = {}): Ready => {
+  const answerOf = (step: WholeStep, from: PeerId, change: Partial<Ready> = {}): Ready => {
     const ready = answers.get(from);
     if (ready === undefined) throw new Error(`peer ${from} has not answered`);
-    return { ...ready, nonce: nonceFor(turn, underWay.nonce ?? OTHER, from), ...change };
+    return { ...ready, nonce: nonceFor(step, underWay.nonce ?? OTHER, from), ...change };
   };
   /** Both others answer: the first as it does, the third as it is said. */
-  const answered = (turn: WholeTurn, change: Partial<Ready> = {}, firsts: Partial<Ready> = {}): WholeTurn => {
-    onMemberAnswer(turn, 1, answerOf(turn, 1, firsts));
-    onMemberAnswer(turn, 3, answerOf(turn, 3, change));
-    return turn;
+  const answered = (step: WholeStep, change: Partial<Ready> = {}, firsts: Partial<Ready> = {}): WholeStep => {
+    onMemberAnswer(step, 1, answerOf(step, 1, firsts));
+    onMemberAnswer(step, 3, answerOf(step, 3, change));
+    return step;
   };
 
   it("is answered by all before it takes the registry over from one, from the first slot on", () => {
-    const turn = asking();
-    onMemberAnswer(turn, 1, answerOf(turn, 1));
-    expect(turn.state.rejoining.recovery?.transfer).toBeUndefined();
-    onMemberAnswer(turn, 3, answerOf(turn, 3));
+    const step = asking();
+    onMemberAnswer(step, 1, answerOf(step, 1));
+    expect(step.state.rejoining.recovery?.transfer).toBeUndefined();
+    onMemberAnswer(step, 3, answerOf(step, 3));
     const from = {
       isShared: true,
       union: undefined,
@@ -57,31 +57,31 @@ describe("what a peer that is being restored asks of all others", () => {
       movedAt: AT,
       askedAt: AT,
     };
-    expect(turn.state.rejoining.recovery?.transfer).toEqual({ helper: 1, root: transfer.root, count: 1, ...from });
+    expect(step.state.rejoining.recovery?.transfer).toEqual({ helper: 1, root: transfer.root, count: 1, ...from });
     const { recoveryId } = offer;
-    expect(sent(turn)).toEqual([{ to: 1, _tag: "SnapshotRequest", recoveryId, nonce: underWay.nonce, after: "" }]);
+    expect(sent(step)).toEqual([{ to: 1, _tag: "SnapshotRequest", recoveryId, nonce: underWay.nonce, after: "" }]);
   });
 
-  it.each<readonly [string, Partial<Recovery>, (turn: WholeTurn, ready: Ready) => Ready | undefined]>([
+  it.each<readonly [string, Partial<Recovery>, (step: WholeStep, ready: Ready) => Ready | undefined]>([
     ["between two rounds", { nonce: undefined }, (_turn, ready) => ready],
     ["while it takes over already", { transfer }, (_turn, ready) => ready],
     ["that another member gave", {}, (_turn, ready) => ({ ...ready, peerId: 3 })],
     ["to another question", {}, (_turn, ready) => ({ ...ready, nonce: OTHER })],
-    ["while it is sealed", {}, (turn, ready) => ((turn.draft("standing").unsealed = false), ready)],
-    ["once it is a member again", {}, (turn, ready) => ((turn.draft("rejoining").recovery = undefined), ready)],
+    ["while it is sealed", {}, (step, ready) => ((step.draft("standing").unsealed = false), ready)],
+    ["once it is a member again", {}, (step, ready) => ((step.draft("rejoining").recovery = undefined), ready)],
   ])("takes no answer %s", (_when, change, become) => {
-    const turn = asking(change);
-    const ready = become(turn, answerOf(turn, 1));
+    const step = asking(change);
+    const ready = become(step, answerOf(step, 1));
     const {
       rejoining: { recovery },
-    } = ready === undefined ? turn.state : heard(turn, 1, { _tag: "Ready", ...ready }).state;
+    } = ready === undefined ? step.state : heard(step, 1, { _tag: "Ready", ...ready }).state;
     expect(recovery?.answers.size ?? 0).toBe(0);
   });
 
   it("takes the first of a member's answers", () => {
-    const turn = asking();
-    for (const clock of [1, 2]) onMemberAnswer(turn, 1, answerOf(turn, 1, { clock }));
-    expect(turn.state.rejoining.recovery?.answers.get(1)?.clock).toBe(1);
+    const step = asking();
+    for (const clock of [1, 2]) onMemberAnswer(step, 1, answerOf(step, 1, { clock }));
+    expect(step.state.rejoining.recovery?.answers.get(1)?.clock).toBe(1);
   });
 
   it.each<readonly [string, Partial<Ready>]>([
@@ -108,10 +108,10 @@ describe("what a peer that is being restored asks of all others", () => {
       [3, false],
       [1, undefined],
     ] as const) {
-      const turn = asking();
-      turn.edit("rejoining", "unproven").add(unproven);
-      answered(turn, { mode: "joining" });
-      expect(turn.state.rejoining.recovery?.transfer?.isShared).toBe(isShared);
+      const step = asking();
+      step.edit("rejoining", "unproven").add(unproven);
+      answered(step, { mode: "joining" });
+      expect(step.state.rejoining.recovery?.transfer?.isShared).toBe(isShared);
     }
   });
 
@@ -164,10 +164,10 @@ describe("what a peer that is being restored asks of all others", () => {
 });
 
 describe("time, while a peer is being restored,", () => {
-  const fired = (change: Partial<Recovery>): WholeTurn => {
-    const turn = recovering(change);
-    onRecoverTimer(turn);
-    return turn;
+  const fired = (change: Partial<Recovery>): WholeStep => {
+    const step = recovering(change);
+    onRecoverTimer(step);
+    return step;
   };
 
   it("leaves a member that goes on with its offer alone, asks it again after a second, and gives it up after five", () => {
@@ -208,33 +208,33 @@ describe("time, while a peer is being restored,", () => {
 
   it("does nothing to a sealed peer, or to one that is a member again", () => {
     for (const become of [
-      (turn: WholeTurn) => void (turn.draft("standing").unsealed = false),
-      (turn: WholeTurn) => void (turn.draft("rejoining").recovery = undefined),
+      (step: WholeStep) => void (step.draft("standing").unsealed = false),
+      (step: WholeStep) => void (step.draft("rejoining").recovery = undefined),
     ]) {
-      const turn = recovering(moved({ movedAt: 0 }));
-      become(turn);
-      const { state } = fires(turn, "recover");
+      const step = recovering(moved({ movedAt: 0 }));
+      become(step);
+      const { state } = fires(step, "recover");
       expect(state.timers.size).toBe(0);
       expect(state.rejoining.recovery?.transfer?.movedAt ?? 0).toBe(0);
     }
-    const member = turnOf(cluster, 1);
+    const member = openStep(cluster, 1);
     member.timers.clear();
     recover(member);
     expect(member.state.timers.size).toBe(0);
   });
 
-  it("begins another life where this one was made to refuse more than an honest writer can have open", () => {
+  it("begins another incarnation where this one was made to refuse more than an honest writer can have open", () => {
     const { incarnation } = stateOf(cluster, 2).signed.chain;
     expect(fired({ writersOwn: Limits.preparations }).state.signed.chain.incarnation).toBe(incarnation);
     expect(fired({ writersOwn: Limits.preparations + 1 }).state.signed.chain.incarnation).toBeGreaterThan(incarnation);
   });
 
   it("changes nothing before all have the restore on record", () => {
-    const turn = recovering(moved({ askedAt: 0 }));
-    turn.edit("rejoining", "unproven").add(3);
-    onRecoverTimer(turn);
-    expect(turn.state.rejoining.recovery?.transfer).toBeUndefined();
-    expect(turn.state.rejoining.recovery?.waitsFor).toContain("on record");
-    expect(sent(turn)).toEqual([]);
+    const step = recovering(moved({ askedAt: 0 }));
+    step.edit("rejoining", "unproven").add(3);
+    onRecoverTimer(step);
+    expect(step.state.rejoining.recovery?.transfer).toBeUndefined();
+    expect(step.state.rejoining.recovery?.waitsFor).toContain("on record");
+    expect(sent(step)).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 /**
  * A declared restore: this peer's disk is older than what it once said, or may
- * be. It gives up what was undecided, announces a new life, and signs nothing
+ * be. It gives up what was undecided, announces a new incarnation, and signs nothing
  * until every other member has that on record. Then it may refuse what its old
- * life left open, but votes for nothing and applies nothing: it takes the
+ * incarnation left open, but votes for nothing and applies nothing: it takes the
  * registry as it is at members that were not restored, compares what it comes
  * to, and is one of them again (protocol.md 4f, 4i; S21, S26).
  */
@@ -11,9 +11,9 @@ import { type Rejection, rejection } from "../base/Rejection.ts";
 import { dropUndecided } from "./Lifecycle.ts";
 import { noteSlot } from "./Slots.ts";
 import { SELF } from "./Tables.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { auditOperators } from "./Audit.ts";
-import { forgetCallers } from "./Callers.ts";
+import { forgetPendingCallers } from "./PendingCallers.ts";
 import { inquireAgain, isMisled } from "./Inquiry.ts";
 import { join } from "./Joining.ts";
 import type { Ready } from "./Message.ts";
@@ -37,7 +37,7 @@ const UNRECORDED = "not every member has the restore on record yet";
 
 // Declaring.
 
-const declareRefusal = ({ state }: Turn): Rejection | undefined => {
+const declareRefusal = ({ state }: Step): Rejection | undefined => {
   const {
     cluster: { peer, membership },
     standing: { integrityFault },
@@ -63,126 +63,126 @@ const declareRefusal = ({ state }: Turn): Rejection | undefined => {
  * Begins at once, or with the unseal where this peer is sealed, or with its topology where its disk is from before
  * that: before it can sign anything as what it was.
  */
-export const onDeclareRestore = (turn: Turn, requestId: string, acts?: ReadonlyArray<NumberedAct>): void => {
-  const refusal = declareRefusal(turn);
-  if (refusal !== undefined) return turn.reply(requestId, { _tag: "Rejected", rejection: refusal });
-  if (!turn.state.standing.unsealed || turn.state.cluster.membership === undefined) {
-    turn.draft("rejoining").isDeclared = true;
-    return turn.reply(requestId, { _tag: "Restoring", incarnation: undefined });
+export const onDeclareRestore = (step: Step, requestId: string, acts?: ReadonlyArray<NumberedAct>): void => {
+  const refusal = declareRefusal(step);
+  if (refusal !== undefined) return step.reply(requestId, { _tag: "Rejected", rejection: refusal });
+  if (!step.state.standing.unsealed || step.state.cluster.membership === undefined) {
+    step.draft("rejoining").isDeclared = true;
+    return step.reply(requestId, { _tag: "Restoring", incarnation: undefined });
   }
-  begin(turn, 0);
-  auditOperators(turn, acts);
-  turn.reply(requestId, { _tag: "Restoring", incarnation: turn.state.signed.chain.incarnation });
+  begin(step, 0);
+  auditOperators(step, acts);
+  step.reply(requestId, { _tag: "Restoring", incarnation: step.state.signed.chain.incarnation });
 };
 
 /** The peer was unsealed, or was shown its topology: carries out what was declared before. */
-export const beginDeclared = (turn: Turn): void => {
-  if (!turn.state.rejoining.isDeclared || turn.state.cluster.membership === undefined) return;
-  turn.draft("rejoining").isDeclared = false;
-  if (declareRefusal(turn) === undefined) begin(turn, 0);
+export const beginDeclared = (step: Step): void => {
+  if (!step.state.rejoining.isDeclared || step.state.cluster.membership === undefined) return;
+  step.draft("rejoining").isDeclared = false;
+  if (declareRefusal(step) === undefined) begin(step, 0);
 };
 
 /** Somebody has an equal or higher incarnation of this peer on record: it takes one above that. */
-export const raiseIfOutbid = (turn: Turn): void => {
-  const outbid = turn.state.rejoining.recovery?.outbid;
-  if (outbid !== undefined) begin(turn, outbid);
+export const raiseIfSuperseded = (step: Step): void => {
+  const superseded = step.state.rejoining.recovery?.superseded;
+  if (superseded !== undefined) begin(step, superseded);
 };
 
-/** Starts a new life, whatever the last one had come to. */
-const begin = (turn: Turn, above: number): void => {
-  const { signer, crypto, entropy, now } = turn.context;
+/** Starts a new incarnation, whatever the last one had come to. */
+const begin = (step: Step, above: number): void => {
+  const { signer, crypto, entropy, now } = step.context;
   if (signer === undefined) return;
-  forgetCallers(turn, "it is recovering");
+  forgetPendingCallers(step, "it is recovering");
   const {
     signed: { chain },
     rejoining: { restored },
-  } = turn.state;
+  } = step.state;
   const restoration: Restoration = {
-    version: turn.version,
-    topologyDigest: turn.membership.digest,
-    peerId: turn.self,
+    version: step.version,
+    topologyDigest: step.membership.digest,
+    peerId: step.self,
     incarnation: Math.max(now, 1 + Math.max(above, chain.incarnation)),
     // Nobody asks itself, so no probe of this step has the same.
-    recoveryId: nonceFor(turn, entropy, turn.self),
+    recoveryId: nonceFor(step, entropy, step.self),
   };
   const signature = signer.sign(RESTORATION_TAG, restorationCodec, restoration);
   const op = restored === undefined ? "insert" : "replace";
-  const lives = turn.context.view.get("restore", SELF)?.lives ?? [];
-  turn.write({ op, table: "restore", key: SELF, row: { restoration, signature, recovering: true, lives } });
-  dropUndecided(turn);
-  hide(turn);
-  turn.draft("rejoining").restored = { restoration, signature };
-  turn.draft("signed").chain = {
+  const incarnations = step.context.view.get("restore", SELF)?.incarnations ?? [];
+  step.write({ op, table: "restore", key: SELF, row: { restoration, signature, recovering: true, incarnations } });
+  dropUndecided(step);
+  hide(step);
+  step.draft("rejoining").restored = { restoration, signature };
+  step.draft("signed").chain = {
     incarnation: restoration.incarnation,
     batchNo: chain.batchNo,
     hash: restorationHash(crypto, restoration),
   };
-  turn.draft("standing").quarantine = undefined;
-  turn.draft("rejoining").recovery = freshRecovery(UNRECORDED);
-  turn.draft("rejoining").unproven = new Set(turn.others);
-  turn.draft("rejoining").joinNonce = undefined;
-  join(turn);
-  recover(turn);
+  step.draft("standing").quarantine = undefined;
+  step.draft("rejoining").recovery = freshRecovery(UNRECORDED);
+  step.draft("rejoining").unproven = new Set(step.others);
+  step.draft("rejoining").joinNonce = undefined;
+  join(step);
+  recover(step);
 };
 
 // Asking all.
 
-export const onRecoverTimer = (turn: Turn): void => {
+export const onRecoverTimer = (step: Step): void => {
   const {
     rejoining: { recovery },
-  } = turn.state;
+  } = step.state;
   if (recovery === undefined) return;
-  turn.arm("recover", RECOVER_MILLIS);
-  // Every refusal is final in the life that made it; another life has made none.
-  if (turn.mode === "recovering" && isMisled(turn.state)) return begin(turn, 0);
+  step.arm("recover", RECOVER_MILLIS);
+  // Every refusal is final in the incarnation that made it; another incarnation has made none.
+  if (step.mode === "recovering" && isMisled(step.state)) return begin(step, 0);
   const { transfer } = recovery;
-  if (turn.mode === "announcing" && transfer?.isShared === true) return waitFor(turn, UNRECORDED);
-  if (transfer?.sum !== undefined) return sumUp(turn, recovery, transfer, transfer.sum);
-  inquireAgain(turn, recovery);
-  if (transfer === undefined) return askAll(turn, recovery);
-  if (turn.elapsed - transfer.movedAt >= SILENT_MILLIS)
-    return waitFor(turn, `peer ${transfer.helper} does not go on with its offer`);
-  if (turn.elapsed - transfer.askedAt >= ASK_AGAIN_MILLIS) requestMore(turn, transfer);
+  if (step.mode === "announcing" && transfer?.isShared === true) return waitFor(step, UNRECORDED);
+  if (transfer?.sum !== undefined) return sumUp(step, recovery, transfer, transfer.sum);
+  inquireAgain(step, recovery);
+  if (transfer === undefined) return askAll(step, recovery);
+  if (step.elapsed - transfer.movedAt >= SILENT_MILLIS)
+    return waitFor(step, `peer ${transfer.helper} does not go on with its offer`);
+  if (step.elapsed - transfer.askedAt >= ASK_AGAIN_MILLIS) requestMore(step, transfer);
 };
 
-const askAll = (turn: Turn, recovery: Recovery): void => {
+const askAll = (step: Step, recovery: Recovery): void => {
   if (recovery.nonce !== undefined) {
-    if (turn.elapsed - recovery.startedAt < ROUND_MILLIS) return;
-    showWhile(turn, recovery, turn.mode === "announcing" ? UNRECORDED : silentOnes(turn, recovery));
+    if (step.elapsed - recovery.startedAt < ROUND_MILLIS) return;
+    showWhile(step, recovery, step.mode === "announcing" ? UNRECORDED : silentOnes(step, recovery));
   }
-  const current = turn.state.rejoining.recovery;
+  const current = step.state.rejoining.recovery;
   if (current === undefined || current.transfer !== undefined) return;
-  const nonce = turn.context.entropy;
-  turn.draft("rejoining").recovery = { ...current, nonce, startedAt: turn.elapsed, answers: new Map() };
-  ask(turn, nonce, turn.others);
+  const nonce = step.context.entropy;
+  step.draft("rejoining").recovery = { ...current, nonce, startedAt: step.elapsed, answers: new Map() };
+  ask(step, nonce, step.others);
 };
 
-const silentOnes = (turn: Turn, { answers }: Recovery): string =>
-  turn.others
+const silentOnes = (step: Step, { answers }: Recovery): string =>
+  step.others
     .filter((peerId) => !answers.has(peerId))
     .map((peerId) => `peer ${peerId} does not answer`)
     .join("; ");
 
 /** What a member has, asked by a peer that is recovering. */
-export const onMemberAnswer = (turn: Turn, from: PeerId, ready: Ready): void => {
+export const onMemberAnswer = (step: Step, from: PeerId, ready: Ready): void => {
   const {
     rejoining: { recovery },
-  } = turn.state;
+  } = step.state;
   if (recovery?.nonce === undefined || recovery.transfer !== undefined) return;
   if (ready.peerId !== from || recovery.answers.has(from)) return;
-  if (ready.nonce !== nonceFor(turn, recovery.nonce, from)) return;
+  if (ready.nonce !== nonceFor(step, recovery.nonce, from)) return;
   const answers = new Map(recovery.answers).set(from, ready);
   const answered = { ...recovery, answers };
-  turn.draft("rejoining").recovery = answered;
-  if (answers.size === turn.others.length) conclude(turn, answered);
+  step.draft("rejoining").recovery = answered;
+  if (answers.size === step.others.length) conclude(step, answered);
 };
 
 /** Why nothing can be taken over yet as far as this member goes, or undefined. */
-const hindrance = (turn: Turn, ready: Ready): string | undefined => {
+const hindrance = (step: Step, ready: Ready): string | undefined => {
   if (ready.sealed) return ready.mode === "verifying" ? BEING_VERIFIED : "it is sealed";
   if (!ready.integrityOk) return "its stored records do not hold";
-  if (ready.topologyDigest !== turn.membership.digest) return "it belongs to another topology";
-  if (ready.recorded?.restoration.recoveryId !== turn.state.rejoining.restored?.restoration.recoveryId)
+  if (ready.topologyDigest !== step.membership.digest) return "it belongs to another topology";
+  if (ready.recorded?.restoration.recoveryId !== step.state.rejoining.restored?.restoration.recoveryId)
     return "it has not recorded the restore";
   if (ready.mode !== "active" && ready.mode !== "recovering") return `it is ${ready.mode}`;
   return ready.mode === "active" && ready.uncommitted > 0 ? "something is undecided there" : undefined;
@@ -191,33 +191,33 @@ const hindrance = (turn: Turn, ready: Ready): string | undefined => {
 const DIFFERENT = "the other members do not have the same registry yet";
 
 /** All have answered: takes the registry of one whose contents every other active member has too. */
-const conclude = (turn: Turn, recovery: Recovery): void => {
+const conclude = (step: Step, recovery: Recovery): void => {
   const answers = [...recovery.answers.values()];
-  for (const ready of answers) noteHighest(turn, ready);
-  if (turn.mode === "announcing") return showWhile(turn, recovery, UNRECORDED);
+  for (const ready of answers) noteHighest(step, ready);
+  if (step.mode === "announcing") return showWhile(step, recovery, UNRECORDED);
   for (const ready of answers) {
-    const found = hindrance(turn, ready);
-    if (found !== undefined) return showWhile(turn, recovery, `peer ${ready.peerId}: ${found}`);
+    const found = hindrance(step, ready);
+    if (found !== undefined) return showWhile(step, recovery, `peer ${ready.peerId}: ${found}`);
   }
   const offering = answers.filter((ready) => ready.mode === "active");
-  if (offering.length === 0) return uniteAll(turn, recovery, answers);
-  if (!isOneRegistry(offering)) return waitFor(turn, DIFFERENT);
-  takeOver(turn, recovery, offering, true);
+  if (offering.length === 0) return uniteAll(step, recovery, answers);
+  if (!isOneRegistry(offering)) return waitFor(step, DIFFERENT);
+  takeOver(step, recovery, offering, true);
 };
 
 /**
- * All are being restored, and all have all their lives on record. While that is so nobody is a member again before the
- * writer is: whoever hears of a new life asks anew, and every active answer was given before its giver was restored.
+ * All are being restored, and all have all their incarnations on record. While that is so nobody is a member again before the
+ * writer is: whoever hears of a new incarnation asks anew, and every active answer was given before its giver was restored.
  */
-const uniteAll = (turn: Turn, recovery: Recovery, answers: ReadonlyArray<Ready>): void => {
-  const { writer } = turn.membership;
-  if (!turn.isWriter)
-    return waitFor(turn, `every member is being restored: peer ${writer}, the writer, puts together what they have`);
+const uniteAll = (step: Step, recovery: Recovery, answers: ReadonlyArray<Ready>): void => {
+  const { writer } = step.membership;
+  if (!step.isWriter)
+    return waitFor(step, `every member is being restored: peer ${writer}, the writer, puts together what they have`);
   const sources = answers.flatMap(({ peerId, restored }) =>
     restored === undefined ? [] : [{ peerId, recoveryId: restored.restoration.recoveryId }],
   );
-  turn.draft("rejoining").recovery = recovery;
-  askSource(turn, { sources, at: 0, disks: [diskHere(turn)], looks: [], united: undefined }, false);
+  step.draft("rejoining").recovery = recovery;
+  askSource(step, { sources, at: 0, disks: [diskHere(step)], looks: [], united: undefined }, false);
 };
 
 const isOneRegistry = ([first, ...others]: ReadonlyArray<Ready>): boolean =>
@@ -225,33 +225,33 @@ const isOneRegistry = ([first, ...others]: ReadonlyArray<Ready>): boolean =>
 
 /**
  * Not every member can be asked: this peer cannot take part, but reads wait for nobody (contract 10.1). One member that
- * was not restored, has nothing undecided and has this life on record, has every approver there will be until this peer
- * votes again: what is certified without this life needed that member's receipt. So its registry may be shown.
+ * was not restored, has nothing undecided and has this incarnation on record, has every approver there will be until this peer
+ * votes again: what is certified without this incarnation needed that member's receipt. So its registry may be shown.
  */
-const showWhile = (turn: Turn, recovery: Recovery, waitsFor: string): void => {
+const showWhile = (step: Step, recovery: Recovery, waitsFor: string): void => {
   const offering = [...recovery.answers.values()].filter(
     (ready) =>
       ready.mode === "active" &&
-      !turn.state.rejoining.unproven.has(ready.peerId) &&
-      hindrance(turn, ready) === undefined,
+      !step.state.rejoining.unproven.has(ready.peerId) &&
+      hindrance(step, ready) === undefined,
   );
-  if (recovery.isReadable || offering.length === 0) return waitFor(turn, waitsFor);
-  if (!isOneRegistry(offering)) return waitFor(turn, DIFFERENT);
-  takeOver(turn, recovery, offering, false);
+  if (recovery.isReadable || offering.length === 0) return waitFor(step, waitsFor);
+  if (!isOneRegistry(offering)) return waitFor(step, DIFFERENT);
+  takeOver(step, recovery, offering, false);
 };
 
-const takeOver = (turn: Turn, recovery: Recovery, offering: ReadonlyArray<Ready>, isShared: boolean): void => {
+const takeOver = (step: Step, recovery: Recovery, offering: ReadonlyArray<Ready>, isShared: boolean): void => {
   const trusted = offering.filter((each) => !recovery.distrusted.has(each.peerId));
-  if (trusted.length === 0) turn.draft("rejoining").recovery = { ...recovery, distrusted: new Set() };
+  if (trusted.length === 0) step.draft("rejoining").recovery = { ...recovery, distrusted: new Set() };
   const chosen = trusted[0] ?? offering[0];
   if (chosen === undefined) return;
   const { peerId: helper, registryRoot: root, approvers: count } = chosen;
-  requestMore(turn, freshTransfer(turn, { helper, root, count, isShared }));
+  requestMore(step, freshTransfer(step, { helper, root, count, isShared }));
 };
 
 /** A restored writer must not use a slot again that somebody has seen it use. */
-const noteHighest = (turn: Turn, { highSeq, highSeqProof: proof }: Ready): void => {
-  if (proof === undefined || highSeq <= turn.state.undecided.highSeq || proof.statement.seq !== highSeq) return;
-  if (proof.statement.kind !== "RECEIPT" || signerOf(proof) !== turn.membership.writer) return;
-  if (isAuthentic(turn.context.crypto, turn.membership, proof)) noteSlot(turn, highSeq, proof);
+const noteHighest = (step: Step, { highSeq, highSeqProof: proof }: Ready): void => {
+  if (proof === undefined || highSeq <= step.state.undecided.highSeq || proof.statement.seq !== highSeq) return;
+  if (proof.statement.kind !== "RECEIPT" || signerOf(proof) !== step.membership.writer) return;
+  if (isAuthentic(step.context.crypto, step.membership, proof)) noteSlot(step, highSeq, proof);
 };

@@ -17,7 +17,7 @@ export interface Sum {
 
 /** At the writer, where every member is being restored: all their registries become one (Union.ts). */
 export interface Union {
-  /** Whose registries are put together with its own, in this order, each in the life it must stay in. */
+  /** Whose registries are put together with its own, in this order, each in the incarnation it must stay in. */
   readonly sources: ReadonlyArray<{ readonly peerId: PeerId; readonly recoveryId: Digest }>;
   /** Which of them is asked. */
   readonly at: number;
@@ -73,10 +73,10 @@ export interface Recovery {
   readonly answers: ReadonlyMap<PeerId, Ready>;
   readonly transfer: Transfer | undefined;
   readonly inquiries: ReadonlyMap<Digest, Inquiry>;
-  /** Proposals that nobody but the writer had prepared, and that this life was to refuse, in this process. */
+  /** Proposals that nobody but the writer had prepared, and that this incarnation was to refuse, in this process. */
   readonly writersOwn: number;
-  /** Another life of this peer has this incarnation, or a higher one: somebody has it on record, or shows what it signed. */
-  readonly outbid: number | undefined;
+  /** Another incarnation of this peer has this incarnation, or a higher one: somebody has it on record, or shows what it signed. */
+  readonly superseded: number | undefined;
   /** Whether it has the whole registry of a member that was not restored, and serves reads from it. */
   readonly isReadable: boolean;
   /** Members that offered what does not hold. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Cluster, NOW } from "../../properties/cluster/Cluster.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import { enrollPasskey } from "../commands/enrollPasskey/EnrollPasskey.ts";
 import { registerKey } from "../commands/registerKey/RegisterKey.ts";
 import { replaceMetadata } from "../commands/replaceMetadata/ReplaceMetadata.ts";
@@ -8,7 +8,7 @@ import type { Command } from "./Command.ts";
 import type { Proposal } from "./Proposal.ts";
 import { finalCode, refusalRejection } from "./Refusals.ts";
 
-/** A turn of peer 1 of two, and the proposal that peer 2 made at that very moment. */
+/** A step of peer 1 of two, and the proposal that peer 2 made at that very moment. */
 const proposed = () => {
   const cluster = new Cluster(2);
   cluster.pass(2_000);
@@ -21,25 +21,25 @@ const proposed = () => {
   cluster.settle();
   const [proposal] = proposals;
   if (proposal === undefined) throw new Error("a proposal was made");
-  return { proposal, turnAt: (now: number) => turnOf(cluster, 1, now) };
+  return { proposal, stepAt: (now: number) => openStep(cluster, 1, now) };
 };
 
 describe("who knows nothing of a proposal refuses it for good", () => {
-  const { proposal, turnAt } = proposed();
+  const { proposal, stepAt } = proposed();
 
   it("when its own writer asks, whatever the time is", () => {
-    expect(finalCode(turnAt(NOW), proposal, proposal.writer)).toBe("ABANDONED");
+    expect(finalCode(stepAt(NOW), proposal, proposal.writer)).toBe("ABANDONED");
   });
 
-  it("when a member has begun another life since", () => {
+  it("when a member has begun another incarnation since", () => {
     const older = { ...proposal, incarnations: proposal.incarnations.map(() => 0) };
-    expect(finalCode(turnAt(NOW), older, false)).toBe("WRONG_INCARNATION");
+    expect(finalCode(stepAt(NOW), older, false)).toBe("WRONG_INCARNATION");
   });
 
   it("from the millisecond after its deadline, and not in the last one", () => {
-    expect(finalCode(turnAt(proposal.expiresAt), proposal, false)).toBeUndefined();
-    expect(finalCode(turnAt(proposal.expiresAt), proposal, 2)).toBeUndefined();
-    expect(finalCode(turnAt(proposal.expiresAt + 1), proposal, false)).toBe("EXPIRED");
+    expect(finalCode(stepAt(proposal.expiresAt), proposal, false)).toBeUndefined();
+    expect(finalCode(stepAt(proposal.expiresAt), proposal, 2)).toBeUndefined();
+    expect(finalCode(stepAt(proposal.expiresAt + 1), proposal, false)).toBe("EXPIRED");
   });
 });
 

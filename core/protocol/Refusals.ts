@@ -5,7 +5,7 @@
  */
 import type { Round } from "./Undecided.ts";
 import { type Rejection, rejection, type RejectionCode } from "../base/Rejection.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { answerRejected } from "./Answers.ts";
 import { isSuperseded } from "./Incarnations.ts";
 import { recordRefused, type Refusing } from "./Lifecycle.ts";
@@ -16,28 +16,28 @@ import type { SignedStatement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
 /** Why somebody who knows nothing of a proposal refuses it for good when asked; undefined while it may still vote for it. */
-export const finalCode = (turn: Turn, proposal: Proposal, demandedBy: PeerId | false): string | undefined => {
+export const finalCode = (step: Step, proposal: Proposal, demandedBy: PeerId | false): string | undefined => {
   if (demandedBy === proposal.writer) return "ABANDONED";
-  if (isSuperseded(turn, proposal)) return "WRONG_INCARNATION";
-  return turn.now > proposal.expiresAt ? "EXPIRED" : undefined;
+  if (isSuperseded(step, proposal)) return "WRONG_INCARNATION";
+  return step.now > proposal.expiresAt ? "EXPIRED" : undefined;
 };
 
 /** Signs one refusal for each proposal, records them, and hands them on in order. */
 export const refuse = (
-  turn: Turn,
+  step: Step,
   refusing: ReadonlyArray<Refusing>,
   run: (refusals: ReadonlyArray<SignedStatement>) => void,
 ): void =>
   signEach(
-    turn,
+    step,
     refusing,
     ({ id, proposal, code }) => ({ kind: "REFUSAL", proposalId: id, seq: proposal.seq, detail: code }),
     (entry, refusal) => {
-      turn.noteSeen(entry.writerReceipt);
-      recordRefused(turn, entry, refusal);
+      step.noteSeen(entry.writerReceipt);
+      recordRefused(step, entry, refusal);
     },
     (refusals) => {
-      turn.arm("resolve", resolveDelay(turn));
+      step.arm("resolve", resolveDelay(step));
       run(refusals);
     },
   );
@@ -47,18 +47,18 @@ const SPEAKING: ReadonlyArray<RejectionCode> = ["UNAUTHENTICATED", "ACCESS_DENIE
 
 /**
  * What becomes of the callers of a round that was refused and has been aborted. Who made it is told; another member's
- * opinion may be another one a moment later, so a late copy must not be judged by it again. Who only joined it queues
+ * opinion may be another one a moment later, so a duplicate must not be judged by it again. Who only joined it queues
  * again and is judged by itself.
  */
-export const answerRefused = (turn: Turn, { creator, joiners, refusal }: Round, proposal: Proposal): void => {
+export const answerRefused = (step: Step, { creator, coalesced, refusal }: Round, proposal: Proposal): void => {
   if (refusal === undefined) return;
   const { header, statement } = refusal;
-  const command = turn.command(proposal);
+  const command = step.command(proposal);
   const { ref } = command.lineageOf(proposal.effects);
   const said = refusalRejection(header.peerId, statement.detail, ref, command.speaking);
-  if (creator !== undefined) answerRejected(turn, creator, said, "only if remembered");
+  if (creator !== undefined) answerRejected(step, creator, said, "only if remembered");
   // What was wrong with the creator's request says nothing about theirs.
-  if (joiners.length > 0) turn.draft("requests").queue = [...joiners, ...turn.state.requests.queue];
+  if (coalesced.length > 0) step.draft("requests").queue = [...coalesced, ...step.state.requests.queue];
 };
 
 /** The refusing check's own code; where it has none, the member and the check are named. */

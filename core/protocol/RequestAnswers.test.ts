@@ -42,11 +42,11 @@ describe("a request", () => {
     let asked = 0;
     cluster.judge = (peerId) => (peerId === 3 && asked++ === 0 ? { _tag: "Refused", reason: "unknown key" } : actor);
     cluster.register(1, "creator", "alice", 7);
-    cluster.register(entry, "joiner", "alice", 7, { team: "joined" });
+    cluster.register(entry, "coalesced", "alice", 7, { team: "joined" });
     cluster.register(entry, "another", "alice", 7);
     cluster.pass(100);
     expect(cluster.answers.get("creator")).toMatchObject({ rejection: { code: "UNAUTHENTICATED" } });
-    expect(cluster.answers.get("joiner")).toMatchObject({
+    expect(cluster.answers.get("coalesced")).toMatchObject({
       created: true,
       approver: { metadata: [["team", "joined"]] },
     });
@@ -57,16 +57,16 @@ describe("a request", () => {
   it("that joins a refused one is answered in time, and is left open by nobody", () => {
     const cluster = founded();
     cluster.judge = (peerId) => (peerId === 3 ? { _tag: "Refused", reason: "unknown key" } : actor);
-    for (const name of ["creator", "joiner", "another"]) cluster.register(1, name, "alice", 7);
+    for (const name of ["creator", "coalesced", "another"]) cluster.register(1, name, "alice", 7);
     cluster.pass(500);
-    for (const name of ["creator", "joiner", "another"])
+    for (const name of ["creator", "coalesced", "another"])
       expect(cluster.answers.get(name), name).toMatchObject({
         rejection: { code: "UNAUTHENTICATED", outcomeUnknown: false },
       });
     expect(approvers(cluster)).toEqual([0, 0, 0]);
   });
 
-  it("that a member refused stays refused when a late copy of it arrives", () => {
+  it("that a member refused stays refused when a duplicate of it arrives", () => {
     const cluster = founded();
     const copies: Array<Message> = [];
     cluster.tamper = (_from, _to, message) => {

@@ -16,7 +16,7 @@ export interface Queued {
   readonly actor: Actor;
   readonly tokenExpiresAt: number;
   readonly intent: Intent;
-  /** Whether it is known to be no late copy: when it came, no refusal as old as it had been forgotten. */
+  /** Whether it is known to be no duplicate: when it came, no refusal as old as it had been forgotten. */
   readonly isFirst: boolean;
   /** Monotonic milliseconds. */
   readonly arrivedAt: number;
@@ -66,7 +66,7 @@ export interface Awaited {
   readonly denial: Rejection | undefined;
   /**
    * Once the writer has said that the approver was there before: the members that say themselves that they store it,
-   * in which of their lives, and how new.
+   * in which of their incarnations, and how new.
    */
   readonly storedAt: ReadonlyMap<PeerId, { readonly incarnation: number; readonly revision: number }> | undefined;
   /** Monotonic milliseconds: when it came, when it was forwarded first, and when last. */

@@ -5,11 +5,11 @@ import { type Cluster, founded } from "../../properties/cluster/Cluster.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { refusedBy } from "../../properties/cluster/Refused.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Preparation } from "./Undecided.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import { onResolveTimer } from "./Settlement.ts";
 import type { PeerId } from "./Topology.ts";
@@ -75,10 +75,10 @@ describe("what stays undecided", () => {
   });
 });
 
-/** What a turn sends a peer of one kind, when it is time to ask. */
-const sentTo = <T extends Message["_tag"]>(turn: Turn, to: PeerId, tag: T): ReadonlyArray<MessageOf<T>> => {
-  onResolveTimer(turn);
-  const { sendNow, thenSend } = turn.finish(() => undefined);
+/** What a step sends a peer of one kind, when it is time to ask. */
+const sentTo = <T extends Message["_tag"]>(step: Step, to: PeerId, tag: T): ReadonlyArray<MessageOf<T>> => {
+  onResolveTimer(step);
+  const { sendNow, thenSend } = step.finish(() => undefined);
   return [...sendNow, ...thenSend].flatMap((action) =>
     action._tag === "Send" && action.to === to && action.message._tag === tag ? [action.message as MessageOf<T>] : [],
   );
@@ -86,20 +86,20 @@ const sentTo = <T extends Message["_tag"]>(turn: Turn, to: PeerId, tag: T): Read
 const sizes = (messages: ReadonlyArray<{ readonly items: ReadonlyArray<unknown> }>): ReadonlyArray<number> =>
   messages.map(({ items }) => items.length);
 
-/** A turn of a peer that has prepared copies of one proposal as long ago as it is given for each, in milliseconds. */
-const turnWith = (peerId: PeerId, ages: ReadonlyArray<number>, change: Partial<Preparation> = {}): Turn => {
+/** A step of a peer that has prepared copies of one proposal as long ago as it is given for each, in milliseconds. */
+const stepWith = (peerId: PeerId, ages: ReadonlyArray<number>, change: Partial<Preparation> = {}): Step => {
   const { cluster } = prepared();
   const [preparation] = stateOf(cluster, peerId).undecided.preparations.values();
   if (preparation === undefined) throw new Error("it has prepared");
-  const turn = turnOf(cluster, peerId, cluster.now, cluster.now + 60_000);
-  turn.draft("undecided").preparations = new Map(
+  const step = openStep(cluster, peerId, cluster.now, cluster.now + 60_000);
+  step.draft("undecided").preparations = new Map(
     ages.map((age, index) => {
-      const at = turn.elapsed - age;
+      const at = step.elapsed - age;
       const id = `${index}`.padStart(64, "0") as Digest;
       return [id, { ...preparation, id, preparedAt: at, askedAt: at, ...change }];
     }),
   );
-  return turn;
+  return step;
 };
 const old = (count: number): ReadonlyArray<number> => Array.from({ length: count }, () => 10_000);
 
@@ -109,35 +109,35 @@ describe("a member asks", () => {
     [64, [64]],
     [65, [64, 1]],
     [4 * 64 + 1, [64, 64, 64, 64]],
-  ])("about %i in messages of at most 64, and at most 256 in a turn", (count, asked) => {
-    expect(sizes(sentTo(turnWith(2, old(count)), 3, "SettleQuery"))).toEqual(asked);
+  ])("about %i in messages of at most 64, and at most 256 in a step", (count, asked) => {
+    expect(sizes(sentTo(stepWith(2, old(count)), 3, "SettleQuery"))).toEqual(asked);
   });
 
   it("about what is due alone", () => {
-    expect(sizes(sentTo(turnWith(2, [1_200, 1_199]), 3, "SettleQuery"))).toEqual([1]);
+    expect(sizes(sentTo(stepWith(2, [1_200, 1_199]), 3, "SettleQuery"))).toEqual([1]);
   });
 
   it("about nothing, and sets no timer, where nothing is undecided", () => {
-    const turn = turnWith(2, []);
-    turn.timers.clear();
-    expect(sentTo(turn, 3, "SettleQuery")).toEqual([]);
-    expect(turn.state.timers.has("resolve")).toBe(false);
+    const step = stepWith(2, []);
+    step.timers.clear();
+    expect(sentTo(step, 3, "SettleQuery")).toEqual([]);
+    expect(step.state.timers.has("resolve")).toBe(false);
   });
 });
 
 describe("the writer sends what it has evidence for again", () => {
   const MIB = 1024 * 1024;
   /** So many proposals that are due, with so many bytes of evidence each. */
-  const writerWith = (count: number, bytes: number, change: Partial<Preparation> = {}): Turn => {
-    const turn = turnWith(1, old(count), change);
-    const [round] = turn.state.undecided.rounds.values();
+  const writerWith = (count: number, bytes: number, change: Partial<Preparation> = {}): Step => {
+    const step = stepWith(1, old(count), change);
+    const [round] = step.state.undecided.rounds.values();
     if (round?.evidence === undefined) throw new Error("the writer has the evidence");
     const { evidence } = round;
     const large = { ...evidence, call: { ...evidence.call, rawBody: new Uint8Array(bytes) } };
-    turn.draft("undecided").rounds = new Map(
-      [...turn.state.undecided.preparations.keys()].map((id) => [id, { ...round, id, evidence: large }] as const),
+    step.draft("undecided").rounds = new Map(
+      [...step.state.undecided.preparations.keys()].map((id) => [id, { ...round, id, evidence: large }] as const),
     );
-    return turn;
+    return step;
   };
 
   it.each([
@@ -161,9 +161,9 @@ describe("the writer sends what it has evidence for again", () => {
     const { cluster, preparation } = prepared();
     const { id, proposal } = preparation;
     const evidenceAt = (now: number) => {
-      const turn = turnOf(cluster, 1, now, cluster.now + 60_000);
-      onResolveTimer(turn);
-      return turn.state.undecided.rounds.get(id)?.evidence;
+      const step = openStep(cluster, 1, now, cluster.now + 60_000);
+      onResolveTimer(step);
+      return step.state.undecided.rounds.get(id)?.evidence;
     };
     expect(evidenceAt(proposal.expiresAt)?.token).toBe("token");
     expect(evidenceAt(proposal.expiresAt + 1)).toBeUndefined();

@@ -1,6 +1,6 @@
 /**
  * A declared restore: a peer says, under its identity key, that its disk is not
- * the one it last signed from, and begins a new life. What it signed before is
+ * the one it last signed from, and begins a new incarnation. What it signed before is
  * told from what it signs now by the incarnation in every header (protocol.md 4i).
  */
 import { digest, record, signature, type TypeOf, uint } from "../codec/Codec.ts";
@@ -42,6 +42,6 @@ export const isAnnounced = (
   );
 };
 
-/** What the first batch of the new life names as the one before it. */
+/** What the first batch of the new incarnation names as the one before it. */
 export const restorationHash = (crypto: Crypto, restoration: Restoration): Digest =>
   crypto.digest(RESTORATION_TAG, restorationCodec, restoration);

@@ -6,7 +6,7 @@ import { slotKey } from "./Tables.ts";
 import { proposalId } from "./Proposal.ts";
 
 describe("a restored peer", () => {
-  it("is not put out by what another life of it signed, which reaches it before who has that life on record", () => {
+  it("is not put out by what another incarnation of it signed, which reaches it before who has that incarnation on record", () => {
     const cluster = founded();
     const old = copyOf(cluster.tables.get(1));
     declare(cluster, 1);
@@ -16,7 +16,7 @@ describe("a restored peer", () => {
     cluster.register(1, "request", "alice", 7);
     cluster.settle();
     expect(stateOf(cluster, 2).undecided.preparations.size).toBe(1);
-    // The others ask their new writer about its own proposal; what they say of its lives is on the way.
+    // The others ask their new writer about its own proposal; what they say of its incarnations is on the way.
     cluster.clockOffset = -3_600_000;
     cluster.tamper = (_from, to, message) =>
       to === 1 && (message._tag === "Ready" || message._tag === "ReadyProbe") ? undefined : message;

@@ -16,7 +16,7 @@ const isSettling = ({ _tag }: Message): boolean =>
   _tag === "Votes" || _tag === "SettleAnswer" || _tag === "AbortRequest" || _tag === "CommitAcks";
 
 /**
- * Of four members 3 is restored and refuses what its old life had prepared; 2 and 4 pledge. Its old receipt reaches 1,
+ * Of four members 3 is restored and refuses what its old incarnation had prepared; 2 and 4 pledge. Its old receipt reaches 1,
  * which has heard of none of it and applies. What 1 says of that is kept back, so that it can be delivered later.
  */
 const appliedBehindPledges = () => {
@@ -49,7 +49,7 @@ const appliedBehindPledges = () => {
 describe("a restored member that knows nothing of a proposal", () => {
   it("refuses it only after every other member has said that it has not applied it", () => {
     const { cluster, commit } = appliedBehindPledges();
-    // Word of it from the old life of 1 frees 2 from its pledge; then 1 is restored, and 4 has not heard of it.
+    // Word of it from the old incarnation of 1 frees 2 from its pledge; then 1 is restored, and 4 has not heard of it.
     cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: 1, message: commit, actors: [] });
     expect(outcomeAt(cluster, 2)).toBe("APPLIED");
     cluster.tamper = (_from, to, message) => (to === 4 && message._tag === "Commit" ? undefined : message);
@@ -65,7 +65,7 @@ describe("a restored member that knows nothing of a proposal", () => {
     }
   });
 
-  it("says nothing of what it has forgotten while somebody has its old life on record", () => {
+  it("says nothing of what it has forgotten while somebody has its old incarnation on record", () => {
     const cluster = new Cluster(3);
     cluster.pass(2_000);
     const answered: Array<number> = [];
@@ -172,7 +172,7 @@ describe("a restored member to which the writer lies", () => {
     expect(refusals()).toBe(Limits.preparations + waitedFor.length);
   });
 
-  it("begins another life for what that writer really has open, and becomes a member again once it is honest", () => {
+  it("begins another incarnation for what that writer really has open, and becomes a member again once it is honest", () => {
     const { cluster, like, prepare, refusals } = restoredUnderLies();
     prepare(forged(cluster, like, Limits.preparations));
     expect(refusals()).toBe(Limits.preparations);
@@ -183,7 +183,7 @@ describe("a restored member to which the writer lies", () => {
     expect(stateOf(cluster, 2).signed.chain.incarnation).toBeGreaterThan(incarnation);
     expectWhole(cluster, 1);
   });
-  it("begins another life too when the lies of several processes would leave it unready for ever", () => {
+  it("begins another incarnation too when the lies of several processes would never let it be ready", () => {
     const { cluster, like, prepare, refusals } = restoredUnderLies();
     const most = Limits.refusals;
     const lies = forged(cluster, like, most);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Cluster, NOW, whole, founded } from "../../properties/cluster/Cluster.ts";
 import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import { beginDeclared, onDeclareRestore } from "./Recovery.ts";
 import { AT, OTHER, cluster, ended, offer, receipt } from "../../properties/cluster/BeingRestored.ts";
 
@@ -162,21 +162,21 @@ describe("a second restore", () => {
 
 describe("declaring a restore", () => {
   it("takes away every row that is not final", () => {
-    const turn = turnOf(cluster, 1, cluster.now, AT);
+    const step = openStep(cluster, 1, cluster.now, AT);
     const { proposal } = offer.items[0]?.certificate ?? {};
     if (proposal === undefined) throw new Error("alice is registered");
     const open = { id: OTHER, proposal, writerReceipt: receipt, votes: new Map(), preparedAt: 0, askedAt: 0 };
     const none = { own: receipt, receipts: new Map(), refusal: undefined, pledge: undefined };
-    turn.edit("undecided", "preparations").set(OTHER, { ...open, ...none });
-    turn.edit("undecided", "refused").set(OTHER, { ...open, bindsSlot: true });
-    turn.edit("undecided", "aborting").set(OTHER, { ...open, votes: [], acks: new Map() });
-    turn
+    step.edit("undecided", "preparations").set(OTHER, { ...open, ...none });
+    step.edit("undecided", "refused").set(OTHER, { ...open, bindsSlot: true });
+    step.edit("undecided", "aborting").set(OTHER, { ...open, votes: [], acks: new Map() });
+    step
       .edit("undecided", "outbox")
       .set(9, { id: OTHER, seq: 9, proposal, acks: new Map(), dueAt: 0, isPrunable: true });
-    turn.edit("undecided", "locks").set("ref:x", OTHER);
-    turn.draft("undecided").prunable = 1;
-    onDeclareRestore(turn, "declare");
-    const { state, writes } = ended(turn);
+    step.edit("undecided", "locks").set("ref:x", OTHER);
+    step.draft("undecided").prunable = 1;
+    onDeclareRestore(step, "declare");
+    const { state, writes } = ended(step);
     const removed = writes.flatMap(({ op, table }) => (op === "remove" ? [table] : []));
     expect(removed).toEqual(["preparations", "refusals", "aborts", "outbox"]);
     const left = [
@@ -190,21 +190,21 @@ describe("declaring a restore", () => {
   });
 
   it("has nothing to restore on a peer that was never initialized", () => {
-    const turn = turnOf(cluster, 1);
-    turn.draft("cluster").peer = undefined;
-    turn.draft("cluster").membership = undefined;
-    onDeclareRestore(turn, "declare");
-    expect(ended(turn).thenSend).toMatchObject([{ answer: { rejection: { code: "NOT_INITIALIZED" } } }]);
+    const step = openStep(cluster, 1);
+    step.draft("cluster").peer = undefined;
+    step.draft("cluster").membership = undefined;
+    onDeclareRestore(step, "declare");
+    expect(ended(step).thenSend).toMatchObject([{ answer: { rejection: { code: "NOT_INITIALIZED" } } }]);
   });
 
-  it("while it is sealed begins one life with the unseal, not another with each", () => {
-    const turn = turnOf(cluster, 1, cluster.now, AT);
-    turn.draft("rejoining").isDeclared = true;
-    beginDeclared(turn);
-    const { incarnation } = turn.state.signed.chain;
+  it("while it is sealed begins one incarnation with the unseal, not another with each", () => {
+    const step = openStep(cluster, 1, cluster.now, AT);
+    step.draft("rejoining").isDeclared = true;
+    beginDeclared(step);
+    const { incarnation } = step.state.signed.chain;
     expect(incarnation).toBe(cluster.now);
-    beginDeclared(turn);
-    expect(turn.state.signed.chain.incarnation).toBe(incarnation);
+    beginDeclared(step);
+    expect(step.state.signed.chain.incarnation).toBe(incarnation);
   });
 
   it("gives up a helper that offers page after page with nothing in it", () => {

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { announcedBy, forgedBy } from "../../properties/cluster/Forging.ts";
 import { register } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import { slotKey } from "./Tables.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { freshRecovery } from "./TakingOver.ts";
 import type { Restoration, SignedRestoration } from "./Restoration.ts";
 import { isOwnRestore, quarantineIfBehind, quarantineIfForgotten, quarantineIfRestoredSince } from "./Rollback.ts";
@@ -21,118 +21,118 @@ const receiptOf = (peerId: number): SignedStatement => {
 const own = receiptOf(2);
 const forgotten = forgedBy(cluster, 2, own, {}, { batchNo: 1_000 });
 
-/** A turn of peer 2 in its third life. */
-const inThirdLife = (): Turn => {
-  const turn = turnOf(cluster, 2);
-  turn.draft("signed").chain = { ...turn.state.signed.chain, incarnation: 3 };
-  return turn;
+/** A step of peer 2 in its third incarnation. */
+const inThirdIncarnation = (): Step => {
+  const step = openStep(cluster, 2);
+  step.draft("signed").chain = { ...step.state.signed.chain, incarnation: 3 };
+  return step;
 };
 
 /** The same while it is being restored. */
-const recovering = (): Turn => {
-  const turn = inThirdLife();
-  turn.draft("rejoining").recovery = freshRecovery("the test");
-  return turn;
+const recovering = (): Step => {
+  const step = inThirdIncarnation();
+  step.draft("rejoining").recovery = freshRecovery("the test");
+  return step;
 };
 
-const ofLife = (incarnation: number, more: Partial<SignedStatement["header"]> = {}): SignedStatement =>
+const ofIncarnation = (incarnation: number, more: Partial<SignedStatement["header"]> = {}): SignedStatement =>
   forgedBy(cluster, 2, own, {}, { incarnation, ...more });
 
 /** Whether a peer that was shown this is in quarantine. */
-const isOut = (turn: Turn): boolean => turn.state.standing.quarantine !== undefined;
+const isOut = (step: Step): boolean => step.state.standing.quarantine !== undefined;
 
 describe("statements that a peer is shown", () => {
   it("put it in quarantine with one of its own that it does not remember, and are not acted on", () => {
-    const turn = turnOf(cluster, 2);
-    expect(quarantineIfForgotten(turn, [receiptOf(1), own, forgotten])).toBe(true);
-    expect(isOut(turn)).toBe(true);
+    const step = openStep(cluster, 2);
+    expect(quarantineIfForgotten(step, [receiptOf(1), own, forgotten])).toBe(true);
+    expect(isOut(step)).toBe(true);
   });
 
   it("say nothing of it where they are in its chain, or others'", () => {
-    const turn = turnOf(cluster, 2);
-    expect(quarantineIfForgotten(turn, [own, receiptOf(1), forgedBy(cluster, 3, own)])).toBe(false);
-    expect(isOut(turn)).toBe(false);
+    const step = openStep(cluster, 2);
+    expect(quarantineIfForgotten(step, [own, receiptOf(1), forgedBy(cluster, 3, own)])).toBe(false);
+    expect(isOut(step)).toBe(false);
   });
 
   it.each<readonly [string, SignedStatement]>([
     ["was made for another topology", forgedBy(cluster, 2, own, { topologyDigest: batchHash(crypto, own.header) })],
     ["is not in the batch that it names", { ...forgotten, statement: { ...forgotten.statement, seq: 2 } }],
   ])("say nothing more of it after one that %s", (_why, bad) => {
-    const turn = turnOf(cluster, 2);
-    expect(quarantineIfForgotten(turn, [bad, forgotten])).toBe(false);
-    expect(isOut(turn)).toBe(false);
+    const step = openStep(cluster, 2);
+    expect(quarantineIfForgotten(step, [bad, forgotten])).toBe(false);
+    expect(isOut(step)).toBe(false);
   });
 
   it("hide none of its own behind one of another member that does not hold", () => {
-    const turn = turnOf(cluster, 2);
-    expect(quarantineIfForgotten(turn, [{ ...receiptOf(1), index: 1 }, forgotten])).toBe(true);
+    const step = openStep(cluster, 2);
+    expect(quarantineIfForgotten(step, [{ ...receiptOf(1), index: 1 }, forgotten])).toBe(true);
   });
 
   it("are not acted on by a peer that is in quarantine already", () => {
-    const turn = turnOf(cluster, 2);
-    turn.quarantine("the test");
-    expect(quarantineIfForgotten(turn, [])).toBe(true);
+    const step = openStep(cluster, 2);
+    step.quarantine("the test");
+    expect(quarantineIfForgotten(step, [])).toBe(true);
   });
 
-  it("are not acted on by a peer that is to begin another life upon one of them", () => {
-    const turn = recovering();
-    expect(quarantineIfForgotten(turn, [own])).toBe(false);
-    expect(quarantineIfForgotten(turn, [ofLife(3)])).toBe(true);
-    expect(isOut(turn)).toBe(false);
+  it("are not acted on by a peer that is to begin another incarnation upon one of them", () => {
+    const step = recovering();
+    expect(quarantineIfForgotten(step, [own])).toBe(false);
+    expect(quarantineIfForgotten(step, [ofIncarnation(3)])).toBe(true);
+    expect(isOut(step)).toBe(false);
   });
 });
 
 describe("a header that a peer is shown", () => {
   it.each<readonly [string, SignedStatement]>([
-    ["of another number than any in its chain", ofLife(3, { batchNo: 1_000 })],
-    ["of a number in its chain", ofLife(3)],
-    ["of a later life", ofLife(4, { batchNo: 1_000 })],
-    ["of a later life with a number in its chain", ofLife(4)],
+    ["of another number than any in its chain", ofIncarnation(3, { batchNo: 1_000 })],
+    ["of a number in its chain", ofIncarnation(3)],
+    ["of a later incarnation", ofIncarnation(4, { batchNo: 1_000 })],
+    ["of a later incarnation with a number in its chain", ofIncarnation(4)],
   ])("puts it in quarantine where it signed it and does not remember: %s", (_which, seen) => {
-    const turn = inThirdLife();
-    quarantineIfBehind(turn, seen);
-    expect(isOut(turn)).toBe(true);
+    const step = inThirdIncarnation();
+    quarantineIfBehind(step, seen);
+    expect(isOut(step)).toBe(true);
   });
 
   it.each<readonly [string, SignedStatement | undefined]>([
     ["there is none", undefined],
     ["it is in its chain", own],
     ["it names another member", forgedBy(cluster, 2, own, {}, { incarnation: 3, peerId: 3 })],
-    ["it is of an earlier life", ofLife(2)],
+    ["it is of an earlier incarnation", ofIncarnation(2)],
     ["another signed it", forgedBy(cluster, 3, own, {}, { incarnation: 3, peerId: 2 })],
-    ["it has the signature of another one of its own", { ...ofLife(3), signature: forgotten.signature }],
-    ["it has the signature of one in its chain", { ...ofLife(3, own.header), signature: own.signature }],
+    ["it has the signature of another one of its own", { ...ofIncarnation(3), signature: forgotten.signature }],
+    ["it has the signature of one in its chain", { ...ofIncarnation(3, own.header), signature: own.signature }],
   ])("says nothing of it where %s", (_why, seen) => {
-    const turn = inThirdLife();
-    quarantineIfBehind(turn, seen);
-    expect(isOut(turn)).toBe(false);
+    const step = inThirdIncarnation();
+    quarantineIfBehind(step, seen);
+    expect(isOut(step)).toBe(false);
   });
 
-  it("makes it announce a life above the highest of those while it is being restored", () => {
-    const turn = recovering();
-    for (const incarnation of [2, 5, 4]) quarantineIfBehind(turn, ofLife(incarnation));
-    expect(turn.state.rejoining.recovery?.outbid).toBe(5);
-    expect(isOut(turn)).toBe(false);
+  it("makes it announce an incarnation above the highest of those while it is being restored", () => {
+    const step = recovering();
+    for (const incarnation of [2, 5, 4]) quarantineIfBehind(step, ofIncarnation(incarnation));
+    expect(step.state.rejoining.recovery?.superseded).toBe(5);
+    expect(isOut(step)).toBe(false);
   });
 });
 
 const announced = (incarnation: number, change: Partial<Restoration> = {}): SignedRestoration =>
   announcedBy(cluster, 2, incarnation, change);
 
-describe("the life of a peer that a member has on record", () => {
-  const knows = (turn: Turn, recorded: SignedRestoration | undefined): boolean => {
-    quarantineIfRestoredSince(turn, recorded);
-    return isOwnRestore(turn.state, recorded);
+describe("the incarnation of a peer that a member has on record", () => {
+  const knows = (step: Step, recorded: SignedRestoration | undefined): boolean => {
+    quarantineIfRestoredSince(step, recorded);
+    return isOwnRestore(step.state, recorded);
   };
 
   const otherId = batchHash(crypto, forgotten.header);
 
   it("is known where both have none, or the same", () => {
-    expect(knows(turnOf(cluster, 2), undefined)).toBe(true);
-    const turn = inThirdLife();
-    turn.draft("rejoining").restored = announced(3);
-    expect(knows(turn, announced(3))).toBe(true);
-    expect(isOut(turn)).toBe(false);
+    expect(knows(openStep(cluster, 2), undefined)).toBe(true);
+    const step = inThirdIncarnation();
+    step.draft("rejoining").restored = announced(3);
+    expect(knows(step, announced(3))).toBe(true);
+    expect(isOut(step)).toBe(false);
   });
 
   it.each<readonly [string, SignedRestoration]>([
@@ -140,15 +140,15 @@ describe("the life of a peer that a member has on record", () => {
     ["another one of the same number", announced(3, { recoveryId: otherId })],
   ])(
     "puts it in quarantine where it is %s, and makes it announce a higher one while it is being restored",
-    (_w, life) => {
-      const turn = inThirdLife();
-      turn.draft("rejoining").restored = announced(3, { recoveryId: batchHash(crypto, receiptOf(1).header) });
-      expect(knows(turn, life)).toBe(false);
-      expect(isOut(turn)).toBe(true);
+    (_w, incarnation) => {
+      const step = inThirdIncarnation();
+      step.draft("rejoining").restored = announced(3, { recoveryId: batchHash(crypto, receiptOf(1).header) });
+      expect(knows(step, incarnation)).toBe(false);
+      expect(isOut(step)).toBe(true);
       const restoring = recovering();
-      expect(knows(restoring, life)).toBe(false);
+      expect(knows(restoring, incarnation)).toBe(false);
       expect(isOut(restoring)).toBe(false);
-      expect(restoring.state.rejoining.recovery?.outbid).toBe(life.restoration.incarnation);
+      expect(restoring.state.rejoining.recovery?.superseded).toBe(incarnation.restoration.incarnation);
     },
   );
 
@@ -158,10 +158,10 @@ describe("the life of a peer that a member has on record", () => {
     ["it is another member's", announcedBy(cluster, 3, 4)],
     ["another member signed it", announcedBy(cluster, 3, 4, { peerId: 2 })],
     ["it was announced to another topology", announced(4, { topologyDigest: otherId })],
-  ])("is not known, and proves nothing, where %s", (_why, life) => {
-    const turn = inThirdLife();
-    turn.draft("rejoining").restored = announced(3, { recoveryId: otherId });
-    expect(knows(turn, life)).toBe(false);
-    expect(isOut(turn)).toBe(false);
+  ])("is not known, and proves nothing, where %s", (_why, incarnation) => {
+    const step = inThirdIncarnation();
+    step.draft("rejoining").restored = announced(3, { recoveryId: otherId });
+    expect(knows(step, incarnation)).toBe(false);
+    expect(isOut(step)).toBe(false);
   });
 });

@@ -1,8 +1,8 @@
 /** Sealing and unsealing as the protocol sees them: with the keys gone a peer neither votes nor acknowledges. */
 import { digest } from "../codec/Codec.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { auditOperators } from "./Audit.ts";
-import { forgetCallers } from "./Callers.ts";
+import { forgetPendingCallers } from "./PendingCallers.ts";
 import { continueGenesis } from "./Genesis.ts";
 import { join, takeUp } from "./Joining.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
@@ -11,36 +11,36 @@ import { beginDeclared } from "./Recovery.ts";
 import { recover } from "./TakingOver.ts";
 
 /** The keys are here, and nothing is signed with them before it is known whether what is stored holds. */
-export const onVerifying = (turn: Turn): void => {
-  turn.draft("standing").verifying = true;
+export const onVerifying = (step: Step): void => {
+  step.draft("standing").verifying = true;
 };
 
 /** The keys are here: founding, joining and what a restart or a seal interrupted go on. */
-export const onUnsealed = (turn: Turn, acts?: ReadonlyArray<NumberedAct>): void => {
-  turn.draft("standing").unsealed = true;
-  turn.draft("standing").verifying = false;
-  turn.draft("standing").process ??= turn.context.crypto.digest(PROCESS_TAG, digest, turn.context.entropy);
+export const onUnsealed = (step: Step, acts?: ReadonlyArray<NumberedAct>): void => {
+  step.draft("standing").unsealed = true;
+  step.draft("standing").verifying = false;
+  step.draft("standing").process ??= step.context.crypto.digest(PROCESS_TAG, digest, step.context.entropy);
   // The vault held the keys of somebody else, or the row that names them was changed.
-  if (turn.context.signer?.publicKey !== turn.state.cluster.peer?.identityKey)
-    turn.draft("standing").integrityFault ??= "peer/self";
-  auditOperators(turn, acts);
-  continueGenesis(turn);
-  beginDeclared(turn);
-  join(turn);
-  takeUp(turn);
-  recover(turn);
+  if (step.context.signer?.publicKey !== step.state.cluster.peer?.identityKey)
+    step.draft("standing").integrityFault ??= "peer/self";
+  auditOperators(step, acts);
+  continueGenesis(step);
+  beginDeclared(step);
+  join(step);
+  takeUp(step);
+  recover(step);
 };
 
-export const onSealed = (turn: Turn, acts?: ReadonlyArray<NumberedAct>): void => {
-  auditOperators(turn, acts);
-  turn.draft("standing").unsealed = false;
-  turn.draft("standing").verifying = false;
-  forgetCallers(turn, "it is sealed");
+export const onSealed = (step: Step, acts?: ReadonlyArray<NumberedAct>): void => {
+  auditOperators(step, acts);
+  step.draft("standing").unsealed = false;
+  step.draft("standing").verifying = false;
+  forgetPendingCallers(step, "it is sealed");
 };
 
-export const onIntegrityLost = (turn: Turn, where: string): void => {
-  turn.draft("standing").integrityFault ??= where;
+export const onIntegrityLost = (step: Step, where: string): void => {
+  step.draft("standing").integrityFault ??= where;
   // The event that found it is lost, and with it perhaps a timer.
-  turn.timers.clear();
-  forgetCallers(turn, "its stored records do not hold");
+  step.timers.clear();
+  forgetPendingCallers(step, "its stored records do not hold");
 };

@@ -6,7 +6,7 @@ import { forgedBy, receiptOfWriter } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { refusedBy } from "../../properties/cluster/Refused.ts";
 import { declare, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import { decode } from "../codec/CborReader.ts";
 import { encode } from "../codec/CborWriter.ts";
 import type { Digest } from "../base/Digest.ts";
@@ -117,7 +117,7 @@ describe("who is asked what became of a proposal", () => {
     ["that it has applied", applied, ["APPLIED", "COMMIT_ACK by 2"]],
     ["that it has aborted", () => refused(3, () => false), ["ABORTED", "ABORT_ACK by 2"]],
     ["that it has applied and may not acknowledge yet", appliedWhileJoining, ["APPLIED"]],
-    ["that it had applied in a life that is over", appliedBeforeRestore, ["UNKNOWN"]],
+    ["that it had applied in an incarnation that is over", appliedBeforeRestore, ["UNKNOWN"]],
     ["that it knows nothing of", unknown, ["UNKNOWN"]],
   ])("shows all it has on one %s", (_which, make, answer) => {
     const { cluster, item } = make();
@@ -138,7 +138,7 @@ describe("who is asked what became of a proposal", () => {
 describe("who is asked about as much as may be asked at once", () => {
   it("answers all of it where every one of 64 members has voted on all, in messages that can be read", () => {
     const { cluster, preparation } = prepared();
-    const turn = turnOf(cluster, 2);
+    const step = openStep(cluster, 2);
     const ofAll = (signed: SignedStatement): ReadonlyMap<number, SignedStatement> =>
       new Map(Array.from({ length: Limits.members }, (_, index) => [index + 1, signed]));
     const items = Array.from({ length: Limits.batchProposals }, (_, index): SettleItem => {
@@ -146,11 +146,11 @@ describe("who is asked about as much as may be asked at once", () => {
       const receipt = receiptOfWriter(cluster, proposal, preparation.writerReceipt);
       const id = proposalId(crypto, proposal);
       const votes = ofAll({ ...receipt, statement: { ...receipt.statement, kind: "PLEDGE" } });
-      turn.edit("undecided", "preparations").set(id, { ...preparation, id, proposal, receipts: ofAll(receipt), votes });
+      step.edit("undecided", "preparations").set(id, { ...preparation, id, proposal, receipts: ofAll(receipt), votes });
       return { proposal, receipt };
     });
-    onSettleQuery(turn, 1, { _tag: "SettleQuery", items, demandFinal: false, nonce: NONCE });
-    const { thenSend } = turn.finish(() => undefined);
+    onSettleQuery(step, 1, { _tag: "SettleQuery", items, demandFinal: false, nonce: NONCE });
+    const { thenSend } = step.finish(() => undefined);
     const answers = thenSend.flatMap((action) => {
       if (action._tag !== "Send") return [];
       const message = Either.getOrThrow(decode(messageCodec, encode(messageCodec, action.message)));

@@ -8,7 +8,7 @@
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Preparation } from "./Undecided.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { isAboutProposal, refusalOf, requestAborts, sendApplied } from "./Abort.ts";
 import { type Decision, decisionOf } from "./Decision.ts";
 import { commitCompleted, stableSeq } from "./Delivery.ts";
@@ -26,7 +26,7 @@ import type { PeerId } from "./Topology.ts";
 import { onVotes } from "./Votes.ts";
 
 const RESOLVE_MAX_MILLIS = 5_000;
-/** What is asked about in one turn; the rest is due again at once. */
+/** What is asked about in one step; the rest is due again at once. */
 const MOST_ASKED = 4 * Limits.batchProposals;
 
 interface Waiting {
@@ -36,68 +36,68 @@ interface Waiting {
 }
 
 /** When something undecided is asked about next: after the first delay, then each time its age has doubled, at last every 5 s. */
-const dueAt = (turn: Turn, { preparedAt, askedAt }: Waiting): number =>
-  askedAt + Math.min(Math.max(askedAt - preparedAt, resolveDelay(turn)), RESOLVE_MAX_MILLIS);
+const dueAt = (step: Step, { preparedAt, askedAt }: Waiting): number =>
+  askedAt + Math.min(Math.max(askedAt - preparedAt, resolveDelay(step)), RESOLVE_MAX_MILLIS);
 
 /** Everything that waits for other members' votes. */
-const allWaiting = ({ state }: Turn): ReadonlyArray<Waiting> => [
+const allWaiting = ({ state }: Step): ReadonlyArray<Waiting> => [
   ...state.undecided.preparations.values(),
   ...state.undecided.refused.values(),
   ...state.undecided.aborting.values(),
 ];
 
 /** Asks about what has been undecided for a while; the writer first sends again what it still has evidence for. */
-export const onResolveTimer = (turn: Turn): void => {
+export const onResolveTimer = (step: Step): void => {
   // Taken first: what is committed below is for a moment in no list that holds its slot open.
-  const stable = stableSeq(turn);
+  const stable = stableSeq(step);
   // Two members hold all receipts as soon as the second has prepared; after a restart anybody may.
-  commitCompleted(turn, turn.state.undecided.preparations.keys());
-  const due = allWaiting(turn)
-    .filter((each) => dueAt(turn, each) <= turn.elapsed)
+  commitCompleted(step, step.state.undecided.preparations.keys());
+  const due = allWaiting(step)
+    .filter((each) => dueAt(step, each) <= step.elapsed)
     .slice(0, MOST_ASKED)
     .map(({ id }) => id);
-  for (const id of due) recordAsked(turn, id);
+  for (const id of due) recordAsked(step, id);
   const open = due
-    .flatMap((id) => turn.state.undecided.preparations.get(id) ?? [])
+    .flatMap((id) => step.state.undecided.preparations.get(id) ?? [])
     .filter((each) => each.refusal === undefined);
-  if (turn.isWriter) for (const peerId of turn.others) prepareAgain(turn, peerId, open, stable);
+  if (step.isWriter) for (const peerId of step.others) prepareAgain(step, peerId, open, stable);
   query(
-    turn,
-    open.filter((each) => turn.state.undecided.rounds.get(each.id)?.evidence === undefined),
+    step,
+    open.filter((each) => step.state.undecided.rounds.get(each.id)?.evidence === undefined),
   );
   const isOpen = new Set(open.map(({ id }) => id));
   requestAborts(
-    turn,
+    step,
     due.filter((id) => !isOpen.has(id)),
   );
-  const next = allWaiting(turn).reduce((first, each) => Math.min(first, dueAt(turn, each)), Number.POSITIVE_INFINITY);
-  if (next !== Number.POSITIVE_INFINITY) turn.arm("resolve", Math.max(1, next - turn.elapsed));
+  const next = allWaiting(step).reduce((first, each) => Math.min(first, dueAt(step, each)), Number.POSITIVE_INFINITY);
+  if (next !== Number.POSITIVE_INFINITY) step.arm("resolve", Math.max(1, next - step.elapsed));
 };
 
-const prepareAgain = (turn: Turn, peerId: PeerId, open: ReadonlyArray<Preparation>, stable: number): void => {
+const prepareAgain = (step: Step, peerId: PeerId, open: ReadonlyArray<Preparation>, stable: number): void => {
   const items: Array<PrepareItem> = [];
   let bytes = 0;
   for (const { id, proposal, writerReceipt, receipts } of open) {
-    const evidence = turn.state.undecided.rounds.get(id)?.evidence;
+    const evidence = step.state.undecided.rounds.get(id)?.evidence;
     if (evidence === undefined || receipts.has(peerId)) continue;
     bytes += evidence.call.rawBody.length;
     if (items.length === Limits.batchProposals || (items.length > 0 && bytes > Limits.batchEvidenceBytes)) break;
     items.push({ proposal, receipt: writerReceipt, evidence });
   }
-  if (items.length > 0) turn.send(peerId, { _tag: "Prepare", items, stableSeq: stable });
+  if (items.length > 0) step.send(peerId, { _tag: "Prepare", items, stableSeq: stable });
 };
 
 /**
  * Asks everybody for what they hold. The writer asks only when it has lost the evidence, and then nobody who has
  * not prepared can still do so: its question demands a final answer.
  */
-const query = (turn: Turn, open: ReadonlyArray<Preparation>): void => {
-  const nonce = nonceFor(turn, turn.context.entropy, turn.self);
+const query = (step: Step, open: ReadonlyArray<Preparation>): void => {
+  const nonce = nonceFor(step, step.context.entropy, step.self);
   for (let from = 0; from < open.length; from += Limits.batchProposals) {
     const items = open
       .slice(from, from + Limits.batchProposals)
       .map(({ proposal, writerReceipt }): SettleItem => ({ proposal, receipt: writerReceipt }));
-    turn.sendAll({ _tag: "SettleQuery", items, demandFinal: turn.isWriter, nonce });
+    step.sendAll({ _tag: "SettleQuery", items, demandFinal: step.isWriter, nonce });
   }
 };
 
@@ -105,14 +105,14 @@ type AnswerItem = MessageOf<"SettleAnswer">["items"][number];
 
 const UNKNOWN = { state: "UNKNOWN", held: [] } as const;
 
-const answerFor = (turn: Turn, id: Digest, decision: Decision | undefined): AnswerItem => {
-  const preparation = turn.state.undecided.preparations.get(id);
+const answerFor = (step: Step, id: Digest, decision: Decision | undefined): AnswerItem => {
+  const preparation = step.state.undecided.preparations.get(id);
   if (preparation !== undefined) {
     const { receipts, votes, pledge } = preparation;
     const state = pledge === undefined ? "PREPARED" : "PLEDGED";
     return { proposalId: id, state, held: [...receipts.values(), ...votes.values()] };
   }
-  const refused = turn.state.undecided.refused.get(id);
+  const refused = step.state.undecided.refused.get(id);
   if (refused !== undefined) return { proposalId: id, state: "REFUSED", held: [...refused.votes.values()] };
   if (decision !== undefined)
     return { proposalId: id, state: decision.outcome, held: decision.ack === undefined ? [] : [decision.ack] };
@@ -140,61 +140,61 @@ const inParts = (items: ReadonlyArray<AnswerItem>): ReadonlyArray<ReadonlyArray<
  * Answers with everything held; what is applied here is delivered at once. Who knows nothing of a proposal refuses
  * it for good when its deadline has passed, or when its own writer demands it, and otherwise writes nothing.
  */
-export const onSettleQuery = (turn: Turn, from: PeerId, message: MessageOf<"SettleQuery">): void => {
-  const { crypto, view } = turn.context;
+export const onSettleQuery = (step: Step, from: PeerId, message: MessageOf<"SettleQuery">): void => {
+  const { crypto, view } = step.context;
   const asked = new Map<Digest, SettleItem>();
   const decided = new Map<Digest, Decision>();
   const refusing: Array<Refusing> = [];
   const unknown: Array<readonly [Digest, SettleItem]> = [];
   for (const item of message.items) {
     const id = proposalId(crypto, item.proposal);
-    if (isAboutProposal(turn, id, item)) asked.set(id, item);
+    if (isAboutProposal(step, id, item)) asked.set(id, item);
   }
   const receipts = [...asked.values()].map((item) => item.receipt);
-  if (quarantineIfForgotten(turn, receipts)) return;
-  // While some member has this peer's old life on record, what that said still counts there, and this one has forgotten it.
-  if (turn.mode === "announcing") return;
+  if (quarantineIfForgotten(step, receipts)) return;
+  // While some member has this peer's old incarnation on record, what that said still counts there, and this one has forgotten it.
+  if (step.mode === "announcing") return;
   for (const [id, item] of asked) {
-    if (turn.state.undecided.preparations.has(id) || turn.state.undecided.refused.has(id)) continue;
-    const decision = turn.mode !== "recovering" ? decisionOf(view, id, item.proposal) : undefined;
+    if (step.state.undecided.preparations.has(id) || step.state.undecided.refused.has(id)) continue;
+    const decision = step.mode !== "recovering" ? decisionOf(view, id, item.proposal) : undefined;
     if (decision !== undefined) decided.set(id, decision);
-    else if (turn.mode === "recovering") unknown.push([id, item]);
+    else if (step.mode === "recovering") unknown.push([id, item]);
     else {
-      const code = turn.mode === "joining" ? undefined : finalCode(turn, item.proposal, message.demandFinal && from);
-      const refusal = code === undefined ? undefined : refusalOf(turn, id, item, code, refusing);
+      const code = step.mode === "joining" ? undefined : finalCode(step, item.proposal, message.demandFinal && from);
+      const refusal = code === undefined ? undefined : refusalOf(step, id, item, code, refusing);
       if (refusal !== undefined) refusing.push(refusal);
     }
   }
-  inquire(turn, unknown);
-  refuse(turn, refusing, () => undefined);
-  reacknowledge(turn, decided, (all) =>
-    turn.whenSigned(() => {
+  inquire(step, unknown);
+  refuse(step, refusing, () => undefined);
+  reacknowledge(step, decided, (all) =>
+    step.whenSigned(() => {
       const items = message.items.map(({ proposal }): AnswerItem => {
         const id = proposalId(crypto, proposal);
-        return asked.has(id) ? answerFor(turn, id, all.get(id)) : { proposalId: id, ...UNKNOWN };
+        return asked.has(id) ? answerFor(step, id, all.get(id)) : { proposalId: id, ...UNKNOWN };
       });
-      for (const part of inParts(items)) turn.send(from, { _tag: "SettleAnswer", nonce: message.nonce, items: part });
-      sendApplied(turn, from, all);
+      for (const part of inParts(items)) step.send(from, { _tag: "SettleAnswer", nonce: message.nonce, items: part });
+      sendApplied(step, from, all);
     }),
   );
 };
 
-export const onSettleAnswer = (turn: Turn, from: PeerId, answer: MessageOf<"SettleAnswer">): void => {
+export const onSettleAnswer = (step: Step, from: PeerId, answer: MessageOf<"SettleAnswer">): void => {
   onVotes(
-    turn,
+    step,
     answer.items.flatMap((item) => item.held),
   );
-  if (isPresent(turn.mode)) refuseUnapplied(turn, unappliedAt(turn, from, answer));
+  if (isPresent(step.mode)) refuseUnapplied(step, unappliedAt(step, from, answer));
 };
 
 /** Nobody has applied it: a restored member refuses it, and everybody who waits for its vote has it. */
-const refuseUnapplied = (turn: Turn, unapplied: ReadonlyArray<readonly [Digest, SettleItem]>): void => {
+const refuseUnapplied = (step: Step, unapplied: ReadonlyArray<readonly [Digest, SettleItem]>): void => {
   const refusing: Array<Refusing> = [];
   for (const [id, item] of unapplied) {
-    const refusal = turn.state.undecided.refused.has(id)
+    const refusal = step.state.undecided.refused.has(id)
       ? undefined
-      : refusalOf(turn, id, item, "RECOVERING", refusing);
+      : refusalOf(step, id, item, "RECOVERING", refusing);
     if (refusal !== undefined) refusing.push(refusal);
   }
-  refuse(turn, refusing, (statements) => turn.sendAll({ _tag: "Votes", statements }));
+  refuse(step, refusing, (statements) => step.sendAll({ _tag: "Votes", statements }));
 };

@@ -1,20 +1,20 @@
 /** The way of every vote: what is signed is recorded in the same transaction, and then handed on. */
 import type { SignedStatement } from "./Statement.ts";
 import type { Draft } from "./SignedBatch.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 
 /**
- * Signs one statement for each of the items with the turn's next batch, records each, and hands all on in order;
+ * Signs one statement for each of the items with the step's next batch, records each, and hands all on in order;
  * without items nothing is signed and nobody called.
  */
 export const signEach = <T>(
-  turn: Turn,
+  step: Step,
   items: ReadonlyArray<T>,
   draftOf: (item: T) => Draft,
   record: (item: T, signed: SignedStatement) => void,
   run: (signed: ReadonlyArray<SignedStatement>) => void,
 ): void =>
-  turn.sign(items.map(draftOf), (signed) => {
+  step.sign(items.map(draftOf), (signed) => {
     items.forEach((item, index) => {
       const statement = signed[index];
       if (statement !== undefined) record(item, statement);

@@ -6,7 +6,7 @@ import type { PeerId } from "./Topology.ts";
 /** The value of a hash that nothing precedes. */
 export const NO_DIGEST = "0".repeat(64) as Digest;
 
-/** What a peer counts its lives from; a declared restore takes a higher one. */
+/** What a peer counts its incarnations from; a declared restore takes a higher one. */
 export const FIRST_INCARNATION = 1;
 
 /** The newest row of this peer's own audit, and what operators did as far as it is there. */

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { RowView } from "./Tables.ts";
 import { highProofOf, noteSlot } from "./Slots.ts";
 import { signerOf } from "./Statement.ts";
 
 // Alice is prepared in the second slot, and bob registered in the first.
 const { cluster, preparation } = prepared(3, (founded) => register(founded, "bob", 8));
-const { view } = turnOf(cluster, 2).context;
+const { view } = openStep(cluster, 2).context;
 const {
   cluster: { membership },
 } = stateOf(cluster, 2);
@@ -16,11 +16,11 @@ if (membership === undefined) throw new Error("the cluster is founded");
 
 it("keeps the highest slot, with what showed it first", () => {
   const { writerReceipt, own } = preparation;
-  const turn = turnOf(cluster, 3);
-  noteSlot(turn, 5, writerReceipt);
-  for (const seq of [4, 5]) noteSlot(turn, seq, own);
-  expect(turn.state.undecided).toMatchObject({ highSeq: 5 });
-  expect(turn.state.undecided.highProof).toBe(writerReceipt);
+  const step = openStep(cluster, 3);
+  noteSlot(step, 5, writerReceipt);
+  for (const seq of [4, 5]) noteSlot(step, seq, own);
+  expect(step.state.undecided).toMatchObject({ highSeq: 5 });
+  expect(step.state.undecided.highProof).toBe(writerReceipt);
 });
 
 describe("the highest slot is shown", () => {

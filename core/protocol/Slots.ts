@@ -8,7 +8,7 @@ import type { Proposal } from "./Proposal.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
 import { type Rows, type RowView, slotKey } from "./Tables.ts";
 import type { Membership } from "./Topology.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 
 type Slot = Pick<Proposal, "epoch" | "seq">;
 
@@ -36,27 +36,27 @@ export const highProofOf = (
 };
 
 /** The receipt in hand proves that the writer has used this slot. */
-export const noteSlot = (turn: Turn, seq: number, writerReceipt: SignedStatement): void => {
-  if (seq <= turn.state.undecided.highSeq) return;
-  const undecided = turn.draft("undecided");
+export const noteSlot = (step: Step, seq: number, writerReceipt: SignedStatement): void => {
+  if (seq <= step.state.undecided.highSeq) return;
+  const undecided = step.draft("undecided");
   undecided.highSeq = seq;
   undecided.highProof = writerReceipt;
 };
 
-const noteDecided = (turn: Turn, seq: number): void => {
-  if (seq > turn.state.undecided.decidedSeq) turn.draft("undecided").decidedSeq = seq;
+const noteDecided = (step: Step, seq: number): void => {
+  if (seq > step.state.undecided.decidedSeq) step.draft("undecided").decidedSeq = seq;
 };
 
 /** Binds a slot that nothing is bound to. */
 export const bindSlot = (
-  turn: Turn,
+  step: Step,
   { epoch, seq }: Slot,
   proposalId: Digest,
   outcome: "PREPARED" | "REFUSED",
   writerReceipt: SignedStatement,
 ): void => {
-  noteSlot(turn, seq, writerReceipt);
-  turn.write({
+  noteSlot(step, seq, writerReceipt);
+  step.write({
     op: "insert",
     table: "slots",
     key: slotKey(epoch, seq),
@@ -65,45 +65,45 @@ export const bindSlot = (
 };
 
 /** What the proposal of a bound slot has come to. */
-export const decideSlot = (turn: Turn, { epoch, seq }: Slot, row: Rows["slots"]): void => {
-  noteDecided(turn, seq);
-  turn.write({ op: "replace", table: "slots", key: slotKey(epoch, seq), row });
+export const decideSlot = (step: Step, { epoch, seq }: Slot, row: Rows["slots"]): void => {
+  noteDecided(step, seq);
+  step.write({ op: "replace", table: "slots", key: slotKey(epoch, seq), row });
 };
 
 /** What an aborted proposal has come to whose slot is bound to another one here, or to none. */
-export const decideStray = (turn: Turn, id: Digest, ack: SignedStatement): void =>
-  turn.write({ op: "insert", table: "strays", key: id, row: { ack } });
+export const decideStray = (step: Step, id: Digest, ack: SignedStatement): void =>
+  step.write({ op: "insert", table: "strays", key: id, row: { ack } });
 
 /** The same outcome with an acknowledgement of this incarnation. */
 export const acknowledgeAgain = (
-  turn: Turn,
+  step: Step,
   proposalId: Digest,
   { isStray, outcome, writerReceipt, ...slot }: Decision,
   ack: SignedStatement,
 ): void =>
   isStray
-    ? turn.write({ op: "replace", table: "strays", key: proposalId, row: { ack } })
-    : decideSlot(turn, slot, { proposalId, outcome, ack, writerReceipt });
+    ? step.write({ op: "replace", table: "strays", key: proposalId, row: { ack } })
+    : decideSlot(step, slot, { proposalId, outcome, ack, writerReceipt });
 
 /** A slot as another member has it, whatever it was bound to here; the writer's receipt proves that it was used. */
-export const takeSlot = (turn: Turn, key: string, seq: number, row: Rows["slots"], proof: SignedStatement): void => {
-  passSlot(turn, seq, proof);
-  turn.put("slots", key, row);
+export const takeSlot = (step: Step, key: string, seq: number, row: Rows["slots"], proof: SignedStatement): void => {
+  passSlot(step, seq, proof);
+  step.put("slots", key, row);
 };
 
 /** A slot that another member has as it is here. */
-export const passSlot = (turn: Turn, seq: number, proof: SignedStatement): void => {
-  noteSlot(turn, seq, proof);
-  noteDecided(turn, seq);
+export const passSlot = (step: Step, seq: number, proof: SignedStatement): void => {
+  noteSlot(step, seq, proof);
+  noteDecided(step, seq);
 };
 
 /** A slot that only this peer had, after a restore. */
-export const giveUpSlot = (turn: Turn, key: string): void => turn.write({ op: "remove", table: "slots", key });
+export const giveUpSlot = (step: Step, key: string): void => step.write({ op: "remove", table: "slots", key });
 
 /** After a restore: how far the slots of the registry go that was taken over, and how far they are bound. */
-export const continueSlots = (turn: Turn, decidedSeq: number, highSeq: number): void => {
-  const undecided = turn.draft("undecided");
+export const continueSlots = (step: Step, decidedSeq: number, highSeq: number): void => {
+  const undecided = step.draft("undecided");
   undecided.decidedSeq = decidedSeq;
   undecided.highSeq = highSeq;
-  undecided.highProof = highProofOf(turn.context.view, turn.membership, highSeq);
+  undecided.highProof = highProofOf(step.context.view, step.membership, highSeq);
 };

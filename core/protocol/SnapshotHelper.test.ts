@@ -3,11 +3,11 @@ import { crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { announcedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { register } from "../../properties/cluster/Restoring.ts";
-import { heard, turnOf } from "../../properties/cluster/TurnOf.ts";
+import { heard, openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
 import { slotKey } from "./Tables.ts";
 import { type RowView, type Rows } from "../Tables.ts";
-import { Turn } from "./Turn.ts";
+import { Step } from "./Step.ts";
 import type { MessageOf } from "../Message.ts";
 import { freshRecovery } from "./TakingOver.ts";
 
@@ -18,26 +18,26 @@ const [NONCE, OTHER] = ["ab", "cd"].map((each) => each.repeat(32) as Digest) as 
 const restored = announcedBy(cluster, 3, 5);
 const { recoveryId } = restored.restoration;
 
-/** A turn of the second, who has the life of the third on record that asks it, but for what is different. */
-const helping = (become: (turn: Turn) => void = () => undefined, of = cluster): Turn => {
-  const turn = turnOf(of, 2);
-  turn.edit("signed", "seen").set(3, { peerId: 3, incarnation: 5, newest: undefined, restored });
-  become(turn);
-  return turn;
+/** A step of the second, who has the incarnation of the third on record that asks it, but for what is different. */
+const helping = (become: (step: Step) => void = () => undefined, of = cluster): Step => {
+  const step = openStep(of, 2);
+  step.edit("signed", "seen").set(3, { peerId: 3, incarnation: 5, newest: undefined, restored });
+  become(step);
+  return step;
 };
-const offers = (turn: Turn, change: Partial<MessageOf<"SnapshotRequest">> = {}): ReadonlyArray<unknown> => {
-  return heard(turn, 3, { _tag: "SnapshotRequest", recoveryId, nonce: NONCE, after: "", ...change }).thenSend;
+const offers = (step: Step, change: Partial<MessageOf<"SnapshotRequest">> = {}): ReadonlyArray<unknown> => {
+  return heard(step, 3, { _tag: "SnapshotRequest", recoveryId, nonce: NONCE, after: "", ...change }).thenSend;
 };
 
-/** The same turn with other slots on its disk. */
-const withSlots = ({ state, context }: Turn, slots: ReadonlyArray<readonly [string, Rows["slots"]]>): Turn => {
+/** The same step with other slots on its disk. */
+const withSlots = ({ state, context }: Step, slots: ReadonlyArray<readonly [string, Rows["slots"]]>): Step => {
   const { view } = context;
   const scan: RowView["scan"] = (_table, after, limit) =>
     slots
       .filter(([key]) => key > after)
       .slice(0, limit)
       .map(([key, row]) => ({ key, row })) as never;
-  return new Turn(state, { ...context, view: { get: (table, key) => view.get(table, key), scan } });
+  return new Step(state, { ...context, view: { get: (table, key) => view.get(table, key), scan } });
 };
 
 describe("a member that is asked for what it has decided", () => {
@@ -48,15 +48,15 @@ describe("a member that is asked for what it has decided", () => {
   };
 
   it("gives its slots after the last one asked for, and what its registry comes to", () => {
-    const turn = helping();
-    const { set } = turn.state.registry;
-    const cutoff = { topologyDigest: turn.membership.digest, root: crypto.setDigest(set), count: 2 };
+    const step = helping();
+    const { set } = step.state.registry;
+    const cutoff = { topologyDigest: step.membership.digest, root: crypto.setDigest(set), count: 2 };
     const offer = { _tag: "SnapshotOffer", recoveryId, nonce: NONCE, cutoff, upTo: undefined };
     const sent = (after: string, items: ReadonlyArray<unknown>) => [
       { _tag: "Send", to: 3, message: { ...offer, after, items } },
     ];
     expect(itemAt(1).certificate).toBeDefined();
-    expect(offers(turn)).toEqual(sent("", [itemAt(1), itemAt(2)]));
+    expect(offers(step)).toEqual(sent("", [itemAt(1), itemAt(2)]));
     expect(offers(helping(), { after: slotKey(1, 1) })).toEqual(sent(slotKey(1, 1), [itemAt(2)]));
   });
 
@@ -68,12 +68,12 @@ describe("a member that is asked for what it has decided", () => {
       ack: undefined,
       writerReceipt,
     });
-    const turn = withSlots(helping(), [
+    const step = withSlots(helping(), [
       [slotKey(1, 1), row("ABORTED")],
       [slotKey(1, 2), row("REFUSED")],
     ]);
     const items = [{ key: slotKey(1, 1), proposalId: OTHER, certificate: undefined, writerReceipt }];
-    expect(offers(turn)).toMatchObject([{ message: { items } }]);
+    expect(offers(step)).toMatchObject([{ message: { items } }]);
   });
 
   it.each([
@@ -89,8 +89,8 @@ describe("a member that is asked for what it has decided", () => {
           { proposalId: OTHER, outcome: "ABORTED", ack: undefined, writerReceipt: undefined },
         ] as const,
     );
-    const turn = withSlots(helping(), slots);
-    expect(offers(turn)).toMatchObject([{ message: { upTo, items: { length: Math.min(count, 64) } } }]);
+    const step = withSlots(helping(), slots);
+    expect(offers(step)).toMatchObject([{ message: { upTo, items: { length: Math.min(count, 64) } } }]);
   });
 
   const other = {
@@ -100,14 +100,14 @@ describe("a member that is asked for what it has decided", () => {
     restored: announcedBy(cluster, 3, 6, { recoveryId: OTHER }),
   };
 
-  it.each<readonly [string, (turn: Turn) => void]>([
-    ["is sealed", (turn) => void (turn.draft("standing").unsealed = false)],
-    ["has not joined", (turn) => void turn.edit("rejoining", "unproven").add(1)],
-    ["is being restored itself", (turn) => void (turn.draft("rejoining").recovery = freshRecovery("the test"))],
-    ["has another life of who asks on record", (turn) => void turn.edit("signed", "seen").set(3, other)],
+  it.each<readonly [string, (step: Step) => void]>([
+    ["is sealed", (step) => void (step.draft("standing").unsealed = false)],
+    ["has not joined", (step) => void step.edit("rejoining", "unproven").add(1)],
+    ["is being restored itself", (step) => void (step.draft("rejoining").recovery = freshRecovery("the test"))],
+    ["has another incarnation of who asks on record", (step) => void step.edit("signed", "seen").set(3, other)],
     [
-      "has its first life on record",
-      (turn) => void turn.edit("signed", "seen").set(3, { ...other, restored: undefined }),
+      "has its first incarnation on record",
+      (step) => void step.edit("signed", "seen").set(3, { ...other, restored: undefined }),
     ],
   ])("gives nothing where it %s", (_who, become) => {
     expect(offers(helping(become))).toEqual([]);
@@ -116,6 +116,6 @@ describe("a member that is asked for what it has decided", () => {
   it("gives nothing while something is undecided there: that could still change the root", () => {
     const { cluster: undecided } = prepared();
     expect(offers(helping(() => undefined, undecided))).toEqual([]);
-    expect(offers(helping((turn) => turn.edit("undecided", "preparations").clear(), undecided))).toHaveLength(1);
+    expect(offers(helping((step) => step.edit("undecided", "preparations").clear(), undecided))).toHaveLength(1);
   });
 });

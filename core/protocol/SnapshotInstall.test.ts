@@ -4,7 +4,7 @@ import { altered, approverIn } from "../../properties/cluster/AlteredEffects.ts"
 import { crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf, wholeTurn } from "../../properties/cluster/TurnOf.ts";
+import { openStep, wholeStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
 import type { Rows, RowView, TableName } from "../Tables.ts";
 import { slotKey } from "./Tables.ts";
@@ -19,7 +19,7 @@ describe("a page of what the others have decided", () => {
   const cluster = founded();
   register(cluster, "alice", 7);
   register(cluster, "bob", 8);
-  const { view } = turnOf(cluster, 3).context;
+  const { view } = openStep(cluster, 3).context;
   const OTHER = "ab".repeat(32) as Digest;
 
   const certificateAt = (seq: number): Certificate => {
@@ -86,7 +86,7 @@ describe("a page of what the others have decided", () => {
 
   /** What the third makes of it whose disk this is, and what it changes, by operation, table and key. */
   const installed = (disk: Disk, page: MessageOf<"SnapshotOffer">) => {
-    const { state, context } = turnOf(cluster, 3);
+    const { state, context } = openStep(cluster, 3);
     const readFrom: RowView = {
       get: (table, key) => disk.get(table)?.get(key) as never,
       scan: (table, after, limit) =>
@@ -95,17 +95,17 @@ describe("a page of what the others have decided", () => {
           .slice(0, limit)
           .map(([key, row]) => ({ key, row })) as never,
     };
-    const turn = wholeTurn(changed(state, { highSeq: 0, highProof: undefined, decidedSeq: 0 }), {
+    const step = wholeStep(changed(state, { highSeq: 0, highProof: undefined, decidedSeq: 0 }), {
       ...context,
       view: readFrom,
     });
-    const result = installOffer(turn, page);
-    const { writes } = turn.finish(() => undefined);
+    const result = installOffer(step, page);
+    const { writes } = step.finish(() => undefined);
     const changes = writes.filter(({ table }) => table !== "counters");
     const rows = new Map(
       changes.map((each) => [`${each.table} ${each.key}`, each.op === "remove" ? undefined : each.row]),
     );
-    return { result, state: turn.state, rows, changes: changes.map(({ op, table, key }) => `${op} ${table} ${key}`) };
+    return { result, state: step.state, rows, changes: changes.map(({ op, table, key }) => `${op} ${table} ${key}`) };
   };
   const CHANGED = { upTo: undefined, undone: false, isSeen: true, applied: 3, decided: 3 };
 
@@ -151,7 +151,7 @@ describe("a page of what the others have decided", () => {
     expect(changes).toEqual([`insert certificates ${idAt(1)}`, audit]);
   });
 
-  it("gives a key that its old life had given to another approver back to its owner", () => {
+  it("gives a key that its old incarnation had given to another approver back to its owner", () => {
     const { changes } = installed(
       all("keys", bob.keyIdentity, { id: "mallory" }),
       offer([1, 2, 3].map((seq) => applied(seq))),

@@ -2,13 +2,13 @@
  * How a restored member makes its registry that of the others. It walks through
  * the slots in order, its own beside the offered ones: what both have stays,
  * what only the offer has is verified and applied, what only this peer has is
- * taken away, because its old life may have applied what the others aborted.
+ * taken away, because its old incarnation may have applied what the others aborted.
  * Nobody reads the registry meanwhile, so the steps are seen as one (protocol.md 4f).
  */
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import { type Rows, slotKey } from "./Tables.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { writeAudit } from "./Audit.ts";
 import { type Certificate, isComplete } from "./Certificate.ts";
 import type { MessageOf } from "./Message.ts";
@@ -32,43 +32,43 @@ export interface Settled {
 
 /** What was applied, verified by nothing but signatures and digests; undefined where it does not hold. */
 const appliedOf = (
-  turn: Turn,
+  step: Step,
   { key, proposalId: id }: SnapshotItem,
   certificate: Certificate,
 ): Settled | undefined => {
-  const { crypto, view } = turn.context;
+  const { crypto, view } = step.context;
   const { proposal, receipts } = certificate;
   const { epoch, seq } = proposal;
-  const proof = receipts.find((each) => signerOf(each) === turn.membership.writer);
+  const proof = receipts.find((each) => signerOf(each) === step.membership.writer);
   if (proof === undefined || slotKey(epoch, seq) !== key || proposalId(crypto, proposal) !== id) return undefined;
   // What lies here under the same id was verified before it was written.
-  const isVerified = view.get("certificates", id) !== undefined || isComplete(crypto, turn.membership, id, certificate);
-  const command = turn.context.commands.byKind.get(proposal.kind);
+  const isVerified = view.get("certificates", id) !== undefined || isComplete(crypto, step.membership, id, certificate);
+  const command = step.context.commands.byKind.get(proposal.kind);
   if (!isVerified || command?.isSound(crypto, proposal.effects) !== true) return undefined;
   return { key, seq, id, outcome: "APPLIED", certificate, proof };
 };
 
-const abortedOf = (turn: Turn, { key, proposalId: id }: SnapshotItem, proof: SignedStatement): Settled | undefined => {
+const abortedOf = (step: Step, { key, proposalId: id }: SnapshotItem, proof: SignedStatement): Settled | undefined => {
   const { kind, proposalId: about, epoch, seq } = proof.statement;
   const isProof = kind === "RECEIPT" && about === id && slotKey(epoch, seq) === key;
   return isProof &&
-    signerOf(proof) === turn.membership.writer &&
-    isAuthentic(turn.context.crypto, turn.membership, proof)
+    signerOf(proof) === step.membership.writer &&
+    isAuthentic(step.context.crypto, step.membership, proof)
     ? { key, seq, id, outcome: "ABORTED", certificate: undefined, proof }
     : undefined;
 };
 
 /** A slot of this peer's own that was decided; what it holds was verified before it was written. */
-export const settledHere = (turn: Turn, key: string, row: Rows["slots"]): Settled | undefined => {
+export const settledHere = (step: Step, key: string, row: Rows["slots"]): Settled | undefined => {
   const { proposalId: id, outcome, writerReceipt } = row;
-  const certificate = outcome === "APPLIED" ? turn.context.view.get("certificates", id) : undefined;
-  const proof = certificate?.receipts.find((each) => signerOf(each) === turn.membership.writer) ?? writerReceipt;
+  const certificate = outcome === "APPLIED" ? step.context.view.get("certificates", id) : undefined;
+  const proof = certificate?.receipts.find((each) => signerOf(each) === step.membership.writer) ?? writerReceipt;
   if (proof === undefined || (certificate === undefined && outcome !== "ABORTED")) return undefined;
   return { key, seq: proof.statement.seq, id, outcome: certificate ? "APPLIED" : "ABORTED", certificate, proof };
 };
 
 /** Every item of an offer, or undefined where one does not hold or is out of its place. */
-export const settledOf = (turn: Turn, { items, after, upTo }: Offer): ReadonlyArray<Settled> | undefined => {
+export const settledOf = (step: Step, { items, after, upTo }: Offer): ReadonlyArray<Settled> | undefined => {
   const settled: Array<Settled> = [];
   let last = after;
   for (const item of items) {
@@ -77,8 +77,8 @@ export const settledOf = (turn: Turn, { items, after, upTo }: Offer): ReadonlyAr
     last = key;
     const each =
       certificate !== undefined
-        ? appliedOf(turn, item, certificate)
-        : writerReceipt && abortedOf(turn, item, writerReceipt);
+        ? appliedOf(step, item, certificate)
+        : writerReceipt && abortedOf(step, item, writerReceipt);
     if (each === undefined) return undefined;
     settled.push(each);
   }
@@ -95,42 +95,42 @@ export interface OwnSlots {
 }
 
 /** This peer's own slots from `after` to `upTo`, or to the end, as far as they fit. */
-export const ownSlots = ({ context: { view } }: Turn, after: string, upTo: string | undefined): OwnSlots => {
+export const ownSlots = ({ context: { view } }: Step, after: string, upTo: string | undefined): OwnSlots => {
   const page = view.scan("slots", after, OWN_SLOTS);
   const within = page.filter(({ key }) => upTo === undefined || key <= upTo);
   return { rows: new Map(within.map(({ key, row }) => [key, row])), upTo: within[OWN_SLOTS - 1]?.key ?? upTo };
 };
 
 /** Takes back what no other member has; says whether something was applied. */
-const undo = (turn: Turn, { proposalId: id }: Rows["slots"]): boolean => {
-  const { view } = turn.context;
+const undo = (step: Step, { proposalId: id }: Rows["slots"]): boolean => {
+  const { view } = step.context;
   const certificate = view.get("certificates", id);
   if (certificate === undefined) return false;
   const { proposal } = certificate;
-  turn.write({ op: "remove", table: "certificates", key: id });
-  turn.command(proposal).undo(turn, id, proposal.effects);
+  step.write({ op: "remove", table: "certificates", key: id });
+  step.command(proposal).undo(step, id, proposal.effects);
   return true;
 };
 
 /** Says whether a read may see the difference. */
 const settle = (
-  turn: Turn,
+  step: Step,
   { key, seq, id, outcome, certificate, proof }: Settled,
   own: Rows["slots"] | undefined,
 ): boolean => {
   let isSeen = false;
   if (certificate !== undefined) {
     const { proposal } = certificate;
-    isSeen = turn.command(proposal).install(turn, id, proposal.effects);
-    if (turn.context.view.get("certificates", id) === undefined) {
-      turn.write({ op: "insert", table: "certificates", key: id, row: certificate });
-      writeAudit(turn, id, certificate.proposal);
+    isSeen = step.command(proposal).install(step, id, proposal.effects);
+    if (step.context.view.get("certificates", id) === undefined) {
+      step.write({ op: "insert", table: "certificates", key: id, row: certificate });
+      writeAudit(step, id, certificate.proposal);
     }
   }
-  if (own?.proposalId === id && own.outcome === outcome) passSlot(turn, seq, proof);
+  if (own?.proposalId === id && own.outcome === outcome) passSlot(step, seq, proof);
   else {
     const writerReceipt = outcome === "ABORTED" ? proof : undefined;
-    takeSlot(turn, key, seq, { proposalId: id, outcome, ack: undefined, writerReceipt }, proof);
+    takeSlot(step, key, seq, { proposalId: id, outcome, ack: undefined, writerReceipt }, proof);
   }
   return isSeen;
 };
@@ -148,7 +148,7 @@ export interface Installed {
 
 /** Makes this peer's slots between two these ones, and its registry what they come to. */
 export const installSettled = (
-  turn: Turn,
+  step: Step,
   { rows: own, upTo }: OwnSlots,
   settled: ReadonlyArray<Settled>,
 ): Installed => {
@@ -157,11 +157,11 @@ export const installSettled = (
   for (const [key, row] of own) {
     const other = wanted.get(key);
     const isSame = other?.id === row.proposalId && other.outcome === row.outcome;
-    if (!isSame) undone = undo(turn, row) || undone;
-    if (other === undefined) giveUpSlot(turn, key);
+    if (!isSame) undone = undo(step, row) || undone;
+    if (other === undefined) giveUpSlot(step, key);
   }
   let isSeen = undone;
-  for (const each of settled) isSeen = settle(turn, each, own.get(each.key)) || isSeen;
+  for (const each of settled) isSeen = settle(step, each, own.get(each.key)) || isSeen;
   const applied = settled.filter((each) => each.certificate !== undefined).length;
   return { upTo, undone, isSeen, applied, decided: Math.max(0, ...settled.map(({ seq }) => seq)) };
 };
@@ -173,12 +173,12 @@ export const installSettled = (
  *   missing; whether anything that reads show is another one; and how many of these slots were applied. Undefined where
  *   the offer does not hold, and then nothing is changed
  */
-export const installOffer = (turn: Turn, offer: Offer): Installed | undefined => {
-  const all = settledOf(turn, offer);
+export const installOffer = (step: Step, offer: Offer): Installed | undefined => {
+  const all = settledOf(step, offer);
   if (all === undefined) return undefined;
-  const own = ownSlots(turn, offer.after, offer.upTo);
+  const own = ownSlots(step, offer.after, offer.upTo);
   return installSettled(
-    turn,
+    step,
     own,
     all.filter(({ key }) => own.upTo === undefined || key <= own.upTo),
   );

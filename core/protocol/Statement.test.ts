@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
 import { type BatchHeader, isAuthentic, type SignedStatement, type Statement } from "./Statement.ts";
 
@@ -15,11 +15,11 @@ const OTHER = "ab".repeat(32) as Digest;
 
 /** Three statements of peer 2 in one batch. */
 const batch = (): ReadonlyArray<SignedStatement> => {
-  const turn = turnOf(cluster, 2);
+  const step = openStep(cluster, 2);
   const drafts = [1, 2, 3].map((seq) => ({ kind: "REFUSAL" as const, proposalId: OTHER, seq, detail: "EXPIRED" }));
   const all: Array<SignedStatement> = [];
-  turn.sign(drafts, (signed) => all.push(...signed));
-  turn.finish(() => undefined);
+  step.sign(drafts, (signed) => all.push(...signed));
+  step.finish(() => undefined);
   return all;
 };
 const isBelieved = (signed: SignedStatement): boolean => isAuthentic(crypto, membership, signed);

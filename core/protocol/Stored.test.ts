@@ -2,7 +2,7 @@ import { freshRecovery } from "./TakingOver.ts";
 import { describe, expect, it } from "vitest";
 import { type Cluster, codeOf, founded } from "../../properties/cluster/Cluster.ts";
 import { comeBackOn, copyOf, register, stateOf } from "../../properties/cluster/Restoring.ts";
-import { heard, turnOf, type WholeTurn } from "../../properties/cluster/TurnOf.ts";
+import { heard, openStep, type WholeStep } from "../../properties/cluster/OpenStep.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import { askStored, missingAt, onStoredAnswer } from "./Stored.ts";
 
@@ -18,27 +18,27 @@ const asking = (): { readonly cluster: Cluster; readonly ref: string } => {
 };
 const { cluster, ref } = asking();
 
-const sent = (turn: WholeTurn): ReadonlyArray<Message> =>
-  turn.finish(() => undefined).thenSend.flatMap((action) => (action._tag === "Send" ? [action.message] : []));
+const sent = (step: WholeStep): ReadonlyArray<Message> =>
+  step.finish(() => undefined).thenSend.flatMap((action) => (action._tag === "Send" ? [action.message] : []));
 
 describe("a member that is asked whether it stores an approver", () => {
   const query: MessageOf<"StoredQuery"> = { _tag: "StoredQuery", requestId: "retry", kind: "REGISTER", ref };
-  const answers = (change: (turn: WholeTurn) => void, asked = query): ReadonlyArray<Message> => {
-    const turn = turnOf(cluster, 2);
-    change(turn);
-    return heard(turn, 3, asked).thenSend.flatMap((action) => (action._tag === "Send" ? [action.message] : []));
+  const answers = (change: (step: WholeStep) => void, asked = query): ReadonlyArray<Message> => {
+    const step = openStep(cluster, 2);
+    change(step);
+    return heard(step, 3, asked).thenSend.flatMap((action) => (action._tag === "Send" ? [action.message] : []));
   };
 
-  it("says so, in which life, without a write", () => {
+  it("says so, in which incarnation, without a write", () => {
     expect(answers(() => undefined)).toEqual([
       { _tag: "StoredAnswer", requestId: "retry", ref, incarnation: 1, revision: 1 },
     ]);
   });
 
-  it.each<readonly [string, (turn: WholeTurn) => void]>([
-    ["it ran from an old disk", (turn) => void (turn.draft("standing").quarantine = "an old disk")],
-    ["its rows do not hold", (turn) => void (turn.draft("standing").integrityFault = "approvers/alice")],
-    ["it is recovering", (turn) => void (turn.draft("rejoining").recovery = freshRecovery("the test"))],
+  it.each<readonly [string, (step: WholeStep) => void]>([
+    ["it ran from an old disk", (step) => void (step.draft("standing").quarantine = "an old disk")],
+    ["its rows do not hold", (step) => void (step.draft("standing").integrityFault = "approvers/alice")],
+    ["it is recovering", (step) => void (step.draft("rejoining").recovery = freshRecovery("the test"))],
   ])("says nothing where %s", (_why, change) => {
     expect(answers(change)).toEqual([]);
   });
@@ -59,12 +59,12 @@ describe("an entry peer whose writer says that an approver was there", () => {
   };
   /** Whether the request is still waiting when these have said so. */
   const waits = (...said: ReadonlyArray<readonly [number, Partial<typeof answer>]>): boolean => {
-    const turn = turnOf(cluster, 3);
-    for (const [from, change] of said) onStoredAnswer(turn, from, { ...answer, ...change });
-    return turn.state.requests.awaited.has("retry");
+    const step = openStep(cluster, 3);
+    for (const [from, change] of said) onStoredAnswer(step, from, { ...answer, ...change });
+    return step.state.requests.awaited.has("retry");
   };
 
-  it("answers with the last member that stores it as new as it does itself, in the life on record", () => {
+  it("answers with the last member that stores it as new as it does itself, in the incarnation on record", () => {
     expect(waits([1, {}], [2, {}])).toBe(false);
     expect(waits([1, {}])).toBe(true);
     expect(waits([1, {}], [1, {}])).toBe(true);
@@ -101,22 +101,22 @@ describe("an entry peer whose writer says that an approver was there", () => {
   });
 
   it("hears no answer to what it has not asked", () => {
-    const turn = turnOf(cluster, 3);
-    const awaited = turn.state.requests.awaited.get("retry");
+    const step = openStep(cluster, 3);
+    const awaited = step.state.requests.awaited.get("retry");
     if (awaited === undefined) throw new Error("it waits");
-    turn.edit("requests", "awaited").set("retry", { ...awaited, storedAt: undefined });
-    for (const from of [1, 2]) onStoredAnswer(turn, from, answer);
-    expect(turn.state.requests.awaited.get("retry")).toMatchObject({ storedAt: undefined });
+    step.edit("requests", "awaited").set("retry", { ...awaited, storedAt: undefined });
+    for (const from of [1, 2]) onStoredAnswer(step, from, answer);
+    expect(step.state.requests.awaited.get("retry")).toMatchObject({ storedAt: undefined });
   });
 
   it("asks again those that have not said so, and no others", () => {
-    const turn = turnOf(cluster, 3);
-    onStoredAnswer(turn, 1, answer);
-    const awaited = turn.state.requests.awaited.get("retry");
+    const step = openStep(cluster, 3);
+    onStoredAnswer(step, 1, answer);
+    const awaited = step.state.requests.awaited.get("retry");
     if (awaited?.storedAt === undefined) throw new Error("it waits");
-    expect(missingAt(turn, awaited.storedAt)).toEqual([2]);
-    askStored(turn, "retry", awaited);
-    expect(sent(turn)).toEqual([{ _tag: "StoredQuery", requestId: "retry", kind: "REGISTER", ref }]);
+    expect(missingAt(step, awaited.storedAt)).toEqual([2]);
+    askStored(step, "retry", awaited);
+    expect(sent(step)).toEqual([{ _tag: "StoredQuery", requestId: "retry", kind: "REGISTER", ref }]);
   });
 
   it("hears of it although what was said was lost, within a second", () => {
@@ -127,7 +127,7 @@ describe("an entry peer whose writer says that an approver was there", () => {
     expect(again.cluster.answers.get("retry")).toMatchObject({ _tag: "Registered", created: false });
   });
 
-  it("does not count what a member said in a life that is over", () => {
+  it("does not count what a member said in an incarnation that is over", () => {
     const restored = founded();
     const empty = copyOf(restored.tables.get(2));
     register(restored, "alice", 7);
@@ -137,7 +137,7 @@ describe("an entry peer whose writer says that an approver was there", () => {
     expect(stateOf(restored, 3).requests.awaited.get("retry")?.storedAt).toEqual(
       new Map([[2, { incarnation: 1, revision: 1 }]]),
     );
-    // Its new life has nothing yet when the writer's own word comes.
+    // Its new incarnation has nothing yet when the writer's own word comes.
     const silence = (message: Message) => (message._tag === "SnapshotOffer" ? undefined : message);
     restored.tamper = (_from, _to, message) => silence(message);
     comeBackOn(restored, 2, empty);

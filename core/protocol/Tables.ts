@@ -95,7 +95,7 @@ export const protocolTables = {
     ...signedRestorationFields,
     recovering: bool,
     /** The incarnations of all members, in member order, when it last had all of it; none before the first time. */
-    lives: list(uint, Limits.members),
+    incarnations: list(uint, Limits.members),
   }),
   /** The restore for which a member's whole registry was taken over: reads are served, although others are still asked. */
   readable: record({ recoveryId: digest }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { approverIn } from "../../properties/cluster/AlteredEffects.ts";
 import { crypto } from "../../properties/cluster/Cluster.ts";
-import { heard, type WholeTurn, wholeTurn } from "../../properties/cluster/TurnOf.ts";
+import { heard, type WholeStep, wholeStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Transfer } from "./RecoveryState.ts";
@@ -28,10 +28,10 @@ import {
 
 describe("an offered page", () => {
   it("is installed, and the next one asked for after it; with the last the registry is added up", () => {
-    const turn = recovering();
-    onSnapshotOffer(turn, 1, { ...offer, upTo: slotKey(1, 1) });
-    expect(turn.state.rejoining.recovery?.transfer).toMatchObject({ after: slotKey(1, 1), applied: 1, sum: undefined });
-    expect(sent(turn)).toMatchObject([{ to: 1, _tag: "SnapshotRequest", after: slotKey(1, 1) }]);
+    const step = recovering();
+    onSnapshotOffer(step, 1, { ...offer, upTo: slotKey(1, 1) });
+    expect(step.state.rejoining.recovery?.transfer).toMatchObject({ after: slotKey(1, 1), applied: 1, sum: undefined });
+    expect(sent(step)).toMatchObject([{ to: 1, _tag: "SnapshotRequest", after: slotKey(1, 1) }]);
     const last = recovering(moved({ movedAt: 0 }));
     onSnapshotOffer(last, 1, offer);
     expect(last.state.rejoining.recovery?.transfer).toMatchObject({
@@ -44,19 +44,19 @@ describe("an offered page", () => {
   });
 
   it("that ends a pass in which something was taken away begins another one", () => {
-    const turn = recovering(moved({ undone: true, applied: 3 }));
-    onSnapshotOffer(turn, 1, offer);
-    expect(turn.state.rejoining.recovery?.transfer).toMatchObject({
+    const step = recovering(moved({ undone: true, applied: 3 }));
+    onSnapshotOffer(step, 1, offer);
+    expect(step.state.rejoining.recovery?.transfer).toMatchObject({
       after: "",
       undone: false,
       applied: 0,
       sum: undefined,
     });
-    expect(sent(turn)).toMatchObject([{ _tag: "SnapshotRequest", after: "" }]);
+    expect(sent(step)).toMatchObject([{ _tag: "SnapshotRequest", after: "" }]);
   });
 
   const sum = { after: "", set: crypto.emptySet, count: 0, revisions: 0, isSound: true };
-  it.each<readonly [string, PeerId, Partial<typeof offer>, (turn: WholeTurn) => void]>([
+  it.each<readonly [string, PeerId, Partial<typeof offer>, (step: WholeStep) => void]>([
     ["from another member than the one that was asked", 3, {}, () => undefined],
     ["after another slot", 1, { after: slotKey(1, 1), items: [] }, () => undefined],
     ["for another restore", 1, { recoveryId: OTHER }, () => undefined],
@@ -65,22 +65,22 @@ describe("an offered page", () => {
       "while the registry is added up",
       1,
       {},
-      (turn) => void (turn.draft("rejoining").recovery = { ...underWay, transfer: { ...transfer, sum } }),
+      (step) => void (step.draft("rejoining").recovery = { ...underWay, transfer: { ...transfer, sum } }),
     ],
     [
       "where nobody was asked",
       1,
       {},
-      (turn) => void (turn.draft("rejoining").recovery = { ...underWay, transfer: undefined }),
+      (step) => void (step.draft("rejoining").recovery = { ...underWay, transfer: undefined }),
     ],
-    ["once it is a member again", 1, {}, (turn) => void (turn.draft("rejoining").recovery = undefined)],
-    ["while it is sealed", 1, {}, (turn) => void (turn.draft("standing").unsealed = false)],
-    ["before all have the restore on record", 1, {}, (turn) => void turn.edit("rejoining", "unproven").add(3)],
+    ["once it is a member again", 1, {}, (step) => void (step.draft("rejoining").recovery = undefined)],
+    ["while it is sealed", 1, {}, (step) => void (step.draft("standing").unsealed = false)],
+    ["before all have the restore on record", 1, {}, (step) => void step.edit("rejoining", "unproven").add(3)],
   ])("is not looked at where it comes %s", (_how, from, change, become) => {
-    const turn = recovering();
-    become(turn);
-    const before = turn.state.rejoining.recovery;
-    const { state, writes } = heard(turn, from, { ...offer, ...change });
+    const step = recovering();
+    become(step);
+    const before = step.state.rejoining.recovery;
+    const { state, writes } = heard(step, from, { ...offer, ...change });
     expect(state.rejoining.recovery).toBe(before);
     expect(writes).toEqual([]);
   });
@@ -90,31 +90,31 @@ describe("an offered page", () => {
     ["root", { root: OTHER }],
     ["number of approvers", { count: 2 }],
   ])("of another %s than the member had is not installed, and the next one is asked", (_what, change) => {
-    const turn = recovering();
-    onSnapshotOffer(turn, 1, { ...offer, cutoff: { ...offer.cutoff, ...change } });
-    expect(turn.state.rejoining.recovery).toMatchObject({ transfer: undefined, distrusted: new Set([1]) });
-    expect(turn.state.rejoining.recovery?.waitsFor).toContain("another registry");
-    expect(ended(turn).writes).toEqual([]);
+    const step = recovering();
+    onSnapshotOffer(step, 1, { ...offer, cutoff: { ...offer.cutoff, ...change } });
+    expect(step.state.rejoining.recovery).toMatchObject({ transfer: undefined, distrusted: new Set([1]) });
+    expect(step.state.rejoining.recovery?.waitsFor).toContain("another registry");
+    expect(ended(step).writes).toEqual([]);
   });
 });
 
 describe("a page in which something does not hold", () => {
   it("is not installed, and the next member is asked", () => {
-    const turn = recovering();
-    onSnapshotOffer(turn, 1, { ...offer, items: offer.items.map((item) => ({ ...item, proposalId: OTHER })) });
-    expect(turn.state.rejoining.recovery).toMatchObject({ transfer: undefined, distrusted: new Set([1]) });
-    expect(turn.state.rejoining.recovery?.waitsFor).toContain("what does not hold");
-    expect(ended(turn).writes).toEqual([]);
+    const step = recovering();
+    onSnapshotOffer(step, 1, { ...offer, items: offer.items.map((item) => ({ ...item, proposalId: OTHER })) });
+    expect(step.state.rejoining.recovery).toMatchObject({ transfer: undefined, distrusted: new Set([1]) });
+    expect(step.state.rejoining.recovery?.waitsFor).toContain("what does not hold");
+    expect(ended(step).writes).toEqual([]);
   });
 });
 
 describe("the registry that was taken over", () => {
   const sum = { after: "", set: crypto.emptySet, count: 0, revisions: 0, isSound: true };
-  const added = (change: Partial<Transfer> = {}, become: (turn: WholeTurn) => void = () => undefined): WholeTurn => {
-    const turn = recovering(moved({ applied: 1, sum, ...change }));
-    become(turn);
-    onRecoverTimer(turn);
-    return turn;
+  const added = (change: Partial<Transfer> = {}, become: (step: WholeStep) => void = () => undefined): WholeStep => {
+    const step = recovering(moved({ applied: 1, sum, ...change }));
+    become(step);
+    onRecoverTimer(step);
+    return step;
   };
 
   it("makes the peer a member again where it comes to what was offered", () => {
@@ -125,14 +125,14 @@ describe("the registry that was taken over", () => {
       expect.objectContaining({
         table: "restore",
         key: SELF,
-        row: { ...state.rejoining.restored, recovering: false, lives: [1, state.signed.chain.incarnation, 1] },
+        row: { ...state.rejoining.restored, recovering: false, incarnations: [1, state.signed.chain.incarnation, 1] },
       }),
     );
   });
 
   it("says how far the slots go, whatever was taken away behind it", () => {
     expect(
-      added({ decided: 7 }, (turn) => void (turn.draft("undecided").decidedSeq = 400)).state.undecided.decidedSeq,
+      added({ decided: 7 }, (step) => void (step.draft("undecided").decidedSeq = 400)).state.undecided.decidedSeq,
     ).toBe(7);
   });
 
@@ -157,27 +157,27 @@ describe("the registry that was taken over", () => {
     const { view } = start.context;
     const scan: RowView["scan"] = (_table, after, limit) =>
       rows.filter(({ key }) => key > after).slice(0, limit) as never;
-    const turn = wholeTurn(start.state, {
+    const step = wholeStep(start.state, {
       ...start.context,
       view: { get: (table, key) => view.get(table, key), scan },
     });
-    onRecoverTimer(turn);
-    expect(turn.state.rejoining.recovery?.transfer?.sum).toMatchObject({
+    onRecoverTimer(step);
+    expect(step.state.rejoining.recovery?.transfer?.sum).toMatchObject({
       after: "approvers/1255",
       count: 256,
       revisions: 32_896,
     });
-    expect(turn.state.timers.get("recover")).toBe(AT + 1);
-    onRecoverTimer(turn);
-    expect([turn.state.rejoining.recovery, turn.state.registry.approvers]).toEqual([undefined, 257]);
+    expect(step.state.timers.get("recover")).toBe(AT + 1);
+    onRecoverTimer(step);
+    expect([step.state.rejoining.recovery, step.state.registry.approvers]).toEqual([undefined, 257]);
   });
 
-  it("leaves slots that nobody votes on yet to the writer's new life, and to nobody else", () => {
-    const far = (turn: WholeTurn): void => void (turn.draft("undecided").highSeq = 1_000);
+  it("leaves slots that nobody votes on yet to the writer's new incarnation, and to nobody else", () => {
+    const far = (step: WholeStep): void => void (step.draft("undecided").highSeq = 1_000);
     expect(added({ decided: 1 }, far).state.undecided.highSeq).toBe(1_000);
-    const atWriter = added({ decided: 1 }, (turn) => {
-      far(turn);
-      turn.draft("cluster").membership = { ...turn.membership, writer: 2 };
+    const atWriter = added({ decided: 1 }, (step) => {
+      far(step);
+      step.draft("cluster").membership = { ...step.membership, writer: 2 };
     });
     expect(atWriter.state.undecided.highSeq).toBe(Limits.slotWindow);
   });
@@ -192,14 +192,14 @@ describe("the registry that was taken over", () => {
       preparedAt: 0,
       askedAt: 0,
     });
-    const turn = added({}, (each) => {
+    const step = added({}, (each) => {
       each.edit("undecided", "refused").set(alices, refused(alices, 1)).set(OTHER, refused(OTHER, 2));
     });
-    expect([...turn.state.undecided.refused.values()]).toEqual([{ ...refused(OTHER, 2), bindsSlot: false }]);
-    const { writes } = ended(turn);
+    expect([...step.state.undecided.refused.values()]).toEqual([{ ...refused(OTHER, 2), bindsSlot: false }]);
+    const { writes } = ended(step);
     expect(writes.filter(({ table }) => table === "refusals")).toEqual([
       { op: "remove", table: "refusals", key: alices },
     ]);
-    expect(turn.state.timers.has("resolve")).toBe(true);
+    expect(step.state.timers.has("resolve")).toBe(true);
   });
 });

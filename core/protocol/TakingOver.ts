@@ -6,7 +6,7 @@ import { Limits } from "../base/Limits.ts";
 import type { Recovery, Sum, Transfer, Union } from "./RecoveryState.ts";
 import type { PeerState } from "./PeerState.ts";
 import { SELF } from "./Tables.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { decisionOf } from "./Decision.ts";
 import { settleRefusals } from "./Lifecycle.ts";
 import { continueSlots } from "./Slots.ts";
@@ -15,9 +15,9 @@ import type { MessageOf } from "./Message.ts";
 import { type Installed, installOffer } from "./SnapshotInstall.ts";
 import type { PeerId } from "./Topology.ts";
 import { CONTRADICTION, OTHER_BACKUP, unite } from "./Union.ts";
-import { diskThere, installUnited, livesOnRecord, lookAt } from "./UnionPages.ts";
+import { diskThere, installUnited, incarnationsOnRecord, lookAt } from "./UnionPages.ts";
 
-/** Approvers read in one turn, when the root is computed from them. */
+/** Approvers read in one step, when the root is computed from them. */
 const SUM_ROWS = 256;
 
 const UNASKED = "not every member has said yet what it has";
@@ -30,31 +30,31 @@ export const freshRecovery = (waitsFor: string, distrusted: ReadonlySet<PeerId> 
   transfer: undefined,
   inquiries: new Map(),
   writersOwn: 0,
-  outbid: undefined,
+  superseded: undefined,
   isReadable: false,
   distrusted,
   waitsFor,
 });
 
 /** Sees to it that a recovery goes on. */
-export const recover = (turn: Turn): void => {
-  if (turn.state.rejoining.recovery !== undefined) turn.arm("recover", 1);
+export const recover = (step: Step): void => {
+  if (step.state.rejoining.recovery !== undefined) step.arm("recover", 1);
 };
 
 /** Ends the round; the next one begins with the timer. */
-export const waitFor = (turn: Turn, waitsFor: string, distrusted: PeerId | undefined = undefined): void => {
+export const waitFor = (step: Step, waitsFor: string, distrusted: PeerId | undefined = undefined): void => {
   const {
     rejoining: { recovery },
-  } = turn.state;
+  } = step.state;
   if (recovery === undefined) return;
   const doubts = new Set(recovery.distrusted);
   if (distrusted !== undefined) doubts.add(distrusted);
   const { inquiries, writersOwn, isReadable } = recovery;
-  turn.draft("rejoining").recovery = { ...freshRecovery(waitsFor, doubts), inquiries, writersOwn, isReadable };
+  step.draft("rejoining").recovery = { ...freshRecovery(waitsFor, doubts), inquiries, writersOwn, isReadable };
 };
 
 export const freshTransfer = (
-  turn: Turn,
+  step: Step,
   from: Pick<Transfer, "helper" | "root" | "count" | "isShared">,
 ): Transfer => ({
   ...from,
@@ -65,146 +65,146 @@ export const freshTransfer = (
   applied: 0,
   decided: 0,
   sum: undefined,
-  movedAt: turn.elapsed,
-  askedAt: turn.elapsed,
+  movedAt: step.elapsed,
+  askedAt: step.elapsed,
 });
 
 /** Begins with the first page of the source whose turn it is. */
-export const askSource = (turn: Turn, union: Union, undone: boolean): void => {
+export const askSource = (step: Step, union: Union, undone: boolean): void => {
   const source = union.sources[union.at];
   if (source === undefined) return;
-  const { set, approvers: count } = turn.state.registry;
-  const root = turn.context.crypto.setDigest(set);
-  requestMore(turn, { ...freshTransfer(turn, { helper: source.peerId, root, count, isShared: true }), union, undone });
+  const { set, approvers: count } = step.state.registry;
+  const root = step.context.crypto.setDigest(set);
+  requestMore(step, { ...freshTransfer(step, { helper: source.peerId, root, count, isShared: true }), union, undone });
 };
 
 /** Slots that are refused or prepared and not decided fill so many pages of a helper at most. */
 const EMPTY_PAGES = 1 + Math.ceil((Limits.preparations + Limits.refusals) / Limits.batchProposals);
 
-export const requestMore = (turn: Turn, transfer: Transfer): void => {
+export const requestMore = (step: Step, transfer: Transfer): void => {
   const {
     rejoining: { recovery, restored },
-  } = turn.state;
+  } = step.state;
   if (recovery?.nonce === undefined || restored === undefined) return;
   const { recoveryId } = restored.restoration;
   const { helper, after } = transfer;
   const waitsFor = `takes the registry from peer ${helper}`;
-  turn.draft("rejoining").recovery = { ...recovery, transfer: { ...transfer, askedAt: turn.elapsed }, waitsFor };
-  turn.send(helper, { _tag: "SnapshotRequest", recoveryId, nonce: recovery.nonce, after });
+  step.draft("rejoining").recovery = { ...recovery, transfer: { ...transfer, askedAt: step.elapsed }, waitsFor };
+  step.send(helper, { _tag: "SnapshotRequest", recoveryId, nonce: recovery.nonce, after });
 };
 
-export const onSnapshotOffer = (turn: Turn, from: PeerId, offer: MessageOf<"SnapshotOffer">): void => {
+export const onSnapshotOffer = (step: Step, from: PeerId, offer: MessageOf<"SnapshotOffer">): void => {
   const {
     rejoining: { recovery, restored },
-  } = turn.state;
+  } = step.state;
   const transfer = recovery?.transfer;
   if (recovery === undefined || transfer === undefined) return;
-  if (turn.mode === "announcing" && transfer.isShared) return;
+  if (step.mode === "announcing" && transfer.isShared) return;
   if (from !== transfer.helper || transfer.sum !== undefined || offer.after !== transfer.after) return;
   if (offer.recoveryId !== restored?.restoration.recoveryId || offer.nonce !== recovery.nonce) return;
   const empty = offer.items.length === 0 ? transfer.empty + 1 : 0;
-  if (empty > EMPTY_PAGES) return waitFor(turn, `peer ${from} offers page after page with nothing in it`, from);
-  if (transfer.union !== undefined) return onOwnRegistry(turn, { ...transfer, empty }, transfer.union, offer);
-  if (offer.own !== undefined) return waitFor(turn, `peer ${from} is being restored itself`);
+  if (empty > EMPTY_PAGES) return waitFor(step, `peer ${from} offers page after page with nothing in it`, from);
+  if (transfer.union !== undefined) return onOwnRegistry(step, { ...transfer, empty }, transfer.union, offer);
+  if (offer.own !== undefined) return waitFor(step, `peer ${from} is being restored itself`);
   const { topologyDigest, root, count } = offer.cutoff;
-  if (topologyDigest !== turn.membership.digest || root !== transfer.root || count !== transfer.count)
-    return waitFor(turn, `peer ${from} offers another registry than it had`, from);
-  const installed = installOffer(turn, offer);
-  if (installed === undefined) return waitFor(turn, `peer ${from} offers what does not hold`, from);
-  if (installed.isSeen) hide(turn);
-  const next = { ...settledBy(turn, transfer, installed), empty };
-  if (installed.upTo !== undefined) return requestMore(turn, { ...next, after: installed.upTo });
-  if (next.undone) return requestMore(turn, { ...next, after: "", undone: false, applied: 0 });
-  addUp(turn, next);
+  if (topologyDigest !== step.membership.digest || root !== transfer.root || count !== transfer.count)
+    return waitFor(step, `peer ${from} offers another registry than it had`, from);
+  const installed = installOffer(step, offer);
+  if (installed === undefined) return waitFor(step, `peer ${from} offers what does not hold`, from);
+  if (installed.isSeen) hide(step);
+  const next = { ...settledBy(step, transfer, installed), empty };
+  if (installed.upTo !== undefined) return requestMore(step, { ...next, after: installed.upTo });
+  if (next.undone) return requestMore(step, { ...next, after: "", undone: false, applied: 0 });
+  addUp(step, next);
 };
 
-const settledBy = (turn: Turn, transfer: Transfer, { undone, applied, decided }: Installed): Transfer => ({
+const settledBy = (step: Step, transfer: Transfer, { undone, applied, decided }: Installed): Transfer => ({
   ...transfer,
   undone: transfer.undone || undone,
   applied: transfer.applied + applied,
   decided: Math.max(transfer.decided, decided),
-  movedAt: turn.elapsed,
+  movedAt: step.elapsed,
 });
 
 /** A page of what a member has that is being restored itself: looked at first, and used when all were. */
-const onOwnRegistry = (turn: Turn, transfer: Transfer, union: Union, offer: MessageOf<"SnapshotOffer">): void => {
+const onOwnRegistry = (step: Step, transfer: Transfer, union: Union, offer: MessageOf<"SnapshotOffer">): void => {
   const { own } = offer;
   if (own === undefined || own.recoveryId !== union.sources[union.at]?.recoveryId)
-    return waitFor(turn, `peer ${transfer.helper} is not in the life any more in which it was asked`);
-  if (union.united === undefined) return look(turn, transfer, union, offer, own);
+    return waitFor(step, `peer ${transfer.helper} is not in the incarnation any more in which it was asked`);
+  if (union.united === undefined) return look(step, transfer, union, offer, own);
   const { changes } = union.united;
-  const installed = installUnited(turn, offer, union.united);
-  if (installed === undefined || [...own.refused, ...turn.state.undecided.refused.keys()].some((id) => changes.has(id)))
-    return waitFor(turn, `peer ${transfer.helper} shows something else than before`);
-  if (installed.isSeen) hide(turn);
-  const next = settledBy(turn, transfer, installed);
-  if (installed.upTo !== undefined) return requestMore(turn, { ...next, after: installed.upTo });
-  if (union.at + 1 < union.sources.length) return askSource(turn, { ...union, at: union.at + 1 }, next.undone);
+  const installed = installUnited(step, offer, union.united);
+  if (installed === undefined || [...own.refused, ...step.state.undecided.refused.keys()].some((id) => changes.has(id)))
+    return waitFor(step, `peer ${transfer.helper} shows something else than before`);
+  if (installed.isSeen) hide(step);
+  const next = settledBy(step, transfer, installed);
+  if (installed.upTo !== undefined) return requestMore(step, { ...next, after: installed.upTo });
+  if (union.at + 1 < union.sources.length) return askSource(step, { ...union, at: union.at + 1 }, next.undone);
   // What was taken away may have hidden something that is here.
-  if (next.undone) return askSource(turn, { ...union, at: 0 }, false);
-  if (next.applied !== changes.size) return waitFor(turn, "a member does not show any more what it had");
-  addUp(turn, next);
+  if (next.undone) return askSource(step, { ...union, at: 0 }, false);
+  if (next.applied !== changes.size) return waitFor(step, "a member does not show any more what it had");
+  addUp(step, next);
 };
 
 const look = (
-  turn: Turn,
+  step: Step,
   transfer: Transfer,
   union: Union,
   offer: MessageOf<"SnapshotOffer">,
   own: NonNullable<MessageOf<"SnapshotOffer">["own"]>,
 ): void => {
   const at = union.at + 1;
-  const seen = lookAt(turn, offer, at);
-  const disk = union.disks[at] ?? diskThere(turn, transfer.helper, own);
+  const seen = lookAt(step, offer, at);
+  const disk = union.disks[at] ?? diskThere(step, transfer.helper, own);
   if (seen === undefined || disk === undefined)
-    return waitFor(turn, `what peer ${transfer.helper} has does not hold: ${OTHER_BACKUP}`);
+    return waitFor(step, `what peer ${transfer.helper} has does not hold: ${OTHER_BACKUP}`);
   const disks = union.disks[at] === undefined ? [...union.disks, disk] : union.disks;
   const looked = { ...union, disks, looks: [...union.looks, seen.shown] };
   if (seen.upTo !== undefined)
-    return requestMore(turn, { ...transfer, union: looked, after: seen.upTo, movedAt: turn.elapsed });
-  if (at < union.sources.length) return askSource(turn, { ...looked, at }, false);
+    return requestMore(step, { ...transfer, union: looked, after: seen.upTo, movedAt: step.elapsed });
+  if (at < union.sources.length) return askSource(step, { ...looked, at }, false);
   const united = unite(disks, looked.looks.flat());
-  if (typeof united === "string") return waitFor(turn, united);
-  askSource(turn, { ...looked, at: 0, looks: [], united }, false);
+  if (typeof united === "string") return waitFor(step, united);
+  askSource(step, { ...looked, at: 0, looks: [], united }, false);
 };
 
-const addUp = (turn: Turn, transfer: Transfer): void => {
+const addUp = (step: Step, transfer: Transfer): void => {
   const {
     rejoining: { recovery },
-  } = turn.state;
+  } = step.state;
   if (recovery === undefined) return;
-  const sum = { after: "", set: turn.context.crypto.emptySet, count: 0, revisions: 0, isSound: true };
-  turn.draft("rejoining").recovery = { ...recovery, transfer: { ...transfer, sum } };
-  recover(turn);
+  const sum = { after: "", set: step.context.crypto.emptySet, count: 0, revisions: 0, isSound: true };
+  step.draft("rejoining").recovery = { ...recovery, transfer: { ...transfer, sum } };
+  recover(step);
 };
 
 /** No read is served any more: what they would show is about to be another registry in parts. */
-export const hide = (turn: Turn): void => {
+export const hide = (step: Step): void => {
   const {
     rejoining: { recovery },
-  } = turn.state;
-  if (recovery !== undefined) turn.draft("rejoining").recovery = { ...recovery, isReadable: false };
-  if (turn.context.view.get("readable", SELF) !== undefined) turn.write({ op: "remove", table: "readable", key: SELF });
+  } = step.state;
+  if (recovery !== undefined) step.draft("rejoining").recovery = { ...recovery, isReadable: false };
+  if (step.context.view.get("readable", SELF) !== undefined) step.write({ op: "remove", table: "readable", key: SELF });
 };
 
 /** The registry of a member is here as a whole: reads are served, and everybody is asked again. */
-const show = (turn: Turn, registry: PeerState["registry"], waitsFor: string): void => {
+const show = (step: Step, registry: PeerState["registry"], waitsFor: string): void => {
   const {
     rejoining: { restored },
-  } = turn.state;
+  } = step.state;
   if (restored === undefined) return;
-  turn.put("readable", SELF, { recoveryId: restored.restoration.recoveryId });
-  turn.state.registry = registry;
-  waitFor(turn, waitsFor);
+  step.put("readable", SELF, { recoveryId: restored.restoration.recoveryId });
+  step.state.registry = registry;
+  waitFor(step, waitsFor);
   const {
     rejoining: { recovery },
-  } = turn.state;
-  if (recovery !== undefined) turn.draft("rejoining").recovery = { ...recovery, isReadable: true };
+  } = step.state;
+  if (recovery !== undefined) step.draft("rejoining").recovery = { ...recovery, isReadable: true };
 };
 
 /** Reads the registry as it is now on this disk, a part at a time, and holds it against what was offered. */
-export const sumUp = (turn: Turn, recovery: Recovery, transfer: Transfer, sum: Sum): void => {
-  const { crypto, view, commands } = turn.context;
+export const sumUp = (step: Step, recovery: Recovery, transfer: Transfer, sum: Sum): void => {
+  const { crypto, view, commands } = step.context;
   const page = commands.contents(crypto, view, sum.after, SUM_ROWS);
   let { set, revisions, isSound } = sum;
   for (const entry of page) {
@@ -215,39 +215,39 @@ export const sumUp = (turn: Turn, recovery: Recovery, transfer: Transfer, sum: S
   const count = sum.count + page.length;
   const last = page.at(-1);
   if (last !== undefined && page.length === SUM_ROWS) {
-    turn.draft("rejoining").recovery = {
+    step.draft("rejoining").recovery = {
       ...recovery,
       transfer: { ...transfer, sum: { after: last.key, set, count, revisions, isSound } },
     };
-    return recover(turn);
+    return recover(step);
   }
   // Every applied slot made one revision: the root alone does not show one left out that others built on.
   const isComplete = isSound && revisions === transfer.applied;
   if (transfer.union !== undefined) {
-    if (!isComplete) return waitFor(turn, CONTRADICTION);
+    if (!isComplete) return waitFor(step, CONTRADICTION);
   } else if (!isComplete || crypto.setDigest(set) !== transfer.root || count !== transfer.count)
-    return waitFor(turn, `what peer ${transfer.helper} offers does not come to its root`, transfer.helper);
+    return waitFor(step, `what peer ${transfer.helper} offers does not come to its root`, transfer.helper);
   const registry = { set, approvers: count };
-  if (transfer.isShared) finish(turn, registry, transfer.decided);
-  else show(turn, registry, UNASKED);
+  if (transfer.isShared) finish(step, registry, transfer.decided);
+  else show(step, registry, UNASKED);
 };
 
 /** The one step in which the registry becomes visible and this peer a member like any other. */
-const finish = (turn: Turn, registry: PeerState["registry"], decided: number): void => {
+const finish = (step: Step, registry: PeerState["registry"], decided: number): void => {
   const {
     rejoining: { restored },
     undecided: { highSeq },
-  } = turn.state;
-  const { view } = turn.context;
+  } = step.state;
+  const { view } = step.context;
   if (restored === undefined) return;
-  const lives = livesOnRecord(turn);
-  turn.write({ op: "replace", table: "restore", key: SELF, row: { ...restored, recovering: false, lives } });
-  hide(turn);
-  turn.state.registry = registry;
-  turn.draft("rejoining").recovery = undefined;
-  // Nobody votes further ahead. What the old life reserved there nobody knew, or it would be decided; its life is over.
-  const bound = turn.isWriter ? Math.min(highSeq, decided + Limits.slotWindow - 1) : highSeq;
-  continueSlots(turn, decided, bound);
-  settleRefusals(turn, ({ id, proposal }) => decisionOf(view, id, proposal) !== undefined);
-  takeUp(turn);
+  const incarnations = incarnationsOnRecord(step);
+  step.write({ op: "replace", table: "restore", key: SELF, row: { ...restored, recovering: false, incarnations } });
+  hide(step);
+  step.state.registry = registry;
+  step.draft("rejoining").recovery = undefined;
+  // Nobody votes further ahead. What the old incarnation reserved there nobody knew, or it would be decided; its incarnation is over.
+  const bound = step.isWriter ? Math.min(highSeq, decided + Limits.slotWindow - 1) : highSeq;
+  continueSlots(step, decided, bound);
+  settleRefusals(step, ({ id, proposal }) => decisionOf(view, id, proposal) !== undefined);
+  takeUp(step);
 };

@@ -9,7 +9,7 @@ import type { Crypto } from "../crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 
-/** A peer's number, from 1; unique and stable for the life of the cluster. */
+/** A peer's number, from 1; unique and stable for the incarnation of the cluster. */
 export type PeerId = number;
 
 export const TOPOLOGY_TAG = "CUSTODY_TOPOLOGY_V1";

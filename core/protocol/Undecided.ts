@@ -74,7 +74,7 @@ export interface Round {
   /** The request that made it, until it is answered. */
   readonly creator: Caller | undefined;
   /** Requests for the same approver that came while it was under way; should it be refused, they queue again. */
-  readonly joiners: ReadonlyArray<Queued>;
+  readonly coalesced: ReadonlyArray<Queued>;
 }
 
 // What every registration changes in a record of the state is written out too: in a spread with a field of its own V8
@@ -121,10 +121,10 @@ export const certified = (round: Round, certificate: Certificate): Round => ({
   refusal: round.refusal,
   certificate,
   creator: round.creator,
-  joiners: round.joiners,
+  coalesced: round.coalesced,
 });
 
-/** The life of proposals here, each as far as Lifecycle.ts says; nothing else changes it. */
+/** Every proposal that is not settled, in its phase; Lifecycle.ts alone changes it. */
 export interface Undecided {
   readonly preparations: ReadonlyMap<Digest, Preparation>;
   readonly refused: ReadonlyMap<Digest, Refused>;

@@ -159,7 +159,7 @@ describe("a restore of every member", () => {
   });
 
   for (const old of ALL)
-    it(`keeps what the newest lives have, whatever an older branch lacks: that of peer ${old}`, () => {
+    it(`keeps what the newest incarnations have, whatever an older branch lacks: that of peer ${old}`, () => {
       const { cluster, putBack } = withDisks("alice", "bob");
       for (const peerId of ALL) putBack(peerId, "alice");
       cluster.pass(15_000);

@@ -13,20 +13,20 @@ import type { Lineage } from "./Command.ts";
 import type { PeerId } from "./Topology.ts";
 
 /** Incarnations of all members, in member order. */
-export type Lives = ReadonlyArray<number>;
+export type Incarnations = ReadonlyArray<number>;
 
 export interface Disk {
   readonly peerId: PeerId;
   /** Those on record when it last came to the end of a recovery. */
-  readonly lives: Lives;
-  /** Refused in the life that its peer has begun now, and aborted there with no slot to show for it. */
+  readonly incarnations: Incarnations;
+  /** Refused in the incarnation that its peer has begun now, and aborted there with no slot to show for it. */
   readonly refused: ReadonlySet<Digest>;
   readonly strays: ReadonlySet<Digest>;
 }
 
 /** A certified change, as far as the union has to know it. */
 export interface Change extends Lineage {
-  readonly incarnations: Lives;
+  readonly incarnations: Incarnations;
 }
 
 /** A slot as a disk has it; without a change it was aborted. */
@@ -51,15 +51,17 @@ interface Found {
   readonly aborted: Array<Disk>;
 }
 
-const reaches = (lives: Lives, others: Lives): boolean => others.every((each, index) => (lives[index] ?? 0) >= each);
+const reaches = (incarnations: Incarnations, others: Incarnations): boolean =>
+  others.every((each, index) => (incarnations[index] ?? 0) >= each);
 
-const isNewer = (lives: Lives, others: Lives): boolean => reaches(lives, others) && !reaches(others, lives);
+const isNewer = (incarnations: Incarnations, others: Incarnations): boolean =>
+  reaches(incarnations, others) && !reaches(others, incarnations);
 
-/** Two disks of which neither is the older one by every life: their members parted, by clocks that were set back. */
+/** Two disks of which neither is the older one by every incarnation: their members parted, by clocks that were set back. */
 const parted = (disks: ReadonlyArray<Disk>): string | undefined => {
-  for (const [index, { peerId, lives }] of disks.entries())
+  for (const [index, { peerId, incarnations }] of disks.entries())
     for (const other of disks.slice(index + 1))
-      if (!reaches(lives, other.lives) && !reaches(other.lives, lives))
+      if (!reaches(incarnations, other.incarnations) && !reaches(other.incarnations, incarnations))
         return `peers ${peerId} and ${other.peerId} were in different restores of all, and neither disk is the older one: put a backup from before both in the place of what is to be given up, and declare its restore again`;
   return undefined;
 };
@@ -89,7 +91,9 @@ const gather = (disks: ReadonlyArray<Disk>, shown: ReadonlyArray<Shown>): Readon
 const hasEnded = (disks: ReadonlyArray<Disk>, { id, change, applied, aborted }: Found): boolean => {
   const isAgain = (ended: Disk): boolean =>
     change !== undefined &&
-    applied.some(({ lives }) => isNewer(lives, ended.lives) && !reaches(change.incarnations, lives));
+    applied.some(
+      ({ incarnations }) => isNewer(incarnations, ended.incarnations) && !reaches(change.incarnations, incarnations),
+    );
   return (
     disks.some(({ refused }) => refused.has(id)) ||
     [...aborted, ...disks.filter(({ strays }) => strays.has(id))].some((ended) => !isAgain(ended))
@@ -115,14 +119,18 @@ const isWhole = (changes: ReadonlyArray<Change>): boolean => {
 export const unite = (disks: ReadonlyArray<Disk>, shown: ReadonlyArray<Shown>): United | string => {
   const apart = parted(disks);
   if (apart !== undefined) return apart;
-  const newest = disks.reduce<Lives>((lives, each) => (reaches(each.lives, lives) ? each.lives : lives), []);
+  const newest = disks.reduce<Incarnations>(
+    (incarnations, each) => (reaches(each.incarnations, incarnations) ? each.incarnations : incarnations),
+    [],
+  );
   const slots = new Map<string, Digest>();
   const changes = new Map<Digest, Change>();
   for (const [key, inSlot] of gather(disks, shown)) {
     const standing = inSlot.filter(
       (found) =>
         found.change !== undefined &&
-        (reaches(found.change.incarnations, newest) || found.applied.some(({ lives }) => reaches(lives, newest))) &&
+        (reaches(found.change.incarnations, newest) ||
+          found.applied.some(({ incarnations }) => reaches(incarnations, newest))) &&
         !hasEnded(disks, found),
     );
     if (standing.length > 1) return CONTRADICTION;

@@ -5,66 +5,67 @@
 import { Limits } from "../base/Limits.ts";
 import { SELF } from "./Tables.ts";
 import { FIRST_INCARNATION } from "./SignedState.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import type { Digest } from "../base/Digest.ts";
 import type { MessageOf } from "./Message.ts";
 import { type Installed, installSettled, ownSlots, settledHere, settledOf, type Settled } from "./SnapshotInstall.ts";
 import type { PeerId } from "./Topology.ts";
-import type { Disk, Lives, Shown, United } from "./Union.ts";
+import type { Disk, Incarnations, Shown, United } from "./Union.ts";
 
 type Offer = MessageOf<"SnapshotOffer">;
 
-/** The lives of all members, in member order, that this peer has on record. */
-export const livesOnRecord = (turn: Turn): Lives =>
-  turn.membership.peerIds.map((peerId) => turn.recordedIncarnation(peerId));
+/** The incarnations of all members, in member order, that this peer has on record. */
+export const incarnationsOnRecord = (step: Step): Incarnations =>
+  step.membership.peerIds.map((peerId) => step.recordedIncarnation(peerId));
 
 /** What this peer's own disk says besides its slots. */
-export const diskHere = (turn: Turn): Disk => {
-  const { view } = turn.context;
-  const lives = view.get("restore", SELF)?.lives ?? [];
+export const diskHere = (step: Step): Disk => {
+  const { view } = step.context;
+  const incarnations = view.get("restore", SELF)?.incarnations ?? [];
   return {
-    peerId: turn.self,
-    lives: turn.membership.peerIds.map((_, index) => lives[index] ?? FIRST_INCARNATION),
-    refused: new Set(turn.state.undecided.refused.keys()),
+    peerId: step.self,
+    incarnations: step.membership.peerIds.map((_, index) => incarnations[index] ?? FIRST_INCARNATION),
+    refused: new Set(step.state.undecided.refused.keys()),
     strays: new Set(view.scan("strays", "", Limits.refusals).map(({ key }) => key as Digest)),
   };
 };
 
-/** The same of another member; undefined where it claims lives later than those on record. */
-export const diskThere = (turn: Turn, peerId: PeerId, own: NonNullable<Offer["own"]>): Disk | undefined => {
-  const { lives, refused, strays } = own;
-  const now = livesOnRecord(turn);
-  if (lives.length !== now.length || lives.some((each, index) => each > (now[index] ?? 0))) return undefined;
-  return { peerId, lives, refused: new Set(refused), strays: new Set(strays) };
+/** The same of another member; undefined where it claims incarnations later than those on record. */
+export const diskThere = (step: Step, peerId: PeerId, own: NonNullable<Offer["own"]>): Disk | undefined => {
+  const { incarnations, refused, strays } = own;
+  const now = incarnationsOnRecord(step);
+  if (incarnations.length !== now.length || incarnations.some((each, index) => each > (now[index] ?? 0)))
+    return undefined;
+  return { peerId, incarnations, refused: new Set(refused), strays: new Set(strays) };
 };
 
-const shownBy = (turn: Turn, disk: number, { key, id, certificate }: Settled): Shown => {
+const shownBy = (step: Step, disk: number, { key, id, certificate }: Settled): Shown => {
   if (certificate === undefined) return { disk, key, id, change: undefined };
   const { proposal } = certificate;
   const { incarnations } = proposal;
-  return { disk, key, id, change: { incarnations, ...turn.command(proposal).lineageOf(proposal.effects) } };
+  return { disk, key, id, change: { incarnations, ...step.command(proposal).lineageOf(proposal.effects) } };
 };
 
 /** Own slots from `after` to `upTo`, or as many of them as are settled at a time. */
-const settledOwn = (turn: Turn, { after, upTo }: Offer) => {
-  const here = ownSlots(turn, after, upTo);
-  return { here, own: [...here.rows].flatMap(([key, row]) => settledHere(turn, key, row) ?? []) };
+const settledOwn = (step: Step, { after, upTo }: Offer) => {
+  const here = ownSlots(step, after, upTo);
+  return { here, own: [...here.rows].flatMap(([key, row]) => settledHere(step, key, row) ?? []) };
 };
 
 /** What a page shows, with what lies here between the same slots if it is the first disk's; undefined where it does not hold. */
 export const lookAt = (
-  turn: Turn,
+  step: Step,
   offer: Offer,
   disk: number,
 ): { readonly shown: ReadonlyArray<Shown>; readonly upTo: string | undefined } | undefined => {
-  const all = settledOf(turn, offer);
+  const all = settledOf(step, offer);
   if (all === undefined) return undefined;
-  const theirs = all.map((each) => shownBy(turn, disk, each));
+  const theirs = all.map((each) => shownBy(step, disk, each));
   if (disk !== 1) return { shown: theirs, upTo: offer.upTo };
-  const { here, own } = settledOwn(turn, offer);
+  const { here, own } = settledOwn(step, offer);
   const { upTo } = here;
   const shown = [
-    ...own.map((each) => shownBy(turn, 0, each)),
+    ...own.map((each) => shownBy(step, 0, each)),
     ...theirs.filter(({ key }) => upTo === undefined || key <= upTo),
   ];
   return { shown, upTo };
@@ -74,15 +75,15 @@ export const lookAt = (
  * Makes this peer's part of the registry that lies between two slots what was decided, as far as it is here or in the
  * offer; as `installOffer` otherwise.
  */
-export const installUnited = (turn: Turn, offer: Offer, { slots, changes }: United): Installed | undefined => {
-  const all = settledOf(turn, offer);
+export const installUnited = (step: Step, offer: Offer, { slots, changes }: United): Installed | undefined => {
+  const all = settledOf(step, offer);
   if (all === undefined) return undefined;
-  const { here, own } = settledOwn(turn, offer);
+  const { here, own } = settledOwn(step, offer);
   const kept = new Map<string, Settled>();
   for (const each of [...own, ...all]) {
     const { key, id, certificate } = each;
     const isDecided = slots.get(key) === id && changes.has(id) === (certificate !== undefined);
     if (isDecided && (here.upTo === undefined || key <= here.upTo) && !kept.has(key)) kept.set(key, each);
   }
-  return installSettled(turn, here, [...kept.values()]);
+  return installSettled(step, here, [...kept.values()]);
 };

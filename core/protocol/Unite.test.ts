@@ -8,9 +8,9 @@ const NEXT = [5, 1, 1];
 const idOf = (name: string): Digest => name.padEnd(64, "0") as Digest;
 const none: ReadonlySet<Digest> = new Set();
 
-const disk = (peerId: number, lives: ReadonlyArray<number> = FIRST, change: Partial<Disk> = {}): Disk => ({
+const disk = (peerId: number, incarnations: ReadonlyArray<number> = FIRST, change: Partial<Disk> = {}): Disk => ({
   peerId,
-  lives,
+  incarnations,
   refused: none,
   strays: none,
   ...change,
@@ -43,7 +43,7 @@ describe("a change on one disk", () => {
     expect(united([disk(1, NEXT), disk(2), disk(3, NEXT)], applied(1, "alice"), applied(2, "alice"))).toEqual(DONE);
   });
 
-  it("is kept where it was agreed upon in lives as new as the newest disk's", () => {
+  it("is kept where it was agreed upon in incarnations as new as the newest disk's", () => {
     expect(united([disk(1, NEXT), disk(2)], applied(1, "alice", { incarnations: [5, 1, 7] }))).toEqual(DONE);
   });
 });
@@ -76,13 +76,13 @@ describe("a change that has ended", () => {
 describe("nothing is guessed", () => {
   const again = "put another backup of a peer in its place";
 
-  it("where lives do not follow on one another", () => {
+  it("where incarnations do not follow on one another", () => {
     expect(united([disk(1), disk(2, [5, 1, 1]), disk(3, [1, 5, 1])])).toContain(
       "peers 2 and 3 were in different restores",
     );
   });
 
-  it("where two changes of a slot are from the same lives", () => {
+  it("where two changes of a slot are from the same incarnations", () => {
     expect(united([disk(1), disk(2)], applied(0, "alice"), applied(1, "bob"))).toContain(again);
   });
 

@@ -5,7 +5,7 @@
  */
 import { type Made, NEWEST } from "../codec/Versioned.ts";
 import type { PeerId } from "./Topology.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 
 /** All from the lowest to the highest. */
 export interface Versions {
@@ -50,9 +50,9 @@ export const versionFault = (own: Versions, other: Versions | undefined): string
     : `it speaks ${said(other)} of the protocol, this peer ${said(own)}`;
 
 /** Remembers what another peer says that it speaks; whether that is news. */
-export const noteVersions = (turn: Turn, from: PeerId, versions: Versions | undefined): boolean => {
-  const known = turn.state.cluster.spoken.get(from);
+export const noteVersions = (step: Step, from: PeerId, versions: Versions | undefined): boolean => {
+  const known = step.state.cluster.spoken.get(from);
   if (versions === undefined || (known?.lowest === versions.lowest && known.highest === versions.highest)) return false;
-  turn.edit("cluster", "spoken").set(from, versions);
+  step.edit("cluster", "spoken").set(from, versions);
   return true;
 };

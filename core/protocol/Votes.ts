@@ -5,7 +5,7 @@
 import type { Digest } from "../base/Digest.ts";
 import type { Preparation } from "./Undecided.ts";
 import { countReceipt } from "./Lifecycle.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import { isAbortKind, onAbortVotes } from "./Abort.ts";
 import { isReceiptFor } from "./Certificate.ts";
 import { commitCompleted } from "./Delivery.ts";
@@ -24,25 +24,25 @@ const withoutRepeats = (statements: ReadonlyArray<SignedStatement>): ReadonlyArr
   return [...firsts.values()];
 };
 
-export const onVotes = (turn: Turn, all: ReadonlyArray<SignedStatement>): void => {
+export const onVotes = (step: Step, all: ReadonlyArray<SignedStatement>): void => {
   const statements = withoutRepeats(all);
-  if (quarantineIfForgotten(turn, statements)) return;
+  if (quarantineIfForgotten(step, statements)) return;
   const touched: Array<Digest> = [];
   for (const signed of statements) {
-    const preparation = turn.state.undecided.preparations.get(signed.statement.proposalId);
-    if (preparation !== undefined && takeReceipt(turn, preparation, signed)) touched.push(preparation.id);
+    const preparation = step.state.undecided.preparations.get(signed.statement.proposalId);
+    if (preparation !== undefined && takeReceipt(step, preparation, signed)) touched.push(preparation.id);
   }
-  commitCompleted(turn, touched);
+  commitCompleted(step, touched);
   const abortVotes = statements.filter(isAbortKind);
-  if (abortVotes.length > 0) onAbortVotes(turn, abortVotes);
+  if (abortVotes.length > 0) onAbortVotes(step, abortVotes);
 };
 
 /** Whether it is a receipt that was missing; if so, it is taken in. */
-const takeReceipt = (turn: Turn, preparation: Preparation, signed: SignedStatement): boolean => {
+const takeReceipt = (step: Step, preparation: Preparation, signed: SignedStatement): boolean => {
   const { id, proposal, receipts, refusal } = preparation;
   if (refusal !== undefined || receipts.has(signerOf(signed))) return false;
-  if (!isReceiptFor(turn.context.crypto, turn.membership, id, proposal, signed)) return false;
-  turn.noteSeen(signed);
-  countReceipt(turn, preparation, signed);
+  if (!isReceiptFor(step.context.crypto, step.membership, id, proposal, signed)) return false;
+  step.noteSeen(signed);
+  countReceipt(step, preparation, signed);
   return true;
 };

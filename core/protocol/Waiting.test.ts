@@ -3,7 +3,7 @@ import { NOW } from "../../properties/cluster/Cluster.ts";
 import { enrolling, options } from "../../properties/cluster/Enrolling.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf, type WholeTurn } from "../../properties/cluster/TurnOf.ts";
+import { openStep, type WholeStep } from "../../properties/cluster/OpenStep.ts";
 import { metadataLock, refLock } from "../commands/approvers/Locks.ts";
 import { enrollmentIn, enrollments } from "../commands/enrollPasskey/EnrollmentState.ts";
 import type { Digest } from "../base/Digest.ts";
@@ -35,10 +35,10 @@ const queuedAt = (arrivedAt: number) => ({
   arrivedAt,
 });
 /** Lets the timer fire; how many were answered, how they were rejected, and when it fires again. */
-const fire = (turn: WholeTurn) => {
-  turn.timers.clear();
-  onAnswersTimer(turn);
-  const { state, thenSend } = turn.finish(() => undefined);
+const fire = (step: WholeStep) => {
+  step.timers.clear();
+  onAnswersTimer(step);
+  const { state, thenSend } = step.finish(() => undefined);
   const rejections = thenSend.flatMap((action) =>
     action._tag === "Reply" && action.answer._tag === "Rejected" ? [action.answer.rejection] : [],
   );
@@ -52,10 +52,10 @@ const fire = (turn: WholeTurn) => {
 
 describe("whoever has waited as long as promised is answered, and nobody before", () => {
   it("at its entry peer", () => {
-    const turn = turnOf(cluster, 3, NOW, ENTRY);
-    turn.edit("requests", "awaited").set("request", { ...awaited, arrivedAt: LATE });
-    expect(fire(turn)).toMatchObject({ answers: 1, again: undefined });
-    const two = turnOf(cluster, 3, NOW, ENTRY);
+    const step = openStep(cluster, 3, NOW, ENTRY);
+    step.edit("requests", "awaited").set("request", { ...awaited, arrivedAt: LATE });
+    expect(fire(step)).toMatchObject({ answers: 1, again: undefined });
+    const two = openStep(cluster, 3, NOW, ENTRY);
     two
       .edit("requests", "awaited")
       .set("request", { ...awaited, arrivedAt: LATE })
@@ -65,25 +65,27 @@ describe("whoever has waited as long as promised is answered, and nobody before"
   });
 
   it("in the writer's queue", () => {
-    const turn = turnOf(cluster, 1, NOW, WRITER);
-    turn.edit("undecided", "rounds").clear();
-    turn.draft("requests").queue = [queuedAt(LATE), queuedAt(EARLY)];
-    const { state, answers, again } = fire(turn);
+    const step = openStep(cluster, 1, NOW, WRITER);
+    step.edit("undecided", "rounds").clear();
+    step.draft("requests").queue = [queuedAt(LATE), queuedAt(EARLY)];
+    const { state, answers, again } = fire(step);
     expect([state.requests.queue.map(({ arrivedAt }) => arrivedAt), answers, again]).toEqual([[EARLY], 1, WRITER + 1]);
   });
 
   it.each([
     [LATE, EARLY, undefined, [EARLY]],
     [EARLY, LATE, EARLY, []],
-  ])("in a round: its creator of %i, who joined it at %i", (created, joined, creatorLeft, joinersLeft) => {
-    const turn = turnOf(cluster, 1, NOW, WRITER);
-    const joiners = [queuedAt(joined)];
-    turn.edit("undecided", "rounds").set(round.id, { ...round, creator: { ...creator, arrivedAt: created }, joiners });
-    const { state, answers } = fire(turn);
+  ])("in a round: its creator of %i, who joined it at %i", (created, joined, creatorLeft, coalescedLeft) => {
+    const step = openStep(cluster, 1, NOW, WRITER);
+    const coalesced = [queuedAt(joined)];
+    step
+      .edit("undecided", "rounds")
+      .set(round.id, { ...round, creator: { ...creator, arrivedAt: created }, coalesced });
+    const { state, answers } = fire(step);
     const left = state.undecided.rounds.get(round.id);
     expect(answers).toBe(1);
     expect(left?.creator?.arrivedAt).toBe(creatorLeft);
-    expect(left?.joiners.map(({ arrivedAt }) => arrivedAt)).toEqual(joinersLeft);
+    expect(left?.coalesced.map(({ arrivedAt }) => arrivedAt)).toEqual(coalescedLeft);
   });
 
   it("while options are made for it", () => {
@@ -91,16 +93,16 @@ describe("whoever has waited as long as promised is answered, and nobody before"
     asked.tamper = (_from, _to, message) => (message._tag === "Session.Mirror" ? undefined : message);
     options(asked, 1, "options");
     asked.settle();
-    const turn = turnOf(asked, 1, NOW, WRITER);
-    const [offer] = turn.slice(enrollments).offers.values();
+    const step = openStep(asked, 1, NOW, WRITER);
+    const [offer] = step.slice(enrollments).offers.values();
     if (offer === undefined) throw new Error("options are under way");
-    const offers = turn.editIn(enrollments, "offers");
+    const offers = step.editIn(enrollments, "offers");
     offers.clear();
     for (const arrivedAt of [LATE, EARLY]) {
       const forward = { ...offer.forward, requestId: `at ${arrivedAt}` };
       offers.set(requestKey(forward), { ...offer, forward, arrivedAt });
     }
-    const { state, answers, again } = fire(turn);
+    const { state, answers, again } = fire(step);
     expect([[...enrollmentIn(state).offers.values()].map(({ arrivedAt }) => arrivedAt), answers, again]).toEqual([
       [EARLY],
       1,
@@ -122,24 +124,24 @@ describe("whoever has waited too long at the writer", () => {
     ["a replacement, of a registration", false, "METADATA", [metadataLock(ref), refLock(ref)], "still undecided"],
     ["one, of another approver's", false, "METADATA", [metadataLock("other")], "nothing was reserved"],
   ])("for its turn is told what that depends on: %s, open %s", (_what, isOpen, kind, locks, words) => {
-    const turn = turnOf(cluster, 1, NOW, WRITER);
-    turn.edit("undecided", "rounds").clear();
+    const step = openStep(cluster, 1, NOW, WRITER);
+    step.edit("undecided", "rounds").clear();
     // Being aborted, so that nothing but the lock itself says that something is open.
-    turn.edit("undecided", "aborting").set(id, { ...preparation, id, votes: [], acks: new Map() });
-    turn.draft("undecided").locks = new Map(locks.map((lock) => [lock, id]));
+    step.edit("undecided", "aborting").set(id, { ...preparation, id, votes: [], acks: new Map() });
+    step.draft("undecided").locks = new Map(locks.map((lock) => [lock, id]));
     const { forward: asked, ...queued } = queuedAt(LATE);
     const target = kind === "METADATA" ? { ...request, kind, baseRevision: 1 } : request;
-    turn.draft("requests").queue = [{ ...queued, intent: target, forward: { ...asked, entryPeer: 1 } }];
-    expect(fire(turn).rejections).toMatchObject([{ detail: expect.stringContaining(words), outcomeUnknown: isOpen }]);
+    step.draft("requests").queue = [{ ...queued, intent: target, forward: { ...asked, entryPeer: 1 } }];
+    expect(fire(step).rejections).toMatchObject([{ detail: expect.stringContaining(words), outcomeUnknown: isOpen }]);
   });
 
   it("in a round is told that the outcome is open, and who has not confirmed", () => {
-    const turn = turnOf(cluster, 1, NOW, WRITER);
+    const step = openStep(cluster, 1, NOW, WRITER);
     const target = { kind: "METADATA", ref, baseRevision: 1 };
-    turn
+    step
       .edit("undecided", "rounds")
       .set(round.id, { ...round, creator: { ...creator, entryPeer: 1, target, arrivedAt: LATE } });
-    expect(fire(turn).rejections).toMatchObject([
+    expect(fire(step).rejections).toMatchObject([
       { outcomeUnknown: true, members: [2, 3].map((peerId) => ({ peerId })) },
     ]);
   });

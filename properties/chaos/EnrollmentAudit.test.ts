@@ -189,7 +189,7 @@ describe("the verdict on an enrollment", () => {
     expect(idOf(evidence({ said: { ...said, finishOf: () => ({ ...finish, deadline: 1 }) } }))).toBe("S30");
   });
 
-  it("finds a session that nobody asked for, or of another life than configured (S30)", () => {
+  it("finds a session that nobody asked for, or of another incarnation than configured (S30)", () => {
     expect(idOf(evidence({ said: { ...said, inviteOf: () => undefined } }))).toBe("S30");
     expect(idOf(evidence({ sessionMillis: 1_000 }))).toBe("S30");
   });

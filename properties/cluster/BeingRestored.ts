@@ -1,11 +1,11 @@
-/** A member that takes the registry over from the others, one turn at a time. */
+/** A member that takes the registry over from the others, one step at a time. */
 import { founded } from "./Cluster.ts";
 import { declare, register, stateOf } from "./Restoring.ts";
-import { turnOf, type WholeTurn } from "./TurnOf.ts";
+import { openStep, type WholeStep } from "./OpenStep.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Recovery, Transfer } from "../../core/protocol/RecoveryState.ts";
 import { slotKey } from "../../core/protocol/Tables.ts";
-import type { Step } from "../../core/Action.ts";
+import type { StepResult } from "../../core/Action.ts";
 import type { MessageOf } from "../../core/Message.ts";
 import type { Ready } from "../../core/protocol/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
@@ -36,14 +36,14 @@ export const { cluster, answers, offer, recovery: underWay, transfer, id: alices
 export const AT = cluster.now;
 export const OTHER = "ab".repeat(32) as Digest;
 
-/** A turn of the second, in the middle of its recovery but for what is different. */
-export const recovering = (change: Partial<Recovery> = {}): WholeTurn => {
-  const turn = turnOf(cluster, 2, cluster.now, AT);
-  turn.timers.clear();
-  turn.draft("rejoining").recovery = { ...underWay, ...change };
-  return turn;
+/** A step of the second, in the middle of its recovery but for what is different. */
+export const recovering = (change: Partial<Recovery> = {}): WholeStep => {
+  const step = openStep(cluster, 2, cluster.now, AT);
+  step.timers.clear();
+  step.draft("rejoining").recovery = { ...underWay, ...change };
+  return step;
 };
 export const moved = (change: Partial<Transfer>): Partial<Recovery> => ({ transfer: { ...transfer, ...change } });
-export const ended = (turn: WholeTurn): Step => turn.finish(() => undefined);
-export const sent = (turn: WholeTurn) =>
-  ended(turn).thenSend.flatMap((action) => (action._tag === "Send" ? [{ to: action.to, ...action.message }] : []));
+export const ended = (step: WholeStep): StepResult => step.finish(() => undefined);
+export const sent = (step: WholeStep) =>
+  ended(step).thenSend.flatMap((action) => (action._tag === "Send" ? [{ to: action.to, ...action.message }] : []));

@@ -1,4 +1,4 @@
-/** What members that lie, or their other lives, would sign on a test cluster, with their real keys. */
+/** What members that lie, or their other incarnations, would sign on a test cluster, with their real keys. */
 import { NEWEST } from "../../core/codec/Versioned.ts";
 import { proposalId, type Proposal } from "../../core/protocol/Proposal.ts";
 import {
@@ -43,7 +43,7 @@ export const forgedBy = (
 export const receiptOfWriter = (cluster: Cluster, proposal: Proposal, like: SignedStatement): SignedStatement =>
   forgedBy(cluster, 1, like, { proposalId: proposalId(crypto, proposal), seq: proposal.seq });
 
-/** The announcement of a life that a member has not begun; `change` says what is different from what it would say. */
+/** The announcement of an incarnation that a member has not begun; `change` says what is different from what it would say. */
 export const announcedBy = (
   cluster: Cluster,
   peerId: PeerId,

@@ -1,11 +1,11 @@
 /** Members of a test cluster that ask each other whether they are ready. */
 import { Cluster, founded } from "./Cluster.ts";
 import { register } from "./Restoring.ts";
-import { turnOf, type WholeTurn, wholeTurn } from "./TurnOf.ts";
+import { openStep, type WholeStep, wholeStep } from "./OpenStep.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import { slotKey } from "../../core/protocol/Tables.ts";
-import type { Turn } from "../../core/protocol/Turn.ts";
-import type { Step } from "../../core/Action.ts";
+import type { Step } from "../../core/protocol/Step.ts";
+import type { StepResult } from "../../core/Action.ts";
 import type { Ready } from "../../core/protocol/Message.ts";
 import { probe } from "../../core/protocol/Readiness.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
@@ -31,30 +31,30 @@ export const { cluster, answers, receipt } = answering();
 export const AT = cluster.now;
 export const OTHER = "ab".repeat(32) as Digest;
 
-export type Become = (turn: Turn) => void;
+export type Become = (step: Step) => void;
 export const asItIs: Become = () => undefined;
 
-/** A turn of a member that has asked nobody whether it is ready, and is so itself but for what it has become. */
-export const memberTurn = (peerId: PeerId, become: Become = asItIs, of: Cluster = cluster): WholeTurn => {
-  const turn = turnOf(of, peerId, AT, AT);
-  turn.timers.clear();
-  turn.draft("probing").verdict = undefined;
-  become(turn);
-  return turn;
+/** A step of a member that has asked nobody whether it is ready, and is so itself but for what it has become. */
+export const memberStep = (peerId: PeerId, become: Become = asItIs, of: Cluster = cluster): WholeStep => {
+  const step = openStep(of, peerId, AT, AT);
+  step.timers.clear();
+  step.draft("probing").verdict = undefined;
+  become(step);
+  return step;
 };
 
-/** A turn in which the writer has asked. */
-export const asking = (become: Become = asItIs): WholeTurn => {
-  const turn = memberTurn(1, become);
-  probe(turn);
-  return turn;
+/** A step in which the writer has asked. */
+export const asking = (become: Become = asItIs): WholeStep => {
+  const step = memberStep(1, become);
+  probe(step);
+  return step;
 };
 
-/** The next turn of the same peer, whose wall clock may have been set meanwhile. */
-export const later = ({ state, context }: WholeTurn, millis: number, setBy = 0): WholeTurn =>
-  wholeTurn(state, { ...context, now: context.now + millis + setBy, elapsed: context.elapsed + millis });
+/** The next step of the same peer, whose wall clock may have been set meanwhile. */
+export const later = ({ state, context }: WholeStep, millis: number, setBy = 0): WholeStep =>
+  wholeStep(state, { ...context, now: context.now + millis + setBy, elapsed: context.elapsed + millis });
 
-export const ended = (turn: WholeTurn): Step => turn.finish(asItIs);
+export const ended = (step: WholeStep): StepResult => step.finish(asItIs);
 
-export const replies = (turn: WholeTurn): ReadonlyArray<unknown> =>
-  ended(turn).thenSend.flatMap((action) => (action._tag === "Reply" ? [[action.requestId, action.answer]] : []));
+export const replies = (step: WholeStep): ReadonlyArray<unknown> =>
+  ended(step).thenSend.flatMap((action) => (action._tag === "Reply" ? [[action.requestId, action.answer]] : []));

@@ -16,7 +16,7 @@ const refOf = (answered: { readonly json: { readonly [name: string]: unknown } }
 const state = async (cluster: ServerCluster, id: number) =>
   (await fetch(`${cluster.server(id).url}/v1/custody/system/status`)).json();
 
-describe("a peer's life", () => {
+describe("a peer's incarnation", () => {
   it("goes from uninitialized over sealed to unsealed, by its own shares only", async () => {
     const cluster = track(await ServerCluster.start(1));
     expect(await state(cluster, 1)).toEqual({ state: "UNINITIALIZED" });

@@ -29,7 +29,7 @@ const lies: { readonly [name: string]: Lie } = {
     evidence: { ...evidence, call: { ...evidence.call, rawBody: Uint8Array.of(123, 125) } },
   }),
   "another configuration": another(() => ({ configDigest: OTHER })),
-  "another life of peer 2": another(({ incarnations }) => ({
+  "another incarnation of peer 2": another(({ incarnations }) => ({
     incarnations: incarnations.map((each, index) => (index === 1 ? each + 1 : each)),
   })),
   "a deadline beyond a minute": another(({ proposedAt }) => ({ expiresAt: proposedAt + 60_001 })),

@@ -28,13 +28,13 @@ export class Names {
     return name;
   }
 
-  /** Nothing for a peer's first life. */
-  life(peerId: number, incarnation: number): string {
+  /** Nothing for a peer's first incarnation. */
+  incarnation(peerId: number, incarnation: number): string {
     if (incarnation === 1) return "";
-    const id = `life ${peerId} ${incarnation}`;
+    const id = `incarnation ${peerId} ${incarnation}`;
     const known = this.#names.get(id);
     if (known !== undefined) return known;
-    const name = ` in life ${1 + this.#next(`life ${peerId}`)}`;
+    const name = ` in incarnation ${1 + this.#next(`life ${peerId}`)}`;
     this.#names.set(id, name);
     return name;
   }

@@ -33,7 +33,7 @@ export class RowWords {
       seen: [
         (key) => `${Number(key)}`,
         ({ peerId, incarnation, restored }) =>
-          restored === undefined ? undefined : names.life(peerId, incarnation).trim(),
+          restored === undefined ? undefined : names.incarnation(peerId, incarnation).trim(),
       ],
       preparations: [
         proposal,
@@ -45,7 +45,7 @@ export class RowWords {
       restore: [
         nothing,
         ({ restoration, recovering }) =>
-          `${names.life(restoration.peerId, restoration.incarnation).trim()}${recovering ? ", recovering" : ", whole"}`,
+          `${names.incarnation(restoration.peerId, restoration.incarnation).trim()}${recovering ? ", recovering" : ", whole"}`,
       ],
       strays: [proposal, nothing],
       aborts: [proposal, ({ votes }) => words.statements(votes)],

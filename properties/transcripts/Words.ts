@@ -45,7 +45,7 @@ export class Words {
       const { kind, proposalId: id, detail } = statement;
       const about = this.#names.of(kind.startsWith("Session.") ? "s" : "p", id);
       const what = `${kind} ${about}${detail === "" ? "" : ` (${detail})`}`;
-      const by = `${header.peerId}${this.#names.life(header.peerId, header.incarnation)}`;
+      const by = `${header.peerId}${this.#names.incarnation(header.peerId, header.incarnation)}`;
       said.set(what, [...(said.get(what) ?? []), by]);
     }
     return [...said].map(([what, by]) => `${what} by ${by.join(", ")}`).join("; ");
@@ -127,7 +127,7 @@ export class Words {
   #announced(restored: SignedRestoration | undefined): string {
     if (restored === undefined) return "";
     const { peerId, incarnation } = restored.restoration;
-    return `(${peerId} announces itself${this.#names.life(peerId, incarnation)})`;
+    return `(${peerId} announces itself${this.#names.incarnation(peerId, incarnation)})`;
   }
 
   #outcome({ outcome }: MessageOf<"Outcome">): string {

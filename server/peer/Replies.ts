@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import type { Answer } from "../../core/Action.ts";
 
 export class Replies {
-  /** Tells the requests of this process from those of an earlier life of the peer. */
-  readonly #life = randomBytes(9).toString("base64url");
+  /** Tells the requests of this process from those of an earlier process of the peer. */
+  readonly #process = randomBytes(9).toString("base64url");
   readonly #waiting = new Map<string, (answer: Answer) => void>();
   #count = 0;
 
@@ -18,7 +18,7 @@ export class Replies {
    * the answer is `late` and whatever comes afterwards is dropped.
    */
   ask(start: (requestId: string) => void, timeoutMillis: number, late: Answer): Promise<Answer> {
-    const requestId = `${this.#life}-${(++this.#count).toString(36)}`;
+    const requestId = `${this.#process}-${(++this.#count).toString(36)}`;
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.answer(requestId, late), timeoutMillis);
       this.#waiting.set(requestId, (answer) => {

@@ -11,7 +11,7 @@ const ALL_BYTES = 64 * 1024 * 1024;
 /** Of one member, half of it: then one alone stops nobody. */
 const MEMBER_BYTES = 32 * 1024 * 1024;
 
-/** The room of one message, from its first byte until the driver has consumed it. */
+/** Room for one message, from its first byte until the driver has consumed it. */
 export interface Parcel {
   /** Takes room for more bytes; false, and nothing taken, where there is none. */
   readonly grow: (bytes: number) => boolean;

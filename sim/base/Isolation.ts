@@ -1,6 +1,6 @@
 /**
  * While a seed runs, the machine's clock, its entropy and its later turns are out of reach: who asks for one is
- * thrown at, there and then, whatever library asks. Types, the linter and the import walls keep our own code from
+ * thrown at, there and then, whatever library asks. Types, the linter and the import boundaries keep our own code from
  * asking; this catches what they do not see.
  */
 

@@ -1,4 +1,4 @@
-/** Bugs of what a peer makes of how long a body is, and of the room that bodies take. */
+/** Bugs of what a peer makes of how long a body is, and of what bodies take up. */
 import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
 import type { Round } from "../../core/protocol/Undecided.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
@@ -25,7 +25,7 @@ const overcount = (request: Asking): Asking => {
 /** What is too much of a body is left out. */
 const cut = (request: Asking): Asking => withBody(request, request.call.rawBody.subarray(0, LONGEST_BODY));
 
-/** The room of a body that was in a round is never given back. */
+/** Room for a body that was in a round is never given back. */
 const keepRoom = (): Tampering => {
   const leaked = new Map<string, Map<string, Round>>();
   return {
@@ -35,7 +35,7 @@ const keepRoom = (): Tampering => {
       const kept = leaked.get(name) ?? new Map<string, Round>();
       leaked.set(name, kept);
       for (const [id, round] of rounds)
-        if (round.evidence !== undefined) kept.set(`room of ${id}`, { ...round, creator: undefined, joiners: [] });
+        if (round.evidence !== undefined) kept.set(`room of ${id}`, { ...round, creator: undefined, coalesced: [] });
       for (const [id, round] of kept) rounds.set(id, round);
     },
   };

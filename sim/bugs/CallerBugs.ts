@@ -9,12 +9,12 @@ import type { SimPeer } from "../world/SimPeer.ts";
 import type { TamperedWorld } from "../world/Tampering.ts";
 
 /** Whoever has joined a round is forgotten. */
-const dropJoiners = ({ undecided: { rounds } }: PeerState): void => {
+const dropCoalesced = ({ undecided: { rounds } }: PeerState): void => {
   if (!(rounds instanceof Map)) return;
-  for (const [id, round] of rounds) if (round.joiners.length > 0) rounds.set(id, { ...round, joiners: [] });
+  for (const [id, round] of rounds) if (round.coalesced.length > 0) rounds.set(id, { ...round, coalesced: [] });
 };
 
-/** How much later than it came a joiner is taken to have come; so much that its caller has not given up yet. */
+/** How much later than it came a coalesced request is taken to have come; so much that its caller has not given up yet. */
 const LATER_MILLIS = 1_500;
 
 /** Whoever has joined a round is taken to have come then, and waits that much longer. */
@@ -23,13 +23,13 @@ const startOver = (): ((state: PeerState) => void) => {
   return ({ undecided: { rounds } }) => {
     if (!(rounds instanceof Map)) return;
     for (const [id, round] of rounds) {
-      if (round.joiners.every((joiner: Queued) => known.has(joiner))) continue;
-      const joiners = round.joiners.map((joiner: Queued) => {
-        const late = known.has(joiner) ? joiner : { ...joiner, arrivedAt: joiner.arrivedAt + LATER_MILLIS };
+      if (round.coalesced.every((pending: Queued) => known.has(pending))) continue;
+      const coalesced = round.coalesced.map((pending: Queued) => {
+        const late = known.has(pending) ? pending : { ...pending, arrivedAt: pending.arrivedAt + LATER_MILLIS };
         known.add(late);
         return late;
       });
-      rounds.set(id, { ...round, joiners });
+      rounds.set(id, { ...round, coalesced });
     }
   };
 };
@@ -38,31 +38,31 @@ const startOver = (): ((state: PeerState) => void) => {
 const queueTwice = ({ undecided: { rounds } }: PeerState): void => {
   if (!(rounds instanceof Map)) return;
   for (const [id, round] of rounds) {
-    const { refusal, joiners } = round;
-    if (refusal === undefined || new Set(joiners).size < joiners.length) continue;
-    rounds.set(id, { ...round, joiners: [...joiners, ...joiners] });
+    const { refusal, coalesced } = round;
+    if (refusal === undefined || new Set(coalesced).size < coalesced.length) continue;
+    rounds.set(id, { ...round, coalesced: [...coalesced, ...coalesced] });
   }
 };
 
 /** Whoever has joined a round through another peer is told of the refusal that is the end of it, and is not judged again. */
-const blameJoiners = (world: TamperedWorld, peer: SimPeer, state: PeerState): void => {
+const blameCoalesced = (world: TamperedWorld, peer: SimPeer, state: PeerState): void => {
   const {
     undecided: { rounds },
   } = state;
   if (!(rounds instanceof Map)) return;
   for (const [id, round] of state.undecided.rounds) {
-    const { refusal, joiners } = round;
-    if (refusal === undefined || joiners.length === 0) continue;
+    const { refusal, coalesced } = round;
+    if (refusal === undefined || coalesced.length === 0) continue;
     const { header, statement } = refusal;
     const proposal = state.undecided.preparations.get(id)?.proposal;
     const ref = proposal && effectsIn(proposal).ref;
     const { speaking } = registerKey;
     const rejection = refusalRejection(header.peerId, statement.detail, ref, speaking);
     const outcome = { _tag: "Rejected" as const, rejection };
-    const ofOthers = joiners.filter(({ forward }) => forward.entryPeer !== peer.slot);
+    const ofOthers = coalesced.filter(({ forward }) => forward.entryPeer !== peer.slot);
     for (const { forward } of ofOthers)
       world.mail.utter(peer, forward.entryPeer, { _tag: "Outcome", requestId: forward.requestId, outcome });
-    rounds.set(id, { ...round, joiners: joiners.filter((joiner) => !ofOthers.includes(joiner)) });
+    rounds.set(id, { ...round, coalesced: coalesced.filter((pending) => !ofOthers.includes(pending)) });
   }
 };
 
@@ -100,7 +100,7 @@ export const callerBugs: ReadonlyArray<PlantedBug> = [
   },
   {
     name: "judged-late",
-    changes: "the writer judges whether a request may be a late copy when its turn comes, not when it came",
+    changes: "the writer judges whether a request may be a duplicate when its turn comes, not when it came",
     finds: "S37",
     schedule: "refused-behind-waiting",
     steps: 4_000,
@@ -116,15 +116,15 @@ export const callerBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({ stepped: (_world, _peer, state) => forwardOn(state) }),
   },
   {
-    name: "joiner-dropped",
+    name: "coalesced-dropped",
     changes: "a request that has joined another one is never answered",
     finds: "L10",
     schedule: "retry-storm-refused",
     steps: 3_000,
-    tampering: () => ({ stepped: (_world, _peer, state) => dropJoiners(state) }),
+    tampering: () => ({ stepped: (_world, _peer, state) => dropCoalesced(state) }),
   },
   {
-    name: "joiner-starts-over",
+    name: "coalesced-starts-over",
     changes: "a request that has joined another one is given a second and a half more than it has",
     finds: "L10",
     schedule: "retry-storm-unacknowledged",
@@ -135,7 +135,7 @@ export const callerBugs: ReadonlyArray<PlantedBug> = [
     },
   },
   {
-    name: "joiner-queued-twice",
+    name: "coalesced-queued-twice",
     changes: "a request that had joined a refused one is queued twice, and answered for each",
     finds: "L10",
     schedule: "retry-storm-refused",
@@ -143,12 +143,12 @@ export const callerBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({ stepped: (_world, _peer, state) => queueTwice(state) }),
   },
   {
-    name: "joiner-blamed",
+    name: "coalesced-blamed",
     changes: "a request that had joined a refused one is answered with that refusal, whatever it carries itself",
     finds: "S30",
     schedule: "retry-storm-refused",
     steps: 3_000,
-    tampering: () => ({ stepped: blameJoiners }),
+    tampering: () => ({ stepped: blameCoalesced }),
   },
   {
     name: "lost-to-damage",

@@ -50,14 +50,14 @@ export const damageBugs: ReadonlyArray<PlantedBug> = [
   },
   {
     name: "announced-damaged",
-    changes: "a peer whose rows do not hold shows others the new life that lies in them",
+    changes: "a peer whose rows do not hold shows others the new incarnation that lies in them",
     finds: "S31",
     schedule: "torn-restore",
     tampering: shows(isDamaged, announcement),
   },
   {
     name: "announced-sealed",
-    changes: "a sealed peer shows others the new life that lies in its rows",
+    changes: "a sealed peer shows others the new incarnation that lies in its rows",
     finds: "S31",
     schedule: "torn-restore",
     tampering: shows(isSealed, announcement),

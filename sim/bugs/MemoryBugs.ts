@@ -206,7 +206,7 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "room-for-few-refusals",
     changes:
-      "a writer takes a late copy of what it refused and has forgotten for a new request, as entry peers have, too",
+      "a writer takes a duplicate of what it refused and has forgotten for a new request, as entry peers have, too",
     finds: "S14",
     schedule: "copy-after-storm",
     steps: 16_000,

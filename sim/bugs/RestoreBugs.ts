@@ -1,4 +1,4 @@
-/** Bugs of declared restores: what a peer does in a new life, and what others make of its old one. */
+/** Bugs of declared restores: what a peer does in a new incarnation, and what others make of its old one. */
 import type { Preparation } from "../../core/protocol/Undecided.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { proposalId } from "../../core/protocol/Proposal.ts";
@@ -27,7 +27,7 @@ const counters = ({
     ...[...outbox.values()].flatMap(({ id, acks, isPrunable }) => (isPrunable ? [] : [[`acks ${id}`, acks] as const])),
   ]);
 
-/** What was counted once stays counted, whoever has begun a new life since. */
+/** What was counted once stays counted, whoever has begun a new incarnation since. */
 const countForEver = (): Tampering => {
   const before = new Map<string, Statements>();
   return {
@@ -42,8 +42,8 @@ const countForEver = (): Tampering => {
   };
 };
 
-/** A restored member's receipt as its first life would have signed it. */
-const receiptOfOldLife = (
+/** A restored member's receipt as its first incarnation would have signed it. */
+const receiptOfOldIncarnation = (
   world: TamperedWorld,
   { id, proposal }: Preparation,
   peerId: PeerId,
@@ -57,17 +57,17 @@ const countOldReceipts = (): Tampering => ({
   stepped: (world, _peer, { undecided: { preparations }, signed: { seen } }) => {
     for (const preparation of preparations.values())
       for (const { peerId, incarnation } of seen.values()) {
-        // A proposal made before the restore pins the first life, and a receipt of that would be a right one.
+        // A proposal made before the restore pins the first incarnation, and a receipt of that would be a right one.
         const isPinned = preparation.proposal.incarnations.includes(incarnation);
         if (incarnation === FIRST_INCARNATION || !isPinned || preparation.receipts.has(peerId)) continue;
-        const receipt = receiptOfOldLife(world, preparation, peerId);
+        const receipt = receiptOfOldIncarnation(world, preparation, peerId);
         if (receipt !== undefined) put(preparation.receipts, receipt);
       }
   },
 });
 
-/** Records another's new life, and the next time its first one again. */
-const forgetLives = (): Tampering => {
+/** Records another's new incarnation, and the next time its first one again. */
+const forgetIncarnations = (): Tampering => {
   const recorded = new Set<string>();
   return {
     written: (world, peer, writes) =>
@@ -180,7 +180,8 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
   },
   {
     name: "forgetful-witness",
-    changes: "a restored member says that it knows nothing of a proposal before all others have its new life on record",
+    changes:
+      "a restored member says that it knows nothing of a proposal before all others have its new incarnation on record",
     finds: "S4",
     schedule: "restores-around-late-receipt",
     peers: 5,
@@ -206,28 +207,28 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
   },
   {
     name: "counted-for-ever",
-    changes: "votes and acknowledgements of a life that is over stay counted",
+    changes: "votes and acknowledgements of an incarnation that is over stay counted",
     finds: "S21",
     schedule: "double-declared-restore",
     tampering: countForEver,
   },
   {
-    name: "receipt-of-any-life",
-    changes: "a receipt counts whatever life of its signer it was made in",
+    name: "receipt-of-any-incarnation",
+    changes: "a receipt counts whatever incarnation of its signer it was made in",
     finds: "S21",
     schedule: "rollback-declared",
     tampering: countOldReceipts,
   },
   {
-    name: "lives-forgotten",
-    changes: "a member that has another's new life on record goes back to the old one",
+    name: "incarnations-forgotten",
+    changes: "a member that has another's new incarnation on record goes back to the old one",
     finds: "S21",
     schedule: "rollback-declared",
-    tampering: forgetLives,
+    tampering: forgetIncarnations,
   },
   {
-    name: "hasty-life",
-    changes: "a restored peer signs before all others have its new life on record",
+    name: "hasty-incarnation",
+    changes: "a restored peer signs before all others have its new incarnation on record",
     finds: "S21",
     schedule: "restores-around-late-receipt",
     peers: 5,

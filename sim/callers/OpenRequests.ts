@@ -50,11 +50,11 @@ export class OpenRequests {
   }
 
   /** Sends one request under a token of a kind that lives for so long, and tells what came of it, once. */
-  send(peer: SimPeer, asked: Asked, kind: TokenKind, lifeMillis: number, done: (outcome: Outcome) => void): void {
+  send(peer: SimPeer, asked: Asked, kind: TokenKind, lifetimeMillis: number, done: (outcome: Outcome) => void): void {
     const world = this.#world;
     const requestId = world.service.newRequestId();
     const { permission } = world.product.modelOf(asked);
-    const token = world.commands.token(kind, world.realMillis, lifeMillis, permission);
+    const token = world.commands.token(kind, world.realMillis, lifetimeMillis, permission);
     const arrival = arrivalAt(peer, world.peer(world.writerSlot), world.now / 1000);
     this.#open.set(requestId, { asked, token, done, peer, process: peer.process, askedAt: world.now, arrival });
     world.after(PATIENCE_MICROS, () => this.#close(requestId, "silence"));

@@ -31,7 +31,7 @@ export interface ProposalFacts {
   readonly proposal: Proposal;
   receipts: PeerMask;
   refusals: PeerMask;
-  /** Who refused it in the life that it pins: then no certificate of it can exist. */
+  /** Who refused it in the incarnation that it pins: then no certificate of it can exist. */
   barring: PeerMask;
   /** Who has it no longer, because its disk went back to before that and nobody said so. */
   forgotten: PeerMask;
@@ -40,7 +40,7 @@ export interface ProposalFacts {
   aborted: PeerMask;
   /** Receipts by signer, as they were made durable. */
   readonly receiptOf: Map<number, SignedStatement>;
-  /** By signer: in which of its lives it voted for the end. */
+  /** By signer: in which of its incarnations it voted for the end. */
   readonly endVotes: Map<number, Set<number>>;
 }
 
@@ -64,8 +64,8 @@ const isSame = (left: SignedStatement, right: SignedStatement): boolean => {
 };
 
 const noteEndVote = ({ endVotes }: ProposalFacts, { header }: SignedStatement): void => {
-  const lives = endVotes.get(header.peerId) ?? new Set();
-  endVotes.set(header.peerId, lives.add(header.incarnation));
+  const incarnations = endVotes.get(header.peerId) ?? new Set();
+  endVotes.set(header.peerId, incarnations.add(header.incarnation));
 };
 
 /** Whether a change is of one of the tables that agreement itself has. */
@@ -104,8 +104,8 @@ export class Ghost {
   restored: PeerMask = 0;
   /** Who has just put the registries of all members together, when every one of them was being restored. */
   unitedBy: number | undefined;
-  /** Durable announcements by slot: every life a peer has had, the first one aside. */
-  readonly #lives: ReadonlyArray<Map<number, Digest>>;
+  /** Durable announcements by slot: every incarnation a peer has had, the first one aside. */
+  readonly #incarnations: ReadonlyArray<Map<number, Digest>>;
   /** The membership that was pinned first. */
   membership: Membership | undefined;
   readonly proposals = new Map<Digest, ProposalFacts>();
@@ -126,7 +126,7 @@ export class Ghost {
     this.#subjectOf = new Map(product.subjects.map((subject) => [subject.table, subject]));
     this.total = total;
     this.everyone = firstPeers(total);
-    this.#lives = Array.from({ length: total + 1 }, () => new Map());
+    this.#incarnations = Array.from({ length: total + 1 }, () => new Map());
     this.#batches = Array.from({ length: total + 1 }, () => new Map());
     this.#noRevisions = Array.from({ length: total + 1 }, () => 0);
     this.#open = Array.from({ length: total + 1 }, () => new Map());
@@ -172,13 +172,13 @@ export class Ghost {
   }
 
   /** Whether a peer has durably announced this incarnation; the recoveryId, if it did. */
-  lifeOf(slot: number, incarnation: number): Digest | undefined {
-    return this.#lives[slot]?.get(incarnation);
+  recoveryIdOf(slot: number, incarnation: number): Digest | undefined {
+    return this.#incarnations[slot]?.get(incarnation);
   }
 
   /** Whether a peer has ever had this incarnation. */
-  hadLife(slot: number, incarnation: number): boolean {
-    return incarnation === FIRST_INCARNATION || this.lifeOf(slot, incarnation) !== undefined;
+  hadIncarnation(slot: number, incarnation: number): boolean {
+    return incarnation === FIRST_INCARNATION || this.recoveryIdOf(slot, incarnation) !== undefined;
   }
 
   /** Durable preparations of a peer that are not decided there. */
@@ -217,10 +217,10 @@ export class Ghost {
       else facts.forgotten |= maskOf(slot);
   }
 
-  /** A new life: no vote and no record of the old one is anything that this peer stands for. */
-  #beginLife(slot: number, { incarnation, recoveryId }: Restoration): void {
+  /** A new incarnation: no vote and no record of the old one is anything that this peer stands for. */
+  #beginIncarnation(slot: number, { incarnation, recoveryId }: Restoration): void {
     const left = ~maskOf(slot);
-    this.#lives[slot]?.set(incarnation, recoveryId);
+    this.#incarnations[slot]?.set(incarnation, recoveryId);
     this.away |= maskOf(slot);
     this.recovering |= maskOf(slot);
     this.restored |= maskOf(slot);
@@ -233,7 +233,7 @@ export class Ghost {
     }
     for (const [ref, facts] of this.subjects) {
       facts.holders &= left;
-      // What only lives that are over had applied was told to nobody as done, and may be made anew.
+      // What only incarnations that are over had applied was told to nobody as done, and may be made anew.
       if (facts.holders === 0) this.subjects.delete(ref);
       const newest = Math.max(0, ...slotsOf(facts.holders).map((holder) => facts.revisionAt[holder] ?? 0));
       for (const revision of facts.revisions.keys()) if (revision > newest) facts.revisions.delete(revision);
@@ -243,7 +243,7 @@ export class Ghost {
   /** The registry of the others is there: from now on the peer answers for all of it. */
   #endRecovery({ slot, store }: Watched): void {
     this.unitedBy = this.away === this.everyone ? slot : undefined;
-    // Whatever the old lives had stored was forgotten with them; this is what there is.
+    // Whatever the old incarnations had stored was forgotten with them; this is what there is.
     if (this.unitedBy !== undefined)
       for (const subject of this.product.subjects)
         for (const [ref, row] of rowsOf(store, subject)) this.#subject(subject, ref, row);
@@ -263,7 +263,7 @@ export class Ghost {
   #note(peer: Watched, write: Write): void {
     const { slot } = peer;
     if (write.table === "restore" && write.op !== "remove")
-      return write.row.recovering ? this.#beginLife(slot, write.row.restoration) : this.#endRecovery(peer);
+      return write.row.recovering ? this.#beginIncarnation(slot, write.row.restoration) : this.#endRecovery(peer);
     // What a recovering peer writes becomes its word when it has come to the end.
     if (this.isRecovering(slot) && write.table !== "batches" && write.table !== "refusals") return;
     if (write.op === "remove") {

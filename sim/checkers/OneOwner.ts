@@ -74,8 +74,8 @@ export class OneOwner {
   }
 
   /**
-   * Whatever the old life of a peer had reserved, it does so no more, whether its row was still there or not; and what
-   * only lives that are over had stored may be given to another owner.
+   * Whatever the old incarnation of a peer had reserved, it does so no more, whether its row was still there or not; and what
+   * only incarnations that are over had stored may be given to another owner.
    */
   restored(slot: number): void {
     this.#release(slot);

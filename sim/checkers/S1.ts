@@ -9,7 +9,7 @@ export const S1 = (ghost: Ghost): Checker => {
   const assertOneVote = ({ slot, honest }: Watched, { op, key }: Write): void => {
     if (!honest || op === "remove") return;
     const facts = ghost.proposals.get(key as Digest);
-    // A receipt is of the life that the proposal pins; a refusal of a later life does not contradict it.
+    // A receipt is of the incarnation that the proposal pins; a refusal of a later incarnation does not contradict it.
     if (facts !== undefined && (facts.receipts & facts.barring & maskOf(slot)) !== 0)
       throw new Violation(
         "S1",

@@ -16,13 +16,13 @@ type Row = Rows["sessions"];
 
 const registrarOf = ({ session }: Row): string => JSON.stringify([session.registrar.iss, session.registrar.sub]);
 
-/** Whether two sessions were opened in the same lives of all members; of two that were not, the older one is void. */
-const isOfSameLives = (left: Row, right: Row): boolean =>
+/** Whether two sessions were opened in the same incarnations of all members; of two that were not, the older one is void. */
+const isOfSameIncarnations = (left: Row, right: Row): boolean =>
   left.session.incarnations.every((each, index) => each === right.session.incarnations[index]);
 
 /** Throws {@link Violation} where too many count beside the newest, at the moment at which it was made. */
 const assertRoom = (slot: number, newest: Row, all: ReadonlyArray<Row>): void => {
-  const rows = all.filter((row) => isOfSameLives(row, newest));
+  const rows = all.filter((row) => isOfSameIncarnations(row, newest));
   const now = Math.max(...rows.map(({ session }) => session.createdAt));
   const unexpired = rows.filter(({ session }) => session.expiresAt >= now);
   const unfinished = new Map<string, number>();
@@ -55,7 +55,7 @@ const assertTaken = (slot: number, newest: Row, all: ReadonlyArray<Row>, makerOf
     );
   const maker = makerOf(newest);
   const ofMaker = all.filter(
-    (row) => makerOf(row) === maker && row.session.expiresAt >= createdAt && isOfSameLives(row, newest),
+    (row) => makerOf(row) === maker && row.session.expiresAt >= createdAt && isOfSameIncarnations(row, newest),
   );
   if (maker !== undefined && ofMaker.length > Limits.sessions)
     throw new Violation(

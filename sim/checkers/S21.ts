@@ -1,7 +1,7 @@
 /**
  * S21: what a peer has on record of another's incarnation and batches never goes back, but by a restore of its own.
  * Votes and acknowledgements count at the incarnation on record, receipts at the one their proposal pins, and a
- * restored peer signs nothing before every other one has its new life on record.
+ * restored peer signs nothing before every other one has its new incarnation on record.
  */
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
@@ -29,7 +29,7 @@ const counted = (state: PeerState): ReadonlyArray<SignedStatement> => [
   ...[...state.undecided.outbox.values()].flatMap(({ acks, isPrunable }) => (isPrunable ? [] : [...acks.values()])),
 ];
 
-/** A receipt counted for a proposal that pins another life of its signer, if there is one. */
+/** A receipt counted for a proposal that pins another incarnation of its signer, if there is one. */
 const strayReceipt = ({
   undecided: { preparations },
   cluster: { membership },
@@ -41,7 +41,7 @@ const strayReceipt = ({
   return undefined;
 };
 
-const lifeOf = (state: PeerState, peerId: number): number =>
+const incarnationOf = (state: PeerState, peerId: number): number =>
   peerId === state.cluster.peer?.peerId
     ? state.signed.chain.incarnation
     : (state.signed.seen.get(peerId)?.incarnation ?? FIRST_INCARNATION);
@@ -50,15 +50,16 @@ export const S21 = (ghost: Ghost): Checker => {
   /** By who recorded it, by whom it is about. */
   const known = new Map<number, Map<number, Rows["seen"]>>();
   /** By who recorded it, by whom it is about: the highest incarnation ever, where it is not the first. */
-  const lives = new Map<number, Map<number, number>>();
+  const incarnations = new Map<number, Map<number, number>>();
   const last: Array<PeerState | undefined> = [];
 
-  const recordedLife = (slot: number, peerId: number): number => lives.get(slot)?.get(peerId) ?? FIRST_INCARNATION;
+  const recordedIncarnation = (slot: number, peerId: number): number =>
+    incarnations.get(slot)?.get(peerId) ?? FIRST_INCARNATION;
 
-  const recordLife = (slot: number, peerId: number, incarnation: number): void => {
-    if (incarnation <= recordedLife(slot, peerId)) return;
-    const records = lives.get(slot) ?? new Map<number, number>();
-    lives.set(slot, records.set(peerId, incarnation));
+  const recordIncarnation = (slot: number, peerId: number, incarnation: number): void => {
+    if (incarnation <= recordedIncarnation(slot, peerId)) return;
+    const records = incarnations.get(slot) ?? new Map<number, number>();
+    incarnations.set(slot, records.set(peerId, incarnation));
   };
 
   const recordsOf = (slot: number): Map<number, Rows["seen"]> => {
@@ -71,7 +72,7 @@ export const S21 = (ghost: Ghost): Checker => {
 
   const record = ({ slot, honest }: Watched, row: Rows["seen"]): void => {
     const { peerId, incarnation } = row;
-    recordLife(slot, peerId, incarnation);
+    recordIncarnation(slot, peerId, incarnation);
     if (!honest) return;
     const batchNo = batchNoOf(row);
     const records = recordsOf(slot);
@@ -91,12 +92,12 @@ export const S21 = (ghost: Ghost): Checker => {
   const assertRecorded = ({ slot }: Watched, { incarnation, batchNo }: Rows["batches"]["header"]): void => {
     if (incarnation === FIRST_INCARNATION || ghost.isLying(slot)) return;
     for (const other of slotsOf(ghost.everyone & ~ghost.lying)) {
-      const recorded = recordedLife(other, slot);
+      const recorded = recordedIncarnation(other, slot);
       if (other !== slot && recorded < incarnation)
         throw new Violation(
           "S21",
-          `peer ${slot} signed batch ${batchNo} in its life ${incarnation}`,
-          `peer ${other} has only ever had its life ${recorded} on record`,
+          `peer ${slot} signed batch ${batchNo} in its incarnation ${incarnation}`,
+          `peer ${other} has only ever had its incarnation ${recorded} on record`,
         );
     }
   };
@@ -113,7 +114,7 @@ export const S21 = (ghost: Ghost): Checker => {
       },
     },
     stepped: ({ slot, honest, state }) => {
-      // Until somebody has had a second life there is only one to count in.
+      // Until somebody has had a second incarnation there is only one to count in.
       if (ghost.restored === 0 || !honest || state === undefined || state.standing.integrityFault !== undefined) return;
       const before = last[slot];
       last[slot] = state;
@@ -123,14 +124,14 @@ export const S21 = (ghost: Ghost): Checker => {
         throw new Violation(
           "S21",
           `peer ${slot} counts a receipt of peer ${stray.header.peerId} for ${stray.statement.proposalId}`,
-          `it was signed in life ${stray.header.incarnation}, which that proposal does not pin`,
+          `it was signed in incarnation ${stray.header.incarnation}, which that proposal does not pin`,
         );
       for (const { header, statement } of counted(state))
-        if (header.incarnation !== lifeOf(state, header.peerId))
+        if (header.incarnation !== incarnationOf(state, header.peerId))
           throw new Violation(
             "S21",
-            `peer ${slot} has peer ${header.peerId} on record in its life ${lifeOf(state, header.peerId)}`,
-            `it counts a ${statement.kind} of ${statement.proposalId} that was signed in life ${header.incarnation}`,
+            `peer ${slot} has peer ${header.peerId} on record in its incarnation ${incarnationOf(state, header.peerId)}`,
+            `it counts a ${statement.kind} of ${statement.proposalId} that was signed in incarnation ${header.incarnation}`,
           );
     },
   };

@@ -29,7 +29,7 @@ export const S22 = (ghost: Ghost): Checker => {
 
   const assertNext = ({ slot }: Watched, header: Header): void => {
     const before = last.get(slot) ?? { batchNo: 0, hash: ghost.membership?.digest ?? "" };
-    // A new life goes on with whatever number its disk had come to.
+    // A new incarnation goes on with whatever number its disk had come to.
     const expected = before.batchNo === undefined ? header.batchNo : before.batchNo + 1;
     if (header.batchNo !== expected || header.prevBatchHash !== before.hash)
       throw new Violation(

@@ -22,7 +22,7 @@ export const S26 = (ghost: Ghost): Checker => {
 
   const peers = new Map<number, Watched>();
 
-  /** The disks that were put together: those of all members, in the lives that this one has on record. */
+  /** The disks that were put together: those of all members, in the incarnations that this one has on record. */
   const disksOf = ({ slot, store }: Watched): ReadonlyArray<Watched> =>
     [...peers.values()].filter((each) => {
       if (each.slot === slot || each.isDamaged) return each.slot === slot;

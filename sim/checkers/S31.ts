@@ -37,8 +37,11 @@ export const S31 = (ghost: Ghost): Checker => {
         if (!honest || write.op === "remove") return;
         const { peerId, incarnation, newest, restored } = write.row;
         if (ghost.isLying(peerId)) return;
-        const life = restored && ghost.lifeOf(peerId, incarnation);
-        if (incarnation !== FIRST_INCARNATION && (life === undefined || life !== restored?.restoration.recoveryId))
+        const recoveryId = restored && ghost.recoveryIdOf(peerId, incarnation);
+        if (
+          incarnation !== FIRST_INCARNATION &&
+          (recoveryId === undefined || recoveryId !== restored?.restoration.recoveryId)
+        )
           throw new Violation(
             "S31",
             `peer ${slot} recorded incarnation ${incarnation} of peer ${peerId}`,

@@ -1,5 +1,5 @@
 /**
- * S5: what is aborted anywhere has a durable abort vote of every member, in the life that is on record for it there,
+ * S5: what is aborted anywhere has a durable abort vote of every member, in the incarnation that is on record for it there,
  * and no honest peer ever applies it.
  */
 import type { Digest } from "../../core/base/Digest.ts";
@@ -18,20 +18,20 @@ export const S5 = (ghost: Ghost): Checker => {
     const facts = ghost.proposals.get(id);
     if (facts === undefined)
       throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, "no peer ever prepared or refused it");
-    const lifeOf = (voter: number): number =>
+    const incarnationOf = (voter: number): number =>
       voter === slot
         ? (ack?.header.incarnation ?? FIRST_INCARNATION)
         : (store.get("seen", numberKey(voter))?.incarnation ?? FIRST_INCARNATION);
     // An acknowledgement of the abort is a vote for it; a pledge made in the same transaction is not seen beside it.
     // Who lies may have sent a vote and not kept it.
     const silent = slotsOf(ghost.everyone & ~ghost.lying).find(
-      (voter) => facts.endVotes.get(voter)?.has(lifeOf(voter)) !== true,
+      (voter) => facts.endVotes.get(voter)?.has(incarnationOf(voter)) !== true,
     );
     if (silent !== undefined)
       throw new Violation(
         "S5",
         `peer ${slot} aborted proposal ${id}`,
-        `peer ${silent} never voted for its end in its life ${lifeOf(silent)}`,
+        `peer ${silent} never voted for its end in its incarnation ${incarnationOf(silent)}`,
       );
     const [applier] = slotsOf(facts.applied & ~ghost.lying & ~ghost.away);
     if (applier !== undefined && ghost.isAtomic)

@@ -18,7 +18,7 @@ export const S6 = (ghost: Ghost): Checker => {
   return {
     id: "S6",
     written: {
-      // What the old life signed binds it no more.
+      // What the old incarnation signed binds it no more.
       restore: ({ slot }) => {
         signed[slot]?.clear();
         // What no disk had of all members is gone, and its slot is free.

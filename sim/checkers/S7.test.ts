@@ -127,7 +127,7 @@ describe("a key that was stored", () => {
     expect(() => told.stored(3, { ...approver, ref: `${ref}-too`, id: "bob" })).toThrow(Violation);
   });
 
-  it("may have another owner when only lives that are over had it", () => {
+  it("may have another owner when only incarnations that are over had it", () => {
     const told = new Told();
     told.stored(2, approver);
     told.restored(2, restore);

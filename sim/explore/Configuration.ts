@@ -10,7 +10,7 @@ export interface Budget {
   readonly duplicates: number;
   /** Timers that fire although messages are on their way or time could stand still. */
   readonly timers: number;
-  /** Times that more than a proposal's life goes by at once. */
+  /** Times that more than a proposal's incarnation goes by at once. */
   readonly pauses: number;
 }
 

@@ -134,7 +134,7 @@ interface RestorePlan {
   readonly isHelperLagging?: boolean;
   /** The disks are of before the founding. */
   readonly isEarly?: boolean;
-  /** Power goes while the new life is being written, and a part of it is on the disk. */
+  /** Power goes while the new incarnation is being written, and a part of it is on the disk. */
   readonly isTorn?: boolean;
   /** The first restore waits until so many slots are decided. */
   readonly fromSlots?: number;
@@ -162,7 +162,7 @@ export const restoreDeclared = (
     world.faults.add("disk from an older snapshot, declared");
     if (isHelperLagging) isolate(world, (peer.slot % world.plan.peers) + 1, forSomeSeconds(unit));
     world.restores.comeBackOn(peer, putBack, true);
-    // It writes nothing before it is unsealed and begins that life.
+    // It writes nothing before it is unsealed and begins that incarnation.
     if (isTorn) world.flushes.armCrash(peer, "power, torn write", unit.between("per mille of it", 500, 0, 999));
     // The next one may come in the middle of this one, at the same peer or at another.
     const others = [...photographs.keys()].filter((slot) => slot !== spared);

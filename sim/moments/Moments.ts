@@ -5,7 +5,7 @@
  * strikes can be said without the number.
  */
 import { crashAtEverySync, crashBetweenCommits, crashReserved, writerRestartAfterPrepare } from "./Crashes.ts";
-import { copyAfterRestart, copyAfterStorm } from "./LateCopies.ts";
+import { copyAfterRestart, copyAfterStorm } from "./DuplicateRequests.ts";
 import {
   damageUnderFinish,
   damageUnderForward,

@@ -39,7 +39,7 @@ export class Oracle {
   readonly #sessionMillis: number;
   readonly #members: ReadonlyArray<Member>;
   /** Every incarnation that a peer has announced. */
-  readonly #lives = new Map<number, Set<number>>();
+  readonly #incarnations = new Map<number, Set<number>>();
   /** Proposals found to be what their caller asked for, for the one topology there is: that does not change by itself. */
   readonly #asked = new WeakSet<Proposal>();
 
@@ -57,9 +57,9 @@ export class Oracle {
     }));
   }
 
-  /** Takes note of a member's new life, and of what is on its disk now instead of what it had done before. */
+  /** Takes note of a member's new incarnation, and of what is on its disk now instead of what it had done before. */
   restored(slot: number, incarnation: number, view: RowView): void {
-    this.#lives.set(slot, (this.#lives.get(slot) ?? new Set()).add(incarnation));
+    this.#incarnations.set(slot, (this.#incarnations.get(slot) ?? new Set()).add(incarnation));
     const member = this.#members[slot];
     if (member === undefined) return;
     member.reserved.clear();
@@ -191,9 +191,9 @@ export class Oracle {
       return "it belongs to another cluster";
     if (proposal.writer !== Math.min(...membership.topology.members.map((each) => each.peerId)))
       return "its writer is not the lowest member";
-    const isLife = (each: number, index: number): boolean =>
-      each === 1 || this.#lives.get(membership.peerIds[index] ?? 0)?.has(each) === true;
-    if (!proposal.incarnations.every(isLife)) return "it pins an incarnation nobody has";
+    const isIncarnation = (each: number, index: number): boolean =>
+      each === 1 || this.#incarnations.get(membership.peerIds[index] ?? 0)?.has(each) === true;
+    if (!proposal.incarnations.every(isIncarnation)) return "it pins an incarnation nobody has";
     return undefined;
   }
 

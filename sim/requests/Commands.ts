@@ -179,14 +179,19 @@ export class Commands {
   }
 
   /** A new token for what is asked. `lifeMillis` counts from `nowMillis`; negative for one that has expired. */
-  token(kind: TokenKind, nowMillis: number, lifeMillis: number, { needed, other }: Permissions = TO_REGISTER): Token {
+  token(
+    kind: TokenKind,
+    nowMillis: number,
+    lifetimeMillis: number,
+    { needed, other }: Permissions = TO_REGISTER,
+  ): Token {
     const number = this.#nextToken++;
     const claims: ActorClaims = {
       iss: undefined,
       sub: `caller-${number % 7}`,
       jti: `j${number}`,
       audience: [kind === "foreign" ? "another-service" : AUDIENCE],
-      expiresAt: nowMillis + lifeMillis,
+      expiresAt: nowMillis + lifetimeMillis,
       notBefore: undefined,
       issuedAt: nowMillis,
       permissions: kind === "forbidden" ? ["service.approvers.read", other] : [needed],

@@ -18,7 +18,7 @@ const proposalUnrest = ({ everyone, lying, restored, proposals }: Ghost): Unrest
   const trusted = everyone & ~lying;
   for (const { id, receipts, barring, forgotten, applied, aborted } of proposals.values()) {
     if ((applied & trusted) === trusted || (aborted & trusted) === trusted) continue;
-    // What only old lives or lost disks knew is gone with them.
+    // What only old incarnations or lost disks knew is gone with them.
     if (applied === 0 && ((receipts | barring) & trusted & ~(restored | forgotten)) === 0) continue;
     // What the others aborted needs no trace at who was restored.
     if (applied === 0 && ((aborted | restored) & trusted) === trusted) continue;

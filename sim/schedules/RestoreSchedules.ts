@@ -91,13 +91,13 @@ export const restoreSchedules = {
       }),
     ],
   },
-  // A part of the new life is on the disk, which a sealed peer does not know, and others ask what it remembers.
+  // A part of the new incarnation is on the disk, which a sealed peer does not know, and others ask what it remembers.
   "torn-restore": {
     sizes: CLUSTER,
     plan: () => ({ faults: weights("repaired rows"), faultMicros: 2_000_000, workload: { readiness: 20 } }),
     nemeses: (choices) => [moments.restoreDeclared(choices, { times: 2, isTorn: true })],
   },
-  // The story of decision 0015: what an old acknowledgement has freed must not be refused by a new life.
+  // The story of decision 0015: what an old acknowledgement has freed must not be refused by a new incarnation.
   "restores-around-late-receipt": {
     sizes: FOUR_OR_FIVE,
     plan: () => ({ workload: { callers: 2, mostThinkMicros: 400_000 } }),

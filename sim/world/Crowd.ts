@@ -1,9 +1,9 @@
 /**
  * What one caller does costs no other one (S37): who is turned away for want of room holds at least as much of it as
- * anybody who may stay, and nobody is taken for a late copy who came when the writer knew him to be none.
+ * anybody who may stay, and nobody is taken for a duplicate who came when the writer knew him to be none.
  */
 import type { Answer } from "../../core/Action.ts";
-import { FORGOTTEN } from "../../core/protocol/LateCopy.ts";
+import { FORGOTTEN } from "../../core/protocol/DuplicateSuppression.ts";
 import type { Outcome } from "../../core/protocol/Message.ts";
 import type { MemberFault, Rejection } from "../../core/base/Rejection.ts";
 import type { SimPeer } from "./SimPeer.ts";

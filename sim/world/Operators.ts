@@ -171,7 +171,7 @@ export class Operators {
     const { processes } = this.#ports;
     const { process } = peer;
     const stretches = chronicle.isHealed ? SEALED_HEALED_MICROS : SEALED_MICROS;
-    const unit = processes.lifeOf(peer);
+    const unit = processes.unitOf(peer);
     const wait = unit.spread("is unsealed after", USUAL_SEALED_MICROS, stretches, 500, LONGEST_SEALED_MICROS);
     // The second half of that is the verification of its rows, with the keys in memory and not in use.
     scheduler.after(Math.floor(wait / 2), () => {

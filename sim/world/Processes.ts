@@ -32,26 +32,26 @@ export class Processes {
   readonly #ground: Ground;
   readonly #ports: Ports;
   /** What is decided about the process of each peer, by slot: the one that runs, or the one that comes next. */
-  readonly #lives: Array<Unit>;
+  readonly #units: Array<Unit>;
   readonly #actionsLeft = new Map<number, { left: number; readonly kind: CrashKind }>();
   #openings = 0;
 
   constructor(ground: Ground, ports: Ports) {
     this.#ground = ground;
     this.#ports = ports;
-    this.#lives = ports.streams.map((stream) => stream.next());
+    this.#units = ports.streams.map((stream) => stream.next());
   }
 
   /** What is decided about this peer's process. */
-  lifeOf({ slot }: SimPeer): Unit {
-    const life = this.#lives[slot];
-    if (life === undefined) throw new RangeError(`there is no peer ${slot}`);
-    return life;
+  unitOf({ slot }: SimPeer): Unit {
+    const unit = this.#units[slot];
+    if (unit === undefined) throw new RangeError(`there is no peer ${slot}`);
+    return unit;
   }
 
   /** Starts a peer's first process, soon. */
   startSoon(peer: SimPeer): void {
-    this.#ground.scheduler.after(this.lifeOf(peer).between("starts after", 0, 0, 50_000), () => this.start(peer));
+    this.#ground.scheduler.after(this.unitOf(peer).between("starts after", 0, 0, 50_000), () => this.start(peer));
   }
 
   /** Starts a peer's process, first making durable what the open finds. */
@@ -60,7 +60,7 @@ export class Processes {
     const { scheduler, chronicle } = this.#ground;
     const ticket = ++this.#openings;
     peer.opening = ticket;
-    const wait = peer.disk.isVolatile ? this.lifeOf(peer).between("opens in", 100, 100, 20_000) : 0;
+    const wait = peer.disk.isVolatile ? this.unitOf(peer).between("opens in", 100, 100, 20_000) : 0;
     if (wait > 0) chronicle.marks.add("opened on bytes that were not durable");
     scheduler.after(wait, () => {
       if (peer.isUp || peer.opening !== ticket) return;
@@ -105,15 +105,15 @@ export class Processes {
     else peer.crash(kind === "process, bytes visible");
     this.#actionsLeft.delete(peer.slot);
     ended(peer);
-    const life = this.#nextLife(peer);
+    const unit = this.#nextUnit(peer);
     if (!comesBack) return;
-    const down = life.spread("comes back after", USUAL_DOWN_MICROS, DOWN_MICROS, 1_000, LONGEST_DOWN_MICROS);
+    const down = unit.spread("comes back after", USUAL_DOWN_MICROS, DOWN_MICROS, 1_000, LONGEST_DOWN_MICROS);
     scheduler.after(down, () => this.start(peer));
   }
 
   /** Power goes while a transaction is being written, and a part of it is on the disk. */
   #tearWrite(peer: SimPeer): void {
-    const share = this.lifeOf(peer).between("of a torn write per mille", 500, 1, 999);
+    const share = this.unitOf(peer).between("of a torn write per mille", 500, 1, 999);
     if (!peer.isDamaged && peer.disk.tear(share)) {
       peer.isDamaged = true;
       this.#ground.chronicle.marks.add("a transaction was torn");
@@ -121,12 +121,12 @@ export class Processes {
     peer.losePower();
   }
 
-  #nextLife({ slot }: SimPeer): Unit {
+  #nextUnit({ slot }: SimPeer): Unit {
     const stream = this.#ports.streams[slot];
     if (stream === undefined) throw new RangeError(`there is no peer ${slot}`);
-    const life = stream.next();
-    this.#lives[slot] = life;
-    return life;
+    const unit = stream.next();
+    this.#units[slot] = unit;
+    return unit;
   }
 
   /** The peer will crash before its action number `count` from now. */

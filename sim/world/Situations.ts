@@ -63,7 +63,7 @@ const rareIn = (write: Write): string | undefined => {
 
 /** Whether the writer aborts what others have joined; the state is still that of before. */
 const isJoined = ({ state }: SimPeer, { table, op, key }: Write): boolean =>
-  table === "aborts" && op === "insert" && (state?.undecided.rounds.get(key as Digest)?.joiners.length ?? 0) > 0;
+  table === "aborts" && op === "insert" && (state?.undecided.rounds.get(key as Digest)?.coalesced.length ?? 0) > 0;
 
 /** Whether a member applies what it had pledged not to. */
 const isReleased = (ghost: Ghost, { slot, honest }: SimPeer, write: Write): boolean => {

@@ -6,7 +6,7 @@ import type { ApproverAnswer } from "./Answers.ts";
 import { InvariantViolation } from "../../base/Invariant.ts";
 import type { Existing, Lineage } from "../../protocol/Command.ts";
 import type { RowView } from "../../protocol/Tables.ts";
-import type { Turn } from "../../protocol/Turn.ts";
+import type { Step } from "../../protocol/Step.ts";
 import type { Approver } from "./Approver.ts";
 import { replaceApprover } from "./Root.ts";
 import { approverRows, approverTables } from "./Tables.ts";
@@ -24,15 +24,15 @@ export const lineageOfApprover = ({ ref, revision, keyIdentity, id }: Approver):
 });
 
 /** Stores a certified new approver and makes its id the owner of its key. */
-export const insertApprover = (turn: Turn, approver: Approver): void => {
-  const { crypto } = turn.context;
-  const { registry } = turn.state;
-  const rows = turn.rows(approverTables);
+export const insertApprover = (step: Step, approver: Approver): void => {
+  const { crypto } = step.context;
+  const { registry } = step.state;
+  const rows = step.rows(approverTables);
   const { view } = rows;
   if (view.get("approvers", approver.ref) !== undefined)
     throw new InvariantViolation("S11", "a certified registration is of an approver that is stored here");
   rows.write({ op: "insert", table: "approvers", key: approver.ref, row: approver });
-  turn.state.registry = {
+  step.state.registry = {
     set: replaceApprover(crypto, registry.set, undefined, approver),
     approvers: registry.approvers + 1,
   };
@@ -44,16 +44,16 @@ export const insertApprover = (turn: Turn, approver: Approver): void => {
 };
 
 /** Stores the certified successor of an approver's revision. */
-export const replaceRevision = (turn: Turn, approver: Approver, baseRevision: number): void => {
-  const { crypto } = turn.context;
-  const { registry } = turn.state;
-  const rows = turn.rows(approverTables);
+export const replaceRevision = (step: Step, approver: Approver, baseRevision: number): void => {
+  const { crypto } = step.context;
+  const { registry } = step.state;
+  const rows = step.rows(approverTables);
   const before = rows.view.get("approvers", approver.ref);
   // Nobody else can have changed it: this peer checked the revision when it took the lock that it still holds.
   if (before?.revision !== baseRevision)
     throw new InvariantViolation("S11", "a certified replacement builds on a revision that is not the one stored here");
   rows.write({ op: "replace", table: "approvers", key: approver.ref, row: approver });
-  turn.state.registry = {
+  step.state.registry = {
     set: replaceApprover(crypto, registry.set, before, approver),
     approvers: registry.approvers,
   };
@@ -64,8 +64,8 @@ export const replaceRevision = (turn: Turn, approver: Approver, baseRevision: nu
  *
  * @returns whether it is this one now
  */
-export const installApprover = (turn: Turn, approver: Approver): boolean => {
-  const rows = turn.rows(approverTables);
+export const installApprover = (step: Step, approver: Approver): boolean => {
+  const rows = step.rows(approverTables);
   const { view } = rows;
   const known = view.get("approvers", approver.ref);
   const isNew = known === undefined || known.revision < approver.revision;
@@ -76,8 +76,8 @@ export const installApprover = (turn: Turn, approver: Approver): boolean => {
 };
 
 /** Takes back an approver that no other member has; what other changes made of it comes with them again. */
-export const removeApprover = (turn: Turn, { ref, keyIdentity, id }: Approver): void => {
-  const rows = turn.rows(approverTables);
+export const removeApprover = (step: Step, { ref, keyIdentity, id }: Approver): void => {
+  const rows = step.rows(approverTables);
   const { view } = rows;
   if (view.get("approvers", ref) !== undefined) rows.write({ op: "remove", table: "approvers", key: ref });
   if (view.get("keys", keyIdentity)?.id === id) rows.write({ op: "remove", table: "keys", key: keyIdentity });

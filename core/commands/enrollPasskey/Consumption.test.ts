@@ -1,10 +1,10 @@
 import { NEWEST } from "../../codec/Versioned.ts";
 import { describe, expect, it } from "vitest";
 import { credential, enrolling, finish, offerOf, sessionsOf } from "../../../properties/cluster/Enrolling.ts";
-import { turnOf } from "../../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../../base/Digest.ts";
 import type { Write } from "../../Tables.ts";
-import type { Turn } from "../../protocol/Turn.ts";
+import type { Step } from "../../protocol/Step.ts";
 import { registerKey, registerKeyEffects } from "../registerKey/RegisterKey.ts";
 import { type Completion, completionOf } from "./Completion.ts";
 import { assertConsumable, consume, unconsume } from "./Consumption.ts";
@@ -15,7 +15,7 @@ const cluster = enrolling(1);
 const offer = offerOf(cluster, 1, "options");
 finish(cluster, 1, "finish", offer.invitation, credential(offer, { signCount: 7 }));
 cluster.pass(100);
-const { view } = turnOf(cluster, 1).context;
+const { view } = openStep(cluster, 1).context;
 const [row] = sessionsOf(cluster, 1);
 const effects = row && completionOf(view, row.session.registrationId);
 const id = row && view.get("completions", row.session.registrationId)?.proposalId;
@@ -25,30 +25,30 @@ const { ref } = approver;
 /** The same of an approver of another name. */
 const anothers: Completion = { ...effects, approver: { ...approver, ref: "another" } };
 
-/** What a turn writes of what a finish changes beside the approver. */
-const writesOf = (turn: Turn): ReadonlyArray<Write> =>
-  turn
+/** What a step writes of what a finish changes beside the approver. */
+const writesOf = (step: Step): ReadonlyArray<Write> =>
+  step
     .finish(() => undefined)
     .writes.filter(({ table }) => ["credentials", "observations", "completions", "sessions"].includes(table));
 
 describe("a certified finish", () => {
   it("may claim what is its own here already, and what nobody has", () => {
     const unowned = { ...effects, credentialIdentity: another, registrationId: another };
-    for (const each of [effects, unowned]) expect(() => assertConsumable(turnOf(cluster, 1), id, each)).not.toThrow();
+    for (const each of [effects, unowned]) expect(() => assertConsumable(openStep(cluster, 1), id, each)).not.toThrow();
   });
 
   it("claims neither another's credential nor a session that another response has completed", () => {
-    expect(() => assertConsumable(turnOf(cluster, 1), id, anothers)).toThrow("S8");
-    expect(() => assertConsumable(turnOf(cluster, 1), another, effects)).toThrow("S15");
+    expect(() => assertConsumable(openStep(cluster, 1), id, anothers)).toThrow("S8");
+    expect(() => assertConsumable(openStep(cluster, 1), another, effects)).toThrow("S15");
   });
 
   it.each([
     ["lower", 6, 7],
     ["higher", 8, 8],
   ])("takes no counter back: what it says is %s", (_what, signCount, kept) => {
-    const turn = turnOf(cluster, 1);
-    consume(turn, id, { ...effects, observations: { ...observations, signCount, backupState: true } });
-    expect(writesOf(turn)).toContainEqual({
+    const step = openStep(cluster, 1);
+    consume(step, id, { ...effects, observations: { ...observations, signCount, backupState: true } });
+    expect(writesOf(step)).toContainEqual({
       op: "replace",
       table: "observations",
       key: ref,
@@ -64,16 +64,16 @@ describe("an undone finish", () => {
   const completion = { op: "remove", table: "completions", key: registrationId };
   const session = { op: "replace", table: "sessions", key: registrationId, row: { ...row, completed: undefined } };
 
-  const undone = (of: Digest, what: Completion): { readonly turn: Turn; readonly writes: ReadonlyArray<Write> } => {
-    const turn = turnOf(cluster, 1);
-    unconsume(turn, of, what);
-    return { turn, writes: writesOf(turn) };
+  const undone = (of: Digest, what: Completion): { readonly step: Step; readonly writes: ReadonlyArray<Write> } => {
+    const step = openStep(cluster, 1);
+    unconsume(step, of, what);
+    return { step, writes: writesOf(step) };
   };
 
   it("leaves nothing, and its session open", () => {
-    const { turn, writes } = undone(id, effects);
+    const { step, writes } = undone(id, effects);
     expect(writes).toEqual([credentials, observed, completion, session]);
-    expect(turn.slice(enrollments).sessions.get(registrationId)?.isCompleted).toBe(false);
+    expect(step.slice(enrollments).sessions.get(registrationId)?.isCompleted).toBe(false);
   });
 
   it.each<readonly [string, Digest, Completion, ReadonlyArray<object>]>([
@@ -85,9 +85,9 @@ describe("an undone finish", () => {
   });
 
   it("is none where the approver was registered without a session", () => {
-    const turn = turnOf(cluster, 1);
-    registerKey.undo(turn, id, registerKeyEffects.encode({ version: NEWEST, approver }));
-    expect(writesOf(turn)).toEqual([]);
+    const step = openStep(cluster, 1);
+    registerKey.undo(step, id, registerKeyEffects.encode({ version: NEWEST, approver }));
+    expect(writesOf(step)).toEqual([]);
   });
 
   it("leaves a session as it is that nothing has completed", () => {

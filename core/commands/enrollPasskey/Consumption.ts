@@ -1,7 +1,7 @@
 /** What a certified finish changes beside the approver, in the same transaction (contract 3.1). */
 import type { Digest } from "../../base/Digest.ts";
 import { InvariantViolation } from "../../base/Invariant.ts";
-import type { Turn } from "../../protocol/Turn.ts";
+import type { Step } from "../../protocol/Step.ts";
 import { enrollments } from "./EnrollmentState.ts";
 import { enrollmentTables } from "./SessionTables.ts";
 import type { Observations } from "../approvers/Approver.ts";
@@ -15,8 +15,8 @@ const merged = (stored: Observations | undefined, initial: Observations): Observ
   stored === undefined || stored.signCount <= initial.signCount ? initial : { ...initial, signCount: stored.signCount };
 
 /** That nobody else has the credential here and no other response the session: this peer held both locks since it checked. */
-export const assertConsumable = (turn: Turn, id: Digest, completion: Completion): void => {
-  const rows = turn.rows(passkeyTables);
+export const assertConsumable = (step: Step, id: Digest, completion: Completion): void => {
+  const rows = step.rows(passkeyTables);
   const { view } = rows;
   const { approver, credentialIdentity, registrationId } = completion;
   const owner = view.get("credentials", credentialIdentity);
@@ -28,40 +28,40 @@ export const assertConsumable = (turn: Turn, id: Digest, completion: Completion)
 };
 
 /** The credential's owner, its observations, and the session's one response, which is that of this proposal. */
-export const consume = (turn: Turn, id: Digest, completion: Completion): void => {
-  const rows = turn.rows(passkeyTables);
+export const consume = (step: Step, id: Digest, completion: Completion): void => {
+  const rows = step.rows(passkeyTables);
   const { approver, credentialIdentity, observations, registrationId, responseDigest } = completion;
   const { ref } = approver;
   rows.put("credentials", credentialIdentity, { ref });
-  const approvers = turn.rows(approverTables);
+  const approvers = step.rows(approverTables);
   approvers.put("observations", ref, merged(approvers.view.get("observations", ref), observations));
   rows.put("completions", registrationId, { proposalId: id });
-  const sessions = turn.rows(enrollmentTables);
+  const sessions = step.rows(enrollmentTables);
   const row = sessions.view.get("sessions", registrationId);
   // Whoever was restored since it was opened may not have it.
   if (row === undefined) return;
   const done = { ...row, completed: { responseDigest, ref } };
   sessions.write({ op: "replace", table: "sessions", key: registrationId, row: done });
-  turn.editIn(enrollments, "sessions").set(registrationId, markOf(done));
+  step.editIn(enrollments, "sessions").set(registrationId, markOf(done));
 };
 
-/** Takes back what an undone finish had left; its session stays void, for it pins a life that is over. */
-export const unconsume = (turn: Turn, id: Digest, completion: Completion): void => {
-  const rows = turn.rows(passkeyTables);
+/** Takes back what an undone finish had left; its session stays void, for it pins an incarnation that is over. */
+export const unconsume = (step: Step, id: Digest, completion: Completion): void => {
+  const rows = step.rows(passkeyTables);
   const { view } = rows;
   const { approver, credentialIdentity, registrationId } = completion;
   const { ref } = approver;
   if (view.get("credentials", credentialIdentity)?.ref === ref)
     rows.write({ op: "remove", table: "credentials", key: credentialIdentity });
-  const approvers = turn.rows(approverTables);
+  const approvers = step.rows(approverTables);
   if (approvers.view.get("observations", ref) !== undefined)
     approvers.write({ op: "remove", table: "observations", key: ref });
   if (view.get("completions", registrationId)?.proposalId === id)
     rows.write({ op: "remove", table: "completions", key: registrationId });
-  const sessions = turn.rows(enrollmentTables);
+  const sessions = step.rows(enrollmentTables);
   const row = sessions.view.get("sessions", registrationId);
   if (row?.completed?.ref !== ref) return;
   const open = { ...row, completed: undefined };
   sessions.write({ op: "replace", table: "sessions", key: row.session.registrationId, row: open });
-  turn.editIn(enrollments, "sessions").set(row.session.registrationId, markOf(open));
+  step.editIn(enrollments, "sessions").set(row.session.registrationId, markOf(open));
 };

@@ -3,13 +3,13 @@ import { clockInDoubt } from "../../auth/Authorization.ts";
 import { memoized } from "../../base/Memo.ts";
 import type { Command, Means, Standing } from "../../protocol/Command.ts";
 import type { Call } from "../../protocol/Forward.ts";
-import type { Place } from "../../protocol/Place.ts";
+import type { EvaluationContext } from "../../protocol/EvaluationContext.ts";
 import type { Proposal } from "../../protocol/Proposal.ts";
 import { underWay } from "../../protocol/UnderWay.ts";
 import type { PeerState } from "../../protocol/PeerState.ts";
 import { type Rejection, rejection } from "../../base/Rejection.ts";
 import type { RowView } from "../../protocol/Tables.ts";
-import type { Turn } from "../../protocol/Turn.ts";
+import type { Step } from "../../protocol/Step.ts";
 import { sessionStanding } from "./SessionStanding.ts";
 import {
   existingApprover,
@@ -49,9 +49,9 @@ const credentialConflict = rejection(
 );
 
 /** Done by this very response, or impossible for the session, the credential or the key; else possible. */
-const standing = (place: Place, finish: Finish): Standing => {
-  const { view } = place.context;
-  const session = sessionStanding(place, finish.response);
+const standing = (evaluation: EvaluationContext, finish: Finish): Standing => {
+  const { view } = evaluation.context;
+  const session = sessionStanding(evaluation, finish.response);
   if (session._tag === "Refused")
     return { _tag: "Impossible", rejection: session.rejection, isFinal: session.rejection !== clockInDoubt };
   const done = session._tag === "Completed" ? session.completion.approver.ref : undefined;
@@ -130,22 +130,22 @@ export const enrollPasskey: Command<Finish, FinishTarget> = {
     const approver = completions.decode(effects)?.approver;
     return approver !== undefined && isNamedByContent(crypto, approver);
   },
-  apply: (turn, id, effects) => {
+  apply: (step, id, effects) => {
     const completion = completions.certified(effects);
-    insertApprover(turn, completion.approver);
-    assertConsumable(turn, id, completion);
-    consume(turn, id, completion);
+    insertApprover(step, completion.approver);
+    assertConsumable(step, id, completion);
+    consume(step, id, completion);
   },
-  install: (turn, id, effects) => {
+  install: (step, id, effects) => {
     const completion = completions.certified(effects);
-    const isSeen = installApprover(turn, completion.approver);
-    consume(turn, id, completion);
+    const isSeen = installApprover(step, completion.approver);
+    consume(step, id, completion);
     return isSeen;
   },
-  undo: (turn, id, effects) => {
+  undo: (step, id, effects) => {
     const completion = completions.certified(effects);
-    removeApprover(turn, completion.approver);
-    unconsume(turn, id, completion);
+    removeApprover(step, completion.approver);
+    unconsume(step, id, completion);
   },
   audit: (effects) => {
     const { ref, revision } = completions.certified(effects).approver;
@@ -166,15 +166,15 @@ export const enrollPasskey: Command<Finish, FinishTarget> = {
     reservedRef(state, response) !== undefined || (entryPeer !== self && isCompletedBy(context.view, response)),
   named: ({ state }, target) =>
     target.ref === undefined ? { ...target, ref: reservedRef(state, target.response) } : target,
-  noteRefused: (turn, { response }, refusal) => noteConflict(turn, response, refusal),
-  reservedFor: (turn, call, refusal) => reservedFor(turn, call, refusal),
+  noteRefused: (step, { response }, refusal) => noteConflict(step, response, refusal),
+  reservedFor: (step, call, refusal) => reservedFor(step, call, refusal),
 };
 
 /** A refused copy of a finish says nothing of the one before it, which the members may yet complete. */
-const reservedFor = (turn: Turn, call: Call, { code }: Rejection): ReturnType<Command["reservedFor"]> => {
+const reservedFor = (step: Step, call: Call, { code }: Rejection): ReturnType<Command["reservedFor"]> => {
   // Its body was not read.
-  if (code === "TOO_MANY_ATTEMPTS") return isAnyReserved(turn.state) ? { kind: FINISH, ref: undefined } : undefined;
-  const target = targetOf(turn.context, call);
-  const ref = target && reservedRef(turn.state, target.response);
+  if (code === "TOO_MANY_ATTEMPTS") return isAnyReserved(step.state) ? { kind: FINISH, ref: undefined } : undefined;
+  const target = targetOf(step.context, call);
+  const ref = target && reservedRef(step.state, target.response);
   return target && ref !== undefined ? { ...target, ref } : undefined;
 };

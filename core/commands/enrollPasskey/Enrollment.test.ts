@@ -202,7 +202,7 @@ describe("options", () => {
   it.each([
     ["the same writer", false],
     ["a writer that was started again meanwhile", true],
-  ])("that a member refused make no session when a late copy of them comes to %s", (_who, isRestarted) => {
+  ])("that a member refused make no session when a duplicate of them comes to %s", (_who, isRestarted) => {
     const cluster = enrolling(3);
     let copy: Message | undefined;
     cluster.tamper = (_from, to, message) => {

@@ -22,27 +22,27 @@ const options: Exchange<Enrollment> = {
   permission: REGISTER_PERMISSION,
   recognizes: isOptions,
   parse: ({ context }, call) => enrollmentOf(context.settings, call),
-  accept: (turn, admitted, enrollment) =>
-    void turn.editIn(enrollments, "offers").set(requestKey(admitted.forward), { ...admitted, enrollment }),
-  underWay: (turn) => turn.slice(enrollments).offers.values(),
+  accept: (step, admitted, enrollment) =>
+    void step.editIn(enrollments, "offers").set(requestKey(admitted.forward), { ...admitted, enrollment }),
+  underWay: (step) => step.slice(enrollments).offers.values(),
   answerAgain: answerOfferedAgain,
-  giveUp: (turn, { forward }) => {
-    const offer = turn.slice(enrollments).offers.get(requestKey(forward));
-    if (offer !== undefined) giveUp(turn, offer);
+  giveUp: (step, { forward }) => {
+    const offer = step.slice(enrollments).offers.get(requestKey(forward));
+    if (offer !== undefined) giveUp(step, offer);
   },
-  forgetAll: (turn, refusal) => {
-    for (const { forward, arrivedAt, enrollment, mirror } of turn.slice(enrollments).offers.values()) {
-      if (mirror !== undefined) noteGivenUp(turn, mirror.session);
-      answerRejected(turn, callerOf(forward, arrivedAt, enrollment), refusal);
+  forgetAll: (step, refusal) => {
+    for (const { forward, arrivedAt, enrollment, mirror } of step.slice(enrollments).offers.values()) {
+      if (mirror !== undefined) noteGivenUp(step, mirror.session);
+      answerRejected(step, callerOf(forward, arrivedAt, enrollment), refusal);
     }
-    turn.editIn(enrollments, "offers").clear();
+    step.editIn(enrollments, "offers").clear();
     // Invitations outlive neither the keys nor the callers.
-    turn.editIn(enrollments, "offered").clear();
+    step.editIn(enrollments, "offered").clear();
   },
-  proven: (turn, { forward }, { relyingParty }, answer) => {
+  proven: (step, { forward }, { relyingParty }, answer) => {
     const offered = offersCoded.decode(answer);
-    if (offered === undefined || !isOfferProven(turn, forward, offered)) return undefined;
-    return optionsAnswer(turn, relyingParty, offered);
+    if (offered === undefined || !isOfferProven(step, forward, offered)) return undefined;
+    return optionsAnswer(step, relyingParty, offered);
   },
 };
 

@@ -10,11 +10,11 @@ import {
   relyingParty,
   sessionsOf,
 } from "../../../properties/cluster/Enrolling.ts";
-import { turnOf } from "../../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../../properties/cluster/OpenStep.ts";
 import { packedSelf } from "../../../properties/webauthn/Authenticator.ts";
 import type { Digest } from "../../base/Digest.ts";
 import type { Message } from "../../Message.ts";
-import type { Place } from "../../protocol/Place.ts";
+import type { EvaluationContext } from "../../protocol/EvaluationContext.ts";
 import type { Rows, RowView, TableName } from "../../Tables.ts";
 import { enrollmentOf, isOptions, OPTIONS_PATH } from "./Enrollment.ts";
 import { enrollPasskey } from "./EnrollPasskey.ts";
@@ -306,14 +306,17 @@ describe("what a finish means", () => {
   const asked = () => posted(FINISH_PATH, { invitation: offer.invitation, credential: credential(offer) });
 
   /** A peer that has these rows, whatever they are asked by, and else those of the cluster's own. */
-  const placeWith = (rows: Partial<Rows> = {}, more: Partial<Place["context"]> = {}): Place => {
-    const { context, membership } = turnOf(cluster, 1, cluster.now);
+  const evaluationWith = (
+    rows: Partial<Rows> = {},
+    more: Partial<EvaluationContext["context"]> = {},
+  ): EvaluationContext => {
+    const { context, membership } = openStep(cluster, 1, cluster.now);
     const view = { get: (table: TableName, key: string) => rows[table] ?? context.view.get(table, key) };
     const settings = { ...context.settings, relyingParty };
     const known = { ...context, settings, view: view as RowView, ...more };
     return { context: known, membership, isCurrent: () => true, isLocked: () => false };
   };
-  const meant = (): Finish => Either.getOrThrow(finishOf(placeWith(), asked()));
+  const meant = (): Finish => Either.getOrThrow(finishOf(evaluationWith(), asked()));
 
   it("is asked for by a POST, as options are", () => {
     for (const [is, path] of [
@@ -340,7 +343,7 @@ describe("what a finish means", () => {
     ["its credential has an approver", { credentials: { ref: "another" } }, "CREDENTIAL_ALREADY_REGISTERED"],
     ["its key is another id's", { keys: { id: "another" } }, "KEY_ALREADY_REGISTERED"],
   ])("can never be done where %s", (_why, rows, code) => {
-    expect(enrollPasskey.check(placeWith(rows), meant())).toMatchObject({
+    expect(enrollPasskey.check(evaluationWith(rows), meant())).toMatchObject({
       _tag: "Impossible",
       isFinal: true,
       rejection: { code },
@@ -348,19 +351,19 @@ describe("what a finish means", () => {
   });
 
   it("can be done with a key that its own id has registered", () => {
-    expect(enrollPasskey.check(placeWith({ keys: { id: "alice" } }), meant())._tag).toBe("Possible");
+    expect(enrollPasskey.check(evaluationWith({ keys: { id: "alice" } }), meant())._tag).toBe("Possible");
   });
 
   it("is found out for each session, each verifier and each configuration by itself", () => {
     const call = asked();
-    expect(Either.getOrThrow(finishOf(placeWith(), call)).id).toBe("alice");
+    expect(Either.getOrThrow(finishOf(evaluationWith(), call)).id).toBe("alice");
     const told: Rows["sessions"] = {
       ...row,
       session: { ...row.session, id: "bob" },
       ack: { ...row.ack, statement: { ...row.ack.statement, proposalId: another } },
     };
-    expect(Either.getOrThrow(finishOf(placeWith({ sessions: told }), call)).id).toBe("bob");
-    const strict = placeWith(
+    expect(Either.getOrThrow(finishOf(evaluationWith({ sessions: told }), call)).id).toBe("bob");
+    const strict = evaluationWith(
       { sessions: told },
       { ceremony: () => Either.left({ check: "origin", pointer: "", detail: "" }) },
     );
@@ -368,7 +371,7 @@ describe("what a finish means", () => {
     expect(responseIn({ ...crypto, digest: () => another }, call)?.registrationId).toBe(another);
     expect(responseIn(crypto, call)?.registrationId).toBe(row.session.registrationId);
     const options = posted(OPTIONS_PATH, { id: "alice" });
-    const { settings } = placeWith().context;
+    const { settings } = evaluationWith().context;
     for (const [each, isEnabled] of [
       [settings, true],
       [{ ...settings, relyingParty: undefined }, false],

@@ -15,7 +15,7 @@ import { Limits } from "../../base/Limits.ts";
 import { memoized } from "../../base/Memo.ts";
 import type { Intent, Target } from "../../protocol/Command.ts";
 import type { Call } from "../../protocol/Forward.ts";
-import type { Place } from "../../protocol/Place.ts";
+import type { EvaluationContext } from "../../protocol/EvaluationContext.ts";
 import { keyIdentityOf, REGISTER_PATH } from "../registerKey/Registration.ts";
 import type { Rejection } from "../../base/Rejection.ts";
 import { ceremonyRejection } from "../../webauthn/CeremonyRefusal.ts";
@@ -161,14 +161,14 @@ const doneBy = (completion: Completion, response: Response, deadline: number): F
  *   `REGISTRATION_NOT_FOUND`, `REGISTRATION_COMPLETED`, `REGISTRATION_EXPIRED` by what is stored here; and
  *   `INVALID_CEREMONY` with the check that failed
  */
-export const finishOf = (place: Place, call: Call): Either.Either<Finish, Rejection> => {
-  const { ceremony, crypto, settings } = place.context;
+export const finishOf = (evaluation: EvaluationContext, call: Call): Either.Either<Finish, Rejection> => {
+  const { ceremony, crypto, settings } = evaluation.context;
   const { relyingParty } = settings;
   if (relyingParty === undefined) return Either.left(disabled);
   const read = readOf(call, crypto);
   if (Either.isLeft(read)) return Either.left(read.left);
   const { response } = read.right;
-  const standing = sessionStanding(place, response);
+  const standing = sessionStanding(evaluation, response);
   switch (standing._tag) {
     case "Refused":
       return Either.left(standing.rejection);

@@ -9,7 +9,7 @@ import type { ActorClaims } from "../../auth/ActorClaims.ts";
 import { Limits } from "../../base/Limits.ts";
 import type { Call } from "../../protocol/Forward.ts";
 import { type Rejection, type RejectionCode, rejection } from "../../base/Rejection.ts";
-import type { Turn } from "../../protocol/Turn.ts";
+import type { Step } from "../../protocol/Step.ts";
 import { enrollments } from "./EnrollmentState.ts";
 import type { Response } from "./Completion.ts";
 import { type Finish, finishOf, responseIn } from "./Finish.ts";
@@ -34,13 +34,13 @@ const tooMany = (of: string): Rejection =>
     "Repeat the request after the time in Retry-After; the invitation was not used up.",
   );
 
-const isUsedUp = (turn: Turn, name: string, { atOnce, millis }: Allowance): boolean =>
-  (turn.slice(enrollments).refusedFinishes.get(name) ?? turn.elapsed) - turn.elapsed > (atOnce - 1) * millis;
+const isUsedUp = (step: Step, name: string, { atOnce, millis }: Allowance): boolean =>
+  (step.slice(enrollments).refusedFinishes.get(name) ?? step.elapsed) - step.elapsed > (atOnce - 1) * millis;
 
 /** Takes one of what a name may have; names that have all of it again are forgotten. */
-const use = (turn: Turn, name: string, { millis }: Allowance): void => {
-  const { elapsed } = turn;
-  const names = turn.editIn(enrollments, "refusedFinishes");
+const use = (step: Step, name: string, { millis }: Allowance): void => {
+  const { elapsed } = step;
+  const names = step.editIn(enrollments, "refusedFinishes");
   const until = Math.max(names.get(name) ?? elapsed, elapsed) + millis;
   names.delete(name);
   if (names.size >= Limits.refusedFinishNames)
@@ -54,16 +54,16 @@ const use = (turn: Turn, name: string, { millis }: Allowance): void => {
 };
 
 /** A session that is open here, by its name; of another one no response is verified. */
-const openSession = (turn: Turn, response: Response): string | undefined =>
-  sessionStanding(turn, response)._tag === "Open" ? response.registrationId : undefined;
+const openSession = (step: Step, response: Response): string | undefined =>
+  sessionStanding(step, response)._tag === "Open" ? response.registrationId : undefined;
 
 /** What is found only when a response has been verified already, and lets it be sent again. */
 const conflicts: ReadonlySet<RejectionCode> = new Set(["CREDENTIAL_ALREADY_REGISTERED", "KEY_ALREADY_REGISTERED"]);
 
 /** Notes that a response which this peer had verified was refused for what is registered. */
-export const noteConflict = (turn: Turn, response: Response, { code }: Rejection): void => {
-  const session = conflicts.has(code) ? openSession(turn, response) : undefined;
-  if (session !== undefined) use(turn, session, OF_SESSION);
+export const noteConflict = (step: Step, response: Response, { code }: Rejection): void => {
+  const session = conflicts.has(code) ? openSession(step, response) : undefined;
+  if (session !== undefined) use(step, session, OF_SESSION);
 };
 
 /**
@@ -72,16 +72,16 @@ export const noteConflict = (turn: Turn, response: Response, { code }: Rejection
  * @returns what {@link finishOf} does; before that `TOO_MANY_ATTEMPTS` where the actor, whose body is not read then, or the
  *   session has used up what it may
  */
-export const judgeFinish = (turn: Turn, call: Call, claims: ActorClaims): Either.Either<Finish, Rejection> => {
+export const judgeFinish = (step: Step, call: Call, claims: ActorClaims): Either.Either<Finish, Rejection> => {
   const actor = actorName(claims);
-  if (isUsedUp(turn, actor, OF_ACTOR)) return Either.left(tooMany("under this subject of tokens"));
-  const response = responseIn(turn.context.crypto, call);
-  const session = response && openSession(turn, response);
-  if (session !== undefined && isUsedUp(turn, session, OF_SESSION)) return Either.left(tooMany("to this invitation"));
-  const judged = finishOf(turn, call);
+  if (isUsedUp(step, actor, OF_ACTOR)) return Either.left(tooMany("under this subject of tokens"));
+  const response = responseIn(step.context.crypto, call);
+  const session = response && openSession(step, response);
+  if (session !== undefined && isUsedUp(step, session, OF_SESSION)) return Either.left(tooMany("to this invitation"));
+  const judged = finishOf(step, call);
   if (Either.isLeft(judged) && judged.left !== clockInDoubt) {
-    use(turn, actor, OF_ACTOR);
-    if (session !== undefined) use(turn, session, OF_SESSION);
+    use(step, actor, OF_ACTOR);
+    if (session !== undefined) use(step, session, OF_SESSION);
   }
   return judged;
 };

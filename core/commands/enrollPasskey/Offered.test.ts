@@ -3,13 +3,13 @@ import { crypto, whole } from "../../../properties/cluster/Cluster.ts";
 import { enrolling, options, sessionsOf } from "../../../properties/cluster/Enrolling.ts";
 import { forgedBy } from "../../../properties/cluster/Forging.ts";
 import { stateOf } from "../../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../../properties/cluster/OpenStep.ts";
 import { Limits } from "../../base/Limits.ts";
 import type { Awaited } from "../../protocol/Requests.ts";
 import { onOutcome } from "../../protocol/Outcome.ts";
 import { signerOf } from "../../protocol/Statement.ts";
 import type { RowView } from "../../Tables.ts";
-import { Turn } from "../../protocol/Turn.ts";
+import { Step } from "../../protocol/Step.ts";
 import { enrollmentIn, enrollments } from "./EnrollmentState.ts";
 import { answerOffered, answerOfferedAgain, isOfferProven } from "./Offered.ts";
 import { registrationIdOf, sessionDigest } from "./Session.ts";
@@ -28,19 +28,19 @@ if (offer === undefined || offered === undefined || row === undefined) throw new
 const { forward } = offer;
 
 describe("an offer", () => {
-  /** A turn of the peer that was asked, which has this on its disk for every session. */
-  const keeping = (found: typeof row | undefined): Turn => {
-    const { state, context } = turnOf(cluster, 3);
-    return new Turn(state, { ...context, view: { get: () => found, scan: () => [] } as unknown as RowView });
+  /** A step of the peer that was asked, which has this on its disk for every session. */
+  const keeping = (found: typeof row | undefined): Step => {
+    const { state, context } = openStep(cluster, 3);
+    return new Step(state, { ...context, view: { get: () => found, scan: () => [] } as unknown as RowView });
   };
 
   it("is proven to the peer that was asked for it", () => {
-    expect(isOfferProven(turnOf(cluster, 3), forward, offered)).toBe(true);
+    expect(isOfferProven(openStep(cluster, 3), forward, offered)).toBe(true);
   });
 
   it("proves nothing for another request, to another peer, or where the session is not kept", () => {
-    expect(isOfferProven(turnOf(cluster, 3), { ...forward, requestId: "another" }, offered)).toBe(false);
-    expect(isOfferProven(turnOf(cluster, 2), forward, offered)).toBe(false);
+    expect(isOfferProven(openStep(cluster, 3), { ...forward, requestId: "another" }, offered)).toBe(false);
+    expect(isOfferProven(openStep(cluster, 2), forward, offered)).toBe(false);
     expect(isOfferProven(keeping(undefined), forward, offered)).toBe(false);
   });
 
@@ -59,33 +59,33 @@ describe("an offer", () => {
   });
 
   it.each(["OPTIONS", "REGISTER"] as const)("is believed by its entry peer where it asked for options: %s", (kind) => {
-    const turn = turnOf(cluster, 3);
+    const step = openStep(cluster, 3);
     const request = { ...offer.enrollment, kind } as Awaited["request"];
     const unheard = { denial: undefined, storedAt: undefined, actor: "operator", serial: 1 };
     const times = { arrivedAt: 0, forwardedAt: 0, sentAt: 0 };
-    turn
+    step
       .edit("requests", "awaited")
       .set("options", { forward, request, acknowledged: true, isApplied: false, ...unheard, ...times });
     const outcome = { _tag: "Exchanged", answer: offers.encode(offered) } as const;
-    onOutcome(turn, 1, { _tag: "Outcome", requestId: "options", outcome });
-    expect(turn.state.requests.awaited.has("options")).toBe(kind !== "OPTIONS");
+    onOutcome(step, 1, { _tag: "Outcome", requestId: "options", outcome });
+    expect(step.state.requests.awaited.has("options")).toBe(kind !== "OPTIONS");
   });
 
   it("is sent again up to its deadline", () => {
     const { expiresAt } = offered.session;
-    expect(answerOfferedAgain(turnOf(cluster, 1, expiresAt), forward)).toBe(true);
-    expect(answerOfferedAgain(turnOf(cluster, 1, expiresAt + 1), forward)).toBe(false);
+    expect(answerOfferedAgain(openStep(cluster, 1, expiresAt), forward)).toBe(true);
+    expect(answerOfferedAgain(openStep(cluster, 1, expiresAt + 1), forward)).toBe(false);
   });
 
   it("is remembered until so many newer ones have been made", () => {
-    const turn = turnOf(cluster, 1);
-    turn.editIn(enrollments, "offered").clear();
+    const step = openStep(cluster, 1);
+    step.editIn(enrollments, "offered").clear();
     const requestOf = (at: number) => ({ ...forward, requestId: `request ${at}` });
-    const remembered = (): ReadonlyArray<boolean> => [0, 1].map((at) => answerOfferedAgain(turn, requestOf(at)));
+    const remembered = (): ReadonlyArray<boolean> => [0, 1].map((at) => answerOfferedAgain(step, requestOf(at)));
     for (let at = 0; at < Limits.offersRemembered; at++)
-      answerOffered(turn, { ...offer, forward: requestOf(at) }, offered);
+      answerOffered(step, { ...offer, forward: requestOf(at) }, offered);
     expect(remembered()).toEqual([true, true]);
-    answerOffered(turn, { ...offer, forward: requestOf(Limits.offersRemembered) }, offered);
+    answerOffered(step, { ...offer, forward: requestOf(Limits.offersRemembered) }, offered);
     expect(remembered()).toEqual([false, true]);
   });
 });

@@ -5,14 +5,14 @@ import { enrollmentIn } from "./EnrollmentState.ts";
 import { actor, Cluster, crypto, whole, rowsOf } from "../../../properties/cluster/Cluster.ts";
 import { enrolling, options, relyingParty } from "../../../properties/cluster/Enrolling.ts";
 import { stateOf } from "../../../properties/cluster/Restoring.ts";
-import { heard, turnOf } from "../../../properties/cluster/TurnOf.ts";
+import { heard, openStep } from "../../../properties/cluster/OpenStep.ts";
 import type { ActorCheck } from "../../auth/ActorCheck.ts";
 import type { Settings } from "../../protocol/Event.ts";
 import { Limits } from "../../base/Limits.ts";
 import { requestLineOf } from "../../protocol/Forward.ts";
 import type { Message } from "../../Message.ts";
 import { freshRecovery } from "../../protocol/TakingOver.ts";
-import type { Turn } from "../../protocol/Turn.ts";
+import type { Step } from "../../protocol/Step.ts";
 
 const TTL = relyingParty.registrationTtlMillis;
 
@@ -129,10 +129,18 @@ describe("a member asked to keep a session", () => {
     ["another epoch", session({ epoch: 2 }), "WRONG_TOPOLOGY"],
     ["another topology", session({ topologyDigest: "00".repeat(32) as never }), "WRONG_TOPOLOGY"],
     ["another writer", session({ writer: 3 }), "WRONG_TOPOLOGY"],
-    ["a life that nobody has", session({ incarnations: [1, 2, 1] }), "WRONG_INCARNATION"],
-    ["a life too few", session({ incarnations: [1, 1] }), "WRONG_INCARNATION"],
-    ["a longer life than configured", (item) => session({ expiresAt: item.session.expiresAt + 1 })(item), "EXPIRED"],
-    ["a shorter life than configured", (item) => session({ expiresAt: item.session.expiresAt - 1 })(item), "EXPIRED"],
+    ["an incarnation that nobody has", session({ incarnations: [1, 2, 1] }), "WRONG_INCARNATION"],
+    ["an incarnation too few", session({ incarnations: [1, 1] }), "WRONG_INCARNATION"],
+    [
+      "a longer incarnation than configured",
+      (item) => session({ expiresAt: item.session.expiresAt + 1 })(item),
+      "EXPIRED",
+    ],
+    [
+      "a shorter incarnation than configured",
+      (item) => session({ expiresAt: item.session.expiresAt - 1 })(item),
+      "EXPIRED",
+    ],
     ["the future", (item) => session({ createdAt: item.session.createdAt + 6_000 })(item), "CLOCK_SKEW"],
     [
       "an old request",
@@ -170,20 +178,20 @@ describe("a member asked to keep a session", () => {
     expect(votes.at(-1)).toMatchObject({ acks: [], refusals: [{ code: "EXPIRED" }] });
   });
 
-  it.each<readonly [string, (turn: Turn) => void, number]>([
+  it.each<readonly [string, (step: Step) => void, number]>([
     ["answers the writer", () => undefined, 1],
-    ["says nothing where its records do not hold", (turn) => (turn.draft("standing").integrityFault = "keys/k"), 0],
-    ["says nothing while it joins", (turn) => turn.edit("rejoining", "unproven").add(3), 0],
+    ["says nothing where its records do not hold", (step) => (step.draft("standing").integrityFault = "keys/k"), 0],
+    ["says nothing while it joins", (step) => step.edit("rejoining", "unproven").add(3), 0],
     [
       "says nothing while it is being restored",
-      (turn) => (turn.draft("rejoining").recovery = freshRecovery("the test")),
+      (step) => (step.draft("rejoining").recovery = freshRecovery("the test")),
       0,
     ],
   ])("%s", (_what, prepare, said) => {
     const { cluster, item } = caughtMirror();
-    const turn = turnOf(cluster, 2, cluster.now);
-    prepare(turn);
-    expect(heard(turn, 1, { _tag: "Session.Mirror", items: [item] }, [actor]).thenSend).toHaveLength(said);
+    const step = openStep(cluster, 2, cluster.now);
+    prepare(step);
+    expect(heard(step, 1, { _tag: "Session.Mirror", items: [item] }, [actor]).thenSend).toHaveLength(said);
   });
 
   it("refuses a registrar who may not, and answers nothing while it cannot tell", () => {

@@ -14,7 +14,7 @@ import type { PeerId } from "../../protocol/Topology.ts";
 import { isSpoken } from "../../protocol/Versions.ts";
 import { authorize } from "../../auth/Authorization.ts";
 import { REGISTER_PERMISSION } from "../approvers/Permissions.ts";
-import type { Turn } from "../../protocol/Turn.ts";
+import type { Step } from "../../protocol/Step.ts";
 import { enrollmentOf, isOptions } from "./Enrollment.ts";
 import { enrollments } from "./EnrollmentState.ts";
 import { type Session, sessionDigest } from "./Session.ts";
@@ -26,50 +26,50 @@ import { enrollmentRows } from "./SessionTables.ts";
 type Fault = string | undefined;
 
 export const onSessionMirror = (
-  turn: Turn,
+  step: Step,
   from: PeerId,
   { items }: SessionMessageOf<"Session.Mirror">,
   actors: ReadonlyArray<ActorCheck>,
 ): void => {
-  if (from !== turn.membership.writer) return;
+  if (from !== step.membership.writer) return;
   const acks: Array<SignedStatement> = [];
   const refusals: Array<{ readonly sessionDigest: Digest; readonly code: string }> = [];
   const accepted = new Map<Digest, Accepted>();
   items.forEach((item, index) => {
     const { session } = item;
-    const digest = sessionDigest(turn.context.crypto, session);
+    const digest = sessionDigest(step.context.crypto, session);
     const actor = actors[index] ?? { _tag: "Unavailable" };
-    const known = enrollmentRows(turn.view).get("sessions", session.registrationId);
+    const known = enrollmentRows(step.view).get("sessions", session.registrationId);
     if (known?.ack.statement.proposalId === digest) return void acks.push(known.ack);
     // Nothing follows from keys that could not be had: the writer asks again.
-    if (actor._tag === "Unavailable" && turn.now <= session.expiresAt) return;
+    if (actor._tag === "Unavailable" && step.now <= session.expiresAt) return;
     const isTaken = known !== undefined || accepted.has(session.registrationId);
-    const code = isTaken ? "REGISTRATION_TAKEN" : faultOf(turn, item, actor, [...accepted.values()]);
+    const code = isTaken ? "REGISTRATION_TAKEN" : faultOf(step, item, actor, [...accepted.values()]);
     if (code === undefined) accepted.set(session.registrationId, { session, digest });
     else refusals.push({ sessionDigest: digest, code });
   });
-  keepSessions(turn, [...accepted.values()], (own) => acks.push(...own));
-  turn.whenSigned(() => {
+  keepSessions(step, [...accepted.values()], (own) => acks.push(...own));
+  step.whenSigned(() => {
     if (acks.length + refusals.length === 0) return;
     const votes: SessionMessage = { _tag: "Session.Votes", acks, refusals };
-    turn.send(from, votes);
+    step.send(from, votes);
   });
 };
 
 const faultOf = (
-  turn: Turn,
+  step: Step,
   { session, evidence }: MirrorItem,
   actor: ActorCheck,
   accepted: ReadonlyArray<Accepted>,
 ): Fault =>
-  placeFault(turn, session) ??
-  timeFault(turn, session, evidence.receivedAt) ??
-  requestFault(turn, { session, evidence }, actor) ??
-  roomFault(turn, session, accepted);
+  placeFault(step, session) ??
+  timeFault(step, session, evidence.receivedAt) ??
+  requestFault(step, { session, evidence }, actor) ??
+  roomFault(step, session, accepted);
 
-/** Cluster, version, configuration, and the lives of all members as this one has them on record. */
-const placeFault = (turn: Turn, session: Session): Fault => {
-  const { topology, digest, writer } = turn.membership;
+/** Cluster, version, configuration, and the incarnations of all members as this one has them on record. */
+const placeFault = (step: Step, session: Session): Fault => {
+  const { topology, digest, writer } = step.membership;
   if (
     session.clusterId !== topology.clusterId ||
     session.epoch !== topology.epoch ||
@@ -77,27 +77,27 @@ const placeFault = (turn: Turn, session: Session): Fault => {
     session.writer !== writer
   )
     return "WRONG_TOPOLOGY";
-  if (!isSpoken(turn.context.commands.versions, session)) return "VERSION_NOT_SPOKEN";
-  if (session.configDigest !== turn.context.settings.configDigest) return "CONFIGURATION_DIFFERS";
-  return turn.isCurrent(session.incarnations) ? undefined : "WRONG_INCARNATION";
+  if (!isSpoken(step.context.commands.versions, session)) return "VERSION_NOT_SPOKEN";
+  if (session.configDigest !== step.context.settings.configDigest) return "CONFIGURATION_DIFFERS";
+  return step.isCurrent(session.incarnations) ? undefined : "WRONG_INCARNATION";
 };
 
 /** Deadlines, by this member's own clock. */
-const timeFault = (turn: Turn, { createdAt, expiresAt }: Session, receivedAt: number): Fault => {
-  const ttl = turn.context.settings.relyingParty?.registrationTtlMillis ?? 0;
-  if (createdAt > turn.now + Limits.clockSkewMillis) return "CLOCK_SKEW";
-  if (expiresAt !== createdAt + ttl || turn.now > expiresAt) return "EXPIRED";
+const timeFault = (step: Step, { createdAt, expiresAt }: Session, receivedAt: number): Fault => {
+  const ttl = step.context.settings.relyingParty?.registrationTtlMillis ?? 0;
+  if (createdAt > step.now + Limits.clockSkewMillis) return "CLOCK_SKEW";
+  if (expiresAt !== createdAt + ttl || step.now > expiresAt) return "EXPIRED";
   return Math.abs(createdAt - receivedAt) > Limits.proposalMillis ? "STALE_REQUEST" : undefined;
 };
 
 /** The registrar and what it asked for, each found out again from its own request. */
-const requestFault = (turn: Turn, { session, evidence }: MirrorItem, actor: ActorCheck): Fault => {
-  const { crypto, settings } = turn.context;
+const requestFault = (step: Step, { session, evidence }: MirrorItem, actor: ActorCheck): Fault => {
+  const { crypto, settings } = step.context;
   if (!isOptions(evidence.call)) return "WRONG_REQUEST";
-  const authorized = authorize(turn.context, actor, REGISTER_PERMISSION);
+  const authorized = authorize(step.context, actor, REGISTER_PERMISSION);
   if (Either.isLeft(authorized)) return authorized.left.code;
   if (!isSameActor(session.registrar, authorized.right)) return "WRONG_ACTOR";
-  if (session.entryPeer !== evidence.entryPeer || !isAttested(crypto, turn.membership, evidence)) return "NOT_ATTESTED";
+  if (session.entryPeer !== evidence.entryPeer || !isAttested(crypto, step.membership, evidence)) return "NOT_ATTESTED";
   if (session.requestId !== evidence.requestId) return "WRONG_REQUEST";
   if (!isSameLine(session.request, requestLineOf(evidence.call, crypto))) return "WRONG_REQUEST";
   const enrollment = enrollmentOf(settings, evidence.call);
@@ -117,11 +117,11 @@ const isSameList = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): 
   left.length === right.length && left.every((each, index) => each === right[index]);
 
 /** A writer that asks for more than it may itself have must not fill this member's disk, with one captured request or many. */
-const roomFault = (turn: Turn, session: Session, accepted: ReadonlyArray<Accepted>): Fault => {
+const roomFault = (step: Step, session: Session, accepted: ReadonlyArray<Accepted>): Fault => {
   const request = requestKey(session);
   let ofRequest = accepted.filter((each) => requestKey(each.session) === request).length;
-  for (const mark of turn.slice(enrollments).sessions.values()) if (mark.request === request) ofRequest += 1;
+  for (const mark of step.slice(enrollments).sessions.values()) if (mark.request === request) ofRequest += 1;
   if (ofRequest >= Limits.sessionsOfRequest) return "REQUEST_REPEATED";
-  const { unexpired } = storedLoad(turn, session.registrar);
+  const { unexpired } = storedLoad(step, session.registrar);
   return unexpired + accepted.length >= Limits.mirroredSessions ? "SESSION_CAPACITY" : undefined;
 };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { credential, enrolling, finish, offerOf, sessionsOf } from "../../../properties/cluster/Enrolling.ts";
-import { turnOf } from "../../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
-import type { Place } from "../../protocol/Place.ts";
+import type { EvaluationContext } from "../../protocol/EvaluationContext.ts";
 import { sessionLock } from "../approvers/Locks.ts";
 import { completionOf } from "./Completion.ts";
 import { isVoid, sessionStanding } from "./SessionStanding.ts";
@@ -19,23 +19,23 @@ finish(cluster, 1, "finish", offer.invitation, credential(offer));
 cluster.pass(100);
 const finished = sessionsOf(cluster, 1).find(({ completed }) => completed !== undefined)?.session;
 if (finished === undefined) throw new Error("a session is finished");
-const done = completionOf(turnOf(cluster, 1).context.view, finished.registrationId);
+const done = completionOf(openStep(cluster, 1).context.view, finished.registrationId);
 if (done === undefined) throw new Error("the finish is known");
 
-const codeOf = (place: Place, of: Digest, responseDigest: Digest): string => {
-  const found = sessionStanding(place, { registrationId: of, responseDigest });
+const codeOf = (evaluation: EvaluationContext, of: Digest, responseDigest: Digest): string => {
+  const found = sessionStanding(evaluation, { registrationId: of, responseDigest });
   return found._tag === "Refused" ? found.rejection.code : found._tag;
 };
 
 /** How the response that was sent, or another one, stands to a session then. */
 const standing = (of: Digest, now: number, responseDigest: Digest = done.responseDigest): string =>
-  codeOf(turnOf(cluster, 1, now), of, responseDigest);
+  codeOf(openStep(cluster, 1, now), of, responseDigest);
 
 const locks = [registrationId, finished.registrationId].map(sessionLock);
 
 it("stays known while a finish of it is unsettled, however long that takes", () => {
-  const late = (now: number, isReserved: boolean): Place => {
-    const { context, membership } = turnOf(cluster, 1, now + Limits.sessionRetentionMillis + 1);
+  const late = (now: number, isReserved: boolean): EvaluationContext => {
+    const { context, membership } = openStep(cluster, 1, now + Limits.sessionRetentionMillis + 1);
     return { context, membership, isCurrent: () => true, isLocked: (lock) => isReserved && locks.includes(lock) };
   };
   const codes = [true, false].map((isReserved) => [
@@ -61,18 +61,18 @@ describe("a session that nothing has finished", () => {
     expect(standing(registrationId, createdAt - Limits.clockSkewMillis - 1)).toBe("REGISTRATION_EXPIRED");
   });
 
-  const turn = turnOf(cluster, 1, createdAt);
-  const { context, membership } = turn;
-  const place: Place = { context, membership, isCurrent: () => true, isLocked: () => false };
-  it.each<readonly [string, Place, boolean]>([
-    ["all is as it was", place, false],
-    ["the topology is another one", { ...place, membership: { ...membership, digest: other } }, true],
+  const step = openStep(cluster, 1, createdAt);
+  const { context, membership } = step;
+  const evaluation: EvaluationContext = { context, membership, isCurrent: () => true, isLocked: () => false };
+  it.each<readonly [string, EvaluationContext, boolean]>([
+    ["all is as it was", evaluation, false],
+    ["the topology is another one", { ...evaluation, membership: { ...membership, digest: other } }, true],
     [
       "the configuration is another one",
-      { ...place, context: { ...context, settings: { ...context.settings, configDigest: other } } },
+      { ...evaluation, context: { ...context, settings: { ...context.settings, configDigest: other } } },
       true,
     ],
-    ["a member has another life", { ...place, isCurrent: () => false }, true],
+    ["a member has another incarnation", { ...evaluation, isCurrent: () => false }, true],
   ])("is void or not where %s", (_what, where, expected) => {
     expect(isVoid(where, open.session)).toBe(expected);
   });

@@ -2,7 +2,7 @@
 import { clockInDoubt } from "../../auth/Authorization.ts";
 import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
-import type { Place } from "../../protocol/Place.ts";
+import type { EvaluationContext } from "../../protocol/EvaluationContext.ts";
 import { type Rejection, rejection } from "../../base/Rejection.ts";
 import { enrollmentRows, type SessionRow } from "./SessionTables.ts";
 import { sessionLock } from "../approvers/Locks.ts";
@@ -41,14 +41,14 @@ type Pins = Pick<Session, "createdAt" | "topologyDigest" | "configDigest" | "inc
  * that was ahead, and would outlive the longest that a session may be open.
  */
 export const isVoid = (
-  place: Place,
+  evaluation: EvaluationContext,
   { createdAt, topologyDigest, configDigest, incarnations }: Pins,
-  now = place.context.now,
+  now = evaluation.context.now,
 ): boolean =>
   createdAt > now + Limits.clockSkewMillis ||
-  topologyDigest !== place.membership.digest ||
-  configDigest !== place.context.settings.configDigest ||
-  !place.isCurrent(incarnations);
+  topologyDigest !== evaluation.membership.digest ||
+  configDigest !== evaluation.context.settings.configDigest ||
+  !evaluation.isCurrent(incarnations);
 
 /** How a response stands to the session it names. */
 export type SessionStanding =
@@ -61,32 +61,38 @@ export type SessionStanding =
 const refused = (rejection: Rejection): SessionStanding => ({ _tag: "Refused", rejection });
 
 /** Unknown by then, unless somebody's finish is still to be settled (contract 3.1). */
-const isGone = (place: Place, now: number, registrationId: Digest, deadline: number): boolean =>
-  isForgotten(deadline, now) && !place.isLocked(sessionLock(registrationId));
+const isGone = (evaluation: EvaluationContext, now: number, registrationId: Digest, deadline: number): boolean =>
+  isForgotten(deadline, now) && !evaluation.isLocked(sessionLock(registrationId));
 
 /**
  * By this peer's own rows, whether or not it kept the session itself. What is refused only since its clock was set is
  * refused for that clock, for nobody can tell which of the two is right.
  */
-export const sessionStanding = (place: Place, response: Response): SessionStanding => {
-  const { now, asBefore } = place.context;
-  const standing = standingAt(place, now, response);
+export const sessionStanding = (evaluation: EvaluationContext, response: Response): SessionStanding => {
+  const { now, asBefore } = evaluation.context;
+  const standing = standingAt(evaluation, now, response);
   if (standing._tag !== "Refused") return standing;
-  return asBefore.some((at) => standingAt(place, at, response)._tag !== "Refused") ? refused(clockInDoubt) : standing;
+  return asBefore.some((at) => standingAt(evaluation, at, response)._tag !== "Refused")
+    ? refused(clockInDoubt)
+    : standing;
 };
 
-const standingAt = (place: Place, now: number, { registrationId, responseDigest }: Response): SessionStanding => {
-  const { view } = place.context;
+const standingAt = (
+  evaluation: EvaluationContext,
+  now: number,
+  { registrationId, responseDigest }: Response,
+): SessionStanding => {
+  const { view } = evaluation.context;
   const row = enrollmentRows(view).get("sessions", registrationId);
   const completion = completionOf(view, registrationId);
   if (completion !== undefined) {
     // Who was restored since knows no deadline, only that there was none later than this.
     const deadline = row?.session.expiresAt ?? completion.approver.createdAt + Limits.registrationTtlMillis;
-    if (isGone(place, now, registrationId, deadline)) return refused(unknown);
+    if (isGone(evaluation, now, registrationId, deadline)) return refused(unknown);
     if (completion.responseDigest !== responseDigest) return refused(completed);
     return now > deadline ? refused(expired) : { _tag: "Completed", completion, deadline };
   }
-  if (row === undefined || isGone(place, now, registrationId, row.session.expiresAt)) return refused(unknown);
+  if (row === undefined || isGone(evaluation, now, registrationId, row.session.expiresAt)) return refused(unknown);
   if (now > row.session.expiresAt) return refused(expired);
-  return isVoid(place, row.session, now) ? refused(overtaken) : { _tag: "Open", row };
+  return isVoid(evaluation, row.session, now) ? refused(overtaken) : { _tag: "Open", row };
 };

@@ -3,13 +3,13 @@ import { actor } from "../../../properties/cluster/Cluster.ts";
 import { enrolling, options } from "../../../properties/cluster/Enrolling.ts";
 import { forgedBy } from "../../../properties/cluster/Forging.ts";
 import { stateOf } from "../../../properties/cluster/Restoring.ts";
-import { fires, heard, turnOf } from "../../../properties/cluster/TurnOf.ts";
+import { fires, heard, openStep } from "../../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
 import type { MessageOf } from "../../Message.ts";
 import type { SignedStatement } from "../../protocol/Statement.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
-import type { Turn } from "../../protocol/Turn.ts";
+import type { Step } from "../../protocol/Step.ts";
 import { enrollmentIn, enrollments } from "./EnrollmentState.ts";
 import { giveUp, onSessionVotes, openSessions } from "./SessionWriter.ts";
 
@@ -40,11 +40,11 @@ const begun = offer?.mirror;
 if (offer === undefined || begun === undefined) throw new Error("a session is under way");
 
 /** Whose acknowledgements the writer has of the one session under way; undefined once there is none. */
-const acknowledgedBy = (turn: Turn): ReadonlyArray<PeerId> | undefined => {
-  const [pending] = turn.slice(enrollments).offers.values();
+const acknowledgedBy = (step: Step): ReadonlyArray<PeerId> | undefined => {
+  const [pending] = step.slice(enrollments).offers.values();
   return pending && [...(pending.mirror?.acks.keys() ?? [])];
 };
-const sent = (turn: Turn) => turn.finish(() => undefined).thenSend;
+const sent = (step: Step) => step.finish(() => undefined).thenSend;
 const refusedFor = (...members: ReadonlyArray<{ readonly peerId: PeerId; readonly reason: string }>) =>
   expect.objectContaining({
     message: expect.objectContaining({
@@ -57,60 +57,60 @@ describe("a writer that waits for members to keep a session", () => {
     ["takes a member's acknowledgement of it", 2, ackOf(2), [2]],
     ["takes none of another session", 2, forgedBy(cluster, 2, ackOf(2), { proposalId: other }), []],
     ["takes no other statement about it", 2, forgedBy(cluster, 2, ackOf(2), { kind: "REFUSAL" }), []],
-    ["takes none of another life", 2, forgedBy(cluster, 2, ackOf(2), {}, { incarnation: 2 }), []],
+    ["takes none of another incarnation", 2, forgedBy(cluster, 2, ackOf(2), {}, { incarnation: 2 }), []],
     ["takes none from anybody but its signer", 2, ackOf(3), []],
     ["takes none that is forged", 2, { ...ackOf(2), signature: ackOf(3).signature }, []],
   ])("%s", (_what, from, ack, taken) => {
-    const turn = turnOf(cluster, 1);
-    onSessionVotes(turn, from, { _tag: "Session.Votes", acks: [ack], refusals: [] });
-    expect(acknowledgedBy(turn)).toEqual(taken);
+    const step = openStep(cluster, 1);
+    onSessionVotes(step, from, { _tag: "Session.Votes", acks: [ack], refusals: [] });
+    expect(acknowledgedBy(step)).toEqual(taken);
   });
 
   it.each<readonly [string, Digest, ReadonlyArray<PeerId> | undefined]>([
     ["ends with a refusal of it", begun.digest, undefined],
     ["does not end with a refusal of another", other, []],
   ])("%s", (_what, sessionDigest, left) => {
-    const turn = turnOf(cluster, 1);
+    const step = openStep(cluster, 1);
     const refusals = [{ sessionDigest, code: "EXPIRED" }];
-    onSessionVotes(turn, 2, { _tag: "Session.Votes", acks: [], refusals });
-    expect(acknowledgedBy(turn)).toEqual(left);
+    onSessionVotes(step, 2, { _tag: "Session.Votes", acks: [], refusals });
+    expect(acknowledgedBy(step)).toEqual(left);
   });
 
   it("offers none that a member may have lost, because it was restored after it had acknowledged it", () => {
-    const turn = turnOf(cluster, 1);
-    onSessionVotes(turn, 2, answerOf(2));
-    const known = turn.state.signed.seen.get(2);
+    const step = openStep(cluster, 1);
+    onSessionVotes(step, 2, answerOf(2));
+    const known = step.state.signed.seen.get(2);
     if (known === undefined) throw new Error("every member has a row");
-    turn.edit("signed", "seen").set(2, { ...known, incarnation: known.incarnation + 1 });
-    onSessionVotes(turn, 3, answerOf(3));
-    expect(acknowledgedBy(turn)).toBeUndefined();
-    expect(sent(turn)).toEqual([refusedFor({ peerId: 1, reason: "a member was restored meanwhile" })]);
+    step.edit("signed", "seen").set(2, { ...known, incarnation: known.incarnation + 1 });
+    onSessionVotes(step, 3, answerOf(3));
+    expect(acknowledgedBy(step)).toBeUndefined();
+    expect(sent(step)).toEqual([refusedFor({ peerId: 1, reason: "a member was restored meanwhile" })]);
   });
 
   it("neither asks nor listens once it knows that its disk is old", () => {
-    const turn = turnOf(cluster, 1, cluster.now);
-    turn.quarantine("its disk is old");
+    const step = openStep(cluster, 1, cluster.now);
+    step.quarantine("its disk is old");
     for (const peerId of [2, 3]) {
-      const { state, thenSend } = heard(turn, peerId, answerOf(peerId));
-      expect(enrollmentIn(state).offers).toBe(enrollmentIn(turn.state).offers);
+      const { state, thenSend } = heard(step, peerId, answerOf(peerId));
+      expect(enrollmentIn(state).offers).toBe(enrollmentIn(step.state).offers);
       expect(thenSend).toEqual([]);
     }
-    expect(fires(turn, "Session.mirror").thenSend).toEqual([]);
+    expect(fires(step, "Session.mirror").thenSend).toEqual([]);
   });
 
   it("asks nobody again whether all are ready: that is asked for a session to come", () => {
-    const turn = turnOf(cluster, 1);
-    turn.draft("probing").verdict = undefined;
-    openSessions(turn);
-    expect(sent(turn)).toEqual([]);
+    const step = openStep(cluster, 1);
+    step.draft("probing").verdict = undefined;
+    openSessions(step);
+    expect(sent(step)).toEqual([]);
   });
 
   it("names every other member where it has come to ask none", () => {
     const { mirror: _, ...unasked } = offer;
-    const turn = turnOf(cluster, 1);
-    giveUp(turn, unasked);
+    const step = openStep(cluster, 1);
+    giveUp(step, unasked);
     const reason = "it has not acknowledged the session";
-    expect(sent(turn)).toEqual([refusedFor({ peerId: 2, reason }, { peerId: 3, reason })]);
+    expect(sent(step)).toEqual([refusedFor({ peerId: 2, reason }, { peerId: 3, reason })]);
   });
 });
 

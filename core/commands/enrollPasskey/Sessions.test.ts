@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { credential, enrolling, finish, offerOf, sessionsOf } from "../../../properties/cluster/Enrolling.ts";
-import { turnOf } from "../../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../../properties/cluster/OpenStep.ts";
 import { sessionLock } from "../approvers/Locks.ts";
 import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
 import { enrollmentIn, enrollments } from "./EnrollmentState.ts";
 import type { SessionMark } from "./SessionMark.ts";
-import type { Turn } from "../../protocol/Turn.ts";
+import type { Step } from "../../protocol/Step.ts";
 import { markOf } from "./SessionMark.ts";
 import { keepSession, type Load, storedLoad } from "./Sessions.ts";
 
@@ -23,17 +23,17 @@ const late = expiresAt + 1;
 const proposal = "22".repeat(32) as Digest;
 
 /** Has a peer know of these sessions and of no others. */
-const remember = (turn: Turn, sessions: ReadonlyMap<Digest, SessionMark>): void => {
-  const known = turn.editIn(enrollments, "sessions");
+const remember = (step: Step, sessions: ReadonlyMap<Digest, SessionMark>): void => {
+  const known = step.editIn(enrollments, "sessions");
   known.clear();
   for (const [id, each] of sessions) known.set(id, each);
 };
 
 describe("stored sessions", () => {
   it("take up room whether or not they are finished, and count as unfinished where they are not", () => {
-    const turn = turnOf(cluster, 1);
-    remember(turn, new Map(sessionsOf(cluster, 1).map((row) => [row.session.registrationId, markOf(row)])));
-    expect(storedLoad(turn, registrar)).toEqual({ unexpired: 2, unfinished: 1 });
+    const step = openStep(cluster, 1);
+    remember(step, new Map(sessionsOf(cluster, 1).map((row) => [row.session.registrationId, markOf(row)])));
+    expect(storedLoad(step, registrar)).toEqual({ unexpired: 2, unfinished: 1 });
   });
 
   it.each<readonly [string, { now: number; isReserved: boolean; isCompleted: boolean }, Load]>([
@@ -54,10 +54,10 @@ describe("stored sessions", () => {
       { unexpired: 0, unfinished: 0 },
     ],
   ])("take up room %s", (_when, { now, isReserved, isCompleted }, load) => {
-    const turn = turnOf(cluster, 1, now);
-    remember(turn, new Map([[registrationId, { ...mark, isCompleted }]]));
-    if (isReserved) turn.edit("undecided", "locks").set(sessionLock(registrationId), proposal);
-    expect(storedLoad(turn, registrar)).toEqual(load);
+    const step = openStep(cluster, 1, now);
+    remember(step, new Map([[registrationId, { ...mark, isCompleted }]]));
+    if (isReserved) step.edit("undecided", "locks").set(sessionLock(registrationId), proposal);
+    expect(storedLoad(step, registrar)).toEqual(load);
   });
 });
 
@@ -74,16 +74,16 @@ describe("a session that is written", () => {
   const removed = (
     some: ReadonlyArray<readonly [Digest, SessionMark]>,
     total: number,
-    prepare: (turn: Turn) => void = () => undefined,
+    prepare: (step: Step) => void = () => undefined,
   ): ReadonlyArray<string> => {
-    const turn = turnOf(cluster, 1, late);
+    const step = openStep(cluster, 1, late);
     const sessions = new Map(some);
     for (let at = sessions.size; at < total; at++)
       sessions.set(at.toString(16).padStart(64, "0") as Digest, { ...mark, expiresAt: late });
-    remember(turn, sessions);
-    prepare(turn);
-    keepSession(turn, open.session, open.ack);
-    const { writes, state } = turn.finish(() => undefined);
+    remember(step, sessions);
+    prepare(step);
+    keepSession(step, open.session, open.ack);
+    const { writes, state } = step.finish(() => undefined);
     const gone = writes.flatMap(({ op, table, key }) => (table === "sessions" && op === "remove" ? [key] : []));
     expect(enrollmentIn(state).sessions.size).toBe(total + 1 - gone.length);
     return gone;
@@ -104,7 +104,7 @@ describe("a session that is written", () => {
         removed(
           [past(younger, 1), [older, { ...mark, expiresAt: late - 2, isCompleted }]],
           Limits.sessionRows,
-          (turn) => turn.edit("undecided", "locks").set(sessionLock(older), proposal),
+          (step) => step.edit("undecided", "locks").set(sessionLock(older), proposal),
         ),
       ).toEqual([younger]);
   });

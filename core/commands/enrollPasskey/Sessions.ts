@@ -7,7 +7,7 @@ import { Limits } from "../../base/Limits.ts";
 import type { Actor } from "../../protocol/Proposal.ts";
 import { signEach } from "../../protocol/SignEach.ts";
 import type { SignedStatement } from "../../protocol/Statement.ts";
-import type { Turn } from "../../protocol/Turn.ts";
+import type { Step } from "../../protocol/Step.ts";
 import { sessionLock } from "../approvers/Locks.ts";
 import { SESSION_ACK, type Session } from "./Session.ts";
 import { enrollments } from "./EnrollmentState.ts";
@@ -16,11 +16,11 @@ import { isForgotten, isVoid } from "./SessionStanding.ts";
 import { enrollmentTables } from "./SessionTables.ts";
 
 /** Stores a session with this peer's acknowledgement of it, and forgets those whose time is over. */
-export const keepSession = (turn: Turn, session: Session, ack: SignedStatement): void => {
-  forgetOld(turn, Math.min(turn.now, session.expiresAt));
+export const keepSession = (step: Step, session: Session, ack: SignedStatement): void => {
+  forgetOld(step, Math.min(step.now, session.expiresAt));
   const row = { session, ack, completed: undefined };
-  turn.editIn(enrollments, "sessions").set(session.registrationId, markOf(row));
-  turn.rows(enrollmentTables).write({ op: "insert", table: "sessions", key: session.registrationId, row });
+  step.editIn(enrollments, "sessions").set(session.registrationId, markOf(row));
+  step.rows(enrollmentTables).write({ op: "insert", table: "sessions", key: session.registrationId, row });
 };
 
 /** A session that this peer will acknowledge, and what that is about. */
@@ -31,15 +31,15 @@ export interface Accepted {
 
 /** Acknowledges sessions and stores them, and hands the acknowledgements on. */
 export const keepSessions = (
-  turn: Turn,
+  step: Step,
   accepted: ReadonlyArray<Accepted>,
   run: (acks: ReadonlyArray<SignedStatement>) => void,
 ): void =>
   signEach(
-    turn,
+    step,
     accepted,
     ({ digest }) => ({ kind: SESSION_ACK, proposalId: digest, seq: 0, detail: "" }),
-    ({ session }, ack) => keepSession(turn, session, ack),
+    ({ session }, ack) => keepSession(step, session, ack),
     run,
   );
 
@@ -47,9 +47,9 @@ export const keepSessions = (
  * Whether a session takes up room: it may still be finished, or is, before its deadline; or a response is unsettled,
  * until which it stays and counts (contract 8).
  */
-export const takesRoom = (turn: Turn, registrationId: Digest, mark: SessionMark): boolean =>
-  (turn.now <= mark.expiresAt && !isVoid(turn, mark)) ||
-  (!mark.isCompleted && turn.isLocked(sessionLock(registrationId)));
+export const takesRoom = (step: Step, registrationId: Digest, mark: SessionMark): boolean =>
+  (step.now <= mark.expiresAt && !isVoid(step, mark)) ||
+  (!mark.isCompleted && step.isLocked(sessionLock(registrationId)));
 
 /**
  * Sessions an hour past their deadline go; where there are too many rows, the oldest that take up no room go too.
@@ -57,18 +57,18 @@ export const takesRoom = (turn: Turn, registrationId: Digest, mark: SessionMark)
  * @param now no later than the deadline of the session that makes room, to which all members have agreed: one reading
  *   of a clock that is ahead takes no session away
  */
-const forgetOld = (turn: Turn, now: number): void => {
-  const { sessions } = turn.slice(enrollments);
+const forgetOld = (step: Step, now: number): void => {
+  const { sessions } = step.slice(enrollments);
   const over: Array<readonly [Digest, SessionMark]> = [];
   for (const [registrationId, mark] of sessions)
-    if (!takesRoom(turn, registrationId, mark) && !turn.isLocked(sessionLock(registrationId)))
+    if (!takesRoom(step, registrationId, mark) && !step.isLocked(sessionLock(registrationId)))
       over.push([registrationId, mark]);
   const inExcess = sessions.size - (Limits.sessionRows - 1);
   over.sort(([, left], [, right]) => left.expiresAt - right.expiresAt);
   over.forEach(([registrationId, { expiresAt }], index) => {
     if (index >= inExcess && !isForgotten(expiresAt, now)) return;
-    turn.editIn(enrollments, "sessions").delete(registrationId);
-    turn.rows(enrollmentTables).write({ op: "remove", table: "sessions", key: registrationId });
+    step.editIn(enrollments, "sessions").delete(registrationId);
+    step.rows(enrollmentTables).write({ op: "remove", table: "sessions", key: registrationId });
   });
 };
 
@@ -79,11 +79,11 @@ export interface Load {
 }
 
 /** What the stored sessions come to now; one past its deadline, or void, counts while a response to it is unsettled. */
-export const storedLoad = (turn: Turn, { iss, sub }: Pick<Actor, "iss" | "sub">): Load => {
+export const storedLoad = (step: Step, { iss, sub }: Pick<Actor, "iss" | "sub">): Load => {
   let unexpired = 0;
   let unfinished = 0;
-  for (const [registrationId, mark] of turn.slice(enrollments).sessions) {
-    if (!takesRoom(turn, registrationId, mark)) continue;
+  for (const [registrationId, mark] of step.slice(enrollments).sessions) {
+    if (!takesRoom(step, registrationId, mark)) continue;
     unexpired += 1;
     const { registrar, isCompleted } = mark;
     if (!isCompleted && registrar.sub === sub && registrar.iss === iss) unfinished += 1;
@@ -92,8 +92,8 @@ export const storedLoad = (turn: Turn, { iss, sub }: Pick<Actor, "iss" | "sub">)
 };
 
 /** What an attempt that failed may have left at members counts as long as it takes up room there (see `loadOf` of the writer). */
-export const noteGivenUp = (turn: Turn, session: Session): void => {
-  const givenUp = turn.editIn(enrollments, "givenUp");
-  for (const [each, mark] of givenUp) if (!takesRoom(turn, each, mark)) givenUp.delete(each);
+export const noteGivenUp = (step: Step, session: Session): void => {
+  const givenUp = step.editIn(enrollments, "givenUp");
+  for (const [each, mark] of givenUp) if (!takesRoom(step, each, mark)) givenUp.delete(each);
   givenUp.set(session.registrationId, markOf({ session, completed: undefined }));
 };

@@ -72,9 +72,9 @@ export const registerKey: Command<Registration> = {
     const approver = registerKeyEffects.decode(effects)?.approver;
     return approver !== undefined && isNamedByContent(crypto, approver);
   },
-  apply: (turn, _id, effects) => insertApprover(turn, approverIn(effects)),
-  install: (turn, _id, effects) => installApprover(turn, approverIn(effects)),
-  undo: (turn, _id, effects) => removeApprover(turn, approverIn(effects)),
+  apply: (step, _id, effects) => insertApprover(step, approverIn(effects)),
+  install: (step, _id, effects) => installApprover(step, approverIn(effects)),
+  undo: (step, _id, effects) => removeApprover(step, approverIn(effects)),
   audit: (effects) => {
     const { ref, revision } = approverIn(effects);
     return { event: "APPROVER_REGISTERED", approverRef: ref, metadataRevision: revision };

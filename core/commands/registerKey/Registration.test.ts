@@ -4,9 +4,9 @@ import { Either } from "effect";
 import { describe, expect, it } from "vitest";
 import { crypto, founded } from "../../../properties/cluster/Cluster.ts";
 import { posted } from "../../../properties/cluster/Enrolling.ts";
-import { turnOf } from "../../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../../properties/cluster/OpenStep.ts";
 import { installedProviders } from "../../credential/SignatureProvider.ts";
-import type { Place } from "../../protocol/Place.ts";
+import type { EvaluationContext } from "../../protocol/EvaluationContext.ts";
 import type { Rows, RowView } from "../../Tables.ts";
 import { registerKey, registerKeyEffects } from "./RegisterKey.ts";
 import { type Registration, REGISTER_PATH, registrationOf } from "./Registration.ts";
@@ -38,8 +38,8 @@ describe("a registration's request", () => {
 describe("a registration's standing", () => {
   const cluster = founded(1);
   /** Where nobody is registered, but the key may have an owner. */
-  const owned = (id: string | undefined): Place => {
-    const { context, membership } = turnOf(cluster, 1);
+  const owned = (id: string | undefined): EvaluationContext => {
+    const { context, membership } = openStep(cluster, 1);
     const view: RowView = {
       get: <T extends keyof Rows>(table: T) => (table === "keys" && id !== undefined ? ({ id } as Rows[T]) : undefined),
       scan: () => [],

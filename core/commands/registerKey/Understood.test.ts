@@ -2,7 +2,7 @@ import { Either } from "effect";
 import { describe, expect, it } from "vitest";
 import { crypto, founded } from "../../../properties/cluster/Cluster.ts";
 import { posted } from "../../../properties/cluster/Enrolling.ts";
-import { turnOf } from "../../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../../properties/cluster/OpenStep.ts";
 import { installedProviders } from "../../credential/SignatureProvider.ts";
 import type { Crypto } from "../../crypto/Crypto.ts";
 import type { Digest } from "../../base/Digest.ts";
@@ -10,7 +10,7 @@ import { registerKey } from "./RegisterKey.ts";
 import { REGISTER_PATH } from "./Registration.ts";
 
 describe("a call that was understood before", () => {
-  const place = turnOf(founded(1), 1);
+  const place = openStep(founded(1), 1);
   const publicKey64 = Buffer.alloc(32, 7).toString("base64");
   const credential = { type: "SIGNATURE", algorithm: "SLHDSA_SHA2_128S", publicKey64 };
   const call = posted(REGISTER_PATH, { id: "alice", credential });

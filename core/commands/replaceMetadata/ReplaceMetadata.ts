@@ -83,7 +83,7 @@ export const replaceMetadata: Command<Replacement, Replacement> = {
   ],
   recognizes: isReplacement,
   targetOf: (_means, call) => Either.getOrUndefined(replacementOf(call)),
-  parse: (_place, call) => replacementOf(call),
+  parse: (_evaluation, call) => replacementOf(call),
   admit: (_turn, call) => replacementOf(call),
 
   check: ({ context }, replacement) => standing(context.view, replacement),
@@ -97,12 +97,12 @@ export const replaceMetadata: Command<Replacement, Replacement> = {
     const approver = replaceMetadataEffects.decode(effects)?.approver;
     return approver !== undefined && isNamedByContent(crypto, approver);
   },
-  apply: (turn, _id, effects) => {
+  apply: (step, _id, effects) => {
     const { approver, baseRevision } = replaceMetadataEffects.certified(effects);
-    replaceRevision(turn, approver, baseRevision);
+    replaceRevision(step, approver, baseRevision);
   },
-  install: (turn, _id, effects) => installApprover(turn, approverIn(effects)),
-  undo: (turn, _id, effects) => removeApprover(turn, approverIn(effects)),
+  install: (step, _id, effects) => installApprover(step, approverIn(effects)),
+  undo: (step, _id, effects) => removeApprover(step, approverIn(effects)),
   audit: (effects) => {
     const { ref, revision } = approverIn(effects);
     return { event: "APPROVER_METADATA_REPLACED", approverRef: ref, metadataRevision: revision };

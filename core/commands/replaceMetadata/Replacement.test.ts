@@ -3,7 +3,7 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
 import { founded } from "../../../properties/cluster/Cluster.ts";
-import { turnOf } from "../../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../../base/Digest.ts";
 import type { Standing } from "../../protocol/Command.ts";
 import type { RowView, Rows } from "../../Tables.ts";
@@ -94,7 +94,7 @@ describe("a replacement's request", () => {
 });
 
 describe("a replacement's standing", () => {
-  const { context, membership } = turnOf(founded(1), 1);
+  const { context, membership } = openStep(founded(1), 1);
   const standingOn = (rows: RowView, asked: Replacement): Standing =>
     replaceMetadata.check(
       { context: { ...context, view: rows }, membership, isCurrent: () => true, isLocked: () => false },

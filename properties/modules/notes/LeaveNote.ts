@@ -41,7 +41,7 @@ export const leaveNote: Command<Leaving, Leaving> = {
   speaking: ["INVALID_REQUEST_BODY", "PRECONDITION_FAILED"],
   recognizes: ({ method, path }) => method === "PUT" && path.startsWith(NOTES_PATH),
   targetOf: (_means, call) => Either.getOrUndefined(leavingOf(call)),
-  parse: (_place, call) => leavingOf(call),
+  parse: (_evaluation, call) => leavingOf(call),
   admit: (_turn, call) => leavingOf(call),
 
   check: ({ context }, { ref, name, text }): Standing => {
@@ -69,31 +69,31 @@ export const leaveNote: Command<Leaving, Leaving> = {
     owner: notes.certified(effects).text,
   }),
   isSound: (_crypto, effects) => isNote(effects),
-  apply: (turn, _id, effects) => {
+  apply: (step, _id, effects) => {
     const note = notes.certified(effects);
     const ref = refOf(note.name);
-    const rows = turn.rows(noteTables);
+    const rows = step.rows(noteTables);
     if (rows.view.get("notes", ref) !== undefined)
       throw new InvariantViolation("S11", "a certified note has the name of one that is stored here");
     rows.write({ op: "insert", table: "notes", key: ref, row: note });
-    turn.editIn(noteSlice, "refs").add(ref);
-    const { set, approvers } = turn.state.registry;
-    turn.state.registry = { set: withNote(turn.context.crypto, set, note), approvers: approvers + 1 };
+    step.editIn(noteSlice, "refs").add(ref);
+    const { set, approvers } = step.state.registry;
+    step.state.registry = { set: withNote(step.context.crypto, set, note), approvers: approvers + 1 };
   },
-  install: (turn, _id, effects) => {
+  install: (step, _id, effects) => {
     const note = notes.certified(effects);
     const ref = refOf(note.name);
-    const rows = turn.rows(noteTables);
+    const rows = step.rows(noteTables);
     const there = rows.view.get("notes", ref);
     rows.put("notes", ref, note);
-    turn.editIn(noteSlice, "refs").add(ref);
+    step.editIn(noteSlice, "refs").add(ref);
     return there?.text !== note.text || there.leftAt !== note.leftAt;
   },
-  undo: (turn, _id, effects) => {
+  undo: (step, _id, effects) => {
     const ref = refIn(effects);
-    const rows = turn.rows(noteTables);
+    const rows = step.rows(noteTables);
     if (rows.view.get("notes", ref) !== undefined) rows.write({ op: "remove", table: "notes", key: ref });
-    turn.editIn(noteSlice, "refs").delete(ref);
+    step.editIn(noteSlice, "refs").delete(ref);
   },
   audit: (effects) => ({ event: "NOTE_LEFT", approverRef: refIn(effects), metadataRevision: 1 }),
 

@@ -32,27 +32,27 @@ export const notesModule: Module = {
       codec: countForms,
       tokensIn: () => [],
       modes: ACTIVE,
-      run: (turn, from, { count, words }: NoteCount) => {
-        turn.editIn(noteSlice, "heard").set(from, count);
-        if (words !== undefined) turn.editIn(noteSlice, "words").set(from, words);
+      run: (step, from, { count, words }: NoteCount) => {
+        step.editIn(noteSlice, "heard").set(from, count);
+        if (words !== undefined) step.editIn(noteSlice, "words").set(from, words);
       },
     },
   },
   timers: {
     [TELL]: {
       modes: ACTIVE,
-      run: (turn) => {
-        const { refs } = turn.slice(noteSlice);
+      run: (step) => {
+        const { refs } = step.slice(noteSlice);
         const words =
-          turn.version < NEXT_VERSION
+          step.version < NEXT_VERSION
             ? undefined
-            : allRows(noteRows(turn.context.view), "notes").reduce((sum, note) => sum + note.words, 0);
+            : allRows(noteRows(step.context.view), "notes").reduce((sum, note) => sum + note.words, 0);
         const message: NoteCount & ModuleMessage = { _tag: "Note.Count", count: refs.size, words };
-        turn.sendAll(message);
+        step.sendAll(message);
       },
     },
   },
-  goOn: (turn) => {
-    if (turn.mode === "active" && turn.others.length > 0) turn.arm(TELL, TELL_MILLIS);
+  goOn: (step) => {
+    if (step.mode === "active" && step.others.length > 0) step.arm(TELL, TELL_MILLIS);
   },
 };

@@ -5,13 +5,13 @@ import { describe, expect, it } from "vitest";
 import { Cluster, founded } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
 import { freshRecovery } from "./TakingOver.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { Write } from "./Tables.ts";
 import type { Draft } from "./SignedBatch.ts";
-import { Turn } from "./Turn.ts";
+import { Step } from "./Step.ts";
 
 const cluster = new Cluster(2);
 cluster.pass(2_000);
@@ -26,18 +26,18 @@ const remove: Write = { op: "remove", table: "readable", key: "k" };
 const draft = { kind: "REFUSAL" as const, seq: 1, detail: "X" };
 const refusal: Draft = { ...draft, proposalId: first };
 
-/** A statement of peer 1, the turn that it was signed in, and the one after it. */
-const signing = (): { readonly signed: SignedStatement; readonly turn: Turn; readonly next: Turn } => {
-  const turn = turnOf(cluster, 1);
+/** A statement of peer 1, the step that it was signed in, and the one after it. */
+const signing = (): { readonly signed: SignedStatement; readonly step: Step; readonly next: Step } => {
+  const step = openStep(cluster, 1);
   const all: Array<SignedStatement> = [];
-  turn.sign([refusal], (signed) => all.push(...signed));
-  const next = new Turn(turn.finish(idle).state, turn.context);
+  step.sign([refusal], (signed) => all.push(...signed));
+  const next = new Step(step.finish(idle).state, step.context);
   const [signed] = all;
   if (signed === undefined) throw new Error("nothing was signed");
-  return { signed, turn, next };
+  return { signed, step, next };
 };
 
-describe("a turn's writes", () => {
+describe("a step's writes", () => {
   const cases: ReadonlyArray<readonly [string, ReadonlyArray<Write>, ReadonlyArray<Write>]> = [
     ["one change", [insert], [insert]],
     ["insert, replace", [insert, replace], [{ ...replace, op: "insert" }]],
@@ -47,41 +47,41 @@ describe("a turn's writes", () => {
   ];
   for (const [name, given, kept] of cases)
     it(`become one change of each row: ${name}`, () => {
-      const turn = turnOf(cluster, 1);
-      for (const write of given) turn.write(write);
-      const { writes } = turn.finish(idle);
+      const step = openStep(cluster, 1);
+      for (const write of given) step.write(write);
+      const { writes } = step.finish(idle);
       expect(writes.filter((each) => each.table === "readable")).toEqual(kept);
       // The counters advance with every transaction, and there is none without a write.
       expect(writes.some((each) => each.table === "counters")).toBe(kept.length > 0);
     });
 
-  it("insert a row or replace it, by what the turn itself has made of it", () => {
-    const turn = turnOf(cluster, 1);
-    const put = (recoveryId: Digest): void => turn.put("readable", "k", { recoveryId });
+  it("insert a row or replace it, by what the step itself has made of it", () => {
+    const step = openStep(cluster, 1);
+    const put = (recoveryId: Digest): void => step.put("readable", "k", { recoveryId });
     put(first);
     put(second);
-    turn.write(remove);
+    step.write(remove);
     put(third);
-    expect(turn.finish(idle).writes[0]).toEqual({ ...insert, row: { recoveryId: third } });
+    expect(step.finish(idle).writes[0]).toEqual({ ...insert, row: { recoveryId: third } });
   });
 
   it("bring no counters before there is a topology: until then nothing advances", () => {
-    const turn = turnOf(cluster, 1);
-    turn.draft("cluster").membership = undefined;
-    turn.write(insert);
-    expect(turn.finish(idle).writes).toEqual([insert]);
+    const step = openStep(cluster, 1);
+    step.draft("cluster").membership = undefined;
+    step.write(insert);
+    expect(step.finish(idle).writes).toEqual([insert]);
   });
 
-  /** Writes in a turn in which a row of the outbox is not needed any more, and one of two members was heard of. */
+  /** Writes in a step in which a row of the outbox is not needed any more, and one of two members was heard of. */
   const takenAlong = (given: ReadonlyArray<Write>) => {
     const busy = founded();
     busy.register(1, "request", "alice", 7);
     busy.settle();
-    const turn = turnOf(busy, 1);
-    turn.draft("signed").seenWritten = turn.state.signed.seen;
-    turn.noteSeen(forgedBy(busy, 2, signing().signed, {}, { batchNo: 99 }));
-    for (const write of given) turn.write(write);
-    const { writes, state } = turn.finish(idle);
+    const step = openStep(busy, 1);
+    step.draft("signed").seenWritten = step.state.signed.seen;
+    step.noteSeen(forgedBy(busy, 2, signing().signed, {}, { batchNo: 99 }));
+    for (const write of given) step.write(write);
+    const { writes, state } = step.finish(idle);
     return { state, tables: writes.map(({ op, table, key }) => `${op} ${table} ${Number(key) || key}`) };
   };
 
@@ -103,16 +103,16 @@ describe("a turn's writes", () => {
   });
 });
 
-describe("a turn's statements", () => {
+describe("a step's statements", () => {
   it("share one batch whoever asked for them, and reach who asked in order", () => {
-    const turn = turnOf(cluster, 1);
+    const step = openStep(cluster, 1);
     const seen: Array<string> = [];
-    turn.sign([refusal], (signed) => seen.push(...signed.map((each) => each.statement.proposalId)));
-    turn.sign([{ ...draft, proposalId: second }], (signed) =>
+    step.sign([refusal], (signed) => seen.push(...signed.map((each) => each.statement.proposalId)));
+    step.sign([{ ...draft, proposalId: second }], (signed) =>
       seen.push(...signed.map((each) => each.statement.proposalId)),
     );
-    turn.whenSigned(() => seen.push("end"));
-    const { writes, state } = turn.finish(idle);
+    step.whenSigned(() => seen.push("end"));
+    const { writes, state } = step.finish(idle);
     expect(seen).toEqual([first, second, "end"]);
     expect(writes.filter((each) => each.table === "batches")).toHaveLength(1);
     expect(state.signed.chain.batchNo).toBe((cluster.peers.get(1)?.state.signed.chain.batchNo ?? 0) + 1);
@@ -127,44 +127,44 @@ describe("a turn's statements", () => {
     ["that has not joined", "S22", { unproven: new Set([2]) }, [refusal]],
     ["that is recovering, but for refusals", "S26", { recovery }, [refusal, vote]],
   ])("are never signed by a peer %s", (_which, invariant, state, drafts) => {
-    const { state: sound, context } = turnOf(cluster, 1);
-    const turn = new Turn(changed(sound, state), context);
-    turn.sign(drafts, idle);
-    expect(() => turn.finish(idle)).toThrow(invariant);
+    const { state: sound, context } = openStep(cluster, 1);
+    const step = new Step(changed(sound, state), context);
+    step.sign(drafts, idle);
+    expect(() => step.finish(idle)).toThrow(invariant);
   });
 
   it("are never signed by a peer without its key", () => {
-    const { state, context } = turnOf(cluster, 1);
-    const turn = new Turn(state, { ...context, signer: undefined });
-    turn.sign([refusal], idle);
-    expect(() => turn.finish(idle)).toThrow("S28");
+    const { state, context } = openStep(cluster, 1);
+    const step = new Step(state, { ...context, signer: undefined });
+    step.sign([refusal], idle);
+    expect(() => step.finish(idle)).toThrow("S28");
   });
 
-  const asking = (ask: (turn: Turn) => void) => {
-    const turn = turnOf(cluster, 1);
+  const asking = (ask: (step: Step) => void) => {
+    const step = openStep(cluster, 1);
     const signed: Array<SignedStatement> = [];
-    turn.sign([refusal], (statements) => {
+    step.sign([refusal], (statements) => {
       signed.push(...statements);
-      turn.sendAll({ _tag: "Votes", statements });
-      ask(turn);
+      step.sendAll({ _tag: "Votes", statements });
+      ask(step);
     });
-    return { turn, signed };
+    return { step, signed };
   };
 
-  it("are withheld, with all else, where the same turn finds out that the peer ran from an old disk", () => {
-    const { turn, signed } = asking(idle);
-    turn.write(insert);
-    turn.quarantine("an old disk");
-    const { state, writes, sendNow, thenSend } = turn.finish(idle);
+  it("are withheld, with all else, where the same step finds out that the peer ran from an old disk", () => {
+    const { step, signed } = asking(idle);
+    step.write(insert);
+    step.quarantine("an old disk");
+    const { state, writes, sendNow, thenSend } = step.finish(idle);
     expect(signed).toEqual([]);
     expect([...sendNow, ...thenSend]).toEqual([]);
     expect(writes.map(({ table }) => table)).toEqual(["counters"]);
     expect(state).toEqual(changed(stateOf(cluster, 1), { quarantine: "an old disk" }));
   });
 
-  it("go nowhere that were signed before the same turn found that out", () => {
-    const { turn, signed } = asking((now) => now.quarantine("an old disk"));
-    const { state, writes, thenSend } = turn.finish(idle);
+  it("go nowhere that were signed before the same step found that out", () => {
+    const { step, signed } = asking((now) => now.quarantine("an old disk"));
+    const { state, writes, thenSend } = step.finish(idle);
     expect(signed).toHaveLength(1);
     expect(thenSend).toEqual([]);
     expect(writes.map(({ table }) => table)).toEqual(["counters"]);
@@ -172,73 +172,73 @@ describe("a turn's statements", () => {
   });
 
   it("may be refusals while a peer is recovering", () => {
-    const turn = turnOf(cluster, 1);
-    turn.draft("rejoining").recovery = recovery;
-    turn.sign([refusal], idle);
-    expect(turn.finish(idle).state.signed.chain.batchNo).toBe(stateOf(cluster, 1).signed.chain.batchNo + 1);
+    const step = openStep(cluster, 1);
+    step.draft("rejoining").recovery = recovery;
+    step.sign([refusal], idle);
+    expect(step.finish(idle).state.signed.chain.batchNo).toBe(stateOf(cluster, 1).signed.chain.batchNo + 1);
   });
 
-  it("are flushed from the next turn on", () => {
-    const { signed, turn, next } = signing();
-    expect([turn.isFlushed(signed), next.isFlushed(signed)]).toEqual([false, true]);
+  it("are flushed from the next step on", () => {
+    const { signed, step, next } = signing();
+    expect([step.isFlushed(signed), next.isFlushed(signed)]).toEqual([false, true]);
     next.sign([refusal], idle);
-    const later = new Turn(next.finish(idle).state, next.context);
+    const later = new Step(next.finish(idle).state, next.context);
     expect(later.isFlushed(signed)).toBe(true);
   });
 });
 
-describe("a turn's state", () => {
+describe("a step's state", () => {
   it("leaves the one that it started from untouched, and is copied once", () => {
-    const { state, context } = turnOf(cluster, 1);
+    const { state, context } = openStep(cluster, 1);
     const before = { ...state, locks: new Map() };
-    const turn = new Turn(before, context);
-    const locks = turn.edit("undecided", "locks");
+    const step = new Step(before, context);
+    const locks = step.edit("undecided", "locks");
     locks.set("x", first);
-    expect(turn.edit("undecided", "locks")).toBe(locks);
-    expect([before.locks.size, turn.finish(idle).state.undecided.locks.get("x")]).toEqual([0, first]);
+    expect(step.edit("undecided", "locks")).toBe(locks);
+    expect([before.locks.size, step.finish(idle).state.undecided.locks.get("x")]).toEqual([0, first]);
   });
 
   it("has a topology and an id, or else nothing that asks for them goes on", () => {
-    const turn = turnOf(cluster, 1);
-    turn.draft("cluster").membership = undefined;
-    expect(() => turn.membership).toThrow("S19");
-    turn.draft("cluster").peer = undefined;
-    expect(() => turn.self).toThrow("S19");
+    const step = openStep(cluster, 1);
+    step.draft("cluster").membership = undefined;
+    expect(() => step.membership).toThrow("S19");
+    step.draft("cluster").peer = undefined;
+    expect(() => step.self).toThrow("S19");
   });
 
   it("is no writer's where a topology is left and not who this peer is", () => {
-    const turn = turnOf(cluster, 1);
-    expect(turn.isWriter).toBe(true);
-    turn.draft("cluster").peer = undefined;
-    expect(turn.isWriter).toBe(false);
+    const step = openStep(cluster, 1);
+    expect(step.isWriter).toBe(true);
+    step.draft("cluster").peer = undefined;
+    expect(step.isWriter).toBe(false);
   });
 
   it("keeps the first reason why a peer must sign nothing any more", () => {
-    const turn = turnOf(cluster, 1);
-    turn.quarantine("one");
-    turn.quarantine("two");
-    expect(turn.state.standing.quarantine).toBe("one");
+    const step = openStep(cluster, 1);
+    step.quarantine("one");
+    step.quarantine("two");
+    expect(step.state.standing.quarantine).toBe("one");
   });
 
-  it("takes no batch of another life for the newest of a member", () => {
+  it("takes no batch of another incarnation for the newest of a member", () => {
     const { signed } = signing();
-    const turn = turnOf(cluster, 1);
-    turn.noteSeen(forgedBy(cluster, 2, signed, {}, { batchNo: 99, incarnation: 2 }));
-    expect(turn.state.signed.seen).toBe(stateOf(cluster, 1).signed.seen);
+    const step = openStep(cluster, 1);
+    step.noteSeen(forgedBy(cluster, 2, signed, {}, { batchNo: 99, incarnation: 2 }));
+    expect(step.state.signed.seen).toBe(stateOf(cluster, 1).signed.seen);
     const current = forgedBy(cluster, 2, signed, {}, { batchNo: 99 });
-    turn.noteSeen(current);
+    step.noteSeen(current);
     // Nor another one of the same number.
-    turn.noteSeen(forgedBy(cluster, 2, signed, { seq: 2 }, { batchNo: 99 }));
-    expect(turn.state.signed.seen.get(2)?.newest?.header).toBe(current.header);
+    step.noteSeen(forgedBy(cluster, 2, signed, { seq: 2 }, { batchNo: 99 }));
+    expect(step.state.signed.seen.get(2)?.newest?.header).toBe(current.header);
   });
 });
 
-describe("a turn's timers", () => {
+describe("a step's timers", () => {
   it("are armed where they are not due by then", () => {
-    const turn = turnOf(cluster, 1, undefined, 1_000);
-    turn.state.timers = new Map();
-    for (const millis of [50, 60, 50, 40]) turn.arm("probe", millis);
-    const { state, thenSend } = turn.finish(idle);
+    const step = openStep(cluster, 1, undefined, 1_000);
+    step.state.timers = new Map();
+    for (const millis of [50, 60, 50, 40]) step.arm("probe", millis);
+    const { state, thenSend } = step.finish(idle);
     expect([...state.timers]).toEqual([["probe", 1_040]]);
     expect(thenSend).toEqual([50, 40].map((afterMillis) => ({ _tag: "SetTimer", timer: "probe", afterMillis })));
   });
@@ -256,10 +256,10 @@ describe("what all members say", () => {
     ["one of each in another order", false, [by(2), by(1)]],
     ["one of another kind", false, [by(1), by(2, { kind: "ABORT_ACK" })]],
     ["one about something else", false, [by(1), by(2, { proposalId: second })]],
-    ["one of another life", false, [by(1), by(2, {}, { incarnation: 2 })]],
+    ["one of another incarnation", false, [by(1), by(2, {}, { incarnation: 2 })]],
     ["a forged one", false, [by(1), { ...by(2), signature: by(1).signature }]],
   ])("is an acknowledgement by all where there is %s: %s", (_what, isOne, acks) => {
-    expect(isAcknowledgedByAll(turnOf(cluster, 1), "REFUSAL", first, acks)).toBe(isOne);
+    expect(isAcknowledgedByAll(openStep(cluster, 1), "REFUSAL", first, acks)).toBe(isOne);
   });
 
   it.each<readonly [boolean, ReadonlyArray<number>]>([
@@ -267,14 +267,14 @@ describe("what all members say", () => {
     [false, [1]],
     [false, [1, 2]],
     [false, [1, 1, 1]],
-  ])("is current or not: %s, in the lives %j", (isCurrent, incarnations) => {
-    expect(turnOf(cluster, 1).isCurrent(incarnations)).toBe(isCurrent);
+  ])("is current or not: %s, in the incarnations %j", (isCurrent, incarnations) => {
+    expect(openStep(cluster, 1).isCurrent(incarnations)).toBe(isCurrent);
   });
 
-  it("is in the life that this peer lives itself, or has of another on record, and else in the first", () => {
-    const turn = turnOf(cluster, 1);
-    turn.draft("signed").chain = { ...turn.state.signed.chain, incarnation: 7 };
-    turn.edit("signed", "seen").set(2, { peerId: 2, incarnation: 8, newest: undefined, restored: undefined });
-    expect([1, 2, 9].map((peerId) => turn.recordedIncarnation(peerId))).toEqual([7, 8, 1]);
+  it("is in the incarnation that this peer is in itself, or has of another on record, and else in the first", () => {
+    const step = openStep(cluster, 1);
+    step.draft("signed").chain = { ...step.state.signed.chain, incarnation: 7 };
+    step.edit("signed", "seen").set(2, { peerId: 2, incarnation: 8, newest: undefined, restored: undefined });
+    expect([1, 2, 9].map((peerId) => step.recordedIncarnation(peerId))).toEqual([7, 8, 1]);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * One event's work in progress. A handler reads the state, edits it, and says
- * what to write and send; nothing leaves a turn but what it has decided,
+ * what to write and send; nothing leaves a step but what it has decided,
  * so `step` as a whole stays a pure function.
  */
 import type { Action } from "./Action.ts";
@@ -33,7 +33,7 @@ import {
   type WriteOf,
 } from "./Tables.ts";
 
-/** What a turn has decided, as agreement sees it: the root of the core knows what modules write and say (core/Action.ts). */
+/** What a step has decided, as agreement sees it: the root of the core knows what modules write and say (core/Action.ts). */
 export interface Decided {
   readonly state: PeerState;
   readonly sendNow: ReadonlyArray<Action>;
@@ -46,7 +46,7 @@ const NO_ACTIONS: ReadonlyArray<Action> = [];
 const NOBODY: ReadonlyArray<PeerId> = [];
 const NO_DRAFTS: ReadonlyArray<StatementDraft> = [];
 
-/** What is to be signed with the turn's next batch, and who waits for it. */
+/** What is to be signed with the step's next batch, and who waits for it. */
 interface Request {
   readonly drafts: ReadonlyArray<StatementDraft>;
   readonly run: (signed: ReadonlyArray<SignedStatement>) => void;
@@ -67,9 +67,9 @@ interface ModuleRows<R> {
   put<T extends keyof R & string>(table: T, key: string, row: R[T]): void;
 }
 
-export class Turn extends EditedState {
+export class Step extends EditedState {
   readonly context: StepContext;
-  // Absent until there is something in them: most turns do one thing of one kind.
+  // Absent until there is something in them: most steps do one thing of one kind.
   #sendNow: Array<Action> | undefined;
   #thenSend: Array<Action> | undefined;
   #changes: Changes | undefined;
@@ -80,12 +80,12 @@ export class Turn extends EditedState {
     this.context = context;
   }
 
-  /** Wall time of this turn: for what is signed, stored or compared between peers. */
+  /** Wall time of this step: for what is signed, stored or compared between peers. */
   get now(): number {
     return this.context.now;
   }
 
-  /** Monotonic time of this turn: for how long something has been waiting. */
+  /** Monotonic time of this step: for how long something has been waiting. */
   get elapsed(): number {
     return this.context.elapsed;
   }
@@ -129,7 +129,7 @@ export class Turn extends EditedState {
     return this.membership.othersOf.get(this.self) ?? NOBODY;
   }
 
-  /** Records a row change; changes of one row within a turn become one. */
+  /** Records a row change; changes of one row within a step become one. */
   write(write: Write): void {
     this.#changes ??= new Changes();
     this.#changes.add(write);
@@ -146,7 +146,7 @@ export class Turn extends EditedState {
     return this as unknown as ModuleRows<RowsOf<C>>;
   }
 
-  /** Inserts a row or replaces it, whichever fits what is committed and what this turn has changed. */
+  /** Inserts a row or replaces it, whichever fits what is committed and what this step has changed. */
   put<T extends TableName>(table: T, key: string, row: Rows[T]): void {
     const isThere = this.#changes?.leaves(table, key) ?? this.context.view.get(table, key) !== undefined;
     const op = isThere ? "replace" : "insert";
@@ -170,7 +170,7 @@ export class Turn extends EditedState {
     else this.#requests.push(request);
   }
 
-  /** Sends after this turn's flush. */
+  /** Sends after this step's flush. */
   send(to: PeerId, message: Message): void {
     this.#afterFlush({ _tag: "Send", to, message });
   }
@@ -179,12 +179,12 @@ export class Turn extends EditedState {
     for (const peerId of to) this.send(peerId, message);
   }
 
-  /** Sends at once: only what consists of statements that were flushed in an earlier turn. */
+  /** Sends at once: only what consists of statements that were flushed in an earlier step. */
   sendFlushed(message: Message, to: ReadonlyArray<PeerId>): void {
     for (const peerId of to) this.#atOnce({ _tag: "Send", to: peerId, message });
   }
 
-  /** Answers a caller after this turn's flush. */
+  /** Answers a caller after this step's flush. */
   reply(requestId: string, answer: Answer): void {
     this.#afterFlush({ _tag: "Reply", requestId, answer });
   }
@@ -194,7 +194,7 @@ export class Turn extends EditedState {
     this.#atOnce({ _tag: "Reply", requestId, answer });
   }
 
-  /** Whether a statement of this peer was flushed before this turn began. */
+  /** Whether a statement of this peer was flushed before this step began. */
   isFlushed(own: SignedStatement): boolean {
     return own.header.batchNo <= this.before.signed.chain.batchNo;
   }
@@ -208,7 +208,7 @@ export class Turn extends EditedState {
   }
 
   /**
-   * Asks for statements. They are signed together at the end of the turn, one
+   * Asks for statements. They are signed together at the end of the step, one
    * header for all, and handed to `run` in the order they were asked for.
    */
   sign(drafts: ReadonlyArray<StatementDraft>, run: (signed: ReadonlyArray<SignedStatement>) => void): void {
@@ -233,7 +233,7 @@ export class Turn extends EditedState {
       : (this.state.signed.seen.get(peerId)?.incarnation ?? FIRST_INCARNATION);
   }
 
-  /** Whether every member, in member order, is in the life that is pinned. */
+  /** Whether every member, in member order, is in the incarnation that is pinned. */
   isCurrent(incarnations: ReadonlyArray<number>): boolean {
     const { peerIds } = this.membership;
     return (
@@ -262,7 +262,7 @@ export class Turn extends EditedState {
     this.edit("signed", "seen").set(peerId, { peerId, incarnation, newest: { header, signature }, restored });
   }
 
-  /** What this peer is doing, by its state as far as this turn has brought it. */
+  /** What this peer is doing, by its state as far as this step has brought it. */
   get mode(): Mode {
     return modeOf(this.state);
   }
@@ -274,7 +274,7 @@ export class Turn extends EditedState {
     this.#writeCounters();
   }
 
-  /** Whether this peer has found out in this very turn that it must not sign. */
+  /** Whether this peer has found out in this very step that it must not sign. */
   get #isOut(): boolean {
     return this.state.standing.quarantine !== undefined && this.before.standing.quarantine === undefined;
   }
@@ -283,10 +283,10 @@ export class Turn extends EditedState {
    * Signs what was asked for until nothing more is asked, and returns the step.
    * After each batch `advance` may start what the new statements made possible.
    *
-   * Where the same turn puts this peer in quarantine, nothing is left of it but that: what it would have signed was
+   * Where the same step puts this peer in quarantine, nothing is left of it but that: what it would have signed was
    * decided from a disk that has gone back in time, and the event is lost, as a message may be.
    */
-  finish(advance: (turn: Turn) => void): Decided {
+  finish(advance: (step: Step) => void): Decided {
     advance(this);
     while (this.#requests !== undefined) {
       if (this.#isOut) return this.#onlyQuarantine(advance);
@@ -317,10 +317,10 @@ export class Turn extends EditedState {
     };
   }
 
-  #onlyQuarantine(advance: (turn: Turn) => void): Decided {
-    const turn = new Turn(this.before, this.context);
-    turn.quarantine(this.state.standing.quarantine ?? "");
-    return turn.finish(advance);
+  #onlyQuarantine(advance: (step: Step) => void): Decided {
+    const step = new Step(this.before, this.context);
+    step.quarantine(this.state.standing.quarantine ?? "");
+    return step.finish(advance);
   }
 
   #writeSeen(): void {

@@ -1,44 +1,44 @@
-/** A turn of one peer of a cluster without a driver around it, for tests of what steps are made of. */
+/** A step of one peer of a cluster without a driver around it, for tests of what steps are made of. */
 import { commands } from "../../core/commands/Commands.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { TimerName } from "../../core/protocol/Event.ts";
-import { step } from "../../core/Peer.ts";
+import { takeStep } from "../../core/Peer.ts";
 import type { Message } from "../../core/Message.ts";
-import type { Step } from "../../core/Action.ts";
+import type { StepResult } from "../../core/Action.ts";
 import type { Rows, RowView, TableName, Write } from "../../core/Tables.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { StepContext } from "../../core/protocol/Event.ts";
-import { Turn } from "../../core/protocol/Turn.ts";
+import { Step } from "../../core/protocol/Step.ts";
 import { MemoryByteStore } from "../../runtime/MemoryByteStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { ceremony, type Cluster, crypto, NOW, settingsOf } from "./Cluster.ts";
 
-/** A turn that knows the rows, messages and answers of every module, as tests look at them. */
-export type WholeTurn = {
+/** A step that knows the rows, messages and answers of every module, as tests look at them. */
+export type WholeStep = {
   readonly context: { readonly view: RowView };
   readonly view: RowView;
-  finish(advance: (turn: Turn) => void): Step;
+  finish(advance: (step: Step) => void): StepResult;
   write(write: Write): void;
   put<T extends TableName>(table: T, key: string, row: Rows[T]): void;
-} & Turn;
+} & Step;
 
-/** A turn upon that state; the core itself sees its turns so at its root (core/Peer.ts). */
-export const wholeTurn = (state: PeerState, context: StepContext): WholeTurn =>
-  new Turn(state, context) as unknown as WholeTurn;
+/** A step upon that state; the core itself sees its steps so at its root (core/Peer.ts). */
+export const wholeStep = (state: PeerState, context: StepContext): WholeStep =>
+  new Step(state, context) as unknown as WholeStep;
 
 /**
- * A turn upon the state that a peer has now, signed with its key, and what lies on its disk.
+ * A step upon the state that a peer has now, signed with its key, and what lies on its disk.
  *
  * @param now Unix milliseconds
  * @param elapsed monotonic milliseconds
  */
-export const turnOf = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 0): WholeTurn => {
+export const openStep = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 0): WholeStep => {
   const state = cluster.peers.get(peerId)?.state;
   const tables = cluster.tables.get(peerId);
   if (state === undefined || tables === undefined) throw new Error(`there is no peer ${peerId}`);
-  return wholeTurn(state, {
+  return wholeStep(state, {
     now,
     asBefore: [],
     elapsed,
@@ -54,14 +54,14 @@ export const turnOf = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 0)
   });
 };
 
-/** The step of a peer that hears something in the state that a turn has come to. */
+/** The step of a peer that hears something in the state that a step has come to. */
 export const heard = (
-  { state, context }: Turn,
+  { state, context }: Step,
   from: PeerId,
   message: Message,
   actors: ReadonlyArray<ActorCheck> = [],
-): Step => step(state, { _tag: "Deliver", from, message, actors }, context);
+): StepResult => takeStep(state, { _tag: "Deliver", from, message, actors }, context);
 
-/** The step of a peer whose timer fires in the state that a turn has come to. */
-export const fires = ({ state, context }: Turn, timer: TimerName): Step =>
-  step(state, { _tag: "TimerFired", timer }, context);
+/** The step of a peer whose timer fires in the state that a step has come to. */
+export const fires = ({ state, context }: Step, timer: TimerName): StepResult =>
+  takeStep(state, { _tag: "TimerFired", timer }, context);

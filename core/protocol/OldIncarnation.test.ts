@@ -16,7 +16,7 @@ const prepared = (hold: (from: number, to: number, message: Message) => boolean)
 const idOf = (cluster: Cluster, peerId: number) => [...stateOf(cluster, peerId).undecided.preparations.keys()][0];
 
 describe("what was undecided when a member was restored", () => {
-  it("is aborted where a receipt was lost with the old life", () => {
+  it("is aborted where a receipt was lost with the old incarnation", () => {
     const cluster = prepared((from, _to, message) => from === 2 && message._tag === "Votes");
     expect(stateOf(cluster, 2).undecided.preparations.size).toBe(1);
     cluster.tamper = whole;
@@ -48,7 +48,7 @@ describe("what was undecided when a member was restored", () => {
     expect(cluster.row(2, "audit", "0000000000000002")).toMatchObject({ id });
   });
 
-  it("counts a receipt at the incarnation its proposal pins, though its signer has another life since", () => {
+  it("counts a receipt at the incarnation its proposal pins, though its signer has another incarnation since", () => {
     const votes: Array<MessageOf<"Votes">> = [];
     const cluster = prepared((from, _to, message) => {
       if (from === 2 && message._tag === "Votes") votes.push(message);
@@ -75,7 +75,7 @@ describe("what was undecided when a member was restored", () => {
     expectWhole(cluster, 1);
   });
 
-  it("does not count a vote of the old life for the end, neither one counted before nor one that comes late", () => {
+  it("does not count a vote of the old incarnation for the end, neither one counted before nor one that comes late", () => {
     const late: Array<Message> = [];
     const cluster = founded();
     cluster.judge = (peerId) => (peerId === 3 ? { _tag: "Refused", reason: "test" } : actor);
@@ -135,7 +135,7 @@ describe("what was undecided when a member was restored", () => {
     expectWhole(cluster, 0);
   });
 
-  it("takes an acknowledgement of the old life back, so that nobody is told of a success that was lost", () => {
+  it("takes an acknowledgement of the old incarnation back, so that nobody is told of a success that was lost", () => {
     const cluster = founded();
     cluster.tamper = (from, _to, message) => (from === 3 && message._tag === "CommitAcks" ? undefined : message);
     const old = copyOf(cluster.tables.get(2));
@@ -153,7 +153,7 @@ describe("what was undecided when a member was restored", () => {
     expect(cluster.answers.get("request")).toMatchObject({ _tag: "Registered", created: true });
   });
 
-  it("that only the old life applied, and the others abort, is taken away again", () => {
+  it("that only the old incarnation applied, and the others abort, is taken away again", () => {
     // Peer 2 holds every receipt and applies; nobody hears of it, and its backup is from after that.
     const cluster = founded();
     cluster.tamper = (_from, to, message) =>

@@ -1,9 +1,9 @@
 /**
- * A request that may be a late copy of one that was refused. What a writer turned away it remembers until its process
+ * A request that may be a duplicate of one that was refused. What a writer turned away it remembers until its process
  * ends, and no more than so much of it; for requests that it may have forgotten it starts nothing (decision 0009).
  */
 import type { Rejection } from "../base/Rejection.ts";
-import type { Turn } from "./Turn.ts";
+import type { Step } from "./Step.ts";
 import type { Forward } from "./Forward.ts";
 import type { Moment } from "./Moment.ts";
 import type { PeerId } from "./Topology.ts";
@@ -17,26 +17,26 @@ export type Arrival = Pick<Forward, "entryPeer" | "arrival">;
  * been asked before: what came in there until then, or at an earlier process, may have been judged by an earlier
  * process here.
  */
-export const noteFirstHeard = (turn: Turn, from: PeerId, moment: Moment | undefined): void => {
-  if (moment === undefined || turn.state.requests.forgottenUntil.get(from)?.process === moment.process) return;
-  turn.edit("requests", "forgottenUntil").set(from, moment);
+export const noteFirstHeard = (step: Step, from: PeerId, moment: Moment | undefined): void => {
+  if (moment === undefined || step.state.requests.forgottenUntil.get(from)?.process === moment.process) return;
+  step.edit("requests", "forgottenUntil").set(from, moment);
 };
 
 /**
  * The refusal of a request that came in then is remembered no longer. What came in at another process than the one
  * last heard of starts nothing anyway.
  */
-export const noteForgotten = (turn: Turn, { entryPeer, arrival }: Arrival): void => {
-  const until = turn.state.requests.forgottenUntil.get(entryPeer);
+export const noteForgotten = (step: Step, { entryPeer, arrival }: Arrival): void => {
+  const until = step.state.requests.forgottenUntil.get(entryPeer);
   if (until?.process === arrival.process && until.at < arrival.at)
-    turn.edit("requests", "forgottenUntil").set(entryPeer, arrival);
+    step.edit("requests", "forgottenUntil").set(entryPeer, arrival);
 };
 
 /**
- * Whether a forwarded request that comes now may be a late copy of one whose refusal this process does not remember: it came in
+ * Whether a forwarded request that comes now may be a duplicate of one whose refusal this process does not remember: it came in
  * before its entry peer's present process first answered this one, or before one that was forgotten since.
  */
-export const isFromBefore = ({ self, state }: Turn, { entryPeer, arrival }: Arrival): boolean => {
+export const isFromBefore = ({ self, state }: Step, { entryPeer, arrival }: Arrival): boolean => {
   const until = state.requests.forgottenUntil.get(entryPeer);
   return entryPeer !== self && (until?.process !== arrival.process || arrival.at <= until.at);
 };
@@ -44,5 +44,5 @@ export const isFromBefore = ({ self, state }: Turn, { entryPeer, arrival }: Arri
 export const FORGOTTEN = "it no longer knows what became of requests as old as this one";
 
 /** The answer to it. */
-export const forgotten = ({ self }: Turn, ref: string | undefined): Rejection =>
+export const forgotten = ({ self }: Step, ref: string | undefined): Rejection =>
   unavailable([{ peerId: self, reason: FORGOTTEN }], ref);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Cluster, founded } from "../../properties/cluster/Cluster.ts";
 import { enrolling, options } from "../../properties/cluster/Enrolling.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { turnOf } from "../../properties/cluster/TurnOf.ts";
+import { openStep } from "../../properties/cluster/OpenStep.ts";
 import { enrollmentIn } from "../commands/enrollPasskey/EnrollmentState.ts";
 import type { Message } from "../Message.ts";
 import { onIntegrityLost } from "./Seal.ts";
@@ -43,9 +43,9 @@ describe("a peer that is sealed", () => {
 });
 
 it("has nobody to tell of damage, where a peer does not even know who it is", () => {
-  const turn = turnOf(founded(), 1);
-  turn.draft("cluster").peer = undefined;
-  onIntegrityLost(turn, "peer/self");
-  expect(turn.state.standing.integrityFault).toBe("peer/self");
-  expect(turn.finish(() => undefined).thenSend).toEqual([]);
+  const step = openStep(founded(), 1);
+  step.draft("cluster").peer = undefined;
+  onIntegrityLost(step, "peer/self");
+  expect(step.state.standing.integrityFault).toBe("peer/self");
+  expect(step.finish(() => undefined).thenSend).toEqual([]);
 });
