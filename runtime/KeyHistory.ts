@@ -5,7 +5,7 @@
  * nothing later (docs/decisions/0020-integrity-key-history.md).
  */
 import type { PublicKey } from "../core/base/Digest.ts";
-import { FIRST_INTEGRITY_VERSION } from "../core/protocol/Standing.ts";
+import { FIRST_INTEGRITY_VERSION } from "../core/protocol/Fitness.ts";
 import { type Rows } from "../core/Tables.ts";
 import { numberKey } from "../core/protocol/Tables.ts";
 import { type StoredRow, StoreFailure } from "./ByteStore.ts";

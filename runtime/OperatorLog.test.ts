@@ -18,7 +18,7 @@ const act = (requestId: string): OperatorAct => ({
 const peer = (left: ReadonlyArray<KeptAct> = []) => {
   const state = {
     cluster: { peer: {} },
-    standing: { unsealed: false, integrityFault: undefined as string | undefined },
+    fitness: { unsealed: false, integrityFault: undefined as string | undefined },
     rejoining: {},
     signed: { audit: { keptNo: 0, lastNo: 0 } },
   };
@@ -57,7 +57,7 @@ describe("what operators do to a sealed peer", () => {
     expect(told(acts)).toEqual(["1 kept a", "2 kept b", "3 own unseal"]);
     // What comes while the unseal is under way is kept, and follows it.
     log.record(act("c"), () => answered.push("c"));
-    state.standing.unsealed = true;
+    state.fitness.unsealed = true;
     state.signed.audit = { keptNo: 2, lastNo: 3 };
     expect(log.hasWritten(acts)).toBe(true);
     for (const flush of flushes) flush();
@@ -124,7 +124,7 @@ describe("what operators do to a sealed peer", () => {
 describe("what operators do to an unsealed peer", () => {
   it("is in the audit before it is answered", () => {
     const { log, state, audited, flushes } = peer();
-    state.standing.unsealed = true;
+    state.fitness.unsealed = true;
     let answer: unknown = "none yet";
     log.record(act("a"), (failure) => (answer = failure));
     expect([told(audited[0]?.acts), answer]).toEqual([["1 own a"], "none yet"]);
@@ -135,15 +135,15 @@ describe("what operators do to an unsealed peer", () => {
   it("is kept where the peer was sealed meanwhile or does not trust its rows, and open where it does not answer", () => {
     const { log, state, audited, flushes, file } = peer();
     const answers: Array<unknown> = [];
-    state.standing.unsealed = true;
+    state.fitness.unsealed = true;
     log.record(act("a"), (failure) => answers.push(failure));
     audited[0]?.done(false);
-    state.standing.integrityFault = "audit/1";
+    state.fitness.integrityFault = "audit/1";
     log.record(act("b"), (failure) => answers.push(failure));
     for (const flush of flushes) flush();
     expect(file.map(({ act: { requestId } }) => requestId)).toEqual(["a", "b"]);
     expect(audited).toHaveLength(1);
-    state.standing.integrityFault = undefined;
+    state.fitness.integrityFault = undefined;
     log.record(act("c"), (failure) => answers.push(failure));
     audited[1]?.done(undefined);
     expect(answers).toEqual([undefined, undefined, expect.any(Error)]);

@@ -212,7 +212,7 @@ export class PeerDriver {
         // The event is lost, as a message may be; from here on this peer signs nothing. It is not where somebody
         // waits for an answer, nor is a seal: a peer that knows of its damage looks at no row for these.
         const isAwaited = mail.event._tag === "Sealed" || "requestId" in mail.event;
-        if (isAwaited && this.#state.standing.integrityFault === undefined) this.#mailbox.unshift(mail);
+        if (isAwaited && this.#state.fitness.integrityFault === undefined) this.#mailbox.unshift(mail);
         this.#mailbox.unshift({ event: { _tag: "IntegrityLost", where: fault.where } });
         return false;
       }

@@ -56,6 +56,6 @@ describe("the driver", () => {
     writer?.dispatch({ _tag: "Sealed" });
     writer?.dispatch({ _tag: "Verifying" });
     if (foreign !== undefined) writer?.unseal(foreign);
-    expect(writer?.state.standing.integrityFault).toBe("peer/self");
+    expect(writer?.state.fitness.integrityFault).toBe("peer/self");
   });
 });

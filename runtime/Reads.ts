@@ -29,7 +29,7 @@ export interface ReadPorts {
 /** Why this peer serves no reads, if so. */
 export const readRefusal = ({
   cluster: { peer },
-  standing: { unsealed, verifying },
+  fitness: { unsealed, verifying },
   rejoining: { recovery },
 }: PeerState): Rejection | undefined => {
   if (peer === undefined)

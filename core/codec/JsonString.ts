@@ -1,5 +1,5 @@
 /** Strings of a JSON text: runs of printable ASCII, escapes, and characters of more than one byte. */
-import { BACKSLASH, END, isDigit, type JsonText, LONG_RUN, QUOTE, Refused, ZERO } from "./JsonText.ts";
+import { BACKSLASH, END, isDigit, type JsonText, LONG_RUN, QUOTE, JsonRefusal, ZERO } from "./JsonText.ts";
 
 /** 1 for the bytes that stand for themselves in a string, each as one character: printable ASCII, most of it. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
@@ -28,8 +28,8 @@ const shortEscapes: ReadonlyMap<number, number> = new Map([
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-const loneSurrogate = (start: number): Refused =>
-  new Refused("lone_surrogate", `Half a surrogate pair is no character (byte ${start}).`);
+const loneSurrogate = (start: number): JsonRefusal =>
+  new JsonRefusal("lone_surrogate", `Half a surrogate pair is no character (byte ${start}).`);
 
 /** The value of a hexadecimal digit, NaN for any other byte. */
 const hexDigit = (byte: number): number => {
@@ -68,7 +68,7 @@ const mixed = (json: JsonText, start: number): string => {
     }
     if (byte === END) throw json.unexpected("the end of a string");
     if (byte < 0x20) {
-      throw new Refused("control_character", `A control character in a string must be escaped (byte ${json.at}).`);
+      throw new JsonRefusal("control_character", `A control character in a string must be escaped (byte ${json.at}).`);
     }
     const point = byte === BACKSLASH ? readEscape(json) : multibyte(json, byte);
     if (point > 0xffff) units[filled++] = 0xd7c0 + (point >> 10);
@@ -112,7 +112,7 @@ const readEscape = (json: JsonText): number => {
 const codeUnit = (json: JsonText, start: number): number => {
   let unit = json.here() === 0x75 ? 0 : Number.NaN;
   for (let index = 1; index <= 4; index += 1) unit = unit * 16 + hexDigit(json.byte(json.at + index));
-  if (Number.isNaN(unit)) throw new Refused("invalid_escape", `Not an escape sequence of JSON (byte ${start}).`);
+  if (Number.isNaN(unit)) throw new JsonRefusal("invalid_escape", `Not an escape sequence of JSON (byte ${start}).`);
   json.at += 5;
   return unit;
 };
@@ -129,7 +129,7 @@ const multibyte = (json: JsonText, lead: number): number => {
   }
   const shortest = length === 3 ? 0x800 : length === 4 ? 0x10000 : 0;
   if (!valid || point < shortest || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) {
-    throw new Refused("invalid_utf8", `The bytes are not UTF-8 (byte ${json.at}).`);
+    throw new JsonRefusal("invalid_utf8", `The bytes are not UTF-8 (byte ${json.at}).`);
   }
   json.at += length;
   return point;

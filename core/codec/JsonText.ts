@@ -17,7 +17,7 @@ type FaultCode =
   | "unexpected_end";
 
 /** Leaves the recursion; never leaves `parseStrictJson`. */
-export class Refused {
+export class JsonRefusal {
   readonly code: FaultCode;
   readonly detail: string;
   constructor(code: FaultCode, detail: string) {
@@ -57,10 +57,10 @@ export class JsonText {
     return this.byte(this.at);
   }
 
-  unexpected(wanted: string): Refused {
+  unexpected(wanted: string): JsonRefusal {
     return this.at >= this.bytes.length
-      ? new Refused("unexpected_end", `The text ends where ${wanted} should stand (byte ${this.at}).`)
-      : new Refused("unexpected_byte", `This is not ${wanted} (byte ${this.at}).`);
+      ? new JsonRefusal("unexpected_end", `The text ends where ${wanted} should stand (byte ${this.at}).`)
+      : new JsonRefusal("unexpected_byte", `This is not ${wanted} (byte ${this.at}).`);
   }
 
   /**

@@ -12,7 +12,7 @@ import { Limits } from "../base/Limits.ts";
 import type { BodyFault } from "../base/Rejection.ts";
 import { memberPointer } from "./JsonPointer.ts";
 import { readString } from "./JsonString.ts";
-import { isDigit, JsonText, QUOTE, Refused, ZERO } from "./JsonText.ts";
+import { isDigit, JsonText, QUOTE, JsonRefusal, ZERO } from "./JsonText.ts";
 
 /**
  * A parsed document. An object is a map, so that a key such as `__proto__` is a
@@ -56,13 +56,13 @@ class Reader {
   /** `JSON-text = ws value ws`, and nothing after it. */
   document(): JsonValue {
     if (this.#json.byte(0) === 0xef && this.#json.byte(1) === 0xbb && this.#json.byte(2) === 0xbf) {
-      throw new Refused("byte_order_mark", "The text starts with a byte order mark (byte 0).");
+      throw new JsonRefusal("byte_order_mark", "The text starts with a byte order mark (byte 0).");
     }
     this.#skipSpace();
     const value = this.#value(0);
     this.#skipSpace();
     if (this.#json.at < this.#json.bytes.length) {
-      throw new Refused("trailing_bytes", `Something follows the end of the document (byte ${this.#json.at}).`);
+      throw new JsonRefusal("trailing_bytes", `Something follows the end of the document (byte ${this.#json.at}).`);
     }
     return value;
   }
@@ -91,7 +91,7 @@ class Reader {
     const byte = this.#json.here();
     this.#values += 1;
     if (this.#values > this.#valuesLimit) {
-      throw new Refused("too_many_values", `More than ${this.#valuesLimit} values (byte ${this.#json.at}).`);
+      throw new JsonRefusal("too_many_values", `More than ${this.#valuesLimit} values (byte ${this.#json.at}).`);
     }
     switch (byte) {
       case QUOTE:
@@ -114,7 +114,7 @@ class Reader {
 
   #deeper(depth: number): number {
     if (depth >= this.#depthLimit) {
-      throw new Refused(
+      throw new JsonRefusal(
         "too_deep",
         `More than ${this.#depthLimit} containers inside one another (byte ${this.#json.at}).`,
       );
@@ -144,7 +144,7 @@ class Reader {
       const key = readString(this.#json);
       this.#path.push(key);
       // After unescaping: "a" and "\u0061" are one key.
-      if (members.has(key)) throw new Refused("duplicate_key", `The object has this key already (byte ${keyAt}).`);
+      if (members.has(key)) throw new JsonRefusal("duplicate_key", `The object has this key already (byte ${keyAt}).`);
       this.#skipSpace();
       if (this.#json.here() !== COLON) throw this.#json.unexpected("a colon");
       this.#json.at += 1;
@@ -204,7 +204,7 @@ class Reader {
     }
     const value = Number(this.#json.ascii(start, this.#json.at));
     if (!Number.isFinite(value)) {
-      throw new Refused("number_out_of_range", `The number is too large to represent (byte ${start}).`);
+      throw new JsonRefusal("number_out_of_range", `The number is too large to represent (byte ${start}).`);
     }
     return value;
   }
@@ -214,8 +214,8 @@ class Reader {
     while (isDigit(this.#json.here())) this.#json.at += 1;
   }
 
-  #badNumber(what: string): Refused {
-    return new Refused("invalid_number", `${what} (byte ${this.#json.at}).`);
+  #badNumber(what: string): JsonRefusal {
+    return new JsonRefusal("invalid_number", `${what} (byte ${this.#json.at}).`);
   }
 }
 
@@ -236,7 +236,7 @@ export const parseStrictJson = (
   try {
     return Either.right(reader.document());
   } catch (cause) {
-    if (!(cause instanceof Refused)) throw cause;
+    if (!(cause instanceof JsonRefusal)) throw cause;
     return Either.left({ pointer: reader.pointer(), code: cause.code, detail: cause.detail });
   }
 };

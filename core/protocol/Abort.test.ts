@@ -187,7 +187,7 @@ describe("an abort vote", () => {
   it("of this peer's own that it does not remember puts it in quarantine", () => {
     const { cluster, preparation } = prepared();
     deliver(cluster, forgedBy(cluster, 2, preparation.own, { kind: "REFUSAL", detail: "EXPIRED" }));
-    expect(cluster.peers.get(2)?.state.standing.quarantine).toContain("does not remember");
+    expect(cluster.peers.get(2)?.state.fitness.quarantine).toContain("does not remember");
   });
 
   it("is asked of a member that knows nothing of the proposal only with a refusal of it beside it", () => {
@@ -238,7 +238,7 @@ describe("a member whose disk went back in time past its refusal", () => {
     cluster.tamper = whole;
     for (const message of late) cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 3, message, actors: [] });
     cluster.settle();
-    expect(cluster.peers.get(3)?.state.standing.quarantine).toContain("does not remember it");
+    expect(cluster.peers.get(3)?.state.fitness.quarantine).toContain("does not remember it");
     expect(cluster.peers.get(3)?.state.registry.approvers).toBe(0);
   });
 
@@ -301,6 +301,6 @@ describe("a writer that is shown a receipt of its own which it does not remember
       nonce: preparation.id,
     };
     cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 2, message, actors: [] });
-    expect(cluster.peers.get(1)?.state.standing.quarantine).toContain("does not remember");
+    expect(cluster.peers.get(1)?.state.fitness.quarantine).toContain("does not remember");
   });
 });

@@ -9,7 +9,7 @@
  */
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
-import type { Aborting, Preparation, Refused } from "./Undecided.ts";
+import type { Aborting, Preparation, RefusedProposal } from "./Undecided.ts";
 import { slotKey } from "./Tables.ts";
 import type { Draft } from "./SignedBatch.ts";
 import type { Step } from "./Step.ts";
@@ -96,7 +96,11 @@ const noteVotes = (step: Step, statements: ReadonlyArray<SignedStatement>): Read
 };
 
 /** Whether it is another member's vote, and says more than what is held. */
-const isNewVote = (step: Step, { id, proposal, votes }: Preparation | Refused, signed: SignedStatement): boolean => {
+const isNewVote = (
+  step: Step,
+  { id, proposal, votes }: Preparation | RefusedProposal,
+  signed: SignedStatement,
+): boolean => {
   // This peer's own vote is recorded when it is made, and at no other time.
   if (signerOf(signed) === step.self) return false;
   // A refusal says more than the other kinds: only it makes this peer pledge.
@@ -135,7 +139,7 @@ const pledge = (step: Step, ids: Iterable<Digest>): ReadonlyArray<Digest> => {
 };
 
 /** Those of the proposals on which every member has voted for the end. */
-const completeOf = (step: Step, ids: Iterable<Digest>): ReadonlyArray<Preparation | Refused> =>
+const completeOf = (step: Step, ids: Iterable<Digest>): ReadonlyArray<Preparation | RefusedProposal> =>
   [...ids].flatMap((id) => {
     const undecided = step.state.undecided.preparations.get(id) ?? step.state.undecided.refused.get(id);
     return undecided !== undefined && undecided.votes.size === step.membership.peerIds.length ? [undecided] : [];
@@ -144,7 +148,7 @@ const completeOf = (step: Step, ids: Iterable<Digest>): ReadonlyArray<Preparatio
 /** Aborts proposals whose votes are complete, signs an acknowledgement for each, and hands these on. */
 const abort = (
   step: Step,
-  complete: ReadonlyArray<Preparation | Refused>,
+  complete: ReadonlyArray<Preparation | RefusedProposal>,
   run: (acks: ReadonlyArray<SignedStatement>) => void,
 ): void =>
   signEach(
@@ -155,7 +159,7 @@ const abort = (
     run,
   );
 
-const abortOne = (step: Step, undecided: Preparation | Refused, ack: SignedStatement): void => {
+const abortOne = (step: Step, undecided: Preparation | RefusedProposal, ack: SignedStatement): void => {
   const round = recordAborted(step, undecided, ack);
   if (!("receipts" in undecided)) return;
   noteAborted(step, undecided.proposal);

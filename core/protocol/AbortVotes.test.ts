@@ -70,7 +70,7 @@ describe("a vote for the end", () => {
     const unsigned = { ...forgedBy(cluster, 2, preparation.own, { kind: "PLEDGE" }), signature: refusal.signature };
     show(cluster, 2, unsigned, refusal);
     expect(votesOn(cluster, preparation)?.size).toBe(0);
-    expect(stateOf(cluster, 2).standing.quarantine).toBeUndefined();
+    expect(stateOf(cluster, 2).fitness.quarantine).toBeUndefined();
   });
 
   it("that is a refusal stands, whatever its signer says after it", () => {

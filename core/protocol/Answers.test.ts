@@ -32,7 +32,7 @@ const [bob] = [...(cluster.tables.get(1)?.get("approvers")?.keys() ?? [])];
 const open = stateOf(cluster, 1).undecided.rounds.get(id);
 if (bob === undefined || open === undefined) throw new Error("bob is registered, and alice is under way");
 
-const processOf = (peerId: PeerId): Digest => stateOf(cluster, peerId).standing.process ?? id;
+const processOf = (peerId: PeerId): Digest => stateOf(cluster, peerId).fitness.process ?? id;
 
 /** Who asks through a peer, long after the writer has begun. */
 const callerAt = (entryPeer: PeerId, asked: Partial<Caller> = {}): Caller => ({
@@ -77,7 +77,7 @@ const reserving = (responseDigest: Digest) => (step: WholeStep) => {
 const replacing = (entryPeer: PeerId) => (step: WholeStep) =>
   holding(step, { ...asReplacement(proposal, 1), entryPeer });
 const asIs = (): void => undefined;
-const damaged = (step: WholeStep): void => void (step.draft("standing").integrityFault = "peer/self");
+const damaged = (step: WholeStep): void => void (step.draft("fitness").integrityFault = "peer/self");
 const joining = (step: WholeStep): void => void step.edit("rejoining", "unproven").add(2);
 const aborting = (step: WholeStep): void => {
   const told = { votes: [], acks: new Map(), preparedAt: 0, askedAt: 0 };

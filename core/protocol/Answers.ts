@@ -49,7 +49,7 @@ const answer = (
  */
 const isBeyondMemory = (step: Step, caller: Caller): boolean =>
   caller.entryPeer !== step.self &&
-  (step.state.standing.integrityFault !== undefined ||
+  (step.state.fitness.integrityFault !== undefined ||
     (isFromBefore(step, caller) && notReadyReason(step) !== undefined));
 
 /**

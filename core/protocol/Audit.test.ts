@@ -62,8 +62,8 @@ describe("the audit of a peer", () => {
 
   it("takes nothing in at a peer that is sealed, damaged or nobody yet", () => {
     for (const hinder of [
-      (step: ReturnType<typeof openStep>) => void (step.draft("standing").unsealed = false),
-      (step: ReturnType<typeof openStep>) => void (step.draft("standing").integrityFault = "peer/self"),
+      (step: ReturnType<typeof openStep>) => void (step.draft("fitness").unsealed = false),
+      (step: ReturnType<typeof openStep>) => void (step.draft("fitness").integrityFault = "peer/self"),
       (step: ReturnType<typeof openStep>) => void (step.draft("cluster").peer = undefined),
     ]) {
       const step = openStep(founded(), 1);

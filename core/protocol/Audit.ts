@@ -32,7 +32,7 @@ const append = (step: Step, event: Omit<Rows["audit"], Chained>): void => {
     ...event,
     version: step.context.commands.versions.highest,
     peerId: step.self,
-    integrityKeyVersion: step.state.standing.integrityVersion,
+    integrityKeyVersion: step.state.fitness.integrityVersion,
     seq: audit.seq + 1,
     prevHash: audit.hash,
   };

@@ -58,7 +58,7 @@ const remembered = (cluster: Cluster, peerId: PeerId, lost?: TableName) =>
 describe("a peer that starts", () => {
   it("is sealed, and has nothing left of a founding that is over", () => {
     const state = remembered(founded(), 1);
-    expect(state.standing.unsealed).toBe(false);
+    expect(state.fitness.unsealed).toBe(false);
     expect(state.cluster.founding).toEqual({
       cards: new Map(),
       vote: undefined,
@@ -89,7 +89,7 @@ describe("a peer that starts", () => {
   ] as const)("and does not remember %s is damaged", (_what, lost, fault) => {
     const state = remembered(applied(), 1, lost);
     expect(state).toMatchObject({
-      standing: { integrityFault: fault, unsealed: false },
+      fitness: { integrityFault: fault, unsealed: false },
       undecided: { outbox: new Map() },
     });
   });

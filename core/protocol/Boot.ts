@@ -6,12 +6,12 @@ import type { Crypto } from "../crypto/Crypto.ts";
 import type { SetAccumulator } from "../base/Digest.ts";
 import { allRows } from "./AllRows.ts";
 import { InvariantViolation } from "../base/Invariant.ts";
-import { type Aborting, type Delivery, type Preparation, type Refused } from "./Undecided.ts";
+import { type Aborting, type Delivery, type Preparation, type RefusedProposal } from "./Undecided.ts";
 import { emptyState, type PeerState } from "./PeerState.ts";
 import { noCluster } from "./ClusterState.ts";
 import { highProofOf } from "./Slots.ts";
 import { freshRecovery } from "./TakingOver.ts";
-import { FIRST_INTEGRITY_VERSION } from "./Standing.ts";
+import { FIRST_INTEGRITY_VERSION } from "./Fitness.ts";
 import { type Commands, locksOf } from "./Command.ts";
 import { signerOf } from "./Statement.ts";
 import type { Seen } from "./Message.ts";
@@ -48,7 +48,11 @@ const preparationOf = (
   askedAt: elapsed,
 });
 
-const refusedOf = (view: RowView, { proposal, refusal, writerReceipt }: Rows["refusals"], elapsed: number): Refused => {
+const refusedOf = (
+  view: RowView,
+  { proposal, refusal, writerReceipt }: Rows["refusals"],
+  elapsed: number,
+): RefusedProposal => {
   const { epoch, seq } = proposal;
   const id = refusal.statement.proposalId;
   return {
@@ -116,7 +120,7 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
 
 const damaged = (state: PeerState, where: string): PeerState => ({
   ...state,
-  standing: { ...state.standing, integrityFault: where },
+  fitness: { ...state.fitness, integrityFault: where },
 });
 
 /** What a peer is that cannot trust its rows: it answers probes and reads what still holds, and signs nothing. */
@@ -156,8 +160,8 @@ export const boot = (view: RowView, crypto: Crypto, commands: Commands, elapsed:
       ...start.cluster,
       founding: isFounding ? foundingOf(crypto, peer, view.get("genesis", SELF)) : start.cluster.founding,
     },
-    standing: {
-      ...start.standing,
+    fitness: {
+      ...start.fitness,
       integrityVersion: FIRST_INTEGRITY_VERSION + allRows(view, "integrity").length,
       quarantine: counters.quarantine,
     },

@@ -124,7 +124,7 @@ describe("a certificate", () => {
   });
 
   it.each<readonly [string, (step: WholeStep) => void]>([
-    ["is sealed", (step) => void (step.draft("standing").unsealed = false)],
+    ["is sealed", (step) => void (step.draft("fitness").unsealed = false)],
     ["is being restored", (step) => void (step.draft("rejoining").recovery = freshRecovery("the test"))],
   ])("is not applied, answered or believed by a peer that %s", (_why, become) => {
     const step = openStep(cluster, 2);
@@ -145,7 +145,7 @@ describe("a certificate", () => {
     const about = { proposalId: proposalId(crypto, other), seq: other.seq };
     const all = [1, 2, 3, 4].map((peerId) => forgedBy(cluster, peerId, own, about, { batchNo: 1_000 + peerId }));
     const taken = commit(openStep(cluster, 2), { certificates: [{ proposal: other, receipts: all }, certificate] });
-    expect(taken.state.standing.quarantine).toBe("this peer signed batch 1002 and does not remember it");
+    expect(taken.state.fitness.quarantine).toBe("this peer signed batch 1002 and does not remember it");
     expect(applied(taken)).toEqual([]);
     expect(sent(taken)).toEqual([]);
   });
@@ -154,7 +154,7 @@ describe("a certificate", () => {
     const step = openStep(cluster, 2);
     step.edit("undecided", "preparations").clear();
     step.draft("signed").chain = { ...step.state.signed.chain, incarnation: 2 };
-    expect(commit(step).state.standing.quarantine).toBeUndefined();
+    expect(commit(step).state.fitness.quarantine).toBeUndefined();
   });
 });
 

@@ -8,7 +8,7 @@ import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
-import { enrollmentIn, enrollments, type Offer } from "../commands/enrollPasskey/EnrollmentState.ts";
+import { enrollmentIn, enrollments, type OptionsRequest } from "../commands/enrollPasskey/EnrollmentState.ts";
 import type { Queued } from "./Requests.ts";
 import type { Round } from "./Undecided.ts";
 import type { Step } from "./Step.ts";
@@ -119,7 +119,11 @@ const sized = <A extends Pick<Queued, "forward">>(each: A, bytes: number): A => 
 
 describe("the writer", () => {
   const { cluster, first, offer } = waiting(1);
-  const held = (change: { queue?: Array<Queued>; offers?: Array<Offer>; rounds?: Array<Partial<Round>> }): Step => {
+  const held = (change: {
+    queue?: Array<Queued>;
+    offers?: Array<OptionsRequest>;
+    rounds?: Array<Partial<Round>>;
+  }): Step => {
     const step = openStep(cluster, 1);
     const named = <A>(all: ReadonlyArray<A> = []) => all.map((each, index) => [`${index}`, each] as const);
     const none = { refusal: undefined, certificate: undefined, creator: undefined, evidence: undefined, coalesced: [] };

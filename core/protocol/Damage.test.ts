@@ -51,7 +51,7 @@ describe("a writer that finds a row damaged", () => {
     damage(cluster, 1, "approvers");
     cluster.register(3, "again", "alice", 7);
     cluster.pass(3_000);
-    expect(stateOf(cluster, 1).standing.integrityFault).toContain("approvers/alice@");
+    expect(stateOf(cluster, 1).fitness.integrityFault).toContain("approvers/alice@");
     expect(cluster.answers.get("again")).toMatchObject({
       rejection: { members: [{ peerId: 1, reason: "its stored records do not hold" }], outcomeUnknown: true },
     });
@@ -64,7 +64,7 @@ describe("a writer that finds a row damaged", () => {
     damage(cluster, 1, "sessions");
     finish(cluster, 1, "finish", offer.invitation, credential(offer));
     cluster.settle();
-    expect(stateOf(cluster, 1).standing.integrityFault).toContain("sessions/");
+    expect(stateOf(cluster, 1).fitness.integrityFault).toContain("sessions/");
     expect(cluster.answers.get("finish")).toMatchObject({
       rejection: { members: [{ peerId: 1, reason: "its stored records do not hold" }], outcomeUnknown: false },
     });
@@ -80,8 +80,8 @@ describe("a writer that finds a row damaged", () => {
     expect(stateOf(cluster, 1).requests.queue).toHaveLength(1);
     damage(cluster, 1, "approvers");
     cluster.peers.get(1)?.dispatch({ _tag: "Sealed" });
-    expect(stateOf(cluster, 1)).toMatchObject({ standing: { unsealed: false }, requests: { queue: [] } });
-    expect(stateOf(cluster, 1).standing.integrityFault).toContain("approvers/alice@");
+    expect(stateOf(cluster, 1)).toMatchObject({ fitness: { unsealed: false }, requests: { queue: [] } });
+    expect(stateOf(cluster, 1).fitness.integrityFault).toContain("approvers/alice@");
   });
 });
 

@@ -45,7 +45,7 @@ describe("a peer on a disk from before the founding", () => {
         expect(stateOf(cluster, peerId).cluster.membership?.digest).toBe(
           stateOf(cluster, 2).cluster.membership?.digest,
         );
-        expect(stateOf(cluster, peerId).standing.quarantine).toContain("does not remember");
+        expect(stateOf(cluster, peerId).fitness.quarantine).toContain("does not remember");
         declare(cluster, peerId);
         expect(cluster.answers.get(`declare ${peerId}`)).toMatchObject({ _tag: "Restoring" });
         cluster.pass(6_000);

@@ -107,7 +107,7 @@ describe("acknowledgements", () => {
 
   it("are not read by a sealed peer", () => {
     const step = delivering(2, delivery(seq, [2]));
-    step.draft("standing").unsealed = false;
+    step.draft("fitness").unsealed = false;
     const { state } = heard(step, 4, { _tag: "CommitAcks", statements: [acknowledgement(4)] });
     expect([...(state.undecided.outbox.get(seq)?.acks.keys() ?? [])]).toEqual([2]);
   });
@@ -230,7 +230,7 @@ describe("an open delivery", () => {
 
   it("is not told by a sealed peer", () => {
     const step = delivering(2, bobs(10, [2]));
-    step.draft("standing").unsealed = false;
+    step.draft("fitness").unsealed = false;
     expect(sent(fires(step, "deliver"))).toEqual([]);
   });
 });
@@ -255,7 +255,7 @@ describe("a peer that has nothing to do", () => {
   });
 
   it.each<readonly [string, (step: WholeStep) => void]>([
-    ["it is sealed", (step) => void (step.draft("standing").unsealed = false)],
+    ["it is sealed", (step) => void (step.draft("fitness").unsealed = false)],
     ["something is prepared", (step) => void step.edit("undecided", "preparations").set(id, preparation)],
     ["something is delivered", (step) => void step.edit("undecided", "outbox").set(11, delivery(11, []))],
     [

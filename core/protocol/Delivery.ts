@@ -159,7 +159,7 @@ export const onCommit = (step: Step, from: PeerId, message: MessageOf<"Commit">)
     reacknowledge(step, again, (all) => {
       for (const { ack } of all.values()) if (ack !== undefined) acks.push(ack);
     });
-  if (step.state.standing.quarantine === undefined) apply(step, fresh, (signed) => acks.push(...signed));
+  if (step.state.fitness.quarantine === undefined) apply(step, fresh, (signed) => acks.push(...signed));
   step.whenSigned(() => {
     if (acks.length > 0) step.send(from, { _tag: "CommitAcks", statements: acks });
   });

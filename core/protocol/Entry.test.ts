@@ -34,7 +34,7 @@ describe("a request with metadata that begins with a byte order mark", () => {
     cluster.pass(3_000);
     expect(cluster.answers.get("request")).toMatchObject({ _tag: "Registered", created: true });
     expect(cluster.answers.get("retry")).toMatchObject({ approver: { metadata: [["team", "\uFEFFa"]] } });
-    expect([...cluster.peers.values()].map((each) => each.state.standing.integrityFault)).toEqual(
+    expect([...cluster.peers.values()].map((each) => each.state.fitness.integrityFault)).toEqual(
       Array(total).fill(undefined),
     );
   });

@@ -110,13 +110,13 @@ describe("the writer", () => {
 
   it("takes nothing up where something is wrong with it, and says what, unless it is sealed", () => {
     const behind = stepAt(1);
-    behind.draft("standing").quarantine = "an old disk";
+    behind.draft("fitness").quarantine = "an old disk";
     const said = (step: WholeStep) => out(heard(step, 3, { _tag: "Forward", forward }, [actor]));
     expect(said(behind)).toMatchObject([
       { outcome: { rejection: { members: [{ peerId: 1, reason: "it ran from an old disk" }] } } },
     ]);
     const sealed = stepAt(1);
-    sealed.draft("standing").unsealed = false;
+    sealed.draft("fitness").unsealed = false;
     expect(said(sealed)).toEqual([]);
   });
 });
@@ -157,7 +157,7 @@ describe("an entry peer", () => {
 
   it("forwards nothing, and waits for nothing, where nobody waits or something is wrong with it", () => {
     const behind = awaiting(stepAt(3, 9_000), { sentAt: 0 });
-    behind.draft("standing").quarantine = "an old disk";
+    behind.draft("fitness").quarantine = "an old disk";
     const idle = stepAt(3, 9_000);
     idle.edit("requests", "awaited").clear();
     for (const step of [behind, idle]) {

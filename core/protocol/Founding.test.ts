@@ -62,7 +62,7 @@ const sentBy = (step: WholeStep): ReadonlyArray<readonly [number, Message["_tag"
     .thenSend.flatMap((action) => (action._tag === "Send" ? [[action.to, action.message._tag] as const] : []));
 const sealed = (): WholeStep => {
   const step = founding();
-  step.draft("standing").unsealed = false;
+  step.draft("fitness").unsealed = false;
   return step;
 };
 
@@ -207,8 +207,8 @@ describe("a peer that goes on with its founding", () => {
   });
 
   it.each<readonly [string, (step: WholeStep) => void]>([
-    ["whose records do not hold", (step) => void (step.draft("standing").integrityFault = "peer/self")],
-    ["that is sealed", (step) => void (step.draft("standing").unsealed = false)],
+    ["whose records do not hold", (step) => void (step.draft("fitness").integrityFault = "peer/self")],
+    ["that is sealed", (step) => void (step.draft("fitness").unsealed = false)],
   ])("is none %s", (_which, change) => {
     const step = founding();
     step.draft("cluster").peer = step.state.cluster.peer && { ...step.state.cluster.peer, unsealedOnce: false };
@@ -359,7 +359,7 @@ describe("an initialization", () => {
     } = step.state;
     if (peer === undefined) throw new Error("it is initialized");
     step.draft("cluster").peer = undefined;
-    step.draft("standing").integrityFault = "peer/self";
+    step.draft("fitness").integrityFault = "peer/self";
     onInitialize(step, { _tag: "Initialize", requestId: "request", vault: new Uint8Array(), ...peer });
     const { writes, thenSend } = step.finish(() => undefined);
     expect(writes).toEqual([]);

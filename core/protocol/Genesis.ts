@@ -59,7 +59,7 @@ const initializeFaults = (step: Step, { peerId, threshold, total }: Initialize):
 const initializeRefusal = (step: Step, event: Initialize): Rejection | undefined => {
   const {
     cluster: { peer },
-    standing: { integrityFault },
+    fitness: { integrityFault },
   } = step.state;
   if (integrityFault !== undefined)
     return rejection(

@@ -6,7 +6,7 @@ import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Inquiry, Recovery } from "./RecoveryState.ts";
-import type { Refused } from "./Undecided.ts";
+import type { RefusedProposal } from "./Undecided.ts";
 import type { Step } from "./Step.ts";
 import { inquire, inquireAgain, isMisled, unappliedAt } from "./Inquiry.ts";
 import type { MessageOf } from "../Message.ts";
@@ -49,7 +49,8 @@ const question = (count: number) => ({
 });
 
 describe("an incarnation that was made to refuse", () => {
-  const refused = (count: number) => new Map(Array.from({ length: count }, (_, at) => [idOf(at), {} as Refused]));
+  const refused = (count: number) =>
+    new Map(Array.from({ length: count }, (_, at) => [idOf(at), {} as RefusedProposal]));
 
   it.each([
     ["256 of what only the writer has prepared is", 256, 0, false],
@@ -94,7 +95,7 @@ describe("before a restored member refuses a proposal", () => {
 
   it.each<readonly [string, Partial<Recovery>, (step: Step) => void]>([
     ["that it is asking about", { inquiries: new Map([[idOf(1), open({ silent: new Set([3]) })]]) }, () => undefined],
-    ["that it has refused", {}, (step) => void step.edit("undecided", "refused").set(idOf(1), {} as Refused)],
+    ["that it has refused", {}, (step) => void step.edit("undecided", "refused").set(idOf(1), {} as RefusedProposal)],
     ["while somebody has its old incarnation on record", {}, (step) => void step.edit("rejoining", "unproven").add(3)],
     ["once it is a member again", {}, (step) => void (step.draft("rejoining").recovery = undefined)],
   ])("it asks nobody about one %s", (_which, change, become) => {

@@ -18,7 +18,7 @@ describe("a new integrity key", () => {
 
   it("has the next version, and a row of its own that is flushed before the answer", () => {
     const taken = rotate(() => undefined);
-    expect(taken.state.standing.integrityVersion).toBe(2);
+    expect(taken.state.fitness.integrityVersion).toBe(2);
     expect(taken.writes.filter(({ table }) => table === "integrity")).toMatchObject([
       { op: "insert", row: { publicKey } },
     ]);
@@ -28,16 +28,16 @@ describe("a new integrity key", () => {
 
   it.each<readonly [string, string, (step: Step) => void]>([
     ["was never initialized", "NOT_INITIALIZED", (step) => void (step.draft("cluster").peer = undefined)],
-    ["is sealed", "SEALED", (step) => void (step.draft("standing").unsealed = false)],
+    ["is sealed", "SEALED", (step) => void (step.draft("fitness").unsealed = false)],
     [
       "has records that do not hold",
       "INTEGRITY_FAILURE",
-      (step) => void (step.draft("standing").integrityFault = "peer/self"),
+      (step) => void (step.draft("fitness").integrityFault = "peer/self"),
     ],
   ])("is refused by a peer that %s, and nothing is written", (_why, code, become) => {
     const taken = rotate(become);
     expect(taken.writes).toEqual([]);
-    expect(taken.state.standing.integrityVersion).toBe(1);
+    expect(taken.state.fitness.integrityVersion).toBe(1);
     expect(taken.thenSend).toMatchObject([{ answer: { _tag: "Rejected", rejection: { code } } }]);
   });
 });

@@ -38,8 +38,8 @@ export const onRotateIntegrity = (
 ): void => {
   // In this transaction, which the key before it seals.
   auditOperators(step, acts);
-  const version = step.state.standing.integrityVersion + 1;
-  step.draft("standing").integrityVersion = version;
+  const version = step.state.fitness.integrityVersion + 1;
+  step.draft("fitness").integrityVersion = version;
   step.write({ op: "insert", table: "integrity", key: numberKey(version), row: { publicKey, blob } });
   step.reply(requestId, { _tag: "Rotated", version });
 };

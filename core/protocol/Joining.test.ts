@@ -75,13 +75,13 @@ describe("a peer that has just started", () => {
       cluster.tables.set(peerId, old);
       cluster.start(peerId);
       cluster.pass(1_000);
-      expect(stateOf(cluster, peerId).standing.quarantine).toContain("does not remember it");
+      expect(stateOf(cluster, peerId).fitness.quarantine).toContain("does not remember it");
       cluster.register(3, "more", "bob", 8);
       cluster.pass(3_000);
       expect(cluster.answers.get("more")).toMatchObject({ _tag: "Rejected" });
       restart(cluster, peerId);
       cluster.pass(1_000);
-      expect(stateOf(cluster, peerId).standing.quarantine).toContain("does not remember it");
+      expect(stateOf(cluster, peerId).fitness.quarantine).toContain("does not remember it");
     });
 
   it("on the disk it left joins, whoever else was started at the same moment", () => {
@@ -112,7 +112,7 @@ describe("a peer that has just started", () => {
     };
     restart(cluster, 2);
     cluster.pass(1_000);
-    expect(stateOf(cluster, 2).standing.quarantine).toBeUndefined();
+    expect(stateOf(cluster, 2).fitness.quarantine).toBeUndefined();
   });
 
   it("from a disk of before its topology was pinned proves itself like any other", () => {
@@ -132,7 +132,7 @@ describe("a peer that has just started", () => {
     cluster.start(2);
     cluster.pass(3_000);
     expect(stateOf(cluster, 2).cluster.membership).toBeDefined();
-    expect(stateOf(cluster, 2).standing.quarantine).toContain("does not remember it");
+    expect(stateOf(cluster, 2).fitness.quarantine).toContain("does not remember it");
     expect(cluster.tables.get(2)?.get("batches")?.size ?? 0).toBe(0);
   });
 
@@ -149,7 +149,7 @@ describe("a peer that has just started", () => {
       row: row.row.map((byte, index) => (index === row.row.length - 1 ? byte ^ 1 : byte)),
     });
     cluster.start(3);
-    expect(stateOf(cluster, 3).standing.integrityFault).toBeDefined();
+    expect(stateOf(cluster, 3).fitness.integrityFault).toBeDefined();
     restart(cluster, 2);
     cluster.pass(3_000);
     expect([...stateOf(cluster, 2).rejoining.unproven]).toEqual([3]);
@@ -268,7 +268,7 @@ describe("a member's answer to a peer that is joining", () => {
         step.draft("rejoining").restored = announcedBy(cluster, 2, NOW, { recoveryId: OTHER });
       },
     ],
-    ["meets a sealed peer", {}, (step) => void (step.draft("standing").unsealed = false)],
+    ["meets a sealed peer", {}, (step) => void (step.draft("fitness").unsealed = false)],
     ["meets one in quarantine", {}, (step) => step.quarantine("the test")],
     [
       "meets one that is to begin another incarnation",
@@ -298,9 +298,9 @@ describe("a member's answer to a peer that is joining", () => {
     if (signature === undefined) throw new Error("peer 2 has a key");
     for (const unsealed of [true, false]) {
       const step = openStep(cluster, 2);
-      step.draft("standing").unsealed = unsealed;
+      step.draft("fitness").unsealed = unsealed;
       const { state } = heard(step, 3, { _tag: "Ready", ...answerOf(3, { seen: { header, signature } }) });
-      expect(state.standing.quarantine !== undefined).toBe(unsealed);
+      expect(state.fitness.quarantine !== undefined).toBe(unsealed);
       expect([...state.rejoining.unproven]).toEqual([1, 3]);
     }
   });
@@ -314,7 +314,7 @@ describe("a member's answer to a peer that is joining", () => {
     };
     expect(asked(() => undefined)).toEqual([1, 3]);
     expect(asked((step) => void step.edit("rejoining", "unproven").clear())).toEqual([]);
-    expect(asked((step) => void (step.draft("standing").unsealed = false))).toEqual([]);
+    expect(asked((step) => void (step.draft("fitness").unsealed = false))).toEqual([]);
     const step = openStep(cluster, 2);
     join(step);
     expect(step.state.rejoining.joinNonce).toBe(stateOf(cluster, 2).rejoining.joinNonce);

@@ -22,7 +22,7 @@ import {
   concluded,
   type Delivery,
   type Preparation,
-  type Refused,
+  type RefusedProposal,
   type Round,
   withAcks,
   withReceipts,
@@ -91,7 +91,7 @@ export const countReceipt = (step: Step, preparation: Preparation, receipt: Sign
 };
 
 /** Another member's vote for the end; the first refusal opposes what is prepared, and ends the collecting. */
-export const countAbortVote = (step: Step, undecided: Preparation | Refused, vote: SignedStatement): void => {
+export const countAbortVote = (step: Step, undecided: Preparation | RefusedProposal, vote: SignedStatement): void => {
   const { id } = undecided;
   const votes = withEntry(undecided.votes, signerOf(vote), vote);
   if (!("receipts" in undecided)) return void step.edit("undecided", "refused").set(id, { ...undecided, votes });
@@ -229,7 +229,7 @@ export const deliveredAgain = (step: Step, deliveries: ReadonlyArray<Delivery>, 
  */
 export const recordAborted = (
   step: Step,
-  undecided: Preparation | Refused,
+  undecided: Preparation | RefusedProposal,
   ack: SignedStatement,
 ): Round | undefined => {
   const { id, writerReceipt } = undecided;
@@ -339,7 +339,7 @@ export const dropUndecided = (step: Step): void => {
 };
 
 /** After it: a refusal of what has come to its end elsewhere is void, and the others bind no slot any more. */
-export const settleRefusals = (step: Step, isDecided: (refused: Refused) => boolean): void => {
+export const settleRefusals = (step: Step, isDecided: (refused: RefusedProposal) => boolean): void => {
   for (const each of step.state.undecided.refused.values())
     if (isDecided(each)) takeRefusalAway(step, each.id);
     // What its old disk had bound was taken away with everything that is not final.

@@ -45,7 +45,7 @@ describe("a step", () => {
       "S38: a peer that was sealed became active in one step",
     );
     expect(
-      takeStep(changed(unverified, { verifying: true }), { _tag: "Unsealed" }, context).state.standing.unsealed,
+      takeStep(changed(unverified, { verifying: true }), { _tag: "Unsealed" }, context).state.fitness.unsealed,
     ).toBe(true);
   });
 });

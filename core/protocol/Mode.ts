@@ -19,12 +19,12 @@ export const modes = [
 ] as const;
 export type Mode = (typeof modes)[number];
 
-export const modeOf = ({ cluster, standing, rejoining }: Pick<Slices, "cluster" | "standing" | "rejoining">): Mode => {
+export const modeOf = ({ cluster, fitness, rejoining }: Pick<Slices, "cluster" | "fitness" | "rejoining">): Mode => {
   if (cluster.peer === undefined) return "blank";
-  if (!standing.unsealed) return standing.verifying ? "verifying" : "sealed";
-  if (standing.integrityFault !== undefined) return "damaged";
+  if (!fitness.unsealed) return fitness.verifying ? "verifying" : "sealed";
+  if (fitness.integrityFault !== undefined) return "damaged";
   if (cluster.membership === undefined) return "founding";
-  if (standing.quarantine !== undefined) return "quarantined";
+  if (fitness.quarantine !== undefined) return "quarantined";
   if (rejoining.recovery !== undefined) return rejoining.unproven.size > 0 ? "announcing" : "recovering";
   return rejoining.unproven.size > 0 ? "joining" : "active";
 };

@@ -27,8 +27,8 @@ import type { PeerId } from "./Topology.ts";
 import { isSpoken } from "./Versions.ts";
 
 /** The code of the check that failed, or the empty string for a receipt. */
-type Verdict = string;
-const RECEIPT: Verdict = "";
+type CheckCode = string;
+const RECEIPT: CheckCode = "";
 
 interface Candidate {
   readonly id: Digest;
@@ -54,14 +54,14 @@ const deservesVote = (step: Step, from: PeerId, { id, item }: Candidate): boolea
   isAboutProposal(step, id, item);
 
 /** Deadlines and clocks, by this member's one sample of time. */
-const timeFault = (step: Step, { proposedAt, expiresAt }: Proposal): Verdict => {
+const timeFault = (step: Step, { proposedAt, expiresAt }: Proposal): CheckCode => {
   if (proposedAt > step.now + Limits.clockSkewMillis) return "CLOCK_SKEW";
   if (expiresAt > proposedAt + Limits.proposalMillis || step.now > expiresAt) return "EXPIRED";
   return RECEIPT;
 };
 
 /** Actor, attestation and command, each recomputed from the evidence; then what the command means here. */
-const evidenceFault = (step: Step, candidate: Candidate, accepted: number): Verdict => {
+const evidenceFault = (step: Step, candidate: Candidate, accepted: number): CheckCode => {
   const { item, actor } = candidate;
   const { proposal, evidence } = item;
   const { crypto } = step.context;
@@ -82,7 +82,7 @@ const evidenceFault = (step: Step, candidate: Candidate, accepted: number): Verd
 };
 
 /** This member's own rows, the effects that follow from them, and its locks and capacity. */
-const rowsFault = (step: Step, { item }: Candidate, command: Command, intent: Intent, accepted: number): Verdict => {
+const rowsFault = (step: Step, { item }: Candidate, command: Command, intent: Intent, accepted: number): CheckCode => {
   const { proposal } = item;
   // No member signs for what its own deadline would overtake.
   if (proposal.expiresAt > intent.deadline) return "EXPIRED";
@@ -99,7 +99,7 @@ const rowsFault = (step: Step, { item }: Candidate, command: Command, intent: In
   return RECEIPT;
 };
 
-const judge = (step: Step, candidate: Candidate, bindsSlot: boolean, accepted: number): Verdict => {
+const judge = (step: Step, candidate: Candidate, bindsSlot: boolean, accepted: number): CheckCode => {
   const { proposal } = candidate.item;
   if (!bindsSlot) return "SLOT_TAKEN";
   // What it does would have to be derived by the rules of that version.

@@ -12,7 +12,7 @@ import { notProbing, type Probing } from "./ProbeState.ts";
 import { notRejoining, type Rejoining } from "./RecoveryState.ts";
 import { noRequests, type Requests } from "./Requests.ts";
 import { nothingSigned, type SignedState } from "./SignedState.ts";
-import { sealedStanding, type Standing } from "./Standing.ts";
+import { sealedFitness, type Fitness } from "./Fitness.ts";
 import type { Rows } from "./Tables.ts";
 
 import { nothingUndecided, type Undecided } from "./Undecided.ts";
@@ -20,7 +20,7 @@ import { nothingUndecided, type Undecided } from "./Undecided.ts";
 /** The parts of the state that agreement itself remembers. */
 export interface Slices {
   readonly cluster: ClusterState;
-  readonly standing: Standing;
+  readonly fitness: Fitness;
   readonly rejoining: Rejoining;
   readonly signed: SignedState;
   readonly registry: { readonly set: SetAccumulator; readonly approvers: number };
@@ -42,7 +42,7 @@ export type StateDraft = { -readonly [K in keyof PeerState]: PeerState[K] };
 /** The slices of a peer that remembers nothing. */
 export const emptySlices = (): Omit<Slices, "registry"> => ({
   cluster: noCluster(),
-  standing: sealedStanding(),
+  fitness: sealedFitness(),
   rejoining: notRejoining(),
   signed: nothingSigned(),
   undecided: nothingUndecided(),
@@ -58,7 +58,7 @@ export const emptyState = ({ emptySet }: Pick<Crypto, "emptySet">): PeerState =>
 });
 
 /** The row that advances with every transaction. */
-export const countersRow = ({ signed, registry, undecided, standing }: PeerState): Rows["counters"] => ({
+export const countersRow = ({ signed, registry, undecided, fitness }: PeerState): Rows["counters"] => ({
   incarnation: signed.chain.incarnation,
   batchNo: signed.chain.batchNo,
   batchHash: signed.chain.hash,
@@ -69,5 +69,5 @@ export const countersRow = ({ signed, registry, undecided, standing }: PeerState
   decidedSeq: undecided.decidedSeq,
   approvers: registry.approvers,
   registrySet: registry.set,
-  quarantine: standing.quarantine,
+  quarantine: fitness.quarantine,
 });

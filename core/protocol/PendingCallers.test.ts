@@ -46,6 +46,6 @@ it("has nobody to tell of damage, where a peer does not even know who it is", ()
   const step = openStep(founded(), 1);
   step.draft("cluster").peer = undefined;
   onIntegrityLost(step, "peer/self");
-  expect(step.state.standing.integrityFault).toBe("peer/self");
+  expect(step.state.fitness.integrityFault).toBe("peer/self");
   expect(step.finish(() => undefined).thenSend).toEqual([]);
 });

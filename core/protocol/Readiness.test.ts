@@ -4,7 +4,7 @@ import { announcedBy, forgedBy } from "../../properties/cluster/Forging.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { heard, type WholeStep } from "../../properties/cluster/OpenStep.ts";
 import { Limits } from "../base/Limits.ts";
-import type { Preparation, Refused } from "./Undecided.ts";
+import type { Preparation, RefusedProposal } from "./Undecided.ts";
 import type { Verdict } from "./ProbeState.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import type { Ready } from "./Message.ts";
@@ -27,9 +27,9 @@ import {
 } from "../../properties/cluster/Probing.ts";
 
 const uninitialized: Become = (step) => void (step.draft("cluster").peer = undefined);
-const sealed: Become = (step) => void (step.draft("standing").unsealed = false);
+const sealed: Become = (step) => void (step.draft("fitness").unsealed = false);
 const unfounded: Become = (step) => void (step.draft("cluster").membership = undefined);
-const damaged: Become = (step) => void (step.draft("standing").integrityFault = "the test");
+const damaged: Become = (step) => void (step.draft("fitness").integrityFault = "the test");
 const quarantined: Become = (step) => step.quarantine("the test");
 const recovering: Become = (step) => void (step.draft("rejoining").recovery = freshRecovery("the test"));
 const joining: Become = (step) => void step.edit("rejoining", "unproven").add(3);
@@ -79,7 +79,7 @@ describe("the question whether members are ready", () => {
         nonce: nonceFor(step, step.context.entropy, peerId),
         topologyDigest: step.membership.digest,
         configDigest,
-        process: step.state.standing.process,
+        process: step.state.fitness.process,
         seen,
         restored: own,
         recorded,
@@ -141,8 +141,8 @@ describe("a peer that is asked whether it is ready", () => {
       step.edit("undecided", "preparations").set(OTHER, {} as Preparation);
       step
         .edit("undecided", "refused")
-        .set(OTHER, {} as Refused)
-        .set(receipt.statement.proposalId, {} as Refused);
+        .set(OTHER, {} as RefusedProposal)
+        .set(receipt.statement.proposalId, {} as RefusedProposal);
     });
     expect(state.undecided.highProof).toBeDefined();
     expect(answer).toEqual({
@@ -165,7 +165,7 @@ describe("a peer that is asked whether it is ready", () => {
       registryRoot: crypto.setDigest(state.registry.set),
       approvers: 1,
       clock: AT,
-      moment: { process: state.standing.process, at: AT },
+      moment: { process: state.fitness.process, at: AT },
       seen: newest,
       restored: own,
       recorded: theirs,
@@ -210,7 +210,7 @@ describe("a peer that is asked whether it is ready", () => {
   ])("%s, before it answers; and not while it is sealed", (_what, change, says) => {
     expect(answerOf(asItIs, change).answer).toMatchObject(says);
     const { seen } = stateOf(cluster, 2).signed;
-    const untouched = { state: { signed: { seen }, standing: { quarantine: undefined } } };
+    const untouched = { state: { signed: { seen }, fitness: { quarantine: undefined } } };
     expect(answerOf(sealed, change)).toMatchObject({ ...untouched, answer: { mode: "sealed", recorded: undefined } });
   });
 });

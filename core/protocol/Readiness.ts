@@ -81,7 +81,7 @@ export const ask = (step: Step, nonce: Digest, members: Iterable<PeerId>): void 
       nonce: own,
       topologyDigest,
       configDigest,
-      process: step.state.standing.process,
+      process: step.state.fitness.process,
       seen: known?.newest,
       restored: step.state.rejoining.restored,
       recorded: known?.restored,
@@ -98,10 +98,10 @@ export const onReadyProbe = (step: Step, from: PeerId, message: MessageOf<"Ready
     quarantineIfBehind(step, message.seen);
   }
   const known = step.state.signed.seen.get(from);
-  const holds = state.standing.integrityFault === undefined;
+  const holds = state.fitness.integrityFault === undefined;
   // What this peer signed itself and never flushed may lie in rows that do not hold, and goes to nobody (D5). Whether
   // they hold is known from the unseal on, which adds them up.
-  const isSure = holds && state.standing.unsealed;
+  const isSure = holds && state.fitness.unsealed;
   const answer: Message = {
     _tag: "Ready",
     nonce: message.nonce,
@@ -109,7 +109,7 @@ export const onReadyProbe = (step: Step, from: PeerId, message: MessageOf<"Ready
     topologyDigest: state.cluster.membership?.digest,
     configDigest: context.settings.configDigest,
     mode: shownMode(step),
-    sealed: !state.standing.unsealed,
+    sealed: !state.fitness.unsealed,
     integrityOk: holds,
     judgesTokens: context.judgesTokens,
     incarnation: state.signed.chain.incarnation,
@@ -122,7 +122,7 @@ export const onReadyProbe = (step: Step, from: PeerId, message: MessageOf<"Ready
     registryRoot: context.crypto.setDigest(state.registry.set),
     approvers: state.registry.approvers,
     clock: step.now,
-    moment: state.standing.unsealed ? step.moment : undefined,
+    moment: state.fitness.unsealed ? step.moment : undefined,
     seen: known?.newest,
     restored: isSure ? state.rejoining.restored : undefined,
     recorded: known?.restored,

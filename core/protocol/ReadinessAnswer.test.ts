@@ -148,7 +148,7 @@ describe("a member's answer whether it is ready", () => {
 
     it("that it ran from an old disk, by its own receipt for a slot that it does not know", () => {
       const { state } = shown({ highSeq: 5, highSeqProof: proof(1) });
-      expect(state.standing.quarantine).toContain(`batch ${receipt.header.batchNo} is not in this peer's chain`);
+      expect(state.fitness.quarantine).toContain(`batch ${receipt.header.batchNo} is not in this peer's chain`);
       expect(state.probing.verdict?.faults).toEqual([{ peerId: 1, reason: "it ran from an old disk" }]);
     });
 
@@ -166,7 +166,7 @@ describe("a member's answer whether it is ready", () => {
       ],
     ])("nothing of that kind %s", (_how, change, become) => {
       const { state } = shown({ highSeq: 5, ...change }, become);
-      expect([state.standing.quarantine, state.probing.probe?.answers.size]).toEqual([undefined, 1]);
+      expect([state.fitness.quarantine, state.probing.probe?.answers.size]).toEqual([undefined, 1]);
     });
   });
 

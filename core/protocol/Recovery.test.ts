@@ -67,7 +67,7 @@ describe("what a peer that is being restored asks of all others", () => {
     ["while it takes over already", { transfer }, (_turn, ready) => ready],
     ["that another member gave", {}, (_turn, ready) => ({ ...ready, peerId: 3 })],
     ["to another question", {}, (_turn, ready) => ({ ...ready, nonce: OTHER })],
-    ["while it is sealed", {}, (step, ready) => ((step.draft("standing").unsealed = false), ready)],
+    ["while it is sealed", {}, (step, ready) => ((step.draft("fitness").unsealed = false), ready)],
     ["once it is a member again", {}, (step, ready) => ((step.draft("rejoining").recovery = undefined), ready)],
   ])("takes no answer %s", (_when, change, become) => {
     const step = asking(change);
@@ -208,7 +208,7 @@ describe("time, while a peer is being restored,", () => {
 
   it("does nothing to a sealed peer, or to one that is a member again", () => {
     for (const become of [
-      (step: WholeStep) => void (step.draft("standing").unsealed = false),
+      (step: WholeStep) => void (step.draft("fitness").unsealed = false),
       (step: WholeStep) => void (step.draft("rejoining").recovery = undefined),
     ]) {
       const step = recovering(moved({ movedAt: 0 }));

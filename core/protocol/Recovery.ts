@@ -40,7 +40,7 @@ const UNRECORDED = "not every member has the restore on record yet";
 const declareRefusal = ({ state }: Step): Rejection | undefined => {
   const {
     cluster: { peer, membership },
-    standing: { integrityFault },
+    fitness: { integrityFault },
   } = state;
   if (peer === undefined)
     return rejection("NOT_INITIALIZED", "This peer is not initialized.", "There is nothing to restore yet.");
@@ -66,7 +66,7 @@ const declareRefusal = ({ state }: Step): Rejection | undefined => {
 export const onDeclareRestore = (step: Step, requestId: string, acts?: ReadonlyArray<NumberedAct>): void => {
   const refusal = declareRefusal(step);
   if (refusal !== undefined) return step.reply(requestId, { _tag: "Rejected", rejection: refusal });
-  if (!step.state.standing.unsealed || step.state.cluster.membership === undefined) {
+  if (!step.state.fitness.unsealed || step.state.cluster.membership === undefined) {
     step.draft("rejoining").isDeclared = true;
     return step.reply(requestId, { _tag: "Restoring", incarnation: undefined });
   }
@@ -117,7 +117,7 @@ const begin = (step: Step, above: number): void => {
     batchNo: chain.batchNo,
     hash: restorationHash(crypto, restoration),
   };
-  step.draft("standing").quarantine = undefined;
+  step.draft("fitness").quarantine = undefined;
   step.draft("rejoining").recovery = freshRecovery(UNRECORDED);
   step.draft("rejoining").unproven = new Set(step.others);
   step.draft("rejoining").joinNonce = undefined;

@@ -23,7 +23,7 @@ describe("a restored peer", () => {
     comeBackOn(cluster, 1, old);
     expect(stateOf(cluster, 1).signed.chain.incarnation).toBeLessThan(first);
     cluster.pass(4_000);
-    expect(stateOf(cluster, 1).standing.quarantine).toBeUndefined();
+    expect(stateOf(cluster, 1).fitness.quarantine).toBeUndefined();
     expect(stateOf(cluster, 1).signed.chain.incarnation).toBeGreaterThan(first);
     cluster.tamper = whole;
     cluster.pass(15_000);
@@ -96,7 +96,7 @@ describe("a restored peer", () => {
     const certificates = [owed, { proposal, receipts }];
     const message = { _tag: "Commit", certificates, acks: [], stableSeq: 0 } as const;
     cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: 1, message, actors: [] });
-    expect(stateOf(cluster, 2).standing.quarantine).toContain("does not remember it");
+    expect(stateOf(cluster, 2).fitness.quarantine).toContain("does not remember it");
     expect(stateOf(cluster, 2).signed.chain.batchNo).toBe(batchNo);
     expect(sent).toEqual([]);
   });

@@ -47,7 +47,7 @@ describe("a declared restore", () => {
     register(cluster, "alice", 7);
     comeBackOn(cluster, 2, old, false);
     cluster.pass(1_000);
-    expect(stateOf(cluster, 2).standing.quarantine).toBeDefined();
+    expect(stateOf(cluster, 2).fitness.quarantine).toBeDefined();
     declare(cluster, 2);
     cluster.pass(5_000);
     expectWhole(cluster, 1);
@@ -156,7 +156,7 @@ describe("a second restore", () => {
     expectWhole(cluster, 0);
     comeBackOn(cluster, 2, old, false);
     cluster.pass(1_000);
-    expect(stateOf(cluster, 2).standing.quarantine).toContain("restored as incarnation");
+    expect(stateOf(cluster, 2).fitness.quarantine).toContain("restored as incarnation");
   });
 });
 

@@ -39,7 +39,7 @@ const ofIncarnation = (incarnation: number, more: Partial<SignedStatement["heade
   forgedBy(cluster, 2, own, {}, { incarnation, ...more });
 
 /** Whether a peer that was shown this is in quarantine. */
-const isOut = (step: Step): boolean => step.state.standing.quarantine !== undefined;
+const isOut = (step: Step): boolean => step.state.fitness.quarantine !== undefined;
 
 describe("statements that a peer is shown", () => {
   it("put it in quarantine with one of its own that it does not remember, and are not acted on", () => {

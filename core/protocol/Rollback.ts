@@ -29,7 +29,7 @@ export const quarantineIfForgotten = (step: Step, statements: Iterable<SignedSta
     if (!isAuthentic(step.context.crypto, step.membership, signed)) break;
     quarantineIfBehind(step, signed);
   }
-  return step.state.standing.quarantine !== undefined || step.state.rejoining.recovery?.superseded !== undefined;
+  return step.state.fitness.quarantine !== undefined || step.state.rejoining.recovery?.superseded !== undefined;
 };
 
 /**

@@ -11,8 +11,8 @@ describe("an unseal", () => {
   it("of a peer that was never initialized changes nothing", () => {
     const step = openStep(cluster, 1);
     step.draft("cluster").peer = undefined;
-    step.draft("standing").unsealed = false;
-    expect(takeStep(step.state, { _tag: "Unsealed" }, step.context).state.standing.unsealed).toBe(false);
+    step.draft("fitness").unsealed = false;
+    expect(takeStep(step.state, { _tag: "Unsealed" }, step.context).state.fitness.unsealed).toBe(false);
   });
 
   it("with the keys of another peer, or with none, shows that the records do not hold", () => {
@@ -24,7 +24,7 @@ describe("an unseal", () => {
       const { state, context } = openStep(cluster, 1);
       const step = new Step(state, { ...context, signer });
       onUnsealed(step);
-      expect([step.state.standing.unsealed, step.state.standing.integrityFault]).toEqual([true, fault]);
+      expect([step.state.fitness.unsealed, step.state.fitness.integrityFault]).toEqual([true, fault]);
     }
   });
 });
@@ -33,7 +33,7 @@ describe("a seal", () => {
   it("of a peer that is sealed already, or was never initialized, tells nobody anything", () => {
     const step = openStep(founded(), 1);
     onSealed(step);
-    expect(step.state.standing.unsealed).toBe(false);
+    expect(step.state.fitness.unsealed).toBe(false);
     onSealed(step);
     step.draft("cluster").peer = undefined;
     onSealed(step);

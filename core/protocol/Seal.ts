@@ -12,17 +12,17 @@ import { recover } from "./TakingOver.ts";
 
 /** The keys are here, and nothing is signed with them before it is known whether what is stored holds. */
 export const onVerifying = (step: Step): void => {
-  step.draft("standing").verifying = true;
+  step.draft("fitness").verifying = true;
 };
 
 /** The keys are here: founding, joining and what a restart or a seal interrupted go on. */
 export const onUnsealed = (step: Step, acts?: ReadonlyArray<NumberedAct>): void => {
-  step.draft("standing").unsealed = true;
-  step.draft("standing").verifying = false;
-  step.draft("standing").process ??= step.context.crypto.digest(PROCESS_TAG, digest, step.context.entropy);
+  step.draft("fitness").unsealed = true;
+  step.draft("fitness").verifying = false;
+  step.draft("fitness").process ??= step.context.crypto.digest(PROCESS_TAG, digest, step.context.entropy);
   // The vault held the keys of somebody else, or the row that names them was changed.
   if (step.context.signer?.publicKey !== step.state.cluster.peer?.identityKey)
-    step.draft("standing").integrityFault ??= "peer/self";
+    step.draft("fitness").integrityFault ??= "peer/self";
   auditOperators(step, acts);
   continueGenesis(step);
   beginDeclared(step);
@@ -33,13 +33,13 @@ export const onUnsealed = (step: Step, acts?: ReadonlyArray<NumberedAct>): void 
 
 export const onSealed = (step: Step, acts?: ReadonlyArray<NumberedAct>): void => {
   auditOperators(step, acts);
-  step.draft("standing").unsealed = false;
-  step.draft("standing").verifying = false;
+  step.draft("fitness").unsealed = false;
+  step.draft("fitness").verifying = false;
   forgetPendingCallers(step, "it is sealed");
 };
 
 export const onIntegrityLost = (step: Step, where: string): void => {
-  step.draft("standing").integrityFault ??= where;
+  step.draft("fitness").integrityFault ??= where;
   // The event that found it is lost, and with it perhaps a timer.
   step.timers.clear();
   forgetPendingCallers(step, "its stored records do not hold");

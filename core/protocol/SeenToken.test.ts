@@ -25,7 +25,7 @@ const shownTo = (cluster: Cluster, voter: PeerId): { readonly call: Call; readon
 const useToken = (cluster: Cluster, voter: PeerId, token: string, call: Call, check: ActorCheck = actor): void => {
   const {
     cluster: { membership },
-    standing: { process },
+    fitness: { process },
   } = stateOf(cluster, voter);
   const key = cluster.keys.get(voter);
   if (membership === undefined || process === undefined || key === undefined) throw new Error("it is a member");

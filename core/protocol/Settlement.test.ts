@@ -254,7 +254,7 @@ describe("a certificate", () => {
     cluster.start(3);
     cluster.tamper = whole;
     cluster.pass(3_000);
-    expect(cluster.peers.get(3)?.state.standing.quarantine).toContain("does not remember");
+    expect(cluster.peers.get(3)?.state.fitness.quarantine).toContain("does not remember");
     expect(cluster.peers.get(3)?.state.registry.approvers).toBe(0);
     cluster.register(2, "next", "bob", 8);
     cluster.pass(3_000);

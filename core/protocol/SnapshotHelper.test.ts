@@ -101,7 +101,7 @@ describe("a member that is asked for what it has decided", () => {
   };
 
   it.each<readonly [string, (step: Step) => void]>([
-    ["is sealed", (step) => void (step.draft("standing").unsealed = false)],
+    ["is sealed", (step) => void (step.draft("fitness").unsealed = false)],
     ["has not joined", (step) => void step.edit("rejoining", "unproven").add(1)],
     ["is being restored itself", (step) => void (step.draft("rejoining").recovery = freshRecovery("the test"))],
     ["has another incarnation of who asks on record", (step) => void step.edit("signed", "seen").set(3, other)],

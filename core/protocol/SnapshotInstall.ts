@@ -17,7 +17,7 @@ import { giveUpSlot, passSlot, takeSlot } from "./Slots.ts";
 import type { SnapshotItem } from "./Snapshot.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
 
-type Offer = MessageOf<"SnapshotOffer">;
+type SnapshotOffer = MessageOf<"SnapshotOffer">;
 
 /** A slot that was looked at and holds, offered or this peer's own. */
 export interface Settled {
@@ -68,7 +68,7 @@ export const settledHere = (step: Step, key: string, row: Rows["slots"]): Settle
 };
 
 /** Every item of an offer, or undefined where one does not hold or is out of its place. */
-export const settledOf = (step: Step, { items, after, upTo }: Offer): ReadonlyArray<Settled> | undefined => {
+export const settledOf = (step: Step, { items, after, upTo }: SnapshotOffer): ReadonlyArray<Settled> | undefined => {
   const settled: Array<Settled> = [];
   let last = after;
   for (const item of items) {
@@ -173,7 +173,7 @@ export const installSettled = (
  *   missing; whether anything that reads show is another one; and how many of these slots were applied. Undefined where
  *   the offer does not hold, and then nothing is changed
  */
-export const installOffer = (step: Step, offer: Offer): Installed | undefined => {
+export const installOffer = (step: Step, offer: SnapshotOffer): Installed | undefined => {
   const all = settledOf(step, offer);
   if (all === undefined) return undefined;
   const own = ownSlots(step, offer.after, offer.upTo);

@@ -9,6 +9,6 @@ type All<U> = (U extends unknown ? (each: U) => void : never) extends (all: infe
 export type StateFields = All<Fields<Sliced[keyof Sliced]>> & Omit<PeerState, keyof Sliced>;
 
 export const fieldsOf = (state: PeerState): StateFields => {
-  const { cluster, standing, rejoining, signed, undecided, probing, requests, ...whole } = state;
-  return { ...cluster, ...standing, ...rejoining, ...signed, ...undecided, ...probing, ...requests, ...whole };
+  const { cluster, fitness, rejoining, signed, undecided, probing, requests, ...whole } = state;
+  return { ...cluster, ...fitness, ...rejoining, ...signed, ...undecided, ...probing, ...requests, ...whole };
 };

@@ -102,9 +102,9 @@ export const statusDetail = (state: PeerState): StatusDetail | undefined => {
     waiting: state.requests.queue.length + state.requests.entering.length + state.requests.awaited.size,
     highestSlot: state.undecided.highSeq,
     lastDecidedSlot: state.undecided.decidedSeq,
-    integrityKeyVersion: state.standing.integrityFault === undefined ? state.standing.integrityVersion : undefined,
-    integrityFault: state.standing.integrityFault,
-    quarantine: state.standing.quarantine,
+    integrityKeyVersion: state.fitness.integrityFault === undefined ? state.fitness.integrityVersion : undefined,
+    integrityFault: state.fitness.integrityFault,
+    quarantine: state.fitness.quarantine,
     recovering: state.rejoining.recovery?.waitsFor,
   };
 };

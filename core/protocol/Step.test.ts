@@ -217,7 +217,7 @@ describe("a step's state", () => {
     const step = openStep(cluster, 1);
     step.quarantine("one");
     step.quarantine("two");
-    expect(step.state.standing.quarantine).toBe("one");
+    expect(step.state.fitness.quarantine).toBe("one");
   });
 
   it("takes no batch of another incarnation for the newest of a member", () => {

@@ -47,12 +47,12 @@ const NOBODY: ReadonlyArray<PeerId> = [];
 const NO_DRAFTS: ReadonlyArray<StatementDraft> = [];
 
 /** What is to be signed with the step's next batch, and who waits for it. */
-interface Request {
+interface SigningRequest {
   readonly drafts: ReadonlyArray<StatementDraft>;
   readonly run: (signed: ReadonlyArray<SignedStatement>) => void;
 }
 
-const draftsOf = (requests: ReadonlyArray<Request>): ReadonlyArray<StatementDraft> => {
+const draftsOf = (requests: ReadonlyArray<SigningRequest>): ReadonlyArray<StatementDraft> => {
   const [first] = requests;
   if (first !== undefined && requests.length === 1) return first.drafts;
   const all: Array<StatementDraft> = [];
@@ -73,7 +73,7 @@ export class Step extends EditedState {
   #sendNow: Array<Action> | undefined;
   #thenSend: Array<Action> | undefined;
   #changes: Changes | undefined;
-  #requests: Array<Request> | undefined;
+  #requests: Array<SigningRequest> | undefined;
 
   constructor(state: PeerState, context: StepContext) {
     super(state);
@@ -93,7 +93,7 @@ export class Step extends EditedState {
   /** Now, by the clock of this process; a handler that needs it runs only at a peer that was unsealed. */
   get moment(): Moment {
     const {
-      standing: { process },
+      fitness: { process },
     } = this.state;
     if (process === undefined) throw new InvariantViolation("S19", "a peer that was never unsealed was asked to act");
     return { process, at: this.elapsed };
@@ -165,7 +165,7 @@ export class Step extends EditedState {
     else this.#thenSend.push(action);
   }
 
-  #whenSigned(request: Request): void {
+  #whenSigned(request: SigningRequest): void {
     if (this.#requests === undefined) this.#requests = [request];
     else this.#requests.push(request);
   }
@@ -269,14 +269,14 @@ export class Step extends EditedState {
 
   /** Stops all signing, for good: this peer's disk has gone back in time. */
   quarantine(reason: string): void {
-    if (this.state.standing.quarantine !== undefined) return;
-    this.draft("standing").quarantine = reason;
+    if (this.state.fitness.quarantine !== undefined) return;
+    this.draft("fitness").quarantine = reason;
     this.#writeCounters();
   }
 
   /** Whether this peer has found out in this very step that it must not sign. */
   get #isOut(): boolean {
-    return this.state.standing.quarantine !== undefined && this.before.standing.quarantine === undefined;
+    return this.state.fitness.quarantine !== undefined && this.before.fitness.quarantine === undefined;
   }
 
   /**
@@ -319,7 +319,7 @@ export class Step extends EditedState {
 
   #onlyQuarantine(advance: (step: Step) => void): Decided {
     const step = new Step(this.before, this.context);
-    step.quarantine(this.state.standing.quarantine ?? "");
+    step.quarantine(this.state.fitness.quarantine ?? "");
     return step.finish(advance);
   }
 

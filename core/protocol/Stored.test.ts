@@ -36,8 +36,8 @@ describe("a member that is asked whether it stores an approver", () => {
   });
 
   it.each<readonly [string, (step: WholeStep) => void]>([
-    ["it ran from an old disk", (step) => void (step.draft("standing").quarantine = "an old disk")],
-    ["its rows do not hold", (step) => void (step.draft("standing").integrityFault = "approvers/alice")],
+    ["it ran from an old disk", (step) => void (step.draft("fitness").quarantine = "an old disk")],
+    ["its rows do not hold", (step) => void (step.draft("fitness").integrityFault = "approvers/alice")],
     ["it is recovering", (step) => void (step.draft("rejoining").recovery = freshRecovery("the test"))],
   ])("says nothing where %s", (_why, change) => {
     expect(answers(change)).toEqual([]);

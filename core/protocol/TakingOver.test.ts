@@ -5,7 +5,7 @@ import { heard, type WholeStep, wholeStep } from "../../properties/cluster/OpenS
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Transfer } from "./RecoveryState.ts";
-import type { Refused } from "./Undecided.ts";
+import type { RefusedProposal } from "./Undecided.ts";
 import { replaceApprover } from "../commands/approvers/Root.ts";
 import { type RowView, SELF, slotKey } from "./Tables.ts";
 import { onRecoverTimer } from "./Recovery.ts";
@@ -74,7 +74,7 @@ describe("an offered page", () => {
       (step) => void (step.draft("rejoining").recovery = { ...underWay, transfer: undefined }),
     ],
     ["once it is a member again", 1, {}, (step) => void (step.draft("rejoining").recovery = undefined)],
-    ["while it is sealed", 1, {}, (step) => void (step.draft("standing").unsealed = false)],
+    ["while it is sealed", 1, {}, (step) => void (step.draft("fitness").unsealed = false)],
     ["before all have the restore on record", 1, {}, (step) => void step.edit("rejoining", "unproven").add(3)],
   ])("is not looked at where it comes %s", (_how, from, change, become) => {
     const step = recovering();
@@ -183,7 +183,7 @@ describe("the registry that was taken over", () => {
   });
 
   it("ends refusals of what was decided elsewhere; the others stay, and bind no slot", () => {
-    const refused = (id: Digest, seq: number): Refused => ({
+    const refused = (id: Digest, seq: number): RefusedProposal => ({
       id,
       proposal: { epoch: 1, seq },
       bindsSlot: true,

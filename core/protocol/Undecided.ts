@@ -25,7 +25,7 @@ export interface Preparation {
 }
 
 /** A proposal this peer has refused and not yet seen aborted; the rest of it is in its row. */
-export interface Refused {
+export interface RefusedProposal {
   readonly id: Digest;
   readonly proposal: Pick<Proposal, "epoch" | "seq">;
   readonly bindsSlot: boolean;
@@ -127,7 +127,7 @@ export const certified = (round: Round, certificate: Certificate): Round => ({
 /** Every proposal that is not settled, in its phase; Lifecycle.ts alone changes it. */
 export interface Undecided {
   readonly preparations: ReadonlyMap<Digest, Preparation>;
-  readonly refused: ReadonlyMap<Digest, Refused>;
+  readonly refused: ReadonlyMap<Digest, RefusedProposal>;
   readonly aborting: ReadonlyMap<Digest, Aborting>;
   /** Lock name to the proposal that holds it. */
   readonly locks: ReadonlyMap<string, Digest>;

@@ -12,7 +12,7 @@ import { type Installed, installSettled, ownSlots, settledHere, settledOf, type 
 import type { PeerId } from "./Topology.ts";
 import type { Disk, Incarnations, Shown, United } from "./Union.ts";
 
-type Offer = MessageOf<"SnapshotOffer">;
+type SnapshotOffer = MessageOf<"SnapshotOffer">;
 
 /** The incarnations of all members, in member order, that this peer has on record. */
 export const incarnationsOnRecord = (step: Step): Incarnations =>
@@ -31,7 +31,7 @@ export const diskHere = (step: Step): Disk => {
 };
 
 /** The same of another member; undefined where it claims incarnations later than those on record. */
-export const diskThere = (step: Step, peerId: PeerId, own: NonNullable<Offer["own"]>): Disk | undefined => {
+export const diskThere = (step: Step, peerId: PeerId, own: NonNullable<SnapshotOffer["own"]>): Disk | undefined => {
   const { incarnations, refused, strays } = own;
   const now = incarnationsOnRecord(step);
   if (incarnations.length !== now.length || incarnations.some((each, index) => each > (now[index] ?? 0)))
@@ -47,7 +47,7 @@ const shownBy = (step: Step, disk: number, { key, id, certificate }: Settled): S
 };
 
 /** Own slots from `after` to `upTo`, or as many of them as are settled at a time. */
-const settledOwn = (step: Step, { after, upTo }: Offer) => {
+const settledOwn = (step: Step, { after, upTo }: SnapshotOffer) => {
   const here = ownSlots(step, after, upTo);
   return { here, own: [...here.rows].flatMap(([key, row]) => settledHere(step, key, row) ?? []) };
 };
@@ -55,7 +55,7 @@ const settledOwn = (step: Step, { after, upTo }: Offer) => {
 /** What a page shows, with what lies here between the same slots if it is the first disk's; undefined where it does not hold. */
 export const lookAt = (
   step: Step,
-  offer: Offer,
+  offer: SnapshotOffer,
   disk: number,
 ): { readonly shown: ReadonlyArray<Shown>; readonly upTo: string | undefined } | undefined => {
   const all = settledOf(step, offer);
@@ -75,7 +75,7 @@ export const lookAt = (
  * Makes this peer's part of the registry that lies between two slots what was decided, as far as it is here or in the
  * offer; as `installOffer` otherwise.
  */
-export const installUnited = (step: Step, offer: Offer, { slots, changes }: United): Installed | undefined => {
+export const installUnited = (step: Step, offer: SnapshotOffer, { slots, changes }: United): Installed | undefined => {
   const all = settledOf(step, offer);
   if (all === undefined) return undefined;
   const { here, own } = settledOwn(step, offer);

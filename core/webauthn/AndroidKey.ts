@@ -1,9 +1,9 @@
 /** The format android-key: WebAuthn Level 3 section 8.4. */
 import { concatBytes } from "@noble/hashes/utils.js";
 import { sameBytes } from "../codec/Bytes.ts";
-import { type Certificate, Extensions } from "./Certificate.ts";
+import { type X509Certificate, Extensions } from "./Certificate.ts";
 import { checkChain, readChain } from "./CertificateChain.ts";
-import { demand, Refused } from "./CeremonyRefusal.ts";
+import { demand, FailedCheck } from "./CeremonyRefusal.ts";
 import { type DerValue, octetsOf, sequenceOf, setOf, smallIntegerOf, taggedOf } from "./Der.ts";
 import type { StatementCheck } from "./StatementCheck.ts";
 import { checkStatementSignature, statementSignature } from "./StatementSignature.ts";
@@ -23,7 +23,7 @@ export const androidKey: StatementCheck = (crypto, { statement, data, clientData
 };
 
 /** Formats in which the certificate is about the credential's own key. */
-export const checkSameKey = ({ key }: Certificate, point: Uint8Array): void => {
+export const checkSameKey = ({ key }: X509Certificate, point: Uint8Array): void => {
   const isSame = key.kind === "EC" && key.curve === "P-256" && sameBytes(key.point, point);
   demand(isSame, "certificate_key", "The certificate is about another key than the credential's.");
 };
@@ -43,10 +43,10 @@ const PURPOSE_SIGN = 2;
  * Section 8.4.1. Which of the two lists enforces what is left open; whatever either of them says counts. A list need not
  * name origin or purpose: in the published vector of section 16 neither does.
  */
-const checkKeyDescription = ({ extensions }: Certificate, clientDataHash: Uint8Array): void => {
+const checkKeyDescription = ({ extensions }: X509Certificate, clientDataHash: Uint8Array): void => {
   const extension = extensions.get(Extensions.androidKeyDescription);
   if (extension === undefined)
-    throw new Refused("certificate_extension", "The certificate has no description of the Android key.");
+    throw new FailedCheck("certificate_extension", "The certificate has no description of the Android key.");
   const fields = sequenceOf(extension.read("the key description"), "the key description");
   demand(fields.length === FIELDS, "certificate", "The description of the Android key does not have eight fields.");
   const challenge = octetsOf(fields[CHALLENGE], "the attestation challenge");

@@ -4,7 +4,7 @@ import { sameBytes } from "../codec/Bytes.ts";
 import { checkSameKey } from "./AndroidKey.ts";
 import { Extensions } from "./Certificate.ts";
 import { checkChain, readChain } from "./CertificateChain.ts";
-import { demand, Refused } from "./CeremonyRefusal.ts";
+import { demand, FailedCheck } from "./CeremonyRefusal.ts";
 import { octetsOf, sequenceOf, taggedOf } from "./Der.ts";
 import type { StatementCheck } from "./StatementCheck.ts";
 
@@ -17,7 +17,7 @@ export const apple: StatementCheck = (crypto, { statement, data, clientDataHash,
   const isKnown = [...statement.keys()].every((key) => typeof key === "string" && KNOWN.includes(key));
   demand(isKnown, "attestation_statement", "There is a member that the format apple does not have.");
   const extension = chain.leaf.extensions.get(Extensions.appleNonce);
-  if (extension === undefined) throw new Refused("certificate_extension", "The certificate has no nonce.");
+  if (extension === undefined) throw new FailedCheck("certificate_extension", "The certificate has no nonce.");
   const [tagged, ...others] = sequenceOf(extension.read("the nonce"), "the nonce");
   demand(others.length === 0, "certificate", "Something follows the nonce of the certificate.");
   const nonce = octetsOf(taggedOf(tagged, 1, "the nonce"), "the nonce");

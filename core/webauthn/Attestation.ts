@@ -1,7 +1,7 @@
 /** Attestation: what the statement of each format must prove (WebAuthn Level 3 section 8). */
 import { androidKey } from "./AndroidKey.ts";
 import { apple } from "./Apple.ts";
-import { demand, Refused } from "./CeremonyRefusal.ts";
+import { demand, FailedCheck } from "./CeremonyRefusal.ts";
 import { packed } from "./Packed.ts";
 import type { StatementCheck } from "./StatementCheck.ts";
 import { tpm } from "./Tpm.ts";
@@ -12,7 +12,7 @@ const none: StatementCheck = (_, { statement }) =>
 
 /** Section 8.6. Its authenticators cannot verify a user, which the contract demands. */
 const fidoU2f: StatementCheck = () => {
-  throw new Refused("attestation_format", "The format fido-u2f is unsupported: its authenticators verify no user.");
+  throw new FailedCheck("attestation_format", "The format fido-u2f is unsupported: its authenticators verify no user.");
 };
 
 const formats: ReadonlyMap<string, StatementCheck> = new Map([
@@ -31,7 +31,7 @@ const formats: ReadonlyMap<string, StatementCheck> = new Map([
 export const checkAttestation: StatementCheck = (crypto, input) => {
   const { format, statement, relyingParty } = input;
   const check = formats.get(format);
-  if (check === undefined) throw new Refused("attestation_format", "The attestation format is not supported.");
+  if (check === undefined) throw new FailedCheck("attestation_format", "The attestation format is not supported.");
   check(crypto, input);
   const isDemanded = relyingParty.attestation === "direct" && relyingParty.trustRoots.length > 0;
   const isCertified = statement.has("x5c");

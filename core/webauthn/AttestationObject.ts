@@ -1,6 +1,6 @@
 /** The attestation object: exactly three members (WebAuthn Level 3 section 6.5.4), in any order. */
 import { Either } from "effect";
-import { demand, Refused } from "./CeremonyRefusal.ts";
+import { demand, FailedCheck } from "./CeremonyRefusal.ts";
 import { type CborMap, cborBytes, cborMap, readCbor } from "./StrictCbor.ts";
 
 export interface AttestationObject {
@@ -12,9 +12,9 @@ export interface AttestationObject {
 /** @throws Refused `attestation_object` */
 export const readAttestationObject = (bytes: Uint8Array): AttestationObject => {
   const item = readCbor(bytes);
-  if (Either.isLeft(item)) throw new Refused("attestation_object", `There is ${item.left}.`);
+  if (Either.isLeft(item)) throw new FailedCheck("attestation_object", `There is ${item.left}.`);
   const members = cborMap(item.right);
-  if (members === undefined) throw new Refused("attestation_object", "The attestation object is not a map.");
+  if (members === undefined) throw new FailedCheck("attestation_object", "The attestation object is not a map.");
   const format = members.get("fmt");
   const statement = cborMap(members.get("attStmt"));
   const authenticatorData = cborBytes(members.get("authData"));

@@ -2,7 +2,7 @@
 import { Either } from "effect";
 import { hasBytesAt } from "../codec/Bytes.ts";
 import { Limits } from "../base/Limits.ts";
-import { demand, Refused } from "./CeremonyRefusal.ts";
+import { demand, FailedCheck } from "./CeremonyRefusal.ts";
 import { type CoseKey, readCoseKey } from "./CoseKey.ts";
 import { cborMap, readCborItem } from "./StrictCbor.ts";
 
@@ -95,7 +95,8 @@ const checkExtensions = (bytes: Uint8Array, at: number, announced: boolean): voi
     return;
   }
   const item = readCborItem(bytes, at);
-  if (Either.isLeft(item)) throw new Refused("authenticator_extensions", `There is ${item.left} in the extensions.`);
+  if (Either.isLeft(item))
+    throw new FailedCheck("authenticator_extensions", `There is ${item.left} in the extensions.`);
   const names = [...(cborMap(item.right.value)?.keys() ?? [0])];
   const isNamed = names.every((name) => typeof name === "string");
   demand(isNamed, "authenticator_extensions", "The extensions are not a map whose keys are text.");

@@ -2,10 +2,14 @@
 import type { Either } from "effect";
 import type { CeremonyCrypto } from "../webauthn/CeremonyCrypto.ts";
 import type { CeremonyRefusal } from "../webauthn/CeremonyRefusal.ts";
-import { type Registration, type VerifiedCredential, verifyRegistration } from "../webauthn/RegistrationCeremony.ts";
+import {
+  type RegistrationAttempt,
+  type VerifiedCredential,
+  verifyRegistration,
+} from "../webauthn/RegistrationCeremony.ts";
 
 /** The credential that a response proves, or the first check that it fails. The same input always gives the same answer. */
-export type Ceremony = (registration: Registration) => Either.Either<VerifiedCredential, CeremonyRefusal>;
+export type Ceremony = (registration: RegistrationAttempt) => Either.Either<VerifiedCredential, CeremonyRefusal>;
 
 /** The ceremony of the contract, computed with this crypto. */
 export const ceremonyWith =

@@ -68,7 +68,7 @@ export interface CeremonyRefusal {
 }
 
 /** Leaves the depth of a ceremony; caught where the ceremony is verified and nowhere else. */
-export class Refused {
+export class FailedCheck {
   readonly refusal: CeremonyRefusal;
   constructor(check: CeremonyCheck, detail: string) {
     this.refusal = { check, pointer: ceremonyChecks[check], detail };
@@ -81,7 +81,7 @@ export class Refused {
  * @throws Refused with the name of the check otherwise
  */
 export function demand(holds: boolean, check: CeremonyCheck, detail: string): asserts holds {
-  if (!holds) throw new Refused(check, detail);
+  if (!holds) throw new FailedCheck(check, detail);
 }
 
 /** The answer to the caller, whose invitation stays good (contract 3.1, 7). */

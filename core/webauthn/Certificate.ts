@@ -10,7 +10,7 @@ import {
 import { normalizeP256, normalizeP384, normalizeP521 } from "../credential/Weierstrass.ts";
 import { Limits } from "../base/Limits.ts";
 import type { CurveName, HashName, VerificationKey } from "./CeremonyCrypto.ts";
-import { demand, Refused } from "./CeremonyRefusal.ts";
+import { demand, FailedCheck } from "./CeremonyRefusal.ts";
 import {
   areImplicitBits,
   bitsOf,
@@ -56,7 +56,7 @@ export interface Extension {
   readonly read: (name: string) => DerValue;
 }
 
-export interface Certificate {
+export interface X509Certificate {
   readonly der: Uint8Array;
   /** What the issuer signed. */
   readonly signed: Uint8Array;
@@ -102,7 +102,7 @@ const signatureAlgorithms: ReadonlyMap<string, readonly [VerificationKey["kind"]
  * @throws Refused `certificate` for whatever is no certificate of a kind used here, `certificate_point` for a key that
  *   is no point of its curve, `certificate_extension` for a critical extension that is not understood
  */
-export const readCertificate = (der: Uint8Array): Certificate => {
+export const readCertificate = (der: Uint8Array): X509Certificate => {
   demand(der.length <= Limits.certificateBytes, "certificate", "A certificate is too long.");
   const budget = new ValueBudget();
   const [body, algorithm, signature, ...more] = sequenceOf(readDer(der, "a certificate", budget), "a certificate");
@@ -170,7 +170,8 @@ const SERIAL_OCTETS = 20;
 const signatureAlgorithmOf = (algorithm: DerValue): readonly [VerificationKey["kind"], HashName] => {
   const [oid, ...parameters] = sequenceOf(algorithm, "the signature algorithm");
   const known = signatureAlgorithms.get(oidOf(oid, "the signature algorithm"));
-  if (known === undefined) throw new Refused("certificate", "A certificate is signed by an algorithm not used here.");
+  if (known === undefined)
+    throw new FailedCheck("certificate", "A certificate is signed by an algorithm not used here.");
   const [kind] = known;
   const areKnown = parameters.length <= (kind === "EC" ? 0 : 1) && parameters.every(isNull);
   demand(areKnown, "certificate", "The parameters of a certificate's signature algorithm are not those it has.");

@@ -3,16 +3,16 @@ import { memoized } from "../base/Memo.ts";
 import { sameBytes } from "../codec/Bytes.ts";
 import { Limits } from "../base/Limits.ts";
 import type { CeremonyCrypto } from "./CeremonyCrypto.ts";
-import { demand, Refused } from "./CeremonyRefusal.ts";
-import { type Certificate, readCertificate } from "./Certificate.ts";
+import { demand, FailedCheck } from "./CeremonyRefusal.ts";
+import { type X509Certificate, readCertificate } from "./Certificate.ts";
 import type { RelyingParty } from "./RelyingParty.ts";
 import { isSignature } from "./StatementSignature.ts";
 import { type CborMap, cborBytes } from "./StrictCbor.ts";
 
 /** A chain as a statement carries it: the certificate of the attestation key first, each signed by the next. */
 export interface CertificateChain {
-  readonly leaf: Certificate;
-  readonly authorities: ReadonlyArray<Certificate>;
+  readonly leaf: X509Certificate;
+  readonly authorities: ReadonlyArray<X509Certificate>;
 }
 
 /**
@@ -26,10 +26,10 @@ export const readChain = (statement: CborMap): CertificateChain => {
   demand(x5c.length <= Limits.chainCertificates, "attestation_statement", "There are too many certificates in x5c.");
   const [leaf, ...authorities] = x5c.map((item) => {
     const der = cborBytes(item);
-    if (der === undefined) throw new Refused("attestation_statement", "A certificate in x5c is not a byte string.");
+    if (der === undefined) throw new FailedCheck("attestation_statement", "A certificate in x5c is not a byte string.");
     return readCertificate(der);
   });
-  if (leaf === undefined) throw new Refused("attestation_statement", "There is no certificate in x5c.");
+  if (leaf === undefined) throw new FailedCheck("attestation_statement", "There is no certificate in x5c.");
   return { leaf, authorities };
 };
 
@@ -42,13 +42,15 @@ export const trustRootFault = (der: Uint8Array): string | undefined => {
     readCertificate(der);
     return undefined;
   } catch (fault) {
-    if (fault instanceof Refused) return fault.refusal.detail;
+    if (fault instanceof FailedCheck) return fault.refusal.detail;
     throw fault;
   }
 };
 
 /** The roots that a relying party trusts. */
-const rootsOf = memoized(({ trustRoots }: RelyingParty): ReadonlyArray<Certificate> => trustRoots.map(readCertificate));
+const rootsOf = memoized(
+  ({ trustRoots }: RelyingParty): ReadonlyArray<X509Certificate> => trustRoots.map(readCertificate),
+);
 
 /**
  * Checks that every certificate is valid at a time and issued by the next, and that the chain leads to a trusted root
@@ -69,7 +71,7 @@ export const checkChain = (
   for (const [index, issuer] of authorities.entries()) {
     // Authorities between this issuer and the leaf.
     const fault = issueFault(crypto, chain[index] ?? leaf, issuer, index);
-    if (fault !== undefined) throw new Refused("certificate_chain", fault);
+    if (fault !== undefined) throw new FailedCheck("certificate_chain", fault);
   }
   const roots = rootsOf(relyingParty);
   if (roots.length === 0) return;
@@ -79,14 +81,14 @@ export const checkChain = (
   demand(isAnchored, "trust_root", "The chain leads to none of the trusted roots.");
 };
 
-const checkValidity = ({ notBefore, notAfter }: Certificate, at: number): void =>
+const checkValidity = ({ notBefore, notAfter }: X509Certificate, at: number): void =>
   demand(notBefore <= at && at <= notAfter, "certificate_validity", "A certificate is not valid at this time.");
 
 /** What is wrong with saying that a certificate was issued by an authority. */
 const issueFault = (
   crypto: CeremonyCrypto,
-  subject: Certificate,
-  issuer: Certificate,
+  subject: X509Certificate,
+  issuer: X509Certificate,
   authoritiesBelow: number,
 ): string | undefined => {
   if (!sameBytes(subject.issuer, issuer.subject)) return "A certificate does not name the next one as its issuer.";
@@ -105,9 +107,9 @@ const issueFault = (
 /** The root may be part of the chain, or what its last certificate was issued by. */
 const isAnchoredIn = (
   crypto: CeremonyCrypto,
-  certificate: Certificate,
+  certificate: X509Certificate,
   index: number,
-  root: Certificate,
+  root: X509Certificate,
   at: number,
 ): boolean =>
   sameBytes(certificate.der, root.der) ||

@@ -2,7 +2,7 @@
 import { Either } from "effect";
 import { base64Url } from "../codec/Base64Url.ts";
 import { type JsonObject, type JsonValue, parseStrictJson } from "../codec/StrictJson.ts";
-import { demand, Refused } from "./CeremonyRefusal.ts";
+import { demand, FailedCheck } from "./CeremonyRefusal.ts";
 import type { RelyingParty } from "./RelyingParty.ts";
 
 /** Containers inside one another; honest client data has two. */
@@ -21,9 +21,9 @@ export const checkClientData = (
 ): void => {
   const document = parseStrictJson(clientDataJson, { depth: DEPTH });
   // The fault's own sentence names a code and a byte offset, and quotes nothing.
-  if (Either.isLeft(document)) throw new Refused("client_data_json", document.left.detail);
+  if (Either.isLeft(document)) throw new FailedCheck("client_data_json", document.left.detail);
   const members = objectOf(document.right);
-  if (members === undefined) throw new Refused("client_data_json", "The client data is not an object.");
+  if (members === undefined) throw new FailedCheck("client_data_json", "The client data is not an object.");
   demand(members.get("type") === "webauthn.create", "client_data_type", "The type is not webauthn.create.");
   const isSame = members.get("challenge") === base64Url(challenge);
   demand(isSame, "challenge", "The challenge is not the one of this registration.");

@@ -3,7 +3,7 @@ import { Either } from "effect";
 import { hasBytesAt } from "../codec/Bytes.ts";
 import { zeroBytes } from "../codec/Slab.ts";
 import { normalizeP256 } from "../credential/Weierstrass.ts";
-import { demand, Refused } from "./CeremonyRefusal.ts";
+import { demand, FailedCheck } from "./CeremonyRefusal.ts";
 import { ES256 } from "./CreationOptions.ts";
 import { type CborKey, type CborValue, cborBytes, cborMap, readCborItem } from "./StrictCbor.ts";
 
@@ -50,17 +50,17 @@ export const readCoseKey = (bytes: Uint8Array, at: number): { readonly key: Cose
   point.set(cose.subarray(HEAD.length, BETWEEN_AT), 1);
   point.set(cose.subarray(BETWEEN_AT + BETWEEN.length), 1 + COORDINATE_BYTES);
   const keyBytes = normalizeP256(point);
-  if (Either.isLeft(keyBytes)) throw new Refused("curve_point", "The coordinates are no point of P-256.");
+  if (Either.isLeft(keyBytes)) throw new FailedCheck("curve_point", "The coordinates are no point of P-256.");
   return { key: { cose, point, keyBytes: keyBytes.right }, end: at + COSE_BYTES };
 };
 
 /** What is wrong with bytes that are no canonical key. */
-const refusalOf = (bytes: Uint8Array, at: number): Refused => {
+const refusalOf = (bytes: Uint8Array, at: number): FailedCheck => {
   const item = readCborItem(bytes, at);
-  if (Either.isLeft(item)) return new Refused("cose_key", `There is ${item.left} in the COSE key.`);
+  if (Either.isLeft(item)) return new FailedCheck("cose_key", `There is ${item.left} in the COSE key.`);
   checkMembers(item.right.value);
   // The same members in another order or with another length of a head are another key to whoever digests them.
-  return new Refused("cose_key", "The COSE key is not in the canonical form of CTAP2.");
+  return new FailedCheck("cose_key", "The COSE key is not in the canonical form of CTAP2.");
 };
 
 /**
@@ -70,13 +70,13 @@ const refusalOf = (bytes: Uint8Array, at: number): Refused => {
  */
 const checkMembers = (value: CborValue): void => {
   const members = cborMap(value);
-  if (members === undefined) throw new Refused("cose_key", "The COSE key is not a map.");
+  if (members === undefined) throw new FailedCheck("cose_key", "The COSE key is not a map.");
   demand(members.get(ALG) === ES256, "algorithm", "The algorithm of the key is not ES256 (-7).");
   demand(members.get(KTY) === EC2, "algorithm", "The type of the key is not EC2 (2).");
   demand(members.get(CRV) === CURVE_P256, "algorithm", "The curve of the key is not P-256 (1).");
   const surplus = [...members.keys()].find((label) => !LABELS.includes(label));
   if (surplus !== undefined)
-    throw new Refused("cose_key", `The COSE key has ${labelText(surplus)} beside the labels 1, 3, -1, -2 and -3.`);
+    throw new FailedCheck("cose_key", `The COSE key has ${labelText(surplus)} beside the labels 1, 3, -1, -2 and -3.`);
   const areCoordinates = [X, Y].every((label) => cborBytes(members.get(label))?.length === COORDINATE_BYTES);
   demand(areCoordinates, "cose_key", `A coordinate of the key is not ${COORDINATE_BYTES} bytes.`);
 };

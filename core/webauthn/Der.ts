@@ -30,7 +30,7 @@ import {
 import { Either } from "effect";
 import { utf8Text } from "../codec/Utf8.ts";
 import { Limits } from "../base/Limits.ts";
-import { demand, Refused } from "./CeremonyRefusal.ts";
+import { demand, FailedCheck } from "./CeremonyRefusal.ts";
 
 /** One decoded value. */
 export type DerValue = ReturnType<typeof fromBER>["result"];
@@ -179,7 +179,7 @@ export const readDer = (bytes: Uint8Array, name: Name, budget = new ValueBudget(
   try {
     new Scanner(bytes, budget).document();
   } catch (fault) {
-    if (fault instanceof NotDer) throw new Refused("certificate", `There is ${fault.detail} in ${name}.`);
+    if (fault instanceof NotDer) throw new FailedCheck("certificate", `There is ${fault.detail} in ${name}.`);
     throw fault;
   }
   const read = Either.try(() => fromBER(bytes));
@@ -188,7 +188,8 @@ export const readDer = (bytes: Uint8Array, name: Name, budget = new ValueBudget(
   return read.right.result;
 };
 
-const notOf = (name: Name, kind: string): Refused => new Refused("certificate", `There is no ${kind} as ${name}.`);
+const notOf = (name: Name, kind: string): FailedCheck =>
+  new FailedCheck("certificate", `There is no ${kind} as ${name}.`);
 
 /** The bytes of a value, its header included. */
 export const derBytes = (value: DerValue): Uint8Array => value.valueBeforeDecodeView;

@@ -1,9 +1,9 @@
 /** The format packed: WebAuthn Level 3 section 8.2. */
 import { joinedBytes } from "../codec/Slab.ts";
 import { checkAaguidExtension, checkNoAuthority, checkVersion } from "./AttestationCertificate.ts";
-import { type Certificate } from "./Certificate.ts";
+import { type X509Certificate } from "./Certificate.ts";
 import { checkChain, readChain } from "./CertificateChain.ts";
-import { demand, Refused } from "./CeremonyRefusal.ts";
+import { demand, FailedCheck } from "./CeremonyRefusal.ts";
 import type { StatementCheck } from "./StatementCheck.ts";
 import { checkStatementSignature, statementSignature } from "./StatementSignature.ts";
 
@@ -33,7 +33,7 @@ const UNIT = "2.5.4.11";
 const COMMON_NAME = "2.5.4.3";
 
 /** Section 8.2.1. */
-const checkCertificate = (certificate: Certificate, aaguid: Uint8Array): void => {
+const checkCertificate = (certificate: X509Certificate, aaguid: Uint8Array): void => {
   checkVersion(certificate);
   const country = attributeOf(certificate, COUNTRY);
   demand(/^[A-Z]{2}$/.test(country), "certificate_subject", "The country is not two letters of ISO 3166.");
@@ -46,10 +46,10 @@ const checkCertificate = (certificate: Certificate, aaguid: Uint8Array): void =>
 };
 
 /** The one attribute of this type. */
-const attributeOf = ({ subjectAttributes }: Certificate, type: string): string => {
+const attributeOf = ({ subjectAttributes }: X509Certificate, type: string): string => {
   const [text, ...others] = subjectAttributes.filter(([oid]) => oid === type).map(([, value]) => value);
   if (text !== undefined && others.length === 0) return text;
-  throw new Refused(
+  throw new FailedCheck(
     "certificate_subject",
     "The subject does not have exactly one country, organization, unit and name.",
   );

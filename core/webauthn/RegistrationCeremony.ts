@@ -7,7 +7,7 @@ import { checkAttestation } from "./Attestation.ts";
 import { readAttestationObject } from "./AttestationObject.ts";
 import { type AuthenticatorData, readAuthenticatorData } from "./AuthenticatorData.ts";
 import type { CeremonyCrypto } from "./CeremonyCrypto.ts";
-import { type CeremonyRefusal, demand, Refused } from "./CeremonyRefusal.ts";
+import { type CeremonyRefusal, demand, FailedCheck } from "./CeremonyRefusal.ts";
 import { checkClientData } from "./ClientData.ts";
 import type { RelyingParty } from "./RelyingParty.ts";
 import { checkReported } from "./Reported.ts";
@@ -15,7 +15,7 @@ import type { SubmittedCredential } from "./SubmittedCredential.ts";
 import type { Observations, WebauthnDescriptor } from "./WebauthnDescriptor.ts";
 
 /** One response and the session it answers. */
-export interface Registration {
+export interface RegistrationAttempt {
   readonly relyingParty: RelyingParty;
   /** The 32 bytes each that the session holds. */
   readonly challenge: Uint8Array;
@@ -40,17 +40,17 @@ export interface VerifiedCredential {
  */
 export const verifyRegistration = (
   crypto: CeremonyCrypto,
-  registration: Registration,
+  registration: RegistrationAttempt,
 ): Either.Either<VerifiedCredential, CeremonyRefusal> => {
   try {
     return Either.right(verified(crypto, registration));
   } catch (cause) {
-    if (cause instanceof Refused) return Either.left(cause.refusal);
+    if (cause instanceof FailedCheck) return Either.left(cause.refusal);
     throw cause;
   }
 };
 
-const verified = (crypto: CeremonyCrypto, registration: Registration): VerifiedCredential => {
+const verified = (crypto: CeremonyCrypto, registration: RegistrationAttempt): VerifiedCredential => {
   const { relyingParty, challenge, credential, userHandle, at } = registration;
   checkClientData(credential.clientDataJson, challenge, relyingParty);
   const { format, statement, authenticatorData } = readAttestationObject(credential.attestationObject);

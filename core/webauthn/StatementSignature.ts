@@ -1,7 +1,7 @@
 /** The signature of an attestation statement, under a COSE algorithm that this service knows. */
 import { ecdsaSignature } from "./EcdsaSignature.ts";
 import type { CeremonyCrypto, CurveName, HashName, VerificationKey } from "./CeremonyCrypto.ts";
-import { demand, Refused } from "./CeremonyRefusal.ts";
+import { demand, FailedCheck } from "./CeremonyRefusal.ts";
 import { type CborMap, cborBytes } from "./StrictCbor.ts";
 
 interface Algorithm {
@@ -43,7 +43,7 @@ export const statementSignature = (statement: CborMap, withRs1 = false): Stateme
   demand(signature !== undefined, "attestation_statement", "There is no sig that is a byte string.");
   const algorithm = withRs1 && alg === RS1 ? rs1 : algorithms.get(alg);
   if (algorithm === undefined)
-    throw new Refused("attestation_algorithm", "The algorithm of the statement is not supported.");
+    throw new FailedCheck("attestation_algorithm", "The algorithm of the statement is not supported.");
   return { algorithm, signature };
 };
 

@@ -2,9 +2,9 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { sameBytes } from "../codec/Bytes.ts";
 import { checkAaguidExtension, checkNoAuthority, checkVersion } from "./AttestationCertificate.ts";
-import { attributesOf, type Certificate, Extensions } from "./Certificate.ts";
+import { attributesOf, type X509Certificate, Extensions } from "./Certificate.ts";
 import { checkChain, readChain } from "./CertificateChain.ts";
-import { demand, Refused } from "./CeremonyRefusal.ts";
+import { demand, FailedCheck } from "./CeremonyRefusal.ts";
 import { oidOf, sequenceOf, taggedOf } from "./Der.ts";
 import type { StatementCheck } from "./StatementCheck.ts";
 import { checkStatementSignature, statementSignature } from "./StatementSignature.ts";
@@ -44,7 +44,7 @@ export const tpm: StatementCheck = (crypto, { statement, data, clientDataHash, r
 const UNCOMPRESSED = Uint8Array.of(0x04);
 
 /** Section 8.3.1. */
-const checkCertificate = (certificate: Certificate, aaguid: Uint8Array): void => {
+const checkCertificate = (certificate: X509Certificate, aaguid: Uint8Array): void => {
   checkVersion(certificate);
   const isEmpty = certificate.subjectAttributes.length === 0;
   demand(isEmpty, "certificate_subject", "The subject of the attestation certificate is not empty.");
@@ -63,10 +63,10 @@ const DIRECTORY_NAME = 4;
 /** A vendor id: four bytes as digits. Who that is, is not looked up: the list of vendors is never complete. */
 const VENDOR = /^id:[0-9A-Fa-f]{8}$/;
 
-const checkAlternativeName = ({ extensions }: Certificate): void => {
+const checkAlternativeName = ({ extensions }: X509Certificate): void => {
   const extension = extensions.get(Extensions.subjectAlternativeName);
   if (extension === undefined)
-    throw new Refused("certificate_extension", "The attestation certificate has no subject alternative name.");
+    throw new FailedCheck("certificate_extension", "The attestation certificate has no subject alternative name.");
   const names = sequenceOf(extension.read("the alternative names"), "the alternative names");
   const attributes = names.flatMap((name) => {
     const directory = taggedOf(name, DIRECTORY_NAME, "a directory name");
@@ -86,7 +86,7 @@ const checkAlternativeName = ({ extensions }: Certificate): void => {
 /** tcg-kp-AIKCertificate. */
 const AIK_CERTIFICATE = "2.23.133.8.3";
 
-const checkUsage = ({ extensions }: Certificate): void => {
+const checkUsage = ({ extensions }: X509Certificate): void => {
   const extension = extensions.get(Extensions.extendedKeyUsage);
   const usages = extension === undefined ? [] : sequenceOf(extension.read("the extended key usage"), "the key usages");
   const isMeant = usages.some((usage) => oidOf(usage, "a key usage") === AIK_CERTIFICATE);

@@ -1,6 +1,6 @@
 /** The two TPM structures of an attestation, as "TPM 2.0 Library, Part 2: Structures" writes them, read to the last byte. */
 import type { HashName } from "./CeremonyCrypto.ts";
-import { type CeremonyCheck, demand, Refused } from "./CeremonyRefusal.ts";
+import { type CeremonyCheck, demand, FailedCheck } from "./CeremonyRefusal.ts";
 import { ByteReader, OutOfBytes } from "./ByteReader.ts";
 
 /** TPM_ALG_ID (section 6.3) of what is understood. */
@@ -25,7 +25,7 @@ const whole = <A>(bytes: Uint8Array, check: CeremonyCheck, what: string, read: (
     reader.end();
     return value;
   } catch (cause) {
-    if (cause instanceof OutOfBytes) throw new Refused(check, `${what} does not end where it should.`);
+    if (cause instanceof OutOfBytes) throw new FailedCheck(check, `${what} does not end where it should.`);
     throw cause;
   }
 };
@@ -48,7 +48,7 @@ export const readPublicArea = (bytes: Uint8Array): PublicArea =>
     const nameAlgorithm = reader.integer(2);
     const nameHash = hashes.get(nameAlgorithm);
     if (nameHash === undefined)
-      throw new Refused("tpm_public_area", "The hash of the TPM key's name is not supported.");
+      throw new FailedCheck("tpm_public_area", "The hash of the TPM key's name is not supported.");
     reader.take(4);
     reader.sized();
     // TPMS_ECC_PARMS: symmetric algorithm with key bits and mode, scheme with its hash, curve, key derivation.

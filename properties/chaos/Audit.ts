@@ -275,7 +275,7 @@ class Audit {
       const peer = this.#peer(slot);
       peer.store = final.store;
       const state = boot(final.store, crypto, commands, 0);
-      peer.state = { ...state, standing: { ...state.standing, unsealed } };
+      peer.state = { ...state, fitness: { ...state.fitness, unsealed } };
     }
     for (const { slot, transactions, final } of peers) assertSameRows(slot, transactions, final.tables);
     for (const peer of this.#peers) for (const hook of this.#checkers.hooks("stepped")) hook(peer);

@@ -2,7 +2,7 @@
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { StateFields } from "../../core/protocol/StateFields.ts";
 
-const slices = ["cluster", "standing", "rejoining", "signed", "undecided", "probing", "requests"] as const;
+const slices = ["cluster", "fitness", "rejoining", "signed", "undecided", "probing", "requests"] as const;
 
 export const changed = (state: PeerState, change: Partial<StateFields>): PeerState => {
   const next: Record<string, unknown> = { ...state };

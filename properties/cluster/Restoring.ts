@@ -53,7 +53,7 @@ export const expectWhole = (cluster: Cluster, approvers: number): void => {
   for (let peerId = 1; peerId <= cluster.total; peerId++) {
     const state = stateOf(cluster, peerId);
     expect(state.rejoining.recovery?.waitsFor).toBeUndefined();
-    expect(state.standing.quarantine).toBeUndefined();
+    expect(state.fitness.quarantine).toBeUndefined();
     expect(state.registry.approvers).toBe(approvers);
     expect(root(cluster, peerId)).toBe(root(cluster, 1));
     expect([

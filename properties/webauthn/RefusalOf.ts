@@ -1,5 +1,5 @@
 /** What a part of the ceremony says of what it refuses. */
-import { Refused } from "../../core/webauthn/CeremonyRefusal.ts";
+import { FailedCheck } from "../../core/webauthn/CeremonyRefusal.ts";
 
 /** The check that fails and its sentence, as "check: sentence"; undefined where nothing is refused. Throws what is no refusal. */
 export const refusalOf = (act: () => unknown): string | undefined => {
@@ -7,7 +7,7 @@ export const refusalOf = (act: () => unknown): string | undefined => {
     act();
     return undefined;
   } catch (cause) {
-    if (!(cause instanceof Refused)) throw cause;
+    if (!(cause instanceof FailedCheck)) throw cause;
     return `${cause.refusal.check}: ${cause.refusal.detail}`;
   }
 };

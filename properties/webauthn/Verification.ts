@@ -3,7 +3,7 @@ import { Either } from "effect";
 import type { CeremonyCrypto } from "../../core/webauthn/CeremonyCrypto.ts";
 import { parseFinishRequest } from "../../core/webauthn/FinishRequest.ts";
 import {
-  type Registration,
+  type RegistrationAttempt,
   type VerifiedCredential,
   verifyRegistration,
 } from "../../core/webauthn/RegistrationCeremony.ts";
@@ -21,7 +21,7 @@ export const relyingPartyOf = (change: Partial<RelyingParty> = {}): RelyingParty
 });
 
 /** The session that a finish answers. */
-export type Answered = Omit<Registration, "credential" | "at"> & Partial<Pick<Registration, "at">>;
+export type Answered = Omit<RegistrationAttempt, "credential" | "at"> & Partial<Pick<RegistrationAttempt, "at">>;
 
 /** When the outcomes of the W3C's vectors were written down; every certificate of tests is valid then. */
 export const AT = 1_780_000_000_000;

@@ -64,8 +64,8 @@ export class Metrics {
   async render({ state, backlog, bodyBytes, peerBodyBytes, connections, peerConnections }: Gauges): Promise<string> {
     const waiting = state.requests.queue.length + state.requests.entering.length + state.requests.awaited.size;
     const gauges: ReadonlyArray<readonly [string, string, number]> = [
-      ["custody_unsealed", "1 while this peer is unsealed.", state.standing.unsealed ? 1 : 0],
-      ["custody_integrity_ok", "0 when stored rows do not hold.", state.standing.integrityFault === undefined ? 1 : 0],
+      ["custody_unsealed", "1 while this peer is unsealed.", state.fitness.unsealed ? 1 : 0],
+      ["custody_integrity_ok", "0 when stored rows do not hold.", state.fitness.integrityFault === undefined ? 1 : 0],
       ["custody_backlog_events", "Events that wait for the one under way.", backlog],
       ["custody_uncommitted", "Prepared and undecided proposals.", state.undecided.preparations.size],
       ["custody_locks", "Locks held.", state.undecided.locks.size],

@@ -96,7 +96,7 @@ describe("a peer that is sealed while a flush is under way", () => {
     }
     await sealing;
     expect(await registering).toMatchObject({ _tag: "Registered", created: true });
-    expect(peer.state.standing.unsealed).toBe(false);
+    expect(peer.state.fitness.unsealed).toBe(false);
     expect(peer.state.registry.approvers).toBe(1);
   });
 });
@@ -180,7 +180,7 @@ describe("a peer whose records do not hold", () => {
     first.tables.get("peer")?.set("self", { ...row, row: Uint8Array.of(...row.row.slice(0, -1), 0) });
     const before = structuredClone(first.tables);
     const { peer } = start(first.tables);
-    expect(peer.state.standing.integrityFault).toBeDefined();
+    expect(peer.state.fitness.integrityFault).toBeDefined();
     const answer = await peer.initialize(keys(3), vault, mono);
     expect(answer._tag).toBe("Rejected");
     expect(first.tables).toEqual(before);
@@ -206,7 +206,7 @@ describe("a peer whose records do not hold", () => {
       expect(await peer.unseal(keys(1)).end).toMatchObject({
         integrityFault: expect.stringContaining(`${table}/${key}`),
       });
-      expect(peer.state.standing.integrityFault).toContain(`${table}/${key}`);
+      expect(peer.state.fitness.integrityFault).toContain(`${table}/${key}`);
       expect((await peer.mutate({ ...registration, rawBody: otherBody }, "token", actor))._tag).toBe("Rejected");
       expect(disk, table).toEqual(before);
       peer.stop();

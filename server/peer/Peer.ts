@@ -143,7 +143,7 @@ export class Peer {
   read(actor: ActorCheck, ref: string): Either.Either<ReadRecord, Rejection> {
     const { backend, settings, clock } = this.#ports;
     const integrityLost = (where: string): void => {
-      if (this.state.standing.integrityFault === undefined) this.#dispatch({ _tag: "IntegrityLost", where });
+      if (this.state.fitness.integrityFault === undefined) this.#dispatch({ _tag: "IntegrityLost", where });
     };
     return readApprover(
       {
@@ -170,7 +170,7 @@ export class Peer {
     // A damaged peer is not a new one, whatever its rows still say.
     const {
       cluster: { peer },
-      standing: { integrityFault },
+      fitness: { integrityFault },
     } = before.driver.state;
     const fixed = peer?.unsealedOnce === true || integrityFault !== undefined;
     const next = fixed ? before : this.#start(new FreshStart(this.#ports.bytes), keys);
@@ -224,11 +224,11 @@ export class Peer {
     this.#ports.metrics.count("custody_events_total", "Unsealed");
     const acts = act === undefined ? [] : this.#operators.withWaiting({ ...act, at: this.#ports.clock.read().now });
     this.#guarded(() => driver.unseal(keys.identity, acts));
-    while (!driver.state.standing.unsealed && driver.state.standing.integrityFault === undefined)
+    while (!driver.state.fitness.unsealed && driver.state.fitness.integrityFault === undefined)
       await this.#nextPublication();
     const isAudited = this.#operators.hasWritten(acts);
     this.#operators.handOver();
-    return { _tag: "Unsealed", integrityFault: driver.state.standing.integrityFault, isAudited };
+    return { _tag: "Unsealed", integrityFault: driver.state.fitness.integrityFault, isAudited };
   }
 
   async #verify(store: SealedStore, verification: Verification): Promise<string | undefined> {
@@ -311,7 +311,7 @@ export class Peer {
     const acts = this.#operators.withWaiting(operation.act);
     this.#dispatch({ _tag: "Sealed", acts });
     // Events before it may still write, however long their flush takes, and need the keys for it.
-    while (this.state.standing.unsealed || this.state.standing.verifying)
+    while (this.state.fitness.unsealed || this.state.fitness.verifying)
       await new Promise((resolve) => void setTimeout(resolve, SEALED_POLL_MILLIS));
     if (this.#operators.hasWritten(acts)) operation.written();
     this.#keys = undefined;

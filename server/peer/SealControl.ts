@@ -132,7 +132,7 @@ export class SealControl {
   /** Shares that are in and shares that it takes, at a sealed peer; undefined at any other, or where its vault cannot be read. */
   get progress(): UnsealProgress | undefined {
     const { peer } = this.#ports;
-    if (peer.state.cluster.peer === undefined || peer.state.standing.unsealed || peer.verifying !== undefined)
+    if (peer.state.cluster.peer === undefined || peer.state.fitness.unsealed || peer.verifying !== undefined)
       return undefined;
     return Either.getOrUndefined(this.#openSession())?.progress();
   }
@@ -144,7 +144,7 @@ export class SealControl {
       const have = this.#session?.progress().have ?? 0;
       this.#forgetShares();
       operation.tell("ACCEPTED", `${have} shares are forgotten`);
-      if (peer.state.standing.unsealed || peer.verifying !== undefined)
+      if (peer.state.fitness.unsealed || peer.verifying !== undefined)
         return Promise.resolve(Either.right({ state: "UNSEALED", have: 0, need: 0 }));
       const state = sealState(peer.state);
       return Promise.resolve(Either.map(this.#openSession(), (session) => ({ state, ...session.progress() })));
@@ -165,7 +165,7 @@ export class SealControl {
       const { peer, provider, backend } = this.#ports;
       const row = peer.state.cluster.peer;
       if (row === undefined) return Either.left(notInitialized);
-      if (!peer.state.standing.unsealed)
+      if (!peer.state.fitness.unsealed)
         return Either.left(rejection("SEALED", "This peer is sealed.", "Unseal it first."));
       if (this.#rekeying !== undefined) return Either.left(underWay);
       const present = this.#newSession();
@@ -210,7 +210,7 @@ export class SealControl {
       if (peer.state.cluster.peer === undefined) return Either.left(notInitialized);
       this.#forgetShares();
       this.#forgetRekey();
-      if (peer.state.standing.unsealed || peer.verifying !== undefined) {
+      if (peer.state.fitness.unsealed || peer.verifying !== undefined) {
         await peer.seal(operation);
         log.info("sealed");
       }
@@ -227,8 +227,8 @@ export class SealControl {
       const answer = await peer.rotateIntegrity(seed, operation);
       seed.fill(0);
       if (answer._tag === "Rejected") return Either.left(answer.rejection);
-      log.info("integrity key rotated", { version: peer.state.standing.integrityVersion });
-      return Either.right(peer.state.standing.integrityVersion);
+      log.info("integrity key rotated", { version: peer.state.fitness.integrityVersion });
+      return Either.right(peer.state.fitness.integrityVersion);
     });
   }
 
@@ -302,7 +302,7 @@ export class SealControl {
 
   async #unseal(share64: string, operation?: Operation): Promise<Either.Either<UnsealAnswer, Rejection | ShareFault>> {
     const { peer } = this.#ports;
-    if (peer.state.standing.unsealed || peer.verifying !== undefined) {
+    if (peer.state.fitness.unsealed || peer.verifying !== undefined) {
       operation?.tell("ACCEPTED", "the peer was unsealed already");
       return Either.right({ state: "UNSEALED", have: 0, need: 0, ...this.#verifying() });
     }
@@ -371,7 +371,7 @@ export class SealControl {
       return Either.right({ state: "UNSEALED", have: need, need, ...verifying });
     }
     await told;
-    if (!peer.state.standing.unsealed)
+    if (!peer.state.fitness.unsealed)
       return Either.left(integrityRefusal("The stored rows do not hold, so this peer cannot begin its work."));
     return Either.right({ state: sealState(peer.state), have: need, need });
   }

@@ -4,8 +4,8 @@ import type { Ready } from "../../core/protocol/Message.ts";
 import type { PlantedBug } from "./PlantedBug.ts";
 import type { Tampering } from "../world/Tampering.ts";
 
-const isSealed = ({ standing: { unsealed } }: PeerState): boolean => !unsealed;
-const isDamaged = ({ standing: { integrityFault } }: PeerState): boolean => integrityFault !== undefined;
+const isSealed = ({ fitness: { unsealed } }: PeerState): boolean => !unsealed;
+const isDamaged = ({ fitness: { integrityFault } }: PeerState): boolean => integrityFault !== undefined;
 
 const announcement = ({ rejoining: { restored } }: PeerState): Partial<Ready> => ({ restored });
 const highestSlot = ({ undecided: { highProof } }: PeerState): Partial<Ready> => ({ highSeqProof: highProof });
@@ -44,7 +44,7 @@ export const damageBugs: ReadonlyArray<PlantedBug> = [
     finds: "S38",
     tampering: () => ({
       stepped: (_world, _peer, state) => {
-        if (state.standing.verifying) Object.assign(state, { verifying: false });
+        if (state.fitness.verifying) Object.assign(state, { verifying: false });
       },
     }),
   },

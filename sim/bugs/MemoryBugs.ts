@@ -3,7 +3,7 @@ import { effectsIn } from "../models/Effects.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import { Limits } from "../../core/base/Limits.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
-import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/Standing.ts";
+import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/Fitness.ts";
 import type { Moment } from "../../core/protocol/Moment.ts";
 import type { SignedHeader } from "../../core/protocol/Statement.ts";
 import { rejection } from "../../core/base/Rejection.ts";
@@ -123,7 +123,7 @@ const forgetDamage = (): Tampering => {
   const told = new Set<string>();
   return {
     stepped: (_world, { slot, process }, state) => {
-      if (state.standing.integrityFault === undefined) return;
+      if (state.fitness.integrityFault === undefined) return;
       const name = `${slot} ${process}`;
       if (told.has(name)) Object.assign(state, { integrityFault: undefined });
       told.add(name);

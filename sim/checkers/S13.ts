@@ -85,7 +85,7 @@ export const S13 = (ghost: Ghost): Checker => {
           !isIdle ||
           isDamaged ||
           state?.cluster.peer === undefined ||
-          state.standing.integrityFault !== undefined
+          state.fitness.integrityFault !== undefined
         )
           continue;
         const rebuilt = durableFacts(ghost, boot(store, ghost.crypto, ghost.product.composition, 0));

@@ -13,9 +13,9 @@ interface Expectation {
 
 const mayApply = ({ state }: Watched): boolean =>
   state !== undefined &&
-  state.standing.unsealed &&
-  state.standing.integrityFault === undefined &&
-  state.standing.quarantine === undefined;
+  state.fitness.unsealed &&
+  state.fitness.integrityFault === undefined &&
+  state.fitness.quarantine === undefined;
 
 export const S18 = (ghost: Ghost): Checker => {
   const expected = new Map<number, Expectation>();

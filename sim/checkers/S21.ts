@@ -115,7 +115,7 @@ export const S21 = (ghost: Ghost): Checker => {
     },
     stepped: ({ slot, honest, state }) => {
       // Until somebody has had a second incarnation there is only one to count in.
-      if (ghost.restored === 0 || !honest || state === undefined || state.standing.integrityFault !== undefined) return;
+      if (ghost.restored === 0 || !honest || state === undefined || state.fitness.integrityFault !== undefined) return;
       const before = last[slot];
       last[slot] = state;
       if (before !== undefined && isAsBefore(before, state)) return;

@@ -6,7 +6,7 @@ export const S28 = (): Checker => {
   /** By slot: what a process has found out about its rows, once and for as long as it runs. */
   const found = new Map<number, { readonly process: number; readonly where: string }>();
   const note = ({ slot, process, state }: Watched): void => {
-    const where = state?.standing.integrityFault;
+    const where = state?.fitness.integrityFault;
     if (where !== undefined && found.get(slot)?.process !== process) found.set(slot, { process, where });
   };
 
@@ -16,7 +16,7 @@ export const S28 = (): Checker => {
     if (harm !== undefined) return `peer ${slot} was unsealed on a disk that somebody had changed: ${harm}`;
     const known = found.get(slot);
     if (known?.process === process) return `peer ${slot} found that rows do not hold: ${known.where}`;
-    return state?.standing.quarantine && `peer ${slot} is quarantined: ${state.standing.quarantine}`;
+    return state?.fitness.quarantine && `peer ${slot} is quarantined: ${state.fitness.quarantine}`;
   };
 
   return {

@@ -62,8 +62,8 @@ export const S34 = (): Checker => {
     swept: (all) => {
       for (const peer of all) {
         const { state } = peer;
-        if (!peer.honest || !peer.isIdle || peer.isDamaged || state?.standing.unsealed !== true) continue;
-        if (state.standing.integrityFault !== undefined) continue;
+        if (!peer.honest || !peer.isIdle || peer.isDamaged || state?.fitness.unsealed !== true) continue;
+        if (state.fitness.integrityFault !== undefined) continue;
         const { answered, written } = owedBy(peer);
         const missing = answered.find((each) => !written.has(each));
         if (missing !== undefined)

@@ -61,7 +61,7 @@ export const S9 = ({ product: { composition: commands } }: Pick<Ghost, "product"
         known.undecided.aborting === aborting;
       if (isKnown) return;
       // A sealed peer that was started on a torn disk does not know yet that its rows do not hold.
-      if (state.standing.integrityFault !== undefined || (!state.standing.unsealed && peer.isDamaged)) return;
+      if (state.fitness.integrityFault !== undefined || (!state.fitness.unsealed && peer.isDamaged)) return;
       slot = peer.slot;
       locks = state.undecided.locks;
       held = 0;

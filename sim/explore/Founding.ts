@@ -11,7 +11,7 @@ import { Trace } from "../world/Trace.ts";
 import { World } from "../world/World.ts";
 import { type Budget, type Configuration, configurationOf } from "./Configuration.ts";
 import { Bench, type Identity, memberOf, memoryOf, type Tamper } from "./Member.ts";
-import { Moves, type Request } from "./Moves.ts";
+import { Moves, type PlannedRequest } from "./Moves.ts";
 import { StoredRows } from "./StoredRows.ts";
 
 /** Virtual microseconds in which a calm cluster is surely founded and has come to rest. */
@@ -42,7 +42,7 @@ export interface Start {
   readonly moves: Moves;
 }
 
-const requestsOf = (commands: Commands, { peers, requests }: Scope): ReadonlyArray<Request> =>
+const requestsOf = (commands: Commands, { peers, requests }: Scope): ReadonlyArray<PlannedRequest> =>
   Array.from({ length: requests }, (_, index) => ({
     through: 1 + (index % peers),
     command: commands.command(`approver-${index}`, FIRST_KEY, "team"),

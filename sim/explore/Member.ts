@@ -87,7 +87,7 @@ const empty = emptySlices();
 
 /** Every other field of every slice, whatever is added to one; the empty values name them. */
 const counted: ReadonlyArray<(state: PeerState) => unknown> = [
-  ...(["standing", "rejoining", "signed", "undecided", "probing", "requests"] as const).flatMap((name) =>
+  ...(["fitness", "rejoining", "signed", "undecided", "probing", "requests"] as const).flatMap((name) =>
     Object.keys(empty[name])
       .filter((field) => !leftOut.has(field))
       .map((field) => (state: PeerState) => (state[name] as unknown as Readonly<Record<string, unknown>>)[field]),

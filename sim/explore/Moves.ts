@@ -12,7 +12,7 @@ import type { Bench, Effect, Flying, Member, Reaction } from "./Member.ts";
 const PAUSE_MILLIS = 61_000;
 
 /** What callers ask for, and through which peer. */
-export interface Request {
+export interface PlannedRequest {
   readonly through: number;
   readonly command: Command;
   readonly token: string;
@@ -47,9 +47,9 @@ export class Moves {
   readonly #bench: Bench;
   readonly #cryptography: Cryptography;
   readonly #commands: Commands;
-  readonly #requests: ReadonlyArray<Request>;
+  readonly #requests: ReadonlyArray<PlannedRequest>;
 
-  constructor(bench: Bench, cryptography: Cryptography, commands: Commands, requests: ReadonlyArray<Request>) {
+  constructor(bench: Bench, cryptography: Cryptography, commands: Commands, requests: ReadonlyArray<PlannedRequest>) {
     this.#bench = bench;
     this.#cryptography = cryptography;
     this.#commands = commands;

@@ -12,7 +12,7 @@ import type { SimPeer } from "../world/SimPeer.ts";
 import type { Nemesis, World } from "../world/World.ts";
 
 const isReady = (peer: SimPeer): boolean =>
-  peer.honest && !peer.isDamaged && peer.state?.standing.unsealed === true && peer.state.rejoining.unproven.size === 0;
+  peer.honest && !peer.isDamaged && peer.state?.fitness.unsealed === true && peer.state.rejoining.unproven.size === 0;
 
 class Story {
   readonly #world: World;

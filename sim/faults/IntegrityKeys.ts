@@ -1,6 +1,6 @@
 /** Operators rotate integrity keys, and now and then a disk loses a key of the history. */
 import { allRows } from "../../core/protocol/AllRows.ts";
-import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/Standing.ts";
+import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/Fitness.ts";
 import { numberKey } from "../../core/protocol/Tables.ts";
 import type { Unit } from "../base/Choices.ts";
 import type { World } from "../world/World.ts";
@@ -12,11 +12,7 @@ const MOST_KEYS = 8;
 export const rotateIntegrity = (world: World, unit: Unit): void => {
   const peer = anyPeer(world, unit);
   const { state } = peer;
-  if (
-    state === undefined ||
-    state.standing.integrityFault !== undefined ||
-    state.standing.integrityVersion >= MOST_KEYS
-  )
+  if (state === undefined || state.fitness.integrityFault !== undefined || state.fitness.integrityVersion >= MOST_KEYS)
     return;
   world.operators.rotateIntegrity(peer);
 };

@@ -28,7 +28,7 @@ const hasAck = (message: Message, id: Digest): boolean =>
   message._tag === "Commit" && message.acks.some(({ statement }) => statement.proposalId === id);
 
 const isReady = (peer: SimPeer): boolean =>
-  peer.honest && !peer.isDamaged && peer.state?.standing.unsealed === true && peer.state.rejoining.unproven.size === 0;
+  peer.honest && !peer.isDamaged && peer.state?.fitness.unsealed === true && peer.state.rejoining.unproven.size === 0;
 
 /** Who does what in the story. */
 interface Roles {

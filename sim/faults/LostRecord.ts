@@ -9,7 +9,7 @@ const READ_MICROS = 100;
 
 export const lostRecord = (world: World, unit: Unit): void => {
   const peer = anyPeer(world, unit);
-  if (peer.isDamaged || !peer.isVerified || peer.state?.standing.unsealed !== true || peer.disk.flushing) return;
+  if (peer.isDamaged || !peer.isVerified || peer.state?.fitness.unsealed !== true || peer.disk.flushing) return;
   const records = peer.store.scan("approvers", "", MOST_RECORDS);
   const record = records[unit.between("record", 0, 0, Math.max(0, records.length - 1), 0, MOST_RECORDS - 1)];
   if (record === undefined) return;

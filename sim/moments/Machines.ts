@@ -14,7 +14,7 @@ export const damageUnderForward = (): Nemesis => {
   const now = rarely(2 * SECOND);
   return {
     sent: (world, peer, to, message) => {
-      if (message._tag === "Outcome" && peer.state?.standing.integrityFault !== undefined)
+      if (message._tag === "Outcome" && peer.state?.fitness.integrityFault !== undefined)
         world.marks.add("the writer told a forwarded request of damage");
       if (message._tag !== "Forwarded" || peer.isDamaged || peer.disk.flushing) return;
       const queued = peer.state?.requests.queue.find(

@@ -83,7 +83,7 @@ const assertReadable = (world: World): void => {
   const isReadable = (): boolean =>
     restored.state !== undefined &&
     restored.state.rejoining.recovery?.isReadable !== false &&
-    restored.state.standing.unsealed;
+    restored.state.fitness.unsealed;
   while (!isReadable() && world.now < until) world.run(world.now + SECOND / 4);
   world.marks.add("everybody but two was away from a restore");
   // It may have learned what it cannot settle without the others.
@@ -243,7 +243,7 @@ export const assertLiveness = (world: World, workload: Workload): void => {
 const restoreQuarantined = (world: World, workload: Workload): void => {
   // A traitor's disk is not what it signed; whoever gets it back in, it is not this test.
   if (world.ghost.lying !== 0) return;
-  for (const peer of world.peers) if (peer.state?.standing.quarantine !== undefined) world.restores.declare(peer);
+  for (const peer of world.peers) if (peer.state?.fitness.quarantine !== undefined) world.restores.declare(peer);
   assertWhole(world, workload);
 };
 
@@ -258,7 +258,7 @@ const assertWhole = (world: World, workload: Workload): void => {
 };
 
 /** Whether a faulty member has learned from the others what it is; what it did may also be known to nobody. */
-const isFoundOut = (world: World): boolean => world.peers.some(({ state }) => state?.standing.quarantine !== undefined);
+const isFoundOut = (world: World): boolean => world.peers.some(({ state }) => state?.fitness.quarantine !== undefined);
 
 /** One faulty member keeps no honest one from applying what another honest one has applied. */
 const settleApplied = (world: World): void => {

@@ -30,15 +30,15 @@ const proposalUnrest = ({ everyone, lying, restored, proposals }: Ghost): Unrest
 
 /** Why a peer could not take part. */
 const absence = ({ slot, state }: Standing): Unrest | undefined => {
-  if (state === undefined || !state.standing.unsealed)
+  if (state === undefined || !state.fitness.unsealed)
     return ["L5", "everything was healed", `peer ${slot} is not unsealed`];
   if (state.cluster.membership === undefined)
     return ["L5", "everything was healed", `peer ${slot} has not founded the cluster`];
-  if (state.standing.integrityFault !== undefined || state.standing.quarantine !== undefined)
+  if (state.fitness.integrityFault !== undefined || state.fitness.quarantine !== undefined)
     return [
       "L5",
       "everything was healed",
-      `peer ${slot} is out: ${state.standing.integrityFault ?? state.standing.quarantine}`,
+      `peer ${slot} is out: ${state.fitness.integrityFault ?? state.fitness.quarantine}`,
     ];
   if (state.rejoining.recovery !== undefined)
     return ["L5", "everything was healed", `peer ${slot} is still recovering: ${state.rejoining.recovery.waitsFor}`];

@@ -77,7 +77,7 @@ export const arrivalAt = (entry: SimPeer, writer: SimPeer, elapsedMillis: number
     isNew:
       writer !== entry &&
       until !== undefined &&
-      until.process === entry.state?.standing.process &&
+      until.process === entry.state?.fitness.process &&
       Math.floor(elapsedMillis) > until.at,
   };
 };

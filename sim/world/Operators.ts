@@ -222,7 +222,7 @@ export class Operators {
   }
 
   /** Takes the keys of a peer away that has handled its seal, and has nothing under way. */
-  finishSeal(peer: SimPeer, { standing: { unsealed, verifying } }: PeerState): void {
+  finishSeal(peer: SimPeer, { fitness: { unsealed, verifying } }: PeerState): void {
     if (!peer.isSealing || unsealed || verifying || !peer.isIdle) return;
     peer.isSealing = false;
     peer.forgetKeys();
@@ -231,7 +231,7 @@ export class Operators {
   }
 
   /** A peer that was given its keys has published that it has them: what operators did meanwhile follows. */
-  finishUnseal(peer: SimPeer, { standing: { unsealed } }: PeerState): void {
+  finishUnseal(peer: SimPeer, { fitness: { unsealed } }: PeerState): void {
     if (!unsealed || !this.#unsealing.has(peer.slot)) return;
     this.#conclude(peer, this.#unsealing);
     peer.log?.handOver();

@@ -200,8 +200,8 @@ export class Service {
   /** Whether a peer whose rows somebody has changed finds no record and no damage; damage it finds puts it out. */
   #findsNothing(peer: SimPeer, subject: Subject, ref: string): boolean {
     const { state } = peer;
-    if (!peer.isVerified || state?.standing.unsealed !== true) return false;
-    if (state.standing.integrityFault !== undefined || state.rejoining.recovery !== undefined) return false;
+    if (!peer.isVerified || state?.fitness.unsealed !== true) return false;
+    if (state.fitness.integrityFault !== undefined || state.rejoining.recovery !== undefined) return false;
     try {
       return rowAt(peer.store, subject, ref) === undefined;
     } catch (fault) {

@@ -229,7 +229,7 @@ export class SimPeer implements Watched {
     const { state } = this;
     if (state === undefined) return 0;
     const {
-      standing: { unsealed, integrityFault, quarantine },
+      fitness: { unsealed, integrityFault, quarantine },
       rejoining: { unproven, recovery },
     } = state;
     const all = [

@@ -31,7 +31,7 @@ describe("an operator's peer", () => {
     expect(peer.isSealing).toBe(true);
     world.run(world.now + SECOND);
     expect(peer.isSealing).toBe(false);
-    expect(peer.state?.standing.unsealed).toBe(true);
+    expect(peer.state?.fitness.unsealed).toBe(true);
     expect(peer.signer).toBeDefined();
   });
 
@@ -43,7 +43,7 @@ describe("an operator's peer", () => {
     }
     world.run(world.now + SECOND);
     expect(peer.isSealing).toBe(false);
-    expect(peer.state?.standing.unsealed).toBe(false);
+    expect(peer.state?.fitness.unsealed).toBe(false);
     expect(peer.signer).toBeUndefined();
   });
 });

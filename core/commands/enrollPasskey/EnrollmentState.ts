@@ -24,7 +24,7 @@ export interface Mirror {
 }
 
 /** A registrar's request for options at the writer, until it is answered. */
-export interface Offer extends Admitted {
+export interface OptionsRequest extends Admitted {
   readonly enrollment: Enrollment;
   /** Absent until every member was found ready. */
   readonly mirror?: Mirror;
@@ -32,7 +32,7 @@ export interface Offer extends Admitted {
 
 export interface EnrollmentState {
   /** At the writer: requests for options that are under way, by request key. */
-  readonly offers: ReadonlyMap<string, Offer>;
+  readonly offers: ReadonlyMap<string, OptionsRequest>;
   /** At the writer: sessions that some members may keep and nobody was told of, by registration id. */
   readonly givenUp: ReadonlyMap<Digest, SessionMark>;
   /** At the writer: the newest options it has sent to an entry peer, for another copy of the same request. */

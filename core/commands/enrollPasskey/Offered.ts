@@ -9,13 +9,13 @@ import type { RelyingParty } from "../../webauthn/RelyingParty.ts";
 import { creationOptions } from "../../webauthn/CreationOptions.ts";
 import type { Step } from "../../protocol/Step.ts";
 import { knownCredentials } from "./KnownCredentials.ts";
-import { enrollments, type Offer } from "./EnrollmentState.ts";
+import { enrollments, type OptionsRequest } from "./EnrollmentState.ts";
 import { registrationIdOf, SESSION_ACK, sessionDigest } from "./Session.ts";
 import { type Offered, offers } from "./SessionMessages.ts";
 import { enrollmentRows } from "./SessionTables.ts";
 
 /** Answers a registrar whose session every member keeps: a caller of the writer's own directly. */
-export const answerOffered = (step: Step, { forward, enrollment }: Offer, offered: Offered): void => {
+export const answerOffered = (step: Step, { forward, enrollment }: OptionsRequest, offered: Offered): void => {
   const { entryPeer, requestId } = forward;
   if (entryPeer === step.self) return step.reply(requestId, optionsAnswer(step, enrollment.relyingParty, offered));
   remember(step, forward, offered);

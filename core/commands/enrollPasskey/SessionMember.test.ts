@@ -180,7 +180,7 @@ describe("a member asked to keep a session", () => {
 
   it.each<readonly [string, (step: Step) => void, number]>([
     ["answers the writer", () => undefined, 1],
-    ["says nothing where its records do not hold", (step) => (step.draft("standing").integrityFault = "keys/k"), 0],
+    ["says nothing where its records do not hold", (step) => (step.draft("fitness").integrityFault = "keys/k"), 0],
     ["says nothing while it joins", (step) => step.edit("rejoining", "unproven").add(3), 0],
     [
       "says nothing while it is being restored",

@@ -20,7 +20,7 @@ import { endsTooSoon } from "../../auth/Authorization.ts";
 import { type Rejection, type RejectionCode, rejection } from "../../base/Rejection.ts";
 import type { Step } from "../../protocol/Step.ts";
 import { answerOffered } from "./Offered.ts";
-import { enrollments, type Mirror, type Offer } from "./EnrollmentState.ts";
+import { enrollments, type Mirror, type OptionsRequest } from "./EnrollmentState.ts";
 import { registrationIdOf, SESSION_ACK, type Session, sessionDigest } from "./Session.ts";
 import type { MirrorItem, SessionMessage, SessionMessageOf } from "./SessionMessages.ts";
 import { keepSessions, type Load, noteGivenUp, storedLoad, takesRoom } from "./Sessions.ts";
@@ -58,7 +58,7 @@ export const openSessions = (step: Step): void => {
 /** Ends an attempt; the registrar may make another one, while there is room for what this one may have left at members. */
 const fail = (
   step: Step,
-  { forward, arrivedAt, enrollment, mirror: begun }: Offer,
+  { forward, arrivedAt, enrollment, mirror: begun }: OptionsRequest,
   refusal: Rejection,
   repeats?: Repeats,
 ): void => {
@@ -67,7 +67,7 @@ const fail = (
   answerRejected(step, callerOf(forward, arrivedAt, enrollment), refusal, repeats);
 };
 
-const refusalOf = (step: Step, { forward, tokenExpiresAt, actor }: Offer): Rejection | undefined => {
+const refusalOf = (step: Step, { forward, tokenExpiresAt, actor }: OptionsRequest): Rejection | undefined => {
   // Its registrar may have been told no, and would wait for an invitation that nobody gets.
   if (isFromBefore(step, forward)) return forgotten(step, undefined);
   if (isOutOfTime(forward.receivedAt, step.now)) return unavailable([stampedWrong(forward.entryPeer)], undefined);
@@ -102,7 +102,7 @@ const loadOf = (step: Step, actor: Actor): Load => {
 };
 
 /** Makes the session of one request. A mono instance has nobody to ask, so it keeps it at once. */
-const open = (step: Step, offer: Offer): MirrorItem => {
+const open = (step: Step, offer: OptionsRequest): MirrorItem => {
   const { crypto, entropy } = step.context;
   const key = requestKey(offer.forward);
   // The request's name is part of it, so that two requests of one step get different secrets.
@@ -122,7 +122,7 @@ const open = (step: Step, offer: Offer): MirrorItem => {
 
 const sessionFor = (
   step: Step,
-  { forward, actor, enrollment }: Offer,
+  { forward, actor, enrollment }: OptionsRequest,
   fresh: Pick<Session, "registrationId" | "challenge" | "userHandle">,
 ): Session => {
   const { membership, now } = step;
@@ -167,7 +167,7 @@ const mirror = (step: Step, to: ReadonlyArray<PeerId>, items: ReadonlyArray<Mirr
 /** Asks those again who have not answered for a while. */
 export const onMirrorTimer = (step: Step): void => {
   if (step.slice(enrollments).offers.size === 0) return;
-  const due: Array<{ readonly offer: Offer; readonly begun: Mirror }> = [];
+  const due: Array<{ readonly offer: OptionsRequest; readonly begun: Mirror }> = [];
   let isOpen = false;
   for (const offer of step.slice(enrollments).offers.values()) {
     const { mirror: begun } = offer;
@@ -218,7 +218,7 @@ const isSessionAck = (step: Step, digest: Mirror["digest"], from: PeerId, signed
   signed.header.incarnation === step.recordedIncarnation(from) &&
   isAuthentic(step.context.crypto, step.membership, signed);
 
-const note = (step: Step, offer: Offer, begun: Mirror, ack: SignedStatement): void => {
+const note = (step: Step, offer: OptionsRequest, begun: Mirror, ack: SignedStatement): void => {
   step.noteSeen(ack);
   const next = { ...begun, acks: withEntry(begun.acks, signerOf(ack), ack) };
   step.editIn(enrollments, "offers").set(requestKey(offer.forward), { ...offer, mirror: next });
@@ -229,7 +229,7 @@ const note = (step: Step, offer: Offer, begun: Mirror, ack: SignedStatement): vo
 };
 
 /** The writer's own row is the last; when it is flushed with its acknowledgement the registrar is answered. */
-const store = (step: Step, offer: Offer, { session, digest, invitation, acks }: Mirror): void => {
+const store = (step: Step, offer: OptionsRequest, { session, digest, invitation, acks }: Mirror): void => {
   keepSessions(step, [{ session, digest }], ([own]) => {
     if (own === undefined) return;
     // Until its row is there the offer is what counts.
@@ -240,7 +240,7 @@ const store = (step: Step, offer: Offer, { session, digest, invitation, acks }: 
 };
 
 /** Ends an attempt that has waited as long as may be, naming the members that keep silent. */
-export const giveUp = (step: Step, offer: Offer): void => {
+export const giveUp = (step: Step, offer: OptionsRequest): void => {
   const silent = step.others.filter((peerId) => offer.mirror?.acks.has(peerId) !== true);
   const members = silent.map((peerId) => ({ peerId, reason: "it has not acknowledged the session" }));
   fail(step, offer, unavailable(members, undefined));

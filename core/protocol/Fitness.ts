@@ -4,7 +4,7 @@ import type { Digest } from "../base/Digest.ts";
 /** The version of the integrity key that a peer was initialized with. */
 export const FIRST_INTEGRITY_VERSION = 1;
 
-export interface Standing {
+export interface Fitness {
   readonly unsealed: boolean;
   /** Its keys are in memory, and not in use before its stored rows are verified. */
   readonly verifying: boolean;
@@ -18,7 +18,7 @@ export interface Standing {
   readonly process: Digest | undefined;
 }
 
-export const sealedStanding = (): Standing => ({
+export const sealedFitness = (): Fitness => ({
   unsealed: false,
   verifying: false,
   integrityFault: undefined,
