@@ -13,8 +13,8 @@ export interface Versions {
   readonly highest: number;
 }
 
-/** What this program speaks: its own version and the one before, once there was one. */
-export const VERSIONS: Versions = { lowest: 1, highest: NEWEST };
+/** What this program speaks: its own version and the one before, if there was one. */
+export const VERSIONS: Versions = { lowest: Math.max(1, NEWEST - 1), highest: NEWEST };
 
 export const isSpoken = ({ lowest, highest }: Versions, { version }: Made): boolean =>
   version >= lowest && version <= highest;
