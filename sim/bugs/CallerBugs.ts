@@ -75,12 +75,13 @@ const countAllAsOne = (state: PeerState): void => {
   const one = "everybody";
   const entering = state.requests.entering.map((each) => ({ ...each, actor: one }));
   const awaited = new Map([...state.requests.awaited].map(([id, each]) => [id, { ...each, actor: one }]));
-  Object.assign(state, { entering, awaited });
+  Object.assign(state, { requests: { ...state.requests, entering, awaited } });
 };
 
 /** Nobody in the writer's queue is known any more to have come as the first. */
 const judgeLate = (state: PeerState): void => {
-  Object.assign(state, { queue: state.requests.queue.map((queued) => ({ ...queued, isFirst: false })) });
+  const queue = state.requests.queue.map((queued) => ({ ...queued, isFirst: false }));
+  Object.assign(state, { requests: { ...state.requests, queue } });
 };
 
 /** Nothing was forwarded behind anything. */

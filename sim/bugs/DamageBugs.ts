@@ -44,7 +44,7 @@ export const damageBugs: ReadonlyArray<PlantedBug> = [
     finds: "S38",
     tampering: () => ({
       stepped: (_world, _peer, state) => {
-        if (state.fitness.verifying) Object.assign(state, { verifying: false });
+        if (state.fitness.verifying) Object.assign(state, { fitness: { ...state.fitness, verifying: false } });
       },
     }),
   },

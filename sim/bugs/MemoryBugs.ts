@@ -28,7 +28,7 @@ const pruneUnacknowledged = ({ slot }: SimPeer, state: PeerState): void => {
   for (const delivery of state.undecided.outbox.values()) {
     if (delivery.isPrunable || delivery.acks.has(slot)) continue;
     outbox.set(delivery.seq, { ...delivery, isPrunable: true });
-    Object.assign(state, { prunable: state.undecided.prunable + 1 });
+    Object.assign(state, { undecided: { ...state.undecided, prunable: state.undecided.prunable + 1 } });
   }
 };
 
@@ -59,7 +59,7 @@ const forgetOwed = (_world: TamperedWorld, _peer: SimPeer, state: PeerState): vo
     undecided: { outbox, prunable },
   } = state;
   if (outbox.size - prunable >= Limits.unacknowledged - Limits.batchProposals)
-    Object.assign(state, { prunable: outbox.size });
+    Object.assign(state, { undecided: { ...state.undecided, prunable: outbox.size } });
 };
 
 /** Receipts of others leave no trace in what a member has seen of them. */
@@ -125,7 +125,7 @@ const forgetDamage = (): Tampering => {
     stepped: (_world, { slot, process }, state) => {
       if (state.fitness.integrityFault === undefined) return;
       const name = `${slot} ${process}`;
-      if (told.has(name)) Object.assign(state, { integrityFault: undefined });
+      if (told.has(name)) Object.assign(state, { fitness: { ...state.fitness, integrityFault: undefined } });
       told.add(name);
     },
   };
@@ -169,7 +169,7 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "pruned-unacknowledged",
     changes: "a member drops the row that would remind it to acknowledge what it applied while it was joining",
-    finds: "L2",
+    finds: "S39",
     schedule: "crash-at-every-sync",
     tampering: () => ({ stepped: (_world, peer, state) => pruneUnacknowledged(peer, state) }),
   },
@@ -185,7 +185,7 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "judged-again",
     changes: "what was aborted is unknown to a member, so it votes on it again",
-    finds: "S23",
+    finds: "S39",
     schedule: "batch-mixed-votes",
     tampering: judgedAgain,
   },
@@ -245,7 +245,8 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
         const isLate = (id: Digest): boolean =>
           (state.undecided.preparations.get(id)?.proposal.expiresAt ?? Number.POSITIVE_INFINITY) < world.realMillis;
         const left = [...state.undecided.locks].filter(([, id]) => !isLate(id));
-        if (left.length < state.undecided.locks.size) Object.assign(state, { locks: new Map(left) });
+        if (left.length < state.undecided.locks.size)
+          Object.assign(state, { undecided: { ...state.undecided, locks: new Map(left) } });
       },
     }),
   },

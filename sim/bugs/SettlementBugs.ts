@@ -10,6 +10,8 @@ import {
 } from "../../core/protocol/Statement.ts";
 import { type Write } from "../../core/Tables.ts";
 import { slotKey } from "../../core/protocol/Tables.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { Preparation } from "../../core/protocol/Undecided.ts";
 import { type PlantedBug, rows, without, besidePreparation, FOREIGN } from "./PlantedBug.ts";
 import { FIRST_INCARNATION } from "../../core/protocol/SignedState.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
@@ -34,6 +36,14 @@ const abortWithPledge = (): Tampering => ({
 
 const dropLock = (locks: ReadonlyMap<string, Digest>): void => {
   for (const lock of locks.keys()) if (locks instanceof Map) return void locks.delete(lock);
+};
+
+const forgetRefusals = (self: PeerId, preparations: ReadonlyMap<Digest, Preparation>): void => {
+  if (!(preparations instanceof Map)) return;
+  for (const [id, preparation] of preparations) {
+    const votes = new Map([...preparation.votes].filter(([peerId]) => peerId === self));
+    if (preparation.pledge !== undefined) preparations.set(id, { ...preparation, refusal: undefined, votes });
+  }
 };
 
 /** What lets a member that has pledged go on, as if every other member had said it. */
@@ -196,6 +206,15 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
     peers: 4,
     steps: 1_000,
     tampering: without((write) => write.table === "strays"),
+  },
+  {
+    name: "opposed-again",
+    changes: "a member that has pledged forgets which refusal it pledged on, and every other vote",
+    finds: "S39",
+    schedule: "batch-mixed-votes",
+    tampering: () => ({
+      stepped: (_world, { slot }, { undecided: { preparations } }) => forgetRefusals(slot, preparations),
+    }),
   },
   {
     name: "hasty-release",
