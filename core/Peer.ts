@@ -19,8 +19,8 @@ import {
   onForward,
   onForwarded,
   onForwardTimer,
-  refuseCommand,
-  refuseForward,
+  rejectCommand,
+  rejectForward,
 } from "./protocol/Entry.ts";
 import { onOutcome } from "./protocol/Outcome.ts";
 import { onStoredAnswer, onStoredQuery } from "./protocol/Stored.ts";
@@ -111,7 +111,7 @@ const operate = (step: Step, event: Other, handling: Handling): void => {
       if (handling === "runs") auditOperators(step, event.acts);
       return step.reply(event.requestId, { _tag: "Audited", done: handling === "runs" });
     case "Command":
-      return handling === "refuses" ? refuseCommand(step, event.requestId) : onCommand(step, event);
+      return handling === "refuses" ? rejectCommand(step, event.requestId) : onCommand(step, event);
     case "CheckReadiness":
       return onCheckReadiness(step, event.requestId);
     case "Unread":
@@ -183,7 +183,7 @@ const handle = (
       return onAnyReady(step, from, message);
     case "Forward":
       return handling === "refuses"
-        ? refuseForward(step, from, message.forward)
+        ? rejectForward(step, from, message.forward)
         : onForward(step, from, message.forward, actors[0] ?? { _tag: "Unavailable" });
     case "Forwarded":
       return onForwarded(step, from, message);

@@ -17,7 +17,7 @@ export const Limits = {
    */
   requestBodyBytes: 256 * 1024,
   /** What a batch may carry of evidence: sixteen of the largest bodies, which are read and judged in one step. */
-  batchEvidenceBytes: 4 * 1024 * 1024,
+  evidenceBytesPerMessage: 4 * 1024 * 1024,
   /** A message between peers: such a batch with its tokens and proposals, or a batch of certificates of 64 members. */
   envelopeBytes: 12 * 1024 * 1024,
   /**
@@ -44,7 +44,7 @@ export const Limits = {
   /** protocol.md 3.5: a slot this far above the highest decided one is an error. */
   slotWindow: 256,
   /** protocol.md 4h: proposals of one round. */
-  batchProposals: 64,
+  proposalsPerMessage: 64,
   /** Requests waiting at the writer before it answers 503 at once. */
   queuedCommands: 1024,
   /** Bytes of evidence waiting at the writer: eight of the largest batches. */

@@ -217,7 +217,7 @@ describe("whose outcome a request shares while it is undecided", () => {
     expect(replaceMetadata.coalescesWith(holding(proposal), replacing)).toBeUndefined();
   });
 
-  it.each<readonly [string, ReadonlyArray<string>, ReturnType<Command["waitsFor"]>, ReturnType<Command["waitsFor"]>]>([
+  it.each<readonly [string, ReadonlyArray<string>, ReturnType<Command["heldUpBy"]>, ReturnType<Command["heldUpBy"]>]>([
     ["nothing", [], undefined, undefined],
     ["a registration", [metadataLock(ref), refLock(ref)], "own result", "another change"],
     ["a replacement", [metadataLock(ref)], "another change", "another change"],
@@ -226,8 +226,8 @@ describe("whose outcome a request shares while it is undecided", () => {
   ])("is told by what it waits for: %s", (_what, locks, registered, replaced) => {
     const step = openStep(cluster, 1);
     step.draft("undecided").locks = new Map(locks.map((lock) => [lock, OTHER]));
-    expect(registerKey.waitsFor(step.state, registering)).toBe(registered);
-    expect(enrollPasskey.waitsFor(step.state, finishing)).toBe(registered);
-    expect(replaceMetadata.waitsFor(step.state, replacing)).toBe(replaced);
+    expect(registerKey.heldUpBy(step.state, registering)).toBe(registered);
+    expect(enrollPasskey.heldUpBy(step.state, finishing)).toBe(registered);
+    expect(replaceMetadata.heldUpBy(step.state, replacing)).toBe(replaced);
   });
 });

@@ -198,8 +198,8 @@ export const requestAborts = (step: Step, ids: ReadonlyArray<Digest>): void => {
 };
 
 const sendItems = (step: Step, items: ReadonlyArray<AbortItem>, to: ReadonlyArray<PeerId>): void => {
-  for (let from = 0; from < items.length; from += Limits.batchProposals)
-    step.sendAll({ _tag: "AbortRequest", items: items.slice(from, from + Limits.batchProposals) }, to);
+  for (let from = 0; from < items.length; from += Limits.proposalsPerMessage)
+    step.sendAll({ _tag: "AbortRequest", items: items.slice(from, from + Limits.proposalsPerMessage) }, to);
 };
 
 /** Abort votes that came as answers: this peer is settling, so it asks for what is missing and tells what is complete. */

@@ -114,14 +114,14 @@ describe("who lacks votes for the end", () => {
   it("asks for no more at once than a message can carry", () => {
     const { cluster, preparation } = prepared();
     const step = openStep(cluster, 2);
-    const ids = Array.from({ length: Limits.batchProposals + 1 }, (_, index) => `${index}` as Digest);
+    const ids = Array.from({ length: Limits.proposalsPerMessage + 1 }, (_, index) => `${index}` as Digest);
     step.draft("undecided").preparations = new Map(ids.map((id) => [id, { ...preparation, id }]));
     requestAborts(step, ids);
     const { thenSend } = step.finish(() => undefined);
     const counts = thenSend.map((action) =>
       action._tag === "Send" && action.message._tag === "AbortRequest" ? action.message.items.length : 0,
     );
-    expect(counts).toEqual([Limits.batchProposals, 1, Limits.batchProposals, 1]);
+    expect(counts).toEqual([Limits.proposalsPerMessage, 1, Limits.proposalsPerMessage, 1]);
   });
 });
 

@@ -46,7 +46,7 @@ export const paced = (pace: Pace, at: number, left: number, isBusy: boolean): Pa
 /** Places in a line that moves at this pace: whoever would wait longer than half of `patience` is not let in. */
 export const placesAt = ({ millis }: Pace, { places }: Settings, patience: number): number => {
   if (millis === 0) return places;
-  return Math.min(places, Math.max(Limits.batchProposals, Math.floor(patience / 2 / millis)));
+  return Math.min(places, Math.max(Limits.proposalsPerMessage, Math.floor(patience / 2 / millis)));
 };
 
 /** What somebody who waits takes of what there is. */

@@ -149,7 +149,7 @@ export const confirmation = (step: Step, proposal: Proposal, isFresh: boolean): 
 export const answerConfirmed = (step: Step, round: Round, acks: ReadonlyArray<SignedStatement>): void => {
   const { certificate, creator, coalesced } = round;
   if (certificate === undefined) return;
-  // A mono instance signs its acknowledgement in this very turn; then the answer waits for the flush.
+  // A mono instance signs its acknowledgement in this very step; then the answer waits for the flush.
   const flushed = acks.every((ack) => signerOf(ack) !== step.self || step.isFlushed(ack));
   const confirm = (caller: Caller, created: boolean): void =>
     answer(

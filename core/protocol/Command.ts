@@ -95,7 +95,7 @@ interface Reading<I extends Intent, T extends Target> {
   /** Whether its meaning stands in rows, so that only a peer that may trust its own can tell. */
   readonly needsRows: boolean;
   readonly retry: Retry;
-  /** What its reading and its check end in that a caller is told in these words, whichever member says so. */
+  /** Codes that a caller is told as they are, even where another member refused with them. */
   readonly speaking: ReadonlyArray<RejectionCode>;
   recognizes(call: Call): boolean;
   /** What the call is about, whether or not it can be done; undefined where it cannot be read. */
@@ -111,8 +111,8 @@ interface Deciding<I extends Intent> {
   check(evaluation: EvaluationContext, intent: I): Standing;
   /** The undecided proposal whose outcome is this intent's outcome too. */
   coalescesWith(state: PeerState, intent: I): Digest | undefined;
-  /** What undecided change of the same subject it waits for, and whether that may be what it asks for. */
-  waitsFor(state: PeerState, intent: I): "own result" | "another change" | undefined;
+  /** Told to a caller whose time is up: which undecided change of the same subject held it up, its own perhaps. */
+  heldUpBy(state: PeerState, intent: I): "own result" | "another change" | undefined;
 }
 
 /** Its effects, which are certified, and what they do to the rows of a member. */
@@ -150,7 +150,7 @@ interface Answering<I extends Intent, T extends Target> {
   /** Told of every refusal of a request that could be read. */
   noteRefused(step: Step, target: T, rejection: Rejection): void;
   /** What is reserved here for the very request that this peer refuses; undefined where nothing is. */
-  reservedFor(step: Step, call: Call, refusal: Rejection): Target | undefined;
+  reservedFor(step: Step, call: Call, rejected: Rejection): Target | undefined;
 }
 
 // Methods, not functions: a command of a narrower intent is a command.

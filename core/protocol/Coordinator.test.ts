@@ -174,7 +174,7 @@ describe("the writer", () => {
 });
 
 describe("a round", () => {
-  const { cluster, queue, first } = waiting(Limits.batchProposals + 1);
+  const { cluster, queue, first } = waiting(Limits.proposalsPerMessage + 1);
   /** A step in which all members were found ready just now. */
   const ready = (waits: ReadonlyArray<Queued>): Step => {
     const step = openStep(cluster, 1);

@@ -1,7 +1,7 @@
 /**
- * The writer's side: requests wait in one queue, are judged, and go in batches
- * of lock-disjoint proposals into rounds. What arrives while a round is under
- * way goes into the next one together (protocol.md 3.3, 4h).
+ * The writer's side: requests wait in one queue, are judged, and are proposed,
+ * up to 64 with different locks in one `Prepare`. What arrives meanwhile goes
+ * into the next one together (protocol.md 3.3, 4h).
  */
 import { absurd, Either } from "effect";
 import type { ActorClaims } from "../auth/ActorClaims.ts";
@@ -91,7 +91,7 @@ export const judgeRequest = (step: Step, call: Call, actor: ActorCheck): Either.
   const request: Either.Either<Request, Rejection> =
     exchange?.parse(step, call) ?? command?.admit(step, call, claims) ?? Either.left(unrecognized);
   return Either.mapBoth(request, {
-    onLeft: (refusal) => asMember(step.self, refusal),
+    onLeft: (rejected) => asMember(step.self, rejected),
     onRight: (asked) => ({ claims, request: asked }),
   });
 };
@@ -208,8 +208,8 @@ const isHeldUp = (step: Step, { locks }: Intent): boolean => locks.some((lock) =
 const dispose = (step: Step, queued: Queued, reserved: number): Disposal => {
   const { intent, tokenExpiresAt } = queued;
   const caller = callerOfQueued(queued);
-  const done = (refusal: Rejection, repeats?: Repeats): Disposal => {
-    answerRejected(step, caller, refusal, repeats);
+  const done = (rejected: Rejection, repeats?: Repeats): Disposal => {
+    answerRejected(step, caller, rejected, repeats);
     return "done";
   };
   const tooSoon = endsTooSoon(step.context, tokenExpiresAt);
@@ -225,7 +225,7 @@ const dispose = (step: Step, queued: Queued, reserved: number): Disposal => {
     case "Impossible":
       return done(asMember(step.self, standing.rejection), standing.isFinal ? "by itself" : "only if remembered");
     case "Possible":
-      // What this peer said no to, and does not remember, would now succeed behind its caller's back.
+      // It may be a copy of a request that was rejected and is forgotten: doing it now would belie that answer.
       if (!queued.isFirst && isFromBefore(step, queued.forward))
         return done(leftOpen(step.context.commands, forgotten(step, intent.ref), intent));
       // One of two clocks has been set since they were held against each other; once they agree it is the stamp.
@@ -282,7 +282,7 @@ const propose = (step: Step): void => {
   for (const queued of inTurn(step.state.requests.queue, actorOfQueued)) {
     const bytes = queued.forward.call.rawBody.length;
     // A body always fits that has the round to itself.
-    const fits = chosen.length < Limits.batchProposals && roundBytes + bytes <= Limits.batchEvidenceBytes;
+    const fits = chosen.length < Limits.proposalsPerMessage && roundBytes + bytes <= Limits.evidenceBytesPerMessage;
     if (!fits) isFull = true;
     const disposal = fits ? dispose(step, queued, chosen.length) : "wait";
     if (disposal === "wait") waiting.push(queued);

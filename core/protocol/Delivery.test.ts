@@ -212,9 +212,9 @@ describe("an open delivery", () => {
   });
 
   it("is taken up at once where more are due than go into one message", () => {
-    const many = Array.from({ length: Limits.batchProposals + 1 }, (_, at) => bobs(10 + at, [2, 3, 4]));
+    const many = Array.from({ length: Limits.proposalsPerMessage + 1 }, (_, at) => bobs(10 + at, [2, 3, 4]));
     const taken = fired(...many);
-    expect(sent(taken)).toMatchObject([{ to: 1, certificates: { length: Limits.batchProposals } }]);
+    expect(sent(taken)).toMatchObject([{ to: 1, certificates: { length: Limits.proposalsPerMessage } }]);
     expect(timer(taken)).toEqual([{ _tag: "SetTimer", timer: "deliver", afterMillis: 1 }]);
   });
 
@@ -292,13 +292,13 @@ describe("proposals whose receipts are complete", () => {
   it("go in as many messages as they need", () => {
     const step = openStep(cluster, 1);
     step.edit("undecided", "preparations").clear();
-    const ids = Array.from({ length: 2 * Limits.batchProposals }, (_, at) => crypto.sha256OfText(`${at}`));
+    const ids = Array.from({ length: 2 * Limits.proposalsPerMessage }, (_, at) => crypto.sha256OfText(`${at}`));
     ids.forEach((each, at) => {
       const other = { ...altered(proposal, { ref: each, keyIdentity: each }), seq: 10 + at };
       step.edit("undecided", "preparations").set(each, { ...preparation, id: each, proposal: other, receipts: all });
     });
     expect(completed(step, ids).sendNow).toMatchObject(
-      [2, 3, 4, 2, 3, 4].map((to) => ({ to, message: { certificates: { length: Limits.batchProposals } } })),
+      [2, 3, 4, 2, 3, 4].map((to) => ({ to, message: { certificates: { length: Limits.proposalsPerMessage } } })),
     );
   });
 

@@ -38,7 +38,7 @@ interface Committed {
   readonly certificate: Certificate;
 }
 
-/** The highest slot below which the writer knows everything acknowledged by all. */
+/** The highest slot up to which the writer knows everything acknowledged by all; it tells members what they need not keep. */
 export const stableSeq = ({ state }: Step): number => {
   let stable = state.undecided.highSeq;
   for (const { seq, isPrunable } of state.undecided.outbox.values())
@@ -61,19 +61,18 @@ export const commitCompleted = (step: Step, ids: Iterable<Digest>): void => {
   for (const id of ids) {
     if (completed.some((each) => each.id === id)) continue;
     const preparation = step.state.undecided.preparations.get(id);
-    // Whoever has pledged neither assembles a certificate nor applies one (protocol.md 4a).
+    // Once opposed, a peer neither assembles a certificate nor applies one (protocol.md 4a).
     if (preparation?.refusal !== undefined) continue;
     const certificate = preparation && assemble(step.membership, preparation.proposal, preparation.receipts);
     if (certificate !== undefined) completed.push({ id, certificate });
   }
   if (completed.length === 0) return;
-  // Taken before they are applied: from then on until the acknowledgements are in, nothing holds these slots open.
   const stable = stableSeq(step);
   apply(step, completed, () => undefined);
   // Receipts of others were flushed by them, one's own in the step that signed it: nothing here waits.
   const certificates = completed.map((each) => each.certificate);
-  for (let from = 0; from < certificates.length; from += Limits.batchProposals) {
-    const chunk = certificates.slice(from, from + Limits.batchProposals);
+  for (let from = 0; from < certificates.length; from += Limits.proposalsPerMessage) {
+    const chunk = certificates.slice(from, from + Limits.proposalsPerMessage);
     step.sendFlushed({ _tag: "Commit", certificates: chunk, acks: [], stableSeq: stable }, step.others);
   }
 };
@@ -167,7 +166,7 @@ export const onCommit = (step: Step, from: PeerId, message: MessageOf<"Commit">)
 };
 
 /**
- * Whether this peer may apply a certificate: it has not pledged, or somebody who is neither itself nor the
+ * Whether this peer may apply a certificate: nobody opposes it, or a member that is neither this one nor the
  * refuser has applied it. Then the refuser signed both and is the faulty one, and nobody can ever abort.
  */
 const isFree = (step: Step, { id, proposal, refusal }: Preparation, acks: ReadonlyArray<SignedStatement>): boolean =>
@@ -231,7 +230,7 @@ const concludeDelivery = (step: Step, seq: number): void => {
 /** Delivers again, to whoever has not acknowledged, what has waited for it long enough. */
 export const onDeliverTimer = (step: Step): void => {
   const open = [...step.state.undecided.outbox.values()].filter((each) => !each.isPrunable);
-  const due = open.filter((each) => each.dueAt <= step.elapsed).slice(0, Limits.batchProposals);
+  const due = open.filter((each) => each.dueAt <= step.elapsed).slice(0, Limits.proposalsPerMessage);
   for (const peerId of step.others) {
     const missing = due.filter((each) => !each.acks.has(peerId));
     const certificates = missing.flatMap((each) => step.context.view.get("certificates", each.id) ?? []);

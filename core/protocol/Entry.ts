@@ -45,18 +45,18 @@ const reasonHere = (step: Step): Rejection =>
   unavailable([{ peerId: step.self, reason: notReadyReason(step) ?? "" }], undefined);
 
 /** Answers a caller of a peer that can take no part in anything. */
-export const refuseCommand = (step: Step, requestId: string): void => {
-  const refusal =
+export const rejectCommand = (step: Step, requestId: string): void => {
+  const rejected =
     step.mode === "blank"
       ? rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize and unseal it first.")
       : reasonHere(step);
-  step.reply(requestId, { _tag: "Rejected", rejection: refusal });
+  step.reply(requestId, { _tag: "Rejected", rejection: rejected });
 };
 
 export const onCommand = (step: Step, event: Extract<Event, { readonly _tag: "Command" }>): void => {
   const { requestId, call, token, actor } = event;
-  const refuse = (refusal: ReturnType<typeof rejection>): void =>
-    step.reply(requestId, { _tag: "Rejected", rejection: refusal });
+  const refuse = (rejected: ReturnType<typeof rejection>): void =>
+    step.reply(requestId, { _tag: "Rejected", rejection: rejected });
   if (call.rawBody.length > Limits.requestBodyBytes || !fitsIfMatch(call.ifMatch))
     return refuse(rejection("INVALID_REQUEST_BODY", "The body or the If-Match header is too large.", "Send less."));
   if (!step.isWriter && isCrowdedFor(step, actor, call)) return refuse(full);
@@ -171,9 +171,9 @@ export const forwardNext = (step: Step): void => {
 };
 
 /** A refused copy of a request says nothing of the one before it, which the members may yet complete. */
-const openWhereReserved = (step: Step, call: Call, refusal: Rejection): Rejection => {
-  const reserved = commandFor(step.context.commands, call)?.reservedFor(step, call, refusal);
-  return reserved === undefined ? refusal : leftOpen(step.context.commands, refusal, reserved);
+const openWhereReserved = (step: Step, call: Call, rejected: Rejection): Rejection => {
+  const reserved = commandFor(step.context.commands, call)?.reservedFor(step, call, rejected);
+  return reserved === undefined ? rejected : leftOpen(step.context.commands, rejected, reserved);
 };
 
 /** Whether it is the writer's to answer, and its entry peer vouches for it. */
@@ -181,7 +181,7 @@ const isForWriter = (step: Step, from: PeerId, forward: Forward): boolean =>
   from === forward.entryPeer && step.isWriter && isAttested(step.context.crypto, step.membership, forward);
 
 /** Answers a request that entered elsewhere where the writer can take no part in anything. */
-export const refuseForward = (step: Step, from: PeerId, forward: Forward): void => {
+export const rejectForward = (step: Step, from: PeerId, forward: Forward): void => {
   if (!isForWriter(step, from, forward)) return;
   answerRejected(step, callerOf(forward, step.elapsed, askedOf(step, forward.call)), reasonHere(step));
 };
@@ -219,8 +219,8 @@ export const onForwardTimer = (step: Step): void => {
       isGivenUp = true;
       step.edit("requests", "awaited").delete(requestId);
       // A lost acknowledgement looks the same as a lost request, so the outcome stays open.
-      const refusal = leftOpen(step.context.commands, unavailable([silent], undefined), request);
-      step.reply(requestId, { _tag: "Rejected", rejection: refusal });
+      const rejected = leftOpen(step.context.commands, unavailable([silent], undefined), request);
+      step.reply(requestId, { _tag: "Rejected", rejection: rejected });
       continue;
     }
     step.edit("requests", "awaited").set(requestId, { ...awaited, sentAt: step.elapsed });
@@ -231,10 +231,10 @@ export const onForwardTimer = (step: Step): void => {
 };
 
 /** Answers some of those who wait for their turn; nothing of theirs has left this peer. */
-const turnAway = (step: Step, leaving: ReadonlyArray<Entering>, refusal: Rejection): void => {
+const turnAway = (step: Step, leaving: ReadonlyArray<Entering>, rejected: Rejection): void => {
   if (leaving.length === 0) return;
   for (const { requestId, request } of leaving)
-    step.reply(requestId, { _tag: "Rejected", rejection: { ...refusal, ref: refusal.ref ?? request.ref } });
+    step.reply(requestId, { _tag: "Rejected", rejection: { ...rejected, ref: rejected.ref ?? request.ref } });
   step.draft("requests").entering = step.state.requests.entering.filter((each) => !leaving.includes(each));
 };
 
@@ -276,7 +276,7 @@ const notInTime = (step: Step, { request, storedAt }: Awaited): Rejection =>
 
 /** Where an earlier change may come to what was asked for, the outcome stays open. */
 const waitedTooLong = (step: Step, intent: Intent): Rejection => {
-  const change = step.command(intent).waitsFor(step.state, intent);
+  const change = step.command(intent).heldUpBy(step.state, intent);
   return change === undefined
     ? busy("The request waited for its turn too long; nothing was reserved.", intent.ref)
     : busy("An earlier change of this approver is still undecided.", intent.ref, change === "own result");
@@ -299,8 +299,8 @@ const answerLate = (step: Step, round: Round, isDue: (caller: Pick<Caller, "arri
   const late = callersOf({ creator, coalesced });
   if (late.length === 0) return;
   const members = missingIn(step, round);
-  const refusal = busy("Not every member has confirmed in time; the outcome is not known yet.", undefined, true);
-  for (const caller of late) answerRejected(step, caller, { ...refusal, members });
+  const rejected = busy("Not every member has confirmed in time; the outcome is not known yet.", undefined, true);
+  for (const caller of late) answerRejected(step, caller, { ...rejected, members });
   keepWaiting(step, round.id, {
     creator: creator === undefined ? round.creator : undefined,
     coalesced: round.coalesced.filter((pending) => !coalesced.includes(pending)),

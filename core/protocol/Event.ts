@@ -54,7 +54,7 @@ export type Event =
   | { readonly _tag: "Rekey"; readonly requestId: string; readonly vault: Uint8Array; readonly acts?: Acts }
   /** Operators called what changes no row, or were refused. */
   | { readonly _tag: "Operated"; readonly requestId: string; readonly acts: Acts }
-  /** A registry mutation that a caller sent to this peer. */
+  /** A change that a caller asked this peer for. */
   | {
       readonly _tag: "Command";
       readonly requestId: string;
@@ -62,7 +62,7 @@ export type Event =
       readonly token: string;
       readonly actor: ActorCheck;
     }
-  /** Would a mutation be accepted now? */
+  /** Would a change be accepted now? */
   | { readonly _tag: "CheckReadiness"; readonly requestId: string }
   /** A message whose envelope held. `actors` answers for the bearer tokens in it, in order. */
   | {

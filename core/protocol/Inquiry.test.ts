@@ -107,14 +107,14 @@ describe("before a restored member refuses a proposal", () => {
   });
 
   it("it asks again who has not answered, about a message's worth at a time", () => {
-    const inquiries = numbered(Limits.batchProposals + 1);
+    const inquiries = numbered(Limits.proposalsPerMessage + 1);
     inquiries.set(idOf(0), open({ silent: new Set([3]) }));
     inquiries.set(idOf(1), open({ silent: new Set([3]) }));
     const step = recovering({ inquiries });
     inquireAgain(step, { ...freshRecovery("the test"), inquiries });
     expect(sent(step)).toEqual([
-      [1, question(Limits.batchProposals - 1)],
-      [3, question(Limits.batchProposals)],
+      [1, question(Limits.proposalsPerMessage - 1)],
+      [3, question(Limits.proposalsPerMessage)],
     ]);
     const answered = recovering();
     inquireAgain(answered, freshRecovery("the test"));

@@ -58,7 +58,7 @@ export const inquire = (step: Step, asked: Iterable<readonly [Digest, SettleItem
 export const inquireAgain = (step: Step, { inquiries }: Recovery): void => {
   const open = [...inquiries.values()];
   for (const peerId of step.others) {
-    const unanswered = open.filter(({ silent }) => silent.has(peerId)).slice(0, Limits.batchProposals);
+    const unanswered = open.filter(({ silent }) => silent.has(peerId)).slice(0, Limits.proposalsPerMessage);
     askAbout(
       step,
       unanswered.map(({ item }) => item),

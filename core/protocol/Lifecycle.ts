@@ -195,7 +195,7 @@ export const recordConfirmed = (step: Step, seq: number): void => {
   step.draft("undecided").prunable += 1;
 };
 
-/** At the writer, whose own acknowledgement was the last to come: its locks go, and its callers can be told. */
+/** At the writer, with the last acknowledgement: its locks go, and its callers can be told. */
 export const closeConfirmed = (step: Step, { id, proposal }: Delivery): Round | undefined => {
   release(step, id, proposal);
   return endRound(step, id);

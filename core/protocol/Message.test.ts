@@ -34,7 +34,7 @@ const proposal: Proposal = {
   incarnations: each(Limits.members, () => 1_800_000_000_000),
 };
 const certificate = { proposal, receipts: ofMembers };
-const batch = <A>(item: A): ReadonlyArray<A> => each(Limits.batchProposals, () => item);
+const batch = <A>(item: A): ReadonlyArray<A> => each(Limits.proposalsPerMessage, () => item);
 const item: AbortItem = { proposal, receipt: statement, votes: ofMembers };
 const held = each(2 * Limits.members, () => statement);
 const fullAnswers = each(Limits.heldStatements / held.length, () => ({

@@ -117,7 +117,7 @@ const abortItemCodec = record({
 });
 export type AbortItem = TypeOf<typeof abortItemCodec>;
 
-export const batch = <A>(codec: Parameters<typeof list<A>>[0]) => list(codec, Limits.batchProposals);
+export const batch = <A>(codec: Parameters<typeof list<A>>[0]) => list(codec, Limits.proposalsPerMessage);
 
 export const protocolMessages = {
   /** The MAC is absent where the sender has no secret: then only who is founded already can answer it. */

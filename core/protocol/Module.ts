@@ -43,7 +43,7 @@ export interface Exchange<T extends Target = Target> {
   /** At the writer: ends one that has waited too long. */
   giveUp(step: Step, admitted: Admitted): void;
   /** At the writer: ends all of them, and forgets what was answered: whoever asks again begins anew. */
-  forgetAll(step: Step, refusal: Rejection): void;
+  forgetAll(step: Step, rejected: Rejection): void;
   /** At the entry peer: what its caller is told; undefined where the writer's answer proves nothing. */
   proven(step: Step, awaited: Awaited, request: T, answer: Uint8Array): Answer | undefined;
 }

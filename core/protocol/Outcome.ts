@@ -14,7 +14,7 @@ import { isIntent } from "./Command.ts";
 import { isComplete } from "./Certificate.ts";
 import { isSameRequest } from "./Forward.ts";
 import type { MessageOf, Outcome } from "./Message.ts";
-import { hasSignedFor, turnAway } from "./OwnRequest.ts";
+import { hasSignedFor, denyOwn } from "./OwnRequest.ts";
 import { type Proposal, proposalId } from "./Proposal.ts";
 import { askStored, stored } from "./Stored.ts";
 import type { PeerId } from "./Topology.ts";
@@ -72,7 +72,7 @@ const onRejected = (step: Step, awaited: Awaited, { rejection }: Said<"Rejected"
   step.context.commands.byKind.get(request.kind)?.noteRefused(step, request, rejection);
   if (!rejection.outcomeUnknown && hasSignedFor(step, forward))
     return void step.edit("requests", "awaited").set(forward.requestId, { ...awaited, denial: rejection });
-  turnAway(step, awaited, rejection);
+  denyOwn(step, awaited, rejection);
 };
 
 /** Whether it can be there already. */

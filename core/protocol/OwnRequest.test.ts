@@ -4,7 +4,7 @@ import { register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { openStep, wholeStep } from "../../properties/cluster/OpenStep.ts";
 import { Limits } from "../base/Limits.ts";
 import { rejection } from "../base/Rejection.ts";
-import { hasDenied, hasSignedFor, noteAborted, noteApplied, turnAway } from "./OwnRequest.ts";
+import { hasDenied, hasSignedFor, noteAborted, noteApplied, denyOwn } from "./OwnRequest.ts";
 import type { Proposal } from "./Proposal.ts";
 
 /** A replacement and a registration wait at the second of three members; the proposal is what the first one made. */
@@ -43,7 +43,7 @@ describe("a certain no", () => {
   const turnedAway = (count: number, elapsed = 0, state = openStep(cluster, 2).state) => {
     const step = wholeStep(state, openStep(cluster, 2, undefined, elapsed).context);
     for (let at = 0; at < count; at++)
-      turnAway(step, { ...awaited, forward: { ...awaited.forward, requestId: `no ${elapsed + at}` } }, denial);
+      denyOwn(step, { ...awaited, forward: { ...awaited.forward, requestId: `no ${elapsed + at}` } }, denial);
     return step;
   };
   const knows = (step: ReturnType<typeof openStep>, requestId: string, entryPeer = 2): boolean =>
@@ -56,7 +56,7 @@ describe("a certain no", () => {
 
   it("is not remembered where the outcome is open", () => {
     const step = openStep(cluster, 2);
-    turnAway(step, awaited, { ...denial, outcomeUnknown: true });
+    denyOwn(step, awaited, { ...denial, outcomeUnknown: true });
     expect(knows(step, "change")).toBe(false);
   });
 

@@ -30,20 +30,20 @@ export const noteApplied = (step: Step, proposal: Proposal): void => {
   if (awaited === undefined) return;
   const applied = { ...awaited, isApplied: true };
   if (awaited.denial === undefined) step.edit("requests", "awaited").set(proposal.requestId, applied);
-  else turnAway(step, applied, awaited.denial);
+  else denyOwn(step, applied, awaited.denial);
 };
 
 /** What this peer had signed for has come to its end, so a certain no is one. */
 export const noteAborted = (step: Step, proposal: Proposal): void => {
   const awaited = awaitedFor(step, proposal);
-  if (awaited?.denial !== undefined) turnAway(step, awaited, awaited.denial);
+  if (awaited?.denial !== undefined) denyOwn(step, awaited, awaited.denial);
 };
 
 /**
  * Tells a caller that the writer turns it away. Whom this peer tells a certain no, it signs for no more; where it cannot
  * remember that for as long as it matters, it leaves the outcome open.
  */
-export const turnAway = (step: Step, awaited: Awaited, said: Rejection): void => {
+export const denyOwn = (step: Step, awaited: Awaited, said: Rejection): void => {
   const { requestId } = awaited.forward;
   const no = denied(step, awaited, said);
   step.edit("requests", "awaited").delete(requestId);

@@ -1,7 +1,7 @@
 /**
  * What a peer keeps in memory: the protocol's open business and small counters.
  * Records stay in the store. Everything here can be rebuilt from the store
- * (Boot.ts), except what waits for a caller or an answer, which a crash forgets.
+ * (Boot.ts), except callers, evidence and other members' votes, which a crash forgets.
  * Each slice has its type and its empty value in a file of its own.
  */
 import type { Crypto } from "../crypto/Crypto.ts";

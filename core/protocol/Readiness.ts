@@ -296,7 +296,7 @@ const conclude = (step: Step, found: ReadonlyArray<MemberFault>): void => {
   step.draft("probing").readinessWaiters = [];
 };
 
-/** Answers whether a mutation would be accepted now, from a probe of its own if none is fresh. */
+/** Answers whether a change would be accepted now, from a probe of its own if none is fresh. */
 export const onCheckReadiness = (step: Step, requestId: string): void => {
   const answer = (faults: ReadonlyArray<MemberFault>): void => step.reply(requestId, { _tag: "Readiness", faults });
   const own = notReadyReason(step);

@@ -63,10 +63,10 @@ describe("what a peer that is being restored asks of all others", () => {
   });
 
   it.each<readonly [string, Partial<Recovery>, (step: WholeStep, ready: Ready) => Ready | undefined]>([
-    ["between two rounds", { nonce: undefined }, (_turn, ready) => ready],
-    ["while it takes over already", { transfer }, (_turn, ready) => ready],
-    ["that another member gave", {}, (_turn, ready) => ({ ...ready, peerId: 3 })],
-    ["to another question", {}, (_turn, ready) => ({ ...ready, nonce: OTHER })],
+    ["between two rounds", { nonce: undefined }, (_step, ready) => ready],
+    ["while it takes over already", { transfer }, (_step, ready) => ready],
+    ["that another member gave", {}, (_step, ready) => ({ ...ready, peerId: 3 })],
+    ["to another question", {}, (_step, ready) => ({ ...ready, nonce: OTHER })],
     ["while it is sealed", {}, (step, ready) => ((step.draft("fitness").unsealed = false), ready)],
     ["once it is a member again", {}, (step, ready) => ((step.draft("rejoining").recovery = undefined), ready)],
   ])("takes no answer %s", (_when, change, become) => {

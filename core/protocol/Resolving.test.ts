@@ -146,7 +146,7 @@ describe("the writer sends what it has evidence for again", () => {
     [3, 2 * MIB + 1, 1],
     [2, 5 * MIB, 1],
   ])("as far as one message has room: of %i with %i bytes each %i", (count, bytes, sent) => {
-    expect(Limits.batchEvidenceBytes).toBe(4 * MIB);
+    expect(Limits.evidenceBytesPerMessage).toBe(4 * MIB);
     expect(sizes(sentTo(writerWith(count, bytes), 3, "Prepare"))).toEqual([sent]);
   });
 

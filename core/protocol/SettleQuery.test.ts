@@ -141,7 +141,7 @@ describe("who is asked about as much as may be asked at once", () => {
     const step = openStep(cluster, 2);
     const ofAll = (signed: SignedStatement): ReadonlyMap<number, SignedStatement> =>
       new Map(Array.from({ length: Limits.members }, (_, index) => [index + 1, signed]));
-    const items = Array.from({ length: Limits.batchProposals }, (_, index): SettleItem => {
+    const items = Array.from({ length: Limits.proposalsPerMessage }, (_, index): SettleItem => {
       const proposal = { ...preparation.proposal, seq: index + 1 };
       const receipt = receiptOfWriter(cluster, proposal, preparation.writerReceipt);
       const id = proposalId(crypto, proposal);

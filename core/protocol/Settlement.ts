@@ -27,7 +27,7 @@ import { onVotes } from "./Votes.ts";
 
 const RESOLVE_MAX_MILLIS = 5_000;
 /** What is asked about in one step; the rest is due again at once. */
-const MOST_ASKED = 4 * Limits.batchProposals;
+const MOST_ASKED = 4 * Limits.proposalsPerMessage;
 
 interface Waiting {
   readonly id: Digest;
@@ -48,9 +48,8 @@ const allWaiting = ({ state }: Step): ReadonlyArray<Waiting> => [
 
 /** Asks about what has been undecided for a while; the writer first sends again what it still has evidence for. */
 export const onResolveTimer = (step: Step): void => {
-  // Taken first: what is committed below is for a moment in no list that holds its slot open.
   const stable = stableSeq(step);
-  // Two members hold all receipts as soon as the second has prepared; after a restart anybody may.
+  // In a cluster of two the second holds both receipts once it has prepared; after a restart any member may hold all.
   commitCompleted(step, step.state.undecided.preparations.keys());
   const due = allWaiting(step)
     .filter((each) => dueAt(step, each) <= step.elapsed)
@@ -81,7 +80,8 @@ const prepareAgain = (step: Step, peerId: PeerId, open: ReadonlyArray<Preparatio
     const evidence = step.state.undecided.rounds.get(id)?.evidence;
     if (evidence === undefined || receipts.has(peerId)) continue;
     bytes += evidence.call.rawBody.length;
-    if (items.length === Limits.batchProposals || (items.length > 0 && bytes > Limits.batchEvidenceBytes)) break;
+    if (items.length === Limits.proposalsPerMessage || (items.length > 0 && bytes > Limits.evidenceBytesPerMessage))
+      break;
     items.push({ proposal, receipt: writerReceipt, evidence });
   }
   if (items.length > 0) step.send(peerId, { _tag: "Prepare", items, stableSeq: stable });
@@ -93,9 +93,9 @@ const prepareAgain = (step: Step, peerId: PeerId, open: ReadonlyArray<Preparatio
  */
 const query = (step: Step, open: ReadonlyArray<Preparation>): void => {
   const nonce = nonceFor(step, step.context.entropy, step.self);
-  for (let from = 0; from < open.length; from += Limits.batchProposals) {
+  for (let from = 0; from < open.length; from += Limits.proposalsPerMessage) {
     const items = open
-      .slice(from, from + Limits.batchProposals)
+      .slice(from, from + Limits.proposalsPerMessage)
       .map(({ proposal, writerReceipt }): SettleItem => ({ proposal, receipt: writerReceipt }));
     step.sendAll({ _tag: "SettleQuery", items, demandFinal: step.isWriter, nonce });
   }

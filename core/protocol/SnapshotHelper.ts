@@ -19,7 +19,7 @@ export const onSnapshotRequest = (step: Step, from: PeerId, message: MessageOf<"
   if (state.signed.seen.get(from)?.restored?.restoration.recoveryId !== message.recoveryId) return;
   if (state.undecided.preparations.size > 0) return;
   const { recoveryId, nonce, after } = message;
-  const page = context.view.scan("slots", after, Limits.batchProposals);
+  const page = context.view.scan("slots", after, Limits.proposalsPerMessage);
   step.send(from, {
     _tag: "SnapshotOffer",
     recoveryId,
@@ -36,7 +36,7 @@ export const onSnapshotRequest = (step: Step, from: PeerId, message: MessageOf<"
       const certificate = context.view.get("certificates", proposalId);
       return certificate === undefined ? [] : [{ key, proposalId, certificate, writerReceipt: undefined }];
     }),
-    upTo: page[Limits.batchProposals - 1]?.key,
+    upTo: page[Limits.proposalsPerMessage - 1]?.key,
     own: ownOf(step, after === ""),
   });
 };

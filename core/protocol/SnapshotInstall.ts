@@ -86,7 +86,7 @@ export const settledOf = (step: Step, { items, after, upTo }: SnapshotOffer): Re
 };
 
 /** Own slots settled in one transaction, whatever an offer leaves out. */
-const OWN_SLOTS = 2 * Limits.batchProposals;
+const OWN_SLOTS = 2 * Limits.proposalsPerMessage;
 
 export interface OwnSlots {
   readonly rows: ReadonlyMap<string, Rows["slots"]>;

@@ -79,7 +79,7 @@ export const askSource = (step: Step, union: Union, undone: boolean): void => {
 };
 
 /** Slots that are refused or prepared and not decided fill so many pages of a helper at most. */
-const EMPTY_PAGES = 1 + Math.ceil((Limits.preparations + Limits.refusals) / Limits.batchProposals);
+const EMPTY_PAGES = 1 + Math.ceil((Limits.preparations + Limits.refusals) / Limits.proposalsPerMessage);
 
 export const requestMore = (step: Step, transfer: Transfer): void => {
   const {

@@ -27,9 +27,9 @@ const ownReason = ({ code }: Rejection): string | undefined =>
   code === "TOKEN_KEYS_UNAVAILABLE" ? NO_TOKEN_KEYS : code === "CLOCK_IN_DOUBT" ? CLOCK_IN_DOUBT : undefined;
 
 /** A refusal by a peer of a change: what it lacks itself is a member's fault, as it is when it is another one's. */
-export const asMember = (self: number, refusal: Rejection): Rejection => {
-  const reason = ownReason(refusal);
-  return reason === undefined ? refusal : unavailable([{ peerId: self, reason }], undefined);
+export const asMember = (self: number, rejected: Rejection): Rejection => {
+  const reason = ownReason(rejected);
+  return reason === undefined ? rejected : unavailable([{ peerId: self, reason }], undefined);
 };
 
 /** The one reason that is no fault of a member: 429, not 503. */

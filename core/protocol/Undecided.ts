@@ -14,7 +14,7 @@ export interface Preparation {
   readonly writerReceipt: SignedStatement;
   readonly own: SignedStatement;
   readonly receipts: ReadonlyMap<PeerId, SignedStatement>;
-  /** A refusal of another member: no certificate can exist any more, and this peer has pledged so. */
+  /** The first refusal of another member: this peer neither assembles nor applies, and pledges in the same step. */
   readonly refusal: SignedStatement | undefined;
   readonly pledge: SignedStatement | undefined;
   /** Abort votes by signer, this peer's own among them. */
@@ -129,13 +129,13 @@ export interface Undecided {
   readonly preparations: ReadonlyMap<Digest, Preparation>;
   readonly refused: ReadonlyMap<Digest, RefusedProposal>;
   readonly aborting: ReadonlyMap<Digest, Aborting>;
-  /** Lock name to the proposal that holds it. */
+  /** Lock name to the proposal that holds it; not stored, but derived from rows. */
   readonly locks: ReadonlyMap<string, Digest>;
   readonly outbox: ReadonlyMap<number, Delivery>;
   /** How many of the outbox are prunable. */
   readonly prunable: number;
   readonly rounds: ReadonlyMap<Digest, Round>;
-  /** The proposals of the newest batch that are still short of a receipt. */
+  /** Those of the newest `Prepare` that are still short of a receipt. */
   readonly collecting: ReadonlySet<Digest>;
   /** The highest slot bound here with the writer's receipt for it, and the highest one decided. */
   readonly highSeq: number;

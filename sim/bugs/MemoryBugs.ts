@@ -58,7 +58,7 @@ const forgetOwed = (_world: TamperedWorld, _peer: SimPeer, state: PeerState): vo
   const {
     undecided: { outbox, prunable },
   } = state;
-  if (outbox.size - prunable >= Limits.unacknowledged - Limits.batchProposals)
+  if (outbox.size - prunable >= Limits.unacknowledged - Limits.proposalsPerMessage)
     Object.assign(state, { undecided: { ...state.undecided, prunable: outbox.size } });
 };
 

@@ -25,7 +25,7 @@ export const registrationLocks = ({
 ];
 
 /** What an earlier registration of the same approver comes to is the outcome of the next one too. */
-export const whatRegistrationWaitsFor = (
+export const whatHoldsUpRegistration = (
   locks: PeerState["undecided"]["locks"],
   ref: string,
 ): "own result" | "another change" | undefined => {

@@ -19,7 +19,7 @@ import {
   lineageOfApprover,
   removeApprover,
 } from "../approvers/ApproverRows.ts";
-import { refLock, sessionLock, whatRegistrationWaitsFor } from "../approvers/Locks.ts";
+import { refLock, sessionLock, whatHoldsUpRegistration } from "../approvers/Locks.ts";
 import { approverRows } from "../approvers/Tables.ts";
 import { keyConflict } from "../registerKey/Registration.ts";
 import { completionOf, completions, FINISH, type Response } from "./Completion.ts";
@@ -119,7 +119,7 @@ export const enrollPasskey: Command<Finish, FinishTarget> = {
   coalescesWith: (state, { ref, response }) =>
     // Another response to the same session is another request: it waits for what becomes of this one.
     isOfResponse(underWay(state, refLock(ref)), response) ? state.undecided.locks.get(refLock(ref)) : undefined,
-  waitsFor: ({ undecided: { locks } }, { ref }) => whatRegistrationWaitsFor(locks, ref),
+  heldUpBy: ({ undecided: { locks } }, { ref }) => whatHoldsUpRegistration(locks, ref),
 
   locksOf: (effects) => {
     const { approver, credentialIdentity, registrationId } = completions.certified(effects);

@@ -158,8 +158,8 @@ describe("members are asked to keep sessions", () => {
   });
 
   it.each([
-    [Limits.batchProposals, [Limits.batchProposals]],
-    [Limits.batchProposals + 1, [Limits.batchProposals, 1]],
+    [Limits.proposalsPerMessage, [Limits.proposalsPerMessage]],
+    [Limits.proposalsPerMessage + 1, [Limits.proposalsPerMessage, 1]],
   ])("in messages that hold them: %i in %j", (total, messages) => {
     const busy = enrolling(2);
     const items: Array<number> = [];

@@ -159,8 +159,8 @@ const sendMirror = (step: Step, items: ReadonlyArray<MirrorItem>, to: ReadonlyAr
 const mirror = (step: Step, to: ReadonlyArray<PeerId>, items: ReadonlyArray<MirrorItem>): void => {
   if (items.length === 0) return;
   // The bodies of so many requests fit into one message, whatever is in them.
-  for (let from = 0; from < items.length; from += Limits.batchProposals)
-    sendMirror(step, items.slice(from, from + Limits.batchProposals), to);
+  for (let from = 0; from < items.length; from += Limits.proposalsPerMessage)
+    sendMirror(step, items.slice(from, from + Limits.proposalsPerMessage), to);
   step.arm(MIRROR_TIMER, MIRROR_AGAIN_MILLIS);
 };
 

@@ -14,7 +14,7 @@ import {
   lineageOfApprover,
   removeApprover,
 } from "../approvers/ApproverRows.ts";
-import { refLock, registrationLocks, whatRegistrationWaitsFor } from "../approvers/Locks.ts";
+import { refLock, registrationLocks, whatHoldsUpRegistration } from "../approvers/Locks.ts";
 import { REGISTER_PERMISSION } from "../approvers/Permissions.ts";
 import { approverRows } from "../approvers/Tables.ts";
 import { coded } from "../../codec/Coded.ts";
@@ -64,7 +64,7 @@ export const registerKey: Command<Registration> = {
 
   check: ({ context }, registration) => standing(context.view, registration),
   coalescesWith: ({ undecided: { locks } }, { ref }) => locks.get(refLock(ref)),
-  waitsFor: ({ undecided: { locks } }, { ref }) => whatRegistrationWaitsFor(locks, ref),
+  heldUpBy: ({ undecided: { locks } }, { ref }) => whatHoldsUpRegistration(locks, ref),
 
   locksOf: (effects) => registrationLocks(approverIn(effects)),
   lineageOf: (effects) => lineageOfApprover(approverIn(effects)),
@@ -95,7 +95,7 @@ export const registerKey: Command<Registration> = {
     if (holder !== undefined) return !state.undecided.aborting.has(holder);
     return entryPeer !== self && approverRows(context.view).get("approvers", ref) !== undefined;
   },
-  named: (_turn, target) => target,
+  named: (_step, target) => target,
   noteRefused: () => undefined,
   reservedFor: () => undefined,
 };

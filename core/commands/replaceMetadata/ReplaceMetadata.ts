@@ -84,12 +84,12 @@ export const replaceMetadata: Command<Replacement, Replacement> = {
   recognizes: isReplacement,
   targetOf: (_means, call) => Either.getOrUndefined(replacementOf(call)),
   parse: (_evaluation, call) => replacementOf(call),
-  admit: (_turn, call) => replacementOf(call),
+  admit: (_step, call) => replacementOf(call),
 
   check: ({ context }, replacement) => standing(context.view, replacement),
   // Another replacement on the same revision makes this one impossible.
   coalescesWith: () => undefined,
-  waitsFor: ({ undecided: { locks } }, { ref }) => (locks.has(metadataLock(ref)) ? "another change" : undefined),
+  heldUpBy: ({ undecided: { locks } }, { ref }) => (locks.has(metadataLock(ref)) ? "another change" : undefined),
 
   locksOf: (effects) => [metadataLock(approverIn(effects).ref)],
   lineageOf: (effects) => lineageOfApprover(approverIn(effects)),
@@ -122,7 +122,7 @@ export const replaceMetadata: Command<Replacement, Replacement> = {
       replaceMetadataEffects.certified(open.effects).baseRevision === baseRevision
     );
   },
-  named: (_turn, target) => target,
+  named: (_step, target) => target,
   noteRefused: () => undefined,
   reservedFor: () => undefined,
 };

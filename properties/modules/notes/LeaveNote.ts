@@ -56,7 +56,7 @@ export const leaveNote: Command<Leaving, Leaving> = {
   },
   coalescesWith: (state, leaving) =>
     leaves(underWay(state, leaving.ref), leaving) ? state.undecided.locks.get(leaving.ref) : undefined,
-  waitsFor: (state, leaving) => {
+  heldUpBy: (state, leaving) => {
     if (!state.undecided.locks.has(leaving.ref)) return undefined;
     return leaves(underWay(state, leaving.ref), leaving) ? "own result" : "another change";
   },
