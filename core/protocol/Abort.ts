@@ -1,11 +1,10 @@
 /**
- * How a proposal ends that cannot be committed: by the durable abort votes of all
- * members, never by fewer of them and never by time (protocol.md 4a, S4, S5).
+ * How a proposal that cannot be committed ends: by the durable abort votes of all members, never by fewer of them and
+ * never by time (protocol.md 4a, S4, S5).
  *
- * A REFUSAL proves that no certificate can exist, unless the refuser contradicts
- * itself. So one refusal is not enough: whoever has prepared gives its claim up
- * with a PLEDGE, and from then on neither assembles a certificate nor applies
- * one. REFUSAL, PLEDGE and ABORT_ACK of all members together end the proposal.
+ * A REFUSAL proves that no certificate can exist, unless the refuser contradicts itself. So one refusal is not enough:
+ * every member that has prepared gives up its claim with a PLEDGE, and from then on neither assembles a certificate nor
+ * applies one. REFUSAL, PLEDGE and ABORT_ACK of all members together end the proposal.
  */
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
@@ -36,7 +35,7 @@ export const isAbortKind = ({ statement }: SignedStatement): boolean => abortKin
 
 const isRefusal = ({ statement }: SignedStatement): boolean => statement.kind === "REFUSAL";
 
-/** Whether it counts here: about this proposal, authentic, at the incarnation on record for its signer. */
+/** Whether it counts here: about this proposal, authentic, in the incarnation on record for its signer. */
 const isAbortVote = (step: Step, id: Digest, seq: number, signed: SignedStatement): boolean =>
   isAbortKind(signed) &&
   signed.statement.proposalId === id &&
@@ -66,17 +65,17 @@ export const refusalOf = (
   soFar: ReadonlyArray<Refusing>,
 ): Refusing | undefined => {
   const { epoch, seq } = proposal;
-  // Who is recovering does not know yet how far the slots go, and binds none.
+  // A recovering peer does not know yet how far the slots go, and binds none.
   const isRecovering = step.mode === "recovering";
   if (seq < 1 || (!isRecovering && seq > step.state.undecided.decidedSeq + Limits.slotWindow)) return undefined;
-  // Settling goes on where new preparations are refused, up to what all undecided slots may take.
+  // Settlement goes on past the limit of new preparations, by as many refusals as there can be preparations.
   if (step.state.undecided.refused.size + soFar.length >= Limits.refusals + Limits.preparations) return undefined;
   const isTaken = soFar.some((each) => each.bindsSlot && each.proposal.seq === seq);
   const bindsSlot = !isRecovering && !isTaken && step.context.view.get("slots", slotKey(epoch, seq)) === undefined;
   return { id, proposal, writerReceipt: receipt, code, bindsSlot };
 };
 
-/** Takes abort votes into the books; returns the proposals they were about. */
+/** Records abort votes; returns the proposals they were about. */
 const noteVotes = (step: Step, statements: ReadonlyArray<SignedStatement>): ReadonlySet<Digest> => {
   const touched = new Set<Digest>();
   for (const signed of statements) {
@@ -95,15 +94,15 @@ const noteVotes = (step: Step, statements: ReadonlyArray<SignedStatement>): Read
   return touched;
 };
 
-/** Whether it is another member's vote, and says more than what is held. */
+/** Whether it is another member's vote, and says more than the vote held for it. */
 const isNewVote = (
   step: Step,
   { id, proposal, votes }: Preparation | RefusedProposal,
   signed: SignedStatement,
 ): boolean => {
-  // This peer's own vote is recorded when it is made, and at no other time.
+  // This peer's own vote is recorded only when it is made.
   if (signerOf(signed) === step.self) return false;
-  // A refusal says more than the other kinds: only it makes this peer pledge.
+  // A refusal outranks the other kinds: only it makes this peer pledge.
   const held = votes.get(signerOf(signed));
   if (held !== undefined && (isRefusal(held) || !isRefusal(signed))) return false;
   return isAbortVote(step, id, proposal.seq, signed);
@@ -117,7 +116,7 @@ const noteAbortAck = (step: Step, aborting: Aborting, signed: SignedStatement): 
   countAbortAck(step, aborting, signed);
 };
 
-/** Pledges on those of the proposals that somebody else has refused. */
+/** Pledges on those of the proposals that another member has refused. */
 const pledge = (step: Step, ids: Iterable<Digest>): ReadonlyArray<Digest> => {
   const drafts = [...ids].flatMap((id): ReadonlyArray<Draft> => {
     const preparation = step.state.undecided.preparations.get(id);
@@ -138,7 +137,7 @@ const pledge = (step: Step, ids: Iterable<Digest>): ReadonlyArray<Digest> => {
   return drafts.map((draft) => draft.proposalId);
 };
 
-/** Those of the proposals on which every member has voted for the end. */
+/** Those of the proposals for which every member's abort vote is here. */
 const completeOf = (step: Step, ids: Iterable<Digest>): ReadonlyArray<Preparation | RefusedProposal> =>
   [...ids].flatMap((id) => {
     const undecided = step.state.undecided.preparations.get(id) ?? step.state.undecided.refused.get(id);
@@ -167,7 +166,7 @@ const abortOne = (step: Step, undecided: Preparation | RefusedProposal, ack: Sig
   if (round !== undefined) answerRefused(step, round, undecided.proposal);
 };
 
-/** All that is known about a proposal's end, for another member. */
+/** Everything known about a proposal's end, for another member. */
 const itemOf = (step: Step, id: Digest): AbortItem | undefined => {
   const open = step.state.undecided.preparations.get(id) ?? step.state.undecided.aborting.get(id);
   if (open !== undefined)
@@ -177,7 +176,7 @@ const itemOf = (step: Step, id: Digest): AbortItem | undefined => {
   return refused && row && { proposal: row.proposal, receipt: row.writerReceipt, votes: [...refused.votes.values()] };
 };
 
-/** Whether a member still owes its vote, or at the writer its acknowledgement. */
+/** Whether a member still owes its vote or, when this peer is the writer, its acknowledgement. */
 const owes = (step: Step, id: Digest, peerId: PeerId): boolean => {
   const undecided = step.state.undecided.preparations.get(id) ?? step.state.undecided.refused.get(id);
   return undecided !== undefined
@@ -185,7 +184,7 @@ const owes = (step: Step, id: Digest, peerId: PeerId): boolean => {
     : step.state.undecided.aborting.get(id)?.acks.has(peerId) === false;
 };
 
-/** Asks for the votes that are still missing. */
+/** Asks for the missing votes. */
 export const requestAborts = (step: Step, ids: ReadonlyArray<Digest>): void => {
   for (const peerId of step.others) {
     const missing = ids.filter((id) => owes(step, id, peerId));
@@ -202,7 +201,7 @@ const sendItems = (step: Step, items: ReadonlyArray<AbortItem>, to: ReadonlyArra
     step.sendAll({ _tag: "AbortRequest", items: items.slice(from, from + Limits.proposalsPerMessage) }, to);
 };
 
-/** Abort votes that came as answers: this peer is settling, so it asks for what is missing and tells what is complete. */
+/** Abort votes that came as answers to this peer: it asks for missing votes and passes on complete sets. */
 export const onAbortVotes = (step: Step, statements: ReadonlyArray<SignedStatement>): void => {
   if (step.mode !== "active") return;
   const touched = noteVotes(step, statements);
@@ -218,7 +217,7 @@ export const onAbortVotes = (step: Step, statements: ReadonlyArray<SignedStateme
   });
 };
 
-/** Somebody settles: this peer votes if it has not, aborts if the votes are complete, and answers with its own. */
+/** Another member is settling: this peer votes if it has not, aborts if the votes are complete, and answers. */
 export const onAbortRequest = (step: Step, from: PeerId, { items }: MessageOf<"AbortRequest">): void => {
   const { crypto, view } = step.context;
   const isRecovering = step.mode === "recovering";
@@ -235,13 +234,13 @@ export const onAbortRequest = (step: Step, from: PeerId, { items }: MessageOf<"A
   const unknown: Array<readonly [Digest, SettleItem]> = [];
   for (const [id, item] of asked) {
     if (step.state.undecided.preparations.has(id) || step.state.undecided.refused.has(id)) continue;
-    // What the disk of a restored peer says of outcomes counts only once it is that of the others.
+    // Outcomes on a restored peer's disk count only once its registry is that of the others.
     const decision = isRecovering ? undefined : decisionOf(view, id, item.proposal);
     if (decision !== undefined) decided.set(id, decision);
     else if (isRecovering) unknown.push([id, item]);
     else {
       const isRefused = item.votes.some((vote) => isRefusal(vote) && isAbortVote(step, id, item.proposal.seq, vote));
-      // Its writer asks for votes for the end: the refusals it knew may be of incarnations that are over.
+      // Its writer asks for abort votes: the refusals it knew may be of superseded incarnations.
       const code = isRefused ? "REFUSED_BY_ANOTHER" : finalCode(step, item.proposal, from);
       const refusal = code === undefined ? undefined : refusalOf(step, id, item, code, refusing);
       if (refusal !== undefined) refusing.push(refusal);
@@ -250,7 +249,7 @@ export const onAbortRequest = (step: Step, from: PeerId, { items }: MessageOf<"A
   inquire(step, unknown);
   refuse(step, refusing, () => undefined);
   step.whenSigned(() => {
-    // Votes are counted again once this peer knows what they are about.
+    // Votes are counted again once this peer knows the proposal they are about.
     if (!isRecovering) noteVotes(step, votes);
     pledge(step, asked.keys());
     step.whenSigned(() => {
@@ -268,7 +267,7 @@ export const onAbortRequest = (step: Step, from: PeerId, { items }: MessageOf<"A
   });
 };
 
-/** What this peer says of a proposal that is undecided here. */
+/** The vote of this peer on a proposal that is undecided here. */
 const ownVote = (step: Step, id: Digest): ReadonlyArray<SignedStatement> => {
   const preparation = step.state.undecided.preparations.get(id);
   if (preparation !== undefined) return [preparation.pledge ?? preparation.own];
@@ -276,7 +275,7 @@ const ownVote = (step: Step, id: Digest): ReadonlyArray<SignedStatement> => {
   return refusal === undefined ? [] : [refusal];
 };
 
-/** Certificates of what is applied here, with this peer's acknowledgements. */
+/** Certificates of proposals applied here, with this peer's acknowledgements. */
 export const sendApplied = (step: Step, to: PeerId, decided: ReadonlyMap<Digest, Decision>): void => {
   const certificates: Array<Certificate> = [];
   const acks: Array<SignedStatement> = [];

@@ -1,4 +1,4 @@
-/** Whether every member has said the same. */
+/** Whether every member has made the same statement. */
 import type { Digest } from "../base/Digest.ts";
 import { isAuthentic, type SignedStatement, signerOf, type Statement } from "./Statement.ts";
 import type { Step } from "./Step.ts";

@@ -1,28 +1,28 @@
 /**
- * Who is let in and who is served next where more come than can be served. Whoever came last is turned away first, at
- * once, and what waits is shared by actors: one that sends a thousand requests waits behind itself, not before others.
+ * Which requests are admitted, and which is served next, when more come than can be served. The newest is turned away
+ * first, at once, and waiting places are shared by actors: an actor with a thousand requests delays only itself.
  */
 import type { Settings } from "./Event.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Actor } from "./Proposal.ts";
 
-/** The actor as far as places are shared: not the token, of which everybody may have many. */
+/** The actor as places are shared: not the token, because anybody may have many tokens. */
 export const actorName = ({ iss, sub }: Pick<Actor, "iss" | "sub">): string => `${iss ?? ""}\n${sub}`;
 
-/** Requests that an entry peer may have with the writer at once; the rest waits at the entry peer. */
+/** Requests of one entry peer that may be with the writer at once; the rest wait at the entry peer. */
 export const forwardsAtOnce = ({ places }: Settings): number => Math.max(1, places >> 3);
 
 /**
- * How many forwards may follow one that the writer has not acknowledged. The writer remembers more refusals of one
- * entry peer than these and what is with the writer besides, so that no request it has not seen yet can be taken for a
- * duplicate of one that it no longer remembers.
+ * How many forwards may follow one that the writer has not acknowledged. Of each entry peer the writer remembers more
+ * refusals than these and the requests it holds, so no request that it has not seen yet can pass for a duplicate of one
+ * that it no longer remembers.
  */
 export const forwardsAhead = ({ places }: Settings): number => Math.max(1, places >> 1);
 
 /** Refusals of requests of one entry peer that the writer remembers. */
 export const refusalsRemembered = ({ places }: Settings): number => places;
 
-/** How fast a line moves: what one request took lately, in milliseconds, and since when somebody has been waiting. */
+/** How fast a line moves: the recent time per request in milliseconds, and since when a request has been waiting. */
 export interface Pace {
   readonly millis: number;
   readonly busySince: number | undefined;
@@ -31,7 +31,7 @@ export interface Pace {
 export const noPace: Pace = { millis: 0, busySince: undefined };
 
 /**
- * So many have left the line now.
+ * Updates the pace when so many requests have left the line.
  *
  * @param isBusy whether others had to stay although they were ready
  */
@@ -43,13 +43,13 @@ export const paced = (pace: Pace, at: number, left: number, isBusy: boolean): Pa
   return { millis: pace.millis === 0 ? sample : (3 * pace.millis + sample) / 4, busySince };
 };
 
-/** Places in a line that moves at this pace: whoever would wait longer than half of `patience` is not let in. */
+/** Places in a line of this pace: a request that would wait longer than half of `patience` is not admitted. */
 export const placesAt = ({ millis }: Pace, { places }: Settings, patience: number): number => {
   if (millis === 0) return places;
   return Math.min(places, Math.max(Limits.proposalsPerMessage, Math.floor(patience / 2 / millis)));
 };
 
-/** What somebody who waits takes of what there is. */
+/** What one waiting request takes up. */
 export interface Share {
   readonly actor: string;
   readonly bytes: number;
@@ -60,17 +60,17 @@ export interface Room {
   readonly bytes: number;
 }
 
-/** So many bytes weigh as much as one more request. */
+/** This many bytes weigh as much as one more request. */
 const PLACE_BYTES = Limits.queuedBytes / Limits.queuedCommands;
 
 const NOBODY: ReadonlySet<number> = new Set();
 
 /**
- * Who goes to make room for one more: the newest of whoever takes most, by requests and bytes, until it fits.
+ * Which requests make room for one more: the newest of the actor that holds most requests and bytes, until it fits.
  *
  * @param waiting in the order in which they came; these can go
- * @param besides what is there and cannot go
- * @returns which of `waiting` go; undefined where nobody takes more than the new one's actor, so that it is turned away
+ * @param besides requests that take up room and cannot go
+ * @returns which of `waiting` go; undefined where no actor holds more than the new one's, which is then turned away
  */
 export const makingRoom = (
   waiting: ReadonlyArray<Share>,
@@ -112,9 +112,9 @@ export const makingRoom = (
 };
 
 /**
- * Those who wait in the order in which they are served: the first of every actor before the second of any.
+ * The waiting requests in the order in which they are served: the first of every actor before the second of any.
  *
- * @param underWay what each actor has been served already and not been answered
+ * @param underWay how many requests of each actor are being served and not answered yet
  */
 export const inTurn = <A>(
   waiting: ReadonlyArray<A>,

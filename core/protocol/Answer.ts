@@ -1,13 +1,13 @@
-/** What agreement answers callers and operators, and how it names what commands and modules answer. */
+/** The answers of agreement to callers and operators, and how it names those of commands and modules. */
 import type { MemberFault, Rejection } from "../base/Rejection.ts";
 
 export type ProtocolAnswer =
   | { readonly _tag: "Initialized" }
-  /** What is stored from now on is sealed with the integrity key of this version. */
+  /** Rows stored from now on are sealed with the integrity key of this version. */
   | { readonly _tag: "Rotated"; readonly version: number }
-  /** The vault opens by other shares from now on. */
+  /** From now on the vault opens with other shares. */
   | { readonly _tag: "Rekeyed" }
-  /** Whether what operators did is in the audit; not while the peer is sealed or its rows do not hold. */
+  /** Whether the operators' acts are in the audit; not while the peer is sealed or its rows do not hold. */
   | { readonly _tag: "Audited"; readonly done: boolean }
   /** A restore was declared; the incarnation is known once the peer is unsealed. */
   | { readonly _tag: "Restoring"; readonly incarnation: number | undefined }

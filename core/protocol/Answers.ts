@@ -1,4 +1,4 @@
-/** How the writer answers: a caller of its own at once, a forwarded one through its entry peer. */
+/** How the writer answers: its own caller at once, a forwarded request through its entry peer. */
 import { absurd } from "effect";
 import type { Answer } from "./Answer.ts";
 import type { Caller, Queued } from "./Requests.ts";
@@ -24,7 +24,7 @@ export const callerOf = (forward: Forward, arrivedAt: number, asked: Target | un
 
 export const callerOfQueued = ({ forward, arrivedAt, intent }: Queued): Caller => callerOf(forward, arrivedAt, intent);
 
-/** Everybody who waits for a round's end. */
+/** Everybody who waits for the end of a round. */
 export const callersOf = ({ creator, coalesced }: Pick<Round, "creator" | "coalesced">): ReadonlyArray<Caller> => {
   const joined = coalesced.map(callerOfQueued);
   return creator === undefined ? joined : [creator, ...joined];
@@ -44,8 +44,8 @@ const answer = (
 };
 
 /**
- * Whether nothing that this peer can read tells what became of a forwarded request: its rows do not hold; or an
- * earlier process had the request, and nobody has shown this one yet that its rows are not of before that.
+ * Whether no row that this peer can trust tells what became of a forwarded request: its rows do not hold; or the
+ * request came to an earlier process, and the others have not shown this one yet that its rows are not older than that.
  */
 const isBeyondMemory = (step: Step, caller: Caller): boolean =>
   caller.entryPeer !== step.self &&
@@ -53,8 +53,8 @@ const isBeyondMemory = (step: Step, caller: Caller): boolean =>
     (isFromBefore(step, caller) && notReadyReason(step) !== undefined));
 
 /**
- * Whether something that a rejected request asked for is reserved or applied here all the same: then no answer may
- * say that nothing is.
+ * Whether part of what a rejected request asked for is reserved or applied here all the same: then no answer may say
+ * that nothing was done.
  */
 const mayStand = (step: Step, caller: Caller): boolean => {
   const { target, entryPeer } = caller;
@@ -66,9 +66,9 @@ const mayStand = (step: Step, caller: Caller): boolean => {
 const BEGINS_ANEW: Retry = { _tag: "BeginsAnew" };
 
 /**
- * The same rejection where the request may have been done all the same. Repeating it finds out, or meets that it has
- * taken its own base away. The answer names what it is about, as far as that is known. What leaves nothing that anybody
- * could find is as good as not done.
+ * The same rejection where the change may have happened all the same. Repeating the request finds out, or fails because
+ * its own base is gone. The answer names its subject, as far as known. A change that leaves nothing that anybody could
+ * find is as good as not done.
  */
 export const leftOpen = ({ byKind }: Commands, rejection: Rejection, target: Target): Rejection => {
   const retry = byKind.get(target.kind)?.retry ?? BEGINS_ANEW;
@@ -85,7 +85,7 @@ export const leftOpen = ({ byKind }: Commands, rejection: Rejection, target: Tar
   }
 };
 
-/** What a caller asked for with what is known of it by now. */
+/** A caller's request, with what is known of its subject by now. */
 const named = (step: Step, target: Target): Target =>
   step.context.commands.byKind.get(target.kind)?.named(step, target) ?? target;
 
@@ -113,15 +113,15 @@ const mayChange: ReadonlySet<RejectionCode> = new Set([
   "SESSION_CAPACITY",
   "TOO_MANY_ATTEMPTS",
   "REQUEST_CAPACITY",
-  // The writer's keys may be renewed, and a token that is not valid yet becomes so.
+  // The token keys at the writer may be renewed, and a token that is not valid yet becomes valid.
   "UNAUTHENTICATED",
 ]);
 
 const repeatsOf = ({ code }: Rejection): Repeats => (mayChange.has(code) ? "only if remembered" : "by itself");
 
 /**
- * A request that was refused for the state of the cluster, or by another member, could succeed a moment
- * later, so a duplicate of it must meet the same answer, not a second chance.
+ * A request refused for the state of the cluster, or by another member, could succeed a moment later. So a duplicate of
+ * it must get the same answer, not a second chance.
  */
 const rememberTurnedAway = (step: Step, caller: Caller, rejection: Rejection): void => {
   const { entryPeer, requestId, arrival } = caller;
@@ -135,17 +135,17 @@ const rememberTurnedAway = (step: Step, caller: Caller, rejection: Rejection): v
   remembered.set(requestId, { arrival, rejection });
 };
 
-/** Answers whoever asked for what was there before. */
+/** Answers callers that asked for what was there before. */
 export const answerExisting = (step: Step, caller: Caller, intent: Intent, name: string): void => {
   const existing = step.command(intent).existing(step.context.view, name);
   if (existing !== undefined) answer(step, caller, existing.answer, { _tag: "Existing", ref: name });
 };
 
-/** What the caller is told whose request has led to this proposal, applied by every member. */
+/** The answer to the caller whose request led to this proposal, once every member has applied it. */
 export const confirmation = (step: Step, proposal: Proposal, isFresh: boolean): Answer =>
   step.command(proposal).confirmed(proposal.effects, isFresh);
 
-/** Every member has applied it: the request that made it is told so, and those that joined it that it was there. */
+/** Every member has applied it: its own request is answered as fresh, coalesced ones as already there. */
 export const answerConfirmed = (step: Step, round: Round, acks: ReadonlyArray<SignedStatement>): void => {
   const { certificate, creator, coalesced } = round;
   if (certificate === undefined) return;

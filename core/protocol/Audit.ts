@@ -1,4 +1,4 @@
-/** What is kept of every change and of every operator's call, for whoever asks later: chained at each peer for itself. */
+/** The audit: a record of every change and every operator's call. Each peer chains its own. */
 import { digest, record } from "../codec/Codec.ts";
 import type { Digest } from "../base/Digest.ts";
 import { countersRow } from "./PeerState.ts";
@@ -12,7 +12,7 @@ const AUDIT_TAG = "CUSTODY_AUDIT_V1";
 
 type Chained = "version" | "peerId" | "integrityKeyVersion" | "seq" | "prevHash";
 
-/** What only some events have. */
+/** Fields that only some events have. */
 const nothing = {
   actor: undefined,
   approverRef: undefined,
@@ -58,7 +58,7 @@ export const writeAudit = (step: Step, id: Digest, proposal: Proposal): void => 
   });
 };
 
-/** Who belongs to the cluster from now on; nobody asked for it by a request. */
+/** The founding: who belongs to the cluster from now on. No caller requested it. */
 export const auditFounding = (step: Step, { digest, peerIds, topology }: Membership): void =>
   append(step, {
     ...nothing,
@@ -73,8 +73,8 @@ export const auditFounding = (step: Step, { digest, peerIds, topology }: Members
 const placedCodec = record({ act: operatorActCodec, prevHash: digest });
 
 /**
- * Writes down what operators did, in this order and each once (S34): of what was kept, only what is not here yet.
- * Nothing is written by a peer that is sealed or does not trust its rows.
+ * Records the operators' acts, in this order and each once (S34): of kept acts, only those not in the audit yet. A peer
+ * that is sealed or does not trust its rows writes nothing.
  */
 export const auditOperators = (step: Step, acts: ReadonlyArray<NumberedAct> = []): void => {
   const { state, mode } = step;
@@ -95,7 +95,7 @@ export const auditOperators = (step: Step, acts: ReadonlyArray<NumberedAct> = []
     });
     step.draft("signed").audit = { ...state.signed.audit, lastNo: no, keptNo: isKept ? no : state.signed.audit.keptNo };
   }
-  // Before the founding no transaction brings the counters up to date by itself.
+  // Before the founding no transaction updates the counters by itself.
   if (acts.length > 0 && state.cluster.membership === undefined)
     step.write({ op: "replace", table: "counters", key: SELF, row: countersRow(state) });
 };

@@ -1,6 +1,6 @@
 /**
  * The state of a peer that has just started: sealed, with everything its store
- * remembers and nothing of what only callers and answers were waiting for.
+ * remembers, and without pending callers and answers.
  */
 import type { Crypto } from "../crypto/Crypto.ts";
 import type { SetAccumulator } from "../base/Digest.ts";
@@ -35,7 +35,7 @@ const preparationOf = (
   ]),
   refusal: row.refusal,
   pledge: row.pledge,
-  // A refusal of an incarnation that is over made this peer pledge, and counts no more.
+  // A refusal of a superseded incarnation, which made this peer pledge, no longer counts.
   votes: new Map(
     [row.refusal, row.pledge].flatMap((vote) =>
       vote === undefined ||
@@ -99,7 +99,7 @@ const foundingOf = (
   faults: new Map(),
 });
 
-/** Whose locks outlive the decision: the writer's, until all have acknowledged. */
+/** Locks that outlive the decision: at the writer, until all have acknowledged. */
 const restoredLocks = (
   commands: Commands,
   membership: Membership | undefined,
@@ -111,7 +111,7 @@ const restoredLocks = (
   return new Map(holders.flatMap(({ id, proposal }) => locksOf(commands, proposal).map((lock) => [lock, id] as const)));
 };
 
-/** A peer that remembers nothing but who it is and whom it belongs to. */
+/** A peer that remembers only who it is and to which cluster it belongs. */
 const blank = (view: RowView, crypto: Crypto): PeerState => {
   const pinned = view.get("topology", SELF);
   const membership = pinned && membershipOf(crypto, pinned.topology);
@@ -123,7 +123,7 @@ const damaged = (state: PeerState, where: string): PeerState => ({
   fitness: { ...state.fitness, integrityFault: where },
 });
 
-/** What a peer is that cannot trust its rows: it answers probes and reads what still holds, and signs nothing. */
+/** A peer that cannot trust its rows: it answers probes, reads the rows that still hold, and signs nothing. */
 export const bootDamaged = (view: RowView, crypto: Crypto, where: string): PeerState =>
   damaged(blank(view, crypto), where);
 
@@ -136,7 +136,7 @@ const recoveryOf = (
   return { ...freshRecovery("the process was started again"), isReadable };
 };
 
-/** Reads the state back. Throws {@link InvariantViolation} when rows contradict each other; a tampered row throws on reading. */
+/** Reads the state back. Throws {@link InvariantViolation} for contradicting rows; reading a tampered row throws. */
 export const boot = (view: RowView, crypto: Crypto, commands: Commands, elapsed: number): PeerState => {
   const start = blank(view, crypto);
   const {
@@ -144,9 +144,9 @@ export const boot = (view: RowView, crypto: Crypto, commands: Commands, elapsed:
   } = start;
   const counters = view.get("counters", SELF);
   if (counters === undefined) return start;
-  // A store that remembers anything but who it belongs to is damaged, not new.
+  // A store that remembers anything besides its peer and topology is damaged, not new.
   if (peer === undefined) return damaged(start, "peer/self");
-  // What was signed was signed for a topology; without it nothing here can be understood.
+  // Statements are signed for one topology; without it nothing here can be understood.
   if (counters.batchNo > 0 && membership === undefined) return damaged(start, "topology/self");
   const seen = new Map(allRows(view, "seen").map((row) => [row.peerId, row]));
   const restore = view.get("restore", SELF);
@@ -198,5 +198,5 @@ export const boot = (view: RowView, crypto: Crypto, commands: Commands, elapsed:
   };
 };
 
-// The codec bounds the bytes; what they mean is the crypto port's own business.
+// The codec bounds the bytes; the crypto port alone knows their meaning.
 const setOf = (counters: Rows["counters"]): SetAccumulator => counters.registrySet as SetAccumulator;

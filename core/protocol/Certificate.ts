@@ -1,7 +1,7 @@
 /**
- * A receipt from every member: the authority to commit, for ever. A certificate
- * is verified by what its signers said and when they said it, never by the
- * verifier's own clock (protocol.md 3.5, S3, S18).
+ * A receipt from every member: the authority to commit, for ever. It is verified
+ * by what its signers said and when they said it, never by the verifier's own
+ * clock (protocol.md 3.5, S3, S18).
  */
 import { list, record, type TypeOf } from "../codec/Codec.ts";
 import type { Crypto } from "../crypto/Crypto.ts";

@@ -3,8 +3,8 @@ import { InvariantViolation } from "../base/Invariant.ts";
 import type { TableName, Write } from "./Tables.ts";
 
 /**
- * One change in the place of two of the same row, or undefined where they undo each other. Throws for a row that is
- * inserted although it is there, or replaced although it is gone: one of the two handlers is wrong about the registry.
+ * Merges two changes of the same row; undefined where they cancel out. Throws for a row that is inserted although it is
+ * there, or replaced although it is gone: one of the two handlers is wrong about the registry.
  */
 const merged = (earlier: Write, later: Write): Write | undefined => {
   if (later.op !== "remove" && (earlier.op === "remove") !== (later.op === "insert"))
@@ -17,13 +17,13 @@ const merged = (earlier: Write, later: Write): Write | undefined => {
   return later.op === "remove" ? undefined : ({ ...later, op: "insert" } as Write);
 };
 
-/** So many changes are looked through faster than a map of them is made. */
+/** Up to this many changes, a linear search is faster than building a map. */
 const FEW = 24;
 
 export class Changes {
   /** Undefined where a row was inserted and removed again. */
   readonly #writes: Array<Write | undefined> = [];
-  /** Where there are more than a few: key to the last change under it, in whichever table, and for each the one before it or -1. */
+  /** Beyond a few changes: the last under each key, in any table, and for each the one before it or -1. */
   #latest: Map<string, number> | undefined;
   readonly #before: Array<number> = [];
   #count = 0;
@@ -48,13 +48,13 @@ export class Changes {
     if (this.#writes.length > FEW && this.#latest === undefined) this.#indexAll();
   }
 
-  /** Whether the row is there after these changes; undefined where they leave it as it is committed. */
+  /** Whether the row is there after these changes; undefined where they do not touch it. */
   leaves(table: TableName, key: string): boolean | undefined {
     const last = this.#writes[this.#placeOf({ table, key })];
     return last && last.op !== "remove";
   }
 
-  /** Where the last change of the same row is, or -1. */
+  /** Index of the last change of the same row, or -1. */
   #placeOf({ table, key }: Pick<Write, "table" | "key">): number {
     let at = this.#latest === undefined ? this.#writes.length - 1 : (this.#latest.get(key) ?? -1);
     while (at >= 0) {

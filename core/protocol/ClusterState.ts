@@ -5,7 +5,7 @@ import type { Rows } from "./Tables.ts";
 import type { Membership, PeerId } from "./Topology.ts";
 import type { Versions } from "./Versions.ts";
 
-/** Before a topology is pinned: who introduced itself, and who signed what this peer signed. */
+/** Before a topology is pinned: the cards of other peers, and the signatures of those that signed the same topology. */
 export interface Founding {
   readonly cards: ReadonlyMap<PeerId, GenesisCard>;
   readonly vote: (Rows["genesis"] & { readonly digest: Digest }) | undefined;
@@ -19,7 +19,7 @@ export interface ClusterState {
   readonly membership: Membership | undefined;
   readonly pinned: Rows["topology"] | undefined;
   readonly founding: Founding;
-  /** What each other peer has said that it speaks, since this process began. */
+  /** The versions that each other peer has said it speaks, since this process began. */
   readonly spoken: ReadonlyMap<PeerId, Versions>;
 }
 

@@ -1,8 +1,8 @@
 /**
- * What agreement needs to know of a command, and all that it knows: protocol and
- * command meet here and nowhere else. Every member reads the request, checks it
- * against its own rows and computes the effects for itself; agreement compares
- * the bytes and never looks into them (protocol.md 2).
+ * The interface between agreement and a command; they meet nowhere else. Every
+ * member reads the request, checks it against its own rows and computes the
+ * effects for itself; agreement compares the bytes and never looks into them
+ * (protocol.md 2).
  */
 import type { Either } from "effect";
 import { memoized } from "../base/Memo.ts";
@@ -23,13 +23,13 @@ import type { Proposal } from "./Proposal.ts";
 import type { PeerId } from "./Topology.ts";
 import type { Versions } from "./Versions.ts";
 
-/** What a call is understood by, without any row. */
+/** What it takes to understand a call, without any row. */
 export type Means = Pick<StepContext, "crypto" | "providers">;
 
 /** What a request is about, as far as the call alone tells. */
 export interface Target {
   readonly kind: string;
-  /** What its caller is told the answer is about, once it is known. */
+  /** The ref that its caller is told, once it is known. */
   readonly ref: string | undefined;
 }
 
@@ -38,50 +38,50 @@ export interface Intent extends Target {
   readonly ref: string;
   /** The exclusive locks that its proposal holds while it is undecided (protocol.md 3.2). */
   readonly locks: ReadonlyArray<string>;
-  /** Unix milliseconds: nobody signs for it later than that; infinite where nothing but the proposal ends. */
+  /** Unix milliseconds: nobody signs for it later than that; infinite where only the proposal's own deadline counts. */
   readonly deadline: number;
 }
 
-/** Effects by what of their proposal they depend on: when it is made, and in which version they are to be. */
+/** The effects, given what they depend on in their proposal: its time and its version. */
 export type EffectsAt = (proposed: Pick<Proposal, "proposedAt" | "version">) => Uint8Array;
 
 /** How an intent stands against one peer's rows. */
 export type Standing =
-  /** It can be done, with these effects if it is so proposed. */
+  /** It can be done; proposed so, it has these effects. */
   | { readonly _tag: "Possible"; readonly effectsAt: EffectsAt }
-  /** What it asks for is there already, under this name. */
+  /** What it asks for exists already, under this name. */
   | { readonly _tag: "Done"; readonly name: string }
   /** It cannot be done; `isFinal` where no later change can make it possible. */
   | { readonly _tag: "Impossible"; readonly rejection: Rejection; readonly isFinal: boolean };
 
-/** What is stored under a name, how new it is, and what its caller is told. */
+/** The stored row under a name: its revision, and the answer to a caller that asks for it. */
 export interface Existing {
   readonly revision: number;
   readonly answer: Answer;
 }
 
-/** What is kept of an applied change for whoever asks later. */
+/** The audit entry of an applied change. */
 export interface AuditEntry {
   readonly event: string;
   readonly approverRef: string;
   readonly metadataRevision: number;
 }
 
-/** What the same request meets that is sent again after its outcome was left open. */
+/** What happens to the same request when it is repeated after its outcome was left open. */
 export type Retry =
   | { readonly _tag: "FindsItsResult" }
-  /** It has taken its own base away; the hint says how its caller finds out. */
+  /** Its own success has removed its base; the hint says how its caller finds out. */
   | { readonly _tag: "FindsItsBaseGone"; readonly hint: string }
   /** It leaves nothing that anybody could find. */
   | { readonly _tag: "BeginsAnew" };
 
-/** Where a change stands among others, for a registry that is put together of parts. */
+/** The place of a change among others, for a registry that is put together from several disks. */
 export interface Lineage {
-  /** Its subject, in the words of {@link Target.ref}. */
+  /** Its subject, named as in {@link Target.ref}. */
   readonly ref: string;
   /** The first change of a subject is 1, and each builds on the one before. */
   readonly revision: number;
-  /** What it claims, and for whom: nobody else may. */
+  /** The name that it claims, and the one owner that may hold it. */
   readonly claim: string;
   readonly owner: string;
 }
@@ -90,23 +90,23 @@ export interface Lineage {
 interface Reading<I extends Intent, T extends Target> {
   /** Its name in proposals; kept for ever. */
   readonly kind: string;
-  /** What the bearer of a request must be allowed to; undefined where something else in the request authorizes it. */
+  /** The permission that the bearer needs; undefined where something else in the request authorizes it. */
   readonly permission: string | undefined;
-  /** Whether its meaning stands in rows, so that only a peer that may trust its own can tell. */
+  /** Whether its meaning depends on rows, so that only a peer that may trust its own rows can tell. */
   readonly needsRows: boolean;
   readonly retry: Retry;
   /** Codes that a caller is told as they are, even where another member refused with them. */
   readonly speaking: ReadonlyArray<RejectionCode>;
   recognizes(call: Call): boolean;
-  /** What the call is about, whether or not it can be done; undefined where it cannot be read. */
+  /** The subject of the call, whether or not it can be done; undefined where the call cannot be read. */
   targetOf(means: Means, call: Call): T | undefined;
   /** Reads and validates a request; the left side names every field at fault. The same rows give the same result. */
   parse(evaluation: EvaluationContext, call: Call): Either.Either<I, Rejection>;
-  /** As `parse`, for a caller of this peer or of another entry peer: what an attempt costs may be counted here. */
+  /** As `parse`, for a caller of this peer or of another entry peer: attempts may be counted here. */
   admit(step: Step, call: Call, claims: ActorClaims): Either.Either<I, Rejection>;
 }
 
-/** What it comes to, against committed rows and what is undecided. */
+/** Its standing, against committed rows and undecided proposals. */
 interface Deciding<I extends Intent> {
   check(evaluation: EvaluationContext, intent: I): Standing;
   /** The undecided proposal whose outcome is this intent's outcome too. */
@@ -115,63 +115,63 @@ interface Deciding<I extends Intent> {
   heldUpBy(state: PeerState, intent: I): "own result" | "another change" | undefined;
 }
 
-/** Its effects, which are certified, and what they do to the rows of a member. */
+/** Its certified effects, and what they do to the rows of a member. */
 interface Effecting {
   locksOf(effects: Uint8Array): ReadonlyArray<string>;
   lineageOf(effects: Uint8Array): Lineage;
-  /** Whether they hold by themselves, whoever has certified them. */
+  /** Whether they are consistent in themselves, whoever has certified them. */
   isSound(crypto: Crypto, effects: Uint8Array): boolean;
   /** Changes the rows and the registry root; throws `InvariantViolation` where they contradict what was certified. */
   apply(step: Step, id: Digest, effects: Uint8Array): void;
-  /** Does the same for a member that takes outcomes over in any order; says whether a read may see a difference. */
+  /** Does the same for a member that takes outcomes over in any order; says whether reads may show a difference. */
   install(step: Step, id: Digest, effects: Uint8Array): boolean;
-  /** Takes back what no other member has applied. */
+  /** Undoes a change that no other member has applied. */
   undo(step: Step, id: Digest, effects: Uint8Array): void;
   audit(effects: Uint8Array): AuditEntry;
 }
 
 /** What callers are told. */
 interface Answering<I extends Intent, T extends Target> {
-  /** Whether a certified proposal of this kind does what was asked for; `isOwn` where the very request has led to it. */
+  /** Whether a certified proposal of this kind does what was asked; `isOwn` where this very request led to it. */
   isMetBy(intent: I, effects: Uint8Array, isOwn: boolean): boolean;
-  /** Whether it can be there already, by this peer's own rows. */
+  /** Whether its result may exist already, by this peer's own rows. */
   mayBeThere(view: RowView, intent: I): boolean;
-  /** The answer to whoever asked for what every member has applied; `isFresh` to the request that made it. */
+  /** The answer to a caller whose change every member has applied; `isFresh` where its own request made it. */
   confirmed(effects: Uint8Array, isFresh: boolean): Answer;
-  /** The answer to whoever asked for what was there before, from this peer's own rows; undefined where it is not. */
+  /** The answer to a caller whose result existed before, from this peer's own rows; undefined where it does not. */
   existing(view: RowView, name: string): Existing | undefined;
   /**
-   * Whether something that a rejected request asked for is reserved or applied here all the same. What is applied
-   * counts for one that was forwarded only, as it may be a copy whose first answer was lost.
+   * Whether something that a rejected request asked for is reserved or applied here all the same. Applied changes count
+   * only for a forwarded request, as it may be a copy whose first answer was lost.
    */
   mayStand(step: Step, target: T, entryPeer: PeerId): boolean;
-  /** The same target with what is known by now of what it is about. */
+  /** The same target, completed with what is known of its subject by now. */
   named(step: Step, target: T): T;
   /** Told of every refusal of a request that could be read. */
   noteRefused(step: Step, target: T, rejection: Rejection): void;
-  /** What is reserved here for the very request that this peer refuses; undefined where nothing is. */
+  /** The reservation here for the very request that this peer refuses; undefined where there is none. */
   reservedFor(step: Step, call: Call, rejected: Rejection): Target | undefined;
 }
 
-// Methods, not functions: a command of a narrower intent is a command.
+// Methods, not functions: a command with a narrower intent is a command.
 export interface Command<I extends Intent = Intent, T extends Target = Target>
   extends Reading<I, T>,
     Deciding<I>,
     Effecting,
     Answering<I, T> {}
 
-/** One entry of what the registry root is over, as it is stored. */
+/** One entry of the set that the registry root covers, as it is stored. */
 export interface Entry {
   readonly key: string;
   /** How many certified changes have made it what it is. */
   readonly revision: number;
-  /** Whether the rows beside it are those that belong to it. */
+  /** Whether the rows that go with it are its own. */
   readonly isSound: boolean;
-  /** The set with it. */
+  /** The set with it added. */
   readonly addTo: (set: SetAccumulator) => SetAccumulator;
 }
 
-/** What of the commands' rows the registry root is over, read again by a member that was restored. */
+/** The commands' rows that the registry root covers, read again by a restored member. */
 export type Contents = (crypto: Crypto, view: RowView, after: string, limit: number) => ReadonlyArray<Entry>;
 
 /** The commands of a cluster. */
@@ -184,11 +184,11 @@ export interface Commands {
   readonly exchanges: ReadonlyMap<string, Exchange>;
 }
 
-/** The command that a call asks for. */
+/** The command of a call. */
 export const commandFor = ({ all }: Commands, call: Call): Command | undefined =>
   all.find((each) => each.recognizes(call));
 
-/** The exchange that a call asks for. */
+/** The exchange of a call. */
 export const exchangeFor = ({ exchanges }: Commands, call: Call): Exchange | undefined => {
   for (const exchange of exchanges.values()) if (exchange.recognizes(call)) return exchange;
   return undefined;

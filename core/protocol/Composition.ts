@@ -1,6 +1,6 @@
 /**
- * What a version of the service is put together of: commands and modules, and with them everything that is stored and
- * said. Made once, from two lists (core/commands/Commands.ts); agreement, stores and envelopes are handed it.
+ * The parts of one version of the service: commands and modules, and with them everything that is stored and said. Made
+ * once, from two lists (core/commands/Commands.ts), and handed to agreement, stores and envelopes.
  */
 import { type Codec, union } from "../codec/Codec.ts";
 import { formsFor, type Forms, writtenIn } from "../codec/Versioned.ts";
@@ -13,16 +13,16 @@ import { VERSIONS, type Versions } from "./Versions.ts";
 /** Every table, and the form of its rows. */
 export interface Schema {
   readonly names: ReadonlyArray<string>;
-  /** The newest version that rows may be of; they are written in this one. */
+  /** The newest version of rows that can be read; rows are written in it. */
   readonly newest: number;
   codecOf(table: string): Codec<unknown>;
 }
 
 export interface Composition extends Commands {
   readonly tables: Schema;
-  /** The messages of a version that is spoken here, as values of the newest one. */
+  /** The messages of a version spoken here, as values of the newest one. */
   messagesIn(version: number): Codec<Message>;
-  /** The bearer tokens in a message, in the order in which its handler expects what was found out about them. */
+  /** The bearer tokens in a message, in the order in which its handler expects the results of checking them. */
   tokensIn(message: Message): ReadonlyArray<string>;
 }
 
@@ -33,7 +33,7 @@ const named = <A>(what: string, all: ReadonlyArray<readonly [string, A]>): Reado
   return byName;
 };
 
-// Whatever stands in a table of codecs is one, or several forms of one; which, its module knows.
+// A table's entry is one codec, or several versions of one; its module knows which.
 const formsIn = (what: object): Forms<unknown> => formsFor(what as Codec<unknown> | Forms<unknown>);
 
 const schemaOf = (parts: ReadonlyArray<Tables>, newest: number): Schema => {
@@ -54,7 +54,7 @@ const schemaOf = (parts: ReadonlyArray<Tables>, newest: number): Schema => {
   };
 };
 
-/** What the registry root is over, one module after the other: a key is the module's name and the entry's own. */
+/** The entries that the registry root covers, module by module: a key is the module's name and the entry's own. */
 const contentsOf = (modules: ReadonlyArray<Module>): Contents => {
   const parts = modules.flatMap(({ name, contents }) => (contents === undefined ? [] : [{ name, contents }]));
   return (crypto, view, after, limit) => {
@@ -71,7 +71,7 @@ const contentsOf = (modules: ReadonlyArray<Module>): Contents => {
   };
 };
 
-/** By version, from the lowest that is spoken. A message is numbered by its place among those of its version. */
+/** By version, from the lowest that is spoken. A message's number is its place among those of its version. */
 const messagesOf = (messages: ReadonlyArray<readonly [tag: string, what: object]>, { lowest, highest }: Versions) =>
   Array.from({ length: highest - lowest + 1 }, (_, place): Codec<unknown> => {
     const version = lowest + place;

@@ -47,13 +47,13 @@ const isInRound = (step: Step, forward: Forward): boolean => {
   return false;
 };
 
-/** Every exchange is asked, whatever the request is: that is when it forgets answers that are of no use any more. */
+/** Every exchange is asked, whatever the request is: that is when it forgets answers that are no longer of use. */
 const isAnsweredAgain = (step: Step, forward: Forward): boolean => {
   for (const exchange of step.context.commands.exchanges.values()) if (exchange.answerAgain(step, forward)) return true;
   return false;
 };
 
-/** A request that came through another peer may be a copy; one that was turned away gets no second chance. */
+/** A request that came through another peer may be a copy; after one refusal it gets no second chance. */
 export const admitForwarded = (step: Step, forward: Forward, actor: ActorCheck): void => {
   if (isPending(step, forward) || isAnsweredAgain(step, forward)) return;
   const turnedAway = step.state.requests.turnedAway.get(forward.entryPeer)?.get(forward.requestId);
@@ -64,7 +64,7 @@ export const admitForwarded = (step: Step, forward: Forward, actor: ActorCheck):
   else answerRejected(step, callerOf(forward, step.elapsed, askedOf(step, forward.call)), judged.left);
 };
 
-/** What a request asks for, whoever asks; undefined where it cannot be understood. */
+/** The target of a request, whoever its caller is; undefined where it cannot be understood. */
 export const askedOf = (step: Step, call: Call): Target | undefined => {
   const { commands } = step.context;
   const exchange = exchangeFor(commands, call);
@@ -73,7 +73,7 @@ export const askedOf = (step: Step, call: Call): Target | undefined => {
     : Either.getOrUndefined(exchange.parse(step, call));
 };
 
-/** What a request means and who sends it, judged by this peer: all that needs no other member. */
+/** The meaning and the actor of a request, judged by this peer: all that needs no other member. */
 export interface Judged {
   readonly claims: ActorClaims;
   readonly request: Request;
@@ -84,7 +84,7 @@ export const judgeRequest = (step: Step, call: Call, actor: ActorCheck): Either.
   const command = commandFor(step.context.commands, call);
   const authorized = authorize(step.context, actor, (exchange ?? command)?.permission);
   if (Either.isLeft(authorized)) return Either.left(asMember(step.self, authorized.left));
-  // A peer may not trust its rows before the others have shown it that it may.
+  // A peer may trust its rows only after the others have shown it that it may.
   const reason = command?.needsRows === true ? notReadyReason(step) : undefined;
   if (reason !== undefined) return Either.left(unavailable([{ peerId: step.self, reason }], undefined));
   const claims = authorized.right;
@@ -101,7 +101,7 @@ const shareOf = ({ forward, actor }: Pick<Queued, "forward" | "actor">): Share =
   bytes: forward.call.rawBody.length,
 });
 
-/** What the writer holds for callers beside its queue: exchanges, and requests that have joined another one. */
+/** What the writer holds for callers beside its queue: exchanges, and coalesced requests. */
 const heldBesides = (step: Step): ReadonlyArray<Share> => {
   const shares: Array<Share> = [];
   for (const exchange of step.context.commands.exchanges.values())
@@ -111,14 +111,14 @@ const heldBesides = (step: Step): ReadonlyArray<Share> => {
   return shares;
 };
 
-/** Bytes of bodies that may have to be sent again: of what is prepared, whoever waits for it. */
+/** Bytes of bodies that may have to be sent again: of prepared proposals, whoever waits for them. */
 const evidenceBytes = ({ state }: Step): number => {
   let bytes = 0;
   for (const { evidence } of state.undecided.rounds.values()) bytes += evidence?.call.rawBody.length ?? 0;
   return bytes;
 };
 
-/** Makes room for one more by turning away the newest of whoever holds most; false where that is the new one's actor. */
+/** Makes room by turning away the newest of the actor that holds most; false where that is the new one's actor. */
 const makeRoom = (step: Step, arrival: Share): boolean => {
   const {
     requests: { pace, queue },
@@ -156,8 +156,8 @@ export const enqueue = (step: Step, forward: Forward, { claims, request }: Judge
 
 /**
  * Starts the next round if there is one to start; called at the end of every
- * event. A mono instance has nobody to wait for, so it waits for its mailbox:
- * what came in while a flush was under way is all queued before the timer fires.
+ * event. A mono instance has no member to wait for, so it waits for its mailbox:
+ * everything that came in during a flush is queued before the timer fires.
  */
 export const advance = (step: Step): void => {
   if (!step.isWriter || step.state.requests.queue.length === 0 || step.state.undecided.collecting.size > 0) return;
@@ -176,7 +176,7 @@ const startRound = (step: Step): void => {
   else propose(step);
 };
 
-/** Nothing is reserved while a member is missing: everybody waiting is told which one and why. */
+/** Nothing is reserved while a member is missing: all pending callers are told which one and why. */
 const failQueue = (step: Step, found: ReadonlyArray<MemberFault>): void => {
   step.draft("probing").verdict = undefined;
   const waiting = step.state.requests.queue;
@@ -187,24 +187,24 @@ const failQueue = (step: Step, found: ReadonlyArray<MemberFault>): void => {
 /** Proposed with these effects, left to wait, or answered. */
 type Disposal = Uint8Array | "wait" | "done";
 
-/** Lets an intent join the round whose outcome is its own too, and returns whether there is one. */
+/** Coalesces an intent with the round whose outcome is its own too; returns whether there is one. */
 const coalesceWithRound = (step: Step, queued: Queued): boolean => {
   const { intent } = queued;
   const holder = step.command(intent).coalescesWith(step.state, intent);
   const round = holder && step.state.undecided.rounds.get(holder);
-  // Without evidence nobody can still be asked to prepare it: how it is settled decides about this one too.
+  // Without its evidence no further member can prepare it: how it is settled decides about this request too.
   if (round === undefined || (round.evidence === undefined && round.certificate === undefined)) return false;
   coalesce(step, round.id, queued);
   return true;
 };
 
 /**
- * Whether something undecided decides about this one too: it changes the same, or claims the same. What is under
- * change is not shown to whoever asks for it again, as not every member may have it yet.
+ * Whether an undecided change decides about this one too: it has the same subject, or the same claim. Nobody who asks
+ * for it again is shown a subject under change, as not every member may have the change yet.
  */
 const isHeldUp = (step: Step, { locks }: Intent): boolean => locks.some((lock) => step.isLocked(lock));
 
-/** What becomes of a queued request now: it joins a round, waits, is answered from what is decided, or is proposed. */
+/** Takes the next step for a queued request: it is coalesced, waits, is answered from decided rows, or is proposed. */
 const dispose = (step: Step, queued: Queued, reserved: number): Disposal => {
   const { intent, tokenExpiresAt } = queued;
   const caller = callerOfQueued(queued);
@@ -215,7 +215,7 @@ const dispose = (step: Step, queued: Queued, reserved: number): Disposal => {
   const tooSoon = endsTooSoon(step.context, tokenExpiresAt);
   if (tooSoon !== undefined) return done(asMember(step.self, tooSoon));
   if (coalesceWithRound(step, queued)) return "done";
-  // Before any row is read, because whoever waits is asked again at every event.
+  // Before any row is read, because waiting requests are looked at again at every event.
   if (isHeldUp(step, intent)) return "wait";
   const standing = step.command(intent).check(step, intent);
   switch (standing._tag) {
@@ -228,7 +228,7 @@ const dispose = (step: Step, queued: Queued, reserved: number): Disposal => {
       // It may be a copy of a request that was rejected and is forgotten: doing it now would belie that answer.
       if (!queued.isFirst && isFromBefore(step, queued.forward))
         return done(leftOpen(step.context.commands, forgotten(step, intent.ref), intent));
-      // One of two clocks has been set since they were held against each other; once they agree it is the stamp.
+      // One of two clocks has been set since they were compared; once they agree the stamp is at fault.
       if (isOutOfTime(queued.forward.receivedAt, step.now))
         return askAnewUnlessJustFound(step)
           ? done(unavailable([stampedWrong(queued.forward.entryPeer)], intent.ref))
@@ -281,7 +281,7 @@ const propose = (step: Step): void => {
   let seq = step.state.undecided.highSeq;
   for (const queued of inTurn(step.state.requests.queue, actorOfQueued)) {
     const bytes = queued.forward.call.rawBody.length;
-    // A body always fits that has the round to itself.
+    // A body always fits into a round of its own.
     const fits = chosen.length < Limits.proposalsPerMessage && roundBytes + bytes <= Limits.evidenceBytesPerMessage;
     if (!fits) isFull = true;
     const disposal = fits ? dispose(step, queued, chosen.length) : "wait";
@@ -306,7 +306,7 @@ const propose = (step: Step): void => {
     step,
     chosen.map(({ id, proposal }) => ({ id, proposal, writerReceipt: undefined })),
     (receipts) => {
-      // A mono instance holds every receipt there is.
+      // A mono instance then holds every receipt there is.
       if (step.others.length === 0)
         return commitCompleted(
           step,

@@ -8,11 +8,11 @@ export interface Decision {
   readonly outcome: "APPLIED" | "ABORTED";
   readonly epoch: number;
   readonly seq: number;
-  /** Its slot is bound to another proposal here, or was. */
+  /** Its slot is, or was, bound to another proposal here. */
   readonly isStray: boolean;
   /**
-   * This peer's acknowledgement of it; absent where it was applied by a peer that has not joined yet, or was taken
-   * from another member after a restore.
+   * This peer's acknowledgement; absent where the peer applied it before joining, or took it from another member after
+   * a restore.
    */
   readonly ack: SignedStatement | undefined;
   readonly writerReceipt: SignedStatement | undefined;

@@ -49,8 +49,8 @@ export const stableSeq = ({ state }: Step): number => {
 };
 
 /**
- * Whether as much waits for acknowledgements as may: who withholds its own must not fill the memory of all others.
- * Honest members come nowhere near it, because nothing is begun while one of them is away.
+ * Whether the limit of applied and unacknowledged changes is reached: a member that withholds its acknowledgements must
+ * not fill the memory of all others. Honest members stay far below, because nothing begins while one of them is away.
  */
 export const isOverdue = ({ state }: Step): boolean =>
   state.undecided.outbox.size - state.undecided.prunable >= Limits.unacknowledged;
@@ -69,7 +69,7 @@ export const commitCompleted = (step: Step, ids: Iterable<Digest>): void => {
   if (completed.length === 0) return;
   const stable = stableSeq(step);
   apply(step, completed, () => undefined);
-  // Receipts of others were flushed by them, one's own in the step that signed it: nothing here waits.
+  // Members flushed their receipts, this peer its own in the step that signed it: nothing here waits.
   const certificates = completed.map((each) => each.certificate);
   for (let from = 0; from < certificates.length; from += Limits.proposalsPerMessage) {
     const chunk = certificates.slice(from, from + Limits.proposalsPerMessage);
@@ -85,7 +85,7 @@ const apply = (
 ): void => {
   for (const each of committed) applyOne(step, each);
   step.arm("deliver", DELIVER_MILLIS);
-  // Applying binds nobody; saying so does, and waits until this peer has joined.
+  // Applying binds nobody; an acknowledgement does, and waits until this peer has joined.
   if (step.mode === "joining") return run([]);
   acknowledge(
     step,
@@ -94,7 +94,7 @@ const apply = (
   );
 };
 
-/** Signs and records an acknowledgement for what is applied in each of the slots. */
+/** Signs and records an acknowledgement for the applied proposal of each slot. */
 const acknowledge = (
   step: Step,
   seqs: ReadonlyArray<number>,
@@ -111,7 +111,7 @@ const acknowledge = (
     run,
   );
 
-/** What was applied while this peer was joining is acknowledged when it has joined. */
+/** Changes applied while this peer was joining are acknowledged when it has joined. */
 export const acknowledgeLate = (step: Step): void => {
   const late = [...step.state.undecided.outbox.values()].filter((each) => !each.acks.has(step.self));
   acknowledge(
@@ -134,7 +134,7 @@ const applyOne = (step: Step, { id, certificate }: Committed): void => {
   writeAudit(step, id, proposal);
 };
 
-/** A certificate from another member: verified and applied in one go, or answered again from what is stored. */
+/** A certificate from another member: verified and applied in one go, or acknowledged again from the stored row. */
 export const onCommit = (step: Step, from: PeerId, message: MessageOf<"Commit">): void => {
   const { crypto, view } = step.context;
   let again: Map<Digest, Decision> | undefined;
@@ -143,7 +143,7 @@ export const onCommit = (step: Step, from: PeerId, message: MessageOf<"Commit">)
     const { proposal } = certificate;
     const id = proposalId(crypto, proposal);
     const preparation = step.state.undecided.preparations.get(id);
-    // What is prepared is not applied: the common way reads no row.
+    // A prepared proposal is not applied: the common way reads no row.
     const decision = preparation === undefined ? decisionOf(view, id, proposal) : undefined;
     if (decision !== undefined) again = (again ?? new Map<Digest, Decision>()).set(id, decision);
     else if (!isComplete(crypto, step.membership, id, certificate)) continue;
@@ -182,7 +182,7 @@ const isFree = (step: Step, { id, proposal, refusal }: Preparation, acks: Readon
       isAuthentic(step.context.crypto, step.membership, ack),
   );
 
-/** A complete certificate holds a receipt of this peer; one it has no record of means that its disk went back in time. */
+/** A complete certificate holds this peer's receipt; if this peer has no record of it, its disk went back in time. */
 const forgotten = (step: Step, { receipts }: Certificate): void => {
   const own = receipts.find((each) => signerOf(each) === step.self);
   if (own?.header.incarnation === step.state.signed.chain.incarnation)
@@ -190,8 +190,8 @@ const forgotten = (step: Step, { receipts }: Certificate): void => {
 };
 
 /**
- * What the writer knows to be acknowledged by all needs no outbox row here. What this peer itself has not
- * acknowledged yet, it knows better: the row reminds it to.
+ * A change that the writer knows to be acknowledged by all needs no outbox row here. Without this peer's own
+ * acknowledgement the row stays: it is the reminder to sign one.
  */
 export const markStable = (step: Step, seq: number): void => {
   for (const delivery of step.state.undecided.outbox.values())
@@ -227,7 +227,7 @@ const concludeDelivery = (step: Step, seq: number): void => {
   if (round !== undefined) answerConfirmed(step, round, statementsInOrder(step.membership, delivery.acks));
 };
 
-/** Delivers again, to whoever has not acknowledged, what has waited for it long enough. */
+/** Delivers again, to members that have not acknowledged, what has waited for it long enough. */
 export const onDeliverTimer = (step: Step): void => {
   const open = [...step.state.undecided.outbox.values()].filter((each) => !each.isPrunable);
   const due = open.filter((each) => each.dueAt <= step.elapsed).slice(0, Limits.proposalsPerMessage);
@@ -247,8 +247,8 @@ export const onDeliverTimer = (step: Step): void => {
 };
 
 /**
- * Whether something is under way here: its next transaction takes along what is no longer needed, and its
- * last acknowledgement sets the timer again.
+ * Whether something is under way here: its next transaction removes rows that are no longer needed, and its last
+ * acknowledgement sets the timer again.
  */
 const isUnderWay = ({ state }: Step): boolean =>
   state.undecided.preparations.size > 0 || state.undecided.outbox.size > state.undecided.prunable;

@@ -1,6 +1,6 @@
 /**
- * A request that may be a duplicate of one that was refused. What a writer turned away it remembers until its process
- * ends, and no more than so much of it; for requests that it may have forgotten it starts nothing (decision 0009).
+ * Requests that may be duplicates of refused ones. A writer remembers its refusals until its process ends, and only so
+ * many of them; for a request that it may have forgotten it starts nothing (decision 0009).
  */
 import type { Rejection } from "../base/Rejection.ts";
 import type { Step } from "./Step.ts";
@@ -13,9 +13,8 @@ import { unavailable } from "./Unavailable.ts";
 export type Arrival = Pick<Forward, "entryPeer" | "arrival">;
 
 /**
- * Takes down when a process of a member first showed itself to this one, in answer to a question that it cannot have
- * been asked before: what came in there until then, or at an earlier process, may have been judged by an earlier
- * process here.
+ * Records when a process of a member first answered a question of this process: requests that came in there before, or
+ * at an earlier process there, may have been judged by an earlier process here.
  */
 export const noteFirstHeard = (step: Step, from: PeerId, moment: Moment | undefined): void => {
   if (moment === undefined || step.state.requests.forgottenUntil.get(from)?.process === moment.process) return;
@@ -23,8 +22,8 @@ export const noteFirstHeard = (step: Step, from: PeerId, moment: Moment | undefi
 };
 
 /**
- * The refusal of a request that came in then is remembered no longer. What came in at another process than the one
- * last heard of starts nothing anyway.
+ * The refusal of a request with this arrival is no longer remembered. Requests that came in at another process than the
+ * one last heard of start nothing anyway.
  */
 export const noteForgotten = (step: Step, { entryPeer, arrival }: Arrival): void => {
   const until = step.state.requests.forgottenUntil.get(entryPeer);
@@ -33,8 +32,8 @@ export const noteForgotten = (step: Step, { entryPeer, arrival }: Arrival): void
 };
 
 /**
- * Whether a forwarded request that comes now may be a duplicate of one whose refusal this process does not remember: it came in
- * before its entry peer's present process first answered this one, or before one that was forgotten since.
+ * Whether a forwarded request may be a duplicate of one whose refusal this process does not remember: it came in before
+ * its entry peer's present process first answered this one, or before one that was forgotten since.
  */
 export const isFromBefore = ({ self, state }: Step, { entryPeer, arrival }: Arrival): boolean => {
   const until = state.requests.forgottenUntil.get(entryPeer);

@@ -1,4 +1,4 @@
-/** The copy of a state that one step edits: what it does not touch, it shares with the state before. */
+/** The copy of a state that one step edits: fields that it does not touch it shares with the state before. */
 import { copyOfMap, copyOfSet } from "../base/Copies.ts";
 import type { TimerName } from "./Event.ts";
 import type { Slice } from "./Module.ts";
@@ -49,13 +49,13 @@ export class EditedState {
     return this.state.timers as Map<TimerName, number>;
   }
 
-  /** What a module remembers. */
+  /** The state of a module. */
   slice<S extends object>({ name, empty }: Slice<S>): S {
-    // Whoever booted the state filled it with what the slice itself made.
+    // The state at boot is filled with what the slice itself made.
     return (this.state.modules[name] as S | undefined) ?? empty;
   }
 
-  /** A map or set of what a module remembers, copied before its first change in this step. */
+  /** A map or set of a module's state, copied before its first change in this step. */
   editIn<S extends object, K extends keyof S & string>(slice: Slice<S>, field: K): Editable<S[K]> {
     const current = this.slice(slice);
     const before = (this.before.modules[slice.name] as S | undefined) ?? slice.empty;

@@ -1,6 +1,6 @@
 /**
- * A request's way in, through whichever peer it came, until its answer or until
- * its time is up. What the writer says became of it is judged in Outcome.ts.
+ * A request's way in, through any peer, until its answer or until its time is
+ * up. Outcome.ts judges what the writer says became of it.
  */
 import { Either } from "effect";
 import { utf8Length } from "../codec/Utf8.ts";
@@ -34,10 +34,10 @@ import { keepWaiting } from "./Rounds.ts";
 import { busy, crowded, unavailable } from "./Unavailable.ts";
 
 const FORWARD_AGAIN_MILLIS = 500;
-/** An acknowledged request whose outcome does not come may have had it lost on the way. */
+/** If the outcome of an acknowledged request does not come, it may have been lost on the way. */
 const OUTCOME_AGAIN_MILLIS = 2_000;
 
-/** Whether the header can travel; what it says is judged with the rest of the request. */
+/** Whether the header can travel; its content is judged with the rest of the request. */
 const fitsIfMatch = (header: string | undefined): boolean =>
   header === undefined || (utf8Length(header) ?? Number.POSITIVE_INFINITY) <= Limits.ifMatchBytes;
 
@@ -60,7 +60,7 @@ export const onCommand = (step: Step, event: Extract<Event, { readonly _tag: "Co
   if (call.rawBody.length > Limits.requestBodyBytes || !fitsIfMatch(call.ifMatch))
     return refuse(rejection("INVALID_REQUEST_BODY", "The body or the If-Match header is too large.", "Send less."));
   if (!step.isWriter && isCrowdedFor(step, actor, call)) return refuse(full);
-  // Judged here first, so that what is wrong with a request does not depend on the writer.
+  // Judged here first, so that the faults of a request do not depend on the writer.
   const judged = judgeRequest(step, call, actor);
   if (Either.isLeft(judged)) return refuse(openWhereReserved(step, call, judged.left));
   const { signer, crypto } = step.context;
@@ -85,7 +85,7 @@ const full = crowded("This peer has as many requests under way as it may.", unde
 
 const shareOf = ({ actor, call }: Pick<Entering, "actor" | "call">): Share => ({ actor, bytes: call.rawBody.length });
 
-/** Who has to go for one more; see {@link makingRoom}. */
+/** Which requests have to go for one more; see {@link makingRoom}. */
 const leaving = (step: Step, arrival: Share): ReadonlySet<number> | undefined => {
   const {
     requests: { awaited, entering, pace },
@@ -97,7 +97,7 @@ const leaving = (step: Step, arrival: Share): ReadonlySet<number> | undefined =>
   });
 };
 
-/** Makes room for one more by turning away the newest of whoever holds most; false where that is the new one's actor. */
+/** Makes room by turning away the newest of the actor that holds most; false where that is the new one's actor. */
 const makeRoom = (step: Step, arrival: Entering): boolean => {
   const {
     requests: { entering },
@@ -113,7 +113,7 @@ const makeRoom = (step: Step, arrival: Entering): boolean => {
   return true;
 };
 
-/** Whether a request would be turned away for want of room: to say so costs little, where to judge it costs much. */
+/** Whether a request would be turned away for lack of room: to say so costs little, to judge it costs much. */
 const isCrowdedFor = (step: Step, check: ActorCheck, { rawBody }: Call): boolean =>
   check._tag === "Verified" && leaving(step, { actor: actorName(check.claims), bytes: rawBody.length }) === undefined;
 
@@ -127,8 +127,8 @@ const mayForward = ({ state, context }: Step): number => {
 };
 
 /**
- * Forwards those whose turn it is, as many as the writer may have of this peer at once; called at the end of every
- * event. The rest waits here, where it costs the writer nothing and can be turned away for certain.
+ * Forwards those whose turn it is, as many as the writer may have from this peer at once; called at the end of every
+ * event. The rest wait here, where they cost the writer nothing and can be turned away for certain.
  */
 export const forwardNext = (step: Step): void => {
   const {
@@ -170,13 +170,13 @@ export const forwardNext = (step: Step): void => {
   step.arm("forward", FORWARD_AGAIN_MILLIS);
 };
 
-/** A refused copy of a request says nothing of the one before it, which the members may yet complete. */
+/** A refused copy of a request says nothing about an earlier copy, which the members may yet complete. */
 const openWhereReserved = (step: Step, call: Call, rejected: Rejection): Rejection => {
   const reserved = commandFor(step.context.commands, call)?.reservedFor(step, call, rejected);
   return reserved === undefined ? rejected : leftOpen(step.context.commands, rejected, reserved);
 };
 
-/** Whether it is the writer's to answer, and its entry peer vouches for it. */
+/** Whether this peer is the writer that must answer it, and its entry peer vouches for it. */
 const isForWriter = (step: Step, from: PeerId, forward: Forward): boolean =>
   from === forward.entryPeer && step.isWriter && isAttested(step.context.crypto, step.membership, forward);
 
@@ -200,8 +200,8 @@ export const onForwarded = (step: Step, from: PeerId, { requestId }: MessageOf<"
 };
 
 /**
- * Forwards again what the writer has not acknowledged. Where the writer says nothing at all it counts as unavailable,
- * and who waits for his turn is told the same; as long as it says anything, it is only busy.
+ * Forwards again what the writer has not acknowledged. A writer that says nothing at all counts as unavailable, and
+ * requests that wait for their turn are told the same; as long as it says anything, it is only busy.
  */
 export const onForwardTimer = (step: Step): void => {
   if (step.state.requests.awaited.size === 0) return;
@@ -230,7 +230,7 @@ export const onForwardTimer = (step: Step): void => {
   step.arm("forward", FORWARD_AGAIN_MILLIS);
 };
 
-/** Answers some of those who wait for their turn; nothing of theirs has left this peer. */
+/** Answers some requests that wait for their turn; none of them has left this peer. */
 const turnAway = (step: Step, leaving: ReadonlyArray<Entering>, rejected: Rejection): void => {
   if (leaving.length === 0) return;
   for (const { requestId, request } of leaving)
@@ -238,7 +238,7 @@ const turnAway = (step: Step, leaving: ReadonlyArray<Entering>, rejected: Reject
   step.draft("requests").entering = step.state.requests.entering.filter((each) => !leaving.includes(each));
 };
 
-/** Nobody waits longer than promised: whoever is still open is told that the outcome is not known. */
+/** No caller waits longer than promised: those still open are told that the outcome is unknown. */
 export const onAnswersTimer = (step: Step): void => {
   const deadlines: Array<number> = [];
   const isLate = (arrivedAt: number, patience: number): boolean => {
@@ -282,7 +282,7 @@ const waitedTooLong = (step: Step, intent: Intent): Rejection => {
     : busy("An earlier change of this approver is still undecided.", intent.ref, change === "own result");
 };
 
-/** The members whose receipt a round is short of, or whose acknowledgement once it is certified. */
+/** The members whose receipt a round still lacks or, once it is certified, whose acknowledgement. */
 const missingIn = ({ state, others }: Step, { id, certificate }: Round): ReadonlyArray<MemberFault> => {
   const [present, reason] =
     certificate === undefined
@@ -292,7 +292,7 @@ const missingIn = ({ state, others }: Step, { id, certificate }: Round): Readonl
   return others.filter((peerId) => !present.has(peerId)).map((peerId) => ({ peerId, reason }));
 };
 
-/** Answers those of a round's callers whose time is up; the round itself goes on. */
+/** Answers the callers of a round whose time is up; the round itself goes on. */
 const answerLate = (step: Step, round: Round, isDue: (caller: Pick<Caller, "arrivedAt">) => boolean): void => {
   const creator = round.creator !== undefined && isDue(round.creator) ? round.creator : undefined;
   const coalesced = round.coalesced.filter(isDue);

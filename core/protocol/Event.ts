@@ -20,7 +20,7 @@ export type TimerName = ProtocolTimer | ModuleTimer;
 
 export const isModuleTimer = (timer: TimerName): timer is ModuleTimer => timer.includes(".");
 
-/** What operators did up to and with this event, for the audit; what is in it already is passed over. */
+/** What operators did up to and with this event, for the audit; acts that are in it already are skipped. */
 type Acts = ReadonlyArray<NumberedAct>;
 
 export type Event =
@@ -52,7 +52,7 @@ export type Event =
     }
   /** Operators proved new unseal shares; the keys stay, and rest encrypted under these shares from now on. */
   | { readonly _tag: "Rekey"; readonly requestId: string; readonly vault: Uint8Array; readonly acts?: Acts }
-  /** Operators called what changes no row, or were refused. */
+  /** Operators made calls that change no row, or that were refused. */
   | { readonly _tag: "Operated"; readonly requestId: string; readonly acts: Acts }
   /** A change that a caller asked this peer for. */
   | {
@@ -64,7 +64,7 @@ export type Event =
     }
   /** Would a change be accepted now? */
   | { readonly _tag: "CheckReadiness"; readonly requestId: string }
-  /** A message whose envelope held. `actors` answers for the bearer tokens in it, in order. */
+  /** A message whose envelope was valid. `actors` are the results for the bearer tokens in it, in order. */
   | {
       readonly _tag: "Deliver";
       readonly from: PeerId;
@@ -73,7 +73,7 @@ export type Event =
       /** Absent where nobody vouches for them. */
       readonly versions?: Versions | undefined;
     }
-  /** A message whose envelope held, in a version that is not spoken here. */
+  /** A message whose envelope was valid, in a version that is not spoken here. */
   | { readonly _tag: "Unread"; readonly from: PeerId; readonly versions: Versions }
   | { readonly _tag: "TimerFired"; readonly timer: TimerName }
   /** A stored row did not hold: this peer signs nothing until it is repaired. */
@@ -81,21 +81,21 @@ export type Event =
 
 /** Configuration that the core needs. Times are milliseconds. */
 export interface Settings {
-  /** Digest of what must be equal on every peer. */
+  /** Digest of the settings that must be equal on every peer. */
   readonly configDigest: Digest;
   readonly audience: string;
   readonly issuer: string | undefined;
-  /** The peer id that the configuration gives this peer; where it does, no other is taken. */
+  /** The peer id given by the configuration; where there is one, no other is accepted. */
   readonly ownId?: PeerId | undefined;
-  /** Peer ids this peer is configured to reach, its own not among them. */
+  /** Peer ids of the others that this peer is configured to reach. */
   readonly peers: ReadonlyArray<PeerId>;
   /** Needed until a topology is pinned. */
   readonly bootstrapSecret: Uint8Array | undefined;
   readonly development: boolean;
   readonly answerMillis: number;
-  /** Requests that may wait at this peer; the same on every peer, as what is remembered of requests follows from it. */
+  /** Requests that may wait at this peer; equal on every peer, as duplicate suppression follows from it. */
   readonly places: number;
-  /** Whom passkeys are enrolled for; undefined while enrollment is disabled. */
+  /** The relying party of enrolled passkeys; undefined while enrollment is disabled. */
   readonly relyingParty: RelyingParty | undefined;
 }
 
@@ -107,8 +107,8 @@ export interface StepContext {
    */
   readonly now: number;
   /**
-   * What `now` would be had the clock not been set, for each time within the last ten minutes that it was set by more
-   * than clocks may differ. Nothing is accepted by these, and no token refused for certain that is good by one of them.
+   * What `now` would be without each setting of the clock, within the last ten minutes, by more than clocks may differ.
+   * Nothing is accepted by these times, and no token that is good by one of them is refused for certain.
    */
   readonly asBefore: ReadonlyArray<number>;
   /**
@@ -117,8 +117,8 @@ export interface StepContext {
    */
   readonly elapsed: number;
   /**
-   * 32 fresh random bytes for this step. Secrets are derived from them, so a step that may make one sends them to
-   * nobody as they are.
+   * 32 fresh random bytes for this step. Secrets are derived from them, so a step that may make one sends the bytes
+   * themselves to nobody.
    */
   readonly entropy: Digest;
   readonly crypto: Crypto;
@@ -129,6 +129,6 @@ export interface StepContext {
   readonly providers: ReadonlyMap<string, SignatureProvider>;
   readonly ceremony: Ceremony;
   readonly settings: Settings;
-  /** Whether the keys that verify tokens can be had: a member that has none cannot take part in a change. */
+  /** Whether the keys that verify tokens are available: a member without them cannot take part in a change. */
   readonly judgesTokens: boolean;
 }

@@ -8,13 +8,13 @@ export interface Fitness {
   readonly unsealed: boolean;
   /** Its keys are in memory, and not in use before its stored rows are verified. */
   readonly verifying: boolean;
-  /** What did not hold, while this peer must not sign. */
+  /** Which stored data did not hold, while this peer must not sign. */
   readonly integrityFault: string | undefined;
   /** Which of its integrity keys this peer seals rows with, from 1. */
   readonly integrityVersion: number;
   /** Why this peer knows that it ran from an old disk. */
   readonly quarantine: string | undefined;
-  /** The name of this process; absent until it is unsealed first. */
+  /** The name of this process; absent until its first unseal. */
   readonly process: Digest | undefined;
 }
 

@@ -4,8 +4,8 @@
  * holds a bearer token, so it stays in memory and never reaches a disk.
  *
  * Members get it from the writer only, in an envelope the writer signed. Where
- * the writer is the entry peer that signature says all there is to say, and the
- * request carries no other.
+ * the writer is the entry peer itself, that signature is enough, and the request
+ * carries no other.
  */
 import { bytes, digest, nullable, record, signature, text, type TypeOf, uint } from "../codec/Codec.ts";
 import { kept } from "../codec/Versioned.ts";
@@ -25,7 +25,7 @@ const TOKEN_BYTES = 16 * 1024;
 
 const tokenCodec = text(TOKEN_BYTES);
 
-/** Method, path, If-Match and raw body: what the caller asked, to the byte. */
+/** Method, path, If-Match and raw body: the call, to the byte. */
 const callCodec = record({
   method: text(16),
   path: text(2048),
@@ -41,7 +41,7 @@ export const forwardCodec = kept(
     entryPeer: uint,
     call: callCodec,
     token: tokenCodec,
-    /** When it came in: by the entry peer's wall clock, which is held against the proposal's, and by the clock of its process. */
+    /** When it came in: by the entry peer's wall clock, to compare with the proposal's, and by its process's clock. */
     receivedAt: uint,
     arrival: momentCodec,
     /** The entry peer's signature; absent exactly where the writer is the entry peer. */
@@ -82,7 +82,7 @@ export const requestLineOf = memoized(
   }),
 );
 
-/** Attests a request that entered here, where it has to travel to the writer. */
+/** Attests a request that entered here, if it has to travel to the writer. */
 export const attest = (
   crypto: Crypto,
   signer: Signer,
@@ -112,7 +112,7 @@ export const isAttested = (crypto: Crypto, membership: Membership, forward: Forw
   return isSigned(forward, membership.digest, crypto, membership);
 };
 
-/** What tells a request from all others in the whole cluster. */
+/** A name for the request that is unique in the whole cluster. */
 type RequestName = Pick<Forward, "entryPeer" | "requestId">;
 
 export const isSameRequest = (left: RequestName, right: RequestName): boolean =>

@@ -4,8 +4,8 @@
  * signs one topology in its incarnation, flushed before the signature leaves; with all
  * signatures it is pinned for ever. A mono instance is a topology of one.
  *
- * A disk may have gone back to before the topology, or to before this peer's own
- * signature: a member shows it the pinned one, and that signature in it is the vote.
+ * A disk may be from before the topology, or from before this peer's own signature: a member then shows it the pinned
+ * topology, and this peer's signature in it is the vote.
  */
 import type { Signature } from "../base/Digest.ts";
 import type { Event } from "./Event.ts";
@@ -120,7 +120,7 @@ export const continueGenesis = (step: Step): void => {
   const peer = foundingPeer(step);
   if (peer === undefined) return;
   if (!peer.unsealedOnce) {
-    // From now on the identity is fixed: flushed before the card that shows it leaves.
+    // From now on the identity is fixed: flushed before the card with it leaves.
     const row = { ...peer, unsealedOnce: true };
     step.draft("cluster").peer = row;
     step.write({ op: "replace", table: "peer", key: SELF, row });
@@ -158,7 +158,7 @@ export const onGenesisTimer = (step: Step): void => {
   if (peer !== undefined) introduce(step, peer);
 };
 
-/** Why a card does not belong into this founding; a sentence for the operator. */
+/** Why a card does not fit this founding; a sentence for the operator. */
 const cardFault = (step: Step, peer: Rows["peer"], card: GenesisCard): string | undefined => {
   const {
     cluster: { membership, founding },
@@ -189,7 +189,7 @@ const noteFault = (step: Step, peerId: PeerId, fault: string): void => {
   const {
     cluster: { founding },
   } = step.state;
-  // Strangers may invent ids; they must not take up room for the peers that are expected.
+  // Strangers may invent ids; these must not take up room for the expected peers.
   const isExpected = step.state.cluster.peer?.peerId === peerId || step.context.settings.peers.includes(peerId);
   if (founding.faults.get(peerId) === fault || (!isExpected && founding.faults.size >= Limits.members)) return;
   step.draft("cluster").founding = { ...founding, faults: new Map(founding.faults).set(peerId, fault) };
@@ -201,14 +201,14 @@ export const onGenesisCard = (step: Step, from: PeerId, { card, mac }: MessageOf
     cluster: { peer, founding, pinned, membership },
   } = step.state;
   if (peer === undefined || from !== card.peerId) return;
-  // A member whose disk is from before the founding. No secret is needed for it, nor is there one any more.
+  // A member whose disk is from before the founding. It needs no secret, and nobody has one any more.
   const isMember = membership?.keys.get(from) === card.identityKey;
-  // Without a secret nobody can be refused; but who has another key than was pinned can see that it has.
+  // Without a secret nobody can be refused; but a peer whose key is not the pinned one can see that for itself.
   const isShown = isMember || settings.bootstrapSecret === undefined;
   if (pinned !== undefined && isShown) return step.send(from, { _tag: "GenesisPinned", pinned });
   if (settings.bootstrapSecret === undefined) return;
   if (mac === undefined || !isCardMac(crypto, settings.bootstrapSecret, card, mac))
-    // Anybody may write a number on a card; a peer that has shown a good one is not blamed for it.
+    // Anybody may write a number on a card; a peer that has shown a good card is not blamed for a bad one.
     return founding.cards.has(from) || pinned !== undefined
       ? undefined
       : noteFault(step, from, `peer ${from} does not know this cluster's bootstrap secret`);
@@ -303,7 +303,7 @@ export const onGenesisPinned = (step: Step, from: PeerId, { pinned }: MessageOf<
       from,
       `peer ${from} shows a cluster that was founded with another key for peer ${peer.peerId}: this one was wiped, or initialized again`,
     );
-  // What it has signed it has voted for, whether it remembers that or not.
+  // A topology with its own signature has its vote, whether the peer remembers it or not.
   if (vote === undefined) step.write({ op: "insert", table: "genesis", key: SELF, row: { topology, signature } });
   pin(step, pinned);
 };
@@ -332,7 +332,7 @@ const pin = (step: Step, pinned: Rows["topology"]): void => {
   }
   auditFounding(step, membership);
   step.sendAll({ _tag: "GenesisPinned", pinned });
-  // A disk that went back to before the topology looks like one that never had it.
+  // A disk from before the topology looks like one that never had it.
   beginJoining(step);
   beginDeclared(step);
 };

@@ -1,6 +1,6 @@
 /**
- * How a peer introduces itself before there is a topology: who it is and what it
- * was told at initialization, under a MAC of the cluster's bootstrap secret.
+ * How a peer introduces itself before there is a topology: who it is and the parameters of its initialization, under a
+ * MAC of the cluster's bootstrap secret.
  */
 import { bool, digest, list, publicKey, record, type TypeOf, uint } from "../codec/Codec.ts";
 import { kept } from "../codec/Versioned.ts";
@@ -41,7 +41,7 @@ export const isCardMac = (crypto: Crypto, secret: Uint8Array, card: GenesisCard,
 export const firstTopology = (crypto: Crypto, cards: ReadonlyArray<GenesisCard>): Topology => {
   const sorted = cards.toSorted((left, right) => left.peerId - right.peerId);
   return {
-    // Each card is made in the oldest version of its peer: where they have one in common, it is the newest of these.
+    // Each card is made in the oldest version of its peer: if all have one in common, it is the newest of these.
     version: Math.max(...sorted.map(({ version }) => version)),
     clusterId: crypto.digest(CLUSTER_TAG, list(cardCodec, Limits.members), sorted),
     epoch: 1,

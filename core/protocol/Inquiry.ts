@@ -1,10 +1,8 @@
 /**
- * What a restored member does before it refuses: it asks every other member
- * whether it has applied the proposal. Somebody may have pledged on a refusal
- * and been freed by an acknowledgement of this peer's old incarnation; a refusal now
- * would then complete the votes for the end of what is applied (protocol.md
- * 3.1, 4i, S4). Who answers has this peer's new incarnation on record, and from then
- * on nothing of the old one frees it.
+ * What a restored member does before it refuses a proposal: it asks every other member whether it has applied it. Some
+ * member may have pledged on a refusal and been freed by an acknowledgement of this peer's old incarnation; a refusal
+ * now would then complete the abort votes of an applied proposal (protocol.md 3.1, 4i, S4). A member that answers has
+ * this peer's new incarnation on record, and from then on nothing of the old one frees it.
  */
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
@@ -15,9 +13,9 @@ import type { MessageOf, SettleItem } from "./Message.ts";
 import type { PeerId } from "./Topology.ts";
 
 /**
- * Whether this incarnation was made to refuse more of what only the writer has prepared than an honest one can have open, or
- * in several processes so much that it would never be ready as a member. Some of it was a lie, and nobody can tell
- * which; what is not refused may be what the recovery waits for.
+ * Whether this incarnation was made to refuse more proposals that only the writer has prepared than an honest writer
+ * can have open, or over several processes so many that it could never be ready as a member. Some were a lie, and
+ * nobody can tell which; the recovery may be waiting for one that is not refused yet.
  */
 export const isMisled = ({
   rejoining: { recovery },
@@ -30,12 +28,12 @@ const askAbout = (step: Step, items: ReadonlyArray<SettleItem>, to: ReadonlyArra
     rejoining: { restored },
   } = step.state;
   if (items.length === 0 || restored === undefined) return;
-  // Nobody can have answered with it who had not been asked by this incarnation.
+  // Only members that this incarnation has asked can answer with it.
   const nonce = restored.restoration.recoveryId;
   step.sendAll({ _tag: "SettleQuery", items, demandFinal: false, nonce }, to);
 };
 
-/** Asks about each of at most one message's proposals, unless it is asked about or refused already. */
+/** Asks about at most one message's proposals, without those that are asked about or refused already. */
 export const inquire = (step: Step, asked: Iterable<readonly [Digest, SettleItem]>): void => {
   const {
     rejoining: { recovery },
@@ -54,7 +52,7 @@ export const inquire = (step: Step, asked: Iterable<readonly [Digest, SettleItem
   askAbout(step, fresh, step.others);
 };
 
-/** Asks those again who have not answered. */
+/** Asks the members again that have not answered. */
 export const inquireAgain = (step: Step, { inquiries }: Recovery): void => {
   const open = [...inquiries.values()];
   for (const peerId of step.others) {
@@ -68,11 +66,11 @@ export const inquireAgain = (step: Step, { inquiries }: Recovery): void => {
 };
 
 /**
- * Takes a member's answer; returns what somebody has prepared and all members have now said of that they have not
- * applied it. Nobody's recovery waits for anything else: what has ended elsewhere this peer takes over, or votes on as
- * a member again. Of what nobody but the writer has prepared that is no more than an honest writer can have open: one
- * that lies must not take the room for what others wait for. Slots are no bound here, because who is recovering does
- * not know how far they go. What is left over is for another incarnation ({@link isMisled}).
+ * Takes a member's answer; returns the proposals that some member has prepared and that all members have now said they
+ * have not applied. Nobody's recovery waits for any other: proposals that ended elsewhere this peer takes over, or
+ * votes on once it is a member again. Of those that only the writer has prepared, it returns no more than an honest
+ * writer can have open: a lying writer must not take up room that others need. Slots are no bound here, because a
+ * recovering peer does not know how far they go. The rest is left for another incarnation ({@link isMisled}).
  */
 export const unappliedAt = (
   step: Step,
@@ -83,7 +81,7 @@ export const unappliedAt = (
     rejoining: { recovery, restored },
   } = step.state;
   if (recovery === undefined || step.mode === "announcing" || nonce !== restored?.restoration.recoveryId) return [];
-  // This incarnation is over, and signs nothing more.
+  // This incarnation is superseded, and signs nothing more.
   if (recovery.superseded !== undefined) return [];
   const inquiries = new Map(recovery.inquiries);
   const unapplied: Array<readonly [Digest, SettleItem]> = [];
@@ -96,7 +94,7 @@ export const unappliedAt = (
     const isPrepared = state === "PREPARED" || state === "PLEDGED";
     const isOpen = inquiry.isOpen || isPrepared;
     const isShared = inquiry.isShared || (isPrepared && from !== step.membership.writer);
-    // What somebody has applied comes with the registry. Who asks again later gets it asked about again.
+    // Applied proposals come with the registry. If a member asks about one again later, this peer inquires again.
     if (state === "APPLIED" || silent.size === 0) inquiries.delete(id);
     else inquiries.set(id, { ...inquiry, silent, isOpen, isShared });
     if (state === "APPLIED" || silent.size > 0 || !isOpen) continue;

@@ -1,11 +1,10 @@
 /**
  * After every start a peer asks all others what they have seen of it. Until each
- * has shown that it has seen nothing this peer does not remember, it signs no
- * statement: its disk may have gone back in time (protocol.md 4a, 4i, S22). It
- * still applies certificates, which others have signed, and reads go on.
+ * has shown that it has seen nothing this peer does not remember, the peer signs
+ * no statement: its disk may have gone back in time (protocol.md 4a, 4i, S22).
+ * It still applies certificates, which others have signed, and reads go on.
  *
- * So does a peer that has just pinned its topology: to itself, a disk that went back
- * to before that looks the same.
+ * So does a peer that has just pinned its topology: it cannot tell itself from one whose disk went back to before that.
  */
 import type { PeerId } from "./Topology.ts";
 import type { Step } from "./Step.ts";
@@ -16,17 +15,17 @@ import { ask, nonceFor } from "./Readiness.ts";
 import { isOwnRestore, quarantineIfBehind, quarantineIfRestoredSince } from "./Rollback.ts";
 
 const JOIN_AGAIN_MILLIS = 500;
-/** When a founder asks: by then the others have mostly pinned the topology too. */
+/** When a founder asks: by then most of the others have pinned the topology too. */
 const JOIN_FIRST_MILLIS = 20;
 
-/** Has every other member asked again, from now on. */
+/** Starts asking every other member again. */
 export const beginJoining = (step: Step): void => {
   if (step.others.length === 0) return;
   step.draft("rejoining").unproven = new Set(step.others);
   step.arm("join", JOIN_FIRST_MILLIS);
 };
 
-/** Takes up what a restart or a seal interrupted. */
+/** Resumes what a restart or a seal interrupted. */
 export const takeUp = (step: Step): void => {
   const {
     undecided: { preparations, refused, aborting, outbox, prunable },
@@ -36,7 +35,7 @@ export const takeUp = (step: Step): void => {
   if (prunable > 0) step.arm("prune", 1);
 };
 
-/** Asks whoever has not answered yet, as soon as this process can answer for itself, and again every time its timer fires. */
+/** Asks members that have not answered yet, as soon as this process can answer for itself, and at every timer. */
 export const join = (step: Step): void => {
   if (step.mode !== "joining" && step.mode !== "announcing") return;
   const { joinNonce = step.context.entropy, unproven } = step.state.rejoining;
@@ -46,8 +45,8 @@ export const join = (step: Step): void => {
 };
 
 /**
- * A member's answer. Only one that its sender signed proves anything, and only where that member's own records hold.
- * Only a header that this peer itself signed shows that it has forgotten something: a claim puts nobody out.
+ * A member's answer. It proves something only if its sender signed it, and only where that member's own records hold.
+ * Only a header signed by this peer itself shows that it has forgotten something: a mere claim quarantines nobody.
  */
 export const onJoinAnswer = (step: Step, from: PeerId, ready: Ready): void => {
   const {

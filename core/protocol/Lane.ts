@@ -1,7 +1,7 @@
 /**
- * Which messages may not wait behind others on their way. What members ask each other for so that a round goes on has
- * room of its own; what is sent for single callers, or for a peer that catches up, comes in whatever number callers
- * choose, and each of them is asked for again when it is lost (protocol.md 2).
+ * Which messages may not wait behind others. Messages between members that keep a round going have a lane of their own;
+ * messages for single callers, or for a peer that catches up, come in any number, and each is requested again if it is
+ * lost (protocol.md 2).
  */
 import type { Message, ProtocolMessage } from "./Message.ts";
 
@@ -17,7 +17,7 @@ const bulk: ReadonlySet<string> = new Set<ProtocolMessage["_tag"]>([
 ]);
 
 /**
- * An entry peer takes a writer that does not say `Forwarded` for one that is away. Members of a module ask each other, as
- * they do in a round; what callers wait for comes in an outcome.
+ * Among the first: `Forwarded`, because without it an entry peer takes the writer to be away; and all messages of
+ * modules, in which members ask each other as in a round. What callers wait for comes in an `Outcome`.
  */
 export const laneOf = ({ _tag }: Message): Lane => (bulk.has(_tag) ? "bulk" : "round");

@@ -1,9 +1,9 @@
 /**
  * The lifecycle of a proposal at this peer, from the first flush to the last
  * acknowledgement. Only this file and what it is made of (Slots.ts, Rounds.ts)
- * change what is undecided, in memory and in rows; who decides is elsewhere
- * (Participant.ts, Votes.ts, Abort.ts, Delivery.ts, Recovery.ts). Every change of
- * phase is held against the table in Phase.ts (S39).
+ * change undecided proposals, in memory and in rows; the decisions are made
+ * elsewhere (Participant.ts, Votes.ts, Abort.ts, Delivery.ts, Recovery.ts).
+ * Every change of phase is checked against the table in Phase.ts (S39).
  */
 import { withEntry } from "../base/Copies.ts";
 import type { Digest } from "../base/Digest.ts";
@@ -51,7 +51,7 @@ const release = (step: Step, id: Digest, proposal: Proposal): void => {
 export interface Reservation {
   readonly id: Digest;
   readonly proposal: Proposal;
-  /** Absent where this peer is the writer: its own receipt is the one. */
+  /** Absent where this peer is the writer, whose receipt is its own. */
   readonly writerReceipt: SignedStatement | undefined;
 }
 
@@ -90,7 +90,7 @@ export const countReceipt = (step: Step, preparation: Preparation, receipt: Sign
   step.edit("undecided", "preparations").set(preparation.id, withReceipts(preparation, receipts));
 };
 
-/** Another member's vote for the end; the first refusal opposes what is prepared, and ends the collecting. */
+/** Another member's abort vote; the first refusal opposes a prepared proposal, and ends the collecting. */
 export const countAbortVote = (step: Step, undecided: Preparation | RefusedProposal, vote: SignedStatement): void => {
   const { id } = undecided;
   const votes = withEntry(undecided.votes, signerOf(vote), vote);
@@ -102,7 +102,7 @@ export const countAbortVote = (step: Step, undecided: Preparation | RefusedPropo
   if (isFirst) opposeRound(step, id, vote);
 };
 
-/** This peer has given its claim up. */
+/** This peer has given up its claim. */
 export const recordPledged = (step: Step, preparation: Preparation, pledge: SignedStatement): void => {
   const { id, proposal, own, writerReceipt, refusal, votes } = preparation;
   enter(step, id, proposal.seq, "pledged");
@@ -128,7 +128,7 @@ export interface Refusing {
   readonly bindsSlot: boolean;
 }
 
-/** This peer has refused it; that binds the slot if nothing else does. */
+/** This peer has refused it; that binds the slot if it is free. */
 export const recordRefused = (
   step: Step,
   { id, proposal, writerReceipt, bindsSlot }: Refusing,
@@ -156,7 +156,7 @@ const takeRefusalAway = (step: Step, id: Digest): void => {
 
 // prepared, opposed, pledged -> applied -> acknowledged -> confirmed -> absent
 
-/** Its certificate is complete, and its effects are in this transaction; due again for delivery at `dueAt`. */
+/** Its certificate is complete, and its effects are in this transaction; next delivery at `dueAt`. */
 export const recordApplied = (step: Step, id: Digest, certificate: Certificate, dueAt: number): void => {
   const { proposal } = certificate;
   const { epoch, seq } = proposal;
@@ -172,14 +172,14 @@ export const recordApplied = (step: Step, id: Digest, certificate: Certificate, 
   if (!step.isWriter) release(step, id, proposal);
 };
 
-/** This peer has said so. */
+/** This peer has acknowledged it. */
 export const recordAcknowledged = (step: Step, { id, seq, proposal }: Delivery, ack: SignedStatement): void => {
   enter(step, id, seq, "acknowledged");
   decideSlot(step, proposal, { proposalId: id, outcome: "APPLIED", ack, writerReceipt: undefined });
   countCommitAck(step, seq, ack);
 };
 
-/** A member's acknowledgement that it has applied what is in this slot. */
+/** A member's acknowledgement that it has applied the proposal in this slot. */
 export const countCommitAck = (step: Step, seq: number, ack: SignedStatement): void => {
   const delivery = step.state.undecided.outbox.get(seq);
   if (delivery !== undefined)
@@ -201,7 +201,7 @@ export const closeConfirmed = (step: Step, { id, proposal }: Delivery): Round | 
   return endRound(step, id);
 };
 
-/** Removes the outbox rows that nobody needs any more; they go with any transaction that happens anyway. */
+/** Removes the outbox rows that are no longer needed; they go with any transaction that happens anyway. */
 export const prune = (step: Step): void => {
   if (step.state.undecided.prunable === 0) return;
   const outbox = step.edit("undecided", "outbox");
@@ -213,7 +213,7 @@ export const prune = (step: Step): void => {
   step.draft("undecided").prunable = 0;
 };
 
-/** What was delivered again, and when it is due next. */
+/** Deliveries that were sent again, and when they are due next. */
 export const deliveredAgain = (step: Step, deliveries: ReadonlyArray<Delivery>, dueAt: number): void => {
   const outbox = step.edit("undecided", "outbox");
   for (const each of deliveries) outbox.set(each.seq, { ...each, dueAt });
@@ -222,8 +222,8 @@ export const deliveredAgain = (step: Step, deliveries: ReadonlyArray<Delivery>, 
 // pledged, refused -> aborting -> absent
 
 /**
- * Every member has voted for its end, and this peer acknowledges that. The outcome is kept for ever, so that whoever
- * asks later gets these very bytes.
+ * Every member's abort vote is here, and this peer acknowledges the abort. The outcome is kept for ever, so that a
+ * member that asks later gets these very bytes.
  *
  * @returns at the writer, the round whose callers can be told
  */
@@ -289,9 +289,9 @@ const concludeAborting = (step: Step, id: Digest): void => {
   release(step, id, aborting.proposal);
 };
 
-// What changes no phase, and what ends all of them.
+// Changes that leave the phase as it is, and the one that ends all of them.
 
-/** The others are asked about it now. Time changes nothing about its locks and its capacity. */
+/** The others are asked about it now. Locks and capacity are kept however much time passes. */
 export const recordAsked = (step: Step, id: Digest): void => {
   const askedAt = step.elapsed;
   const { refused, aborting, preparations } = step.state.undecided;
@@ -310,7 +310,7 @@ const without = <V>(byMember: ReadonlyMap<PeerId, V>, peerId: PeerId): ReadonlyM
   return left;
 };
 
-/** What a member said in an incarnation that is over counts no more; a pledge stays, whatever refusal it was made on. */
+/** Statements of a superseded incarnation no longer count; a pledge stays, whatever refusal it was made on. */
 export const forgetVotesOf = (step: Step, peerId: PeerId): void => {
   const { preparations, refused, aborting, outbox } = step.state.undecided;
   for (const each of preparations.values())
@@ -323,7 +323,7 @@ export const forgetVotesOf = (step: Step, peerId: PeerId): void => {
     if (!each.isPrunable) step.edit("undecided", "outbox").set(each.seq, { ...each, acks: without(each.acks, peerId) });
 };
 
-/** Before a declared restore: what becomes of anything that is not final is for the others to say. */
+/** Before a declared restore: the others will say how anything ended that is not final here. */
 export const dropUndecided = (step: Step): void => {
   const { preparations, refused, aborting, outbox } = step.state.undecided;
   for (const key of preparations.keys()) step.write({ op: "remove", table: "preparations", key });
@@ -338,10 +338,10 @@ export const dropUndecided = (step: Step): void => {
   step.draft("undecided").prunable = 0;
 };
 
-/** After it: a refusal of what has come to its end elsewhere is void, and the others bind no slot any more. */
+/** After it: a refusal of a proposal that ended elsewhere is void, and the others no longer bind a slot. */
 export const settleRefusals = (step: Step, isDecided: (refused: RefusedProposal) => boolean): void => {
   for (const each of step.state.undecided.refused.values())
     if (isDecided(each)) takeRefusalAway(step, each.id);
-    // What its old disk had bound was taken away with everything that is not final.
+    // The slots that its old disk had bound were taken away with everything that is not final.
     else if (each.bindsSlot) step.edit("undecided", "refused").set(each.id, { ...each, bindsSlot: false });
 };

@@ -47,7 +47,7 @@ export const merkleTree = (crypto: Crypto, leaves: ReadonlyArray<Digest>): Merkl
 
 /**
  * The root that a leaf at `index` of `size` leaves implies with its proof, or
- * undefined when index, size and proof length do not belong together.
+ * undefined when index, size and proof length do not fit together.
  */
 export const impliedRoot = (
   crypto: Crypto,

@@ -35,14 +35,14 @@ import { pinnedCodec } from "./Topology.ts";
 const statements = list(signedStatementCodec, Limits.preparations * 2);
 
 /**
- * What a peer remembers of another: its incarnation with the announcement that raised it, and the newest batch of
- * that incarnation it has seen signed.
+ * What a peer remembers of another: its incarnation with the announcement that raised it, and the header of the newest
+ * batch seen from that incarnation.
  */
 export const seenCodec = record({
   peerId: uint,
   incarnation: uint,
   newest: nullable(signedHeaderCodec),
-  /** Absent for who was never restored. */
+  /** Absent for a member that was never restored. */
   restored: nullable(signedRestorationCodec),
 });
 export type Seen = TypeOf<typeof seenCodec>;
@@ -50,7 +50,7 @@ export type Seen = TypeOf<typeof seenCodec>;
 const incarnationCodecs = {
   /** The sender's own last restore, which the receiver records before it answers or believes anything. */
   restored: nullable(signedRestorationCodec),
-  /** The last restore of the receiver's that the sender has on record. */
+  /** The receiver's last restore that the sender has on record. */
   recorded: nullable(signedRestorationCodec),
 };
 
@@ -62,7 +62,7 @@ const readyCodec = record({
   mode: oneOf(modes),
   sealed: bool,
   integrityOk: bool,
-  /** Whether the keys that verify tokens can be had. */
+  /** Whether the keys that verify tokens are available. */
   judgesTokens: bool,
   incarnation: uint,
   batchNo: uint,
@@ -78,7 +78,7 @@ const readyCodec = record({
   clock: uint,
   /** Absent while it is sealed. */
   moment: nullable(momentCodec),
-  /** The newest batch of the receiver's that the sender has seen, so that nobody comes back with less. */
+  /** The newest batch of the receiver that the sender has seen, so that a receiver with less than that notices. */
   seen: nullable(signedHeaderCodec),
   ...incarnationCodecs,
 });
@@ -100,7 +100,7 @@ export const outcomeCodec = union({
   /** The approver was registered before; the entry peer has every member say so (`StoredQuery`). */
   Existing: record({ ref: text(256) }),
   Rejected: record({ rejection: rejectionCodec }),
-  /** The answer of an exchange, in its own codec, with what proves it. */
+  /** The answer of an exchange, in its own codec, together with its proof. */
   Exchanged: record({ answer: bytes(Limits.exchangeBytes) }),
 });
 
@@ -120,7 +120,7 @@ export type AbortItem = TypeOf<typeof abortItemCodec>;
 export const batch = <A>(codec: Parameters<typeof list<A>>[0]) => list(codec, Limits.proposalsPerMessage);
 
 export const protocolMessages = {
-  /** The MAC is absent where the sender has no secret: then only who is founded already can answer it. */
+  /** The MAC is absent where the sender has no secret: then only a founded peer can answer it. */
   GenesisCard: record({ card: cardCodec, mac: nullable(digest) }),
   GenesisVote: record({ topologyDigest: digest, signature }),
   GenesisPinned: record({ pinned: pinnedCodec }),
@@ -130,7 +130,7 @@ export const protocolMessages = {
     nonce: digest,
     topologyDigest: digest,
     configDigest: digest,
-    /** The sender's process, so that a writer that has not heard of it asks it in turn. */
+    /** The sender's process, so that a writer that has not heard of it probes it in turn. */
     process: nullable(digest),
     /** As in `Ready`. */
     seen: nullable(signedHeaderCodec),
@@ -142,11 +142,11 @@ export const protocolMessages = {
   Forwarded: record({ requestId: text(Limits.requestIdCharacters) }),
   Outcome: record({ requestId: text(Limits.requestIdCharacters), outcome: outcomeCodec }),
   Prepare: record({ items: batch(prepareItemCodec), stableSeq: uint }),
-  /** Receipts and abort votes, one's own or others' that one holds. */
+  /** Receipts and abort votes, the sender's own or others' that it holds. */
   Votes: record({ statements }),
   /**
-   * `acks`: the sender's own acknowledgements of these, as far as they are flushed; they release who has
-   * pledged on a refusal that the refuser contradicted itself.
+   * `acks`: the sender's own acknowledgements of these, as far as they are flushed; they release members that pledged
+   * on a refusal whose refuser has contradicted itself.
    */
   Commit: record({ certificates: batch(certificateCodec), acks: batch(signedStatementCodec), stableSeq: uint }),
   CommitAcks: record({ statements }),
@@ -170,26 +170,26 @@ export const protocolMessages = {
     recoveryId: digest,
     nonce: digest,
     after: text(64),
-    /** What the sender's registry is, with nothing undecided in it; the same in every offer of a round. */
+    /** The sender's registry, with nothing undecided in it; the same in every offer of a round. */
     cutoff: record({ topologyDigest: digest, root: digest, count: uint }),
     items: batch(snapshotItemCodec),
-    /** Everything up to this key is in `items`; absent where there is no more. */
+    /** All slots up to this key are in `items`; absent where there are no more. */
     upTo: nullable(text(64)),
-    /** Present where the sender is being restored itself, which only the writer asks for (Union.ts). */
+    /** Present where the sender is being restored itself; only the writer asks for that (Union.ts). */
     own: nullable(
       record({
         recoveryId: digest,
-        /** Those of all members, in member order, when it last came to the end of a recovery. */
+        /** The incarnations of all members, in member order, at the end of its last recovery. */
         incarnations: list(uint, Limits.members),
-        /** With the first page: what it has refused in this incarnation, and what it has aborted with no slot to show for it. */
+        /** With the first page: its refusals in this incarnation, and its aborts without a slot to show for them. */
         refused: list(digest, Limits.preparations + Limits.refusals),
         strays: list(digest, Limits.refusals),
       }),
     ),
   }),
-  /** An entry peer asks whether the receiver stores what was there before the request, under the name that its command gives it. */
+  /** An entry peer asks whether the receiver stores what existed before, under its command's name for it. */
   StoredQuery: record({ requestId: text(Limits.requestIdCharacters), kind: text(KIND_BYTES), ref: text(256) }),
-  /** The sender does, in this incarnation of it and as new as this. */
+  /** The sender stores it, in this incarnation of the sender and in this revision. */
   StoredAnswer: record({
     requestId: text(Limits.requestIdCharacters),
     ref: text(256),
@@ -198,7 +198,7 @@ export const protocolMessages = {
   }),
 };
 
-/** What agreement says. */
+/** The messages of agreement. */
 export type ProtocolMessage = Variant<typeof protocolMessages>;
 
 /** The bearer tokens in one of these. */
@@ -208,7 +208,7 @@ export const tokensOf = (message: ProtocolMessage): ReadonlyArray<string> => {
 };
 
 export type MessageOf<T extends ProtocolMessage["_tag"]> = Extract<ProtocolMessage, { readonly _tag: T }>;
-/** What modules say: their messages are named by module and name, such as `Session.Votes`. */
+/** The messages of modules, named by module and name, such as `Session.Votes`. */
 export interface ModuleMessage {
   readonly _tag: `${string}.${string}`;
 }
@@ -217,10 +217,10 @@ export type Message = ProtocolMessage | ModuleMessage;
 export const isOfModule = (message: Message): message is ModuleMessage => message._tag.includes(".");
 export type Outcome = TypeOf<typeof outcomeCodec>;
 
-/** The version of the envelope itself: whoever reads it knows what its sender speaks, if it can read no more. */
+/** The version of the envelope itself: its reader learns what the sender speaks even if it can read no more. */
 export const ENVELOPE_VERSION = 1;
 
-/** What is signed: who says what to whom, in which topology. */
+/** The signed part: who says what to whom, in which topology. */
 const envelopeFields = {
   from: uint,
   to: uint,
@@ -231,7 +231,7 @@ const envelopeFields = {
   topologyDigest: nullable(digest),
   /** Fresh for each envelope. */
   nonce: digest,
-  /** The encoding of a message: nothing in it is looked at before the signature holds. */
+  /** The encoded message: nothing in it is looked at before the signature is verified. */
   message: bytes(Limits.envelopeBytes),
 };
 export const envelopeCodec = writtenIn(ENVELOPE_VERSION, record(envelopeFields));

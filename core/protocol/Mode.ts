@@ -1,6 +1,6 @@
 /**
  * What a peer is doing, as one value. It is computed from the state here and nowhere else, and changes in a step only
- * as {@link mayBecome} says. What is handled in which mode stands in ModeTable.ts.
+ * as {@link mayBecome} says. ModeTable.ts says what is handled in which mode.
  */
 import { InvariantViolation } from "../base/Invariant.ts";
 import type { Slices } from "./PeerState.ts";
@@ -43,7 +43,7 @@ export const meanings: Readonly<Record<Mode, string>> = {
   active: "a member like any other",
 };
 
-/** What a step may make of a peer that was in a mode, beside leaving it there. No key is used before rows are verified. */
+/** The modes that one step may lead to, besides the same one. No key is used before rows are verified. */
 export const mayBecome: Readonly<Record<Mode, ReadonlySet<Mode>>> = {
   blank: new Set(["sealed"]),
   sealed: new Set(["verifying"]),
@@ -62,6 +62,6 @@ export const assertTransition = (before: Mode, after: Mode): void => {
     throw new InvariantViolation("S38", `a peer that was ${before} became ${after} in one step`);
 };
 
-/** Whether it can read what members say, and answer them: its keys, its rows and its memory are whole. */
+/** Whether it can read members' messages and answer them: its keys, its rows and its memory are whole. */
 export const isPresent = (mode: Mode): boolean =>
   mode === "active" || mode === "joining" || mode === "recovering" || mode === "announcing";

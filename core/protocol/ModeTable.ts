@@ -14,11 +14,11 @@ export type Handling = "runs" | "refuses" | "drops";
 type Row<H extends Handling> = Cells<typeof modes, H>;
 type Cells<M extends ReadonlyArray<unknown>, H> = { readonly [I in keyof M]: H };
 
-/** Who sent them waits for an answer of this very peer. */
+/** Messages whose sender waits for an answer of this very peer. */
 type RefusableMessage = "Forward";
 type RefusableEvent = "Initialize" | "DeclareRestore" | "RotateIntegrity" | "Rekey" | "Operated" | "Command";
 
-/** A message and a timer have a row of their own. */
+/** Messages and timers have rows of their own. */
 type OtherEvent = Exclude<Event["_tag"], "Deliver" | "TimerFired">;
 
 type MessageRows = {
@@ -43,13 +43,13 @@ export const messageRows = {
   Forward:         [o,    o,     o,        o,       N,      N,          Y,         Y,         Y,      Y],
   Forwarded:       [o,    o,     o,        o,       o,      Y,          Y,         Y,         Y,      Y],
   Outcome:         [o,    o,     o,        o,       o,      Y,          Y,         Y,         Y,      Y],
-  // What lies on the disk of a peer that is recovering may be about to go.
+  // Rows on the disk of a recovering peer may be about to go.
   StoredQuery:     [o,    o,     o,        o,       o,      o,          o,         o,         Y,      Y],
   StoredAnswer:    [o,    o,     o,        o,       o,      Y,          Y,         Y,         Y,      Y],
-  // Who is recovering votes for nothing, and what is open ends the sooner when it says so.
+  // A recovering peer votes for nothing, and open proposals end the sooner when it says so.
   Prepare:         [o,    o,     o,        o,       o,      o,          o,         Y,         o,      Y],
   Votes:           [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
-  // Who is recovering takes outcomes from the offer of a whole registry, never from one certificate (4i).
+  // A recovering peer takes outcomes from the offer of a whole registry, never from one certificate (4i).
   Commit:          [o,    o,     o,        o,       o,      o,          o,         o,         Y,      Y],
   CommitAcks:      [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
   SettleQuery:     [o,    o,     o,        o,       o,      o,          Y,         Y,         Y,      Y],
@@ -80,7 +80,7 @@ export const eventRows = {
   //                blank sealed verifying founding damaged quarantined announcing recovering joining active
   Initialize:      [Y,    Y,     Y,        N,       N,      N,          N,         N,         N,      N],
   Verifying:       [o,    Y,     Y,        o,       o,      o,          o,         o,         o,      o],
-  // Who is sealed is told that its rows are verified first: Mode.ts lets no other step follow.
+  // A sealed peer is handed `Verifying` first: Mode.ts lets no other step follow.
   Unsealed:        [o,    Y,     Y,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
   Sealed:          [o,    Y,     Y,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
   DeclareRestore:  [N,    Y,     Y,        Y,       N,      Y,          Y,         Y,         Y,      Y],

@@ -1,9 +1,9 @@
 /**
- * What an entry peer makes of what the writer says became of a request. It
- * believes no claim of success: it checks the certificate and every member's
- * acknowledgement itself, or asks every member; and it tells nobody for certain
- * that nothing was done while it has signed for that itself (protocol.md 1,
- * "One malicious writer").
+ * How an entry peer judges what the writer says became of a request. It believes
+ * no claim of success: it checks the certificate and every member's
+ * acknowledgement itself, or asks every member; and it tells no caller for
+ * certain that nothing was done while it has signed for that itself (protocol.md
+ * 1, "One malicious writer").
  */
 import { isAcknowledgedByAll } from "./Acknowledged.ts";
 import { absurd } from "effect";
@@ -44,7 +44,7 @@ const onConfirmed = (step: Step, awaited: Awaited, said: Said<"Confirmed">): voi
   const { forward } = awaited;
   const { proposal } = said.certificate;
   step.edit("requests", "awaited").delete(forward.requestId);
-  // Whose request made it stands in the proposal; those that joined that one are told that it was there.
+  // The proposal names the request that made it; the callers of coalesced requests are told that it was there.
   step.reply(forward.requestId, confirmation(step, proposal, isSameRequest(proposal, forward)));
 };
 
@@ -66,7 +66,7 @@ const onExchanged = (step: Step, awaited: Awaited, { answer }: Said<"Exchanged">
   step.reply(forward.requestId, proven);
 };
 
-/** A certain no waits for what this peer itself has signed for this very request, which is the end of it or is not. */
+/** A certain "no" waits while this peer itself has prepared this very request: that proposal's end decides. */
 const onRejected = (step: Step, awaited: Awaited, { rejection }: Said<"Rejected">): void => {
   const { forward, request } = awaited;
   step.context.commands.byKind.get(request.kind)?.noteRefused(step, request, rejection);
@@ -75,7 +75,7 @@ const onRejected = (step: Step, awaited: Awaited, { rejection }: Said<"Rejected"
   denyOwn(step, awaited, rejection);
 };
 
-/** Whether it can be there already. */
+/** Whether its result may exist already. */
 const mayBeThere = (step: Step, request: Request): boolean =>
   isIntent(request) && step.command(request).mayBeThere(step.context.view, request);
 
@@ -85,7 +85,7 @@ const isWanted = (step: Step, { forward, request }: Awaited, proposal: Proposal)
   proposal.kind === request.kind &&
   step.command(request).isMetBy(request, proposal.effects, isSameRequest(proposal, forward));
 
-/** Whether what is claimed is what was asked for, certified and acknowledged by every member. */
+/** Whether the claimed proposal is what was asked for, certified and acknowledged by every member. */
 const isProven = (step: Step, awaited: Awaited, { certificate, acks }: Said<"Confirmed">): boolean => {
   const { crypto } = step.context;
   const { membership } = step;

@@ -1,7 +1,7 @@
 /**
- * A request that entered here, found again in what comes back: its proposal
- * names it. So this peer knows what it has signed for it, and that it was
- * applied or aborted, whatever the writer says.
+ * A request that entered here, recognized by the proposal that names it. So this
+ * peer knows what it has signed for the request, and that it was applied or
+ * aborted, whatever the writer says.
  */
 import { Limits } from "../base/Limits.ts";
 import type { Awaited } from "./Requests.ts";
@@ -12,7 +12,7 @@ import { type Forward, isSameRequest } from "./Forward.ts";
 import type { Proposal } from "./Proposal.ts";
 import { busy } from "./Unavailable.ts";
 
-/** Whether this peer has prepared what a request has led to, and does not know how it ended. */
+/** Whether this peer has prepared the proposal of a request, and does not know how it ended. */
 export const hasSignedFor = ({ state }: Step, forward: Forward): boolean => {
   for (const { proposal } of state.undecided.preparations.values()) if (isSameRequest(proposal, forward)) return true;
   return false;
@@ -22,8 +22,8 @@ const awaitedFor = ({ self, state }: Step, { entryPeer, requestId }: Proposal): 
   entryPeer === self ? state.requests.awaited.get(requestId) : undefined;
 
 /**
- * Remembers that a change was applied whose caller waits here. The writer may look at a later copy of the request
- * when every member has applied it, and meet the revision that the request itself has made.
+ * Remembers that a change was applied whose caller waits here. The writer may judge a later copy of the request after
+ * every member has applied the change, and find the revision that the request itself has made.
  */
 export const noteApplied = (step: Step, proposal: Proposal): void => {
   const awaited = awaitedFor(step, proposal);
@@ -33,15 +33,15 @@ export const noteApplied = (step: Step, proposal: Proposal): void => {
   else denyOwn(step, applied, awaited.denial);
 };
 
-/** What this peer had signed for has come to its end, so a certain no is one. */
+/** The proposal that this peer had signed for is aborted, so a held-back "no" is certain. */
 export const noteAborted = (step: Step, proposal: Proposal): void => {
   const awaited = awaitedFor(step, proposal);
   if (awaited?.denial !== undefined) denyOwn(step, awaited, awaited.denial);
 };
 
 /**
- * Tells a caller that the writer turns it away. Whom this peer tells a certain no, it signs for no more; where it cannot
- * remember that for as long as it matters, it leaves the outcome open.
+ * Tells a caller that the writer turns it away. This peer signs for no request that it has answered with a certain
+ * "no"; where it cannot remember that for as long as it matters, it leaves the outcome open.
  */
 export const denyOwn = (step: Step, awaited: Awaited, said: Rejection): void => {
   const { requestId } = awaited.forward;
@@ -55,7 +55,7 @@ export const denyOwn = (step: Step, awaited: Awaited, said: Rejection): void => 
 /** A proposal is made within a minute of the request's arrival, and signed for within another one. */
 const DENIED_MILLIS = 2 * Limits.proposalMillis;
 
-/** False where that would make it forget a denial too early. */
+/** Remembers a denial; false where an earlier one would be forgotten too early. */
 const noteDenied = (step: Step, requestId: string): boolean => {
   const [oldest] = step.state.requests.denied;
   const isFull = step.state.requests.denied.size >= Limits.denialsRemembered;
@@ -67,13 +67,13 @@ const noteDenied = (step: Step, requestId: string): boolean => {
   return true;
 };
 
-/** Whether this peer has told the caller of a request that came in here for certain that nothing was done. */
+/** Whether this peer has told the caller of a request for certain that nothing was done. */
 export const hasDenied = ({ self, state }: Step, { entryPeer, requestId }: Forward): boolean =>
   entryPeer === self && state.requests.denied.has(requestId);
 
 /**
- * What a caller is told whom the writer turns away: nothing counts against what was applied here before. Of what the
- * writer leaves open, this peer knows the approver, and the writer may not: a finish does not name it.
+ * The answer to a caller that the writer turns away: no refusal counts against a change that was applied here before.
+ * For an open outcome, this peer knows the approver, and the writer may not: a finish does not name it.
  */
 const denied = (step: Step, { request, isApplied }: Awaited, said: Rejection): Rejection => {
   if (said.outcomeUnknown) return leftOpen(step.context.commands, said, request);

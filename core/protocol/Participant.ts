@@ -1,6 +1,6 @@
 /**
- * A member's vote. It trusts nothing the writer computed: from the evidence it
- * derives actor, command and effects again, compares bytes, looks at its own
+ * A member's vote. It trusts nothing the writer computed: it derives actor,
+ * command and effects again from the evidence, compares bytes, checks its own
  * registry and locks, and only then reserves and signs (contract 5.6).
  */
 import { Either } from "effect";
@@ -36,7 +36,7 @@ interface Candidate {
   readonly actor: ActorCheck;
 }
 
-/** What came before this vote: the stored statement for a proposal that was judged already. */
+/** The statement made before this vote, if any: the stored one of a proposal that was judged already. */
 const earlierVote = (step: Step, id: Digest, slot: Rows["slots"] | undefined): SignedStatement | undefined => {
   const prepared = step.state.undecided.preparations.get(id);
   if (prepared !== undefined) return prepared.pledge ?? prepared.own;
@@ -60,7 +60,7 @@ const timeFault = (step: Step, { proposedAt, expiresAt }: Proposal): CheckCode =
   return RECEIPT;
 };
 
-/** Actor, attestation and command, each recomputed from the evidence; then what the command means here. */
+/** Actor, attestation and command, each recomputed from the evidence; then the meaning of the command here. */
 const evidenceFault = (step: Step, candidate: Candidate, accepted: number): CheckCode => {
   const { item, actor } = candidate;
   const { proposal, evidence } = item;
@@ -71,7 +71,7 @@ const evidenceFault = (step: Step, candidate: Candidate, accepted: number): Chec
   if (!isSameActor(proposal.actor, authorized.right)) return "WRONG_ACTOR";
   if (proposal.expiresAt > authorized.right.expiresAt) return "EXPIRED";
   if (!isSameRequest(proposal, evidence) || !isAttested(crypto, step.membership, evidence)) return "NOT_ATTESTED";
-  // Its caller has heard that nothing was done, and nothing will be.
+  // Its caller was told that nothing was done, and nothing will be.
   if (hasDenied(step, evidence)) return "DENIED";
   if (Math.abs(proposal.proposedAt - evidence.receivedAt) > Limits.proposalMillis) return "STALE_REQUEST";
   if (!isSameLine(requestLineOf(evidence.call, crypto), proposal.request)) return "WRONG_REQUEST";
@@ -84,12 +84,12 @@ const evidenceFault = (step: Step, candidate: Candidate, accepted: number): Chec
 /** This member's own rows, the effects that follow from them, and its locks and capacity. */
 const rowsFault = (step: Step, { item }: Candidate, command: Command, intent: Intent, accepted: number): CheckCode => {
   const { proposal } = item;
-  // No member signs for what its own deadline would overtake.
+  // No member signs a proposal that its own deadline would overtake.
   if (proposal.expiresAt > intent.deadline) return "EXPIRED";
   const standing = command.check(step, intent);
   if (standing._tag === "Done") return "ALREADY_REGISTERED";
   if (standing._tag === "Impossible") return standing.rejection.code;
-  // What this member makes of the request itself must be the same, to the byte.
+  // The effects that this member derives from the request must be the same, to the byte.
   const effects = standing.effectsAt(proposal);
   const isSame = effects === proposal.effects || sameBytes(effects, proposal.effects);
   if (proposal.kind !== command.kind || !isSame) return "WRONG_EFFECTS";
@@ -102,7 +102,7 @@ const rowsFault = (step: Step, { item }: Candidate, command: Command, intent: In
 const judge = (step: Step, candidate: Candidate, bindsSlot: boolean, accepted: number): CheckCode => {
   const { proposal } = candidate.item;
   if (!bindsSlot) return "SLOT_TAKEN";
-  // What it does would have to be derived by the rules of that version.
+  // Its effects would have to be derived by the rules of that version.
   if (!isSpoken(step.context.commands.versions, proposal)) return "VERSION_NOT_SPOKEN";
   if (proposal.configDigest !== step.context.settings.configDigest) return "CONFIGURATION_DIFFERS";
   if (!step.isCurrent(proposal.incarnations)) return "WRONG_INCARNATION";
@@ -130,9 +130,9 @@ export const onPrepare = (
     const slot = step.context.view.get("slots", slotKey(item.proposal.epoch, item.proposal.seq));
     const known = earlierVote(step, id, slot);
     if (known !== undefined) return void earlier.push(known);
-    // Applied while joining and not acknowledged yet: it has been judged, only not aloud.
+    // Applied while joining and not acknowledged yet: it was judged, but no statement was signed.
     if (slot?.proposalId === id) return;
-    // Nothing follows from keys that could not be had: the writer asks again, until the deadline decides.
+    // Nothing follows from missing token keys: the writer asks again, until the deadline decides.
     if (candidate.actor._tag === "Unavailable" && step.now <= item.proposal.expiresAt) return;
     const bindsSlot = slot === undefined && !taken.has(item.proposal.seq);
     const verdict = judge(step, candidate, bindsSlot, accepted.length);
@@ -149,7 +149,7 @@ export const onPrepare = (
   if (from === step.membership.writer) markStable(step, stableSeq);
 };
 
-/** Who is recovering votes for nothing; what is open ends the sooner, and the others can offer their registry. */
+/** A recovering peer votes for nothing; open proposals end the sooner, and the others can offer their registry. */
 const answerRecovering = (step: Step, from: PeerId, items: ReadonlyArray<PrepareItem>): void => {
   const earlier: Array<SignedStatement> = [];
   const unknown = new Map<Digest, PrepareItem>();

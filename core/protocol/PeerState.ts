@@ -17,7 +17,7 @@ import type { Rows } from "./Tables.ts";
 
 import { nothingUndecided, type Undecided } from "./Undecided.ts";
 
-/** The parts of the state that agreement itself remembers. */
+/** The slices of agreement itself. */
 export interface Slices {
   readonly cluster: ClusterState;
   readonly fitness: Fitness;
@@ -30,7 +30,7 @@ export interface Slices {
 }
 
 export interface PeerState extends Slices {
-  /** What modules remember, by their names (Module.ts). */
+  /** The state of modules, by their names (Module.ts). */
   readonly modules: { readonly [name: string]: object };
   /** When each armed timer is due, in monotonic milliseconds. */
   readonly timers: ReadonlyMap<TimerName, number>;

@@ -1,10 +1,10 @@
-/** Everybody who waits for an answer of this peer, for when it can give none any more. */
+/** All callers that wait for an answer of this peer, for when it can give none any more. */
 import type { Step } from "./Step.ts";
 import { answerRejected, callerOfQueued, callersOf, leftOpen } from "./Answers.ts";
 import { endRounds } from "./Rounds.ts";
 import { unavailable } from "./Unavailable.ts";
 
-/** Tells everybody who waits; what was reserved or applied is on disk and is taken up again later. */
+/** Answers all pending callers; reservations and applied changes are on disk and are taken up again later. */
 export const forgetPendingCallers = (step: Step, reason: string): void => {
   step.draft("probing").verdict = undefined;
   step.draft("probing").probe = undefined;

@@ -33,7 +33,7 @@ export const phaseMeanings: Readonly<Record<Phase, string>> = {
   aborting: "at the writer: aborted here, its locks held until all members have aborted it",
 };
 
-/** What may come after each phase, and on what. Besides, a declared restore drops all that is not final. */
+/** The phases that may follow each phase, and on what. Besides, a declared restore drops all that is not final. */
 export const mayFollow: Readonly<Record<Phase, { readonly [P in Phase]?: string }>> = {
   absent: { prepared: "receipt", refused: "refusal" },
   prepared: { opposed: "a refusal by r", applied: "certificate" },
@@ -50,7 +50,7 @@ export const mayFollow: Readonly<Record<Phase, { readonly [P in Phase]?: string 
   aborting: { absent: "aborted at all" },
 };
 
-/** Who asks, and which proposal of which slot. */
+/** The peer, and a proposal and its slot. */
 export interface Asked {
   readonly undecided: Undecided;
   readonly self: PeerId;

@@ -13,11 +13,11 @@ import type { Step } from "./Step.ts";
  * round there would be settled and delivered twice.
  */
 const RESOLVE_MILLIS = 1_000;
-/** The writer asks first, then the members by rank, so that mostly one of them settles for all. */
+/** The writer asks first, then the members by rank, so that usually one of them settles for all. */
 const RANK_MILLIS = 200;
 const RANKS = 10;
 
-/** When this peer first asks about what it has prepared or refused, in milliseconds from then. */
+/** When this peer first asks about a prepared or refused proposal, in milliseconds from then. */
 export const resolveDelay = (step: Step): number =>
   RESOLVE_MILLIS + RANK_MILLIS * Math.min(RANKS, step.membership.peerIds.indexOf(step.self));
 

@@ -1,4 +1,4 @@
-/** The members asked whether they are ready, and what was found. */
+/** A probe of the members' readiness, and what it found. */
 import type { Digest } from "../base/Digest.ts";
 import type { MemberFault } from "../base/Rejection.ts";
 import type { Ready, Seen } from "./Message.ts";
@@ -8,24 +8,24 @@ export interface Probe {
   readonly nonce: Digest;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
-  /** What was seen of the others when it began: an answer must not fall behind it. */
+  /** What was seen of the others when it began: an answer must not be behind that. */
   readonly seen: ReadonlyMap<PeerId, Seen>;
   readonly answers: ReadonlyMap<PeerId, Answered>;
-  /** Members that have sent something else meanwhile: they are there. */
+  /** Members that have sent something else meanwhile, so they are there. */
   readonly heard: ReadonlySet<PeerId>;
 }
 
-/** A member's answer, and when it came, in monotonic milliseconds: this peer's own wall clock may be set meanwhile. */
+/** A member's answer, and when it came, in monotonic milliseconds, as the wall clock may be set meanwhile. */
 export interface Answered {
   readonly ready: Ready;
   readonly answeredAt: number;
 }
 
-/** The conclusion of a probe: no fault means that every member answered ready. Monotonic milliseconds. */
+/** The conclusion of a probe: no fault means that every member answered that it is ready. Monotonic milliseconds. */
 export interface Verdict {
   readonly probedAt: number;
   readonly concludedAt: number;
-  /** What the own wall clock was ahead of the monotonic one: the others' were held against that. */
+  /** How far the wall clock was ahead of the monotonic one; the others' clocks were compared with the former. */
   readonly wallAhead: number;
   readonly faults: ReadonlyArray<MemberFault>;
 }
@@ -35,7 +35,7 @@ export interface Probing {
   readonly probe: Probe | undefined;
   /** Callers that asked whether a mutation would be accepted. */
   readonly readinessWaiters: ReadonlyArray<string>;
-  /** What the last probe found. */
+  /** The result of the last probe. */
   readonly verdict: Verdict | undefined;
   /** Monotonic milliseconds: when the writer last sent anything. */
   readonly writerHeardAt: number;

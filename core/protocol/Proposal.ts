@@ -19,7 +19,7 @@ export const actorCodec = record({
 });
 export type Actor = TypeOf<typeof actorCodec>;
 
-/** Whether two say who it was in the same words. */
+/** Whether two actors are given in the same words. */
 export const isSameActor = (left: Actor, right: Actor): boolean =>
   left.iss === right.iss && left.sub === right.sub && left.jti === right.jti;
 
@@ -37,13 +37,13 @@ export const proposalCodec = kept(
     topologyDigest: digest,
     configDigest: digest,
     writer: uint,
-    /** Which command it is of. */
+    /** The kind of its command. */
     kind: text(KIND_BYTES),
-    /** What it does, in the command's own codec: every member computes the same bytes. */
+    /** Its effects, in the command's own codec: every member computes the same bytes. */
     effects: bytes(Limits.effectsBytes),
     actor: actorCodec,
     request: requestLineCodec,
-    /** Where the request came in, and its name there: so the peer that knows its caller knows what it has led to. */
+    /** Its entry peer, and the request's name there: so the peer that knows the caller recognizes the proposal. */
     entryPeer: uint,
     requestId: text(Limits.requestIdCharacters),
     proposedAt: uint,

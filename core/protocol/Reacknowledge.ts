@@ -1,7 +1,7 @@
 /**
- * What is decided here without an acknowledgement of this incarnation: a restored
- * member took it from others, and its old acknowledgements count no more. It
- * says so when somebody asks, once (protocol.md 4i).
+ * Decisions without an acknowledgement of this incarnation: a restored member
+ * took them from others, and its old acknowledgements no longer count. It
+ * acknowledges them, once, when somebody asks (protocol.md 4i).
  */
 import type { Digest } from "../base/Digest.ts";
 import type { Step } from "./Step.ts";
@@ -15,8 +15,8 @@ const isOwed = (step: Step, { ack }: Decision): boolean =>
   ack?.header.incarnation !== step.state.signed.chain.incarnation;
 
 /**
- * Signs an acknowledgement for each of the decisions that has none, and hands all of them on, with the
- * acknowledgement as far as there is one.
+ * Signs an acknowledgement for each of the decisions that has none, and hands all of them on, each with its
+ * acknowledgement if there is one.
  */
 export const reacknowledge = (
   step: Step,

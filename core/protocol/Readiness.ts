@@ -24,7 +24,7 @@ import { noteVersions, versionFault, type Versions } from "./Versions.ts";
 const PROBE_TAG = "CUSTODY_PROBE_V1";
 const nonceCodec = pair(digest, uint);
 
-/** How long a member that is there may take for its answer. */
+/** How long a member that is known to be there may take to answer. */
 const BUSY_MILLIS = 2 * Limits.probeWaitMillis;
 
 const JOINING = "it is joining: not every member has shown it yet that its memory is whole";
@@ -45,7 +45,7 @@ const faultIn: Readonly<Record<Mode, string | undefined>> = {
   active: undefined,
 };
 
-/** Why this peer could not take part in a change now: what it lacks itself, or what the others have not shown it yet. */
+/** Why this peer could not take part in a change now: its own reason, or what others have not shown it yet. */
 export const notReadyReason = (step: Step): string | undefined => {
   const { mode } = step;
   if (mode === "active" && !step.context.judgesTokens) return NO_TOKEN_KEYS;
@@ -89,7 +89,7 @@ export const ask = (step: Step, nonce: Digest, members: Iterable<PeerId>): void 
   }
 };
 
-/** The answer to a probe; a sealed peer answers too, unsigned, and is only ever believed not to be ready. */
+/** The answer to a probe; a sealed peer answers too, unsigned, and is believed only to be not ready. */
 export const onReadyProbe = (step: Step, from: PeerId, message: MessageOf<"ReadyProbe">): void => {
   const { state, context } = step;
   if (isPresent(step.mode)) {
@@ -99,8 +99,8 @@ export const onReadyProbe = (step: Step, from: PeerId, message: MessageOf<"Ready
   }
   const known = step.state.signed.seen.get(from);
   const holds = state.fitness.integrityFault === undefined;
-  // What this peer signed itself and never flushed may lie in rows that do not hold, and goes to nobody (D5). Whether
-  // they hold is known from the unseal on, which adds them up.
+  // A statement of this peer that was never flushed may lie in rows that do not hold, and must go to nobody (D5).
+  // Whether the rows hold is known from the unseal on, which verifies them all.
   const isSure = holds && state.fitness.unsealed;
   const answer: Message = {
     _tag: "Ready",
@@ -132,8 +132,8 @@ export const onReadyProbe = (step: Step, from: PeerId, message: MessageOf<"Ready
 };
 
 /**
- * A peer that could not be understood is told what is spoken here, if it will understand that, or has not been told.
- * Two that have nothing in common stop there.
+ * A peer whose message could not be read is told what is spoken here, if it can read that, or has not been told. Two
+ * peers without a common version stop there.
  */
 export const onUnread = (step: Step, from: PeerId, versions: Versions): void => {
   const isNew = noteVersions(step, from, versions);
@@ -145,8 +145,8 @@ export const onUnread = (step: Step, from: PeerId, versions: Versions): void => 
 };
 
 /**
- * A member that was started again has its requests taken for duplicates until it has answered this process, so the
- * writer asks at once. Who plays an old probe again has everybody asked once more, and nothing else.
+ * Until a restarted member has answered this process, its requests count as duplicates, so the writer asks it at once.
+ * Replaying an old probe has everybody asked once more, and nothing else.
  */
 const hearAgain = (step: Step, from: PeerId, process: Digest | undefined): void => {
   if (
@@ -164,7 +164,7 @@ const hearAgain = (step: Step, from: PeerId, process: Digest | undefined): void 
 const versionFaultOf = (step: Step, peerId: PeerId): string | undefined =>
   versionFault(step.context.commands.versions, step.state.cluster.spoken.get(peerId));
 
-/** What this peer lacks itself, and who cannot be spoken with, which may be why. */
+/** What this peer lacks itself, and the members it cannot speak with, which may be why. */
 const ownFaults = (step: Step, reason: string): ReadonlyArray<MemberFault> => [
   { peerId: step.state.cluster.peer?.peerId ?? 0, reason },
   ...[...step.state.cluster.spoken.keys()].flatMap((peerId) => {
@@ -173,7 +173,7 @@ const ownFaults = (step: Step, reason: string): ReadonlyArray<MemberFault> => [
   }),
 ];
 
-/** What it calls itself: until all others have its new incarnation on record, its old one may still count somewhere. */
+/** The mode that others are shown: until all have its new incarnation on record, its old one may still count. */
 const shownMode = ({ mode }: Step): Ready["mode"] => (mode === "announcing" ? "joining" : mode);
 
 /** Why a member that answered could not take part, whatever its clock shows, or undefined. */
@@ -186,14 +186,14 @@ const faultOf = (step: Step, ready: Ready, { seen }: Probe): string | undefined 
   if (ready.mode !== "active") return `it is ${ready.mode}`;
   if (!ready.judgesTokens) return NO_TOKEN_KEYS;
   if (isBehind(ready, seen.get(ready.peerId))) return "it ran from an old disk";
-  // What it said before it was restored, and what came late.
+  // Answers from before its restore, and late ones.
   if (ready.incarnation < step.recordedIncarnation(ready.peerId)) return "it was restored meanwhile";
   if (ready.uncommitted >= Limits.preparations) return NO_CAPACITY;
   if (ready.refusals >= Limits.refusals) return "it holds as many refusals as it may";
   return undefined;
 };
 
-/** A member that says anything is there, however long its answer to a probe takes; and so is the writer. */
+/** A member that says anything is there, however long its answer to a probe takes; so is the writer. */
 export const noteHeard = (step: Step, from: PeerId): void => {
   const {
     probing: { probe: running },
@@ -219,13 +219,13 @@ export const onReady = (step: Step, from: PeerId, ready: Ready): void => {
   // One member that is not ready decides the matter; there is no reason to wait for the others.
   const fault = faultOf(step, ready, running);
   if (fault !== undefined || notReadyReason(step) !== undefined) return conclude(step, faults(step, answered, false));
-  // Whose clock is wrong is seen when all are known.
+  // Wrong clocks are found when all are known.
   if (answered.answers.size === step.others.length) conclude(step, wrongClocks(step, answered));
 };
 
-/** Members whose clocks are off, by what those who are ready have shown. */
+/** Members whose clocks are off, judged by those that are ready. */
 const wrongClocks = (step: Step, running: Probe): ReadonlyArray<MemberFault> => {
-  // Where this peer's own clock has jumped meanwhile, all are held against the one that it has now.
+  // If this peer's own clock has jumped meanwhile, all are compared with its present reading.
   const ahead = step.now - step.elapsed;
   const from = ahead + running.startedAt;
   return clockFaults(
@@ -236,13 +236,13 @@ const wrongClocks = (step: Step, running: Probe): ReadonlyArray<MemberFault> => 
   );
 };
 
-/** Whether a member says less of itself than this peer had seen before it asked: then it has lost something. */
+/** Whether a member claims less of itself than this peer had seen before it asked: then it has lost something. */
 const isBehind = ({ incarnation, batchNo }: Ready, known: Seen | undefined): boolean =>
   known?.newest !== undefined && incarnation === known.incarnation && batchNo < known.newest.header.batchNo;
 
 /**
- * A writer that runs from an old disk learns it from its own signature: it signed
- * that slot and does not remember, so it must sign nothing more (S6, S22).
+ * A writer on an old disk learns it from its own signature: it signed that slot
+ * and does not remember, so it must sign nothing more (S6, S22).
  */
 const detectRollback = (step: Step, ready: Ready): void => {
   const proof = ready.highSeqProof;
@@ -269,7 +269,7 @@ export const onProbeTimer = (step: Step): void => {
   } = step.state;
   if (running === undefined) return;
   const silent = step.others.filter((peerId) => !running.answers.has(peerId));
-  // Who is there and busy gets more time; one that says nothing at all is not waited for.
+  // A member that is there and busy gets more time; one that says nothing at all is not waited for.
   const isBusy = silent.every((peerId) => running.heard.has(peerId));
   const patience = isBusy ? BUSY_MILLIS : Limits.probeWaitMillis;
   const left = running.startedAt + patience - step.elapsed;
@@ -310,7 +310,7 @@ export const onCheckReadiness = (step: Step, requestId: string): void => {
   probe(step);
 };
 
-/** Whether all members are ready, for those who wait for it now; undefined while they are being asked. */
+/** Whether all members are ready, for requests that wait for it now; undefined while they are being asked. */
 export const currentVerdict = (step: Step): Verdict | undefined => {
   const verdict = freshVerdict(step);
   // A bad verdict serves the requests it was asked for; the next one deserves a new probe.
@@ -320,7 +320,7 @@ export const currentVerdict = (step: Step): Verdict | undefined => {
   return step.state.probing.verdict;
 };
 
-/** Asks the members again, unless what is known of them was found just now: returns whether it was. */
+/** Asks the members again, unless their readiness was found just now; returns whether it was. */
 export const askAnewUnlessJustFound = (step: Step): boolean => {
   if (step.others.length === 0 || step.state.probing.verdict?.concludedAt === step.elapsed) return true;
   step.draft("probing").verdict = undefined;
@@ -328,7 +328,7 @@ export const askAnewUnlessJustFound = (step: Step): boolean => {
   return false;
 };
 
-/** What was found last, where the answers of all members are young enough to act on. */
+/** The last result, if the answers of all members are young enough to act on. */
 const freshVerdict = (step: Step): Verdict | undefined => {
   const {
     probing: { verdict },

@@ -1,10 +1,8 @@
 /**
- * A declared restore: this peer's disk is older than what it once said, or may
- * be. It gives up what was undecided, announces a new incarnation, and signs nothing
- * until every other member has that on record. Then it may refuse what its old
- * incarnation left open, but votes for nothing and applies nothing: it takes the
- * registry as it is at members that were not restored, compares what it comes
- * to, and is one of them again (protocol.md 4f, 4i; S21, S26).
+ * A declared restore: this peer's disk is older than its own statements, or may be. The peer drops everything
+ * undecided, announces a new incarnation, and signs nothing until every other member has that on record. Then it may
+ * refuse what its old incarnation left open, but votes for nothing and applies nothing: it takes the registry as it is
+ * at members that were not restored, compares the result, and is one of them again (protocol.md 4f, 4i; S21, S26).
  */
 import type { Recovery } from "./RecoveryState.ts";
 import { type Rejection, rejection } from "../base/Rejection.ts";
@@ -61,7 +59,7 @@ const declareRefusal = ({ state }: Step): Rejection | undefined => {
 
 /**
  * Begins at once, or with the unseal where this peer is sealed, or with its topology where its disk is from before
- * that: before it can sign anything as what it was.
+ * that: before the peer can sign anything in its old incarnation.
  */
 export const onDeclareRestore = (step: Step, requestId: string, acts?: ReadonlyArray<NumberedAct>): void => {
   const refusal = declareRefusal(step);
@@ -82,13 +80,13 @@ export const beginDeclared = (step: Step): void => {
   if (declareRefusal(step) === undefined) begin(step, 0);
 };
 
-/** Somebody has an equal or higher incarnation of this peer on record: it takes one above that. */
+/** A member has an equal or higher incarnation of this peer on record: the peer takes one above that. */
 export const raiseIfSuperseded = (step: Step): void => {
   const superseded = step.state.rejoining.recovery?.superseded;
   if (superseded !== undefined) begin(step, superseded);
 };
 
-/** Starts a new incarnation, whatever the last one had come to. */
+/** Starts a new incarnation, however far the last one had come. */
 const begin = (step: Step, above: number): void => {
   const { signer, crypto, entropy, now } = step.context;
   if (signer === undefined) return;
@@ -102,7 +100,7 @@ const begin = (step: Step, above: number): void => {
     topologyDigest: step.membership.digest,
     peerId: step.self,
     incarnation: Math.max(now, 1 + Math.max(above, chain.incarnation)),
-    // Nobody asks itself, so no probe of this step has the same.
+    // A peer does not probe itself, so no probe of this step has the same nonce.
     recoveryId: nonceFor(step, entropy, step.self),
   };
   const signature = signer.sign(RESTORATION_TAG, restorationCodec, restoration);
@@ -163,7 +161,7 @@ const silentOnes = (step: Step, { answers }: Recovery): string =>
     .map((peerId) => `peer ${peerId} does not answer`)
     .join("; ");
 
-/** What a member has, asked by a peer that is recovering. */
+/** A member's answer to a recovering peer. */
 export const onMemberAnswer = (step: Step, from: PeerId, ready: Ready): void => {
   const {
     rejoining: { recovery },
@@ -177,7 +175,7 @@ export const onMemberAnswer = (step: Step, from: PeerId, ready: Ready): void => 
   if (answers.size === step.others.length) conclude(step, answered);
 };
 
-/** Why nothing can be taken over yet as far as this member goes, or undefined. */
+/** Why nothing can be taken over yet because of this member, or undefined. */
 const hindrance = (step: Step, ready: Ready): string | undefined => {
   if (ready.sealed) return ready.mode === "verifying" ? BEING_VERIFIED : "it is sealed";
   if (!ready.integrityOk) return "its stored records do not hold";
@@ -190,7 +188,7 @@ const hindrance = (step: Step, ready: Ready): string | undefined => {
 
 const DIFFERENT = "the other members do not have the same registry yet";
 
-/** All have answered: takes the registry of one whose contents every other active member has too. */
+/** All have answered: takes the registry of an active member, if all active members have the same. */
 const conclude = (step: Step, recovery: Recovery): void => {
   const answers = [...recovery.answers.values()];
   for (const ready of answers) noteHighest(step, ready);
@@ -206,8 +204,8 @@ const conclude = (step: Step, recovery: Recovery): void => {
 };
 
 /**
- * All are being restored, and all have all their incarnations on record. While that is so nobody is a member again before the
- * writer is: whoever hears of a new incarnation asks anew, and every active answer was given before its giver was restored.
+ * Every member is being restored, and all have all incarnations on record. Then nobody is a member again before the
+ * writer: a new incarnation makes the others ask anew, and every active answer is from before its sender's restore.
  */
 const uniteAll = (step: Step, recovery: Recovery, answers: ReadonlyArray<Ready>): void => {
   const { writer } = step.membership;
@@ -224,9 +222,9 @@ const isOneRegistry = ([first, ...others]: ReadonlyArray<Ready>): boolean =>
   others.every((each) => each.registryRoot === first?.registryRoot && each.approvers === first.approvers);
 
 /**
- * Not every member can be asked: this peer cannot take part, but reads wait for nobody (contract 10.1). One member that
- * was not restored, has nothing undecided and has this incarnation on record, has every approver there will be until this peer
- * votes again: what is certified without this incarnation needed that member's receipt. So its registry may be shown.
+ * Not every member can be asked: this peer cannot take part, but reads wait for nobody (contract 10.1). A member that
+ * was not restored, has nothing undecided and has this incarnation on record, has all approvers until this peer votes
+ * again: any certificate without this incarnation needed that member's receipt. So its registry may be shown.
  */
 const showWhile = (step: Step, recovery: Recovery, waitsFor: string): void => {
   const offering = [...recovery.answers.values()].filter(
@@ -249,7 +247,7 @@ const takeOver = (step: Step, recovery: Recovery, offering: ReadonlyArray<Ready>
   requestMore(step, freshTransfer(step, { helper, root, count, isShared }));
 };
 
-/** A restored writer must not use a slot again that somebody has seen it use. */
+/** A restored writer must not reuse a slot that somebody has seen it use. */
 const noteHighest = (step: Step, { highSeq, highSeqProof: proof }: Ready): void => {
   if (proof === undefined || highSeq <= step.state.undecided.highSeq || proof.statement.seq !== highSeq) return;
   if (proof.statement.kind !== "RECEIPT" || signerOf(proof) !== step.membership.writer) return;

@@ -15,7 +15,7 @@ import { signEach } from "./SignEach.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
-/** Why somebody who knows nothing of a proposal refuses it for good when asked; undefined while it may still vote for it. */
+/** Why a peer without record of a proposal refuses it for good when asked; undefined while it may still vote. */
 export const finalCode = (step: Step, proposal: Proposal, demandedBy: PeerId | false): string | undefined => {
   if (demandedBy === proposal.writer) return "ABANDONED";
   if (isSuperseded(step, proposal)) return "WRONG_INCARNATION";
@@ -42,13 +42,13 @@ export const refuse = (
     },
   );
 
-/** The codes of checks of every command that say something to a caller. */
+/** Codes of checks, of any command, that are passed on to the caller. */
 const SPEAKING: ReadonlyArray<RejectionCode> = ["UNAUTHENTICATED", "ACCESS_DENIED", "PREPARATION_CAPACITY"];
 
 /**
- * What becomes of the callers of a round that was refused and has been aborted. Who made it is told; another member's
- * opinion may be another one a moment later, so a duplicate must not be judged by it again. Who only joined it queues
- * again and is judged by itself.
+ * Answers the callers of a round that was refused and has been aborted. The creator is told; another member's opinion
+ * may change a moment later, so no duplicate is judged by it again. Coalesced requests queue again and are judged by
+ * themselves.
  */
 export const answerRefused = (step: Step, { creator, coalesced, refusal }: Round, proposal: Proposal): void => {
   if (refusal === undefined) return;
@@ -57,11 +57,11 @@ export const answerRefused = (step: Step, { creator, coalesced, refusal }: Round
   const { ref } = command.lineageOf(proposal.effects);
   const said = refusalRejection(header.peerId, statement.detail, ref, command.speaking);
   if (creator !== undefined) answerRejected(step, creator, said, "only if remembered");
-  // What was wrong with the creator's request says nothing about theirs.
+  // The fault of the creator's request says nothing about theirs.
   if (coalesced.length > 0) step.draft("requests").queue = [...coalesced, ...step.state.requests.queue];
 };
 
-/** The refusing check's own code; where it has none, the member and the check are named. */
+/** The refusing check's own code if it has one; otherwise the rejection names the member and the check. */
 export const refusalRejection = (
   peerId: PeerId,
   check: string,

@@ -1,4 +1,4 @@
-/** What callers have asked for, from their arrival to the answer. */
+/** Callers' requests, from their arrival to the answer. */
 import type { Rejection } from "../base/Rejection.ts";
 import { noPace, type Pace } from "./Admission.ts";
 import type { Intent, Target } from "./Command.ts";
@@ -7,7 +7,7 @@ import type { Moment } from "./Moment.ts";
 import type { Actor } from "./Proposal.ts";
 import type { PeerId } from "./Topology.ts";
 
-/** What callers ask for: a change, or what a module answers without one. */
+/** A request: for a change, or for an answer of a module without one. */
 export type Request = Intent | Target;
 
 /** A caller's request at the writer, judged well-formed and permitted, waiting for its round. */
@@ -22,19 +22,19 @@ export interface Queued {
   readonly arrivedAt: number;
 }
 
-/** Who waits for an answer of the writer: no body, no token. */
+/** The caller of a request at the writer: no body, no token. */
 export interface Caller {
   readonly entryPeer: PeerId;
   readonly requestId: string;
   /** When it came in there. */
   readonly arrival: Moment;
-  /** What it asks for, as far as the request could be understood. */
+  /** The target of the request, as far as it could be understood. */
   readonly target: Target | undefined;
   /** Monotonic milliseconds. */
   readonly arrivedAt: number;
 }
 
-/** A forwarded request that was refused, and what its caller was told. */
+/** A forwarded request that was refused, and the answer its caller got. */
 export interface TurnedAway extends Pick<Caller, "arrival"> {
   readonly rejection: Rejection;
 }
@@ -44,7 +44,7 @@ export interface Entering {
   readonly requestId: string;
   readonly call: Call;
   readonly token: string;
-  /** Who sends it, as places are shared (Admission.ts). */
+  /** Its actor, as places are shared (Admission.ts). */
   readonly actor: string;
   readonly request: Request;
   /** Monotonic milliseconds. */
@@ -55,18 +55,18 @@ export interface Entering {
 export interface Awaited {
   readonly forward: Forward;
   readonly actor: string;
-  /** Which forward of this process it is, from 1. */
+  /** The number of the forward in this process, from 1. */
   readonly serial: number;
-  /** What it asks for, as this peer understood it. */
+  /** The request as this peer understood it. */
   readonly request: Request;
   readonly acknowledged: boolean;
-  /** What it has led to was applied here: what the writer says of a later copy is not the last word. */
+  /** Its proposal was applied here: what the writer says of a later copy is not the last word. */
   readonly isApplied: boolean;
-  /** The writer's certain no, held back while this peer has itself signed for the request. */
+  /** The writer's certain "no", held back while this peer has itself signed for the request. */
   readonly denial: Rejection | undefined;
   /**
-   * Once the writer has said that the approver was there before: the members that say themselves that they store it,
-   * in which of their incarnations, and how new.
+   * Once the writer has said that the approver existed before: the members that say so themselves, each with its
+   * incarnation and the revision that it stores.
    */
   readonly storedAt: ReadonlyMap<PeerId, { readonly incarnation: number; readonly revision: number }> | undefined;
   /** Monotonic milliseconds: when it came, when it was forwarded first, and when last. */
@@ -90,24 +90,24 @@ export const takenUp = (awaited: Awaited): Awaited => ({
   sentAt: awaited.sentAt,
 });
 
-/** Everybody who waits for an answer of this peer, at the writer and at the entry peer, and what it remembers of them. */
+/** All pending callers of this peer, at the writer and at the entry peer, and what it remembers of answered ones. */
 export interface Requests {
   readonly queue: ReadonlyArray<Queued>;
   /** Forwarded requests refused for the state of the cluster, the newest ones of each entry peer, by request id. */
   readonly turnedAway: ReadonlyMap<PeerId, ReadonlyMap<string, TurnedAway>>;
   /**
-   * Up to when requests that came in through each member may have been refused without this process remembering it, in
-   * the present process of that member; at any time in others, or where there is no entry.
+   * For each member, up to when requests that came in there may have been refused and the refusal forgotten by this
+   * process. Holds for that member's present process; in its others, or without an entry, this may be so at any time.
    */
   readonly forgottenUntil: ReadonlyMap<PeerId, Moment>;
   /** In the order in which they came. */
   readonly entering: ReadonlyArray<Entering>;
   /** Requests forwarded by this process. */
   readonly forwarded: number;
-  /** How fast the line moves here: that of the writer, or of what waits to be forwarded to it. */
+  /** The pace of the line here: that of the writer, or of requests that wait to be forwarded to it. */
   readonly pace: Pace;
   readonly awaited: ReadonlyMap<string, Awaited>;
-  /** The newest requests that entered here and were denied for certain, oldest first, and when: monotonic milliseconds. */
+  /** The newest requests that entered here and got a certain "no", oldest first, each with its monotonic time. */
   readonly denied: ReadonlyMap<string, number>;
 }
 

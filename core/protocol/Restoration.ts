@@ -1,7 +1,6 @@
 /**
- * A declared restore: a peer says, under its identity key, that its disk is not
- * the one it last signed from, and begins a new incarnation. What it signed before is
- * told from what it signs now by the incarnation in every header (protocol.md 4i).
+ * A declared restore: a peer says, under its identity key, that its disk is not the one it last signed from, and begins
+ * a new incarnation. The incarnation in every header tells its earlier statements from its new ones (protocol.md 4i).
  */
 import { digest, record, signature, type TypeOf, uint } from "../codec/Codec.ts";
 import { kept } from "../codec/Versioned.ts";
@@ -15,7 +14,7 @@ export const restorationCodec = kept(
   record({
     topologyDigest: digest,
     peerId: uint,
-    /** Higher than any this peer has had: of two that are equal, only the first is believed. */
+    /** Higher than any this peer has had: of two equal ones, only the first is believed. */
     incarnation: uint,
     /** Tells two restores apart that a wrong clock gave the same incarnation. */
     recoveryId: digest,
@@ -42,6 +41,6 @@ export const isAnnounced = (
   );
 };
 
-/** What the first batch of the new incarnation names as the one before it. */
+/** The previous batch hash in the first batch of the new incarnation. */
 export const restorationHash = (crypto: Crypto, restoration: Restoration): Digest =>
   crypto.digest(RESTORATION_TAG, restorationCodec, restoration);

@@ -1,7 +1,7 @@
 /**
- * A peer learns from its own signatures that its disk went back in time: somebody
- * shows it a statement that is not in its chain. Then it signs nothing more until
- * it is restored as one that was (protocol.md 4a, S22).
+ * A peer learns from its own signatures that its disk went back in time:
+ * somebody shows it a statement that is not in its chain. Then it signs nothing
+ * more until a restore is declared (protocol.md 4a, S22).
  */
 import type { Recovery } from "./RecoveryState.ts";
 import type { PeerState } from "./PeerState.ts";
@@ -18,10 +18,10 @@ import {
 } from "./Statement.ts";
 
 /**
- * Puts this peer in quarantine if one of the statements is its own and not in its memory; says whether it is in, or is
- * to begin another incarnation, so that the message must not be acted on.
- * A statement made for another topology says nothing here; nobody honest passes one on, so the rest is not looked at,
- * which bounds the signatures that one message can have checked.
+ * Puts this peer in quarantine if one of the statements is its own and not in its memory. Returns whether it is in
+ * quarantine, or is to begin another incarnation: then the message must not be acted on. A statement for another
+ * topology proves nothing here, and nobody honest passes one on, so the rest is not looked at. That bounds the
+ * signatures checked for one message.
  */
 export const quarantineIfForgotten = (step: Step, statements: Iterable<SignedStatement>): boolean => {
   for (const signed of statements) {
@@ -52,12 +52,12 @@ export const quarantineIfBehind = (step: Step, seen: SignedHeader | undefined): 
   step.quarantine(`this peer signed batch ${header.batchNo} and does not remember it`);
 };
 
-/** Another incarnation of this peer has this incarnation: the one that it announces just now has to have a higher one. */
+/** Another incarnation of this peer has this number: the one being announced must be higher. */
 const superseded = (step: Step, recovery: Recovery, incarnation: number): void => {
   step.draft("rejoining").recovery = { ...recovery, superseded: Math.max(incarnation, recovery.superseded ?? 0) };
 };
 
-/** Whether what a member has on record is this peer's own last restore; or neither knows of any. */
+/** Whether a member has this peer's own last restore on record; also true where neither knows of any. */
 export const isOwnRestore = (
   { rejoining: { restored } }: Pick<PeerState, "rejoining">,
   recorded: SignedRestoration | undefined,
@@ -65,8 +65,8 @@ export const isOwnRestore = (
 
 /**
  * A member that has a later incarnation of this peer on record, or another one of the same number, shows that this disk
- * is from before a restore: that puts the peer in quarantine, or makes it announce a higher one if it is being restored
- * just now (its clock was set back).
+ * is from before a restore: that puts the peer in quarantine. If it is being restored just now (its clock was set
+ * back), it announces a higher one instead.
  */
 export const quarantineIfRestoredSince = (step: Step, recorded: SignedRestoration | undefined): void => {
   const {

@@ -1,4 +1,4 @@
-/** What the writer remembers of the proposals it made in this process, and who waits for them; only this file changes it. */
+/** The writer's proposals of this process with their pending callers, in memory; only this file changes them. */
 import type { Digest } from "../base/Digest.ts";
 import type { Certificate } from "./Certificate.ts";
 import type { Forward } from "./Forward.ts";
@@ -16,7 +16,7 @@ const change = (step: Step, id: Digest, next: (round: Round) => Round): void => 
   if (round !== undefined) step.edit("undecided", "rounds").set(id, next(round));
 };
 
-/** A request's own proposal, of which the receipts are collected. */
+/** A request's own proposal, for which receipts are collected. */
 export const beginRound = (step: Step, id: Digest, evidence: Forward, creator: Caller): void => {
   const round = { id, evidence, refusal: undefined, certificate: undefined, creator, coalesced: [] };
   step.edit("undecided", "rounds").set(id, round);
@@ -27,7 +27,7 @@ export const beginRound = (step: Step, id: Digest, evidence: Forward, creator: C
 export const coalesce = (step: Step, id: Digest, queued: Queued): void =>
   change(step, id, (round) => ({ ...round, coalesced: [...round.coalesced, queued] }));
 
-/** The first refusal ends the collecting; its callers are told when the proposal has come to its end. */
+/** The first refusal ends the collecting; its callers are told when the proposal has ended. */
 export const opposeRound = (step: Step, id: Digest, refusal: SignedStatement): void => {
   stopCollecting(step, id);
   change(step, id, (round) => ({ ...round, evidence: undefined, refusal }));
@@ -38,25 +38,25 @@ export const certifyRound = (step: Step, id: Digest, certificate: Certificate): 
   change(step, id, (round) => certified(round, certificate));
 };
 
-/** A proposal that is short of a receipt for long no longer holds up the next batch. */
+/** A proposal that lacks a receipt for long no longer holds up the next batch. */
 export const passRound = (step: Step, id: Digest): void => stopCollecting(step, id);
 
-/** Nobody signs a receipt after the deadline, so the evidence has done its work; the token leaves memory. */
+/** Nobody signs a receipt after the deadline, so the evidence is no longer needed; the token leaves memory. */
 export const expireRound = (step: Step, id: Digest): void =>
   change(step, id, (round) => ({ ...round, evidence: undefined }));
 
-/** Those of its callers that go on waiting. */
+/** The callers that keep waiting. */
 export const keepWaiting = (step: Step, id: Digest, waiting: Pick<Round, "creator" | "coalesced">): void =>
   change(step, id, (round) => ({ ...round, ...waiting }));
 
-/** Takes a round away whose callers are about to be answered. */
+/** Removes a round whose callers are about to be answered. */
 export const endRound = (step: Step, id: Digest): Round | undefined => {
   const round = step.state.undecided.rounds.get(id);
   if (round !== undefined) step.edit("undecided", "rounds").delete(id);
   return round;
 };
 
-/** Takes all rounds away, whose callers have all been answered. */
+/** Removes all rounds; all their callers have been answered. */
 export const endRounds = (step: Step): void => {
   step.edit("undecided", "rounds").clear();
   step.edit("undecided", "collecting").clear();

@@ -10,17 +10,17 @@ import { PROCESS_TAG } from "./Moment.ts";
 import { beginDeclared } from "./Recovery.ts";
 import { recover } from "./TakingOver.ts";
 
-/** The keys are here, and nothing is signed with them before it is known whether what is stored holds. */
+/** The keys are here, and nothing is signed with them before the stored rows are known to hold. */
 export const onVerifying = (step: Step): void => {
   step.draft("fitness").verifying = true;
 };
 
-/** The keys are here: founding, joining and what a restart or a seal interrupted go on. */
+/** The keys are here: founding, joining, and whatever a restart or a seal interrupted, go on. */
 export const onUnsealed = (step: Step, acts?: ReadonlyArray<NumberedAct>): void => {
   step.draft("fitness").unsealed = true;
   step.draft("fitness").verifying = false;
   step.draft("fitness").process ??= step.context.crypto.digest(PROCESS_TAG, digest, step.context.entropy);
-  // The vault held the keys of somebody else, or the row that names them was changed.
+  // The vault held the keys of another peer, or the row that names them was changed.
   if (step.context.signer?.publicKey !== step.state.cluster.peer?.identityKey)
     step.draft("fitness").integrityFault ??= "peer/self";
   auditOperators(step, acts);
@@ -40,7 +40,7 @@ export const onSealed = (step: Step, acts?: ReadonlyArray<NumberedAct>): void =>
 
 export const onIntegrityLost = (step: Step, where: string): void => {
   step.draft("fitness").integrityFault ??= where;
-  // The event that found it is lost, and with it perhaps a timer.
+  // The event that found the damage is lost, and with it perhaps a timer.
   step.timers.clear();
   forgetPendingCallers(step, "its stored records do not hold");
 };

@@ -1,9 +1,8 @@
 /**
- * What becomes of a proposal when the writer does not say. Members ask each
- * other; answers carry every statement they hold, so scattered votes meet. Who
- * then holds all receipts commits, without the writer and without a token that is
- * still valid; who sees a refusal sees to the abort (Abort.ts). The writer asks
- * first, then the others by rank; any number may ask at once (protocol.md 4a, 4b).
+ * What becomes of a proposal when the writer does not say. Members ask each other; answers carry every statement they
+ * hold, so scattered votes meet. A peer that then holds all receipts commits, without the writer and without a token
+ * that is still valid; a peer that sees a refusal starts the abort (Abort.ts). The writer asks first, then the others
+ * by rank; any number may ask at once (protocol.md 4a, 4b).
  */
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
@@ -26,7 +25,7 @@ import type { PeerId } from "./Topology.ts";
 import { onVotes } from "./Votes.ts";
 
 const RESOLVE_MAX_MILLIS = 5_000;
-/** What is asked about in one step; the rest is due again at once. */
+/** Proposals asked about in one step; the rest is due again at once. */
 const MOST_ASKED = 4 * Limits.proposalsPerMessage;
 
 interface Waiting {
@@ -35,7 +34,7 @@ interface Waiting {
   readonly askedAt: number;
 }
 
-/** When something undecided is asked about next: after the first delay, then each time its age has doubled, at last every 5 s. */
+/** When an undecided proposal is asked about next: after a delay, then as its age doubles, at last every 5 s. */
 const dueAt = (step: Step, { preparedAt, askedAt }: Waiting): number =>
   askedAt + Math.min(Math.max(askedAt - preparedAt, resolveDelay(step)), RESOLVE_MAX_MILLIS);
 
@@ -46,7 +45,7 @@ const allWaiting = ({ state }: Step): ReadonlyArray<Waiting> => [
   ...state.undecided.aborting.values(),
 ];
 
-/** Asks about what has been undecided for a while; the writer first sends again what it still has evidence for. */
+/** Asks about proposals undecided for a while; where the writer still has the evidence, it sends `Prepare` again. */
 export const onResolveTimer = (step: Step): void => {
   const stable = stableSeq(step);
   // In a cluster of two the second holds both receipts once it has prepared; after a restart any member may hold all.
@@ -88,8 +87,8 @@ const prepareAgain = (step: Step, peerId: PeerId, open: ReadonlyArray<Preparatio
 };
 
 /**
- * Asks everybody for what they hold. The writer asks only when it has lost the evidence, and then nobody who has
- * not prepared can still do so: its question demands a final answer.
+ * Asks all others for the votes they hold. The writer asks only when it has lost the evidence; then no further member
+ * can prepare the proposal, so its question demands a final answer.
  */
 const query = (step: Step, open: ReadonlyArray<Preparation>): void => {
   const nonce = nonceFor(step, step.context.entropy, step.self);
@@ -119,7 +118,7 @@ const answerFor = (step: Step, id: Digest, decision: Decision | undefined): Answ
   return { proposalId: id, ...UNKNOWN };
 };
 
-/** The same in as many messages as their bounds ask for: each proposal may have two statements of every member. */
+/** The same in as many messages as their bounds require: each proposal may have two statements of every member. */
 const inParts = (items: ReadonlyArray<AnswerItem>): ReadonlyArray<ReadonlyArray<AnswerItem>> => {
   let part: Array<AnswerItem> = [];
   const parts = [part];
@@ -137,8 +136,8 @@ const inParts = (items: ReadonlyArray<AnswerItem>): ReadonlyArray<ReadonlyArray<
 };
 
 /**
- * Answers with everything held; what is applied here is delivered at once. Who knows nothing of a proposal refuses
- * it for good when its deadline has passed, or when its own writer demands it, and otherwise writes nothing.
+ * Answers with every vote held; applied proposals are delivered at once. A peer that knows nothing of a proposal
+ * refuses it for good if its deadline has passed, or if its own writer demands it, and otherwise writes nothing.
  */
 export const onSettleQuery = (step: Step, from: PeerId, message: MessageOf<"SettleQuery">): void => {
   const { crypto, view } = step.context;
@@ -152,7 +151,7 @@ export const onSettleQuery = (step: Step, from: PeerId, message: MessageOf<"Sett
   }
   const receipts = [...asked.values()].map((item) => item.receipt);
   if (quarantineIfForgotten(step, receipts)) return;
-  // While some member has this peer's old incarnation on record, what that said still counts there, and this one has forgotten it.
+  // While some member has this peer's old incarnation on record, forgotten statements of that one still count there.
   if (step.mode === "announcing") return;
   for (const [id, item] of asked) {
     if (step.state.undecided.preparations.has(id) || step.state.undecided.refused.has(id)) continue;
@@ -187,7 +186,7 @@ export const onSettleAnswer = (step: Step, from: PeerId, answer: MessageOf<"Sett
   if (isPresent(step.mode)) refuseUnapplied(step, unappliedAt(step, from, answer));
 };
 
-/** Nobody has applied it: a restored member refuses it, and everybody who waits for its vote has it. */
+/** Nobody has applied it: a restored member refuses it, and so gives all others its vote. */
 const refuseUnapplied = (step: Step, unapplied: ReadonlyArray<readonly [Digest, SettleItem]>): void => {
   const refusing: Array<Refusing> = [];
   for (const [id, item] of unapplied) {

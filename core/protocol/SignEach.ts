@@ -1,11 +1,11 @@
-/** The way of every vote: what is signed is recorded in the same transaction, and then handed on. */
+/** How every vote is made: it is signed, recorded in the same transaction, and then handed on. */
 import type { SignedStatement } from "./Statement.ts";
 import type { Draft } from "./SignedBatch.ts";
 import type { Step } from "./Step.ts";
 
 /**
  * Signs one statement for each of the items with the step's next batch, records each, and hands all on in order;
- * without items nothing is signed and nobody called.
+ * without items it signs nothing and calls nobody.
  */
 export const signEach = <T>(
   step: Step,

@@ -1,15 +1,15 @@
-/** How far what this peer has signed and recorded goes, and what it has seen of the others' statements. */
+/** This peer's own chain of statements and of audit rows, and what it has seen of the others' statements. */
 import type { Digest } from "../base/Digest.ts";
 import type { Seen } from "./Message.ts";
 import type { PeerId } from "./Topology.ts";
 
-/** The value of a hash that nothing precedes. */
+/** The hash before the first of a chain. */
 export const NO_DIGEST = "0".repeat(64) as Digest;
 
-/** What a peer counts its incarnations from; a declared restore takes a higher one. */
+/** A peer's first incarnation; a declared restore takes a higher one. */
 export const FIRST_INCARNATION = 1;
 
-/** The newest row of this peer's own audit, and what operators did as far as it is there. */
+/** The newest row of this peer's own audit, and how far operators' acts are in it. */
 interface AuditChain {
   readonly seq: number;
   readonly hash: Digest;

@@ -1,6 +1,6 @@
 /**
- * The writer's slots: which proposal each is bound to, what became of it, for
- * ever, and how far they go. The rows of `slots` and `strays` are written here.
+ * The writer's slots: which proposal each is bound to and its outcome, for ever,
+ * and how far they go. The rows of `slots` and `strays` are written here.
  */
 import type { Digest } from "../base/Digest.ts";
 import type { Decision } from "./Decision.ts";
@@ -13,8 +13,8 @@ import type { Step } from "./Step.ts";
 type Slot = Pick<Proposal, "epoch" | "seq">;
 
 /**
- * The writer's receipt for the highest slot: how far the writer has used them is shown by it and by no number alone
- * (protocol.md 3.4). It is in whatever row the slot's proposal has come to.
+ * The writer's receipt for the highest slot. Only that shows how far the writer has used them, and no number alone
+ * (protocol.md 3.4). It is in the row of the slot's proposal, whatever its phase.
  */
 export const highProofOf = (
   view: RowView,
@@ -35,7 +35,7 @@ export const highProofOf = (
   );
 };
 
-/** The receipt in hand proves that the writer has used this slot. */
+/** The receipt at hand proves that the writer has used this slot. */
 export const noteSlot = (step: Step, seq: number, writerReceipt: SignedStatement): void => {
   if (seq <= step.state.undecided.highSeq) return;
   const undecided = step.draft("undecided");
@@ -47,7 +47,7 @@ const noteDecided = (step: Step, seq: number): void => {
   if (seq > step.state.undecided.decidedSeq) step.draft("undecided").decidedSeq = seq;
 };
 
-/** Binds a slot that nothing is bound to. */
+/** Binds a free slot. */
 export const bindSlot = (
   step: Step,
   { epoch, seq }: Slot,
@@ -64,13 +64,13 @@ export const bindSlot = (
   });
 };
 
-/** What the proposal of a bound slot has come to. */
+/** The outcome of a bound slot's proposal. */
 export const decideSlot = (step: Step, { epoch, seq }: Slot, row: Rows["slots"]): void => {
   noteDecided(step, seq);
   step.write({ op: "replace", table: "slots", key: slotKey(epoch, seq), row });
 };
 
-/** What an aborted proposal has come to whose slot is bound to another one here, or to none. */
+/** The outcome of an aborted proposal whose slot is bound to another one here, or to none. */
 export const decideStray = (step: Step, id: Digest, ack: SignedStatement): void =>
   step.write({ op: "insert", table: "strays", key: id, row: { ack } });
 
@@ -91,7 +91,7 @@ export const takeSlot = (step: Step, key: string, seq: number, row: Rows["slots"
   step.put("slots", key, row);
 };
 
-/** A slot that another member has as it is here. */
+/** A slot that is the same here and at another member. */
 export const passSlot = (step: Step, seq: number, proof: SignedStatement): void => {
   noteSlot(step, seq, proof);
   noteDecided(step, seq);
@@ -100,7 +100,7 @@ export const passSlot = (step: Step, seq: number, proof: SignedStatement): void 
 /** A slot that only this peer had, after a restore. */
 export const giveUpSlot = (step: Step, key: string): void => step.write({ op: "remove", table: "slots", key });
 
-/** After a restore: how far the slots of the registry go that was taken over, and how far they are bound. */
+/** After a restore: how far the slots of the registry taken over go, and how far they are bound. */
 export const continueSlots = (step: Step, decidedSeq: number, highSeq: number): void => {
   const undecided = step.draft("undecided");
   undecided.decidedSeq = decidedSeq;

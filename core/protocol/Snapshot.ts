@@ -1,6 +1,6 @@
 /**
  * One decided slot as it travels to a restored member. Nothing in it has to be
- * believed: what was applied comes with its certificate, what was aborted with
+ * believed: an applied proposal comes with its certificate, an aborted one with
  * the writer's receipt, which shows at least that the slot was used for it.
  */
 import { digest, nullable, record, text, type TypeOf } from "../codec/Codec.ts";

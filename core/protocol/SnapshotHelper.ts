@@ -1,8 +1,8 @@
 /**
- * What a member gives to one that was restored: its decided slots with their
- * certificates, a page at a time, and what its registry comes to. It gives
- * nothing while something is undecided here: that could still change the root
- * (protocol.md 4f, S26).
+ * What a member gives to a restored one: its decided slots with their
+ * certificates, a page at a time, and its registry root. It gives nothing while
+ * something is undecided here: that could still change the root (protocol.md 4f,
+ * S26).
  */
 import type { Step } from "./Step.ts";
 import { Limits } from "../base/Limits.ts";
@@ -13,7 +13,7 @@ import { diskHere } from "./UnionPages.ts";
 
 export const onSnapshotRequest = (step: Step, from: PeerId, message: MessageOf<"SnapshotRequest">): void => {
   const { state, context } = step;
-  // Where all are being restored the writer puts together what they have; nobody else may take it for a registry.
+  // Where all are being restored, the writer unites their disks; nobody else may take one for a registry.
   if (step.mode === "recovering" && from !== step.membership.writer) return;
   // Its new incarnation must be on record here: from then on nothing can be certified without it (D5).
   if (state.signed.seen.get(from)?.restored?.restoration.recoveryId !== message.recoveryId) return;
@@ -31,7 +31,7 @@ export const onSnapshotRequest = (step: Step, from: PeerId, message: MessageOf<"
       count: state.registry.approvers,
     },
     items: page.flatMap(({ key, row: { proposalId, outcome, writerReceipt } }): ReadonlyArray<SnapshotItem> => {
-      // Whoever refused keeps its refusal to itself until it has come to an end.
+      // A slot that was refused here is not offered before its proposal has ended.
       if (outcome === "ABORTED") return [{ key, proposalId, certificate: undefined, writerReceipt }];
       const certificate = context.view.get("certificates", proposalId);
       return certificate === undefined ? [] : [{ key, proposalId, certificate, writerReceipt: undefined }];
@@ -41,7 +41,7 @@ export const onSnapshotRequest = (step: Step, from: PeerId, message: MessageOf<"
   });
 };
 
-/** Of a member that is being restored itself. */
+/** What a union needs besides slots; present while this peer is being restored itself. */
 const ownOf = (step: Step, isFirst: boolean): MessageOf<"SnapshotOffer">["own"] => {
   const {
     rejoining: { recovery, restored },

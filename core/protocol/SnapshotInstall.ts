@@ -1,9 +1,8 @@
 /**
- * How a restored member makes its registry that of the others. It walks through
- * the slots in order, its own beside the offered ones: what both have stays,
- * what only the offer has is verified and applied, what only this peer has is
- * taken away, because its old incarnation may have applied what the others aborted.
- * Nobody reads the registry meanwhile, so the steps are seen as one (protocol.md 4f).
+ * How a restored member makes its registry that of the others. It walks through the slots in order, its own beside the
+ * offered ones: what both have stays, what only the offer has is verified and applied, what only this peer has is taken
+ * away, because its old incarnation may have applied what the others aborted. Nobody reads the registry meanwhile, so
+ * all steps appear as one (protocol.md 4f).
  */
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
@@ -30,7 +29,7 @@ export interface Settled {
   readonly proof: SignedStatement;
 }
 
-/** What was applied, verified by nothing but signatures and digests; undefined where it does not hold. */
+/** The applied proposal, verified by signatures and digests alone; undefined where it does not hold. */
 const appliedOf = (
   step: Step,
   { key, proposalId: id }: SnapshotItem,
@@ -41,7 +40,7 @@ const appliedOf = (
   const { epoch, seq } = proposal;
   const proof = receipts.find((each) => signerOf(each) === step.membership.writer);
   if (proof === undefined || slotKey(epoch, seq) !== key || proposalId(crypto, proposal) !== id) return undefined;
-  // What lies here under the same id was verified before it was written.
+  // A certificate stored here under the same id was verified before it was written.
   const isVerified = view.get("certificates", id) !== undefined || isComplete(crypto, step.membership, id, certificate);
   const command = step.context.commands.byKind.get(proposal.kind);
   if (!isVerified || command?.isSound(crypto, proposal.effects) !== true) return undefined;
@@ -58,7 +57,7 @@ const abortedOf = (step: Step, { key, proposalId: id }: SnapshotItem, proof: Sig
     : undefined;
 };
 
-/** A slot of this peer's own that was decided; what it holds was verified before it was written. */
+/** A decided slot of this peer's own; its content was verified before it was written. */
 export const settledHere = (step: Step, key: string, row: Rows["slots"]): Settled | undefined => {
   const { proposalId: id, outcome, writerReceipt } = row;
   const certificate = outcome === "APPLIED" ? step.context.view.get("certificates", id) : undefined;
@@ -67,7 +66,7 @@ export const settledHere = (step: Step, key: string, row: Rows["slots"]): Settle
   return { key, seq: proof.statement.seq, id, outcome: certificate ? "APPLIED" : "ABORTED", certificate, proof };
 };
 
-/** Every item of an offer, or undefined where one does not hold or is out of its place. */
+/** Every item of an offer, or undefined where one does not hold or is out of order. */
 export const settledOf = (step: Step, { items, after, upTo }: SnapshotOffer): ReadonlyArray<Settled> | undefined => {
   const settled: Array<Settled> = [];
   let last = after;
@@ -90,7 +89,7 @@ const OWN_SLOTS = 2 * Limits.proposalsPerMessage;
 
 export interface OwnSlots {
   readonly rows: ReadonlyMap<string, Rows["slots"]>;
-  /** How far they reach: to the end of the offer, or to where there are too many for one transaction. */
+  /** How far they reach: to the end of the offer, or to the limit of one transaction. */
   readonly upTo: string | undefined;
 }
 
@@ -101,7 +100,7 @@ export const ownSlots = ({ context: { view } }: Step, after: string, upTo: strin
   return { rows: new Map(within.map(({ key, row }) => [key, row])), upTo: within[OWN_SLOTS - 1]?.key ?? upTo };
 };
 
-/** Takes back what no other member has; says whether something was applied. */
+/** Undoes a slot that no other member has; says whether a change was taken back. */
 const undo = (step: Step, { proposalId: id }: Rows["slots"]): boolean => {
   const { view } = step.context;
   const certificate = view.get("certificates", id);
@@ -112,7 +111,7 @@ const undo = (step: Step, { proposalId: id }: Rows["slots"]): boolean => {
   return true;
 };
 
-/** Says whether a read may see the difference. */
+/** Settles one slot; says whether reads may show a difference. */
 const settle = (
   step: Step,
   { key, seq, id, outcome, certificate, proof }: Settled,
@@ -139,14 +138,14 @@ export interface Installed {
   /** The last slot that is settled; absent where there is no more. */
   readonly upTo: string | undefined;
   readonly undone: boolean;
-  /** Whether reads may see a difference. */
+  /** Whether reads may show a difference. */
   readonly isSeen: boolean;
   readonly applied: number;
   /** The highest of these slots; 0 where there is none. */
   readonly decided: number;
 }
 
-/** Makes this peer's slots between two these ones, and its registry what they come to. */
+/** Replaces this peer's slots in a range by these, and updates its registry to match. */
 export const installSettled = (
   step: Step,
   { rows: own, upTo }: OwnSlots,
@@ -167,11 +166,11 @@ export const installSettled = (
 };
 
 /**
- * Makes this peer's part of the registry that lies between two slots the offered one.
+ * Replaces this peer's part of the registry between two slots by the offered one.
  *
- * @returns how far it came; whether something was taken away, so that another pass must show that nothing it hid is
- *   missing; whether anything that reads show is another one; and how many of these slots were applied. Undefined where
- *   the offer does not hold, and then nothing is changed
+ * @returns how far it came; whether a change was taken away, so that another pass must show that nothing it hid is
+ *   missing; whether reads may show a difference; and how many of these slots were applied. Undefined where the offer
+ *   does not hold, and then nothing is changed
  */
 export const installOffer = (step: Step, offer: SnapshotOffer): Installed | undefined => {
   const all = settledOf(step, offer);

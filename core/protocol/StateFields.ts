@@ -1,7 +1,7 @@
-/** A peer's state field by field, whichever slice a field is in: for whoever looks at it from outside. */
+/** A peer's state field by field, whichever slice a field is in: for observers outside the core. */
 import type { PeerState, Slices } from "./PeerState.ts";
 
-/** The slices that have fields; the registry is looked at as a whole. */
+/** The slices by field; the registry counts as one field. */
 type Sliced = Omit<Slices, "registry">;
 type Fields<S> = S extends Slices[Exclude<keyof Slices, "registry">] ? S : never;
 type All<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void ? I : never;

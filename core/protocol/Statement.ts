@@ -13,12 +13,12 @@ import type { Membership, PeerId } from "./Topology.ts";
 const LEAF_TAG = "CUSTODY_STMT_LEAF_V1";
 export const BATCH_TAG = "CUSTODY_STMT_BATCH_V1";
 
-/** What agreement signs. */
+/** The statements of agreement. */
 type ProtocolKind = "RECEIPT" | "REFUSAL" | "PLEDGE" | "COMMIT_ACK" | "ABORT_ACK";
-/** What modules sign: named by module and name, such as `Session.ACK`. */
+/** The statements of modules, named by module and name, such as `Session.ACK`. */
 export type StatementKind = ProtocolKind | `${string}.${string}`;
 
-// Nobody counts a statement of a kind that it does not look for.
+// A reader counts only statements of the kinds that it looks for.
 const kindCodec = text(32) as Codec<string> as Codec<StatementKind>;
 
 export const statementCodec = kept(
@@ -47,7 +47,7 @@ export const batchHeaderCodec = kept(
 );
 export type BatchHeader = TypeOf<typeof batchHeaderCodec>;
 
-/** What is left of a batch when its statements are not asked for. */
+/** A batch as it is kept when its statements are not needed. */
 export const signedHeaderCodec = record({ header: batchHeaderCodec, signature });
 export type SignedHeader = TypeOf<typeof signedHeaderCodec>;
 
@@ -76,10 +76,10 @@ export const batchTree = (crypto: Crypto, statements: ReadonlyArray<Statement>) 
   );
 
 /**
- * Whether a statement is what it says: made for this topology, part of a batch
- * that the named member signed. Says nothing about incarnations or deadlines.
- * Every peer gets a copy of its own, so nothing is remembered of one; the
- * signature below is, by its bytes, where {@link Crypto} makes that cheap.
+ * Whether a statement is authentic: made for this topology, part of a batch that
+ * the named member signed. Says nothing about incarnations or deadlines. Every
+ * peer gets a copy of its own, so no result is remembered per object;
+ * {@link Crypto} remembers signatures by their bytes, where that is cheap.
  */
 export const isAuthentic = (crypto: Crypto, membership: Membership, signed: SignedStatement): boolean => {
   const { statement, header } = signed;

@@ -1,4 +1,4 @@
-/** What an operator is told about a peer: plain data, computed from its published state alone. */
+/** What operators are told about a peer: plain data, computed from its published state alone. */
 import type { Digest } from "../base/Digest.ts";
 import type { PeerState } from "./PeerState.ts";
 import { modeOf } from "./Mode.ts";
@@ -7,13 +7,13 @@ import type { MemberFault } from "../base/Rejection.ts";
 
 export type SealState = "UNINITIALIZED" | "SEALED" | "UNSEALED";
 
-/** How far the founding has come; once a topology is pinned, present only while somebody is at fault. */
+/** How far the founding has come; once a topology is pinned, present only while a peer is at fault. */
 export interface FoundingStatus {
-  /** Peers whose introduction is here and fits, this one included. */
+  /** Peers whose card is here and fits, this one included. */
   readonly introduced: ReadonlyArray<PeerId>;
   /** Peers whose signature under this peer's topology is here; empty until this peer has signed. */
   readonly signed: ReadonlyArray<PeerId>;
-  /** Who does not fit, and why. */
+  /** Peers that do not fit, and why. */
   readonly faults: ReadonlyArray<MemberFault>;
 }
 
@@ -38,16 +38,16 @@ export interface StatusDetail {
   /** Prepared here, undecided (contract 8 allows 256). */
   readonly uncommitted: number;
   readonly locks: number;
-  /** Applied here, not yet known to be applied by all. */
+  /** Applied here, and not known to be applied by all. */
   readonly outbox: number;
-  /** Requests that wait here for their turn (writer) or for the writer's answer. */
+  /** Requests waiting here for their turn (writer) or for the writer's answer. */
   readonly waiting: number;
   /** The highest slot bound here and the highest one decided; 0 before the first. */
   readonly highestSlot: number;
   readonly lastDecidedSlot: number;
   /**
-   * Which of its integrity keys this peer seals rows with, from 1. Undefined while rows do not hold: that is read
-   * from rows itself, and nothing is sealed then.
+   * Which of its integrity keys this peer seals rows with, from 1. Undefined while rows do not hold: the number is
+   * itself read from rows, and nothing is sealed then.
    */
   readonly integrityKeyVersion: number | undefined;
   /** Why this peer signs nothing, if so: a row that does not hold, or an old disk. */
@@ -57,7 +57,7 @@ export interface StatusDetail {
   readonly recovering: string | undefined;
 }
 
-/** Unsealed is a peer whose keys are in memory, also while it does not use them before its records are verified. */
+/** A peer is unsealed once its keys are in memory, even while they are not used until its rows are verified. */
 export const sealState = (state: PeerState): SealState => {
   const mode = modeOf(state);
   return mode === "blank" ? "UNINITIALIZED" : mode === "sealed" ? "SEALED" : "UNSEALED";
@@ -73,8 +73,8 @@ const foundingOf = ({ cluster: { founding } }: PeerState): FoundingStatus => ({
 });
 
 /**
- * The detail of an initialized peer; undefined before. Genesis faults noticed after the
- * founding (a stranger, a wiped peer) stay visible for as long as the process lives.
+ * The detail of an initialized peer; undefined before. Genesis faults noticed after the founding (a stranger, a wiped
+ * peer) stay visible for the lifetime of the process.
  */
 export const statusDetail = (state: PeerState): StatusDetail | undefined => {
   const {

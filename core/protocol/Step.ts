@@ -1,7 +1,7 @@
 /**
  * One event's work in progress. A handler reads the state, edits it, and says
- * what to write and send; nothing leaves a step but what it has decided,
- * so `step` as a whole stays a pure function.
+ * what to write and send; nothing takes effect before the step ends, so `step`
+ * as a whole stays a pure function.
  */
 import type { Action } from "./Action.ts";
 import type { Answer } from "./Answer.ts";
@@ -33,7 +33,7 @@ import {
   type WriteOf,
 } from "./Tables.ts";
 
-/** What a step has decided, as agreement sees it: the root of the core knows what modules write and say (core/Action.ts). */
+/** A step's decisions as agreement sees them: the root of the core knows the types of modules (core/Action.ts). */
 export interface Decided {
   readonly state: PeerState;
   readonly sendNow: ReadonlyArray<Action>;
@@ -46,7 +46,7 @@ const NO_ACTIONS: ReadonlyArray<Action> = [];
 const NOBODY: ReadonlyArray<PeerId> = [];
 const NO_DRAFTS: ReadonlyArray<StatementDraft> = [];
 
-/** What is to be signed with the step's next batch, and who waits for it. */
+/** Statements to be signed with the step's next batch, and who waits for them. */
 interface SigningRequest {
   readonly drafts: ReadonlyArray<StatementDraft>;
   readonly run: (signed: ReadonlyArray<SignedStatement>) => void;
@@ -69,7 +69,7 @@ interface ModuleRows<R> {
 
 export class Step extends EditedState {
   readonly context: StepContext;
-  // Absent until there is something in them: most steps do one thing of one kind.
+  // Absent until needed: most steps do one thing of one kind.
   #sendNow: Array<Action> | undefined;
   #thenSend: Array<Action> | undefined;
   #changes: Changes | undefined;
@@ -80,12 +80,12 @@ export class Step extends EditedState {
     this.context = context;
   }
 
-  /** Wall time of this step: for what is signed, stored or compared between peers. */
+  /** Wall time of this step: for times that are signed, stored or compared between peers. */
   get now(): number {
     return this.context.now;
   }
 
-  /** Monotonic time of this step: for how long something has been waiting. */
+  /** Monotonic time of this step: for measuring how long something has been waiting. */
   get elapsed(): number {
     return this.context.elapsed;
   }
@@ -135,25 +135,25 @@ export class Step extends EditedState {
     this.#changes.add(write);
   }
 
-  /** What is committed. */
+  /** The committed rows. */
   get view(): StepContext["view"] {
     return this.context.view;
   }
 
-  /** The same for the tables of a module: what is committed, and changes of it. */
+  /** The same for the tables of a module: committed rows, and changes of them. */
   rows<C extends Tables>(_tables: C): ModuleRows<RowsOf<C>> {
     // All tables are in one store and one transaction.
     return this as unknown as ModuleRows<RowsOf<C>>;
   }
 
-  /** Inserts a row or replaces it, whichever fits what is committed and what this step has changed. */
+  /** Inserts or replaces a row, whichever fits the committed row and this step's own changes. */
   put<T extends TableName>(table: T, key: string, row: Rows[T]): void {
     const isThere = this.#changes?.leaves(table, key) ?? this.context.view.get(table, key) !== undefined;
     const op = isThere ? "replace" : "insert";
     this.write({ op, table, key, row } as Write);
   }
 
-  // A list of one is made as such: a push to an empty one makes room for 17.
+  // A list of one is made as such: a push to an empty one allocates room for 17.
 
   #atOnce(action: Action): void {
     if (this.#sendNow === undefined) this.#sendNow = [action];
@@ -179,7 +179,7 @@ export class Step extends EditedState {
     for (const peerId of to) this.send(peerId, message);
   }
 
-  /** Sends at once: only what consists of statements that were flushed in an earlier step. */
+  /** Sends at once: only statements that were flushed in an earlier step. */
   sendFlushed(message: Message, to: ReadonlyArray<PeerId>): void {
     for (const peerId of to) this.#atOnce({ _tag: "Send", to: peerId, message });
   }
@@ -189,7 +189,7 @@ export class Step extends EditedState {
     this.#afterFlush({ _tag: "Reply", requestId, answer });
   }
 
-  /** Answers a caller at once: only with what every member, this one included, has flushed. */
+  /** Answers a caller at once: only with results that every member, this one included, has flushed. */
   replyFlushed(requestId: string, answer: Answer): void {
     this.#atOnce({ _tag: "Reply", requestId, answer });
   }
@@ -199,7 +199,7 @@ export class Step extends EditedState {
     return own.header.batchNo <= this.before.signed.chain.batchNo;
   }
 
-  /** Sees to it that a timer fires after the delay at the latest. */
+  /** Makes sure that a timer fires after the delay at the latest. */
   arm(timer: TimerName, afterMillis: number): void {
     const due = this.elapsed + afterMillis;
     if ((this.state.timers.get(timer) ?? Number.POSITIVE_INFINITY) <= due) return;
@@ -221,7 +221,7 @@ export class Step extends EditedState {
     else this.#whenSigned({ drafts: NO_DRAFTS, run });
   }
 
-  /** The newest version that all members are known to speak: what is made for all of them is made in it. */
+  /** The newest version that all members are known to speak: messages and proposals for all are made in it. */
   get version(): number {
     return versionForAll(this.context.commands.versions, this.others, this.state.cluster.spoken);
   }
@@ -233,7 +233,7 @@ export class Step extends EditedState {
       : (this.state.signed.seen.get(peerId)?.incarnation ?? FIRST_INCARNATION);
   }
 
-  /** Whether every member, in member order, is in the incarnation that is pinned. */
+  /** Whether every member, in member order, is in the pinned incarnation. */
   isCurrent(incarnations: ReadonlyArray<number>): boolean {
     const { peerIds } = this.membership;
     return (
@@ -242,7 +242,7 @@ export class Step extends EditedState {
     );
   }
 
-  /** Whether something undecided holds a lock of this name here. */
+  /** Whether an undecided proposal holds a lock of this name here. */
   isLocked(lock: string): boolean {
     return this.state.undecided.locks.has(lock);
   }
@@ -262,7 +262,7 @@ export class Step extends EditedState {
     this.edit("signed", "seen").set(peerId, { peerId, incarnation, newest: { header, signature }, restored });
   }
 
-  /** What this peer is doing, by its state as far as this step has brought it. */
+  /** This peer's mode, by its state as far as this step has brought it. */
   get mode(): Mode {
     return modeOf(this.state);
   }
@@ -280,10 +280,10 @@ export class Step extends EditedState {
   }
 
   /**
-   * Signs what was asked for until nothing more is asked, and returns the step.
-   * After each batch `advance` may start what the new statements made possible.
+   * Signs the requested statements until no more are requested, and returns the step. After each batch `advance` may
+   * start what the new statements made possible.
    *
-   * Where the same step puts this peer in quarantine, nothing is left of it but that: what it would have signed was
+   * Where the same step puts this peer in quarantine, only that remains of it: the statements it would have signed were
    * decided from a disk that has gone back in time, and the event is lost, as a message may be.
    */
   finish(advance: (step: Step) => void): Decided {

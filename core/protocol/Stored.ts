@@ -1,7 +1,7 @@
 /**
- * Whether every other member stores what was there before a request, as new as
- * this peer is about to show it. The writer's word is no proof of that, so the entry peer asks each of them itself;
- * whoever stores it says so under its own signature (protocol.md 4b, S14).
+ * Whether every other member stores the result that existed before a request, in the revision that this peer is about
+ * to show. The writer's word is no proof, so the entry peer asks each of them itself; a member that stores it says so
+ * under its own signature (protocol.md 4b, S14).
  */
 import { withEntry } from "../base/Copies.ts";
 import type { Awaited } from "./Requests.ts";
@@ -12,11 +12,11 @@ import type { PeerId } from "./Topology.ts";
 
 type StoredAt = NonNullable<Awaited["storedAt"]>;
 
-/** What this peer stores under a name that is of a kind of command; undefined where it stores nothing. */
+/** What this peer stores under a name, as a command of this kind finds it; undefined where it stores nothing. */
 export const stored = (step: Step, kind: string, name: string): Existing | undefined =>
   step.context.commands.byKind.get(kind)?.existing(step.context.view, name);
 
-/** Members that have not said so in the incarnation that is on record for them. */
+/** Members that have not said so in the incarnation on record for them. */
 export const missingAt = (step: Step, storedAt: StoredAt): ReadonlyArray<PeerId> =>
   step.others.filter((peerId) => storedAt.get(peerId)?.incarnation !== step.recordedIncarnation(peerId));
 
@@ -24,7 +24,7 @@ export const missingAt = (step: Step, storedAt: StoredAt): ReadonlyArray<PeerId>
 const asNewAs = (revision: number, storedAt: StoredAt): StoredAt =>
   new Map([...storedAt].filter(([, said]) => said.revision >= revision));
 
-/** Asks those that have not said so, for the first time or again. */
+/** Asks members that have not said so, for the first time or again. */
 export const askStored = (step: Step, requestId: string, awaited: Awaited): void => {
   const { kind, ref } = awaited.request;
   if (ref === undefined) return;
@@ -33,7 +33,7 @@ export const askStored = (step: Step, requestId: string, awaited: Awaited): void
   step.sendAll({ _tag: "StoredQuery", requestId, kind, ref }, missingAt(step, storedAt));
 };
 
-/** Answered from what is committed; whoever does not have it says nothing, and is asked again. */
+/** Answered from committed rows; a member that does not store it says nothing, and is asked again. */
 export const onStoredQuery = (step: Step, from: PeerId, { requestId, kind, ref }: MessageOf<"StoredQuery">): void => {
   const existing = stored(step, kind, ref);
   if (existing === undefined) return;
@@ -41,7 +41,7 @@ export const onStoredQuery = (step: Step, from: PeerId, { requestId, kind, ref }
   step.send(from, { _tag: "StoredAnswer", requestId, ref, incarnation, revision: existing.revision });
 };
 
-/** With the last of them the caller is told what is stored here. */
+/** When the last of them has said so, the caller is told what is stored here. */
 export const onStoredAnswer = (step: Step, from: PeerId, answer: MessageOf<"StoredAnswer">): void => {
   const { requestId, ref, incarnation, revision } = answer;
   const awaited = step.state.requests.awaited.get(requestId);

@@ -1,7 +1,7 @@
 /**
- * What a peer stores: one typed row per key, in named tables. The codecs are the
- * storage format, after the number of their version (Composition.ts); keys are ASCII, numbers in them padded so that byte order is
- * numeric order.
+ * What a peer stores: one typed row per key, in named tables. The codecs, after the number of their version
+ * (Composition.ts), are the storage format; keys are ASCII, and numbers in them padded so that byte order is numeric
+ * order.
  */
 import {
   bool,
@@ -41,7 +41,7 @@ export const protocolTables = {
   }),
   /** Private keys, encrypted under the seal. */
   vault: record({ blob: bytes(64 * 1024) }),
-  /** By version, from 2: the integrity keys that came after the first, which the peer row names. */
+  /** By version, from 2: the integrity keys that came after the first, which is named in the peer row. */
   integrity: record({
     publicKey,
     /** The private key, encrypted under one that only the unsealed peer has. */
@@ -50,14 +50,14 @@ export const protocolTables = {
   /** The one topology this peer signed in genesis. */
   genesis: record({ topology: topologyCodec, signature }),
   topology: pinnedCodec,
-  /** What advances with every transaction. */
+  /** Counters that advance with every transaction. */
   counters: record({
     incarnation: uint,
     batchNo: uint,
     batchHash: digest,
     auditSeq: uint,
     auditHash: digest,
-    /** Of operators' calls that were kept outside the rows, the number of the last one that is in the audit. */
+    /** The number of the last act kept outside the rows that is in the audit. */
     keptNo: uint,
     highSeq: uint,
     decidedSeq: uint,
@@ -82,22 +82,22 @@ export const protocolTables = {
     writerReceipt: signedStatementCodec,
     refusal: signedStatementCodec,
   }),
-  /** Which proposal a slot is bound to and what became of it; kept for ever. */
+  /** Which proposal a slot is bound to and its outcome; kept for ever. */
   slots: record({
     proposalId: digest,
     outcome: oneOf(["PREPARED", "REFUSED", "APPLIED", "ABORTED"]),
     ack: nullable(signedStatementCodec),
-    /** Kept with an aborted outcome: nothing else is left that shows that the writer used the slot. */
+    /** Kept with an aborted outcome: the only remaining proof that the writer used the slot. */
     writerReceipt: nullable(signedStatementCodec),
   }),
-  /** This peer's last declared restore, once there is one, and whether it still has to take the registry from others. */
+  /** This peer's last declared restore, if any, and whether it still has to take the registry from others. */
   restore: record({
     ...signedRestorationFields,
     recovering: bool,
-    /** The incarnations of all members, in member order, when it last had all of it; none before the first time. */
+    /** The incarnations of all members, in member order, at the end of its last recovery; empty before the first. */
     incarnations: list(uint, Limits.members),
   }),
-  /** The restore for which a member's whole registry was taken over: reads are served, although others are still asked. */
+  /** The restore for which a member's whole registry was taken over: reads are served while others are still asked. */
   readable: record({ recoveryId: digest }),
   /** Aborted proposals whose slot was bound to another one here, or to none. */
   strays: record({ ack: signedStatementCodec }),
@@ -114,24 +114,24 @@ export const protocolTables = {
     record({
       id: digest,
       peerId: uint,
-      /** Names the integrity key the row is sealed with, among those this peer ever used. */
+      /** Names the integrity key that seals the row, among all this peer ever used. */
       integrityKeyVersion: uint,
       seq: uint,
       prevHash: digest,
-      /** When it was applied here; of an operator's call, when it was answered. */
+      /** When it was applied here; for an operator's call, when it was answered. */
       timestamp: uint,
-      /** Of a command, `CLUSTER_FOUNDED`, or an operator's call. */
+      /** The event of a command, `CLUSTER_FOUNDED`, or an operator's call. */
       event: text(64),
-      /** Absent where nobody asked: the founding. */
+      /** Absent for the founding, which nobody requested. */
       actor: nullable(actorCodec),
-      /** Of a change of the registry only. */
+      /** For a change of the registry only. */
       approverRef: nullable(text(256)),
       metadataRevision: nullable(uint),
-      /** Which peer vouched for it that this actor asked for this: whoever sees a token can ask in its bearer's name. */
+      /** The peer that vouched for the actor's request: anybody who sees a token can ask in its bearer's name. */
       entryPeer: nullable(uint),
       request: nullable(calledCodec),
       outcome: text(64),
-      /** Of an operator's call only: its request id, and how often the same was refused in a minute. */
+      /** For an operator's call only: its request id, and how often the same was refused in a minute. */
       requestId: nullable(text(128)),
       detail: text(512),
       times: uint,
@@ -149,7 +149,7 @@ export type RowsOf<C> = { readonly [T in keyof C]: TypeOf<C[T]> };
 export type Rows = RowsOf<typeof protocolTables>;
 export type TableName = keyof Rows;
 
-/** Key of the tables that hold one row. */
+/** The key in tables that hold one row. */
 export const SELF = "self";
 
 const DIGITS = 16;
@@ -171,9 +171,9 @@ export interface View<R> {
 }
 export type RowView = View<Rows>;
 
-/** The same rows as a module sees them, whose tables these are. */
+/** The same rows as a module sees its own tables. */
 export const viewOf = <C extends Tables>(view: RowView, _tables: C): View<RowsOf<C>> =>
-  // Every table of every module is in the one store; the root of the core puts them together (core/Tables.ts).
+  // The tables of all modules are in one store; the root of the core puts them together (core/Tables.ts).
   view as unknown as View<RowsOf<C>>;
 
 /** A change of a row of one table. */

@@ -1,6 +1,6 @@
 /**
- * How a restored peer takes the registry from another member, page by page, or at the writer from all of them, and is
- * one of them again when it comes to what was offered (protocol.md 4f, S26).
+ * How a restored peer takes the registry from another member, page by page, or at the writer from all of them, and
+ * becomes a member again when its registry is the one that was offered (protocol.md 4f, S26).
  */
 import { Limits } from "../base/Limits.ts";
 import type { Recovery, Sum, Transfer, Union } from "./RecoveryState.ts";
@@ -17,7 +17,7 @@ import type { PeerId } from "./Topology.ts";
 import { CONTRADICTION, OTHER_BACKUP, unite } from "./Union.ts";
 import { diskThere, installUnited, incarnationsOnRecord, lookAt } from "./UnionPages.ts";
 
-/** Approvers read in one step, when the root is computed from them. */
+/** Approvers read in one step while the root is recomputed. */
 const SUM_ROWS = 256;
 
 const UNASKED = "not every member has said yet what it has";
@@ -36,7 +36,7 @@ export const freshRecovery = (waitsFor: string, distrusted: ReadonlySet<PeerId> 
   waitsFor,
 });
 
-/** Sees to it that a recovery goes on. */
+/** Makes sure that a recovery goes on. */
 export const recover = (step: Step): void => {
   if (step.state.rejoining.recovery !== undefined) step.arm("recover", 1);
 };
@@ -78,7 +78,7 @@ export const askSource = (step: Step, union: Union, undone: boolean): void => {
   requestMore(step, { ...freshTransfer(step, { helper: source.peerId, root, count, isShared: true }), union, undone });
 };
 
-/** Slots that are refused or prepared and not decided fill so many pages of a helper at most. */
+/** At most this many pages of a helper hold only refused or prepared slots that are not decided. */
 const EMPTY_PAGES = 1 + Math.ceil((Limits.preparations + Limits.refusals) / Limits.proposalsPerMessage);
 
 export const requestMore = (step: Step, transfer: Transfer): void => {
@@ -126,7 +126,7 @@ const settledBy = (step: Step, transfer: Transfer, { undone, applied, decided }:
   movedAt: step.elapsed,
 });
 
-/** A page of what a member has that is being restored itself: looked at first, and used when all were. */
+/** A page of a member that is being restored itself: looked at first, and used once all pages are known. */
 const onOwnRegistry = (step: Step, transfer: Transfer, union: Union, offer: MessageOf<"SnapshotOffer">): void => {
   const { own } = offer;
   if (own === undefined || own.recoveryId !== union.sources[union.at]?.recoveryId)
@@ -140,7 +140,7 @@ const onOwnRegistry = (step: Step, transfer: Transfer, union: Union, offer: Mess
   const next = settledBy(step, transfer, installed);
   if (installed.upTo !== undefined) return requestMore(step, { ...next, after: installed.upTo });
   if (union.at + 1 < union.sources.length) return askSource(step, { ...union, at: union.at + 1 }, next.undone);
-  // What was taken away may have hidden something that is here.
+  // The removed changes may have hidden one that is here.
   if (next.undone) return askSource(step, { ...union, at: 0 }, false);
   if (next.applied !== changes.size) return waitFor(step, "a member does not show any more what it had");
   addUp(step, next);
@@ -178,7 +178,7 @@ const addUp = (step: Step, transfer: Transfer): void => {
   recover(step);
 };
 
-/** No read is served any more: what they would show is about to be another registry in parts. */
+/** Reads stop: they would show parts of two registries. */
 export const hide = (step: Step): void => {
   const {
     rejoining: { recovery },
@@ -187,7 +187,7 @@ export const hide = (step: Step): void => {
   if (step.context.view.get("readable", SELF) !== undefined) step.write({ op: "remove", table: "readable", key: SELF });
 };
 
-/** The registry of a member is here as a whole: reads are served, and everybody is asked again. */
+/** The registry of a member is here as a whole: reads are served, and all members are asked again. */
 const show = (step: Step, registry: PeerState["registry"], waitsFor: string): void => {
   const {
     rejoining: { restored },
@@ -202,7 +202,7 @@ const show = (step: Step, registry: PeerState["registry"], waitsFor: string): vo
   if (recovery !== undefined) step.draft("rejoining").recovery = { ...recovery, isReadable: true };
 };
 
-/** Reads the registry as it is now on this disk, a part at a time, and holds it against what was offered. */
+/** Reads the registry as it is now on this disk, a part at a time, and compares it with the offered one. */
 export const sumUp = (step: Step, recovery: Recovery, transfer: Transfer, sum: Sum): void => {
   const { crypto, view, commands } = step.context;
   const page = commands.contents(crypto, view, sum.after, SUM_ROWS);
@@ -221,7 +221,7 @@ export const sumUp = (step: Step, recovery: Recovery, transfer: Transfer, sum: S
     };
     return recover(step);
   }
-  // Every applied slot made one revision: the root alone does not show one left out that others built on.
+  // Every applied slot made one revision: the root alone would not show a missing one that others built on.
   const isComplete = isSound && revisions === transfer.applied;
   if (transfer.union !== undefined) {
     if (!isComplete) return waitFor(step, CONTRADICTION);
@@ -245,7 +245,7 @@ const finish = (step: Step, registry: PeerState["registry"], decided: number): v
   hide(step);
   step.state.registry = registry;
   step.draft("rejoining").recovery = undefined;
-  // Nobody votes further ahead. What the old incarnation reserved there nobody knew, or it would be decided; its incarnation is over.
+  // Nobody votes further ahead. Slots beyond, which the superseded incarnation reserved, nobody knew.
   const bound = step.isWriter ? Math.min(highSeq, decided + Limits.slotWindow - 1) : highSeq;
   continueSlots(step, decided, bound);
   settleRefusals(step, ({ id, proposal }) => decisionOf(view, id, proposal) !== undefined);

@@ -1,7 +1,7 @@
 /**
- * Who the members are. A topology is signed by all of them, pinned, and never
- * changes; a new epoch is a new topology. The writer is not elected: it is the
- * lowest peer id (contract 10.1, protocol.md 4c).
+ * The members of a cluster. A topology is signed by all of them, pinned, and
+ * never changes; a new epoch is a new topology. The writer is not elected: it is
+ * the lowest peer id (contract 10.1, protocol.md 4c).
  */
 import { bool, digest, list, nullable, publicKey, record, signature, type TypeOf, uint } from "../codec/Codec.ts";
 import { kept } from "../codec/Versioned.ts";
@@ -9,7 +9,7 @@ import type { Crypto } from "../crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 
-/** A peer's number, from 1; unique and stable for the incarnation of the cluster. */
+/** A peer's number, from 1; unique and stable for the lifetime of the cluster. */
 export type PeerId = number;
 
 export const TOPOLOGY_TAG = "CUSTODY_TOPOLOGY_V1";
@@ -40,7 +40,7 @@ export interface Membership {
   readonly topology: Topology;
   readonly digest: Digest;
   readonly peerIds: ReadonlyArray<PeerId>;
-  /** By member: all but itself. */
+  /** For each member all the others. */
   readonly othersOf: ReadonlyMap<PeerId, ReadonlyArray<PeerId>>;
   readonly writer: PeerId;
   readonly keys: ReadonlyMap<PeerId, PublicKey>;

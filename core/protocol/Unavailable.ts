@@ -1,11 +1,11 @@
-/** What callers are told when the cluster, not their request, is in the way. */
+/** The answers to callers when the cluster, not their request, is in the way. */
 import { Limits } from "../base/Limits.ts";
 import { type MemberFault, type Rejection, rejection } from "../base/Rejection.ts";
 
 export const busy = (detail: string, ref: string | undefined, outcomeUnknown = false): Rejection =>
   rejection("APPROVER_REPLICATION_UNAVAILABLE", detail, "Repeat the same request later.", { ref, outcomeUnknown });
 
-/** What those are told who came last where more come than can be served; nothing was done for them. */
+/** The answer to the newest when more requests come than can be served; nothing was done for them. */
 export const crowded = (detail: string, ref: string | undefined): Rejection =>
   rejection("REQUEST_CAPACITY", detail, "Repeat the same request after Retry-After.", { ref });
 
@@ -17,16 +17,16 @@ export const unavailable = (members: ReadonlyArray<MemberFault>, ref: string | u
     { members, ref },
   );
 
-/** Of a member that has no keys to verify tokens with: what it says of itself, and what others say of it. */
+/** The reason for a member without keys to verify tokens: said by itself, and by others about it. */
 export const NO_TOKEN_KEYS = "it cannot verify tokens: the keys of their issuer cannot be had";
 
-/** The same of a member to which a token or an invitation is bad only since its clock was set. */
+/** The same for a member that refuses a token or an invitation only because its clock was set. */
 const CLOCK_IN_DOUBT = `its clock was set by more than ${Limits.clockSkewMillis / 1000} s, and by it alone the request is refused`;
 
 const ownReason = ({ code }: Rejection): string | undefined =>
   code === "TOKEN_KEYS_UNAVAILABLE" ? NO_TOKEN_KEYS : code === "CLOCK_IN_DOUBT" ? CLOCK_IN_DOUBT : undefined;
 
-/** A refusal by a peer of a change: what it lacks itself is a member's fault, as it is when it is another one's. */
+/** A peer's refusal of a change: a lack of its own becomes a member's fault, as it is when another member has it. */
 export const asMember = (self: number, rejected: Rejection): Rejection => {
   const reason = ownReason(rejected);
   return reason === undefined ? rejected : unavailable([{ peerId: self, reason }], undefined);
@@ -43,14 +43,14 @@ export const noCapacity = (members: ReadonlyArray<MemberFault>): Rejection =>
     { members },
   );
 
-/** What those are told who waited for every member to be ready. */
+/** The answer to callers that waited for every member to be ready. */
 export const unready = (members: ReadonlyArray<MemberFault>, ref: string | undefined): Rejection =>
   members.every((each) => each.reason === NO_CAPACITY) ? noCapacity(members) : unavailable(members, ref);
 
 /** Why an unsealed peer whose stored rows are still being verified takes no part. */
 export const BEING_VERIFIED = "its records are being verified";
 
-/** What such a peer answers where its rows are needed. */
+/** The answer of such a peer where its rows are needed. */
 export const beingVerified = rejection(
   "VERIFYING",
   "This peer was unsealed and is verifying its records.",

@@ -1,4 +1,4 @@
-/** What this peer remembers of proposals that are not settled at every member. */
+/** A peer's memory of proposals that are not settled at every member. */
 import type { Digest } from "../base/Digest.ts";
 import type { Certificate } from "./Certificate.ts";
 import type { Forward } from "./Forward.ts";
@@ -7,7 +7,7 @@ import type { Caller, Queued } from "./Requests.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
-/** A proposal this peer has prepared and not yet seen decided. */
+/** A proposal that this peer has prepared and not yet seen decided. */
 export interface Preparation {
   readonly id: Digest;
   readonly proposal: Proposal;
@@ -24,7 +24,7 @@ export interface Preparation {
   readonly askedAt: number;
 }
 
-/** A proposal this peer has refused and not yet seen aborted; the rest of it is in its row. */
+/** A proposal that this peer has refused and not yet seen aborted; the rest of it is in its row. */
 export interface RefusedProposal {
   readonly id: Digest;
   readonly proposal: Pick<Proposal, "epoch" | "seq">;
@@ -56,7 +56,7 @@ export interface Delivery {
   readonly seq: number;
   readonly proposal: Proposal;
   readonly acks: ReadonlyMap<PeerId, SignedStatement>;
-  /** Monotonic milliseconds: when it is sent again to whoever has not acknowledged it. */
+  /** Monotonic milliseconds: when it is sent again to members that have not acknowledged it. */
   readonly dueAt: number;
   /** Acknowledged by all, so that its row may go with the next transaction. */
   readonly isPrunable: boolean;
@@ -65,20 +65,20 @@ export interface Delivery {
 /** The writer's memory of a proposal it made in this process. */
 export interface Round {
   readonly id: Digest;
-  /** What members need to judge it; dropped when all have, when one has refused, or when the deadline has passed. */
+  /** What members need to judge it; dropped when all have voted or one has refused, or after the deadline. */
   readonly evidence: Forward | undefined;
-  /** What a member refused it with; its callers are told when it is aborted. */
+  /** The first refusal by a member; the callers are told of it when the proposal is aborted. */
   readonly refusal: SignedStatement | undefined;
   /** Present once every member's receipt is here. */
   readonly certificate: Certificate | undefined;
   /** The request that made it, until it is answered. */
   readonly creator: Caller | undefined;
-  /** Requests for the same approver that came while it was under way; should it be refused, they queue again. */
+  /** Requests for the same approver that came while it was under way; if it is refused, they queue again. */
   readonly coalesced: ReadonlyArray<Queued>;
 }
 
-// What every registration changes in a record of the state is written out too: in a spread with a field of its own V8
-// defines that field anew, in its runtime, and a dozen of these cost a registration one part in twenty-five.
+// Records changed by every registration are copied field by field: in a spread with a field of its own V8 defines that
+// field anew, in its runtime, and a dozen of these cost a registration one part in twenty-five.
 
 /** The same preparation with other receipts. */
 export const withReceipts = (preparation: Preparation, receipts: Preparation["receipts"]): Preparation => ({
@@ -114,7 +114,7 @@ export const concluded = (delivery: Delivery): Delivery => ({
   isPrunable: true,
 });
 
-/** The same round with its certificate: the evidence has done its work, and its token leaves memory. */
+/** The same round with its certificate: the evidence is no longer needed, and its token leaves memory. */
 export const certified = (round: Round, certificate: Certificate): Round => ({
   id: round.id,
   evidence: undefined,
@@ -132,7 +132,7 @@ export interface Undecided {
   /** Lock name to the proposal that holds it; not stored, but derived from rows. */
   readonly locks: ReadonlyMap<string, Digest>;
   readonly outbox: ReadonlyMap<number, Delivery>;
-  /** How many of the outbox are prunable. */
+  /** How many outbox rows are prunable. */
   readonly prunable: number;
   readonly rounds: ReadonlyMap<Digest, Round>;
   /** Those of the newest `Prepare` that are still short of a receipt. */

@@ -1,4 +1,4 @@
-/** What is under way under a lock: prepared, or applied and not acknowledged by all. */
+/** Whether a change is under way under a lock: prepared, or applied and not acknowledged by all. */
 import type { PeerState } from "./PeerState.ts";
 import type { Proposal } from "./Proposal.ts";
 

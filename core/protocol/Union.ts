@@ -1,12 +1,11 @@
 /**
- * How a cluster comes back whose members are all being restored: no member is left that has everything there is, so
- * the writer, and nobody else, decides what all their disks come to, and only then changes its own; the others take it
- * over from there.
+ * How a cluster comes back when all its members are being restored: no member is left that has everything, so the
+ * writer alone decides the union of all disks, and only then changes its own; the others recover from it.
  *
- * A certificate proves itself, whoever shows it, so what one disk has applied belongs to the union. It does not where
- * the newest disks lack it and it is from before they were last agreed upon: whoever comes to the end of a recovery has
- * everything that is still open or done, so what is missing there was given up (decision 0015, S26). Nor where a disk
- * shows that it was aborted or refused, unless it was agreed upon again since then.
+ * A certificate proves itself, whoever shows it, so a change that one disk has applied belongs to the union. Exception
+ * one: the newest disks lack it, and it is from before they last agreed. A member at the end of a recovery has
+ * everything that is still open or done, so a change missing there was given up (decision 0015, S26). Exception two: a
+ * disk shows that it was aborted or refused, unless it was agreed on again since then.
  */
 import type { Digest } from "../base/Digest.ts";
 import type { Lineage } from "./Command.ts";
@@ -17,14 +16,14 @@ export type Incarnations = ReadonlyArray<number>;
 
 export interface Disk {
   readonly peerId: PeerId;
-  /** Those on record when it last came to the end of a recovery. */
+  /** Those on record at the end of its last recovery. */
   readonly incarnations: Incarnations;
-  /** Refused in the incarnation that its peer has begun now, and aborted there with no slot to show for it. */
+  /** Proposals refused in its peer's present incarnation, and those aborted there with no slot to show for it. */
   readonly refused: ReadonlySet<Digest>;
   readonly strays: ReadonlySet<Digest>;
 }
 
-/** A certified change, as far as the union has to know it. */
+/** A certified change, as far as the union needs it. */
 export interface Change extends Lineage {
   readonly incarnations: Incarnations;
 }
@@ -37,13 +36,13 @@ export interface Shown {
   readonly change: Change | undefined;
 }
 
-/** What all disks come to: by slot its proposal, and which of them are done. */
+/** The union of all disks: the proposal of each slot, and which of them are done. */
 export interface United {
   readonly slots: ReadonlyMap<string, Digest>;
   readonly changes: ReadonlySet<Digest>;
 }
 
-/** One proposal, and on which disks it was applied and aborted. */
+/** One proposal, and the disks on which it was applied or aborted. */
 interface Found {
   readonly id: Digest;
   change: Change | undefined;
@@ -57,7 +56,7 @@ const reaches = (incarnations: Incarnations, others: Incarnations): boolean =>
 const isNewer = (incarnations: Incarnations, others: Incarnations): boolean =>
   reaches(incarnations, others) && !reaches(others, incarnations);
 
-/** Two disks of which neither is the older one by every incarnation: their members parted, by clocks that were set back. */
+/** Two disks of which neither is older in every incarnation: their members parted, by clocks that were set back. */
 const parted = (disks: ReadonlyArray<Disk>): string | undefined => {
   for (const [index, { peerId, incarnations }] of disks.entries())
     for (const other of disks.slice(index + 1))
@@ -87,7 +86,7 @@ const gather = (disks: ReadonlyArray<Disk>, shown: ReadonlyArray<Shown>): Readon
   return slots;
 };
 
-/** Whether it is known to have ended. A disk that has it from a later recovery than the one that ended it counts for more. */
+/** Whether it is known to have ended. A disk that has it from a later recovery outranks the one that ended it. */
 const hasEnded = (disks: ReadonlyArray<Disk>, { id, change, applied, aborted }: Found): boolean => {
   const isAgain = (ended: Disk): boolean =>
     change !== undefined &&
@@ -115,7 +114,7 @@ const isWhole = (changes: ReadonlyArray<Change>): boolean => {
   );
 };
 
-/** What the disks come to; or why nothing is guessed, and what the operator is to do. */
+/** The union of the disks; or why it would be a guess, and what the operator is to do. */
 export const unite = (disks: ReadonlyArray<Disk>, shown: ReadonlyArray<Shown>): United | string => {
   const apart = parted(disks);
   if (apart !== undefined) return apart;

@@ -1,6 +1,6 @@
 /**
- * The pages of a union, at the writer: first what each disk has is looked at, its own among them, and nothing is
- * changed; once it is decided what they come to (Union.ts), the same pages make its own disk that.
+ * The pages of a union, at the writer: first every disk, its own among them, is read and nothing is changed; once the
+ * union is decided (Union.ts), the same pages turn its own disk into it.
  */
 import { Limits } from "../base/Limits.ts";
 import { SELF } from "./Tables.ts";
@@ -18,7 +18,7 @@ type SnapshotOffer = MessageOf<"SnapshotOffer">;
 export const incarnationsOnRecord = (step: Step): Incarnations =>
   step.membership.peerIds.map((peerId) => step.recordedIncarnation(peerId));
 
-/** What this peer's own disk says besides its slots. */
+/** This peer's own disk, besides its slots. */
 export const diskHere = (step: Step): Disk => {
   const { view } = step.context;
   const incarnations = view.get("restore", SELF)?.incarnations ?? [];
@@ -30,7 +30,7 @@ export const diskHere = (step: Step): Disk => {
   };
 };
 
-/** The same of another member; undefined where it claims incarnations later than those on record. */
+/** The disk of another member; undefined where it claims incarnations later than those on record. */
 export const diskThere = (step: Step, peerId: PeerId, own: NonNullable<SnapshotOffer["own"]>): Disk | undefined => {
   const { incarnations, refused, strays } = own;
   const now = incarnationsOnRecord(step);
@@ -52,7 +52,7 @@ const settledOwn = (step: Step, { after, upTo }: SnapshotOffer) => {
   return { here, own: [...here.rows].flatMap(([key, row]) => settledHere(step, key, row) ?? []) };
 };
 
-/** What a page shows, with what lies here between the same slots if it is the first disk's; undefined where it does not hold. */
+/** The slots of a page; for the first source also this peer's own in that range; undefined if the page is invalid. */
 export const lookAt = (
   step: Step,
   offer: SnapshotOffer,
@@ -72,8 +72,8 @@ export const lookAt = (
 };
 
 /**
- * Makes this peer's part of the registry that lies between two slots what was decided, as far as it is here or in the
- * offer; as `installOffer` otherwise.
+ * Turns this peer's part of the registry between two slots into the union, as far as it is here or in the offer;
+ * otherwise like `installOffer`.
  */
 export const installUnited = (step: Step, offer: SnapshotOffer, { slots, changes }: United): Installed | undefined => {
   const all = settledOf(step, offer);

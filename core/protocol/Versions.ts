@@ -1,6 +1,6 @@
 /**
- * Which versions a peer speaks: that much of what others say it can read, and say in their words. Every envelope says
- * so of its sender. What is made for all members, and signed or hashed, is made in the newest version that all of them
+ * The versions that a peer speaks: it can read messages of these versions, and write them. Every envelope names those
+ * of its sender. What is made for all members, and signed or hashed, is made in the newest version that all of them
  * speak (docs/decisions/0027-versions.md).
  */
 import { type Made, NEWEST } from "../codec/Versioned.ts";
@@ -13,23 +13,23 @@ export interface Versions {
   readonly highest: number;
 }
 
-/** What this program speaks: its own version and the one before, if there was one. */
+/** The versions of this program: its own and the one before, if there was one. */
 export const VERSIONS: Versions = { lowest: Math.max(1, NEWEST - 1), highest: NEWEST };
 
 export const isSpoken = ({ lowest, highest }: Versions, { version }: Made): boolean =>
   version >= lowest && version <= highest;
 
-/** The newest version that two speak; undefined where there is none. */
+/** The newest version that two peers speak; undefined where there is none. */
 export const commonVersion = (own: Versions, other: Versions): number | undefined => {
   const newest = Math.min(own.highest, other.highest);
   return newest < Math.max(own.lowest, other.lowest) ? undefined : newest;
 };
 
-/** What to say something in to somebody: of whom nothing is known yet, in the oldest version, which most can read. */
+/** The version of a message to a peer: the oldest while nothing is known of it, because most can read that. */
 export const versionFor = (own: Versions, other: Versions | undefined): number =>
   (other && commonVersion(own, other)) ?? own.lowest;
 
-/** The newest version that this peer and all of these speak, as far as is known. */
+/** The newest version that this peer and all of these speak, as far as known. */
 export const versionForAll = (
   own: Versions,
   others: Iterable<PeerId>,
@@ -43,13 +43,13 @@ export const versionForAll = (
 const said = ({ lowest, highest }: Versions): string =>
   lowest === highest ? `version ${highest}` : `versions ${lowest} to ${highest}`;
 
-/** Why a member cannot be spoken with, or undefined. */
+/** Why a member shares no version with this peer, or undefined. */
 export const versionFault = (own: Versions, other: Versions | undefined): string | undefined =>
   other === undefined || commonVersion(own, other) !== undefined
     ? undefined
     : `it speaks ${said(other)} of the protocol, this peer ${said(own)}`;
 
-/** Remembers what another peer says that it speaks; whether that is news. */
+/** Remembers the versions that another peer says it speaks; returns whether they are news. */
 export const noteVersions = (step: Step, from: PeerId, versions: Versions | undefined): boolean => {
   const known = step.state.cluster.spoken.get(from);
   if (versions === undefined || (known?.lowest === versions.lowest && known.highest === versions.highest)) return false;

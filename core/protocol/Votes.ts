@@ -1,6 +1,6 @@
 /**
- * Collecting: receipts and abort votes from anybody about proposals that are
- * undecided here. Whoever holds every member's receipt commits, writer or not.
+ * Collecting: receipts and abort votes from anybody about proposals that are undecided here. Any peer that holds every
+ * member's receipt commits, writer or not.
  */
 import type { Digest } from "../base/Digest.ts";
 import type { Preparation } from "./Undecided.ts";
@@ -12,7 +12,7 @@ import { commitCompleted } from "./Delivery.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
 
-/** One statement of each kind by each member about each proposal: nobody who is honest has more to say at once. */
+/** One statement of each kind by each member about each proposal: an honest peer never has more to say at once. */
 const withoutRepeats = (statements: ReadonlyArray<SignedStatement>): ReadonlyArray<SignedStatement> => {
   if (statements.length < 2) return statements;
   const firsts = new Map<string, SignedStatement>();
@@ -37,7 +37,7 @@ export const onVotes = (step: Step, all: ReadonlyArray<SignedStatement>): void =
   if (abortVotes.length > 0) onAbortVotes(step, abortVotes);
 };
 
-/** Whether it is a receipt that was missing; if so, it is taken in. */
+/** Whether it is a missing receipt; if so, it is recorded. */
 const takeReceipt = (step: Step, preparation: Preparation, signed: SignedStatement): boolean => {
   const { id, proposal, receipts, refusal } = preparation;
   if (refusal !== undefined || receipts.has(signerOf(signed))) return false;
