@@ -1,4 +1,4 @@
-/** What a step asks the driver to do, with everything that any command or module may say and answer. */
+/** What a step asks the driver to do, with everything that any command or module may send and answer. */
 import type { ApproverAnswer } from "./commands/approvers/Answers.ts";
 import type { OptionsAnswer } from "./commands/enrollPasskey/Offer.ts";
 import type { Message } from "./Message.ts";
@@ -14,7 +14,7 @@ export type Reply = ReplyOf<Answer>;
 export type Action = Send | Reply | SetTimer;
 
 /**
- * What a step decided. `sendNow` may leave before the flush, because it is made
+ * A step's decisions. `sendNow` may leave before the flush, because it consists
  * only of statements that were flushed before; `thenSend` waits for the flush of
  * `writes`. Empty `writes` means: no transaction.
  */

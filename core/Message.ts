@@ -1,4 +1,4 @@
-/** Everything peers say to each other: the messages of agreement, and those of every module. */
+/** All messages between peers: those of agreement, and those of every module. */
 import type { Codec, Variant } from "./codec/Codec.ts";
 import { commands, type ModuleMessages } from "./commands/Commands.ts";
 import type { Composition } from "./protocol/Composition.ts";
@@ -7,10 +7,10 @@ import type { protocolMessages } from "./protocol/Message.ts";
 export type Message = Variant<typeof protocolMessages & ModuleMessages>;
 export type MessageOf<T extends Message["_tag"]> = Extract<Message, { readonly _tag: T }>;
 
-/** What peers speak in. */
+/** The versions in which peers speak, and their messages. */
 export type Speech = Pick<Composition, "versions" | "messagesIn">;
 
-/** The messages of a version; those that only another composition than this one has pass for some of these. */
+/** The messages of a version; in types, those of another composition than this one pass for some of these. */
 export const messagesIn = (speech: Speech, version: number): Codec<Message> =>
   speech.messagesIn(version) as unknown as Codec<Message>;
 

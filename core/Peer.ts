@@ -1,6 +1,6 @@
 /**
- * The one door into the protocol: an event goes in, a step comes out. Nothing
- * here waits, reads a clock or touches a disk; the driver does what the step says.
+ * The one entry point of the protocol: an event goes in, a step comes out. Nothing here waits, reads a clock or touches
+ * a disk; the driver does what the step says.
  */
 import { absurd } from "effect";
 import type { ActorCheck } from "./auth/ActorCheck.ts";
@@ -61,11 +61,11 @@ export const takeStep = (state: PeerState, event: Event, context: StepContext): 
   dispatch(step, event);
   const decided = step.finish(goOn);
   assertTransition(modeOf(state), modeOf(decided.state));
-  // What modules write, send and answer is of their own types, which are those of the tables and unions at this root.
+  // Modules write, send and answer values of their own types, which belong to the tables and unions at this root.
   return decided as StepResult;
 };
 
-/** What waits here and may be able to go on by now. */
+/** Continues whatever waits here and can go on by now. */
 const goOn = (step: Step): void => {
   for (const module of step.context.commands.modules) module.goOn(step);
   advance(step);
@@ -89,7 +89,7 @@ const dispatch = (step: Step, event: Event): void => {
 type Delivery = Extract<Event, { readonly _tag: "Deliver" }>;
 type Other = Exclude<Event, { readonly _tag: "Deliver" | "TimerFired" }>;
 
-/** What this process was told by its operators, its driver and its callers. */
+/** Events from this process's operators, driver and callers. */
 const operate = (step: Step, event: Other, handling: Handling): void => {
   if (handling === "drops") return;
   switch (event._tag) {
@@ -230,7 +230,7 @@ const moduleMessage = (step: Step, from: PeerId, message: ModuleMessage, actors:
   }
 };
 
-/** What a member says of itself: of its own incarnation first, before anything rests on it. */
+/** A member's answer about itself: its own incarnation is recorded first, before anything rests on it. */
 const onAnyReady = (step: Step, from: PeerId, ready: Ready): void => {
   const { mode } = step;
   if (isPresent(mode)) noteRestored(step, from, ready.restored);

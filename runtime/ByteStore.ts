@@ -12,14 +12,14 @@ export interface StoredRow {
 }
 
 /**
- * One row change. `insert` fails the transaction when the key is there already,
- * `replace` and `remove` fail it when it is not: the core always knows which it means.
+ * One row change. `insert` fails the transaction when the key exists already, `replace` and `remove` fail it when it
+ * does not: the core always knows which it means.
  */
 export type Change =
   | { readonly op: "insert" | "replace"; readonly table: TableName; readonly key: string; readonly value: StoredRow }
   | { readonly op: "remove"; readonly table: TableName; readonly key: string };
 
-/** The outcome of a transaction whose flush failed is unknown: whoever gets this must stop. */
+/** The outcome of a transaction whose flush failed is unknown: a caller that gets this must stop. */
 export class StoreFailure extends Error {
   override readonly name = "StoreFailure";
 }

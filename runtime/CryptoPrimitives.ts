@@ -36,7 +36,7 @@ const DERIVE_TAG = "CUSTODY_DERIVE_V1";
 const derivedFrom = pair(digest, text(1024));
 /** Signatures found valid, remembered so that a statement seen again costs a lookup. */
 const REMEMBERED = 8192;
-/** Elements put into sets lately, remembered since who replaces one takes it out again; each has 2 KB of lanes. */
+/** Elements recently put into sets, remembered because replacing one takes it out again; each has 2 KB of lanes. */
 const REMEMBERED_ELEMENTS = 256;
 
 /** Tags are constants of the program, so there are few. */

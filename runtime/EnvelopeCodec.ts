@@ -16,7 +16,7 @@ import { ENVELOPE_TAG, ENVELOPE_VERSION, envelopeCodec, signedEnvelopeCodec } fr
 import type { PeerId, Topology } from "../core/protocol/Topology.ts";
 import { isSpoken, versionFor, type Versions } from "../core/protocol/Versions.ts";
 
-/** What goes to every member is one object, so it is encoded once, as long as they speak the same version. */
+/** A message to every member is one object, so it is encoded once, as long as they speak the same version. */
 const encoded = new WeakMap<Message, { readonly codec: Codec<Message>; readonly bytes: Uint8Array }>();
 
 const encodedOnce = (message: Message, codec: Codec<Message>): Uint8Array => {
@@ -56,12 +56,12 @@ export const sealEnvelope = (
 
 export interface Opened {
   readonly from: PeerId;
-  /** What the sender speaks; undefined where nobody vouches for that. */
+  /** The versions that the sender speaks; undefined where nobody vouches for them. */
   readonly versions: Versions | undefined;
   readonly message: Message;
 }
 
-/** An envelope that held, with a message in a version that is not spoken here. */
+/** A valid envelope with a message in a version that is not spoken here. */
 export interface Unread {
   readonly from: PeerId;
   readonly versions: Versions;
@@ -77,7 +77,7 @@ export const knownKey = ({ cluster: { membership, founding } }: PeerState, from:
     ? membership.keys.get(from)
     : ((founding.vote && memberKey(founding.vote.topology, from)) ?? founding.cards.get(from)?.identityKey);
 
-/** What a stranger may make this peer decode before a signature is checked: a card or a topology, not more. */
+/** The most that a stranger may make this peer decode before a signature is checked: a card or a topology. */
 export const STRANGER_BYTES = 64 * 1024;
 
 /** Messages that two peers exchange before they agree on a topology, or to find out that they do not. */
@@ -120,10 +120,10 @@ export const openEnvelope = (
   if (!crossesTopologies(message) && topologyDigest !== state.cluster.membership?.digest)
     return refuse("topologyDigest", "is not the topology of this peer");
   const opened = Either.right({ from, versions: isVouched ? versions : undefined, message });
-  // A peer that introduces itself shows its key; every other one must be known by it.
+  // A peer that introduces itself shows its key; every other sender's key must be known.
   if (message._tag === "GenesisCard" || message._tag === "GenesisRefused")
     return isSignedBy(message.card.identityKey) ? opened : refuse("signature", "does not verify");
-  // Whoever shows a topology is a member of it; the core sees for itself whether all of them have signed it.
+  // The sender of a topology is a member of it; the core checks for itself whether all members have signed it.
   if (message._tag === "GenesisPinned" && state.cluster.membership === undefined)
     return isSignedBy(memberKey(message.pinned.topology, from)) ? opened : refuse("signature", "does not verify");
   if (signature === undefined)

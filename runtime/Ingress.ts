@@ -1,7 +1,7 @@
 /**
- * What must be known before a message may enter the core: who its bearer tokens
- * speak for. Verification may take its time (keys come over the network in the
- * server), so it happens here, outside the step; every other check is the core's.
+ * What must be known before a message may enter the core: whom its bearer tokens speak for. Verification may take its
+ * time (keys come over the network in the server), so it happens here, outside the step; every other check is the
+ * core's.
  */
 import type { ActorCheck } from "../core/auth/ActorCheck.ts";
 import { commands } from "../core/commands/Commands.ts";

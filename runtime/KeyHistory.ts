@@ -14,13 +14,13 @@ import type { IntegrityKey, Seal } from "./RowSeal.ts";
 
 interface Version {
   readonly publicKey: PublicKey;
-  /** The transaction that brought it in: it seals those after. */
+  /** The transaction that introduced it: it seals those after. */
   readonly after: number;
 }
 
-/** Where the stored part of the history is read. */
+/** The stored part of the history. */
 export interface HistoryRows {
-  /** The first key, as far as the rows tell. Throws {@link IntegrityFailure} where they do not. */
+  /** The first key, as the rows name it. Throws {@link IntegrityFailure} where they do not. */
   readonly first: () => PublicKey;
   /** The row of the history behind this key, as it is stored. */
   readonly after: (key: string) => { readonly key: string; readonly value: StoredRow } | undefined;
@@ -33,14 +33,14 @@ export class KeyHistory {
   readonly #secrets = new Map<PublicKey, IntegrityKey>();
   #versions: Array<Version> = [];
   #isRead = false;
-  /** What ended the reading of the history too soon. */
+  /** The failure that ended the reading of the history early. */
   #fault: IntegrityFailure | undefined;
 
   constructor(rows: HistoryRows) {
     this.#rows = rows;
   }
 
-  /** Begins the history with this key and takes all others out of memory; undefined takes out this one too. */
+  /** Begins the history with this key and removes all others from memory; undefined removes this one too. */
   use(first: IntegrityKey | undefined): void {
     this.#secrets.clear();
     if (first === undefined) return;
@@ -59,13 +59,13 @@ export class KeyHistory {
     return this.#secrets.size > 0;
   }
 
-  /** Takes note of a key whose row this transaction has made durable. */
+  /** Notes a key whose row this transaction has made durable. */
   append(publicKey: PublicKey, transaction: number): void {
     this.#versions.push({ publicKey, after: transaction });
   }
 
   /**
-   * The key that seals what is written next. Throws {@link StoreFailure} while no key is in memory, and
+   * The key that seals the next write. Throws {@link StoreFailure} while no key is in memory, and
    * {@link IntegrityFailure} where the history does not hold.
    */
   newest(): { readonly version: number; readonly key: IntegrityKey } {
@@ -84,7 +84,7 @@ export class KeyHistory {
     return secret;
   }
 
-  /** The public key that a row must be sealed with, by its seal. Throws {@link IntegrityFailure} where no key sealed then. */
+  /** The public key that must have made a seal. Throws {@link IntegrityFailure} where no key sealed then. */
   publicKey(where: string, { keyVersion, transaction }: Seal): PublicKey {
     const own = this.#at(keyVersion);
     if (own === undefined) throw this.#fault ?? notInHistory(where, keyVersion);
@@ -100,10 +100,10 @@ export class KeyHistory {
     return this.#versions[version - FIRST_INTEGRITY_VERSION];
   }
 
-  /** Reads the rows of the history as far as they follow one another; what is behind a gap is missing. */
+  /** Reads the rows of the history as far as they follow one another; rows behind a gap count as missing. */
   #read(): void {
     if (this.#isRead) return;
-    // Each of these rows is verified with the versions before it, by way of this very history.
+    // Each of these rows is verified with the versions before it, through this very history.
     this.#isRead = true;
     try {
       for (;;) {
@@ -117,7 +117,7 @@ export class KeyHistory {
       }
     } catch (fault) {
       if (!(fault instanceof IntegrityFailure)) throw fault;
-      // What older keys sealed can still be read.
+      // Rows that older keys sealed can still be read.
       this.#fault = fault;
     }
   }

@@ -1,7 +1,7 @@
 /**
  * Which rows there are, in memory: a row that is gone, or was moved to another
  * key, is missed by the read that asks for it. Each is 52 bits of a keyed hash,
- * some 40 bytes in all, and nobody without the key can make two of them meet.
+ * some 40 bytes in all, and nobody without the key can make two of them collide.
  */
 import { record, text } from "../core/codec/Codec.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";

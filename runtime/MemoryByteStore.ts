@@ -5,8 +5,8 @@ import { type ByteStore, type Change, StoreFailure, type StoredRow } from "./Byt
 const asciiKey = /^[\x20-\x7e]+$/;
 
 /**
- * What every store checks before it starts a commit: at least one change, keys of printable ASCII, and no row
- * touched twice (so that the order of changes cannot matter). Throws TypeError: such a list is a mistake in this program.
+ * The checks of every store before it starts a commit: at least one change, keys of printable ASCII, and no row touched
+ * twice (so that the order of changes cannot matter). Throws TypeError: such a list is a mistake in this program.
  */
 export const assertChanges = (changes: ReadonlyArray<Change>): void => {
   if (changes.length === 0) throw new TypeError("a commit needs at least one change; send none instead");
@@ -23,13 +23,13 @@ export const assertScanLimit = (limit: number): void => {
   if (!Number.isSafeInteger(limit) || limit < 0) throw new TypeError("a scan's limit is a whole number from 0");
 };
 
-/** Committed rows by table and key. Hand the same one to the next store to act out a restart. */
+/** Committed rows by table and key. Handing the same one to the next store simulates a restart. */
 export type MemoryTables = Map<TableName, Map<string, StoredRow>>;
 
 export interface MemoryByteStoreOptions {
-  /** Runs the flush of a commit, now or later, once. By default at once, so `done` is called before `commit` returns. */
+  /** Runs the flush of a commit, now or later, once. By default at once: `done` is called before `commit` returns. */
   readonly schedule?: (flush: () => void) => void;
-  /** What is on the disk already; changed in place by commits. By default nothing. */
+  /** The rows on the disk already; changed in place by commits. By default none. */
   readonly tables?: MemoryTables;
 }
 

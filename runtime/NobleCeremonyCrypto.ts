@@ -32,7 +32,7 @@ const verify: CeremonyCrypto["verify"] = (key, hash, message, signature) => {
         curves[key.curve].verify(signature, hashes[hash](message), key.point, { prehash: false, lowS: false })
       : rsa[hash].verify({ n: integer(key.modulus), e: integer(key.exponent) }, message, signature);
   } catch {
-    // Both libraries throw at what does not have the form of a signature.
+    // Both libraries throw for bytes that do not have the form of a signature.
     return false;
   }
 };

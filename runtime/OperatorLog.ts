@@ -1,9 +1,9 @@
 /**
- * What operators did to this peer, on its way into the audit. While the peer is
+ * Operators' acts at this peer, on their way into the audit. While the peer is
  * unsealed an act is written with the change it made, or in a transaction of its
  * own. A sealed peer has no key to seal rows with: its acts wait in a journal
- * beside the rows, each flushed before its caller is answered, and the transaction
- * of the next unseal takes them over, each once, by their numbers.
+ * beside the rows, each flushed before its caller is answered, and the
+ * transaction of the next unseal takes them over, each once, by their numbers.
  */
 import { modeOf } from "../core/protocol/Mode.ts";
 import { eventHandling } from "../core/protocol/ModeTable.ts";
@@ -16,16 +16,16 @@ export interface KeptAct {
   readonly act: OperatorAct;
 }
 
-/** So many acts that are all in the audit may stay in the journal. */
+/** This many acts that are all in the audit may stay in the journal. */
 const MOST_LEFT = 16;
 
 /** Where acts wait while there is no key. */
 export interface OperatorJournal {
-  /** What the last process left in it, in the order of the numbers; never empty again once there was something. */
+  /** The acts that the last process left in it, in the order of the numbers; never empty again after the first. */
   readonly acts: ReadonlyArray<KeptAct>;
   /**
    * Adds an act behind all others, flushes and then calls `done` once. With `isFirst` everything before it is in the
-   * audit and goes. With a failure nobody knows whether it is there.
+   * audit and is dropped. With a failure nobody knows whether it is there.
    */
   readonly append: (kept: KeptAct, isFirst: boolean, done: (failure?: Error) => void) => void;
 }
@@ -35,8 +35,8 @@ export interface OperatorLogPorts {
   /** The published state of the peer. */
   readonly state: () => PeerState;
   /**
-   * Has the peer write acts into its audit. `done` is told whether they are there, flushed; undefined where it does not
-   * come to an answer in time.
+   * Has the peer write acts into its audit. `done` is told whether they are there, flushed; undefined if there is no
+   * answer in time.
    */
   readonly audit: (acts: ReadonlyArray<NumberedAct>, done: (isAudited: boolean | undefined) => void) => void;
 }
@@ -54,21 +54,21 @@ export class OperatorLog {
     this.#last = Math.max(this.#kept.at(-1)?.no ?? 0, ports.state().signed.audit.keptNo);
   }
 
-  /** What is kept and not in the audit yet, as far as what is published goes. */
+  /** Acts that are kept and not in the audit yet, by the published state. */
   get #waiting(): ReadonlyArray<KeptAct> {
     const { keptNo } = this.#ports.state().signed.audit;
     return this.#kept.filter(({ no }) => no > keptNo);
   }
 
   /**
-   * Whether what is published is no guess: this process has written to the audit, so its rows were verified. Before, it
-   * may be the number of a transaction that lies there in part, which is taken back when the rows are repaired.
+   * Whether the published number is reliable: this process has written to the audit, so its rows were verified. Before,
+   * it may come from a transaction that is there in part, and is removed when the rows are repaired.
    */
   get #isVerified(): boolean {
     return this.#ports.state().signed.audit.lastNo > 0;
   }
 
-  /** An act, behind all that wait, for the event in whose transaction it belongs; that event must be handed in at once. */
+  /** An act, behind all that wait, for the event whose transaction it belongs to; hand that event in at once. */
   withWaiting(act: OperatorAct): ReadonlyArray<NumberedAct> {
     return [...this.#waitingActs(), { no: this.#next(), isKept: false, act }];
   }
@@ -88,7 +88,7 @@ export class OperatorLog {
     });
   }
 
-  /** The peer is unsealed: what was kept since its event was handed in follows. */
+  /** The peer is unsealed: acts kept since its event was handed in follow. */
   handOver(): void {
     const acts = this.#waitingActs();
     if (acts.length === 0) this.#shorten();

@@ -1,7 +1,7 @@
 /**
- * The one driver. For every event, in this order: step; send what is made of
- * flushed statements only; flush what the step writes, in one transaction;
- * publish the state; act. The server and the simulator run exactly this code.
+ * The one driver. For every event, in this order: compute the step; send messages made of flushed statements only;
+ * flush the step's writes, in one transaction; publish the state; act. The server and the simulator run exactly this
+ * code.
  *
  * It is a plain object over synchronous ports and one callback (the end of a
  * flush), so that the simulator decides when everything happens; the server
@@ -36,13 +36,13 @@ export interface DriverPorts {
   readonly providers: ReadonlyMap<string, SignatureProvider>;
   readonly ceremony: Ceremony;
   readonly settings: Settings;
-  /** Whether the keys that verify tokens can be had now. */
+  /** Whether the keys that verify tokens are available now. */
   readonly judgesTokens: () => boolean;
   /** Hands a message to the network; losing it is allowed. */
   readonly send: (to: PeerId, message: Message) => void;
   /**
-   * Told, while a flush runs, what will be sent after it: time to do what needs no flush, such as sealing an
-   * envelope. Nothing may leave; a message that is never sent was told in vain.
+   * Called, while a flush runs, with what will be sent after it: time for work that needs no flush, such as sealing an
+   * envelope. Nothing may leave; a message may turn out never to be sent.
    */
   readonly sendAhead?: (to: PeerId, message: Message) => void;
   readonly reply: (requestId: string, answer: Answer) => void;
@@ -63,11 +63,11 @@ interface Mail {
   readonly event: Event;
   /** For `Unsealed`: the key that comes into use with it. */
   readonly signer?: Signer | undefined;
-  /** Told when nothing of it waits here any more. */
+  /** Called when nothing of it waits here any more. */
   readonly consumed?: (() => void) | undefined;
 }
 
-/** What one step may look at. Random bytes are drawn only for the few steps that ask for them. */
+/** The context of one step. Random bytes are drawn only for the few steps that ask for them. */
 class Context implements StepContext {
   readonly now: number;
   readonly asBefore: ReadonlyArray<number>;
@@ -115,8 +115,8 @@ export class PeerDriver {
 
   /**
    * Reads the state back from the store, or goes on from what another driver of
-   * this peer remembered on these very rows. Throws what the store or a
-   * contradiction in it throws.
+   * this peer remembered on these very rows. Throws whatever the store, or a
+   * contradiction in it, throws.
    */
   constructor(ports: DriverPorts, memory?: DriverMemory) {
     this.#ports = ports;
@@ -134,7 +134,7 @@ export class PeerDriver {
     }
   }
 
-  /** Who it is and whom it belongs to, if at least these rows hold; else nothing but that its records do not. */
+  /** The peer and its topology, if at least these rows hold; else only that its records do not. */
   #bootDamaged(where: string): PeerState {
     const { store, crypto } = this.#ports;
     try {
@@ -150,7 +150,7 @@ export class PeerDriver {
     return this.#state;
   }
 
-  /** What another driver needs to go on from here; only between events is it all there is. */
+  /** Everything that another driver needs to go on from here; it is complete only between events. */
   get memory(): DriverMemory {
     return { state: this.#state, signer: this.#signer };
   }
@@ -163,7 +163,7 @@ export class PeerDriver {
   /**
    * Takes an event in; events are handled one at a time, in order.
    *
-   * @param consumed told when its step is done, or when the driver stops and forgets it
+   * @param consumed called when its step is done, or when the driver stops and forgets it
    */
   dispatch(event: Event, consumed?: () => void): void {
     this.#take({ event, consumed });
@@ -174,7 +174,7 @@ export class PeerDriver {
     this.#take({ event: { _tag: "Unsealed", acts }, signer });
   }
 
-  /** Nothing more is done, not even the rest of the actions under way: what a crash does. */
+  /** Nothing more is done, not even the rest of the actions under way: the same as a crash. */
   stop(): void {
     this.#stopped = true;
     for (const { consumed } of this.#mailbox.splice(0)) consumed?.();
@@ -207,16 +207,16 @@ export class PeerDriver {
       if (mail.event._tag === "Sealed") this.#signer = undefined;
       return this.#carryOut(next);
     } catch (fault) {
-      // What is done about damage must not meet it again, or it would be done again for ever.
+      // The event that handles damage must not meet it again, or it would be repeated for ever.
       if (fault instanceof IntegrityFailure && mail.event._tag !== "IntegrityLost") {
-        // The event is lost, as a message may be; from here on this peer signs nothing. It is not where somebody
-        // waits for an answer, nor is a seal: a peer that knows of its damage looks at no row for these.
+        // The event is lost, as a message may be; from here on this peer signs nothing. An event whose caller waits for
+        // an answer is not lost, nor is a seal: a peer that knows of its damage looks at no row for these.
         const isAwaited = mail.event._tag === "Sealed" || "requestId" in mail.event;
         if (isAwaited && this.#state.fitness.integrityFault === undefined) this.#mailbox.unshift(mail);
         this.#mailbox.unshift({ event: { _tag: "IntegrityLost", where: fault.where } });
         return false;
       }
-      // Whatever else went wrong, the event is half done: going on could lose or split a record.
+      // After any other fault the event is half done: going on could lose or split a record.
       this.#halt(fault instanceof Error ? fault : new Error(String(fault)));
       return false;
     }
@@ -239,7 +239,7 @@ export class PeerDriver {
       waiting = false;
       if (this.#stopped) return;
       if (failure !== undefined) return this.#halt(failure);
-      // A store that completes at once lets the loop that called it go on by itself.
+      // If a store completes at once, the calling loop goes on by itself.
       if (!returned) return this.#publish(next);
       try {
         this.#publish(next);

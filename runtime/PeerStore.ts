@@ -2,7 +2,7 @@
 import type { RowView, Write } from "../core/Tables.ts";
 import type { StoreFailure } from "./ByteStore.ts";
 
-/** A stored row that is not what this peer wrote there: tampered, of mixed age, or rotten. */
+/** A stored row that is not as this peer wrote it there: tampered, of mixed age, or rotten. */
 export class IntegrityFailure extends Error {
   override readonly name = "IntegrityFailure";
   /** Table and key, never content. */
@@ -13,7 +13,7 @@ export class IntegrityFailure extends Error {
   }
 }
 
-/** A stored row that this peer wrote and this program cannot read: a later one has been at work here. */
+/** A stored row that this peer wrote and this program cannot read: a later program has been at work here. */
 export class UnreadableRow extends Error {
   override readonly name = "UnreadableRow";
   constructor(where: string, why: string) {

@@ -22,7 +22,7 @@ export interface ReadPorts {
   readonly crypto: Pick<Crypto, "sha256OfText">;
   readonly settings: Settings;
   readonly clock: Pick<StepContext, "now" | "asBefore">;
-  /** Told where a stored row did not hold, so that the peer stops signing. */
+  /** Called where a stored row did not hold, so that the peer stops signing. */
   readonly integrityLost: (where: string) => void;
 }
 
@@ -34,7 +34,7 @@ export const readRefusal = ({
 }: PeerState): Rejection | undefined => {
   if (peer === undefined)
     return rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize and unseal it first.");
-  // Until all rows are held against the signed sum, one that is missing, or an older one in its place, goes unnoticed.
+  // Until all rows are compared with the signed sum, a missing or outdated row goes unnoticed.
   if (verifying) return beingVerified;
   if (!unsealed) return rejection("SEALED", "This peer is sealed.", "Unseal it, or ask another peer.");
   if (recovery?.isReadable === false)

@@ -1,7 +1,7 @@
 /**
- * A map that keeps what was set lately: at least the last `limit` keys, at most twice as many. Forgetting is
- * dropping the older of two halves. A map that forgets its oldest key one by one leaves a hole for each, and
- * whoever asks it for the oldest walks over all of them.
+ * A map that keeps recently set keys: at least the last `limit`, at most twice as many. Forgetting is dropping the
+ * older of two halves. A map that forgets its oldest key one by one leaves a hole for each, and every request for the
+ * oldest walks over all of them.
  */
 export class RecentMap<V> {
   readonly #limit: number;

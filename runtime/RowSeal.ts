@@ -1,8 +1,8 @@
 /**
- * What protects rows at rest: one signature of the integrity key per
- * transaction, over a Merkle tree of its rows, so each row carries its own proof;
- * and a keyed digest over all rows, so a deleted row or one from another time is
- * missed when the peer starts (contract 10.3, protocol.md "Keys").
+ * The protection of rows at rest: one signature of the integrity key per
+ * transaction, over a Merkle tree of its rows, so each row carries its own
+ * proof; and a keyed digest over all rows, so that a deleted or outdated row is
+ * noticed when the peer starts (contract 10.3, protocol.md "Keys").
  */
 import { bytes, digest, list, record, signature, text, type TypeOf, uint } from "../core/codec/Codec.ts";
 import { writtenIn } from "../core/codec/Versioned.ts";
@@ -20,7 +20,7 @@ const ROW_BYTES = 64 * 1024 * 1024;
 
 /** The integrity key while it is in memory. */
 export interface IntegrityKey extends Signer {
-  /** Keys the digest over all rows. As secret as the private key, and not to be had from it. */
+  /** Keys the digest over all rows. As secret as the private key, and not derivable from it. */
   readonly setKey: Uint8Array;
 }
 
@@ -37,7 +37,7 @@ export const sealCodec = writtenIn(
     transaction: uint,
     index: uint,
     size: uint,
-    /** Sixteen levels: no transaction writes more rows than that covers. */
+    /** Sixteen levels: no transaction writes more rows than they cover. */
     proof: list(digest, 16),
     root: digest,
     signature,
@@ -79,8 +79,8 @@ export const sealRows = (
 
 /**
  * Whether a row, given by its {@link leafOf leaf}, is exactly what the holder of the key wrote under this table and
- * key; which key it must be, the caller knows. Rows of one transaction share one signature: `proven` remembers
- * by transaction what was found signed, for whoever looks at many.
+ * key; the caller knows which key it must be. Rows of one transaction share one signature: `proven` remembers verified
+ * signatures by transaction, for callers that check many rows.
  */
 export const isSealed = (
   crypto: Crypto,
@@ -107,9 +107,9 @@ export const elementOf = (crypto: Crypto, integrity: IntegrityKey, leaf: Digest)
   BigInt(`0x${crypto.mac(integrity.setKey, HEAD_TAG, digest, leaf)}`);
 
 /**
- * What hides the sum in the stored head (the nonce term of MSet-Add-Hash): bare sums would tell of single rows. A
- * restored backup counts its transactions on from where it was, so numbers come again; why that gives nothing of
- * use away: docs/decisions/0006-integrity-per-transaction.md.
+ * What hides the sum in the stored head (the nonce term of MSet-Add-Hash): bare sums would reveal single rows. A
+ * restored backup goes on counting its transactions from where it was, so numbers repeat; why that reveals nothing of
+ * use: docs/decisions/0006-integrity-per-transaction.md.
  */
 export const maskOf = (crypto: Crypto, integrity: IntegrityKey, transaction: number): bigint =>
   BigInt(`0x${crypto.mac(integrity.setKey, MASK_TAG, uint, transaction)}`);

@@ -1,7 +1,7 @@
 /**
  * The peer's store over any byte store: rows are encoded and sealed on their way
- * down, decoded and verified on their way up. A row that does not hold is never
- * seen by the core.
+ * down, decoded and verified on their way up. A row that does not hold never
+ * reaches the core.
  */
 import { Either } from "effect";
 import { decode, versionOf } from "../core/codec/CborReader.ts";
@@ -31,14 +31,14 @@ import {
 } from "./RowSeal.ts";
 
 const MODULUS = 1n << 256n;
-/** Rows of one slice of a verification: a few milliseconds, in which nobody is answered. */
+/** Rows of one slice of a verification: a few milliseconds, in which no request is answered. */
 const SCAN_PAGE = 64;
-/** Elements of rows written lately: most rows that change were written a moment ago. */
+/** Elements of recently written rows: most rows that change were written a moment ago. */
 const REMEMBERED = 8192;
-/** Transactions whose signature is remembered while everything is verified: some 20 MB at most, free afterwards. */
+/** Transactions whose signature is remembered during a verification: some 20 MB at most, free afterwards. */
 const PROVEN = 65_536;
 
-/** How far a verification is: rows verified, of so many by the signed head. */
+/** The progress of a verification: rows verified, of how many by the signed head. */
 export interface Verified {
   readonly rows: number;
   readonly of: number;
@@ -95,12 +95,12 @@ export class SealedStore implements PeerStore {
     this.#known = undefined;
   }
 
-  /** Brings a later integrity key into memory; it is in use as far as a stored row of the history names it. */
+  /** Brings a later integrity key into memory; it is in use once a stored row of the history names it. */
   addKey(integrity: IntegrityKey): void {
     this.#history.add(integrity);
   }
 
-  /** A row; once all are verified, one that is missing throws, as one whose seal does not hold does. */
+  /** A row; once all are verified, a missing one throws, just as one whose seal does not hold. */
   get<T extends TableName>(table: T, key: string): Rows[T] | undefined {
     const stored = this.#bytes.get(table, key);
     if (stored !== undefined) return this.#open(table, key, stored).value;
@@ -181,9 +181,9 @@ export class SealedStore implements PeerStore {
   }
 
   /**
-   * Opens every row with its seal, and holds all of them together against the signed head: finds rows and seals
-   * that were changed, and rows that were deleted, added or brought back from an older time. Needs the integrity
-   * key. Returns where it does not hold, or undefined. It keeps no row and stops after every page, so that its
+   * Opens every row with its seal, and compares all of them together with the signed head: finds rows and seals that
+   * were changed, and rows that were deleted, added or brought back from an older time. Needs the integrity key.
+   * Returns where something does not hold, or undefined. It keeps no row and pauses after every page, so that its
    * caller can do something else in between; nothing may be committed before it has ended.
    */
   *verifyPages(): Generator<Verified, string | undefined> {
@@ -277,7 +277,7 @@ export class SealedStore implements PeerStore {
     if (!isSealed(this.#crypto, publicKey, leaf, seal, proven))
       throw new IntegrityFailure(where, "the seal does not hold");
     const value = this.#decoded(table, row);
-    // This very peer wrote it: there must have been another program.
+    // This very peer wrote it: another program must have been at work.
     if (Either.isLeft(value)) throw new UnreadableRow(where, value.left);
     return { value: value.right, seal, leaf };
   }
@@ -286,7 +286,7 @@ export class SealedStore implements PeerStore {
     return decode(this.#schema.codecOf(table) as Codec<Rows[T]>, row, this.#schema.newest);
   }
 
-  /** The key that the history begins with as the peer row names it, which is held against it like any other row. */
+  /** The key that the history begins with, as named by the peer row, which is verified with it like any other row. */
   #firstKey(): PublicKey {
     const stored = this.#bytes.get("peer", SELF);
     if (stored === undefined)
@@ -302,7 +302,7 @@ export class SealedStore implements PeerStore {
   }
 }
 
-/** What is wrong with bytes that cannot be read and that nobody vouches for: at least they may say that they are of a later version. */
+/** The fault of bytes that cannot be read and that nobody vouches for: at least they may claim a later version. */
 const unverified = (where: string, why: string, bytes: Uint8Array, newest: number): Error => {
   const version = versionOf(bytes);
   return version > newest

@@ -1,8 +1,8 @@
 /**
- * A peer's wall clock, read as it is. Whoever set it wrong sets it right again, and from then on nothing is left of the
- * wrong reading but what was signed with it; so no reading is kept. A step is noticed by the clock that never makes one,
- * which also tells for a while what the wall clock would show without it: of two clocks that a peer went by, nothing
- * says which one was right.
+ * A peer's wall clock, read as it is. A wrong clock is set right again, and then nothing is left of its wrong readings
+ * but what was signed with them; so no reading is kept. A jump is noticed by the monotonic clock, which also tells for
+ * a while what the wall clock would show without the jump: nothing says which of the two clocks that a peer used was
+ * right.
  */
 import type { StepContext } from "../core/protocol/Event.ts";
 import { Limits } from "../core/base/Limits.ts";
@@ -12,29 +12,29 @@ interface Ports {
   readonly clock: () => number;
   /** Milliseconds on a clock that only goes forward and never jumps; its zero is of no meaning. */
   readonly elapsed: () => number;
-  /** Told, before the reading that sees it first is used, that the wall clock was set, by so many milliseconds. */
+  /** Called with a jump of the wall clock, in milliseconds, before the reading that shows it is used. */
   readonly stepped?: (byMillis: number) => void;
 }
 
-/** What a step may look at, in whole milliseconds. */
+/** The clocks of a step, in whole milliseconds. */
 export type Reading = Pick<StepContext, "now" | "asBefore" | "elapsed">;
 
-/** A step by more than clocks may differ: how far the wall clock was ahead of the other one before, and until when. */
+/** A jump by more than clocks may differ: how far the wall clock was ahead of the other one before, and until when. */
 interface Jump {
   readonly ahead: number;
   readonly at: number;
 }
 
-/** Two readings may lie a moment apart, and a clock that is slewed is not set. */
+/** Two readings may be a moment apart, and a clock that is slewed is not set. */
 const LEAST_STEP_MILLIS = 1_000;
 
-/** A clock that is set more often is not followed through all of it. */
+/** Of a clock that is set more often, not every jump is remembered. */
 const MOST_JUMPS = 8;
 
 const NO_JUMPS: ReadonlyArray<Jump> = [];
 const NOTHING_ELSE: ReadonlyArray<number> = [];
 
-/** A wall clock that somebody set, seen by the clock that never makes a step. */
+/** One setting of the wall clock, noticed by the clock that never jumps. */
 export interface ClockStep {
   /** Unix milliseconds, as it showed then. */
   readonly at: number;
@@ -52,7 +52,7 @@ export class WallClock {
     this.#ports = ports;
   }
 
-  /** Both clocks now. Tells of a step of the wall clock since the last reading, if it was a second or more. */
+  /** Both clocks now. Reports a jump of the wall clock since the last reading, if it was a second or more. */
   read(): Reading {
     const { clock, elapsed: steady, stepped } = this.#ports;
     const now = clock();
@@ -76,7 +76,7 @@ export class WallClock {
     return this.#latestStep;
   }
 
-  /** What was left lately; the same twice is left once, the later time. */
+  /** Remembers a jump; of two from the same offset only the later time is kept. */
   #jumped(jump: Jump): void {
     const others = this.#jumps.filter(({ ahead }) => Math.abs(ahead - jump.ahead) > Limits.clockSkewMillis);
     if (others.length < MOST_JUMPS) this.#jumps = [...others, jump];

@@ -1,6 +1,6 @@
 /**
- * What lets a large message in: a member's signed word, sent before the message, that it is about to send so many
- * bytes. Whoever cannot give it is a stranger, of whom no more is read than a card or a topology takes.
+ * The permission for a large message: a member's signed announcement, sent before it, of how many bytes will follow. A
+ * sender that cannot give one is a stranger, from whom no more is read than a card or a topology takes.
  */
 import { Either } from "effect";
 import { digest, nullable, record, signature, type TypeOf, uint } from "../core/codec/Codec.ts";

@@ -1,9 +1,9 @@
-/** What a bearer token was found to be. */
+/** The result of verifying a bearer token. */
 import type { ActorClaims } from "./ActorClaims.ts";
 
 /**
- * What the token port found out about a bearer token before the event entered.
- * `unavailable` means the keys could not be had just now: nothing may be concluded from it.
+ * The token port's result for a bearer token, from before the event entered. `unavailable` means that the keys could
+ * not be had just now: nothing may be concluded from it.
  */
 export type ActorCheck =
   | { readonly _tag: "Verified"; readonly claims: ActorClaims }

@@ -1,7 +1,7 @@
 /**
- * What a verified token says about its bearer. The signature is checked before
- * an event enters the core; times, audience and issuer are judged here, by
- * every member at its own time (contract 5.6).
+ * The claims of a verified token about its bearer. The signature is checked
+ * before an event enters the core; times, audience and issuer are judged here,
+ * by every member at its own time (contract 5.6).
  */
 import { Either } from "effect";
 import { Limits } from "../base/Limits.ts";
@@ -18,7 +18,7 @@ export interface ActorClaims {
   readonly permissions: ReadonlyArray<string>;
 }
 
-/** What a token must fit. */
+/** The requirements on a token. */
 export interface ActorExpectation {
   readonly audience: string;
   /** The issuer, when one is configured. */

@@ -10,19 +10,19 @@ import { type Rejection, rejection } from "../base/Rejection.ts";
 const unauthenticated = (reason: string): Rejection =>
   rejection("UNAUTHENTICATED", `The token was refused: ${reason}.`, "Send a valid token in X-JWT-TOKEN.");
 
-/** Time, as a peer judges tokens by it; in Unix milliseconds. */
+/** The times by which a peer judges tokens, in Unix milliseconds. */
 interface Clock {
   readonly now: number;
-  /** What it would be had the clock not been set of late. */
+  /** What `now` would be if the clock had not been set recently. */
   readonly asBefore: ReadonlyArray<number>;
 }
 
-/** Whose tokens count, and for whom. */
+/** Whose tokens count, and for which audience. */
 interface Trust {
   readonly settings: { readonly audience: string; readonly issuer: string | undefined };
 }
 
-/** Of a token or an invitation that is bad now, and would not be had the clock not been set: nobody may conclude anything from it. */
+/** For a token or invitation that is bad only since the clock was set: nothing may be concluded from it. */
 export const clockInDoubt: Rejection = rejection(
   "CLOCK_IN_DOUBT",
   `The clock of this peer was set by more than ${Limits.clockSkewMillis / 1000} s, and by it alone the request is refused.`,
@@ -49,9 +49,9 @@ const fits = (claim: string | undefined, max: number): boolean =>
   claim === undefined || (utf8Length(claim) ?? Number.POSITIVE_INFINITY) <= max;
 
 /**
- * The claims of an actor who may do `permission` now. Left: 401 or 403, or 503
- * when the keys that verify tokens could not be had, or this peer's own clock is
- * all there is against the token.
+ * The claims of an actor who has `permission` now. Left: 401 or 403, or 503 when
+ * the keys that verify tokens could not be had, or when only this peer's own
+ * clock speaks against the token.
  */
 export const authorize = (
   { now, asBefore, settings }: Clock & Trust,
@@ -68,7 +68,7 @@ export const authorize = (
       ),
     );
   const { claims } = actor;
-  // They are stored with what their bearer does, so they must fit where they will lie.
+  // They are stored with the bearer's acts, so they must fit there.
   if (
     !fits(claims.sub, Limits.subjectBytes) ||
     !fits(claims.iss, Limits.issuerBytes) ||

@@ -53,7 +53,7 @@ const covers = (pattern: string, wanted: ReadonlyArray<string>): boolean => {
  * @param wanted one full name, without `*`; anything else is never permitted
  *
  * A malformed grant grants nothing. A malformed denial permits nothing at all:
- * somebody meant to forbid something, and what it was cannot be read.
+ * something was meant to be forbidden, and nobody can tell what.
  */
 export const permits = (granted: ReadonlyArray<string>, wanted: string): boolean => {
   if (!namePattern.test(wanted)) return false;

@@ -1,6 +1,6 @@
 /**
- * A state this program promised would never arise. Whoever catches it stops the
- * peer: going on could turn a mistake into a lost or split record.
+ * A state this program promised would never arise. Code that catches it stops
+ * the peer: going on could turn a mistake into a lost or split record.
  */
 export class InvariantViolation extends Error {
   override readonly name = "InvariantViolation";

@@ -9,37 +9,37 @@ export const Limits = {
   metadataTotalBytes: 16 * 1024,
   /** Contract 8: nesting of any JSON document. */
   jsonDepth: 64,
-  /** Values of any JSON document: hundreds of times what any request has, and so few that a step does not feel them. */
+  /** Values of any JSON document: hundreds of times as many as any request has, and few enough not to slow a step. */
   jsonValues: 16_384,
   /**
-   * Contract 8: the body of any registry request. None below 200 KiB is refused for its length that could be valid: the
-   * largest metadata and the longest key, or a response in which everything is as long as it may be, however escaped.
+   * Contract 8: the body of any registry request. No valid request is refused for its length: 200 KiB hold the largest
+   * metadata and the longest key, or a response in which everything is as long as it may be, however escaped.
    */
   requestBodyBytes: 256 * 1024,
-  /** What a batch may carry of evidence: sixteen of the largest bodies, which are read and judged in one step. */
+  /** Evidence in one batch: sixteen of the largest bodies, which are read and judged in one step. */
   evidenceBytesPerMessage: 4 * 1024 * 1024,
   /** A message between peers: such a batch with its tokens and proposals, or a batch of certificates of 64 members. */
   envelopeBytes: 12 * 1024 * 1024,
   /**
-   * Items of any encoding, for whoever writes one and whoever reads it: enough for the fullest messages, 64 proposals of 64
-   * members with a vote of each, and for fields to come in later versions (Message.test.ts).
+   * Items of any encoding, for its writer and its reader: enough for the fullest messages, 64 proposals of 64 members
+   * with a vote of each, and for fields to come in later versions (Message.test.ts).
    */
   cborItems: 524_288,
-  /** Statements of others that one settlement answer carries; what is beyond them goes in the next one. */
+  /** Statements of others in one settlement answer; the rest goes into the next one. */
   heldStatements: 4096,
-  /** What a request is called between peers; not the caller's X-Request-Id. */
+  /** A request's id between peers; not the caller's X-Request-Id. */
   requestIdCharacters: 128,
   /** The largest public key of an installed algorithm is 2,592 bytes (ML-DSA-87); its DER form and some slack fit. */
   publicKeyBytes: 4096,
-  /** What one change may do, as bytes: an approver with the longest descriptor and all metadata, and some slack. */
+  /** The effects of one change in bytes: an approver with the longest descriptor and all metadata, and some slack. */
   effectsBytes: 64 * 1024,
-  /** What the writer may answer an exchange with: a session, and an acknowledgement of each of 64 members. */
+  /** The writer's answer to an exchange: a session, and an acknowledgement of each of 64 members. */
   exchangeBytes: 256 * 1024,
   /** Contract 8: uncommitted preparations per peer. */
   preparations: 256,
   /** protocol.md 3.5: durable refusals a peer keeps before it refuses new preparations. */
   refusals: 4096,
-  /** protocol.md 3.5: what a peer has applied and not every member is known to have, before it prepares nothing new. */
+  /** protocol.md 3.5: changes applied here and not known to be applied by all; beyond it nothing new is prepared. */
   unacknowledged: 4096,
   /** protocol.md 3.5: a slot this far above the highest decided one is an error. */
   slotWindow: 256,
@@ -57,11 +57,11 @@ export const Limits = {
   sessionsPerRegistrar: 8,
   /** Contract 8: unexpired enrollment sessions at the writer. */
   sessions: 256,
-  /** Unexpired sessions a member takes from the writer: the writer's own, and what failed attempts of it left behind. */
+  /** Unexpired sessions that a member takes from the writer: the writer's own, and leftovers of its failed attempts. */
   mirroredSessions: 1024,
-  /** Versions of one id that are looked through for passkeys to exclude. */
+  /** Versions of one id that are searched for passkeys to exclude. */
   excludedVersions: 1024,
-  /** Sessions a member takes for one request: a writer that restarts in the middle of one makes another. */
+  /** Sessions that a member takes for one request: a writer that restarts in the middle of one makes another. */
   sessionsOfRequest: 4,
   /** Session rows a peer keeps, expired ones included; past that the oldest expired ones go before their hour is up. */
   sessionRows: 4096,
@@ -73,13 +73,13 @@ export const Limits = {
   /** The same of one actor (iss and sub), whatever sessions they are for. */
   refusedFinishesOfActor: 32,
   refusedFinishOfActorMillis: 1_000,
-  /** Sessions and actors of which a peer knows how many were refused. */
+  /** Sessions and actors for which a peer counts refusals. */
   refusedFinishNames: 2048,
-  /** Certain noes of the writer that an entry peer holds it to. */
+  /** Requests answered with a certain "no" that an entry peer remembers. */
   denialsRemembered: 4096,
   /** Answered options requests the writer can answer again. */
   offersRemembered: 256,
-  /** Claims that are stored with what their bearer did. */
+  /** Claims that are stored with their bearer's acts. */
   subjectBytes: 1024,
   issuerBytes: 2048,
   tokenIdBytes: 1024,
@@ -95,20 +95,20 @@ export const Limits = {
   proposalMillis: 60_000,
   /** protocol.md 1: tolerated clock difference between peers. */
   clockSkewMillis: 5_000,
-  /** How long a peer whose clock was set by more than that takes no token for refused that was good until then. */
+  /** How long a peer whose clock was set by more than that refuses no token for certain that was good until then. */
   clockDoubtMillis: 600_000,
   /** How far a member's new incarnation, which is its clock's time, may be ahead of the clock here: a century. */
   incarnationAheadMillis: 100 * 365 * 86_400_000,
-  /** Contract 5.8: what must be left of a token when the writer reserves. */
+  /** Contract 5.8: a token's minimum remaining time when the writer reserves. */
   tokenRemainderMillis: 5_000,
   /** Contract 5.8: skew allowed on `nbf` and `iat`. */
   tokenSkewMillis: 15_000,
   /** Random bytes of a challenge, a user handle and an invitation each (contract 2.5). */
   challengeBytes: 32,
-  /** What a browser's response may take: far above any seen, far below what would be felt. */
+  /** A browser's response: far above any seen, far below any that slows a step. */
   clientDataBytes: 16 * 1024,
   attestationObjectBytes: 64 * 1024,
-  /** What a client may say the user sees of the credential (credProps). */
+  /** A client's display name of the credential, as the user sees it (credProps). */
   displayNameBytes: 256,
   transports: 16,
   transportCharacters: 32,
@@ -118,7 +118,7 @@ export const Limits = {
   /** Certificates of one attestation statement, and bytes of one. */
   chainCertificates: 8,
   certificateBytes: 16 * 1024,
-  /** Contract 8: ASN.1 values of one certificate, those in its extensions among them; the largest in the field has 92. */
+  /** Contract 8: ASN.1 values of one certificate, including its extensions; the largest in the field has 92. */
   certificateValues: 256,
   /** protocol.md 3.3: how old a readiness probe may be. */
   probeAgeMillis: 1_000,

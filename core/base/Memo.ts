@@ -1,9 +1,9 @@
 /**
- * A function of an immutable object that keeps its last result for each, for as long as the object is kept. Whoever
- * shares the object shares the result: a request is judged where it enters and again by every member.
+ * A function of an immutable object that keeps its last result for each, for as long as the object is kept. Those that
+ * share the object share the result: a request is judged where it enters and again by every member.
  *
- * @param compute may depend on two more values; where one of them is another than the last time, it is asked again. What
- * comes after these has to follow from them, and is not compared.
+ * @param compute may depend on two more values; if either differs from the last time, it is called again. Later
+ *   arguments must follow from these, and are not compared
  */
 export const memoized = <K extends object, R, A = void, B = void, C = void>(
   compute: (key: K, first: A, second: B, following: C) => R,

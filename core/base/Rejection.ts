@@ -65,7 +65,7 @@ export interface Rejection {
   readonly members: ReadonlyArray<MemberFault>;
   /** The approver the request was about, once it is known. */
   readonly ref: string | undefined;
-  /** Whether the outcome is still open: the same request, repeated, finds it out. */
+  /** Whether the outcome is still open: repeating the same request finds it out. */
   readonly outcomeUnknown: boolean;
 }
 

@@ -1,11 +1,11 @@
 /**
  * Base64url (RFC 4648 section 5) without padding, in its one canonical form: the only one WebAuthn's JSON uses. Read in
- * one pass: a response to a ceremony is mostly this, and so is the time that reading one takes.
+ * one pass, because a ceremony's response consists mostly of it, and so does the time to read one.
  */
 import { zeroBytes } from "./Slab.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-/** The value of what is no character of the alphabet: a bit that no other value has. */
+/** The value of a character outside the alphabet: a bit that no other value has. */
 const NONE = 64;
 const CODES = Uint8Array.from(ALPHABET, (character) => character.charCodeAt(0));
 /** Codes below this are ASCII; the others have a bit that these have not. */
@@ -32,7 +32,7 @@ export const strictBase64Url = (text: string, longest: number): Uint8Array | und
   if (last === 1 || text.length > base64UrlLength(longest)) return undefined;
   const whole = text.length - last;
   const bytes = zeroBytes((whole / 4) * 3 + (last === 0 ? 0 : last - 1));
-  // Every code and every value, to be judged at the end: of each there is one bit that no good one has.
+  // Every code and every value, to be judged at the end: in each, one bit is set for invalid input only.
   let codes = 0;
   let values = 0;
   let end = 0;
@@ -90,14 +90,14 @@ const strangerAs = (character: string): string => {
   return /\s/.test(character) ? "is white space" : "is none of the alphabet";
 };
 
-/** The value of an ASCII code; of what is none, that of some other. */
+/** The value of an ASCII code; for any other code, the value of some ASCII code. */
 const valueOf = (code: number): number => VALUES[code & (ASCII - 1)] ?? NONE;
 
-/** Writes the form that {@link strictBase64Url} reads: a quantum of four characters at a time, and four quanta where there are as many. */
+/** Writes the form that {@link strictBase64Url} reads: quanta of four characters, four at a time where possible. */
 export const base64Url = (bytes: Uint8Array): string => {
   let text = "";
   let at = 0;
-  // One text of sixteen characters, where pieces joined are copied once more by who first looks.
+  // One text of sixteen characters, because the first reader of joined pieces copies them once more.
   for (; at + 12 <= bytes.length; at += 12) {
     const a = groupAt(bytes, at);
     const b = groupAt(bytes, at + 3);

@@ -1,12 +1,12 @@
 /**
- * Canonical JSON: RFC 8785 restricted to strings, booleans, null, objects, arrays
- * and integers. It is what a ref digests (contract 2.2), so that
- * every implementation must produce the same bytes; fractions and exponents are
- * left out because number formatting is where implementations differ.
+ * Canonical JSON: RFC 8785 restricted to strings, booleans, null, objects,
+ * arrays and integers. A ref is a digest of it (contract 2.2), so every
+ * implementation must produce the same bytes; fractions and exponents are left
+ * out because number formatting is where implementations differ.
  */
 import { utf8Length } from "./Utf8.ts";
 
-/** What has a canonical form. A number must be an integer from -(2^53 - 1) to 2^53 - 1. */
+/** Values with a canonical form. A number must be an integer from -(2^53 - 1) to 2^53 - 1. */
 export type CanonicalValue =
   | null
   | boolean
@@ -58,7 +58,7 @@ const canonicalObject = (members: ReadonlyArray<readonly [string, CanonicalValue
   return `{${text}}`;
 };
 
-/** Text that stands in quotes as it is: printable ASCII without the quote and the backslash. */
+/** Text that goes into quotes unchanged: printable ASCII without the quote and the backslash. */
 const isPlain = (text: string): boolean => {
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);

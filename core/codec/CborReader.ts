@@ -1,4 +1,4 @@
-/** The way back: bytes to a value, or the reason why not. */
+/** The way back: from bytes to a value, or to the reason why there is none. */
 import { Either } from "effect";
 import { Limits } from "../base/Limits.ts";
 import { CborSource } from "./CborSource.ts";
@@ -19,7 +19,7 @@ export const versionOf = (bytes: Uint8Array): number => {
 /**
  * Decodes deterministic CBOR strictly; the left side is one sentence that names the field and holds no value.
  *
- * @param newest the newest version that is known here of what starts with one
+ * @param newest the newest version of such a value that is known here
  */
 export const decode = <A>(codec: Codec<A>, bytes: Uint8Array, newest = NEWEST): Either.Either<A, string> => {
   const source = new CborSource(bytes, Limits.cborItems, 0, newest);

@@ -1,7 +1,7 @@
 /**
  * The one reader of CBOR (RFC 8949): definite lengths, every head in its shortest form, text in UTF-8, no tags, no
- * floats. Token by token, in the order in which a codec writes them; what does not fit is thrown as a
- * {@link DecodeFault}, whose path grows on its way out.
+ * floats. Token by token, in the order in which a codec writes them; any misfit is thrown as a {@link DecodeFault},
+ * whose path grows on its way out.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { expected, found, textOf } from "./DecodeFault.ts";
@@ -33,17 +33,17 @@ export class CborSource {
     this.#newest = newest;
   }
 
-  /** The offset of what comes next. */
+  /** The offset of the next item. */
   get at(): number {
     return this.#at;
   }
 
-  /** For whoever reads one item and no more. */
+  /** For callers that read one item and no more. */
   assertEnd(): void {
     if (this.#at !== this.#bytes.length) throw found("something after the end of the item");
   }
 
-  /** The major type of what comes next. */
+  /** The major type of the next item. */
   major(): number {
     return this.#initial() >> 5;
   }
@@ -56,7 +56,7 @@ export class CborSource {
     return -1 - this.#head(Major.negative, "a negative integer");
   }
 
-  /** A number that stands for one of several things; below 0 where what comes next is none. */
+  /** A number that stands for one of several things; below 0 where the next item is no number. */
   index(): number {
     return this.major() === Major.uint ? this.uint() : -1;
   }
@@ -101,7 +101,7 @@ export class CborSource {
     return isTrue;
   }
 
-  /** Whether a null comes next, which is then taken; anything else stays. */
+  /** Whether the next item is a null, which is then consumed; any other item stays. */
   nothing(): boolean {
     if (this.#initial() !== NULL) return false;
     this.#simple();
@@ -120,7 +120,7 @@ export class CborSource {
     if (this.major() !== Major.list || this.#argument() !== 2) throw expected("a pair");
   }
 
-  /** The head of something that starts with its version, which its reader knows. */
+  /** The head of a versioned value, whose version its reader must know. */
   version(): number {
     this.pair();
     const version = this.uint();
@@ -130,7 +130,7 @@ export class CborSource {
     return version;
   }
 
-  /** The head of a map: how many keys with their values follow. */
+  /** The head of a map: how many pairs of key and value follow. */
   map(): number {
     return this.#head(Major.map, "a map");
   }
@@ -140,7 +140,7 @@ export class CborSource {
     if (this.major() !== Major.map || this.#argument() !== count) throw expected(`a record of ${count} fields`);
   }
 
-  /** The number of the field whose value comes next. */
+  /** The number of the field whose value follows. */
   field(key: number): void {
     if (this.major() !== Major.uint || this.#argument() !== key) throw expected("the field to be present");
   }
@@ -166,7 +166,7 @@ export class CborSource {
     return this.#argument();
   }
 
-  /** Where the content of a string starts; the place is then behind it. */
+  /** Where the content of a string starts; the position is then behind it. */
   #content(length: number): number {
     const start = this.#at;
     if (length > this.#bytes.length - start) throw found("a string that is longer than the bytes");
@@ -186,7 +186,7 @@ export class CborSource {
     let argument = 0;
     for (const end = this.#at + width; this.#at < end; this.#at++)
       argument = argument * 256 + (this.#bytes[this.#at] ?? 0);
-    // What fits into half the width, or into the head itself, belongs there.
+    // An argument that fits into half the width, or into the head itself, belongs there.
     const least = width === 1 ? 24 : 256 ** (width / 2);
     if (argument < least) throw found("a number that is not in its shortest form");
     if (argument > Number.MAX_SAFE_INTEGER) throw found("a number beyond 2^53");

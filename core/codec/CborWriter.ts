@@ -87,7 +87,7 @@ class CborSink implements Sink {
     for (let index = 0; index < value.length; index++) {
       const unit = value.charCodeAt(index);
       if (unit > 0x7f) {
-        // Not ASCII after all: the length was wrong, so begin again with the bytes.
+        // Not ASCII after all: the length was wrong, so it begins again with the bytes.
         assertText(value, max);
         this.#length = start;
         this.#items -= 1;
@@ -129,7 +129,7 @@ class CborSink implements Sink {
     this.#head(7, 22);
   }
 
-  /** What was written since it was last cleared, until something else is written. Throws where no reader would take it. */
+  /** The bytes since it was last cleared, valid until the next write. Throws where no reader would accept them. */
   view(): Uint8Array {
     if (this.#items > Limits.cborItems) throw new EncodeFault(`a value to be written has ${TOO_MANY_ITEMS}`);
     return this.#buffer.subarray(0, this.#length);
@@ -146,9 +146,8 @@ class CborSink implements Sink {
 const shared = new CborSink();
 
 /**
- * Hands the one encoding of a value, after a prefix that is not part of it, to `use`,
- * which must neither keep the bytes nor encode anything: what is only hashed or
- * compared needs no copy.
+ * Hands the one encoding of a value, after a prefix that is not part of it, to `use`, which must neither keep the bytes
+ * nor encode anything: bytes that are only hashed or compared need no copy.
  */
 export const withEncoding = <A, R>(prefix: Uint8Array, codec: Codec<A>, value: A, use: (bytes: Uint8Array) => R): R => {
   try {

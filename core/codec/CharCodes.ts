@@ -1,11 +1,11 @@
-/** Lists that short texts are made from: texts of one length share one, which is quicker than to make one each. */
+/** Lists to make short texts from: all texts of one length share a list, which is faster than making one each. */
 
 const LONGEST = 128;
 const lists = Array.from({ length: LONGEST + 1 }, (_, length): Array<number> => Array.from({ length }, () => 0));
 
 /**
- * A list to write the character codes of one text into before `String.fromCharCode.apply` reads them; the next
- * caller with a text of this length writes into the same.
+ * A list for the character codes of one text, for `String.fromCharCode.apply` to read; the next caller with a text of
+ * this length writes into the same list.
  *
  * @param length how many characters the text has
  */

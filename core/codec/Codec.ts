@@ -15,7 +15,7 @@ import type { Forms } from "./Versioned.ts";
 /** Where a value is written, token by token. Counts announce how many items follow. */
 export interface Sink {
   readonly uint: (value: number) => void;
-  /** Refuses with {@link assertText} what has more than `max` bytes or no UTF-8 form; ASCII needs no second look. */
+  /** Refuses, by {@link assertText}, text over `max` bytes or without a UTF-8 form; ASCII needs no second look. */
   readonly text: (value: string, max: number) => void;
   readonly bytes: (value: Uint8Array) => void;
   /** A byte string given as lower-case hexadecimal. */
@@ -24,7 +24,7 @@ export interface Sink {
   readonly nothing: () => void;
   readonly list: (count: number) => void;
   readonly record: (count: number) => void;
-  /** The number of the field whose value comes next. */
+  /** The number of the field whose value follows. */
   readonly field: (key: number) => void;
 }
 
@@ -39,7 +39,7 @@ export class EncodeFault extends Error {
 
 const misfit = (what: string): EncodeFault => new EncodeFault(`a value to be written is not ${what}`);
 
-/** Whether a text has at most `max` bytes; half a surrogate pair has no UTF-8 form, so one with that fits nowhere. */
+/** Whether a text has at most `max` bytes; one with half a surrogate pair has no UTF-8 form, and so never fits. */
 export const fitsText = (value: string, max: number): boolean =>
   value.length <= max && (utf8Length(value) ?? Number.POSITIVE_INFINITY) <= max;
 
@@ -50,7 +50,7 @@ export const assertText = (value: string, max: number): void => {
 
 export interface Codec<A> {
   readonly write: (value: A, sink: Sink) => void;
-  /** Takes a value from a source; throws a `DecodeFault` with the path of what does not fit. */
+  /** Reads a value from a source; throws a `DecodeFault` with the path of the misfit. */
   readonly read: (source: CborSource) => A;
 }
 
@@ -180,7 +180,7 @@ export const record = <const F extends { readonly [name: string]: unknown }>(
       codecs[key]?.write(values[names[key] ?? ""], sink);
     }
   };
-  /** A kind of its own for every record: V8 then makes room for all fields at once. */
+  /** A class of its own for every record: V8 then allocates room for all fields at once. */
   class Fields {
     [name: string]: unknown;
   }

@@ -1,4 +1,4 @@
-/** Effects of one command as values and as the bytes that are certified: each is made of the other once. */
+/** Effects of one command as values and as the certified bytes: each is computed once from the other. */
 import { Either } from "effect";
 import type { Codec } from "../codec/Codec.ts";
 import { decode } from "../codec/CborReader.ts";
@@ -10,11 +10,11 @@ export interface Coded<E extends object> {
   readonly encode: (effects: E) => Uint8Array;
   /** Undefined where the bytes are no effects of this command. */
   readonly decode: (bytes: Uint8Array) => E | undefined;
-  /** For bytes that this peer has signed for; throws {@link InvariantViolation} where they are none. */
+  /** For bytes that this peer has signed for; throws {@link InvariantViolation} where they are no effects. */
   readonly certified: (bytes: Uint8Array) => E;
 }
 
-/** What holds the bytes says in which version everything in it is, and whoever has read that knows it. */
+/** The container of the bytes states the version of everything in it, so a reader of the container knows it. */
 export const coded = <E extends object>(codec: Codec<E>): Coded<E> => {
   const read = memoized((bytes: Uint8Array, _first: void, _second: void, written: E | undefined) =>
     written === undefined ? Either.getOrUndefined(decode(codec, bytes, Number.POSITIVE_INFINITY)) : written,
@@ -23,7 +23,7 @@ export const coded = <E extends object>(codec: Codec<E>): Coded<E> => {
   return {
     encode: memoized((effects: E) => {
       const bytes = encode(codec, effects);
-      // Whoever shares these bytes need not read what was written.
+      // Users of these very bytes need not read what was written.
       read(bytes, undefined, undefined, effects);
       return bytes;
     }),

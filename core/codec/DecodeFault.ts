@@ -1,4 +1,4 @@
-/** Thrown while bytes are read, and nowhere else; whoever began to read turns it into a value. */
+/** Thrown while bytes are read, and nowhere else; the caller that began the reading turns it into a value. */
 export class DecodeFault extends Error {
   override readonly name = "DecodeFault";
   /** What should be there, or what must not. */
@@ -12,19 +12,19 @@ export class DecodeFault extends Error {
     this.#path = path;
   }
 
-  /** The same fault, seen from the container: paths grow on the way out, since nobody asks for those of good fields. */
+  /** The same fault, seen from the container: paths grow on the way out, since good fields need none. */
   within(part: string): DecodeFault {
     const separator = this.#path === "" || this.#path.startsWith("[") ? "" : ".";
     return new DecodeFault(this.#verb, this.detail, `${part}${separator}${this.#path}`);
   }
 }
 
-/** What was thrown while part of a container was read, with that part put before its path. */
+/** The fault thrown while part of a container was read, with that part put before its path. */
 export const within = (fault: unknown, part: string): unknown =>
   fault instanceof DecodeFault ? fault.within(part) : fault;
 
 export const expected = (what: string): DecodeFault => new DecodeFault("expected", what);
 export const found = (what: string): DecodeFault => new DecodeFault("found", what);
 
-/** How a refused text is named, by whoever reads or writes it. */
+/** How a refused text is named, by both readers and writers. */
 export const textOf = (max: number): string => `text of at most ${max} bytes`;

@@ -1,14 +1,14 @@
 /** Strings of a JSON text: runs of printable ASCII, escapes, and characters of more than one byte. */
 import { BACKSLASH, END, isDigit, type JsonText, LONG_RUN, QUOTE, JsonRefusal, ZERO } from "./JsonText.ts";
 
-/** 1 for the bytes that stand for themselves in a string, each as one character: printable ASCII, most of it. */
+/** 1 for bytes that stand for themselves in a string, each as one character: most of printable ASCII. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   Number(byte >= 0x20 && byte < 0x80 && byte !== QUOTE && byte !== BACKSLASH),
 );
 
 /**
- * Short pieces of a text, joined so many code units at a time: one by one they would become a chain as long as the text,
- * which costs forty bytes a character and is walked by whoever first looks. A string is read in one go, so that all
+ * Short pieces of a text, joined so many code units at a time. Joined one by one they would become a chain as long as
+ * the text, which costs forty bytes a character and is walked by the first reader. A string is read in one go, so all
  * readers share these.
  */
 const units = new Uint16Array(1024);
@@ -38,7 +38,7 @@ const hexDigit = (byte: number): number => {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : Number.NaN;
 };
 
-/** The string whose quote stands here. */
+/** The string whose opening quote is here. */
 export const readString = (json: JsonText): string => {
   json.at += 1;
   const start = json.at;
@@ -47,7 +47,7 @@ export const readString = (json: JsonText): string => {
   return end === QUOTE ? json.ascii(start, json.at++) : mixed(json, start);
 };
 
-/** The rest of a string in which the first run of printable ASCII, from `start` to here, does not end at a quote. */
+/** The rest of a string whose first run of printable ASCII, from `start` to here, does not end at a quote. */
 const mixed = (json: JsonText, start: number): string => {
   let text = "";
   let filled = 0;
@@ -77,7 +77,7 @@ const mixed = (json: JsonText, start: number): string => {
   }
 };
 
-/** Goes to the next byte that is not printable ASCII, or is a quote or a backslash, and returns it. */
+/** Advances to the next byte that is not printable ASCII, or is a quote or a backslash, and returns it. */
 const runEnd = (json: JsonText): number => {
   const { bytes } = json;
   let { at } = json;

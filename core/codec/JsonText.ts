@@ -1,4 +1,4 @@
-/** The bytes of a JSON text, how far they are read, and what is wrong with them where somebody stops. */
+/** The bytes of a JSON text, how far they are read, and the fault where the reading stops. */
 import { utf8Text } from "./Utf8.ts";
 
 type FaultCode =
@@ -26,7 +26,7 @@ export class JsonRefusal {
   }
 }
 
-/** What there is past the last byte; no byte has this value. */
+/** The value past the last byte; no byte has it. */
 export const END = -1;
 
 export const QUOTE = 0x22;
@@ -36,12 +36,12 @@ const NINE = 0x39;
 
 export const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE;
 
-/** From so many bytes on the platform's decoder is worth its call. */
+/** From this many bytes on, calling the platform's decoder pays off. */
 export const LONG_RUN = 24;
 
 export class JsonText {
   readonly bytes: Uint8Array;
-  /** Up to here it is read. */
+  /** Everything before this offset is read. */
   at = 0;
 
   constructor(bytes: Uint8Array) {
@@ -64,8 +64,8 @@ export class JsonText {
   }
 
   /**
-   * The text of ASCII bytes. A few go as many at a time as there are, which is four times as fast as one by one; more go
-   * through the platform's decoder, which leaves a text of one piece, where joined pieces are copied by who first looks.
+   * The text of ASCII bytes. Short text is made from as many bytes at a time as there are, four times as fast as one by
+   * one; longer text by the platform's decoder, in one piece, because the first reader of joined pieces copies them.
    */
   ascii(start: number, end: number): string {
     const { bytes } = this;

@@ -25,7 +25,7 @@ export type JsonObject = ReadonlyMap<string, JsonValue>;
 export interface JsonLimits {
   /** How many containers may stand inside one another. */
   readonly depth: number;
-  /** How many values there may be, containers included; {@link Limits.jsonValues} unless told. */
+  /** The maximum number of values, containers included; {@link Limits.jsonValues} by default. */
   readonly values?: number;
 }
 

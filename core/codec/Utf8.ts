@@ -37,7 +37,7 @@ export const utf8Length = (text: string): number | undefined => {
   return bytes;
 };
 
-/** The bytes of a string. Most texts here are short and ASCII, for which an encoder of the platform is slow to call. */
+/** The bytes of a string. Most texts here are short and ASCII, for which calling an encoder of the platform is slow. */
 export const utf8Bytes = (text: string): Uint8Array => {
   const bytes = new Uint8Array(text.length);
   for (let index = 0; index < text.length; index += 1) {
@@ -59,10 +59,10 @@ export const utf8Text = (bytes: Uint8Array, start = 0, end = bytes.length): stri
   }
 };
 
-/** Up to here a text made of character codes is made sooner than a decoder of the platform is called. */
+/** Up to this length, character codes make a text faster than a call of the platform's decoder. */
 const SHORT = 64;
 
-/** The text of the bytes from `start` up to `end` if that is short and ASCII, as most texts are; otherwise undefined. */
+/** The text of the bytes from `start` up to `end` if short and ASCII, as most texts are; otherwise undefined. */
 const shortAscii = (bytes: Uint8Array, start: number, end: number): string | undefined => {
   const length = end - start;
   if (length > SHORT) return undefined;

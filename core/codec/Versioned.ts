@@ -1,9 +1,9 @@
 /**
- * How what is stored, signed and sent can grow (docs/decisions/0027-versions.md): it starts with a number, and the
- * form that belongs to it is known for ever. In memory there is only the newest form.
+ * How stored, signed and sent data can grow (docs/decisions/0027-versions.md): it starts with a number, and the form
+ * that belongs to the number is known for ever. In memory there is only the newest form.
  *
- * What is signed or hashed is {@link kept} in the version it was made in, to the byte; everything else is written in
- * the one its writer is asked for ({@link writtenIn}).
+ * Signed or hashed data is {@link kept} in the version it was made in, to the byte; all other data is written in the
+ * version its writer is asked for ({@link writtenIn}).
  */
 import type { Codec } from "./Codec.ts";
 import { expected } from "./DecodeFault.ts";
@@ -13,11 +13,11 @@ export const NEWEST = 1;
 
 /** The forms of one kind of thing, by the versions they begin with. */
 export interface Forms<A> {
-  /** The version before which there was none. */
+  /** The first version that has this kind of thing. */
   readonly first: number;
-  /** The form that belongs to a version: writes what that has, and reads it as the newest. */
+  /** The form that belongs to a version: writes the fields of that version, and reads them as the newest. */
   at(version: number): Codec<A>;
-  /** One more form, with all that the one before has, which never means anything else, and something new. */
+  /** One more form: all fields of the one before, which never change their meaning, and something new. */
   since<B extends A>(version: number, codec: Codec<B>, up: (older: A) => B): Forms<B>;
 }
 
@@ -44,13 +44,13 @@ const formsIn = <A>(newest: Form<A>, older: ReadonlyArray<Form<A>>): Forms<A> =>
     ),
 });
 
-/** What has one form, from a version on. */
+/** Forms of a kind that has only one, from a version on. */
 export const formsOf = <A>(codec: Codec<A>, since = 1): Forms<A> => formsIn({ version: since, codec }, []);
 
-/** The forms of what may have had only one so far. */
+/** The forms of a codec that may have only one so far. */
 export const formsFor = <A>(what: Codec<A> | Forms<A>): Forms<A> => ("at" in what ? what : formsOf(what));
 
-/** Written in this version; read in every one that the reader knows. */
+/** Written in this version; read in every version that the reader knows. */
 export const writtenIn = <A>(version: number, what: Codec<A> | Forms<A>): Codec<A> => {
   const forms = formsFor(what);
   const own = forms.at(version);
@@ -69,7 +69,7 @@ export interface Made {
   readonly version: number;
 }
 
-/** Written in the version it was made in, so that its digest and what was signed of it stay as they are. */
+/** Written in the version it was made in, so that its digest and its signatures stay valid. */
 export const kept = <A extends object>(what: Codec<A> | Forms<A>): Codec<A & Made> => {
   const forms = formsFor(what);
   return {

@@ -1,4 +1,4 @@
-/** The commands and modules of this version of the service; one more of either is one more line here. */
+/** The commands and modules of this version of the service; a new one of either is one more line here. */
 import { type Composition, composed } from "../protocol/Composition.ts";
 import { approvers } from "./approvers/ApproversModule.ts";
 import { enrollment } from "./enrollPasskey/EnrollmentModule.ts";

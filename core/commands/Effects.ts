@@ -1,4 +1,4 @@
-/** What a proposal does, by its kind: for whoever looks at certified changes from outside. */
+/** The effects of a proposal, by its kind: for observers of certified changes outside the core. */
 import { absurd } from "effect";
 import type { Proposal } from "../protocol/Proposal.ts";
 import { type Completion, completions } from "./enrollPasskey/Completion.ts";

@@ -5,7 +5,7 @@ import { type Metadata, validateMetadata } from "./Metadata.ts";
 import { readBody } from "./RequestBody.ts";
 
 /**
- * Reads the map that takes the place of all previous pairs; an empty one clears them.
+ * Reads the map that replaces all previous pairs; an empty one clears them.
  *
  * @param body the raw request body
  * @returns the pairs; `INVALID_REQUEST_BODY` as {@link readBody} has it, the field being required; or

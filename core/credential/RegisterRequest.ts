@@ -5,7 +5,7 @@ import { isApproverId } from "./ApproverId.ts";
 import { type Metadata, validateMetadata } from "./Metadata.ts";
 import { type Fields, readBody } from "./RequestBody.ts";
 
-/** A registration as submitted: well formed, the key not looked at yet. */
+/** A registration as submitted: well-formed, the key not examined yet. */
 export interface RegisterRequest {
   readonly id: string;
   readonly algorithm: string;

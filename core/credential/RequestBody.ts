@@ -1,4 +1,4 @@
-/** Reading a request body: strict JSON, every field named, every fault pointed at. */
+/** Reading a request body: strict JSON, every field named, every fault located by a pointer. */
 import { Either } from "effect";
 import { memberPointer } from "../codec/JsonPointer.ts";
 import { type JsonArray, type JsonObject, type JsonValue, parseStrictJson } from "../codec/StrictJson.ts";
@@ -10,8 +10,8 @@ import { type BodyFault, type Rejection, rejection } from "../base/Rejection.ts"
  *
  * @param body the raw request body
  * @param what completes "The request body is not ..."
- * @param known the fields that may be there
- * @param read takes what it needs out of the fields; what it returns counts only if nothing was at fault
+ * @param known the allowed fields
+ * @param read takes what it needs from the fields; its result counts only if nothing was at fault
  * @returns what was read; `INVALID_REQUEST_BODY` for malformed JSON (one fault) or for unknown,
  *   missing, null or wrongly typed fields (every fault, as many as a rejection lists)
  */
@@ -45,7 +45,7 @@ export const readBody = <A>(
 export interface Decoding<A> {
   /** Undefined for text that is at fault. */
   readonly decode: (text: string) => A | undefined;
-  /** What is wrong with such text, in one sentence that quotes nothing of it. */
+  /** The fault of such text, in one sentence that quotes nothing of it. */
   readonly faultOf: (text: string) => string;
 }
 
@@ -54,14 +54,14 @@ export interface Decoding<A> {
  * empty value, so that one pass finds every fault; the values count only if there is none.
  */
 export class Fields {
-  /** The object that this one is a member of; undefined for the document. A pointer is made only where something is wrong. */
+  /** The object that this one is a member of; undefined for the document. A pointer is computed only for a fault. */
   readonly #parent: Fields | undefined;
   readonly #key: string;
   readonly #faults: Array<BodyFault>;
   /** Undefined where the object itself is at fault: then its fields are not reported as well. */
   readonly #members: JsonObject | undefined;
 
-  /** @param known the fields that may be there; undefined where the caller judges the names itself */
+  /** @param known the allowed fields; undefined where the caller judges the names itself */
   constructor(
     value: JsonValue | undefined,
     parent: Fields | undefined,
@@ -80,17 +80,17 @@ export class Fields {
     }
   }
 
-  /** A field that must be there and be an object. */
+  /** A required field that must be an object. */
   object(key: string, known?: ReadonlyArray<string>): Fields {
     return new Fields(this.#required(key), this, key, known, this.#faults);
   }
 
-  /** The same where the field may be absent; absent is undefined. */
+  /** The same for an optional field; absent is undefined. */
   optionalObject(key: string, known: ReadonlyArray<string>): Fields | undefined {
     return this.#members?.has(key) === true ? this.object(key, known) : undefined;
   }
 
-  /** The names that are there, in the order of the text. */
+  /** The names present, in the order of the text. */
   names(): ReadonlyArray<string> {
     return [...this.members().keys()];
   }
@@ -100,7 +100,7 @@ export class Fields {
     return this.#members ?? new Map();
   }
 
-  /** A field that must be there, be a string and pass `check`. */
+  /** A required field that must be a string and pass `check`. */
   string(key: string, check: (text: string) => boolean = () => true, rule = ""): string {
     const text = this.#text(key);
     if (text === undefined) return "";
@@ -108,12 +108,12 @@ export class Fields {
     return text;
   }
 
-  /** The same where the field may be absent; absent is undefined. */
+  /** The same for an optional field; absent is undefined. */
   optionalString(key: string, check?: (text: string) => boolean, rule?: string): string | undefined {
     return this.#members?.has(key) === true ? this.string(key, check, rule) : undefined;
   }
 
-  /** What is made of a field that must be there and be a string; undefined where it is at fault, as `decode` may find. */
+  /** The decoded value of a required string field; undefined where it is at fault, by `decode` too. */
   decoded<A>(key: string, { decode, faultOf }: Decoding<A>): A | undefined {
     const text = this.#text(key);
     if (text === undefined) return undefined;
@@ -122,12 +122,12 @@ export class Fields {
     return value;
   }
 
-  /** The same where the field may be absent; absent is undefined. */
+  /** The same for an optional field; absent is undefined. */
   optionalDecoded<A>(key: string, decoding: Decoding<A>): A | undefined {
     return this.#members?.has(key) === true ? this.decoded(key, decoding) : undefined;
   }
 
-  /** A field that may be absent, and is an integer from -(2^53 - 1) to 2^53 - 1. */
+  /** An optional field that is an integer from -(2^53 - 1) to 2^53 - 1. */
   optionalInteger(key: string): number | undefined {
     const value = this.#members?.get(key);
     if (typeof value === "number" && Number.isSafeInteger(value)) return value;
@@ -135,14 +135,14 @@ export class Fields {
     return undefined;
   }
 
-  /** A field that may be absent, and is true or false. */
+  /** An optional field that is true or false. */
   optionalBoolean(key: string): void {
     const value = this.#members?.get(key);
     if (value !== undefined && typeof value !== "boolean")
       this.#wrongType(this.#pointerOf(key), value, "true or false");
   }
 
-  /** A field that may be absent, and is an array of at most `longest` strings that pass `check`. */
+  /** An optional field that is an array of at most `longest` strings that pass `check`. */
   optionalList(key: string, longest: number, check: (text: string) => boolean, rule: string): ReadonlyArray<string> {
     const value = this.#members?.get(key);
     if (value === undefined) return [];
@@ -160,12 +160,12 @@ export class Fields {
     return texts;
   }
 
-  /** A field that must be there and be an object whose members are all strings. */
+  /** A required field that must be an object whose members are all strings. */
   strings(key: string): ReadonlyMap<string, string> {
     return this.#stringsOf(key, this.#required(key));
   }
 
-  /** The same where the field may be absent, which is the same as empty. */
+  /** The same for an optional field; absent is the same as empty. */
   optionalStrings(key: string): ReadonlyMap<string, string> {
     return this.#stringsOf(key, this.#members?.get(key));
   }
@@ -184,7 +184,7 @@ export class Fields {
     return strings;
   }
 
-  /** A string that must be there; undefined where there is none, which is noted. */
+  /** A required string; undefined where there is none, which is noted. */
   #text(key: string): string | undefined {
     const value = this.#required(key);
     if (typeof value === "string") return value;

@@ -21,10 +21,10 @@ export interface NormalizedCredential {
   readonly keyBytes: Uint8Array;
 }
 
-/** Base64 characters of the longest key that is looked at. */
+/** Base64 characters of the longest key that is examined. */
 const LONGEST_KEY64 = 4 * Math.ceil(Limits.publicKeyBytes / 3);
 
-/** Tag and separator, as they stand before every descriptor. */
+/** The tag and separator before every descriptor. */
 const REF_PREFIX = "SERVICE_APPROVER_V1\u0000";
 
 /**
@@ -57,7 +57,7 @@ export const normalizeCredential = (
   return Either.right({ credential, keyBytes });
 };
 
-/** Standard Base64 in its one canonical form: no white space, full padding, unused bits zero. Bounded before it is decoded. */
+/** Standard Base64 in its one canonical form: no white space, full padding, unused bits zero. Bounded beforehand. */
 const strictBase64 = (text: string): Either.Either<Uint8Array, { readonly code: string; readonly detail: string }> => {
   const tooLong = { code: "too_long", detail: `A public key takes at most ${Limits.publicKeyBytes} bytes.` };
   if (text.length > LONGEST_KEY64) return Either.left(tooLong);

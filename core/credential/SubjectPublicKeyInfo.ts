@@ -1,11 +1,11 @@
 /**
  * DER SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7) of the installed algorithms.
  *
- * Of each algorithm exactly one DER form exists per key length: named curves only,
- * no unused bits, and parameters absent wherever the algorithm's RFC says so. Hence
- * there is no parser here: everything before the key is compared with the bytes it
- * must be, which leaves no room for indefinite lengths, non-minimal lengths, a NULL
- * where nothing belongs, or a byte too many.
+ * For each algorithm exactly one DER form exists per key length: named curves
+ * only, no unused bits, and parameters absent wherever the algorithm's RFC says
+ * so. Hence there is no parser here: everything before the key is compared with
+ * the expected bytes, which leaves no room for indefinite lengths, non-minimal
+ * lengths, a NULL where nothing belongs, or an extra byte.
  */
 import { bytesToHex, concatBytes, hexToBytes } from "@noble/hashes/utils.js";
 import { Either } from "effect";
@@ -30,7 +30,7 @@ const derLength = (length: number): Uint8Array => {
 
 const derHeader = (tag: number, length: number): Uint8Array => concatBytes(Uint8Array.of(tag), derLength(length));
 
-/** All that stands before a key of the given length in bytes, the zero octet that counts unused bits included. */
+/** All bytes before a key of the given length in bytes, the zero octet that counts unused bits included. */
 export const subjectPublicKeyInfoPrefix = (encoding: KeyEncoding, keyBytes: number): Uint8Array => {
   const identifier = concatBytes(derHeader(SEQUENCE, encoding.identifier.length), encoding.identifier);
   const bits = concatBytes(derHeader(BIT_STRING, keyBytes + 1), Uint8Array.of(0));
@@ -81,7 +81,7 @@ export const keyEncodings = {
   SLHDSA_SHAKE_256F: nistSignature("SLHDSA_SHAKE_256F", 64, 31),
 } as const satisfies { readonly [algorithm: string]: KeyEncoding };
 
-/** The SubjectPublicKeyInfo forms of one encoding: the whole length decides which one bytes can be. */
+/** The SubjectPublicKeyInfo forms of one encoding: the total length alone decides which form bytes can have. */
 interface Wrapping {
   readonly algorithm: string;
   readonly length: number;
@@ -112,7 +112,7 @@ export const algorithmOfSubjectPublicKeyInfo = (der: Uint8Array): string | undef
 /**
  * The bare key of an encoding that is either bare already or a SubjectPublicKeyInfo.
  *
- * @param encoding the algorithm the caller says the key is of
+ * @param encoding the algorithm that the caller claims for the key
  * @param encoded the submitted bytes
  * @returns a view of the bare key, of one of the lengths of `encoding`, otherwise
  *   unchecked; or one sentence why the bytes are neither form

@@ -14,7 +14,7 @@ const EVEN = 0x02;
 const ODD = 0x03;
 const COMPRESSED = [EVEN, ODD];
 const UNCOMPRESSED = 0x04;
-/** What a DataView reads at once. */
+/** The bytes that a DataView reads at once. */
 const WORD_BYTES = 8;
 
 /**
@@ -38,7 +38,7 @@ const compressedPoint = (curve: ECDSA, encoding: KeyEncoding) => {
     });
 };
 
-/** The short form of an uncompressed point. Held against the equation as such, in a quarter of what the library takes. */
+/** The compressed form of an uncompressed point. Checks the equation itself, in a quarter of the library's time. */
 const compressing = (curve: ECDSA): ((point: Uint8Array) => Uint8Array) => {
   const { p, a, b } = curve.Point.CURVE();
   return (point) => {
@@ -55,7 +55,7 @@ const compressing = (curve: ECDSA): ((point: Uint8Array) => Uint8Array) => {
   };
 };
 
-/** A big-endian number, a word at a time: the library goes by hexadecimal text, which takes five times as long. */
+/** A big-endian number, a word at a time: the library takes five times as long, because it parses hexadecimal text. */
 const numberAt = (view: DataView, start: number, end: number): bigint => {
   let number = 0n;
   let at = start;

@@ -16,17 +16,17 @@ export interface Crypto {
   readonly sha256OfText: (text: string) => Digest;
   /** `SHA-256(utf8(tag) || 0x00 || encoding of value)`: protocol.md, "Domain separation". */
   readonly digest: <A>(tag: string, codec: Codec<A>, value: A) => Digest;
-  /** Strict Ed25519 over the same preimage; false for whatever is not a valid signature, never throws. */
+  /** Strict Ed25519 over the same preimage; false for anything but a valid signature, never throws. */
   readonly verify: <A>(key: PublicKey, tag: string, codec: Codec<A>, value: A, signature: Signature) => boolean;
   /** Whether a key may be pinned: canonical, torsion-free, not of small order (RFC 8032 5.1.3). */
   readonly isPublicKey: (key: PublicKey) => boolean;
   /** HMAC-SHA256 over the same preimage, 64 hexadecimal characters. */
   readonly mac: <A>(secret: Uint8Array, tag: string, codec: Codec<A>, value: A) => Digest;
-  /** 32 bytes that only who has the seed can tell from random ones; another label gives others. */
+  /** 32 bytes that only a holder of the seed can tell from random ones; another label gives other bytes. */
   readonly derive: (seed: Digest, label: string) => Uint8Array;
   /** The digest of the empty multiset. */
   readonly emptySet: SetAccumulator;
-  /** The accumulator with one element taken out (if given) and one put in: constant time in the size of the set. */
+  /** The accumulator with one element removed (if given) and one added: constant time in the size of the set. */
   readonly replaceInSet: (set: SetAccumulator, removed: Digest | undefined, added: Digest) => SetAccumulator;
   /** A fixed-size digest of an accumulator. */
   readonly setDigest: (set: SetAccumulator) => Digest;

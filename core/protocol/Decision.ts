@@ -1,4 +1,4 @@
-/** What has become of a proposal at this peer, for ever: applied or aborted. */
+/** The outcome of a proposal at this peer, for ever: applied or aborted. */
 import type { Digest } from "../base/Digest.ts";
 import { type RowView, slotKey } from "./Tables.ts";
 import type { Proposal } from "./Proposal.ts";

@@ -65,7 +65,7 @@ export class EditedState {
     return copy as unknown as Editable<S[K]>;
   }
 
-  /** What is remembered of the refused requests of one entry peer, copied before its first change in this step. */
+  /** The remembered refusals for one entry peer, copied before the first change in this step. */
   editTurnedAway(entryPeer: PeerId): Map<string, TurnedAway> {
     const all = this.edit("requests", "turnedAway");
     const current = all.get(entryPeer);

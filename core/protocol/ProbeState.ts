@@ -8,7 +8,7 @@ export interface Probe {
   readonly nonce: Digest;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
-  /** What was seen of the others when it began: an answer must not be behind that. */
+  /** The others' newest batches when it began: an answer must not be behind these. */
   readonly seen: ReadonlyMap<PeerId, Seen>;
   readonly answers: ReadonlyMap<PeerId, Answered>;
   /** Members that have sent something else meanwhile, so they are there. */

@@ -22,13 +22,13 @@ export const androidKey: StatementCheck = (crypto, { statement, data, clientData
   checkChain(crypto, chain, relyingParty, at);
 };
 
-/** Formats in which the certificate is about the credential's own key. */
+/** Formats whose certificate is about the credential's own key. */
 export const checkSameKey = ({ key }: X509Certificate, point: Uint8Array): void => {
   const isSame = key.kind === "EC" && key.curve === "P-256" && sameBytes(key.point, point);
   demand(isSame, "certificate_key", "The certificate is about another key than the credential's.");
 };
 
-/** Places in a KeyDescription, and tags in its AuthorizationLists, of Android's "Key and ID attestation". */
+/** Positions in a KeyDescription, and tags in its AuthorizationLists, of Android's "Key and ID attestation". */
 const CHALLENGE = 4;
 const SOFTWARE_ENFORCED = 6;
 const HARDWARE_ENFORCED = 7;
@@ -40,7 +40,7 @@ const ORIGIN_GENERATED = 0;
 const PURPOSE_SIGN = 2;
 
 /**
- * Section 8.4.1. Which of the two lists enforces what is left open; whatever either of them says counts. A list need not
+ * Section 8.4.1. It does not matter which of the two lists enforces something: entries of either count. A list need not
  * name origin or purpose: in the published vector of section 16 neither does.
  */
 const checkKeyDescription = ({ extensions }: X509Certificate, clientDataHash: Uint8Array): void => {

@@ -25,8 +25,8 @@ const formats: ReadonlyMap<string, StatementCheck> = new Map([
 ]);
 
 /**
- * Checks the statement of whatever format. Who asks for `direct` attestation and names roots wants to know what made the
- * key: a statement without certificates says nothing about that, and would be a way around the roots.
+ * Checks the statement of any format. A relying party that asks for `direct` attestation and names roots wants to know
+ * what made the key: a statement without certificates says nothing about that, and would be a way around the roots.
  */
 export const checkAttestation: StatementCheck = (crypto, input) => {
   const { format, statement, relyingParty } = input;

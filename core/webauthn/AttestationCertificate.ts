@@ -1,4 +1,4 @@
-/** What the certificate of an attestation key must be in more than one format (WebAuthn Level 3 sections 8.2.1 and 8.3.1). */
+/** Checks of attestation certificates that several formats share (WebAuthn Level 3 sections 8.2.1 and 8.3.1). */
 import { sameBytes } from "../codec/Bytes.ts";
 import { type X509Certificate, Extensions } from "./Certificate.ts";
 import { demand } from "./CeremonyRefusal.ts";
@@ -12,7 +12,7 @@ export const checkNoAuthority = ({ basicConstraints }: X509Certificate): void =>
   demand(isStated, "certificate_extension", "The attestation certificate does not say that it is no authority.");
 };
 
-/** id-fido-gen-ce-aaguid, where it is there: the AAGUID in an octet string, never critical. */
+/** id-fido-gen-ce-aaguid, if present: the AAGUID in an octet string, never critical. */
 export const checkAaguidExtension = ({ extensions }: X509Certificate, aaguid: Uint8Array): void => {
   const extension = extensions.get(Extensions.aaguid);
   if (extension === undefined) return;

@@ -1,4 +1,4 @@
-/** What the authenticator says: WebAuthn Level 3 section 6.1, checked as in section 7.1 steps 13 to 20. */
+/** The authenticator's data: WebAuthn Level 3 section 6.1, checked as in section 7.1 steps 13 to 20. */
 import { Either } from "effect";
 import { hasBytesAt } from "../codec/Bytes.ts";
 import { Limits } from "../base/Limits.ts";
@@ -85,8 +85,8 @@ const checkIdLength = (length: number): void => {
 };
 
 /**
- * Extension outputs of the authenticator: a map with text keys and nothing after it. Authenticators add some unasked
- * (credProtect), so that any is tolerated; none is stored.
+ * Extension outputs of the authenticator: a map with text keys and nothing after it. Some authenticators add outputs
+ * unasked (credProtect), so all are tolerated; none is stored.
  */
 const checkExtensions = (bytes: Uint8Array, at: number, announced: boolean): void => {
   if (!announced) {

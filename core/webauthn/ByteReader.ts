@@ -27,7 +27,7 @@ export class ByteReader {
     return this.take(width).reduce((number, byte) => number * 256 + byte, 0);
   }
 
-  /** A TPM2B: a buffer after its size in two bytes. */
+  /** A TPM2B: a buffer preceded by its size in two bytes. */
   sized(): Uint8Array {
     return this.take(this.integer(2));
   }

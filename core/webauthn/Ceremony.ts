@@ -8,7 +8,7 @@ import {
   verifyRegistration,
 } from "../webauthn/RegistrationCeremony.ts";
 
-/** The credential that a response proves, or the first check that it fails. The same input always gives the same answer. */
+/** The credential that a response proves, or the first failed check. The same input always gives the same answer. */
 export type Ceremony = (registration: RegistrationAttempt) => Either.Either<VerifiedCredential, CeremonyRefusal>;
 
 /** The ceremony of the contract, computed with this crypto. */

@@ -1,7 +1,7 @@
 /**
- * The port through which a ceremony computes digests and checks signatures. What
- * a signature looks like in DER, and which keys are allowed, is decided in the
- * core; so two implementations can only differ in arithmetic.
+ * The port through which a ceremony computes digests and checks signatures. The
+ * DER form of signatures, and the allowed keys, are decided in the core; so two
+ * implementations can only differ in arithmetic.
  */
 
 /** FIPS 180-4. SHA-1 only where a TPM's own format names it. */
@@ -31,7 +31,7 @@ export interface CeremonyCrypto {
    * ECDSA (FIPS 186-5) or RSASSA-PKCS1-v1_5 (RFC 8017), as the key is. Both halves of S are valid.
    *
    * @param signature `r || s`, each as long as the field, for EC; as long as the modulus for RSA
-   * @returns false for whatever is not a valid signature; never throws
+   * @returns false for anything but a valid signature; never throws
    */
   readonly verify: (key: VerificationKey, hash: HashName, message: Uint8Array, signature: Uint8Array) => boolean;
 }

@@ -1,4 +1,4 @@
-/** Why a registration ceremony is refused: one named check, the member it was about, and a sentence. */
+/** Why a registration ceremony is refused: one named check, the member it is about, and a sentence. */
 import { type Rejection, rejection } from "../base/Rejection.ts";
 
 const CLIENT_DATA = "/credential/response/clientDataJSON";
@@ -63,11 +63,11 @@ export interface CeremonyRefusal {
   readonly check: CeremonyCheck;
   /** RFC 6901 pointer into the finish request. */
   readonly pointer: string;
-  /** What was wrong, in one sentence that quotes nothing of the response. */
+  /** The fault, in one sentence that quotes nothing of the response. */
   readonly detail: string;
 }
 
-/** Leaves the depth of a ceremony; caught where the ceremony is verified and nowhere else. */
+/** Thrown inside a ceremony; caught where the ceremony is verified and nowhere else. */
 export class FailedCheck {
   readonly refusal: CeremonyRefusal;
   constructor(check: CeremonyCheck, detail: string) {

@@ -49,7 +49,7 @@ export const Extensions = {
 export interface Extension {
   readonly critical: boolean;
   /**
-   * Reads its value, which counts among the values of the certificate.
+   * Reads the extension's value, which counts among the values of the certificate.
    *
    * @throws Refused `certificate`
    */
@@ -58,7 +58,7 @@ export interface Extension {
 
 export interface X509Certificate {
   readonly der: Uint8Array;
-  /** What the issuer signed. */
+  /** The part that the issuer signed. */
   readonly signed: Uint8Array;
   readonly signature: Uint8Array;
   readonly signatureHash: HashName;
@@ -76,13 +76,13 @@ export interface X509Certificate {
   readonly extensions: ReadonlyMap<string, Extension>;
   /** Undefined where the extension is absent. */
   readonly basicConstraints: BasicConstraints | undefined;
-  /** Whether the key may sign certificates: true where nothing is said about its use. */
+  /** Whether the key may sign certificates: true where its use is not restricted. */
   readonly maySignCertificates: boolean;
 }
 
 export interface BasicConstraints {
   readonly isAuthority: boolean;
-  /** Intermediate authorities that may follow; undefined is any number. */
+  /** Intermediate authorities that may follow; undefined means any number. */
   readonly pathLength: number | undefined;
 }
 
@@ -99,7 +99,7 @@ const signatureAlgorithms: ReadonlyMap<string, readonly [VerificationKey["kind"]
 /**
  * Reads a certificate in DER.
  *
- * @throws Refused `certificate` for whatever is no certificate of a kind used here, `certificate_point` for a key that
+ * @throws Refused `certificate` for anything but a certificate of a kind used here, `certificate_point` for a key that
  *   is no point of its curve, `certificate_extension` for a critical extension that is not understood
  */
 export const readCertificate = (der: Uint8Array): X509Certificate => {
@@ -124,7 +124,7 @@ export const readCertificate = (der: Uint8Array): X509Certificate => {
   const isSameAlgorithm = sameBytes(derBytes(algorithm), derBytes(signedAlgorithm));
   demand(isSameAlgorithm, "certificate", "A certificate names two signature algorithms.");
   const [signatureKind, signatureHash] = signatureAlgorithmOf(algorithm);
-  // Nobody asks for the attributes of an issuer, which are a name all the same.
+  // Nobody needs the attributes of an issuer, but it must be a valid name all the same.
   attributesOf(issuer);
   const [notBefore, notAfter, ...laterTimes] = sequenceOf(validity, "the validity");
   demand(laterTimes.length === 0, "certificate", "The validity of a certificate is not two times.");
@@ -148,7 +148,7 @@ export const readCertificate = (der: Uint8Array): X509Certificate => {
   };
 };
 
-/** RFC 5280 section 4.1.2.1: 1 to 3, less one, and the first by absence alone (X.690 section 11.5). */
+/** RFC 5280 section 4.1.2.1: versions 1 to 3, encoded as one less; version 1 only by absence (X.690 section 11.5). */
 const versionOf = (field: DerValue | undefined): number => {
   if (field === undefined) return 1;
   const version = smallIntegerOf(field, "the version") + 1;
@@ -160,7 +160,7 @@ const versionOf = (field: DerValue | undefined): number => {
 /** RFC 5280 section 4.1.2.2, which asks readers to put up with numbers that are not positive. */
 const checkSerialNumber = (serial: DerValue | undefined): void => {
   const octets = integerOctetsOf(serial, "the serial number");
-  // The octet that only holds the sign is none of the number's.
+  // An octet that only holds the sign does not count as part of the number.
   const length = octets.length - (octets[0] === 0 ? 1 : 0);
   demand(length <= SERIAL_OCTETS, "certificate", "The serial number of a certificate is longer than 20 octets.");
 };
@@ -200,7 +200,7 @@ const attributeOf = (attribute: DerValue): readonly [oid: string, text: string] 
   return [oidOf(oid, "the type of an attribute"), textOf(text, "the value of an attribute")];
 };
 
-/** What may follow the key: two identifiers that nobody uses, then the extensions, as RFC 5280 section 4.1 numbers them. */
+/** What may follow the key: two unused identifiers, then the extensions, as RFC 5280 section 4.1 numbers them. */
 const IDENTIFIERS = [1, 2];
 const EXTENSIONS = 3;
 const OPTIONAL_FIELDS = [...IDENTIFIERS, EXTENSIONS];
@@ -308,7 +308,7 @@ const rsaKeyOf = (keyInfo: DerValue, budget: ValueBudget): VerificationKey => {
   return { kind: "RSA", modulus, exponent };
 };
 
-/** A positive integer without the octet that only holds its sign; nothing for a negative one. */
+/** A positive integer without the octet that only holds its sign; empty for a negative one. */
 const positive = (octets: Uint8Array): Uint8Array => {
   const [first = 0x80] = octets;
   if (first >= 0x80) return new Uint8Array(0);

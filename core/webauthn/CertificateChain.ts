@@ -34,8 +34,8 @@ export const readChain = (statement: CborMap): CertificateChain => {
 };
 
 /**
- * Why a certificate cannot be a trusted root here, in one sentence; undefined where it can. For the configuration:
- * every certified registration would be refused for a root that cannot be read.
+ * Why a certificate cannot be a trusted root here, in one sentence; undefined where it can. For the configuration: an
+ * unreadable root would make every certified registration fail.
  */
 export const trustRootFault = (der: Uint8Array): string | undefined => {
   try {
@@ -54,8 +54,8 @@ const rootsOf = memoized(
 
 /**
  * Checks that every certificate is valid at a time and issued by the next, and that the chain leads to a trusted root
- * where there are any. With no roots configured any chain that holds together will do: it then says what the
- * authenticator claims to be, and nothing about who made the claim.
+ * if there are any. With no roots configured, any consistent chain is accepted: it then tells which authenticator is
+ * claimed, and nothing about who made the claim.
  *
  * @param at Unix milliseconds
  * @throws Refused `certificate_validity`, `certificate_chain` or `trust_root`
@@ -84,7 +84,7 @@ export const checkChain = (
 const checkValidity = ({ notBefore, notAfter }: X509Certificate, at: number): void =>
   demand(notBefore <= at && at <= notAfter, "certificate_validity", "A certificate is not valid at this time.");
 
-/** What is wrong with saying that a certificate was issued by an authority. */
+/** Why a certificate cannot have been issued by an authority. */
 const issueFault = (
   crypto: CeremonyCrypto,
   subject: X509Certificate,
@@ -93,7 +93,7 @@ const issueFault = (
 ): string | undefined => {
   if (!sameBytes(subject.issuer, issuer.subject)) return "A certificate does not name the next one as its issuer.";
   const { basicConstraints, maySignCertificates, key } = issuer;
-  // One of an older version has no extensions, and so none that says that it may.
+  // A certificate of an older version has no extensions, and so none that permits it.
   if (basicConstraints?.isAuthority !== true || !maySignCertificates)
     return "A certificate is issued by one that may issue none.";
   if ((basicConstraints.pathLength ?? authoritiesBelow) < authoritiesBelow)
@@ -104,7 +104,7 @@ const issueFault = (
   return isSigned ? undefined : "The signature of a certificate does not verify.";
 };
 
-/** The root may be part of the chain, or what its last certificate was issued by. */
+/** The root may be part of the chain, or the issuer of its last certificate. */
 const isAnchoredIn = (
   crypto: CeremonyCrypto,
   certificate: X509Certificate,

@@ -1,4 +1,4 @@
-/** clientDataJSON: what the browser says it did (WebAuthn Level 3 section 5.8.1, checked as in section 7.1 steps 5 to 12). */
+/** clientDataJSON, by the browser (WebAuthn Level 3 section 5.8.1, checked as in section 7.1 steps 5 to 12). */
 import { Either } from "effect";
 import { base64Url } from "../codec/Base64Url.ts";
 import { type JsonObject, type JsonValue, parseStrictJson } from "../codec/StrictJson.ts";
@@ -9,7 +9,7 @@ import type { RelyingParty } from "./RelyingParty.ts";
 const DEPTH = 16;
 
 /**
- * Checks the client data. Members that nobody knows are allowed: browsers add some at random, on purpose.
+ * Checks the client data. Unknown members are allowed: browsers add some at random, on purpose.
  *
  * @param challenge the bytes the session holds
  * @throws Refused with the check that failed
@@ -37,7 +37,7 @@ export const checkClientData = (
   checkTokenBinding(members.get("tokenBinding"));
 };
 
-/** Level 2's token binding: no connection of ours is bound, so a client may only say that it could have been. */
+/** Level 2's token binding: our connections are never bound, so a client may only say whether it supports it. */
 const checkTokenBinding = (tokenBinding: JsonValue | undefined): void => {
   if (tokenBinding === undefined) return;
   const status = objectOf(tokenBinding)?.get("status");

@@ -35,8 +35,8 @@ export interface CoseKey {
 }
 
 /**
- * Reads the key that starts at an offset. There is one form, so that the bytes are compared and not parsed; what they
- * are instead is found out for the refusal only.
+ * Reads the key that starts at an offset. It has one form, so the bytes are compared, not parsed; other bytes are
+ * examined only for the refusal.
  *
  * @returns the key, and where it ends
  * @throws Refused `cose_key`, `algorithm` or `curve_point`
@@ -54,12 +54,12 @@ export const readCoseKey = (bytes: Uint8Array, at: number): { readonly key: Cose
   return { key: { cose, point, keyBytes: keyBytes.right }, end: at + COSE_BYTES };
 };
 
-/** What is wrong with bytes that are no canonical key. */
+/** The fault of bytes that are no canonical key. */
 const refusalOf = (bytes: Uint8Array, at: number): FailedCheck => {
   const item = readCborItem(bytes, at);
   if (Either.isLeft(item)) return new FailedCheck("cose_key", `There is ${item.left} in the COSE key.`);
   checkMembers(item.right.value);
-  // The same members in another order or with another length of a head are another key to whoever digests them.
+  // The same members in another order, or with another length of a head, are another key to anybody who digests them.
   return new FailedCheck("cose_key", "The COSE key is not in the canonical form of CTAP2.");
 };
 
@@ -90,7 +90,7 @@ const elsewhere: ReadonlyMap<CborKey, string> = new Map([
 ]);
 
 const labelText = (label: CborKey): string => {
-  // Text is the submitter's own: it is told only where nothing can be hidden in it.
+  // Text comes from the submitter: it is quoted only where nothing can be hidden in it.
   if (typeof label === "string")
     return /^[A-Za-z0-9_.-]{1,32}$/.test(label) ? `the text label ${label}` : "a label of other text";
   const meaning = elsewhere.get(label);

@@ -1,4 +1,4 @@
-/** What a browser is asked to create: `PublicKeyCredentialCreationOptionsJSON` (WebAuthn Level 3 section 5.1.9). */
+/** The options for a browser: `PublicKeyCredentialCreationOptionsJSON` (WebAuthn Level 3 section 5.1.9). */
 import { base64Url } from "../codec/Base64Url.ts";
 import type { AttestationConveyance, RelyingParty } from "./RelyingParty.ts";
 
@@ -23,7 +23,7 @@ export interface CreationOptions {
   readonly extensions: { readonly credProps: true };
 }
 
-/** What a session holds that the options are made of. */
+/** The parts of a session that the options are made of. */
 export interface CreationOptionsInput {
   readonly relyingParty: RelyingParty;
   /** The approver id, which the authenticator shows. */
@@ -33,7 +33,7 @@ export interface CreationOptionsInput {
   readonly userHandle: Uint8Array;
   /** Unpadded Base64url, as the descriptors of this id and RP hold them. */
   readonly excludeCredentialIds: ReadonlyArray<string>;
-  /** What is left until the session's deadline. */
+  /** The time left until the session's deadline. */
   readonly timeoutMillis: number;
 }
 

@@ -1,9 +1,9 @@
 /**
- * DER (X.690 sections 8, 10 and 11) as certificates are made of it. asn1js builds
- * the values; it reads BER, so that a scan before it refuses what DER does not
- * allow: indefinite and over-long lengths, strings in pieces, integers, booleans
- * and object identifiers with two forms, bits that are not there, nesting without
- * bound. It counts too, for of what it lets through each value takes its time.
+ * DER (X.690 sections 8, 10 and 11) as used in certificates. asn1js builds the
+ * values; it reads BER, so a scan before it refuses what DER does not allow:
+ * indefinite and over-long lengths, strings in pieces, integers, booleans and
+ * object identifiers with two forms, bits that are not there, unbounded nesting.
+ * The scan also counts values, because each one that it lets through takes time.
  */
 import {
   BaseStringBlock,
@@ -129,7 +129,7 @@ class Scanner {
     return length;
   }
 
-  /** X.690 sections 8.3, 10.2, 11.1 and 11.2: what has one form only. */
+  /** X.690 sections 8.3, 10.2, 11.1 and 11.2: values with one form only. */
   #universal(tag: number, isConstructed: boolean, end: number): void {
     const mayHoldOthers = tag === SEQUENCE || tag === SET;
     if (isConstructed !== mayHoldOthers) throw new NotDer("a string in pieces, or a sequence that is none");
@@ -166,11 +166,11 @@ class Scanner {
 const isPadded = (length: number, first: number, second: number): boolean =>
   length > 1 && ((first === 0 && second < 0x80) || (first === 0xff && second >= 0x80));
 
-/** How a value is called in a refusal: "There is no integer as the serial number." */
+/** The name of a value in a refusal: "There is no integer as the serial number." */
 type Name = string;
 
 /**
- * Reads bytes that are one DER value and nothing else.
+ * Reads bytes that are exactly one DER value.
  *
  * @param budget of the certificate that the bytes are, or are part of
  * @throws Refused `certificate`
@@ -226,11 +226,11 @@ export const bitsOf = (value: DerValue | undefined, name: Name): Uint8Array => {
   return valueHexView;
 };
 
-/** A bit string of which each bit has a name. DER has it end with the last one that is set; authorities in the field do not. */
+/** A bit string of named bits. In DER it ends with the last bit that is set; authorities in the field ignore that. */
 export const flagsOf = (value: DerValue | undefined, name: Name): Uint8Array =>
   bitStringOf(value, name).valueBlock.valueHexView;
 
-/** Types whose every character is one of ASCII. What more some of them leave out, certificates in the field have. */
+/** String types limited to ASCII. Certificates in the field contain characters that some of these types exclude. */
 const asciiTypes = [PrintableString, IA5String, VisibleString, NumericString];
 
 /** Text of any string type of ASN.1. (asn1js has times among them, and replaces what is not UTF-8.) */
@@ -275,7 +275,7 @@ export const timeOf = (value: DerValue | undefined, name: Name): number => {
     const text = String.fromCharCode(...value.valueBlock.valueHexView);
     const date = value.toDate();
     const isGeneralized = value instanceof GeneralizedTime;
-    // The decoder takes a thirteenth month for the next January; only a time that exists comes back the same.
+    // The decoder takes a thirteenth month for the next January; only an existing time is reproduced exactly.
     if (Number.isFinite(date.getTime()) && text === digitsOf(date.toISOString()).slice(isGeneralized ? 0 : 2) + "Z")
       return date.getTime();
   }
@@ -293,9 +293,9 @@ export const contextTagOf = ({ idBlock }: DerValue): number | undefined =>
   idBlock.tagClass === CONTEXT_CLASS ? idBlock.tagNumber : undefined;
 
 /**
- * What stands in an explicit context tag; undefined where the value has another tag.
+ * The content of an explicit context tag; undefined where the value has another tag.
  *
- * @throws Refused `certificate` for anything but exactly one value in it
+ * @throws Refused `certificate` for anything but exactly one value in the tag
  */
 export const taggedOf = (value: DerValue | undefined, tag: number, name: Name): DerValue | undefined => {
   if (value === undefined || contextTagOf(value) !== tag) return undefined;

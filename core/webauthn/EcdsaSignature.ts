@@ -6,12 +6,12 @@ const FIELD_BYTES: { readonly [C in CurveName]: number } = { "P-256": 32, "P-384
 
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
-/** From here on a length takes an octet that counts its octets; of the curves only the largest needs it. */
+/** From this length on, an octet counts the length's octets; of the curves only the largest needs it. */
 const LONG = 0x80;
 const ONE_OCTET = 0x81;
 
 /**
- * Reads a signature strictly: shortest lengths, shortest integers, none negative, nothing behind.
+ * Reads a signature strictly: shortest lengths, shortest integers, none negative, nothing after them.
  *
  * @returns `r || s`, each as long as the field of the curve; or undefined
  */
@@ -28,9 +28,9 @@ export const ecdsaSignature = (curve: CurveName, der: Uint8Array): Uint8Array | 
 };
 
 /**
- * Reads an integer into a field of zeros, half of the signature, that ends at an offset.
+ * Reads an integer into a field of zeros, half of the signature, so that it ends at an offset.
  *
- * @returns where it ends; undefined where there is none, or none that fits
+ * @returns where the integer ends; undefined where there is none, or none that fits
  */
 const readInteger = (der: Uint8Array, at: number, signature: Uint8Array, fieldEnd: number): number | undefined => {
   const length = der[at + 1] ?? 0;
@@ -38,7 +38,7 @@ const readInteger = (der: Uint8Array, at: number, signature: Uint8Array, fieldEn
   const end = start + length;
   if (der[at] !== INTEGER || length === 0 || length >= LONG || end > der.length) return undefined;
   const first = der[start] ?? LONG;
-  // Less than half a byte is positive, and a zero before it would be one too many.
+  // A first octet below 0x80 is positive, and a zero before it would be superfluous.
   const isShortest = first < 0x80 && (first !== 0 || length === 1 || (der[start + 1] ?? 0) >= 0x80);
   const digitsAt = first === 0 ? start + 1 : start;
   const target = fieldEnd - (end - digitsAt);

@@ -30,13 +30,13 @@ const RESPONSE = [
   "publicKey",
   "publicKeyAlgorithm",
 ];
-/** The one extension that the options request, and the members it may have (WebAuthn Level 3 section 10.1.3). */
+/** The one extension that the options request, and its possible members (WebAuthn Level 3 section 10.1.3). */
 const REQUESTED_EXTENSION = "credProps";
 const CREDENTIAL_PROPERTIES = ["rk", "authenticatorDisplayName"];
 
 /** A finish as submitted. */
 export interface FinishRequest {
-  /** The 32 bytes of the bearer secret; for the memory only. */
+  /** The 32 bytes of the bearer secret; never stored. */
   readonly invitation: Uint8Array;
   readonly credential: SubmittedCredential;
   /** `credential` as it was read, without an `authenticatorAttachment` that is null. */
@@ -47,8 +47,8 @@ export interface FinishRequest {
  * Reads a finish request.
  *
  * @param body the raw request body
- * @returns the request; `INVALID_REQUEST_BODY` with every fault; or `INVALID_CEREMONY` for an invitation that is none
- *   (`invitation`) or the output of a client extension that nobody requested (`client_extension`), each by name
+ * @returns the request; `INVALID_REQUEST_BODY` with every fault; or `INVALID_CEREMONY`, by name, for a malformed
+ *   invitation (`invitation`) or the output of a client extension that nobody requested (`client_extension`)
  */
 export const parseFinishRequest = (body: Uint8Array): Either.Either<FinishRequest, Rejection> =>
   Either.flatMap(readFields(body), (read) => {
@@ -68,7 +68,7 @@ export const parseFinishRequest = (body: Uint8Array): Either.Either<FinishReques
 const readFields = (body: Uint8Array): Either.Either<ReadRequest, Rejection> =>
   readBody(body, "a registration response", ["invitation", "credential"], readRequest);
 
-/** The digest, over canonical JSON, that names one response: the only one that the session may still be finished with. */
+/** The digest, over canonical JSON, of one response: the only response that may still finish the session. */
 export const responseDigest = (crypto: Pick<Crypto, "digest">, { members }: Pick<FinishRequest, "members">): Digest =>
   crypto.digest(FINISH_TAG, credentialCodec, canonicalJson(members));
 
@@ -108,7 +108,7 @@ const readRequest = (root: Fields): ReadRequest => {
   const response = credential.object("response", RESPONSE);
   return {
     invitation: root.string("invitation"),
-    // A binary field that is at fault was noted and reads as empty.
+    // A binary field at fault has been noted and reads as empty.
     credential: {
       id: credential.decoded("id", credentialId) ?? NO_BYTES,
       rawId: credential.decoded("rawId", credentialId) ?? NO_BYTES,
@@ -128,13 +128,13 @@ const readRequest = (root: Fields): ReadRequest => {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** How a binary field is decoded that has so many bytes at most. */
+/** The decoder of a binary field of at most so many bytes. */
 const bytesUpTo = (longest: number): Decoding<Uint8Array> => ({
   decode: (encoded) => strictBase64Url(encoded, longest),
   faultOf: (encoded) => base64UrlFault(encoded, longest),
 });
 
-/** The same where there must be some. */
+/** The same for a field that must not be empty. */
 const someBytesUpTo = (longest: number): Decoding<Uint8Array> => {
   const { decode, faultOf } = bytesUpTo(longest);
   return {
@@ -143,7 +143,7 @@ const someBytesUpTo = (longest: number): Decoding<Uint8Array> => {
   };
 };
 
-/** How long an id may be the ceremony says, which knows the attested one; this is what its two octets of length can. */
+/** The ceremony bounds an id's length, because it knows the attested id; here the bound is its two octets of length. */
 const credentialId = bytesUpTo(0xffff);
 const clientData = someBytesUpTo(Limits.clientDataBytes);
 const attestation = someBytesUpTo(Limits.attestationObjectBytes);
@@ -157,7 +157,7 @@ const isTransport = (word: string): boolean =>
 
 const distinct = (words: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(words)].toSorted();
 
-/** Contract 4.1: null there counts as absent, so both are one response. */
+/** Contract 4.1: null counts as absent there, so both are one response. */
 const withoutNullAttachment = (credential: JsonObject): JsonObject =>
   credential.get("authenticatorAttachment") === null
     ? new Map([...credential].filter(([key]) => key !== "authenticatorAttachment"))

@@ -1,4 +1,4 @@
-/** The registration ceremony: WebAuthn Level 3 section 7.1 under contract 4.1, from a browser's response to a descriptor. */
+/** The registration ceremony: WebAuthn Level 3 section 7.1 under contract 4.1, from response to descriptor. */
 import { Either } from "effect";
 import { base64Url } from "../codec/Base64Url.ts";
 import { sameBytes } from "../codec/Bytes.ts";
@@ -17,18 +17,18 @@ import type { Observations, WebauthnDescriptor } from "./WebauthnDescriptor.ts";
 /** One response and the session it answers. */
 export interface RegistrationAttempt {
   readonly relyingParty: RelyingParty;
-  /** The 32 bytes each that the session holds. */
+  /** The session's 32 bytes each. */
   readonly challenge: Uint8Array;
   readonly userHandle: Uint8Array;
   readonly credential: SubmittedCredential;
-  /** Unix milliseconds at which certificates must be valid; members that must agree take it from the proposal. */
+  /** Unix milliseconds at which certificates must be valid; members take it from the proposal, so that they agree. */
   readonly at: number;
 }
 
-/** What an accepted response leads to. */
+/** The result of an accepted response. */
 export interface VerifiedCredential {
   readonly descriptor: WebauthnDescriptor;
-  /** The compressed SEC 1 point: the key identity is that of a SIGNATURE key of `WEBAUTHN_KEY_ALGORITHM`. */
+  /** The compressed SEC 1 point; the key identity is that of a SIGNATURE key of `WEBAUTHN_KEY_ALGORITHM`. */
   readonly keyBytes: Uint8Array;
   readonly observations: Observations;
 }

@@ -1,4 +1,4 @@
-/** The relying party: what a cluster enrolls passkeys for. Configuration, identical on every peer (contract 4.1.3). */
+/** The relying party that passkeys are enrolled for. Configuration, identical on every peer (contract 4.1.3). */
 
 /** What browsers are asked to do with the attestation (WebAuthn Level 3 section 5.4.7). */
 export type AttestationConveyance = "none" | "indirect" | "direct";
@@ -11,6 +11,6 @@ export interface RelyingParty {
   readonly origins: ReadonlyArray<string>;
   readonly registrationTtlMillis: number;
   readonly attestation: AttestationConveyance;
-  /** DER certificates that a chain must lead to; none means that every well-formed chain will do. */
+  /** DER certificates that a chain must lead to; with none of them, any well-formed chain is accepted. */
   readonly trustRoots: ReadonlyArray<Uint8Array>;
 }

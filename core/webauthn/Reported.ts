@@ -1,4 +1,4 @@
-/** The members that browsers add in `toJSON()` (WebAuthn Level 3 section 5.2.1): repetitions, held against the original. */
+/** Members that browsers' `toJSON()` adds (WebAuthn Level 3 section 5.2.1), compared with what they repeat. */
 import { hasBytesAt, sameBytes } from "../codec/Bytes.ts";
 import { keyEncodings, subjectPublicKeyInfoPrefix } from "../credential/SubjectPublicKeyInfo.ts";
 import type { AuthenticatorData } from "./AuthenticatorData.ts";
@@ -9,7 +9,7 @@ import type { SubmittedCredential } from "./SubmittedCredential.ts";
 const UNCOMPRESSED_BYTES = 65;
 const SPKI_HEAD = subjectPublicKeyInfoPrefix(keyEncodings.P256, UNCOMPRESSED_BYTES);
 
-/** @throws Refused with the member that says something else than the authenticator does */
+/** @throws Refused with the member that contradicts the authenticator */
 export const checkReported = (reported: SubmittedCredential["reported"], { bytes, key }: AuthenticatorData): void => {
   const { authenticatorData, publicKey, publicKeyAlgorithm } = reported;
   const isSameData = authenticatorData === undefined || sameBytes(authenticatorData, bytes);

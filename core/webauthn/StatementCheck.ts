@@ -1,10 +1,10 @@
-/** What checks the statement of one attestation format, and what it is given. */
+/** The check of one attestation format's statement, and its input. */
 import type { AuthenticatorData } from "./AuthenticatorData.ts";
 import type { CeremonyCrypto } from "./CeremonyCrypto.ts";
 import type { RelyingParty } from "./RelyingParty.ts";
 import type { CborMap } from "./StrictCbor.ts";
 
-/** A statement and everything it may be about. */
+/** A statement and everything it may attest. */
 export interface AttestationInput {
   readonly format: string;
   readonly statement: CborMap;

@@ -11,8 +11,8 @@ interface Algorithm {
 }
 
 /**
- * COSE algorithms of attestation keys: RFC 9053 section 2.1 with the curve that WebAuthn Level 3 section 5.8.5 binds
- * to each, and RFC 8812. RS1 is there for TPMs in the field that sign with nothing better; only their format takes it.
+ * COSE algorithms of attestation keys: RFC 9053 section 2.1 with the curve that WebAuthn Level 3 section 5.8.5 binds to
+ * each, and RFC 8812. RS1 is for TPMs in the field that have nothing better; only their format accepts it.
  */
 const algorithms: ReadonlyMap<number, Algorithm> = new Map([
   [-7, { hash: "SHA-256", curve: "P-256" }],

@@ -1,6 +1,6 @@
 /**
  * CBOR (RFC 8949) as authenticators may write it: a strict subset of CTAP2's canonical form, with bounds on nesting and
- * size. The order of a map's keys is left free, for honest authenticators differ there.
+ * size. Map keys may come in any order, because honest authenticators differ there.
  */
 import { Either } from "effect";
 import { CborSource, Major } from "../codec/CborSource.ts";
@@ -14,7 +14,7 @@ export type CborMap = ReadonlyMap<CborKey, CborValue>;
 /** Containers inside one another. An attestation object has three, its certificates included. */
 const DEPTH = 8;
 const ITEMS = 1024;
-/** Strings and lists end with the bytes. */
+/** Strings and lists end no later than the bytes. */
 const ANY = Number.POSITIVE_INFINITY;
 
 /** @param depth how many containers stand around this item */
@@ -71,7 +71,7 @@ const keyOf = (source: CborSource): CborKey => {
   }
 };
 
-/** Below 2^53 - 1 on the wire, where a negative integer is written as what it is below -1. */
+/** Below 2^53 - 1 on the wire, where a negative integer n is written as -1 - n. */
 const exact = (number: number): number => {
   if (number === Number.MAX_SAFE_INTEGER || number < Number.MIN_SAFE_INTEGER) throw found("a number beyond 2^53");
   return number;
@@ -93,7 +93,7 @@ export interface CborItem {
 /**
  * Reads the item that starts at an offset; what follows it is the caller's.
  *
- * @returns the item; or what the bytes hold that is not allowed, to follow "There is" in a sentence
+ * @returns the item; or the forbidden thing in the bytes, to follow "There is" in a sentence
  */
 export const readCborItem = (bytes: Uint8Array, at: number): Either.Either<CborItem, string> =>
   reading(() => {
@@ -101,7 +101,7 @@ export const readCborItem = (bytes: Uint8Array, at: number): Either.Either<CborI
     return { value: valueOf(source, 0), end: source.at };
   });
 
-/** Reads bytes that are one item, and nothing after it. */
+/** Reads bytes that are exactly one item. */
 export const readCbor = (bytes: Uint8Array): Either.Either<CborValue, string> =>
   reading(() => {
     const source = new CborSource(bytes, ITEMS);

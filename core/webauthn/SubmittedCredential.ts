@@ -1,4 +1,4 @@
-/** A browser's credential as it was sent: well formed JSON of the known members, nothing verified yet. */
+/** A browser's credential as it was sent: well-formed JSON of the known members, nothing verified yet. */
 
 export interface SubmittedCredential {
   /** The decoded `id` and `rawId`; equal in an honest response, which the ceremony checks. */
@@ -8,7 +8,7 @@ export interface SubmittedCredential {
   readonly attestationObject: Uint8Array;
   /** Sorted and distinct. */
   readonly transports: ReadonlyArray<string>;
-  /** What `toJSON()` of browsers adds: repetitions of what the attestation object holds. */
+  /** Members added by the `toJSON()` of browsers: repetitions of parts of the attestation object. */
   readonly reported: {
     readonly authenticatorData: Uint8Array | undefined;
     /** DER SubjectPublicKeyInfo. */

@@ -60,7 +60,7 @@ const MODEL = "2.23.133.2.2";
 const VERSION = "2.23.133.2.3";
 const DIRECTORY_NAME = 4;
 
-/** A vendor id: four bytes as digits. Who that is, is not looked up: the list of vendors is never complete. */
+/** A vendor id: four bytes as digits. Vendors are not looked up, because no list of them is ever complete. */
 const VENDOR = /^id:[0-9A-Fa-f]{8}$/;
 
 const checkAlternativeName = ({ extensions }: X509Certificate): void => {

@@ -1,9 +1,9 @@
-/** The two TPM structures of an attestation, as "TPM 2.0 Library, Part 2: Structures" writes them, read to the last byte. */
+/** The two TPM structures of an attestation, by "TPM 2.0 Library, Part 2: Structures", read to the last byte. */
 import type { HashName } from "./CeremonyCrypto.ts";
 import { type CeremonyCheck, demand, FailedCheck } from "./CeremonyRefusal.ts";
 import { ByteReader, OutOfBytes } from "./ByteReader.ts";
 
-/** TPM_ALG_ID (section 6.3) of what is understood. */
+/** TPM_ALG_ID (section 6.3) of the supported algorithms. */
 const ALG_NULL = 0x0010;
 const ALG_ECC = 0x0023;
 const hashes: ReadonlyMap<number, HashName> = new Map([
@@ -14,7 +14,7 @@ const hashes: ReadonlyMap<number, HashName> = new Map([
 ]);
 /** TPM_ECC_CURVE (section 6.4). */
 const NIST_P256 = 0x0003;
-/** Schemes of a signing key without a parameter but their hash, and the one with a counter (section 11.2.1). */
+/** Schemes of a signing key whose only parameter is their hash, and the one with a counter (section 11.2.1). */
 const ECDAA = 0x001a;
 
 /** Reads all of some bytes, or refuses them. */
@@ -34,7 +34,7 @@ const whole = <A>(bytes: Uint8Array, check: CeremonyCheck, what: string, read: (
 export interface PublicArea {
   /** The hash of the key's name. */
   readonly nameHash: HashName;
-  /** The two's identifier as it stands in a name. */
+  /** The identifier of that hash as it occurs in a name. */
   readonly nameAlgorithm: number;
   /** 32 bytes each. */
   readonly x: Uint8Array;
@@ -62,7 +62,7 @@ export const readPublicArea = (bytes: Uint8Array): PublicArea =>
 
 const COORDINATE_BYTES = 32;
 
-/** TPMs may leave leading zeros out. */
+/** TPMs may omit leading zeros. */
 const coordinate = (bytes: Uint8Array): Uint8Array => {
   demand(bytes.length <= COORDINATE_BYTES, "tpm_public_area", "A coordinate of the TPM's key is too long.");
   const padded = new Uint8Array(COORDINATE_BYTES);

@@ -1,4 +1,4 @@
-/** A passkey as an approver credential (contract 2.3), and what is observed about it beside the descriptor. */
+/** A passkey as an approver credential (contract 2.3), and the observations about it outside the descriptor. */
 import { canonicalJson } from "../codec/CanonicalJson.ts";
 
 /** The nine fields that the ref digests; binaries are unpadded Base64url. */
@@ -16,7 +16,7 @@ export interface WebauthnDescriptor {
   readonly backupEligible: boolean;
 }
 
-/** What may change without changing the ref. */
+/** Observations that may change without changing the ref. */
 export interface Observations {
   readonly signCount: number;
   readonly backupState: boolean;
@@ -32,5 +32,5 @@ export interface Observations {
  */
 export const WEBAUTHN_KEY_ALGORITHM = "P256";
 
-/** The canonical JSON that `refDigest` takes. */
+/** The canonical JSON that `refDigest` digests. */
 export const webauthnDescriptorJson = (descriptor: WebauthnDescriptor): string => canonicalJson({ ...descriptor });

@@ -1,4 +1,4 @@
-/** What callers are told whose change stands on every member. */
+/** The answers to callers whose change stands on every member. */
 import type { Approver, Observations } from "./Approver.ts";
 
 export type ApproverAnswer =

@@ -1,4 +1,4 @@
-/** What commands do to the rows of approvers, and to the registry root with them. */
+/** The changes of commands to approvers' rows, and with them to the registry root. */
 import { approverRef } from "../../credential/ApproverRef.ts";
 import { refDigest } from "../../credential/SignatureCredential.ts";
 import type { Crypto } from "../../crypto/Crypto.ts";
@@ -11,7 +11,7 @@ import type { Approver } from "./Approver.ts";
 import { replaceApprover } from "./Root.ts";
 import { approverRows, approverTables } from "./Tables.ts";
 
-/** Whether an approver is named by what it is: the ref ends in the digest of the descriptor (contract 2.2). */
+/** Whether an approver's ref names its content: it ends in the digest of the descriptor (contract 2.2). */
 export const isNamedByContent = (crypto: Crypto, { id, ref, descriptor }: Approver): boolean =>
   approverRef(id, refDigest(crypto.sha256OfText, descriptor)) === ref;
 
@@ -49,7 +49,7 @@ export const replaceRevision = (step: Step, approver: Approver, baseRevision: nu
   const { registry } = step.state;
   const rows = step.rows(approverTables);
   const before = rows.view.get("approvers", approver.ref);
-  // Nobody else can have changed it: this peer checked the revision when it took the lock that it still holds.
+  // No other change can have come between: this peer checked the revision when it took the lock that it still holds.
   if (before?.revision !== baseRevision)
     throw new InvariantViolation("S11", "a certified replacement builds on a revision that is not the one stored here");
   rows.write({ op: "replace", table: "approvers", key: approver.ref, row: approver });
@@ -60,9 +60,9 @@ export const replaceRevision = (step: Step, approver: Approver, baseRevision: nu
 };
 
 /**
- * Takes an approver over from another member. The newest revision stands, whichever of its changes is met first.
+ * Takes an approver over from another member. The newest revision stands, whichever of its changes comes first.
  *
- * @returns whether it is this one now
+ * @returns whether this is the stored one now
  */
 export const installApprover = (step: Step, approver: Approver): boolean => {
   const rows = step.rows(approverTables);
@@ -75,7 +75,7 @@ export const installApprover = (step: Step, approver: Approver): boolean => {
   return isNew;
 };
 
-/** Takes back an approver that no other member has; what other changes made of it comes with them again. */
+/** Removes an approver that no other member has; the results of its other changes come with those again. */
 export const removeApprover = (step: Step, { ref, keyIdentity, id }: Approver): void => {
   const rows = step.rows(approverTables);
   const { view } = rows;
@@ -83,7 +83,7 @@ export const removeApprover = (step: Step, { ref, keyIdentity, id }: Approver): 
   if (view.get("keys", keyIdentity)?.id === id) rows.write({ op: "remove", table: "keys", key: keyIdentity });
 };
 
-/** What the caller is told whose approver was there before, from this peer's own rows. */
+/** The answer to a caller whose approver existed before, from this peer's own rows. */
 export const existingApprover = (view: RowView, ref: string): Existing | undefined => {
   const rows = approverRows(view);
   const approver = rows.get("approvers", ref);

@@ -1,4 +1,4 @@
-/** What all commands about approvers share: their tables, and approvers as what the registry root is over. */
+/** The shared part of all commands about approvers: their tables, and the approvers under the registry root. */
 import type { Module } from "../../protocol/Module.ts";
 import { approverContents } from "./Contents.ts";
 import { approverTables } from "./Tables.ts";

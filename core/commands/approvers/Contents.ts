@@ -1,4 +1,4 @@
-/** The approvers as the registry root is over them. */
+/** The approvers as entries of the registry root. */
 import type { Contents } from "../../protocol/Command.ts";
 import { replaceApprover } from "./Root.ts";
 import { approverRows } from "./Tables.ts";

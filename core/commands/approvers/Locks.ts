@@ -1,20 +1,20 @@
-/** The names of what changes of approvers exclude each other by (protocol.md 3.2). */
+/** The lock names by which changes of approvers exclude each other (protocol.md 3.2). */
 import type { Digest } from "../../base/Digest.ts";
 import type { PeerState } from "../../protocol/PeerState.ts";
 import type { Approver } from "./Approver.ts";
 
-/** Held by whoever registers a key. */
+/** Held by the registration of a key. */
 export const keyLock = (keyIdentity: Digest): string => `key:${keyIdentity}`;
-/** Held by whoever registers an approver. */
+/** Held by the registration of an approver. */
 export const refLock = (ref: string): string => `ref:${ref}`;
-/** Held by whoever changes an approver's metadata, its registration included. */
+/** Held by any change of an approver's metadata, its registration included. */
 export const metadataLock = (ref: string): string => `meta:${ref}`;
-/** Held by whoever registers a credential of an authenticator. */
+/** Held by the registration of an authenticator's credential. */
 export const credentialLock = (credentialIdentity: Digest): string => `cred:${credentialIdentity}`;
 /** Held by the one response that may complete an enrollment. */
 export const sessionLock = (registrationId: Digest): string => `session:${registrationId}`;
 
-/** What every registration of an approver holds. */
+/** The locks of every registration of an approver. */
 export const registrationLocks = ({
   keyIdentity,
   ref,
@@ -24,7 +24,7 @@ export const registrationLocks = ({
   metadataLock(ref),
 ];
 
-/** What an earlier registration of the same approver comes to is the outcome of the next one too. */
+/** The outcome of an earlier registration of the same approver is the outcome of the next one too. */
 export const whatHoldsUpRegistration = (
   locks: PeerState["undecided"]["locks"],
   ref: string,

@@ -1,4 +1,4 @@
-/** What the bearer of a request must be allowed to (contract 5.6). */
+/** The permissions that the bearer of a request needs (contract 5.6). */
 export const REGISTER_PERMISSION = "service.approvers.register";
 export const METADATA_PERMISSION = "service.approvers.metadata";
 export const READ_PERMISSION = "service.approvers.read";

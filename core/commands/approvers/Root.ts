@@ -33,7 +33,7 @@ const elementOf = memoized(
     }),
 );
 
-/** The set with an approver as it is now, in place of what it was before, if it was there. */
+/** The set with an approver as it is now, in place of its previous version, if any. */
 export const replaceApprover = (
   crypto: Crypto,
   set: SetAccumulator,

@@ -9,7 +9,7 @@ export const approverTables = {
   approvers: approverCodec,
   /** The owner of a key, whatever format it was registered in. */
   keys: record({ id: text(Limits.approverIdCharacters) }),
-  /** What was observed of an approver's authenticator, by ref; it is no part of the ref (contract 2.3). */
+  /** The observations about an approver's authenticator, by ref; they are no part of the ref (contract 2.3). */
   observations: observationsCodec,
 };
 

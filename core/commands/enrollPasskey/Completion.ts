@@ -1,4 +1,4 @@
-/** Responses to sessions, and which one has completed a session: known for ever, with or without the session itself. */
+/** Responses to sessions, and which one completed a session: known for ever, with or without the session itself. */
 import { digest, record, type TypeOf } from "../../codec/Codec.ts";
 import { kept } from "../../codec/Versioned.ts";
 import type { Digest } from "../../base/Digest.ts";
@@ -26,11 +26,11 @@ const completionCodec = kept(
     credentialIdentity: digest,
   }),
 );
-/** What a certified finish does. */
+/** The effects of a certified finish. */
 export type Completion = TypeOf<typeof completionCodec>;
 export const completions = coded(completionCodec);
 
-/** What completed a session, from the certificate that every member keeps; undefined while nothing has. */
+/** The completion of a session, from the certificate that every member keeps; undefined while there is none. */
 export const completionOf = (view: RowView, registrationId: Digest): Completion | undefined => {
   const row = passkeyRows(view).get("completions", registrationId);
   const proposal = row && view.get("certificates", row.proposalId)?.proposal;

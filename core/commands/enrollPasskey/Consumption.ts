@@ -1,4 +1,4 @@
-/** What a certified finish changes beside the approver, in the same transaction (contract 3.1). */
+/** The changes of a certified finish besides the approver, in the same transaction (contract 3.1). */
 import type { Digest } from "../../base/Digest.ts";
 import { InvariantViolation } from "../../base/Invariant.ts";
 import type { Step } from "../../protocol/Step.ts";
@@ -14,7 +14,7 @@ import { markOf } from "./SessionMark.ts";
 const merged = (stored: Observations | undefined, initial: Observations): Observations =>
   stored === undefined || stored.signCount <= initial.signCount ? initial : { ...initial, signCount: stored.signCount };
 
-/** That nobody else has the credential here and no other response the session: this peer held both locks since it checked. */
+/** Asserts that credential and session are still free here: this peer held both locks since it checked. */
 export const assertConsumable = (step: Step, id: Digest, completion: Completion): void => {
   const rows = step.rows(passkeyTables);
   const { view } = rows;
@@ -38,14 +38,14 @@ export const consume = (step: Step, id: Digest, completion: Completion): void =>
   rows.put("completions", registrationId, { proposalId: id });
   const sessions = step.rows(enrollmentTables);
   const row = sessions.view.get("sessions", registrationId);
-  // Whoever was restored since it was opened may not have it.
+  // A member restored since it was opened may not have it.
   if (row === undefined) return;
   const done = { ...row, completed: { responseDigest, ref } };
   sessions.write({ op: "replace", table: "sessions", key: registrationId, row: done });
   step.editIn(enrollments, "sessions").set(registrationId, markOf(done));
 };
 
-/** Takes back what an undone finish had left; its session stays void, for it pins an incarnation that is over. */
+/** Takes back the rows of an undone finish; its session stays void, for it pins a superseded incarnation. */
 export const unconsume = (step: Step, id: Digest, completion: Completion): void => {
   const rows = step.rows(passkeyTables);
   const { view } = rows;

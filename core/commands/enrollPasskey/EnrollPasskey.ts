@@ -1,4 +1,4 @@
-/** The command that completes an enrollment: the approver that a verified response leads to (contract 4.1). */
+/** The command that completes an enrollment with the approver proved by a verified response (contract 4.1). */
 import { clockInDoubt } from "../../auth/Authorization.ts";
 import { memoized } from "../../base/Memo.ts";
 import type { Command, Means, Standing } from "../../protocol/Command.ts";
@@ -28,7 +28,7 @@ import { type Finish, finishLocks, finishOf, type FinishTarget, isFinish, respon
 import { passkeyRows } from "./Tables.ts";
 import { judgeFinish, noteConflict } from "./FinishAttempts.ts";
 
-/** What it does to the registry, at the time the writer proposes it. */
+/** Its effects on the registry, at the time the writer proposes it. */
 const effectsOf = memoized((finish: Finish, proposedAt: number, version: number): Uint8Array => {
   const { id, ref, descriptor, keyIdentity, metadata, response, observations, credentialIdentity } = finish;
   const times = { createdAt: proposedAt, updatedAt: proposedAt };
@@ -66,16 +66,16 @@ const standing = (evaluation: EvaluationContext, finish: Finish): Standing => {
 };
 
 const targetOf = ({ crypto }: Means, call: Call): FinishTarget | undefined => {
-  // Which approver it is for would take a verified response; its session tells enough.
+  // Naming its approver would take a verified response; its session tells enough.
   const response = responseIn(crypto, call);
   return response && { kind: FINISH, ref: undefined, response };
 };
 
-/** Whether a proposal is there because of this very response. */
+/** Whether a proposal comes from this very response. */
 const isOfResponse = (proposal: Proposal | undefined, { responseDigest }: Response): boolean =>
   proposal?.kind === FINISH && completions.certified(proposal.effects).responseDigest === responseDigest;
 
-/** The approver reserved here for this very response: then nobody may say that nothing was done, whatever is wrong with a copy. */
+/** The approver reserved here for this very response: then no answer to any copy may say that nothing was done. */
 const reservedRef = (state: PeerState, response: Response): string | undefined => {
   const open = underWay(state, sessionLock(response.registrationId));
   return open !== undefined && isOfResponse(open, response)
@@ -90,13 +90,13 @@ const isAnyReserved = ({ undecided: { preparations, outbox } }: PeerState): bool
   return false;
 };
 
-/** Whether its session was completed by this very response here. */
+/** Whether this very response completed its session here. */
 const isCompletedBy = (view: RowView, { registrationId, responseDigest }: Response): boolean =>
   completionOf(view, registrationId)?.responseDigest === responseDigest;
 
 export const enrollPasskey: Command<Finish, FinishTarget> = {
   kind: FINISH,
-  // The invitation in it takes the place of one.
+  // The invitation in it replaces a permission.
   permission: undefined,
   needsRows: true,
   retry: { _tag: "FindsItsResult" },
@@ -117,7 +117,7 @@ export const enrollPasskey: Command<Finish, FinishTarget> = {
 
   check: standing,
   coalescesWith: (state, { ref, response }) =>
-    // Another response to the same session is another request: it waits for what becomes of this one.
+    // Another response to the same session is another request: it waits for the outcome of this one.
     isOfResponse(underWay(state, refLock(ref)), response) ? state.undecided.locks.get(refLock(ref)) : undefined,
   heldUpBy: ({ undecided: { locks } }, { ref }) => whatHoldsUpRegistration(locks, ref),
 
@@ -170,7 +170,7 @@ export const enrollPasskey: Command<Finish, FinishTarget> = {
   reservedFor: (step, call, refusal) => reservedFor(step, call, refusal),
 };
 
-/** A refused copy of a finish says nothing of the one before it, which the members may yet complete. */
+/** A refused copy of a finish says nothing about an earlier copy, which the members may yet complete. */
 const reservedFor = (step: Step, call: Call, { code }: Rejection): ReturnType<Command["reservedFor"]> => {
   // Its body was not read.
   if (code === "TOO_MANY_ATTEMPTS") return isAnyReserved(step.state) ? { kind: FINISH, ref: undefined } : undefined;

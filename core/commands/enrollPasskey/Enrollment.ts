@@ -1,4 +1,4 @@
-/** What an options request asks for: a session for one approver id (contract 4.1). */
+/** The content of an options request: a session for one approver id (contract 4.1). */
 import { Either } from "effect";
 import { memoized } from "../../base/Memo.ts";
 import { isApproverId } from "../../credential/ApproverId.ts";

@@ -1,4 +1,4 @@
-/** What enrollment brings beside the command that completes it: requests for options, and sessions at every member. */
+/** Enrollment besides the command that completes it: requests for options, and sessions at every member. */
 import type { Exchange, Module } from "../../protocol/Module.ts";
 import { requestKey } from "../../protocol/Forward.ts";
 import { REGISTER_PERMISSION } from "../approvers/Permissions.ts";
@@ -14,7 +14,7 @@ import { enrollmentTables } from "./SessionTables.ts";
 import { passkeyTables } from "./Tables.ts";
 import { giveUp, MIRROR_TIMER, onMirrorTimer, onSessionVotes, openSessions } from "./SessionWriter.ts";
 
-/** In which its keys, its rows and its memory are whole. */
+/** Modes in which its keys, its rows and its memory are whole. */
 const PRESENT: ReadonlySet<Mode> = new Set(modes.filter(isPresent));
 
 const options: Exchange<Enrollment> = {

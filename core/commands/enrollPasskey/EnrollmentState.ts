@@ -1,4 +1,4 @@
-/** What a peer keeps in memory of enrollments. */
+/** A peer's memory of enrollments. */
 import { allRows } from "../../protocol/AllRows.ts";
 import type { Digest } from "../../base/Digest.ts";
 import type { Admitted, Slice } from "../../protocol/Module.ts";
@@ -15,7 +15,7 @@ import { enrollmentRows } from "./SessionTables.ts";
 export interface Mirror {
   readonly session: Session;
   readonly digest: Digest;
-  /** Nowhere but here and in the one answer. */
+  /** Kept only here and in the one answer. */
   readonly invitation: Uint8Array;
   /** The acknowledgements of the others so far. */
   readonly acks: ReadonlyMap<PeerId, SignedStatement>;
@@ -33,7 +33,7 @@ export interface OptionsRequest extends Admitted {
 export interface EnrollmentState {
   /** At the writer: requests for options that are under way, by request key. */
   readonly offers: ReadonlyMap<string, OptionsRequest>;
-  /** At the writer: sessions that some members may keep and nobody was told of, by registration id. */
+  /** At the writer: sessions that some members may keep and no caller was told of, by registration id. */
   readonly givenUp: ReadonlyMap<Digest, SessionMark>;
   /** At the writer: the newest options it has sent to an entry peer, for another copy of the same request. */
   readonly offered: ReadonlyMap<string, Offered>;

@@ -1,7 +1,7 @@
 /**
- * What a finish request means: the approver that a verified response leads to,
- * in the session that its invitation names. Each peer finds it out from its own
- * session row, and whoever has no such row knows nothing (contract 4.1).
+ * The meaning of a finish request: the approver proved by a verified response,
+ * in the session named by its invitation. Each peer derives it from its own
+ * session row; a peer without that row derives nothing (contract 4.1).
  */
 import { absurd, Either } from "effect";
 import { pair, text } from "../../codec/Codec.ts";
@@ -35,7 +35,7 @@ const CREDENTIAL_TAG = "CUSTODY_CREDENTIAL_V1";
 /** RP id and credential id, the latter as unpadded Base64url. */
 const credentialCodec = pair(text(256), text(2 * Limits.credentialIdBytes));
 
-/** What a finish is about before its response is verified: it does not say which approver it is for. */
+/** The target of a finish before its response is verified: it does not say which approver it is for. */
 export interface FinishTarget extends Target {
   readonly kind: typeof FINISH;
   readonly response: Response;
@@ -93,7 +93,7 @@ interface Against {
   readonly session: Session;
 }
 
-/** By the digest of the session: two members may have been told of different ones under one name. */
+/** By the digest of the session: two members may have been told of different sessions under one name. */
 const verified = memoized(
   (
     { submitted, response }: Read,
@@ -107,7 +107,7 @@ const verified = memoized(
       challenge,
       userHandle,
       credential: submitted.credential,
-      // The same moment for every member: certificates must be valid when the session was opened.
+      // The same time for every member: certificates must be valid when the session was opened.
       at: createdAt,
     });
     return Either.mapBoth(result, {
@@ -135,7 +135,7 @@ const verified = memoized(
   },
 );
 
-/** The finish that was done: its response was verified when it was reserved, and is not verified again. */
+/** An applied finish: its response was verified when it was reserved, and is not verified again. */
 const doneBy = (completion: Completion, response: Response, deadline: number): Finish => {
   const { approver, credentialIdentity, observations } = completion;
   const { id, ref, descriptor, keyIdentity, metadata } = approver;
@@ -155,10 +155,10 @@ const doneBy = (completion: Completion, response: Response, deadline: number): F
 };
 
 /**
- * Reads a finish, and verifies it where it is not done yet.
+ * Reads a finish, and verifies it unless it is done already.
  *
- * @returns in this order `WEBAUTHN_DISABLED`; `INVALID_REQUEST_BODY`, or `INVALID_CEREMONY` for what is no invitation;
- *   `REGISTRATION_NOT_FOUND`, `REGISTRATION_COMPLETED`, `REGISTRATION_EXPIRED` by what is stored here; and
+ * @returns in this order `WEBAUTHN_DISABLED`; `INVALID_REQUEST_BODY`, or `INVALID_CEREMONY` for a malformed invitation;
+ *   `REGISTRATION_NOT_FOUND`, `REGISTRATION_COMPLETED`, `REGISTRATION_EXPIRED` by the rows stored here; and
  *   `INVALID_CEREMONY` with the check that failed
  */
 export const finishOf = (evaluation: EvaluationContext, call: Call): Either.Either<Finish, Rejection> => {
@@ -183,6 +183,6 @@ export const finishOf = (evaluation: EvaluationContext, call: Call): Either.Eith
   }
 };
 
-/** The response that a finish brings, whatever has become of its session; undefined where the call cannot be read. */
+/** The response of a finish, whatever has become of its session; undefined where the call cannot be read. */
 export const responseIn = (crypto: Crypto, call: Call): Response | undefined =>
   Either.getOrUndefined(readOf(call, crypto))?.response;

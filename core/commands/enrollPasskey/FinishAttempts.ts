@@ -1,7 +1,7 @@
 /**
- * How often a finish may be refused. Whoever holds an invitation may send what takes a peer milliseconds to refuse,
- * and its invitation stays good (contract 3.1): so what a session and an actor may cost comes back with time, and
- * whoever has used it up is refused before anything is read. Each peer counts for itself, in memory.
+ * How often a finish may be refused. The holder of an invitation may send responses that take a peer milliseconds to
+ * refuse, and the invitation stays good (contract 3.1). So each session and each actor has an allowance that comes back
+ * with time; once it is used up, a finish is refused before anything is read. Each peer counts for itself, in memory.
  */
 import { clockInDoubt } from "../../auth/Authorization.ts";
 import { Either } from "effect";
@@ -15,7 +15,7 @@ import type { Response } from "./Completion.ts";
 import { type Finish, finishOf, responseIn } from "./Finish.ts";
 import { sessionStanding } from "./SessionStanding.ts";
 
-/** So many refusals at once, and one more after each of so many milliseconds. */
+/** This many refusals at once, and one more after each of so many milliseconds. */
 interface Allowance {
   readonly atOnce: number;
   readonly millis: number;
@@ -24,7 +24,7 @@ interface Allowance {
 const OF_SESSION: Allowance = { atOnce: Limits.refusedFinishes, millis: Limits.refusedFinishMillis };
 const OF_ACTOR: Allowance = { atOnce: Limits.refusedFinishesOfActor, millis: Limits.refusedFinishOfActorMillis };
 
-/** Sessions, by their registration ids, and actors are counted in one map, for no name of the one is one of the other. */
+/** Sessions, by their registration ids, and actors share one map, as no name is both. */
 const actorName = ({ iss, sub }: Pick<ActorClaims, "iss" | "sub">): string => JSON.stringify([iss ?? null, sub]);
 
 const tooMany = (of: string): Rejection =>
@@ -37,7 +37,7 @@ const tooMany = (of: string): Rejection =>
 const isUsedUp = (step: Step, name: string, { atOnce, millis }: Allowance): boolean =>
   (step.slice(enrollments).refusedFinishes.get(name) ?? step.elapsed) - step.elapsed > (atOnce - 1) * millis;
 
-/** Takes one of what a name may have; names that have all of it again are forgotten. */
+/** Takes one of a name's allowance; names with all of it back are forgotten. */
 const use = (step: Step, name: string, { millis }: Allowance): void => {
   const { elapsed } = step;
   const names = step.editIn(enrollments, "refusedFinishes");
@@ -53,14 +53,14 @@ const use = (step: Step, name: string, { millis }: Allowance): void => {
   names.set(name, until);
 };
 
-/** A session that is open here, by its name; of another one no response is verified. */
+/** A session that is open here, by its name; responses to other sessions are not verified. */
 const openSession = (step: Step, response: Response): string | undefined =>
   sessionStanding(step, response)._tag === "Open" ? response.registrationId : undefined;
 
-/** What is found only when a response has been verified already, and lets it be sent again. */
+/** Faults that are found only after a response was verified, and that allow it to be sent again. */
 const conflicts: ReadonlySet<RejectionCode> = new Set(["CREDENTIAL_ALREADY_REGISTERED", "KEY_ALREADY_REGISTERED"]);
 
-/** Notes that a response which this peer had verified was refused for what is registered. */
+/** Notes that a response which this peer had verified was refused because of what is registered. */
 export const noteConflict = (step: Step, response: Response, { code }: Rejection): void => {
   const session = conflicts.has(code) ? openSession(step, response) : undefined;
   if (session !== undefined) use(step, session, OF_SESSION);
@@ -69,8 +69,8 @@ export const noteConflict = (step: Step, response: Response, { code }: Rejection
 /**
  * Reads and verifies a finish.
  *
- * @returns what {@link finishOf} does; before that `TOO_MANY_ATTEMPTS` where the actor, whose body is not read then, or the
- *   session has used up what it may
+ * @returns the result of {@link finishOf}; before that `TOO_MANY_ATTEMPTS` where the actor, whose body is not read
+ *   then, or the session has used up its allowance
  */
 export const judgeFinish = (step: Step, call: Call, claims: ActorClaims): Either.Either<Finish, Rejection> => {
   const actor = actorName(claims);

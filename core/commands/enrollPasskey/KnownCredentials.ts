@@ -1,4 +1,4 @@
-/** The passkeys an id has already at a relying party, so that its authenticators make no second one. */
+/** The passkeys that an id already has at a relying party, so that its authenticators make no second one. */
 import { Either } from "effect";
 import { parseStrictJson } from "../../codec/StrictJson.ts";
 import { utf8Bytes } from "../../codec/Utf8.ts";
@@ -9,7 +9,7 @@ import type { Session } from "./Session.ts";
 
 const PAGE = 64;
 
-/** The credential id in a descriptor of a passkey at this relying party, unpadded Base64url; undefined for any other. */
+/** The credential id of a passkey's descriptor at this relying party, unpadded Base64url; undefined for others. */
 const credentialIdIn = (descriptor: string, rpId: string): string | undefined => {
   const parsed = Either.getOrUndefined(parseStrictJson(utf8Bytes(descriptor)));
   if (!(parsed instanceof Map) || parsed.get("type") !== "WEBAUTHN" || parsed.get("rpId") !== rpId) return undefined;
@@ -18,13 +18,13 @@ const credentialIdIn = (descriptor: string, rpId: string): string | undefined =>
 };
 
 /**
- * Of the versions of the session's id, in the order of their refs. It spares a person a second passkey on one device
- * and protects nothing, as (rpId, credentialId) is unique anyway; so past {@link Limits.excludedVersions} versions of
- * one id it looks no further, rather than keep a step busy with them.
+ * Of the versions of the session's id, in the order of their refs. This spares a person a second passkey on one device
+ * and protects nothing, as (rpId, credentialId) is unique anyway; so it stops after {@link Limits.excludedVersions}
+ * versions of one id, rather than keep a step busy with them.
  */
 export const knownCredentials = (view: RowView, { id, rpId }: Pick<Session, "id" | "rpId">): ReadonlyArray<string> => {
   const known: Array<string> = [];
-  // The refs of one id lie together: no id holds an @.
+  // The refs of one id are adjacent: no id contains an @.
   const prefix = `${id}@`;
   let after = prefix;
   for (let seen = 0; seen < Limits.excludedVersions; seen += PAGE) {

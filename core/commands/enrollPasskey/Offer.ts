@@ -10,7 +10,7 @@ export interface Offer {
   readonly publicKey: CreationOptions;
 }
 
-/** Every member keeps the session; nobody else is ever told the invitation. */
+/** Every member keeps the session; only the registrar is ever told the invitation. */
 export interface OptionsAnswer {
   readonly _tag: "Offered";
   readonly offer: Offer;

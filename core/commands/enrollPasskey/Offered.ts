@@ -1,4 +1,4 @@
-/** How options come back to their registrar, through the peer that was asked. */
+/** How options come back to their registrar, through the peer that it asked. */
 import { isAcknowledgedByAll } from "../../protocol/Acknowledged.ts";
 import { hexToBytes } from "@noble/hashes/utils.js";
 import type { OptionsAnswer } from "./Offer.ts";
@@ -14,7 +14,7 @@ import { registrationIdOf, SESSION_ACK, sessionDigest } from "./Session.ts";
 import { type Offered, offers } from "./SessionMessages.ts";
 import { enrollmentRows } from "./SessionTables.ts";
 
-/** Answers a registrar whose session every member keeps: a caller of the writer's own directly. */
+/** Answers a registrar whose session every member keeps: the writer's own caller directly. */
 export const answerOffered = (step: Step, { forward, enrollment }: OptionsRequest, offered: Offered): void => {
   const { entryPeer, requestId } = forward;
   if (entryPeer === step.self) return step.reply(requestId, optionsAnswer(step, enrollment.relyingParty, offered));
@@ -37,7 +37,7 @@ const remember = (step: Step, forward: Forward, offered: Offered): void => {
   remembered.set(requestKey(forward), offered);
 };
 
-/** An invitation past its deadline is of no use to its holder any more. The oldest answer is the first to expire. */
+/** An invitation past its deadline is useless to its holder. The oldest answer is the first to expire. */
 const forgetExpired = (step: Step): void => {
   for (const [key, { session }] of step.slice(enrollments).offered) {
     if (step.now <= session.expiresAt) return;
@@ -45,7 +45,7 @@ const forgetExpired = (step: Step): void => {
   }
 };
 
-/** Sends a forwarded request the answer it had; false where it had none. */
+/** Sends the stored answer to a copy of a request; false where there is none. */
 export const answerOfferedAgain = (step: Step, forward: Forward): boolean => {
   forgetExpired(step);
   const offered = step.slice(enrollments).offered.get(requestKey(forward));
@@ -53,7 +53,7 @@ export const answerOfferedAgain = (step: Step, forward: Forward): boolean => {
   return offered !== undefined;
 };
 
-/** What the caller is told: made by the peer it asked, from the session and that peer's own registry. */
+/** The answer to the caller, made by its entry peer from the session and that peer's own registry. */
 export const optionsAnswer = (step: Step, relyingParty: RelyingParty, offered: Offered): OptionsAnswer => ({
   _tag: "Offered",
   offer: offerOf(step, relyingParty, offered),
@@ -74,8 +74,8 @@ const offerOf = (step: Step, relyingParty: RelyingParty, { session, invitation }
 });
 
 /**
- * Whether the writer's claim holds: this peer keeps the session itself, it was made for this very request, every
- * member has acknowledged it in its present incarnation, and the invitation is the one it was made with.
+ * Whether the writer's claim holds: this peer keeps the session itself, it was made for this very request, every member
+ * has acknowledged it in its present incarnation, and the invitation belongs to it.
  */
 export const isOfferProven = (step: Step, forward: Forward, { session, invitation, acks }: Offered): boolean => {
   const { crypto, view } = step.context;
@@ -83,7 +83,7 @@ export const isOfferProven = (step: Step, forward: Forward, { session, invitatio
   return (
     session.requestId === forward.requestId &&
     session.entryPeer === step.self &&
-    // Judged against the request when it was stored (SessionMember.ts).
+    // Compared with the request when it was stored (SessionMember.ts).
     enrollmentRows(view).get("sessions", session.registrationId)?.ack.statement.proposalId === digest &&
     invitation.length === Limits.challengeBytes &&
     registrationIdOf(crypto, invitation) === session.registrationId &&

@@ -1,8 +1,8 @@
 /**
  * An enrollment session: what the writer pins when a registrar asks for options,
- * and what every member keeps of it (contract 2.5). It holds the hash of the
- * invitation, never the invitation; it holds no lock and authorizes nothing by
- * itself, so one phase of mirroring suffices (protocol.md 4e).
+ * and every member keeps (contract 2.5). It holds the hash of the invitation,
+ * never the invitation; it holds no lock and authorizes nothing by itself, so
+ * one phase of mirroring suffices (protocol.md 4e).
  */
 import { bytes, digest, list, oneOf, record, text, type TypeOf, uint } from "../../codec/Codec.ts";
 import { kept } from "../../codec/Versioned.ts";
@@ -53,10 +53,10 @@ export const sessionCodec = kept(
 );
 export type Session = TypeOf<typeof sessionCodec>;
 
-/** What a member's acknowledgement is about. */
+/** The subject of a member's acknowledgement. */
 export const sessionDigest = (crypto: Crypto, session: Session): Digest =>
   crypto.digest(SESSION_TAG, sessionCodec, session);
 
-/** The name of a session, from the secret that finishes it. */
+/** The name of a session, derived from the secret that finishes it. */
 export const registrationIdOf = (crypto: Crypto, invitation: Uint8Array): Digest =>
   crypto.digest(INVITATION_TAG, bytes(Limits.challengeBytes), invitation);

@@ -1,4 +1,4 @@
-/** What must be known of every stored session to count them and to forget them in time. */
+/** The parts of every stored session that are needed to count it and to forget it in time. */
 import { requestKey } from "../../protocol/Forward.ts";
 import type { Actor } from "../../protocol/Proposal.ts";
 import type { Session } from "./Session.ts";
@@ -12,7 +12,7 @@ export interface SessionMark
   readonly isCompleted: boolean;
 }
 
-/** What stays in memory of a stored session. */
+/** The part of a stored session that stays in memory. */
 export const markOf = ({ session, completed }: Omit<SessionRow, "ack">): SessionMark => ({
   registrar: { iss: session.registrar.iss, sub: session.registrar.sub },
   request: requestKey(session),

@@ -1,7 +1,7 @@
 /**
- * A member is asked to keep a session. It judges the registrar's request for
- * itself, as it does for every change (contract 5.6), and what the writer pinned
- * beside it; a body it keeps already it acknowledges again and writes nothing.
+ * A member is asked to keep a session. It judges for itself the registrar's request, as for every change (contract
+ * 5.6), and the parameters that the writer pinned; a body that it keeps already it acknowledges again and writes
+ * nothing.
  */
 import { Either } from "effect";
 import type { Digest } from "../../base/Digest.ts";
@@ -41,7 +41,7 @@ export const onSessionMirror = (
     const actor = actors[index] ?? { _tag: "Unavailable" };
     const known = enrollmentRows(step.view).get("sessions", session.registrationId);
     if (known?.ack.statement.proposalId === digest) return void acks.push(known.ack);
-    // Nothing follows from keys that could not be had: the writer asks again.
+    // Nothing follows from missing token keys: the writer asks again.
     if (actor._tag === "Unavailable" && step.now <= session.expiresAt) return;
     const isTaken = known !== undefined || accepted.has(session.registrationId);
     const code = isTaken ? "REGISTRATION_TAKEN" : faultOf(step, item, actor, [...accepted.values()]);
@@ -90,7 +90,7 @@ const timeFault = (step: Step, { createdAt, expiresAt }: Session, receivedAt: nu
   return Math.abs(createdAt - receivedAt) > Limits.proposalMillis ? "STALE_REQUEST" : undefined;
 };
 
-/** The registrar and what it asked for, each found out again from its own request. */
+/** The registrar and the request's content, each derived again from the request itself. */
 const requestFault = (step: Step, { session, evidence }: MirrorItem, actor: ActorCheck): Fault => {
   const { crypto, settings } = step.context;
   if (!isOptions(evidence.call)) return "WRONG_REQUEST";
@@ -116,7 +116,7 @@ const requestFault = (step: Step, { session, evidence }: MirrorItem, actor: Acto
 const isSameList = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): boolean =>
   left.length === right.length && left.every((each, index) => each === right[index]);
 
-/** A writer that asks for more than it may itself have must not fill this member's disk, with one captured request or many. */
+/** No writer may fill this member's disk by asking beyond its own limit, with one captured request or many. */
 const roomFault = (step: Step, session: Session, accepted: ReadonlyArray<Accepted>): Fault => {
   const request = requestKey(session);
   let ofRequest = accepted.filter((each) => requestKey(each.session) === request).length;

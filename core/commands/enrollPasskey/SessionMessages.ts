@@ -1,4 +1,4 @@
-/** What members say to each other of sessions. */
+/** The messages between members about sessions. */
 import { bytes, digest, list, record, text, type TypeOf, type Variant } from "../../codec/Codec.ts";
 import { coded } from "../../codec/Coded.ts";
 import { kept } from "../../codec/Versioned.ts";
@@ -23,11 +23,11 @@ export const sessionMessages = {
 export type SessionMessage = Variant<typeof sessionMessages>;
 export type SessionMessageOf<T extends SessionMessage["_tag"]> = Extract<SessionMessage, { readonly _tag: T }>;
 
-/** What the writer answers a request for options with. */
+/** The writer's answer to a request for options. */
 const offeredCodec = kept(
   record({
     session: sessionCodec,
-    /** The secret that nobody else is told. */
+    /** The secret, which only the registrar is told. */
     invitation: bytes(Limits.challengeBytes),
     /** Every member's acknowledgement of the session. */
     acks: list(signedStatementCodec, Limits.members),

@@ -31,14 +31,14 @@ const completed = rejection(
   NEW_INVITATION,
 );
 
-/** Whether a session of this deadline is unknown by now, even where its row is still there (contract 3.1). */
+/** Whether a session with this deadline is unknown by now, even where its row still exists (contract 3.1). */
 export const isForgotten = (expiresAt: number, now: number): boolean => now > expiresAt + Limits.sessionRetentionMillis;
 
 type Pins = Pick<Session, "createdAt" | "topologyDigest" | "configDigest" | "incarnations">;
 
 /**
- * Whether what the session was opened under is no longer so. One that was opened later than now was opened by a clock
- * that was ahead, and would outlive the longest that a session may be open.
+ * Whether the conditions under which the session was opened no longer hold. One opened later than now was opened by a
+ * clock that was ahead, and would outlive the longest time that a session may be open.
  */
 export const isVoid = (
   evaluation: EvaluationContext,
@@ -50,23 +50,23 @@ export const isVoid = (
   configDigest !== evaluation.context.settings.configDigest ||
   !evaluation.isCurrent(incarnations);
 
-/** How a response stands to the session it names. */
+/** The standing of a response to the session it names. */
 export type SessionStanding =
   /** It may finish it. */
   | { readonly _tag: "Open"; readonly row: SessionRow }
-  /** It is the very response that has completed it. */
+  /** It is the very response that completed it. */
   | { readonly _tag: "Completed"; readonly completion: Completion; readonly deadline: number }
   | { readonly _tag: "Refused"; readonly rejection: Rejection };
 
 const refused = (rejection: Rejection): SessionStanding => ({ _tag: "Refused", rejection });
 
-/** Unknown by then, unless somebody's finish is still to be settled (contract 3.1). */
+/** Unknown by then, unless a finish is still to be settled (contract 3.1). */
 const isGone = (evaluation: EvaluationContext, now: number, registrationId: Digest, deadline: number): boolean =>
   isForgotten(deadline, now) && !evaluation.isLocked(sessionLock(registrationId));
 
 /**
- * By this peer's own rows, whether or not it kept the session itself. What is refused only since its clock was set is
- * refused for that clock, for nobody can tell which of the two is right.
+ * By this peer's own rows, whether or not it kept the session itself. A refusal only since the clock was set names that
+ * clock, for nobody can tell which of the two is right.
  */
 export const sessionStanding = (evaluation: EvaluationContext, response: Response): SessionStanding => {
   const { now, asBefore } = evaluation.context;
@@ -86,7 +86,7 @@ const standingAt = (
   const row = enrollmentRows(view).get("sessions", registrationId);
   const completion = completionOf(view, registrationId);
   if (completion !== undefined) {
-    // Who was restored since knows no deadline, only that there was none later than this.
+    // A member restored since then knows no deadline, only that there was none later than this.
     const deadline = row?.session.expiresAt ?? completion.approver.createdAt + Limits.registrationTtlMillis;
     if (isGone(evaluation, now, registrationId, deadline)) return refused(unknown);
     if (completion.responseDigest !== responseDigest) return refused(completed);

@@ -10,7 +10,7 @@ export const enrollmentTables = {
     session: sessionCodec,
     /** This peer's own acknowledgement. */
     ack: signedStatementCodec,
-    /** The one response that has completed it, and what that registered. */
+    /** The one response that completed it, and the approver registered by that. */
     completed: nullable(record({ responseDigest: digest, ref: text(256) })),
   }),
 };

@@ -1,8 +1,8 @@
 /**
  * The writer's side of options: once every member is ready it makes a session
  * and a secret, asks the others to keep the session, and stores its own row
- * last. Only then is the registrar answered (protocol.md 4e, S14). What fails on
- * the way leaves rows that nobody has the invitation for, and they expire.
+ * last. Only then is the registrar answered (protocol.md 4e, S14). A failed
+ * attempt leaves rows for which nobody has the invitation, and they expire.
  */
 import { withEntry } from "../../base/Copies.ts";
 import { Limits } from "../../base/Limits.ts";
@@ -28,7 +28,7 @@ import { keepSessions, type Load, noteGivenUp, storedLoad, takesRoom } from "./S
 export const MIRROR_TIMER = "Session.mirror";
 const MIRROR_AGAIN_MILLIS = 500;
 
-/** What a member's checks of a session end in that its registrar is told in these words. */
+/** Codes of a member's checks of a session that are passed on to the registrar. */
 const SPEAKING: ReadonlyArray<RejectionCode> = [
   "WEBAUTHN_DISABLED",
   "INVALID_REQUEST_BODY",
@@ -36,7 +36,7 @@ const SPEAKING: ReadonlyArray<RejectionCode> = [
   "SESSION_CAPACITY",
 ];
 
-/** Makes sessions for those who wait for one, when every member is known to be ready; called at the end of every event. */
+/** Makes sessions for waiting requests when every member is known to be ready; called at the end of every event. */
 export const openSessions = (step: Step): void => {
   if (step.slice(enrollments).offers.size === 0) return;
   const waiting = [...step.slice(enrollments).offers.values()].filter((each) => each.mirror === undefined);
@@ -55,7 +55,7 @@ export const openSessions = (step: Step): void => {
   if (step.others.length > 0) mirror(step, step.others, items);
 };
 
-/** Ends an attempt; the registrar may make another one, while there is room for what this one may have left at members. */
+/** Ends an attempt; the registrar may make another while there is room for what this one may have left at members. */
 const fail = (
   step: Step,
   { forward, arrivedAt, enrollment, mirror: begun }: OptionsRequest,
@@ -85,8 +85,8 @@ export const noRoom = (detail: string): Rejection =>
   rejection("SESSION_CAPACITY", detail, "Repeat the request when some have been finished or have expired.");
 
 /**
- * What is stored, what is about to be, and what failed attempts left: members keep that until it expires or is void, and would
- * be full before the writer knows of it. No registrar pays for it with a place of its own.
+ * Sessions that are stored, about to be stored, or left by failed attempts: members keep the latter until they expire
+ * or are void, and could be full before the writer knows. They take no place of any registrar.
  */
 const loadOf = (step: Step, actor: Actor): Load => {
   const load = { ...storedLoad(step, actor) };
@@ -101,11 +101,11 @@ const loadOf = (step: Step, actor: Actor): Load => {
   return load;
 };
 
-/** Makes the session of one request. A mono instance has nobody to ask, so it keeps it at once. */
+/** Makes the session of one request. A mono instance has no member to ask, so it keeps the session at once. */
 const open = (step: Step, offer: OptionsRequest): MirrorItem => {
   const { crypto, entropy } = step.context;
   const key = requestKey(offer.forward);
-  // The request's name is part of it, so that two requests of one step get different secrets.
+  // The request's name is part of the label, so that two requests of one step get different secrets.
   const secret = (name: string): Uint8Array => crypto.derive(entropy, `${name} ${key}`);
   const invitation = secret("invitation");
   const session = sessionFor(step, offer, {
@@ -158,13 +158,13 @@ const sendMirror = (step: Step, items: ReadonlyArray<MirrorItem>, to: ReadonlyAr
 
 const mirror = (step: Step, to: ReadonlyArray<PeerId>, items: ReadonlyArray<MirrorItem>): void => {
   if (items.length === 0) return;
-  // The bodies of so many requests fit into one message, whatever is in them.
+  // The bodies of so many requests fit into one message, whatever they contain.
   for (let from = 0; from < items.length; from += Limits.proposalsPerMessage)
     sendMirror(step, items.slice(from, from + Limits.proposalsPerMessage), to);
   step.arm(MIRROR_TIMER, MIRROR_AGAIN_MILLIS);
 };
 
-/** Asks those again who have not answered for a while. */
+/** Asks the members again that have not answered for a while. */
 export const onMirrorTimer = (step: Step): void => {
   if (step.slice(enrollments).offers.size === 0) return;
   const due: Array<{ readonly offer: OptionsRequest; readonly begun: Mirror }> = [];
@@ -189,7 +189,7 @@ export const onMirrorTimer = (step: Step): void => {
   if (isOpen) step.arm(MIRROR_TIMER, MIRROR_AGAIN_MILLIS);
 };
 
-/** What another member says of the sessions it was asked to keep. */
+/** Another member's answer about the sessions it was asked to keep. */
 export const onSessionVotes = (
   step: Step,
   from: PeerId,
@@ -201,7 +201,7 @@ export const onSessionVotes = (
     if (begun === undefined) continue;
     const refusal = refusals.find((each) => each.sessionDigest === begun.digest);
     if (refusal !== undefined) {
-      // Another member's opinion: a duplicate must not be judged by it again, and make a session that nobody waits for.
+      // Another member's opinion: no duplicate may be judged by it again, and make a session that nobody waits for.
       fail(step, offer, refusalRejection(from, refusal.code, undefined, SPEAKING), "only if remembered");
       continue;
     }
@@ -224,7 +224,7 @@ const note = (step: Step, offer: OptionsRequest, begun: Mirror, ack: SignedState
   step.editIn(enrollments, "offers").set(requestKey(offer.forward), { ...offer, mirror: next });
   if (next.acks.size < step.others.length) return;
   if (step.isCurrent(next.session.incarnations)) return store(step, offer, next);
-  // Whoever was restored meanwhile may have lost it with its old incarnation.
+  // A member restored meanwhile may have lost the session with its old incarnation.
   fail(step, offer, unavailable([{ peerId: step.self, reason: "a member was restored meanwhile" }], undefined));
 };
 
@@ -232,14 +232,14 @@ const note = (step: Step, offer: OptionsRequest, begun: Mirror, ack: SignedState
 const store = (step: Step, offer: OptionsRequest, { session, digest, invitation, acks }: Mirror): void => {
   keepSessions(step, [{ session, digest }], ([own]) => {
     if (own === undefined) return;
-    // Until its row is there the offer is what counts.
+    // Until that row exists, the offer counts.
     step.editIn(enrollments, "offers").delete(requestKey(offer.forward));
     const all = step.membership.peerIds.flatMap((peerId) => (peerId === step.self ? own : (acks.get(peerId) ?? [])));
     answerOffered(step, offer, { version: step.version, session, invitation, acks: all });
   });
 };
 
-/** Ends an attempt that has waited as long as may be, naming the members that keep silent. */
+/** Ends an attempt that has waited as long as allowed, naming the silent members. */
 export const giveUp = (step: Step, offer: OptionsRequest): void => {
   const silent = step.others.filter((peerId) => offer.mirror?.acks.has(peerId) !== true);
   const members = silent.map((peerId) => ({ peerId, reason: "it has not acknowledged the session" }));

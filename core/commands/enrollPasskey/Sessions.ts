@@ -15,7 +15,7 @@ import { type SessionMark, markOf } from "./SessionMark.ts";
 import { isForgotten, isVoid } from "./SessionStanding.ts";
 import { enrollmentTables } from "./SessionTables.ts";
 
-/** Stores a session with this peer's acknowledgement of it, and forgets those whose time is over. */
+/** Stores a session with this peer's acknowledgement of it, and forgets expired ones. */
 export const keepSession = (step: Step, session: Session, ack: SignedStatement): void => {
   forgetOld(step, Math.min(step.now, session.expiresAt));
   const row = { session, ack, completed: undefined };
@@ -23,7 +23,7 @@ export const keepSession = (step: Step, session: Session, ack: SignedStatement):
   step.rows(enrollmentTables).write({ op: "insert", table: "sessions", key: session.registrationId, row });
 };
 
-/** A session that this peer will acknowledge, and what that is about. */
+/** A session that this peer will acknowledge, and the subject of the statement. */
 export interface Accepted {
   readonly session: Session;
   readonly digest: Digest;
@@ -44,8 +44,8 @@ export const keepSessions = (
   );
 
 /**
- * Whether a session takes up room: it may still be finished, or is, before its deadline; or a response is unsettled,
- * until which it stays and counts (contract 8).
+ * Whether a session takes up room: it is neither past its deadline nor void, finished or not; or a response to it is
+ * unsettled, and until then it stays and counts (contract 8).
  */
 export const takesRoom = (step: Step, registrationId: Digest, mark: SessionMark): boolean =>
   (step.now <= mark.expiresAt && !isVoid(step, mark)) ||
@@ -54,8 +54,8 @@ export const takesRoom = (step: Step, registrationId: Digest, mark: SessionMark)
 /**
  * Sessions an hour past their deadline go; where there are too many rows, the oldest that take up no room go too.
  *
- * @param now no later than the deadline of the session that makes room, to which all members have agreed: one reading
- *   of a clock that is ahead takes no session away
+ * @param now no later than the deadline of the session that makes room, to which all members have agreed: so one wrong
+ *   reading of a clock removes no session
  */
 const forgetOld = (step: Step, now: number): void => {
   const { sessions } = step.slice(enrollments);
@@ -78,7 +78,7 @@ export interface Load {
   readonly unfinished: number;
 }
 
-/** What the stored sessions come to now; one past its deadline, or void, counts while a response to it is unsettled. */
+/** The load of the stored sessions now; one past its deadline, or void, counts while a response to it is unsettled. */
 export const storedLoad = (step: Step, { iss, sub }: Pick<Actor, "iss" | "sub">): Load => {
   let unexpired = 0;
   let unfinished = 0;
@@ -91,7 +91,7 @@ export const storedLoad = (step: Step, { iss, sub }: Pick<Actor, "iss" | "sub">)
   return { unexpired, unfinished };
 };
 
-/** What an attempt that failed may have left at members counts as long as it takes up room there (see `loadOf` of the writer). */
+/** Leftovers of a failed attempt at members count as long as they take up room there (see `loadOf` of the writer). */
 export const noteGivenUp = (step: Step, session: Session): void => {
   const givenUp = step.editIn(enrollments, "givenUp");
   for (const [each, mark] of givenUp) if (!takesRoom(step, each, mark)) givenUp.delete(each);

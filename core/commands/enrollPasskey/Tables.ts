@@ -1,4 +1,4 @@
-/** What is kept of passkeys beside the approver, and which response has completed a session. */
+/** Passkeys' rows besides the approver, and which response completed a session. */
 import { digest, record, text } from "../../codec/Codec.ts";
 import { type RowView, type RowsOf, type View, viewOf } from "../../protocol/Tables.ts";
 

@@ -35,7 +35,7 @@ const effectsOf = memoized((registration: Registration, proposedAt: number, vers
   });
 });
 
-/** An identical version is there already, another id owns the key, or it can be done. */
+/** An identical version exists already, another id owns the key, or it can be done. */
 const standing = (all: RowView, registration: Registration): Standing => {
   const view = approverRows(all);
   const { ref, id, keyIdentity } = registration;

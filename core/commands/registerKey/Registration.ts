@@ -1,5 +1,5 @@
 /**
- * What a registration request means: its approver, computed from the request
+ * The meaning of a registration request: its approver, computed from the request
  * alone, so that every member can compute it again and compare bytes.
  */
 import { Either } from "effect";
@@ -63,7 +63,7 @@ const understood = memoized(({ rawBody }: Call, crypto: Crypto, providers: Means
 export const registrationOf = ({ crypto, providers }: Means, call: Call): Meaning =>
   understood(call, crypto, providers);
 
-/** The answer to a claim of a key that another id owns, in whatever format. */
+/** The answer to a claim of a key that another id owns, in either format. */
 export const keyConflict = (ref: string): Rejection =>
   rejection(
     "KEY_ALREADY_REGISTERED",

@@ -1,4 +1,4 @@
-/** If-Match of a metadata replacement: exactly one strong validator, the revision the change builds on (contract 4.1.2, 7). */
+/** If-Match of a metadata replacement: exactly one strong validator, its base revision (contract 4.1.2, 7). */
 import { Either } from "effect";
 import { type Rejection, rejection } from "../../base/Rejection.ts";
 
@@ -10,7 +10,7 @@ const missing = rejection("PRECONDITION_REQUIRED", "If-Match is missing.", HINT)
 
 const unfit = rejection("PRECONDITION_FAILED", "If-Match is not one quoted revision.", HINT);
 
-/** The answer to a change that builds on another revision than the current one. */
+/** The answer to a change that builds on a revision other than the current one. */
 export const staleRevision = (ref: string): Rejection =>
   rejection("PRECONDITION_FAILED", "The approver's revision is another one.", HINT, { ref });
 
@@ -18,8 +18,8 @@ export const staleRevision = (ref: string): Rejection =>
  * Reads If-Match.
  *
  * @param header the field's value without surrounding space; undefined where there is none
- * @returns the revision; `PRECONDITION_REQUIRED` without the header; `PRECONDITION_FAILED` for a weak
- *   validator, a wildcard, a list and whatever else can be no revision
+ * @returns the revision; `PRECONDITION_REQUIRED` without the header; `PRECONDITION_FAILED` for a weak validator, a
+ *   wildcard, a list and anything else that is no revision
  */
 export const parseIfMatch = (header: string | undefined): Either.Either<number, Rejection> => {
   if (header === undefined) return Either.left(missing);

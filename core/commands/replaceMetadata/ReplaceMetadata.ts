@@ -1,4 +1,4 @@
-/** The command that replaces an approver's metadata: everything but metadata, revision and updatedAt stays (contract 4.1.2). */
+/** Replaces an approver's metadata: everything but metadata, revision and updatedAt stays (contract 4.1.2). */
 import { Either } from "effect";
 import { memoized } from "../../base/Memo.ts";
 import { record, type TypeOf, uint } from "../../codec/Codec.ts";
@@ -25,9 +25,9 @@ import { isReplacement, type Replacement, replacementOf } from "./Replacement.ts
 
 const effectsCodec = kept(
   record({
-    /** As it is from now on. */
+    /** The approver's metadata from now on. */
     approver: approverCodec,
-    /** The revision it builds on. */
+    /** The revision that the change builds on. */
     baseRevision: uint,
   }),
 );
@@ -36,7 +36,7 @@ export const replaceMetadataEffects = coded(effectsCodec);
 
 const approverIn = (effects: Uint8Array): Approver => replaceMetadataEffects.certified(effects).approver;
 
-/** What the replacement makes of an approver. */
+/** The approver after the replacement. */
 const effectsOn = memoized((replacement: Replacement, from: Approver, updatedAt: number) => {
   const { metadata, baseRevision } = replacement;
   return { approver: { ...from, metadata, revision: baseRevision + 1, updatedAt }, baseRevision };
@@ -54,15 +54,15 @@ const notFound = (ref: string): Rejection =>
     { ref },
   );
 
-/** It can be done exactly while the revision it names is the current one. */
+/** Possible exactly while the revision it names is the current one. */
 const standing = (view: RowView, replacement: Replacement): Standing => {
   const { ref, baseRevision } = replacement;
   const from = approverRows(view).get("approvers", ref);
   if (from === undefined) return { _tag: "Impossible", rejection: notFound(ref), isFinal: false };
   if (from.revision !== baseRevision)
-    // Revisions never go back, so one that was passed never comes again.
+    // Revisions never go back, so a superseded one never comes again.
     return { _tag: "Impossible", rejection: staleRevision(ref), isFinal: baseRevision < from.revision };
-  // Its time never falls behind that of the revision before.
+  // The new time is never before that of the previous revision.
   const effectsAt: EffectsAt = ({ proposedAt, version }) =>
     bytesOf(effectsOn(replacement, from, Math.max(proposedAt, from.updatedAt)), version);
   return { _tag: "Possible", effectsAt };
@@ -108,12 +108,12 @@ export const replaceMetadata: Command<Replacement, Replacement> = {
     return { event: "APPROVER_METADATA_REPLACED", approverRef: ref, metadataRevision: revision };
   },
 
-  // It is done by itself alone.
+  // Met only by the request's own proposal.
   isMetBy: (_replacement, _effects, isOwn) => isOwn,
   mayBeThere: () => false,
   confirmed: (effects) => ({ _tag: "Replaced", approver: approverIn(effects) }),
   existing: existingApprover,
-  // Only a copy of it counts, and once all members have applied it its entry peer knows better than the writer.
+  // Only a copy counts; once all members have applied the change, its entry peer knows better than the writer.
   mayStand: ({ self, state }, { ref, baseRevision }, entryPeer) => {
     const open = entryPeer === self ? undefined : underWay(state, metadataLock(ref));
     return (

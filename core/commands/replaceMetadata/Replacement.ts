@@ -1,6 +1,6 @@
 /**
- * What a metadata replacement means, and what it does to the approver it builds
- * on: everything but metadata, revision and updatedAt stays (contract 4.1.2).
+ * The meaning of a metadata replacement, and its effect on the approver it builds on: everything but metadata, revision
+ * and updatedAt stays (contract 4.1.2).
  */
 import { Either } from "effect";
 import { memoized } from "../../base/Memo.ts";
@@ -37,7 +37,7 @@ const segmentOf = ({ method, path }: Call): string | undefined => {
 
 export const isReplacement = (call: Call): boolean => segmentOf(call) !== undefined;
 
-/** Decodes exactly once; what cannot be decoded is no ref either. */
+/** Decodes exactly once; text that cannot be decoded is no ref either. */
 const decoded = (segment: string): string => {
   try {
     return decodeURIComponent(segment);
@@ -49,8 +49,8 @@ const decoded = (segment: string): string => {
 /**
  * Reads and validates a replacement from the call alone.
  *
- * @returns the replacement; in this order `INVALID_REF`, a fault of the body, and 428 or 412 for an If-Match that
- *   is missing or can name no revision
+ * @returns the replacement; in this order `INVALID_REF`, a fault of the body, and 428 or 412 for an If-Match that is
+ *   missing or names no revision
  */
 export const replacementOf = memoized((call: Call): Either.Either<Replacement, Rejection> => {
   const ref = decoded(segmentOf(call) ?? "");
