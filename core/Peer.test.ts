@@ -11,7 +11,7 @@ import type { PeerId } from "./protocol/Topology.ts";
 
 const cluster = founded();
 
-/** What peer 1 does when it hears something, in a state that differs from the one it has. No token is judged. */
+/** The step of peer 1 on a message, in a state that differs from its own. No token is judged. */
 const heard = (from: PeerId, message: Message, change: Partial<StateFields> = {}) => {
   const { state, context } = openStep(cluster, 1);
   return takeStep(changed(state, change), { _tag: "Deliver", from, message, actors: [] }, context);

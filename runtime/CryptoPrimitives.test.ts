@@ -12,7 +12,7 @@ it("takes out of a set what was put in, whether it is remembered or was forgotte
   const MANY = 600;
   let set = crypto.emptySet;
   for (let index = 0; index < MANY; index++) set = crypto.replaceInSet(set, undefined, element(index));
-  // In another order and by one that remembers nothing of it: each in place of one that was there before.
+  // In another order and without remembered elements: each in place of one that was there before.
   for (let index = 0; index < MANY; index++) set = crypto.replaceInSet(set, element(index), element(MANY + index));
   const other = cryptoOf(noblePrimitives);
   let sum = other.emptySet;

@@ -78,7 +78,7 @@ describe("a history of integrity keys", () => {
     expect(() => commitTo(opened, insert("e"))).toThrow("the seal does not hold");
   });
 
-  /** What the last of these transactions leaves at a place, in a history of its own. */
+  /** The effect of the last of these transactions on a place, in a history of its own. */
   const elsewhere = (table: "keys" | "integrity", key: string, ...transactions: ReadonlyArray<Write>): StoredRow => {
     const here = tables;
     tables = new Map();
@@ -91,7 +91,7 @@ describe("a history of integrity keys", () => {
   };
 
   it("lets no older key seal anything of a later time, and no later one anything of an earlier time", () => {
-    // In the one the first key never gave way, in the other the third came sooner.
+    // In one the first key never gave way, in the other the third came sooner.
     tables.get("keys")?.set("z", elsewhere("keys", "z", insert("x"), insert("y"), insert("z")));
     tables.get("keys")?.set("y", elsewhere("keys", "y", keyRow(2, second), keyRow(3, third), insert("y")));
     const opened = open(first, second, third);

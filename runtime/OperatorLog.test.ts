@@ -55,7 +55,7 @@ describe("what operators do to a sealed peer", () => {
     expect(answered).toEqual(["a"]);
     const acts = log.withWaiting(act("unseal"));
     expect(told(acts)).toEqual(["1 kept a", "2 kept b", "3 own unseal"]);
-    // What comes while the unseal is under way is kept, and follows it.
+    // Acts during the unseal are kept, and follow it.
     log.record(act("c"), () => answered.push("c"));
     state.fitness.unsealed = true;
     state.signed.audit = { keptNo: 2, lastNo: 3 };
@@ -85,7 +85,7 @@ describe("what operators do to a sealed peer", () => {
       { no: 7, act: act("a") },
       { no: 8, act: act("b") },
     ]);
-    // As a part of a transaction has it, until the rows are repaired.
+    // As in a part of a transaction, until the rows are repaired.
     state.signed.audit = { keptNo: 8, lastNo: 0 };
     log.record(act("c"), () => undefined);
     flushes.shift()?.();

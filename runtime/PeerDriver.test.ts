@@ -54,7 +54,7 @@ describe("the driver with real crypto, envelopes and sealed rows", () => {
       driver?.dispatch({ _tag: "CheckReadiness", requestId: name }, () => void consumed.push(name));
     cluster.onReply = (name) => {
       if (name !== "first") return;
-      // What comes in while a step is under way waits behind it.
+      // An event that comes in during a step waits behind it.
       ask("second");
       expect(consumed).toEqual([]);
     };

@@ -5,7 +5,7 @@ import { ceremony, Cluster, crypto, settingsOf } from "../properties/cluster/Clu
 import { commands } from "../core/commands/Commands.ts";
 import { PeerDriver } from "./PeerDriver.ts";
 
-/** A new peer of three over a store whose flushes end when the test says so, and what it tells its network. */
+/** A new peer of three over a store whose flushes end when the test says so, and what it announces to its network. */
 const newPeer = () => {
   const flushes: Array<() => void> = [];
   const told: Array<string> = [];

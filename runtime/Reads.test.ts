@@ -61,7 +61,7 @@ const row: Rows["approvers"] = {
 
 const observations: Rows["observations"] = { signCount: 7, backupState: false, transports: ["usb"], aaguid: "AA" };
 
-/** A store with one approver, or what `find` makes of the question; `observed` answers for its authenticator. */
+/** A store with one approver, or with what `find` answers; `observed` answers for its authenticator. */
 const viewOf = (
   find: () => Rows["approvers"] | undefined,
   observed: () => Rows["observations"] | undefined = () => undefined,

@@ -1,4 +1,4 @@
-/** What a restored peer shows before it is a member again: nothing, or all there is (contract 10.1). */
+/** Reads at a restored peer before it is a member again: nothing, or the whole registry (contract 10.1). */
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
 import type { ActorCheck } from "../core/auth/ActorCheck.ts";
@@ -19,7 +19,7 @@ const reader: ActorCheck =
     ? { ...actor, claims: { ...actor.claims, permissions: ["service.approvers.read"] } }
     : actor;
 
-/** What a read at a peer gives: the approver's id, or the code of a refusal. */
+/** The result of a read at a peer: the approver's id, or the code of a refusal. */
 const readAt = (cluster: Cluster, peerId: number, ref: string): string => {
   const { view, crypto, settings } = openStep(cluster, peerId).context;
   const integrityLost = (where: string): void => {

@@ -60,7 +60,7 @@ describe("sealed rows", () => {
     const bob = onDisk("b");
     tables.get("keys")?.delete("b");
     tables.get("keys")?.set("b2", bob);
-    // Before that nobody knows what there should be.
+    // Before that nobody knows which rows there should be.
     expect(store.get("keys", "b")).toBeUndefined();
     tables.get("keys")?.delete("b2");
     tables.get("keys")?.set("b", bob);
@@ -209,7 +209,7 @@ describe("rows of another version", () => {
       expect(open(key).get("keys", "a")).toEqual({ id: "anna" });
     }
     expect(() => open().verifyAll()).toThrow(UnreadableRow);
-    // What only says that it is newer is tampered with, unless it is read before anything can be verified.
+    // A row that only claims to be newer is tampered with, unless it is read before anything can be verified.
     const { row, seal } = onDisk("a");
     tables.get("keys")?.set("a", { row: Uint8Array.of(0x82, NEXT_VERSION, ...row.slice(2)), seal });
     expect(() => open().get("keys", "a")).toThrow("keys/a: the seal does not hold");

@@ -8,7 +8,7 @@ const WHILE = Limits.clockDoubtMillis;
 
 type Shown = readonly [wall: number, elapsed: number];
 
-/** What it tells of readings of both clocks, one after the other; the first is of no step. */
+/** Its reports on readings of both clocks, one after the other; the first is of no jump. */
 const told = (...readings: ReadonlyArray<Shown>) => {
   const steps: Array<number> = [];
   let at = 0;

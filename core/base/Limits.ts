@@ -12,8 +12,8 @@ export const Limits = {
   /** Values of any JSON document: hundreds of times as many as any request has, and few enough not to slow a step. */
   jsonValues: 16_384,
   /**
-   * Contract 8: the body of any registry request. No valid request is refused for its length: 200 KiB hold the largest
-   * metadata and the longest key, or a response in which everything is as long as it may be, however escaped.
+   * Contract 8: the body of any registry request. No valid one is refused for its length: below 200 KiB are the largest
+   * metadata with the longest key, and a response in which everything is as long as it may be, however escaped.
    */
   requestBodyBytes: 256 * 1024,
   /** Evidence in one batch: sixteen of the largest bodies, which are read and judged in one step. */

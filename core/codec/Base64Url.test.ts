@@ -4,7 +4,7 @@ import { base64Url, base64UrlFault, strictBase64Url } from "./Base64Url.ts";
 
 const LONGEST = 64;
 const bytes = fc.uint8Array({ maxLength: LONGEST });
-/** Texts that are nearly right: mostly of the alphabet, with padding, white space and the other alphabet between. */
+/** Nearly valid texts: mostly of the alphabet, mixed with padding, white space and the other alphabet. */
 const nearly = fc.stringOf(fc.constantFrom(..."AQgwBEv09-_-_+/= \n\u0000\u0080é\u{1f511}"), { maxLength: 24 });
 
 describe("canonical Base64url", () => {

@@ -88,7 +88,7 @@ describe("deterministic CBOR", () => {
 
   it("grows with what it writes, and keeps what it has written", () => {
     const parts = list(bytes(1_100_000), 30);
-    // What is longer than a MiB is given back after use, so that all begin small.
+    // A buffer over a MiB is given back after use, so that all begin small.
     for (const lengths of [[1_100_000], [4000, 200, 9], [...Array.from({ length: 20 }, () => 999), 50_000, 3]]) {
       const value = lengths.map((length, index) => new Uint8Array(length).fill(index + 1));
       const read = Either.getOrThrow(decode(parts, encode(parts, value)));
@@ -187,7 +187,7 @@ describe("deterministic CBOR", () => {
     const full = encode(numbers, zeros(524_287));
     expect(Either.isRight(decode(numbers, full))).toBe(true);
     expect(() => encode(numbers, zeros(524_288))).toThrow("a value to be written has more than 524288 items");
-    // A text that is not ASCII is begun anew, and counts once; a list of five items each and itself.
+    // A text that is not ASCII is written anew, and counts once; a list of five counts its items and itself.
     const each = { n: 0, text: "é" };
     const most = Array.from({ length: 104_857 }, () => each);
     expect(Either.isRight(decode(pairs, encode(pairs, most)))).toBe(true);

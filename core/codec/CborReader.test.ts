@@ -1,4 +1,4 @@
-/** The reader against a reference: cborg, and the one encoding of what it makes of the bytes. */
+/** The reader against a reference: cborg, and the one encoding of the value that it reads. */
 import { decode as decodeReference, encode as encodeReference, rfc8949EncodeOptions } from "cborg";
 import { Either } from "effect";
 import fc from "fast-check";
@@ -60,7 +60,7 @@ const samples: fc.Arbitrary<Sample> = fc.record({
   ),
 });
 
-/** What may have happened to bytes on their way. */
+/** Possible damage to bytes on their way. */
 const damages = fc.array(
   fc.record({
     at: fc.nat(),
@@ -85,7 +85,7 @@ const damaged = (whole: Uint8Array, each: Damages): Uint8Array => {
   return Uint8Array.from(changed);
 };
 
-/** What the reader says of the bytes, which it may take only if they are well-formed and what is written of their value. */
+/** The reader's result, checked: it may accept only well-formed bytes that are the encoding of their value. */
 const verdict = <A>(codec: Codec<A>, encoded: Uint8Array): Either.Either<A, string> => {
   const read = decode(codec, encoded);
   if (Either.isRight(read)) {
@@ -98,7 +98,7 @@ const verdict = <A>(codec: Codec<A>, encoded: Uint8Array): Either.Either<A, stri
 const ofHex = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, "hex"));
 const two = record({ first: uint, second: uint });
 const shapes = union({ A: record({ n: uint, many: list(uint, 2) }), B: record({}) });
-/** Of any type of value. */
+/** For any type of value. */
 type AnyCodec = Pick<Codec<never>, "write"> & Pick<Codec<unknown>, "read">;
 const x32 = "78".repeat(32);
 
@@ -313,10 +313,10 @@ describe("the reader", () => {
     expect(verdict(uint, ofHex("1b0020000000000000"))).toEqual(Either.left("value: found a number beyond 2^53"));
     expect(verdict(uint, ofHex("1b001fffffffffffff"))).toEqual(Either.right(Number.MAX_SAFE_INTEGER));
     expect(verdict(uint, ofHex("1bffffffffffffffff"))._tag).toBe("Left");
-    // Lengths that go beyond the bytes.
+    // Lengths beyond the end of the bytes.
     for (const each of ["", "18", "5b001fffffffffffff", "7a00000001", "9affffffff", "61"])
       expect(verdict(union({ A: record({ n: text(9) }) }), ofHex(each))._tag).toBe("Left");
-    // 524,288 items with the list itself are taken, and not one more.
+    // 524,288 items, the list itself included, are accepted, and not one more.
     const zeros = (count: number): Uint8Array => {
       const encoded = new Uint8Array(5 + count);
       encoded.set([0x9a, 0, count >> 16, (count >> 8) & 255, count & 255]);

@@ -5,7 +5,7 @@ import { Either } from "effect";
 import { describe, expect, it } from "vitest";
 import { parseStrictJson } from "./StrictJson.ts";
 
-/** What our parser should make of what `JSON.parse` made. */
+/** The result expected of our parser, given that of `JSON.parse`. */
 const mapped = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(mapped);
   if (typeof value !== "object" || value === null) return value;
@@ -21,7 +21,7 @@ const files = existsSync(corpus) ? readdirSync(corpus) : [];
 const read = (file: string) => readFileSync(join(corpus, file));
 const named = (start: string) => files.filter((file) => file.startsWith(start));
 
-/** What the corpus leaves to the implementation, and what this one does. */
+/** The cases that the corpus leaves to the implementation, and the choice of this one. */
 const choices: Readonly<Record<string, string | undefined>> = {
   "i_number_double_huge_neg_exp.json": undefined,
   "i_number_huge_exp.json": "number_out_of_range",

@@ -11,7 +11,7 @@ const valueOf = (text: string | Uint8Array): JsonValue => Either.getOrThrow(pars
 const faultOf = (text: string | Uint8Array, depth?: number) => Either.getOrThrow(Either.flip(parse(text, depth)));
 const codeOf = (text: string | Uint8Array) => faultOf(text).code;
 
-/** What our parser should make of what `JSON.parse` made. */
+/** The result expected of our parser, given that of `JSON.parse`. */
 const mapped = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(mapped);
   if (typeof value !== "object" || value === null) return value;
@@ -140,7 +140,7 @@ describe("nesting", () => {
       // The container is one of them.
       expect(Either.isRight(parse(text(Limits.jsonValues - 1)))).toBe(true);
       expect(codeOf(text(Limits.jsonValues))).toBe("too_many_values");
-      // What stands behind is not looked at.
+      // Bytes behind it are not looked at.
       expect(codeOf(`${text(Limits.jsonValues)}{`)).toBe("too_many_values");
     }
     expect(faultOf(list(Limits.jsonValues))).toEqual({
@@ -220,7 +220,7 @@ describe("faults", () => {
     const key = "k".repeat(600);
     expect(faultOf(`{"${key}":{"${key}":!}}`).pointer).toBe(`/${key}`);
     expect(faultOf(`{"${"k".repeat(1_000_000)}":!}`).pointer).toBe("");
-    // What stands inside is not told of as if it stood higher.
+    // A fault inside is not reported at a higher place.
     expect(faultOf(`{"a":{"${"k".repeat(2000)}":{"b":!}}}`).pointer).toBe("/a");
   });
 });

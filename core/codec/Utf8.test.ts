@@ -39,7 +39,7 @@ it.each(["", "a", "ab\u007f", "é", "aé", "\u0080", "€", "😀"])("writes the
 
 it("reads UTF-8 and nothing else, a leading U+FEFF included", () => {
   const edges = everyEdge();
-  // What Node puts in the place of bytes that are no character comes back as other bytes.
+  // Node replaces malformed bytes by a character that is encoded as other bytes.
   const wrong = edges.filter((bytes) => {
     const text = Buffer.from(bytes).toString("utf8");
     return utf8Text(bytes) !== (Buffer.compare(Buffer.from(text), bytes) === 0 ? text : undefined);

@@ -139,7 +139,7 @@ const proposals: ReadonlyArray<readonly [string, Proposal]> = [
 
 describe("effects", () => {
   it.each(proposals)("come to the same bytes again: %s", (kind, of) => {
-    // Read from a copy, or they would be those that were written.
+    // Read from a copy, because the originals remember the written effects.
     const effects = effectsOf({ kind, effects: of.effects.slice() });
     if (effects === undefined) throw new Error("they can be read");
     expect(effects).toMatchObject({ kind, approver: { ref, keyIdentity } });
@@ -192,7 +192,7 @@ describe("whose outcome a request shares while it is undecided", () => {
     observations,
     response,
   };
-  /** What another proposal holds where a registration is prepared. */
+  /** The locks of another proposal when a registration is prepared. */
   const holding = (other: Proposal) => {
     const step = openStep(cluster, 1);
     step.edit("undecided", "preparations").set(id, { ...preparation, proposal: other });

@@ -98,7 +98,7 @@ describe("Ed25519", () => {
 
   it("refuses the odd keys of the edge cases, each for its reason", ({ skip }) => {
     skip(!existsSync(vectors), absent);
-    // The key of the two cases about an S that is too large; there is nothing wrong with it.
+    // The key of the two cases about an S that is too large; it is valid itself.
     const sound = "442aad9f089ad9e14647b1ef9099a1ff4798d78589e66f28eca69c11f582a623";
     const tests: ReadonlyArray<{ readonly pub_key: string }> = read("ed25519-edge-cases.json");
     const outcomes = new Map(tests.map(({ pub_key }) => [pub_key, outcome(normalizeEd25519, pub_key)]));

@@ -6,7 +6,7 @@ import { type Fields, readBody } from "./RequestBody.ts";
 
 const read = <A>(body: string, known: ReadonlyArray<string>, from: (root: Fields) => A) =>
   readBody(utf8ToBytes(body), "one of these tests", known, from);
-/** What is read from `{"at": …}`. */
+/** The field read from `{"at": …}`. */
 const readAt = <A>(value: string, from: (root: Fields) => A) => read(`{"at":${value}}`, ["at"], from);
 const faultsOf = (outcome: Either.Either<unknown, { readonly faults: ReadonlyArray<object> }>) =>
   Either.getOrThrow(Either.flip(outcome)).faults;

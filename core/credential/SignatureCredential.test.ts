@@ -24,7 +24,7 @@ const faultOf = (...submitted: Parameters<typeof normalized>) => {
 const key = ed25519.getPublicKey(new Uint8Array(32).fill(1));
 const key64 = base64(key);
 
-/** Takes whatever it is given, so that only the checks before it are seen. */
+/** Accepts anything, so that only the checks before it count. */
 const anything: ReadonlyMap<string, SignatureProvider> = new Map([
   ["ANY", { algorithm: "ANY", normalize: (encoded: Uint8Array) => Either.right(encoded) }],
 ]);
@@ -125,7 +125,7 @@ describe("the digest of a ref", () => {
   });
 
   it("tells the same bytes on two curves apart", () => {
-    // The x coordinates of both curves overlap; an x that is on either is a compressed point of both.
+    // The x coordinates of both curves overlap; an x on either curve is a compressed point of both.
     const shared = Array.from({ length: 60 }, (_, index) => Uint8Array.of(2, ...new Uint8Array(31), index))
       .map(base64)
       .filter((each) => Either.isRight(normalized("P256", each)) && Either.isRight(normalized("SECP256K1", each)));

@@ -9,7 +9,7 @@ const encodings: ReadonlyArray<KeyEncoding> = Object.values(keyEncodings);
 const sentence = (encoding: KeyEncoding, encoded: Uint8Array): string =>
   Either.match(bareKey(encoding, encoded), { onLeft: (why) => why, onRight: () => "accepted" });
 
-/** DER written the other way round from the code under test: from the inside out, by a general encoder. */
+/** DER written independently of the code under test: from the inside out, by a general encoder. */
 const tlv = (tag: number, ...content: ReadonlyArray<Uint8Array>): Uint8Array => {
   const body = concatBytes(...content);
   const { length } = body;
@@ -130,7 +130,7 @@ it("reads the example public key of RFC 9909", () => {
 });
 
 it("reads the example public key of RFC 9881", () => {
-  // The key of the seed 00 01 … 1f; what is compared is its start and the header before it.
+  // The key of the seed 00 01 … 1f; its start and the header before it are compared.
   const { publicKey } = ml_dsa44.keygen(Uint8Array.from({ length: 32 }, (_, index) => index));
   const spki = concatBytes(hexToBytes("30820532300b06096086480165030403110382052100"), publicKey);
   expect(Buffer.from(spki).toString("base64")).toMatch(

@@ -38,7 +38,7 @@ const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 const fileOf = (name: string) => fileURLToPath(new URL(`../../docs/vectors/${name}`, import.meta.url));
 const textOf = (document: unknown) => `${JSON.stringify(document, null, 2)}\n`;
 
-/** A seed nobody chose: the algorithm's name, hashed and stretched. The keys are worth nothing and known to everyone. */
+/** A nothing-up-my-sleeve seed: the algorithm's name, hashed and stretched. The keys are worthless and public. */
 const seedOf = (algorithm: string, length: number): Uint8Array => {
   const stretched = new Uint8Array(createHash("shake256", { outputLength: length }).update(algorithm).digest());
   // Below the order of every curve, whatever the rest is.
@@ -104,7 +104,7 @@ const slhHeader = (keyBytes: 32 | 48 | 64, arc: number): string => {
   return `30${lengths[0]}300b06096086480165030403${arc.toString(16)}03${lengths[1]}00`;
 };
 
-/** Headers are written out here, so that they are checked against and not by the code. */
+/** Headers are written out here, so that the code is checked against them. */
 const sources: ReadonlyArray<Source> = [
   edwards("ED25519", ed25519, "302a300506032b6570032100"),
   edwards("ED448", ed448, "3043300506032b6571033a00"),

@@ -1,4 +1,4 @@
-/** Who is asked for the end of a proposal, with what, and what is answered. */
+/** Abort requests: to which members, with which votes, and the answers. */
 import { describe, expect, it } from "vitest";
 import { type Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { forgedBy, receiptOfWriter } from "../../properties/cluster/Forging.ts";
@@ -20,7 +20,7 @@ import type { PeerId } from "./Topology.ts";
 const OTHER = "ab".repeat(32) as Digest;
 
 describe("a refusal of what is unknown here", () => {
-  /** A slot that nothing has, beside the one of the proposal. */
+  /** A free slot, beside the one of the proposal. */
   const FREE = 2;
   const { cluster, preparation } = prepared();
   const { id, proposal, writerReceipt } = preparation;
@@ -81,7 +81,7 @@ describe("a refusal of what is unknown here", () => {
 describe("who lacks votes for the end", () => {
   type Asked = { readonly from: PeerId; readonly to: PeerId } & MessageOf<"AbortRequest">;
 
-  /** What members ask for in some time to come, none of which arrives, nor any answer. */
+  /** The members' requests in some time to come, none of which arrives, nor any answer. */
   const askedIn = (cluster: Cluster, millis: number): ReadonlyArray<Asked> => {
     const asked: Array<Asked> = [];
     cluster.tamper = (from, to, message) => {
@@ -126,7 +126,7 @@ describe("who lacks votes for the end", () => {
 });
 
 describe("who is asked for its vote for the end", () => {
-  /** What peer 3 answers peer 2. */
+  /** Peer 3's answer to peer 2. */
   const answersTo = (cluster: Cluster, item: AbortItem): ReadonlyArray<Message> => {
     const answers: Array<Message> = [];
     cluster.tamper = (from, to, message) => {

@@ -1,4 +1,4 @@
-/** What counts towards the end of a proposal, and what does not for one reason alone. */
+/** Which statements count towards an abort, and which do not, each for one reason alone. */
 import { describe, expect, it } from "vitest";
 import { type Cluster, crypto } from "../../properties/cluster/Cluster.ts";
 import { forgedBy, receiptOfWriter } from "../../properties/cluster/Forging.ts";
@@ -66,7 +66,7 @@ describe("a vote for the end", () => {
   it("by a member itself counts when it is made, not when it is shown to it", () => {
     const { cluster, preparation } = prepared();
     const refusal = forgedBy(cluster, 2, preparation.own, { kind: "REFUSAL", detail: "EXPIRED" });
-    // After the first of its own that does not hold a member looks at no more of them.
+    // After the first of its own that does not hold, a member looks at no more of them.
     const unsigned = { ...forgedBy(cluster, 2, preparation.own, { kind: "PLEDGE" }), signature: refusal.signature };
     show(cluster, 2, unsigned, refusal);
     expect(votesOn(cluster, preparation)?.size).toBe(0);
@@ -124,7 +124,7 @@ describe("a vote for the end", () => {
 });
 
 describe("an acknowledgement of the end", () => {
-  /** Everybody has aborted it, and the writer has not heard so of peer 3. */
+  /** Everybody has aborted it, and the writer has not heard so from peer 3. */
   const unheard = () => {
     let heard = 0;
     // Peer 2 is heard once: its acknowledgement is its vote.

@@ -108,7 +108,7 @@ describe("a cluster with sixteen places a peer", () => {
     cluster.judge = () => as("one");
     cluster.register(through, "one", "alice", 77);
     expect(cluster.answers.has("one")).toBe(false);
-    // The members judge everybody as that one; what counts here is who is let in.
+    // The members judge every token as that one; the test is about admission.
     cluster.pass(5_000);
     expect(answersOf(cluster, "one")).toEqual(["Registered"]);
     const refused = answersOf(cluster, "many").filter((each) => each === "REQUEST_CAPACITY");

@@ -34,7 +34,7 @@ if (bob === undefined || open === undefined) throw new Error("bob is registered,
 
 const processOf = (peerId: PeerId): Digest => stateOf(cluster, peerId).fitness.process ?? id;
 
-/** Who asks through a peer, long after the writer has begun. */
+/** A caller through a peer, long after the writer has begun. */
 const callerAt = (entryPeer: PeerId, asked: Partial<Caller> = {}): Caller => ({
   entryPeer,
   requestId: "asked",
@@ -43,7 +43,7 @@ const callerAt = (entryPeer: PeerId, asked: Partial<Caller> = {}): Caller => ({
   arrivedAt: 0,
   ...asked,
 });
-/** Who registers this approver, replaces that revision of it, or sends the response. */
+/** The target of registering this approver, replacing that revision of it, or sending the response. */
 const registering = (of: string) => ({ target: { kind: "REGISTER", ref: of } });
 const changing = (of: string, baseRevision: number) => ({
   target: { kind: "METADATA", ref: of, baseRevision } satisfies Target & { readonly baseRevision: number },
@@ -53,7 +53,7 @@ const OPTIONS = { target: { kind: "OPTIONS", ref: undefined } };
 const BEFORE = { arrival: { process: id, at: 3_600_000 } };
 const refusal = busy("No.", undefined);
 
-/** What a caller is told in the end whom a step refuses. */
+/** The final answer to a caller whom a step refuses. */
 const toldBy = (step: WholeStep, caller: Caller, said: Rejection = refusal): Rejection => {
   answerRejected(step, caller, said);
   const { sendNow, thenSend } = step.finish(() => undefined);
@@ -67,7 +67,7 @@ const toldBy = (step: WholeStep, caller: Caller, said: Rejection = refusal): Rej
   return told;
 };
 
-/** Puts a proposal where the one that is prepared is. */
+/** Puts a proposal in the place of the prepared one. */
 const holding = (step: WholeStep, other: Proposal): void =>
   void step.edit("undecided", "preparations").set(id, { ...preparation, proposal: other });
 const reserving = (responseDigest: Digest) => (step: WholeStep) => {

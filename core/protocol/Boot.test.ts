@@ -23,7 +23,7 @@ describe("the rows of a table", () => {
   });
 });
 
-/** What lies on a peer's disk, but for what was in one of its tables. */
+/** A peer's disk, without the rows of one of its tables. */
 const without = (cluster: Cluster, peerId: PeerId, lost?: TableName): RowView => {
   const { view } = openStep(cluster, peerId).context;
   return {
@@ -32,17 +32,17 @@ const without = (cluster: Cluster, peerId: PeerId, lost?: TableName): RowView =>
   };
 };
 
-/** A registration that peer 3 has refused, of which nobody asks for the end. */
+/** A registration that peer 3 has refused, and whose abort nobody asks for. */
 const refused = (): Cluster => refusedBy(3, (_from, _to, message) => message._tag === "AbortRequest");
 
-/** One that everybody but peer 3 has aborted, which does not say so. */
+/** One that all have aborted, without word of it from peer 3. */
 const aborted = (): Cluster => {
   const cluster = refusedBy(3, (from, _to, message) => from === 3 && message._tag === "Votes");
   cluster.pass(3_000);
   return cluster;
 };
 
-/** One that everybody has applied, and peer 3 does not say so. */
+/** One that all have applied, without word of it from peer 3. */
 const applied = (): Cluster => {
   const cluster = founded();
   cluster.tamper = (from, _to, message) => (from === 3 && message._tag === "CommitAcks" ? undefined : message);
@@ -51,7 +51,7 @@ const applied = (): Cluster => {
   return cluster;
 };
 
-/** What a peer that starts remembers, but for what was in one of its tables. */
+/** The memory of a peer that starts, without the rows of one of its tables. */
 const remembered = (cluster: Cluster, peerId: PeerId, lost?: TableName) =>
   boot(without(cluster, peerId, lost), crypto, commands, 5_000);
 

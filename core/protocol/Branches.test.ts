@@ -1,4 +1,4 @@
-/** Every member is restored, and on some disk is what a former restore of all had left behind. */
+/** Every member is restored, and some disk still has what a former restore of all had left behind. */
 import { describe, expect, it } from "vitest";
 import { type Cluster, founded, whole } from "../../properties/cluster/Cluster.ts";
 import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
@@ -19,7 +19,7 @@ const disksOf = (cluster: Cluster): Disks => new Map(ALL.map((peerId) => [peerId
 const putBack = (cluster: Cluster, peerId: PeerId, disks: Disks): void =>
   comeBackOn(cluster, peerId, disks.get(peerId) ?? new Map());
 
-/** All members come back on disks of theirs, register something, and are kept as they are then. */
+/** All members come back on the given disks, register something, and are kept as they are then. */
 const branchFrom = (cluster: Cluster, disks: Disks, id: string, seed: number): Disks => {
   for (const peerId of ALL) putBack(cluster, peerId, disks);
   cluster.pass(15_000);
@@ -140,7 +140,7 @@ describe("a disk of a branch that was left", () => {
 });
 
 describe("how new a disk says that it is", () => {
-  /** All members are restored; the third says this of its disk, until it is asked again. */
+  /** All members are restored; the third claims this of its disk, until it is asked again. */
   const claiming = (incarnations: (now: number) => number) => {
     const { cluster } = begun();
     for (const peerId of ALL) declare(cluster, peerId);

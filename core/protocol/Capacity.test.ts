@@ -15,7 +15,7 @@ describe("uncommitted preparations", () => {
       const rawBody = utf8ToBytes(JSON.stringify(body));
       cluster.ask(through, requestId, { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody });
     };
-    // Peer 3 refuses everything, and the votes to abort get lost: what the others have prepared stays.
+    // Peer 3 refuses everything, and the votes to abort get lost: the preparations of the others stay.
     cluster.judge = (peerId) => (peerId === 3 ? { _tag: "Refused", reason: "revoked" } : actor);
     cluster.tamper = (_from, _to, message) =>
       message._tag === "AbortRequest" || message._tag === "SettleAnswer" ? undefined : message;
@@ -66,7 +66,7 @@ describe("what the writer holds for callers", () => {
     return answer?._tag === "Rejected" && answer.rejection.detail === "The writer has as much waiting as it may.";
   };
 
-  /** A cluster in which peer 3 acknowledges nothing: what is certified is not done, and who asks for the same joins it. */
+  /** A cluster in which peer 3 acknowledges nothing: certified changes stay open, and identical requests join. */
   const unacknowledged = (): Cluster => {
     const cluster = founded();
     cluster.tamper = (from, _to, message) => (from === 3 && message._tag === "CommitAcks" ? undefined : message);
@@ -100,7 +100,7 @@ describe("what the writer holds for callers", () => {
     const names = Array.from({ length: TOO_MANY }, (_, index) => `large-${index}`);
     for (const [index, name] of names.entries()) {
       ask(cluster, name, index + 1, MANY_BYTES);
-      // A batch that is short of a receipt holds up the next one for a second.
+      // A batch that lacks a receipt holds up the next one for a second.
       if (index % 16 === 15) cluster.pass(1_100);
     }
     expect(names.filter((name) => isTurnedAway(cluster, name))).toEqual([last("large")]);

@@ -16,7 +16,7 @@ const {
 if (membership === undefined) throw new Error("the cluster is not founded");
 const OTHER = "ab".repeat(32) as Digest;
 
-/** A receipt by a member, but for what it says or its batch says instead. */
+/** A receipt by a member, with some fields of statement or batch changed. */
 const receiptBy = (peerId: PeerId, change: Partial<Statement> = {}, header: Partial<BatchHeader> = {}) =>
   forgedBy(cluster, peerId, own, change, header);
 

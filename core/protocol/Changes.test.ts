@@ -18,7 +18,7 @@ const slot = (key: number): Write => ({
 });
 
 describe("the changes of a step", () => {
-  // On both sides of the number up to which they are looked through one by one.
+  // On both sides of the size up to which they are searched one by one.
   it.each([1, 24, 25, 26, 100])("are one for each row, of %i rows", (rows) => {
     const changes = new Changes();
     for (let key = 0; key < rows; key++) {
@@ -79,7 +79,7 @@ describe("the changes of a step", () => {
     changes.add(replace(1, "b"));
     expect(changes.leaves("readable", "1")).toBe(true);
     changes.add(remove(1));
-    // Inserted and removed again: as it is committed.
+    // Inserted and removed again: the row is as committed.
     expect(changes.leaves("readable", "1")).toBe(undefined);
     changes.add(remove(2));
     expect(changes.leaves("readable", "2")).toBe(false);

@@ -12,7 +12,7 @@ const token = (claims: Partial<ActorClaims>): ActorCheck => {
   return { _tag: "Verified", claims: { ...actor.claims, ...claims } };
 };
 
-/** Sets the clock of one peer and has it look at it. */
+/** Sets the clock of one peer and has it read. */
 const set = (cluster: Cluster, peerId: number, byMillis: number): void => {
   cluster.clockOffsets.set(peerId, byMillis);
   cluster.peers.get(peerId)?.dispatch({ _tag: "TimerFired", timer: "prune" });
@@ -26,7 +26,7 @@ const refusedFor = (peerId: number) => ({
   },
 });
 
-/** What a peer alone answers under a token that was good until its clock was set. */
+/** The answer of a single peer under a token that was good until its clock was set. */
 const ask = (cluster: Cluster, requestId: string): unknown => {
   cluster.register(1, requestId, "alice", 7);
   cluster.pass(2_000);

@@ -6,7 +6,7 @@ const DAY = 86_400_000;
 const DIFFERS = "its clock differs by more than 5 s";
 const versus = (other: string) => `its clock and that of peer ${other} differ by more than 5 s`;
 
-/** What peer 1 has seen of the others, whose clocks are so far ahead of its own, in the order of their ids from 2. */
+/** Peer 1's readings of the others, whose clocks are so far ahead of its own, in the order of their ids from 2. */
 const faultsOf = (...offsets: ReadonlyArray<number>) =>
   clockFaults(
     1,

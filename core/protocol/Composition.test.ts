@@ -10,7 +10,7 @@ import type { RowView } from "./Tables.ts";
 
 const nothing: RowView = { get: () => undefined, scan: () => [] };
 
-/** Contents of these keys, whatever the rows are. */
+/** Contents with these keys, whatever the rows are. */
 const of =
   (...keys: ReadonlyArray<string>): Contents =>
   (_crypto, _view, after, limit) =>

@@ -1,4 +1,4 @@
-/** What the writer takes in, what it puts into a round, and what waits for one that is under way. */
+/** Which requests the writer admits, which go into a round, and which wait for one that is under way. */
 import { describe, expect, it } from "vitest";
 import { approverIn } from "../../properties/cluster/AlteredEffects.ts";
 import { actor, type Cluster, codeOf, founded } from "../../properties/cluster/Cluster.ts";
@@ -18,18 +18,18 @@ import type { PeerId } from "./Topology.ts";
 
 const MIB = 1024 * 1024;
 
-/** Keeps what is said of readiness off the wire: whatever comes in waits for it. */
+/** Keeps answers about readiness off the wire: every request waits for them. */
 const keepWaiting = (cluster: Cluster): void => {
   cluster.pass(Limits.probeAgeMillis + 1);
   cluster.tamper = (_from, _to, message) => (message._tag === "Ready" ? undefined : message);
 };
-/** Delivers to the writer what was forwarded to it, as if it had been sent again. */
+/** Delivers to the writer the requests forwarded to it, as if they had been sent again. */
 const forwardAgain = (cluster: Cluster, entryPeer: PeerId, forwards: ReadonlyArray<Message>): void => {
   expect(forwards.length).toBeGreaterThan(0);
   for (const message of forwards)
     cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: entryPeer, message, actors: [actor] });
 };
-/** Every request that peers forward, and how else the wire is. */
+/** Every request that peers forward, and the rest of the wire. */
 const forwardsOf = (cluster: Cluster, tamper = cluster.tamper): ReadonlyArray<Message> => {
   const forwards: Array<Message> = [];
   cluster.tamper = (from, to, message) => {
@@ -97,7 +97,7 @@ it("a finish is refused by a peer that may not trust its own rows yet, in its ow
   });
 });
 
-/** What waits at a writer that has asked who is ready: a registration with so many others like it, and a request for options. */
+/** The queue at a writer that has asked for readiness: a registration, so many others, and a request for options. */
 const waiting = (count: number) => {
   const cluster = enrolling(3);
   keepWaiting(cluster);
@@ -136,7 +136,7 @@ describe("the writer", () => {
     );
     return step;
   };
-  /** Whether it takes in one request more, with a body of so many bytes. */
+  /** Whether it admits one request more, with a body of so many bytes. */
   const takes = (step: Step, bytes = 0): boolean => {
     if (actor._tag !== "Verified") throw new Error("the test actor is verified");
     const before = step.state.requests.queue.length;

@@ -9,10 +9,10 @@ import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import type { TableName } from "../Tables.ts";
 import { SELF } from "./Tables.ts";
 
-/** More reads of one table than any step of these tests has a use for: past that it turns in circles. */
+/** More reads of one table than any step of these tests needs: beyond it, the step is in a loop. */
 const MANY = 100;
 
-/** Flips a bit of the one row that a table has, or of the row under the key; whoever reads the table without end is stopped. */
+/** Flips a bit of a table's only row, or of the row under the key; stops a reader that reads without end. */
 const damage = (cluster: Cluster, peerId: PeerId, table: TableName, key?: string): void => {
   const rows = cluster.tables.get(peerId)?.get(table);
   const at = key ?? [...(rows?.keys() ?? [])][0] ?? "";
@@ -104,7 +104,7 @@ describe("a writer that cannot trust what it remembers", () => {
     const cluster = founded();
     const old = copyOf(cluster.tables.get(1));
     preparedEverywhere(cluster);
-    // The restored one takes its time, so that it is asked again before it knows.
+    // The restored peer takes its time, so that it is asked again before it knows.
     cluster.tamper = (_from, _to, message) => (message._tag === "SnapshotOffer" ? undefined : message);
     comeBackOn(cluster, 1, old, isDeclared);
     cluster.pass(8_000);
@@ -132,7 +132,7 @@ describe("a writer that cannot trust what it remembers", () => {
   });
 });
 
-/** A cluster whose first peer was restored and told nobody; of the transaction that began its new incarnation the disk kept a part. */
+/** A cluster whose first peer was restored and told nobody; its disk kept part of the new incarnation's transaction. */
 const torn = (): { readonly cluster: Cluster; readonly disk: MemoryTables } => {
   const cluster = founded();
   cluster.register(1, "first", "alice", 7);
@@ -146,7 +146,7 @@ const torn = (): { readonly cluster: Cluster; readonly disk: MemoryTables } => {
   return { cluster, disk: new Map([...older, ["restore", announced]]) };
 };
 
-/** What the first peer answers to probes from now on, of a caller at the second peer and of its restart. */
+/** The first peer's answers to probes from now on, by a caller at the second peer and by that peer's restart. */
 const shownByTheFirst = (cluster: Cluster): ReadonlyArray<MessageOf<"Ready">> => {
   const shown: Array<MessageOf<"Ready">> = [];
   cluster.tamper = (from, _to, message) => {

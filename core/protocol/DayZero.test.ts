@@ -1,4 +1,4 @@
-/** A peer that is put back on a disk from before its cluster was founded, as far back as its first transaction. */
+/** A peer that is put back on a disk from before its cluster was founded, as early as its first transaction. */
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { Cluster } from "../../properties/cluster/Cluster.ts";

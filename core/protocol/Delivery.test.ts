@@ -24,20 +24,20 @@ import {
 import type { BatchHeader, SignedStatement, Statement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
-/** Of four members the certificate of what all have prepared, the second being asked to apply it. */
+/** The certificate of what all four members have prepared; the second is asked to apply it. */
 const { cluster, preparation } = prepared(4, (founded) => register(founded, "bob", 8));
 const { id, proposal, own } = preparation;
 const OTHER = "ab".repeat(32) as Digest;
 const receipts = [1, 2, 3, 4].map((peerId) => forgedBy(cluster, peerId, own));
 
-/** What all have applied before. */
+/** The changes that all have applied before. */
 const bobsId = cluster.row(2, "slots", slotKey(1, 1))?.proposalId ?? OTHER;
 
-/** The slots that a step says are applied, as often as it says so. */
+/** The slots that a step reports as applied, as often as it does. */
 const applied = ({ writes }: StepResult): ReadonlyArray<string> =>
   writes.flatMap((write) => (write.table === "outbox" && write.op === "insert" ? [write.key] : []));
 
-/** What a step sends, and to whom, now or after its flush. */
+/** The messages that a step sends, and their receivers, now or after its flush. */
 const sent = ({ sendNow, thenSend }: StepResult) =>
   [...sendNow, ...thenSend].flatMap((action) => (action._tag === "Send" ? [{ to: action.to, ...action.message }] : []));
 

@@ -24,7 +24,7 @@ describe("a forwarded request may be a duplicate", () => {
   it("where it came in no later than its entry peer's process first answered this one", () => {
     const step = stepOfOne();
     expect([isFrom(step, at(100)), isFrom(step, at(101))]).toEqual([true, false]);
-    // This peer's own come from nobody.
+    // This peer's own requests come from no other.
     expect(isFrom(step, at(0), 1)).toBe(false);
   });
 

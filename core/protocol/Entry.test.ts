@@ -154,7 +154,7 @@ describe("a request through a peer that is not the writer", () => {
 
   it("that waits at the writer is done although far more than it remembers are refused behind it", () => {
     const cluster = founded();
-    // Alice is being replaced, so that whoever replaces her next waits.
+    // Alice is being replaced, so that the next replacement of her waits.
     cluster.register(3, "alice", "alice", 7);
     cluster.pass(2_000);
     const { ref } = registeredIn(cluster, "alice");
@@ -271,7 +271,7 @@ describe("a request through a peer that is not the writer", () => {
     (peerId) => {
       const cluster = founded();
       for (const [index, offset] of [DAY, -DAY].entries()) {
-        // All are, so that it signs, and then one alone is, with all it has signed.
+        // All are, so that it signs, and then one alone is, with all that it has signed.
         cluster.clockOffset = offset;
         cluster.judge = () => longLived;
         cluster.register(1, `signed ${index}`, `signed-${index}`, 10 + index);

@@ -25,7 +25,7 @@ const stepAt = (peerId: PeerId, elapsed = awaited.arrivedAt, now = NOW): WholeSt
   const { state, context } = openStep(cluster, peerId, now, elapsed);
   return wholeStep(state, { ...context, providers: installedProviders });
 };
-/** What a step sends and answers in the end. */
+/** The messages and answers of a step in the end. */
 const out = ({ thenSend }: StepResult): ReadonlyArray<Answer | Message> =>
   thenSend.flatMap((action): Array<Answer | Message> => {
     if (action._tag === "Send") return [action.message];

@@ -55,7 +55,7 @@ const alone = (): WholeStep => {
   };
   return step;
 };
-/** What a step sends in the end, and to whom. */
+/** The messages that a step sends in the end, and their receivers. */
 const sentBy = (step: WholeStep): ReadonlyArray<readonly [number, Message["_tag"]]> =>
   step
     .finish(() => undefined)

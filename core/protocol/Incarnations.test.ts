@@ -23,7 +23,7 @@ const [preparation] = stateOf(cluster, 1).undecided.preparations.values();
 if (preparation === undefined) throw new Error("the writer has prepared alice");
 const { id, proposal, writerReceipt } = preparation;
 
-/** A step of peer 1, to which members 2 and 3 have said whatever they can. */
+/** A step of peer 1 with every kind of statement of members 2 and 3. */
 const stepOfOne = (): Step => {
   const step = openStep(cluster, 1);
   const said = new Map([2, 3].map((peerId) => [peerId, writerReceipt]));
@@ -43,7 +43,7 @@ const stepOfOne = (): Step => {
   return step;
 };
 
-/** Whose word counts at this peer, wherever it collects some. */
+/** The members whose statements count at this peer, wherever it collects some. */
 const counted = ({ state }: Step) => ({
   preparation: [...(state.undecided.preparations.get(id)?.votes.keys() ?? [])],
   refused: [...(state.undecided.refused.get(id)?.votes.keys() ?? [])],

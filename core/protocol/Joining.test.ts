@@ -230,7 +230,7 @@ const joining = () => {
   };
   restart(cluster, 2);
   cluster.settle();
-  /** What a member answers, but for what is different. */
+  /** A member's answer, with some fields changed. */
   const answerOf = (from: PeerId, change: Partial<Ready> = {}): Ready => {
     const ready = answers.get(from);
     if (ready === undefined) throw new Error(`peer ${from} was not asked`);

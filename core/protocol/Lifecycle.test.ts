@@ -41,7 +41,7 @@ const refusing: Refusing = { id, proposal, writerReceipt, code: "a test", bindsS
 const at = (step: Step): Phase => phaseOf({ undecided: step.state.undecided, self: step.self, id, seq });
 const preparationIn = ({ state }: Step) => state.undecided.preparations.get(id) ?? preparation;
 
-/** What brings a proposal to each phase, done by whoever owns the phase, whatever it was before. */
+/** The action that brings a proposal to each phase, by the phase's owner, whatever the phase before. */
 const enters: Readonly<Record<Phase, (step: Step) => void>> = {
   absent: (step) => {
     const { refused, aborting } = step.state.undecided;
@@ -86,7 +86,7 @@ const begun = (phase: Phase): Step => {
   return step;
 };
 
-/** Which entry asks nothing: it is only ever called for what is there. */
+/** Which entries check the phase before; the others are only ever called for what is there. */
 const isAsked: Readonly<Record<Phase, boolean>> = {
   absent: true,
   prepared: true,

@@ -1,4 +1,4 @@
-/** One member, shown what its writer proposes: what it answers, and with nothing where it must not. */
+/** One member, shown its writer's proposal: its answer, or none where it must not answer. */
 import { describe, expect, it } from "vitest";
 import { altered } from "../../properties/cluster/AlteredEffects.ts";
 import { actor, type Cluster, crypto, founded, whole } from "../../properties/cluster/Cluster.ts";
@@ -18,7 +18,7 @@ import { type Proposal, proposalId } from "./Proposal.ts";
 const OTHER = "ab".repeat(32) as Digest;
 const registerAlice = (cluster: Cluster): void => cluster.register(2, "request", "alice", 7);
 
-/** A cluster whose writer has prepared what it was asked for, and its message to peer 2, which was kept back. */
+/** A cluster whose writer has prepared a request, and its message to peer 2, which was kept back. */
 const keptFromTwo = (cluster = founded(), ask = registerAlice) => {
   const kept: Array<MessageOf<"Prepare">> = [];
   cluster.tamper = (_from, to, message) => {
@@ -38,7 +38,7 @@ interface Showing {
   readonly actors?: ReadonlyArray<ActorCheck>;
 }
 
-/** Shows peer 2 a message; what it answers, a text for each message. */
+/** Shows peer 2 a message; returns its answers, a text for each message. */
 const answersOf = (
   cluster: Cluster,
   message: MessageOf<"Prepare">,
@@ -55,7 +55,7 @@ const answersOf = (
   return answers;
 };
 
-/** A message that proposes the same upon the same evidence, but for some fields. */
+/** A message that proposes the same on the same evidence, but for some fields. */
 const changed = (cluster: Cluster, item: PrepareItem, change: Partial<Proposal>): MessageOf<"Prepare"> => {
   const proposal = { ...item.proposal, ...change };
   return {
@@ -65,7 +65,7 @@ const changed = (cluster: Cluster, item: PrepareItem, change: Partial<Proposal>)
   };
 };
 
-/** Puts more into a map of peer 2's state than it came to by itself. */
+/** Puts more into a map of peer 2's state than it gets by itself. */
 const put = <K, V>(map: ReadonlyMap<K, V>, entries: Iterable<readonly [K, V]>): void => {
   if (!(map instanceof Map)) throw new Error("a peer keeps it in a map");
   for (const [key, value] of entries) map.set(key, value);
@@ -144,7 +144,7 @@ describe("who is answered", () => {
 });
 
 describe("a member that is being restored", () => {
-  /** Peer 2, which has refused what the writer had prepared, and takes its time to come by the registry of the others. */
+  /** Peer 2, which has refused the writer's proposal, and has not taken over the registry of the others yet. */
   const restoring = () => {
     const { cluster, message, item } = keptFromTwo();
     cluster.tamper = (_from, to, sent) =>

@@ -42,7 +42,7 @@ describe("the Merkle tree", () => {
     const leaves = [leaf(0), leaf(1), leaf(2)];
     const { proofs } = merkleTree(crypto, leaves);
     const [proof = [], , last = []] = proofs;
-    // Past the last leaf there is nothing, though the last one's proof would lead from there to the root.
+    // Past the last leaf there is nothing, though the last leaf's proof would lead from there to the root.
     expect(impliedRoot(crypto, leaf(2), 3, 3, last)).toBeUndefined();
     expect(impliedRoot(crypto, leaf(0), 1, 1, [])).toBeUndefined();
     expect(impliedRoot(crypto, leaf(0), 0, 3, proof.slice(1))).toBeUndefined();

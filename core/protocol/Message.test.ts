@@ -1,4 +1,4 @@
-/** The fullest messages there can be, in a cluster of as many members as there may be: what is written is read again. */
+/** The fullest possible messages, in a cluster of the most members: all that is written is read again. */
 import { Either } from "effect";
 import { expect, it } from "vitest";
 import { altered, asFinish } from "../../properties/cluster/AlteredEffects.ts";
@@ -72,7 +72,7 @@ it.each<Message>([
   const bytes = encode(messageCodec, message);
   expect(bytes.length).toBeLessThan(Limits.envelopeBytes);
   expect(Either.getOrThrow(decode(messageCodec, bytes))).toEqual(message);
-  // There is room for fields to come, at which older readers would stop.
+  // Room remains for future fields, at which older readers would stop.
   const source = new CborSource(bytes, Limits.cborItems * 0.6, 0, NEWEST);
   expect(() => messageCodec.read(source)).not.toThrow();
 });

@@ -36,7 +36,7 @@ describe("what was undecided when a member was restored", () => {
     cluster.tamper = (_from, to, message) => (message._tag === "SnapshotOffer" && to === 2 ? undefined : message);
     declare(cluster, 2);
     cluster.pass(8_000);
-    // Certificates come by every second, and it leaves them alone.
+    // Certificates come every second, and it leaves them alone.
     expect(cluster.row(2, "certificates", id ?? "")).toBeUndefined();
     expect(cluster.answers.has("request")).toBe(false);
     cluster.tamper = whole;
@@ -110,7 +110,7 @@ describe("what was undecided when a member was restored", () => {
     expect([stateOf(cluster, 2).undecided.refused.size, stateOf(cluster, 3).undecided.preparations.size]).toEqual([
       1, 1,
     ]);
-    // Peer 2 stays undecided, and is the one to offer: what peer 1 offers is spoilt.
+    // Peer 2 stays undecided, and is the one to offer: the offer of peer 1 is spoilt.
     let isOffering = false;
     cluster.tamper = (from, to, message) => {
       const isVote = message._tag === "AbortRequest" || message._tag === "Votes";

@@ -25,7 +25,7 @@ const awaited = stateOf(cluster, 3).requests.awaited.get("request");
 if (awaited === undefined) throw new Error("it is under way");
 const { proposal, own } = preparation;
 
-/** What a step answers and sends in the end. */
+/** The answers and messages of a step in the end. */
 const outOf = (step: WholeStep): ReadonlyArray<Answer | Message> =>
   step
     .finish(() => undefined)
@@ -34,7 +34,7 @@ const outOf = (step: WholeStep): ReadonlyArray<Answer | Message> =>
       return action._tag === "Reply" ? [action.answer] : [];
     });
 
-/** That this was done, as every member would sign it. */
+/** The statement of every member that this was done. */
 const confirmed = (change: Partial<Proposal>): Extract<Outcome, { readonly _tag: "Confirmed" }> => {
   const done = { ...proposal, ...change };
   const about = { proposalId: proposalId(crypto, done) };
@@ -108,13 +108,13 @@ const no = (code: RejectionCode = "ACCESS_DENIED"): Outcome => ({
   rejection: rejection(code, "Nothing was done.", "Believe it."),
 });
 
-/** The writer says this to peer 3 about a request, whatever its driver thinks. */
+/** The writer says this to peer 3 about a request, whatever its driver decides. */
 const say = (to: Cluster, requestId: string, outcome: Outcome): void => {
   const message: Message = { _tag: "Outcome", requestId, outcome };
   to.peers.get(3)?.dispatch({ _tag: "Deliver", from: 1, message, actors: [] });
 };
 
-/** Alice is to be registered through peer 3, which alone has applied it: neither writer nor peer 2 hears a certificate. */
+/** Alice's registration through peer 3, which alone has applied it: neither writer nor peer 2 gets a certificate. */
 const halfDone = (): Cluster => {
   const half = founded();
   half.tamper = (_from, to, message) =>
@@ -132,7 +132,7 @@ describe("a writer that says an approver was there, which a member does not have
     say(half, "request", { _tag: "Existing", ref });
     half.settle();
     expect(half.answers.has("request")).toBe(false);
-    // The entry peer delivers what it has applied, and asks again.
+    // The entry peer delivers the certificate that it has applied, and asks again.
     half.tamper = (_from, _to, message) => (message._tag === "Outcome" ? undefined : message);
     half.pass(2_500);
     expect(rowsOf(half, "approvers")).toEqual([1, 1, 1]);

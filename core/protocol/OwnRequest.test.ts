@@ -7,7 +7,7 @@ import { rejection } from "../base/Rejection.ts";
 import { hasDenied, hasSignedFor, noteAborted, noteApplied, denyOwn } from "./OwnRequest.ts";
 import type { Proposal } from "./Proposal.ts";
 
-/** A replacement and a registration wait at the second of three members; the proposal is what the first one made. */
+/** A replacement and a registration wait at the second of three members; the proposal comes from the first of them. */
 const waiting = () => {
   const cluster = founded();
   register(cluster, "alice", 7);

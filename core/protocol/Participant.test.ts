@@ -13,7 +13,7 @@ import type { SignedStatement } from "./Statement.ts";
 
 type Item = MessageOf<"Prepare">["items"][number];
 
-/** A founded cluster of three whose writer changes what it proposes to the others; the votes that came back. */
+/** A founded cluster of three whose writer changes its proposals to the others; returns their votes. */
 const votesOn = (
   lie: (item: Item) => Partial<Item>,
   prepare: (cluster: Cluster) => void = () => undefined,
@@ -26,7 +26,7 @@ const votesOn = (
     if (message._tag === "Votes")
       for (const { statement } of message.statements)
         votes.push({ from, kind: statement.kind, detail: statement.detail });
-    // The votes alone are looked at here, not what is settled after them.
+    // Only the votes are looked at here, not the settlement after them.
     if (message._tag === "AbortRequest") return undefined;
     if (message._tag !== "Prepare") return message;
     const items = message.items.map((item) => {

@@ -30,7 +30,7 @@ const applied: Decision = {
   writerReceipt: undefined,
 };
 
-/** What the second hands on, who was restored once, and what it has written of it; `become` says what is different. */
+/** The second peer's acknowledgements and writes, after one restore; `become` says what is different. */
 const handed = (decided: ReadonlyMap<Digest, Decision>, become: (step: Step) => void = () => undefined) => {
   const step = openStep(cluster, 2);
   step.draft("rejoining").restored = announcedBy(cluster, 2, LIFE);

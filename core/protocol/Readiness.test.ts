@@ -122,7 +122,7 @@ describe("a peer that is asked whether it is ready", () => {
     restored: undefined,
     recorded: undefined,
   };
-  /** What the second answers the first. */
+  /** The second peer's answer to the first. */
   const answerOf = (become: Become, change: Partial<typeof question> = {}, of = cluster) => {
     const step = memberStep(2, become, of);
     onReadyProbe(step, 1, { ...question, ...change });

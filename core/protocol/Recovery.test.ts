@@ -25,7 +25,7 @@ import {
 } from "../../properties/cluster/BeingRestored.ts";
 
 describe("what a peer that is being restored asks of all others", () => {
-  /** A step that has asked, and been answered by nobody. */
+  /** A step that has asked, and has no answer yet. */
   const asking = (change: Partial<Recovery> = {}): WholeStep =>
     recovering({ answers: new Map(), transfer: undefined, startedAt: AT, distrusted: new Set(), ...change });
   const answerOf = (step: WholeStep, from: PeerId, change: Partial<Ready> = {}): Ready => {
@@ -33,7 +33,7 @@ describe("what a peer that is being restored asks of all others", () => {
     if (ready === undefined) throw new Error(`peer ${from} has not answered`);
     return { ...ready, nonce: nonceFor(step, underWay.nonce ?? OTHER, from), ...change };
   };
-  /** Both others answer: the first as it does, the third as it is said. */
+  /** Both others answer: the first as it is, the third as it is given. */
   const answered = (step: WholeStep, change: Partial<Ready> = {}, firsts: Partial<Ready> = {}): WholeStep => {
     onMemberAnswer(step, 1, answerOf(step, 1, firsts));
     onMemberAnswer(step, 3, answerOf(step, 3, change));
@@ -177,7 +177,7 @@ describe("time, while a peer is being restored,", () => {
     expect(sent(again)).toMatchObject([{ to: 1, _tag: "SnapshotRequest" }]);
     const silent = fired({ ...moved({ movedAt: AT - 5_000, askedAt: AT }), distrusted: new Set([3]) });
     expect(silent.state.rejoining.recovery).toMatchObject({ nonce: undefined, transfer: undefined });
-    // It may only be away.
+    // The member may only be away.
     expect(silent.state.rejoining.recovery?.distrusted).toEqual(new Set([3]));
     expect(silent.state.rejoining.recovery?.waitsFor).toContain("does not go on");
   });

@@ -256,7 +256,7 @@ describe("a member's vote on a replacement", () => {
           for (const { statement } of message.statements) votes.push(`${statement.kind} ${statement.detail}`);
         const old = evidence.get(name);
         if (message._tag !== "Prepare" || old === undefined || !evidence.has("second")) return whole(from, to, message);
-        // The writer plays an earlier request again in the place of the second.
+        // The writer replays an earlier request in the place of the second.
         const items = message.items.map((item) => {
           const request = {
             ...item.proposal.request,

@@ -1,4 +1,4 @@
-/** What a peer does about what stays undecided: when it asks, whom, and for how much at once. */
+/** How a peer treats undecided proposals: when it asks, which members, and about how many at once. */
 import { describe, expect, it } from "vitest";
 import { approverIn } from "../../properties/cluster/AlteredEffects.ts";
 import { type Cluster, founded } from "../../properties/cluster/Cluster.ts";
@@ -14,7 +14,7 @@ import type { Message, MessageOf } from "../Message.ts";
 import { onResolveTimer } from "./Settlement.ts";
 import type { PeerId } from "./Topology.ts";
 
-/** After how many milliseconds a peer sends peer 3 such messages within 20 s, while nobody hears anything. */
+/** After how many milliseconds a peer sends peer 3 such messages within 20 s, while no message arrives anywhere. */
 const timesOf = (cluster: Cluster, peerId: PeerId, tag: Message["_tag"]): ReadonlyArray<number> => {
   const start = cluster.now;
   const times: Array<number> = [];
@@ -75,7 +75,7 @@ describe("what stays undecided", () => {
   });
 });
 
-/** What a step sends a peer of one kind, when it is time to ask. */
+/** The messages of one kind that a step sends a peer when it is time to ask. */
 const sentTo = <T extends Message["_tag"]>(step: Step, to: PeerId, tag: T): ReadonlyArray<MessageOf<T>> => {
   onResolveTimer(step);
   const { sendNow, thenSend } = step.finish(() => undefined);
@@ -86,7 +86,7 @@ const sentTo = <T extends Message["_tag"]>(step: Step, to: PeerId, tag: T): Read
 const sizes = (messages: ReadonlyArray<{ readonly items: ReadonlyArray<unknown> }>): ReadonlyArray<number> =>
   messages.map(({ items }) => items.length);
 
-/** A step of a peer that has prepared copies of one proposal as long ago as it is given for each, in milliseconds. */
+/** A step of a peer that has prepared copies of one proposal, each as many milliseconds ago as given. */
 const stepWith = (peerId: PeerId, ages: ReadonlyArray<number>, change: Partial<Preparation> = {}): Step => {
   const { cluster } = prepared();
   const [preparation] = stateOf(cluster, peerId).undecided.preparations.values();

@@ -16,7 +16,7 @@ describe("a restored peer", () => {
     cluster.register(1, "request", "alice", 7);
     cluster.settle();
     expect(stateOf(cluster, 2).undecided.preparations.size).toBe(1);
-    // The others ask their new writer about its own proposal; what they say of its incarnations is on the way.
+    // The others ask their new writer about its own proposal; their word of its incarnations is on the way.
     cluster.clockOffset = -3_600_000;
     cluster.tamper = (_from, to, message) =>
       to === 1 && (message._tag === "Ready" || message._tag === "ReadyProbe") ? undefined : message;
@@ -38,7 +38,7 @@ describe("a restored peer", () => {
     cluster.settle();
     expect(stateOf(cluster, 1).undecided.aborting.size).toBe(1);
     expect([stateOf(cluster, 2).undecided.refused.size, stateOf(cluster, 3).undecided.refused.size]).toEqual([1, 1]);
-    // Each takes the registry from the other, which has not come to an end with it and keeps it to itself.
+    // Each takes the registry from the other, whose refusal has not ended and is not offered.
     cluster.tamper = (from, _to, message) => {
       if (message._tag === "AbortRequest") return undefined;
       const isSpoilt = from === 1 && message._tag === "SnapshotOffer";

@@ -1,4 +1,4 @@
-/** What a restored member does that is told of proposals it knows nothing of, by honest members and by a lying writer. */
+/** A restored member that is told of proposals unknown to it, by honest members and by a lying writer. */
 import { describe, expect, it } from "vitest";
 import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { receiptOfWriter } from "../../properties/cluster/Forging.ts";
@@ -16,8 +16,8 @@ const isSettling = ({ _tag }: Message): boolean =>
   _tag === "Votes" || _tag === "SettleAnswer" || _tag === "AbortRequest" || _tag === "CommitAcks";
 
 /**
- * Of four members 3 is restored and refuses what its old incarnation had prepared; 2 and 4 pledge. Its old receipt reaches 1,
- * which has heard of none of it and applies. What 1 says of that is kept back, so that it can be delivered later.
+ * Of four members 3 is restored and refuses what its old incarnation had prepared; 2 and 4 pledge. Its old receipt
+ * reaches 1, which knows nothing of this and applies; its word of that is kept back for later.
  */
 const appliedBehindPledges = () => {
   const cluster = new Cluster(4);
@@ -49,7 +49,7 @@ const appliedBehindPledges = () => {
 describe("a restored member that knows nothing of a proposal", () => {
   it("refuses it only after every other member has said that it has not applied it", () => {
     const { cluster, commit } = appliedBehindPledges();
-    // Word of it from the old incarnation of 1 frees 2 from its pledge; then 1 is restored, and 4 has not heard of it.
+    // A statement of the old incarnation of 1 frees 2 from its pledge; then 1 is restored, and 4 has not heard of it.
     cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: 1, message: commit, actors: [] });
     expect(outcomeAt(cluster, 2)).toBe("APPLIED");
     cluster.tamper = (_from, to, message) => (to === 4 && message._tag === "Commit" ? undefined : message);
@@ -100,14 +100,14 @@ describe("a restored member that knows nothing of a proposal", () => {
   });
 });
 
-/** Proposals like one that was made, each a millisecond later, with receipts that the writer's driver knows nothing of. */
+/** Proposals like an existing one, each a millisecond later, with receipts unknown to the writer's driver. */
 const forged = (cluster: Cluster, { proposal: like, receipt, evidence }: PrepareItem, count: number) =>
   Array.from({ length: count }, (_, at): PrepareItem => {
     const proposal = { ...like, seq: like.seq + 1 + at, proposedAt: like.proposedAt + 1 + at };
     return { proposal, receipt: receiptOfWriter(cluster, proposal, receipt), evidence };
   });
 
-/** Peer 2 of three is being restored; the writer made one proposal before, which it keeps to itself as long as it lies. */
+/** Peer 2 of three is being restored; the writer made one proposal before, and hides it as long as it lies. */
 const restoredUnderLies = () => {
   const cluster = founded();
   const made: Array<PrepareItem> = [];
@@ -128,7 +128,7 @@ const restoredUnderLies = () => {
     if (message._tag === "SnapshotOffer" || message._tag === "AbortRequest" || message._tag === "Prepare")
       return undefined;
     if (message._tag !== "SettleQuery") return message;
-    // The writer's own driver would find itself out.
+    // The writer's own driver would detect its lie.
     const items = message.items.map(({ proposal }) => {
       const id = proposalId(crypto, proposal);
       return { proposalId: id, state: stateAt(to, id), held: [] } as const;
@@ -151,7 +151,7 @@ const restoredUnderLies = () => {
   return { cluster, like, shared, ended, prepare, refusals };
 };
 
-/** The writer is honest again; shown a receipt that is not in its chain, its driver would find itself out. */
+/** The writer is honest again; shown a receipt that is not in its chain, its driver would quarantine itself. */
 const keepLiesFromItsDriver = (cluster: Cluster, like: PrepareItem, lies: number): void => {
   const isLie = ({ proposal: { proposedAt } }: { readonly proposal: { readonly proposedAt: number } }): boolean =>
     proposedAt > like.proposal.proposedAt && proposedAt <= like.proposal.proposedAt + lies;

@@ -38,7 +38,7 @@ const recovering = (): Step => {
 const ofIncarnation = (incarnation: number, more: Partial<SignedStatement["header"]> = {}): SignedStatement =>
   forgedBy(cluster, 2, own, {}, { incarnation, ...more });
 
-/** Whether a peer that was shown this is in quarantine. */
+/** Whether a peer is in quarantine after it was shown this. */
 const isOut = (step: Step): boolean => step.state.fitness.quarantine !== undefined;
 
 describe("statements that a peer is shown", () => {

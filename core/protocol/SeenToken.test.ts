@@ -7,7 +7,7 @@ import type { ActorCheck } from "../auth/ActorCheck.ts";
 import { attest, type Call } from "./Forward.ts";
 import type { PeerId } from "./Topology.ts";
 
-/** What a member that only votes is shown when somebody registers an approver through the writer. */
+/** The messages to a member that only votes when somebody registers an approver through the writer. */
 const shownTo = (cluster: Cluster, voter: PeerId): { readonly call: Call; readonly token: string } => {
   const shown: Array<{ readonly call: Call; readonly token: string }> = [];
   cluster.tamper = (_from, to, message) => {

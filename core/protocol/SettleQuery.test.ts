@@ -1,4 +1,4 @@
-/** What a member answers who is asked what became of a proposal, and what a restored one does with such answers. */
+/** A member's answer about the outcome of a proposal, and how a restored member uses such answers. */
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
 import { type Cluster, crypto, founded, whole } from "../../properties/cluster/Cluster.ts";
@@ -19,7 +19,7 @@ import { signerOf, type SignedStatement } from "./Statement.ts";
 
 const NONCE = "ab".repeat(32) as Digest;
 
-/** Asks peer 2 in the writer's name about one proposal; what it says of it and what it shows. */
+/** Asks peer 2 in the writer's name about one proposal; returns what it says and shows of it. */
 const answerOf = (cluster: Cluster, item: SettleItem, demandFinal = false) => {
   const answers: Array<MessageOf<"SettleAnswer">["items"][number]> = [];
   cluster.tamper = (from, _to, message): Message | undefined => {
@@ -40,7 +40,7 @@ const asked = ({ cluster, preparation }: ReturnType<typeof prepared>) => ({
   item: { proposal: preparation.proposal, receipt: preparation.writerReceipt },
 });
 
-/** Peer 2 was kept out of what the writer has proposed. */
+/** Peer 2 was kept out of the writer's round. */
 const unknown = () => {
   const cluster = founded();
   const items: Array<SettleItem> = [];
@@ -81,7 +81,7 @@ const applied = () => {
   return asked(made);
 };
 
-/** Peer 2 was started again, has heard of nobody, and applies what it is shown a certificate of. */
+/** Peer 2 was started again, has heard of nobody, and applies a certificate that it is shown. */
 const appliedWhileJoining = () => {
   const made = prepared();
   const { cluster, preparation } = made;
@@ -95,7 +95,7 @@ const appliedWhileJoining = () => {
   return asked(made);
 };
 
-/** Peer 2 has applied it, was restored, and has not come by the registry of the others yet. */
+/** Peer 2 has applied it, was restored, and has not taken over the registry of the others yet. */
 const appliedBeforeRestore = () => {
   const made = applied();
   made.cluster.tamper = (_from, _to, message) => (message._tag === "SnapshotOffer" ? undefined : message);

@@ -11,7 +11,7 @@ const restart = (cluster: Cluster, peerId: number): void => {
 const approvers = (cluster: Cluster) => [...cluster.peers.values()].map((each) => each.state.registry.approvers);
 const preparations = (cluster: Cluster) =>
   [...cluster.peers.values()].map((each) => each.state.undecided.preparations.size);
-/** What each peer has on record for a slot. */
+/** Each peer's record of a slot. */
 const outcomes = (cluster: Cluster, seq: number) =>
   [...cluster.tables.keys()].map((peerId) => cluster.row(peerId, "slots", slotKey(1, seq))?.outcome);
 const demanding = (message: MessageOf<"SettleQuery">): Message => ({ ...message, demandFinal: true });
@@ -105,7 +105,7 @@ describe("a proposal whose writer went away", () => {
     cluster.settle();
     restart(cluster, 1);
     cluster.tamper = whole;
-    // What comes in at the very time at which the writer is back may have come in before.
+    // Messages that come in at the very time at which the writer is back may have come in before.
     cluster.pass(1);
     cluster.register(2, "retry", "alice", 7);
     cluster.pass(3_000);

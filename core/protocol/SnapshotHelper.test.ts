@@ -18,7 +18,7 @@ const [NONCE, OTHER] = ["ab", "cd"].map((each) => each.repeat(32) as Digest) as 
 const restored = announcedBy(cluster, 3, 5);
 const { recoveryId } = restored.restoration;
 
-/** A step of the second, who has the incarnation of the third on record that asks it, but for what is different. */
+/** A step of the second member, which has the incarnation of the asking third on record, with some differences. */
 const helping = (become: (step: Step) => void = () => undefined, of = cluster): Step => {
   const step = openStep(of, 2);
   step.edit("signed", "seen").set(3, { peerId: 3, incarnation: 5, newest: undefined, restored });

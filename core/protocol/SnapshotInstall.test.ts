@@ -34,14 +34,14 @@ describe("a page of what the others have decided", () => {
   const idAt = (seq: number): Digest => proposalId(crypto, certificateAt(seq).proposal);
   const [receipt] = certificateAt(1).receipts as [SignedStatement];
 
-  /** What is offered of a slot: 1 registers alice, 2 bob, and 3 replaces the metadata of alice. */
+  /** The offered item of a slot: 1 registers alice, 2 bob, and 3 replaces the metadata of alice. */
   const applied = (seq: number, certificate = certificateAt(seq)): Item => ({
     key: slotKey(1, seq),
     proposalId: proposalId(crypto, certificate.proposal),
     certificate,
     writerReceipt: undefined,
   });
-  /** What is offered of a slot in which something was aborted that nobody knows here. */
+  /** The offered item of a slot whose aborted proposal is unknown here. */
   const aborted = (
     seq: number,
     id = OTHER,
@@ -67,7 +67,7 @@ describe("a page of what the others have decided", () => {
   type Disk = ReadonlyMap<TableName, ReadonlyMap<string, unknown>>;
   const TABLES = ["slots", "certificates", "approvers", "keys"] as const;
   const nothing: Disk = new Map();
-  /** What every member has on its disk, but for one row of it. */
+  /** The disk of every member, but for one row of it. */
   const all = <T extends TableName>(table?: T, key = "", row?: Rows[T]): Disk => {
     const disk = new Map(TABLES.map((each) => [each, new Map<string, unknown>()] as const));
     for (const [each, rows] of disk) for (const at of view.scan(each, "", 100)) rows.set(at.key, at.row);
@@ -84,7 +84,7 @@ describe("a page of what the others have decided", () => {
     ...change,
   });
 
-  /** What the third makes of it whose disk this is, and what it changes, by operation, table and key. */
+  /** The result of the third member on this disk, and its changes, by operation, table and key. */
   const installed = (disk: Disk, page: MessageOf<"SnapshotOffer">) => {
     const { state, context } = openStep(cluster, 3);
     const readFrom: RowView = {
@@ -249,7 +249,7 @@ describe("a page of what the others have decided", () => {
     expect(rows.size).toBe(upTo === undefined ? 130 : 128);
   });
 
-  /** What all members would have signed of another proposal. */
+  /** The statements that all members would have signed of another proposal. */
   const certified = (change: Partial<Certificate["proposal"]>): Certificate => {
     const proposal = { ...certificateAt(1).proposal, ...change };
     const about = { proposalId: proposalId(crypto, proposal), seq: proposal.seq };

@@ -117,7 +117,7 @@ describe("the detail", () => {
       integrityFault: "approvers/x",
       quarantine: "an old disk",
     });
-    // Which keys there are is read from rows, and these do not hold.
+    // The number of keys is read from rows, and these do not hold.
     expect(detail?.integrityKeyVersion).toBeUndefined();
     expect(statusDetail(changed(state, { integrityFault: undefined, integrityVersion: 3 }))?.integrityKeyVersion).toBe(
       3,

@@ -72,7 +72,7 @@ describe("a step's writes", () => {
     expect(step.finish(idle).writes).toEqual([insert]);
   });
 
-  /** Writes in a step in which a row of the outbox is not needed any more, and one of two members was heard of. */
+  /** Writes in a step with a prunable outbox row, and with a newer batch seen of one of two members. */
   const takenAlong = (given: ReadonlyArray<Write>) => {
     const busy = founded();
     busy.register(1, "request", "alice", 7);
@@ -227,7 +227,7 @@ describe("a step's state", () => {
     expect(step.state.signed.seen).toBe(stateOf(cluster, 1).signed.seen);
     const current = forgedBy(cluster, 2, signed, {}, { batchNo: 99 });
     step.noteSeen(current);
-    // Nor another one of the same number.
+    // Nor another batch of the same number.
     step.noteSeen(forgedBy(cluster, 2, signed, { seq: 2 }, { batchNo: 99 }));
     expect(step.state.signed.seen.get(2)?.newest?.header).toBe(current.header);
   });

@@ -1,6 +1,6 @@
 /**
- * Whole steps of one registration among three: what is sent at once, every row that is written, what is sent behind the
- * flush, and all that is new in the state. Nothing else may happen in them.
+ * Whole steps of one registration among three: what is sent at once, every row that is written, what is sent after the
+ * flush, and everything new in the state. Nothing else may happen in them.
  */
 import { NEWEST } from "../codec/Versioned.ts";
 import { changed } from "../../properties/cluster/Changed.ts";
@@ -51,7 +51,7 @@ const batchOf = ({ header, signature }: SignedStatement) => ({
   row: { header, signature },
 });
 
-/** What a peer remembers of another from its newest statement. */
+/** One peer's memory of another from its newest statement. */
 const seenFrom = ({ header, signature }: SignedStatement): Seen => ({
   peerId: header.peerId,
   incarnation: 1,
@@ -59,7 +59,7 @@ const seenFrom = ({ header, signature }: SignedStatement): Seen => ({
   restored: undefined,
 });
 
-/** The chain behind a batch. */
+/** The chain after a batch. */
 const chainBehind = ({ header }: SignedStatement) => ({
   incarnation: 1,
   batchNo: header.batchNo,
@@ -230,7 +230,7 @@ describe("a member that is brought the certificate", () => {
       hash: crypto.digest("CUSTODY_AUDIT_V1", protocolTables.audit, auditRow),
     };
     const chain = chainBehind(ack);
-    // The writer has applied it: its registry is what this one must come to.
+    // The writer has applied it: its registry must be the result here.
     const { registry } = stateOf(cluster, 1);
     const heard = new Map([
       [1, seenFrom(byWriter)],
@@ -314,7 +314,7 @@ describe("a writer that holds the last receipt", () => {
       "replace seen",
       "replace counters",
     ]);
-    // Its own acknowledgement goes to nobody yet: members need it only in a contradiction, and get it with the next delivery.
+    // Its own acknowledgement goes to nobody yet: members need it only in a contradiction, with the next delivery.
     expect(thenSend).toEqual([{ _tag: "SetTimer", timer: "deliver", afterMillis: 1_000 }]);
   });
 });

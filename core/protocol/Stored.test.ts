@@ -57,7 +57,7 @@ describe("an entry peer whose writer says that an approver was there", () => {
     incarnation: 1,
     revision: 1,
   };
-  /** Whether the request is still waiting when these have said so. */
+  /** Whether the request is still waiting when these members have said so. */
   const waits = (...said: ReadonlyArray<readonly [number, Partial<typeof answer>]>): boolean => {
     const step = openStep(cluster, 3);
     for (const [from, change] of said) onStoredAnswer(step, from, { ...answer, ...change });
@@ -137,7 +137,7 @@ describe("an entry peer whose writer says that an approver was there", () => {
     expect(stateOf(restored, 3).requests.awaited.get("retry")?.storedAt).toEqual(
       new Map([[2, { incarnation: 1, revision: 1 }]]),
     );
-    // Its new incarnation has nothing yet when the writer's own word comes.
+    // Its new incarnation stores nothing yet when the writer's own word comes.
     const silence = (message: Message) => (message._tag === "SnapshotOffer" ? undefined : message);
     restored.tamper = (_from, _to, message) => silence(message);
     comeBackOn(restored, 2, empty);

@@ -5,7 +5,7 @@ import { Limits } from "../base/Limits.ts";
 import type { Message } from "../Message.ts";
 import type { PeerId } from "./Topology.ts";
 
-/** A cluster whose member 3 keeps its acknowledgements to itself, and what every member's votes were. */
+/** A cluster whose member 3 withholds its acknowledgements, and the votes of every member. */
 const withheld = () => {
   const cluster = founded();
   const details: Array<string> = [];

@@ -1,4 +1,4 @@
-/** Every member is being restored at once: what their disks have is put together, and the cluster goes on. */
+/** Every member is being restored at once: their disks are united, and the cluster goes on. */
 import { describe, expect, it } from "vitest";
 import { type Cluster, founded, whole } from "../../properties/cluster/Cluster.ts";
 import {

@@ -1,4 +1,4 @@
-/** What disks come to, told by what they show alone; whole clusters are in Union.test.ts and Branches.test.ts. */
+/** Unions of disks by their slots alone; whole clusters are in Union.test.ts and Branches.test.ts. */
 import { describe, expect, it } from "vitest";
 import type { Digest } from "../base/Digest.ts";
 import { type Change, type Disk, type Shown, unite } from "./Union.ts";

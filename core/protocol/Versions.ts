@@ -1,7 +1,7 @@
 /**
  * The versions that a peer speaks: it can read messages of these versions, and write them. Every envelope names those
- * of its sender. What is made for all members, and signed or hashed, is made in the newest version that all of them
- * speak (docs/decisions/0027-versions.md).
+ * of its sender. Signed or hashed data for all members is made in the newest version that all of them speak
+ * (docs/decisions/0027-versions.md).
  */
 import { type Made, NEWEST } from "../codec/Versioned.ts";
 import type { PeerId } from "./Topology.ts";

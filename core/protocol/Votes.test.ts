@@ -5,7 +5,7 @@ import { prepared } from "../../properties/cluster/Prepared.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import type { SignedStatement } from "./Statement.ts";
 
-/** Shows peer 2 what others have signed. */
+/** Shows peer 2 statements of others. */
 const show = (cluster: Cluster, ...statements: ReadonlyArray<SignedStatement>): void =>
   cluster.peers.get(2)?.dispatch({ _tag: "Deliver", from: 1, message: { _tag: "Votes", statements }, actors: [] });
 

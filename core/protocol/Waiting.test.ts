@@ -20,7 +20,7 @@ if (awaited?.request.kind !== "REGISTER" || !isIntent(awaited.request) || round?
 const { forward, request } = awaited;
 const { creator } = round;
 
-/** How long an entry peer waits of the ten seconds a caller does, and how long the writer. */
+/** How long an entry peer waits, of the ten seconds that a caller does, and how long the writer. */
 const ENTRY = 9_500;
 const WRITER = 9_000;
 const LATE = 0;
@@ -126,7 +126,7 @@ describe("whoever has waited too long at the writer", () => {
   ])("for its turn is told what that depends on: %s, open %s", (_what, isOpen, kind, locks, words) => {
     const step = openStep(cluster, 1, NOW, WRITER);
     step.edit("undecided", "rounds").clear();
-    // Being aborted, so that nothing but the lock itself says that something is open.
+    // Being aborted, so that nothing but the lock itself shows that something is open.
     step.edit("undecided", "aborting").set(id, { ...preparation, id, votes: [], acks: new Map() });
     step.draft("undecided").locks = new Map(locks.map((lock) => [lock, id]));
     const { forward: asked, ...queued } = queuedAt(LATE);

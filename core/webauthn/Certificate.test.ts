@@ -37,7 +37,7 @@ const { subjectPublicKeyInfo } = signerOf(secretKeyOf("Tested"));
 /** The fields of a body in their order, after the version. */
 const fields = [integer(1), ecdsa, own, validity, own, subjectPublicKeyInfo];
 
-/** Nobody looks at the signature here. */
+/** No check looks at the signature here. */
 const around = (body: Uint8Array): Uint8Array => sequence(body, ecdsa, bits(Uint8Array.of(0)));
 
 const version3 = tagged(0, integer(2));
@@ -171,7 +171,7 @@ describe("the key of a certificate", () => {
   });
 
   const unsigned = (...bytes: ReadonlyArray<number>): Uint8Array => der(0x02, Uint8Array.from(bytes));
-  /** A modulus of so many bytes, odd unless its last byte says otherwise, and with the octet that holds its sign. */
+  /** A modulus of so many bytes, odd unless its last byte says otherwise, with the octet that holds its sign. */
   const modulus = (length: number, last = 0x01): Uint8Array =>
     der(0x02, concatBytes(Uint8Array.of(0, 0x80), new Uint8Array(length - 2), Uint8Array.of(last)));
   const rsa = (algorithm: string, ...numbers: ReadonlyArray<Uint8Array>): Uint8Array =>

@@ -20,7 +20,7 @@ const AT = 1_767_225_600_000;
 /** 1 June 2025 and a day later, as `notBefore` and `notAfter` below. */
 const [FROM, TO] = [1_748_736_000_000, 1_748_822_400_000];
 
-/** What is refused when certificates come in this order, the attestation key's first, under these roots. */
+/** The refusal of certificates in this order, the attestation key's first, under these roots. */
 const faultOf = (
   chain: ReadonlyArray<Authority>,
   roots: ReadonlyArray<Authority> = [],
@@ -136,7 +136,7 @@ describe("a trusted root", () => {
   it("can be read", () => {
     expect(trustRootFault(root.certificate)).toBeUndefined();
     expect(trustRootFault(root.certificate.subarray(1))).toMatch(/ in a certificate\.$/);
-    // What is no answer of ours is not taken for one.
+    // An error that is not our own refusal is not taken for one.
     expect(() => trustRootFault(undefined as unknown as Uint8Array)).toThrow("length");
   });
 });

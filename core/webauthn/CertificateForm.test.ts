@@ -1,4 +1,4 @@
-/** What DER and RFC 5280 leave one form for: each other form is refused, beside the one form that is read. */
+/** Values for which DER and RFC 5280 allow one form: each other form is refused, next to the one that is read. */
 import { p256, p384, p521 } from "@noble/curves/nist.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
@@ -37,7 +37,7 @@ const honest = {
   validity: sequence(time("240101000000Z"), time("20500101000000Z")),
   subject: name(["2.5.4.3", "Tested"]),
   key: signerOf(secretKeyOf("Tested")).subjectPublicKeyInfo,
-  /** What stands behind the key. */
+  /** The part behind the key. */
   behind: [] as ReadonlyArray<Uint8Array>,
   signature: bits(bytes(1)),
 };
@@ -216,7 +216,7 @@ describe("the one form of a certificate", () => {
     expect([faultOf(read), faultOf(refused)]).toEqual([undefined, `certificate: ${sentence}`]);
   });
 
-  // Authorities in the field, DER or not.
+  // Done by authorities in the field, DER or not.
   it.each([[bytes(0, 0x86)], [bytes(0, 0x80, 0)], [bytes(0, 0)]])(
     "may have a key usage that ends in zero bits",
     (use) => {
@@ -224,7 +224,7 @@ describe("the one form of a certificate", () => {
     },
   );
 
-  // RFC 5280 section 4.1.2.2: authorities must not issue these, and whoever reads them should put up with them.
+  // RFC 5280 section 4.1.2.2: authorities must not issue these, and readers should put up with them.
   it.each([[0], [0xff]])("may have a serial number that is not positive", (octet) => {
     expect(faultOf({ serial: der(0x02, bytes(octet)) })).toBeUndefined();
   });
@@ -297,7 +297,7 @@ describe("the point of a certificate's key", () => {
     expect(faultOf({ key: keyOf(beside) })).toBe(
       "certificate_point: The key of a certificate is no point of its curve.",
     );
-    // What would refuse every registration is found before the peer starts.
+    // A root that would refuse every registration is found before the peer starts.
     expect(trustRootFault(certificateOf({ key: keyOf(point) }))).toBeUndefined();
     expect(trustRootFault(certificateOf({ key: keyOf(beside) }))).toBe(
       "The key of a certificate is no point of its curve.",
@@ -308,7 +308,7 @@ describe("the point of a certificate's key", () => {
 describe("the values of a certificate", () => {
   const attributes = (count: number): Uint8Array =>
     name(...Array.from({ length: count }, () => ["2.5.4.3", "a"] as const));
-  /** So many values, filled up in the list of extensions: three for an extension that nobody reads. */
+  /** So many values, filled up in the list of extensions: three for an extension that no check reads. */
   const TOO_MANY = "certificate: A certificate has more than 256 values, those in its extensions among them.";
 
   it("are at most 256", () => {

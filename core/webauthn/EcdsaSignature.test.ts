@@ -13,7 +13,7 @@ const curves = [
 
 const hexOf = (value: bigint, size: number): string => value.toString(16).padStart(2 * size, "0");
 
-/** What a strict reader that is not ours makes of it. */
+/** The result of a strict reader that is not ours. */
 const expected = (der: Uint8Array, size: number): string | undefined => {
   const { r, s } = Either.getOrElse(
     Either.try(() => DER.toSig(der)),
@@ -29,7 +29,7 @@ describe.each(curves)("a signature on %s", (curve, size) => {
     const signature = ecdsaSignature(curve, der);
     return signature === undefined ? undefined : bytesToHex(signature);
   };
-  /** Numbers of every length, those that need a zero before them and those one too long among them. */
+  /** Numbers of every length, some needing a zero before them, some one octet too long. */
   const integer = fc
     .record({ bits: fc.nat({ max: 8 * size + 1 }), below: fc.bigUintN(8 * size) })
     .map(({ bits, below }) => below & ((1n << BigInt(bits)) - 1n));

@@ -6,10 +6,10 @@ import { type CborKey, type CborValue, readCbor, readCborItem } from "./StrictCb
 
 const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, "hex"));
 
-/** The library answers with a Buffer where there is much. */
+/** The library answers with a Buffer for large values. */
 const encodeReference = (value: CborValue): Uint8Array => Uint8Array.from(encode(value));
 
-/** Less than 2^53 - 1 either way on the wire, where a negative number is written as what it is below -1. */
+/** Less than 2^53 - 1 either way on the wire, where a negative integer n is written as -1 - n. */
 const numbers = fc.integer({ min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER - 1 });
 const texts = fc
   .tuple(fc.constantFrom("", "\uFEFF"), fc.string({ unit: "grapheme", maxLength: 8 }))
@@ -58,7 +58,7 @@ it("takes of changed bytes no more than the reference decoder, and as the same v
       const read = readCbor(bytes);
       if (Either.isLeft(read)) return;
       taken += 1;
-      // The library drops a mark at the beginning of a text.
+      // The library drops a byte order mark at the beginning of a text.
       if (Buffer.from(bytes).includes("\uFEFF")) return;
       expect(read.right).toEqual(decode(bytes, { strict: true, useMaps: true, rejectDuplicateMapKeys: true }));
     }),

@@ -25,7 +25,7 @@ const { ref } = approver;
 /** The same of an approver of another name. */
 const anothers: Completion = { ...effects, approver: { ...approver, ref: "another" } };
 
-/** What a step writes of what a finish changes beside the approver. */
+/** The writes of a step by which a finish changes rows besides the approver. */
 const writesOf = (step: Step): ReadonlyArray<Write> =>
   step
     .finish(() => undefined)
@@ -58,7 +58,7 @@ describe("a certified finish", () => {
 });
 
 describe("an undone finish", () => {
-  /** What is taken back, as this peer has it all. */
+  /** The writes that take back a finish at a peer that has all of it. */
   const credentials = { op: "remove", table: "credentials", key: credentialIdentity };
   const observed = { op: "remove", table: "observations", key: ref };
   const completion = { op: "remove", table: "completions", key: registrationId };

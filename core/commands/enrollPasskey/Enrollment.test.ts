@@ -90,7 +90,7 @@ describe("options", () => {
         members: [{ peerId: 3, reason: "it has not acknowledged the session" }],
       },
     });
-    // What member 2 keeps of the attempt nobody has the invitation for; the writer keeps nothing.
+    // Member 2 keeps a session of the attempt for which nobody has the invitation; the writer keeps nothing.
     expect(rowsOf(cluster, "sessions")).toEqual([0, 1, 0]);
     cluster.peers.get(3)?.stop();
     cluster.tamper = whole;
@@ -159,7 +159,7 @@ describe("options", () => {
     if (actor._tag !== "Verified") throw new Error();
     const { claims } = actor;
     const ofIssuer = (iss: string): ActorCheck => ({ _tag: "Verified", claims: { ...claims, iss } });
-    // What the other member finds in the tokens of the requests it is shown, one after the other.
+    // The other member's results for the tokens of the requests it is shown, one after the other.
     const shown: Array<string> = [];
     const ask = (iss: string, requestId: string): void => {
       cluster.judge = (peerId) => ofIssuer(peerId === 1 ? iss : (shown.shift() ?? "nobody"));

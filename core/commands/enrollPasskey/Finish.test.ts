@@ -21,7 +21,7 @@ import { enrollPasskey } from "./EnrollPasskey.ts";
 import { type Finish, FINISH_PATH, finishOf, isFinish, responseIn } from "./Finish.ts";
 
 const TTL = relyingParty.registrationTtlMillis;
-/** Caught, not sent. */
+/** Intercepted, not sent. */
 const without =
   (...tags: ReadonlyArray<Message["_tag"]>) =>
   (_from: number, _to: number, message: Message): Message | undefined =>
@@ -51,7 +51,7 @@ describe("a finish", () => {
     expect(JSON.parse(descriptor)).toMatchObject({ credentialId: response.id, userHandle: offer.publicKey.user.id });
     for (const table of ["approvers", "credentials", "completions", "observations", "keys", "sessions"] as const)
       expect(rowsOf(cluster, table), table).toEqual(Array(total).fill(1));
-    // Behind the founding.
+    // The slot after the founding.
     expect(rowsOf(cluster, "audit")).toEqual(Array(total).fill(2));
     for (let peerId = 1; peerId <= total; peerId++) expect(completedOf(cluster, peerId)).toMatchObject({ ref });
   });
@@ -86,7 +86,7 @@ describe("a finish", () => {
     finish(cluster, 2, "first", offer.invitation, credential(offer));
     cluster.pass(3_000);
     finish(cluster, 2, "other", offer.invitation, credential(offer, { seed: "another" }));
-    // The same credential told otherwise is another response too.
+    // The same credential in other words is another response too.
     finish(cluster, 1, "same", offer.invitation, { ...credential(offer), authenticatorAttachment: "platform" });
     cluster.pass(1_000);
     expect([codeOf(cluster, "other"), codeOf(cluster, "same")]).toEqual([
@@ -131,7 +131,7 @@ describe("a finish", () => {
     finish(cluster, 3, "unknown holder", offer.invitation, honest);
     expect(codeOf(cluster, "unknown holder")).toBe("UNAUTHENTICATED");
     expect(cluster.committed.length).toBe(before);
-    // The holder is somebody else than the registrar, and may do nothing but hold the invitation.
+    // The holder is not the registrar, and has no permission but the invitation.
     cluster.judge = () =>
       actor._tag === "Verified"
         ? { _tag: "Verified", claims: { ...actor.claims, sub: "holder", permissions: [] } }
@@ -206,7 +206,7 @@ describe("a finish", () => {
     const offer = offerOf(cluster, 1, "options");
     const [key = ""] = cluster.tables.get(3)?.get("sessions")?.keys() ?? [];
     const row = cluster.tables.get(3)?.get("sessions")?.get(key);
-    // What a disk that lost it looks like to the finish; its own seal would tell sooner.
+    // A disk that lost the row looks like this to the finish; its own seal would show it sooner.
     cluster.tables.get(3)?.get("sessions")?.delete(key);
     finish(cluster, 2, "finish", offer.invitation, credential(offer));
     cluster.pass(6_000);
@@ -305,7 +305,7 @@ describe("what a finish means", () => {
   if (row === undefined) throw new Error("a session is open");
   const asked = () => posted(FINISH_PATH, { invitation: offer.invitation, credential: credential(offer) });
 
-  /** A peer that has these rows, whatever they are asked by, and else those of the cluster's own. */
+  /** A peer with these rows under any key, and otherwise the cluster's own rows. */
   const evaluationWith = (
     rows: Partial<Rows> = {},
     more: Partial<EvaluationContext["context"]> = {},

@@ -16,7 +16,7 @@ const bearer = (sub: string): ActorCheck =>
   actor._tag === "Verified" ? { _tag: "Verified", claims: { ...actor.claims, sub } } : actor;
 
 let asked = 0;
-/** What a peer says to a response, to the name of a subject: a code, or "Registered". */
+/** A peer's answer to a response, by the name of a subject: a code, or "Registered". */
 const tell = (cluster: Cluster, through: number, sub: string, invitation: string, response: unknown) => {
   const requestId = `attempt-${asked++}`;
   cluster.judge = () => bearer(sub);
@@ -56,7 +56,7 @@ describe("refused responses to one invitation", () => {
     cluster.pass(refusedFinishMillis);
     const honest = credential(second, { seed: "bob" });
     expect(tell(cluster, 2, "holder", second.invitation, honest)).toBe("Registered");
-    // Of what is done nothing more is verified.
+    // Once a session is done, no response to it is verified.
     expect(tell(cluster, 2, "holder", second.invitation, honest)).toBe("Registered");
   });
 
@@ -120,7 +120,7 @@ describe("refused responses of one actor", () => {
     cluster.ask(2, "malformed", malformed);
     cluster.pass(0);
     expect(cluster.answers.get("malformed")).toMatchObject({ rejection: { code: TOO_MANY, outcomeUnknown: false } });
-    // Another's response is prepared and not decided: whose this copy is takes a look at the body.
+    // Another's response is prepared and undecided: finding this copy's owner takes a look at the body.
     cluster.tamper = (_from, _to, message) => (message._tag === "Votes" ? undefined : message);
     cluster.judge = () => bearer("holder");
     finish(cluster, 1, "honest", offer.invitation, credential(offer));

@@ -28,7 +28,7 @@ if (offer === undefined || offered === undefined || row === undefined) throw new
 const { forward } = offer;
 
 describe("an offer", () => {
-  /** A step of the peer that was asked, which has this on its disk for every session. */
+  /** A step of the entry peer, with this on its disk for every session. */
   const keeping = (found: typeof row | undefined): Step => {
     const { state, context } = openStep(cluster, 3);
     return new Step(state, { ...context, view: { get: () => found, scan: () => [] } as unknown as RowView });

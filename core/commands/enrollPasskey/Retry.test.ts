@@ -55,7 +55,7 @@ describe("a finish that is done", () => {
 
   it("is 410 where only the latest deadline of its session is known", () => {
     const { cluster, offer } = finishedAndRestored(1);
-    // Writer and entry peer in one: nobody else's row of the session is asked for.
+    // Writer and entry peer in one: it asks for no other peer's row of the session.
     cluster.pass(Limits.registrationTtlMillis);
     finish(cluster, 1, "late", offer.invitation, credential(offer));
     expect(codeOf(cluster, "late")).toBe("REGISTRATION_EXPIRED");

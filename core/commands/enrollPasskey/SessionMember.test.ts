@@ -18,7 +18,7 @@ const TTL = relyingParty.registrationTtlMillis;
 
 const writesSince = (cluster: Cluster, from: number): number => cluster.committed.length - from;
 
-/** The writer's own mirror, caught, as the other members got it. */
+/** The writer's own mirror message, intercepted, as the other members got it. */
 const caughtMirror = (override: (peerId: number) => Partial<Settings> = () => ({})) => {
   const cluster = enrolling(3, override);
   const mirrors: Array<Extract<Message, { readonly _tag: "Session.Mirror" }>> = [];
@@ -96,7 +96,7 @@ describe("a member asked to keep a session", () => {
     ...item,
     evidence: { ...item.evidence, call: { ...item.evidence.call, ...change } },
   });
-  /** As a writer shows a request that it says came to itself: nobody else has to vouch for it. */
+  /** A request that the writer claims came to itself: no other peer has to vouch for it. */
   const ofWriter =
     (rawBody: Uint8Array) =>
     (item: Item): Item => {
@@ -223,7 +223,7 @@ describe("a member asked to keep a session", () => {
     };
     const wanted = Limits.mirroredSessions / Limits.sessionsOfRequest + 1;
     for (let at = 0; at < wanted; at += 1) {
-      // One after the other, as a writer that took them up and answers none would get them.
+      // One after the other, as from a writer that takes them up and answers none.
       const {
         requests: { awaited },
       } = stateOf(cluster, 3);
@@ -232,7 +232,7 @@ describe("a member asked to keep a session", () => {
     }
     cluster.settle();
     expect(requests).toHaveLength(wanted);
-    /** Sessions of a request as a lying writer makes them up: nobody else ever heard of these. */
+    /** Sessions of a request invented by a lying writer: no other peer ever heard of these. */
     const made = requests.map((evidence, request) =>
       Array.from({ length: Limits.sessionsOfRequest }, (_, at) => {
         const registrationId = (request * Limits.sessionsOfRequest + at).toString(16).padStart(64, "0") as never;

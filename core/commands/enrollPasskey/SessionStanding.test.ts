@@ -27,7 +27,7 @@ const codeOf = (evaluation: EvaluationContext, of: Digest, responseDigest: Diges
   return found._tag === "Refused" ? found.rejection.code : found._tag;
 };
 
-/** How the response that was sent, or another one, stands to a session then. */
+/** The standing of the sent response, or of another one, to a session at that time. */
 const standing = (of: Digest, now: number, responseDigest: Digest = done.responseDigest): string =>
   codeOf(openStep(cluster, 1, now), of, responseDigest);
 

@@ -15,7 +15,7 @@ import { giveUp, onSessionVotes, openSessions } from "./SessionWriter.ts";
 
 const other = "22".repeat(32) as Digest;
 
-/** The writer has asked both others to keep a session, and what they answered has not reached it. */
+/** The writer has asked both others to keep a session, and their answers have not reached it. */
 const cluster = enrolling(3);
 const answers = new Map<PeerId, MessageOf<"Session.Votes">>();
 cluster.tamper = (from, _to, message) => {
@@ -39,7 +39,7 @@ const [offer] = enrollmentIn(stateOf(cluster, 1)).offers.values();
 const begun = offer?.mirror;
 if (offer === undefined || begun === undefined) throw new Error("a session is under way");
 
-/** Whose acknowledgements the writer has of the one session under way; undefined once there is none. */
+/** The members whose acknowledgements the writer has of the one session under way; undefined once there is none. */
 const acknowledgedBy = (step: Step): ReadonlyArray<PeerId> | undefined => {
   const [pending] = step.slice(enrollments).offers.values();
   return pending && [...(pending.mirror?.acks.keys() ?? [])];
@@ -115,7 +115,7 @@ describe("a writer that waits for members to keep a session", () => {
 });
 
 describe("members are asked to keep sessions", () => {
-  /** A cluster in which the next request to keep a session that goes to peer 3 is lost, and who was sent one. */
+  /** A cluster in which the next request to peer 3 to keep a session is lost, and the members that were sent one. */
   const losing = () => {
     const lossy = enrolling(3);
     const asked: Array<PeerId> = [];

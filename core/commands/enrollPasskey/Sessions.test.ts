@@ -22,7 +22,7 @@ const mark = markOf(open);
 const late = expiresAt + 1;
 const proposal = "22".repeat(32) as Digest;
 
-/** Has a peer know of these sessions and of no others. */
+/** Gives a peer these sessions and no others. */
 const remember = (step: Step, sessions: ReadonlyMap<Digest, SessionMark>): void => {
   const known = step.editIn(enrollments, "sessions");
   known.clear();
@@ -70,7 +70,7 @@ describe("a session that is written", () => {
   ];
   const both = [past(younger, 1), past(older, 2)];
 
-  /** What goes with it where so many are stored: these, and for the rest such as may still be finished. */
+  /** The removed sessions where so many are stored: these, and for the rest ones that may still be finished. */
   const removed = (
     some: ReadonlyArray<readonly [Digest, SessionMark]>,
     total: number,

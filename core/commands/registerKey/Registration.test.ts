@@ -37,7 +37,7 @@ describe("a registration's request", () => {
 
 describe("a registration's standing", () => {
   const cluster = founded(1);
-  /** Where nobody is registered, but the key may have an owner. */
+  /** A registry without approvers, in which the key may have an owner. */
   const owned = (id: string | undefined): EvaluationContext => {
     const { context, membership } = openStep(cluster, 1);
     const view: RowView = {
