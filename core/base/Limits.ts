@@ -16,9 +16,9 @@ export const Limits = {
    * metadata with the longest key, and a response in which everything is as long as it may be, however escaped.
    */
   requestBodyBytes: 256 * 1024,
-  /** Evidence in one batch: sixteen of the largest bodies, which are read and judged in one step. */
+  /** Evidence in one `Prepare`: sixteen of the largest bodies, which are read and judged in one step. */
   evidenceBytesPerMessage: 4 * 1024 * 1024,
-  /** A message between peers: such a batch with its tokens and proposals, or a batch of certificates of 64 members. */
+  /** A message between peers: such a `Prepare` with its tokens and proposals, or 64 certificates of 64 members. */
   envelopeBytes: 12 * 1024 * 1024,
   /**
    * Items of any encoding, for its writer and its reader: enough for the fullest messages, 64 proposals of 64 members
@@ -47,9 +47,9 @@ export const Limits = {
   proposalsPerMessage: 64,
   /** Requests waiting at the writer before it answers 503 at once. */
   queuedCommands: 1024,
-  /** Bytes of evidence waiting at the writer: eight of the largest batches. */
+  /** Bytes of evidence waiting at the writer: eight of the largest `Prepare`s. */
   queuedBytes: 32 * 1024 * 1024,
-  /** Callers that wait to hear whether a mutation would be accepted. */
+  /** Callers that wait to hear whether a change would be accepted. */
   readinessWaiters: 256,
   /** Faults listed in one answer. */
   listedFaults: 64,

@@ -49,7 +49,7 @@ export interface BodyFault {
   readonly detail: string;
 }
 
-/** Why one member stands in the way of a mutation. */
+/** Why one member stands in the way of a change. */
 export interface MemberFault {
   readonly peerId: number;
   readonly reason: string;

@@ -3,7 +3,7 @@ import type { Digest } from "../base/Digest.ts";
 import { isAuthentic, type SignedStatement, signerOf, type Statement } from "./Statement.ts";
 import type { Step } from "./Step.ts";
 
-/** Whether there is, in member order, one such statement by every member on `about`, made in the incarnation on record. */
+/** Whether `acks` are one such statement on `about` by each member, in order, each of the incarnation on record. */
 export const isAcknowledgedByAll = (
   step: Step,
   kind: Statement["kind"],

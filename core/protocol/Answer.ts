@@ -11,7 +11,7 @@ export type ProtocolAnswer =
   | { readonly _tag: "Audited"; readonly done: boolean }
   /** A restore was declared; the incarnation is known once the peer is unsealed. */
   | { readonly _tag: "Restoring"; readonly incarnation: number | undefined }
-  /** Empty when a mutation would be accepted now. */
+  /** Empty when a change would be accepted now. */
   | { readonly _tag: "Readiness"; readonly faults: ReadonlyArray<MemberFault> }
   | { readonly _tag: "Rejected"; readonly rejection: Rejection };
 

@@ -18,7 +18,7 @@ import type { Seen } from "./Message.ts";
 import { type Membership, membershipOf, type PeerId, topologyDigest } from "./Topology.ts";
 import { type RowView, type Rows, SELF, slotKey } from "./Tables.ts";
 
-/** A certificate can exist only for what was prepared: undecided rows come back with the writer's receipt and this peer's own. */
+/** A certificate needs this peer's receipt: undecided rows come back with the writer's receipt and this peer's own. */
 const preparationOf = (
   row: Rows["preparations"],
   seen: ReadonlyMap<PeerId, Seen>,

@@ -100,7 +100,7 @@ describe("what the writer holds for callers", () => {
     const names = Array.from({ length: TOO_MANY }, (_, index) => `large-${index}`);
     for (const [index, name] of names.entries()) {
       ask(cluster, name, index + 1, MANY_BYTES);
-      // A batch that lacks a receipt holds up the next one for a second.
+      // A `Prepare` that lacks a receipt holds up the next one for a second.
       if (index % 16 === 15) cluster.pass(1_100);
     }
     expect(names.filter((name) => isTurnedAway(cluster, name))).toEqual([last("large")]);

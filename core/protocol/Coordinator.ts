@@ -1,7 +1,7 @@
 /**
  * The writer's side: requests wait in one queue, are judged, and are proposed,
- * up to 64 with different locks in one `Prepare`. What arrives meanwhile goes
- * into the next one together (protocol.md 3.3, 4h).
+ * up to 64 with different locks in one `Prepare`. Requests that arrive meanwhile
+ * go into the next one together (protocol.md 3.3, 4h).
  */
 import { absurd, Either } from "effect";
 import type { ActorClaims } from "../auth/ActorClaims.ts";
@@ -268,7 +268,7 @@ const bodyOf = (step: Step, queued: Queued, effects: Uint8Array, seq: number): P
   };
 };
 
-/** Reserves a batch of lock-disjoint proposals: rows, locks and the writer's own receipts in one flush. */
+/** Reserves proposals with different locks: rows, locks and the writer's own receipts in one flush. */
 const propose = (step: Step): void => {
   const chosen: Array<{
     readonly id: ReturnType<typeof proposalId>;
@@ -281,7 +281,7 @@ const propose = (step: Step): void => {
   let seq = step.state.undecided.highSeq;
   for (const queued of inTurn(step.state.requests.queue, actorOfQueued)) {
     const bytes = queued.forward.call.rawBody.length;
-    // A body always fits into a round of its own.
+    // A body always fits into a `Prepare` of its own.
     const fits = chosen.length < Limits.proposalsPerMessage && roundBytes + bytes <= Limits.evidenceBytesPerMessage;
     if (!fits) isFull = true;
     const disposal = fits ? dispose(step, queued, chosen.length) : "wait";

@@ -38,7 +38,7 @@ interface Committed {
   readonly certificate: Certificate;
 }
 
-/** The highest slot up to which the writer knows everything acknowledged by all; it tells members what they need not keep. */
+/** Up to this slot the writer knows everything acknowledged by all; it tells members what they need not keep. */
 export const stableSeq = ({ state }: Step): number => {
   let stable = state.undecided.highSeq;
   for (const { seq, isPrunable } of state.undecided.outbox.values())

@@ -62,7 +62,7 @@ export type Event =
       readonly token: string;
       readonly actor: ActorCheck;
     }
-  /** Would a change be accepted now? */
+  /** A caller asks whether a change would be accepted now. */
   | { readonly _tag: "CheckReadiness"; readonly requestId: string }
   /** A message whose envelope was valid. `actors` are the results for the bearer tokens in it, in order. */
   | {

@@ -1,6 +1,6 @@
 /**
- * What a peer handles in which mode. A message, an operator's event or a mode that is new does not compile before it has
- * its place here; timers have their names from here, and modules say the same of theirs (Module.ts). `Peer.ts` looks it up
+ * What a peer handles in which mode. A new message, operator's event or mode does not compile before it has its place
+ * here; timers have their names from here, and modules state the same for their own (Module.ts). `Peer.ts` looks it up
  * before it hands anything on: no handler runs in a mode that drops it, and some act differently while recovering.
  */
 import type { Event } from "./Event.ts";

@@ -109,7 +109,7 @@ const judge = (step: Step, candidate: Candidate, bindsSlot: boolean, accepted: n
   return timeFault(step, proposal) || evidenceFault(step, candidate, accepted);
 };
 
-/** Votes on every proposal of a batch by itself; all votes are signed and flushed together. */
+/** Votes on every proposal of a `Prepare` by itself; all votes are signed and flushed together. */
 export const onPrepare = (
   step: Step,
   from: PeerId,

@@ -33,7 +33,7 @@ export interface Verdict {
 /** Whether all members are ready, as far as this peer has asked. */
 export interface Probing {
   readonly probe: Probe | undefined;
-  /** Callers that asked whether a mutation would be accepted. */
+  /** Callers that asked whether a change would be accepted. */
   readonly readinessWaiters: ReadonlyArray<string>;
   /** The result of the last probe. */
   readonly verdict: Verdict | undefined;

@@ -38,7 +38,7 @@ export const certifyRound = (step: Step, id: Digest, certificate: Certificate): 
   change(step, id, (round) => certified(round, certificate));
 };
 
-/** A proposal that lacks a receipt for long no longer holds up the next batch. */
+/** A proposal that lacks a receipt for long no longer holds up the next `Prepare`. */
 export const passRound = (step: Step, id: Digest): void => stopCollecting(step, id);
 
 /** Nobody signs a receipt after the deadline, so the evidence is no longer needed; the token leaves memory. */
