@@ -1,10 +1,9 @@
 /**
- * Every decision of a run that nobody else makes. One decision, as a person would
- * name it, is a *unit*: the way of one message, one flush, one act of a caller,
- * one fault, one field of the plan. A unit belongs to the stream of its component
- * and has a number there; its draws depend on the seed, the stream, that number
- * and their own turn and on nothing else, so that a unit that is taken away or
- * drawn otherwise leaves the draws of all others as they were. Whole numbers only.
+ * Every decision of a run that nothing else makes. One decision, as a person would name it, is a *unit*: the way of
+ * one message, one flush, one act of a caller, one fault, one field of the plan. A unit belongs to the stream of its
+ * component and has a number there; its draws depend on the seed, the stream, that number and their own position
+ * and on nothing else, so that a unit that is taken away or drawn otherwise leaves the draws of all others as they
+ * were. Whole numbers only.
  */
 import { Mixer } from "./Mixer.ts";
 
@@ -12,27 +11,26 @@ const TURN = 0x9e3779b1;
 const SPREAD = 0x85ebca6b;
 const FOLD = 0xc2b2ae35;
 
-/** A stretch of whole numbers, both ends included. */
+/** A range of whole numbers, both ends included. */
 export type Stretch = readonly [least: number, most: number];
 
 /**
- * Looks at every draw and may put another value in its place: records it, reads it
- * from a tape, keeps it quiet. Each draw has a label, says which values are lawful,
- * and names its quiet one: that of a run in which nothing happens.
+ * Looks at every draw and may replace its value: records it, reads it from a tape, keeps it quiet. Each draw has a
+ * label, says which values are lawful, and names its quiet one: that of a run in which nothing happens.
  */
 export interface Decider {
   /** A whole number from `floor` to `ceiling`. */
   readonly whole: (unit: Unit, label: string, drawn: number, quiet: number, floor: number, ceiling: number) => number;
   /** Whether something happens; the quiet value is that it does not. */
   readonly flag: (unit: Unit, label: string, drawn: boolean) => boolean;
-  /** One of some names, by its place among them. */
+  /** One of some names, by its index among them. */
   readonly named: (unit: Unit, label: string, drawn: number, quiet: number, names: ReadonlyArray<string>) => number;
 }
 
 /** One decision. Its draws are made in turn, at once or as the world comes to them. */
 export class Unit {
   readonly stream: string;
-  /** Its place in the stream, from 1. */
+  /** Its position in the stream, from 1. */
   readonly ordinal: number;
   readonly #decider: Decider | undefined;
   #left: number;
@@ -65,7 +63,7 @@ export class Unit {
     return this.#decider === undefined ? drawn : this.#decider.whole(this, label, drawn, quiet, floor, ceiling);
   }
 
-  /** A whole number out of one of some stretches, each as likely as the others. */
+  /** A whole number out of one of some ranges, each as likely as the others. */
   spread(
     label: string,
     quiet: number,

@@ -1,10 +1,10 @@
 /**
- * While a seed runs, the machine's clock, its entropy and its later turns are out of reach: who asks for one is
- * thrown at, there and then, whatever library asks. Types, the linter and the import boundaries keep our own code from
- * asking; this catches what they do not see.
+ * While a seed runs, the machine's clock, its entropy and later turns of its event loop are out of reach: code that
+ * asks for one gets an error thrown at once, whichever library it is in. Types, the linter and the import boundaries
+ * keep our own code from asking; this catches what they do not see.
  */
 
-/** Somebody inside a run asked the machine for what would make the run another one next time. */
+/** Something inside a run asked the machine for what would make the run another one next time. */
 export class Escape extends Error {
   override readonly name = "Escape";
 
@@ -17,14 +17,14 @@ export class Escape extends Error {
 let depth = 0;
 let isOpen = false;
 
-/** In the place of a function of the machine. */
+/** Replaces a function of the machine. */
 const guard = (what: string, original: unknown) =>
   function (this: unknown, ...given: ReadonlyArray<unknown>): unknown {
     if (!isOpen || typeof original !== "function") throw new Escape(what);
     return Reflect.apply(original, this, given);
   };
 
-/** What may not be called, by the object that holds it; where a host has no such object there is nothing to keep. */
+/** What may not be called, by the object that holds it; a host without that object needs no guard. */
 const forbidden: ReadonlyArray<readonly [holder: string, names: ReadonlyArray<string>]> = [
   ["globalThis", ["setTimeout", "setInterval", "setImmediate", "queueMicrotask", "fetch"]],
   ["Math", ["random"]],
@@ -36,7 +36,7 @@ const forbidden: ReadonlyArray<readonly [holder: string, names: ReadonlyArray<st
 
 const host: Readonly<Record<string, unknown>> = globalThis;
 
-/** Puts a value in the place of another one; gives back what undoes it. */
+/** Replaces a value; gives back what undoes that. */
 const replaced = (holder: object, name: string, value: unknown): (() => void) => {
   const before = Object.getOwnPropertyDescriptor(holder, name);
   Object.defineProperty(holder, name, { value, configurable: true, writable: true, enumerable: false });
@@ -57,7 +57,7 @@ const closeAll = (): ReadonlyArray<() => void> => {
       if (original !== undefined) undo.push(replaced(holder, name, guard(`${prefix}${name}`, original)));
     }
   }
-  // A date of a given moment is no clock; one of no moment is.
+  // A date of a given moment is no clock; a date of now is.
   const dates = new Proxy(host["Date"] as DateConstructor, {
     apply: () => {
       throw new Escape("Date");
@@ -71,7 +71,7 @@ const closeAll = (): ReadonlyArray<() => void> => {
   return undo;
 };
 
-/** Runs something with the machine out of reach. Throws {@link Escape} from where it was reached for. */
+/** Runs something with the machine out of reach. Throws {@link Escape} from where the machine was asked. */
 export const isolated = <A>(run: () => A): A => {
   const undo = depth === 0 ? closeAll() : [];
   depth += 1;

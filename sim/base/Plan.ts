@@ -39,7 +39,7 @@ export interface WorkloadPlan {
   readonly follow: number;
   /** How many registrations in a thousand have a body that is longer than any may be. */
   readonly tooLong: number;
-  /** How many requests in a thousand carry a token that will not do. */
+  /** How many requests in a thousand carry a token that is no good. */
   readonly badTokens: number;
   /** How many requests in a thousand carry a token that soon expires, and how soon at most; 2.5 s at least. */
   readonly shortTokens: number;
@@ -81,7 +81,7 @@ export interface Plan {
   readonly faultsWhileFounding: boolean;
   /** Requests that may wait at a peer. */
   readonly places: number;
-  /** How long a body is at least, but that of a replacement; the rest of it is white space. */
+  /** How long a body is at least, except that of a replacement; the rest of it is white space. */
   readonly bodyBytes: number;
   /** How many messages in a thousand are handed over twice in a row, to see that the second time writes nothing. */
   readonly redelivery: number;

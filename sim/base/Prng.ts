@@ -1,7 +1,6 @@
 /**
- * The bytes that have to differ (keys, nonces, what a peer's driver asks for as
- * entropy). They are no choices: nothing is better or worse for them, so they
- * stay a function of the seed alone and are on no tape.
+ * The bytes that have to differ (keys, nonces, what a peer's driver asks for as entropy). They are no choices: no run
+ * is better or worse for them, so they stay a function of the seed alone and are on no tape.
  */
 import { type RandomGenerator, unsafeUniformIntDistribution, xoroshiro128plus } from "pure-rand";
 import type { Digest } from "../../core/base/Digest.ts";

@@ -7,11 +7,11 @@
 export const tiers = ["fast", "codec", "real"] as const;
 export type Tier = (typeof tiers)[number];
 
-/** Of so many seeds that follow one another, one is of the tier codec. */
+/** One seed in so many consecutive ones is of the tier codec. */
 export const CODEC_MIX = 16;
 /**
- * Of so many, one is of the tier real. What it has beside the tier codec is Ed25519, HMAC, real keys and the product's
- * ceremony, and tests of their own hold these; so it costs a hunt a fiftieth of its time, not a fourth.
+ * One in so many is of the tier real. What it adds to the tier codec is Ed25519, HMAC, real keys and the product's
+ * ceremony, which have tests of their own; so it costs a hunt a fiftieth of its time, not a fourth.
  */
 export const REAL_MIX = 512;
 const REAL_PLACE = 8;

@@ -1,4 +1,4 @@
-/** Two facts of one run that cannot both be, under the id of the invariant they break (docs/invariants.md). */
+/** Two facts of one run that cannot both be true, under the id of the invariant they break (docs/invariants.md). */
 export class Violation extends Error {
   override readonly name = "Violation";
   readonly id: string;

@@ -11,10 +11,10 @@ import type { Batch } from "./HuntWorker.ts";
 /** Megabytes for young objects: a world makes little that lives long, so fewer and larger collections copy less. */
 export const YOUNG_MEGABYTES = 64;
 /**
- * How V8 keeps the objects of a process that runs one world after the other. So little lives through a collection of
- * the young that it would give them less and less room. And it would make objects of kinds that have lived long in the
- * old generation from the start: when their world is over, whatever they lead to is copied by every collection of the
- * young until one of everything comes.
+ * How V8 keeps the objects of a process that runs one world after another. So little survives a collection of the
+ * young ones that it would give them less and less room. And it would put objects of kinds that have lived long into
+ * the old generation from the start: when their world is over, whatever they refer to is copied by every collection of
+ * the young until a full collection comes.
  */
 export const HEAP_FLAGS: ReadonlyArray<string> = [
   `--max-semi-space-size=${YOUNG_MEGABYTES}`,
@@ -27,12 +27,12 @@ const BATCH_SEEDS = 8;
 export interface Hunt {
   readonly seeds: SeedRange;
   readonly jobs: number;
-  /** Milliseconds after which no more seeds are begun; no bound without. */
+  /** Milliseconds after which no more seeds are begun; by default unbounded. */
   readonly millis: number | undefined;
   readonly options: HuntOptions;
   /** Told after every batch. */
   readonly progress: (report: HuntReport) => void;
-  /** The program of its processes; without it HuntWorker. */
+  /** The program of its processes; by default HuntWorker. */
   readonly worker?: string;
 }
 
@@ -40,14 +40,14 @@ export interface Hunt {
 const WORKER = fileURLToPath(new URL(`./HuntWorker${extname(import.meta.url)}`, import.meta.url));
 
 /**
- * Runs a hunt. What a seed throws is a finding, and so is a process that ends in a seed: the seeds that it was handed
- * are run again alone, each in a process that may end. Rejects where no process can be started.
+ * Runs a hunt. An error thrown by a seed is a finding, and so is a process that ends in a seed: the seeds that it was
+ * handed are run again alone, each in a process that may end. Rejects where no process can be started.
  */
 export const hunt = async ({ seeds, jobs, millis, options, progress, worker = WORKER }: Hunt): Promise<HuntReport> => {
   const report = new HuntReport();
   const endsAt = millis === undefined ? Number.POSITIVE_INFINITY : performance.now() + millis;
   let next = seeds.first;
-  /** Seeds of which a process has ended that ran others too. */
+  /** Seeds that a process was running, among others, when it ended. */
   const suspects: Array<number> = [];
   const nextBatch = (): Batch | undefined => {
     const suspect = suspects.shift();
@@ -57,7 +57,7 @@ export const hunt = async ({ seeds, jobs, millis, options, progress, worker = WO
     next = Math.min(first + BATCH_SEEDS, seeds.last + 1);
     return { first, last: next - 1, options };
   };
-  /** Hands out batches until there are none, or the process ends; then resolves with what was not finished, and how it ended. */
+  /** Hands out batches until none is left or the process ends; resolves with the unfinished ones and how it ended. */
   const runProcess = (
     begun: Batch,
   ): Promise<{ readonly left: Batch | undefined; readonly end: number | string | null }> =>
@@ -71,7 +71,7 @@ export const hunt = async ({ seeds, jobs, millis, options, progress, worker = WO
       const give = (batch: Batch | undefined): void => {
         underWay = batch;
         if (batch === undefined) child.disconnect();
-        // Whether it was still there to take it, its end tells.
+        // Its end tells whether it was still there to take the batch.
         else child.send(batch, () => undefined);
       };
       child.on("message", (runs: ReadonlyArray<RunReport>) => {

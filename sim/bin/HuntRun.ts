@@ -14,7 +14,7 @@ export const runOf = (seed: number, options: HuntOptions, line?: (line: string) 
   return reportOf(runSeed({ seed, ...options }, { tampering, line, backend: backendOf(seed) }), options);
 };
 
-/** What is told of a seed whose process ended. It has no tape: whoever recorded one would end too. */
+/** The report on a seed whose process ended. It has no tape: a process that recorded one would end too. */
 export const lostRun = (seed: number, options: HuntOptions, end: number | string | null): RunReport => {
   const { plan } = planOf({ seed, ...options }, new Choices(seed));
   const nothing = { hash: NO_HASH, events: 0, calls: 0, faults: [], marks: [] };

@@ -12,7 +12,7 @@ export interface Batch {
 const run = ({ first, last, options }: Batch): ReadonlyArray<RunReport> =>
   Array.from({ length: last - first + 1 }, (_, index) => runOf(first + index, options));
 
-/** Nobody waits for the rest once the parent is gone; it may be gone in the middle of a batch. */
+/** Once the parent is gone, perhaps in the middle of a batch, nobody waits for the rest. */
 const stop = (): never => process.exit();
 
 process.on("message", (batch: Batch) =>

@@ -1,4 +1,4 @@
-/** The files of the page as they lie beside the program: the same in a checkout and in the built package. */
+/** The files of the page, beside the program: the same in a checkout and in the built package. */
 import { readFileSync } from "node:fs";
 import { bundle } from "../show/Bundle.ts";
 import type { PageSource } from "../show/Page.ts";

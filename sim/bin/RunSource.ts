@@ -34,7 +34,7 @@ export const bugOption = Options.choice(
   plantedBugs.map(({ name }) => name),
 ).pipe(Options.withDescription("Plant this bug, to see how it is found."), Options.optional);
 
-/** What a seed may be told; a tape knows it all. */
+/** Options that a seed may have; a tape contains its own. */
 export const seedOptions = {
   schedule: Options.choice("schedule", scheduleNames).pipe(
     Options.withDescription(

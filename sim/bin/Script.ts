@@ -16,7 +16,7 @@ export interface Script<O extends Options> {
 /** The command line is wrong; the message names the argument. */
 export class Misuse extends Error {}
 
-/** A whole number from 1 below ten million. Throws {@link Misuse} where the text is none. */
+/** A whole number from 1 below ten million. Throws {@link Misuse} for any other text. */
 export const positive = (text: string, option: string): number => {
   if (!/^[1-9]\d{0,6}$/.test(text)) throw new Misuse(`--${option} must be a whole number from 1`);
   return Number(text);

@@ -91,7 +91,7 @@ export const keepFailures = (
   { tapes, noShrink }: { readonly tapes: string; readonly noShrink: boolean },
 ) =>
   Effect.gen(function* () {
-    // To record the run of a process that ended would end this one.
+    // Recording the run of a process that ended would end this one.
     const recordable = failures.filter(({ violation }) => violation?.id !== PROCESS_LOST);
     const firsts = recordable.filter(
       ({ violation }, index) => recordable.findIndex((each) => each.violation?.id === violation?.id) === index,

@@ -1,4 +1,4 @@
-/** Which source this program was made of, as far as it can be known. */
+/** Which source this program was made of, as far as that can be known. */
 import { execFileSync } from "node:child_process";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ const MARK_CHARACTERS = 12;
 /** The commit of the checkout this file is in, with `-dirty` where files differ from it; `unknown` outside of one. */
 export const sourceCommit = (): string => {
   const here = dirname(fileURLToPath(import.meta.url));
-  // Installed as a dependency, it lies in somebody else's checkout.
+  // Installed as a dependency, it is in somebody else's checkout.
   if (here.includes("node_modules")) return UNKNOWN;
   try {
     const args = ["describe", "--always", "--dirty", "--exclude=*", `--abbrev=${MARK_CHARACTERS}`];

@@ -31,7 +31,7 @@ export const rowsOf = (page: string): ReadonlyArray<Row> =>
     return bug === undefined || invariant === undefined ? [] : [{ bug, invariant, line }];
   });
 
-/** A page with what was measured in its table, in the order given; what was not measured stays, what is not there goes. */
+/** A page with new measurements in its table, in the order given; unmeasured rows stay, rows without a bug go. */
 export const withStrengths = (
   page: string,
   measured: ReadonlyArray<Strength>,

@@ -37,10 +37,10 @@ export const write = (lines: ReadonlyArray<string>): Effect.Effect<void> =>
     process.stdout.write(lines.map((line) => `${line}\n`).join(""), () => resume(Effect.void));
   });
 
-/** Ends the process with 1, whichever program this command is a part of: a violated invariant is a result, not an error. */
+/** Ends the process with 1, in whichever program this command runs: a violated invariant is a result, not an error. */
 export const endAsFailed: Effect.Effect<void> = Effect.sync(() => process.exit(1));
 
-/** What an optional text means; wrong usage where it means nothing. */
+/** The value of an optional text; wrong usage where it makes no sense. */
 export const parsed = <A>(text: Option.Option<string>, parse: (text: string) => Either.Either<A, string>) =>
   Option.match(text, {
     onNone: () => Effect.succeed(undefined),

@@ -43,7 +43,7 @@ const options = {
   json: Options.boolean("json").pipe(Options.withDescription("Print the result as one line of JSON.")),
 };
 
-/** Moves of a story that are printed; it is depth first, so it may be longer than it must be. */
+/** Moves of a story that are printed; the search is depth first, so it may be longer than necessary. */
 const MOST_MOVES = 60;
 
 const scopeLine = ({ peers, requests, budget }: ExploreOptions): string =>

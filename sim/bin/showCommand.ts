@@ -15,7 +15,7 @@ import { readPageSource } from "./PageFiles.ts";
 import { readSource, runSource, type RunSource, seedOptions, sourceArgument } from "./RunSource.ts";
 import { between, endAsFailed, misused, write } from "./Terminal.ts";
 
-/** Whoever wants to see more of a run than this wants to see another part of it. */
+/** A person who wants to see more of a run than this wants to see another part of it. */
 const MOST_STEPS = 200_000;
 
 const options = {

@@ -77,7 +77,7 @@ const options = {
   json: Options.boolean("json").pipe(Options.withDescription("Print the result as one line of JSON.")),
 };
 
-/** What becomes of failures. */
+/** What is done with failures. */
 interface Keeping {
   readonly tapes: string;
   readonly noShrink: boolean;
@@ -103,7 +103,7 @@ const runOne = (seed: number, given: HuntOptions, { trace, ...keeping }: Keeping
     yield* endAsFailed;
   });
 
-/** What `custody sim merge` reads again. */
+/** The form that `custody sim merge` reads. */
 const huntJson = (
   { first, last }: SeedRange,
   given: HuntOptions,

@@ -1,4 +1,4 @@
-/** Bugs of what a peer makes of how long a body is, and of what bodies take up. */
+/** Bugs in how a peer measures bodies, and in the room that it counts for them. */
 import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
 import type { Round } from "../../core/protocol/Undecided.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
@@ -13,7 +13,7 @@ const withBody = (request: Asking, rawBody: Call["rawBody"]): Asking => ({
   call: { ...request.call, rawBody },
 });
 
-/** A response in a body of exactly the greatest length is one byte longer for whoever takes it in. */
+/** A receiver counts a response in a body of exactly the greatest length as one byte longer. */
 const overcount = (request: Asking): Asking => {
   const { path, rawBody } = request.call;
   if (path !== FINISH_PATH || rawBody.length !== LONGEST_BODY) return request;
@@ -22,7 +22,7 @@ const overcount = (request: Asking): Asking => {
   return withBody(request, longer);
 };
 
-/** What is too much of a body is left out. */
+/** A body that is too long is cut off at the greatest length. */
 const cut = (request: Asking): Asking => withBody(request, request.call.rawBody.subarray(0, LONGEST_BODY));
 
 /** Room for a body that was in a round is never given back. */

@@ -1,4 +1,4 @@
-/** Bugs of what becomes of callers: of those who have joined another's request, and of those whose own meets damage. */
+/** Bugs in what becomes of callers: of coalesced ones, and of those whose own request meets damage. */
 import { registerKey } from "../../core/commands/registerKey/RegisterKey.ts";
 import { effectsIn } from "../models/Effects.ts";
 import type { Queued } from "../../core/protocol/Requests.ts";
@@ -8,16 +8,16 @@ import type { PlantedBug } from "./PlantedBug.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import type { TamperedWorld } from "../world/Tampering.ts";
 
-/** Whoever has joined a round is forgotten. */
+/** The coalesced callers of a round are forgotten. */
 const dropCoalesced = ({ undecided: { rounds } }: PeerState): void => {
   if (!(rounds instanceof Map)) return;
   for (const [id, round] of rounds) if (round.coalesced.length > 0) rounds.set(id, { ...round, coalesced: [] });
 };
 
-/** How much later than it came a coalesced request is taken to have come; so much that its caller has not given up yet. */
+/** How much too late a coalesced request counts as arrived: so much that its caller has not given up yet. */
 const LATER_MILLIS = 1_500;
 
-/** Whoever has joined a round is taken to have come then, and waits that much longer. */
+/** A coalesced request counts as arrived when it joined the round, and waits that much longer. */
 const startOver = (): ((state: PeerState) => void) => {
   const known = new WeakSet<Queued>();
   return ({ undecided: { rounds } }) => {
@@ -34,7 +34,7 @@ const startOver = (): ((state: PeerState) => void) => {
   };
 };
 
-/** Whoever had joined a round that is to be aborted queues twice when it is. */
+/** Requests coalesced into a round that is to be aborted queue twice afterwards. */
 const queueTwice = ({ undecided: { rounds } }: PeerState): void => {
   if (!(rounds instanceof Map)) return;
   for (const [id, round] of rounds) {
@@ -44,7 +44,7 @@ const queueTwice = ({ undecided: { rounds } }: PeerState): void => {
   }
 };
 
-/** Whoever has joined a round through another peer is told of the refusal that is the end of it, and is not judged again. */
+/** A request coalesced through another peer gets the refusal that ends the round, and is not judged again. */
 const blameCoalesced = (world: TamperedWorld, peer: SimPeer, state: PeerState): void => {
   const {
     undecided: { rounds },
@@ -66,11 +66,11 @@ const blameCoalesced = (world: TamperedWorld, peer: SimPeer, state: PeerState): 
   }
 };
 
-/** The request with nothing in it that a driver could tell by that somebody waits for its answer. */
+/** The request without the field that tells a driver that a caller waits for its answer. */
 const asOfNobody = <A extends object>(request: A): A =>
   new Proxy(request, { has: (target, name) => name !== "requestId" && Reflect.has(target, name) });
 
-/** Everybody is one and the same where places are shared. */
+/** All actors count as one where places are shared. */
 const countAllAsOne = (state: PeerState): void => {
   const one = "everybody";
   const entering = state.requests.entering.map((each) => ({ ...each, actor: one }));
@@ -78,13 +78,13 @@ const countAllAsOne = (state: PeerState): void => {
   Object.assign(state, { requests: { ...state.requests, entering, awaited } });
 };
 
-/** Nobody in the writer's queue is known any more to have come as the first. */
+/** The writer forgets which requests in its queue it knew to be first copies. */
 const judgeLate = (state: PeerState): void => {
   const queue = state.requests.queue.map((queued) => ({ ...queued, isFirst: false }));
   Object.assign(state, { requests: { ...state.requests, queue } });
 };
 
-/** Nothing was forwarded behind anything. */
+/** No request counts as forwarded after another. */
 const forwardOn = ({ requests: { awaited, forwarded } }: PeerState): void => {
   if (!(awaited instanceof Map)) return;
   for (const [requestId, each] of awaited) awaited.set(requestId, { ...each, serial: forwarded });

@@ -1,8 +1,8 @@
-/** Bugs of what a peer makes of its clock, and of those of others. */
+/** Bugs in what a peer makes of its own clock, and of those of others. */
 import type { PlantedBug } from "./PlantedBug.ts";
 import type { Tampering } from "../world/Tampering.ts";
 
-/** The latest reading of a process is its time until a later one comes. */
+/** The highest reading that a process has seen stays its time until a higher one comes. */
 const neverBack = (): Tampering => {
   const latest = new Map<string, number>();
   return {
@@ -21,7 +21,7 @@ export const clockBugs: ReadonlyArray<PlantedBug> = [
     changes: "one reading of a clock that was ahead is a peer's time until that has come",
     finds: "L4",
     schedule: "clocks-days-off",
-    // Where there are more it is named first, although its clock is right again.
+    // With more peers it is named first, although its clock is right again.
     peers: 2,
     tampering: neverBack,
   },
@@ -30,7 +30,7 @@ export const clockBugs: ReadonlyArray<PlantedBug> = [
     changes: "a token that was good until a peer's clock was set is refused for certain",
     finds: "S30",
     schedule: "clocks-days-off",
-    // Where there are more, whose clock is wrong is mostly named before anybody looks at a token.
+    // With more peers, the one whose clock is wrong is mostly named before any of them looks at a token.
     peers: 2,
     steps: 3_000,
     tampering: () => ({ trustsClock: true }),

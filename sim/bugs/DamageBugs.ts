@@ -10,7 +10,7 @@ const isDamaged = ({ fitness: { integrityFault } }: PeerState): boolean => integ
 const announcement = ({ rejoining: { restored } }: PeerState): Partial<Ready> => ({ restored });
 const highestSlot = ({ undecided: { highProof } }: PeerState): Partial<Ready> => ({ highSeqProof: highProof });
 
-/** Whoever asks such a peer is shown something of its rows that it has signed, and perhaps never flushed. */
+/** Such a peer answers a probe with something from its rows that it has signed, and perhaps never flushed. */
 const shows =
   (isUnsure: (state: PeerState) => boolean, signed: (state: PeerState) => Partial<Ready>) => (): Tampering => ({
     said: ({ state }, message) =>

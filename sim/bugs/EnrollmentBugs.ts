@@ -1,4 +1,4 @@
-/** Bugs of enrollment: of what a session is, of who may complete it, and of what is left of it. */
+/** Bugs of enrollment: in what a session is, in who may complete it, and in what is left of it. */
 import { enrollmentIn } from "../../core/commands/enrollPasskey/EnrollmentState.ts";
 import { effectsIn } from "../models/Effects.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
@@ -10,7 +10,7 @@ const withCrypto = (change: (crypto: Crypto) => Partial<Crypto>) => (): Tamperin
   cryptography: (honest) => ({ ...honest, crypto: { ...honest.crypto, ...change(honest.crypto) } }),
 });
 
-/** The row of the session that a preparation reserves, as it would be if that had completed it. */
+/** The row of the session that a preparation reserves, as if that had completed it. */
 const completedEarly = (): Tampering => ({
   written: (_world, peer, writes) => [
     ...writes,
@@ -31,7 +31,7 @@ const completedEarly = (): Tampering => ({
   ],
 });
 
-/** With every new revision of a passkey's metadata the counter starts again. */
+/** The counter starts again with every new revision of a passkey's metadata. */
 const countsAgain = (): Tampering => ({
   written: (_world, peer, writes) => [
     ...writes,

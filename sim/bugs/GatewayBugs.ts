@@ -1,4 +1,4 @@
-/** Bugs of what a caller is told, by its peer or on the way from it. */
+/** Bugs in what a caller is told, by its peer or on the way from it. */
 import type { Answer } from "../../core/Action.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { effectsOf } from "../../core/commands/Effects.ts";
@@ -16,11 +16,11 @@ const optimism = (world: TamperedWorld, answer: Answer): Answer => {
   return answer;
 };
 
-/** Success, where a caller should have been told that somebody else was first. */
+/** Success, where a caller should have been told that another was first. */
 const everybodyWins = (world: TamperedWorld, answer: Answer): Answer => {
   if (answer._tag !== "Rejected" || answer.rejection.code !== "PRECONDITION_FAILED") return answer;
   const facts = world.ghost.subjects.get(answer.rejection.ref ?? "");
-  // Nothing else that is refused so has a ref.
+  // No other refusal of this kind has a ref.
   const approver = facts && ([...facts.revisions.values()].at(-1) as Rows["approvers"] | undefined);
   return approver === undefined ? answer : { _tag: "Replaced", approver };
 };

@@ -1,4 +1,4 @@
-/** Bugs of what a member remembers: of what has been decided, of what it owes, and of what it has seen of others. */
+/** Bugs in what a member remembers: what has been decided, what it owes, and what it has seen of others. */
 import { effectsIn } from "../models/Effects.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import { Limits } from "../../core/base/Limits.ts";
@@ -18,7 +18,7 @@ import type { TamperedWorld, Tampering } from "../world/Tampering.ts";
 /** More integrity keys than any run makes. */
 const MOST_VERSIONS = 64;
 
-/** What was applied while joining counts as done, acknowledged or not. */
+/** Changes applied while joining count as done, acknowledged or not. */
 const pruneUnacknowledged = ({ slot }: SimPeer, state: PeerState): void => {
   const {
     undecided: { outbox },
@@ -32,7 +32,7 @@ const pruneUnacknowledged = ({ slot }: SimPeer, state: PeerState): void => {
   }
 };
 
-/** An aborted slot looks as if it had never been bound, so whoever asks about its proposal finds it unknown. */
+/** An aborted slot looks as if it had never been bound, so a question about its proposal finds it unknown. */
 const judgedAgain = (): Tampering => ({
   found: (_peer, table, row) =>
     table === "slots" && (row as Rows["slots"] | undefined)?.outcome === "ABORTED" ? undefined : row,
@@ -53,7 +53,7 @@ const isOfReceipt = (world: TamperedWorld, peerId: number, { header }: SignedHea
   return false;
 };
 
-/** Short of as much as may wait for acknowledgements, all that waits counts as acknowledged; nothing of it goes. */
+/** Shortly before as many wait for acknowledgements as may, all of them count as acknowledged; none is removed. */
 const forgetOwed = (_world: TamperedWorld, _peer: SimPeer, state: PeerState): void => {
   const {
     undecided: { outbox, prunable },
@@ -62,7 +62,7 @@ const forgetOwed = (_world: TamperedWorld, _peer: SimPeer, state: PeerState): vo
     Object.assign(state, { undecided: { ...state.undecided, prunable: outbox.size } });
 };
 
-/** Receipts of others leave no trace in what a member has seen of them. */
+/** Receipts of others leave no trace in a member's record of what it has seen of them. */
 const receiptsNotSeen = (): Tampering => {
   const known = new Map<string, Rows["seen"]>();
   const kept = (world: TamperedWorld, { slot }: SimPeer, row: Rows["seen"]): Rows["seen"] => {
@@ -83,12 +83,12 @@ const receiptsNotSeen = (): Tampering => {
   };
 };
 
-/** Entry peers sign for what they have denied. */
+/** Entry peers sign for requests that they have denied. */
 const forgetDenied = ({ requests: { denied } }: PeerState): void => {
   if (denied instanceof Map) denied.clear();
 };
 
-/** Every peer has answered this process before any request that it will ever see came in. */
+/** Every peer counts as having answered this process before any request came in. */
 const forgetJoining = (_world: TamperedWorld, _peer: SimPeer, state: PeerState): void => {
   const {
     requests: { forgottenUntil },
@@ -98,7 +98,7 @@ const forgetJoining = (_world: TamperedWorld, _peer: SimPeer, state: PeerState):
     for (const [peerId, { process }] of forgottenUntil) forgottenUntil.set(peerId, { process, at: 0 });
 };
 
-/** What was forgotten for lack of room leaves no trace: each clock stays as it was when its peer was first heard of. */
+/** Requests forgotten for lack of room leave no trace: each clock stays as it was when its peer was first heard of. */
 const forgetForgotten = (): Tampering => {
   const first = new Map<string, Moment>();
   return {
@@ -118,7 +118,7 @@ const forgetForgotten = (): Tampering => {
   };
 };
 
-/** A peer has forgotten by its next step what it has told its callers: that a row does not hold. */
+/** By its next step a peer has forgotten that it told its callers of a row that does not hold. */
 const forgetDamage = (): Tampering => {
   const told = new Set<string>();
   return {
@@ -131,7 +131,7 @@ const forgetDamage = (): Tampering => {
   };
 };
 
-/** Rows of the history that were there once are there for ever, as far as the sealing layer can see. */
+/** To the sealing layer, rows that the history once had are there for ever. */
 const copiedHistory = () => {
   const copy = new Map<string, StoredRow>();
   return (bytes: ByteStore): ByteStore => ({

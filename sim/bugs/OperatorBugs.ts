@@ -1,4 +1,4 @@
-/** Bugs of what is kept of operators. */
+/** Bugs in what is recorded of operators. */
 import { type PlantedBug, rows } from "./PlantedBug.ts";
 
 export const operatorBugs: ReadonlyArray<PlantedBug> = [

@@ -1,4 +1,4 @@
-/** What a bug put in on purpose is, and how rows are changed on their way to a disk. */
+/** What a planted bug is, and how it changes rows on their way to a disk. */
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Rows, TableName, Write } from "../../core/Tables.ts";
 import type { ScheduleName } from "../schedules/Schedules.ts";
@@ -11,14 +11,14 @@ export interface PlantedBug {
   readonly changes: string;
   /** The invariant that must find it. */
   readonly finds: string;
-  /** Others that it breaks too: whichever the first failing seed meets first, which any change to the core may alter. */
+  /** Others that it breaks too: any change to the core may alter which one the first failing seed meets first. */
   readonly orFinds?: ReadonlyArray<string>;
-  /** Where it shows; calm without, and three peers. */
+  /** Where it shows; by default `calm`, with three peers. */
   readonly schedule?: ScheduleName;
   readonly peers?: number;
-  /** Events before everything is healed; 1,200 without. */
+  /** Events before everything is healed; by default 1,200. */
   readonly steps?: number;
-  /** How much is computed as on a real peer; `fast` without. */
+  /** How much is computed as on a real peer; by default `fast`. */
   readonly crypto?: Tier;
   readonly tampering: () => Tampering;
 }
@@ -56,5 +56,5 @@ export const besidePreparation =
     ],
   });
 
-/** A digest of nothing that there is. */
+/** A digest of nothing that exists. */
 export const FOREIGN = "f".repeat(64) as Digest;

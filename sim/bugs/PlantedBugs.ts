@@ -1,5 +1,5 @@
 /**
- * Bugs put in on purpose, one at least for every checker, each at a port of the
+ * Bugs put in on purpose, at least one for every checker, each at a port of the
  * driver or of its store. properties/SimulationPlantedBugs.test.ts shows that
  * each is found, under the id named here.
  */

@@ -1,10 +1,10 @@
-/** Bugs of what is stored and read: approvers, keys, the root, the audit. */
+/** Bugs in what is stored and read: approvers, keys, the root, the audit. */
 import { TOKEN_MARK } from "../crypto/SecretMarks.ts";
 import { type PlantedBug, rows, without } from "./PlantedBug.ts";
 import type { Tampering } from "../world/Tampering.ts";
 import { Either } from "effect";
 
-/** Takes every If-Match for the revision that is the current one, so that whoever comes last wins. */
+/** Takes every If-Match for the current revision, so that the last caller wins. */
 const lastOneWins = (): Tampering => ({
   asked: (peer, request) => {
     const { call } = request;

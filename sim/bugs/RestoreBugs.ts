@@ -1,4 +1,4 @@
-/** Bugs of declared restores: what a peer does in a new incarnation, and what others make of its old one. */
+/** Bugs of declared restores: in what a peer does in a new incarnation, and in what others make of its old one. */
 import type { Preparation } from "../../core/protocol/Undecided.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { proposalId } from "../../core/protocol/Proposal.ts";
@@ -16,7 +16,7 @@ const put = (statements: Statements, signed: SignedStatement): void => {
   if (statements instanceof Map) statements.set(signed.header.peerId, signed);
 };
 
-/** Everything that counts votes or acknowledgements by their signer, by what it is about. */
+/** All maps that count votes or acknowledgements by signer, by the name of what they are about. */
 const counters = ({
   undecided: { preparations, refused, aborting, outbox },
 }: PeerState): ReadonlyMap<string, Statements> =>
@@ -27,7 +27,7 @@ const counters = ({
     ...[...outbox.values()].flatMap(({ id, acks, isPrunable }) => (isPrunable ? [] : [[`acks ${id}`, acks] as const])),
   ]);
 
-/** What was counted once stays counted, whoever has begun a new incarnation since. */
+/** A statement once counted stays counted, even when its signer has begun a new incarnation. */
 const countForEver = (): Tampering => {
   const before = new Map<string, Statements>();
   return {
@@ -57,7 +57,7 @@ const countOldReceipts = (): Tampering => ({
   stepped: (world, _peer, { undecided: { preparations }, signed: { seen } }) => {
     for (const preparation of preparations.values())
       for (const { peerId, incarnation } of seen.values()) {
-        // A proposal made before the restore pins the first incarnation, and a receipt of that would be a right one.
+        // A proposal made before the restore pins the first incarnation, and a receipt of that one would be valid.
         const isPinned = preparation.proposal.incarnations.includes(incarnation);
         if (incarnation === FIRST_INCARNATION || !isPinned || preparation.receipts.has(peerId)) continue;
         const receipt = receiptOfOldIncarnation(world, preparation, peerId);
@@ -254,7 +254,7 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     name: "first-page-only",
     changes: "a member that is asked for the registry says after its first page that there is no more",
     finds: "L5",
-    // Where the run ends in the middle of a restore, it is read before everything is healed.
+    // Where the run ends in the middle of a restore, this one is read before everything is healed.
     orFinds: ["L11"],
     schedule: "restore-of-many",
     steps: 3_000,

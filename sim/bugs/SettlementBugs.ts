@@ -1,4 +1,4 @@
-/** Bugs on the way from votes to an outcome: certificates, aborts, locks and acknowledgements. */
+/** Bugs between votes and outcome: in certificates, aborts, locks and acknowledgements. */
 import type { Digest } from "../../core/base/Digest.ts";
 import { type Proposal, proposalId } from "../../core/protocol/Proposal.ts";
 import {
@@ -18,7 +18,7 @@ import type { SimPeer } from "../world/SimPeer.ts";
 import type { TamperedWorld, Tampering } from "../world/Tampering.ts";
 import type { Wire } from "../network/Wire.ts";
 
-/** Takes a pledge for the end: the slot is aborted in the same transaction. */
+/** Takes a pledge for the outcome: the slot is aborted in the same transaction. */
 const abortWithPledge = (): Tampering => ({
   written: (_world, _peer, writes) =>
     writes.flatMap((write): ReadonlyArray<Write> => {
@@ -46,7 +46,7 @@ const forgetRefusals = (self: PeerId, preparations: ReadonlyMap<Digest, Preparat
   }
 };
 
-/** What lets a member that has pledged go on, as if every other member had said it. */
+/** Acknowledgements that let a member that has pledged go on, as if every other member had sent them. */
 const inventedAcks = (world: TamperedWorld, peer: SimPeer, proposal: Proposal): ReadonlyArray<SignedStatement> => {
   const { crypto } = world.cryptography;
   const { version, epoch, seq, topologyDigest } = proposal;
@@ -69,10 +69,10 @@ const inventedAcks = (world: TamperedWorld, peer: SimPeer, proposal: Proposal): 
   });
 };
 
-/** Statements of others in one settlement answer; those about a full batch have 128 with three members. */
+/** Statements of others in one settlement answer; an answer about a full batch has 128 with three members. */
 const MOST_READ = 80;
 
-/** Takes a settlement answer with more statements for bytes that mean nothing. */
+/** Treats a settlement answer with more statements as unreadable. */
 const readingNoMoreThan = (most: number, wire: Wire): Wire => ({
   ...wire,
   open: (crypto, state, packet) => {
@@ -94,7 +94,7 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
     name: "gullible-verifier",
     changes: "every signature of a batch verifies, while members send altered votes: a peer believes it forgot its own",
     finds: "L5",
-    // Or somebody hands on the altered vote before its signer sees it.
+    // Or another peer passes on the altered vote before its signer sees it.
     orFinds: ["S2"],
     schedule: "forged-merkle-proof",
     tampering: () => ({

@@ -1,4 +1,4 @@
-/** Bugs of what a member signs, and of what it knows of the batches and slots that were signed before. */
+/** Bugs in what a member signs, and in what it knows of the batches and slots that were signed before. */
 import { type PlantedBug, rows, besidePreparation, FOREIGN } from "./PlantedBug.ts";
 
 export const signingBugs: ReadonlyArray<PlantedBug> = [

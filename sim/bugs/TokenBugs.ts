@@ -1,8 +1,8 @@
-/** Bugs of what a peer believes of a token. */
+/** Bugs in what a peer believes of a token. */
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { PlantedBug } from "./PlantedBug.ts";
 
-/** What a peer believes that looks at no claim. */
+/** What a peer believes if it looks at no claim. */
 const everyToken = (check: ActorCheck): ActorCheck =>
   check._tag === "Verified"
     ? {

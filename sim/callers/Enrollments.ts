@@ -6,18 +6,18 @@ import type { Unit } from "../base/Choices.ts";
 import { type Finish, type Flaw, flaws, type Invite, type Invited } from "../requests/EnrollmentRequests.ts";
 import type { World } from "../world/World.ts";
 
-/** Invitations that holders have in their hands. */
+/** Invitations in the hands of holders. */
 const HELD = 64;
-/** Responses that somebody may send again. */
+/** Responses that may be sent again. */
 const SENT = 64;
-/** How often each flaw is that of a wrong response, in ten. */
+/** How many of ten wrong responses have each flaw. */
 const OF_WRONG = [2, 2, 3, 3];
 
 export class Enrollments {
   readonly #world: World;
   readonly #held: Array<Invited> = [];
   readonly #sent: Array<Finish> = [];
-  /** What has enrolled an approver. */
+  /** Responses that have enrolled an approver. */
   readonly #enrolled: Array<Finish> = [];
   #kept = 0;
   #keptEnrolled = 0;
@@ -32,7 +32,7 @@ export class Enrollments {
     return this.#world.commands.enrollment.invite(id, team);
   }
 
-  /** Somebody was told of a session. */
+  /** A caller was told of a session. */
   hold(invited: Invited): void {
     this.#held[this.#kept++ % HELD] = invited;
   }
@@ -50,7 +50,7 @@ export class Enrollments {
    * A response to some options, or one that was sent before; undefined where nobody holds an invitation.
    *
    * @param freshKey the number of a key that nobody has
-   * @param knownKey of one that somebody registered, if any
+   * @param knownKey the number of one that a caller registered, if any
    */
   response(unit: Unit, freshKey: () => number, knownKey: number | undefined): Finish | undefined {
     if (this.#sent.length > 0 && unit.chance("again", 200)) return this.#any(unit, "response", this.#sent);
@@ -59,7 +59,7 @@ export class Enrollments {
     const { wrongResponses } = this.#world.plan.workload;
     const weights = [1_000 - wrongResponses, ...OF_WRONG.map((each) => (each * wrongResponses) / 10)];
     const flaw = unit.named<Flaw>("flaw", "nothing", flaws, weights);
-    // A credential that is there already comes with its own key, as authenticators have it.
+    // A credential that is there already comes with its own key, as an authenticator keeps it.
     const isKnown = this.#enrolled.length > 0 && unit.chance("a known authenticator", 200);
     const other = isKnown ? this.#any(unit, "authenticator", this.#enrolled) : undefined;
     const key = other?.key ?? (knownKey !== undefined && unit.chance("a known key", 150) ? knownKey : freshKey());

@@ -27,7 +27,7 @@ interface OpenRequest {
   readonly arrival: Arrival;
 }
 
-/** Whether a response was looked at and refused: what is no invitation is of no session. */
+/** Whether a response was looked at and refused: one without a valid invitation belongs to no session. */
 const isRefusedResponse = (answer: Answer): boolean =>
   answer._tag === "Rejected" &&
   answer.rejection.code === "INVALID_CEREMONY" &&
@@ -61,7 +61,7 @@ export class OpenRequests {
     if (!world.service.request(peer, requestId, asked, token.text)) this.#close(requestId, "unreachable");
   }
 
-  /** Takes an answer to one of them. Throws a Violation where the caller did not ask for that, or does not deserve it. */
+  /** Takes an answer to one of them. Throws a Violation where the caller did not ask for it, or does not deserve it. */
   answered(requestId: string, answer: Answer): void {
     const open = this.#open.get(requestId);
     if (open === undefined) return;
@@ -73,18 +73,18 @@ export class OpenRequests {
     this.#close(requestId, answer);
   }
 
-  /** Nobody is told that its token will not do, unless some peer had reason to think so of this very one. */
+  /** A caller may be told that its token is no good only if some peer had reason to think so of this very one. */
   #refused(requestId: string, { asked, token, peer, process, askedAt, arrival }: OpenRequest, answer: Answer): void {
     const { tokenKeys, ghost, clocks, now, plan, service, writerSlot } = this.#world;
-    // Whoever lies may give any reason.
+    // A liar may give any reason.
     if (ghost.lying > 0) return;
     assertLength(requestId, asked.call, answer);
     if (answer._tag === "Rejected") clocks.assertNamed(requestId, answer.rejection.members);
     const writer = this.#world.peer(writerSlot);
     if (isCrowdable(plan.places)) assertFair(peer, requestId, answer, (each) => this.#open.get(each)?.token.claims.sub);
-    // What the writer refused once, and whose refusal was lost, it may have forgotten when it is asked again.
+    // The writer may have forgotten, when it is asked again, what it refused once if that refusal was lost.
     if (!clocks.isAny && !service.wasJudged(requestId)) assertNotForgotten(requestId, arrival, peer, writer, answer);
-    // By a wrong clock a token has expired or is not valid yet, to a peer that has no reason to doubt it.
+    // By a wrong clock a token is expired or not valid yet, for a peer that has no reason to doubt that clock.
     if (!clocks.mayMislead && !tokenKeys.disbelieved.has(token.text)) assertDeserved(requestId, token.kind, answer);
     if (!isRefusedResponse(answer) || !isFinish(asked) || process !== peer.process) return;
     const { registrationId } = asked;

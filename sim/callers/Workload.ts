@@ -22,7 +22,7 @@ const LEAST_TOKEN_MILLIS = 2_500;
 const MOST_TOKEN_MILLIS = 20_000;
 const LONG_TOKEN_MILLIS = 3_600_000;
 const TURNED_AWAY_MICROS = 500_000;
-/** What a caller waits for where nobody says otherwise, and at most. */
+/** A caller's usual pause, and the longest. */
 const USUAL_PAUSE_MICROS = 50_000;
 const LONGEST_PAUSE_MICROS = 2_000_000;
 /** Registrations that callers come back to. */
@@ -45,7 +45,7 @@ const deeds = [
 
 const EVENLY: ReadonlyArray<number> = guesses.map(() => 1);
 
-/** A key may come in so many formats beside the usual one. */
+/** Formats that a key may come in, beside the usual one. */
 const MOST_FORMATS = 2;
 
 /** Few, so that two callers may ask for the very same thing. */
@@ -57,10 +57,10 @@ export class Workload {
   readonly #world: World;
   readonly #plan: WorkloadPlan;
   readonly #deedWeights: ReadonlyArray<number>;
-  /** Of a caller in a world that is full. */
+  /** Weights of deeds in a world that is full. */
   readonly #fullWeights: ReadonlyArray<number>;
   readonly #tokenWeights: ReadonlyArray<number>;
-  /** What models bring beside the deeds of the plan. */
+  /** Deeds that models add to those of the plan. */
   readonly #others: ReadonlyMap<string, Deed>;
   readonly #deeds: ReadonlyArray<string>;
   readonly #enrollments: Enrollments;
@@ -68,10 +68,10 @@ export class Workload {
   readonly #requests: OpenRequests;
   /** Refs a caller was promised: reads look for them. */
   readonly #promised: Array<string> = [];
-  /** The revision of each that was last heard of, from an answer or a read. */
+  /** The revision of each that was last heard of, in an answer or a read. */
   readonly #revisions = new Map<string, number>();
   #nextKey = 1;
-  /** What goes out beside the next request, through another peer. */
+  /** What is sent beside the next request, through another peer. */
   #copies: "identical" | "contradicting" | undefined;
   #remembered = 0;
   #kept = 0;
@@ -92,7 +92,7 @@ export class Workload {
     const all = [...others, ...brought.map(({ weight }) => weight)];
     this.#deedWeights = [fresh, version, ...all];
     this.#fullWeights = [0, 0, ...all];
-    // Per million, in the order of their kinds: what is not bad is short or good.
+    // Per million, in the order of their kinds: tokens that are not bad are short or good.
     const bad = badTokens * 250;
     this.#tokenWeights = [
       (1000 - badTokens) * (1000 - shortTokens),
@@ -123,12 +123,12 @@ export class Workload {
     return !this.#requests.isEmpty;
   }
 
-  /** Callers send nothing new from now on. */
+  /** From now on callers send nothing new. */
   stop(): void {
     this.#stopped = true;
   }
 
-  /** A registration nobody has asked for yet. */
+  /** A registration that no caller has asked for yet. */
   freshCommand(id?: string): Command {
     const key = this.#nextKey++;
     const command = this.#world.commands.command(id ?? `approver-${key}`, key, `team-${key % 5}`);
@@ -164,13 +164,13 @@ export class Workload {
     this.#world.after(unit.between(label, USUAL_PAUSE_MICROS, least, most, 0, LONGEST_PAUSE_MICROS), () => then(unit));
   }
 
-  /** Whom the caller asks; where nothing is drawn, whoever is the writer. */
+  /** The peer that the caller asks; where nothing is drawn, the writer. */
   #through(unit: Unit): SimPeer {
     const { plan, writerSlot } = this.#world;
     return this.#world.peer(unit.between("through peer", writerSlot, 1, plan.peers));
   }
 
-  /** One of the things callers remember; undefined where there is none. */
+  /** One of the things that callers remember; undefined where there is none. */
   #any<A>(unit: Unit, label: string, all: ReadonlyArray<A>): A | undefined {
     return all.length === 0 ? undefined : all[unit.between(label, 0, 0, all.length - 1, 0, REMEMBERED - 1)];
   }
@@ -196,7 +196,7 @@ export class Workload {
     const known = deed === "register" ? undefined : this.#subject(unit, deed);
     const command = this.#commandOf(unit, deed, known, isFull);
     if (command !== undefined) return this.#submit(caller, unit, this.#lengthened(unit, command));
-    // It moves the run on all the same: a quiet run would else go on thinking for an hour of virtual time.
+    // It moves the run on all the same: otherwise a quiet run would go on thinking for an hour of virtual time.
     this.#world.chronicle.calls += 1;
     this.#think(caller);
   }
@@ -214,13 +214,13 @@ export class Workload {
     return this.#subjects[(this.#remembered - 1) % REMEMBERED];
   }
 
-  /** For an id that is known already, or for one of a few that passkeys only are enrolled for. */
+  /** For an id that is known already, or for one of a few under which only passkeys are enrolled. */
   #invitation(unit: Unit): Invite {
     const known = unit.chance("for a known id", 300) ? this.#any(unit, "subject", this.#subjects) : undefined;
     return this.#enrollments.invite(known?.id ?? `holder-${unit.between("holder", 1, 1, 9)}`, `team-${this.#kept % 5}`);
   }
 
-  /** Answers options; in a race somebody else does so at the same time, with another response. */
+  /** Answers options; in a race another caller does so at the same time, with another response. */
   #enroll(caller: Stream, unit: Unit): void {
     const respond = (): Finish | undefined =>
       this.#enrollments.response(unit, () => this.#nextKey++, this.#any(unit, "known key", this.#subjects)?.key);
@@ -232,7 +232,7 @@ export class Workload {
     this.#submit(caller, unit, finish);
   }
 
-  /** What is asked for; undefined where nothing new is to be registered any more. */
+  /** The registration to ask for; undefined where nothing new is to be registered any more. */
   #commandOf(unit: Unit, deed: string, known: Command | undefined, isFull: boolean): Command | undefined {
     if (known === undefined || deed === "register") return isFull ? undefined : this.freshCommand();
     if (deed === "register a version") return this.freshCommand(known.id);
@@ -244,21 +244,21 @@ export class Workload {
     return team === known.team && format === 0 ? known : commands.command(known.id, known.key, team, format);
   }
 
-  /** The registration itself, or one with too long a body; plans that do not ask for these draw nothing. */
+  /** The registration itself, or one with too long a body; plans without such bodies draw nothing. */
   #lengthened(unit: Unit, command: Command): Command {
     if (this.#plan.tooLong === 0 || !unit.chance("is too long", this.#plan.tooLong)) return command;
     this.#world.marks.add("a body was longer than any may be");
     return this.#world.commands.tooLong(command);
   }
 
-  /** In which format a key is submitted again; plans that do not ask for others draw nothing. */
+  /** The format in which a key is submitted again; plans with only one draw nothing. */
   #formatOf(unit: Unit): number {
     if (this.#plan.otherFormats === 0 || !unit.chance("in another format", this.#plan.otherFormats)) return 0;
     this.#world.marks.add("a key was submitted in another format");
     return unit.between("format", 1, 1, MOST_FORMATS);
   }
 
-  /** Replaces the metadata of an approver that somebody was promised; in a race another caller does so at the same time. */
+  /** Replaces the metadata of an approver that a caller was promised; in a race another does so at the same time. */
   #replace(caller: Stream, unit: Unit, deed: "replace" | "replace on a guess" | "race"): void {
     const ref = this.#any(unit, "approver", this.#promised);
     if (ref === undefined) return this.#think(caller);
@@ -298,13 +298,13 @@ export class Workload {
       this.#world.marks.add(outcomeMarks[nameOf(outcome)].caller);
       // The revision tells a careful caller more than another answer would; others just ask again.
       if (isReplacement(asked) && !isDone(outcome) && unit.chance("reads first", 500)) this.#read(unit, asked.ref);
-      // Whoever does not know asks again, through whichever peer.
+      // A caller that was told nothing certain asks again, through any peer.
       if (isOpen(outcome) && !this.#stopped && unit.chance("asks again", 600))
         this.#pause(caller, "asks again after", 1_000, LONGEST_PAUSE_MICROS, (next) => {
           if (!this.#stopped) this.#submit(caller, next, asked);
         });
       else if (isDone(outcome)) this.#think(caller);
-      // Whoever was turned away comes back later; nobody hammers at a closed door.
+      // A caller that was turned away comes back later; none hammers at a closed door.
       else this.#pause(caller, "stays away for", 1_000, TURNED_AWAY_MICROS, (next) => this.#act(caller, next));
     });
   }

@@ -51,7 +51,7 @@ export interface ReadSeen {
   readonly transactions: number;
 }
 
-/** By table: what looks at each row change of a transaction that has become durable. */
+/** By table: called for each row change of a transaction that has become durable. */
 export type RowHooks = {
   readonly [T in TableName]?: (peer: Watched, write: WriteTo<T>, writes: ReadonlyArray<Write>) => void;
 };
@@ -73,18 +73,18 @@ export interface Checker {
   /** A message leaves a peer. */
   readonly sent?: (peer: Watched, message: Message) => void;
   readonly replied?: (peer: Watched, reply: Reply) => void;
-  /** A caller gives up at `now`, whom this peer should have answered by then; both in microseconds. */
+  /** A caller gives up at `now`, when this peer should have answered it; both times in microseconds. */
   readonly unanswered?: (peer: Watched, requestId: string, askedAt: number, now: number) => void;
-  /** The published state is another one than before. */
+  /** The published state has changed. */
   readonly stepped?: (peer: Watched) => void;
-  /** A message that this peer had handled came again, and this is what it wrote. */
+  /** A message that this peer had handled came again, and led to so many transactions. */
   readonly redelivered?: (peer: Watched, message: Message, transactions: number) => void;
   /** A message is about to be handled by a peer. */
   readonly delivered?: (peer: Watched, message: Message) => void;
   /** An operator does something to a peer, or has been answered. */
   readonly operated?: (peer: Watched, act: OperatorAct, isAnswered: boolean) => void;
   readonly read?: (peer: Watched, read: ReadSeen) => void;
-  /** A text is about to be in the trace that was not there before. */
+  /** A text is about to be in the trace for the first time. */
   readonly traced?: (text: string) => void;
   /** Now and then, and at the end: look at everything. */
   readonly swept?: (peers: ReadonlyArray<Watched>) => void;

@@ -115,14 +115,14 @@ export class Checkers {
     this.#flushed = this.hooks("flushed");
   }
 
-  /** Shows a transaction that has become durable to whoever looks at one or at its rows. */
+  /** Shows a transaction that has become durable to the checkers that look at one or at its rows. */
   flushed(peer: Watched, writes: ReadonlyArray<Write>): void {
     if (peer.isDamaged) return this.#flushedDamaged(peer, writes);
     for (const write of writes) for (const hook of this.#written.get(write.table) ?? []) hook(peer, write, writes);
     for (const hook of this.#flushed) hook(peer, writes);
   }
 
-  /** The same of a disk that was damaged since: who needs a row that holds no more has nothing to judge by. */
+  /** The same of a disk damaged since: a checker that needs a row that no longer holds has nothing to judge by. */
   #flushedDamaged(peer: Watched, writes: ReadonlyArray<Write>): void {
     for (const write of writes)
       for (const hook of this.#written.get(write.table) ?? []) asFarAsReadable(() => hook(peer, write, writes));

@@ -31,16 +31,16 @@ export interface ProposalFacts {
   readonly proposal: Proposal;
   receipts: PeerMask;
   refusals: PeerMask;
-  /** Who refused it in the incarnation that it pins: then no certificate of it can exist. */
+  /** Members that refused it in the incarnation that it pins: then no certificate of it can exist. */
   barring: PeerMask;
-  /** Who has it no longer, because its disk went back to before that and nobody said so. */
+  /** Peers that have it no longer, because their disks went back to before that, undeclared. */
   forgotten: PeerMask;
   pledges: PeerMask;
   applied: PeerMask;
   aborted: PeerMask;
   /** Receipts by signer, as they were made durable. */
   readonly receiptOf: Map<number, SignedStatement>;
-  /** By signer: in which of its incarnations it voted for the end. */
+  /** By signer: the incarnations in which it voted for the abort. */
   readonly endVotes: Map<number, Set<number>>;
 }
 
@@ -92,9 +92,9 @@ export class Ghost {
   readonly total: number;
   /** Every peer of the world. */
   readonly everyone: PeerMask;
-  /** Peers whose durable word has been taken back behind their own backs. */
+  /** Peers that have lost durable statements without knowing it. */
   forgetful: PeerMask = 0;
-  /** Peers that sign what is not on their disk: their word proves nothing, and need not be durable. */
+  /** Peers that sign what is not on their disk: their statements prove nothing, and need not be durable. */
   lying: PeerMask = 0;
   /** Peers on an older disk, until a declared restore has brought the registry of the others there. */
   away: PeerMask = 0;
@@ -102,7 +102,7 @@ export class Ghost {
   recovering: PeerMask = 0;
   /** Peers that were restored as declared at least once: what they alone knew is gone. */
   restored: PeerMask = 0;
-  /** Who has just put the registries of all members together, when every one of them was being restored. */
+  /** The peer that has just put the registries of all members together, when every one was being restored. */
   unitedBy: number | undefined;
   /** Durable announcements by slot: every incarnation a peer has had, the first one aside. */
   readonly #incarnations: ReadonlyArray<Map<number, Digest>>;
@@ -112,7 +112,7 @@ export class Ghost {
   /** Approvers, and whatever else commands make, by ref. */
   readonly subjects = new Map<string, SubjectFacts>();
   readonly #subjectOf: ReadonlyMap<string, Subject>;
-  /** Who has ever kept a session on the disk it has now; rows go an hour after it is over. */
+  /** Peers that have ever kept a session on their present disk; rows go an hour after it is over. */
   readonly sessions = new Map<string, PeerMask>();
   /** Durable batch headers by slot, by number. */
   readonly #batches: ReadonlyArray<Map<number, Array<BatchHeader>>>;
@@ -133,8 +133,8 @@ export class Ghost {
   }
 
   /**
-   * Whether what is applied here and aborted there is a fault of the protocol: it holds against one faulty
-   * member, and not against two (protocol.md 1).
+   * Whether it is a fault of the protocol that a change is applied here and aborted there: the protocol stands one
+   * faulty member, and not two (protocol.md 1).
    */
   get isAtomic(): boolean {
     return countOf(this.forgetful | this.lying) < 2;
@@ -144,12 +144,12 @@ export class Ghost {
     return (this.lying & maskOf(slot)) !== 0;
   }
 
-  /** Whether the writer says one thing to all. */
+  /** Whether the writer says the same to all. */
   get hasHonestWriter(): boolean {
     return this.membership === undefined || !this.isLying(this.membership.writer);
   }
 
-  /** Whether the writer, besides, remembers what it has said: from an old disk it may say another thing, unawares. */
+  /** Whether the writer also remembers what it has said: on an old disk it may unknowingly say something else. */
   get hasConstantWriter(): boolean {
     return this.hasHonestWriter && (this.forgetful & maskOf(this.membership?.writer ?? 0)) === 0;
   }
@@ -206,10 +206,10 @@ export class Ghost {
   }
 
   /**
-   * A peer came back on an older disk, and nobody says so: what that disk lacks of its word is gone with the newer
-   * one, and stays so until the peer gives it again.
+   * A peer came back on an older disk, undeclared: what that disk lacks of its statements is gone with the newer
+   * one, and stays so until the peer signs it again.
    *
-   * @param holds whether a row of this key lies on the older disk
+   * @param holds whether a row of this key is on the older disk
    */
   wentBack(slot: number, holds: (table: "preparations" | "refusals", key: Digest) => boolean): void {
     for (const [id, facts] of this.proposals)
@@ -217,7 +217,7 @@ export class Ghost {
       else facts.forgotten |= maskOf(slot);
   }
 
-  /** A new incarnation: no vote and no record of the old one is anything that this peer stands for. */
+  /** A new incarnation: this peer stands for no vote and no record of the old one. */
   #beginIncarnation(slot: number, { incarnation, recoveryId }: Restoration): void {
     const left = ~maskOf(slot);
     this.#incarnations[slot]?.set(incarnation, recoveryId);
@@ -233,7 +233,7 @@ export class Ghost {
     }
     for (const [ref, facts] of this.subjects) {
       facts.holders &= left;
-      // What only incarnations that are over had applied was told to nobody as done, and may be made anew.
+      // What was applied only in incarnations that are over was told to nobody as done, and may be made anew.
       if (facts.holders === 0) this.subjects.delete(ref);
       const newest = Math.max(0, ...slotsOf(facts.holders).map((holder) => facts.revisionAt[holder] ?? 0));
       for (const revision of facts.revisions.keys()) if (revision > newest) facts.revisions.delete(revision);
@@ -243,7 +243,7 @@ export class Ghost {
   /** The registry of the others is there: from now on the peer answers for all of it. */
   #endRecovery({ slot, store }: Watched): void {
     this.unitedBy = this.away === this.everyone ? slot : undefined;
-    // Whatever the old incarnations had stored was forgotten with them; this is what there is.
+    // The rows of old incarnations were forgotten with them; these are there now.
     if (this.unitedBy !== undefined)
       for (const subject of this.product.subjects)
         for (const [ref, row] of rowsOf(store, subject)) this.#subject(subject, ref, row);
@@ -264,7 +264,7 @@ export class Ghost {
     const { slot } = peer;
     if (write.table === "restore" && write.op !== "remove")
       return write.row.recovering ? this.#beginIncarnation(slot, write.row.restoration) : this.#endRecovery(peer);
-    // What a recovering peer writes becomes its word when it has come to the end.
+    // Rows that a recovering peer writes count as its own when it has recovered.
     if (this.isRecovering(slot) && write.table !== "batches" && write.table !== "refusals") return;
     if (write.op === "remove") {
       if (write.table === "preparations") this.#open[slot]?.delete(write.key as Digest);

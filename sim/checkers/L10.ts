@@ -1,6 +1,5 @@
 /**
- * L10: whoever asks a peer is answered by it within 10 s of its monotonic clock, if only that the outcome is open; and
- * once.
+ * L10: a peer answers each caller once, within 10 s of its monotonic clock, if only that the outcome is open.
  */
 import type { Checker } from "./Checker.ts";
 import { Violation } from "../base/Violation.ts";

@@ -1,4 +1,4 @@
-/** What has one owner, over everything committed or reserved at any honest peer. */
+/** Things with one owner, over everything committed or reserved at any honest peer. */
 import type { Rows } from "../../core/Tables.ts";
 import type { Watched } from "./Checker.ts";
 import { approverSubject } from "../models/approvers/ApproverSubject.ts";
@@ -6,7 +6,7 @@ import { type Ghost, maskOf, type PeerMask } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
 
 interface Claims {
-  /** Owner to the peers that hold it reserved; a committed claim stays as long as anybody has stored it. */
+  /** Owner to the peers that hold it reserved; a committed claim stays as long as any peer has stored it. */
   readonly reserved: Map<string, PeerMask>;
   committed: string | undefined;
 }
@@ -41,7 +41,7 @@ export class OneOwner {
   #assertOne(slot: number, what: string, claims: Claims, owner: string, does: string): void {
     if (claims.committed === owner) return;
     let other = claims.committed;
-    // A writer that contradicts itself may have one reserved here for one and there for another; neither commits.
+    // A writer that contradicts itself may have it reserved here for one owner and there for another; neither commits.
     if (other === undefined && this.#ghost.hasConstantWriter)
       for (const each of claims.reserved.keys()) if (each !== owner) other ??= each;
     if (other !== undefined)
@@ -58,7 +58,7 @@ export class OneOwner {
     claims.committed = owner;
   }
 
-  /** A preparation holds it, or does so no more. */
+  /** A preparation holds it, or no longer does. */
   reserve(slot: number, what: string, owner: string, isHeld: boolean): void {
     const claims = this.#claimsOf(what);
     const holders = (claims.reserved.get(owner) ?? 0) & ~maskOf(slot);
@@ -68,20 +68,20 @@ export class OneOwner {
     if (isHeld) this.#assertOne(slot, what, claims, owner, "reserved");
   }
 
-  /** What is reserved on an old or empty disk, or was on the one before it, is no honest peer's; nobody sees it end. */
+  /** Reservations on an old or empty disk, or on the one before it, are no honest peer's; nobody sees them end. */
   booted({ slot, honest }: Watched): void {
     if (!honest) this.#release(slot);
   }
 
   /**
-   * Whatever the old incarnation of a peer had reserved, it does so no more, whether its row was still there or not; and what
-   * only incarnations that are over had stored may be given to another owner.
+   * Releases all that the old incarnation of a peer had reserved, whether its row was still there or not; what was
+   * stored only in incarnations that are over may be given to another owner.
    */
   restored(slot: number): void {
     this.#release(slot);
     const stored = new Set(
       Array.from(this.#ghost.subjects.values(), ({ subject, row }) =>
-        // What is stored of a subject is a row of its own table.
+        // Approvers are the subjects that own things; each kind has a table of its own.
         subject === approverSubject ? this.#ownedBy(row as Rows["approvers"]) : undefined,
       ),
     );

@@ -16,7 +16,7 @@ type Row = Rows["sessions"];
 
 const registrarOf = ({ session }: Row): string => JSON.stringify([session.registrar.iss, session.registrar.sub]);
 
-/** Whether two sessions were opened in the same incarnations of all members; of two that were not, the older one is void. */
+/** Whether two sessions were opened in the same incarnations of all members; if not, the older one is void. */
 const isOfSameIncarnations = (left: Row, right: Row): boolean =>
   left.session.incarnations.every((each, index) => each === right.session.incarnations[index]);
 
@@ -65,10 +65,10 @@ const assertTaken = (slot: number, newest: Row, all: ReadonlyArray<Row>, makerOf
     );
 };
 
-/** Whoever waits for as many as it may prepares nothing new; what it had prepared it applies all the same. */
+/** A peer that waits for as many as it may prepares nothing new, but still applies what it had prepared. */
 const MOST_UNACKNOWLEDGED = Limits.unacknowledged + Limits.preparations;
 
-/** Throws {@link Violation} where a peer has applied more than it may that not every member is known to have. */
+/** Throws {@link Violation} where a peer has applied too many changes that not every member is known to have. */
 const assertAcknowledged = (slot: number, { undecided: { outbox } }: PeerState): void => {
   let waiting = 0;
   for (const { isPrunable } of outbox.values()) if (!isPrunable) waiting += 1;
@@ -82,7 +82,7 @@ const assertAcknowledged = (slot: number, { undecided: { outbox } }: PeerState):
 
 export const S10 = (ghost: Ghost): Checker => {
   const sessions = new Map<number, Map<string, Row>>();
-  /** By registration id: which process of an honest writer made it. What an earlier process made it need not know of. */
+  /** By registration id: the process of an honest writer that made it. Those of an earlier process it need not know. */
   const makers = new Map<string, number>();
   return {
     id: "S10",
@@ -91,7 +91,7 @@ export const S10 = (ghost: Ghost): Checker => {
       for (const { session } of message.items) makers.set(session.registrationId, process);
     },
     written: {
-      // What a restored disk has forgotten is void, and takes up no room.
+      // Sessions that a restored disk has forgotten are void, and take up no room.
       restore: ({ slot }) => void sessions.delete(slot),
       sessions: ({ slot, honest }, write) => {
         if (!honest) return;

@@ -7,7 +7,7 @@ import type { Subject } from "../models/Subject.ts";
 import { ofSubjects } from "./SubjectHooks.ts";
 import { Violation } from "../base/Violation.ts";
 
-/** What the certificate of the same transaction makes of the subject. */
+/** The subject as the certificate of the same transaction makes it. */
 const certified = (
   { product }: Ghost,
   writes: ReadonlyArray<Write>,
@@ -29,7 +29,7 @@ export const S11 = (ghost: Ghost): Checker => {
   return {
     id: "S11",
     written: {
-      // What a restored peer has is what it took from the others.
+      // A restored peer took its revisions from the others.
       restore: ({ slot, store }, write) => {
         if (write.op === "remove" || write.row.recovering) return;
         durable[slot]?.clear();

@@ -1,4 +1,4 @@
-/** S12: a stored subject never changes what is fixed of it (descriptor, creation time), which is the same everywhere, and never vanishes. */
+/** S12: descriptor and creation time of a stored subject never change and are the same everywhere; none vanishes. */
 import type { Checker } from "./Checker.ts";
 import { type Ghost, maskOf } from "./Ghost.ts";
 import { rowAt } from "../models/Product.ts";

@@ -1,6 +1,6 @@
 /**
- * S14: who is told of a success is told the truth: every member has it, durably. Who is told for certain that nothing
- * was done is told so by a peer that knows of nothing.
+ * S14: a caller told of a success is told the truth: every member has it, durably. Where a caller is told for certain
+ * that nothing was done, its peer knows of nothing done.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { Either, Encoding } from "effect";
@@ -34,7 +34,7 @@ const assertKept = (ghost: Ghost, slot: number, requestId: string, registrationI
 
 export const S14 = (ghost: Ghost): Checker => {
   let exempt = 0;
-  /** Who was told that it made a revision. */
+  /** By revision: the request that was told that it made it. */
   let makers = new RecentMap<string>(REMEMBERED);
   const assertOnlyOne = (requestId: string, ref: string, revision: number): void => {
     const made = `revision ${revision} of ${ref}`;
@@ -43,10 +43,10 @@ export const S14 = (ghost: Ghost): Checker => {
       throw new Violation("S14", `request ${other} was told that it made ${made}`, `so was request ${requestId}`);
     makers.set(made, requestId);
   };
-  /** What has become of requests, each at the honest peer that it entered through: signed for, or applied. */
+  /** How far requests have come, each at the honest peer that it entered through. */
   const led = new RecentMap<"signed for" | "applied" | "ended">(REMEMBERED);
   const open = new Map<string, { readonly slot: number; readonly requestId: string }>();
-  /** Requests denied for certain, each with the process of its peer that has said so. */
+  /** Requests denied for certain, each with the process of its peer that said so. */
   const denied = new RecentMap<string>(REMEMBERED);
   const processOf = ({ slot, process }: Watched): string => `${slot} ${process}`;
   const assertNotDenied = (peer: Watched, requestId: string): void => {
@@ -69,7 +69,7 @@ export const S14 = (ghost: Ghost): Checker => {
   return {
     id: "S14",
     written: {
-      // What no disk had of all members may be made again.
+      // A change that was on no member's disk may be made again.
       restore: ({ slot }) => {
         if (ghost.unitedBy === slot) makers = new RecentMap<string>(REMEMBERED);
       },
@@ -78,7 +78,7 @@ export const S14 = (ghost: Ghost): Checker => {
         if (write.op !== "remove") {
           const { entryPeer, requestId, writer } = write.row.proposal;
           if (entryPeer !== slot) return;
-          // A writer says no to its own callers when it proposes nothing, and needs no memory of that.
+          // A writer denies its own callers' requests only when it proposes nothing, and needs no memory of that.
           if (write.op === "insert" && slot !== writer && !ghost.isLying(slot)) assertNotDenied(peer, requestId);
           open.set(write.key, { slot, requestId });
           return led.set(requestId, "signed for");

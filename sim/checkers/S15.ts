@@ -4,7 +4,7 @@ import type { Checker, Watched } from "./Checker.ts";
 import { Violation } from "../base/Violation.ts";
 
 export const S15 = (): Checker => {
-  /** Session to the response that has completed it, and where that was first seen. */
+  /** By session: the response that has completed it, and where that was first seen. */
   const completed = new Map<string, { readonly response: string; readonly slot: number }>();
   const note = ({ slot, honest }: Watched, session: string, response: string): void => {
     if (!honest) return;

@@ -30,7 +30,7 @@ export const S18 = (ghost: Ghost): Checker => {
       if (message._tag !== "Commit" || !peer.honest || !peer.isIdle || !mayApply(peer)) return;
       for (const certificate of message.certificates) {
         const id = proposalId(ghost.crypto, certificate.proposal);
-        // Whoever has seen a refusal waits for somebody else to have applied it.
+        // A member that has seen a refusal waits until another has applied it.
         const preparation = peer.state?.undecided.preparations.get(id);
         if (preparation === undefined || preparation.refusal !== undefined || !isValid(id, certificate)) continue;
         const known = expected.get(peer.slot);

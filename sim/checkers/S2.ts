@@ -63,7 +63,7 @@ export const S2 = (ghost: Ghost): Checker => {
   return {
     id: "S2",
     sent: ({ slot, honest }, message) => {
-      // The same message goes to several peers, one after the other.
+      // The same message goes to several peers in a row.
       if (!honest || message === last) return;
       last = message;
       for (const statement of statementsIn(ghost.product, message)) {

@@ -13,7 +13,7 @@ import { Violation } from "../base/Violation.ts";
 
 const batchNoOf = ({ newest }: Rows["seen"]): number => newest?.header.batchNo ?? 0;
 
-/** Whether a step has left everything as it was in which statements of others are counted. */
+/** Whether a step has left unchanged everything that counts statements of others. */
 const isAsBefore = (before: PeerState, now: PeerState): boolean =>
   before.signed.seen === now.signed.seen &&
   before.undecided.preparations === now.undecided.preparations &&
@@ -21,7 +21,7 @@ const isAsBefore = (before: PeerState, now: PeerState): boolean =>
   before.undecided.aborting === now.undecided.aborting &&
   before.undecided.outbox === now.undecided.outbox;
 
-/** Everything counted for or against a proposal that counts only at the incarnation on record. */
+/** The statements for or against a proposal that count only at the incarnation on record. */
 const counted = (state: PeerState): ReadonlyArray<SignedStatement> => [
   ...[...state.undecided.preparations.values()].flatMap(({ votes }) => [...votes.values()]),
   ...[...state.undecided.refused.values()].flatMap(({ votes }) => [...votes.values()]),
@@ -47,9 +47,9 @@ const incarnationOf = (state: PeerState, peerId: number): number =>
     : (state.signed.seen.get(peerId)?.incarnation ?? FIRST_INCARNATION);
 
 export const S21 = (ghost: Ghost): Checker => {
-  /** By who recorded it, by whom it is about. */
+  /** By recorder, by the peer on record. */
   const known = new Map<number, Map<number, Rows["seen"]>>();
-  /** By who recorded it, by whom it is about: the highest incarnation ever, where it is not the first. */
+  /** By recorder, by the peer on record: its highest incarnation ever, where that is not the first. */
   const incarnations = new Map<number, Map<number, number>>();
   const last: Array<PeerState | undefined> = [];
 
@@ -114,7 +114,7 @@ export const S21 = (ghost: Ghost): Checker => {
       },
     },
     stepped: ({ slot, honest, state }) => {
-      // Until somebody has had a second incarnation there is only one to count in.
+      // Until a peer has had a second incarnation there is only one to count in.
       if (ghost.restored === 0 || !honest || state === undefined || state.fitness.integrityFault !== undefined) return;
       const before = last[slot];
       last[slot] = state;

@@ -40,7 +40,7 @@ export const S22 = (ghost: Ghost): Checker => {
     last.set(slot, { batchNo: header.batchNo, hash: batchHash(ghost.crypto, header) });
   };
 
-  /** Takes note of a batch of another peer that a row is proof of. */
+  /** Takes note of a batch of another peer that a row proves. */
   const record = (by: Watched, { peerId, incarnation, batchNo }: Header): void => {
     if (!by.honest || peerId === by.slot) return;
     const known = recorded.get(peerId) ?? { incarnation: 0, batchNo: 0 };

@@ -9,7 +9,7 @@ export const S24 = (ghost: Ghost): Checker => {
   return {
     id: "S24",
     written: {
-      // What no disk had of all members may be registered anew.
+      // A subject that was on no member's disk may be registered anew.
       restore: ({ slot }) => {
         if (ghost.unitedBy === slot) counters.clear();
       },

@@ -13,11 +13,11 @@ import { Violation } from "../base/Violation.ts";
 export const S26 = (ghost: Ghost): Checker => {
   /** By recovery: the roots that were offered for it. */
   const offered = new Map<string, Set<string>>();
-  /** What a caller was told that everybody has, by ref. */
+  /** Subjects that a caller was told are stored everywhere, by ref. */
   const acknowledged = new Map<string, Subject>();
-  /** What all have come back with once: who shows an end of it from before then is on a disk of a branch that was left. */
+  /** Changes that the union of all registries brought back; a disk that shows an older end of one is abandoned. */
   const agreed = new Set<string>();
-  /** Of real processes nobody hears what they say, so nobody knows what was offered. */
+  /** What real processes say to each other is not heard here, so nobody knows what was offered. */
   let hears = false;
 
   const peers = new Map<number, Watched>();
@@ -30,7 +30,7 @@ export const S26 = (ghost: Ghost): Checker => {
       return known !== undefined && each.store.get("restore", SELF)?.restoration.recoveryId === known;
     });
 
-  /** All members were being restored: what is on one of their disks is there, and what one knows to have ended is not. */
+  /** All members were being restored: what one of their disks has must be there, unless one knows that it ended. */
   const assertUnited = (peer: Watched): void => {
     const disks = disksOf(peer);
     for (const [ref, subject] of acknowledged) {

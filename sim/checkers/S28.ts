@@ -10,7 +10,7 @@ export const S28 = (): Checker => {
     if (where !== undefined && found.get(slot)?.process !== process) found.set(slot, { process, where });
   };
 
-  /** Why a peer must not sign: what was done to its disk, whether it noticed or not; then what it has found itself. */
+  /** Why a peer must not sign: what was done to its disk, noticed or not; then what it has found itself. */
   const reasonOf = ({ harm, isVerified, state, slot, process }: Watched): string | undefined => {
     if (!isVerified) return `peer ${slot} had its keys back, and had not verified its rows`;
     if (harm !== undefined) return `peer ${slot} was unsealed on a disk that somebody had changed: ${harm}`;

@@ -1,5 +1,5 @@
 /**
- * S29: no token is in durable bytes, in an answer or in the trace, and neither is an invitation, but for the one answer
+ * S29: no token is in durable bytes, in an answer or in the trace, and no invitation either, except in the one answer
  * that it is made for.
  */
 import type { Answer } from "../../core/Action.ts";
@@ -70,10 +70,10 @@ const finder = (marks: ReadonlyArray<string>): Find => {
   return find;
 };
 
-/** Of a statement by its codec: all else is numbers, digests and words of a list, in which no text can be stored. */
+/** The only field of a statement that can hold a text: by its codec the others are numbers, digests and set words. */
 const detailOf = (signed: SignedStatement | undefined): string | undefined => signed?.statement.detail;
 
-/** The one answer that an invitation is made for, but for the invitation. */
+/** The one answer that an invitation is made for, without the invitation. */
 const withoutInvitation = (answer: Answer): unknown =>
   answer._tag === "Offered" ? { ...answer.offer, invitation: "" } : answer;
 
@@ -81,7 +81,7 @@ const withoutInvitation = (answer: Answer): unknown =>
 export const S29 = (marks: ReadonlyArray<string>): Checker => {
   const find = finder(marks);
   const clean = new WeakSet<object>();
-  /** The same for a row, or the part of one, that other rows and other peers have too; it is looked at once. */
+  /** The same for a row, or a part of one, that is shared with other rows and peers; it is looked at once. */
   const findShared = (shared: object): string | undefined => {
     if (clean.has(shared)) return undefined;
     const found = find(shared);
@@ -95,7 +95,7 @@ export const S29 = (marks: ReadonlyArray<string>): Checker => {
     if (found === undefined) clean.add(certificate);
     return found;
   };
-  /** Looks at what of a row can hold a text by its codec; at the whole row in tables that seldom change. */
+  /** Looks at the fields of a row that can hold a text by its codec; at the whole row in tables that seldom change. */
   const findIn = (write: Write): string | undefined => {
     if (write.op === "remove") return undefined;
     switch (write.table) {

@@ -24,7 +24,7 @@ export const S34 = (): Checker => {
   };
   return {
     id: "S34",
-    // On an old disk the audit begins again where that disk has it.
+    // On an old disk the audit begins again where that disk left off.
     booted: (peer) => {
       if (peer.honest) return;
       const owed = owedBy(peer);

@@ -17,7 +17,7 @@ export const S4 = (ghost: Ghost): Checker => {
     const abortedAt = aborted.get(id);
     if (abortedAt !== undefined)
       throw new Violation("S4", `peer ${firstOf(applied)} applied proposal ${id}`, `peer ${abortedAt} aborted it`);
-    // Who lies, or came back on an old disk, may have refused and signed a receipt, and is found out by that.
+    // A peer that lies, or came back on an old disk, may have refused and signed a receipt, and is exposed by that.
     const refusals = facts.barring & ~ghost.forgetful & ~ghost.lying;
     if (refusals !== 0)
       throw new Violation(
@@ -32,7 +32,7 @@ export const S4 = (ghost: Ghost): Checker => {
   return {
     id: "S4",
     written: {
-      // What no disk knew to have ended may be applied after all (S26).
+      // A change that no disk knew to have ended may be applied after all (S26).
       restore: ({ slot }) => {
         if (ghost.unitedBy === slot) aborted.clear();
       },

@@ -11,7 +11,7 @@ import { type Ghost, slotsOf } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
 
 export const S5 = (ghost: Ghost): Checker => {
-  /** What came to its end at a peer before: an acknowledgement made again later is no second end. */
+  /** Proposals that ended at a peer before: an acknowledgement made again later is no second end. */
   const ended = new Set<string>();
 
   const assertMayEnd = ({ slot, store }: Watched, id: Digest, ack: SignedStatement | undefined): void => {
@@ -23,7 +23,7 @@ export const S5 = (ghost: Ghost): Checker => {
         ? (ack?.header.incarnation ?? FIRST_INCARNATION)
         : (store.get("seen", numberKey(voter))?.incarnation ?? FIRST_INCARNATION);
     // An acknowledgement of the abort is a vote for it; a pledge made in the same transaction is not seen beside it.
-    // Who lies may have sent a vote and not kept it.
+    // A liar may have sent a vote and not kept it.
     const silent = slotsOf(ghost.everyone & ~ghost.lying).find(
       (voter) => facts.endVotes.get(voter)?.has(incarnationOf(voter)) !== true,
     );

@@ -18,10 +18,10 @@ export const S6 = (ghost: Ghost): Checker => {
   return {
     id: "S6",
     written: {
-      // What the old incarnation signed binds it no more.
+      // The peer is not bound by what its old incarnation signed.
       restore: ({ slot }) => {
         signed[slot]?.clear();
-        // What no disk had of all members is gone, and its slot is free.
+        // A slot whose proposal was on no member's disk is free.
         if (ghost.unitedBy === slot) applied.clear();
       },
       preparations: ({ slot, honest }, write) => {

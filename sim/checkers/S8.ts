@@ -6,7 +6,7 @@ import type { Checker } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
 import { OneOwner } from "./OneOwner.ts";
 
-/** RP and credential as the descriptor of a passkey says them, whatever index the peers keep. */
+/** RP and credential from the descriptor of a passkey, whatever index the peers keep. */
 const credentialIn = (descriptor: string): string => {
   const { rpId, credentialId }: { readonly [name: string]: unknown } = JSON.parse(descriptor);
   return `${rpId} ${credentialId}`;

@@ -1,4 +1,4 @@
-/** S9: a peer's locks are exactly those of what it has prepared; the writer also keeps those of what not all acknowledged. */
+/** S9: a peer's locks are exactly those of what it has prepared; the writer keeps them until all have acknowledged. */
 import type { Preparation } from "../../core/protocol/Undecided.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { type Commands, locksOf } from "../../core/protocol/Command.ts";
@@ -14,7 +14,7 @@ const forEachOpen = (state: PeerState, look: (open: Open) => void): void => {
   const members = state.cluster.membership?.peerIds.length ?? 0;
   if (state.cluster.membership?.writer === state.cluster.peer?.peerId)
     for (const each of state.undecided.outbox.values()) if (each.acks.size < members) look(each);
-  // Whatever is still in here is an abort that not all have acknowledged.
+  // What is still in here are aborts that not all have acknowledged.
   for (const each of state.undecided.aborting.values()) look(each);
 };
 
@@ -29,7 +29,7 @@ const strayLock = (commands: Commands, state: PeerState): readonly [string, stri
 
 export const S9 = ({ product: { composition: commands } }: Pick<Ghost, "product">): Checker => {
   const last: Array<PeerState | undefined> = [];
-  /** What is looked at just now; `look` is made once, because there would be one for every step. */
+  /** The peer that `look` looks at; `look` is made once, because there would be one for every step. */
   let slot = 0;
   let locks: PeerState["undecided"]["locks"] = new Map();
   let held = 0;
@@ -60,13 +60,13 @@ export const S9 = ({ product: { composition: commands } }: Pick<Ghost, "product"
         known.undecided.outbox === outbox &&
         known.undecided.aborting === aborting;
       if (isKnown) return;
-      // A sealed peer that was started on a torn disk does not know yet that its rows do not hold.
+      // A sealed peer started on a torn disk does not know yet that its rows do not hold.
       if (state.fitness.integrityFault !== undefined || (!state.fitness.unsealed && peer.isDamaged)) return;
       slot = peer.slot;
       locks = state.undecided.locks;
       held = 0;
       forEachOpen(state, look);
-      // Each lock was found with its own proposal, so as many locks as were found are exactly those.
+      // Each lock was found with its own proposal, so if the counts are equal there are no others.
       const stray = held === locks.size ? undefined : strayLock(commands, state);
       if (stray !== undefined)
         throw new Violation(

@@ -11,6 +11,6 @@ export type SubjectWrite =
 
 type SubjectHook = (peer: Watched, write: SubjectWrite, writes: ReadonlyArray<Write>) => void;
 
-/** By table: what is made for its subject. */
+/** By table: the hook made for its subject. */
 export const ofSubjects = ({ subjects }: Product, make: (subject: Subject) => SubjectHook): RowHooks =>
   Object.fromEntries(subjects.map((subject) => [subject.table, make(subject)]));

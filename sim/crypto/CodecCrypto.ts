@@ -1,7 +1,7 @@
 /**
- * The crypto of the middle tier: digests and registry roots as on a real peer, over the same bytes. Signatures
- * and MACs are a quick hash of those bytes, keyed by a secret that only this file's closures hold. Inside the
- * simulation nobody can make a signature without the signer of that key; outside they protect nothing.
+ * The crypto of the middle tier: digests and registry roots as on a real peer, over the same bytes. Signatures and MACs
+ * are a quick hash of those bytes, keyed by a secret that only this file's closures hold. Inside the simulation a
+ * signature can be made only with the signer of its key; outside they protect nothing.
  */
 import { withEncoding } from "../../core/codec/CborWriter.ts";
 import type { Codec } from "../../core/codec/Codec.ts";

@@ -33,7 +33,7 @@ export interface PeerKeys {
   readonly integrity: IntegrityKey;
 }
 
-/** A key that callers register: as submitted, in which other formats it may be, and as it must come out. */
+/** A key that callers register: as submitted, its other formats, and its normal form. */
 export interface SampleKey {
   readonly algorithm: string;
   readonly submitted64: string;
@@ -61,8 +61,8 @@ export interface Cryptography {
 }
 
 /**
- * The algorithm of bulk runs, by the name that passkeys share it under: any 24 bytes are a key and its own normal
- * form; the same with a mark before it is another format of it.
+ * The algorithm of bulk runs, under the name by which passkeys share it: any 24 bytes are a key in normal form; the
+ * same with a mark before it is another format of it.
  */
 const SIM_ALGORITHM = "P256";
 const SIM_KEY_BYTES = 24;
@@ -83,7 +83,7 @@ const simRespond = (challenged: Challenged): SampleResponse =>
 
 const simProviders = new Map([[SIM_ALGORITHM, simProvider]]);
 
-/** Hexadecimal digits are Base64 characters too: 32 of them are 24 bytes. The other format is made where it is asked for. */
+/** Hexadecimal digits are Base64 characters too: 32 of them are 24 bytes. The other format is made on demand. */
 const simKey = (index: number): SampleKey => {
   const text = index.toString(16).padStart(32, "0");
   return {
@@ -96,7 +96,7 @@ const simKey = (index: number): SampleKey => {
   };
 };
 
-/** Invitations begin with what S29 looks for; the rest of their bytes are as they were derived. */
+/** Invitations begin with the mark that S29 looks for; the rest of their bytes are as they were derived. */
 const markingInvitations = (crypto: Crypto): Crypto => ({
   ...crypto,
   derive: (seed, label) => {
@@ -122,7 +122,7 @@ const fastCryptography = (entropy: Prng): Cryptography => {
 };
 
 /**
- * Who computes real digests and signatures. Ed25519 (RFC 8032 5.1.6) and SHA-256 leave nothing to choose, so every
+ * The library for real digests and signatures. Ed25519 (RFC 8032 5.1.6) and SHA-256 leave nothing to choose, so every
  * backend gives the same bytes, and a run is the same with any.
  */
 export interface Backend {
@@ -178,7 +178,7 @@ const seedOf = (index: number): Uint8Array => {
   return seed;
 };
 
-/** What stands before a key or point in its SubjectPublicKeyInfo (RFC 8410 section 4, RFC 5480 section 2). */
+/** What precedes a key or point in its SubjectPublicKeyInfo (RFC 8410 section 4, RFC 5480 section 2). */
 const ED25519_SPKI = hexToBytes("302a300506032b6570032100");
 const P256_SPKI = hexToBytes("3059301306072a8648ce3d020106082a8648ce3d030107034200");
 

@@ -1,8 +1,7 @@
 /**
- * Stand-ins for hashes and signatures in bulk runs: a quick structural hash in
- * place of SHA-256 over CBOR, and signatures keyed by a secret that only this
- * file's closures hold. Inside the simulation nobody can make a signature
- * without the signer of that key; outside they protect nothing.
+ * Stand-ins for hashes and signatures in bulk runs: a quick structural hash in place of SHA-256 over CBOR, and
+ * signatures keyed by a secret that only this file's closures hold. Inside the simulation a signature can be made only
+ * with the signer of its key; outside they protect nothing.
  */
 import { hexToBytes } from "@noble/hashes/utils.js";
 import type { Codec } from "../../core/codec/Codec.ts";
@@ -24,7 +23,7 @@ const rememberedTags: ReadonlySet<string> = new Set([
 interface Remembered {
   readonly tag: string;
   readonly digest: Digest;
-  /** The last signature over it that was found valid, and whose. */
+  /** The last valid signature over it, and its signer. */
   key: PublicKey | undefined;
   signature: Signature | undefined;
 }
@@ -39,7 +38,7 @@ const tagWord = (tag: string): number => {
   return mixer.first;
 };
 
-// Shorter than what the brands say: but for refs nothing in a bulk run looks at the length of a digest, and 64 bits
+// Shorter than the brands say: nothing in a bulk run but refs looks at the length of a digest, and 64 bits
 // repeated four or eight times would only have to be made, compared and hashed at that length.
 const asDigest = (hash: string): Digest => hash as Digest;
 const asSignature = (hash: string): Signature => hash as Signature;

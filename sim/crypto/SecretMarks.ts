@@ -1,10 +1,10 @@
 /** How the secrets of the simulation begin, so that they are known wherever they turn up (S29). */
 import { Encoding } from "effect";
 
-/** Every bearer token of the simulation begins with this, and nothing else does; longer than what need not be looked at. */
+/** Every bearer token of the simulation, and nothing else, begins with this; S29 looks at no text shorter than it. */
 export const TOKEN_MARK = "bearer-secret-of-a-caller-";
 
-/** Every invitation of the simulation begins with this; of that length its Base64url begins alike. */
+/** Every invitation of the simulation begins with this; its length makes the Base64url begin alike, too. */
 export const INVITATION_MARK = "invitation-of-caller-";
 
 /** An invitation as bytes, as text, and as the digits of a key. */

@@ -1,7 +1,6 @@
 /**
- * The ceremony of bulk runs: a response is honest if its client data is the
- * challenge it was made for and its attestation object is as long as an honest
- * one. It proves nothing outside the simulation, as its keys do not.
+ * The ceremony of bulk runs: a response is honest if its client data is the challenge it was made for and its
+ * attestation object is as long as an honest one. Like its keys, it proves nothing outside the simulation.
  */
 import { Either } from "effect";
 import { base64Url } from "../../core/codec/Base64Url.ts";

@@ -33,7 +33,7 @@ interface Stored<V> {
 
 const byKey = ({ key: left }: Stored<unknown>, { key: right }: Stored<unknown>): number => (left < right ? -1 : 1);
 
-/** How to take back the first of these changes, by what was there before each; seldom asked for, so made only then. */
+/** How to take back the first of these changes, by what was there before each; seldom needed, so made only then. */
 const undoOf = <V>(changes: ReadonlyArray<RowChange<V>>, befores: ReadonlyArray<V | undefined>) =>
   changes.slice(0, befores.length).map(({ table, key }, index): Undo<V> => ({ table, key, before: befores[index] }));
 
@@ -125,7 +125,7 @@ export class LayeredDisk<V> {
     return refused === undefined;
   }
 
-  /** Whether a transaction lies there in part. */
+  /** Whether part of a transaction is there. */
   get isTorn(): boolean {
     return this.#torn.length > 0;
   }
@@ -148,13 +148,13 @@ export class LayeredDisk<V> {
     this.#durable();
   }
 
-  /** Changes a row behind the peer's back. */
+  /** Changes a row without the peer's knowledge. */
   overwrite(table: TableName, key: string, value: V | undefined): void {
     if (value === undefined) this.#rows(table).delete(key);
     else this.#rows(table).set(key, value);
   }
 
-  /** Keeps the content as it is now; what it returns brings it back, durable, and nothing else. */
+  /** Keeps the content as it is now; what it returns brings that back, durable, and nothing else. */
   photograph(): () => void {
     const kept = [...this.#tables].map(([table, rows]) => [table, new Map(rows)] as const);
     return () => {
@@ -186,7 +186,7 @@ export class LayeredDisk<V> {
     }
   }
 
-  /** Why these changes do not fit what is there, without making them. */
+  /** Why these changes do not fit what is there; makes none of them. */
   #refusal(changes: ReadonlyArray<RowChange<V>>): StoreFailure | undefined {
     for (const { op, table, key } of changes) {
       const exists = this.#tables.get(table)?.has(key) ?? false;

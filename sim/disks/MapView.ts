@@ -1,4 +1,4 @@
-/** Rows that lie in maps, seen as the protocol sees those of a disk. */
+/** Rows in maps, seen as the protocol sees those of a disk. */
 import type { Rows, RowView, TableName } from "../../core/Tables.ts";
 
 export type AnyRow = Rows[TableName];
@@ -6,7 +6,7 @@ export type AnyRow = Rows[TableName];
 const byKey = ([left]: readonly [string, AnyRow], [right]: readonly [string, AnyRow]): number =>
   left < right ? -1 : 1;
 
-/** A view of the maps as they are whenever one looks; what lies in a table was put there with the table's own row type. */
+/** A live view of the maps; each row was put into its table with that table's own row type. */
 export const mapView = (tables: ReadonlyMap<TableName, ReadonlyMap<string, AnyRow>>): RowView => ({
   get: <T extends TableName>(table: T, key: string) => tables.get(table)?.get(key) as Rows[T] | undefined,
   scan: <T extends TableName>(table: T, after: string, limit: number) =>

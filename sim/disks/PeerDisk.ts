@@ -21,18 +21,18 @@ export interface PeerDisk extends PeerStore {
   readonly addKey: (integrity: IntegrityKey) => void;
   /** Where the rows do not hold, or undefined; what a peer asks itself when it is unsealed. */
   readonly verify: () => string | undefined;
-  /** What was done to its rows and is not undone, by the world's own record and whatever the store thinks; or undefined. */
+  /** What was done to its rows and not undone, by the world's own record, whatever the store thinks; or undefined. */
   readonly harm: string | undefined;
   /** Whether anything lies under a key, by the world's own record: no seal is opened. */
   readonly holds: (table: TableName, key: string) => boolean;
-  /** Makes one row fail its seal: one bit of it is another, of the byte `at` (from 0, modulo the stored length). */
+  /** Makes one row fail its seal by flipping one bit of the byte `at` (from 0, modulo the stored length). */
   readonly damage: (table: TableName, key: string, at: number) => void;
   /**
-   * Of the transaction under way this share of its changes, in thousandths, stays on the disk after a power loss;
+   * After a power loss this share (in thousandths) of the changes of the transaction under way stays on the disk;
    * false where it cannot be torn. {@link repair} takes them back.
    */
   readonly tear: (share: number) => boolean;
-  /** Takes one row away behind the peer's back. */
+  /** Takes one row away without the peer's knowledge. */
   readonly remove: (table: TableName, key: string) => void;
   /** Brings every damaged or deleted row back as it was. */
   readonly repair: () => void;

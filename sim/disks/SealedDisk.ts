@@ -14,7 +14,7 @@ interface Original {
   readonly table: TableName;
   readonly key: string;
   readonly value: StoredRow;
-  /** What lies there since: undefined where the row was taken away. */
+  /** The row that is there since; undefined where it was taken away. */
   readonly instead: StoredRow | undefined;
 }
 
@@ -29,7 +29,7 @@ export class SealedDisk implements PeerDisk {
 
   /**
    * @param integrity the integrity key of the peer this disk belongs to, once it has one
-   * @param through what stands between the sealing layer and the bytes: nothing, unless a bug is planted there
+   * @param through what is between the sealing layer and the bytes: nothing, unless a bug is planted there
    */
   constructor(
     crypto: Crypto,
@@ -125,7 +125,7 @@ export class SealedDisk implements PeerDisk {
   }
 
   repair(): void {
-    // A row that the peer has written or removed since, not having noticed, is its own again.
+    // A row that the peer, unaware, has written or removed since is its own again.
     for (const { table, key, value, instead } of this.#originals.values())
       if (this.#bytes.layers.get(table, key) === instead) this.#bytes.layers.overwrite(table, key, value);
     this.#originals.clear();

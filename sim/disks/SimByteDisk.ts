@@ -4,7 +4,7 @@ import type { ByteStore, Change, StoredRow, StoreFailure } from "../../runtime/B
 import { assertChanges, assertScanLimit } from "../../runtime/MemoryByteStore.ts";
 import { LayeredDisk, type RowChange } from "./LayeredDisk.ts";
 
-/** Copies of rows, all in one piece of memory: two of their own for each would take longer than everything else here. */
+/** Copies of rows, all in one piece of memory: two pieces for each row would take longer than everything else here. */
 class Copies {
   readonly #memory: Uint8Array;
   #at = 0;

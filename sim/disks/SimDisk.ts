@@ -16,7 +16,7 @@ export class SimDisk implements PeerDisk {
   readonly #damaged = new Set<string>();
   readonly #deleted = new Map<string, { readonly table: TableName; readonly key: string; readonly row: AnyRow }>();
   #hasKey = false;
-  /** What there is was verified since the key is in use: from then on a row that is gone is missed by whoever reads it. */
+  /** Whether all rows were verified since the key is in use: from then on a read notices that a row is gone. */
   #isVerified = false;
 
   constructor(schedule: () => void, durable: () => void) {
@@ -25,7 +25,7 @@ export class SimDisk implements PeerDisk {
 
   readonly get = <T extends TableName>(table: T, key: string): Rows[T] | undefined => {
     this.#assertWhole(table, key);
-    // What lies in a table was written there with the table's own row type.
+    // The rows of a table were written there with the table's own row type.
     const row = this.#rows.get(table, key) as Rows[T] | undefined;
     if (row === undefined && this.#isVerified && this.#deleted.has(`${table}/${key}`))
       throw new IntegrityFailure(`${table}/${key}`, "the row is missing");

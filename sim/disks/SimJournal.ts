@@ -9,7 +9,7 @@ interface Writing {
 
 export class SimJournal implements OperatorJournal {
   readonly #schedule: (run: () => void) => void;
-  /** A planted bug: whoever asks is answered before the flush. */
+  /** A planted bug: callers are answered before the flush. */
   readonly #isHasty: boolean;
   #acts: ReadonlyArray<KeptAct> = [];
   #writing: Array<Writing> = [];
@@ -31,7 +31,7 @@ export class SimJournal implements OperatorJournal {
     this.#schedule(() => this.#flushed(writing));
   }
 
-  /** The process ends: what it was writing is there or not, and nobody is told. */
+  /** The process ends: what it was writing is there or not, and nobody hears which. */
   crash(isVisible: boolean): void {
     const [first] = this.#writing;
     this.#writing = [];

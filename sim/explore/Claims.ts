@@ -1,4 +1,4 @@
-/** What holds in every configuration (docs/invariants.md), asked of one that has just come about. */
+/** Claims that hold in every configuration (docs/invariants.md), checked on each new one. */
 import { production } from "../models/Models.ts";
 import { effectsIn } from "../models/Effects.ts";
 import type { Digest } from "../../core/base/Digest.ts";
@@ -43,7 +43,7 @@ const assertOneOutcome = (member: Member, others: ReadonlyArray<Member>): void =
     }
 };
 
-/** Whether a member has durably voted for the end of a proposal. */
+/** Whether a member has durably voted to abort a proposal. */
 const hasVoted = ({ rows }: Member, id: Digest, slot: string): boolean => {
   const bound = rows.get("slots", slot);
   return (
@@ -54,7 +54,7 @@ const hasVoted = ({ rows }: Member, id: Digest, slot: string): boolean => {
   );
 };
 
-/** S5: what is aborted has a durable vote of every member. */
+/** S5: an aborted proposal has a durable vote of every member. */
 const assertAllVoted = (member: Member, others: ReadonlyArray<Member>): void => {
   for (const [slot, { proposalId, outcome }] of member.rows.entries("slots"))
     if (outcome === "ABORTED")
@@ -67,7 +67,7 @@ const assertAllVoted = (member: Member, others: ReadonlyArray<Member>): void => 
           );
 };
 
-/** S1: nobody has a receipt and a refusal of one proposal. */
+/** S1: no member has a receipt and a refusal of one proposal. */
 const assertOneVote = ({ peerId, rows }: Member): void => {
   for (const [id] of rows.entries("refusals"))
     if (rows.get("preparations", id) !== undefined)
@@ -104,7 +104,7 @@ const assertPromises = ({ calls, members }: Configuration): void => {
   }
 };
 
-/** Throws a {@link Violation} when what `before` led to must not be. */
+/** Throws a {@link Violation} when the configuration that `before` led to breaks a claim. */
 export const assertSafe = (after: Configuration, before: Configuration): void => {
   const { members } = after;
   members.forEach((member, index) => {
@@ -120,7 +120,7 @@ export const assertSafe = (after: Configuration, before: Configuration): void =>
   if (after.calls !== before.calls) assertPromises(after);
 };
 
-/** What is left to do somewhere, or undefined when everything is decided and forgotten (L1, L2). */
+/** The work that is left somewhere, or undefined when everything is decided and forgotten (L1, L2). */
 export const remainderOf = ({ members }: Configuration): string | undefined => {
   for (const { peerId, memory } of members) {
     if (memory === undefined) return `peer ${peerId} is down`;

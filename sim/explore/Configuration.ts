@@ -3,21 +3,21 @@ import type { Answer } from "../../core/Action.ts";
 import { type Fingerprint, fingerprint, gathered, joined } from "./Fingerprint.ts";
 import type { Flying, Member } from "./Member.ts";
 
-/** What may still go wrong. */
+/** The faults that may still happen. */
 export interface Budget {
   readonly crashes: number;
   readonly losses: number;
   readonly duplicates: number;
   /** Timers that fire although messages are on their way or time could stand still. */
   readonly timers: number;
-  /** Times that more than a proposal's incarnation goes by at once. */
+  /** Jumps of time by more than a proposal is valid. */
   readonly pauses: number;
 }
 
 /** A caller's request: not sent yet, on its way, or answered. */
 export type Call = "unsent" | "sent" | Answer;
 
-/** What was done last, in words, and to what. */
+/** The last move, in words, and what it was made on. */
 export interface Origin {
   readonly move: string;
   readonly before: Configuration;

@@ -1,4 +1,4 @@
-/** Walks every configuration that a small world can come to, each once. */
+/** Walks every configuration that a small world can reach, each once. */
 import { Violation } from "../base/Violation.ts";
 import { assertSafe, remainderOf } from "./Claims.ts";
 import { type Configuration, storyOf } from "./Configuration.ts";
@@ -42,7 +42,7 @@ class Search {
   made = 0;
   ends = 0;
   deepest = 0;
-  /** Where a claim failed. */
+  /** The configuration in which a claim failed. */
   last: Configuration;
 
   constructor(first: Configuration, moves: Moves) {

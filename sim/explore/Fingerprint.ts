@@ -28,7 +28,7 @@ const scatter = (word: number): number => {
 
 const known = new WeakMap<object, Fingerprint>();
 const knownTexts = new Map<string, Fingerprint>();
-/** Texts are digests, names and ids of a small world; a large one only starts over. */
+/** Texts are digests, names and ids of a small world; a cache that grows too large only starts over. */
 const MOST_TEXTS = 1 << 17;
 
 /** The fingerprint of one after the other. */
@@ -108,7 +108,7 @@ const ofRecord = (record: object, names: ReadonlyArray<string>): Fingerprint => 
   return { left, right };
 };
 
-/** Records with more fields than this are worth remembering: statements, proposals, messages. */
+/** Only records with more fields than this are worth remembering: statements, proposals, messages. */
 const FEW_FIELDS = 4;
 
 const ofObject = (value: object): Fingerprint => {

@@ -49,7 +49,7 @@ const requestsOf = (commands: Commands, { peers, requests }: Scope): ReadonlyArr
     token: commands.token("good", EPOCH_MILLIS + LONG_ENOUGH / 1_000, TOKEN_MILLIS).text,
   }));
 
-/** Where a search begins, and what can happen from there on. Throws a RangeError when the cluster was not founded. */
+/** Where a search begins, and the moves that it has. Throws a RangeError when the cluster was not founded. */
 export const startOf = (scope: Scope, tamper: Tamper): Start => {
   const world = foundedWorld(scope.peers);
   const { commands } = world;

@@ -1,4 +1,4 @@
-/** One object for each fingerprint, so that equal values are the same value and what follows from one is kept with it. */
+/** One object for each fingerprint, so equal values are identical, and results derived from one are kept with it. */
 import type { Fingerprint } from "./Fingerprint.ts";
 
 export class Interned<A extends { readonly print: Fingerprint }> {

@@ -36,7 +36,7 @@ export interface Flying {
 /** What leaves a member: a message, or the answer to the caller of that number. */
 export type Effect = Flying | { readonly call: number; readonly answer: Answer; readonly print: Fingerprint };
 
-/** A transaction whose flush is under way, and what comes of it when it ends. */
+/** A transaction whose flush is under way, and the effects that follow its end. */
 interface Flushing {
   readonly rows: StoredRows;
   readonly memory: Memory;
@@ -54,13 +54,13 @@ export interface Member {
   readonly print: Fingerprint;
 }
 
-/** What a member is and what left it. */
+/** A member and what left it. */
 export interface Reaction {
   readonly member: Member;
   readonly effects: ReadonlyArray<Effect>;
 }
 
-/** What does not change about a member. */
+/** The unchanging part of a member. */
 export interface Identity {
   readonly settings: Settings;
   readonly signer: Signer;
@@ -97,7 +97,7 @@ const counted: ReadonlyArray<(state: PeerState) => unknown> = [
   ({ timers }) => timers,
 ];
 
-/** A process's memory with its fingerprint, which knows those of its fields. */
+/** A process's memory with its fingerprint, and those of its fields. */
 export interface Memory extends DriverMemory {
   readonly prints: ReadonlyArray<Fingerprint>;
   readonly print: Fingerprint;
@@ -117,7 +117,7 @@ export const memoryOf = (memory: DriverMemory, before: Memory | undefined): Memo
   return { state, signer: memory.signer, prints, print };
 };
 
-/** A member from its parts; `flushing` without means that none is under way. */
+/** A member from its parts; without `flushing` none is under way. */
 export const memberOf = (parts: Omit<Member, "print">): Member => {
   const { rows, memory, flushing } = parts;
   const idle = joined(rows.print, memory === undefined ? fingerprint(undefined) : memory.print);
@@ -249,7 +249,7 @@ export class Bench {
     const effects = this.#effectsOf(peerId, memory, actions);
     const pending = commit;
     if (pending === undefined) return { member: this.#one({ ...member, memory, flushing: undefined, draws }), effects };
-    // The end of the flush does not depend on what happens elsewhere meanwhile, so it is known already.
+    // The end of the flush does not depend on what happens elsewhere meanwhile, so its effect is known already.
     actions = [];
     pending.done();
     const then = memoryOf(driver.memory, memory);

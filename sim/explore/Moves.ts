@@ -1,4 +1,4 @@
-/** What can happen next in a configuration. */
+/** The moves that can be made next in a configuration. */
 import type { Event, TimerName } from "../../core/protocol/Event.ts";
 import { delivery, tokensIn } from "../../runtime/Ingress.ts";
 import type { Command, Commands } from "../requests/Commands.ts";
@@ -8,17 +8,17 @@ import { type Budget, type Call, type Configuration, configurationOf } from "./C
 import { isSame } from "./Fingerprint.ts";
 import type { Bench, Effect, Flying, Member, Reaction } from "./Member.ts";
 
-/** More than a proposal lives. */
+/** Longer than a proposal is valid. */
 const PAUSE_MILLIS = 61_000;
 
-/** What callers ask for, and through which peer. */
+/** The requests of callers, and the peers that they go through. */
 export interface PlannedRequest {
   readonly through: number;
   readonly command: Command;
   readonly token: string;
 }
 
-/** A move that can be made: what it is in words, and what it leads to. */
+/** A possible move: its words, and what it leads to. */
 export interface Move {
   readonly name: () => string;
   readonly make: () => Configuration;
@@ -56,11 +56,11 @@ export class Moves {
     this.#requests = requests;
   }
 
-  /** Every move, or one that may come before all others without loss. */
+  /** Every move, or a single one that may be made before all others without loss. */
   of(at: Configuration): ReadonlyArray<Move> {
     const { members, budget } = at;
-    // Nothing else at this member can come before the end of its flush, and what others do does not touch it:
-    // while nobody can crash, its place among their moves makes no difference.
+    // Nothing else at this member can come before the end of its flush, and the moves of others do not affect it:
+    // while no process can crash, its place among their moves makes no difference.
     if (budget.crashes === 0) {
       const member = members.find(({ flushing }) => flushing !== undefined);
       if (member !== undefined) return this.#flushes(at, member);

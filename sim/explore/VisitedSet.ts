@@ -14,7 +14,7 @@ export class VisitedSet {
 
   /** Takes a fingerprint in; false when it was there. */
   add({ left, right }: Fingerprint): boolean {
-    // Two zeros mean an empty place; one fingerprint in 2^64 is moved aside for it.
+    // Two zeros mean an empty slot; one fingerprint in 2^64 is changed to avoid that.
     const second = left === 0 && right === 0 ? 1 : right;
     if (!this.#place(this.#left, this.#right, left, second)) return false;
     this.#size += 1;

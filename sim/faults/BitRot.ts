@@ -1,4 +1,4 @@
-/** One bit of one stored byte is another, in a row or in its seal. On typed disks the row throws on reading. */
+/** One bit of one stored byte flips, in a row or in its seal. On typed disks the row throws on reading. */
 import type { Unit } from "../base/Choices.ts";
 import type { World } from "../world/World.ts";
 import { anyPeer, anyRow } from "./Victims.ts";

@@ -15,11 +15,11 @@ export const RESTORED_AFTER: readonly [Stretch, ...ReadonlyArray<Stretch>] = [
   [1, LATEST],
 ];
 
-/** Whether no other member than this one has been restored or lies, so that this one may lose its memory unsaid. */
+/** Whether no other member has been restored or lies, so that this one may lose its memory undeclared. */
 export const mayForget = ({ ghost }: World, { slot }: SimPeer): boolean =>
   ((ghost.restored | ghost.away | ghost.lying) & ~maskOf(slot)) === 0;
 
-/** What the protocol stands (protocol.md 1): any number of declared restores, or one faulty member, which may be restored itself. */
+/** The protocol stands any number of declared restores, or one faulty member, perhaps restored (protocol.md 1). */
 const mayBeRestored = ({ ghost, plan }: World, peer: SimPeer): boolean => {
   const own = maskOf(peer.slot);
   return (
@@ -39,7 +39,7 @@ const olderDisk = (world: World, unit: Unit, peer: SimPeer, isEarly: boolean) =>
 
 const isFounded = ({ disk }: SimPeer): boolean => disk.holds("topology", SELF);
 
-/** Somebody must know the cluster; else its operators found it again, with the secret. */
+/** Some peer must know the cluster; otherwise its operators found it again, with the secret. */
 const isKnownWithout = (world: World, peer: SimPeer): boolean =>
   world.peers.some((each) => each !== peer && isFounded(each));
 
@@ -57,8 +57,8 @@ export const declaredRestore = (world: World, unit: Unit): void => {
 };
 
 /**
- * Every operator declares a restore at about the same time: of a peer that runs on and never needed one, or of one that
- * comes back on its disk of now, or of before the founding.
+ * All operators declare a restore at about the same time: of a peer that runs on and never needed one, or of one
+ * that comes back on its disk of now, or of before the founding.
  */
 export const restoreEverywhere = (world: World, unit: Unit): void => {
   const mayHappen = (peer: SimPeer): boolean =>

@@ -1,7 +1,7 @@
 /**
- * A change that has ended, and a disk on which it is done (decision 0015). The writer alone applies
- * it, is restored without it before anybody hears of it, and all abort it. Then all are restored, and the writer comes
- * back on the disk on which it had applied it.
+ * A change that has ended, and a disk on which it is done (decision 0015). Only the writer applies it; it is restored
+ * without it before any other member hears of it, and all abort it. Then all are restored, and the writer comes back
+ * on the disk on which it had applied it.
  */
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Message } from "../../core/Message.ts";
@@ -55,12 +55,12 @@ class Story {
     const isEnd = write.table === "slots" && write.row.proposalId === this.#id && write.row.outcome === "ABORTED";
     if (!isEnd || this.#after === undefined || this.#ended.has(peer.slot)) return;
     this.#ended.add(peer.slot);
-    // At once: nothing else has come into its place yet.
+    // At once: nothing else has taken its place yet.
     if (this.#ended.size === this.#world.plan.peers)
       this.#soon("all are restored after", 2_000, () => this.#restoreAll());
   }
 
-  /** Nobody but the writer finds out that all had voted for it. */
+  /** Only the writer finds out that all had voted for it. */
   #isLost(from: SimPeer, to: PeerId, message: Message): boolean {
     if (this.#ended.size > 0) return false;
     if (message._tag === "Commit") return from === this.#writer;

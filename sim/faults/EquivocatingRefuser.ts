@@ -1,7 +1,7 @@
 /**
- * A member that signs a RECEIPT and a REFUSAL of one proposal and shows each to
- * whom it likes: some members pledge while others complete the certificate. It
- * also keeps certificates back, so that one that exists comes late or to a few.
+ * A member that signs a RECEIPT and a REFUSAL of one proposal and shows each to members of its choice: some pledge
+ * while others complete the certificate. It also keeps certificates back, so that one that exists comes late or only
+ * to a few.
  */
 import { absurd } from "effect";
 import { isOfModule } from "../../core/protocol/Message.ts";
@@ -20,7 +20,7 @@ const proposalOf = ({ peer }: Traitor, { statement }: SignedStatement): Proposal
   peer.store.get("certificates", statement.proposalId)?.proposal ??
   peer.store.get("refusals", statement.proposalId)?.proposal;
 
-/** Who is shown a refusal of each proposal, decided when it is first spoken of. */
+/** The members that are shown a refusal of each proposal, decided when it is first mentioned. */
 class Refuser {
   readonly #traitor: Traitor;
   readonly #shown = new Map<Digest, ReadonlySet<PeerId>>();
@@ -52,7 +52,7 @@ class Refuser {
     return signed;
   }
 
-  /** Shows a refusal of what was just prepared to those who shall have one. */
+  /** Shows a refusal of a proposal just prepared to the members chosen for it. */
   #refuseBeside(proposals: ReadonlyArray<Proposal>): void {
     const traitor = this.#traitor;
     for (const to of traitor.others) {
@@ -112,7 +112,7 @@ class Refuser {
   }
 }
 
-/** Makes a lie with a memory: who has been shown what. */
+/** Makes a lie with a memory: of which members have been shown what. */
 export const equivocatingRefuser = (): Lie => {
   let refuser: Refuser | undefined;
   return (traitor, to, message) => {

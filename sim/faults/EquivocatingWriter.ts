@@ -20,7 +20,7 @@ const treatments = ["true", "split", "both", "only the twin", "two slots", "late
 const WEIGHTS = [4, 2, 2, 2, 2, 2];
 type Treatment = (typeof treatments)[number];
 
-/** How much a traitor boasts of having everybody's acknowledgement. */
+/** How many slots ahead of the truth a traitor claims to have everybody's acknowledgement. */
 const BOAST = 1_000;
 const LATEST = 6_000_000;
 
@@ -56,7 +56,7 @@ const itemsFor = (
   }
 };
 
-/** Makes a lie with a memory: what is sent again is treated as before. */
+/** Makes a lie with a memory: a message that is sent again is treated as before. */
 export const equivocatingWriter = (): Lie => {
   const treated = new Map<Digest, Treatment>();
   return (traitor, to, message) => {
@@ -70,7 +70,7 @@ export const equivocatingWriter = (): Lie => {
       if (treatment !== "true") traitor.world.marks.add(`an equivocating writer: ${treatment}`);
       return itemsFor(traitor, to, item, treatment);
     });
-    // A message holds 64 at most, so what there is too much of is sent by itself.
+    // A message holds 64 at most, so the rest are sent by themselves.
     const messages = [];
     for (let from = 0; from < items.length; from += 32)
       messages.push({ ...message, items: items.slice(from, from + 32) });

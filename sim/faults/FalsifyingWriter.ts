@@ -1,6 +1,6 @@
 /**
- * A writer that proposes honestly and tells entry peers of outcomes that are none: it calls a change done that only
- * some members have applied, or somebody else's, and calls a change not done that was, in every variant of `Outcome`.
+ * A writer that proposes honestly and tells entry peers of false outcomes: it calls a change done that only some
+ * members have applied, or another's, and calls a change not done that was, in every variant of `Outcome`.
  */
 import { absurd } from "effect";
 import type { Product } from "../models/Product.ts";
@@ -87,7 +87,7 @@ const keptBack = (traitor: Traitor, to: PeerId, message: Extract<Message, { read
   ),
 });
 
-/** Tells of outcomes as it likes, and of one more often than of the truth to those who ask through the same peer. */
+/** Tells of outcomes at its will, and of one more often than in truth to callers of the same peer. */
 export const falsifyingWriter = (): Lie => {
   const kept: Array<Outcome> = [];
   return (traitor, to, message) => {
@@ -105,7 +105,7 @@ export const falsifyingWriter = (): Lie => {
           entryPeer === to && requestId !== message.requestId ? { ...message, requestId } : [],
         )
       : [];
-    // Mostly the truth comes after all.
+    // Mostly the truth follows after all.
     const isCorrected = isLie && unit.chance("tells the truth as well", 500);
     return [...(told === undefined ? [] : [{ ...message, outcome: told }]), ...also, ...(isCorrected ? [message] : [])];
   };

@@ -62,7 +62,7 @@ const flap = (world: World, unit: Unit, link: Link, left: number): void => {
     world.after(unit.between("turns after", 100_000, 1_000, 300_000), () => flap(world, unit, link, left - 1));
 };
 
-/** Cuts a peer, and whoever is drawn to be on its side, off from the others. */
+/** Cuts a peer, with any that are drawn to be on its side, off from the others. */
 const partition = (world: World, unit: Unit): void => {
   const { slot } = anyPeer(world, unit);
   const side = new Set(world.peers.flatMap((each) => (each.slot === slot ? [slot] : [])));
@@ -97,7 +97,7 @@ const stepClock = (world: World, unit: Unit, mostMillis: number): void => {
   });
 };
 
-/** Rows are deleted while nobody looks: between a crash and the next start. */
+/** Rows are deleted while no process runs: between a crash and the next start. */
 const deleteRow = (world: World, unit: Unit): void => {
   const peer = anyPeer(world, unit);
   if (peer.isDamaged || !peer.isUp || peer.disk.flushing) return;

@@ -1,7 +1,6 @@
 /**
- * Messages as a lying member would send them: a real one with one thing changed.
- * Nobody can be made to believe them, because everything that counts is signed
- * by its owner; whatever is only an answer to a question may at worst delay.
+ * Messages as a lying member would send them: a real one with one thing changed. No peer can be made to believe
+ * them, because everything that counts is signed by its owner; a false answer to a question may at worst delay.
  */
 import { absurd } from "effect";
 import { isOfModule } from "../../core/protocol/Message.ts";
@@ -62,7 +61,7 @@ const alteredOne = (
 const withoutOne = <A>(unit: Unit, all: ReadonlyArray<A>): ReadonlyArray<A> =>
   all.toSpliced(unit.between("left out", 0, 0, Math.max(0, all.length - 1), 0, MOST_STATEMENTS), 1);
 
-/** A success with one thing of its proof changed; undefined where there is nothing that it would have to prove. */
+/** A success with one thing of its proof changed; undefined where there is nothing to prove. */
 export const alteredOutcome = (world: World, unit: Unit, outcome: Outcome): Outcome | undefined => {
   switch (outcome._tag) {
     case "Rejected":

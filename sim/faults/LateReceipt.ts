@@ -4,8 +4,8 @@
  * holds all of them and applies. One of the others, *freed* from its pledge by that, applies too. Before anybody else
  * hears of it the writer is restored, while at least one member holds its pledge.
  *
- * With five members the freed one may be restored as well: not all have that on record, and its old word frees one
- * more, which has heard nothing of the settlement.
+ * With five members the freed one may be restored as well: not all have that on record, and its old acknowledgement
+ * frees one more, which has heard nothing of the settlement.
  */
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Message } from "../../core/Message.ts";
@@ -30,14 +30,14 @@ const hasAck = (message: Message, id: Digest): boolean =>
 const isReady = (peer: SimPeer): boolean =>
   peer.honest && !peer.isDamaged && peer.state?.fitness.unsealed === true && peer.state.rejoining.unproven.size === 0;
 
-/** Who does what in the story. */
+/** The members' parts in the story. */
 interface Roles {
   readonly writer: SimPeer;
   /** Restored first; its receipt is late. */
   readonly first: SimPeer;
   /** The one that the writer can tell what it has applied. */
   readonly freed: SimPeer;
-  /** Hears of nothing until the old word of the freed one reaches it; absent where that is not restored. */
+  /** Hears nothing until the old acknowledgement of the freed one reaches it; absent where that one is not restored. */
   readonly deaf: SimPeer | undefined;
 }
 
@@ -49,7 +49,7 @@ class Story {
   readonly #pledged = new Set<number>();
   /** The receipt that comes late, until it is on its way. */
   #receipt: Message | undefined;
-  /** The old word of the one that was freed. */
+  /** The old acknowledgement of the one that was freed. */
   #word: Message | undefined;
   /** The writer has the late receipt. */
   #isLate = false;
@@ -106,7 +106,7 @@ class Story {
     return true;
   }
 
-  /** The writer and the one it has freed are restored; what that one said before comes when others have settled. */
+  /** The writer and the one it has freed are restored; what that one said before arrives after others have settled. */
   #keepWord(message: Message): void {
     const { writer, freed, deaf } = this.#roles;
     this.#word = message;

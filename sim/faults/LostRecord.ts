@@ -1,4 +1,4 @@
-/** A record of a running peer is gone, or lies under another key, which comes to the same for whoever reads it: soon somebody does. */
+/** A record of a running peer is gone, or is under another key, which a reader cannot tell apart: soon one reads it. */
 import type { Unit } from "../base/Choices.ts";
 import type { World } from "../world/World.ts";
 import { anyPeer } from "./Victims.ts";

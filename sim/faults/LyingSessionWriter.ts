@@ -27,7 +27,7 @@ const falsehoods: readonly [Falsify, ...ReadonlyArray<Falsify>] = [
   ({ expiresAt }) => ({ expiresAt: expiresAt + 60_000 }),
   ({ expiresAt }) => ({ expiresAt: expiresAt - 1_000 }),
   ({ createdAt, expiresAt }) => ({ createdAt: createdAt + 20_000, expiresAt: expiresAt + 20_000 }),
-  // Nobody but the writer knows what these were to be: each member keeps what it was shown, and they do not agree.
+  // Only the writer knows what these were to be: each member keeps what it was shown, and they do not agree.
   ({ challenge }) => ({ challenge: bent(challenge) }),
   ({ userHandle }) => ({ userHandle: bent(userHandle) }),
   ({ challenge }) => ({ challenge: challenge.slice(1) }),
@@ -46,7 +46,7 @@ const falsified = (unit: Unit, { session, evidence }: MirrorItem): MirrorItem =>
   return { session: { ...session, ...falsify(session) }, evidence };
 };
 
-/** As if the request had come to the writer itself, under a token that somebody else sent it for something else. */
+/** As if the request had come to the writer itself, under a token that it was sent for something else. */
 const underStolenToken = (traitor: Traitor, unit: Unit, { session, evidence }: MirrorItem): MirrorItem => {
   const stolen = traitor.heard[unit.between("token", 0, 0, Math.max(0, traitor.heard.length - 1), 0, MOST_COPIES)];
   const check = stolen && traitor.world.commands.judge(stolen.token);

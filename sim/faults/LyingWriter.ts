@@ -9,7 +9,7 @@ const FOREIGN = "e".repeat(64) as Digest;
 
 type Falsify = (product: Product, proposal: Proposal) => Proposal;
 
-/** One that is told of effects that do not follow from the request: one of the lies that its command knows. */
+/** One with effects that do not follow from the request: one of the lies that its command knows. */
 const doing =
   (number: number): Falsify =>
   (product, proposal) => {
@@ -17,7 +17,7 @@ const doing =
     return (lies[number % lies.length] ?? lies[0])(proposal);
   };
 
-/** One that differs in what is not effects. */
+/** One with a false field beside its effects. */
 const saying =
   (change: (proposal: Proposal) => Partial<Proposal>): Falsify =>
   (_product, proposal) => ({ ...proposal, ...change(proposal) });

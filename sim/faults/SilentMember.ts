@@ -1,4 +1,4 @@
-/** A member takes part and says nothing of it: it prepares, applies and aborts, and its votes do not leave it, or some do not. */
+/** A member that prepares, applies and aborts, and keeps its votes to itself, all or some of them. */
 import type { Message } from "../../core/Message.ts";
 import type { Unit } from "../base/Choices.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
@@ -9,10 +9,10 @@ const LONGEST = 8_000_000;
 
 type Kinds = ReadonlySet<Message["_tag"]>;
 
-/** Everything in which a member tells of its votes. */
+/** Messages in which a member tells of its votes. */
 const VOTES: Kinds = new Set(["Votes", "SettleAnswer", "CommitAcks", "Commit", "AbortRequest", "Session.Votes"]);
 
-/** In which it tells what it has applied. */
+/** Messages in which it tells what it has applied. */
 export const ACKNOWLEDGEMENTS: Kinds = new Set(["CommitAcks"]);
 
 /** Keeps a peer's messages of some kinds to itself for a while. */

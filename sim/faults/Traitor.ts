@@ -1,8 +1,7 @@
 /**
- * A member that lies. It runs the real driver on a real disk; what leaves it and
- * what its driver hears goes through this, which holds the member's own identity
- * key and signs whatever suits it, in valid batches that fork from its chain. Its
- * driver is kept from learning of that, or else it would put itself in quarantine.
+ * A member that lies. It runs the real driver on a real disk; what leaves it and what its driver hears passes through
+ * here, which holds the member's own identity key and signs whatever suits it, in valid batches that fork from its
+ * chain. Its driver is kept from learning of that, or else it would put itself in quarantine.
  */
 import { absurd } from "effect";
 import { isOfModule } from "../../core/protocol/Message.ts";
@@ -33,7 +32,7 @@ import type { Mouthpiece } from "../world/Mail.ts";
 /** How one kind of traitor treats what its driver wants to say. Where every draw is quiet it tells the truth. */
 export type Lie = (traitor: Traitor, to: PeerId, message: Message) => ReadonlyArray<Message>;
 
-/** What its driver gets to hear of a message, where the kind of traitor has a say in that; undefined: nothing. */
+/** What its driver hears of a message, where the kind of traitor decides that; undefined: nothing. */
 export type Mishear = (traitor: Traitor, from: PeerId, message: Message) => Message | undefined;
 
 /** Requests of others kept by a traitor, for what is in them. */
@@ -54,7 +53,7 @@ export class Traitor implements Mouthpiece {
   readonly heard: Array<Forward> = [];
   readonly #lie: Lie;
   readonly #mishear: Mishear;
-  /** It does not keep from its driver what it has done. */
+  /** It does not hide from its driver what it has done. */
   readonly #isCareless: boolean;
   readonly #forged = new Map<Digest, Forged>();
   readonly #said = new Map<string, SignedStatement>();
@@ -89,7 +88,7 @@ export class Traitor implements Mouthpiece {
   /** A statement about a proposal, in a batch of its own beside the driver's next one; the same words are signed once. */
   state(kind: Statement["kind"], proposal: Proposal, detail = ""): SignedStatement | undefined {
     const { version, epoch, seq, topologyDigest } = proposal;
-    // A receipt must be signed in time; anything else may bear any date.
+    // A receipt must be signed in time; everything else may bear any date.
     return this.#sign(
       { version, kind, proposalId: this.idOf(proposal), epoch, seq, topologyDigest, detail },
       proposal.proposedAt,
@@ -143,12 +142,12 @@ export class Traitor implements Mouthpiece {
   says(to: PeerId, message: Message): ReadonlyArray<Message> {
     if (this.peer.isDamaged || this.peer.state?.cluster.membership === undefined) return [message];
     if (message._tag !== "Ready") return this.#lie(this, to, message);
-    // It owns up to as many batches as anybody may have seen.
+    // It admits as many batches as any peer may have seen.
     return [{ ...message, batchNo: Math.max(message.batchNo, this.#highestFork) }];
   }
 
   hears(from: PeerId, message: Message): Message | undefined {
-    // Whose disk is damaged can read no row to lie by.
+    // With a damaged disk it can read no row to lie by.
     if (this.peer.isDamaged) return message;
     if (message._tag === "Forward") {
       this.heard.unshift(message.forward);
@@ -243,7 +242,7 @@ export class Traitor implements Mouthpiece {
     }
   }
 
-  /** Whether the question was about something forged; then the traitor says whatever ends it or keeps it open. */
+  /** Whether the question was about something forged; then it gives any answer that ends it or keeps it open. */
   #answerForged(from: PeerId, items: ReadonlyArray<SettleItem>): boolean {
     const statements = items.flatMap(({ proposal }) => {
       if (!this.#forged.has(this.idOf(proposal))) return [];

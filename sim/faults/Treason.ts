@@ -1,4 +1,4 @@
-/** Makes one member a traitor from the beginning on, by the name of what it does. */
+/** Makes one member a traitor from the beginning, by the name of what it does. */
 import type { Nemesis, World } from "../world/World.ts";
 import { equivocatingRefuser } from "./EquivocatingRefuser.ts";
 import { equivocatingWriter } from "./EquivocatingWriter.ts";
@@ -41,7 +41,7 @@ const WRITER = 1;
 /** @param slot which peer; undefined leaves it to the kind: the writer, or any */
 export const betray = (name: TreasonName, slot?: number): Nemesis => ({
   started: (world: World) => {
-    // Nobody to lie to.
+    // No other peer to lie to.
     if (world.plan.peers === 1) return;
     const { lie, mishear, isWriter }: Treason = lies[name];
     const any = world.choices.plan("traitor").between("peer", world.plan.peers, 1, world.plan.peers);

@@ -1,4 +1,4 @@
-/** Whom and what a random fault hits. */
+/** What a random fault hits: peers, packets and rows. */
 import type { TableName } from "../../core/Tables.ts";
 import type { Unit } from "../base/Choices.ts";
 import type { SimPeer } from "../world/SimPeer.ts";

@@ -5,12 +5,12 @@ import { runSeed } from "../run/Simulation.ts";
 import type { Tier } from "../base/Tier.ts";
 
 export interface EventRateOptions {
-  /** Milliseconds by the clock of whoever asks; the simulator has none. */
+  /** Milliseconds by the caller's clock; the simulator has none. */
   readonly nowMillis: () => number;
   /** How long to measure, after as long again to warm up. */
   readonly millis: number;
   readonly crypto: Tier;
-  /** Who computes what is real. */
+  /** The backend of what is computed for real. */
   readonly backend?: Backend | undefined;
   readonly schedule?: ScheduleName | undefined;
   readonly peers?: number | undefined;

@@ -1,7 +1,6 @@
 /**
- * What a hunt came to, as JSON: what `custody sim run --json` prints, and what
- * `custody sim merge` adds up. A file may come from another machine: it is read
- * strictly and within bounds, and refused by the name of the field.
+ * The result of a hunt as JSON: `custody sim run --json` prints it, and `custody sim merge` adds several up. A file may
+ * come from another machine: it is read strictly and within bounds, and refused by the name of the field.
  */
 import { Either, ParseResult, Schema } from "effect";
 import type { HuntOptions } from "./HuntOptions.ts";
@@ -85,7 +84,7 @@ export const parseHuntFile = (content: string): Either.Either<HuntFile, string> 
         return `${field === "" ? "the file" : `field "${field}"`}: ${issue?.message ?? "it does not fit"}`;
       });
 
-/** The options of a hunt as the file has them: what was left to the seed is null. */
+/** The options of a hunt in the form of the file: options that were left to the seed are null. */
 export const optionsOf = ({ schedule, peers, mode, steps, crypto, bug }: HuntOptions): HuntFile["options"] => ({
   schedule: schedule ?? null,
   peers: peers ?? null,
@@ -101,14 +100,14 @@ export interface Merged {
   readonly report: HuntReport;
   readonly options: HuntFile["options"];
   readonly commit: string;
-  /** Seeds between the first and the last that nobody was asked to run. */
+  /** Seeds between the first and the last that no hunt was asked to run. */
   readonly gaps: ReadonlyArray<SeedRange>;
   /** Files whose time was up before their seeds were. */
   readonly cutShort: number;
   readonly tapes: HuntFile["tapes"];
 }
 
-/** What keeps two hunts from being one. */
+/** What keeps two hunts from being parts of one. */
 const difference = (one: HuntFile, other: HuntFile): string | undefined => {
   if (one.commit !== other.commit) return `it was made by commit ${other.commit}, the others by ${one.commit}`;
   for (const name of Object.keys(one.options) as ReadonlyArray<keyof HuntFile["options"]>)
@@ -117,7 +116,7 @@ const difference = (one: HuntFile, other: HuntFile): string | undefined => {
   return undefined;
 };
 
-/** Adds hunts up, in whatever order they are given; the left side says which one does not belong to the others. */
+/** Adds hunts up, in any order; the left side says which one does not belong to the others. */
 export const mergeHunts = (
   files: ReadonlyArray<{ readonly name: string; readonly hunt: HuntFile }>,
 ): Either.Either<Merged, string> => {

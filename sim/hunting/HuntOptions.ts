@@ -1,4 +1,4 @@
-/** What a hunt is told of its runs. */
+/** The options that a hunt gives its runs. */
 import type { Mode } from "../base/Plan.ts";
 import type { Tier } from "../base/Tier.ts";
 import { DEFAULT_SCHEDULE, type ScheduleName } from "../schedules/Schedules.ts";
@@ -14,7 +14,7 @@ export interface HuntOptions {
   readonly bug: string | undefined;
 }
 
-/** Whether nothing was told that keeps a hunt from places where the default mix gets to. */
+/** Whether no option keeps a hunt from any part of the default mix. */
 export const isDefaultMix = ({ schedule, peers, mode, steps, bug }: HuntOptions): boolean =>
   (schedule ?? DEFAULT_SCHEDULE) === DEFAULT_SCHEDULE &&
   (mode ?? "within") === "within" &&

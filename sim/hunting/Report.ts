@@ -48,7 +48,7 @@ export const reportOf = (
   ].join(""),
 });
 
-/** What a hunt came to, as far as it can be added up. */
+/** The result of a hunt, as far as it can be added up. */
 export interface HuntSums {
   readonly seeds: number;
   /** How many of them were of a tier that is not fast. */

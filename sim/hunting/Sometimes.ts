@@ -1,7 +1,6 @@
 /**
- * Rare things that a simulator must have brought about at least once, or its
- * silence proves nothing. Each is a mark that a run sets when the thing happens; a
- * hunt through {@link ENOUGH_SEEDS} seeds of the default mix is red while one is
+ * Rare things that a simulator must have brought about at least once, or its silence proves nothing. Each is a mark
+ * that a run sets when the thing happens; a hunt through {@link ENOUGH_SEEDS} seeds of the default mix is red while one is
  * missing.
  */
 
@@ -92,7 +91,7 @@ export const sometimes: ReadonlyArray<Point> = [
   ),
 ];
 
-/** The points that these counts do not hold. */
+/** The points missing in these counts. */
 export const missingPoints = (marks: Iterable<readonly [name: string, count: number]>): ReadonlyArray<Point> => {
   const reached = new Set<string>();
   for (const [name, count] of marks) if (count > 0) reached.add(name);

@@ -1,4 +1,4 @@
-/** What a proposal does, as the simulator's naive registry reads it: one flat record, whatever command it is of. */
+/** The effects of a proposal as the simulator's naive registry reads them: one flat record for every command. */
 import type { Approver } from "../../core/commands/approvers/Approver.ts";
 import { effectsOf, withEffects } from "../../core/commands/Effects.ts";
 import type { Completion } from "../../core/commands/enrollPasskey/Completion.ts";
@@ -14,7 +14,7 @@ export interface Effects extends Omit<Approver, "revision">, Partial<OfFinish> {
 
 type Of = Pick<Proposal, "kind" | "effects">;
 
-/** Throws for what no member would prepare, and for what changes no approver. */
+/** Throws for a proposal that no member would prepare, or that changes no approver. */
 export const effectsIn = (proposal: Of): Effects => {
   const effects = effectsOf(proposal);
   if (effects === undefined) throw new Error(`these are no effects of the kind ${proposal.kind}`);

@@ -29,7 +29,7 @@ export const enrollPasskey: Model<Finish> = {
   permission: { needed: REGISTER_PERMISSION, other: METADATA_PERMISSION, isNeeded: false },
   deeds: () => [],
   rewritten: (_commands, asked) => asked,
-  // An honest response, under whatever token is one at all.
+  // An honest response, under any valid token.
   assertMeant: (requestId, { kind, id, descriptor, isHonest, signCount }, token, answer) => {
     if (answer._tag !== "Registered") throw unasked(requestId, kind, answer);
     const { approver, observations } = answer;
@@ -47,7 +47,7 @@ export const enrollPasskey: Model<Finish> = {
       );
     if (token !== "forbidden") assertAllowed(requestId, token);
   },
-  // One session makes one approver, whichever response does it; the key in it is claimed beside.
+  // One session makes one approver, by whichever response; the key in it is claimed besides.
   meaning: ({ id, team, keyName, registrationId }) => ({
     kind: "register",
     key: `${SESSION}${registrationId}`,
@@ -56,7 +56,7 @@ export const enrollPasskey: Model<Finish> = {
     base: undefined,
     claims: keyName,
   }),
-  // The key that is taken is not what the session competes for.
+  // The session does not compete for the key that is taken.
   refusedAs: (code) => (code === "KEY_ALREADY_REGISTERED" ? "no" : refusedAs(code)),
   changes: { ...ofApprover, event: "APPROVER_REGISTERED", askedOf: () => undefined },
 };

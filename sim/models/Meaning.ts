@@ -9,7 +9,7 @@ export interface Meaning {
   readonly metadata: string;
   /** The revision that a replacement builds on; undefined for a registration. */
   readonly base: number | undefined;
-  /** Another key that it would take beside. */
+  /** Another key that it would take besides. */
   readonly claims?: string;
 }
 

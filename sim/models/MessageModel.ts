@@ -1,14 +1,14 @@
-/** A message of a module, as checkers and pictures look into it. */
+/** A message of a module, as checkers and pictures read it. */
 import type { ModuleMessage } from "../../core/protocol/Message.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 
-// Methods: what looks into a narrower message is one.
+// Methods: a model of a narrower message is one, too.
 export interface MessageModel {
   /** Every statement in it, whoever signed it (S2). */
   statementsIn(message: ModuleMessage): ReadonlyArray<SignedStatement>;
   /** The requests that it is about. */
   requestsIn(message: ModuleMessage): ReadonlyArray<string>;
-  /** What is in it, in words. */
+  /** Its content, in words. */
   wordsOf(message: ModuleMessage): ReadonlyArray<string>;
 }
 

@@ -27,17 +27,17 @@ export interface Deed {
   readonly draw: (unit: Unit) => Asked | Look;
 }
 
-/** What is known of a subject once somebody was told of it: what its history is kept under, and whose it is. */
+/** A subject that a caller was told of: the name that its history is kept under, and its owner. */
 export type Known = (ref: string) => { readonly key: string; readonly id: string } | undefined;
 
 type Lie = (proposal: Proposal) => Proposal;
 
-/** What of it ends in proposals. */
+/** The command, for requests that end in proposals. */
 export interface Changing {
-  /** What audits call it. */
+  /** Its name in the audit. */
   readonly event: string;
   readonly registry: (basis: Basis) => NaiveRegistry;
-  /** Throws for what no member would prepare. */
+  /** Throws for a proposal that no member would prepare. */
   changeOf(proposal: Pick<Proposal, "kind" | "effects">): Change;
   /** What it is about, in a word or two. */
   nameOf(proposal: Pick<Proposal, "kind" | "effects">): string;
@@ -52,19 +52,19 @@ export interface Changing {
   restamped(proposal: Proposal, proposedAt: number): Proposal;
 }
 
-// Methods: a model of narrower requests is one.
+// Methods: a model of narrower requests is one, too.
 export interface Model<A extends Meant = Meant> {
   readonly kind: string;
   readonly permission: Permission;
-  /** What its callers do beside what the plan says of everybody; they begin anew with every run. */
+  /** What its callers do beside what the plan says of all callers; this begins anew with every run. */
   deeds(commands: Commands, plan: WorkloadPlan): ReadonlyArray<Deed>;
-  /** What somebody asks for who contradicts this request, or the same. */
+  /** The request of a caller who contradicts this one, or the same. */
   rewritten(commands: Commands, asked: A): Asked;
   /** Throws a Violation unless a success is about what was asked for, and the token could carry it (S14, S30). */
   assertMeant(requestId: string, asked: A, token: TokenKind, answer: Success): void;
-  /** What history is to make of a request; undefined where it has nothing to say of it. */
+  /** The meaning of a request for the history; undefined where it has none. */
   meaning(asked: A, known: Known): Meaning | undefined;
-  /** What a refusal for certain says to its caller, beside that nothing was done. */
+  /** What a certain refusal tells its caller, beside that nothing was done. */
   refusedAs(code: RejectionCode): "no" | "taken" | "stale";
   readonly changes: Changing | undefined;
 }

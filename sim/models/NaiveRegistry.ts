@@ -12,15 +12,15 @@ export interface NaiveRegistry {
   readonly contentFault: (proposal: Proposal) => string | undefined;
   /** Why a member should not sign a proposal by what it has. */
   readonly memberFault: (slot: number, proposal: Proposal) => string | undefined;
-  /** Tells of what a member has reserved whether a proposal must wait for it. */
+  /** Tells, of what a member has reserved, whether a proposal must wait for it. */
   readonly excludes: (proposal: Proposal) => (reserved: Proposal) => boolean;
-  /** What is on a member's disk now counts, instead of what it had done before. */
+  /** From now on a member has what is on its disk, instead of what it had done before. */
   readonly restored: (slot: number, view: RowView) => void;
   /** A change that a member has made durable. */
   readonly noted: (slot: number, write: Write) => void;
 }
 
-/** What one begins with. */
+/** What a naive registry begins with. */
 export interface Basis {
   readonly crypto: Crypto;
   readonly said: Said;

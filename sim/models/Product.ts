@@ -17,7 +17,7 @@ export type RegistryMaker = (basis: Basis) => NaiveRegistry;
 
 const PAGE = 256;
 
-/** What a product is put together of. */
+/** The parts of a product. */
 export interface Parts {
   readonly composition: Composition;
   readonly subjects: ReadonlyArray<Subject>;
@@ -33,7 +33,7 @@ export class Product {
   readonly models: ReadonlyArray<Model>;
   readonly subjects: ReadonlyArray<Subject>;
   readonly remembered: ReadonlyArray<readonly [name: string, of: (state: PeerState) => string]>;
-  /** Each once, whichever commands have it in common. */
+  /** Each once, however many commands share it. */
   readonly registries: ReadonlyArray<RegistryMaker>;
   readonly #byKind: ReadonlyMap<string, Model>;
   readonly #messages: MessageModels;
@@ -80,7 +80,7 @@ export class Product {
     return this.changing(proposal.kind).changeOf(proposal);
   }
 
-  /** The subject that an answer shows, and as what; undefined where it shows none. */
+  /** The subject that an answer shows, and its state there; undefined where it shows none. */
   shownIn(answer: Answer): { readonly subject: Subject; readonly shown: Shown } | undefined {
     for (const subject of this.subjects) {
       const shown = subject.shownIn(answer);
@@ -98,7 +98,7 @@ export class Product {
     return 0;
   }
 
-  /** The registry root's set and the count of what it is over, made anew from some rows. */
+  /** The registry root's set and its count, made anew from some rows. */
   contentsOf(crypto: Crypto, view: RowView): { readonly set: SetAccumulator; readonly count: number } {
     let set = crypto.emptySet;
     let count = 0;
@@ -113,7 +113,7 @@ export class Product {
 
 /** The row of a subject. */
 export const rowAt = (view: RowView, { table }: Subject, ref: string): object | undefined =>
-  // A subject's table is one of those in the store, whoever brought it there.
+  // A subject's table is one of those in the store, whichever module brought it.
   view.get(table as "approvers", ref);
 
 /** The rows of all subjects of a kind. */

@@ -1,4 +1,4 @@
-/** What is in the messages about enrollment sessions. */
+/** The content of the messages about enrollment sessions. */
 import type { SessionMessageOf } from "../../core/commands/enrollPasskey/SessionMessages.ts";
 import type { MessageModels } from "./MessageModel.ts";
 

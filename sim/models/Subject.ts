@@ -1,6 +1,6 @@
 /**
  * What commands change, as a naive registry sees it: rows of one table, one for each subject, under its ref and in
- * revisions that go one by one from 1. Checkers hold what peers store and say against it.
+ * revisions that rise one by one from 1. Checkers compare what peers store and say with it.
  */
 import type { Answer } from "../../core/Action.ts";
 import type { SetAccumulator } from "../../core/base/Digest.ts";
@@ -13,13 +13,13 @@ export interface Shown<R extends object = object> {
   readonly row: R;
   /** Whether it was this request that made it. */
   readonly created: boolean;
-  /** The revision that every member has by then; the one shown may be on its way to others. */
+  /** The revision that every member has by then; the one shown may still be on its way to others. */
   readonly promised: number;
-  /** Whether nobody else may be told that it made this revision. */
+  /** Whether no other request may be told that it made this revision. */
   readonly isOwn: boolean;
 }
 
-// Methods: a subject of narrower rows is one.
+// Methods: a subject of narrower rows is one, too.
 export interface Subject<R extends object = object> {
   readonly table: string;
   /** In one word, for people. */
@@ -27,13 +27,13 @@ export interface Subject<R extends object = object> {
   revisionOf(row: R): number;
   /** The set that the registry root is over, with this one in it (S13). */
   addTo(crypto: Crypto, set: SetAccumulator, row: R): SetAccumulator;
-  /** What differs that never may (S12). */
+  /** What differs between two rows that must never differ (S12). */
   changed(first: R, now: R): string | undefined;
-  /** What differs between two that are the same revision (S11, S14). */
+  /** What differs between two rows of the same revision (S11, S14). */
   differs(left: R, right: R): string | undefined;
   /** Undefined where an answer shows none of these. */
   shownIn(answer: Answer): Shown<R> | undefined;
-  /** As somebody sees it who reads it, or is told of it (H1). */
+  /** As a caller sees it who reads it, or is told of it (H1). */
   seen(row: R): Seen;
 }
 
@@ -42,6 +42,6 @@ export interface Change {
   readonly subject: Subject;
   readonly ref: string;
   readonly revision: number;
-  /** As it is from then on. */
+  /** Its state from then on. */
   readonly row: object;
 }

@@ -61,7 +61,7 @@ export const writerRestartAfterPrepare = (): Nemesis => {
   };
 };
 
-/** A member crashes that has just reserved a response, before anybody has applied it. */
+/** A member that has just reserved a response crashes before any member has applied it. */
 export const crashReserved = (): Nemesis => {
   const now = rarely(2 * SECOND);
   return {

@@ -14,8 +14,8 @@ const isCertainNo = (message: Message): message is MessageOf<"Outcome"> =>
   !message.outcome.rejection.outcomeUnknown;
 
 /**
- * The packet in which a peer forwarded a replacement lately. A registration that was turned away nobody reads; the
- * revision that a replacement makes is shown to whoever reads its approver.
+ * The packet in which a peer forwarded a replacement lately. No read shows a registration that was turned away; the
+ * revision that a replacement makes is shown by every read of its approver.
  */
 const forwardedReplacement = ({ mail }: World, from: number, requestId: string): SentPacket | undefined =>
   mail.recent.findLast(
@@ -35,9 +35,9 @@ const sendAgain = (world: World, unit: Unit, { from, to, packet, message }: Sent
   });
 
 /**
- * The writer turns a forwarded replacement away for certain and crashes when it has said so. One more copy of the
- * request was still on its way: it arrives as soon as the next process prepares something, so before anybody else has
- * replaced that revision, and when nothing but the age of the copy speaks against it (decision 0009).
+ * The writer turns a forwarded replacement away for certain, says so, and crashes. One more copy of the request was
+ * still on its way: it arrives as soon as the next process prepares something, so before another request has replaced
+ * that revision, and when nothing but the age of the copy speaks against it (decision 0009).
  */
 export const copyAfterRestart = (): Nemesis => {
   const now = rarely(SECOND);
@@ -68,7 +68,7 @@ export const copyAfterRestart = (): Nemesis => {
   };
 };
 
-/** Keeps a peer sealed as long as it is asked for, whoever unseals it meanwhile. */
+/** Keeps a peer sealed as long as it is asked to, whoever unseals it meanwhile. */
 const keepSealed = (world: World, peer: SimPeer, isAskedFor: () => boolean): void => {
   if (world.healed) return;
   if (!isAskedFor()) return world.operators.unseal(peer);
@@ -102,10 +102,10 @@ export const copyAfterStorm = (): Nemesis => {
     sent: (world, peer, to, message) => {
       if (message._tag === "Prepare") {
         if (late !== undefined) return isRemembered(peer) ? undefined : arrive(world);
-        // Before there is anything to replace, nobody can be turned away.
+        // Before there is anything to replace, no replacement can be turned away.
         if (message.items.every(({ proposal }) => proposal.kind !== "METADATA")) return;
         return now(world, (unit) => {
-          // What was out already holds up the next round for a second.
+          // Packets that were on their way already hold up the next round for a second.
           sealedUntil = world.now + 3 * SECOND;
           const sealed = world.peer(unit.between("sealed peer", world.plan.peers, 2, world.plan.peers));
           keepSealed(world, sealed, () => isRemembered(peer) || world.now < sealedUntil);

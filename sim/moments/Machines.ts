@@ -7,8 +7,8 @@ import type { Nemesis, World } from "../world/World.ts";
 import { forSomeSeconds, isolate, rarely, SECOND, struck } from "./Moment.ts";
 
 /**
- * A registration that was forwarded waits at the writer for the others, and the row of its approver is damaged under
- * it: the row is read when its turn comes, and would be again to tell whether it may have been done.
+ * A forwarded registration waits at the writer for the others, and the row of its approver is damaged meanwhile: the
+ * row is read when its turn comes, and would be again to tell whether it may have been done.
  */
 export const damageUnderForward = (): Nemesis => {
   const now = rarely(2 * SECOND);
@@ -46,8 +46,8 @@ export const damageUnderFinish = (): Nemesis => {
 };
 
 /**
- * Power goes while the writer writes what it reserves, and most of that is on the disk: a receipt that it has signed and
- * never flushed, and mostly how far it has used its slots.
+ * Power goes while the writer writes what it reserves, and most of that is on the disk: a receipt that it has signed
+ * and never flushed, and usually how far it has used its slots.
  */
 export const tearReservation = (): Nemesis => {
   const now = rarely(2 * SECOND);
@@ -82,7 +82,7 @@ export const wipeOne = (choices: Choices): Nemesis => {
   };
 };
 
-/** One member is gone for good: its machine burns, and nobody replaces it. */
+/** One member is gone for good: its machine burns, and is not replaced. */
 export const loseOne = (choices: Choices, slot: number): Nemesis => {
   const afterFlushes = choices.plan(`loss of peer ${slot}`).between("after flushes", 1, 1, 40);
   let count = 0;
@@ -141,8 +141,8 @@ interface RestorePlan {
 }
 
 /**
- * Peers come back on disks they had a while ago, and their operators say so. One peer, the same for all of the run,
- * is never restored: somebody must have the registry (protocol.md 1).
+ * Peers come back on disks they had a while ago, and their operators declare it. One peer, the same for all of the
+ * run, is never restored: one must have the registry (protocol.md 1).
  */
 export const restoreDeclared = (
   choices: Choices,
@@ -196,7 +196,7 @@ export const restoreDeclared = (
   };
 };
 
-/** Before anything is initialized: the last peer is given the configuration and the id of the first one. */
+/** Before anything is initialized, the last peer is given the configuration and the id of the first one. */
 export const duplicateId = (): Nemesis => ({
   started: (world) => {
     world.faults.add("duplicate id");

@@ -1,4 +1,4 @@
-/** One moment of the protocol at which something strikes: a unit, and that nothing strikes there is its quiet value. */
+/** One moment of the protocol at which a fault strikes: a unit, whose quiet value is that nothing strikes there. */
 import type { Unit } from "../base/Choices.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import type { World } from "../world/World.ts";
@@ -16,7 +16,7 @@ export const isolate = (world: World, slot: number, micros: number): void => {
   });
 };
 
-/** The unit, where something strikes at this moment. */
+/** The unit, where a fault strikes at this moment. */
 export const struck = (world: World, unit: Unit, fault: string, isDue = true): Unit | undefined => {
   if (!unit.chance("strikes", isDue ? 1000 : 0)) return undefined;
   world.faults.add(fault);

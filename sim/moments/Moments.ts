@@ -1,8 +1,7 @@
 /**
- * Faults that wait for one moment of the protocol and strike exactly then. Each
- * moment is a unit, and that nothing strikes there is its quiet value; where a
- * moment is every so many flushes, every flush is one, so that which of them
- * strikes can be said without the number.
+ * Faults that wait for one moment of the protocol and strike exactly then. Each moment is a unit, whose quiet value
+ * is that nothing strikes there; where a moment is every so many flushes, every flush is one, so that a tape can say
+ * which of them strikes without the number.
  */
 import { crashAtEverySync, crashBetweenCommits, crashReserved, writerRestartAfterPrepare } from "./Crashes.ts";
 import { copyAfterRestart, copyAfterStorm } from "./DuplicateRequests.ts";

@@ -21,7 +21,7 @@ export const isolateWriterAfterPrepare = (): Nemesis => {
   };
 };
 
-/** One member has prepared and can tell nobody. */
+/** One member has prepared and can tell no other. */
 export const isolateOnePreparer = (): Nemesis => {
   const now = rarely(6 * SECOND);
   return {
@@ -32,7 +32,7 @@ export const isolateOnePreparer = (): Nemesis => {
   };
 };
 
-/** From the first preparation or session on the last member takes part and says nothing of it, until everything is healed. */
+/** From the first preparation or session on, the last member takes part and says nothing of it, until all is healed. */
 export const silenceOne = (): Nemesis => {
   let isSilent = false;
   return {
@@ -45,7 +45,7 @@ export const silenceOne = (): Nemesis => {
   };
 };
 
-/** The last member votes and applies, and until everything is healed nobody hears that it has applied anything. */
+/** The last member votes and applies, and until everything is healed no other hears that it has applied anything. */
 export const withholdAcknowledgements = (): Nemesis => ({
   started: (world) => {
     if (struck(world, world.choices.stream("moment").next(), "silent member") === undefined) return;
@@ -57,7 +57,7 @@ export const withholdAcknowledgements = (): Nemesis => ({
   },
 });
 
-/** A member that is asked to prepare has not heard of the keys yet that tokens are signed with: it refuses them for a while. */
+/** A member that is asked to prepare does not know the keys of tokens yet, and refuses them for a while. */
 export const disbelieveTokens = (): Nemesis => {
   const now = rarely(SECOND / 4);
   return {
@@ -71,7 +71,7 @@ export const disbelieveTokens = (): Nemesis => {
   };
 };
 
-/** What is sent over a link in the next moment takes so long. */
+/** The delay of what is sent over a link in the next moment. */
 const hangOn = (world: World, link: Link, micros: number): void => {
   const { leastDelay, mostDelay } = link;
   Object.assign(link, { leastDelay: micros, mostDelay: micros });
@@ -79,12 +79,12 @@ const hangOn = (world: World, link: Link, micros: number): void => {
 };
 
 /**
- * The writer does not know the key of tokens for a moment, in which it refuses very many, while one request waits: at the
- * writer, behind something that hangs on a slow member, or at its entry peer, since its forward is lost.
+ * For a moment the writer does not know the key of tokens and refuses very many, while one request waits: at the
+ * writer, behind something held up by a slow member, or at its entry peer, since its forward is lost.
  */
 export const refuseBehind = (): Nemesis => {
   const now = rarely(SECOND);
-  /** The way on which the next forward is lost. */
+  /** The link on which the next forward is lost. */
   let losing: Link | undefined;
 
   const refuseFor = (world: World, writer: SimPeer, micros: number): void => {
@@ -119,8 +119,8 @@ export const refuseBehind = (): Nemesis => {
 };
 
 /**
- * The last member has been asked whether it stores an approver, and is slow to answer; meanwhile a replacement is agreed
- * upon, and only this member does not hear that it is.
+ * The last member has been asked whether it stores an approver, and is slow to answer; meanwhile a replacement is
+ * agreed upon, and this member alone does not hear of it.
  */
 export const changeWhileAsked = (): Nemesis => {
   const now = rarely(SECOND);

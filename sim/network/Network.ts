@@ -1,4 +1,4 @@
-/** Who reaches whom, how long it takes, and what is lost or arrives twice. */
+/** Which peers reach each other, how long it takes, and what is lost or arrives twice. */
 import type { Choices, Stream } from "../base/Choices.ts";
 import type { NetworkPlan } from "../base/Plan.ts";
 
@@ -11,9 +11,9 @@ export interface Link {
   duplication: number;
 }
 
-/** How long a message may take at all; what is slower than this was lost. */
+/** The longest way of a message; a slower one was lost. */
 const SLOWEST_MICROS = 3_000_000;
-/** What a message takes where nobody says otherwise. */
+/** The usual way of a message. */
 const USUAL_MICROS = 600;
 
 /** The way of one message. */

@@ -41,12 +41,12 @@ export interface Wire {
     nonce: () => Digest,
     to: PeerId,
     message: Message,
-    /** Of the program that sends it. */
+    /** The version spoken by the program that sends it. */
     speech?: Speech,
   ) => Packet | undefined;
-  /** Who says what; or a word for why it is not let in. */
+  /** The sender and its message; or a word for why the packet is refused. */
   readonly open: (crypto: Crypto, state: PeerState, packet: Packet, speech?: Speech) => Opened | Unread | string;
-  /** The same packet, as somebody without the sender's key would have made it. */
+  /** The same packet, as made without the sender's key. */
   readonly forge: (packet: Packet) => Packet;
 }
 

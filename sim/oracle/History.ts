@@ -1,33 +1,29 @@
 /**
- * What callers saw, held against a naive sequential registry (H1). Per key that
- * model is: the key is free; one registration takes it for one id, with the
- * metadata it came with, at revision 1; each replacement names the revision it
- * builds on and makes the next one. Every answer must be explained by an order of
- * the requests in which each one happens at one moment between being asked and
- * being answered; a request without a clear answer may have happened at any moment
+ * Compares what callers saw with a naive sequential registry (H1). Per key that model is: the key is free; one
+ * registration takes it for one id, with the metadata it came with, at revision 1; each replacement names the revision
+ * it builds on and makes the next one. Every answer must be explained by an order of the requests in which each one
+ * happens at one moment between question and answer; a request without a clear answer may have happened at any moment
  * after it was asked, or never.
  *
- * Since every success tells id, metadata and revision, the only order that can
- * explain the successes is the one of the revisions, so nothing has to be
- * searched: what remains to be seen is whether somebody could have made what was
+ * Since every success tells id, metadata and revision, the only order that can explain the successes is that of the
+ * revisions, so nothing has to be searched: what remains to be checked is whether a request could have made what was
  * seen, in time.
  *
- * Reads are answered by each peer from its own committed rows (contract 10.1). So
- * two peers may differ while a request is under way; what was acknowledged before
- * a read began every read must show, and no peer goes back.
+ * Each peer answers reads from its own committed rows (contract 10.1). So two peers may differ while a request is
+ * under way; but every read must show what was acknowledged before it began, and no peer goes back.
  */
 import { Violation } from "../base/Violation.ts";
 import type { Meaning, Seen } from "../models/Meaning.ts";
 
 export type OperationId = string;
 
-/** `open`: nobody knows. `no`: it was not done and never will be. `taken`, `stale`: a no because of another request. */
+/** `open`: unknown. `no`: it was not done and never will be. `taken`, `stale`: a no because of another request. */
 export type Ending =
   | { readonly _tag: "done"; readonly created: boolean; readonly seen: Seen }
   | { readonly _tag: "no" | "taken" | "stale" | "open" };
 
 /**
- * When somebody said or showed something. It is made into a sentence only when it contradicts another one: of what
+ * When a request or a peer showed something. It is made into a sentence only when it contradicts another one: of what
  * callers see, nothing else is ever read.
  */
 interface Look {
@@ -51,18 +47,18 @@ interface Operation extends Meaning {
   isNo: boolean;
 }
 
-/** What is known of one key. */
+/** All that is known of one key. */
 interface Record {
   readonly operations: Array<Operation>;
-  /** Who was told to have created it. */
+  /** The request that was told that it created it. */
   creator: Operation | undefined;
   /** The first success of any kind. */
   owner: { readonly id: string; readonly said: Look } | undefined;
-  /** When something was first known to be there. */
+  /** When it was first known that a request had made something. */
   knownSince: number;
   /** By revision: what it was first seen to hold. */
   readonly values: Map<number, { readonly metadata: string; readonly said: Look }>;
-  /** Ascending in both: from when on every look must show this revision at least. */
+  /** When the key was first known to be taken. */
   readonly acknowledged: Array<{ readonly at: number; readonly revision: number; readonly said: Look }>;
   /** By peer: the newest revision it has shown. */
   readonly shown: Map<number, number>;
@@ -116,7 +112,7 @@ export class History {
     if (asked.claims !== undefined) this.#recordOf(asked.claims).operations.push(operation);
   }
 
-  /** Nobody will ever be told how it ended. */
+  /** No caller will ever be told how it ended. */
   forgot(name: OperationId): void {
     this.#open.delete(name);
   }
@@ -135,8 +131,8 @@ export class History {
   }
 
   /**
-   * A peer showed a record, or that it has none, to somebody who began to ask at
-   * `from` microseconds; throws {@link Violation} where no order explains that.
+   * A peer showed a record, or that it has none, to a reader who asked at `from` microseconds; throws {@link Violation}
+   * where no order explains that.
    */
   read(peer: number, from: number, key: string, seen: Seen | undefined): void {
     const record = this.#records.get(key);
@@ -155,8 +151,8 @@ export class History {
   }
 
   /**
-   * A peer takes the registry from the others, as its operator declared. What nobody was told of as done, and no other
-   * peer has shown, may be gone with what it had: only restored peers had applied it. The rest binds it as before.
+   * A peer takes the registry from the others, as its operator declared. What no caller was told of as done, and no
+   * other peer has shown, may be gone with its disk: only restored peers had applied it. The rest binds it as before.
    */
   restored(peer: number): void {
     for (const { acknowledged, shown, values } of this.#records.values()) {
@@ -167,9 +163,9 @@ export class History {
   }
 
   /**
-   * Every peer takes up what was left on all their disks together, by key the newest revision; a key that is missing
-   * was never there. What is later is gone for everybody, and what was told to be impossible may have come back: whether
-   * a disk knew better is for those to say who see disks (S26).
+   * Every peer takes up the union of all their disks, by key the newest revision; a key missing there never was.
+   * Later revisions are gone for everybody, and changes that were told to be impossible may have come back: whether a
+   * disk knew better is judged by checkers that see disks (S26).
    */
   cutBack(left: ReadonlyMap<string, number>): void {
     for (const [key, record] of this.#records) {
@@ -225,7 +221,7 @@ export class History {
     this.#assertExplained(record, seen, at, said);
     if (seen.revision > (record.acknowledged.at(-1)?.revision ?? 0))
       record.acknowledged.push({ at, revision: seen.revision, said });
-    // Who is told of an old revision after a newer one was acknowledged before the question has been told a lie.
+    // To show an old revision after a newer one was acknowledged before the question is a lie.
     const newest = acknowledgedBefore(record, operation.askedAt);
     if (newest !== undefined && newest.revision > seen.revision)
       throw new Violation(
@@ -235,7 +231,7 @@ export class History {
       );
   }
 
-  /** That somebody could have made what was seen, and that it is the same as at every earlier look. */
+  /** Checks that a request could have made what was seen, and that it is the same as at every earlier look. */
   #assertExplained(record: Record, seen: Seen, at: number, said: Look): void {
     const value = record.values.get(seen.revision);
     if (value !== undefined && value.metadata !== seen.metadata)
@@ -250,7 +246,7 @@ export class History {
         `${sentenceOf(record.owner.said)}: the key belongs to id ${record.owner.id}`,
         `${sentenceOf(said)}, under id ${seen.id}`,
       );
-    // A value that was explained stays explained, although whoever may have made it may be told no later.
+    // A value that was explained stays explained, even if the request that may have made it is told no later.
     if (value === undefined && !record.operations.some((each) => mayHaveMade(each, seen, at)))
       throw new Violation(
         ID,
@@ -268,7 +264,7 @@ export class History {
     record.knownSince = Math.min(record.knownSince, at);
   }
 
-  /** A key is taken only by somebody else, who asked before this answer. */
+  /** A key is taken only by another request, asked before this answer. */
   #assertTaken({ operations, owner }: Record, operation: Operation): void {
     const said = `request ${operation.name} was told that the key is taken`;
     if (owner !== undefined && owner.id === operation.id)
@@ -285,7 +281,7 @@ export class History {
   #assertStale({ operations, values }: Record, operation: Operation): void {
     const base = operation.base ?? 0;
     const value = values.get(base);
-    // One that was yet to come, or never was, is another one than the current one at the moment of the question.
+    // A revision that was yet to come, or never was, is not the current one at the moment of the question.
     if (value === undefined || operation.askedAt <= value.said.at) return;
     const isReplaced = operations.some(
       (each) => each !== operation && each.kind === "replace" && each.base === base && !each.isNo,

@@ -15,7 +15,7 @@ import type { NaiveRegistry } from "../models/NaiveRegistry.ts";
 import type { Product, RegistryMaker } from "../models/Product.ts";
 import type { Said } from "../requests/Said.ts";
 
-/** What one member had durably done, as far as it bears on its next receipt; naive registries know the rest. */
+/** What one member has durably done, as far as it bears on its next receipt; naive registries know the rest. */
 interface Member {
   readonly slot: number;
   readonly reserved: Map<string, Proposal>;
@@ -57,7 +57,7 @@ export class Oracle {
     }));
   }
 
-  /** Takes note of a member's new incarnation, and of what is on its disk now instead of what it had done before. */
+  /** Notes a member's new incarnation, and that it now has what is on its disk instead of what it had done before. */
   restored(slot: number, incarnation: number, view: RowView): void {
     this.#incarnations.set(slot, (this.#incarnations.get(slot) ?? new Set()).add(incarnation));
     const member = this.#members[slot];
@@ -149,7 +149,7 @@ export class Oracle {
     );
   }
 
-  /** What is the same whoever signs, and whenever. */
+  /** The part that is the same for every signer and moment. */
   #contentFault(membership: Membership, proposal: Proposal): string | undefined {
     if (this.#asked.has(proposal)) return undefined;
     const fault = this.#registryOf(proposal.kind).contentFault(proposal) ?? this.#topologyFault(membership, proposal);

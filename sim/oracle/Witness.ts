@@ -1,4 +1,4 @@
-/** Writes the history of what callers ask and see, from their requests as they meant them and the answers as they got them. */
+/** Writes the history of what callers ask and see, from their requests as meant and the answers as received. */
 import type { Answer } from "../../core/Action.ts";
 import { type Ending, History, type OperationId } from "./History.ts";
 import type { Meant } from "../requests/Asked.ts";
@@ -7,17 +7,17 @@ import type { Model } from "../models/Model.ts";
 import { production } from "../models/Models.ts";
 import type { Product } from "../models/Product.ts";
 
-/** What was asked and is not answered yet. */
+/** A request that is not answered yet. */
 interface Under {
   readonly model: Model;
-  /** What its history is kept under. */
+  /** The name that its history is kept under. */
   readonly key: string;
 }
 
 export class Witness {
   readonly #product: Product;
   readonly #history = new History();
-  /** What each ref stands for, once somebody was told of it. */
+  /** What each ref stands for, once a caller was told of it. */
   readonly #keys = new Map<string, { readonly key: string; readonly id: string }>();
   readonly #under = new Map<OperationId, Under>();
 
@@ -37,7 +37,7 @@ export class Witness {
   /**
    * An answer reaches its caller. Throws {@link Violation} where it contradicts others.
    *
-   * @param isRefusalTrue false where a writer that is not honest may have said no to what it did
+   * @param isRefusalTrue false where a dishonest writer may have denied what it did
    */
   answered(name: OperationId, at: number, answer: Answer, isRefusalTrue: boolean): void {
     const under = this.#under.get(name);
@@ -56,7 +56,7 @@ export class Witness {
     this.#name(shown.ref, seen, under.key);
   }
 
-  /** Whoever asked has gone away, or was answered by somebody who may lie about anything but what the approver is called. */
+  /** The caller has gone away, or was answered by a peer that may lie about anything but the approver's name. */
   forgot(name: OperationId, answer?: Answer): void {
     const under = this.#under.get(name);
     const found = under && answer && this.#product.shownIn(answer);
@@ -72,13 +72,13 @@ export class Witness {
     if (known !== undefined) this.#history.read(peer, at, known.key, found);
   }
 
-  /** A peer has begun to take the registry from the others: what it alone had shown binds nobody any more. */
+  /** A peer has begun to take the registry from the others: what it alone had shown binds no peer any more. */
   restored(peer: number): void {
     this.#history.restored(peer);
   }
 
   /**
-   * Every member was being restored, and what their disks had is the registry now: what was on none of them is gone.
+   * Every member was being restored, and the registry is now what their disks had: what was on none of them is gone.
    *
    * @param revisionOf the revision of a subject in it, by ref; 0 where it is not there
    */

@@ -3,7 +3,7 @@ import type { Call } from "../../core/protocol/Forward.ts";
 
 /** A request as its caller means it: each kind has more to it, which its model knows. */
 export interface Meant {
-  /** Of the command, or of the exchange, that it asks for. */
+  /** The name of the command or exchange that it asks for. */
   readonly kind: string;
 }
 
@@ -12,10 +12,10 @@ export interface Asked extends Meant {
   readonly call: Call;
 }
 
-/** What its bearer must be allowed to, and what a bearer is allowed to who may not ask for it. */
+/** The permission that its bearer needs, and one that is not enough. */
 export interface Permission {
   readonly needed: string;
   readonly other: string;
-  /** False where the request itself authorizes it: any token will do that is one. */
+  /** False where the request itself authorizes it: any valid token will do. */
   readonly isNeeded: boolean;
 }

@@ -1,5 +1,5 @@
 /**
- * What its length does to a request: a well-formed body that is as long as one may be is not refused for what it is,
+ * How a body's length affects its request: a well-formed body of the greatest length is not refused for what it is,
  * and a longer one leads to nothing (S30).
  */
 import type { Answer } from "../../core/Action.ts";

@@ -22,7 +22,7 @@ export interface Command {
   readonly id: string;
   readonly key: number;
   readonly team: string;
-  /** The request; who repeats a command sends the very same one. */
+  /** The request; a caller that repeats a command sends the very same one. */
   readonly call: Call;
   /** SHA-256 of the body, by the world's own crypto. */
   readonly bodyDigest: string;
@@ -95,7 +95,7 @@ export class Commands {
   /**
    * A registration of a sample key under an id; equal arguments give equal bytes.
    *
-   * @param format which of the formats of the key it is submitted in, from 0; there may be fewer, and then they come again
+   * @param format which of the key's formats it is submitted in, from 0, modulo how many there are
    */
   command(id: string, key: number, team: string, format = 0): Command {
     const name = `${id} ${key} ${team} ${format}`;
@@ -118,7 +118,7 @@ export class Commands {
     return command;
   }
 
-  /** The same registration with a body that is longer than any may be; nobody may take it for that one. */
+  /** The same registration with a body longer than allowed; no peer may take it for that one. */
   tooLong(command: Command): Command {
     const { rawBody } = command.call;
     const longer = new Uint8Array(LONGEST_BODY + 1).fill(SPACE);

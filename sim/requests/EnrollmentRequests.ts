@@ -20,13 +20,13 @@ export interface Invite {
   readonly call: Call;
 }
 
-/** What its registrar was told, and so whoever holds it. */
+/** What its registrar was told, and so its holder. */
 export interface Invited {
   readonly invite: Invite;
   readonly offer: Offer;
 }
 
-/** What is wrong with a response, if anything. */
+/** The flaw of a response, if any. */
 export const flaws = ["nothing", "registrationId", "invitation", "challenge", "raw id"] as const;
 export type Flaw = (typeof flaws)[number];
 
@@ -51,7 +51,7 @@ export interface Finish {
   readonly credentialName: string;
   readonly descriptor: string;
   readonly signCount: number;
-  /** The credential as text: whoever sends another one sends another response. */
+  /** The credential as text: another credential makes another response. */
   readonly response: string;
 }
 
@@ -73,7 +73,7 @@ const hexOf = (base64url: string): string => bytesToHex(bytesOf(base64url));
 
 export const bytesOf = (base64url: string): Uint8Array => Either.getOrThrow(Encoding.decodeBase64Url(base64url));
 
-/** A text of 43 characters that decodes to 32 bytes which nobody was told. */
+/** A text of 43 characters that decodes to 32 bytes which nobody was ever given. */
 const NO_INVITATION = "A".repeat(43);
 
 export class EnrollmentRequests {

@@ -6,7 +6,7 @@ export type Outcome = Answer | "unreachable" | "silence";
 
 export const isDone = (outcome: Outcome): boolean => typeof outcome !== "string" && isSuccess(outcome);
 
-/** Whether the caller knows nothing of what became of it. */
+/** Whether the caller does not know what became of it. */
 export const isOpen = (outcome: Outcome): boolean =>
   typeof outcome === "string" || (outcome._tag === "Rejected" && outcome.rejection.outcomeUnknown);
 
@@ -16,7 +16,7 @@ const marksOf = (name: string) => ({
   beside: `caller, beside: ${name}`,
 });
 
-/** What is noted of outcomes, by {@link nameOf}. */
+/** The marks set for outcomes, by {@link nameOf}. */
 export const outcomeMarks = {
   silence: marksOf("silence"),
   unreachable: marksOf("unreachable"),

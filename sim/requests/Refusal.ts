@@ -1,4 +1,4 @@
-/** What a caller may be refused for: its own token, never that of another whose request it had joined (S30). */
+/** A caller may be refused for its own token, never for that of another whose request it had joined (S30). */
 import type { Answer } from "../../core/Action.ts";
 import type { RejectionCode } from "../../core/base/Rejection.ts";
 import type { TokenKind } from "./Commands.ts";
@@ -7,7 +7,7 @@ import { Violation } from "../base/Violation.ts";
 /** The refusals that speak of a token. */
 const speakOfTokens: ReadonlySet<RejectionCode> = new Set(["UNAUTHENTICATED", "ACCESS_DENIED"]);
 
-/** Throws {@link Violation} when a token is refused that allows what was asked for, and that every peer has believed. */
+/** Throws {@link Violation} when a token is refused that allows what was asked for and that every peer has believed. */
 export const assertDeserved = (requestId: string, token: TokenKind, answer: Answer): void => {
   if (token !== "good" || answer._tag !== "Rejected" || !speakOfTokens.has(answer.rejection.code)) return;
   throw new Violation(

@@ -1,11 +1,11 @@
-/** How many responses a peer verifies only to refuse them: a bounded number for a session and for an actor (S10). */
+/** Responses that a peer verifies only to refuse them: a bounded number for a session and for an actor (S10). */
 import { Limits } from "../../core/base/Limits.ts";
 import { Violation } from "../base/Violation.ts";
 
 /** A response that was refused, the peer it came to, and who sent it. */
 export interface RefusedFinish {
   readonly slot: number;
-  /** The process that was asked and has answered: each counts for itself. */
+  /** The process that was asked and has answered: each is counted by itself. */
   readonly process: number;
   readonly registrationId: string;
   readonly sub: string;
@@ -19,7 +19,7 @@ interface Count {
   refused: number;
 }
 
-/** A refusal that came back while it was on its way, and one that a quick clock gave back early. */
+/** Leeway for a refusal that came back while it was on its way, and one that a quick clock gave back early. */
 const LEEWAY = 2;
 
 export class RefusedFinishes {

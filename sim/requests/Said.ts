@@ -1,4 +1,4 @@
-/** What callers are known to have asked for, by what there is to see of it. */
+/** What callers are known to have asked for, looked up by what can be seen of it. */
 import type { RequestLine } from "../../core/protocol/Proposal.ts";
 import type { Asked } from "./Asked.ts";
 import type { Command, Replacement, Token } from "./Commands.ts";
@@ -18,20 +18,20 @@ type FinishSaid = Pick<
   | "response"
 >;
 
-/** What callers sent and held, whoever they were: a simulated workload, or programs that called real peers. */
+/** What callers sent and held: those of a simulated workload, or programs that called real peers. */
 export interface Said {
   readonly byBody: (bodyDigest: string) => Pick<Command, "id" | "team" | "descriptor"> | undefined;
-  /** What was to be put in the place of an approver's metadata by a PUT with this path, body and If-Match. */
+  /** The metadata meant by a PUT with this path, body and If-Match. */
   readonly replacementOf: (
     path: string,
     bodyDigest: string,
     ifMatch: string,
   ) => Pick<Replacement, "ref" | "team"> | undefined;
-  /** What was meant by a response to enrollment options with this body. */
+  /** The response to enrollment options meant by this body. */
   readonly finishOf?: (bodyDigest: string) => FinishSaid | undefined;
-  /** What was to be enrolled by a request for options with this body. */
+  /** The enrollment meant by a request for options with this body. */
   readonly inviteOf?: (bodyDigest: string) => { readonly id: string; readonly team: string } | undefined;
-  /** What was asked for by a request of this kind, which proposals tell so much of. */
+  /** The request of this kind, of which a proposal shows so much. */
   readonly byRequest?: (kind: string, request: RequestLine) => Asked | undefined;
   readonly tokenOf: (jti: string | undefined) => Pick<Token, "kind" | "claims"> | undefined;
 }

@@ -1,10 +1,10 @@
-/** What a caller may take a success for: it is about what was asked, and the token could carry it (S14, S30). */
+/** What a caller may take for a success: it is about what was asked, and the token could carry it (S14, S30). */
 import type { Answer } from "../../core/Action.ts";
 import type { ProtocolAnswer } from "../../core/protocol/Answer.ts";
 import type { TokenKind } from "./Commands.ts";
 import { Violation } from "../base/Violation.ts";
 
-/** The answers that say that something was done for a caller: all that commands and modules give. */
+/** The answers that say that something was done for a caller: those of all commands and modules. */
 export type Success = Exclude<Answer, ProtocolAnswer>;
 
 const others: { readonly [T in ProtocolAnswer["_tag"]]: true } = {
@@ -28,6 +28,6 @@ export const assertAllowed = (requestId: string, token: TokenKind): void => {
     throw new Violation("S30", `request ${requestId} carried a token that is ${token}`, "it was answered with success");
 };
 
-/** A success of another kind than was asked for. */
+/** A success of another kind than asked for. */
 export const unasked = (requestId: string, kind: string, { _tag }: Success): Violation =>
   new Violation("S14", `request ${requestId} is a ${kind}`, `it was answered ${_tag}`);

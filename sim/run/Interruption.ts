@@ -1,2 +1,2 @@
-/** Thrown into a run by whoever looks on or decides its draws, to end it: it says nothing of the run. */
+/** Thrown into a run by an observer or a decider of draws, to end it: it says nothing of the run. */
 export class Interruption extends Error {}

@@ -14,13 +14,13 @@ import type { World } from "../world/World.ts";
 const SECOND = 1_000_000;
 /** Sixteen rounds: the slowest timer of the protocol fires every 5 s. */
 const PATIENCE = 80 * SECOND;
-/** Of each kind, how many are asked for. */
+/** How many of each kind are asked for. */
 const ASKED = 2;
 
-/** Sends one request and lets the world run until something came of it. */
+/** Sends one request and lets the world run until it is answered or given up. */
 export type Attempt = (peer: SimPeer, asked: Asked) => Outcome;
 
-/** What its caller once sent; undefined where asking for it again would tell nothing. */
+/** The request that its caller once sent; undefined where asking for it again would tell nothing. */
 const requestOf = ({ commands, product }: World, proposal: Proposal): Asked | undefined =>
   product.changing(proposal.kind).askedOf(commands, proposal);
 
@@ -60,7 +60,7 @@ const assertAnswered = (world: World, attempt: Attempt, proposal: Proposal, aske
 
 /** Asks for what is behind expired proposals, in a world that was healed just now. */
 export const assertAnsweredBehindExpired = (world: World, attempt: Attempt): void => {
-  // What a traitor has signed for behind its own driver's back, that driver waits for in vain.
+  // A driver waits in vain for proposals that a traitor has signed without it.
   if (world.ghost.lying !== 0) return;
   for (const proposal of expired(world)) {
     const asked = requestOf(world, proposal);

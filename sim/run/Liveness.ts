@@ -52,7 +52,7 @@ export const heal = (world: World): void => {
   bringBack(world, world.peers);
 };
 
-/** Who was declared to be restored is on the way back, and everything is demanded of it. */
+/** A peer declared to be restored is on the way back, and everything is demanded of it. */
 const isBack = (world: World, { toDeclare, slot }: SimPeer): boolean => toDeclare || world.ghost.isRecovering(slot);
 
 /** Whether it has all that a restored peer can ask of one member. */
@@ -69,11 +69,11 @@ const mayHelp = (world: World, peer: SimPeer): boolean => {
   );
 };
 
-/** L11: a restored peer and one other member are there, and nobody else: that is enough to read. */
+/** L11: a restored peer and one other member, alone, are enough to read. */
 const assertReadable = (world: World): void => {
   const restored = world.peers.find((peer) => isBack(world, peer) && !peer.isLost && !peer.isLying);
   const helper = world.peers.find((peer) => mayHelp(world, peer));
-  // With a member that lies nobody can be taken at its word.
+  // With a member that lies, no member can be taken at its word.
   if (restored === undefined || helper === undefined || world.plan.peers < 3 || world.ghost.lying !== 0) return;
   calm(world);
   for (const peer of world.peers)
@@ -107,7 +107,7 @@ const settle = (world: World): void => {
   if (found !== undefined) throw new Violation(...found);
 };
 
-/** Sends one request and lets the world run until something came of it. */
+/** Sends one request and lets the world run until it is answered or given up. */
 const attempt = (world: World, workload: Workload, peer: SimPeer, asked: Asked): Outcome => {
   const outcomes: Array<Outcome> = [];
   workload.ask(peer, asked, (outcome) => outcomes.push(outcome));
@@ -139,8 +139,8 @@ const nameOf = (outcome: Outcome): string =>
       : outcome._tag;
 
 /**
- * The metadata of an approver can be replaced upon the revision that a peer shows, through that peer. The same once
- * more, through another, is refused for certain: the revision it names has been passed.
+ * The metadata of an approver can be replaced upon the revision that a peer shows, through that peer. The same request
+ * again, through another peer, is refused for certain: the revision it names has been passed.
  */
 const assertReplaceable = (world: World, workload: Workload, peer: SimPeer, other: SimPeer, ref: string): void => {
   const until = world.now + PATIENCE;
@@ -213,10 +213,10 @@ const assertProgress = (world: World, workload: Workload): void => {
   }
 };
 
-/** Holds the world to its promises: what is demanded depends on the mode of the plan. */
+/** Holds the world to its promises: which ones depends on the mode of the plan. */
 export const assertLiveness = (world: World, workload: Workload): void => {
   workload.stop();
-  // Nothing is healed where progress is not asked for: the world is looked at as it is.
+  // Nothing is healed where progress is not asked for: the world is checked as it is.
   if (world.plan.mode === "safety") return world.sweep();
   if (world.plan.mode === "within") assertReadable(world);
   heal(world);
@@ -228,7 +228,7 @@ export const assertLiveness = (world: World, workload: Workload): void => {
   try {
     if (!isFoundOut(world)) assertWhole(world, workload);
   } catch (fault) {
-    // What betrays a peer may come up only when somebody asks about it.
+    // What betrays a peer may come up only when another asks about it.
     if (!(fault instanceof Violation && isFoundOut(world))) throw fault;
   }
   const isOut = isFoundOut(world);
@@ -239,9 +239,9 @@ export const assertLiveness = (world: World, workload: Workload): void => {
   restoreQuarantined(world, workload);
 };
 
-/** What an operator does in the end about peers on an old disk: then they are members like any other. */
+/** What operators do in the end about peers on an old disk: then they are members like any other. */
 const restoreQuarantined = (world: World, workload: Workload): void => {
-  // A traitor's disk is not what it signed; whoever gets it back in, it is not this test.
+  // A traitor's disk is not what it signed; how it gets back in is not tested here.
   if (world.ghost.lying !== 0) return;
   for (const peer of world.peers) if (peer.state?.fitness.quarantine !== undefined) world.restores.declare(peer);
   assertWhole(world, workload);
@@ -257,7 +257,7 @@ const assertWhole = (world: World, workload: Workload): void => {
   world.sweep();
 };
 
-/** Whether a faulty member has learned from the others what it is; what it did may also be known to nobody. */
+/** Whether a faulty member has learned from the others what it is; its fault may also be unknown to all. */
 const isFoundOut = (world: World): boolean => world.peers.some(({ state }) => state?.fitness.quarantine !== undefined);
 
 /** One faulty member keeps no honest one from applying what another honest one has applied. */
@@ -278,7 +278,7 @@ const settleApplied = (world: World): void => {
     );
 };
 
-/** While a member is in quarantine no change goes on, whoever is asked, and somebody names that member. */
+/** While a member is in quarantine no change goes on, whichever peer is asked, and one of them names that member. */
 const assertStandsStill = (world: World, workload: Workload): void => {
   for (const peer of world.peers) {
     const outcome = attempt(world, workload, peer, workload.freshCommand());
@@ -300,7 +300,7 @@ const assertNames = (peer: SimPeer, outcome: Outcome, because: string): void => 
     );
 };
 
-/** With more than one faulty or lost member: no honest peer says yes to what is not so (S14), and each no names somebody. */
+/** With several faulty or lost members no honest peer tells a false success (S14), and each refusal names a member. */
 const assertNamed = (world: World, workload: Workload): void => {
   world.run(world.now + FOUND_OUT);
   for (const peer of world.peers) {
@@ -313,14 +313,14 @@ const assertNamed = (world: World, workload: Workload): void => {
   world.sweep();
 };
 
-/** A wiped peer, or one with another's id, is refused by name by somebody; mutations do not go on without it. */
+/** A wiped peer, or one with another's id, is refused by name by some peer; mutations do not go on without it. */
 const assertRefusedByName = (world: World): void => {
   world.run(world.now + 10 * SECOND);
   const named = world.peers.some((peer) => {
     const { state } = peer;
     return state !== undefined && state.cluster.founding.faults.size > 0;
   });
-  // A peer that was wiped before anybody knew it is a peer like any other.
+  // A peer that was wiped before any other knew it is a peer like any other.
   const isWhole = world.peers.every((peer) => peer.state?.cluster.membership !== undefined);
   if (!named && !isWhole)
     throw new Violation(

@@ -38,7 +38,7 @@ const CALLERS: WorkloadPlan = {
 
 /** Steps before healing: many short seeds and some long ones find more in the same time (decision 0019). */
 const FAST_STEPS = [500, 500, 500, 500, 500, 500, 500, 500, 1_000, 1_000, 1_000, 2_000] as const;
-/** Fewer where each costs more. */
+/** Fewer steps where each costs more. */
 const CODEC_STEPS = 300;
 const REAL_STEPS = 120;
 /** A small cluster answers sooner, so that more of its steps are requests; a larger one needs more events for each. */
@@ -63,10 +63,10 @@ const drawnSteps = (choices: Choices, crypto: Tier): number => {
   }
 };
 
-/** How many times the steps of three peers so many need to be asked as often. */
+/** By which factor more peers need more steps than three, to be asked as often. */
 const stretchOf = (peers: number): number => STRETCHES[peers] ?? peers;
 
-/** The plan of a run, and what waits for its moments; its choices are those of the same seed. */
+/** The plan of a run, and its faults that wait for a moment; its choices are those of the same seed. */
 export const planOf = (
   options: RunOptions,
   choices: Choices,

@@ -12,15 +12,15 @@ export interface Standing {
 /** A reason why a cluster is not at rest yet: the invariant it would break and the two facts. */
 export type Unrest = readonly [id: string, first: string, second: string];
 
-/** L1: what anybody ever prepared or refused is applied everywhere or aborted everywhere. */
+/** L1: any proposal ever prepared or refused is applied everywhere or aborted everywhere. */
 const proposalUnrest = ({ everyone, lying, restored, proposals }: Ghost): Unrest | undefined => {
-  // What a traitor's own disk says of what it signed is nobody's business.
+  // A traitor's own disk is no evidence of what it signed.
   const trusted = everyone & ~lying;
   for (const { id, receipts, barring, forgotten, applied, aborted } of proposals.values()) {
     if ((applied & trusted) === trusted || (aborted & trusted) === trusted) continue;
-    // What only old incarnations or lost disks knew is gone with them.
+    // Proposals known only to old incarnations or lost disks are gone with them.
     if (applied === 0 && ((receipts | barring) & trusted & ~(restored | forgotten)) === 0) continue;
-    // What the others aborted needs no trace at who was restored.
+    // A restored peer needs no trace of what the others aborted.
     if (applied === 0 && ((aborted | restored) & trusted) === trusted) continue;
     const [open] = slotsOf(trusted & ~(applied | aborted));
     return ["L1", `proposal ${id} was prepared or refused somewhere`, `peer ${open} has not decided it after healing`];

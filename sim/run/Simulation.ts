@@ -19,7 +19,7 @@ const LONGEST = 3_600 * SECOND;
 /** How often it is asked whether the cluster is founded. */
 const GLANCE = 20_000;
 
-/** What a run found out. */
+/** The result of a run. */
 export interface RunResult {
   readonly seed: number;
   readonly plan: Plan;
@@ -33,7 +33,7 @@ export interface RunResult {
   readonly violation: Violation | undefined;
 }
 
-/** How a run is looked at, and what is done to it on purpose. */
+/** Who observes a run, and what is planted in it. */
 export interface RunHooks extends WorldPorts {
   readonly line?: ((line: string) => void) | undefined;
   /** Has the last word on every draw; without it the seed has. */
@@ -55,15 +55,15 @@ const play = (world: World): void => {
   workload.start();
   world.run(LONGEST, plan.steps);
   assertLiveness(world, workload);
-  // Whoever is left has been answered before they give up (L10); where nothing is healed, nobody is waited for.
+  // Waiting callers have been answered before they give up (L10); where nothing is healed, the run does not wait.
   while (plan.mode !== "safety" && workload.isWaiting) world.run(world.now + GLANCE);
 };
 
 /**
- * Runs one seed. Whatever is thrown in it is a finding (E1), an `Escape` too, where something asked the machine for
- * time or entropy.
+ * Runs one seed. An error thrown in it is a finding (E1), even an `Escape`, where something asked the machine for time
+ * or entropy.
  *
- * @throws {Interruption} of whoever looks on or decides the draws
+ * @throws {Interruption} of an observer or a decider of draws
  */
 export const runSeed = (options: RunOptions, hooks: RunHooks = {}): RunResult => isolated(() => run(options, hooks));
 

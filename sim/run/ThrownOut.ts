@@ -1,7 +1,6 @@
 /**
- * What is thrown out of a run and is no violation: an error of the product, or of
- * the simulator. It is a finding like any other, with its seed and its tape, so
- * that a hunt goes on (E1). The process of a run that ended is one too (E2).
+ * An error thrown out of a run that is no violation: a fault of the product or of the simulator. It is a finding like
+ * any other, with its seed and its tape, so that a hunt goes on (E1). The process of a run that ended is one too (E2).
  */
 import { Violation } from "../base/Violation.ts";
 
@@ -25,7 +24,7 @@ const textOf = (fault: unknown): string =>
     MOST_TEXT,
   );
 
-/** The finding that something thrown is. */
+/** The finding for a thrown error. */
 export const thrownOut = (fault: unknown): Violation =>
   new Violation(
     "E1",
@@ -36,7 +35,7 @@ export const thrownOut = (fault: unknown): Violation =>
 export const PROCESS_LOST = "E2";
 
 /**
- * The finding that a lost process is.
+ * The finding for a lost process.
  *
  * @param end the exit code, or the signal that ended it
  */

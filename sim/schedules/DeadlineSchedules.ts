@@ -1,4 +1,4 @@
-/** Schedules in which tokens and proposals expire before everybody has had a say. */
+/** Schedules in which tokens and proposals expire before everybody has voted. */
 import { moments } from "../moments/Moments.ts";
 import { CLUSTER, type Family, SLUGGISH, STORM_STEPS, weights } from "./Schedule.ts";
 
@@ -18,7 +18,7 @@ export const deadlineSchedules = {
       workload: { shortTokens: 1000, mostTokenMillis: 5_000 },
     }),
   },
-  // Issuers that members cannot reach for longer than anybody waits.
+  // Issuers out of the members' reach for longer than any caller waits.
   "token-keys-gone": {
     sizes: CLUSTER,
     plan: () => ({
@@ -45,7 +45,7 @@ export const deadlineSchedules = {
       clockOffsetMillis: 2_400,
     }),
   },
-  // All 256 places are taken by what nobody decides until it has expired, and longer.
+  // All 256 places are taken by proposals that stay undecided until they have expired, and longer.
   "expiry-storm-256": {
     sizes: CLUSTER,
     plan: () => ({

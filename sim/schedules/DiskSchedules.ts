@@ -6,7 +6,7 @@ export const diskSchedules = {
   "row-tamper-delete": {
     plan: () => ({ faults: weights("bit rot", "deleted row", "lost record", "torn write", "repaired rows", "crash") }),
   },
-  // The writer finds a row damaged while requests wait that others have forwarded.
+  // The writer finds a row damaged while requests forwarded by others wait.
   "damage-under-forward": {
     sizes: CLUSTER,
     plan: () => ({
@@ -15,7 +15,7 @@ export const diskSchedules = {
     }),
     nemeses: () => [moments.damageUnderForward()],
   },
-  // The session of a finish is damaged at the peer that is asked for it, and is not repaired before its caller gives up.
+  // The session of a finish is damaged at the entry peer, and is not repaired before the caller gives up.
   "damage-under-finish": {
     plan: () => ({
       faults: weights("repaired rows"),

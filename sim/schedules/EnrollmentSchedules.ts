@@ -3,7 +3,7 @@ import { moments } from "../moments/Moments.ts";
 import type { WorkloadPlan } from "../base/Plan.ts";
 import { BUSY_FAULTS, CLUSTER, type Family, HOLDERS, STORM_STEPS, weights } from "./Schedule.ts";
 
-/** Callers that ask for options and for nothing else. */
+/** Callers that only ask for options. */
 const ONLY_REGISTRARS: Partial<WorkloadPlan> = {
   fresh: 0,
   retry: 0,
@@ -50,7 +50,7 @@ export const enrollmentSchedules = {
     }),
     nemeses: () => [moments.silenceOne()],
   },
-  // Whoever holds an invitation sends what is refused, as quickly as it can.
+  // A holder of an invitation sends responses that are refused, as quickly as it can.
   "hostile-holder": {
     plan: () => ({
       sessionMillis: 60_000,

@@ -13,18 +13,18 @@ export const networkSchedules = {
   "one-way-partition": { plan: () => ({ faults: weights("one-way cut", "partition") }) },
   "isolate-writer-after-prepare": { plan: () => ({}), nemeses: () => [moments.isolateWriterAfterPrepare()] },
   "isolate-one-preparer": { plan: () => ({}), nemeses: () => [moments.isolateOnePreparer()] },
-  // Nobody knows who settles: the writer is cut off, and the others are slow to hear of each other.
+  // It is unclear who settles: the writer is cut off, and the others are slow to hear of each other.
   "two-initiators": {
     sizes: CLUSTER,
     plan: () => ({ faults: weights("slow link", "one-way cut"), faultMicros: 400_000 }),
     nemeses: () => [moments.isolateWriterAfterPrepare(), moments.isolateOnePreparer()],
   },
   "silent-preparer": { sizes: CLUSTER, plan: () => ({ faults: weights("silent member", "pause") }) },
-  // Each caller waits until all have acknowledged, so it takes as many callers, before they are told that nobody knows.
+  // Each caller waits until all have acknowledged or it is told that nobody knows, so it takes as many callers.
   "unacknowledged-4096": {
     sizes: { quiet: 2, drawn: [2] },
     plan: () => ({
-      // Nobody is to be kept waiting at an entry peer.
+      // No caller is to be kept waiting at an entry peer.
       places: 16_384,
       steps: 10_000,
       disk: { leastFlushMicros: 4_000, mostFlushMicros: 8_000 },

@@ -7,7 +7,7 @@ import { lateReceipt } from "../faults/LateReceipt.ts";
 import { moments } from "../moments/Moments.ts";
 import { among, BUSY_FAULTS, CLUSTER, type Family, type Sizes, weights } from "./Schedule.ts";
 
-/** With fewer members nobody is left who was never restored and still holds its pledge. */
+/** With fewer members, none is left that was never restored and still holds its pledge. */
 const FOUR_OR_FIVE: Sizes = { quiet: 4, drawn: [4, 5] };
 
 /** In every other run something happens beside the restores. */
@@ -41,13 +41,13 @@ export const restoreSchedules = {
     plan: (choices) => ({ faults: otherFaults(choices, "lossy link") }),
     nemeses: (choices) => [moments.restoreDeclared(choices, { times: 3 })],
   },
-  // The backups are of before the founding: its topology is what such a peer is shown first.
+  // The backups are of before the founding: such a peer is first shown the topology of that.
   "restore-of-day-zero": {
     sizes: CLUSTER,
     plan: (choices) => ({ faults: otherFaults(choices, "lossy link", "crash") }),
     nemeses: (choices) => [moments.restoreDeclared(choices, { times: 2, isEarly: true })],
   },
-  // Nobody is left who was not restored, and disks differ by what happened in between.
+  // No member is left that was not restored, and disks differ by what happened in between.
   "restores-everywhere": {
     sizes: CLUSTER,
     plan: (choices) => ({
@@ -91,13 +91,13 @@ export const restoreSchedules = {
       }),
     ],
   },
-  // A part of the new incarnation is on the disk, which a sealed peer does not know, and others ask what it remembers.
+  // A part of the new incarnation is on the disk; a sealed peer does not know that, and others ask what it remembers.
   "torn-restore": {
     sizes: CLUSTER,
     plan: () => ({ faults: weights("repaired rows"), faultMicros: 2_000_000, workload: { readiness: 20 } }),
     nemeses: (choices) => [moments.restoreDeclared(choices, { times: 2, isTorn: true })],
   },
-  // The story of decision 0015: what an old acknowledgement has freed must not be refused by a new incarnation.
+  // The story of decision 0015: what an old acknowledgement has freed, a new incarnation must not refuse.
   "restores-around-late-receipt": {
     sizes: FOUR_OR_FIVE,
     plan: () => ({ workload: { callers: 2, mostThinkMicros: 400_000 } }),

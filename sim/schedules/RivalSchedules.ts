@@ -23,7 +23,7 @@ export const rivalSchedules = {
       workload: { fresh: 4, retry: 90, callers: 24, mostThinkMicros: 3_000 },
     }),
   },
-  // What callers join is applied and stays unacknowledged, so that each of them waits until its own time is up.
+  // Callers join changes that are applied and stay unacknowledged, so that each waits until its own time is up.
   "retry-storm-unacknowledged": {
     sizes: CLUSTER,
     plan: () => ({
@@ -41,11 +41,11 @@ export const rivalSchedules = {
     }),
     nemeses: () => [moments.withholdAcknowledgements()],
   },
-  // Members now and then refuse what others have joined.
+  // Members now and then refuse proposals that others have joined.
   "retry-storm-refused": {
     plan: () => ({
       faults: weights("one-way cut", "token keys unavailable"),
-      // Fewer, or links are down all the time and nothing is proposed.
+      // With less, links are down all the time and nothing is proposed.
       faultMicros: 3_000_000,
       steps: 3_000,
       network: SLUGGISH,
@@ -72,7 +72,7 @@ export const rivalSchedules = {
     }),
     nemeses: () => [moments.withholdAcknowledgements()],
   },
-  // Of a crowd that is after few approvers very many are refused while others wait for the one before them.
+  // In a crowd that is after few approvers, very many are refused while others wait for the one before them.
   "refused-behind-waiting": {
     sizes: CLUSTER,
     plan: (choices) => ({
@@ -103,7 +103,7 @@ export const rivalSchedules = {
       },
     }),
   },
-  // Whoever registers again is told what is there while it changes, and one member is late to hear of the change.
+  // A caller that registers again is told what is there while it changes, and one member is late to hear of the change.
   "retry-among-replacements": {
     sizes: CLUSTER,
     plan: () => ({

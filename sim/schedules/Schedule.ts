@@ -1,4 +1,4 @@
-/** What a named schedule is, and what more than one family of them is made of. */
+/** What a named schedule is, and the parts that several families of them use. */
 import type { Choices } from "../base/Choices.ts";
 import type { FaultName } from "../faults/Faults.ts";
 import type { NetworkPlan, Plan, WorkloadPlan } from "../base/Plan.ts";
@@ -7,18 +7,18 @@ import type { Nemesis } from "../world/World.ts";
 /** The part of a plan that a schedule decides; everything else comes from the base. */
 export type Draft = Partial<Omit<Plan, "workload">> & { readonly workload?: Partial<WorkloadPlan> };
 
-/** How many members a cluster may have where nobody says: the quiet number, and those that are drawn, each as likely. */
+/** Sizes of a cluster: the number of members in a quiet run, and those that are drawn, each as likely. */
 export interface Sizes {
   readonly quiet: number;
   readonly drawn: readonly [number, ...ReadonlyArray<number>];
 }
 
 export const ANY_SIZE: Sizes = { quiet: 3, drawn: [1, 2, 3, 3, 3, 5] };
-/** Where it needs somebody else to fail. */
+/** Sizes with somebody else to fail. */
 export const CLUSTER: Sizes = { quiet: 3, drawn: [3, 3, 5] };
 
 export interface Schedule {
-  /** Any without. */
+  /** By default any. */
   readonly sizes?: Sizes;
   readonly plan: (choices: Choices) => Draft;
   readonly nemeses?: (choices: Choices) => ReadonlyArray<Nemesis>;
@@ -57,6 +57,6 @@ export const among = (
   ...values: readonly [number, ...ReadonlyArray<number>]
 ): number => choices.plan(field).oneOf("value", quiet, values);
 
-/** Whether something that is decided before a run begins happens in it, so many times in a thousand. */
+/** Whether something that is decided before a run begins happens in it, with so many chances in a thousand. */
 export const happens = (choices: Choices, what: string, perMille: number): boolean =>
   choices.plan(what).chance("happens", perMille);

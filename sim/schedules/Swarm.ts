@@ -1,6 +1,6 @@
 /**
  * The default: a random subset of all faults with random weights, and at times a faulty member or a moment to strike
- * at. What is drawn here is drawn for every seed of a hunt, so a new fault changes what old seeds do.
+ * at. All this is drawn for every seed of a hunt, so a new fault changes what old seeds do.
  */
 import { Limits } from "../../core/base/Limits.ts";
 import type { Choices } from "../base/Choices.ts";
@@ -19,7 +19,7 @@ const DAMAGING: ReadonlyArray<FaultName> = [
   "lost integrity key",
 ];
 
-/** These have schedules of their own; in the mix they would mostly take peers out. */
+/** These have schedules of their own; in the mix they would mostly put peers out of action. */
 const RARE: ReadonlySet<FaultName> = new Set([
   "bit rot",
   "deleted row",
@@ -45,7 +45,7 @@ const swarmFaults = (choices: Choices): ReadonlyMap<string, number> => {
   return faults;
 };
 
-/** A field of a plan that is drawn evenly from a stretch. */
+/** A field of a plan that is drawn evenly from a range. */
 const within = (choices: Choices, field: string, quiet: number, least: number, most: number): number =>
   choices.plan(field).between("value", quiet, least, most);
 

@@ -24,7 +24,7 @@ export const traitorSchedules = {
     plan: (choices) => ({ faults: otherFaults(choices, "one-way cut", "slow link", "partition") }),
     nemeses: () => [betray("equivocating refuser")],
   },
-  // The writer itself contradicts itself: it has all receipts, shows a refusal, and delivers what it kept back later.
+  // The writer contradicts itself: it has all receipts, shows a refusal, and delivers later what it kept back.
   "late-certificate-vs-settlement": {
     sizes: CLUSTER,
     plan: () => ({ faults: weights("slow link", "one-way cut") }),

@@ -1,7 +1,7 @@
 /**
  * What is unusual about the world just now: links that are cut, slow or lossy,
  * clocks that were moved, rows that were damaged, token keys that cannot be had.
- * They are looked at, not told: whatever changes them needs to know nothing.
+ * They are looked up, not reported: code that changes them needs to know nothing.
  */
 import type { Link } from "../network/Network.ts";
 import type { Observed } from "../world/Observer.ts";
@@ -12,11 +12,11 @@ export interface Change {
   readonly kind: "link" | "clock" | "rows" | "token keys";
   readonly from: number;
   readonly to: number;
-  /** What it is now; undefined where it is as usual again. */
+  /** Its present state; undefined where it is as usual again. */
   readonly now: string | undefined;
 }
 
-/** Rates are per thousand, and people think per hundred. */
+/** Rates are per thousand, but people think in percent. */
 const percent = (perThousand: number): string => `${perThousand / 10} %`;
 
 const millis = (micros: number): string => `${micros / 1000} ms`;
@@ -43,7 +43,7 @@ export class Conditions {
     this.#clocks = world.peers.map((peer) => peer.clock.offsetMillis);
   }
 
-  /** What is another than when this was last asked. */
+  /** What has changed since this was last asked. */
   changes(): ReadonlyArray<Change> {
     const changes: Array<Change> = [];
     const look = (kind: Change["kind"], from: number, to: number, now: string | undefined): void => {

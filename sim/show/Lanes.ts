@@ -1,4 +1,4 @@
-/** What stands beside the moments: how each peer is from row to row, and how its state changes. */
+/** What is drawn beside the moments: how each peer is from row to row, and how its state changes. */
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { type LaneData, modes, type StateChange } from "./PictureData.ts";
 import type { Pool } from "./Pool.ts";
@@ -6,7 +6,7 @@ import type { Moment, Recorder } from "./Recorder.ts";
 import { type Line, type Lines, linesOf, laneModeOf } from "./StateLines.ts";
 import type { Topics } from "./Topics.ts";
 
-/** Equal texts may stand for values that differ further down. */
+/** Values with equal texts may differ further down. */
 const isSame = (left: Line | undefined, right: Line): boolean =>
   left !== undefined && left.text === right.text && left.value === right.value;
 

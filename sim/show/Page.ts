@@ -1,7 +1,6 @@
 /**
- * One HTML file that holds everything: the data, the script, the style. It asks
- * nobody for anything: its policy forbids every request, and allows exactly this
- * script and this style by their digests.
+ * One HTML file that holds everything: the data, the script, the style. It requests nothing from anywhere: its policy
+ * forbids every request, and allows exactly this script and this style by their digests.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";

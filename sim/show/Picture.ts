@@ -1,4 +1,4 @@
-/** Makes of a recording what the page draws: rows, arrows, lanes and spans, with everything in words. */
+/** Turns a recording into what the page draws: rows, arrows, lanes and spans, with everything in words. */
 import { absurd } from "effect";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { RunReport } from "../hunting/Report.ts";
@@ -11,7 +11,7 @@ import { callsOf, changesText, conditionsOf } from "./Spans.ts";
 import { sectionNames } from "./StateLines.ts";
 import { Topics } from "./Topics.ts";
 
-/** What is told of a run beside what was recorded. */
+/** Facts about a run that the recording does not hold. */
 export interface PictureOptions {
   readonly report: Pick<RunReport, "seed" | "schedule" | "peers" | "crypto" | "hash" | "events" | "violation">;
   /** The command that makes the same run. */
@@ -41,7 +41,7 @@ class Painter {
     });
   }
 
-  /** Before anything is told, so that a proposal has its name from its first mention on. */
+  /** Before anything else, so that a proposal has its name from its first mention on. */
   #nameProposals(): void {
     for (const { message } of this.#recorder.sends) this.topics.aboutMessage(message);
     for (const { state } of this.#recorder.moments) {

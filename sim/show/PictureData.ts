@@ -58,9 +58,9 @@ export interface MomentData {
 }
 
 export interface CopyData {
-  /** When it arrives, whether or not anybody is there. */
+  /** When it arrives, whether or not a process runs there. */
   readonly at: number;
-  /** Where it arrived; absent where it did not, or not yet. */
+  /** The row of its arrival; absent where it did not arrive, or not yet. */
   readonly row?: number;
   readonly fate: "delivered" | "refused" | "nobody there" | "under way";
 }
@@ -70,12 +70,12 @@ export interface MessageData {
   readonly from: number;
   readonly to: number;
   readonly how: "sent" | "altered" | "replayed" | "forged";
-  /** Where it left; -1 where that was before the first row. */
+  /** The row in which it was sent; -1 where that was before the first row. */
   readonly row: number;
   readonly text: string;
   readonly value: number;
   readonly about: ReadonlyArray<number>;
-  /** The link was cut when it left. */
+  /** The link was cut when it was sent. */
   readonly isCut?: true;
   /** None where the network lost it, two where it doubled it. */
   readonly copies: ReadonlyArray<CopyData>;

@@ -111,7 +111,7 @@ export class Recorder implements Observer {
   readonly copies: Array<Copy> = [];
   /** Moments that were there before the first one kept. */
   dropped = 0;
-  /** Lines of the trace by their word, to be held against the trace itself. */
+  /** Lines of the trace by their word, to be compared with the trace itself. */
   readonly lines = new Map<string, number>();
   /** The latest state of each peer before the first moment kept. */
   readonly earlier = new Map<number, PeerState | undefined>();
@@ -210,7 +210,7 @@ export class Recorder implements Observer {
     return copy;
   }
 
-  /** A fault's own message: nobody's moment, so it stands at the fault's. */
+  /** A fault's own message belongs to no peer's moment, so it is listed with the fault. */
   #made(to: number, { from, message, how }: NonNullable<Parameters<Observer["transmitted"]>[3]>): number {
     const last = this.moments.at(-1);
     const moment = last?.kind === "fault" && last.at === this.world.now ? last : this.#begin("fault", 0, how);

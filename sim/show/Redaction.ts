@@ -1,4 +1,4 @@
-/** What is never shown of a run, in words or in pictures: bearer tokens and key material (S29). */
+/** The fields never shown of a run, in words or in pictures: bearer tokens and key material (S29). */
 import { TOKEN_MARK } from "../crypto/SecretMarks.ts";
 
 /** Fields that are secret whatever is in them, and what is written in their place. */

@@ -32,7 +32,7 @@ const outcomeText = (topics: Topics, outcome: Extract<Message, { readonly _tag: 
   return `confirmed, ${topics.nameOf(topics.proposal(outcome.certificate.proposal))}`;
 };
 
-/** What is in a message, without its type; empty where the type says it all. */
+/** The content of a message, without its type; empty where the type says it all. */
 export const messageText = (topics: Topics, message: Message): string => {
   if (isOfModule(message)) return listed(topics.product.messageModel(message).wordsOf(message));
   switch (message._tag) {

@@ -1,9 +1,9 @@
-/** What lasts: requests that wait for an answer, and conditions of the world. Each gets a column that is free. */
+/** Things that last: requests that wait for an answer, and conditions of the world. Each gets a free column. */
 import type { CallData, ConditionData } from "./PictureData.ts";
 import type { Recorder } from "./Recorder.ts";
 import type { Change } from "./Conditions.ts";
 
-/** Columns of things that overlap: the lowest that is free is taken. */
+/** Columns for overlapping things: the lowest free one is taken. */
 class Columns {
   readonly #taken = new Set<number>();
 
@@ -72,7 +72,7 @@ const groupText = (group: ReadonlyArray<Change>, peers: number): string => {
   return `${links}: ${first.now}`;
 };
 
-/** Changes that came together and are alike. */
+/** Groups of like changes that came together. */
 const alike = (changes: ReadonlyArray<Change>): ReadonlyArray<ReadonlyArray<Change>> => {
   const groups = new Map<string, Array<Change>>();
   for (const change of changes) {

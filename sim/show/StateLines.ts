@@ -36,7 +36,7 @@ const members = (of: ReadonlyMap<number, unknown> | ReadonlySet<number>): string
 const kinds = (votes: Iterable<SignedStatement>): string =>
   [...votes].map(({ header, statement }) => `${header.peerId} ${statement.kind}`).join(", ");
 
-/** A lock's name holds a digest; what it locks is told by its beginning and its end. */
+/** A lock's name holds a digest, so only its beginning and its end are shown. */
 const lockName = (lock: string): string => (lock.startsWith("key:") ? `key:${short(lock.slice(4))}` : shortRef(lock));
 
 const sections: ReadonlyArray<Section> = [
@@ -198,11 +198,11 @@ const REST = "Other";
 /** The names of all sections, in the order in which they are read. */
 export const sectionNames: ReadonlyArray<string> = [...sections.map(({ name }) => name), REST];
 
-/** Told elsewhere, or the same once more. */
+/** Shown elsewhere, or repetitions. */
 const untold: ReadonlyArray<keyof StateFields> = ["pinned", "seenWritten"];
 const told = new Set<string>([...sections.flatMap(({ of }) => of), ...untold]);
 
-/** What nobody has written a section for is shown as it is. */
+/** A field without a section of its own is shown as it is. */
 const restOf = (state: StateFields): Iterable<readonly [string, Line]> =>
   Object.entries(state)
     .filter(([field, value]) => !told.has(field) && value !== undefined)

@@ -17,7 +17,7 @@ const LAST_LINES = 3;
 interface Telling {
   readonly at: number;
   readonly event: number;
-  /** What deviates matters most, then crashes and their like, then the end of the trace. */
+  /** Deviations matter most, then crashes and the like, then the end of the trace. */
   readonly rank: number;
   readonly text: () => string;
 }
@@ -70,7 +70,7 @@ const chosen = (tellings: ReadonlyArray<Telling>): ReadonlyArray<Telling> =>
 /**
  * Runs something once more and tells what happened in it.
  *
- * @param rerun runs it with somebody who looks on
+ * @param rerun runs it with an observer
  */
 export const storyOf = (rerun: (onlookers: Onlookers) => Recording): ReadonlyArray<string> => {
   const tellings: Array<Telling> = [];
@@ -115,7 +115,7 @@ export interface Failure {
   readonly commit: string;
   /** The command that replays it. */
   readonly replay: string;
-  /** What else there is to say of how it came about, such as the command with the seed. */
+  /** What else is known of how it came about, such as the command with the seed. */
   readonly origin: string;
   readonly story: ReadonlyArray<string>;
 }

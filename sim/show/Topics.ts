@@ -1,7 +1,6 @@
 /**
- * What moments and messages are about: proposals, requests and approvers, by
- * names short enough for a picture. The same thing has the same number
- * everywhere, so that one can walk from one moment of it to the next.
+ * What moments and messages are about: proposals, requests and approvers, by names short enough for a picture. The same
+ * thing has the same number everywhere, so that a reader can walk from one moment of it to the next.
  */
 import { absurd } from "effect";
 import { isOfModule } from "../../core/protocol/Message.ts";
@@ -69,7 +68,7 @@ export class Topics {
     const number = this.proposalId(id);
     const name = `slot ${proposal.seq} (${this.product.changing(proposal.kind).nameOf(proposal)})`;
     const topic = this.#topics[number];
-    // Two proposals for one slot are what one looks for, so they must not look the same.
+    // A reader looks for two proposals for one slot, so they must not look the same.
     const owner = this.#named.get(name) ?? number;
     this.#named.set(name, owner);
     if (topic !== undefined) topic.name = owner === number ? name : `${name} ${id.slice(0, SHORT)}`;

@@ -1,4 +1,4 @@
-/** Runs to an event, and what the peers were then. */
+/** Runs to an event, and shows the peers as they were then. */
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { Interruption } from "../run/Interruption.ts";
 import type { Observed, Observer } from "../world/Observer.ts";

@@ -8,7 +8,7 @@ export interface Course {
   readonly isEarly: boolean;
 }
 
-/** Where in the search for smaller runs somebody is. */
+/** A position in the search for smaller runs. */
 export interface Place {
   readonly pass: number;
   /** How many units are taken away at once, in the pass that takes away runs of them. */
@@ -24,7 +24,7 @@ type Pass = (course: Course, chunk: number) => ReadonlyArray<Candidate>;
 
 const componentOf = ({ stream }: RecordedUnit): string => stream.split(" ")[0] ?? stream;
 
-/** All units that belong together by a name, the most numerous first, are taken away at once. */
+/** Takes away all units with a common name at once, the most numerous group first. */
 const withoutGroups =
   (groupOf: (unit: RecordedUnit) => string): Pass =>
   (course) => {
@@ -66,7 +66,7 @@ const withoutChunks: Pass = (course, chunk) => {
   }));
 };
 
-/** What a draw may be instead: its quiet value, or one half way to it. */
+/** Calmer values of a draw: its quiet value, or one half way to it. */
 const calmer = ({ value, quiet }: RecordedDraw): ReadonlyArray<Value> => {
   if (value === quiet) return [];
   if (typeof value !== "number" || typeof quiet !== "number") return [quiet];
@@ -101,7 +101,7 @@ export const START: Place = { pass: 0, chunk: 0, at: 0, improved: false };
 
 const firstChunk = ({ units }: Course): number => Math.max(1, Math.ceil(units.length / 2));
 
-/** The place after the last candidate of a pass; undefined once a whole round made nothing smaller. */
+/** The position after the last candidate of a pass; undefined once a whole round made nothing smaller. */
 const turn = ({ pass, chunk, improved }: Place, course: Course): Place | undefined => {
   if (pass === CHUNKS && chunk > 1) return { pass, chunk: Math.ceil(chunk / 2), at: 0, improved };
   if (pass + 1 < passes.length) return { pass: pass + 1, chunk: firstChunk(course), at: 0, improved };
@@ -110,11 +110,11 @@ const turn = ({ pass, chunk, improved }: Place, course: Course): Place | undefin
 
 export interface Reduction {
   readonly candidate: Course;
-  /** Where to go on from if this one fails too. */
+  /** The position to go on from if this one fails too. */
   readonly ifFailing: Place;
 }
 
-/** The smaller runs of a run from a place on, coarse to fine, until a whole round has none left. */
+/** The smaller runs of a run from a position on, coarse to fine, until a whole round has none left. */
 export function* reductions(course: Course, from: Place): Generator<Reduction> {
   for (let place: Place | undefined = from; place !== undefined; place = turn(place, course)) {
     const { pass, chunk } = place;

@@ -10,9 +10,9 @@ import { WishDecider } from "./WishDecider.ts";
 export interface ShrinkLimits {
   /** How many smaller runs are tried at most. */
   readonly mostRuns: number;
-  /** Whether it should end now with what it has; the simulator has no clock. */
+  /** Whether to end now with the result so far; the simulator has no clock. */
   readonly isTimeUp: () => boolean;
-  /** Who computes what is real in the runs. */
+  /** The backend of what is computed for real in the runs. */
   readonly backend?: Backend | undefined;
   /** Told after every run that was kept. */
   readonly progress?: ((recording: Recording, runs: number) => void) | undefined;
@@ -23,7 +23,7 @@ export interface Shrunk {
   readonly recording: Recording;
   /** Runs that were tried. */
   readonly runs: number;
-  /** Nothing more can be taken from it, as opposed to: the limits were reached. */
+  /** Nothing more can be taken from it; otherwise a limit was reached. */
   readonly isMinimal: boolean;
 }
 
@@ -31,10 +31,10 @@ export interface Shrunk {
 export const follow = ({ options, units }: Pick<Course, "options" | "units">, backend?: Backend): Recording =>
   record(options, { backend }, new WishDecider(units));
 
-/** How many times the steps that a run took a smaller one may take to come to the same: callers that are quiet ask more. */
+/** By which factor a smaller run may take more steps to the same failure: quiet callers ask more. */
 const LEEWAY = 2;
 
-/** The course of a run, with steps for what is smaller: a violation before healing does not need all those after it. */
+/** The course of a run, with as many steps as smaller runs need: a violation before healing does not need all. */
 export const courseOf = ({ options, result, deviations }: Recording): Course => {
   const taken = result.events + result.calls;
   const steps = Math.min(options.steps, LEEWAY * taken);

@@ -1,7 +1,7 @@
 /**
- * Decides by wishes: a unit draws what it drew in another run, as far as it still
- * can, and everything else is quiet. Where one unit is taken away others may come
- * to other draws, so a wish is found by its label and brought within its bounds.
+ * Decides by wishes: a unit draws what it drew in another run, as far as it still can, and everything else is quiet.
+ * Where one unit is taken away others may make other draws, so a wish is found by its label and brought within its
+ * bounds.
  */
 import type { Decider, Unit } from "../base/Choices.ts";
 import { type TapeDraw, type TapeUnit, unitName } from "../tape/Tape.ts";

@@ -11,7 +11,7 @@ import { DEFAULT_SCHEDULE, type ScheduleName } from "../schedules/Schedules.ts";
 import type { RunResult } from "../run/Simulation.ts";
 import type { Tier } from "../base/Tier.ts";
 
-/** The lawful values of a draw: a stretch of whole numbers; yes or no and names have none. */
+/** The lawful values of a draw: a range of whole numbers; yes or no and names have none. */
 export type Bounds = readonly [floor: number, ceiling: number] | undefined;
 
 export type Value = number | boolean | string;
@@ -22,7 +22,7 @@ export interface TapeDraw {
   readonly value: Value;
 }
 
-/** A unit of choice: its key is its stream and its place there, from 1. */
+/** A unit of choice: its key is its stream and its position there, from 1. */
 export interface TapeUnit {
   readonly stream: string;
   readonly ordinal: number;
@@ -60,7 +60,7 @@ export interface TapeEnd {
 
 export interface Tape {
   readonly sparse: boolean;
-  /** The source it was recorded with, as whoever recorded it names it. */
+  /** The source it was recorded with, as the program that recorded it names it. */
   readonly commit: string;
   readonly options: TapeOptions;
   readonly plan: PlanRecord;
@@ -74,7 +74,7 @@ export const unitName = ({ stream, ordinal }: { readonly stream: string; readonl
 /** A unit with at least one draw that is not quiet. */
 export const deviates = ({ draws }: RecordedUnit): boolean => draws.some(({ value, quiet }) => value !== quiet);
 
-/** The options of a run, with what the seed would draw drawn. */
+/** The options of a run, including those that the seed would draw. */
 export const tapeOptions = (options: RunOptions, bug?: string): TapeOptions => {
   const { seed, schedule = DEFAULT_SCHEDULE } = options;
   const { peers, mode, steps, crypto, workload } = planOf(options, new Choices(seed)).plan;

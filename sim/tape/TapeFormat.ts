@@ -1,6 +1,7 @@
 /**
- * Tapes as CBOR. What is read has to be what is written of it again, within bounds, and is refused by the name of the
- * field; a tape says its version, and those of every version can be read. Nothing is bounded while the library reads, beyond the size of file, list and map: open tapes of people you know.
+ * Tapes as CBOR. A tape that is read has to equal what would be written of it, within bounds, and is refused by the
+ * name of the field; it says its version, and every version can be read. Nothing is bounded while the library reads, except
+ * the size of file, list and map: open tapes of people you know.
  */
 import { Encoder, setSizeLimits } from "cbor-x";
 import { Either, ParseResult, Schema } from "effect";
@@ -64,10 +65,10 @@ const fileSchema = Schema.Struct({
 });
 type File = typeof fileSchema.Type;
 
-/** What a file has in it, as the newest version has it. */
+/** The content of a file, in the newest version. */
 export type TapeForm = (item: unknown) => Either.Either<File, ParseResult.ParseError>;
 
-/** How files are read, from version 1 on. The newest is written. */
+/** How files are read, from version 1 on. The newest version is written. */
 export const tapeForms: ReadonlyArray<TapeForm> = [
   Schema.decodeUnknownEither(fileSchema, { onExcessProperty: "error" }),
 ];
@@ -75,7 +76,7 @@ export const tapeForms: ReadonlyArray<TapeForm> = [
 const fieldOf = (item: unknown, name: string): unknown =>
   typeof item === "object" && item !== null ? Reflect.get(item, name) : undefined;
 
-/** How a file is read, by what it says of itself; one that says nothing that makes sense, as any other is refused. */
+/** How a file is read, by the version that it says; one without a version that makes sense is refused. */
 const formOf = (item: unknown, forms: ReadonlyArray<TapeForm>): Either.Either<TapeForm, string> => {
   const version = fieldOf(item, "version");
   const isNewer = typeof version === "number" && version > forms.length;

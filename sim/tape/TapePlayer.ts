@@ -46,7 +46,7 @@ export class TapePlayer implements Decider {
     return at < 0 ? this.#unlawful(unit, draw) : at;
   }
 
-  /** To be called after the run: throws where the tape has draws that the run never came to. */
+  /** To be called after the run: throws where the tape has draws that the run never reached. */
   assertPlayed(): void {
     for (const { unit, next } of this.#playing.values()) {
       const draw = unit.draws[next];

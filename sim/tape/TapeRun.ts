@@ -9,7 +9,7 @@ import { endOf, planRecord, type PlanRecord, type RecordedUnit, type Tape, type 
 import { TapeMismatch, TapePlayer } from "./TapePlayer.ts";
 import { TapeRecorder } from "./TapeRecorder.ts";
 
-/** How a run is looked at, and who computes what is real in it. */
+/** How a run is observed, and the backend of what is computed for real in it. */
 export interface Onlookers extends Pick<WorldPorts, "observer" | "backend"> {
   readonly line?: ((line: string) => void) | undefined;
   /** Is told of every unit at its first draw. */
@@ -29,7 +29,7 @@ const tamperingOf = ({ bug }: TapeOptions): Tampering | undefined =>
   bug === undefined ? undefined : plantedBugNamed(bug)?.tampering();
 
 /**
- * Runs with a recorder on.
+ * Runs a seed with a recorder.
  *
  * @param decider has the last word on every draw; without it the seed has
  * @throws {Interruption} of the decider
@@ -85,9 +85,9 @@ export const play = (tape: Tape, onlookers: Onlookers = {}): Recording => {
 };
 
 /**
- * Runs a tape again and holds the end against the tape's.
+ * Runs a tape again and compares its end with the tape's.
  *
- * @throws {TapeMismatch} also where the trace is another one in the end
+ * @throws {TapeMismatch} also where the trace differs in the end
  */
 export const replayExactly = (tape: Tape, onlookers: Onlookers = {}): Recording => {
   const recording = play(tape, onlookers);

@@ -1,4 +1,4 @@
-/** What has happened in a world so far: a line of the trace for each event, and counts. Whoever looks on is told at once. */
+/** What has happened in a world so far: a line of the trace for each event, and counts. Observers are told at once. */
 import { Census } from "../base/Census.ts";
 import type { Checkers } from "../checkers/Checkers.ts";
 import type { Observer } from "./Observer.ts";
@@ -38,7 +38,7 @@ export class Chronicle {
     this.marks = new Census(observer && ((name) => observer.counted("mark", name)));
   }
 
-  /** Something happened just now; its parts are those of {@link Trace.note}. */
+  /** An event has just happened; its parts are those of {@link Trace.note}. */
   note(what: string, who: number, detail: string, other = 0): void {
     this.#trace.note(this.#scheduler.now, who, what, detail, other);
     this.#observer?.noted(what, who, detail, other);
@@ -50,7 +50,7 @@ export class Chronicle {
     this.#observer?.healed();
   }
 
-  /** Microseconds; the moment from which nothing more is done to the world, undefined before it. */
+  /** Microseconds; from this moment on nothing is done to the world. Undefined before it. */
   get healedAt(): number | undefined {
     return this.#healedAt;
   }

@@ -1,6 +1,6 @@
 /**
- * What one caller does costs no other one (S37): who is turned away for want of room holds at least as much of it as
- * anybody who may stay, and nobody is taken for a duplicate who came when the writer knew him to be none.
+ * What one caller does costs no other one (S37): a caller turned away for want of room holds at least as much of it as
+ * any that may stay, and none is taken for a duplicate that the writer knew to be none when it came.
  */
 import type { Answer } from "../../core/Action.ts";
 import { FORGOTTEN } from "../../core/protocol/DuplicateSuppression.ts";
@@ -12,17 +12,17 @@ import { Violation } from "../base/Violation.ts";
 /** Places at a peer, few enough that the bytes of bodies, which count a little, make no difference. */
 const FEW_PLACES = 64;
 
-/** Whether it is looked at in a world whose peers have so many places. */
+/** Whether this is checked in a world whose peers have so many places. */
 export const isCrowdable = (places: number): boolean => places <= FEW_PLACES;
 
-/** Whose each open request is. */
+/** The actor of each open request. */
 export type SubjectOf = (requestId: string) => string | undefined;
 
 const isCode = (answer: Answer, code: string): boolean => answer._tag === "Rejected" && answer.rejection.code === code;
 
 /**
- * Throws {@link Violation} when an entry peer turns a request away for want of room while somebody else holds more there.
- * Not of the writer's own line: in the step in which somebody is turned away others of it may have been served.
+ * Throws {@link Violation} when an entry peer turns a request away for want of room while another actor holds more
+ * there. Not for the writer's own queue: in the step that turns a request away others of it may have been served.
  */
 export const assertFair = ({ slot, state }: SimPeer, requestId: string, answer: Answer, subjectOf: SubjectOf): void => {
   if (
@@ -31,13 +31,13 @@ export const assertFair = ({ slot, state }: SimPeer, requestId: string, answer: 
     state.cluster.membership.writer === slot
   )
     return;
-  // What the writer says of a forwarded request is about its own line.
+  // What the writer says of a forwarded request is about its own queue.
   if (answer._tag === "Rejected" && answer.rejection.detail.startsWith("The writer")) return;
   const mayGo = state.requests.entering.map((each) => each.requestId);
   const held = new Map<string, number>();
   for (const each of [...mayGo, ...state.requests.awaited.keys()]) {
     const subject = subjectOf(each);
-    // Whose caller has given up is nobody's here, and takes up its actor's room there all the same.
+    // A request whose caller has given up is nobody's here, and takes up its actor's room there all the same.
     if (subject === undefined) return;
     held.set(subject, (held.get(subject) ?? 0) + 1);
   }
@@ -56,7 +56,7 @@ export const assertFair = ({ slot, state }: SimPeer, requestId: string, answer: 
   }
 };
 
-/** What is known of a request when it is sent: the processes that it meets, and whether the writer knows it to be new. */
+/** What is known of a request when it is sent: the processes it meets, and whether the writer knows it to be new. */
 export interface Arrival {
   readonly entry: number;
   readonly writer: number;
@@ -64,7 +64,7 @@ export interface Arrival {
 }
 
 /**
- * Whether a request that enters now is known by the writer to be no copy of an earlier one: the entry peer's process has
+ * Whether the writer knows that a request that enters now is no copy of an earlier one: the entry peer's process has
  * shown itself to the writer before.
  *
  * @param elapsedMillis what every process measures durations on
@@ -85,7 +85,7 @@ export const arrivalAt = (entry: SimPeer, writer: SimPeer, elapsedMillis: number
 const forgottenIn = ({ members }: Rejection): MemberFault | undefined =>
   members.find(({ reason }) => reason === FORGOTTEN);
 
-/** Whether this is said of a request that may be a copy of an older one. */
+/** Whether an answer says that the request may be a copy of an older one. */
 export const saysForgotten = (outcome: Outcome): boolean =>
   outcome._tag === "Rejected" && forgottenIn(outcome.rejection) !== undefined;
 

@@ -1,7 +1,6 @@
 /**
  * Which requests a peer must answer in time (L10): those it took up at once, if its process still runs and nothing
- * has held it up since. What happens to peers is virtual time, which is what their
- * monotonic clocks show.
+ * has held it up since. Time spent so is virtual time, which is what its monotonic clock shows.
  */
 import type { SimPeer } from "./SimPeer.ts";
 
@@ -16,7 +15,7 @@ interface Taken {
 }
 
 export class Deadlines {
-  /** By slot: up to when each peer was, or is going to be, held up. */
+  /** By slot: until when each peer was, or is going to be, held up. */
   readonly #heldUpUntil: Array<number> = [];
   readonly #taken = new Map<string, Taken>();
 
@@ -35,7 +34,7 @@ export class Deadlines {
     if (peer.isCaughtUp) this.#taken.set(requestId, { peer, process: peer.process, askedAt });
   }
 
-  /** It was answered, or nobody waits for it any more. */
+  /** It was answered, or no caller waits for it any more. */
   ended(requestId: string): void {
     this.#taken.delete(requestId);
   }

@@ -9,7 +9,7 @@ import type { Ground } from "./Ground.ts";
 import type { CrashKind } from "./Processes.ts";
 
 const USUAL_MICROS = 150;
-/** What the slowest disk takes for one flush. */
+/** How long the slowest disk takes for one flush. */
 const SLOWEST_MICROS = 4_000_000;
 
 interface Ports {
@@ -98,7 +98,7 @@ export class Flushes {
     settle(peer);
   }
 
-  /** How the flush of a peer ends that is due now; what was armed for it is used up. */
+  /** How the peer's flush that is due now ends; what was armed for it is used up. */
   #endOf(peer: SimPeer): FlushEnd {
     const { chronicle } = this.#ground;
     const { tampering } = this.#ports;
@@ -111,7 +111,7 @@ export class Flushes {
     return how;
   }
 
-  /** How the process of a peer ends whose driver has just met a failed flush; undefined where its disk was sound. */
+  /** How the process ends of a peer whose driver has just met a failed flush; undefined where its disk was sound. */
   takeFailure(peer: SimPeer): CrashKind | undefined {
     const kind = this.#failing.get(peer.slot);
     this.#failing.delete(peer.slot);

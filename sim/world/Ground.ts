@@ -1,4 +1,4 @@
-/** What the parts of a world stand on. */
+/** What the parts of a world are built on. */
 import type { Observer } from "./Observer.ts";
 import type { Scheduler } from "./Scheduler.ts";
 import type { SimPeer } from "./SimPeer.ts";

@@ -20,10 +20,10 @@ const NO_ACTORS: ReadonlyArray<ActorCheck> = [];
 interface Again {
   readonly message: Message;
   readonly run: () => void;
-  /** As its receiver was when it came: which process, and how much it had been given. */
+  /** The receiver when it came: which process, and how many events it had been given. */
   readonly process: number;
   readonly taken: number;
-  /** What has kept the receiver from taking part since then. */
+  /** Not-ready reasons that the receiver has had since then. */
   hindrances: number;
 }
 
@@ -54,7 +54,7 @@ export class Handovers {
    * Hands a message to a peer that is up.
    *
    * @param opened what was in the envelope; checkers see this one
-   * @param heard what the peer gets to hear of it
+   * @param heard what the peer hears of it
    * @param isTwice whether it is to come again
    */
   handOver(peer: SimPeer, { from, message, versions }: Opened, heard: Message, isTwice: boolean): void {
@@ -83,20 +83,20 @@ export class Handovers {
     settle(peer);
   }
 
-  /** The state of a peer is another one: what keeps it from taking part now has done so since its message came. */
+  /** The state of a peer has changed: its present not-ready reasons hold since its message came. */
   stepped(peer: SimPeer): void {
     const copied = this.#again.get(peer.slot);
     if (copied !== undefined) copied.hindrances |= peer.hindrances;
   }
 
-  /** Hands a peer that is idle the message again that it is done with, if there is one; whether it did. */
+  /** Gives a message again to an idle peer that is done with it, if there is one; tells whether it did. */
   repeat(peer: SimPeer): boolean {
     const again = this.#again.get(peer.slot);
     if (again === undefined || !peer.isIdle) return false;
     this.#again.delete(peer.slot);
     if (again.process !== peer.process) return false;
     const before = peer.transactions;
-    // What came while it was sealed, say, or in the middle of its recovery, it may have passed over, and takes for new now.
+    // A message that came while it was sealed, say, or recovering, it may have passed over, and takes for new now.
     const isNew = peer.taken !== again.taken && (again.hindrances & ~peer.hindrances) !== 0;
     again.run();
     if (!isNew) for (const hook of this.#redelivered) hook(peer, again.message, peer.transactions - before);

@@ -12,7 +12,7 @@ import type { Packet } from "../network/Wire.ts";
 import type { Ground } from "./Ground.ts";
 import type { Handovers } from "./Handovers.ts";
 
-/** Packets kept for those who replay old ones. */
+/** Packets kept for faults that replay old ones. */
 export const KEPT_PACKETS = 64;
 
 /** A packet as it was sent, for the faults that replay or alter one. */
@@ -23,7 +23,7 @@ export interface SentPacket {
   readonly message: Message;
 }
 
-/** Stands between a peer's driver and the network: what leaves in place of a message, and what the driver gets to hear. */
+/** Stands between a peer's driver and the network: decides what leaves in place of a message, and what it hears. */
 export interface Mouthpiece {
   readonly says: (to: PeerId, message: Message) => ReadonlyArray<Message>;
   /** Undefined: the driver hears nothing. */
@@ -72,7 +72,7 @@ export class Mail {
     else for (const said of mouthpiece.says(to, message)) this.utter(peer, to, said);
   }
 
-  /** A peer says something under its own name that its driver did not ask for, or not so; nobody checks it. */
+  /** A peer says something under its own name that its driver did not ask for; no checker judges it. */
   utter(peer: SimPeer, to: PeerId, message: Message): void {
     this.#post(peer, message._tag === "Ready" ? peer.signer : peer.keys.identity, to, message, true);
   }
@@ -93,7 +93,7 @@ export class Mail {
     if (way.copyTakes !== undefined) this.#transmit(slot, packet, way.copyTakes, false);
   }
 
-  /** Puts a packet on the wire; it arrives after `delay` microseconds. Who made it of an older one says so. */
+  /** Puts a packet on the wire; it arrives after `delay` microseconds. A fault that made it of an older one says so. */
   transmit(to: number, packet: Packet, delay: number, origin?: Origin): void {
     this.#transmit(to, packet, delay, false, origin);
   }
@@ -145,7 +145,7 @@ export class Mail {
     this.#mouthpieces.clear();
   }
 
-  /** The next message that `alter` has something to change in goes out changed; undefined calls that off. */
+  /** The next message in which `alter` has something to change goes out changed; undefined calls that off. */
   alterNext(alter: Alteration | undefined): void {
     this.#alteration = alter;
   }

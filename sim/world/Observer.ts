@@ -1,6 +1,6 @@
 /**
- * Somebody who looks on: told of everything, asked nothing, and in the way of
- * nothing. A run is the same with and without one, and pays nothing without.
+ * An observer is told of everything, asked nothing, and in the way of nothing. A run is the same with and without
+ * one, and pays nothing without.
  */
 import type { Answer } from "../../core/Action.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
@@ -14,7 +14,7 @@ import type { Network } from "../network/Network.ts";
 import type { Plan } from "../base/Plan.ts";
 import type { Packet } from "../network/Wire.ts";
 
-/** What may be looked at of a world, at any time. */
+/** What may be looked at in a world, at any time. */
 export interface Observed {
   readonly plan: Plan;
   /** Microseconds of virtual time. */
@@ -39,7 +39,7 @@ export interface Sending {
   readonly isAltered: boolean;
 }
 
-/** Where a packet comes from that no peer has just sent: a fault made it of an older one. */
+/** Where a packet that no peer has just sent comes from: a fault made it of an older one. */
 export interface Origin {
   readonly from: number;
   readonly message: Message;
@@ -59,21 +59,21 @@ export interface Observer {
   readonly transmitted: (to: number, packet: Packet, delay: number, origin: Origin | undefined) => number;
   /** A copy is about to be opened by a process. */
   readonly arriving: (copy: number | undefined) => void;
-  /** A copy came where no process runs. */
+  /** A copy arrived where no process runs. */
   readonly missed: (copy: number | undefined) => void;
   readonly asked: (slot: number, requestId: string, call: Call, actor: ActorCheck) => void;
   readonly replied: (slot: number, requestId: string, answer: Answer) => void;
-  /** Nobody waits for the answer to a request any more. */
+  /** No caller waits for the answer to a request any more. */
   readonly forgot: (requestId: string) => void;
   readonly acted: (act: CallerAct, slot: number, about: string, isFound: boolean) => void;
   /** A flush of these row changes is under way. */
   readonly flushing: (peer: Watched, writes: ReadonlyArray<Write>) => void;
-  /** The published state of a peer is another one. */
+  /** The published state of a peer has changed. */
   readonly stepped: (peer: Watched) => void;
   /** A fault was injected, or a situation reached. */
   readonly counted: (kind: "fault" | "mark", name: string) => void;
   /** Nothing is done to the world from here on. */
   readonly healed: () => void;
-  /** Whatever was due at one moment has happened. */
+  /** All that was due at one moment has happened. */
   readonly ticked: () => void;
 }

@@ -1,6 +1,6 @@
 /**
- * Operators, each of one peer: they initialize it, bring its keys back after a start, seal it and change its keys; and
- * now and then somebody tries who may not. What they do is to be in the audit of the peer.
+ * Operators, each of one peer: they initialize it, bring its keys back after a start, seal it and change its keys;
+ * now and then somebody without permission tries to. What they do must be in the audit of the peer.
  */
 import type { Answer } from "../../core/Action.ts";
 import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.ts";
@@ -23,7 +23,7 @@ const SEALED_HEALED_MICROS: readonly [Stretch] = [[500, 5_000]];
 const LONGEST_SEALED_MICROS = 2_000_000;
 const USUAL_SEALED_MICROS = 1_000;
 
-/** After a start, somebody without the permission tries something so often, and so long after it. */
+/** After a start, somebody without the permission tries something: how often, and how long after it. */
 const STRANGER_PER_MILLE = 300;
 const STRANGER_MICROS: readonly [Stretch, ...ReadonlyArray<Stretch>] = [
   [0, 10_000],
@@ -85,7 +85,7 @@ export class Operators {
     for (const hook of this.#operated) hook(peer, act, isAnswered);
   }
 
-  /** Records an act that is in no transaction, and answers whoever asked for it. */
+  /** Records an act that is in no transaction, and answers its caller. */
   #record(peer: SimPeer, act: OperatorAct, then: () => void = () => undefined): void {
     const { process } = peer;
     peer.log?.record(act, () => {
@@ -112,7 +112,7 @@ export class Operators {
     peer.dispatch({ _tag: "Operated", requestId, acts });
   }
 
-  /** Somebody who may not tries something. */
+  /** Somebody without permission tries something. */
   #try(peer: SimPeer): void {
     const { scheduler, chronicle } = this.#ground;
     const unit = this.#ports.strangers[peer.slot]?.next();
@@ -127,9 +127,9 @@ export class Operators {
 
   /** A process has come up, and needs a vault or the keys in it. */
   welcome(peer: SimPeer): void {
-    // An operator does not initialize what was initialized before, even where the peer no longer knows.
+    // An operator does not initialize a peer again, even where the peer has forgotten that it was.
     if (peer.state?.cluster.peer === undefined && !peer.isDamaged) {
-      // Before anything is done: keys that nobody is known to have asked for must not be.
+      // Before anything is done: keys that no caller is known to have asked for must not be.
       this.#record(peer, this.#act(peer, "INITIALIZE", "ASKED"), () => this.#initialize(peer));
     } else this.#unsealSoon(peer);
     this.#try(peer);
@@ -190,7 +190,7 @@ export class Operators {
     this.#ground.settle(peer);
   }
 
-  /** Brings a sealed peer's keys back, its rows verified; where a seal is under way, as soon as it is done, as a real peer would. */
+  /** Brings a sealed peer's keys back, its rows verified; after a seal that is under way, as on a real peer. */
   unseal(peer: SimPeer): void {
     peer.unsealsNext = peer.isSealing;
     if (!peer.isUp || peer.isSealing || peer.state?.cluster.peer === undefined) return;
@@ -230,7 +230,7 @@ export class Operators {
     this.#try(peer);
   }
 
-  /** A peer that was given its keys has published that it has them: what operators did meanwhile follows. */
+  /** A peer that was given its keys has published that: its record of what operators did meanwhile follows. */
   finishUnseal(peer: SimPeer, { fitness: { unsealed } }: PeerState): void {
     if (!unsealed || !this.#unsealing.has(peer.slot)) return;
     this.#conclude(peer, this.#unsealing);

@@ -44,8 +44,8 @@ export class Pauses {
   }
 
   /**
-   * What waits for a peer that stands still, to add to; undefined where it does not. What happens to a peer is made
-   * into a closure only where it has to wait: one less for every event.
+   * The queue of a peer that stands still; undefined where it does not. What happens to a peer is made into a closure
+   * only where it has to wait, which saves one for every event.
    */
   waitingFor(peer: SimPeer): Array<() => void> | undefined {
     return this.#waiting.size === 0 ? undefined : this.#waiting.get(peer.slot);

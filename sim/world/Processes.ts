@@ -31,7 +31,7 @@ interface Ports {
 export class Processes {
   readonly #ground: Ground;
   readonly #ports: Ports;
-  /** What is decided about the process of each peer, by slot: the one that runs, or the one that comes next. */
+  /** The unit of each peer's process, by slot: of the one that runs, or the one that comes next. */
   readonly #units: Array<Unit>;
   readonly #actionsLeft = new Map<number, { left: number; readonly kind: CrashKind }>();
   #openings = 0;
@@ -42,7 +42,7 @@ export class Processes {
     this.#units = ports.streams.map((stream) => stream.next());
   }
 
-  /** What is decided about this peer's process. */
+  /** The unit of this peer's process. */
   unitOf({ slot }: SimPeer): Unit {
     const unit = this.#units[slot];
     if (unit === undefined) throw new RangeError(`there is no peer ${slot}`);
@@ -134,7 +134,7 @@ export class Processes {
     this.#actionsLeft.set(peer.slot, { left: count, kind });
   }
 
-  /** Whether the next action of a step happens; the peer may be to crash before it. */
+  /** Whether the next action of a step happens; a crash may be due before it. */
   mayAct(peer: SimPeer): boolean {
     if (this.#actionsLeft.size === 0) return true;
     const armed = this.#actionsLeft.get(peer.slot);
@@ -150,7 +150,7 @@ export class Processes {
   }
 
   /**
-   * A driver has halted by itself, which only a failed flush is a reason for. Throws what else it was.
+   * A driver has halted by itself, for which a failed flush is the only good reason. Throws any other.
    *
    * @param failure how its process ends where its flush was made to fail; undefined where its disk was sound
    */

@@ -1,4 +1,4 @@
-/** Machines that get an older disk, and operators who say so, at once or when it has shown. */
+/** Machines that get an older disk, and operators who declare it, at once or when it has shown. */
 import { type Write } from "../../core/Tables.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import type { Unit } from "../base/Choices.ts";
@@ -71,7 +71,7 @@ export class Restores {
     this.#ground.settle(peer);
   }
 
-  /** A process has come up: it is told of its disk where an operator knows. */
+  /** A process has come up: it is told of its old disk where an operator knows. */
   started(peer: SimPeer): void {
     if (!peer.toDeclare) return;
     const { chronicle } = this.#ground;
@@ -79,7 +79,7 @@ export class Restores {
     this.#ports.operators.declareRestore(peer);
   }
 
-  /** Takes note of what a transaction that has become durable says of a restore: that it has begun, or is over. */
+  /** Notes what a transaction that has become durable says of a restore: that it has begun, or is over. */
   flushed(peer: SimPeer, writes: ReadonlyArray<Write>): void {
     if (!peer.wasFounded) this.#keepEarly(peer);
     for (const write of writes) {

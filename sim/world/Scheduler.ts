@@ -1,4 +1,4 @@
-/** Virtual time: what is due next runs next; what is due together runs in the order it was asked for. */
+/** Virtual time: events run in the order they are due; those due together in the order they were asked for. */
 interface Entry {
   readonly at: number;
   readonly order: number;

@@ -19,7 +19,7 @@ import type { RequestIds } from "./RequestIds.ts";
 import { nameOfAnswer } from "./Situations.ts";
 import type { TokenKeys } from "./TokenKeys.ts";
 
-/** The callers: who is told of answers, and what may be asked of them. */
+/** The callers: told of answers, and asked what may be requested of them. */
 export interface Callers {
   readonly answered: (requestId: string, answer: Answer) => void;
   /** The next request goes through two peers at once. */
@@ -50,7 +50,7 @@ export class Service {
   readonly #read;
   /** When each request left its caller, in microseconds, as long as it is open. */
   readonly #asked = new Map<string, number>();
-  /** Open requests that the writer has answered, to whomever: the answer may be lost on its way, and the next be another. */
+  /** Open requests that the writer has answered, to any peer: an answer may be lost on its way, and the next differ. */
   readonly #judged = new Set<string>();
 
   constructor(ground: Ground, ports: Ports) {
@@ -66,7 +66,7 @@ export class Service {
     return this.#ports.requestIds.next("r");
   }
 
-  /** Sends a mutation to a peer; false when nobody is there. */
+  /** Sends a mutation to a peer; false when no process runs there. */
   request(peer: SimPeer, requestId: string, said: Asked, token: string): boolean {
     const { scheduler, chronicle, pauses, observer } = this.#ground;
     const { deadlines, witness } = this.#ports;
@@ -120,12 +120,12 @@ export class Service {
     if (this.#asked.has(requestId) && !saysForgotten(outcome)) this.#judged.add(requestId);
   }
 
-  /** Whether the writer has said what became of a request that is open, and known it. */
+  /** Whether the writer has said what became of an open request, and knew it. */
   wasJudged(requestId: string): boolean {
     return this.#judged.has(requestId);
   }
 
-  /** Its caller has waited for longer than the service promises, and gives up. */
+  /** Its caller has waited longer than the service promises, and gives up. */
   gaveUp(requestId: string): void {
     const { scheduler } = this.#ground;
     const { deadlines } = this.#ports;
@@ -134,7 +134,7 @@ export class Service {
       for (const hook of this.#unanswered) hook(overdue.peer, requestId, overdue.askedAt, scheduler.now);
   }
 
-  /** Nobody waits for the answer to this request any more. */
+  /** No caller waits for the answer to this request any more. */
   forget(requestId: string): void {
     const { observer } = this.#ground;
     const { deadlines, witness } = this.#ports;
@@ -159,7 +159,7 @@ export class Service {
     return true;
   }
 
-  /** Reads an approver from a peer's committed rows, as a GET does; undefined where nobody answers or it is not there. */
+  /** Reads an approver from a peer's committed rows, as a GET does; undefined where none answers or it is not there. */
   read(peer: SimPeer, ref: string): Rows["approvers"] | undefined {
     const { tampering } = this.#ports;
     return this.look(peer, approverSubject, ref, tampering.read, tampering.shown);
@@ -197,7 +197,7 @@ export class Service {
     return shown;
   }
 
-  /** Whether a peer whose rows somebody has changed finds no record and no damage; damage it finds puts it out. */
+  /** Whether a peer whose rows were changed finds no record and no damage; damage that it finds puts it out. */
   #findsNothing(peer: SimPeer, subject: Subject, ref: string): boolean {
     const { state } = peer;
     if (!peer.isVerified || state?.fitness.unsealed !== true) return false;

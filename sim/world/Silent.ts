@@ -1,4 +1,4 @@
-/** An observer that takes no notice, for those who care about a part only. */
+/** An observer that ignores everything, for observers that care about a part only. */
 import type { Observer } from "./Observer.ts";
 
 const nothing = (): void => undefined;

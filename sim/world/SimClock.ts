@@ -13,19 +13,19 @@ export class SimClock {
   offsetMillis = 0;
   driftPerMillion = 0;
 
-  /** What it shows where a perfect clock shows `real`, both in milliseconds since the epoch. */
+  /** Its reading when a perfect clock shows `real`, both in milliseconds since the epoch. */
   at(real: number): number {
     return real + this.offsetMillis + Math.floor(((real % 1_000_000_000) * this.driftPerMillion) / 1_000_000);
   }
 
   /**
-   * Sets it as the unit says, at most so far off.
+   * Sets it as the unit says, within some bound.
    *
    * @param most milliseconds, each way
    * @param drift parts per million, each way
    */
   draw(unit: Unit, most: number, drift: number): void {
-    // Clocks at the two ends of what is allowed are the ones that decide deadlines differently.
+    // Clocks at both ends of what is allowed are the ones that decide deadlines differently.
     const anywhere: Stretch = [-most, most];
     const ends: readonly [Stretch, ...ReadonlyArray<Stretch>] = [
       [-most, -most],

@@ -26,7 +26,7 @@ import type { PeerDisk } from "../disks/PeerDisk.ts";
 import { SimJournal } from "../disks/SimJournal.ts";
 import { SimClock } from "./SimClock.ts";
 
-/** What a peer needs of the world, and what it tells it. */
+/** What a peer needs of the world, and tells it. */
 export interface Surroundings {
   /** What its next process runs. */
   readonly runs: (peer: SimPeer) => Composition;
@@ -75,9 +75,9 @@ export class SimPeer implements Watched {
   honest = true;
   /** It came back on an old disk. */
   rolledBack = false;
-  /** An operator knows that its disk is old, and says so at the next start, until that has reached the disk. */
+  /** An operator knows that its disk is old, and says so at every start until that is on the disk. */
   toDeclare = false;
-  /** It signs what its driver never decided. */
+  /** It signs statements that its driver never decided. */
   isLying = false;
   /** It is gone for good. */
   isLost = false;
@@ -85,7 +85,7 @@ export class SimPeer implements Watched {
   wasFounded = false;
   /** Rows were taken away or changed since the last repair. */
   isDamaged = false;
-  /** A seal was asked for and is not handled yet. */
+  /** A seal was asked for and is not done yet. */
   isSealing = false;
   /** Its keys are in memory and its rows are being verified. */
   isVerifying = false;
@@ -219,12 +219,12 @@ export class SimPeer implements Watched {
     });
   }
 
-  /** What operators do to the process that runs; nothing of it is kept where a planted bug has it ignore its damage. */
+  /** What operators do to the process that runs; a planted bug may have it ignore its damage. */
   get log(): OperatorLog | undefined {
     return this.#surroundings.ignoresDamage && this.harm !== undefined ? undefined : this.#log;
   }
 
-  /** What keeps it from taking part, a bit for each: until then it passes over what will concern it afterwards. */
+  /** Its not-ready reasons, a bit for each: until they end it passes over what will concern it afterwards. */
   get hindrances(): number {
     const { state } = this;
     if (state === undefined) return 0;

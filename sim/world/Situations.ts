@@ -1,4 +1,4 @@
-/** Which situations an event shows that happen seldom or are worth counting (Sometimes.ts), by their names. */
+/** Rare or countable situations (Sometimes.ts) that an event shows, by their names. */
 import { absurd } from "effect";
 import type { Answer } from "../../core/Action.ts";
 import type { Digest } from "../../core/base/Digest.ts";
@@ -9,7 +9,7 @@ import { type Ghost, maskOf } from "../checkers/Ghost.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import { isSuccess } from "../requests/Success.ts";
 
-/** What an answer is counted as; the usual names are not joined of parts, since every map hashes a new text anew. */
+/** What an answer is counted as; the usual names are constants, since every map hashes a newly joined text anew. */
 export const nameOfAnswer = (answer: Answer): string => {
   if (answer._tag === "Registered") return answer.created ? "answered 201" : "answered 200";
   if (answer._tag === "Replaced") return "answered Replaced";
@@ -29,7 +29,7 @@ export const nameOfAnswer = (answer: Answer): string => {
   }
 };
 
-/** Whether a message holds all receipts for something that its receiver has seen a refusal of. */
+/** Whether a message holds all receipts for a proposal of which its receiver has seen a refusal. */
 export const isLate = ({ state }: SimPeer, message: Message): boolean => {
   if (message._tag !== "Commit" || state === undefined || state.undecided.preparations.size === 0) return false;
   return message.certificates.some(({ receipts: [first] }) => {
@@ -38,7 +38,7 @@ export const isLate = ({ state }: SimPeer, message: Message): boolean => {
   });
 };
 
-/** What a row change shows by itself. */
+/** The situation that a row change shows by itself. */
 const rareIn = (write: Write): string | undefined => {
   if (write.op === "remove") return undefined;
   switch (write.table) {
@@ -61,7 +61,7 @@ const rareIn = (write: Write): string | undefined => {
   }
 };
 
-/** Whether the writer aborts what others have joined; the state is still that of before. */
+/** Whether the writer aborts a round with coalesced callers; the state is still that of before. */
 const isJoined = ({ state }: SimPeer, { table, op, key }: Write): boolean =>
   table === "aborts" && op === "insert" && (state?.undecided.rounds.get(key as Digest)?.coalesced.length ?? 0) > 0;
 
@@ -71,7 +71,7 @@ const isReleased = (ghost: Ghost, { slot, honest }: SimPeer, write: Write): bool
   return ((ghost.proposals.get(write.key as Digest)?.pledges ?? 0) & maskOf(slot)) !== 0;
 };
 
-/** Counts what a transaction of a peer shows that has just become durable. */
+/** Counts the situations shown by a peer's transaction that has just become durable. */
 export const countRare = (marks: Census, ghost: Ghost, peer: SimPeer, writes: ReadonlyArray<Write>): void => {
   let prepared = 0;
   for (const write of writes) {

@@ -12,7 +12,7 @@ import type { FlushEnd } from "../disks/LayeredDisk.ts";
 import type { Plan } from "../base/Plan.ts";
 import type { SimPeer } from "./SimPeer.ts";
 
-/** What a bug may know and use of the world it is planted in. */
+/** What a bug may know and use of its world. */
 export interface TamperedWorld {
   readonly plan: Plan;
   readonly ghost: Ghost;
@@ -30,13 +30,13 @@ export interface TamperedWorld {
 /** A caller's request, as a peer takes it in. */
 export type Asking = Extract<Event, { readonly _tag: "Command" }>;
 
-/** Each takes the place of what is right. */
+/** Each replaces the right behavior. */
 export interface Tampering {
   /** How a flush ends. */
   readonly flushEnd?: (peer: SimPeer) => FlushEnd | undefined;
   /** A message as a peer's driver says it; the checkers see this one. */
   readonly said?: (peer: SimPeer, message: Message) => Message;
-  /** The message a peer handles; the checkers see the real one. */
+  /** The message that a peer handles; the checkers see the real one. */
   readonly delivered?: (world: TamperedWorld, peer: SimPeer, message: Message, from: PeerId) => Message;
   /** A request as it enters through a peer. */
   readonly asked?: (peer: SimPeer, request: Asking) => Asking;
@@ -65,7 +65,7 @@ export interface Tampering {
   readonly judges?: (real: boolean) => boolean;
   /** A peer that finds its rows damaged does not tell its core. */
   readonly ignoresDamage?: boolean;
-  /** A peer takes a row that it misses for one that never was. */
+  /** A peer takes a missing row for one that never was. */
   readonly missesNothing?: boolean;
   /** A peer uses its keys before its rows are verified. */
   readonly signsUnverified?: boolean;

@@ -10,7 +10,7 @@ export class Timers {
     this.#ground = ground;
   }
 
-  /** A peer's process wants to hear of this timer in so many milliseconds. */
+  /** A peer's process wants this timer to fire in so many milliseconds. */
   set(peer: SimPeer, timer: TimerName, afterMillis: number): void {
     const { process } = peer;
     const { scheduler, pauses } = this.#ground;

@@ -8,7 +8,7 @@ import type { SimPeer } from "./SimPeer.ts";
 import type { TamperedWorld, Tampering } from "./Tampering.ts";
 import { Violation } from "../base/Violation.ts";
 
-/** A writer may act on an answer to a probe of so long ago, and may have stood still for a flush beside that. */
+/** A writer may act on an answer to a probe so long ago, and may have stood still for a flush besides. */
 const NOTICED_MICROS = (Limits.probeAgeMillis + 2 * Limits.probeWaitMillis) * 1_000;
 
 interface Ports {
@@ -19,7 +19,7 @@ interface Ports {
 }
 
 export class TokenKeys {
-  /** Slots of peers that cannot get the key in use, and do not know it: they have others. */
+  /** Slots of peers that cannot get the key in use and do not know it: they have others. */
   readonly unavailable = new Set<number>();
   /** Slots of peers that have no keys at all, and since when, in microseconds. */
   readonly gone = new Map<number, number>();

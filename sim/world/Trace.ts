@@ -1,6 +1,6 @@
 /**
- * What happened, one line per event, and a hash over all of it. The hash is the
- * same whether lines are kept or not: it is made from the parts of the line.
+ * What happened, one line per event, and a hash over all of it. The hash is the same whether or not lines are kept: it
+ * is made from the parts of the line.
  */
 import { Mixer } from "../base/Mixer.ts";
 

@@ -1,6 +1,6 @@
 /**
  * The simulated world: virtual time, a network, peers that run the real driver on simulated disks, and checkers that
- * are told of everything. Here all of it is put together; what each part does stands in `world/`.
+ * are told of everything. Here all of it is put together; the parts are in `world/`.
  */
 import type { Answer } from "../../core/Action.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
@@ -62,11 +62,11 @@ export interface Nemesis {
 export interface WorldPorts {
   readonly tampering?: Tampering | undefined;
   readonly observer?: Observer | undefined;
-  /** Who computes what is real in it; any one gives the same run. */
+  /** The backend of what is computed for real; any one gives the same run. */
   readonly backend?: Backend | undefined;
-  /** What its peers run, and callers ask for; this version of the service without. */
+  /** What its peers run and callers ask for; by default this version of the service. */
   readonly product?: Product | undefined;
-  /** Which version of that a peer's next process runs; the newest without. */
+  /** Which version of that a peer's next process runs; by default the newest. */
   readonly runs?: ((peer: SimPeer) => Composition) | undefined;
 }
 
@@ -290,7 +290,7 @@ export class World {
     return this.chronicle.marks;
   }
 
-  /** The peer that writes, as the first that is up sees it; before anybody does, the first. */
+  /** The writer, as the first peer that is up sees it; before any does, the first peer. */
   get writerSlot(): number {
     for (const { state } of this.peers)
       if (state?.cluster.membership !== undefined) return state.cluster.membership.writer;
@@ -373,7 +373,7 @@ export class World {
     this.processes.heal();
     this.mail.heal();
     for (const peer of this.peers) this.pauses.resume(peer);
-    // What a peer says as it goes on may still be altered; nothing is after that.
+    // A peer that goes on may still say something altered; after that nothing is.
     this.mail.alterNext(undefined);
   }
 

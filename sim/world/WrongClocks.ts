@@ -1,18 +1,18 @@
-/** Whose clocks are set wrong, by how much, and since when they are right again. */
+/** Which clocks are set wrong, by how much, and since when they are right again. */
 import { Limits } from "../../core/base/Limits.ts";
 import type { MemberFault } from "../../core/base/Rejection.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import { Violation } from "../base/Violation.ts";
 import type { Scheduler } from "./Scheduler.ts";
 
-/** No clock that is right differs so much from a perfect one. */
+/** The most by which a right clock differs from a perfect one. */
 const RIGHT_MILLIS = 2_500;
-/** So much is no drift: somebody has set it. */
+/** More than any drift: the clock was set. */
 const WRONG_MILLIS = 10_000;
 /** As long as a caller waits for the answer to a request from before. */
 const REMEMBERED_MICROS = 15_000_000;
 
-/** What a peer says of itself that doubts its own clock. */
+/** How a peer speaks of itself that doubts its own clock. */
 const WAS_SET = "its clock was set";
 
 interface Ports {
@@ -24,13 +24,13 @@ interface Ports {
 
 export class WrongClocks {
   readonly #ports: Ports;
-  /** By slot: when a clock that was wrong was last changed, in microseconds. */
+  /** By slot: when a wrong clock was last changed, in microseconds. */
   readonly #wrongUntil: Array<number> = [];
-  /** When a clock was last changed that was neither right nor wrong, in microseconds. */
+  /** When a clock that was neither right nor wrong was last changed, in microseconds. */
   #unclearUntil: number | undefined;
-  /** By slot: when a clock that was right was set wrong, and which process saw that. */
+  /** By slot: when a right clock was set wrong, and which process saw that. */
   readonly #wrongSince: Array<{ readonly at: number; readonly process: number }> = [];
-  /** By slot: when a wrong clock was last changed that its process took for right. */
+  /** By slot: when a wrong clock that its process took for right was last changed. */
   readonly #misledUntil: Array<number> = [];
   /** By slot: when a clock was last set at all. */
   readonly #setAt: Array<number> = [];
@@ -39,7 +39,7 @@ export class WrongClocks {
     this.#ports = ports;
   }
 
-  /** A clock shows so many milliseconds more from now on. */
+  /** A clock jumps forward by so many milliseconds now. */
   set(peer: SimPeer, byMillis: number): void {
     this.#remember(peer);
     const wasOff = this.#isOff(peer);
@@ -48,7 +48,7 @@ export class WrongClocks {
     this.#wrongSince[peer.slot] = { at: this.#ports.scheduler.now, process: peer.process };
   }
 
-  /** A clock runs faster by so many parts per million from now on, and shows so many milliseconds more. */
+  /** A clock runs faster by so many parts per million from now on, and jumps forward by so many milliseconds. */
   run(peer: SimPeer, perMillion: number, byMillis: number): void {
     this.set(peer, byMillis);
     peer.clock.driftPerMillion += perMillion;
@@ -65,15 +65,15 @@ export class WrongClocks {
     return this.#ports.peers().some((peer) => this.#wasOff(peer));
   }
 
-  /** Whether any peer may refuse a good token by its clock, or may have a moment ago. */
+  /** Whether any peer may refuse a good token by its clock, or might have a moment ago. */
   get mayMislead(): boolean {
     return this.#ports.peers().some((peer) => this.#isMisled(peer) || this.#isYoung(this.#misledUntil[peer.slot]));
   }
 
   /**
-   * S36: whoever is named for its clock is one whose clock is wrong. Asked only where there is one such peer at most, and
-   * the others are right; and not of an answer that says itself that it cannot tell which of two it is. Whoever says
-   * that its clock was set is one whose clock was.
+   * S36: a peer named for its clock has a wrong one. Asked only where there is at most one such peer and the others are
+   * right; and not of an answer that itself says that it cannot tell which of two it is. A peer that says that its
+   * clock was set is right, too.
    */
   assertNamed(requestId: string, members: ReadonlyArray<MemberFault>): void {
     for (const { peerId, reason } of members)

@@ -7,7 +7,7 @@ import type { Basis, NaiveRegistry } from "../NaiveRegistry.ts";
 
 /** What one member had durably done, as far as it bears on its next receipt. */
 interface Member {
-  /** What the approvers it has are by now. */
+  /** The present state of its approvers. */
   readonly approvers: Map<string, Effects>;
   readonly owners: Map<string, string>;
   /** The sessions it keeps. */
@@ -25,7 +25,7 @@ export const metadataFault = (
   return isSame && more.length === 0 ? undefined : "its metadata is not the caller's";
 };
 
-/** Why a registration is none of something new. */
+/** Why a registration makes nothing new. */
 const noveltyFault = (member: Member, proposal: Proposal): string | undefined => {
   const { proposedAt } = proposal;
   const effects = effectsIn(proposal);
@@ -130,7 +130,7 @@ class ApproverRegistry implements NaiveRegistry {
     };
   };
 
-  /** What else the approver is must be as it was, which only the member's own registry tells. */
+  /** All other parts of the approver must be as they were, which only the member's own registry tells. */
   #replacementFault(proposal: Proposal): string | undefined {
     const { request } = proposal;
     const effects = effectsIn(proposal);
