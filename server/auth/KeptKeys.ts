@@ -1,7 +1,7 @@
 /**
- * The last good key set of an issuer, kept in the data folder, so that a peer that is started while its issuer is away
- * can be unsealed and looked at. Public keys are no secret; who may write in this folder may write the configuration's
- * key set too. It is believed for as long as a fetched one, counted from its fetch.
+ * The last good key set of an issuer, kept in the data folder, so that a peer started while its issuer is away can be
+ * unsealed and looked at. Public keys are no secret, and a process that may write in this folder may write the
+ * configuration's key set too. It is believed for as long as a fetched one, counted from its fetch.
  */
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ export interface Kept {
 interface Options {
   /** The data folder. */
   readonly directory: string;
-  /** Where the set comes from; one of another address is nobody's. */
+  /** The address that the set comes from; one of another address is ignored. */
   readonly url: string;
   /** How old it may be, in milliseconds. */
   readonly maxAgeMillis: number;
@@ -52,7 +52,7 @@ const parsed = (bytes: Uint8Array, { url, maxAgeMillis, now }: Options): Either.
   return Either.right({ document, ageMillis: Math.max(0, ageMillis) });
 };
 
-/** What is kept of this address and young enough. Left says why nothing is; the document is still to be judged. */
+/** The kept set of this address, if it is young enough. Left says why there is none; it is still to be judged. */
 export const readKept = (options: Options): Promise<Either.Either<Kept, string>> => {
   const path = join(options.directory, FILE);
   return Effect.runPromise(
@@ -63,14 +63,14 @@ export const readKept = (options: Options): Promise<Either.Either<Kept, string>>
   );
 };
 
-/** Keeps a document that was fetched just now, in the place of an earlier one. Rejects where the folder cannot be written. */
+/** Keeps a document fetched just now in place of an earlier one. Rejects where the folder cannot be written. */
 export const writeKept = async (
   { directory, url, now }: Pick<Options, "directory" | "url" | "now">,
   document: Uint8Array,
 ): Promise<void> => {
   const path = join(directory, FILE);
   const keys64 = Buffer.from(document).toString("base64");
-  // Renamed into its place, so that nobody ever reads half of one.
+  // Renamed into place, so that no reader ever sees half of one.
   await writeFile(`${path}.new`, JSON.stringify({ version: VERSION, url, fetchedAt: now(), keys64 }), { mode: 0o600 });
   await rename(`${path}.new`, path);
 };

@@ -48,7 +48,7 @@ const publicMembers = (jwk: JsonObject): JWK | undefined => {
   return bits >= leastRsaBits && bits <= mostRsaBits ? { kty, n, e } : undefined;
 };
 
-/** The key as it may verify tokens, or undefined for one that is to be passed over (RFC 7517 5). */
+/** The key, ready to verify tokens; undefined for one that is to be passed over (RFC 7517 5). */
 const usableKey = (jwk: JsonObject): JWK | undefined => {
   const operations = jwk.get("key_ops");
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes("verify"))) return undefined;

@@ -13,7 +13,7 @@ export interface KeySet {
 
 export interface KeyRingOptions {
   readonly source: KeySource;
-  /** Named in faults of the document. */
+  /** The name of the source in faults of the document. */
   readonly file?: string | undefined;
   /** How long the last good set serves, in milliseconds since it was fetched. */
   readonly maxAgeMillis: number;
@@ -27,7 +27,7 @@ export interface KeyRingOptions {
 
 /** At most one fetch in this time is caused by tokens that name an unknown key. */
 const unknownKeyPauseMillis = 30_000;
-/** After this a set is renewed in the background, so that a removed key stops counting though nobody asks for a new one. */
+/** After this a set is renewed in the background, so a removed key stops counting even if no new one is asked for. */
 const renewalMillis = 600_000;
 /** How often a peer without any keys tries again. */
 const emptyPauseMillis = 5000;
@@ -50,7 +50,7 @@ export class KeyRing {
     this.#options = options;
   }
 
-  /** Takes a document that was fetched so many milliseconds ago, where there is none yet; Left where it is none. */
+  /** Takes a document fetched so many milliseconds ago, where there is none yet; Left where it is no key set. */
   resume(document: Uint8Array, ageMillis: number): Either.Either<void, string> {
     return Either.map(parseKeyDocument(document), ({ keyFor, digest }) => {
       const fetchedAt = this.#options.elapsedMillis() - ageMillis;
@@ -65,20 +65,20 @@ export class KeyRing {
 
   /**
    * Whether there are keys now. Waits for nothing: where there are none, or they are due, they are fetched in the
-   * background, so that whoever asks often enough finds out when they are back.
+   * background, so that a caller that asks often enough finds out when they are back.
    */
   get isUsable(): boolean {
     return this.#now() !== undefined;
   }
 
-  /** Whether the last fetch gave no keys: what this set does not have, the issuer may. */
+  /** Whether the last fetch gave no keys: the issuer may have keys that this set lacks. */
   get isCutOff(): boolean {
     return this.#isCutOff;
   }
 
   /**
    * The keys to verify with, or undefined when there are none that may still be used. Waits for the first fetch alone:
-   * an issuer that does not answer keeps nobody waiting but who asked first.
+   * an issuer that does not answer delays only the callers of that one.
    */
   async current(): Promise<KeySet | undefined> {
     if (this.#attemptedAt === Number.NEGATIVE_INFINITY) await this.#fetch();
@@ -120,7 +120,7 @@ export class KeyRing {
     await this.#fetch();
   }
 
-  /** One fetch at a time; whoever comes meanwhile gets the same one. */
+  /** One fetch at a time; a caller that comes meanwhile gets the same one. */
   #fetch(): Promise<string | undefined> {
     this.#fetching ??= this.#fetchOnce().finally(() => {
       this.#fetching = undefined;
@@ -143,7 +143,7 @@ export class KeyRing {
     }
     const { keyFor, digest } = document.right;
     if (Either.isRight(bytes)) fetched?.(bytes.right);
-    // Age counts from before the request: what the answer says was true then.
+    // Age counts from before the request: the answer was true then.
     const before = this.#held;
     this.#held =
       before?.digest === digest

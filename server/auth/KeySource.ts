@@ -58,7 +58,7 @@ export const urlKeySource =
           : `answered with status ${response.status}; check the issuer`,
       );
     } catch {
-      // The reasons of a failed fetch name hosts and addresses; what an operator can do is the same for all.
+      // The reasons of a failed fetch name hosts and addresses; the advice for an operator is the same for all.
       return Either.left(
         `gave no answer within ${timeoutMillis} ms; check the address, its certificate and the issuer`,
       );

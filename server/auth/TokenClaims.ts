@@ -69,9 +69,8 @@ const claimsOf = (claims: JsonObject): ActorClaims => ({
 /**
  * The claims in a verified payload, times in Unix milliseconds.
  *
- * `sub`, `aud` and `exp` are required; `permissions` may be absent, which grants
- * nothing. Left, as what completes "The token was refused: ...": anything of
- * another type or size, a claim given twice, or a payload that is no JSON object.
+ * `sub`, `aud` and `exp` are required; `permissions` may be absent, which grants nothing. Left, as the end of "The
+ * token was refused: ...": anything of another type or size, a claim given twice, or a payload that is no JSON object.
  */
 export const parseTokenClaims = (payload: Uint8Array): Either.Either<ActorClaims, string> => {
   const parsed = parseStrictJson(payload);

@@ -12,9 +12,8 @@ import { parseTokenClaims } from "./TokenClaims.ts";
 import { VerifiedTokens } from "./VerifiedTokens.ts";
 
 /**
- * Why a token gives no claims: it was refused, for a reason that completes "The
- * token was refused: ..." and never quotes it; or the keys could not be had, from
- * which nothing may be concluded about the token.
+ * Why a token gives no claims: it was refused, for a reason that completes "The token was refused: ..." and never
+ * quotes it; or the keys could not be had, which says nothing about the token.
  */
 export type TokenFault = { readonly _tag: "Refused"; readonly reason: string } | { readonly _tag: "Unavailable" };
 
@@ -24,19 +23,19 @@ const unavailable: TokenFault = { _tag: "Unavailable" };
 
 export interface TokenVerifier {
   /**
-   * The claims of a token whose signature holds. Whether they count, and when, is
-   * the core's to judge (core/auth/Authorization.ts). Never rejects.
+   * The claims of a token whose signature holds. The core judges whether they count, and when
+   * (core/auth/Authorization.ts). Never rejects.
    */
   readonly verify: (token: string) => Promise<Either.Either<ActorClaims, TokenFault>>;
   /** Whether there are keys to verify with; asking has them fetched where there are none. */
   readonly hasKeys: () => boolean;
 }
 
-/** A verifier whose keys can be read anew. */
+/** A verifier that can read its keys anew. */
 export interface OpenedTokenVerifier extends TokenVerifier {
   /** Reads the key set now. The result is undefined, or why the keys from before stay in use. */
   readonly reload: () => Promise<string | undefined>;
-  /** Keeps the newest set in the data folder, now that it is there, and every later one. Never rejects. */
+  /** Keeps the newest set in the data folder, now that there is one, and every later set. Never rejects. */
   readonly keep: () => Promise<void>;
 }
 
@@ -48,7 +47,7 @@ const compactForm = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 /** Header parameters that bring their own key or ask for an extension (RFC 7515 4.1; RFC 8725 3.10). */
 const refusedParameters = ["jwk", "jku", "x5u", "x5c", "crit"];
 
-/** `absent` for a token that does not say what it is; names are compared as RFC 7515 4.1.9 has it. */
+/** `absent` for a token without a type; names are compared as RFC 7515 4.1.9 has it. */
 const typeIn = (typ: JsonValue | undefined): string | undefined =>
   typ === undefined
     ? "absent"
@@ -64,7 +63,7 @@ const typeFault = (typ: JsonValue | undefined, types: ReadonlyArray<string>): st
     : `its type (typ) is not one of ${types.join(", ")}`;
 };
 
-/** What is wrong with a header before any key is looked for. */
+/** The fault of a header that shows before any key is looked for. */
 const headerFault = (
   token: string,
   { algorithms, tokenTypes }: Pick<TokenVerifierOptions, "algorithms" | "tokenTypes">,
@@ -143,7 +142,7 @@ export const makeTokenVerifier = (options: TokenVerifierOptions): TokenVerifier 
     }
     return Either.mapLeft(claims, (left) => {
       if (left !== unknownKey) return left;
-      // The issuer may have it, and cannot be asked.
+      // The issuer may have the key, and cannot be asked.
       return keys.isCutOff ? unavailable : refused("its key is not in the key set");
     });
   };

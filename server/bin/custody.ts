@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The `custody` command. What a subcommand does not need is not loaded; no logic lives here. */
+/** The `custody` command. Modules that a subcommand does not need are not loaded; no logic lives here. */
 import "./NoDebugger.ts";
 import { fileURLToPath } from "node:url";
 import { runCustody } from "../cli/Custody.ts";

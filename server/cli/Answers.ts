@@ -1,4 +1,4 @@
-/** The answers of the service whose members a command looks at; everything else is printed as it came. */
+/** The answers of the service that have members a command looks at; all others are printed as they came. */
 import { Effect, Schema } from "effect";
 import { CliFailure } from "./CliFailure.ts";
 
@@ -55,7 +55,7 @@ const RecordAnswer = Schema.Struct({ ref: Schema.String });
 
 const secretText = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9_-]{43}$/));
 
-/** The creation options are passed on as they came; only whom they are for is looked at. */
+/** The creation options are passed on as they came; only their relying party is looked at. */
 const OptionsAnswer = Schema.Struct({
   registrationId: secretText,
   invitation: secretText,
@@ -80,7 +80,7 @@ const reader =
       ),
     );
 
-// What changed something succeeded all the same; what only read did not reach this service.
+// A change succeeded all the same; a read did not reach this service.
 export const readInitAnswer = reader(InitAnswer, "unknown");
 export const readRekeyAnswer = reader(RekeyAnswer, "unknown");
 export const readUnsealAnswer = reader(UnsealAnswer, "unknown");

@@ -1,4 +1,4 @@
-/** The options that say of whom something is registered. */
+/** The options that say for whom something is registered. */
 import * as Options from "@effect/cli/Options";
 import { Either } from "effect";
 import { type CliFailure, usageFailure } from "./CliFailure.ts";
@@ -12,11 +12,11 @@ export const metadataOption = Options.text("metadata").pipe(
   Options.withPseudoName("KEY=VALUE"),
   Options.withDescription("Metadata for search and display; may be repeated."),
   Options.repeated,
-  // As the parser has it anyway; said, so that help shows it.
+  // As the parser has it anyway; stated, so that help shows it.
   Options.withDefault([]),
 );
 
-/** What a body says of metadata: nothing without pairs; a key given twice is refused rather than dropped. */
+/** The metadata of a body: nothing without pairs; a key given twice is refused rather than dropped. */
 export const metadataOf = (
   pairs: ReadonlyArray<string>,
 ): Either.Either<{ readonly metadata?: Readonly<Record<string, string>> }, CliFailure> => {

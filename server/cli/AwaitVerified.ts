@@ -1,4 +1,4 @@
-/** Waiting for a peer that was unsealed and verifies its records: as long as that moves. */
+/** Waits for a peer that was unsealed and verifies its records, for as long as it makes progress. */
 import { Effect } from "effect";
 import { readStatusAnswer } from "./Answers.ts";
 import { CliFailure } from "./CliFailure.ts";
@@ -11,7 +11,7 @@ export interface Verifying {
 }
 
 const pollMillis = 500;
-/** A minute without a move, or without an answer. */
+/** A minute without progress, or without an answer. */
 const patientPolls = 120;
 
 /** `12,345 of 600,000 rows`. */

@@ -15,7 +15,7 @@ export const exitCodes = {
   unknown: 4,
 } as const;
 
-/** A failure with words for a person: what is wrong, and what to do. Never holds a secret. */
+/** A failure in words for a person: what is wrong, and what to do. Never holds a secret. */
 export class CliFailure extends Data.TaggedError("CliFailure")<{
   readonly kind: "refused" | "usage" | "unreachable" | "unknown";
   readonly message: string;

@@ -50,7 +50,7 @@ const footer = HelpDoc.p(
     "4 outcome not known yet (repeat the same command).",
 );
 
-/** The simulator is loaded for its own command and for help on everything, and then alone or not at all. */
+/** The simulator is loaded only for its own command and for help on everything. */
 const loadRunner = async <R, E, A>(first: string | undefined, { entry, loadSim }: CustodySettings<R, E, A>) => {
   const app = { name: "custody", version: packageVersion(entry), footer };
   if (first === "sim") return Command.run(Command.withSubcommands(root, [await loadSim()]), app);
@@ -59,7 +59,7 @@ const loadRunner = async <R, E, A>(first: string | undefined, { entry, loadSim }
   return Command.run(Command.withSubcommands(root, [...commands, await loadSim()]), app);
 };
 
-/** `--name=value` as two words: of a value that holds another `=`, the library would make something else. */
+/** `--name=value` as two words: the library would misread a value that holds another `=`. */
 const splitAssignments = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const end = args.indexOf("--");
   return args.flatMap((arg, index) => {
@@ -96,7 +96,7 @@ const report =
  * The whole command line as an effect: parses, runs one command, and says on
  * standard error why it failed.
  *
- * @param args what stands after the name of the command
+ * @param args the words after the name of the command
  */
 export const custodyProgram = <E, A>(
   settings: CustodySettings<NodeContext.NodeContext, E, A>,
@@ -106,7 +106,7 @@ export const custodyProgram = <E, A>(
     const secret = secretInArguments(args);
     if (secret !== undefined) return yield* secret;
     const run = yield* Effect.promise(() => loadRunner(args[0], settings));
-    // The library leaves out two words, Node's and the script's; bare `custody` asks what there is.
+    // The library drops two words, Node's and the script's; bare `custody` asks for help.
     yield* run(["node", "custody", ...(args.length === 0 ? ["--help"] : splitAssignments(args))]);
   }).pipe(
     Effect.provide(NodeContext.layer),
@@ -120,7 +120,7 @@ const interruptedCode = 130;
 /** EX_SOFTWARE of sysexits.h: a fault of this program, not of its use. */
 const internalCode = 70;
 
-/** For these, being told to stop is how they end well. */
+/** Commands for which being told to stop is a good end. */
 const untilStopped = new Set(["server", "dev"]);
 
 /** The exit code of a finished {@link custodyProgram}. */
@@ -132,7 +132,7 @@ export const exitCodeOf = (exit: Exit.Exit<unknown, unknown>, args: ReadonlyArra
   return isValidationError(error) ? exitCodes.usage : internalCode;
 };
 
-/** What a signal is taken for by what runs until it is stopped; a peer says itself what it does at the latter two. */
+/** What a signal means to a program that runs until it is stopped; a peer handles the latter two itself. */
 const signalsOf = (args: ReadonlyArray<string>) => ({
   stopping: args[0] === "server" ? (["SIGINT", "SIGTERM"] as const) : (["SIGINT", "SIGTERM", "SIGHUP"] as const),
   ignored: args[0] === "server" ? (["SIGHUP", "SIGUSR2"] as const) : args[0] === "dev" ? (["SIGUSR2"] as const) : [],
@@ -159,7 +159,7 @@ const runMainOf = (args: ReadonlyArray<string>) =>
 /** Runs the command line of this process and exits. */
 export const runCustody = <E, A>(settings: CustodySettings<NodeContext.NodeContext, E, A>): void => {
   const args = process.argv.slice(2);
-  // Whoever reads the output may stop reading; that is no reason to fail.
+  // The reader of the output may stop reading; that is no reason to fail.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const teardown: Teardown = (exit, onExit) => onExit(exitCodeOf(exit, args));
   runMainOf(args)(custodyProgram(settings, args), { teardown, disableErrorReporting: true });

@@ -1,11 +1,10 @@
 /**
- * Help as it is read. The library names a command by its last word alone, tells
- * of each value that it is text, and aligns descriptions behind the longest
- * usage of all commands, in which every choice is named: with fifty schedules
+ * Help as it is read. The library names a command by its last word alone, says of each value that it is text, and
+ * aligns descriptions behind the longest usage of all commands, in which every choice is named: with fifty schedules
  * that made lines of three thousand columns.
  */
 
-/** So many names of a choice are shown in a usage; of more it says NAME, and the option's own entry lists them. */
+/** A usage shows up to so many names of a choice; for more it says NAME, and the option's own entry lists them. */
 const MOST_CHOICES = 7;
 
 const manyChoices = new RegExp(`[a-z][\\w-]*(?: \\| [a-z][\\w-]*){${MOST_CHOICES},}`, "g");
@@ -13,13 +12,13 @@ const usageLine = /^\s*(?:\$|-) /;
 const padded = /^(\s*- .*?\S) {2,}(?=\S)/;
 const ownUsage = /^\$ (\S+)/;
 const commandsHeading = /^\S*COMMANDS\S*$/m;
-/** Text that stands in a paragraph of its own and says what the line above it has said already. */
+/** Text in a paragraph of its own that repeats the line above it. */
 const kindOfValue =
   /^ *(?:A user-defined piece of text\.|An integer\.|A true or false value\.|One of the following: .*)\n\n/gm;
-/** What the brackets and dots of the usage, and the description, say better. */
+/** Words that repeat the brackets and dots of the usage, or the description. */
 const anyNumber = /^ *This (?:option|argument) may be repeated zero or more times\.\n\n/gm;
 const atLeastOne = /This (?:option|argument) must be repeated at least 1 times\./g;
-/** Of what may be there any number of times, each is optional. */
+/** Each of any number of repetitions is optional. */
 const repeatedOption = /\[(--[\w-]+ \S+)\.\.\.\]/g;
 
 /** The words of the command that is asked about, up to the one that its usage names. */

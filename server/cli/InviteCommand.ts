@@ -1,4 +1,4 @@
-/** `custody approvers invite`: a link by which somebody registers a passkey of theirs. */
+/** `custody approvers invite`: a link by which its holder registers a passkey. */
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Option, Schema } from "effect";

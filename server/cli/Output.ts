@@ -6,11 +6,11 @@ import { problemLines } from "./Problem.ts";
 
 const write = (stream: NodeJS.WriteStream, text: string): Effect.Effect<void> =>
   Effect.async<void>((resume) => {
-    // A reader that went away has read what it wanted.
+    // A reader that went away has read enough.
     stream.write(text, () => resume(Effect.void));
   });
 
-/** Text from elsewhere, without the control characters by which it could steer a terminal. */
+/** Text from elsewhere, without control characters, which could steer a terminal. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\u{fffd}");
 
 /** Writes lines to standard output and waits until they are handed over. */

@@ -1,4 +1,4 @@
-/** What the service says when it refuses (RFC 9457), as far as the command line shows it. */
+/** The service's refusals (RFC 9457), as far as the command line shows them. */
 import { Either, Schema } from "effect";
 
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true });

@@ -1,4 +1,4 @@
-/** A public key as people keep it: PEM, DER or Base64. What it means is for the service to judge. */
+/** A public key as people keep it: PEM, DER or Base64. The service judges what it means. */
 import { Either } from "effect";
 import { algorithmOfSubjectPublicKeyInfo } from "../../core/credential/SubjectPublicKeyInfo.ts";
 

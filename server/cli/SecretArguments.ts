@@ -1,4 +1,4 @@
-/** Arguments stand in the process list and in the shell's history, so secrets are turned away there, unread and unechoed. */
+/** Arguments show in the process list and in the shell's history, so secrets are refused there, unread and unechoed. */
 import { type CliFailure, usageFailure } from "./CliFailure.ts";
 
 const refused = (message: string, hint: string): CliFailure =>
@@ -39,6 +39,6 @@ export const secretInArguments = (args: ReadonlyArray<string>): CliFailure | und
   if (names.includes("--token") || args.some((arg) => tokenShape.test(arg))) return tokenRefused;
   if (names.includes("--share") || names.includes("--shares")) return shareRefused;
   if (args.some((arg) => shareShape.test(arg))) return shareRefused;
-  // Whatever else stands there would be echoed as unknown, and could be a share with a typing error.
+  // Anything else there would be echoed as unknown, and could be a share with a typing error.
   return (args[0] === "unseal" || args[0] === "rekey") && args.slice(1).some(isStray) ? shareRefused : undefined;
 };

@@ -76,7 +76,7 @@ const unknownOutcome = (why: string): CliFailure =>
     hint: "repeat the same command: an identical request converges",
   });
 
-/** An answer this service never gives, or none: harmless for a read, an open question for a change. */
+/** An answer this service never gives, or none: harmless for a read, an unknown outcome for a change. */
 const noAnswer = (origin: string, { method }: ServiceCall, why: string): CliFailure =>
   method === "GET" ? unreachable(origin, why) : unknownOutcome(why);
 

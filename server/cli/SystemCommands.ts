@@ -104,7 +104,7 @@ const unseal = Command.make("unseal", unsealOptions, ({ several, reset, service,
       const { body } = yield* call({ method: "POST", path: UNSEAL_PATH, body: { reset: true } });
       return yield* json ? printResult({ json, value: body }) : printLines(["The shares handed in are forgotten."]);
     }
-    // Only who types sees how far it is before the first share.
+    // A person who types is shown the progress before the first share.
     const before = process.stdin.isTTY
       ? (yield* Effect.flatMap(call({ method: "GET", path: STATUS_PATH }), ({ body }) => readStatusAnswer(body)))
           .unsealing

@@ -1,4 +1,4 @@
-/** Unseal shares as an operator gives them: typed unseen, or one per line on standard input. */
+/** Unseal shares as an operator gives them: typed without echo, or one per line on standard input. */
 import * as Prompt from "@effect/cli/Prompt";
 import type { QuitException } from "@effect/platform/Terminal";
 import { Effect, Redacted } from "effect";
@@ -10,7 +10,7 @@ import { readStandardInput } from "./StandardInput.ts";
 const maxBytes = 32 * 1024;
 const shareShape = /^[A-Za-z0-9+/=]{1,128}$/;
 
-/** Asks for one share at the terminal, unseen. */
+/** Asks for one share at the terminal, without echo. */
 export const promptForShare = (
   label: string,
 ): Effect.Effect<string, CliFailure | QuitException, Prompt.Prompt.Environment> =>
@@ -37,7 +37,7 @@ export const sharesOnInput = readStandardInput("the unseal shares", maxBytes).pi
   }),
 );
 
-/** What came of handing in one share. */
+/** The result of handing in one share. */
 export interface UnsealStep {
   readonly state: "SEALED" | "UNSEALED";
   readonly have: number;

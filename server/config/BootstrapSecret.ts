@@ -24,11 +24,9 @@ const checked = (text: string, name: string): Either.Either<Uint8Array, ConfigEr
 };
 
 /**
- * The bootstrap secret as bytes, from the file named in the configuration or
- * from `CUSTODY_BOOTSTRAP_SECRET`; one newline at its end does not count.
- * Undefined when neither is given, which is enough for a peer whose topology
- * exists already. A short secret is refused: whoever records the genesis
- * messages can try guesses offline.
+ * The bootstrap secret as bytes, from the file named in the configuration or from `CUSTODY_BOOTSTRAP_SECRET`; one
+ * newline at its end does not count. Undefined when neither is given, which is enough for a peer whose topology exists
+ * already. A short secret is refused: an eavesdropper who records the genesis messages can try guesses offline.
  */
 export const loadBootstrapSecret = (
   config: Config,

@@ -68,7 +68,7 @@ export const readBoundedFile = (path: string, options: BoundedFileOptions): Effe
       Effect.tryPromise({ try: () => readOpened(handle, path, options), catch: systemFault(path) }).pipe(
         Effect.flatMap((result) => (result instanceof Uint8Array ? Effect.succeed(result) : Effect.fail(result))),
       ),
-    // The bytes are read; a close that fails takes nothing back.
+    // The bytes are read; an error in closing takes nothing back.
     (handle) => Effect.ignore(Effect.tryPromise(() => handle.close())),
   );
 

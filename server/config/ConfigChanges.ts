@@ -1,4 +1,4 @@
-/** What of a changed configuration file a running peer can take over, and what waits for its next start. */
+/** What a running peer can take over of a changed configuration file, and what waits for its next start. */
 import type { Config, ListenerConfig } from "./ConfigSchema.ts";
 
 /** A value's path in the file: `peerHttp.tls` is written `peer-http.tls`, and durations lose their unit. */
@@ -31,7 +31,7 @@ const listenerWith = (running: ListenerConfig, { tls }: ListenerConfig): Listene
 };
 
 export interface TakenOver {
-  /** What runs from now on. */
+  /** The configuration that runs from now on. */
   readonly config: Config;
   /** Settings that differ in the file and need a start, by their paths there. */
   readonly needsRestart: ReadonlyArray<string>;

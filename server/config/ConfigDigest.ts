@@ -1,4 +1,4 @@
-/** What must be the same on every peer of a cluster, whatever else their files say. */
+/** The part of a configuration that must be the same on every peer of a cluster. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { canonicalJson } from "../../core/codec/CanonicalJson.ts";
@@ -22,14 +22,11 @@ const enrollment = (party: RelyingParty | undefined) =>
  * The shared part of a configuration as canonical JSON, to be digested and
  * compared at genesis and at every readiness probe.
  *
- * In it: whom a token must come from and be for, and how it may be signed and
- * called; the
- * backend that verifies signatures (native and portable ones differ at the
- * edges); the relying party of enrollments, with the certificates it trusts and
- * not the files they came from; the features and authority types. Sets are
- * sorted, so that their order in a file does not matter. Not in it: addresses,
- * paths, where the keys come from, limits of one peer, and the quorum, which
- * `init` sets.
+ * In it: whose tokens are accepted and for which audience, and how they may be signed and typed; the backend that
+ * verifies signatures (native and portable ones differ at the edges); the relying party of enrollments, with the
+ * certificates it trusts and not the files they came from; the features and authority types. Sets are sorted, so that
+ * their order in a file does not matter. Not in it: addresses, paths, where the keys come from, limits of one peer, and
+ * the quorum, which `init` sets.
  *
  * @param party undefined while enrollment is off
  */

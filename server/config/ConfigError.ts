@@ -1,4 +1,4 @@
-/** What is wrong with a configuration, all of it at once, in words an operator can act on. */
+/** All faults of a configuration at once, in words an operator can act on. */
 import { Data } from "effect";
 
 /** One problem: the dotted path of the key (or the file), and "what is wrong; what to do". */

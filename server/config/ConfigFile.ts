@@ -18,7 +18,7 @@ const shownKey = (key: PropertyKey): string => {
 
 const notASection = "must be a mapping of keys; indent its keys below it";
 
-/** The keys allowed beside an unknown one. */
+/** The keys allowed where an unknown one stands. */
 const keysAt = (path: ReadonlyArray<string>): string => {
   const here = settings
     .filter((setting) => path.every((key, index) => setting.path[index] === key))
@@ -39,7 +39,7 @@ const problemOf = (issue: ParseResult.ArrayFormatterIssue, overridden: ReadonlyS
   if (issue._tag === "Missing") {
     return { path, message: `is required; set it in the file or as ${variableName(keys)}` };
   }
-  // The library's own sentence quotes the value; a section is the one place that has no sentence of ours.
+  // The library's own sentence quotes the value; a section is the one part that has no sentence of ours.
   const message = issue.message.startsWith("Expected ") ? notASection : issue.message;
   return { path, message };
 };

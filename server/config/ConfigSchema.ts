@@ -1,6 +1,6 @@
 /**
- * Everything the configuration file of a peer may say. Keys are written with
- * hyphens in the file; the names to the left are those of the program.
+ * All settings that the configuration file of a peer may have. Keys are written with hyphens in the file; the names to
+ * the left are those of the program.
  */
 import { Schema } from "effect";
 import { Limits } from "../../core/base/Limits.ts";
@@ -26,7 +26,7 @@ import {
 /** Signature algorithms a token may use: asymmetric ones only (RFC 7518 3.1, RFC 8037 3.1). */
 export const tokenAlgorithms = ["EdDSA", "ES256", "ES384", "RS256", "PS256"] as const;
 
-/** What access tokens are called (RFC 7519 5.1, RFC 9068 2.1), or not: proofs, events and other JWTs say what they are. */
+/** The types of access tokens (RFC 7519 5.1, RFC 9068 2.1), or none: proofs, events and other JWTs name their own. */
 const usualTokenTypes: ReadonlyArray<string> = ["JWT", "at+jwt", "absent"];
 const mostTokenTypes = 16;
 

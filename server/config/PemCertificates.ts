@@ -13,5 +13,5 @@ export const certificatesIn = (pem: Buffer): ReadonlyArray<X509Certificate> | un
   }
 };
 
-/** What is said of a file of which {@link certificatesIn} makes nothing. */
+/** The fault of a file in which {@link certificatesIn} finds nothing. */
 export const notCertificates = "holds no PEM certificate, or a malformed one; name a file of BEGIN CERTIFICATE blocks";

@@ -38,8 +38,8 @@ const rpName =
   "must be one line of 1 to 256 printable characters, none of them invisible; quote it if it looks like a number";
 
 /**
- * The name that browsers and the page show. The page takes no other from a link (`server/enroll/page/Link.js`): with a
- * character that nobody sees, one name can look like another.
+ * The name that browsers and the page show. The page takes no other from a link (`server/enroll/page/Link.js`): with an
+ * invisible character, one name can look like another.
  */
 export const RpName = decoded(
   rpName,

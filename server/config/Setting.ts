@@ -14,7 +14,7 @@ const explained = <A, I>(schema: Schema.Schema<A, I>, sentence: string): Schema.
 /**
  * A text that becomes a value.
  *
- * @param sentence what is said of anything but a text
+ * @param sentence the fault of anything but a text
  * @param decode the value, or the sentence for this text
  */
 export const decoded = <A>(
@@ -36,7 +36,7 @@ export const Text = explained(
   "must be one line of 1 to 256 printable characters; quote it if it looks like a number",
 );
 
-/** The type a token says it has (RFC 7515 4.1.9), without `application/`; `absent` stands for one that says nothing. */
+/** The type that a token names (RFC 7515 4.1.9), without `application/`; `absent` for a token that names none. */
 export const TokenType = explained(
   Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}$/)),
   "must be the type of a token, as its typ says it, without application/; write for example JWT, at+jwt or absent",

@@ -18,7 +18,7 @@ const sizeFault = (text: string): string | undefined => {
     lexemes += 1;
     if (lexemes > maxLexemes) return "holds too many elements; shorten it";
     for (const _ of parser.next(lexeme)) {
-      // Finished tokens are of no interest here: only the depth of the open ones is.
+      // Only the depth of the open tokens matters here, not the finished ones.
     }
     if (parser.stack.length > maxDepth) return `is nested deeper than ${maxDepth} levels; flatten it`;
   }

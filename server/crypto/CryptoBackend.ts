@@ -31,19 +31,19 @@ export interface PeerKeys {
 
 export interface CryptoBackend {
   readonly crypto: Crypto;
-  /** The signature algorithms approvers may use: of one opinion about every key, whichever backend checks it. */
+  /** The signature algorithms approvers may use: the same verdict about every key, whichever backend checks it. */
   readonly providers: ReadonlyMap<string, SignatureProvider>;
-  /** What verifies a registration ceremony. */
+  /** Verifies a registration ceremony. */
   readonly ceremony: Ceremony;
-  /** Makes keys of two 32-byte seeds; the seeds may be overwritten afterwards. */
+  /** Makes keys of two 32-byte seeds, which may be overwritten afterwards. */
   readonly keysOf: (material: KeyMaterial) => PeerKeys;
 }
 
 const SET_KEY_INFO = utf8ToBytes("CUSTODY_ROW_SET_KEY_V1");
 
 /**
- * HKDF-SHA256 (RFC 5869) of the identity seed, so it stays when integrity keys rotate, and none of them gives it
- * away: whoever has an old one cannot make up rows that add up (docs/decisions/0020-integrity-key-history.md).
+ * HKDF-SHA256 (RFC 5869) of the identity seed, so it stays when integrity keys rotate, and none of them gives it away:
+ * an old one does not let its owner make up rows that add up (docs/decisions/0020-integrity-key-history.md).
  */
 const setKeyOf = (identitySeed: Uint8Array): Uint8Array =>
   new Uint8Array(hkdfSync("sha256", identitySeed, new Uint8Array(0), SET_KEY_INFO, 32));
@@ -51,7 +51,7 @@ const setKeyOf = (identitySeed: Uint8Array): Uint8Array =>
 // The brand is the length: an Ed25519 public key has 32 bytes.
 const asPublicKey = (bytes: Uint8Array): PublicKey => bytesToHex(bytes) as PublicKey;
 
-/** A private key ready to sign, by the library that holds it. */
+/** A private key ready to sign, in the library that holds it. */
 type SigningKey = (seed: Uint8Array) => NativeSigningKey;
 
 const portableSigningKey: SigningKey = (seed) => {

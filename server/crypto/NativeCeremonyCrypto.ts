@@ -28,7 +28,7 @@ const digest = (name: HashName, bytes: Uint8Array): Uint8Array => {
   return copy;
 };
 
-/** ECDSA signatures as two numbers of fixed width; of RSA it says nothing. */
+/** ECDSA signatures as two numbers of fixed width; for RSA without effect. */
 const dsaEncoding = "ieee-p1363";
 
 export const nativeCeremonyCrypto: CeremonyCrypto = {

@@ -1,6 +1,6 @@
 /**
- * The crypto primitives over Node's own library: ten times as fast as the portable
- * ones and, by the checks made here, of the same opinion about every signature.
+ * The crypto primitives over Node's own library: ten times as fast as the portable ones and, by the checks made here,
+ * with the same verdict on every signature.
  */
 import {
   createHash,
@@ -73,7 +73,7 @@ export const nativePrimitives: CryptoPrimitives = {
   hmacSha256Hex: (key, bytes) => createHmac("sha256", key).update(bytes).digest("hex"),
   shake128: (bytes, length) => createHash("shake128", { outputLength: length }).update(bytes).digest(),
   verifyEd25519,
-  // Node takes any 32 bytes for a key, so the judge of keys is the same for both backends.
+  // Node accepts any 32 bytes as a key, so both backends judge keys by the same function.
   isEd25519Key: noblePrimitives.isEd25519Key,
 };
 

@@ -1,7 +1,6 @@
 /**
- * Signatures this process made itself: they hold, and looking one up costs a
- * fiftieth of verifying it. A peer meets its own all the time, on its rows and
- * in certificates. What was signed is remembered by its digest: an envelope may
+ * Signatures this process made itself: they hold, and looking one up costs a fiftieth of verifying it. A peer meets its
+ * own all the time, on its rows and in certificates. The signed bytes are remembered by their digest: an envelope may
  * have 12 MiB and bearer tokens in it, and a short one pins a slab.
  */
 import type { CryptoPrimitives } from "../../runtime/CryptoPrimitives.ts";
@@ -12,7 +11,7 @@ const REMEMBERED = 8192;
 
 interface Made {
   readonly key: Uint8Array;
-  /** SHA-256 of what was signed. */
+  /** SHA-256 of the signed bytes. */
   readonly digest: string;
 }
 

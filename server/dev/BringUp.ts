@@ -42,7 +42,7 @@ const ended = (folder: DevFolder, { peer, process }: StartedPeer): Effect.Effect
     Effect.flatMap(() => Effect.fail(fault(folder, peer.id, process.ending() ?? "has ended"))),
   );
 
-/** Repeats a question until it is answered, the process ends, or patience does. */
+/** Repeats a question until it is answered, the process ends, or time is up. */
 const patiently = <A>(
   folder: DevFolder,
   { peer, process }: StartedPeer,

@@ -22,7 +22,7 @@ const name = "custody-dev";
 
 const existing = (path: string) => Effect.option(Effect.tryPromise(() => stat(path)));
 
-/** A new cluster goes into a folder that is missing or empty, so that nobody's files are taken for it. */
+/** A new cluster goes into a folder that is missing or empty, so that no other files are taken for it. */
 const checkFresh = (folder: DevFolder): Effect.Effect<void, CliFailure> =>
   Effect.tryPromise(() => readdir(folder.root)).pipe(
     Effect.orElseSucceed(() => []),

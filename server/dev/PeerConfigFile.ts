@@ -22,7 +22,7 @@ const webauthn = ({ peers }: Cluster) => ({
   "registration-ttl": "10m",
 });
 
-/** Everybody who calls a development peer has the same address. */
+/** All callers of a development peer have the same address. */
 const limits = { "connections-per-address": 2048, "body-bytes-per-address": "64MiB", "body-bytes-per-actor": "64MiB" };
 
 /** The unseal shares of a development peer, and how many of them it takes. */

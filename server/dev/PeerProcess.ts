@@ -15,11 +15,11 @@ export interface PeerProcess {
   readonly ending: () => string | undefined;
 }
 
-/** A peer that did not close by then is killed. */
+/** A peer that has not closed by then is killed. */
 const stopMillis = 15_000;
 const pollMillis = 50;
 
-/** A peer is configured by its file alone: what the operator's shell sets for other commands stays out. */
+/** A peer is configured by its file alone: variables that the operator's shell sets for other commands are left out. */
 const peerEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("CUSTODY_")));
 
@@ -68,7 +68,7 @@ const send = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended between the look and the signal.
+    // It ended between the check and the signal.
   }
 };
 
@@ -95,6 +95,6 @@ export const stopProcesses = (pids: ReadonlyArray<number>): Effect.Effect<Readon
     return stubborn;
   });
 
-/** The processes that run peers of a folder, whoever started them. */
+/** The processes that run peers of a folder, even those started by others. */
 export const runningPeers = (folder: DevFolder, ids: ReadonlyArray<number>): ReadonlyArray<number> =>
   ids.flatMap((id) => runningPid(folder.peer(id).pidFile) ?? []);

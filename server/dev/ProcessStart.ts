@@ -1,4 +1,4 @@
-/** When a process began: with its number, what tells it from a later one that got the same number. */
+/** When a process began: with its number, this tells it from a later one that got the same number. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-/** What a started cluster tells people and programs. */
+/** The report of a started cluster, for people and programs. */
 import { resolve } from "node:path";
 import { Effect, Redacted } from "effect";
 import type { CliFailure } from "../cli/CliFailure.ts";

@@ -51,7 +51,7 @@ const stopAll = (pids: ReadonlyArray<number>) =>
     ),
   );
 
-/** Starts all peers at once; when the scope closes, stops whatever runs peers of this folder then. */
+/** Starts all peers at once; when the scope closes, stops all processes that run peers of this folder then. */
 const startPeers = (entry: string, folder: DevFolder, { peers }: Cluster) =>
   Effect.gen(function* () {
     const children: Array<StartedPeer> = [];

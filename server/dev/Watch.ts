@@ -1,4 +1,4 @@
-/** Tells when a peer ends and when it is back. Nothing is restarted: what happens next is for whoever watches. */
+/** Tells when a peer ends and when it is back. Nothing is restarted: that is for the person who watches. */
 import { Effect, Schedule } from "effect";
 import { printErrorLines } from "../cli/Output.ts";
 import type { StartedPeer } from "./BringUp.ts";
@@ -18,7 +18,7 @@ const goneLines = (
   const own = pid === process.pid;
   const how = (own ? process.ending() : undefined) ?? "has ended";
   const restart = report.peers.find(({ id }) => id === peer.id)?.restart ?? "";
-  // What a peer says last is why it ended; one that was killed says nothing.
+  // A peer's last line says why it ended; one that was killed says nothing.
   const last = own && !how.startsWith("killed") ? lastLogLines(folder.peer(peer.id), 1) : [];
   return [
     `peer ${peer.id} (process ${pid}) ${how}`,
@@ -46,7 +46,7 @@ export const watchPeers = (
       const before = seen.get(id);
       const now = runningPid(folder.peer(id).pidFile);
       if (before === now) return;
-      // Its end may show in the process table before this process is told of it, and how it ended: the next look knows.
+      // Its end may show in the process table before this process hears of it and of its cause: the next look knows.
       if (before === one.process.pid && one.process.ending() === undefined) return;
       seen.set(id, now);
       if (before !== undefined) yield* printErrorLines(goneLines(folder, report, one, before));

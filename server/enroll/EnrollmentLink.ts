@@ -1,9 +1,9 @@
-/** The link by which a holder is invited: the page, and behind # what no server is ever sent. */
+/** The link by which a holder is invited: the page, and after # the part that no server is ever sent. */
 import { isLoopbackHost } from "../config/Loopback.ts";
 import { isUnder } from "../config/RelyingPartySetting.ts";
 import { ENROLL_PATH } from "./EnrollmentPage.ts";
 
-/** What the options call answered, as far as the link holds it. */
+/** The parts of the options call's answer that the link holds. */
 export interface Invited {
   readonly invitation: string;
   /** Unix milliseconds. */
@@ -27,7 +27,7 @@ export const enrollmentLink = (origin: string, { invitation, expiresAt, publicKe
  *
  * @param address scheme, host and port of the peer
  * @returns `localhost` for a peer of this machine that enrolls for `localhost`; undefined for an address that is not
- *   under the RP ID, of which nobody can tell how browsers reach it
+ *   under the RP ID, since it is unknown how browsers reach it
  */
 export const originAt = (address: string, rpId: string): string | undefined => {
   const { protocol, hostname, port } = new URL(address);

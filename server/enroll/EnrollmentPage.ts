@@ -50,7 +50,7 @@ const policy = [
   "trusted-types 'none'",
 ].join("; ");
 
-/** What every file of the page is sent with, beside what every answer is. */
+/** The headers of every file of the page, beside those of every answer. */
 export const pageHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": policy,
   "referrer-policy": "no-referrer",

@@ -17,7 +17,7 @@ import type { SealControl } from "../peer/SealControl.ts";
 import type { BodyBudget } from "./BodyBudget.ts";
 import { faultOf, type HttpFault } from "./HttpErrors.ts";
 
-/** What the public API stands on. */
+/** What the public API is built on. */
 export interface ApiPorts {
   readonly peer: Peer;
   readonly control: SealControl;
@@ -25,11 +25,11 @@ export interface ApiPorts {
   readonly config: Config;
   readonly check: (token: string) => Promise<ActorCheck>;
   readonly reachable: (peerId: number) => boolean | undefined;
-  /** What an operator should put right although it stops nothing; each "where: what; what to do". */
+  /** Faults that an operator should mend although they stop nothing; each "where: what; what to do". */
   readonly warnings: () => ReadonlyArray<string>;
   /** For the bodies of registry and enrollment. */
   readonly budget: BodyBudget;
-  /** For those of operators, which must get through whatever callers send. */
+  /** For those of operators, which must get through however much callers send. */
   readonly operatorBudget: BodyBudget;
   readonly page: EnrollmentPage;
   readonly log: Log;
@@ -72,18 +72,18 @@ export interface Bearer {
   readonly actor: ActorCheck;
 }
 
-/** Who sent a request, as far as its token says; a missing or repeated header counts as a refused token. */
+/** Who sent a request, as far as its token tells; a missing or repeated header counts as a refused token. */
 export const bearerOf = ({ request, ports }: ApiCall): Effect.Effect<Bearer> =>
   Either.match(extractToken(request.rawHeaders), {
     onLeft: (fault): Effect.Effect<Bearer> => Effect.succeed({ token: "", actor: fault }),
     onRight: (token) => Effect.promise(async () => ({ token, actor: await ports.check(token) })),
   });
 
-/** Whom a verified token is of, as budgets know them. */
+/** The owner of a verified token, as budgets know it. */
 export const holderOf = (actor: ActorCheck): string =>
   actor._tag === "Verified" ? JSON.stringify([actor.claims.iss, actor.claims.sub]) : "";
 
-/** The bearer, who may do `permission` now; without one any valid token will do. Fails with 401, 403 or 503. */
+/** The bearer, if `permission` is granted now; without one any valid token will do. Fails with 401, 403 or 503. */
 export const authorized = (call: ApiCall, permission: string | undefined): Effect.Effect<Bearer, HttpFault> =>
   Effect.flatMap(bearerOf(call), (bearer) => {
     const { peer, clock } = call.ports;
@@ -91,7 +91,7 @@ export const authorized = (call: ApiCall, permission: string | undefined): Effec
     return Either.isLeft(claims) ? Effect.fail(faultOf(claims.left)) : Effect.succeed(bearer);
   });
 
-/** The same for a change of the registry, where what this peer lacks is a member's fault like any other (contract 7). */
+/** The same for a change of the registry, where this peer's fault is a member's fault like any other (contract 7). */
 export const authorizedToChange = (call: ApiCall, permission: string | undefined): Effect.Effect<Bearer, HttpFault> =>
   Effect.flatMap(bearerOf(call), (bearer) => {
     const { peer, clock } = call.ports;

@@ -62,7 +62,7 @@ export const readOne: Handler = (call) =>
   Effect.gen(function* () {
     const { actor } = yield* bearerOf(call);
     const ref = decodeRef(call.rest);
-    // Who may not read learns nothing about the path either, so an undecodable ref is judged as an empty one.
+    // A caller who may not read learns nothing about the path either, so an undecodable ref is judged as an empty one.
     const row = call.ports.peer.read(actor, ref ?? "");
     if (Either.isRight(row)) return recordAnswer(200, row.right);
     const fault = faultOf(row.left);

@@ -42,7 +42,7 @@ const credentialOf = (descriptor: string): Fields => {
   return Object.fromEntries(names.map((name) => [name, fields[name]]));
 };
 
-/** The JSON text of a record; timestamps are Unix milliseconds. What was observed stands outside the ref's digest. */
+/** The JSON text of a record; timestamps are Unix milliseconds. Observations stand outside the ref's digest. */
 export const recordJson = ({ approver, observations }: ReadRecord): string =>
   JSON.stringify({
     id: approver.id,

@@ -1,7 +1,7 @@
 /**
  * Bytes of request bodies held at once: in all, of one actor and of one address, so that no caller takes the others'
- * room. Bytes count when they are here; a length that is only declared takes nothing. Nobody waits: what does not fit
- * is refused.
+ * room. Bytes count once they have arrived; a length that is only declared takes nothing. Nobody waits: a body that
+ * does not fit is refused.
  */
 export interface BodyBounds {
   readonly all: number;
@@ -9,18 +9,18 @@ export interface BodyBounds {
   readonly ofAddress: number;
 }
 
-/** Whose bytes they are. Operators have room of their own and need no name in it. */
+/** The owner of the bytes. Operators have room of their own and need no name in it. */
 export interface BodyHolder {
   readonly actor: string | undefined;
   readonly address: string;
 }
 
-/** Whose bound is reached. */
+/** The owner whose bound is reached. */
 export type FullBudget = "all" | "actor" | "address";
 
 /** The bytes of one body. */
 export interface BodyAccount {
-  /** Takes bytes; tells, and nothing is taken, when they do not fit. */
+  /** Takes bytes; when they do not fit, takes none and says so. */
   readonly take: (bytes: number) => FullBudget | undefined;
   /** Gives back all that was taken. */
   readonly close: () => void;

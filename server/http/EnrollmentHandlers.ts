@@ -10,7 +10,7 @@ import { BODY_MILLIS, registeredAnswer } from "./ApproverHandlers.ts";
 import { faultOf, httpFault } from "./HttpErrors.ts";
 import { readBody } from "./RequestBody.ts";
 
-/** Asks the core, once the bearer may ask and the body is here: who may not learns nothing, and nothing of theirs is read. */
+/** Asks the core, once the bearer may ask and the body is here: without permission nothing is learned or read. */
 const asked = (call: ApiCall, path: string, permission: string | undefined, maxBytes: number) =>
   Effect.gen(function* () {
     const { request, ports } = call;
@@ -23,7 +23,7 @@ const asked = (call: ApiCall, path: string, permission: string | undefined, maxB
     return yield* Effect.promise(() => ports.peer.mutate(command, token, actor));
   });
 
-/** POST …/registration/options. The answer holds the invitation, which nobody is ever told again. */
+/** POST …/registration/options. The answer holds the invitation, which is never told again. */
 export const options: Handler = (call) =>
   Effect.gen(function* () {
     const answered = yield* asked(call, OPTIONS_PATH, REGISTER_PERMISSION, Limits.requestBodyBytes);
@@ -40,7 +40,7 @@ export const finish: Handler = (call) =>
 
 const noPage = httpFault("NOT_FOUND", "The enrollment page has no such file.", "The page is at /enroll.");
 
-/** GET /enroll and the files of the page. They hold nothing of anybody, so that no token is asked for. */
+/** GET /enroll and the files of the page. They hold nobody's data, so that no token is asked for. */
 export const page: Handler = ({ rest, ports }) => {
   if (ports.peer.settings.relyingParty === undefined) return Effect.fail(faultOf(disabled));
   const file = ports.page.get(`${ENROLL_PATH}${rest}`);

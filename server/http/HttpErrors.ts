@@ -126,7 +126,7 @@ export interface Problem {
 
 export const PROBLEM_TYPE = "application/problem+json";
 
-/** Those who are refused together are not to come back together: up to twice as late, and a second more. */
+/** Callers that are refused together shall not come back together: up to twice as late, and a second more. */
 const headersOf = ({ code, allow }: HttpFault, chance: number): Readonly<Record<string, string>> => {
   const seconds = retryAfter[code];
   return {
@@ -137,7 +137,7 @@ const headersOf = ({ code, allow }: HttpFault, chance: number): Readonly<Record<
 };
 
 /**
- * An error as RFC 9457 has it.
+ * An error in the form of RFC 9457.
  *
  * @param chance from 0 to below 1: how far Retry-After is put off
  */

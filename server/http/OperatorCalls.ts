@@ -1,7 +1,6 @@
 /**
- * What all calls have in common that change a peer itself: whoever has a token
- * that holds is named in the audit, with what came of the call, before the answer
- * leaves; also where it was refused, and where the caller does not wait for it.
+ * The common part of all calls that change a peer itself: the bearer of a valid token is named in the audit, with the
+ * call's outcome, before the answer leaves; even where the call was refused, or its caller does not wait for it.
  */
 import { createHash } from "node:crypto";
 import { Effect, Either } from "effect";
@@ -31,7 +30,7 @@ const digestOf = (body: Uint8Array): Digest =>
   // The brand is the length: 32 bytes.
   createHash("sha256").update(body).digest("hex") as Digest;
 
-/** What a route is matched by; behind it may stand anything. */
+/** The beginning that a route is matched by; anything may follow it. */
 const pathOf = (url: string): string => url.split("?", 1)[0] ?? "";
 
 const unavailable = httpFault(
@@ -50,7 +49,7 @@ export const recorded = ({ ports }: ApiCall, act: OperatorAct, isWritten = false
     },
   });
 
-/** Who calls, and what; fails with 401, and 503 where nothing can be known of the token. */
+/** Caller and call; fails with 401, and 503 where nothing can be known of the token. */
 const begun = (apiCall: ApiCall, call: OperatorCall) =>
   Effect.gen(function* () {
     const { ports, request, requestId } = apiCall;
@@ -75,7 +74,7 @@ const begun = (apiCall: ApiCall, call: OperatorCall) =>
     return { act, actor };
   });
 
-/** Runs a call of an operator: authorizes it, reads its body, carries it out and records what came of it. */
+/** Runs a call of an operator: authorizes it, reads its body, carries it out and records the outcome. */
 export const operated = <A>(
   apiCall: ApiCall,
   { call, permission, parse, holdsShare = false, maxBytes = maxSystemBodyBytes }: OperatorRoute<A>,

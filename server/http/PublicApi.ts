@@ -26,8 +26,8 @@ interface Written {
 }
 
 /**
- * Whoever is turned away for want of room is told so after a while, each at another time: who comes again at once would
- * else cost this peer more than being served.
+ * A request turned away for want of room is answered after a while, each at another time: a caller that came again at
+ * once would cost this peer more than being served.
  */
 const heldBack = ({ code }: HttpFault): Effect.Effect<void> =>
   code === "REQUEST_CAPACITY" ? Effect.sleep(500 + Math.random() * 1_000) : Effect.void;
@@ -69,7 +69,7 @@ export const publicApi =
     const run = Either.isLeft(matched)
       ? Effect.fail(matched.left)
       : Effect.suspend(() => matched.right.handler({ request, requestId, ports, rest: matched.right.rest }));
-    // Only when all it held is given back, its body among it.
+    // Only when all it held is given back, its body too.
     const fiber = Effect.runFork(Effect.tapError(Effect.scoped(run), heldBack));
     fiber.addObserver((exit) => {
       // The listener answers for a handler whose request broke off.

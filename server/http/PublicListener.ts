@@ -63,7 +63,7 @@ const lastWords = (fault: HttpFault, submittedId: SubmittedId, socket: Duplex) =
   return { status, headers: all, body };
 };
 
-/** Answers what never became a request, and closes the connection. */
+/** Answers bytes that never became a request, and closes the connection. */
 const refuseRaw = (socket: Duplex, fault: HttpFault, submittedId?: SubmittedId): number => {
   const { status, headers, body } = lastWords(fault, submittedId, socket);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
@@ -90,7 +90,7 @@ export const makePublicListener = (ports: ApiPorts, tls: ListenerTls | undefined
   const options = { ...parsing, ...timeoutsOf(guard.limits) };
   const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...tls });
   guard.watch(server);
-  // All of them are looked at: of two thousand and one, Node would drop the last, and with it a second token.
+  // Every header is looked at: of two thousand and one, Node would drop the last, and with it a second token.
   server.maxHeadersCount = 0;
   const counted = (status: number): void => ports.metrics.count("custody_http_responses_total", String(status));
   /** The last request of each connection that is busy: raw bytes of ours would land in the middle of its answer. */
@@ -109,7 +109,7 @@ export const makePublicListener = (ports: ApiPorts, tls: ListenerTls | undefined
   // An expectation that is not understood is passed over (RFC 9110 10.1.1).
   server.on("checkExpectation", take);
   server.on("connect", (request, socket) => counted(refuseRaw(socket, noProxy, request.headers["x-request-id"])));
-  /** Connections whose bytes make no sense any more, or came too slowly; more of them change nothing. */
+  /** Connections whose bytes make no sense any more, or came too slowly; more bytes change nothing. */
   const ending = new WeakSet<Duplex>();
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (ending.has(socket)) return;
@@ -121,9 +121,9 @@ export const makePublicListener = (ports: ApiPorts, tls: ListenerTls | undefined
     const underWay = busy.get(socket);
     if (underWay === undefined) return refuseRest();
     const { request, response } = underWay;
-    // What came whole is answered first, whatever comes after it.
+    // A request that came whole is answered first, whatever comes after it.
     if (request.complete) return void response.once("close", refuseRest);
-    // Nobody knows where a body ends that breaks off in the middle: what is left is to say so, if nothing was said.
+    // The end of a body that breaks off is unknown: what is left is to say so, if nothing was said.
     if (response.headersSent) return void socket.destroy();
     return counted(refuse(request, response, fault));
   });

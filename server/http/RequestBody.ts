@@ -5,7 +5,7 @@ import { addressKey } from "../net/AddressKey.ts";
 import type { BodyAccount, BodyBudget, FullBudget } from "./BodyBudget.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
 
-/** How slowly a body may come: a moment to begin with, and more time for every byte that is here. */
+/** How slowly a body may come: a moment to begin with, and more time for every byte that has arrived. */
 interface Pace {
   readonly leastMillis: number;
   readonly bytesPerSecond: number;
@@ -16,7 +16,7 @@ const usualPace: Pace = { leastMillis: 3_000, bytesPerSecond: 32 * 1024 };
 
 export interface BodyLimits {
   readonly budget: BodyBudget;
-  /** Who sends it, where the budget has bounds for one actor. */
+  /** The sender, where the budget has bounds for one actor. */
   readonly actor?: string;
   readonly maxBytes: number;
   readonly timeoutMillis: number;
@@ -90,7 +90,7 @@ const collect = (
   const stop = (): void => {
     clearTimeout(timer);
     request.off("data", onData).off("end", onEnd).off("close", onClose);
-    // What still comes is read and thrown away, until the server's own time limit ends the connection.
+    // Further bytes are read and thrown away, until the server's own time limit ends the connection.
     request.resume();
   };
   const settle = (result: Effect.Effect<Uint8Array, HttpFault>): void => {

@@ -1,4 +1,4 @@
-/** What a request line asks for. */
+/** The target of a request line. */
 
 /** Absolute-form: a scheme this service can be reached by, an authority without credentials, and what follows it. */
 const absolute = /^https?:\/\/(?:[\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(?::\d*)?(?=[/?]|$)/i;

@@ -29,7 +29,7 @@ import {
 type Methods = { readonly [M in "GET" | "POST"]?: Handler };
 
 export interface Route {
-  /** As the log and the metrics name it: never the path itself, which the caller chose. */
+  /** Its name in the log and the metrics: never the path itself, which the caller chose. */
   readonly name: string;
   readonly methods: Methods;
 }
@@ -86,8 +86,8 @@ const allowed = (methods: Methods): string =>
     .join(", ");
 
 /**
- * The handler for a request line; 400 for a target that is none, 404 for an unknown path, 405 with `Allow` for
- * another method.
+ * The handler for a request line; 400 for a malformed target, 404 for an unknown path, 405 with `Allow` for another
+ * method.
  */
 export const match = (method: string, target: string): Either.Either<Matched, HttpFault> => {
   const url = pathIn(target);

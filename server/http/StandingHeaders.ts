@@ -1,4 +1,4 @@
-/** What every answer of the public API is sent with. */
+/** The headers of every answer of the public API. */
 import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 

@@ -10,7 +10,7 @@ import { type HttpFault, httpFault } from "./HttpErrors.ts";
 
 /** These bodies have at most three short fields. */
 export const maxSystemBodyBytes = 16 * 1024;
-/** The same with the public keys of those who are to hold shares. */
+/** The same with the public keys of the future holders of shares. */
 export const maxRecipientsBodyBytes = 256 * 1024;
 const MOST_SHARES = 255;
 
@@ -53,7 +53,7 @@ const wrongType = (pointer: string, value: JsonValue, wanted: string): BodyFault
 
 const numberNames = ["peerId", "threshold", "total"] as const;
 
-/** Public keys as texts, at most 255; what they are worth is told by {@link recipientOf}. */
+/** Public keys as texts, at most 255; {@link recipientOf} judges them. */
 const recipientsIn = (fields: JsonObject): Either.Either<ReadonlyArray<string>, ReadonlyArray<BodyFault>> => {
   const value = fields.get("recipients");
   if (value === undefined) return Either.right([]);
@@ -68,8 +68,8 @@ const recipientsIn = (fields: JsonObject): Either.Either<ReadonlyArray<string>, 
 };
 
 /**
- * The holders' keys, one for each share and no two of one holder. Fails with
- * `INVALID_REQUEST_BODY` and which of them will not do.
+ * The holders' keys, one for each share and no two of one holder. Fails with `INVALID_REQUEST_BODY` and which of them
+ * is no good.
  */
 export const readRecipients = async (
   texts: ReadonlyArray<string>,
@@ -97,7 +97,7 @@ export interface InitBody {
   readonly recipients: ReadonlyArray<string>;
 }
 
-/** `{peerId, threshold, total, recipients?}`; whether the numbers fit together is the core's to judge. */
+/** `{peerId, threshold, total, recipients?}`; the core judges whether the numbers fit together. */
 export const parseInitBody = (body: Uint8Array): Either.Either<InitBody, HttpFault> =>
   Either.flatMap(fieldsOf(body, [...numberNames, "recipients"], numberNames), ({ fields, faults }) => {
     const recipients = recipientsIn(fields);
@@ -138,7 +138,7 @@ const shareIn = (fields: JsonObject, faults: ReadonlyArray<BodyFault>): Either.E
   return Either.left(invalid([...faults, ...wrong]));
 };
 
-/** `{share64}`: one unseal share in Base64, whose worth is the seal provider's to judge; or `{reset: true}`. */
+/** `{share64}`: one unseal share in Base64, which the seal provider judges; or `{reset: true}`. */
 export const parseUnsealBody = (body: Uint8Array): Either.Either<ShareBody, HttpFault> =>
   Either.flatMap(fieldsOf(body, ["share64", "reset"], []), ({ fields, faults }) => shareIn(fields, faults));
 

@@ -41,7 +41,7 @@ export const init: Handler = (call) =>
           Effect.promise(() => readRecipients(texts, control.sharing.shares)),
           failLeft,
         );
-        // Before keys are made: whoever makes new ones takes the worth of the shares there are.
+        // Before keys are made: new ones make the existing shares worthless.
         yield* recorded(call, { ...operation.act, outcome: "ASKED" });
         const made = yield* Effect.promise(() => control.initialize(numbers, recipients));
         return answer(200, yield* failLeft(Either.mapLeft(made, faultOf)));
@@ -130,7 +130,7 @@ export const restore: Handler = (call) =>
     }),
   );
 
-/** POST /v1/custody/system/integrity/rotate: what is stored from now on is sealed with a new key. */
+/** POST /v1/custody/system/integrity/rotate: rows are sealed with a new key from now on. */
 export const rotateIntegrity: Handler = (call) =>
   operated(
     call,
@@ -187,7 +187,7 @@ const clockStatus = ({ clock }: ApiPorts): ClockStatus => ({
   steppedByMillis: clock.latestStep?.byMillis ?? null,
 });
 
-/** How far an unseal or a rekey is: for those who may go on with it, and for whoever may see the detail. */
+/** How far an unseal or a rekey is: for callers who may go on with it, and for those who may see the detail. */
 const ceremonies = ({ control, peer, clock }: ApiPorts, actor: ActorCheck) => {
   const may = (permission: string): boolean =>
     Either.isRight(authorize({ ...clock.read(), settings: peer.settings }, actor, permission));
@@ -217,7 +217,7 @@ export const status: Handler = (call) =>
       ...ceremonies(ports, actor),
     };
     const detail = statusDetail(peer.state);
-    // Whoever may look and cannot be told so is told what is missing, beside what everybody is told.
+    // A caller who cannot be shown the detail just now is told why, beside what everybody is told.
     if (Either.isLeft(claims) && claims.left.code !== "ACCESS_DENIED")
       return answer(200, { state, ...progress, detailMissing: { code: claims.left.code, detail: claims.left.detail } });
     if (Either.isLeft(claims) || detail === undefined) return answer(200, { state, ...progress });

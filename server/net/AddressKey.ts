@@ -1,4 +1,4 @@
-/** Whose connection it is, as far as an address tells. */
+/** Which host a connection belongs to, as far as an address tells. */
 import { isIPv6 } from "node:net";
 
 const mapped = /^::ffff:(?=[0-9.]+$)/i;
@@ -17,8 +17,8 @@ const networkOf = (address: string): string => {
 };
 
 /**
- * What connections of one host have in common: an IPv4 address, mapped into IPv6 or not, or the /64 network of an
- * IPv6 address. Empty for a socket whose other side has gone already.
+ * The common part of connections of one host: an IPv4 address, mapped into IPv6 or not, or the /64 network of an IPv6
+ * address. Empty for a socket whose other side has gone already.
  */
 export const addressKey = (address: string | undefined): string => {
   const plain = (address ?? "").replace(mapped, "");

@@ -1,4 +1,4 @@
-/** The end of a connection that has had its last words. */
+/** Ends a connection after its last words. */
 import type { Duplex } from "node:stream";
 
 /** Time for the last words to arrive: closed at once, with bytes unread here, they could be lost (RFC 9112 9.6). */
@@ -10,6 +10,6 @@ export const closeSoon = (socket: Duplex, text: string): void => {
   socket.once("close", () => clearTimeout(timer));
   socket.on("error", () => socket.destroy());
   socket.end(text);
-  // What still comes is read and thrown away.
+  // Further bytes are read and thrown away.
   socket.resume();
 };

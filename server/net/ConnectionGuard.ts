@@ -1,6 +1,6 @@
 /**
- * Keeps callers from using up a listener: how many connections there are, how long a handshake and the reading
- * of an answer may take, and how many requests one connection may have under way. What breaks a bound is
+ * Keeps callers from using up a listener: how many connections there are, how long a handshake and the reading of an
+ * answer may take, and how many requests one connection may have under way. A connection that breaks a bound is
  * destroyed and never only ended, for ending waits for the other side.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
@@ -33,7 +33,7 @@ export class ConnectionGuard {
   readonly #open = new Set<Connection>();
   readonly #strangers = new Map<string, number>();
   readonly #bySocket = new WeakMap<Duplex, Connection>();
-  /** Handshakes under way, by the caller's address and port: TLS makes another socket of the one that came. */
+  /** Handshakes under way, by the caller's address and port: TLS replaces the socket that came by another. */
   readonly #handshakes = new Map<string, Connection>();
   #proven = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -59,7 +59,7 @@ export class ConnectionGuard {
       if (this.#admit(socket, isSecure)) for (const take of takers) Reflect.apply(take, server, [socket]);
     });
     server.on("secureConnection", (secured: TLSSocket) => this.#shakenHands(secured));
-    // The platform would wait for what it still has to write, to somebody who may not even speak TLS.
+    // The platform would wait for what it still has to write, to a peer that may not even speak TLS.
     server.prependListener("tlsClientError", (_error, failed: TLSSocket) => {
       const connection = this.#handshakes.get(portKey(failed));
       if (connection !== undefined) this.#failHandshake(connection);
@@ -67,14 +67,14 @@ export class ConnectionGuard {
     server.on("close", () => clearInterval(this.#timer));
   }
 
-  /** A handler that sees no more requests of one connection at once than it may have under way. */
+  /** A handler that sees no more requests of one connection at once than may be under way. */
   bounded(handle: RequestListener): RequestListener {
     return (request, response) => {
       if (this.#begin(request, response)) handle(request, response);
     };
   }
 
-  /** Ends the connections that have not come to speak HTTP, which the server knows nothing of. */
+  /** Ends the connections that do not speak HTTP yet, which the server knows nothing of. */
   closeHandshakes(): void {
     for (const { socket } of this.#handshakes.values()) socket.destroy();
   }
@@ -106,7 +106,7 @@ export class ConnectionGuard {
     socket.destroy();
   }
 
-  /** Counts a connection apart from now on: its caller has shown who they are. */
+  /** Counts a connection separately from now on: its caller is authenticated. */
   prove(socket: Duplex): void {
     const connection = this.#bySocket.get(socket);
     if (connection === undefined || connection.isProven || this.#proven >= this.limits.provenConnections) return;
@@ -116,7 +116,7 @@ export class ConnectionGuard {
     this.#proven += 1;
   }
 
-  /** Whether the caller of a connection has shown who they are. */
+  /** Whether the caller of a connection is authenticated. */
   isProven(socket: Duplex): boolean {
     return this.#bySocket.get(socket)?.isProven === true;
   }

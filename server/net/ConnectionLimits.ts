@@ -3,11 +3,11 @@ import type { ServerOptions } from "node:http";
 import type { Config } from "../config/ConfigSchema.ts";
 
 export interface ConnectionLimits {
-  /** Connections of callers who have not shown yet who they are. */
+  /** Connections of callers that are not authenticated yet. */
   readonly connections: number;
   /** Of those, from one address; IPv6 addresses count by their network of 64 bits, which is what one host can have. */
   readonly connectionsPerAddress: number;
-  /** Connections of callers who have, beside the others: those must not keep them out. */
+  /** Connections of authenticated callers, counted separately so that the others cannot keep them out. */
   readonly provenConnections: number;
   /** Requests of one connection that are not answered yet. */
   readonly requestsUnderWay: number;
@@ -28,14 +28,14 @@ const HEADER_MILLIS = 10_000;
 /** Longer than any handler waits for a body: this one ends connections whose answer was given long ago. */
 const REQUEST_MILLIS = 20_000;
 const CHECK_MILLIS = 1_000;
-/** Longer than any pause of a busy cluster, so that it is the caller who closes idle connections. */
+/** Longer than any pause of a busy cluster, so that callers are the ones who close idle connections. */
 const PEER_IDLE_MILLIS = 75_000;
 
 /** Connections a peer opens to one other at most; see `linkLimits`. */
 const LINK_CONNECTIONS = 16;
 /** Database, log, certificates, key sets and what the platform opens. */
 const OTHER_FILES = 128;
-/** With fewer than this nobody could be served. */
+/** With fewer than this no caller could be served. */
 const FEWEST_CONNECTIONS = 32;
 
 /** The connections of the members: those of a peer that was restarted may still be open when it opens new ones. */
@@ -82,7 +82,7 @@ export const connectionLimits = (
   return { http, peerHttp: { ...http, idleMillis: PEER_IDLE_MILLIS } };
 };
 
-/** What Node's HTTP server watches by itself. */
+/** The limits that Node's HTTP server enforces itself. */
 export const timeoutsOf = ({ headerMillis, requestMillis, idleMillis }: ConnectionLimits): ServerOptions => ({
   headersTimeout: headerMillis,
   requestTimeout: requestMillis,

@@ -1,4 +1,4 @@
-/** Connections that were cut off: counted one by one, and told to the log once a minute at most. */
+/** Connections that were cut off: counted one by one, and logged once a minute at most. */
 import type { Log } from "../peer/Log.ts";
 
 /** Why a connection was cut off; names for metrics and log. */
@@ -29,7 +29,7 @@ export class CutReport {
     this.#ports = ports;
   }
 
-  /** Counts one; the first after a quiet minute is told at once, those of the minute after it together. */
+  /** Counts one; the first after a quiet minute is logged at once, those of the minute after it together. */
   readonly add = (reason: CutReason): void => {
     this.#ports.count(reason);
     this.#cuts.set(reason, (this.#cuts.get(reason) ?? 0) + 1);

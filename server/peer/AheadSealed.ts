@@ -12,7 +12,7 @@ export interface SealedAhead {
 }
 
 export class AheadSealed {
-  /** A message that is never sent is forgotten with it. */
+  /** A message that is never sent is forgotten with its envelope. */
   readonly #envelopes = new WeakMap<Message, Map<PeerId, SealedAhead>>();
 
   keep(to: PeerId, message: Message, sealed: SealedAhead): void {

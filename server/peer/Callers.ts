@@ -1,4 +1,4 @@
-/** Who waits for this peer: callers with a mutation, whoever asks whether it is ready, and its operators. */
+/** Everybody who waits for this peer: callers with a mutation, those who ask whether it is ready, and its operators. */
 import type { Answer } from "../../core/Action.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import { type MemberFault, rejection } from "../../core/base/Rejection.ts";
@@ -12,10 +12,10 @@ import { CommandGate } from "./CommandGate.ts";
 import type { PeerPorts } from "./PeerPorts.ts";
 import { Replies } from "./Replies.ts";
 
-/** A probe waits two seconds for its answers; whoever asks for readiness waits no longer than this. */
+/** A probe waits two seconds for its answers; a caller that asks for readiness waits no longer than this. */
 const READINESS_MILLIS = 5_000;
 
-/** What a caller is told whom no step has answered in time. */
+/** The answer to a caller whom no step has answered in time. */
 const late = rejection(
   "APPROVER_REPLICATION_UNAVAILABLE",
   "This peer has not come to an answer in time.",
@@ -43,17 +43,17 @@ export class Callers {
     this.#ports = ports;
   }
 
-  /** Those who wait for their answer. */
+  /** The number of pending callers. */
   get waiting(): number {
     return this.#replies.size;
   }
 
-  /** Answers whoever waits under this id. */
+  /** Answers the pending caller with this id. */
   answer(requestId: string, answer: Answer): void {
     this.#replies.answer(requestId, answer);
   }
 
-  /** Hands a fresh request id to `start` and waits as long as anybody does; then that is what is said. */
+  /** Hands a fresh request id to `start` and waits as long as any caller; then `detail` is the answer. */
   ask(start: (requestId: string) => void, detail: string, next = late.hint): Promise<Answer> {
     const unknown = rejection(late.code, detail, next, { outcomeUnknown: true });
     return this.#replies.ask(start, this.#ports.settings.answerMillis, { _tag: "Rejected", rejection: unknown });
@@ -67,7 +67,7 @@ export class Callers {
     const answer = await this.#replies.ask(
       (requestId) =>
         this.#gate.enter((consumed) => {
-          // Whoever was told meanwhile that this took too long shall not be done behind his back.
+          // A request whose caller was told meanwhile that it took too long shall not be carried out.
           if (!this.#replies.isWaiting(requestId)) return consumed();
           isEntered = true;
           this.#ports.dispatch({ _tag: "Command", requestId, call, token, actor }, consumed);

@@ -1,7 +1,7 @@
 /**
  * The way of callers' requests to the driver: a few at a time, and the rest in between what comes from the network. The
- * driver takes its mail in order and in one go, so that a thousand requests that come at once would else hold up every
- * vote behind them for a second.
+ * driver handles its mail in order and without a pause, so that a thousand requests arriving at once would otherwise
+ * delay every vote behind them by a second.
  */
 
 /** Requests that may be in the driver's mailbox at once. */
@@ -20,7 +20,7 @@ export class CommandGate {
     return this.#waiting.length;
   }
 
-  /** Enters at once where there is room, else in its turn. */
+  /** Enters at once where there is room, otherwise in its turn. */
   enter(enter: Enter): void {
     if (this.#inside < AT_ONCE && this.#waiting.length === 0) return this.#admit(enter);
     this.#waiting.push(enter);

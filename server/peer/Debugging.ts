@@ -1,4 +1,4 @@
-/** Ways into a process's memory that Node offers, all of them closed to a peer: it holds private keys. */
+/** Ways into a process's memory that Node offers, all of them closed for a peer: it holds private keys. */
 import inspector from "node:inspector";
 
 /** Options of Node that open a debugger, or write the memory to a file. */

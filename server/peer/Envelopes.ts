@@ -30,12 +30,12 @@ export class Envelopes {
     return openEnvelope(this.#ports.backend.crypto, this.#ports.state(), bytes);
   }
 
-  /** What the warrant of a large message says; undefined unless a member gave it to this peer. */
+  /** The content of a large message's warrant; undefined unless a member gave it to this peer. */
   warranted(bytes: Uint8Array): Warrant | undefined {
     return openWarrant(this.#ports.backend.crypto, this.#ports.state(), bytes);
   }
 
-  /** With a pinned topology an envelope is made of nothing that the step under way could still change. */
+  /** With a pinned topology an envelope depends on nothing that the step under way could still change. */
   sealAhead(to: PeerId, message: Message): void {
     const [state, signer] = [this.#ports.state(), this.#ports.signer()];
     if (signer === undefined || state.cluster.membership === undefined) return;

@@ -1,4 +1,4 @@
-/** What a peer may and must bring along, depending on whether its cluster is founded already. */
+/** Which founding settings a peer may and must have, depending on whether its cluster is founded already. */
 import { Limits } from "../../core/base/Limits.ts";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { Effect } from "effect";
@@ -44,7 +44,7 @@ const missingSecret =
 
 const secretOf = ({ config, env, devSecretsDir, pinned, isInitialized }: Circumstances) =>
   Effect.gen(function* () {
-    // A founded peer needs no secret and reads none: what is left of it is harmless, and is told by a warning.
+    // A founded peer needs no secret and reads none: one that is left is harmless, and a warning tells of it.
     if (pinned !== undefined) return undefined;
     const given = yield* Effect.mapError(loadBootstrapSecret(config, env), (error) => startError(error.message));
     if (given !== undefined || config.cluster.peers.length === 0) return given;

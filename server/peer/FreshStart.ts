@@ -1,8 +1,7 @@
 /**
- * A byte store that looks empty until its first commit, which then replaces
- * everything that is really there. Until a peer was unsealed once, initializing
- * it again mints new keys; the rows of the first attempt are sealed with keys
- * that nobody holds any more, so the new ones take their place in one transaction.
+ * A byte store that looks empty until its first commit, which then replaces everything that is really there. Until a
+ * peer was unsealed once, initializing it again mints new keys; the rows of the first attempt are sealed with keys that
+ * are lost, so the new ones replace them in one transaction.
  */
 import { type TableName, tableNames } from "../../core/Tables.ts";
 import type { ByteStore, Change, StoredRow, StoreFailure } from "../../runtime/ByteStore.ts";

@@ -4,7 +4,7 @@ import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { SealedStore } from "../../runtime/SealedStore.ts";
 import type { PeerKeys } from "../crypto/CryptoBackend.ts";
 
-/** Far above what anybody rotates; each page is read at once. */
+/** Far more than anybody rotates; each page is read at once. */
 const PAGE = 64;
 
 /**

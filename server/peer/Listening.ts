@@ -49,7 +49,7 @@ export const listen = (
     });
   });
 
-/** Accepts no more, waits for requests under way up to `drainMillis`, and closes what is left. */
+/** Stops accepting, waits for requests under way up to `drainMillis`, and closes what is left. */
 export const closeListener = ({ server, guard }: Guarded, drainMillis: number): Effect.Effect<void> =>
   Effect.async((resume) => {
     const timer = setTimeout(() => guard.closeAll(), drainMillis);

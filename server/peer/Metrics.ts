@@ -24,7 +24,7 @@ const families = {
 } as const satisfies { readonly [name: string]: Family };
 export type CounterName = keyof typeof families;
 
-/** What is measured when somebody asks. */
+/** Values measured on demand. */
 export interface Gauges {
   readonly state: PeerState;
   /** Events that wait for the one under way. */

@@ -1,4 +1,4 @@
-/** The driver's store with a clock beside it and somebody to tell when a transaction is published. */
+/** The driver's store with a clock beside it and a listener for published transactions. */
 import type { Rows, TableName, Write } from "../../core/Tables.ts";
 import type { StoreFailure } from "../../runtime/ByteStore.ts";
 import type { PeerStore } from "../../runtime/PeerStore.ts";

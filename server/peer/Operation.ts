@@ -1,7 +1,7 @@
-/** One call of an operator on its way through a peer, and what the audit will say of it. */
+/** One call of an operator on its way through a peer, and the audit's record of it. */
 import type { OperatorAct } from "../../core/protocol/OperatorAct.ts";
 
-/** What came of a call beside what its answer says. */
+/** The outcome of a call beside what its answer says. */
 export type Later = Pick<OperatorAct, "outcome" | "detail">;
 
 export class Operation {
@@ -22,7 +22,7 @@ export class Operation {
     return this.#isWritten;
   }
 
-  /** Says what came of it, and more in words: never a submitted value. */
+  /** Gives the outcome, and more in words: never a submitted value. */
   tell(outcome: string, detail = ""): void {
     this.#act = { ...this.#act, outcome, detail };
   }

@@ -1,14 +1,13 @@
 /**
- * Everything operators do on its way into the log, the metrics and the audit.
- * What they were refused is counted by who it was and why: the first of a minute is
- * recorded at once, the rest of that minute as one, so that nobody fills a disk by
+ * Everything operators do on its way into the log, the metrics and the audit. Refusals are counted by caller and
+ * reason: the first of a minute is recorded at once, the rest of that minute as one, so that nobody can fill a disk by
  * asking for what is refused.
  */
 import type { OperatorAct, OperatorCall } from "../../core/protocol/OperatorAct.ts";
 import type { Log } from "./Log.ts";
 import type { Metrics } from "./Metrics.ts";
 
-/** Different refusals that are recorded one by one in a minute; those past them are told as one. */
+/** Different refusals that are recorded one by one in a minute; any more are recorded as one. */
 const MOST_REFUSALS = 16;
 const WINDOW_MILLIS = 60_000;
 
@@ -24,7 +23,7 @@ export interface OperatorAuditPorts {
 }
 
 interface Repeated {
-  /** Undefined where there is nobody to name. */
+  /** Undefined where there is no operator to name. */
   act: OperatorAct | undefined;
   readonly call: OperatorCall;
   readonly outcome: string;
@@ -40,14 +39,14 @@ export class OperatorAudit {
     this.#ports = ports;
   }
 
-  /** Something was done. Rejects where it cannot be recorded; `isWritten` where that happened with the change itself. */
+  /** Something was done. Rejects where it cannot be recorded; `isWritten` where the change itself recorded it. */
   async done(act: OperatorAct, isWritten: boolean): Promise<void> {
     this.#count(act);
     this.#tell(act);
     if (!isWritten) await this.#ports.record(act);
   }
 
-  /** Something was refused to somebody whose token held; resolved when that is recorded, or counted for later. */
+  /** A bearer of a valid token was refused; resolves when that is recorded, or counted for later. */
   async refused(act: OperatorAct): Promise<void> {
     this.#count(act);
     const { call, outcome, actor } = act;
@@ -55,7 +54,7 @@ export class OperatorAudit {
     if (isNew) await this.#record(act);
   }
 
-  /** A call came without a token that held: there is nobody to name. */
+  /** A call came without a valid token: there is no operator to name. */
   unauthenticated(call: OperatorCall): void {
     const outcome = "UNAUTHENTICATED";
     this.#count({ call, outcome });

@@ -4,8 +4,7 @@
  *
  *     SHA-256 of (the hash before, or nothing, and the entry), in hexadecimal | space | entry in hexadecimal
  *
- * The chain tells what was cut off or changed by accident; only the rows that the
- * acts end up in are signed.
+ * The chain reveals lines that were cut off or changed by accident; only the rows that the acts end up in are signed.
  */
 import { createHash } from "node:crypto";
 import { closeSync, constants, fsyncSync, openSync, readFileSync, statSync } from "node:fs";
@@ -21,7 +20,7 @@ import { operatorActCodec } from "../../core/protocol/OperatorAct.ts";
 import type { KeptAct, OperatorJournal } from "../../runtime/OperatorLog.ts";
 import { type StartError, startError } from "./StartError.ts";
 
-/** Acts that one stretch of being sealed may leave; the largest takes some 10 KiB. */
+/** Acts that one period of being sealed may leave; the largest takes some 10 KiB. */
 export const MOST_KEPT = 4_096;
 const MOST_BYTES = MOST_KEPT * 16 * 1024;
 
@@ -40,11 +39,11 @@ interface Content {
   readonly acts: ReadonlyArray<KeptAct>;
   /** Of the last line that holds; empty before the first. */
   readonly hash: string;
-  /** Bytes up to and with that line. */
+  /** Bytes up to the end of that line. */
   readonly length: number;
 }
 
-/** The lines from the first on that hold; whatever follows was never answered for, or was changed. */
+/** The lines that hold, from the first on; any others were never answered for, or were changed. */
 const contentOf = (text: string): Content => {
   const acts: Array<KeptAct> = [];
   let [hash, length] = ["", 0];
@@ -53,7 +52,7 @@ const contentOf = (text: string): Content => {
     const kept = decode(keptCodec, entry);
     const next = chained(hash, entry);
     if (line !== lineOf(next, entry)) break;
-    // What a later program has answered for must not be written over.
+    // Lines that a later program has answered for must not be overwritten.
     if (versionOf(entry) > NEWEST) throw new Error(LATER);
     if (Either.isLeft(kept)) break;
     acts.push(kept.right);
@@ -110,7 +109,7 @@ class OpenFile implements OperatorFile {
     const entry = encode(keptCodec, kept);
     const hash = chained(before, entry);
     const line = Buffer.from(`${lineOf(hash, entry)}\n`);
-    // What a write that failed has left behind would hide whatever comes after it.
+    // The remains of a failed write would hide all that comes after them.
     await this.#file.truncate(from);
     await this.#file.write(line, 0, line.length, from);
     await this.#file.sync();

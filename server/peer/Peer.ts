@@ -1,6 +1,6 @@
 /**
- * One peer on this machine: the driver with its store, keys, timers, callers and
- * way out to the others. It knows nothing of HTTP.
+ * One peer on this machine: the driver with its store, keys, timers, callers and links to the others. It knows nothing
+ * of HTTP.
  */
 import { randomBytes } from "node:crypto";
 import type { Either } from "effect";
@@ -38,10 +38,10 @@ interface Running {
   readonly store: SealedStore;
 }
 
-/** How often a seal looks whether what came before it is done. */
+/** How often a seal checks whether all before it is done. */
 const SEALED_POLL_MILLIS = 5;
 
-/** What came of an unseal: it may be sealed again before its rows are verified. */
+/** The result of an unseal: the peer may be sealed again before its rows are verified. */
 export type Unsealing =
   | { readonly _tag: "Unsealed"; readonly integrityFault: string | undefined; readonly isAudited: boolean }
   | { readonly _tag: "SealedMeanwhile" };
@@ -111,14 +111,14 @@ export class Peer {
     return this.#envelopes.open(bytes);
   }
 
-  /** What the warrant of a large message says; undefined unless a member gave it to this peer. */
+  /** The content of a large message's warrant; undefined unless a member gave it to this peer. */
   warranted(bytes: Uint8Array): Warrant | undefined {
     return this.#envelopes.warranted(bytes);
   }
 
   /**
-   * Takes in a message whose envelope held, with what is known about the bearers of its tokens. `consumed` is called
-   * once nothing of it waits any more.
+   * Takes in a message whose envelope held, with the verdicts on its bearer tokens. `consumed` is called once nothing
+   * of it waits any more.
    */
   deliver({ from, message, versions }: Opened, actors: ReadonlyArray<ActorCheck>, consumed: () => void): void {
     this.#dispatch(delivery(from, message, actors, versions), consumed);
@@ -160,8 +160,8 @@ export class Peer {
   }
 
   /**
-   * Initializes this peer with fresh keys, or again until it is unsealed once: whatever an earlier
-   * attempt wrote is replaced in the same transaction. The keys are out of use afterwards.
+   * Initializes this peer with fresh keys, or again until it is unsealed once: all rows of an earlier attempt are
+   * replaced in the same transaction. The keys are out of use afterwards.
    */
   async initialize(keys: PeerKeys, vault: Uint8Array, numbers: Initialization): Promise<Answer> {
     // Before the first unseal there is next to nothing to verify; after it this is refused.
@@ -198,7 +198,7 @@ export class Peer {
   /**
    * Takes the keys into memory, verifies every stored row, and only then brings them into use.
    *
-   * @param act whose unseal it is, which goes into the audit with it
+   * @param act the operator's act, which goes into the audit with the unseal
    * @returns `begun` resolves where that takes longer, after a tenth of a second; `end` when the unsealed
    * state is published, or when the peer was sealed meanwhile. Neither rejects: a store that cannot be read halts.
    */
@@ -241,7 +241,7 @@ export class Peer {
     }
   }
 
-  /** Records what an operator did, or was refused, that is in no other transaction. Rejects where that is not known to be durable. */
+  /** Records an operator's act, or refusal, that is in no other transaction. Rejects where it may not be durable. */
   record(act: OperatorAct): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#operators.record(act, (failure) => (failure === undefined ? resolve() : reject(failure)));
@@ -280,7 +280,7 @@ export class Peer {
     const integrity = keys.integrityKeyOf(seed);
     const { publicKey } = integrity;
     const blob = keys.later.wrap(publicKey, seed, Uint8Array.from(randomBytes(24)));
-    // In memory before it is in use: whatever follows the row that names it is sealed with it.
+    // In memory before it is in use: all after the row that names it is sealed with it.
     this.#running.store.addKey(integrity);
     const acts = this.#operators.withWaiting(operation.act);
     const answer = await this.#callers.ask(
@@ -292,7 +292,7 @@ export class Peer {
     return answer;
   }
 
-  /** Stores the keys under other shares; those before them open this vault no more. */
+  /** Stores the keys under other shares; the earlier ones do not open this vault any more. */
   async rekey(vault: Uint8Array, operation: Operation): Promise<Answer> {
     const acts = this.#operators.withWaiting(operation.act);
     const answer = await this.#callers.ask(
@@ -358,7 +358,7 @@ export class Peer {
     this.#guarded(() => this.#running.driver.dispatch(event, consumed));
   }
 
-  /** A fault that the driver does not know leaves it in the middle of an event: nothing may go on. */
+  /** A fault unknown to the driver leaves it in the middle of an event: nothing may go on. */
   #guarded(run: () => void): void {
     try {
       run();

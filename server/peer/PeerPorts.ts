@@ -1,4 +1,4 @@
-/** What a peer needs of its process, and what its operators hand it. */
+/** What a peer needs of its process, and what its operators give it. */
 import type { Settings } from "../../core/protocol/Event.ts";
 import type { PeerId, Topology } from "../../core/protocol/Topology.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
@@ -10,7 +10,7 @@ import type { Metrics } from "./Metrics.ts";
 
 export interface PeerPorts {
   readonly bytes: ByteStore;
-  /** Keeps what operators do while there is no key to seal rows with. */
+  /** Keeps operators' acts while there is no key to seal rows with. */
   readonly journal: OperatorJournal;
   readonly backend: CryptoBackend;
   readonly settings: Settings;

@@ -1,16 +1,15 @@
 /**
- * New unseal shares for the keys that a peer has, in two steps. The present shares
- * are collected first; from the keys they open a new vault is made, with new
- * shares. These are then asked for: only when enough of them have opened the new
- * vault is it stored, and the present shares open nothing any more. Whatever ends
- * before that, a crash or a lost answer, leaves the present shares as they were.
+ * New unseal shares for the keys that a peer has, in two steps. First the present shares are collected; from the keys
+ * they open a new vault is made, with new shares. Then those are asked for: only when enough of them have opened the
+ * new vault is it stored, and the present shares open nothing any more. An end before that, by a crash or a lost
+ * answer, leaves the present shares as they were.
  */
 import { Either } from "effect";
 import type { KeyMaterial, SealProvider, ShareFault, Sharing, UnsealSession } from "../seal/SealProvider.ts";
 
 export type RekeyStep = "NONE" | "PRESENT_SHARES" | "NEW_SHARES" | "DONE";
 
-/** How far a rekey is: shares of the step that are in, and that it takes. */
+/** How far a rekey is: shares of the present step that are in, and that are needed. */
 export interface RekeyProgress {
   readonly step: RekeyStep;
   readonly have: number;

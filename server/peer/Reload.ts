@@ -18,9 +18,8 @@ export interface ReloadPorts {
 }
 
 /**
- * Reads everything anew that a running peer can change. What cannot be used is
- * named in the log with its reason, and what was in use stays; so does every
- * setting that needs a start.
+ * Reads everything anew that a running peer can change. A file that cannot be used is named in the log with the reason,
+ * and the one in use stays; so does every setting that needs a start.
  *
  * @param running the configuration the peer was started with
  * @returns reloads once; calls in between wait for each other
@@ -46,7 +45,7 @@ export const makeReload = (running: Config, ports: ReloadPorts): (() => Promise<
     log.setLevel(config.peer.logLevel);
     const tls = await Effect.runPromise(Effect.either(loadTls(config)));
     Either.match(tls, { onLeft: keptFor("certificates"), onRight: useTls });
-    // Broken files stay named for the next time; whatever else was read holds.
+    // Broken files stay named for the next time; the others hold.
     current = Either.isRight(tls) ? config : { ...current, peer: config.peer };
     const keyFault = await reloadKeys();
     if (keyFault !== undefined) kept("token keys", `auth.jwks: ${keyFault}`);

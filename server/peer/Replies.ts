@@ -29,12 +29,12 @@ export class Replies {
     });
   }
 
-  /** Whether somebody still waits for the answer. */
+  /** Whether the caller still waits for the answer. */
   isWaiting(requestId: string): boolean {
     return this.#waiting.has(requestId);
   }
 
-  /** Answers a caller, once; an unknown id is one that was answered already. */
+  /** Answers a caller, once; an unknown id was answered already. */
   answer(requestId: string, answer: Answer): void {
     const resolve = this.#waiting.get(requestId);
     this.#waiting.delete(requestId);

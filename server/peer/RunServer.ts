@@ -14,7 +14,7 @@ const writeLog = (line: string): void => {
   process.stderr.write(line);
 };
 
-/** Going on could turn a mistake into a lost record, and what is durable is safe: the process ends at once. */
+/** Going on could turn a mistake into a lost record, while durable rows are safe: the process ends at once. */
 const halt = (): void => process.exit(HALTED);
 
 const host: ServerHost = { writeLog, halt };
@@ -79,7 +79,7 @@ export const runServer = (options: ServerOptions): Effect.Effect<never, StartErr
       else log.info("signal ignored", { signal: "SIGHUP", reason: "this peer is still starting" });
     };
     yield* catchSignals(reload);
-    // Whatever this process makes is for this user alone.
+    // All files that this process makes are for this user alone.
     process.umask(0o077);
     optimizeEarly();
     yield* stopOnFaults;

@@ -42,10 +42,10 @@ export type NewShares =
   | { readonly shares64: ReadonlyArray<string> }
   | { readonly encryptedShares: ReadonlyArray<EncryptedShare> };
 
-/** Whoever holds `sharesNeeded` of the shares can unseal. */
+/** Any `sharesNeeded` of the shares can unseal. */
 export type Initialized = Initialization & NewShares & { readonly sharesNeeded: number };
 
-/** What a rekey is to make; without numbers those of the configuration. */
+/** The vault that a rekey is to make; without numbers those of the configuration. */
 export interface RekeyWish {
   readonly sharing: Sharing | undefined;
   readonly recipients: ReadonlyArray<Recipient>;
@@ -53,12 +53,12 @@ export interface RekeyWish {
 
 export type RekeyAnswer = RekeyProgress & Partial<Sharing> & (NewShares | object);
 
-/** Why a rekey does not go on, beside what may be wrong with a share. */
+/** Why a rekey does not go on, beside faults of a share. */
 export type RekeyFault = { readonly _tag: "RekeyFault"; readonly message: string; readonly next: string };
 
 export interface UnsealAnswer extends UnsealProgress {
   readonly state: SealState;
-  /** How far the verification of what is stored is; absent once it has ended. */
+  /** How far the verification of stored rows is; absent once it has ended. */
   readonly verifying?: Verified;
 }
 
@@ -116,7 +116,7 @@ export class SealControl {
     this.#ports = ports;
   }
 
-  /** Left: `ALREADY_INITIALIZED` after the first unseal, or what does not fit about the numbers. */
+  /** Left: `ALREADY_INITIALIZED` after the first unseal, or which numbers do not fit. */
   initialize(
     numbers: Initialization,
     recipients: ReadonlyArray<Recipient> = [],
@@ -124,12 +124,12 @@ export class SealControl {
     return this.#inTurn(() => this.#initialize(numbers, recipients));
   }
 
-  /** How keys are shared where nobody asks for other numbers. */
+  /** How keys are shared where no other numbers are asked for. */
   get sharing(): Sharing {
     return this.#ports.provider.sharing;
   }
 
-  /** Shares that are in and shares that it takes, at a sealed peer; undefined at any other, or where its vault cannot be read. */
+  /** Shares that are in and shares needed, at a sealed peer; undefined elsewhere, or where its vault is unreadable. */
   get progress(): UnsealProgress | undefined {
     const { peer } = this.#ports;
     if (peer.state.cluster.peer === undefined || peer.state.fitness.unsealed || peer.verifying !== undefined)
@@ -181,7 +181,7 @@ export class SealControl {
     });
   }
 
-  /** Takes one share for the rekey that is under way: a present one, then new ones to confirm that they are in good hands. */
+  /** Takes one share for the rekey under way: a present one, then new ones to confirm that they are in good hands. */
   rekey(
     share64: string,
     operation: Operation,
@@ -234,7 +234,7 @@ export class SealControl {
 
   #inTurn<A>(run: () => Promise<A>): Promise<A> {
     const result = this.#turn.then(run);
-    // Whoever asked hears of a failure; the next one in line is not concerned.
+    // The caller hears of a failure; the next one in the queue is not affected.
     this.#turn = result.catch(() => undefined);
     return result;
   }
@@ -365,7 +365,7 @@ export class SealControl {
     await Promise.race([told, begun]);
     const verifying = this.#verifying();
     if (verifying !== undefined) {
-      // What was asked for is recorded before the answer; that it came about, with the unseal.
+      // The request is recorded before the answer; its success, with the unseal.
       operation?.tell("ACCEPTED", `${need} of ${need} shares are in, and what is stored is being verified`);
       log.info("verifying", { rows: verifying.verifying.of });
       return Either.right({ state: "UNSEALED", have: need, need, ...verifying });

@@ -84,7 +84,7 @@ const checkWith =
       onRight: (claims): ActorCheck => ({ _tag: "Verified", claims }),
     });
 
-/** Runs what reads the store at start; damage there is an operator's matter, not a crash. */
+/** Runs code that reads the store at start; damage there is an operator's matter, not a crash. */
 const readingStore = <A>(read: () => A): Effect.Effect<A, StartError> =>
   Effect.try({
     try: read,
@@ -118,7 +118,7 @@ interface Assembly {
 const REMOVE_SECRET =
   "this cluster is founded and ignores the bootstrap secret; remove the setting and delete the secret on every machine";
 
-/** The folder says that a peer was initialized there, and the database knows of none. */
+/** The folder says that a peer was initialized there, but the database has none. */
 const emptied = (directory: string): StartError =>
   startError(new StoreOpenError({ reason: "missing", file: databaseFile(directory) }).message);
 
@@ -317,7 +317,7 @@ const openPublicApi = (
     return { url, server };
   });
 
-/** Handshakes from now on; what is open stays as it is. */
+/** Certificates of handshakes from now on; open connections stay as they are. */
 const renew = (server: NodeServer, tls: ListenerTls | undefined): void => {
   if (tls !== undefined && server instanceof HttpsServer) server.setSecureContext(tls);
 };

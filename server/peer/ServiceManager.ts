@@ -1,7 +1,6 @@
 /**
- * Tells the service manager how far this process is (sd_notify(3)). Node cannot
- * write to a datagram socket, so systemd's own helper does it; where no manager
- * asks for it, nothing happens.
+ * Tells the service manager how far this process is (sd_notify(3)). Node cannot write to a datagram socket, so
+ * systemd's own helper does it; where no manager asks for it, nothing happens.
  */
 import { spawn } from "node:child_process";
 import { Effect } from "effect";
@@ -12,7 +11,7 @@ const HELPER = "systemd-notify";
 const HEARD_MILLIS = 5_000;
 
 /**
- * Sends assignments such as `READY=1`. Never fails: what cannot be told is logged.
+ * Sends assignments such as `READY=1`. Never fails: a failure to send is logged.
  *
  * @param env of this process; `NOTIFY_SOCKET` is the manager's
  */

@@ -6,7 +6,7 @@ const later = (run: () => void, afterMillis: number): (() => void) => {
   return () => clearTimeout(timeout);
 };
 
-/** After what has arrived by now; a timeout of zero would wait for a whole millisecond. */
+/** After the events that have arrived by now; a timeout of zero would wait for a whole millisecond. */
 const soon = (run: () => void): (() => void) => {
   const immediate = setImmediate(run);
   return () => clearImmediate(immediate);

@@ -3,9 +3,8 @@
  *
  *     version 1 | nonce 24 | ciphertext 32 | tag 16
  *
- * XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha) over the seed, with the public key
- * authenticated. The key comes from the identity seed by HKDF-SHA256 (RFC 5869):
- * who can open the vault can open these, and nobody else.
+ * XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha) over the seed, with the public key authenticated. The key comes from the
+ * identity seed by HKDF-SHA256 (RFC 5869): only the content of the vault opens these.
  */
 import { xchacha20poly1305 } from "@noble/ciphers/chacha.js";
 import { hkdf } from "@noble/hashes/hkdf.js";

@@ -1,8 +1,7 @@
 /**
- * Unseal shares for the eyes of their holders: each encrypted to the public key of
- * one person, by age (age-encryption.org/v1) or OpenPGP (RFC 9580), so that
- * neither the answer of the service nor a terminal ever has it in clear. The
- * libraries are loaded only where somebody asks for it.
+ * Unseal shares for the eyes of their holders: each encrypted to the public key of one person, by age
+ * (age-encryption.org/v1) or OpenPGP (RFC 9580), so that neither the answer of the service nor a terminal ever has it
+ * in clear. The libraries are loaded only on demand.
  */
 import { Either } from "effect";
 

@@ -24,7 +24,7 @@ export interface SealedKeys {
 export interface UnsealProgress {
   /** Shares accepted so far. */
   readonly have: number;
-  /** Shares it takes. */
+  /** Shares needed. */
   readonly need: number;
 }
 
@@ -33,7 +33,7 @@ export type UnsealStep =
   | { readonly _tag: "Collecting"; readonly progress: UnsealProgress; readonly repeated: boolean }
   | { readonly _tag: "Unsealed"; readonly material: KeyMaterial };
 
-/** Why a share was not taken; `progress` is what is left afterwards. */
+/** Why a share was not taken; `progress` is what remains afterwards. */
 export interface ShareFault {
   readonly _tag: "ShareFault";
   readonly code: "MALFORMED_SHARE" | "FOREIGN_SHARE" | "WRONG_SHARES" | "SESSION_CLOSED";
@@ -42,7 +42,7 @@ export interface ShareFault {
   readonly progress: UnsealProgress;
 }
 
-/** Collects what opens one vault. */
+/** Collects the shares that open one vault. */
 export interface UnsealSession {
   readonly progress: () => UnsealProgress;
   /** Takes one share in standard padded Base64. Never rejects. */
@@ -54,7 +54,7 @@ export interface UnsealSession {
 export interface SealProvider {
   /** As the configuration endpoint shows it (contract 2.7). */
   readonly id: string;
-  /** How many shares there are, and how many unseal, where nobody asks for other numbers. */
+  /** How many shares there are, and how many unseal, where no other numbers are asked for. */
   readonly sharing: Sharing;
   /** Encrypts key material; every call makes a new vault with new shares, which open no other one. */
   readonly seal: (material: KeyMaterial, sharing: Sharing) => Promise<SealedKeys>;

@@ -29,7 +29,7 @@ const vaultBytes = ciphertextAt + 2 * seedBytes + tagBytes;
 
 const keyInfo = utf8ToBytes("CUSTODY_SEAL_V1");
 
-/** A vault whose form is right; whether its content is, only the root key shows. */
+/** A vault of the right form; only the root key shows whether its content is right. */
 export interface Vault {
   readonly bytes: Uint8Array;
   readonly id: Uint8Array;
@@ -46,7 +46,7 @@ const withKey = <A>(rootKey: Uint8Array, id: Uint8Array, use: (key: Uint8Array) 
   }
 };
 
-/** What a vault is sealed with: id and nonce are public, the root key is not kept. */
+/** The inputs for sealing a vault: id and nonce are public, the root key is not kept. */
 export interface VaultParameters {
   readonly id: Uint8Array;
   readonly nonce: Uint8Array;

@@ -49,7 +49,7 @@ export const openClient = (
     SqliteClient.make({
       filename: file,
       readonly: access === "read",
-      // Set below and read back, once it is known whose database this is.
+      // Set below and read back, once it is known which program the database belongs to.
       disableWAL: true,
       prepareCacheSize: preparedStatements,
       prepareCacheTTL: "1 day",

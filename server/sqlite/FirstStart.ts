@@ -1,4 +1,4 @@
-/** A start that fails leaves a folder as it found it: what it made itself is taken away again. */
+/** A start that fails leaves a folder as it found it: all that it made is removed again. */
 import { existsSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { databaseFile, isMarkedInitialized, lockFile } from "./StoreDirectory.ts";

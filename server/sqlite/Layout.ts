@@ -1,6 +1,6 @@
 /**
- * Where rows lie in the file: two tables instead of one for each kind of row, because a transaction costs
- * by the pages it touches (docs/decisions/0012-two-tables.md).
+ * Where rows are in the file: two tables instead of one for each kind of row, because the cost of a transaction is the
+ * number of pages it touches (docs/decisions/0012-two-tables.md).
  */
 import type { TableName } from "../../core/Tables.ts";
 
@@ -8,7 +8,7 @@ import type { TableName } from "../../core/Tables.ts";
 export const places = ["records", "working"] as const;
 export type Place = (typeof places)[number];
 
-/** Written once and kept; a slot changes once more, while it still lies at the end. */
+/** Written once and kept; a slot changes once more, while it is still at the end. */
 const kept: ReadonlySet<TableName> = new Set([
   "batches",
   "slots",

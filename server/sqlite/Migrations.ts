@@ -1,4 +1,4 @@
-/** The shape of a peer's database, by numbered steps, and whose database a file is. */
+/** The shape of a peer's database, by numbered steps, and which program a file belongs to. */
 import { make as makeMigrator, fromRecord } from "@effect/sql/Migrator";
 import * as SqlClient from "@effect/sql/SqlClient";
 import type { Connection } from "@effect/sql/SqlConnection";

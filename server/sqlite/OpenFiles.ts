@@ -1,7 +1,6 @@
 /**
- * Whether the files of an open database still bear their names. SQLite goes on
- * writing into files that were deleted, moved or replaced behind its back, and
- * what is acknowledged then is lost with the process.
+ * Whether the files of an open database still bear their names. SQLite goes on writing into files that were deleted,
+ * moved or replaced without its knowledge, and rows acknowledged then are lost with the process.
  */
 import { statSync } from "node:fs";
 import { basename } from "node:path";
@@ -25,7 +24,7 @@ export class OpenFiles {
     this.#known = [database, `${database}-wal`].map((path) => ({ path, identity: identityOf(path) }));
   }
 
-  /** Which file is another one, or gone; undefined while all are as they were opened. */
+  /** Which file was replaced, or is gone; undefined while all are as they were opened. */
   lost(): string | undefined {
     const other = this.#known.find(({ path, identity }) => identityOf(path) !== identity);
     return other && basename(other.path);

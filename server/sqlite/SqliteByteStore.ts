@@ -22,7 +22,7 @@ export interface SqliteByteStoreOptions {
   readonly directory: string;
   /** For benches and tests: each flush takes this much longer. */
   readonly flushDelayMillis?: number;
-  /** Told of a failure that no commit is under way to hear of, such as a database that was deleted. */
+  /** Told of a failure while no commit is under way, such as a deleted database. */
   readonly failed?: (failure: StoreFailure) => void;
 }
 
@@ -119,8 +119,8 @@ const acquire = (options: SqliteByteStoreOptions, scope: Scope.CloseableScope) =
   }).pipe((opening) => openingOf(options.directory, opening));
 
 /**
- * Opens the database in a directory, or makes one. Before anything can be read, what a killed process had committed
- * without flushing is flushed, the durable settings are set and read back, and migrations are applied.
+ * Opens the database in a directory, or makes one. Before anything can be read, commits that a killed process had not
+ * flushed are flushed, the durable settings are set and read back, and migrations are applied.
  * Its thread keeps the process alive until the store is closed.
  * Fails with {@link StoreOpenError}, which names the file and what to do.
  */

@@ -9,7 +9,7 @@ const largestGroup = 64;
 export interface RowStatement {
   readonly sql: string;
   readonly parameters: ReadonlyArray<string | Uint8Array>;
-  /** The rows it has to change; any other number means a key was missing. */
+  /** The rows it has to change; any other number means that a key was missing. */
   readonly rows: number;
 }
 
@@ -39,7 +39,7 @@ const sqlFor = (op: Change["op"], place: Place, rows: number): string => {
   return sql;
 };
 
-/** What a transaction of one registration changes goes into one statement for each place and kind. */
+/** The changes of a transaction of one registration go into one statement for each table and kind. */
 const largestExact = 8;
 
 /** Beyond that powers of two, so that a handful of prepared statements serves every number of rows. */

@@ -15,13 +15,13 @@ export const databaseFile = (directory: string): string => join(resolve(director
  */
 export const lockFile = (directory: string): string => join(resolve(directory), "custody.lock");
 
-/** Stays when a database is lost: without it a peer that was somebody would start as one that never was. */
+/** Stays when a database is lost: without it a peer would start as if it had never been initialized. */
 const initializedFile = (directory: string): string => join(resolve(directory), "custody.initialized");
 
 /** Whether a peer was ever initialized in a directory. */
 export const isMarkedInitialized = (directory: string): boolean => existsSync(initializedFile(directory));
 
-/** Leaves the mark, durably; throws what the disk throws. */
+/** Leaves the mark, durably; throws the disk's errors. */
 export const markInitialized = (directory: string): void => {
   if (isMarkedInitialized(directory)) return;
   const text =
@@ -45,7 +45,7 @@ const makePrivate = (file: string): void => {
   if (!existsSync(file)) closeSync(openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600));
 };
 
-/** The first of a directory and its files that users beside this one may read, with the command that closes it. */
+/** The first of a directory and its files that other users may read, with the command that closes it to them. */
 const openToOthers = (directory: string): StoreOpenError | undefined => {
   if (process.platform === "win32") return undefined;
   const file = databaseFile(directory);
@@ -61,9 +61,9 @@ const openToOthers = (directory: string): StoreOpenError | undefined => {
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 /**
- * Creates the directory (0700) when only it is missing and flushes its own name; files are made with 0600, and
- * what other users may read is refused. Refuses a write-ahead log whose
- * database is gone: SQLite would start an empty database and delete the log with the transactions in it.
+ * Creates the directory (0700) when only it is missing and flushes its own name; files are made with 0600, and those
+ * that other users may read are refused. Refuses a write-ahead log without its database: SQLite would start an empty
+ * database and delete the log with the transactions in it.
  */
 export const prepareDirectory = (directory: string): Effect.Effect<void, StoreOpenError> =>
   Effect.try({

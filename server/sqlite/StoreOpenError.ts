@@ -55,7 +55,7 @@ const isWithoutBinding = (error: unknown): boolean => {
 export class StoreOpenError extends Data.TaggedError("StoreOpenError")<{
   readonly reason: StoreOpenReason;
   readonly file: string;
-  /** What exactly was found; never a stored value. */
+  /** The exact finding; never a stored value. */
   readonly detail?: string | undefined;
 }> {
   override get message(): string {

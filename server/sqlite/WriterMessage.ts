@@ -1,10 +1,10 @@
-/** What the main thread and the writing thread say to each other. */
+/** The messages between the main thread and the writing thread. */
 import type { TableName } from "../../core/Tables.ts";
 import type { Change } from "../../runtime/ByteStore.ts";
 import { type Place, placeOf } from "./Layout.ts";
 import type { StoreOpenReason } from "./StoreOpenError.ts";
 
-/** What the writing thread is started with. */
+/** The arguments of the writing thread. */
 export interface WriterOptions {
   readonly file: string;
   readonly flushDelayMillis: number;

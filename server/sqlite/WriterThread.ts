@@ -15,10 +15,10 @@ import type { CommitRequest, WriterOptions, WriterReply, WriterRequest } from ".
 
 /** The log is written back once it may have grown by this much: about SQLite's own thousand pages. */
 const checkpointAfterBytes = 4 * 1024 * 1024;
-/** What a small row costs in the log: its page of the index; the rows themselves lie close together. */
+/** The space of a small row in the log: its page of the index; the rows themselves are close together. */
 const rowBytes = 4096;
 
-/** How often a database that nobody writes is looked after. */
+/** How often a database is checked to which nothing is written. */
 const watchMillis = 1_000;
 
 /** A change that did not find its row, or found one where none should be. */
@@ -87,7 +87,7 @@ const serve = (
     if (after !== undefined) reply(after);
     return true;
   };
-  /** Looked at before every acknowledgement, and now and then: nothing is acknowledged that no name leads to. */
+  /** Checked before every acknowledgement, and now and then: no row is acknowledged in a file without its name. */
   const isLost = (): boolean => {
     const file = files.lost();
     if (file === undefined) return false;

@@ -7,7 +7,7 @@ import { ConfigError, type ConfigProblem } from "../config/ConfigError.ts";
 import type { Config, ListenerConfig } from "../config/ConfigSchema.ts";
 import { certificatesIn, notCertificates } from "../config/PemCertificates.ts";
 
-/** What a listener of `node:https` is made with. */
+/** The options of a listener of `node:https`. */
 export interface ListenerTls {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -18,7 +18,7 @@ export interface ListenerTls {
   readonly minVersion: SecureVersion;
 }
 
-/** What a request to another peer is made with. */
+/** The options of a request to another peer. */
 export interface PeerClientTls {
   /** This peer's certificate and key, shown when the other peer asks. */
   readonly cert?: Buffer;
@@ -63,7 +63,7 @@ interface PemFiles {
   readonly ca: Buffer | undefined;
 }
 
-/** What is wrong with the files of one listener, by the last key of the path. */
+/** The faults of one listener's files, by the last key of the path. */
 const pemProblems = ({ cert, key, ca }: PemFiles): ReadonlyArray<readonly [keyof PemFiles, string]> => {
   const problems: Array<readonly [keyof PemFiles, string]> = [];
   const [leaf] = certificatesIn(cert) ?? [];

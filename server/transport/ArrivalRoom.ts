@@ -1,6 +1,6 @@
 /**
- * Room for messages while they arrive. Who sends one is known only when all of it is here: so what strangers may fill
- * is small and apart from what members have, and a large message comes with a member's warrant or is not read.
+ * Room for messages while they arrive. The sender is known only when all of a message has arrived: so room for
+ * strangers is small and apart from that of members, and a large message comes with a member's warrant or is not read.
  */
 import type { Digest } from "../../core/base/Digest.ts";
 import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
@@ -18,7 +18,7 @@ export interface Arrival {
   /** Declared bytes. */
   readonly length: number;
   readonly address: string;
-  /** Whether a member has shown itself on this connection before. */
+  /** Whether a member has been authenticated on this connection before. */
   readonly isProven: boolean;
   readonly warrant: Warrant | undefined;
 }

@@ -1,8 +1,7 @@
 /**
- * Answers kept open for a moment. Most messages make this peer say something to
- * their sender (a vote, an acknowledgement); sent back as the answer to the very
- * request that brought them, it saves a request of its own. What takes longer, or
- * goes to somebody else, goes its ordinary way.
+ * Answers kept open for a moment. Most messages make this peer say something to their sender (a vote, an
+ * acknowledgement); sent back as the answer to the request that brought the message, it saves a request of its own. A
+ * message that takes longer, or goes to another peer, is sent in the ordinary way.
  */
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
@@ -20,7 +19,7 @@ interface Held {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Whether a message asks for one back at once. */
+/** Whether a message asks for an immediate reply. */
 export const asksBack = (message: Message): boolean => {
   switch (message._tag) {
     case "Prepare":

@@ -1,14 +1,14 @@
 /**
- * Bytes of messages that the driver has not consumed yet, by the member that sent them: one that lies, or that is only
+ * Bytes of messages that the driver has not consumed yet, by the member that sent them: a member that lies, or is only
  * fast, leaves the others their room, and all of them together do not fill the memory.
  */
 import type { PeerId } from "../../core/protocol/Topology.ts";
 
-/** What a message takes at least: what it becomes in memory is far more than its bytes where these are few. */
+/** The least that a message takes: a short one needs far more memory than its bytes. */
 const LEAST_BYTES = 32 * 1024;
 /** Five of the largest messages, or two thousand small ones. */
 const ALL_BYTES = 64 * 1024 * 1024;
-/** Of one member, half of it: then one alone stops nobody. */
+/** Half of it for one member, so that none can stop the others alone. */
 const MEMBER_BYTES = 32 * 1024 * 1024;
 
 /** Room for one message, from its first byte until the driver has consumed it. */

@@ -1,8 +1,7 @@
 /**
- * The way to one other peer: a few kept-open connections and two short queues, so
- * that what callers send in any number holds up no round. A message that does not
- * get through is dropped and never repeated here; the protocol sends again what
- * still matters, at its own pace.
+ * The link to one other peer: a few kept-open connections and two short queues, so that rounds are not delayed by any
+ * number of callers' messages. A message that does not get through is dropped and never repeated here; the protocol
+ * sends again what still matters, at its own pace.
  */
 import { Limits } from "../../core/base/Limits.ts";
 import type { Lane } from "../../core/protocol/Lane.ts";
@@ -18,7 +17,7 @@ import type { Duplex } from "node:stream";
 import type { PeerClientTls } from "../tls/TlsMaterial.ts";
 import type { Parcel } from "./MailboxRoom.ts";
 
-/** A full batch and what the envelope adds to it. */
+/** A full batch and the envelope around it. */
 export const maxEnvelopeBytes = Limits.envelopeBytes + 1024;
 
 /** Where the peer API takes messages. */
@@ -50,7 +49,7 @@ export const linkLimits: LinkLimits = {
 export interface Outgoing {
   readonly envelope: Uint8Array;
   readonly lane: Lane;
-  /** The word of this peer that it is about to send so much; absent for a small message. */
+  /** This peer's signed notice of a large message; absent for a small one. */
   readonly warrant: Uint8Array | undefined;
 }
 
@@ -72,8 +71,8 @@ export interface LinkOptions {
 const ignore = (): void => undefined;
 
 /**
- * Node takes its own listener from a connection when an answer has come, and the rest of a body may fail after that:
- * whoever refuses a long message at its beginning and hangs up would end this process.
+ * Node takes its own listener from a connection when an answer has come, and the rest of a body may fail after that: a
+ * server that refuses a long message at its beginning and hangs up would end this process.
  */
 const outlive = (socket: Duplex): void => {
   if (!socket.listeners("error").includes(ignore)) socket.on("error", ignore);
@@ -83,7 +82,7 @@ const outlive = (socket: Duplex): void => {
 const closedWhileIdle = (request: ClientRequest, error: NodeJS.ErrnoException): boolean =>
   request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
 
-/** What waits of one lane. */
+/** The waiting messages of one lane. */
 class Waiting {
   readonly #messages: Array<Outgoing> = [];
   readonly #limits: LinkLimits;
@@ -163,8 +162,8 @@ export class PeerLink {
   }
 
   /**
-   * Takes a message. When too many wait, the oldest of a round is dropped, for what came later says more; of bulk the
-   * newest, for whoever came first is to be served first.
+   * Takes a message. When too many wait, the oldest of a round is dropped, since later ones say more; of bulk the
+   * newest, since the first to come is the first to be served.
    */
   send(message: Outgoing): void {
     if (this.#closed) return;
@@ -188,7 +187,7 @@ export class PeerLink {
     before.on("free", (socket: Duplex) => socket.destroy());
   }
 
-  /** Drops what waits and closes the connections. */
+  /** Drops the waiting messages and closes the connections. */
   close(): void {
     this.#closed = true;
     this.#waiting.round.clear();

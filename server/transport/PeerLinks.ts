@@ -1,4 +1,4 @@
-/** The ways to all other peers of the configuration. */
+/** The links to all other peers of the configuration. */
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Config } from "../config/ConfigSchema.ts";
 import type { PeerClientTls } from "../tls/TlsMaterial.ts";

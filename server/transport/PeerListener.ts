@@ -24,15 +24,15 @@ import { maxEnvelopeBytes, MESSAGE_TYPE, MESSAGES_PATH, WARRANT_HEADER } from ".
 /** What the peer API needs of the peer behind it. */
 export interface PeerEndpoint {
   readonly open: (bytes: Uint8Array) => Either.Either<Opened | Unread, string>;
-  /** What a warrant says; undefined unless a member gave it. */
+  /** The content of a warrant; undefined unless a member gave it. */
   readonly warranted: (bytes: Uint8Array) => Warrant | undefined;
   /** Hands a message to the driver; `consumed` is called when the driver is done with it. */
   readonly deliver: (opened: Opened, actors: ReadonlyArray<ActorCheck>, consumed: () => void) => void;
   /** The same with a message that cannot be read here. */
   readonly unread: (unread: Unread, consumed: () => void) => void;
-  /** What messages on their way to the driver may take. */
+  /** Room for messages on their way to the driver. */
   readonly room: MailboxRoom;
-  /** Keeps an exchange open for what this peer will say to the sender in a moment. */
+  /** Keeps an exchange open for this peer's next message to the sender. */
   readonly hold: (from: PeerId, end: EndExchange) => void;
   readonly backlog: () => number;
   readonly initialized: () => boolean;
@@ -97,7 +97,7 @@ class Exchange {
     this.#endpoint.answered(204);
   }
 
-  /** Ends it with an envelope, or with nothing; false when nobody is there to read it. */
+  /** Ends it with an envelope, or with nothing; false when the other side has gone away. */
   end(envelope: Uint8Array | undefined): boolean {
     if (this.#response.writableEnded || this.#response.destroyed) return false;
     if (envelope === undefined) this.accept();
@@ -116,8 +116,8 @@ class Exchange {
   }
 
   /**
-   * Reads a body of a declared length; `use` gets all of it, or is never called. Bytes count as they
-   * arrive: what is only promised takes no room from others.
+   * Reads a body of a declared length; `use` gets all of it, or is never called. Bytes count as they arrive: a mere
+   * promise of bytes takes no room from others.
    */
   readBody(length: number, room: BodyAccount, use: (body: Uint8Array) => void): void {
     const chunks: Array<Uint8Array> = [];
@@ -223,7 +223,7 @@ export interface PeerListener {
   readonly bodyBytes: () => number;
 }
 
-/** Answers what never became a request. */
+/** Answers bytes that never became a request. */
 const lastWords = ({ code }: NodeJS.ErrnoException): string => {
   const line = code === "ERR_HTTP_REQUEST_TIMEOUT" ? "408 Request Timeout" : "400 Bad Request";
   return `HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;

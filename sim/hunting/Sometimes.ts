@@ -1,7 +1,7 @@
 /**
  * Rare things that a simulator must have brought about at least once, or its silence proves nothing. Each is a mark
- * that a run sets when the thing happens; a hunt through {@link ENOUGH_SEEDS} seeds of the default mix is red while one is
- * missing.
+ * that a run sets when the thing happens; a hunt through {@link ENOUGH_SEEDS} seeds of the default mix is red while one
+ * is missing.
  */
 
 export interface Point {

@@ -1,7 +1,7 @@
 /**
  * Tapes as CBOR. A tape that is read has to equal what would be written of it, within bounds, and is refused by the
- * name of the field; it says its version, and every version can be read. Nothing is bounded while the library reads, except
- * the size of file, list and map: open tapes of people you know.
+ * name of the field; it says its version, and every version can be read. Nothing is bounded while the library reads,
+ * except the size of file, list and map: open tapes of people you know.
  */
 import { Encoder, setSizeLimits } from "cbor-x";
 import { Either, ParseResult, Schema } from "effect";
