@@ -1,10 +1,10 @@
-/** A real browser with an authenticator that exists in it alone (WebAuthn Level 3 11, "Virtual Authenticators"). */
+/** A real browser with a virtual authenticator (WebAuthn Level 3 11, "Virtual Authenticators"). */
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContextOptions, type CDPSession, chromium, type Page } from "playwright-core";
 
 const program = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 
-/** Whether tests in a browser must be skipped, and what to say then. */
+/** Whether tests in a browser must be skipped, and the reason to give. */
 export const browserIsAbsent = !existsSync(program);
 export const absentBrowser = `there is no browser at ${program}; CHROMIUM names another`;
 
@@ -26,7 +26,7 @@ export interface Tab {
   readonly close: () => Promise<void>;
 }
 
-/** A tab of its own, with an authenticator that says yes to everything unless told otherwise. */
+/** A tab of its own, with an authenticator that consents to everything unless told otherwise. */
 export const openTab = async (
   browser: Browser,
   authenticator: Authenticator | undefined = {},

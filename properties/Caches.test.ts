@@ -1,4 +1,4 @@
-/** What the core keeps between steps beside a peer's state: only what `memoized` computed, where it can be found. */
+/** What the core keeps between steps beside a peer's state: only results of `memoized`, where they can be found. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
@@ -16,14 +16,14 @@ const inside = (node: ts.Node): ReadonlyArray<ts.Node> => {
   return below;
 };
 
-/** Whether something lets go of a function in which this is done: it can be called when its maker has ended. */
+/** Whether a function in which this is done escapes: it can be called when its maker has ended. */
 const isDoneLater = (node: ts.Node, maker: ts.Node): boolean => {
   const outer = around(node).slice(0, around(node).indexOf(maker));
   const writer = outer.findLastIndex(ts.isFunctionLike);
   return writer >= 0 && (ts.isSourceFile(maker) || outer.slice(writer + 1).some(ts.isReturnStatement));
 };
 
-/** Whether what a variable holds is written to after it was made. */
+/** Whether the value of a variable is written to after it was made. */
 const isWrittenLater = (variable: string, maker: ts.Node): boolean =>
   inside(maker).some(
     (node) =>
@@ -46,7 +46,7 @@ const isCache = (made: ts.NewExpression): boolean => {
   return (isShared && !isFixed) || isWrittenLater(holder.name.getText(), maker);
 };
 
-/** A variable of a module that is given other values. */
+/** A variable of a module that is assigned again. */
 const isChanged = (node: ts.Node): boolean =>
   ts.isVariableStatement(node) && ts.isSourceFile(node.parent) && (node.declarationList.flags & ts.NodeFlags.Let) !== 0;
 
@@ -65,7 +65,7 @@ describe("between steps", () => {
       .flatMap((file) => kept(readFileSync(file, "utf8")).map((what) => `${file}: ${what}`));
     expect(found).toEqual([
       expect.stringMatching(/^core\/base\/Memo\.ts: new WeakMap</),
-      // Memory that is handed out once, and nothing that was computed.
+      // Memory that is handed out once, and no computed results.
       "core/codec/Slab.ts: let slab = new Uint8Array(SLAB_BYTES);",
       "core/codec/Slab.ts: let used = 0;",
     ]);

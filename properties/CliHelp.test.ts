@@ -1,4 +1,4 @@
-/** The help of every command there is, found by following what each lists. */
+/** The help of every command, found by following the commands that each lists. */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { runInProcess } from "./cli/InProcess.ts";
@@ -40,7 +40,7 @@ it.each(commands)("of $name has the whole command in its usage", async ({ name, 
   const isGroup = help.includes("\nCOMMANDS\n");
   expect(usage === name || usage.startsWith(`${name} `)).toBe(true);
   if (isGroup) expect(usage).toBe(`${name} COMMAND`);
-  // What the library says of a value where nobody has said anything about it.
+  // The library's own words for a value without a description.
   expect(help).not.toMatch(/user-defined|An integer\.|A true or false value|\binteger\b|One of the following|1 times/);
   // Each entry has a description of its own.
   expect(help).not.toMatch(/^(?:--\S.*|<.*)\n\n(?:\s*This setting|--|<|\n)/m);
@@ -54,7 +54,7 @@ it.each(commands)("of $name has the whole command in its usage", async ({ name, 
 const docs = readdirSync("docs").flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : []));
 const pages = ["README.md", "CONTRIBUTING.md", ...docs].map((file) => readFileSync(file, "utf8"));
 
-/** What pages show of the command line, in code: the words of each command, and its options. */
+/** The commands that pages show in code: the words of each, and its options. */
 const shownIn = (page: string): ReadonlyArray<{ readonly words: ReadonlyArray<string>; readonly options: string[] }> =>
   [...page.matchAll(/^```[^]*?^```$|^ {4}.*$|`[^`\n]+`/gm)]
     .flatMap(([code]) =>

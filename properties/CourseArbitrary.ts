@@ -1,7 +1,6 @@
 /**
- * Runs of the simulator as values of fast-check, which shrink as `custody sim
- * shrink` does: by the same candidates in the same order. A property follows a
- * course and looks at what came of it.
+ * Runs of the simulator as values of fast-check, which shrink as `custody sim shrink` does: by the same candidates in
+ * the same order. A property runs a course and judges the result.
  */
 import fc from "fast-check";
 import type { RunOptions } from "../sim/run/RunOptions.ts";
@@ -39,7 +38,7 @@ class CourseArbitrary extends fc.Arbitrary<Course> {
   }
 
   shrink(value: Course, context: unknown): fc.Stream<fc.Value<Course>> {
-    // What the value failed with is as it was drawn, not as it was wished for.
+    // The value failed with the draws that were made, not with those wished for.
     const course = courseOf(follow(value));
     const smaller = function* (): Generator<fc.Value<Course>> {
       for (const { candidate, ifFailing } of reductions(course, isPlace(context) ? context : START))

@@ -1,4 +1,4 @@
-/** A case that is missing does not compile: shown by leaving one out of every switch there is. */
+/** A missing case does not compile: shown by leaving one out of every switch there is. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
@@ -10,10 +10,10 @@ const NOT_NEVER = 2345;
 interface Found {
   readonly file: string;
   readonly line: number;
-  /** What it switches on, as it is written. */
+  /** The expression it switches on, as written. */
   readonly on: string;
   readonly isExhaustive: boolean;
-  /** The place of one whole case, or of a label that shares what is done with the next one. */
+  /** The position of one whole case, or of a label that shares its body with the next one. */
   readonly from: number;
   readonly to: number;
 }

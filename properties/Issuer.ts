@@ -1,10 +1,10 @@
-/** The issuer of a test's tokens, whose keys lie in a folder. */
+/** The issuer of a test's tokens, whose keys are in a folder. */
 import { Effect } from "effect";
 import { openDevelopmentIssuer } from "../server/auth/DevelopmentIssuer.ts";
 
 export type Mint = Awaited<ReturnType<typeof openIssuer>>;
 
-/** Opens it, or makes its keys; gives what makes its tokens. */
+/** Opens it, or makes its keys; returns the function that makes its tokens. */
 export const openIssuer = async (directory: string) => {
   const issuer = await Effect.runPromise(openDevelopmentIssuer(directory));
   return (

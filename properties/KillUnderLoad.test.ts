@@ -1,7 +1,6 @@
 /**
- * Three real peers under 64 concurrent registrations; each in turn is killed with
- * SIGKILL and started again. What was answered 201 or 200 is on all three, byte for byte,
- * and nothing is on some only.
+ * Three real peers under 64 concurrent registrations; each in turn is killed with SIGKILL and started again. Records
+ * answered 201 or 200 are on all three, byte for byte, and nothing is on some only.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -51,7 +50,7 @@ const refIn = (text: string): string => {
 const isReady = async (origin: string): Promise<boolean> =>
   (await call(origin, "/v1/custody/system/ready")).status === 200;
 
-/** What is not applied or aborted everywhere yet. */
+/** Proposals that are not applied or aborted everywhere yet. */
 const openBusiness = async (origin: string): Promise<number> => {
   const { text } = await call(origin, "/v1/custody/system/status");
   const { detail }: { readonly detail: { readonly [what in "outbox" | "uncommitted" | "locks"]: number } } =

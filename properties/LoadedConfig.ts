@@ -12,7 +12,7 @@ export type Environment = Readonly<Record<string, string>>;
 
 export const least = "peer: {data-dir: data}\nauth: {audience: custody, jwks: {file: jwks.json}}\n";
 
-/** A folder for the configurations of one file of tests, and gone with its end. */
+/** A folder for the configurations of one file of tests, removed at its end. */
 export const configFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), "custody-config-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 /**
- * A cluster is brought to the next version one peer after the other, while it works. That version is one that only
- * tests speak: notes, keys and a message have a field more in it.
+ * A cluster is brought to the next version one peer after the other, while it works. Only tests speak that version:
+ * notes, keys and a message have one more field in it.
  */
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
@@ -135,18 +135,18 @@ describe("a cluster of two neighbouring versions", () => {
       const { heard, words } = state.modules[noteSlice.name] as typeof noteSlice.empty;
       const others = everyPeer.filter((each) => each !== peerId);
       expect([...heard].toSorted()).toEqual(others.map((each) => [each, 2]));
-      // The older note has been counted by nobody.
+      // The words of the older note were never counted.
       expect([...words].toSorted()).toEqual(others.map((each) => [each, 2]));
       expect([...state.cluster.spoken].toSorted()).toEqual(others.map((each) => [each, next.versions]));
     }
   });
 
   it.each([2, 3])("has a peer join again that does not know what peer %d has moved on to", (ahead) => {
-    // Without the notes, of which all tell all now and then.
+    // Without the notes' message, which all send to all now and then.
     const quiet = ({ versions }: Composition) => composed(commands.all, commands.modules, versions);
     const cluster = clusterOf(...everyPeer.map((peerId) => quiet(peerId === ahead ? later : next)));
     const other = 5 - ahead;
-    // It begins with a version that the other has forgotten, which has no reason to ask it anything.
+    // It begins with a version that the other has forgotten; the other has no reason to ask it anything.
     restart(cluster, other, quiet(next));
     expect(modeOf(cluster.peers.get(other)?.state ?? expect.fail())).toBe("active");
   });

@@ -1,4 +1,4 @@
-/** What peers say of each other and of themselves, held against the page that tells operators what to do about it. */
+/** What peers say of each other and of themselves, compared with the page that tells operators what to do about it. */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
@@ -10,7 +10,7 @@ const REASON =
 const reasonsIn = (source: string): ReadonlyArray<string> =>
   source.split("\n").flatMap((line) => (/^\s*(\/\/|\*|\/\*)/.test(line) ? [] : (line.match(REASON) ?? [])));
 
-/** Whether a page has a sentence, with anything in the place of what it fills in. */
+/** Whether a page has a sentence, with anything in place of the values it fills in. */
 const has = (page: string, reason: string): boolean => {
   const [first = "", ...rest] = reason.split(/\$\{[^}]*\}/).map((part) => part.replace(/[.*+?^()[\]\\|]/g, "\\$&"));
   return new RegExp([first, ...rest].join("[^|]{1,24}")).test(page);

@@ -44,7 +44,7 @@ afterAll(async () => {
   if (folder !== "") rmSync(folder, { recursive: true, force: true });
 });
 
-/** Opens a page and fails on whatever it asked of the outside, threw, or was forbidden. */
+/** Opens a page and fails on any request to the outside, error, or violation of its policy. */
 const open = async (url: string, options: BrowserContextOptions = {}): Promise<Page> => {
   if (browser === undefined) throw new Error("no browser was started");
   const context = await browser.newContext({ offline: true, viewport: { width: 1440, height: 900 }, ...options });
@@ -69,7 +69,7 @@ const search = async (page: Page, query: string): Promise<void> => {
   await expect.poll(() => page.locator("#matches").innerText()).toMatch(/^[1-9]\d* found$/);
 };
 
-/** What stands in an element, with single spaces. */
+/** The text of an element, with single spaces. */
 const textOf = async (page: Page, selector: string): Promise<string> =>
   (await page.locator(selector).first().innerText()).replace(/\s+/g, " ");
 

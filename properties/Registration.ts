@@ -1,4 +1,4 @@
-/** Registrations of keys that nobody has registered. */
+/** Registrations of fresh keys. */
 import { generateKeyPairSync } from "node:crypto";
 
 /** A new Ed25519 public key in Base64. */

@@ -1,4 +1,4 @@
-/** At its start a peer opens the seal of every row it has, whatever kind of row it is and wherever it lies. */
+/** At its start a peer opens the seal of every row it has, of every kind and in every table. */
 import { describe, expect, it } from "vitest";
 import { tableNames, type TableName, type Write } from "../core/Tables.ts";
 import type { ByteStore, Change, StoredRow } from "../runtime/ByteStore.ts";
@@ -10,7 +10,7 @@ import { integrityKeyOf, openSealed, peerRow } from "./store/SealedRows.ts";
 
 const integrity = integrityKeyOf(1);
 
-/** Schedules in which clusters store rows of every kind there is, by turns until they have. */
+/** Schedules in which clusters store rows of every kind there is, run in turn until they have. */
 const schedules: ReadonlyArray<ScheduleName> = ["equivocating-writer", "rollback-declared", "lying-session-writer"];
 /** What a run stores of these would name another first key, and a later one. */
 const ours: ReadonlySet<TableName> = new Set(["peer", "integrity"]);

@@ -36,7 +36,7 @@ describe("what is thrown inside a seed", () => {
       expect(facts[1]).toMatch(
         /^TypeError: a key has an owner was thrown at sim\/bugs\/RegistryBugs\.ts:\d+, called at /,
       );
-      // What is told of it names no place of this machine.
+      // The report names no path of this machine.
       expect(facts[1]).not.toContain(process.cwd());
     }
     const [kept] = await Effect.runPromise(

@@ -1,7 +1,7 @@
 /**
- * What one more command costs, and that it is held to all that holds: a command, a message, a timer and a table that
- * only this test has run beside those of the product, with faults, restarts and declared restores, and every checker of
- * the simulator looks on. `npm run sim:module` runs ten thousand seeds of it.
+ * What one more command costs, and that all rules apply to it: a command, a message, a timer and a table of this test
+ * alone run beside those of the product, with faults, restarts and declared restores, while every checker of the
+ * simulator looks on. `npm run sim:module` runs ten thousand seeds of it.
  */
 import { describe, expect, it } from "vitest";
 import type { Command } from "../core/protocol/Command.ts";

@@ -1,4 +1,4 @@
-/** Tapes of planted bugs, played for ever: what is on them must break its invariant, and nothing without the bug. */
+/** Tapes of planted bugs, played for ever: each must break its invariant, and none without the bug. */
 import { readdirSync, readFileSync } from "node:fs";
 import { Either } from "effect";
 import { expect, it } from "vitest";

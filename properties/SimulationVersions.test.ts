@@ -1,6 +1,6 @@
 /**
  * Clusters whose peers go on to the next version at one restart or another, with faults, declared restores and every
- * checker looking on. That version is one that only tests speak: notes, keys and a message have a field more in it.
+ * checker looking on. Only tests speak that version: notes, keys and a message have one more field in it.
  */
 import { describe, expect, it } from "vitest";
 import { nativeBackend } from "../sim/bin/NativeBackend.ts";

@@ -1,6 +1,6 @@
 /**
- * Bulk runs bypass the envelope's bytes; the rule of what is let in must be the
- * same. Every kind of packet goes through both wires, at every kind of receiver.
+ * Bulk runs bypass the envelope's bytes; the rule of what is accepted must be the same. Every kind of packet goes
+ * through both wires, to every kind of receiver.
  */
 import { NEWEST } from "../core/codec/Versioned.ts";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** What holds the documentation and the files together: citations, paths, links, words, commands, sizes. */
+/** Holds the documentation and the files together: citations, paths, links, words, commands, sizes. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ const WORDS = 25_000;
 const PARAGRAPH = 120;
 const LINES = 400;
 
-/** What the glossary calls otherwise, and how. Each is found where it means that, and not where it is plain English. */
+/** Words that the glossary replaces, and by what. Each is found where it has that meaning, and not in plain English. */
 const banned: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(?:an?|the|one|this|that|each|every|same|whole|next) turn\b|\bturn's\b/i, "step"],
   [/\brooms\b|\b(?:an?|the|one|this|that|each|every|own|other) room\b(?! (?:for|left))/i, "package"],
@@ -23,7 +23,7 @@ const banned: ReadonlyArray<readonly [RegExp, string]> = [
   [/\bPlace\b|\b(?:an?|the|this|its) place (?:has|holds|knows|says)\b/, "evaluation context"],
 ];
 
-/** What of this prose is banned, with what to say instead. Code in it keeps its names. */
+/** The banned words of this prose, with what to say instead. Code in it keeps its names. */
 const bannedIn = (text: string): ReadonlyArray<string> => {
   const prose = text.replaceAll(/^```[^]*?^```$|`[^`\n]*`/gm, "");
   return banned.flatMap(([word, instead]) =>
@@ -48,7 +48,7 @@ const pathsIn = (text: string): ReadonlyArray<string> =>
     ([, path = ""]) => path,
   );
 
-/** What an anchor of a heading is called. */
+/** The anchor of a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -78,7 +78,7 @@ const longParagraphs = (text: string): ReadonlyArray<string> =>
     .split(/\n\n|\n(?= *(?:[-|]|\d+\. ))/)
     .filter((part) => !part.startsWith("|") && wordsIn(part) > PARAGRAPH);
 
-/** What the map is of. */
+/** The folders that the map covers. */
 const tops = ["core", "runtime", "sim", "server"];
 const SOURCES = [".ts", ".mjs", ".js", ".css", ".html", ".svg"];
 
@@ -91,7 +91,7 @@ const rowsOf = (map: string): ReadonlyMap<string, ReadonlyArray<string>> =>
     }),
   );
 
-/** What files are called in the map: without an ending, and without tests, which stand beside what they test. */
+/** Names of files in the map: without an ending, and without tests, which stand beside what they test. */
 const namesOf = (files: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...new Set(files.filter((file) => !file.endsWith(".test.ts")).map((file) => basename(file).replace(/\..*$/, ""))),
 ];
@@ -99,10 +99,10 @@ const namesOf = (files: ReadonlyArray<string>): ReadonlyArray<string> => [
 const isNamed = (pattern: string, name: string): boolean =>
   new RegExp(`^${pattern.replaceAll("*", "\\w*")}$`).test(name);
 
-/** A text in which what runs over the lines of a comment stands in one. */
+/** A text with each comment of several lines in one. */
 const unbroken = (text: string): string => text.replaceAll(/\s*\n\s*(?:\*(?!\/)|\/\/)?\s*/g, " ");
 
-/** The file of a page that is named from the top, from `docs/`, or from wherever with dots before it. */
+/** The file of a page that is named from the top, from `docs/`, or from anywhere with dots before it. */
 const fileOfPage = (name: string): string | undefined =>
   [name, join("docs", name)].find((file) => file.endsWith(".md") && existsSync(file));
 
@@ -126,9 +126,9 @@ const numbered = [
   ["protocol.md", numbersIn("docs/protocol.md")],
 ] as const;
 
-/** What a text cites and is not there: pages, sections of them, words in them, decisions. */
+/** Citations of things that do not exist: pages, sections of them, words in them, decisions. */
 const wrongCitations = (source: string): ReadonlyArray<string> => {
-  // Where links lead is another check.
+  // Another check follows links.
   const text = unbroken(source.replaceAll(/\]\([^)\s]*\)/g, "]"));
   const pagesNamed = [...text.matchAll(/(?:\.\.\/)*\b([\w/-]+\.md)\b(?:,? "([^"`]+)")?/g)];
   const decisions = [...text.matchAll(/\bdecision (\d{4})/g)];

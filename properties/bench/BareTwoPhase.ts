@@ -1,6 +1,6 @@
 /**
- * The yardstick for registrations: a bare unanimous two-phase commit of three processes over HTTP and SQLite,
- * with the same flushes one behind the other and nothing else. No signature, no check, no recovery.
+ * The yardstick for registrations: a bare unanimous two-phase commit of three processes over HTTP and SQLite, with the
+ * same flushes one after the other and nothing else. No signature, no check, no recovery.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { extname, join } from "node:path";

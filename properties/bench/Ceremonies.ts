@@ -18,13 +18,13 @@ export const challenge = new Uint8Array(32).fill(9);
 export const asked = { challenge, origin: "https://example.org", rpId: "example.org" };
 const invitation = Encoding.encodeBase64Url(new Uint8Array(32));
 
-/** Different keys and certificates, so that nobody can remember one. */
+/** Different keys and certificates, so that no verifier can remember one. */
 const RESPONSES = 50;
-/** So many processes of each, one after the other: two of the very same build differ by a tenth, for each compiles what it saw first. */
+/** So many processes of each, one after the other: two of one build differ by a tenth, by what they compile first. */
 const PROCESSES = 3;
 /**
- * In each process all are measured by turns so many times, once they have run warm; the slow portable one once. The
- * library grows faster for ten turns, ours for five: with a few to run warm ours would look a tenth better than it is.
+ * In each process all are measured in turn, so many times, once they are warm; the slow portable one once. The library
+ * gets faster for ten turns, ours for five: with few turns to warm up ours would look a tenth better than it is.
  */
 const ROUNDS = 6;
 const WARM_UP_ROUNDS = 10;
@@ -59,7 +59,7 @@ class Verifier {
     this.#ended = once(this.#process, "exit").then(([code]) => {
       throw new Error(`a verifying process ended with code ${code}`);
     });
-    // Where nobody waits for a rate its end is nothing to tell.
+    // Where no rate is awaited, the process's end is no error.
     this.#ended.catch(() => undefined);
   }
 
@@ -77,14 +77,14 @@ class Verifier {
 
 type Rates = { readonly [of in VerifierName | "overNative" | "overPortable"]: Array<number> };
 
-/** Starts one process of each verifier, and adds what they do in turns. */
+/** Starts one process of each verifier, and adds up their results, taken in turn. */
 const measureProcesses = async (bodies: ReadonlyArray<string>, rates: Rates): Promise<void> => {
   const [native, portable, library] = [new Verifier("native"), new Verifier("portable"), new Verifier("library")];
   try {
     for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
       const byNative = await native.perSecond(bodies);
       const byLibrary = await library.perSecond(bodies);
-      // Once to run warm, and once in the last turn.
+      // Once to warm up, and once in the last turn.
       const isPortable = round === -1 || round === ROUNDS - 1;
       const byPortable = isPortable ? await portable.perSecond(bodies) : 0;
       if (round < 0) continue;

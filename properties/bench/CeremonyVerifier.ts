@@ -1,9 +1,9 @@
 /**
- * A process of its own for each verifier of {@link measureCeremonies}: what one of them allocates, and what V8 learns
- * from it, would else slow the others down. Verifies what its parent sends, and tells how many it does in a second.
+ * A process of its own for each verifier of {@link measureCeremonies}: the allocations of one, and what V8 learns from
+ * it, would otherwise slow the others down. Verifies what its parent sends, and tells how many it does in a second.
  *
- * Ours is as it is built and shipped, like the library: where TypeScript runs as it is written, every function that is
- * made is given its name when it is made, and half the time goes there.
+ * Ours is measured as it is built and shipped, like the library: where TypeScript runs as it is written, every function
+ * is given its name when it is made, which takes half the time.
  */
 import { SettingsService, verifyRegistrationResponse } from "@simplewebauthn/server";
 import { Either, Encoding } from "effect";
@@ -77,7 +77,7 @@ const verify = await verifiers[name]();
 /** Long enough that waking up in between counts for nothing. */
 const TURN_MICROS = 250_000;
 
-/** By the processor's time of all threads, for the library lets others of the process work. */
+/** By the processor's time of all threads, for the library lets other threads of the process work. */
 process.on("message", async (bodies: ReadonlyArray<string>) => {
   const start = process.cpuUsage();
   let [done, micros] = [0, 0];

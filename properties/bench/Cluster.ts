@@ -1,4 +1,4 @@
-/** What a real cluster of three does, started from the build: registrations, enrollments, reads, and all of it on a slow disk. */
+/** A real cluster of three, started from the build: registrations, enrollments, reads, and all of it on a slow disk. */
 import { bareCommits } from "./BareCommits.ts";
 import { startBareHttp } from "./BareHttp.ts";
 import { startBareTwoPhase } from "./BareTwoPhase.ts";
@@ -14,7 +14,7 @@ const BARE_COMMITS = 900;
 const ALONE = 600;
 const TOGETHER = 3_000;
 const CALLERS = 64;
-/** Both yardsticks and ours are measured by turns so many times. */
+/** Ours and both yardsticks are measured in turn so many times. */
 const ROUNDS = 3;
 const READS = 10_000;
 const READERS = 16;
@@ -24,14 +24,14 @@ const RECORD_BYTES = 400;
 
 export type Figures = { readonly [name: string]: number };
 
-/** Anything but success would make a rate of refusals. */
+/** Without this check a rate might be one of refusals. */
 const succeeded = (loaded: Loaded, wanted: number): Loaded => {
   const bad = [...loaded.statuses].filter(([status]) => status !== wanted);
   if (bad.length > 0) throw new Error(`expected only ${wanted}, got ${JSON.stringify([...loaded.statuses])}`);
   return loaded;
 };
 
-/** The same requests for whoever is measured; the bare one takes no notice of their token. */
+/** The same requests for every candidate; the bare one ignores their token. */
 const register = async (url: string, token: string, callers: number, count: number): Promise<Loaded> => {
   const calls = registrations(count, token);
   const first = calls[0];
@@ -54,7 +54,7 @@ const oneAndMany = (name: string, { alone, together }: Measured): Figures => ({
 });
 
 /**
- * Ours and both yardsticks by turns in short rounds, so that a change of the machine's mood meets all of them alike.
+ * Ours and both yardsticks in turn in short rounds, so that changes in the machine's speed affect all of them alike.
  */
 const measureRegistrations = async (cluster: MeasuredCluster): Promise<Figures> => {
   const [writer] = cluster.peers;

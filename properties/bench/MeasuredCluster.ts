@@ -1,4 +1,4 @@
-/** A cluster to be measured: on free ports, in a folder of its own that goes with it. */
+/** A cluster to be measured: on free ports, in a folder of its own that is removed with it. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 /**
- * What a real cluster of three still does when far more callers come than it can serve: how many registrations a
+ * What a real cluster of three still achieves when far more callers come than it can serve: how many registrations a
  * second succeed with one to twenty times the callers that saturate it, all at a peer that is not the writer.
  */
 import { readFileSync } from "node:fs";
@@ -54,7 +54,7 @@ const cpuSeconds = (pid: number): number => {
   return ((user ?? 0) + (system ?? 0)) / 100;
 };
 
-/** What all callers of one level were told. */
+/** The answers to all callers of one level. */
 interface Level {
   readonly succeeded: ReadonlyArray<number>;
   readonly refused: ReadonlyMap<string, number>;

@@ -9,10 +9,10 @@ const ROUNDS = 3;
 /** The same for all tiers, though those that are not fast have shorter seeds in a hunt. */
 const STEPS = 2_000;
 
-/** What one round found. */
+/** The result of one round. */
 export interface Round {
   readonly eventsPerSecond: Readonly<Record<Tier, number>>;
-  /** What the machine does in plain JavaScript: hashes of 1 KiB. */
+  /** The machine's own speed in plain JavaScript: hashes of 1 KiB. */
   readonly hashesPerSecond: number;
   readonly events: number;
   readonly heapMegabytes: number;
@@ -38,14 +38,14 @@ const hashesPerSecond = (): number => {
   return Math.round((HASHES * 1000) / (performance.now() - startedAt));
 };
 
-/** What is reachable; without this the figure is what nobody has collected yet. */
+/** Reachable memory; without this the figure would include garbage. */
 const heapMegabytes = (): number => {
   if (globalThis.gc === undefined) throw new TypeError("this process is started with --expose-gc");
   globalThis.gc();
   return Math.round(process.memoryUsage().heapUsed / (1024 * 1024));
 };
 
-/** The tiers by turns, so that a change of the machine's mood meets all of them alike. */
+/** The tiers in turn, so that changes in the machine's speed affect all of them alike. */
 const round = (): Round => {
   const [fast, codec, real] = [measured("fast"), measured("codec"), measured("real")];
   return {

@@ -1,4 +1,4 @@
-/** What still answers while a flush is made to take long: reads and the health check of the very peer that flushes. */
+/** What a peer still answers while its flush is made to take long: reads and the health check. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

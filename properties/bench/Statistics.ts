@@ -1,4 +1,4 @@
-/** Medians and ratios: what a noisy machine can still be asked for. */
+/** Medians and ratios: figures that hold even on a noisy machine. */
 
 /** The value below which `share` (0 to 1) of the samples lie; NaN for none. */
 export const quantile = (samples: ReadonlyArray<number>, share: number): number => {

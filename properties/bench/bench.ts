@@ -26,7 +26,7 @@ const options = {
   json: { type: "boolean", default: false },
 } as const;
 
-/** The choice by its name; throws where there is none of that name. */
+/** The choice by its name; throws for any other name. */
 const chosen = <C extends string>(
   choices: ReadonlyArray<C>,
   name: string | undefined,

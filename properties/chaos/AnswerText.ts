@@ -1,4 +1,4 @@
-/** What the texts that real peers answer with say: records, offers and refusals, as the core has them. */
+/** The texts of real peers' answers (records, offers and refusals) in the form that the core has. */
 import { Either, Schema } from "effect";
 import type { Answer } from "../../core/Action.ts";
 import { canonicalJson } from "../../core/codec/CanonicalJson.ts";
@@ -100,7 +100,7 @@ export interface Shown {
   readonly observations: Rows["observations"] | undefined;
 }
 
-/** What a record of the API shows, or undefined where the text is none. */
+/** The content of a record of the API, or undefined for any other text. */
 export const shownIn = (text: string): Shown | undefined => {
   const record = Either.getOrUndefined(decodeRecord(text));
   if (record === undefined) return undefined;

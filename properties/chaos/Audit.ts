@@ -1,7 +1,6 @@
 /**
- * Judges a run of real peers: replays every durable transaction and everything
- * callers saw, in the order of one clock, past the checkers of the simulator, and
- * lets them look at the databases as they were left.
+ * Judges a run of real peers: shows every durable transaction and everything callers saw, in the order of one clock, to
+ * the checkers of the simulator, and lets them look at the databases as they were left.
  */
 import { commands } from "../../core/commands/Commands.ts";
 import { boot } from "../../core/protocol/Boot.ts";
@@ -45,9 +44,9 @@ export interface Evidence {
   readonly said: Said;
   /** How long enrollment sessions last by the configuration. */
   readonly sessionMillis: number;
-  /** What must not be stored, answered or logged. */
+  /** Secrets that must not be stored, answered or logged. */
   readonly secrets: ReadonlyArray<string>;
-  /** Unpadded Base64url; each was told once, in an answer that is held without it. */
+  /** Unpadded Base64url; each was told once, in an answer that is recorded without it. */
   readonly invitations: ReadonlyArray<string>;
   readonly logLines: ReadonlyArray<string>;
 }
@@ -65,16 +64,16 @@ const shownSubject: typeof approverSubject = {
   changed: (first, now) => approverSubject.changed(first, { ...now, keyIdentity: first.keyIdentity }),
 };
 
-/** What a run of real peers shows of the moments that checkers ask for; what passes inside a process is not among it. */
+/** The part of a run of real peers that checkers can see; events inside a process are not in it. */
 const shown = ["flushed", "replied", "read", "booted", "stopped", "traced", "swept", "stepped"] as const;
 
 /**
- * {@link shown} has states only once all is over, and no moment at which somebody signs or has waited in vain: how one
- * state follows another (S18), what signs (S28) and who is not answered (L10) these see in part, and judge nothing.
+ * {@link shown} has states only once all is over, and shows no moment of signing or of waiting in vain: successive
+ * states (S18), signatures (S28) and unanswered callers (L10) are seen in part here, so these checkers judge nothing.
  */
 const needInside: ReadonlySet<string> = new Set(["S18", "S28", "L10"]);
 
-/** Nobody here writes down what operators did, so their rows would all be of nobody. */
+/** Operators' acts are not written down here, so their rows would have no author. */
 const unseen: ReadonlySet<string> = new Set(["S34"]);
 
 /** What callers saw, by itself. */
@@ -85,12 +84,12 @@ const atRest = ["L1", "L2", "L3", "L4", "L5"];
 class AuditedPeer implements Watched {
   readonly slot: number;
   honest = true;
-  /** The last time at which its disk may have been one that nobody had said was old, in microseconds. */
+  /** Until when its disk may have been old without anybody having said so, in microseconds. */
   ignorantUntil = Number.NEGATIVE_INFINITY;
-  /** Everything that it made durable so far, those that an older disk has undone left out. */
+  /** All that it has made durable, except what an older disk has undone. */
   made: Array<Transaction> = [];
   readonly replayed = new ReplayedRows();
-  /** The rows as they were at the moment that is looked at. */
+  /** The rows as they were at the moment being judged. */
   store: RowView = this.replayed;
   readonly isIdle = true;
   readonly isDamaged = false;
@@ -140,7 +139,7 @@ class Audit {
     this.#end();
   }
 
-  /** Each is another one, so they have nothing in common that the checker of secrets could look for. */
+  /** Each differs, so they have no common mark that the checker of secrets could look for. */
   #invitations(): void {
     const { invitations, logLines, moments, peers } = this.#evidence;
     const needles = new Needles(invitations.flatMap(formsOf));
@@ -164,7 +163,7 @@ class Audit {
     return peer;
   }
 
-  /** Whatever depends on a transaction began after it was flushed, and its stamp is from before that. */
+  /** All that depends on a transaction began after it was flushed, and its stamp is from before that. */
   #steps(): ReadonlyArray<Step> {
     const { peers, moments } = this.#evidence;
     const steps: ReadonlyArray<Step> = [
@@ -212,7 +211,7 @@ class Audit {
         const { at, asked, answer, body } = moment;
         const { requestId, said, token } = asked;
         if (isSuccess(answer)) production.modelOf(said).assertMeant(requestId, said, token, answer);
-        // Nothing here sees what has held a real peer up.
+        // It is unknown here what has held a real peer up.
         const reply = { requestId, answer, askedAt: asked.at, undisturbedSince: undefined, repliedAt: at };
         for (const hook of this.#checkers.hooks("replied")) hook(this.#peer(asked.slot), reply);
         this.#truth.replied(asked, answer, body);
@@ -220,7 +219,7 @@ class Audit {
       }
       case "Read": {
         const { slot, from, ref, found, body } = moment;
-        // Nothing in a process can know that its disk is old: until it is told, or has found out, it shows that.
+        // No process can know that its disk is old: until it is told, or has found out, it shows the rows of that.
         if (from <= this.#peer(slot).ignorantUntil) return;
         for (const hook of this.#checkers.hooks("read"))
           hook(this.#peer(slot), {
@@ -249,7 +248,7 @@ class Audit {
     this.#ghost.wentBack(peer.slot, (table, key) => peer.store.get(table, key) !== undefined);
   }
 
-  /** L10: who is asked and stays up answers in time. */
+  /** L10: a peer that was asked and stays up answers in time. */
   #assertExcused({ at, from, slot, what }: Extract<Moment, { readonly _tag: "Unanswered" }>): void {
     const isExcused = this.#evidence.moments.some(
       (each) => (each._tag === "Down" || each._tag === "Up") && each.slot === slot && each.at > from && each.at < at,
@@ -258,7 +257,7 @@ class Audit {
       throw new Violation("L10", `peer ${slot} was asked (${what}) and went on`, "it did not answer in time");
   }
 
-  /** Whether its process stood still, or there was none, at that time. */
+  /** Whether its process stood still, or was not running, at that time. */
   #standsStill(slot: number, at: number): boolean {
     const before = this.#evidence.moments.findLast(
       (each) => (each._tag === "Down" || each._tag === "Up") && each.slot === slot && each.at <= at,
@@ -266,7 +265,7 @@ class Audit {
     return before?._tag === "Down";
   }
 
-  /** Everything has come to rest: the databases are held against the transactions and against each other. */
+  /** Everything has come to rest: the databases are compared with the transactions and with each other. */
   #end(): void {
     const { crypto, peers } = this.#evidence;
     for (const { slot, final, unsealed } of peers) {

@@ -1,6 +1,6 @@
 /**
- * Callers of real peers, many at once: they register, repeat themselves, claim each other's keys, enroll passkeys, come
- * with tokens that must not do, read what they were promised, and write down every answer.
+ * Callers of real peers, many at once: they register, repeat themselves, claim each other's keys, enroll passkeys, send
+ * bad tokens, read what they were promised, and write down every answer.
  */
 import type { Agent } from "node:http";
 import type { Answer } from "../../core/Action.ts";
@@ -22,10 +22,10 @@ import { agentFor, type Answered, call } from "./HttpCall.ts";
 import type { Tokens } from "./Tokens.ts";
 
 const THINK_MILLIS = [15, 120] as const;
-/** After an answer that says no; nobody hammers at a closed door. */
+/** The pause after a refusal, so that no caller hammers at a closed door. */
 const TURNED_AWAY_MILLIS = [50, 400] as const;
 const REMEMBERED = 256;
-/** Ids that passkeys alone are enrolled for; few, so that one has several. */
+/** Ids under which only passkeys are enrolled; few, so that one has several. */
 const HOLDERS = 9;
 
 export interface CallersOptions {
@@ -41,16 +41,16 @@ export interface CallersOptions {
   readonly broken: (violation: Violation) => void;
 }
 
-/** What is asked for, with one request. */
+/** The contents of one request. */
 type Said = Command | Invite | Finish;
 
-/** Who asks; each name has tokens of its own. */
+/** The name that a caller's tokens are made for. */
 const CALLER = "caller";
-/** Who draws what those ask who fill a registry, and those who are a burden. */
+/** The numbers of the draws for requests that fill a registry, and for those that are a burden. */
 const FILLERS = 4_000;
 const BURDENS = 10_000;
 
-/** Whitespace and escapes to the last byte that is taken, one byte more, and the largest that was ever taken. */
+/** Whitespace and escapes to the last byte that is accepted, one byte more, and the largest ever accepted. */
 const heavyBodies = [
   utf8Bytes(`{"id":"${"\\u0061".repeat(40_000)}"}`),
   utf8Bytes(`{"id":${" ".repeat(Limits.requestBodyBytes - 8)}1}`),
@@ -58,7 +58,7 @@ const heavyBodies = [
   new Uint8Array(10 * 1024 * 1024).fill(0x20),
 ] as const;
 
-/** Who draws what is asked for once everything is healed, beside the peer. */
+/** The number of the draws, beside the peer's, for requests once everything is healed. */
 const OPERATOR = 3_000;
 
 const verbs = { REGISTER: "register", OPTIONS: "invite", FINISH: "finish" } as const;
@@ -75,11 +75,11 @@ export class Callers {
   readonly #promised: Array<string> = [];
   readonly commands: Commands;
   readonly #enrollments: Enrollments;
-  /** Every invitation that anybody was told. */
+  /** Every invitation that a caller was told. */
   readonly invitations: Array<string> = [];
-  /** Answers by what was asked and the status; 0 stands for none. */
+  /** Answers by request and status; 0 stands for none. */
   readonly answers = new Census();
-  /** Registrations and enrollments that were told 201. */
+  /** Registrations and enrollments answered 201. */
   successes = 0;
   #nextKey = 1;
   #nextRequest = 1;
@@ -119,7 +119,7 @@ export class Callers {
     );
   }
 
-  /** More callers for a while, who think of nothing but registering; or who come with bodies that are as long as may be. */
+  /** More callers for a while, that do nothing but register; or that send bodies of the greatest length. */
   async burden(count: number, how: "many" | "heavy", millis: number): Promise<void> {
     const until = performance.now() + millis;
     const one = async (random: Chance): Promise<void> => {
@@ -133,7 +133,7 @@ export class Callers {
     await Promise.all(Array.from({ length: count }, (_, index) => one(new Chance(this.#options.seed, first + index))));
   }
 
-  /** Bodies that cost whoever reads them as much as a body can, and that cannot be valid. */
+  /** Invalid bodies that are as costly to read as a body can be. */
   async #refused(slot: number, body: Uint8Array): Promise<void> {
     const from = microsNow();
     const answered = await call(this.#agent, this.#options.urls[slot - 1] ?? "", REGISTER_PATH, {
@@ -150,7 +150,7 @@ export class Callers {
     if (isOverdue === true) this.#options.note({ _tag: "Unanswered", at: microsNow(), from, slot, what });
   }
 
-  /** A registration nobody has asked for yet. */
+  /** A registration that no caller has asked for yet. */
   fresh(id?: string): Command {
     const key = this.#nextKey++;
     return this.commands.command(id ?? `approver-${key}`, key, `team-${key % 5}`);
@@ -202,7 +202,7 @@ export class Callers {
     if (answer?._tag !== "Offered") return;
     const invited = { invite, offer: answer.offer };
     this.#enrollments.hold(invited);
-    // Some are answered later by somebody, and some never.
+    // Some are answered later, by any caller, and some never.
     if (random.happens(900)) await this.#respond(random, invited);
   }
 
@@ -256,7 +256,7 @@ export class Callers {
     return this.#options.urls[this.#slot(random) - 1] ?? "";
   }
 
-  /** Asks until the outcome is known, or patience is over; the last answer. */
+  /** Asks until the outcome is known, or time is up; returns the last answer. */
   async #submit(random: Chance, said: Said, bearer = CALLER): Promise<Answer | undefined> {
     const kind: TokenKind = random.happens(50)
       ? random.pick<TokenKind>(["expired", "forbidden", "foreign", "forged"])
@@ -271,13 +271,13 @@ export class Callers {
       }
       if (answer !== undefined && isSuccess(answer)) return answer;
       await pause(random.between(...TURNED_AWAY_MILLIS));
-      // Whoever does not know asks again, through whichever peer.
+      // A caller that was told nothing certain asks again, through any peer.
       const isOpen = answer === undefined || (answer._tag === "Rejected" && answer.rejection.outcomeUnknown);
       if (this.#isOver || !isOpen || !random.happens(700)) return answer;
     }
   }
 
-  /** Sends one request and writes down what came of it; undefined where nothing did. */
+  /** Sends one request and writes down its answer; undefined where there was none. */
   async ask(slot: number, said: Said, kind: TokenKind, bearer = CALLER): Promise<Answer | undefined> {
     const { broken, note, tokens, urls } = this.#options;
     const token = await tokens.of(kind, bearer);
@@ -300,7 +300,7 @@ export class Callers {
     else {
       const { invitation } = answer.offer;
       this.invitations.push(invitation);
-      // The one answer that holds the invitation is not held against itself.
+      // The one answer that may hold the invitation is not searched for it.
       note({ _tag: "Replied", at: microsNow(), asked, answer, body: text.replace(invitation, "") });
     }
     return answer;

@@ -1,4 +1,4 @@
-/** The drawing of a run's own choices: what is done to the peers, and what callers do. */
+/** Draws a run's own choices: what is done to the peers, and what callers do. */
 import { entropyOf, type Prng } from "../../sim/base/Prng.ts";
 
 export class Chance {
@@ -6,7 +6,7 @@ export class Chance {
 
   /**
    * @param seed the run's
-   * @param user who draws: each has draws of its own
+   * @param user the number of a stream of draws: each has its own
    */
   constructor(seed: number, user: number) {
     this.#random = entropyOf(seed, user);

@@ -27,10 +27,10 @@ import { CALM, Wire } from "./Wire.ts";
 /** The product as it is shipped. */
 const entry = fileURLToPath(new URL("../../dist/server/bin/custody.js", import.meta.url));
 
-/** How long the peers are waited for, until all are ready. */
+/** How long to wait until all peers are ready. */
 const START_MILLIS = 180_000;
 const START_POLL_MILLIS = 100;
-/** Who draws which connections break. */
+/** The number of the draws that break connections. */
 const WIRES = 2_000;
 
 const Status = Schema.parseJson(
@@ -72,7 +72,7 @@ export class CannotStart extends Error {
 export class ChaosCluster {
   readonly folder: DevFolder;
   readonly urls: ReadonlyArray<string>;
-  /** The ports on which strangers find the peers, by place. */
+  /** The ports on which strangers find the peers, by peer. */
   readonly ports: ReadonlyArray<Pick<ClusterPeer, "httpPort" | "peerPort">>;
   readonly tokens: Tokens;
   readonly peers: ReadonlyArray<PeerUnderTest>;
@@ -84,7 +84,7 @@ export class ChaosCluster {
   readonly #agent: Agent;
   readonly #backups: ReadonlyArray<Backups>;
   readonly #undeclared = new Set<number>();
-  /** Of each peer, its disk right after its first unsealing: before the cluster was founded, but for the last one's. */
+  /** Each peer's disk right after its first unsealing: of before the founding, except for the last one's. */
   readonly #earliest = new Map<number, Backup>();
 
   private constructor(
@@ -164,7 +164,7 @@ export class ChaosCluster {
     }
   }
 
-  /** From started processes to a cluster that is ready, with a backup of each peer from between its unsealing and the founding. */
+  /** From started processes to a ready cluster, with a backup of each peer between its unsealing and the founding. */
   async #found({ peers }: Cluster): Promise<void> {
     const [threshold, total] = [thresholdOf(peers.length), peers.length];
     const until = performance.now() + START_MILLIS;
@@ -210,13 +210,13 @@ export class ChaosCluster {
     return backup;
   }
 
-  /** Gives a peer that has ended an older disk: its operator will declare that, or it will find it out itself. */
+  /** Gives a peer that has ended an older disk: its operator will declare that, or the peer will find it out. */
   putBack(slot: number, backup: Backup, how: "declared" | "found out"): void {
     this.peer(slot).putBack(this.#backupsOf(slot).putBack(backup), backup.transactions, how);
     if (how === "declared") this.#undeclared.add(slot);
   }
 
-  /** Says that a peer's disk is an old one, and unseals it: whether it took note. Unsealed before, it would be one that forgets. */
+  /** Declares a peer's disk old, and unseals it; tells whether it took note. Unsealed first, it would be a forgetful one. */
   async declare(slot: number): Promise<boolean> {
     const { status } = await this.ask(slot, "restore", {});
     if (status !== 200) return false;
@@ -225,7 +225,7 @@ export class ChaosCluster {
     return true;
   }
 
-  /** Whether its operator has still to say that its disk is an old one. */
+  /** Whether its operator has still to declare that its disk is an old one. */
   isUndeclared(slot: number): boolean {
     return this.#undeclared.has(slot);
   }
@@ -243,7 +243,7 @@ export class ChaosCluster {
     }
   }
 
-  /** Where strangers find a peer. */
+  /** The address at which strangers find a peer. */
   async target(slot: number, port: "httpPort" | "peerPort"): Promise<Target> {
     const isPublic = port === "httpPort";
     return {
@@ -275,7 +275,7 @@ export class ChaosCluster {
     return wire;
   }
 
-  /** Every wire at one end of which this peer is. */
+  /** Every wire that ends at this peer. */
   wiresOf(slot: number): ReadonlyArray<Wire> {
     return this.peers
       .filter((other) => other.slot !== slot)
@@ -312,7 +312,7 @@ export class ChaosCluster {
     for (const share64 of await this.shares(slot)) await this.ask(slot, "unseal", { share64 });
   }
 
-  /** What no stored byte, answer or log line may hold: what tokens begin with, the unseal shares, the founding secret. */
+  /** What no stored byte, answer or log line may hold: the mark of tokens, the unseal shares, the founding secret. */
   async secrets(): Promise<ReadonlyArray<string>> {
     const shares = await Promise.all(this.peers.map(({ slot }) => this.shares(slot)));
     const bootstrap = readFileSync(this.folder.bootstrap, "utf8").trim();

@@ -1,4 +1,4 @@
-/** What the peers of a chaos run are configured with beyond a development cluster: TLS on both ports, token keys by URL. */
+/** Settings of the peers of a chaos run beyond a development cluster's: TLS on both ports, token keys by URL. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";

@@ -1,4 +1,4 @@
-/** What holders of invitations have in their hands, and the responses that they and others make of it. */
+/** Invitations in the hands of holders, and the responses that they and others make to them. */
 import {
   type EnrollmentRequests,
   type Finish,
@@ -12,7 +12,7 @@ const REMEMBERED = 64;
 
 const wrong = flaws.filter((flaw) => flaw !== "nothing") as [Flaw, ...ReadonlyArray<Flaw>];
 
-/** The last few of what was added. */
+/** The last few things added. */
 class Recent<A> {
   readonly #all: Array<A> = [];
   #added = 0;
@@ -28,11 +28,11 @@ class Recent<A> {
 
 type Authenticator = Pick<Finish, "key" | "credential">;
 
-/** Numbers of keys, as sample keys are numbered. */
+/** Numbers of sample keys. */
 export interface Keys {
-  /** One that nobody has. */
+  /** A fresh one. */
   readonly fresh: () => number;
-  /** One that somebody registered; undefined where there is none. */
+  /** One that a caller has registered; undefined where there is none. */
   readonly known: () => number | undefined;
 }
 
@@ -40,7 +40,7 @@ export class Enrollments {
   readonly #requests: EnrollmentRequests;
   readonly #held = new Recent<Invited>();
   readonly #sent = new Recent<Finish>();
-  /** What has enrolled an approver. */
+  /** Responses that have enrolled an approver. */
   readonly #enrolled = new Recent<Finish>();
   #nextCredential = 1;
 
@@ -48,7 +48,7 @@ export class Enrollments {
     this.#requests = requests;
   }
 
-  /** Somebody was told of a session. */
+  /** A caller was told of a session. */
   hold(invited: Invited): void {
     this.#held.add(invited);
   }
@@ -58,7 +58,7 @@ export class Enrollments {
     this.#enrolled.add(finish);
   }
 
-  /** An invitation that somebody was told of: open, finished or expired. */
+  /** An invitation that a caller was told of: open, finished or expired. */
   anyHeld(random: Chance): Invited | undefined {
     return this.#held.any(random);
   }
@@ -77,7 +77,7 @@ export class Enrollments {
   honest(random: Chance, invited: Invited, keys: Keys): Finish {
     const other = random.happens(100) ? this.#enrolled.any(random) : undefined;
     const known = random.happens(100) ? keys.known() : undefined;
-    // A credential that is there already comes with its own key, as authenticators have it.
+    // A credential that is there already comes with its own key, as an authenticator keeps it.
     return this.#send(random, invited, other ?? this.#new(known ?? keys.fresh()), "nothing");
   }
 

@@ -1,8 +1,7 @@
 /**
- * Loaded into a peer of a chaos run before the product's own code, by NODE_OPTIONS,
- * and into nothing else: the product has no switch for any of this. It writes down
- * every transaction on its way to the writing thread, lets a flush fail once when
- * told to, and moves the peer's wall clock.
+ * Loaded into a peer of a chaos run before the product's own code, by NODE_OPTIONS, and into nothing else: the product
+ * has no switch for any of this. It writes down every transaction on its way to the writing thread, lets a flush fail
+ * once when told to, and moves the peer's wall clock.
  */
 import { appendFileSync, readFileSync, renameSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -18,7 +17,7 @@ const parent = Number(process.env["CHAOS_PARENT"]);
 
 const CLOCK_POLL_MILLIS = 50;
 const PARENT_POLL_MILLIS = 1_000;
-/** Files stay short, so that a limit on the size of files meets the database first. */
+/** Files stay short, so that a limit on the size of files is reached by the database first. */
 const MOST_JOURNAL_BYTES = 512 * 1024;
 
 const textOf = (file: string): string | undefined => {
@@ -54,8 +53,8 @@ const isCommit = (message: unknown): message is Pick<JournalRecord, "groups" | "
   typeof message === "object" && message !== null && "kind" in message && message.kind === "commit";
 
 /**
- * Writes each transaction down before it is handed to the writing thread. Whether it was carried out, the next one
- * shows: the store numbers its transactions, and what was not carried out is numbered again.
+ * Writes each transaction down before it is handed to the writing thread. The next one shows whether it was carried
+ * out: the store numbers its transactions, and uses the number of a failed one again.
  */
 const keepJournal = (): void => {
   let part = 0;
@@ -96,7 +95,7 @@ interface Sqlite {
 /** The very copy of the library that the product's client uses. */
 const loadSqlite = (): Sqlite => createRequire(process.env["CHAOS_SQLITE_CLIENT"] ?? "")("better-sqlite3");
 
-/** How the next flush shall fail, once: the bytes `lost`, or `kept` although nobody was told. */
+/** How the next flush shall fail, once: the bytes `lost`, or `kept` although the failure was reported. */
 const takeFault = (): string | undefined => {
   const how = textOf(flushFile);
   if (how !== undefined) renameSync(join(folder, flushFile), join(folder, doneFile));

@@ -1,4 +1,4 @@
-/** Carries out a plan: does each fault at its time, sees to its end, and writes down what really happened. */
+/** Carries out a plan: begins each fault at its time, ends it, and writes down what really happened. */
 import { Census } from "../../sim/base/Census.ts";
 import { Violation } from "../../sim/base/Violation.ts";
 import type { Callers } from "./Callers.ts";
@@ -11,14 +11,14 @@ import { CALM, type Wire, type WireMode } from "./Wire.ts";
 
 /** An armed flush, or a full disk, waits so long for something to be written. */
 const REACH_MILLIS = 6_000;
-/** How many successes make a cluster that works, and how long they are waited for. */
+/** How many successes show a working cluster, and how long they are waited for. */
 const SUCCESSES = 3;
 const WORKING_MILLIS = 8_000;
 const POLL_MILLIS = 10;
-/** A request to a peer that may be down, or be starting on a busy machine, is tried so long, and so often. */
+/** A request to a peer that may be down, or starting on a busy machine: for how long it is tried, and how often. */
 const TRYING_MILLIS = 20_000;
 const TRY_AGAIN_MILLIS = 200;
-/** A peer's log and journals stay below this, its database and the log of it do not. */
+/** A peer's log and journals stay below this; its database and the log of that do not. */
 const FILE_BYTES = 1024 * 1024;
 /** Where all are short, so much is left: a few transactions, of which the journal takes less than the database. */
 const LEFT_BYTES = 64 * 1024;
@@ -47,12 +47,12 @@ export class Faults {
   readonly #callers: Callers;
   /** Peers that were restored, or are about to be: the protocol stands it while one never was (protocol.md 1). */
   readonly #restoredPeers = new Set<number>();
-  /** One that goes back and is not told so at once: the protocol stands one (protocol.md 1). */
+  /** Whether one has gone back undeclared: the protocol stands one (protocol.md 1). */
   #hasForgotten = false;
   readonly #broken: (violation: Violation) => void;
   /** Faults that happened, by kind. */
   readonly injected = new Census();
-  /** Faults that were planned and met nobody. */
+  /** Faults that were planned and could not happen. */
   readonly missed = new Census();
   #met = 0;
   /** Faults that may stop changes: how many there were, how many last, and since when none does. */
@@ -84,7 +84,7 @@ export class Faults {
     await Promise.all(underWay);
   }
 
-  /** Waits until callers have succeeded since the last time: a fault shows most where something is under way. */
+  /** Waits for another success of callers: a fault shows most where something is under way. */
   async #working(): Promise<void> {
     const enough = this.#met + SUCCESSES;
     for (const until = performance.now() + WORKING_MILLIS; this.#callers.successes < enough; await pause(POLL_MILLIS))
@@ -119,7 +119,7 @@ export class Faults {
       clock: () => this.#alone(peer, () => this.#moveClock(peer, fault)),
       faketime: () => this.#alone(peer, () => this.#fakeTime(peer, fault)),
       seal: () => this.#alone(peer, () => this.#seal(peer, fault)),
-      // Whatever else befalls the peer meanwhile may befall it in the middle of this.
+      // Other faults of the peer may happen in the middle of this one.
       rotate: () => this.#rotate(peer),
       restore: () => this.#restored(peer, () => this.#restore(peer, fault)),
       "restore-day-zero": () => this.#restored(peer, () => this.#restoreDayZero(peer, fault)),
@@ -137,7 +137,7 @@ export class Faults {
     });
   }
 
-  /** Nothing is done to any peer, and has not been for as long as a cluster takes to work again. */
+  /** Nothing is done to any peer, and nothing was for as long as a cluster takes to work again. */
   get #isWhole(): boolean {
     return this.#harming === 0 && performance.now() - this.#calmSince > WHOLE_MILLIS;
   }
@@ -174,7 +174,7 @@ export class Faults {
   }
 
   async #terminate(peer: PeerUnderTest, fault: PlannedFault): Promise<Outcome> {
-    // A process that is still loading has not yet said what it does about SIGTERM.
+    // A process that is still loading does not handle SIGTERM yet.
     if (!(await this.#serves(peer))) return "not reached";
     return this.#restart(peer, fault, async () => {
       if (await peer.terminate()) return;
@@ -213,17 +213,17 @@ export class Faults {
 
   async #fillDisk(peer: PeerUnderTest, fault: PlannedFault): Promise<Outcome> {
     const { prlimit } = this.#tools;
-    // One that cannot even start says so, and by another code, which nothing here waits for.
+    // One that cannot even start ends with another code, which nothing here waits for.
     if (prlimit === undefined || !(await this.#serves(peer))) return "not reached";
     peer.limitFiles(prlimit, FILE_BYTES, LEFT_BYTES);
     return this.#mustHalt(peer, fault, () => peer.unlimitFiles(prlimit));
   }
 
-  /** A peer whose disk fails ends by itself, and says so by its exit code; then it is started again. */
+  /** A peer whose disk fails ends by itself, with a certain exit code; then it is started again. */
   async #mustHalt(peer: PeerUnderTest, fault: PlannedFault, disarm: () => void): Promise<Outcome> {
     const ended = await peer.endsByItself(REACH_MILLIS);
     if (!ended) disarm();
-    // What was armed may have been reached in the last moment.
+    // An armed fault may have struck in the last moment.
     if (!ended && !(await peer.endsByItself(500))) {
       peer.mustLive();
       return "not reached";
@@ -271,7 +271,7 @@ export class Faults {
     return this.#tries(async () => (await this.#cluster.ask(slot, "health")).status === 200);
   }
 
-  /** While at least one peer never was, and no other is on its way back. */
+  /** While at least one peer never was restored, and no other is on its way back. */
   async #restored(peer: PeerUnderTest, run: () => Promise<Outcome>): Promise<Outcome> {
     const restored = new Set([...this.#restoredPeers, peer.slot]);
     if (restored.size >= this.#cluster.peers.length) return "not reached";
@@ -282,7 +282,7 @@ export class Faults {
     });
   }
 
-  /** The disk of a while ago; its operator knows, and says so before the peer is unsealed. */
+  /** The disk of a while ago; its operator knows, and declares it before the peer is unsealed. */
   async #restore(peer: PeerUnderTest, { lastsMillis }: PlannedFault): Promise<Outcome> {
     const { slot } = peer;
     const backup = await this.#cluster.backUp(slot);
@@ -290,12 +290,12 @@ export class Faults {
     await peer.kill();
     this.#cluster.putBack(slot, backup, "declared");
     await this.#cluster.startSealed(slot);
-    // Nobody else may start it before: a development peer unseals itself, and would be one that forgets.
+    // It must not be started before: a development peer unseals itself, and would be a forgetful one.
     while (!this.#isOver && !(await this.#cluster.declare(slot))) await pause(TRY_AGAIN_MILLIS);
     return "done";
   }
 
-  /** The disk from before the founding vote, and nobody says so until the peer has found out. */
+  /** The disk from before the founding vote, undeclared until the peer has found out. */
   async #restoreDayZero(peer: PeerUnderTest, { lastsMillis }: PlannedFault): Promise<Outcome> {
     if (this.#hasForgotten || this.#restoredPeers.size > 0) return "not reached";
     this.#hasForgotten = true;
@@ -339,7 +339,7 @@ export class Faults {
     return this.#mustGoOn(fault, () => this.#callers.burden(count, how, fault.lastsMillis));
   }
 
-  /** What only costs work stops nobody: some changes succeed meanwhile, unless something else is done to the cluster. */
+  /** A mere burden stops nobody: some changes succeed meanwhile, unless something else is done to the cluster. */
   async #mustGoOn(fault: PlannedFault, run: () => Promise<void>): Promise<Outcome> {
     const { successes } = this.#callers;
     const [harm, wasWhole] = [this.#harm, this.#isWhole];
@@ -349,7 +349,7 @@ export class Faults {
     return "done";
   }
 
-  /** A new integrity key. Where an answer was lost there is one more: the peer's rows will tell. */
+  /** A new integrity key. Where an answer was lost there may be one more: the peer's rows will tell. */
   async #rotate({ slot }: PeerUnderTest): Promise<Outcome> {
     const isDone = await this.#tries(
       async () => (await this.#cluster.ask(slot, "integrity/rotate", {})).status === 200,

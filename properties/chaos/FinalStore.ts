@@ -1,4 +1,4 @@
-/** What lies in a stopped peer's database: read as bytes, unsealed with the peer's own shares, and verified. */
+/** The content of a stopped peer's database: read as bytes, unsealed with the peer's own shares, and verified. */
 import { Effect, Either } from "effect";
 import { decode } from "../../core/codec/CborReader.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
@@ -14,9 +14,9 @@ import { places } from "../../server/sqlite/Layout.ts";
 import { databaseFile } from "../../server/sqlite/StoreDirectory.ts";
 
 export interface FinalStore {
-  /** Rows as they lie there, by table and key. */
+  /** The stored rows, by table and key. */
   readonly tables: MemoryTables;
-  /** The same, decoded and held against their seals. */
+  /** The same, decoded, their seals verified. */
   readonly store: SealedStore;
   /** The number of the last transaction; 0 before the first. */
   readonly transactions: number;
@@ -34,7 +34,7 @@ interface StoredColumns {
 const known = new Set<string>(tableNames);
 const isTable = (name: string): name is TableName => known.has(name);
 
-/** The rows of a data directory as they lie there. */
+/** The stored rows of a data directory. */
 export const readTables = (directory: string): Effect.Effect<MemoryTables, Error> =>
   Effect.gen(function* () {
     const tables: MemoryTables = new Map();
@@ -77,7 +77,7 @@ const verify = async (
   return "the shares do not open the vault";
 };
 
-/** The number in the row itself: whether it holds is found out beside. */
+/** The number in the row itself: whether the row holds is judged elsewhere. */
 const transactionsIn = (tables: MemoryTables): number => {
   const head = tables.get("head")?.get(SELF);
   return head === undefined ? 0 : Either.getOrThrow(decode(rowCodec("head"), head.row)).transactions;

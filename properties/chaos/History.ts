@@ -1,10 +1,10 @@
-/** What callers of real peers asked and were told, and when processes came and went; all in microseconds of one clock. */
+/** Callers' requests and answers, and starts and ends of real processes; all in microseconds of one clock. */
 import type { Answer } from "../../core/Action.ts";
 import type { Rows } from "../../core/Tables.ts";
 import type { Command, TokenKind } from "../../sim/requests/Commands.ts";
 import type { Finish, Invite } from "../../sim/requests/EnrollmentRequests.ts";
 
-/** What a request asks for, as far as an answer is held against it. */
+/** The contents of a request, as far as its answer is judged by them. */
 export type Said =
   | Pick<Command, "kind" | "id" | "descriptor" | "team">
   | Pick<Invite, "kind" | "id">
@@ -13,7 +13,7 @@ export type Said =
       "kind" | "id" | "team" | "descriptor" | "keyName" | "isHonest" | "signCount" | "registrationId" | "credentialName"
     >;
 
-/** A request that somebody sent. */
+/** A request that was sent. */
 export interface Asked {
   readonly requestId: string;
   /** The peer it was sent to. */
@@ -35,7 +35,7 @@ export type Moment =
       readonly slot: number;
       /** The number of the last transaction on that disk. */
       readonly transactions: number;
-      /** Its operator says so before it is unsealed, or the peer finds out itself. */
+      /** Whether its operator declares it before the peer is unsealed, or the peer finds it out itself. */
       readonly how: "declared" | "found out";
     }
   /** A caller has waited longer than the service takes for an answer. */
@@ -53,10 +53,10 @@ export type Moment =
       readonly at: number;
       readonly asked: Asked;
       readonly answer: Answer;
-      /** As it was sent, but for an invitation in it. */
+      /** As it was sent, without an invitation in it. */
       readonly body: string;
     }
-  /** An approver was read whose registration somebody had been promised before the question was sent. */
+  /** An approver was read whose registration had been promised before the question was sent. */
   | {
       readonly _tag: "Read";
       readonly at: number;

@@ -1,8 +1,8 @@
-/** One request to a real peer, and what came back. */
+/** One request to a real peer, and its answer. */
 import { type Agent, Agent as HttpAgent, type AgentOptions, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
-/** The service answers within 10 s; on a machine that has more to do than it can, half as much again. */
+/** The service answers within 10 s; an overloaded machine gets half as much again. */
 const PATIENCE_MILLIS = 15_000;
 const MOST_BODY_BYTES = 1024 * 1024;
 
@@ -10,7 +10,7 @@ export interface Answered {
   /** 0 where no answer came. */
   readonly status: number;
   readonly text: string;
-  /** No answer came although somebody was there and had all the time there is. */
+  /** No answer came although a process was there and had all the time there is. */
   readonly isOverdue?: boolean;
 }
 
@@ -58,13 +58,13 @@ export const call = (
       if (isConnected) resolve({ status: 0, text: "", isOverdue: true });
       sent.destroy();
     }, PATIENCE_MILLIS);
-    // Written to its connection as a whole: from here on it is the peer's to answer.
+    // Written to its connection as a whole: from here on the peer has to answer it.
     sent.on("finish", () => {
       isConnected = true;
     });
     sent.on("close", () => clearTimeout(timer));
     sent.on("error", silence);
-    // A body of which the rest fails after its answer has come: then Node listens no more.
+    // The rest of a body may fail after its answer has come, when Node no longer listens.
     sent.on("socket", (socket) => {
       if (!socket.listeners("error").includes(ignore)) socket.on("error", ignore);
     });

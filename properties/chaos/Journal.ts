@@ -1,7 +1,6 @@
 /**
- * The transactions of one peer over all its processes, as they became durable.
- * The journal holds what was handed to the writing thread; a transaction that a
- * crash or a failed flush undid is numbered again by the next one.
+ * The transactions of one peer over all its processes, as they became durable. The journal holds those handed to the
+ * writing thread; the number of one that a crash or a failed flush undid is used again by the next.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -83,8 +82,8 @@ export const transactionOf = (record: JournalRecord, process: number): Transacti
 };
 
 /**
- * Of transactions as they were begun, those that became durable: of several with one number the last, and none
- * beyond the number that the database has come to.
+ * Those of the begun transactions that became durable: of several with one number the last, and none beyond the number
+ * that the database has reached.
  */
 export const durableOf = (begun: ReadonlyArray<Transaction>, newest: number): ReadonlyArray<Transaction> => {
   const byNumber = new Map<number, Transaction>();
@@ -94,7 +93,7 @@ export const durableOf = (begun: ReadonlyArray<Transaction>, newest: number): Re
     .toSorted((left, right) => left.number - right.number);
 };
 
-/** A database that an older one was put in the place of. */
+/** A database that was replaced by an older one. */
 export interface Replaced {
   /** The last process that worked on it, from 1. */
   readonly process: number;
@@ -132,8 +131,8 @@ export const readJournal = (
 };
 
 /**
- * Of transactions in the order in which they were made, those that a database has which they led to: one that has the
- * number of an earlier one was made on a database without that.
+ * Of transactions in the order in which they were made, those that a database still has: one with the number of an
+ * earlier one was made on a database without that.
  */
 export const keptOf = <A extends Pick<Transaction, "number">>(made: ReadonlyArray<A>): ReadonlyArray<A> => {
   const kept: Array<A> = [];

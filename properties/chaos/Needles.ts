@@ -14,7 +14,7 @@ const isAt = (bytes: Uint8Array, at: number, needle: Uint8Array): boolean => {
 export class Needles {
   /** By the first two bytes. */
   readonly #byStart = new Map<number, Array<Uint8Array>>();
-  /** Whether any begins with these two bytes: most places are passed with one look. */
+  /** Whether any begins with these two bytes: most positions are passed with one look. */
   readonly #starts = new Uint8Array(1 << 16);
 
   /** Throws RangeError for one of less than 8 bytes. */
@@ -38,7 +38,7 @@ export class Needles {
   }
 }
 
-/** A secret of 32 bytes in every form in which somebody might write it: bytes, digits, Base64url and Base64. */
+/** A secret of 32 bytes in every form in which it might be written: bytes, digits, Base64url and Base64. */
 export const formsOf = (base64url: string): ReadonlyArray<Uint8Array> => {
   const bytes = Buffer.from(base64url, "base64url");
   const texts = [base64url, Encoding.encodeHex(bytes), bytes.toString("base64").replaceAll("=", "")];

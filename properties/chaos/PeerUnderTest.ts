@@ -23,13 +23,13 @@ import { microsNow, type Moment } from "./History.ts";
 import type { Replaced } from "./Journal.ts";
 import { clockFile, doneFile, flushFile, journalProcess } from "./PortFiles.ts";
 
-/** EX_SOFTWARE: how a peer ends that must not go on. */
+/** EX_SOFTWARE: the exit code of a peer that must not go on. */
 const HALTED = 70;
 /** A peer that has to end by itself does so well within this. */
 const ENDING_MILLIS = 30_000;
 const POLL_MILLIS = 20;
 
-/** How long enrollment sessions last: short, so that invitations expire while somebody holds them, and make room. */
+/** How long enrollment sessions last: short, so that invitations expire in holders' hands, and make room. */
 export const SESSION_MILLIS = 20_000;
 
 const quoted = (path: string): string => `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
@@ -40,16 +40,16 @@ export interface PeerOptions {
   readonly folder: DevFolder;
   /** The fault port as plain JavaScript, which comes before the product's own code in every thread. */
   readonly faultPort: string;
-  /** Where it finds the others: `ID=URL` for each, through wires of ours. */
+  /** The addresses of the others: `ID=URL` for each, through wires of ours. */
   readonly peers: string;
   readonly note: (moment: Moment) => void;
-  /** Called when a process ends that nobody wanted to end. */
+  /** Called when a process ends unexpectedly. */
   readonly broken: (violation: Violation) => void;
 }
 
 const pause = (millis: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, millis));
 
-/** Whether Linux shows the process as stopped; elsewhere the signal itself has to do. */
+/** Whether Linux shows the process as stopped; elsewhere the signal itself must do. */
 const isStopped = (pid: number): boolean => {
   if (process.platform !== "linux") return true;
   try {
@@ -64,7 +64,7 @@ const sqliteClient = createRequire(import.meta.url).resolve("@effect/sql-sqlite-
 /** Every process of this run that has not ended. */
 const running = new Set<ChildProcess>();
 
-/** SIGKILL to whatever this run started and has not ended, paused or not. */
+/** SIGKILL to all processes that this run started and that have not ended, paused or not. */
 export const killAllPeers = (): void => {
   for (const child of running) child.kill("SIGKILL");
 };
@@ -77,10 +77,10 @@ export class PeerUnderTest {
   #child: ChildProcess | undefined;
   #processes = 0;
   readonly #replaced: Array<Replaced> = [];
-  /** The process that runs is one that is to end: why and how it ends is no surprise. */
+  /** The process that runs is expected to end: why and how it ends is no surprise. */
   #mayEnd: "no" | "halted" | "any" = "no";
   #isPaused = false;
-  /** What somebody is doing to it; faults that need all of it leave it alone meanwhile. */
+  /** The fault under way; faults that need all of the peer leave it alone meanwhile. */
   isTaken = false;
 
   constructor(options: PeerOptions) {
@@ -102,7 +102,7 @@ export class PeerUnderTest {
     return this.#child?.pid;
   }
 
-  /** The databases that older ones were put in the place of, in order. */
+  /** The databases that were replaced by older ones, in order. */
   get replaced(): ReadonlyArray<Replaced> {
     return this.#replaced;
   }
@@ -263,7 +263,7 @@ export class PeerUnderTest {
       execFileSync(prlimit, ["--pid", String(pid), "--fsize=unlimited:unlimited"], { stdio: "ignore" });
   }
 
-  /** Nothing that was armed ends it any more. */
+  /** No armed fault ends it any more. */
   mustLive(): void {
     if (this.#child !== undefined) this.#mayEnd = "no";
   }

@@ -1,4 +1,4 @@
-/** What is done to a cluster and when: drawn from the seed alone, so the same on every machine. */
+/** The faults of a cluster and their times: drawn from the seed alone, so the same on every machine. */
 import { Chance } from "./Chance.ts";
 import { strangerWays } from "./Strangers.ts";
 
@@ -34,19 +34,19 @@ export type FaultKind = (typeof faultKinds)[number];
 export interface PlannedFault {
   /** Milliseconds after the callers began; not before. */
   readonly at: number;
-  /** It comes at that very time. Others wait for a moment until callers have succeeded since the last one. */
+  /** It comes at that very time. Others wait until callers have succeeded since the last one. */
   readonly isHurried: boolean;
   readonly kind: FaultKind;
-  /** The peer it befalls. */
+  /** The peer that it affects. */
   readonly slot: number;
   /** The other end, where there is one. */
   readonly other: number;
   readonly lastsMillis: number;
-  /** A delay or a clock offset in milliseconds, a chance in a thousand, or which way: what the kind takes. */
+  /** The argument of the kind: a delay or a clock offset in milliseconds, a chance in a thousand, or a direction. */
   readonly amount: number;
 }
 
-/** These cost the peers work and stop nobody. */
+/** These cost the peers work and stop nothing. */
 export const costsWorkOnly: ReadonlySet<FaultKind> = new Set([
   "strangers",
   "strangers-at-peers",
@@ -59,7 +59,7 @@ const FIRST_MILLIS = 1_500;
 const QUIET_MILLIS = 2_000;
 /** In a thousand: these may come while the one before still lasts. */
 const HURRIED = 350;
-/** Who draws plans, beside the number of peers. */
+/** The number of the draws of plans, beside the number of peers. */
 const PLAN = 1_000;
 /** From the beginning of one fault to that of the next. */
 const GAP_MILLIS = [1_200, 3_500] as const;
@@ -185,7 +185,7 @@ export const drawPlan = (seed: number, peers: number, millis: number): ReadonlyA
       lastsMillis,
       amount: amountOf(random, kind),
     });
-    // What stops nobody is looked at alone: beside other faults nobody could say what stopped the changes.
+    // A mere burden is tested alone: beside other faults it would be unclear what stopped the changes.
     at += random.between(...GAP_MILLIS) + (costsWorkOnly.has(kind) ? lastsMillis : 0);
   }
   return plan;

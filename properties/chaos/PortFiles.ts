@@ -1,4 +1,4 @@
-/** The files through which a run and the peers it started speak; see FaultPort.ts. */
+/** The files through which a run and its peers communicate; see FaultPort.ts. */
 
 /** Milliseconds by which the peer's wall clock is off. */
 export const clockFile = "clock";
@@ -28,7 +28,7 @@ export const framed = (bytes: Uint8Array): Uint8Array => {
   return frame;
 };
 
-/** What was framed, in order; a last one that was cut short is left out. */
+/** The framed parts, in order; a last one that was cut short is left out. */
 export const unframed = (file: Uint8Array): ReadonlyArray<Uint8Array> => {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const frames: Array<Uint8Array> = [];

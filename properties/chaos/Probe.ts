@@ -1,4 +1,4 @@
-/** Which tools this machine has for faults that need one. */
+/** Which tools for faults this machine has. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const runs = (program: string, ...args: ReadonlyArray<string>): boolean => {
 
 const libraryNames = ["faketime/libfaketimeMT.so.1", "faketime/libfaketime.so.1", "libfaketime.so.1"];
 
-/** Distributions put it below the folder of the machine's kind. */
+/** Distributions put it below the folder of the machine's architecture. */
 const findFaketime = (): string | undefined => {
   const roots = ["/usr/lib", "/usr/lib64", "/usr/local/lib"].filter(existsSync);
   const folders = roots.flatMap((root) => [root, ...readdirSync(root).map((name) => join(root, name))]);

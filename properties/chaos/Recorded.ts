@@ -1,4 +1,4 @@
-/** What an in-process cluster leaves behind, in the form in which a run of real peers is judged. */
+/** The records of an in-process cluster, in the form in which a run of real peers is judged. */
 import { Either } from "effect";
 import { parseTokenClaims } from "../../server/auth/TokenClaims.ts";
 import { type MemoryTables, MemoryByteStore } from "../../runtime/MemoryByteStore.ts";
@@ -31,7 +31,7 @@ export const tokenOf: Said["tokenOf"] = () => ({
   claims: Either.getOrThrow(parseTokenClaims(Buffer.from(JSON.stringify(claims)))),
 });
 
-/** Everything that became durable at peers 1 to 3; its stamps are the places in `cluster.committed`. */
+/** All transactions that became durable at peers 1 to 3, stamped by their index in `cluster.committed`. */
 export const evidenceOf = (
   cluster: Cluster,
   more: Pick<Evidence, "moments" | "said"> & Partial<Evidence>,
@@ -45,7 +45,7 @@ export const evidenceOf = (
   ...more,
 });
 
-/** One peer as it would be had its transactions been others. */
+/** One peer as it would be with other transactions. */
 export const withPeer = (
   { peers }: Evidence,
   slot: number,

@@ -1,4 +1,4 @@
-/** The rows of a peer as its transactions have made them so far: what checkers see of its disk at a moment of the past. */
+/** The rows of a peer after its transactions so far: what checkers see of its disk at a past moment. */
 import type { RowView, TableName, Write } from "../../core/Tables.ts";
 import { type AnyRow, mapView } from "../../sim/disks/MapView.ts";
 

@@ -18,10 +18,10 @@ import type { PlannedFault } from "./Plan.ts";
 import { SESSION_MILLIS } from "./PeerUnderTest.ts";
 import type { Tools } from "./Probe.ts";
 
-/** Everybody is back, and what was under way is finished, well within this. */
+/** Within this, all are back, and everything that was under way is finished. */
 const QUIET_MILLIS = 120_000;
 const POLL_MILLIS = 200;
-/** Who fills a registry, at once. */
+/** Callers that fill a registry, at once. */
 const FILLING = 64;
 
 type Counts = ReadonlyArray<readonly [string, number]>;
@@ -68,7 +68,7 @@ class Run {
   readonly #options: RunOptions;
   readonly #moments: Array<Moment> = [];
   #broken: Violation | undefined;
-  /** Peers were told to stop: how they end is looked at by who told them. */
+  /** Peers were told to stop: the code that told them checks how they end. */
   #isOver = false;
 
   constructor(options: RunOptions) {
@@ -121,7 +121,7 @@ class Run {
     await callers.stop();
   }
 
-  /** Stops every fault and waits until nothing is under way anywhere; why that did not come about. */
+  /** Stops every fault and waits until nothing is under way anywhere; returns why that failed. */
   async #heal(cluster: ChaosCluster): Promise<Violation | undefined> {
     cluster.calm();
     for (const peer of cluster.peers) {
@@ -143,7 +143,7 @@ class Run {
     }
   }
 
-  /** What keeps the first peer that is not at rest. */
+  /** Why the first peer that is not at rest is not. */
   async #unrest(cluster: ChaosCluster): Promise<Violation | undefined> {
     for (const { slot } of cluster.peers) {
       if (cluster.isUndeclared(slot) && !(await cluster.declare(slot)))
@@ -242,7 +242,7 @@ class Run {
         byBody: (bodyDigest) => commands.byBody(bodyDigest),
         finishOf: (bodyDigest) => commands.finishOf(bodyDigest),
         inviteOf: (bodyDigest) => commands.inviteOf(bodyDigest),
-        // No endpoint replaces metadata yet, so whoever replaced some did it unasked.
+        // No endpoint replaces metadata yet, so any replacement was unasked for.
         replacementOf: () => undefined,
         tokenOf: (jti) => cluster.tokens.tokenOf(jti),
       },
@@ -253,7 +253,7 @@ class Run {
     });
     const rows = (table: TableName): number => peers[0]?.final.tables.get(table)?.size ?? 0;
     const stored = { approvers: rows("approvers"), passkeys: rows("credentials"), sessions: rows("sessions") };
-    // What is split comes before what is late, and both before a cluster that was stopped on the way to its rest.
+    // A safety violation is named first, then a late answer, and last a cluster stopped on the way to its rest.
     const isSafety = verdict.violation?.id.startsWith("S") === true;
     return { ...verdict, ...stored, violation: isSafety ? verdict.violation : (found ?? untidy ?? verdict.violation) };
   }

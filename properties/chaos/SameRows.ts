@@ -1,4 +1,4 @@
-/** What a peer's database holds is what its transactions made of it. */
+/** A peer's database holds exactly what its transactions made of it. */
 import type { TableName } from "../../core/Tables.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { Violation } from "../../sim/base/Violation.ts";

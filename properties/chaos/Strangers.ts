@@ -26,7 +26,7 @@ export interface Target {
   /** A path that takes bodies of this type. */
   readonly bodyPath: string;
   readonly bodyType: string;
-  /** A valid token without any permission, where one is needed to be let in that far. */
+  /** A valid token without any permission, where one is needed to get that far. */
   readonly token: string;
 }
 
@@ -50,7 +50,7 @@ const opening: Readonly<Record<StrangerWay, (target: Target) => string>> = {
 const openOne = (target: Target, way: StrangerWay): Socket => {
   const raw = connect({ host: "127.0.0.1", port: target.port, localAddress: STRANGE_ADDRESS });
   raw.on("error", () => undefined);
-  // Whoever never shakes hands, or speaks another language, says it below TLS.
+  // A stranger that never shakes hands, or speaks another protocol, sends below TLS.
   if (target.ca === undefined || way === "silent" || way === "garbage") {
     raw.on("connect", () => void raw.write(opening[way](target)));
     if (way === "slow reader") raw.pause();
@@ -68,7 +68,7 @@ const openOne = (target: Target, way: StrangerWay): Socket => {
 export class Strangers {
   readonly #sockets: ReadonlyArray<Socket>;
 
-  /** They come at once, and stay until {@link leave}, or until they are turned out. */
+  /** They come at once, and stay until {@link leave}, or until they are cut off. */
   constructor(target: Target, way: StrangerWay) {
     this.#sockets = Array.from({ length: CONNECTIONS }, () => openOne(target, way));
   }

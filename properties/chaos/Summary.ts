@@ -1,4 +1,4 @@
-/** What a chaos run tells at its end. */
+/** The report of a chaos run at its end. */
 import { Census } from "../../sim/base/Census.ts";
 import type { FaultKind } from "./Plan.ts";
 import type { RunReport } from "./Run.ts";
@@ -11,9 +11,9 @@ export interface Summary {
   readonly clusters: ReadonlyArray<number>;
   /** Faults that happened, by kind. */
   readonly injected: Counts;
-  /** Faults that met a peer that was down already, or that nothing reached in time. */
+  /** Faults that found their peer down already, or that nothing triggered in time. */
   readonly missed: Counts;
-  /** Kinds that cannot be done on this machine: how many were planned, and what is missing. */
+  /** Kinds that cannot be done on this machine: how many were planned, and which tool is missing. */
   readonly impossible: ReadonlyArray<{ readonly kind: FaultKind; readonly planned: number; readonly why: string }>;
   readonly connectionsReset: number;
   readonly answers: Counts;

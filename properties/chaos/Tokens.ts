@@ -1,4 +1,4 @@
-/** The tokens of callers, made by the development cluster's own issuer; what each of them says is remembered by its id. */
+/** The tokens of callers, made by the development cluster's own issuer, and the claims of each by its id. */
 import { Effect, Either } from "effect";
 import type { ActorClaims } from "../../core/auth/ActorClaims.ts";
 import { openDevelopmentIssuer, type DevelopmentIssuer } from "../../server/auth/DevelopmentIssuer.ts";
@@ -17,7 +17,7 @@ interface Known {
   readonly claims: ActorClaims;
 }
 
-/** A token of which one character of the signature is another. */
+/** A token with one character of its signature changed. */
 const forge = (token: string): string => {
   const at = token.length - 10;
   return `${token.slice(0, at)}${token[at] === "A" ? "B" : "A"}${token.slice(at + 1)}`;
@@ -40,7 +40,7 @@ export class Tokens {
     return new Tokens(await Effect.runPromise(openDevelopmentIssuer(folder)), cluster);
   }
 
-  /** A token of a kind for somebody; all but short ones are made once. */
+  /** A token of a kind for a bearer; all but short ones are made once. */
   async of(kind: TokenKind, bearer = "caller"): Promise<string> {
     const subject = `${bearer}-${kind}`;
     const kept = this.#kept.get(subject);
@@ -54,7 +54,7 @@ export class Tokens {
     return jti === undefined ? undefined : this.#byId.get(jti);
   }
 
-  /** What every token of this issuer begins with, and nothing else holds. */
+  /** The beginning of every token of this issuer, and of nothing else. */
   async mark(): Promise<string> {
     const [header = ""] = (await this.of("good")).split(".");
     return header;

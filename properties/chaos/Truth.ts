@@ -31,7 +31,7 @@ const credentialNameOf = (descriptor: string): string | undefined => {
   return type === "WEBAUTHN" ? `${rpId} ${credentialId}` : undefined;
 };
 
-/** Holds every answer against what was stored by then. Each method throws {@link Violation}. */
+/** Compares every answer with what was stored by then. Each method throws {@link Violation}. */
 export class Truth {
   readonly #ghost: Ghost;
   /** Ref to the request that was told that it created the approver. */
@@ -42,7 +42,7 @@ export class Truth {
   readonly #credentials = new Set<string>();
   /** By ref, as they were first stored. */
   readonly #observations = new Map<string, Rows["observations"]>();
-  /** What has completed a session, by registration id. */
+  /** The completion of each session, by registration id. */
   readonly #completions = new Map<string, { readonly descriptor: string; readonly signCount: number | undefined }>();
   /** The incarnations that a session pins, by registration id, and those in which peers were restored: by peer id. */
   readonly #pins = new Map<string, ReadonlyArray<number>>();
@@ -130,7 +130,7 @@ export class Truth {
       );
   }
 
-  /** Why an honest response to an invitation that was told cannot have been refused in this way. */
+  /** Why an honest response to an invitation cannot have been refused in this way. */
   #falseWhy({ credentialName, descriptor, registrationId, signCount }: Finish, code: RejectionCode) {
     switch (code) {
       case "CREDENTIAL_ALREADY_REGISTERED":
@@ -151,7 +151,7 @@ export class Truth {
     }
   }
 
-  /** Whether a member was restored since it was opened: that one may have no row of it, and all others hold it for void. */
+  /** Whether a member was restored since a session was opened: it may have no row of it, and all others hold it void. */
   #isVoid(registrationId: string): boolean {
     // Peers of a run are numbered from 1, and members stand in that order.
     return (this.#pins.get(registrationId) ?? []).some(
@@ -159,7 +159,7 @@ export class Truth {
     );
   }
 
-  /** A record of the revision that was stored first is the one that was stored first, to the byte. */
+  /** A record of the first stored revision equals that, to the byte. */
   #assertLooks(ref: string, body: string, what: string): void {
     // Nothing else that is read has a ref.
     const row = this.#ghost.subjects.get(ref)?.row as Rows["approvers"] | undefined;

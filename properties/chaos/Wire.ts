@@ -1,7 +1,7 @@
 /** The wires between peers: one TCP proxy on loopback for each direction, which can be cut, slowed and made to lie. */
 import { createServer, connect, type Server, type Socket } from "node:net";
 
-/** What a wire does to connections and to the bytes on them, both ways. */
+/** The treatment of connections and of the bytes on them, both ways. */
 export type WireMode =
   | { readonly _tag: "Calm" }
   /** Every piece arrives later by this much. */
@@ -54,7 +54,7 @@ export class Wire {
     return typeof address === "object" && address !== null ? address.port : 0;
   }
 
-  /** From now on. What a swallowed connection had said is gone: such connections are reset when the mode ends. */
+  /** From now on. Bytes from a swallowed connection are lost: such connections are reset when the mode ends. */
   set mode(mode: WireMode) {
     const before = this.#mode._tag;
     this.#mode = mode;
@@ -91,7 +91,7 @@ export class Wire {
   }
 
   #carry(from: Socket, to: Socket): void {
-    /** What was delayed, in order; undefined stands for the end of the stream. */
+    /** Delayed pieces, in order; undefined stands for the end of the stream. */
     const late: Array<Uint8Array | undefined> = [];
     let waiting = 0;
     const deliver = (piece: Uint8Array | undefined): void => {

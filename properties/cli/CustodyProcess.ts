@@ -6,7 +6,7 @@ import { Running, type RunOptions } from "./Running.ts";
 /** The command line's source. */
 export const custodyScript = fileURLToPath(new URL("../../server/bin/custody.ts", import.meta.url));
 
-/** What every test starts; made once in a process. */
+/** The program that every test starts; made once in a process. */
 export const program = bundleCommand();
 
 export interface Finished {

@@ -1,4 +1,4 @@
-/** A development cluster of processes, started the way a user starts one, and what its ready-file says. */
+/** A development cluster of processes, started the way a user starts one, and the contents of its ready-file. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -9,7 +9,7 @@ export interface RunOptions {
   readonly input?: string;
 }
 
-/** What is around this process, but for what a shell sets for other commands of ours. */
+/** The environment of this process, without variables that a shell sets for other commands of ours. */
 export const surroundings = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("CUSTODY_")));
 
@@ -39,7 +39,7 @@ export class Running {
       this.#isOver = true;
       this.#wake();
     });
-    // Whoever waits for its end is told why it never began.
+    // A caller that waits for its end is told why it never began.
     this.#closed.catch(() => undefined);
   }
 
@@ -53,7 +53,7 @@ export class Running {
     }
   }
 
-  /** The address of a program that prints nothing but the port on which it listens. */
+  /** The address of a program that prints only the port on which it listens. */
   async listening(): Promise<string> {
     return `http://127.0.0.1:${await this.until((text) => /^(\d+)\n/.exec(text)?.[1])}`;
   }

@@ -1,4 +1,4 @@
-/** Proposals like those that a test cluster makes, which do something else. */
+/** Proposals like those of a test cluster, with other effects. */
 import type { Approver } from "../../core/commands/approvers/Approver.ts";
 import { type Effects, effectsOf, withEffects } from "../../core/commands/Effects.ts";
 import type { Completion, Response } from "../../core/commands/enrollPasskey/Completion.ts";

@@ -10,7 +10,7 @@ import type { MessageOf } from "../../core/Message.ts";
 import type { Ready } from "../../core/protocol/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 
-/** Of three members the second is being restored: it has been answered, and offered all there is, but not heard the offer. */
+/** Of three members the second is being restored: it has its answers, and an offer of all is on its way to it. */
 const restoring = () => {
   const cluster = founded();
   register(cluster, "alice", 7);
@@ -36,7 +36,7 @@ export const { cluster, answers, offer, recovery: underWay, transfer, id: alices
 export const AT = cluster.now;
 export const OTHER = "ab".repeat(32) as Digest;
 
-/** A step of the second, in the middle of its recovery but for what is different. */
+/** A step of the second, in the middle of its recovery except for the given differences. */
 export const recovering = (change: Partial<Recovery> = {}): WholeStep => {
   const step = openStep(cluster, 2, cluster.now, AT);
   step.timers.clear();

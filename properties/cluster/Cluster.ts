@@ -48,14 +48,14 @@ export const actor: ActorCheck = {
   },
 };
 
-/** What `tamper` of a cluster is while nothing is done to messages. */
+/** The value of `tamper` of a cluster while nothing is done to messages. */
 export const whole = (_from: PeerId, _to: PeerId, message: Message): Message => message;
 
 /** How many rows of a table each peer has, by peer id. */
 export const rowsOf = (cluster: Cluster, table: TableName): ReadonlyArray<number> =>
   [...cluster.tables.values()].map((each) => each.get(table)?.size ?? 0);
 
-/** The code a request was rejected with, or what else it was answered; undefined while it has no answer. */
+/** The code a request was rejected with, or its other answer; undefined while it has no answer. */
 export const codeOf = (cluster: Cluster, requestId: string): string | undefined => {
   const answer = cluster.answers.get(requestId);
   return answer?._tag === "Rejected" ? answer.rejection.code : answer?._tag;
@@ -88,7 +88,7 @@ export class Cluster {
   readonly #running = new Map<PeerId, Composition>();
   readonly total: number;
   now = NOW;
-  /** Added to every wall clock, and to those of some peers beside that; durations are not measured on them. */
+  /** Added to every wall clock, and to those of some peers besides; durations are not measured on them. */
   clockOffset = 0;
   readonly clockOffsets = new Map<PeerId, number>();
   /** How many responses all peers together have verified. */
@@ -99,11 +99,11 @@ export class Cluster {
   };
   #entropy = 0;
 
-  /** What the caller's token is found to say; by default that all is well. */
+  /** The verdict on the caller's token; by default it is good. */
   judge: (peerId: PeerId) => ActorCheck = () => actor;
   /** What a peer runs, from its next start on. */
   runs: (peerId: PeerId) => Composition = () => commands;
-  /** Whether a peer knows that it has keys for that. */
+  /** Whether a peer knows that it has the keys for that. */
   judgesTokens: (peerId: PeerId) => boolean = () => true;
   /** Sees every message before it goes on the wire; what it returns goes instead. */
   tamper: (from: PeerId, to: PeerId, message: Message) => Message | undefined = whole;
@@ -118,7 +118,7 @@ export class Cluster {
   };
   readonly #override: (peerId: PeerId) => Partial<Settings>;
 
-  /** `count` peers; each is initialized for a cluster of `total`, which is the same unless the test is about the difference. */
+  /** `count` peers, each initialized for a cluster of `total`; these differ only where a test is about that. */
   constructor(count: number, override: (peerId: PeerId) => Partial<Settings> = () => ({}), total = count) {
     this.total = total;
     this.#override = override;

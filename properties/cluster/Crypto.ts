@@ -1,7 +1,7 @@
 /**
  * Crypto for test clusters: real digests, over the same bytes as on a real peer, in pure JavaScript; and stand-ins for
- * signatures, which take longer than all else in a test. Nobody here can make one without the seed of its key. A real
- * signature holds as everywhere else.
+ * signatures, which would take longer than all else in a test. Here, too, a signature cannot be made without the seed
+ * of its key. A real signature holds as everywhere else.
  */
 import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { sha256 } from "@noble/hashes/sha2.js";
@@ -14,7 +14,7 @@ import { noblePrimitives, nobleSigning } from "../../runtime/NobleCrypto.ts";
 /** By public key. */
 const seeds = new Map<string, Uint8Array>();
 
-/** As long as a signature; whose it is follows from the seed in it. */
+/** As long as a signature; its signer follows from the seed in it. */
 const standIn = (seed: Uint8Array, message: Uint8Array): Uint8Array => {
   const half = sha256(concatBytes(seed, message));
   return concatBytes(half, half);

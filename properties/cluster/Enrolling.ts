@@ -52,13 +52,13 @@ export const offerOf = (cluster: Cluster, through: PeerId, requestId: string, id
   return answer.offer;
 };
 
-/** The sessions that lie on a peer's disk. */
+/** The sessions on a peer's disk. */
 export const sessionsOf = (cluster: Cluster, peerId: PeerId): ReadonlyArray<Rows["sessions"]> =>
   [...(cluster.tables.get(peerId)?.get("sessions")?.keys() ?? [])].flatMap(
     (key) => cluster.row(peerId, "sessions", key) ?? [],
   );
 
-/** An honest response to an offer, but for what a test wants to differ. */
+/** An honest response to an offer, except for the differences that a test wants. */
 export const credential = ({ publicKey }: Offer, making: Partial<Making> = {}): CredentialJson => {
   const decoded = Encoding.decodeBase64Url(publicKey.challenge);
   if (decoded._tag === "Left") throw decoded.left;

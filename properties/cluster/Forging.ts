@@ -1,4 +1,4 @@
-/** What members that lie, or their other incarnations, would sign on a test cluster, with their real keys. */
+/** Statements that lying members, or their other incarnations, would sign on a test cluster, with their real keys. */
 import { NEWEST } from "../../core/codec/Versioned.ts";
 import { proposalId, type Proposal } from "../../core/protocol/Proposal.ts";
 import {
@@ -19,8 +19,8 @@ const keyOf = (cluster: Cluster, peerId: PeerId) => {
 };
 
 /**
- * A statement like another one, alone in a batch. It has the number of the one that is there, so that nobody takes
- * it for the newest of its signer.
+ * A statement like another one, alone in a batch. It has the number of the one that is there, so that no peer takes it
+ * for the newest of its signer.
  *
  * @param change what its statement says instead
  * @param header what its batch says instead
@@ -39,11 +39,11 @@ export const forgedBy = (
   return { statement, index: 0, proof: [], header: signedHeader, signature };
 };
 
-/** A receipt of the writer for whatever it now claims. */
+/** A receipt of the writer for its present claim. */
 export const receiptOfWriter = (cluster: Cluster, proposal: Proposal, like: SignedStatement): SignedStatement =>
   forgedBy(cluster, 1, like, { proposalId: proposalId(crypto, proposal), seq: proposal.seq });
 
-/** The announcement of an incarnation that a member has not begun; `change` says what is different from what it would say. */
+/** The announcement of an incarnation that a member has not begun; `change` says how it differs from a true one. */
 export const announcedBy = (
   cluster: Cluster,
   peerId: PeerId,

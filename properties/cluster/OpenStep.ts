@@ -1,4 +1,4 @@
-/** A step of one peer of a cluster without a driver around it, for tests of what steps are made of. */
+/** A step of one peer of a cluster without a driver around it, for tests of the parts of steps. */
 import { commands } from "../../core/commands/Commands.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
@@ -29,7 +29,7 @@ export const wholeStep = (state: PeerState, context: StepContext): WholeStep =>
   new Step(state, context) as unknown as WholeStep;
 
 /**
- * A step upon the state that a peer has now, signed with its key, and what lies on its disk.
+ * A step upon the state that a peer has now, signed with its key, and the rows on its disk.
  *
  * @param now Unix milliseconds
  * @param elapsed monotonic milliseconds

@@ -1,4 +1,4 @@
-/** A test cluster between a proposal and its end: what every member has prepared, and nobody has committed. */
+/** A test cluster between a proposal and its end: every member has prepared, and none has committed. */
 import type { Preparation } from "../../core/protocol/Undecided.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { type Cluster, founded } from "./Cluster.ts";
@@ -8,7 +8,7 @@ import { stateOf } from "./Restoring.ts";
  * A registration of which no vote has reached anybody yet; the preparation at peer 2.
  *
  * @param before what the cluster does before that
- * @param through the peer that it enters through; the writer without
+ * @param through the peer that it enters through; by default the writer
  */
 export const prepared = (
   total = 3,

@@ -10,7 +10,7 @@ import type { Ready } from "../../core/protocol/Message.ts";
 import { probe } from "../../core/protocol/Readiness.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 
-/** Of three members who have registered somebody, and what the writer was told by the two others, who are ready. */
+/** Three members who have registered an approver, and the answers of the two others, who are ready, to the writer. */
 const answering = () => {
   const cluster = founded();
   register(cluster, "alice", 7);
@@ -34,7 +34,7 @@ export const OTHER = "ab".repeat(32) as Digest;
 export type Become = (step: Step) => void;
 export const asItIs: Become = () => undefined;
 
-/** A step of a member that has asked nobody whether it is ready, and is so itself but for what it has become. */
+/** A step of a member that has asked no other whether it is ready, and is so itself except for the given change. */
 export const memberStep = (peerId: PeerId, become: Become = asItIs, of: Cluster = cluster): WholeStep => {
   const step = openStep(of, peerId, AT, AT);
   step.timers.clear();

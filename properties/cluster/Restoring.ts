@@ -38,7 +38,7 @@ export const register = (cluster: Cluster, id: string, seed: number, through: Pe
 export const declare = (cluster: Cluster, peerId: PeerId): void =>
   cluster.dispatch(peerId, { _tag: "DeclareRestore", requestId: `declare ${peerId}` });
 
-/** Stops a peer, puts an older disk in, and starts it; it has not been heard of before it is declared. */
+/** Stops a peer, puts an older disk in, and starts it; no other hears of it before it is declared. */
 export const comeBackOn = (cluster: Cluster, peerId: PeerId, old: MemoryTables, declared = true): void => {
   cluster.peers.get(peerId)?.stop();
   cluster.tables.set(peerId, copyOf(old));

@@ -9,7 +9,7 @@ import type { Cluster } from "./Cluster.ts";
 import { stateOf } from "./Restoring.ts";
 import { openStep } from "./OpenStep.ts";
 
-/** What the peer would do with an event now; `changed` is what is new in its state. */
+/** The peer's reaction to an event now; `changed` is what is new in its state. */
 export const stepOf = (
   cluster: Cluster,
   peerId: PeerId,

@@ -7,9 +7,9 @@ import type { Cluster } from "./Cluster.ts";
 import { stateOf } from "./Restoring.ts";
 
 /**
- * An honest peer at rest whose disk nobody asks for, but for what a test says of it.
+ * An honest peer at rest whose disk is not looked at, except for what a test says of it.
  *
- * @param state what differs in its state from that of the cluster's
+ * @param state the differences of its state from that of the cluster's
  */
 export const watched = (
   cluster: Cluster,

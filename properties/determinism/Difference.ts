@@ -1,11 +1,11 @@
-/** Where texts that several processes write begin to differ, found while they are still writing. */
+/** Where texts of several processes begin to differ, found while they are still being written. */
 
 const NEWLINE = 10;
 const NOTHING = Buffer.alloc(0);
 
-/** The first line in which one text is not the first one; undefined where a text has ended before. */
+/** The first line in which a text differs from the first one; undefined where a text has ended before. */
 export interface Difference {
-  /** Which of the texts, from 0; the first is what the others are held against. */
+  /** Which of the texts, from 0; the first is the one that the others are compared with. */
   readonly which: number;
   /** The line before, which they have in common. */
   readonly before: string | undefined;
@@ -61,7 +61,7 @@ const lastLine = (text: Buffer): string => {
 };
 
 /**
- * Holds texts against the first of them, line by line, and stops at the first difference.
+ * Compares texts with the first of them, line by line, and stops at the first difference.
  *
  * @param texts at least one, in UTF-8
  * @returns the difference, or how many lines they have in common when all have ended

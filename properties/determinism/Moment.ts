@@ -1,4 +1,4 @@
-/** What a process tells of the seeds it runs, for other processes to hold their own against. */
+/** What a process tells of the seeds it runs, for comparison with other processes. */
 import { messageCodec } from "../../core/Message.ts";
 import { rowCodec, type Write } from "../../core/Tables.ts";
 import { backendOf } from "../../sim/bin/NativeBackend.ts";

@@ -32,8 +32,8 @@ const ended = (child: ChildProcess): Promise<number | null> =>
   });
 
 /**
- * Runs seeds twice with this Node and once with every other one, at the same time, and holds what the processes
- * tell against each other. Rejects where a process cannot run them.
+ * Runs seeds twice with this Node and once with every other one, at the same time, and compares what the processes
+ * tell. Rejects where a process cannot run them.
  */
 export const compareProcesses = async (
   seeds: SeedRange,

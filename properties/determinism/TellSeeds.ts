@@ -8,7 +8,7 @@ const STANDARD_OUTPUT = 1;
 const [first = 1, last = 1, steps = 1] = process.argv.slice(2).map(Number);
 let text = "";
 
-/** A pipe that nobody empties in time says so, and is asked again. */
+/** A pipe that is not emptied in time says so, and is tried again. */
 const flush = (): void => {
   let left = Buffer.from(text);
   text = "";

@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 /**
- * Finishes of enrollments, which any valid token may ask for: a length is declared, and so much of it sent. Resolves
+ * Finishes of enrollments, which any valid token may ask for: each declares a length and sends so much of it. Resolves
  * when the peer has seen the headers of all.
  */
 const besiege = async (cluster: ServerCluster, token: string, count: number, sentBytes: number): Promise<void> => {

@@ -27,13 +27,13 @@ afterAll(async () => {
 const codeOf = ({ status, json }: Answered): readonly [number, unknown] => [status, json["code"]];
 const refOf = ({ json }: Answered): string => String(json["ref"]);
 
-/** One session of many, and whoever holds its invitation. */
+/** One session of many, and a holder of its invitation. */
 interface Held extends Offered {
   readonly holder: string;
   readonly credential: (making?: Partial<Making>) => CredentialJson;
 }
 
-/** So many sessions, because of none more than a few wrong responses are looked at. */
+/** So many sessions, since only a few wrong responses of each are looked at. */
 const offered = async (name: string, count: number): Promise<ReadonlyArray<Held>> => {
   const sessions: Array<Held> = [];
   for (let index = 0; index < count; index++) {
@@ -281,13 +281,13 @@ describe("an enrollment over HTTP", () => {
     async (attestation) => {
       const offers = await offered(`flipped-${attestation.format}`, 24);
       const relyingParty = relyingPartyOf({ origins: ["https://a.example.org", "https://example.org"] });
-      // One bit of every byte, another one of the next. Those that nothing vouches for in format none would finish.
+      // One bit of every byte, a different one each time. Flips that nothing vouches for in format none would finish.
       const flips = offers.flatMap(({ invitation, challenge, credential, holder }, turn) => {
         const session = { relyingParty, challenge, userHandle: challenge };
         return bitFlips(invitation, credential({ attestation }), (at) => [1 << (at % 8)])
           .filter((_, index) => index % offers.length === turn)
           .map(({ body }) => {
-            // What the verifier says to the response as such: "accepted", or the code of the first error.
+            // The verifier's answer to the response alone: "accepted", or the code of the first error.
             const code = Either.match(verifyFinish(nativeCeremonyCrypto, session, body), {
               onLeft: (first) => first,
               onRight: () => "accepted",

@@ -1,6 +1,6 @@
 /**
- * What tests of enrollment share: a cluster where it is on, its two calls, links as the command line prints them, and
- * the search for what callers must keep to themselves.
+ * The common parts of tests of enrollment: a cluster with it enabled, its two calls, links as the command line prints
+ * them, and the search for secrets that only callers may have.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const finishPath = "/v1/custody/approvers/webauthn/registration/finish";
 export const originOf = (cluster: ServerCluster, id: number): string =>
   `http://localhost:${new URL(cluster.server(id).url).port}`;
 
-/** Configuration of the relying party of which test data is made, with an origin that only a test can be at. */
+/** Configuration of the relying party of the test data, with an origin that only a test can have. */
 export const enrollingElsewhere = (more = ""): string =>
   `webauthn: {enabled: true, rp-id: example.org, rp-name: Test Custody, origins: ["https://example.org", "https://a.example.org"]${more === "" ? "" : `, ${more}`}}`;
 
@@ -26,7 +26,7 @@ export const enrolling =
       .map((port) => `"http://localhost:${port}"`)
       .join(", ")}]${more === "" ? "" : `, ${more}`}}`;
 
-/** What an enrollment link holds. */
+/** The contents of an enrollment link. */
 export interface Invitation {
   readonly invitation: unknown;
   readonly expiresAt: unknown;
@@ -39,7 +39,7 @@ export const linkOf = (origin: string, { invitation, expiresAt, publicKey }: Inv
   return `${origin}/enroll#${Buffer.from(json).toString("base64url")}`;
 };
 
-/** What an options call answered, as far as tests look at it. */
+/** The answer to an options call, as far as tests look at it. */
 export interface Offered extends Answered {
   readonly invitation: string;
   readonly registrationId: string;
@@ -51,7 +51,7 @@ export interface Offered extends Answered {
 const field = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 
-/** Asks again while the service says that the same request may succeed later, as a caller is told to. */
+/** Asks again while the service says that the same request may succeed later, as callers are told to. */
 const insisting = async (ask: () => Promise<Answered>): Promise<Answered> => {
   const answered = await ask();
   return answered.status === 503 && answered.json["retryable"] === true ? insisting(ask) : answered;
@@ -66,7 +66,7 @@ export const leftBehind = (cluster: ServerCluster): Buffer => {
   return Buffer.concat([...files, Buffer.from(cluster.logs.join(""))]);
 };
 
-/** Callers of a cluster, who keep every secret they meet, to look for it afterwards where none may be. */
+/** Callers of a cluster that keep every secret they are given, to look for it afterwards where none may be. */
 export class Enrollees {
   readonly invitations: Array<string> = [];
   readonly tokens: Array<string> = [];
@@ -104,7 +104,7 @@ export class Enrollees {
     return insisting(() => this.finishOnce(through, body));
   }
 
-  /** The same for those who want to know the service's first word, whatever it is. */
+  /** The same, for the service's first answer, whatever it is. */
   async finishOnce(through: number, body: unknown, holder = "holder"): Promise<Answered> {
     const token = this.#holders.get(holder) ?? this.token([], holder);
     this.#holders.set(holder, token);
@@ -114,7 +114,7 @@ export class Enrollees {
   /**
    * Sends responses that must be refused, each to its own peer in turn, and eight at a time.
    *
-   * @returns those that were not refused with the code of theirs, and what they were answered
+   * @returns those that were not refused with their code, and their answers
    */
   async notRefused(
     responses: ReadonlyArray<{ readonly code: string; readonly body: string | Uint8Array; readonly holder: string }>,
@@ -132,7 +132,7 @@ export class Enrollees {
     return wrong;
   }
 
-  /** Which invitations and tokens of these callers lie in some bytes, in any form in which they would be written. */
+  /** Which invitations and tokens of these callers are in some bytes, in any form in which they would be written. */
   secretsIn(bytes: Buffer): ReadonlyArray<string> {
     const invitations = this.invitations.filter((invitation) => {
       const raw = Buffer.from(invitation, "base64url");

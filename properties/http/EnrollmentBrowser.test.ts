@@ -1,4 +1,4 @@
-/** Passkeys of a real browser, through a real cluster: what a browser sends is what the ceremony takes, or refuses. */
+/** Passkeys of a real browser, through a real cluster: the ceremony takes, or refuses, what a browser sends. */
 import { createServer, type Server } from "node:http";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -54,7 +54,7 @@ const tabWith = (authenticator: Authenticator = {}) => {
   return openTab(browser, authenticator);
 };
 
-/** What an application's own script does: options in, `toJSON()` out. */
+/** An application's own script: options in, `toJSON()` out. */
 const create = (frame: Pick<Page, "evaluate">, offered: Offered, changes: object = {}): Promise<unknown> => {
   const options = JSON.stringify({ ...Object(offered.json["publicKey"]), ...changes });
   return frame.evaluate(

@@ -107,18 +107,18 @@ const problem = (status: number, code: string, more: object = {}): Answer => ({
 });
 
 interface Visit extends Tab {
-  /** What was sent to the service, in order. */
+  /** The requests to the service, in order. */
   readonly sent: ReadonlyArray<{ readonly token: string | undefined; readonly body: string }>;
 }
 
-/** Opens a link in a tab of its own; fails on whatever the page asks of others, throws or is forbidden. */
+/** Opens a link in a tab of its own; fails on any request to others, error, or violation of the page's policy. */
 const visit = async (url: string, answers: ReadonlyArray<Answer | "cut"> = []): Promise<Visit> => {
   if (browser === undefined) throw new Error("no browser was started");
   const tab = await openTab(browser);
   const { page } = tab;
   const sent: Array<{ readonly token: string | undefined; readonly body: string }> = [];
   page.on("pageerror", (error) => expect.unreachable(error.message));
-  // The browser's own remarks, about answers that were refused and about ES256 alone, are none of the page.
+  // The page is not to blame for the browser's own remarks, about refused answers and about ES256 alone.
   page.on("console", (message) => {
     if (!/^Failed to load resource|^publicKey\.pubKeyCredParams/.test(message.text()))
       expect.unreachable(message.text());

@@ -1,6 +1,6 @@
 /**
- * The test vectors of WebAuthn Level 3 (16), made to answer a live challenge: with the private keys they come with,
- * statements are signed again, and the one certificate that binds the challenge is issued again.
+ * The test vectors of WebAuthn Level 3 (16), made to answer a live challenge: statements are signed again with the
+ * private keys that come with them, and the one certificate that binds the challenge is issued again.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { p256 } from "@noble/curves/nist.js";
@@ -42,7 +42,7 @@ export interface LiveVector {
   readonly id: string;
   /** With no trust root configured. */
   readonly isAccepted: boolean;
-  /** Codes of which the refusal names one. */
+  /** Codes, one of which the refusal names. */
   readonly codes: ReadonlyArray<string>;
   /** The credential that answers this challenge. */
   readonly answer: (challenge: Uint8Array) => unknown;
@@ -102,7 +102,7 @@ const answerOf = (
   const chain: unknown = statement.get("x5c");
   const own = privateKeys["attestation_private_key"] ?? privateKeys["credential_private_key"];
   const key = own === undefined ? undefined : hexToBytes(own);
-  // Keys of other curves sign nothing here: what they are for is refused before any signature is looked at.
+  // Keys of other curves sign nothing here: their use is refused before any signature is looked at.
   const sign = (message: Uint8Array): Uint8Array =>
     key !== undefined && p256.utils.isValidSecretKey(key) ? signatureOf(key, message) : new Uint8Array(64);
   const certInfo: unknown = statement.get("certInfo");

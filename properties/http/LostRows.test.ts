@@ -1,4 +1,4 @@
-/** What somebody does to a running peer's files, and what its callers and its operator are told. */
+/** A running peer's files are changed: what its callers and its operator are told. */
 import { existsSync, rmSync } from "node:fs";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { databaseFile } from "../../server/sqlite/StoreDirectory.ts";

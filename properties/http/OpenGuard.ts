@@ -1,8 +1,8 @@
-/** A guard that lets everybody in, for tests of what is behind it. */
+/** A guard that admits all callers, for tests of the code behind it. */
 import { ConnectionGuard } from "../../server/net/ConnectionGuard.ts";
 import type { ConnectionLimits } from "../../server/net/ConnectionLimits.ts";
 
-/** So long that nothing of it happens in a test. */
+/** So long that none of these ends in a test. */
 const never = 600_000;
 
 export const openLimits: ConnectionLimits = {

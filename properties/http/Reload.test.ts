@@ -18,7 +18,7 @@ const certify = (subject: string): void => {
   writeFileSync(file("peer.key"), key.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
 };
 
-/** The subject a peer's listener shows to somebody who shows the certificate of the files. */
+/** The subject a peer's listener shows to a caller with the certificate of the files. */
 const shownBy = (id: number): Promise<string> => {
   const { pem, key } = issue("caller", authority);
   return new Promise((resolve, reject) => {
@@ -76,7 +76,7 @@ it("calls other peers with the renewed certificate", async () => {
   writeFileSync(file("peer.pem"), pem);
   writeFileSync(file("peer.key"), key.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
   await cluster.server(1).reload();
-  // And now only the new one: whoever still showed the old certificate would be turned away.
+  // And now only the new one: a peer that still showed the old certificate would be turned away.
   writeFileSync(file("ca.pem"), other.pem);
   for (const id of [1, 2]) await cluster.server(id).reload();
   await vi.waitFor(async () => expect((await cluster.register(1, registration("carol"))).status).toBe(201), {

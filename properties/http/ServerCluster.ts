@@ -81,8 +81,8 @@ export class ServerCluster {
   }
 
   /**
-   * Starts peers that are not initialized yet. `extra` is more YAML for each configuration, made of the public
-   * ports where it has to name them, or `tls: {…}` for the peer APIs.
+   * Starts peers that are not initialized yet. `extra` is more YAML for each configuration, made from the public ports
+   * where it has to name them, or `tls: {…}` for the peer APIs.
    */
   static async start(total: number, extra: Extra = ""): Promise<ServerCluster> {
     const httpPorts = typeof extra === "string" ? [] : await Promise.all(Array.from({ length: total }, freePort));
@@ -166,7 +166,7 @@ export class ServerCluster {
     member.scope = scope;
   }
 
-  /** Changes a peer's database behind its back. */
+  /** Changes a peer's database without its knowledge. */
   tamper(id: number, sql: string, parameters: ReadonlyArray<string> = []): Promise<void> {
     return Effect.gen(this, function* () {
       const client = yield* openClient(databaseFile(this.member(id).dataDir), "write");

@@ -24,7 +24,7 @@ it("leaves nothing behind where a first start fails", async () => {
   const fresh = join(dirname(dataDir), "fresh");
   await expect(cluster.run(1, { ...taken, CUSTODY_PEER_DATA_DIR: fresh })).rejects.toThrow("is in use");
   expect(existsSync(fresh)).toBe(false);
-  // What was there before stays.
+  // Files that were there before stay.
   await expect(cluster.run(1, taken)).rejects.toThrow("is in use");
   expect(readdirSync(dataDir)).toContain("custody.db");
 });

@@ -1,4 +1,4 @@
-/** A peer with more rows than it verifies while somebody waits: unsealing it is answered before it has. */
+/** A peer with more rows than it verifies while a caller waits: its unseal is answered before it has verified them. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";

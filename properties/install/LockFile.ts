@@ -1,7 +1,6 @@
 /**
- * What package-lock.json says of packages that exist once per platform. npm
- * leaves out those that a registry does not offer to the machine it runs on,
- * and `npm ci` then fails everywhere, or installs nothing for the platforms left
+ * The entries of package-lock.json for packages that exist once per platform. npm leaves out those that a registry does
+ * not offer to the machine it runs on, and `npm ci` then fails everywhere, or installs nothing for the platforms left
  * out. Nothing here asks a registry.
  */
 
@@ -20,10 +19,10 @@ export interface LockedPackage {
 /** Entries by their path below the project's folder; the project itself is "". */
 export type LockedPackages = Readonly<Record<string, LockedPackage>>;
 
-/** An optional package that some entry names and no entry is. */
+/** An optional package that some entry names and that has no entry. */
 export interface MissingPackage {
   readonly name: string;
-  /** As its dependent asks for it; platform packages are asked for by one exact version. */
+  /** The version that its dependent asks for; platform packages are asked for by one exact version. */
   readonly version: string;
   readonly dependent: string;
 }
@@ -53,7 +52,7 @@ const LIBRARIES: Readonly<Record<string, string>> = { gnu: "glibc", musl: "musl"
 
 /**
  * The platform that a package's name ends in, in npm's words: `@rollup/rollup-linux-x64-musl` is for linux, x64 and
- * musl. Throws where the name says no such thing: somebody must look at that package.
+ * musl. Throws where the name has none: a person must look at that package.
  */
 export const platformOf = (name: string): Required<Pick<LockedPackage, "os" | "cpu">> & LockedPackage => {
   const words = name.split(/[/-]/);
@@ -65,7 +64,7 @@ export const platformOf = (name: string): Required<Pick<LockedPackage, "os" | "c
   return { os: [os], cpu: [cpu], ...(libc === undefined ? {} : { libc: [libc] }) };
 };
 
-/** What npm itself writes of a package it could not ask for, and the platform that keeps it from being asked for here. */
+/** npm's own entry for a package it could not ask for, with the platform that keeps it from being installed here. */
 export const lockedPackage = (
   { name, version, dependent }: MissingPackage,
   packages: LockedPackages,

@@ -1,4 +1,4 @@
-/** `npm run lock:complete`: adds what npm has left out of package-lock.json on this machine. */
+/** `npm run lock:complete`: adds the entries that npm has left out of package-lock.json on this machine. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { printLine } from "../../sim/bin/Script.ts";
 import { type LockedPackages, lockedPackage, missingPackages } from "./LockFile.ts";

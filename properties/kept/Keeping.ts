@@ -1,7 +1,7 @@
 /**
- * What is kept of every version, in a folder of its number, written by the programs of that version and never again:
- * the data folder of a peer with its unseal shares, which protect nothing but this test; a tape; and one encoding of
- * every row and message.
+ * Files kept of every version, in a folder of its number, written by the programs of that version and never again: the
+ * data folder of a peer with its unseal shares, which protect nothing but this test; a tape; and one encoding of every
+ * row and message.
  */
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,9 +13,9 @@ import { Enrollees, enrollingElsewhere } from "../http/Enrollment.ts";
 import { registration, ServerCluster } from "../http/ServerCluster.ts";
 import { samples, type Samples } from "./Samples.ts";
 
-/** Of a data folder; what else is there says who holds it, and is made anew. */
+/** Files of a data folder; any others there say who holds it, and are made anew. */
 const files = ["custody.db", "custody.initialized", "operators.log"];
-/** Whose tape is played and written down again. */
+/** The bug whose tape is played and written down again. */
 const PLAYED = new URL("../tapes/lost-acknowledgements.tape", import.meta.url);
 
 interface KeptPeer {
@@ -83,7 +83,7 @@ export const keptPeer = (folder: string): KeptPeer => JSON.parse(readFileSync(pe
 export const keptSamples = (folder: string): Samples => JSON.parse(readFileSync(samplesFile(folder), "utf8"));
 export const keptTape = (folder: string): Uint8Array => readFileSync(tapeFile(folder));
 
-/** A copy of the data folder that a peer can be started on; whatever was there before is gone. */
+/** A copy of the data folder that a peer can be started on; an earlier copy is removed. */
 export const copyTo = (folder: string, dataDir: string): void => {
   rmSync(dataDir, { recursive: true, force: true });
   mkdirSync(dataDir, { mode: 0o700 });

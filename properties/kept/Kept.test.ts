@@ -1,4 +1,4 @@
-/** What every version has written opens in this one (docs/decisions/0027-versions.md). */
+/** Files of every version open in this one (docs/decisions/0027-versions.md). */
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

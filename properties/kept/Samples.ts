@@ -1,4 +1,4 @@
-/** One row of every table and one message of every kind, as simulated peers write and say them; of each the shortest. */
+/** One row of every table and one message of every kind, as simulated peers write and send them; each the shortest. */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { encode } from "../../core/codec/CborWriter.ts";
 import type { Codec } from "../../core/codec/Codec.ts";
@@ -28,7 +28,7 @@ const tags: ReadonlyArray<string> = [
   ...commands.modules.flatMap(({ messages }) => Object.keys(messages)),
 ];
 
-/** Throws where no run has brought forth one of each. */
+/** Throws unless the runs have brought forth one of each. */
 export const samples = (): Samples => {
   const rows = new Map<string, { readonly key: string; readonly row: string }>();
   const messages = new Map<string, string>();

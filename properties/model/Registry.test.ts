@@ -12,7 +12,7 @@ const RUNS = 16;
 const MOST_COMMANDS = 8;
 /** A story of a lie is short. */
 const LYING_COMMANDS = 4;
-/** Everything that was under way is decided and forgotten well within this, in virtual milliseconds. */
+/** All work under way is decided and forgotten well within this, in virtual milliseconds. */
 const REST = 60_000;
 
 const Corpus = Schema.parseJson(
@@ -43,7 +43,7 @@ const freshCluster = (): Cluster => {
   return cluster;
 };
 
-/** Everybody comes back and everything is mended: nothing stays open, all have the same, and the next one succeeds. */
+/** All come back and everything is mended: nothing stays open, all have the same, and the next one succeeds. */
 const assertRest = (model: RegistryModel, cluster: Cluster): void => {
   model.cuts.clear();
   for (const peerId of model.down) cluster.start(peerId);

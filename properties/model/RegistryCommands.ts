@@ -1,4 +1,4 @@
-/** What may happen to a cluster, one thing after another, for fast-check to put together and take apart. */
+/** Events of a cluster, one after another, for fast-check to put together and take apart. */
 import fc from "fast-check";
 import type { Answer } from "../../core/Action.ts";
 import type { Cluster } from "../cluster/Cluster.ts";
@@ -24,7 +24,7 @@ const send = (model: RegistryModel, cluster: Cluster, through: number, request: 
   cluster.register(through, requestId, request.id, request.key);
   cluster.pass(ANSWER);
   const answer = cluster.answers.get(requestId);
-  // Nobody waits for an answer at a peer that is not there.
+  // No caller waits for an answer at a peer that is down.
   if (model.down.has(through)) return;
   if (answer === undefined) throw new Error(`${request.id} with key ${request.key} was never answered`);
   model.told(request, lie(answer, request), wasWhole);

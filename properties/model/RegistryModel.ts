@@ -1,4 +1,4 @@
-/** The registry as its callers may picture it: a key has one owner, what was promised stays, what is open may be either. */
+/** The registry as callers may picture it: a key has one owner, promises are kept, open requests may have been done. */
 import type { Answer } from "../../core/Action.ts";
 import type { Cluster } from "../cluster/Cluster.ts";
 
@@ -12,7 +12,7 @@ export interface Request {
 export class RegistryModel {
   /** Every id that ever asked for a key. */
   readonly claims = new Map<number, Set<string>>();
-  /** What callers were promised: key to owner and the refs by id and key. */
+  /** Promises to callers: key to owner, and the refs by id and key. */
   readonly owners = new Map<number, string>();
   readonly refs = new Map<string, string>();
   readonly created = new Set<string>();
@@ -27,7 +27,7 @@ export class RegistryModel {
     this.asked.push(request);
   }
 
-  /** Takes note of an answer. Throws what a caller would complain of. */
+  /** Takes note of an answer. Throws the complaint that a caller would have. */
   told({ id, key }: Request, answer: Answer, wasWhole: boolean): void {
     const name = `${id} with key ${key}`;
     if (answer._tag === "Registered") {
@@ -51,7 +51,7 @@ export class RegistryModel {
     if (this.owners.get(key) === id) throw new Error(`${name} was promised and is refused now`);
   }
 
-  /** Throws when a member lacks what was promised. */
+  /** Throws when a member lacks something that was promised. */
   assertKept(cluster: Cluster): void {
     for (const [name, ref] of this.refs)
       for (let peerId = 1; peerId <= cluster.total; peerId++)

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** The tests that `npm run mutate` holds changes of `core` against: those that need no process and no disk. */
+/** The tests that `npm run mutate` runs against changes of `core`: those that need no process and no disk. */
 export default defineConfig({
   test: {
     include: ["{core,runtime}/**/*.test.ts", "properties/webauthn/*.test.ts"],

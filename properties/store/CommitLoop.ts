@@ -1,7 +1,7 @@
 /**
  * A process that commits numbered transactions in several directories at once, until it is killed or has made as many
- * in each as its first argument says; the others are the directories. It waits for a line on standard input, then
- * writes {@link CommitReport} lines to standard output.
+ * in each as its first argument says; the other arguments are the directories. It waits for a line on standard input,
+ * then writes {@link CommitReport} lines to standard output.
  */
 import { readSync, writeSync } from "node:fs";
 import * as Effect from "effect/Effect";

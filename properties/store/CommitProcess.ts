@@ -6,10 +6,10 @@ import { createInterface } from "node:readline";
 import { bundle } from "../../server/bin/bundle.mjs";
 import type { CommitReport } from "./CommitReport.ts";
 
-/** Made once in a process of tests. The writing thread's file lies beside it, where a store looks for it. */
+/** Made once in a process of tests. The writing thread's file is beside it, where a store looks for it. */
 const folder = bundle("commits", ["properties/store/CommitLoop.ts", "server/sqlite/WriterThread.ts"]);
 
-/** A process that is loaded and waits to be let go. */
+/** A process that is loaded and waits for its go. */
 export class CommitProcess {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterableIterator<string>;
@@ -29,13 +29,13 @@ export class CommitProcess {
     this.#child.stdin?.write("\n");
   }
 
-  /** What it says next, or undefined when it has ended. */
+  /** Its next report, or undefined when it has ended. */
   async next(): Promise<CommitReport | undefined> {
     const line = await this.#lines.next();
     return line.done === true ? undefined : JSON.parse(line.value);
   }
 
-  /** SIGKILL; gives everything said before the end that was not read yet. */
+  /** SIGKILL; gives all reports before the end that were not read yet. */
   async kill(): Promise<ReadonlyArray<CommitReport>> {
     this.#child.kill("SIGKILL");
     await this.#exited;

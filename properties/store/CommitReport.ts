@@ -1,4 +1,4 @@
-/** What a process that runs CommitLoop.ts says, a line of JSON each. */
+/** The reports of a process that runs CommitLoop.ts, a line of JSON each. */
 export type CommitReport =
   | { readonly kind: "opening"; readonly directory: string }
   /** The number of the last transaction found on the disk, and what contradicts it. */

@@ -49,7 +49,7 @@ const same = (found: StoredRow | undefined, expected: StoredRow): boolean =>
   Buffer.compare(found.row, expected.row) === 0 &&
   Buffer.compare(found.seal, expected.seal) === 0;
 
-/** What differs from a disk with exactly the transactions 1 to `last`; empty when nothing does. */
+/** The differences from a disk with exactly the transactions 1 to `last`; empty when there are none. */
 export const differences = (store: ByteStore, last: number): ReadonlyArray<string> => {
   const found: Array<string> = [];
   const expect = (table: TableName, key: string, expected: StoredRow): void => {

@@ -10,7 +10,7 @@ import type { IntegrityKey } from "../../runtime/RowSeal.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { crypto } from "../cluster/Cluster.ts";
 
-/** One for all integrity keys of a peer, and from none of them. */
+/** One for all integrity keys of a peer, and derived from none of them. */
 const setKey = new Uint8Array(32).fill(8);
 
 /** The integrity key whose seed is this byte, 32 times. */
@@ -49,7 +49,7 @@ export const commitTo = (store: SealedStore, ...writes: ReadonlyArray<Write>): v
     if (failure !== undefined) throw failure;
   });
 
-/** A row as its bytes lie there. Throws where there is none. */
+/** The stored bytes of a row. Throws where there is none. */
 export const storedRow = (tables: MemoryTables, table: TableName, key: string): StoredRow => {
   const row = tables.get(table)?.get(key);
   if (row === undefined) throw new Error(`the test expects ${table}/${key} to be there`);

@@ -15,7 +15,7 @@ import { copyOf, declare } from "../cluster/Restoring.ts";
 import type { Path } from "./Faults.ts";
 import { Stage } from "./Stage.ts";
 
-/** What a peer finds out about the one token there is. */
+/** A peer's verdict on the one token there is. */
 const judgements: { readonly [name: string]: ActorCheck } = {
   good: actor,
   forged: { _tag: "Refused", reason: "the signature does not hold" },

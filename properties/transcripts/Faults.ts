@@ -1,4 +1,4 @@
-/** What a transcript lets go wrong: on the wire, in what a writer says, and at which point a peer crashes. */
+/** The faults of a transcript: on the wire, in what a writer says, and at which point a peer crashes. */
 import type { TableName } from "../../core/Tables.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
@@ -30,7 +30,7 @@ export class Faults {
   readonly #held: Array<Path> = [];
   #kept: Array<Sent> = [];
   #crash: CrashPoint | undefined;
-  /** By the peer that is lied to; undefined is everybody. */
+  /** By the peer that is lied to; undefined is every peer. */
   lie: { readonly name: string; readonly to: PeerId | undefined } | undefined;
 
   lose(path: Path): void {
@@ -51,7 +51,7 @@ export class Faults {
     this.#held.length = 0;
   }
 
-  /** What was held back, in its order. */
+  /** Messages that were held back, in their order. */
   release(): ReadonlyArray<Sent> {
     const kept = this.#kept;
     this.#kept = [];
@@ -59,7 +59,7 @@ export class Faults {
     return kept;
   }
 
-  /** What becomes of a message on the wire. */
+  /** The treatment of a message on the wire. */
   fate(sent: Sent): "goes" | "lost" | "held" {
     const { from, to, message } = sent;
     if (this.#lost.some((path) => isOn(path, from, to, message))) return "lost";

@@ -1,4 +1,4 @@
-/** What a lying writer says instead of what it has proposed, by the name that transcripts give it. */
+/** The lies of a writer, in place of its proposal, by the names that transcripts give them. */
 import type { Digest } from "../../core/base/Digest.ts";
 import type { PrepareItem } from "../../core/protocol/Message.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
@@ -16,10 +16,10 @@ const another = (change: (proposal: Proposal) => Partial<Proposal>) => (item: Pr
 type Lie = (item: PrepareItem, before: PrepareItem) => Partial<PrepareItem>;
 
 const lies: { readonly [name: string]: Lie } = {
-  // What it may choose, but once.
+  // Fields that it may choose, but only once.
   "an earlier deadline": another(({ expiresAt }) => ({ expiresAt: expiresAt - 1 })),
   "slot 1": another(() => ({ seq: 1 })),
-  // What members derive themselves.
+  // Fields that members derive themselves.
   "other metadata": ({ proposal }) => ({ proposal: altered(proposal, { metadata: [["team", "z"]] }) }),
   "another kind": another(() => ({ kind: "METADATA" })),
   "another actor": another(() => ({ actor: { iss: undefined, sub: "mallory", jti: undefined } })),
@@ -38,7 +38,7 @@ const lies: { readonly [name: string]: Lie } = {
   "a request of two minutes ago": ({ evidence }) => ({
     evidence: { ...evidence, receivedAt: evidence.receivedAt - 120_000 },
   }),
-  // What gets no answer.
+  // Proposals that get no answer.
   "another cluster": another(() => ({ clusterId: OTHER })),
   "another epoch": another(() => ({ epoch: 2 })),
   "another writer": another(() => ({ writer: 2 })),
@@ -48,7 +48,7 @@ const lies: { readonly [name: string]: Lie } = {
   }),
 };
 
-/** The item with a lie in it, and with a receipt of the writer for whatever it now proposes. */
+/** The item with a lie in it, and with a receipt of the writer for the altered proposal. */
 export const lied = (cluster: Cluster, name: string, item: PrepareItem, before = item): PrepareItem => {
   const lie = lies[name];
   if (lie === undefined) throw new Error(`there is no lie "${name}"`);

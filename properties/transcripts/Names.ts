@@ -1,4 +1,4 @@
-/** Short names for what a transcript talks about, given in the order in which it is first mentioned. */
+/** Short names for the things in a transcript, given in the order in which they are first mentioned. */
 export class Names {
   readonly #names = new Map<string, string>();
   readonly #counts = new Map<string, number>();
@@ -12,7 +12,7 @@ export class Names {
     return name;
   }
 
-  /** Another id of what has a name. */
+  /** Another id of a thing that has a name. */
   alias(id: string, name: string): void {
     this.#names.set(id, name);
   }
@@ -39,7 +39,7 @@ export class Names {
     return name;
   }
 
-  /** What a name stands for. */
+  /** The thing that a name stands for. */
   idOf(name: string): string | undefined {
     return [...this.#names].find(([, each]) => each === name)?.[0];
   }

@@ -1,6 +1,6 @@
 /**
- * Rows in the words of a transcript. What every transaction writes (batch, counters, head) goes without saying, and so
- * does what leaves the outbox.
+ * Rows in the words of a transcript. Rows that every transaction writes (batch, counters, head) are left out, and so
+ * are those that leave the outbox.
  */
 import { Either } from "effect";
 import { decode } from "../../core/codec/CborReader.ts";
@@ -11,7 +11,7 @@ import { Words } from "./Words.ts";
 
 const slotOf = (key: string): string => String(Number(key.split(".").at(-1)));
 
-/** What is told of a row, by its table: its name, and what else is in it. Undefined where nothing is. */
+/** What is told of a row, by its table: its name, and its other contents. Undefined where nothing is. */
 type Telling = {
   readonly [T in TableName]?: readonly [name: (key: string) => string, content: (row: Rows[T]) => string | undefined];
 };

@@ -1,5 +1,5 @@
 /**
- * The form of a transcript: blocks of commands, each followed by a line `----` and what came of it, as in etcd's
+ * The form of a transcript: blocks of commands, each followed by a line `----` and its results, as in etcd's
  * `rafttest`. Lines that begin with `#` are prose.
  */
 
@@ -12,7 +12,7 @@ const RULE = "----";
 
 const isProse = (line: string): boolean => line.startsWith("#");
 
-/** The blocks of a transcript without what came of them. */
+/** The blocks of a transcript without their results. */
 export const blocksIn = (text: string): ReadonlyArray<Block> =>
   text
     .split(/\n\s*\n/)
@@ -25,9 +25,9 @@ export const blocksIn = (text: string): ReadonlyArray<Block> =>
     });
 
 /**
- * The transcript with what comes of each block now.
+ * The transcript with the present results of each block.
  *
- * @param run carries out the commands of one block and tells what came of them
+ * @param run carries out the commands of one block and returns their results
  */
 export const performed = (text: string, run: (commands: ReadonlyArray<string>) => ReadonlyArray<string>): string =>
   blocksIn(text)

@@ -1,4 +1,4 @@
-/** A cluster whose steps are written down: what each event has led to at the peer that it came to. */
+/** A cluster whose steps are written down: the effects of each event at the peer that it came to. */
 import type { Event } from "../../core/protocol/Event.ts";
 import type { Message } from "../../core/Message.ts";
 import type { Message as AnyMessage, PrepareItem } from "../../core/protocol/Message.ts";
@@ -18,13 +18,13 @@ const QUIET: ReadonlyArray<string> = ["ReadyProbe", "Ready"];
 
 interface Line {
   readonly what: string;
-  /** Whom a message went to; the same to several is one line. */
+  /** The receivers of a message; the same one to several is one line. */
   readonly to: ReadonlyArray<PeerId>;
 }
 
 interface Told {
   readonly title: string;
-  /** Not told where nothing came of it. */
+  /** Not told where it had no effect. */
   readonly isIdle: boolean;
   readonly lines: Array<Line>;
 }
@@ -38,12 +38,12 @@ export class Stage {
   readonly rows = new RowWords(this.names);
   readonly faults = new Faults();
   readonly hidden = new Set(QUIET);
-  /** If set, of messages only these are told, and nothing else but answers. */
+  /** If set, only these messages are told, and beside them only answers. */
   only: ReadonlySet<string> | undefined;
   /** The last statement that each peer has sent about each proposal. */
   readonly #statements = new Map<string, SignedStatement>();
   #told: Array<Told> = [];
-  /** What the writer proposed last while it was honest. */
+  /** The writer's last proposal while it was honest. */
   #before: PrepareItem | undefined;
 
   constructor(total: number) {
@@ -56,7 +56,7 @@ export class Stage {
     for (let peerId = 1; peerId <= total; peerId++) cluster.start(peerId);
   }
 
-  /** What was written down since it was asked for last. */
+  /** The lines written down since this was last called. */
   tell(): ReadonlyArray<string> {
     const told = this.#told.filter(({ lines, isIdle }) => lines.length > 0 || !isIdle);
     this.#told = [];
@@ -102,7 +102,7 @@ export class Stage {
     }
   }
 
-  /** Also one that brings nothing but how far the outbox may be forgotten. */
+  /** Also one that only says how far the outbox may be forgotten. */
   #isHidden(message: AnyMessage): boolean {
     return this.hidden.has(message._tag) || (message._tag === "Commit" && message.certificates.length === 0);
   }

@@ -1,6 +1,6 @@
 /**
- * Every transcript is what happens. `npm run transcripts -- -u` rewrites what comes of the commands; what is rewritten
- * is read before it is committed, as prose.
+ * Every transcript is what happens. `npm run transcripts -- -u` rewrites the results of the commands; what is rewritten
+ * is read as prose before it is committed.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";

@@ -1,21 +1,21 @@
-/** Honest authenticators and browsers of every kind, as values of fast-check: what they differ in is all that may differ. */
+/** Honest authenticators and browsers of every kind, as values of fast-check: they differ in all that may differ. */
 import { encode } from "cborg";
 import fc from "fast-check";
 import { androidKey, apple, intermediate, packedCertified, root, tpm } from "./Attestations.ts";
 import { type CredentialJson, Flags, makeCredential, type Making, none, packedSelf } from "./Authenticator.ts";
 
-/** What a registration answers. */
+/** The challenge that a registration answers, and its other inputs. */
 export interface Asked {
   readonly challenge: Uint8Array;
   readonly origin: string;
   readonly rpId: string;
 }
 
-/** One registration that is made, and what was made differently from others. */
+/** One registration, and its differences from others. */
 export interface AnyRegistration {
   readonly making: Making & Required<Pick<Making, "seed" | "flags" | "signCount" | "aaguid" | "credentialId">>;
   readonly transports: ReadonlyArray<string>;
-  /** What of the browser's own may be there or not. */
+  /** Optional members that a browser may add. */
   readonly dressed: (honest: CredentialJson) => object;
 }
 
@@ -48,7 +48,7 @@ const known = new Set(["type", "challenge", "origin", "crossOrigin", "topOrigin"
 const unknownName = fc.fullUnicodeString({ maxLength: 12 }).filter((name) => !known.has(name) && name !== "__proto__");
 const spaces = fc.stringOf(fc.constantFrom(" ", "\n", "\r", "\t"), { maxLength: 2 });
 
-/** Client data with members nobody knows, all in any order and with white space anywhere. */
+/** Client data with unknown members, all in any order and with white space anywhere. */
 const clientData = fc
   .record({
     unknown: fc.dictionary(unknownName, fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 }),
@@ -102,7 +102,7 @@ const dressing = fc
 const backup = fc.constantFrom(0, Flags.BE, Flags.BE | Flags.BS);
 const idLength = fc.oneof(fc.constantFrom(16, 17, 32, 1022, 1023), fc.integer({ min: 16, max: 1023 }));
 
-/** A registration for what is asked, made by whatever honest authenticator through whatever honest browser. */
+/** A registration for these inputs, by any honest authenticator through any honest browser. */
 export const anyRegistration = (asked: Asked): fc.Arbitrary<AnyRegistration> =>
   fc
     .record({

@@ -19,11 +19,11 @@ import { der, integer, name, octets, oid, sequence, set, tagged } from "./DerWri
 export const root = authorityOf("Root of tests");
 export const intermediate = authorityOf("Intermediate of tests", root);
 
-/** What a test may replace in a statement with certificates. */
+/** The parts that a test may replace in a statement with certificates. */
 export interface Parts {
   /** The key that signs the statement; that of the credential where the format says so. */
   readonly signer?: Signer;
-  /** Who issues the first certificate, and what stands behind it in x5c. */
+  /** The issuer of the first certificate, and the certificates after it in x5c. */
   readonly issuer?: Authority;
   readonly behind?: ReadonlyArray<Uint8Array>;
   readonly certificate?: Changes;
@@ -227,7 +227,7 @@ export const apple = (parts: AppleParts = {}): AttestationFormat => ({
   },
 });
 
-/** Section 8.6: nobody's user is verified by it. */
+/** Section 8.6: it verifies no user. */
 export const fidoU2f: AttestationFormat = {
   format: "fido-u2f",
   state: ({ rpIdHash, clientDataHash, secretKey }: Signable): Statement =>

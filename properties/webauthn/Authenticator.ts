@@ -23,13 +23,13 @@ export interface Signable {
   readonly secretKey: Uint8Array;
 }
 
-/** A format and how its statement is made. */
+/** A format and the function that makes its statement. */
 export interface AttestationFormat {
   readonly format: string;
   readonly state: (signable: Signable) => Statement;
 }
 
-/** What a ceremony asks for, and every part of the answer that a test may want to differ. */
+/** The inputs of a ceremony, and every part of the answer that a test may want to differ. */
 export interface Making {
   readonly challenge: Uint8Array;
   readonly origin: string;

@@ -16,7 +16,7 @@ const PARTS = ["clientDataJSON", "attestationObject"] as const;
 export const EVERY_BIT: ReadonlyArray<number> = [1, 2, 4, 8, 16, 32, 64, 128];
 
 /**
- * Finishes in each of which one bit of the response is another.
+ * Finishes with one bit of the response flipped in each.
  *
  * @param bitsAt which bits of the byte at an offset
  */
@@ -25,7 +25,7 @@ export const bitFlips = (
   credential: CredentialJson,
   bitsAt: (at: number) => ReadonlyArray<number>,
 ): ReadonlyArray<BitFlip> => {
-  // Without the repetitions that browsers add, which would show a flip wherever it is.
+  // Without the repetitions that browsers add, which would reveal a flip anywhere.
   const { clientDataJSON, attestationObject } = credential.response;
   const honest = { clientDataJSON, attestationObject };
   return PARTS.flatMap((part) => {

@@ -158,7 +158,7 @@ describe("trusted roots", () => {
   });
 });
 
-/** What flips of single bits lead to: "part byte bit" of every flip that was accepted. */
+/** The flips of single bits that were accepted, as "part byte bit". */
 const acceptedFlips = (credential: CredentialJson): ReadonlyArray<string> =>
   bitFlips(answered.invitation, credential, () => EVERY_BIT).flatMap(({ part, at, bit, body }) =>
     outcomeOf(body) === "accepted" ? [`${part} ${at} ${bit}`] : [],
@@ -185,7 +185,7 @@ describe("a single bit that is flipped", () => {
       Array.from({ length }, (_, index) => from + index).flatMap((at) =>
         EVERY_BIT.map((bit) => `attestationObject ${at} ${bit}`),
       );
-    /** Characters of a string, as long as what they become may stand in one. */
+    /** Characters of a string, those that stay one together with what may replace them. */
     const characters = (word: string) =>
       [...word].flatMap((_, index) => {
         const at = text.indexOf(`"${word}"`) + 1 + index;
@@ -211,7 +211,7 @@ describe("a single bit that is flipped", () => {
 it("answers five thousand mutated attestation objects with a refusal or a credential, and never throws", () => {
   const { refused, accepted, mutated } = fuzz(nativeCeremonyCrypto, 5_000, 1);
   expect(mutated).toBe(5_000);
-  // Mutations in the AAGUID or the counter of an unattested response are nobody's to find.
+  // Mutations in the AAGUID or the counter of an unattested response cannot be found.
   expect(accepted).toBeLessThan(mutated / 10);
   expect([...refused.values()].reduce((sum, count) => sum + count, 0)).toBe(mutated - accepted);
   expect(refused.size).toBeGreaterThan(15);

@@ -5,7 +5,7 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { secretKeyOf, signatureOf, subjectPublicKeyInfo } from "./Authenticator.ts";
 import { bits, boolean, der, integer, name, octets, oid, sequence, tagged, time } from "./DerWriter.ts";
 
-/** Who signs: a private key, and how its signatures are named. */
+/** An issuer: a private key, and the names of its signature algorithm. */
 export interface Signer {
   readonly subjectPublicKeyInfo: Uint8Array;
   /** COSE algorithm of statements. */
@@ -70,7 +70,7 @@ export const certificateOf = (fields: CertificateFields): Uint8Array => {
   return sequence(body, fields.outerAlgorithm ?? fields.signer.algorithm, signature);
 };
 
-/** What a certificate of this kind says unless a test says otherwise. */
+/** The contents of a certificate of this kind unless a test says otherwise. */
 export type Changes = Partial<CertificateFields>;
 
 /** RFC 5280 section 4.2.1.9. */

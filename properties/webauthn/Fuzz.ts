@@ -1,4 +1,4 @@
-/** Mutated attestation objects of every format: whatever is in them, the answer is a refusal or a credential. */
+/** Mutated attestation objects of every format: whatever they contain, the answer is a refusal or a credential. */
 import { Either } from "effect";
 import { unsafeUniformIntDistribution, xoroshiro128plus } from "pure-rand";
 import type { CeremonyCrypto } from "../../core/webauthn/CeremonyCrypto.ts";

@@ -1,7 +1,7 @@
-/** What a part of the ceremony says of what it refuses. */
+/** The refusal of a part of the ceremony. */
 import { FailedCheck } from "../../core/webauthn/CeremonyRefusal.ts";
 
-/** The check that fails and its sentence, as "check: sentence"; undefined where nothing is refused. Throws what is no refusal. */
+/** The check that fails and its sentence, as "check: sentence"; undefined where nothing is refused. Rethrows others. */
 export const refusalOf = (act: () => unknown): string | undefined => {
   try {
     act();

@@ -1,7 +1,6 @@
 /**
- * Registrations that must be refused, each for a reason of its own. All answer
- * one session: with its challenge, RP ID and origin nothing else is wrong with
- * them. `npx vitest run properties/webauthn` holds the verifier against them.
+ * Registrations that must be refused, each for a reason of its own. All answer one session: with its challenge, RP ID
+ * and origin nothing else is wrong with them. `npx vitest run properties/webauthn` runs the verifier on them.
  */
 import { type CredentialJson, makeCredential, type Making } from "./Authenticator.ts";
 import { androids } from "./refused/AndroidKey.ts";
@@ -16,7 +15,7 @@ import { formats } from "./refused/Formats.ts";
 import { json } from "./refused/SubmittedJson.ts";
 import { tpms } from "./refused/Tpm.ts";
 
-/** What the registrations answer. */
+/** The session that the registrations answer. */
 export interface Answered {
   readonly invitation: string;
   readonly challenge: Uint8Array;
@@ -46,7 +45,7 @@ const cases: ReadonlyArray<Case> = [
 
 const makingOf = ({ challenge, origin, rpId }: Answered): Making => ({ challenge, origin, rpId });
 
-/** Every one of them, each for the session that is named for its place in the list. */
+/** All of them, each for the session named for its position in the list. */
 export const refusedRegistrations = (sessionOf: (index: number) => Answered): ReadonlyArray<RefusedRegistration> => [
   ...cases.map(([name, code, change], index) => {
     const session = sessionOf(index);
@@ -60,7 +59,7 @@ export const refusedRegistrations = (sessionOf: (index: number) => Answered): Re
   }),
 ];
 
-/** What is wrong shall be found in the original, and not because a repetition of it differs. */
+/** The fault shall be found in the original, and not because a repetition of it differs. */
 const withoutReports = (credential: CredentialJson): object => {
   const { clientDataJSON, attestationObject, transports } = credential.response;
   return { ...credential, response: { clientDataJSON, attestationObject, transports } };

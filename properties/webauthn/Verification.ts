@@ -1,4 +1,4 @@
-/** A finish as tests hand it to the ceremony: from the bytes of its body to the credential, or the name of what is wrong. */
+/** A finish as tests give it to the ceremony: from the bytes of its body to the credential or the name of its fault. */
 import { Either } from "effect";
 import type { CeremonyCrypto } from "../../core/webauthn/CeremonyCrypto.ts";
 import { parseFinishRequest } from "../../core/webauthn/FinishRequest.ts";
@@ -9,7 +9,7 @@ import {
 } from "../../core/webauthn/RegistrationCeremony.ts";
 import type { RelyingParty } from "../../core/webauthn/RelyingParty.ts";
 
-/** The relying party of tests, but for what one wants to differ. */
+/** The relying party of tests, with the differences that one wants. */
 export const relyingPartyOf = (change: Partial<RelyingParty> = {}): RelyingParty => ({
   rpId: "example.org",
   rpName: "Example",

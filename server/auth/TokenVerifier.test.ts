@@ -333,7 +333,7 @@ describe("the key set", () => {
     expect(await reason(signed())).toBe("Unavailable");
     elapsed = 5000;
     published = Either.right(allKeys);
-    // Whoever finds no keys does not wait for the next attempt, which was begun for them.
+    // A caller that finds no keys does not wait for the next attempt, which was begun on its behalf.
     expect(await reason(signed())).toBe("Unavailable");
     await new Promise((resolve) => void setImmediate(resolve));
     expect((await accepted(signed())).sub).toBe("alice");

@@ -11,7 +11,7 @@ const curves: ReadonlyArray<CurveName> = ["P-256", "P-384", "P-521"];
 const message = new TextEncoder().encode("what is signed");
 const nodeName = (hash: HashName): string => hash.replace("-", "").toLowerCase();
 
-/** What both answer, which must be the same. */
+/** The answer of both, which must be the same. */
 const verdict = (key: VerificationKey, hash: HashName, text: Uint8Array, signature: Uint8Array): boolean => {
   const [native, portable] = ports.map((crypto) => crypto.verify(key, hash, text, signature));
   expect(portable).toBe(native);

@@ -9,7 +9,7 @@ import { nativePrimitives, nativeSigningKey } from "./NativeCrypto.ts";
 const hex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, "hex"));
 const plain = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes);
 
-/** What the crypto port makes of the two primitives: a key must be pinnable before it verifies anything. */
+/** The crypto port's verdict by the two primitives: a key must be pinnable before it verifies anything. */
 const judge =
   ({ isEd25519Key, verifyEd25519 }: typeof nativePrimitives) =>
   (key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean =>

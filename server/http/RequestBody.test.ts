@@ -33,7 +33,7 @@ const writeSlowly = async (call: ClientRequest, chunks: ReadonlyArray<string>, p
   call.end();
 };
 
-/** What `readBody` makes of a request. */
+/** The result of `readBody` for a request. */
 const read = (limits: BodyLimits, { headers = {}, chunks = [], open, broken, pauseMillis }: Sent) =>
   new Promise<Either.Either<string, HttpFault>>((resolve) => {
     const server = createServer((incoming, response) => {

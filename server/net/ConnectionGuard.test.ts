@@ -65,7 +65,7 @@ interface Caller {
   readonly text: () => string;
 }
 
-/** A caller who never closes from their side, whatever the other one does. */
+/** A caller that never closes from its side, whatever the other one does. */
 const call = (port: number, localAddress = "127.0.0.1"): Caller => {
   const socket = connect({ port, host: "127.0.0.1", localAddress, allowHalfOpen: true });
   sockets.push(socket);

@@ -24,7 +24,7 @@ const kept = (no: number): KeptAct => ({
   },
 });
 
-/** Opens the file, uses it and closes it again, as a process does; returns what was said of it. */
+/** Opens the file, uses it and closes it again, as a process does; returns the reports about it. */
 const using = async <A>(directory: string, use: (file: OperatorFile) => A | Promise<A>) => {
   const said: Array<string> = [];
   const scope = await Effect.runPromise(Scope.make());

@@ -88,7 +88,7 @@ describe("a peer that is sealed while a flush is under way", () => {
     });
     await turnOfTheLoop();
     expect(isSealed).toBe(false);
-    // Whatever came before the seal needs the key for each of its flushes, however slow.
+    // Events before the seal need the key for each of their flushes, however slow.
     for (let flush = waiting.shift(); flush !== undefined; flush = waiting.shift()) {
       expect(isSealed).toBe(false);
       flush();

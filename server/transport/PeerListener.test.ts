@@ -57,7 +57,7 @@ const listener = async () => {
         response.on("end", () => resolve(response.statusCode ?? 0));
       });
       call.on("error", reject);
-      // What is left of a body that was refused may fail after the answer has come.
+      // The rest of a refused body may fail after the answer has come.
       call.on("socket", (socket) => socket.on("error", () => undefined));
       call.end(Buffer.alloc(bytes, from));
     });

@@ -1,4 +1,4 @@
-/** Real crypto leaves nothing to choose, so a run must be the same to the byte whoever computes it. */
+/** Real crypto leaves nothing to choose, so a run must be the same to the byte with every backend. */
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { encode } from "../../core/codec/CborWriter.ts";

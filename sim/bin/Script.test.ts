@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { Misuse, positive } from "./Script.ts";
 
-/** One of them, which would take minutes if it took a wrong argument for none. */
+/** One of them, which would take minutes if it ignored a wrong argument. */
 const strength = fileURLToPath(new URL("strength.ts", import.meta.url));
 const run = (...args: ReadonlyArray<string>) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", strength, ...args], {

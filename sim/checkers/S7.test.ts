@@ -22,8 +22,8 @@ const preparedAt = (cluster: Cluster, peerId: number): Rows["preparations"] => {
 };
 
 /**
- * The writer reserves a key for alice, whose `Prepare` is late; it comes back on the disk it had before, which nobody
- * can know, and reserves the key for bob with peer 2. Then the late one reaches peer 3.
+ * The writer reserves a key for alice, whose `Prepare` is late; it comes back on the disk it had before, unknown to
+ * all, and reserves the key for bob with peer 2. Then the late one reaches peer 3.
  */
 const twiceReserved = (): Cluster => {
   const cluster = founded();
@@ -48,7 +48,7 @@ const cluster = twiceReserved();
 const alice = preparedAt(cluster, 3);
 const bob = preparedAt(cluster, 2);
 
-/** What the checker sees of peers that this test speaks for. */
+/** The state that the checker sees of peers that this test speaks for. */
 class Told {
   readonly ghost = new Ghost(crypto, cluster.total);
   readonly #checker = S7(this.ghost);

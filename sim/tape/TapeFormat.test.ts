@@ -85,7 +85,7 @@ describe("a tape as CBOR", () => {
   it("of another version is read as the newest, and refused with its commit only where nobody knows it yet", () => {
     const [first] = tapeForms;
     if (first === undefined) throw new Error("there is a form");
-    // What comes next has one more field, which the first one had not.
+    // The next version has one more field, which the first one lacked.
     const next: TapeForm = (item) => {
       const { mood, ...others } = { mood: undefined, ...Object(item) };
       return first({ ...others, version: mood === "fine" ? 1 : "no mood" });

@@ -1,6 +1,6 @@
 /**
- * A note as a test-only module has it: a short text that a caller leaves under a name. Whoever is first stays; nobody
- * changes it. It is here to show what a command, a message, a timer and a row of one's own take (docs/architecture.md).
+ * A note of a test-only module: a short text that a caller leaves under a name. The first one stays; it is never
+ * changed. It is here to show what a command, a message, a timer and a row of one's own take (docs/architecture.md).
  */
 import { Either } from "effect";
 import { record, text, type TypeOf, uint } from "../../../core/codec/Codec.ts";
@@ -22,7 +22,7 @@ const NAME = /^[a-z0-9-]{1,32}$/;
 const TEXT = /^[ -~]{1,64}$/;
 
 const first = { name: text(32), text: text(64), leftAt: uint };
-/** From version 2 on it has the number of its words; of older ones nobody has counted them. */
+/** From version 2 on it has the number of its words; those of older ones were never counted. */
 const noteCodec = kept(
   formsOf(record(first)).since(NEXT_VERSION, record({ ...first, words: uint }), (older) => ({ ...older, words: 0 })),
 );
@@ -43,7 +43,7 @@ export const noteRows = (view: RowView): View<RowsOf<typeof noteTables>> => view
 
 export const refOf = (name: string): string => `note:${name}`;
 
-/** Whether bytes are a note that somebody may leave. */
+/** Whether bytes are a note that a caller may leave. */
 export const isNote = (effects: Uint8Array): boolean => {
   const note = notes.decode(effects);
   return note !== undefined && NAME.test(note.name) && TEXT.test(note.text);
@@ -55,7 +55,7 @@ export interface Leaving extends Intent {
   readonly text: string;
 }
 
-/** Every caller whose note is there is told of it; nobody else is told anything but a refusal. */
+/** Every caller whose note is there is told of it; all others are told only of a refusal. */
 export interface Noted {
   readonly _tag: "Noted";
   readonly created: boolean;

@@ -1,4 +1,4 @@
-/** What members keep of notes beside the rows: what the registry root is over, and what is in memory. */
+/** What members keep of notes beside the rows: their part of the registry root, and their counts in memory. */
 import { allRows } from "../../../core/protocol/AllRows.ts";
 import type { SetAccumulator } from "../../../core/base/Digest.ts";
 import type { Crypto } from "../../../core/crypto/Crypto.ts";

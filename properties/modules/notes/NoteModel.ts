@@ -1,4 +1,4 @@
-/** Notes as the simulator sees them from outside: what callers ask, the naive registry, and what success shows. */
+/** Notes as the simulator sees them from outside: callers' requests, the naive registry, and what success shows. */
 import { utf8Bytes } from "../../../core/codec/Utf8.ts";
 import { allRows } from "../../../core/protocol/AllRows.ts";
 import type { Answer } from "../../../core/Action.ts";

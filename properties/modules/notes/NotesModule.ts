@@ -1,4 +1,4 @@
-/** What notes bring beside the command: now and then every member tells the others how many it has. */
+/** What notes add beside the command: now and then every member tells the others how many it has. */
 import { nullable, record, type TypeOf, uint } from "../../../core/codec/Codec.ts";
 import { formsOf } from "../../../core/codec/Versioned.ts";
 import { allRows } from "../../../core/protocol/AllRows.ts";
@@ -11,7 +11,7 @@ import { noteContents, noteSlice } from "./NoteContents.ts";
 const TELL = "Note.tell";
 const TELL_MILLIS = 2_000;
 
-/** Who speaks version 2 says of how many words they are, too. */
+/** A member that speaks version 2 also says of how many words they are. */
 const countForms = formsOf(record({ count: uint })).since(
   NEXT_VERSION,
   record({ count: uint, words: nullable(uint) }),

@@ -7,7 +7,7 @@ import type { ScheduleName } from "../../../sim/schedules/Schedules.ts";
 import { runSeed } from "../../../sim/run/Simulation.ts";
 import type { Violation } from "../../../sim/base/Violation.ts";
 
-/** Of every eight seeds the last is of one of these; the others are of the default mix. */
+/** The last of every eight seeds is of one of these; the others are of the default mix. */
 const RESTORES: ReadonlyArray<ScheduleName> = [
   "restores-everywhere",
   "double-declared-restore",
@@ -22,7 +22,7 @@ export const scheduleOf = (seed: number): ScheduleName | undefined =>
 
 export interface Found {
   readonly marks: Census;
-  /** The first seed that failed, and what was found; absent where none did. */
+  /** The first seed that failed, and its finding; absent where none did. */
   readonly failure: { readonly seed: number; readonly violation: Violation } | undefined;
 }
 

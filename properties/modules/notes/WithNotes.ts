@@ -32,7 +32,7 @@ const keys = formsOf(record(owner)).since(NEXT_VERSION, record({ ...owner, remar
   remark: undefined,
 }));
 
-/** As a program has it that speaks these versions. */
+/** The same in a program that speaks these versions. */
 export const compositionWithNotes = (versions = commands.versions, bug: Bug = {}): Composition =>
   composed(
     [...commands.all, { ...leaveNote, ...bug.command }],

@@ -1,4 +1,4 @@
-/** What may be done to the certificate of an honest registration. */
+/** Changes to the certificate of an honest registration. */
 import { secretKeyOf } from "../Authenticator.ts";
 import { type ExtensionFields, signerOf } from "../Certificates.ts";
 import { name } from "../DerWriter.ts";

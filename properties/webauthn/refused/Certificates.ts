@@ -1,4 +1,4 @@
-/** Statements of the format packed with certificates, and what may be wrong with a chain: sections 8.2 and 8.2.1. */
+/** Statements of the format packed with certificates, and possible faults of a chain: sections 8.2 and 8.2.1. */
 import { concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { intermediate, packedCertified, root } from "../Attestations.ts";
 import { type Making, secretKeyOf } from "../Authenticator.ts";

@@ -1,4 +1,4 @@
-/** What may be done to a part of an honest registration. */
+/** Changes to a part of an honest registration. */
 import { concatBytes, hexToBytes } from "@noble/hashes/utils.js";
 import type { AttestationFormat, CredentialJson, Making, Statement } from "../Authenticator.ts";
 
