@@ -216,7 +216,7 @@ export class ChaosCluster {
     if (how === "declared") this.#undeclared.add(slot);
   }
 
-  /** Declares a peer's disk old, and unseals it; tells whether it took note. Unsealed first, it would be a forgetful one. */
+  /** Declares a peer's disk old, and unseals it; tells whether it took note. Unsealed first, it would be forgetful. */
   async declare(slot: number): Promise<boolean> {
     const { status } = await this.ask(slot, "restore", {});
     if (status !== 200) return false;

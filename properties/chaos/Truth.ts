@@ -151,7 +151,7 @@ export class Truth {
     }
   }
 
-  /** Whether a member was restored since a session was opened: it may have no row of it, and all others hold it void. */
+  /** Whether a member was restored since a session was opened: it may lack that row, and all others hold it void. */
   #isVoid(registrationId: string): boolean {
     // Peers of a run are numbered from 1, and members stand in that order.
     return (this.#pins.get(registrationId) ?? []).some(

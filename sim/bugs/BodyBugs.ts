@@ -1,4 +1,4 @@
-/** Bugs in how a peer measures bodies, and in the room that it counts for them. */
+/** Bugs in how a peer measures bodies, and how it counts the bytes they take up. */
 import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
 import type { Round } from "../../core/protocol/Undecided.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";

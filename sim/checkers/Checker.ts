@@ -66,7 +66,7 @@ export interface Checker {
   readonly signed?: (peer: Watched, tag: string) => void;
   /**
    * The row changes of a transaction of this peer that has become durable, one
-   * after the other, to whoever asked for their table; then the transaction.
+   * after the other, to the hooks for their table; then the transaction.
    */
   readonly written?: RowHooks;
   readonly flushed?: (peer: Watched, writes: ReadonlyArray<Write>) => void;

@@ -233,7 +233,7 @@ export class Ghost {
     }
     for (const [ref, facts] of this.subjects) {
       facts.holders &= left;
-      // What was applied only in incarnations that are over was told to nobody as done, and may be made anew.
+      // Changes applied only in incarnations that are over were told to nobody as done, and may be made anew.
       if (facts.holders === 0) this.subjects.delete(ref);
       const newest = Math.max(0, ...slotsOf(facts.holders).map((holder) => facts.revisionAt[holder] ?? 0));
       for (const revision of facts.revisions.keys()) if (revision > newest) facts.revisions.delete(revision);

@@ -14,7 +14,7 @@ const forEachOpen = (state: PeerState, look: (open: Open) => void): void => {
   const members = state.cluster.membership?.peerIds.length ?? 0;
   if (state.cluster.membership?.writer === state.cluster.peer?.peerId)
     for (const each of state.undecided.outbox.values()) if (each.acks.size < members) look(each);
-  // What is still in here are aborts that not all have acknowledged.
+  // Those still in here are aborts that not all have acknowledged.
   for (const each of state.undecided.aborting.values()) look(each);
 };
 

@@ -69,7 +69,10 @@ export interface Identity {
 /** Rows as they shall reach a disk: a bug planted on purpose. */
 export type Tamper = (peerId: PeerId, writes: ReadonlyArray<Write>) => ReadonlyArray<Write>;
 
-/** Whom a peer belongs to never changes here, nor does its integrity key, and all speak one version; no rule reads its audit chain; what it has written of `seen` is in its rows. */
+/**
+ * Here a peer's cluster and integrity key never change, and all speak one version; no rule reads its audit chain; the
+ * written part of `seen` is in its rows.
+ */
 const leftOut: ReadonlySet<string> = new Set<keyof StateFields>([
   "forwarded",
   "pace",
