@@ -33,7 +33,7 @@ const options = {
   losses: count("losses", 0, MOST_FAULTS, 1, "Messages that are lost."),
   duplicates: count("duplicates", 0, MOST_FAULTS, 1, "Messages that arrive twice."),
   timers: count("timers", 0, MOST_FAULTS, 0, "Timers that fire while something else could still happen."),
-  pauses: count("pauses", 0, MOST_FAULTS, 0, "Times that more than a proposal's incarnation goes by at once."),
+  pauses: count("pauses", 0, MOST_FAULTS, 0, "Times that more than a proposal has goes by at once."),
   states: count("states", 1, MOST_STATES, MOST_STATES, "End after so many distinct states."),
   time: Options.text("time").pipe(
     Options.withPseudoName("DURATION"),

@@ -259,7 +259,7 @@ export class Moves {
 
   #pause(at: Configuration): ReadonlyArray<Move> {
     if (at.budget.pauses === 0) return [];
-    const name = "more than a proposal's incarnation goes by";
+    const name = "more time than a proposal has goes by";
     const budget = { pauses: at.budget.pauses - 1 };
     return [{ name: () => name, make: () => this.#after(at, name, { time: at.time + PAUSE_MILLIS, budget }) }];
   }

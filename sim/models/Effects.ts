@@ -1,4 +1,5 @@
 /** The effects of a proposal as the simulator's naive registry reads them: one flat record for every command. */
+import { memoized } from "../../core/base/Memo.ts";
 import type { Approver } from "../../core/commands/approvers/Approver.ts";
 import { effectsOf, withEffects } from "../../core/commands/Effects.ts";
 import type { Completion } from "../../core/commands/enrollPasskey/Completion.ts";
@@ -15,13 +16,16 @@ export interface Effects extends Omit<Approver, "revision">, Partial<OfFinish> {
 type Of = Pick<Proposal, "kind" | "effects">;
 
 /** Throws for a proposal that no member would prepare, or that changes no approver. */
-export const effectsIn = (proposal: Of): Effects => {
-  const effects = effectsOf(proposal);
-  if (effects === undefined) throw new Error(`these are no effects of the kind ${proposal.kind}`);
+export const effectsIn = ({ kind, effects }: Of): Effects => flat(effects, kind);
+
+/** Every checker asks for the same ones, and making a record anew costs more than most rules. */
+const flat = memoized((bytes: Uint8Array, of: string): Effects => {
+  const effects = effectsOf({ kind: of, effects: bytes });
+  if (effects === undefined) throw new Error(`these are no effects of the kind ${of}`);
   const { approver, kind: _kind, ...more } = effects;
   const { revision, ...rest } = approver;
   return { ...rest, newRevision: revision, ...more };
-};
+});
 
 /** The commands that change approvers. */
 const kinds: ReadonlySet<string> = new Set(["REGISTER", "METADATA", "FINISH"]);
