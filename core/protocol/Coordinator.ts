@@ -147,11 +147,14 @@ export const enqueue = (step: Step, forward: Forward, { claims, request }: Judge
   if (!makeRoom(step, shareOf({ forward, actor })))
     return answerRejected(step, callerOf(forward, arrivedAt, request), full(request.ref));
   step.arm("answers", writerPatience(step));
-  const admitted = { forward, actor, tokenExpiresAt, arrivedAt };
   if (isIntent(request)) {
     const isFirst = !isFromBefore(step, forward);
-    step.draft("requests").queue = [...step.state.requests.queue, { ...admitted, intent: request, isFirst }];
-  } else step.context.commands.exchanges.get(request.kind)?.accept(step, admitted, request);
+    const queued = { forward, actor, tokenExpiresAt, arrivedAt, intent: request, isFirst };
+    step.draft("requests").queue = [...step.state.requests.queue, queued];
+  } else
+    step.context.commands.exchanges
+      .get(request.kind)
+      ?.accept(step, { forward, actor, tokenExpiresAt, arrivedAt }, request);
 };
 
 /**

@@ -36,7 +36,18 @@ export class EditedState {
 
   constructor(state: PeerState) {
     this.before = state;
-    this.state = { ...state };
+    this.state = {
+      cluster: state.cluster,
+      fitness: state.fitness,
+      rejoining: state.rejoining,
+      signed: state.signed,
+      registry: state.registry,
+      undecided: state.undecided,
+      probing: state.probing,
+      requests: state.requests,
+      modules: state.modules,
+      timers: state.timers,
+    };
   }
 
   /** A slice of the state, copied before its first change in this step. */

@@ -5,9 +5,14 @@ import { effectsOf, withEffects } from "../../core/commands/Effects.ts";
 import type { Completion } from "../../core/commands/enrollPasskey/Completion.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
 
-type OfFinish = Pick<Completion, "registrationId" | "responseDigest" | "observations" | "credentialIdentity">;
+/** Absent unless a finish. */
+type OfFinish = {
+  readonly [K in "registrationId" | "responseDigest" | "observations" | "credentialIdentity"]?:
+    | Completion[K]
+    | undefined;
+};
 
-export interface Effects extends Omit<Approver, "revision">, Partial<OfFinish> {
+export interface Effects extends Omit<Approver, "revision">, OfFinish {
   /** Absent at registration; the revision a replacement builds on. */
   readonly baseRevision?: number | undefined;
   readonly newRevision: number;
@@ -22,9 +27,23 @@ export const effectsIn = ({ kind, effects }: Of): Effects => flat(effects, kind)
 const flat = memoized((bytes: Uint8Array, of: string): Effects => {
   const effects = effectsOf({ kind: of, effects: bytes });
   if (effects === undefined) throw new Error(`these are no effects of the kind ${of}`);
-  const { approver, kind: _kind, ...more } = effects;
-  const { revision, ...rest } = approver;
-  return { ...rest, newRevision: revision, ...more };
+  const { approver } = effects;
+  const finish = effects.kind === "FINISH" ? effects : undefined;
+  return {
+    id: approver.id,
+    ref: approver.ref,
+    descriptor: approver.descriptor,
+    keyIdentity: approver.keyIdentity,
+    metadata: approver.metadata,
+    createdAt: approver.createdAt,
+    updatedAt: approver.updatedAt,
+    baseRevision: effects.kind === "METADATA" ? effects.baseRevision : undefined,
+    newRevision: approver.revision,
+    registrationId: finish?.registrationId,
+    responseDigest: finish?.responseDigest,
+    observations: finish?.observations,
+    credentialIdentity: finish?.credentialIdentity,
+  };
 });
 
 /** The commands that change approvers. */
