@@ -1,4 +1,4 @@
-/** Effects of one command as values and as the certified bytes: each is computed once from the other. */
+/** Effects of one command as values and as the certified bytes, which are read once wherever they are shared. */
 import { Either } from "effect";
 import type { Codec } from "../codec/Codec.ts";
 import { decode } from "../codec/CborReader.ts";
@@ -21,12 +21,12 @@ export const coded = <E extends object>(codec: Codec<E>): Coded<E> => {
   );
   const decoded = (bytes: Uint8Array): E | undefined => read(bytes, undefined, undefined, undefined);
   return {
-    encode: memoized((effects: E) => {
+    encode: (effects) => {
       const bytes = encode(codec, effects);
       // Users of these very bytes need not read what was written.
       read(bytes, undefined, undefined, effects);
       return bytes;
-    }),
+    },
     decode: decoded,
     certified: (bytes) => {
       const effects = decoded(bytes);

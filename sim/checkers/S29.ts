@@ -40,8 +40,11 @@ const finder = (marks: ReadonlyArray<string>): Find => {
     return true;
   };
   const holdsMarkBytes = (bytes: Uint8Array): boolean => {
-    for (const mark of asBytes)
-      for (let at = 0; at + mark.length <= bytes.length; at++) if (beginsAt(bytes, at, mark)) return true;
+    for (const mark of asBytes) {
+      const first = mark[0] ?? 0;
+      for (let at = bytes.indexOf(first); at >= 0; at = bytes.indexOf(first, at + 1))
+        if (beginsAt(bytes, at, mark)) return true;
+    }
     return false;
   };
   const find: Find = (value) => {

@@ -84,17 +84,24 @@ const simRespond = (challenged: Challenged): SampleResponse =>
 const simProviders = new Map([[SIM_ALGORITHM, simProvider]]);
 
 /** Hexadecimal digits are Base64 characters too: 32 of them are 24 bytes. The other format is made on demand. */
-const simKey = (index: number): SampleKey => {
-  const text = index.toString(16).padStart(32, "0");
-  return {
-    algorithm: SIM_ALGORITHM,
-    submitted64: text,
-    get otherwise64(): readonly [string] {
-      return [Encoding.encodeBase64(Uint8Array.of(SIM_MARK, ...Either.getOrThrow(Encoding.decodeBase64(text))))];
-    },
-    normal64: text,
-  };
-};
+class SimKey implements SampleKey {
+  readonly algorithm = SIM_ALGORITHM;
+  readonly submitted64: string;
+  readonly normal64: string;
+
+  constructor(index: number) {
+    const text = index.toString(16).padStart(32, "0");
+    this.submitted64 = text;
+    this.normal64 = text;
+  }
+
+  get otherwise64(): readonly [string] {
+    const bytes = Either.getOrThrow(Encoding.decodeBase64(this.submitted64));
+    return [Encoding.encodeBase64(Uint8Array.of(SIM_MARK, ...bytes))];
+  }
+}
+
+const simKey = (index: number): SampleKey => new SimKey(index);
 
 /** Invitations begin with the mark that S29 looks for; the rest of their bytes are as they were derived. */
 const markingInvitations = (crypto: Crypto): Crypto => ({
