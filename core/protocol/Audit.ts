@@ -87,7 +87,7 @@ export const auditOperators = (step: Step, acts: ReadonlyArray<NumberedAct> = []
   for (const { no, isKept, act } of acts) {
     if (isKept && no <= state.signed.audit.keptNo) continue;
     append(step, {
-        id: step.context.crypto.digest(OPERATOR_TAG, placedCodec, { act, prevHash: state.signed.audit.hash }),
+      id: step.context.crypto.digest(OPERATOR_TAG, placedCodec, { act, prevHash: state.signed.audit.hash }),
       timestamp: act.at,
       event: act.call,
       actor: act.actor,
