@@ -86,7 +86,7 @@ const dispatch = (step: Step, event: Event): void => {
   else if (timerHandling[timer][step.mode] === "runs") fire(step, timer);
 };
 
-type Delivery = Extract<Event, { readonly _tag: "Deliver" }>;
+type Delivered = Extract<Event, { readonly _tag: "Deliver" }>;
 type Other = Exclude<Event, { readonly _tag: "Deliver" | "TimerFired" }>;
 
 /** Events from this process's operators, driver and callers. */
@@ -154,7 +154,7 @@ const fire = (step: Step, timer: ProtocolTimer): void => {
 const isFromMember = ({ state }: Step, from: PeerId, { _tag }: Message): boolean =>
   state.cluster.membership?.keys.has(from) === true || _tag === "ReadyProbe" || _tag.startsWith("Genesis");
 
-const deliver = (step: Step, { from, message, actors }: Delivery): void => {
+const deliver = (step: Step, { from, message, actors }: Delivered): void => {
   if (!isFromMember(step, from, message)) return;
   if (isOfModule(message)) return moduleMessage(step, from, message, actors);
   const handling = messageHandling[message._tag][step.mode];
@@ -165,7 +165,7 @@ const handle = (
   step: Step,
   from: PeerId,
   message: ProtocolMessage,
-  actors: Delivery["actors"],
+  actors: Delivered["actors"],
   handling: Handling,
 ): void => {
   switch (message._tag) {

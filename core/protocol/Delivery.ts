@@ -147,7 +147,7 @@ export const onCommit = (step: Step, from: PeerId, message: MessageOf<"Commit">)
     const decision = preparation === undefined ? decisionOf(view, id, proposal) : undefined;
     if (decision !== undefined) again = (again ?? new Map<Digest, Decision>()).set(id, decision);
     else if (!isComplete(crypto, step.membership, id, certificate)) continue;
-    else if (preparation === undefined) forgotten(step, certificate);
+    else if (preparation === undefined) quarantineIfForgotten(step, certificate);
     else if (isFree(step, preparation, message.acks) && !fresh.some((each) => each.id === id)) {
       fresh.push({ id, certificate });
       for (const receipt of certificate.receipts) step.noteSeen(receipt);
@@ -183,7 +183,7 @@ const isFree = (step: Step, { id, proposal, refusal }: Preparation, acks: Readon
   );
 
 /** A complete certificate holds this peer's receipt; if this peer has no record of it, its disk went back in time. */
-const forgotten = (step: Step, { receipts }: Certificate): void => {
+const quarantineIfForgotten = (step: Step, { receipts }: Certificate): void => {
   const own = receipts.find((each) => signerOf(each) === step.self);
   if (own?.header.incarnation === step.state.signed.chain.incarnation)
     step.quarantine(`this peer signed batch ${own.header.batchNo} and does not remember it`);

@@ -8,7 +8,7 @@ import type { ActorCheck } from "../auth/ActorCheck.ts";
 import type { Event } from "./Event.ts";
 import { Limits } from "../base/Limits.ts";
 import { type MemberFault, type Rejection, rejection } from "../base/Rejection.ts";
-import { type Awaited, type Caller, type Entering, takenUp } from "./Requests.ts";
+import { type Awaited, type Caller, type Entering, acceptedByWriter } from "./Requests.ts";
 import type { Round } from "./Undecided.ts";
 import type { Step } from "./Step.ts";
 import {
@@ -196,7 +196,7 @@ export const onForward = (step: Step, from: PeerId, forward: Forward, actor: Act
 export const onForwarded = (step: Step, from: PeerId, { requestId }: MessageOf<"Forwarded">): void => {
   const awaited = step.state.requests.awaited.get(requestId);
   if (awaited === undefined || from !== step.membership.writer) return;
-  step.edit("requests", "awaited").set(requestId, takenUp(awaited));
+  step.edit("requests", "awaited").set(requestId, acceptedByWriter(awaited));
 };
 
 /**

@@ -75,8 +75,8 @@ export interface Awaited {
   readonly sentAt: number;
 }
 
-/** The same request, taken up by the writer. */
-export const takenUp = (awaited: Awaited): Awaited => ({
+/** The same request, accepted by the writer. */
+export const acceptedByWriter = (awaited: Awaited): Awaited => ({
   forward: awaited.forward,
   actor: awaited.actor,
   serial: awaited.serial,
