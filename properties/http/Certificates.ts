@@ -6,7 +6,8 @@ const extension = (type: string, value: Uint8Array): Uint8Array => sequence(oid(
 const commonName = (text: string): Uint8Array => name(["2.5.4.3", text]);
 
 const ecdsaWithSha256 = sequence(oid("1.2.840.10045.4.3.2"));
-const forever = sequence(time("200101000000Z"), time("99991231235959Z"));
+const FOREVER = "99991231235959Z";
+const validity = (until: string): Uint8Array => sequence(time("200101000000Z"), time(until));
 
 interface Issued {
   readonly pem: string;
@@ -21,11 +22,21 @@ interface KeyPair {
 
 const keyPair = (): KeyPair => generateKeyPairSync("ec", { namedCurve: "P-256" });
 
+interface Particulars {
+  readonly pair?: KeyPair;
+  /** The last moment of its validity, as YYMMDDhhmmssZ or YYYYMMDDhhmmssZ. */
+  readonly until?: string;
+  /** Extended key usages. */
+  readonly uses?: ReadonlyArray<string>;
+}
+
 /** A certificate of RFC 5280 4.1 for 127.0.0.1, or an authority when it issues itself. */
-export const issue = (subject: string, issuer: Issued | undefined, pair: KeyPair = keyPair()): Issued => {
+export const issue = (subject: string, issuer: Issued | undefined, particulars: Particulars = {}): Issued => {
+  const { pair = keyPair(), until = FOREVER, uses = [] } = particulars;
   const { publicKey, privateKey } = pair;
   const isAuthority = issuer === undefined ? sequence(boolean(true)) : sequence();
   const loopback = sequence(der(0x87, Uint8Array.of(127, 0, 0, 1)));
+  const extended = uses.length === 0 ? [] : [extension("2.5.29.37", sequence(...uses.map(oid)))];
   const serial = createHash("sha256").update(subject).digest().subarray(0, 8);
   serial[0] = 1;
   const body = sequence(
@@ -33,10 +44,10 @@ export const issue = (subject: string, issuer: Issued | undefined, pair: KeyPair
     der(0x02, serial),
     ecdsaWithSha256,
     commonName(issuer?.name ?? subject),
-    forever,
+    validity(until),
     commonName(subject),
     publicKey.export({ type: "spki", format: "der" }),
-    tagged(3, sequence(extension("2.5.29.19", isAuthority), extension("2.5.29.17", loopback))),
+    tagged(3, sequence(extension("2.5.29.19", isAuthority), extension("2.5.29.17", loopback), ...extended)),
   );
   const signature = sign("sha256", body, issuer?.key ?? privateKey);
   const certificate = sequence(body, ecdsaWithSha256, bits(signature));

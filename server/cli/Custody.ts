@@ -22,14 +22,16 @@ export interface CustodySettings<R, E, A> {
 
 const loadServerCommands = async (entry: string) => {
   const { serverCommand } = await import("./ServerCommand.ts");
+  const { configCommand } = await import("./ConfigCommands.ts");
   const { systemCommands } = await import("./SystemCommands.ts");
   const { approverCommands } = await import("./ApproverCommands.ts");
   const { devCommand, tokenCommand } = await import("./DevCommands.ts");
-  return [serverCommand, ...systemCommands, approverCommands, devCommand(entry), tokenCommand] as const;
+  return [serverCommand, configCommand, ...systemCommands, approverCommands, devCommand(entry), tokenCommand] as const;
 };
 
 const serverWords = new Set([
   "server",
+  "config",
   "init",
   "unseal",
   "rekey",

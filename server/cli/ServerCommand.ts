@@ -30,12 +30,17 @@ const recordProcess = (config: string) =>
     );
   });
 
+/** CUSTODY_URL belongs to the commands that call a peer; a configuration does not know it. */
+export const peerEnvironment = (
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string | undefined>> =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => name !== "CUSTODY_URL"));
+
 const runPeer = ({ config, devSecrets }: ServerSettings): Effect.Effect<never, CliFailure> =>
   Effect.gen(function* () {
     if (devSecrets !== undefined) yield* recordProcess(config);
     const { runServer } = yield* Effect.promise(() => import("../peer/RunServer.ts"));
-    // CUSTODY_URL belongs to the commands that call a peer; a configuration does not know it.
-    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => name !== "CUSTODY_URL"));
+    const env = peerEnvironment(process.env);
     const secrets = devSecrets === undefined ? {} : { devSecretsDir: resolve(devSecrets) };
     return yield* runServer({ configFile: config, ...secrets, env }).pipe(
       Effect.mapError(({ message }) => usageFailure(message)),

@@ -7,6 +7,7 @@ import type { Settings } from "../../core/protocol/Event.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { loadBootstrapSecret } from "../config/BootstrapSecret.ts";
 import { configDigestInput } from "../config/ConfigDigest.ts";
+import type { ConfigProblem } from "../config/ConfigError.ts";
 import type { Config } from "../config/ConfigSchema.ts";
 import { loadRelyingParty } from "../config/LoadRelyingParty.ts";
 import { developmentBootstrap } from "./DevelopmentSecrets.ts";
@@ -39,8 +40,12 @@ const developmentFault = ({ config, devSecretsDir, pinned }: Circumstances): str
   return undefined;
 };
 
-const missingSecret =
-  "cluster.bootstrap-secret: is required before a cluster of more than one peer is founded; name a file with the secret all its peers share, or set CUSTODY_BOOTSTRAP_SECRET";
+/** A cluster of more than one peer has none yet. */
+export const missingSecret: ConfigProblem = {
+  path: "cluster.bootstrap-secret",
+  message:
+    "is required before a cluster of more than one peer is founded; name a file with the secret all its peers share, or set CUSTODY_BOOTSTRAP_SECRET",
+};
 
 const secretOf = ({ config, env, devSecretsDir, pinned, isInitialized }: Circumstances) =>
   Effect.gen(function* () {
@@ -49,7 +54,7 @@ const secretOf = ({ config, env, devSecretsDir, pinned, isInitialized }: Circums
     const given = yield* Effect.mapError(loadBootstrapSecret(config, env), (error) => startError(error.message));
     if (given !== undefined || config.cluster.peers.length === 0) return given;
     if (devSecretsDir !== undefined) return yield* developmentBootstrap(devSecretsDir);
-    return isInitialized ? undefined : yield* startError(missingSecret);
+    return isInitialized ? undefined : yield* startError(`${missingSecret.path}: ${missingSecret.message}`);
   });
 
 /** The core's settings, or why this peer may not start. */

@@ -61,9 +61,21 @@ const openToOthers = (directory: string): StoreOpenError | undefined => {
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 /**
- * Creates the directory (0700) when only it is missing and flushes its own name; files are made with 0600, and those
- * that other users may read are refused. Refuses a write-ahead log without its database: SQLite would start an empty
- * database and delete the log with the transactions in it.
+ * Why a peer must not start with a directory as it is; undefined also where there is none. A write-ahead log without
+ * its database: SQLite would start an empty database and delete the log with the transactions in it. A database that
+ * is gone. Files that other users may read.
+ */
+export const directoryFault = (directory: string): StoreOpenError | undefined => {
+  const file = databaseFile(directory);
+  if (sizeOf(file) === 0 && sizeOf(`${file}-wal`) > 0)
+    return new StoreOpenError({ reason: "corrupt", file, detail: "only its log is left" });
+  if (sizeOf(file) === 0 && isMarkedInitialized(directory)) return new StoreOpenError({ reason: "missing", file });
+  return openToOthers(directory);
+};
+
+/**
+ * Creates the directory (0700) when only it is missing and flushes its own name, refuses what {@link directoryFault}
+ * refuses, and makes files with 0600.
  */
 export const prepareDirectory = (directory: string): Effect.Effect<void, StoreOpenError> =>
   Effect.try({
@@ -75,15 +87,7 @@ export const prepareDirectory = (directory: string): Effect.Effect<void, StoreOp
     },
     catch: () => new StoreOpenError({ reason: "no-directory", file: directory }),
   }).pipe(
-    Effect.filterOrFail(
-      () => sizeOf(databaseFile(directory)) > 0 || sizeOf(`${databaseFile(directory)}-wal`) === 0,
-      () => new StoreOpenError({ reason: "corrupt", file: databaseFile(directory), detail: "only its log is left" }),
-    ),
-    Effect.filterOrFail(
-      () => sizeOf(databaseFile(directory)) > 0 || !isMarkedInitialized(directory),
-      () => new StoreOpenError({ reason: "missing", file: databaseFile(directory) }),
-    ),
-    Effect.tap(() => Effect.suspend(() => openToOthers(directory) ?? Effect.void)),
+    Effect.tap(() => Effect.suspend(() => directoryFault(directory) ?? Effect.void)),
     Effect.tap(() =>
       Effect.try({
         try: () => [databaseFile(directory), lockFile(directory)].forEach(makePrivate),

@@ -109,7 +109,7 @@ describe("loadTls", () => {
     expect(await problems({ ...good, key: "encrypted.pem" })).toEqual([
       `http.tls.key: ${join(folder, "encrypted.pem")} is encrypted; store it without a passphrase and run chmod 600 on it`,
     ]);
-    const weak = issue("weak", authority, generateKeyPairSync("rsa", { modulusLength: 512 }));
+    const weak = issue("weak", authority, { pair: generateKeyPairSync("rsa", { modulusLength: 512 }) });
     write("weak-cert.pem", weak.pem);
     write("weak-key.pem", keyPem(weak.key));
     expect(await problems({ cert: "weak-cert.pem", key: "weak-key.pem" })).toEqual([

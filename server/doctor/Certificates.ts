@@ -1,0 +1,147 @@
+/** The certificates that a configuration names: whether they fit together, and how long they are good. */
+import type { X509Certificate } from "node:crypto";
+import { Effect } from "effect";
+import { readBoundedFile } from "../config/BoundedFile.ts";
+import type { ConfigProblem } from "../config/ConfigError.ts";
+import type { Config, ListenerConfig } from "../config/ConfigSchema.ts";
+import { certificatesIn } from "../config/PemCertificates.ts";
+
+/** One certificate of a file that a configuration names. */
+export interface NamedCertificate {
+  /** The key of the configuration, such as `peer-http.tls.cert`. */
+  readonly path: string;
+  readonly file: string;
+  /** Its subject in one line; chosen by whoever issued it. */
+  readonly subject: string;
+  /** Unix milliseconds. */
+  readonly validFrom: number;
+  readonly expiresAt: number;
+}
+
+export interface CertificateFindings {
+  readonly certificates: ReadonlyArray<NamedCertificate>;
+  readonly problems: ReadonlyArray<ConfigProblem>;
+  readonly warnings: ReadonlyArray<ConfigProblem>;
+}
+
+const mostBytes = 1024 * 1024;
+const dayMillis = 86_400_000;
+/** A certificate that expires sooner is worth a warning. */
+export const SOON_MILLIS = 30 * dayMillis;
+/** Longer chains are refused by TLS libraries too. */
+const MOST_LINKS = 8;
+
+/** RFC 5280 4.2.1.12. */
+const serverUse = "1.3.6.1.5.5.7.3.1";
+const clientUse = "1.3.6.1.5.5.7.3.2";
+
+const day = (millis: number): string => new Date(millis).toISOString().slice(0, 10);
+
+const issued = (certificate: X509Certificate, by: X509Certificate): boolean =>
+  certificate.checkIssued(by) && certificate.verify(by.publicKey);
+
+/** Whether a chain leads from its first certificate to one of the authorities. */
+const leadsTo = (chain: ReadonlyArray<X509Certificate>, authorities: ReadonlyArray<X509Certificate>): boolean => {
+  let [current] = chain;
+  for (let links = 0; current !== undefined && links < MOST_LINKS; links += 1) {
+    const link: X509Certificate = current;
+    if (authorities.some((each) => each.fingerprint256 === link.fingerprint256 || issued(link, each))) return true;
+    current = chain.find((each) => each.fingerprint256 !== link.fingerprint256 && issued(link, each));
+  }
+  return false;
+};
+
+/** The certificates of a file; none where it cannot be read, which the loading of TLS says already. */
+const readCertificates = (file: string | undefined): Effect.Effect<ReadonlyArray<X509Certificate>> =>
+  file === undefined
+    ? Effect.succeed([])
+    : readBoundedFile(file, { maxBytes: mostBytes, secret: false }).pipe(
+        Effect.map((bytes) => certificatesIn(Buffer.from(bytes)) ?? []),
+        Effect.catchAll(() => Effect.succeed([])),
+      );
+
+const named =
+  (path: string, file: string) =>
+  (certificate: X509Certificate): NamedCertificate => ({
+    path,
+    file,
+    subject: certificate.subject.replaceAll("\n", ", "),
+    validFrom: Date.parse(certificate.validFrom),
+    expiresAt: Date.parse(certificate.validTo),
+  });
+
+/** What is wrong with the dates of a certificate now, and whether it is only going to be. */
+const dateFault = (
+  { validFrom, expiresAt }: NamedCertificate,
+  now: number,
+): { readonly message: string; readonly isSoon: boolean } | undefined => {
+  if (now >= expiresAt)
+    return { message: `expired on ${day(expiresAt)}; renew it, and send SIGHUP to a running peer`, isSoon: false };
+  if (now < validFrom)
+    return { message: `is not valid before ${day(validFrom)}; check the clock of this machine`, isSoon: false };
+  if (expiresAt - now < SOON_MILLIS)
+    return { message: `expires on ${day(expiresAt)}; renew it, and send SIGHUP to a running peer`, isSoon: true };
+  return undefined;
+};
+
+const fitFaults = (
+  name: string,
+  chain: ReadonlyArray<X509Certificate>,
+  authorities: ReadonlyArray<X509Certificate>,
+): ReadonlyArray<string> => {
+  const [leaf] = chain;
+  if (leaf === undefined || name !== "peer-http" || authorities.length === 0) return [];
+  const missing = [serverUse, clientUse].filter((use) => leaf.keyUsage !== undefined && !leaf.keyUsage.includes(use));
+  return [
+    ...(leadsTo(chain, authorities)
+      ? []
+      : [
+          "is not issued by an authority of peer-http.tls.ca, so the other peers refuse it; add what lies between, or name its authority",
+        ]),
+    ...(missing.length === 0
+      ? []
+      : ["is not good for both server and client (extended key usage), and a peer is both; have it issued for both"]),
+  ];
+};
+
+const ofListener = (name: string, { tls }: ListenerConfig, now: number): Effect.Effect<CertificateFindings> =>
+  Effect.gen(function* () {
+    if (tls === undefined) return { certificates: [], problems: [], warnings: [] };
+    const chain = yield* readCertificates(tls.cert);
+    const authorities = yield* readCertificates(tls.ca);
+    const certificates = [
+      ...chain.map(named(`${name}.tls.cert`, tls.cert)),
+      ...authorities.map(named(`${name}.tls.ca`, tls.ca ?? "")),
+    ];
+    const dated = certificates.flatMap((each) => {
+      const fault = dateFault(each, now);
+      if (fault === undefined) return [];
+      // One authority of several may go out of use.
+      const isSoon = fault.isSoon || (each.path.endsWith(".ca") && authorities.length > 1);
+      return [{ path: each.path, message: `${each.file}: ${each.subject} ${fault.message}`, isSoon }];
+    });
+    const bare = (isSoon: boolean): ReadonlyArray<ConfigProblem> =>
+      dated.filter((each) => each.isSoon === isSoon).map(({ path, message }) => ({ path, message }));
+    const fit = fitFaults(name, chain, authorities).map((message) => ({
+      path: `${name}.tls.cert`,
+      message: `${tls.cert} ${message}`,
+    }));
+    return { certificates, problems: [...fit, ...bare(false)], warnings: bare(true) };
+  });
+
+/**
+ * Every certificate under `http.tls` and `peer-http.tls`, and what is wrong with them beyond what the loading of TLS
+ * refuses: a chain that does not lead to the authority that peers trust, a use that is missing, dates. Never fails: a
+ * file that cannot be read is left out.
+ *
+ * @param now Unix milliseconds
+ */
+export const certificatesOf = (config: Config, now: number): Effect.Effect<CertificateFindings> =>
+  Effect.map(
+    Effect.all([ofListener("http", config.http, now), ofListener("peer-http", config.peerHttp, now)]),
+    (found) => ({
+      certificates: found.flatMap((each) => each.certificates),
+      problems: found.flatMap((each) => each.problems),
+      warnings: found.flatMap((each) => each.warnings),
+    }),
+  );

@@ -1,0 +1,122 @@
+/** A configuration looked at as a start would, with every file that it names, and without starting or making anything. */
+import { accessSync, constants, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { Effect, Either } from "effect";
+import { fileKeySource } from "../auth/KeySource.ts";
+import { parseKeyDocument } from "../auth/KeyDocument.ts";
+import { bootstrapSecretSource, loadBootstrapSecret } from "../config/BootstrapSecret.ts";
+import { configDigestInput } from "../config/ConfigDigest.ts";
+import { ConfigError, type ConfigProblem } from "../config/ConfigError.ts";
+import { loadConfig } from "../config/ConfigFile.ts";
+import type { Config } from "../config/ConfigSchema.ts";
+import { loadRelyingParty } from "../config/LoadRelyingParty.ts";
+import { missingSecret } from "../peer/FoundingSettings.ts";
+import { directoryFault, isMarkedInitialized } from "../sqlite/StoreDirectory.ts";
+import { loadTls } from "../tls/TlsMaterial.ts";
+import { certificatesOf, type NamedCertificate } from "./Certificates.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface CheckedConfig {
+  readonly config: Config;
+  /** SHA-256 of what must be the same on every peer, in hexadecimal; as peers compare it and `status` shows it. */
+  readonly digest: string;
+  readonly certificates: ReadonlyArray<NamedCertificate>;
+  /** What stops no start, and should be mended. */
+  readonly warnings: ReadonlyArray<ConfigProblem>;
+}
+
+const problemsOf = <A>(effect: Effect.Effect<A, ConfigError>): Effect.Effect<ReadonlyArray<ConfigProblem>> =>
+  Effect.match(effect, { onSuccess: () => [], onFailure: ({ problems }) => problems });
+
+const mayUse = (path: string, mode: number): boolean => {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** The data folder as it is; a start makes it when only it is missing. */
+const dataFolderProblems = ({ peer: { dataDir } }: Config): ReadonlyArray<ConfigProblem> => {
+  const path = "peer.data-dir";
+  const folder = resolve(dataDir);
+  const status = statSync(folder, { throwIfNoEntry: false });
+  if (status !== undefined && !status.isDirectory())
+    return [{ path, message: `${folder} is not a folder; name another` }];
+  const [place, what] = status === undefined ? [dirname(folder), "its parent folder"] : [folder, "it"];
+  if (!mayUse(place, constants.F_OK))
+    return [{ path, message: `${folder}: ${what} does not exist; create it, and give it to the user of the peer` }];
+  if (!mayUse(place, constants.R_OK | constants.W_OK | constants.X_OK))
+    return [{ path, message: `${folder}: this user may not write in ${what}; run this as the user of the peer` }];
+  const fault = directoryFault(folder);
+  return fault === undefined ? [] : [{ path, message: fault.message }];
+};
+
+const tokenKeyProblems = ({ auth }: Config): Effect.Effect<ReadonlyArray<ConfigProblem>> => {
+  const { file } = auth.jwks;
+  if (file === undefined) return Effect.succeed([]);
+  return Effect.map(Effect.promise(fileKeySource(file)), (bytes) => {
+    const parsed = Either.flatMap(bytes, (each) =>
+      Either.mapLeft(parseKeyDocument(each), (fault) => `${file} ${fault}`),
+    );
+    return Either.isLeft(parsed) ? [{ path: "auth.jwks.file", message: parsed.left }] : [];
+  });
+};
+
+interface Graded {
+  readonly problems: ReadonlyArray<ConfigProblem>;
+  readonly warnings: ReadonlyArray<ConfigProblem>;
+}
+
+/** A founded peer does not read the secret any more; one that is not cannot be founded without. */
+const secretFindings = (config: Config, env: Environment): Effect.Effect<Graded> =>
+  Effect.gen(function* () {
+    const source = bootstrapSecretSource(config, env);
+    if (isMarkedInitialized(config.peer.dataDir)) {
+      const message = "is ignored once the cluster is founded; remove the setting and delete the secret then";
+      return { problems: [], warnings: source === undefined ? [] : [{ path: source, message }] };
+    }
+    const faults = yield* problemsOf(loadBootstrapSecret(config, env));
+    const isMissing = source === undefined && config.cluster.peers.length > 0 && !config.development;
+    return { problems: isMissing ? [...faults, missingSecret] : faults, warnings: [] };
+  });
+
+const developmentWarnings = ({ development }: Config): ReadonlyArray<ConfigProblem> =>
+  development
+    ? [{ path: "development", message: "is true: only custody dev starts such a peer; never set it in production" }]
+    : [];
+
+/**
+ * Reads a configuration and every file that it names, as a start would, and certificates more closely. Nothing is made
+ * or changed, no port opened and no address called.
+ *
+ * Fails with a {@link ConfigError} of every problem: of the settings, and where these hold, of all files.
+ *
+ * @param now Unix milliseconds
+ */
+export const checkConfig = (file: string, env: Environment, now: number): Effect.Effect<CheckedConfig, ConfigError> =>
+  Effect.gen(function* () {
+    const config = yield* loadConfig(file, env);
+    const party = yield* Effect.either(loadRelyingParty(config));
+    const certificates = yield* certificatesOf(config, now);
+    const secret = yield* secretFindings(config, env);
+    const problems = [
+      ...dataFolderProblems(config),
+      ...(yield* problemsOf(loadTls(config))),
+      ...certificates.problems,
+      ...secret.problems,
+      ...(yield* tokenKeyProblems(config)),
+      ...(Either.isLeft(party) ? party.left.problems : []),
+    ];
+    if (Either.isLeft(party) || problems.length > 0) return yield* new ConfigError({ problems });
+    return {
+      config,
+      digest: bytesToHex(sha256(utf8ToBytes(configDigestInput(config, party.right)))),
+      certificates: certificates.certificates,
+      warnings: [...developmentWarnings(config), ...secret.warnings, ...certificates.warnings],
+    };
+  });
