@@ -7,6 +7,7 @@ import { formsFor, type Forms, writtenIn } from "../codec/Versioned.ts";
 import type { Command, Commands, Contents } from "./Command.ts";
 import { isOfModule, type Message, protocolMessages, tokensOf } from "./Message.ts";
 import type { MessagePart, Module } from "./Module.ts";
+import { checkSupplies } from "./Supplies.ts";
 import { protocolTables, type Tables } from "./Tables.ts";
 import { VERSIONS, type Versions } from "./Versions.ts";
 
@@ -86,6 +87,7 @@ export const composed = (
   modules: ReadonlyArray<Module>,
   versions = VERSIONS,
 ): Composition => {
+  checkSupplies(modules);
   const parts: ReadonlyMap<string, MessagePart> = named(
     "message",
     modules.flatMap(({ messages }) => Object.entries(messages)),

@@ -14,6 +14,7 @@ import type { EvaluationContext } from "./EvaluationContext.ts";
 import type { Contents, Target } from "./Command.ts";
 import type { ModuleMessage } from "./Message.ts";
 import type { Mode } from "./Mode.ts";
+import type { Supplies } from "./Supplies.ts";
 import type { PeerId } from "./Topology.ts";
 
 /** A module's part of the state: maps and sets, by name. */
@@ -66,6 +67,8 @@ interface TimerHandler {
 
 export interface Module {
   readonly name: string;
+  /** What it lets callers do; undefined for a part of what is always there. */
+  readonly supplies: Supplies | undefined;
   /** By name, each with the codec of its rows. */
   readonly tables: Tables;
   /** The part of these that the registry root covers; undefined where it covers none. */

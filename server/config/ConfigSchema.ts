@@ -4,6 +4,8 @@
  */
 import { Schema } from "effect";
 import { Limits } from "../../core/base/Limits.ts";
+import { commands } from "../../core/commands/Commands.ts";
+import { featuresOf } from "../../core/protocol/Supplies.ts";
 import { isLoopbackHost } from "./Loopback.ts";
 import { Origin, outsideFault, RpId, RpName } from "./RelyingPartySetting.ts";
 import {
@@ -161,6 +163,9 @@ const webauthn = (directory: string) =>
     }),
   );
 
+/** The features that a configuration may demand: those that this program has. */
+const [core = "core", ...others] = featuresOf(commands.modules);
+
 const sections = (directory: string) =>
   Schema.Struct({
     peer: peer(directory),
@@ -174,7 +179,7 @@ const sections = (directory: string) =>
         Schema.fromKey("answer-timeout"),
       ),
     }),
-    features: withDefault(distinctList(oneOf("core"), 0, 1), ["core"]),
+    features: withDefault(distinctList(oneOf(core, ...others), 0, 1 + others.length), ["core"]),
     authorities: Schema.Struct({ arbitrary: withDefault(Flag, true) }),
     crypto: Schema.Struct({ backend: withDefault(oneOf("native", "portable"), "native") }),
     webauthn: webauthn(directory),

@@ -2,6 +2,7 @@
 import { Effect, Either } from "effect";
 import { commands } from "../../core/commands/Commands.ts";
 import { sealState, statusDetail } from "../../core/protocol/Status.ts";
+import { authoritiesOf, featuresOf } from "../../core/protocol/Supplies.ts";
 import type { Versions } from "../../core/protocol/Versions.ts";
 import { authorize } from "../../core/auth/Authorization.ts";
 import type { MemberFault, Rejection } from "../../core/base/Rejection.ts";
@@ -256,7 +257,10 @@ export const ready: Handler = ({ ports }) =>
 
 const notInitialized = httpFault("NOT_INITIALIZED", "This peer is not initialized.", "Initialize it first.");
 
-/** GET /v2/custody/config (contract 2.7): any valid token; also while sealed. */
+/**
+ * GET /v2/custody/config (contract 2.7, 4.2): any valid token, in every state once initialized: sealed, verifying,
+ * recovering or damaged. The numbers are the stored ones; of the seal provider there is the name alone.
+ */
 export const configuration: Handler = (call) =>
   Effect.gen(function* () {
     yield* authorized(call, undefined);
@@ -266,8 +270,8 @@ export const configuration: Handler = (call) =>
     return answer(200, {
       threshold: row.threshold,
       total: row.total,
-      features: [...new Set(["core", ...config.features])].toSorted(),
-      authorities: config.authorities.arbitrary ? ["arbitrary", "custom"] : ["custom"],
+      features: featuresOf(commands.modules),
+      authorities: authoritiesOf(commands.modules, config.authorities),
       sealProvider: config.seal.provider,
     });
   });

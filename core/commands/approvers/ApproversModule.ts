@@ -5,6 +5,7 @@ import { approverTables } from "./Tables.ts";
 
 export const approvers = {
   name: "approvers",
+  supplies: undefined,
   tables: approverTables,
   contents: approverContents,
   slice: undefined,

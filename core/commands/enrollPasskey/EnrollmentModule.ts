@@ -48,6 +48,7 @@ const options: Exchange<Enrollment> = {
 
 export const enrollment = {
   name: "enrollment",
+  supplies: undefined,
   tables: { ...passkeyTables, ...enrollmentTables },
   contents: undefined,
   slice: enrollments,

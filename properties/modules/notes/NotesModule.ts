@@ -23,6 +23,7 @@ const ACTIVE: ReadonlySet<Mode> = new Set(["active"]);
 
 export const notesModule: Module = {
   name: "notes",
+  supplies: undefined,
   tables: noteTables,
   contents: noteContents,
   slice: noteSlice,
