@@ -7,11 +7,11 @@ import { isValidationError } from "@effect/cli/ValidationError";
 import { makeRunMain, type Teardown } from "@effect/platform/Runtime";
 import * as NodeContext from "@effect/platform-node/NodeContext";
 import { Cause, Effect, Exit, Option } from "effect";
+import { packageVersion } from "../config/Version.ts";
 import { CliFailure, exitCodes, usageFailure } from "./CliFailure.ts";
 import { withPlainConsole } from "./PlainConsole.ts";
 import { printErrorLines, printFailure } from "./Output.ts";
 import { secretInArguments } from "./SecretArguments.ts";
-import { packageVersion } from "./Version.ts";
 
 export interface CustodySettings<R, E, A> {
   /** The absolute path of the script that was started. */
@@ -24,9 +24,18 @@ const loadServerCommands = async (entry: string) => {
   const { serverCommand } = await import("./ServerCommand.ts");
   const { configCommand } = await import("./ConfigCommands.ts");
   const { systemCommands } = await import("./SystemCommands.ts");
+  const { statusCommand } = await import("./StatusCommand.ts");
   const { approverCommands } = await import("./ApproverCommands.ts");
   const { devCommand, tokenCommand } = await import("./DevCommands.ts");
-  return [serverCommand, configCommand, ...systemCommands, approverCommands, devCommand(entry), tokenCommand] as const;
+  return [
+    serverCommand,
+    configCommand,
+    ...systemCommands,
+    statusCommand,
+    approverCommands,
+    devCommand(entry),
+    tokenCommand,
+  ] as const;
 };
 
 const serverWords = new Set([

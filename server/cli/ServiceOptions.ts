@@ -8,13 +8,17 @@ import { type CliFailure, usageFailure } from "./CliFailure.ts";
 import { durationOption } from "./DurationOption.ts";
 import { openService, type Service, type ServiceAddress } from "./ServiceClient.ts";
 
-export interface ServiceSettings {
-  readonly url: string | undefined;
+/** How peers are called, whichever they are. */
+export interface Connection {
   readonly tokenFile: string | undefined;
   readonly tlsCa: string | undefined;
   readonly tlsCert: string | undefined;
   readonly tlsKey: string | undefined;
   readonly timeoutMillis: number;
+}
+
+export interface ServiceSettings extends Connection {
+  readonly url: string | undefined;
 }
 
 /** PEM files are a few KiB each; a bundle of authorities may be larger. */
@@ -33,9 +37,7 @@ export const jsonOption = Options.boolean("json").pipe(
   Options.withDescription("Print one line of JSON instead of text; a failure too, on standard error."),
 );
 
-/** `--url` and everything that goes with it. */
-export const serviceOptions: Options.Options<ServiceSettings> = Options.all({
-  url: optionalText("url", "URL", "Address of a peer, such as http://127.0.0.1:7300. Default: CUSTODY_URL."),
+const connection = {
   tokenFile: optionalText(
     "token-file",
     "FILE|-",
@@ -48,6 +50,15 @@ export const serviceOptions: Options.Options<ServiceSettings> = Options.all({
     Options.withDescription("How long to wait for an answer, such as 1m. Default: 30s."),
     Options.withDefault(30_000),
   ),
+};
+
+/** Token, certificates and patience. */
+export const connectionOptions: Options.Options<Connection> = Options.all(connection);
+
+/** `--url` and everything that goes with it. */
+export const serviceOptions: Options.Options<ServiceSettings> = Options.all({
+  url: optionalText("url", "URL", "Address of a peer, such as http://127.0.0.1:7300. Default: CUSTODY_URL."),
+  ...connection,
 });
 
 /** A URL is refused without being echoed: it may hold a password. */
@@ -73,7 +84,7 @@ const pem = (option: string, file: string | undefined, secret: boolean) =>
         Effect.mapError((fault) => usageFailure(`${option}: ${fault.message}`)),
       );
 
-const loadTls = (settings: ServiceSettings): Effect.Effect<ServiceAddress["tls"], CliFailure> =>
+const loadTls = (settings: Connection): Effect.Effect<ServiceAddress["tls"], CliFailure> =>
   Effect.gen(function* () {
     if ((settings.tlsCert === undefined) !== (settings.tlsKey === undefined)) {
       return yield* usageFailure("--tls-cert and --tls-key belong together; give both or neither");
@@ -88,20 +99,30 @@ const loadTls = (settings: ServiceSettings): Effect.Effect<ServiceAddress["tls"]
     };
   });
 
+/**
+ * Opens clients with the same token and certificates, which are read with the first. Each fails with a usage
+ * {@link CliFailure} before anything is sent.
+ *
+ * @returns takes an address, and the option or variable that named it
+ */
+export const openAt = (settings: Connection, env: Readonly<Record<string, string | undefined>>) => {
+  const common = Effect.all({ tls: loadTls(settings), token: loadAccessToken(settings.tokenFile, env) });
+  const once = Effect.runSync(Effect.cached(common));
+  return (url: string, source: string): Effect.Effect<Service, CliFailure, Scope.Scope> =>
+    Effect.gen(function* () {
+      const origin = yield* originOf(url, source);
+      const { tls, token } = yield* once;
+      return yield* openService({ origin, token, tls, timeoutMillis: settings.timeoutMillis });
+    });
+};
+
 /** Opens the client the options describe; fails with a usage {@link CliFailure} before anything is sent. */
 export const serviceOf = (
   settings: ServiceSettings,
   env: Readonly<Record<string, string | undefined>>,
-): Effect.Effect<Service, CliFailure, Scope.Scope> =>
-  Effect.gen(function* () {
-    const url = settings.url ?? env["CUSTODY_URL"];
-    if (url === undefined) {
-      return yield* usageFailure(
-        "no service is named; give --url or set CUSTODY_URL, for example http://127.0.0.1:7300",
-      );
-    }
-    const origin = yield* originOf(url, settings.url === undefined ? "CUSTODY_URL" : "--url");
-    const tls = yield* loadTls(settings);
-    const token = yield* loadAccessToken(settings.tokenFile, env);
-    return yield* openService({ origin, token, tls, timeoutMillis: settings.timeoutMillis });
-  });
+): Effect.Effect<Service, CliFailure, Scope.Scope> => {
+  const url = settings.url ?? env["CUSTODY_URL"];
+  return url === undefined
+    ? Effect.fail(usageFailure("no service is named; give --url or set CUSTODY_URL, for example http://127.0.0.1:7300"))
+    : openAt(settings, env)(url, settings.url === undefined ? "CUSTODY_URL" : "--url");
+};

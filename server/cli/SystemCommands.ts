@@ -1,4 +1,4 @@
-/** `custody init | unseal | rekey | seal | restore | status`: the operator's ceremony, one peer at a time. */
+/** `custody init | unseal | rekey | seal | restore | rotate-integrity`: the operator's ceremony, one peer at a time. */
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Option } from "effect";
@@ -14,10 +14,9 @@ import {
 import { awaitVerified, progressText } from "./AwaitVerified.ts";
 import { CliFailure, usageFailure } from "./CliFailure.ts";
 import { printErrorLines, printLines, printResult } from "./Output.ts";
+import { STATUS_PATH } from "./PeerStatus.ts";
 import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
 import { promptForShare, sharesOnInput, submitShares } from "./UnsealShares.ts";
-
-const STATUS_PATH = "/v1/custody/system/status";
 
 const wholeNumber = (name: string, description: string) =>
   Options.integer(name).pipe(Options.withDescription(description), Options.withPseudoName("N"));
@@ -270,13 +269,4 @@ const rotateIntegrity = Command.make(
   ),
 );
 
-const status = Command.make("status", { service: serviceOptions, json: jsonOption }, ({ service, json }) =>
-  Effect.gen(function* () {
-    const { call } = yield* serviceOf(service, process.env);
-    const { body } = yield* call({ method: "GET", path: "/v1/custody/system/status" });
-    yield* readStatusAnswer(body);
-    yield* printResult({ json, value: body });
-  }).pipe(Effect.scoped),
-).pipe(Command.withDescription("Show the state of one peer; details with the permission service.control.system."));
-
-export const systemCommands = [init, unseal, rekey, seal, restore, rotateIntegrity, status] as const;
+export const systemCommands = [init, unseal, rekey, seal, restore, rotateIntegrity] as const;

@@ -1,4 +1,5 @@
 /** Init, unseal, seal, status, health, readiness (contract 4.5) and the configuration (contract 4.2). */
+import { fileURLToPath } from "node:url";
 import { Effect, Either } from "effect";
 import { commands } from "../../core/commands/Commands.ts";
 import { sealState, statusDetail } from "../../core/protocol/Status.ts";
@@ -8,6 +9,7 @@ import { authorize } from "../../core/auth/Authorization.ts";
 import type { MemberFault, Rejection } from "../../core/base/Rejection.ts";
 import { readRefusal } from "../../runtime/Reads.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
+import { packageVersion } from "../config/Version.ts";
 import type { RekeyFault, UnsealAnswer } from "../peer/SealControl.ts";
 import type { ShareFault } from "../seal/SealProvider.ts";
 import { type ApiPorts, answer, authorized, bearerOf, type Handler } from "./ApiCall.ts";
@@ -21,6 +23,9 @@ import {
   parseUnsealBody,
   readRecipients,
 } from "./SystemBodies.ts";
+
+/** Of this program. */
+const VERSION = packageVersion(fileURLToPath(import.meta.url));
 
 const failLeft = <A, E>(either: Either.Either<A, E>): Effect.Effect<A, E> =>
   Either.isLeft(either) ? Effect.fail(either.left) : Effect.succeed(either.right);
@@ -226,7 +231,15 @@ export const status: Handler = (call) =>
     return answer(200, {
       state,
       ...progress,
-      detail: { ...detail, clock: clockStatus(ports), members: memberStatus(ports, found), warnings: ports.warnings() },
+      detail: {
+        ...detail,
+        version: VERSION,
+        configDigest: peer.settings.configDigest,
+        flush: ports.metrics.flushTimes.summary,
+        clock: clockStatus(ports),
+        members: memberStatus(ports, found),
+        warnings: ports.warnings(),
+      },
     });
   });
 

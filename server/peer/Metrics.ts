@@ -1,5 +1,6 @@
 /** What one peer counts and measures, in the text format of Prometheus. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { FlushTimes } from "./FlushTimes.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 
 /** Upper bounds of the flush histogram, in seconds: from a fast local disk to a sick one. */
@@ -50,6 +51,9 @@ export class Metrics {
     registers: [this.#registry],
   });
 
+  /** Of late, for those who ask one peer. */
+  readonly flushTimes = new FlushTimes();
+
   /** Counts one, under a value for each of the family's labels. */
   count(name: CounterName, ...values: ReadonlyArray<string>): void {
     this.#counters
@@ -59,6 +63,7 @@ export class Metrics {
 
   observeFlush(millis: number): void {
     this.#flushes.observe(millis / 1000);
+    this.flushTimes.add(millis);
   }
 
   async render({ state, backlog, bodyBytes, peerBodyBytes, connections, peerConnections }: Gauges): Promise<string> {
