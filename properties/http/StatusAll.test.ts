@@ -33,13 +33,15 @@ describe("custody status --all", () => {
     expect(heading).toMatch(/^PEER +URL +STATE +READY +UNDECIDED +LOCKS +OUTBOX +EPOCH +INCARNATION +CLOCK +FLUSH$/);
     expect(rows).toHaveLength(6);
     expect(rows[3]).toMatch(/^peer 1 warns: CUSTODY_BOOTSTRAP_SECRET: this cluster is founded/);
-    rows.slice(0, 3).forEach((row, index) =>
-      expect(row).toMatch(
-        new RegExp(
-          `^${index + 1} +http://127\\.0\\.0\\.1:\\d+ +UNSEALED +yes +0 +0 +0 +1 +1 +[+-]?\\d+ ms +[\\d.]+ ms$`,
+    rows
+      .slice(0, 3)
+      .forEach((row, index) =>
+        expect(row).toMatch(
+          new RegExp(
+            `^${index + 1} +http://127\\.0\\.0\\.1:\\d+ +UNSEALED +yes +0 +0 +0 +1 +1 +[+-]?\\d+ ms +[\\d.]+ ms$`,
+          ),
         ),
-      ),
-    );
+      );
   });
 
   it("gives the same as JSON, with versions and the digest that is the same everywhere", async () => {

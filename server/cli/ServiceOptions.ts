@@ -37,6 +37,7 @@ export const jsonOption = Options.boolean("json").pipe(
   Options.withDescription("Print one line of JSON instead of text; a failure too, on standard error."),
 );
 
+/** Token, certificates and patience. */
 const connection = {
   tokenFile: optionalText(
     "token-file",
@@ -51,9 +52,6 @@ const connection = {
     Options.withDefault(30_000),
   ),
 };
-
-/** Token, certificates and patience. */
-export const connectionOptions: Options.Options<Connection> = Options.all(connection);
 
 /** `--url` and everything that goes with it. */
 export const serviceOptions: Options.Options<ServiceSettings> = Options.all({

@@ -11,13 +11,23 @@ interface Family {
   readonly labels: ReadonlyArray<string>;
 }
 
+/** Why connections are cut off, and what helps. */
+const cuts =
+  "tooMany and tooManyOfOneAddress (limits.connections, limits.connections-per-address; raise the latter behind a proxy; members have their own), handshake (over 10 s), slowRequest, slowReader, tooManyRequests (limits.requests-per-connection), notAccepted (the system lacks files)";
+
 const families = {
   custody_http_responses_total: { help: "Answers of the public API by status.", labels: ["status"] },
   custody_problems_total: { help: "Refusals of the public API by code.", labels: ["code"] },
   custody_operator_calls_total: { help: "Calls that change a peer, by call and outcome.", labels: ["call", "outcome"] },
   custody_peer_http_responses_total: { help: "Answers of the peer API by status.", labels: ["status"] },
-  custody_http_connections_cut_total: { help: "Connections the public API cut off, by reason.", labels: ["reason"] },
-  custody_peer_http_connections_cut_total: { help: "Connections the peer API cut off, by reason.", labels: ["reason"] },
+  custody_http_connections_cut_total: {
+    help: `Connections the public API cut off, by reason: ${cuts}.`,
+    labels: ["reason"],
+  },
+  custody_peer_http_connections_cut_total: {
+    help: `Connections the peer API cut off, by reason: ${cuts}.`,
+    labels: ["reason"],
+  },
   custody_events_total: { help: "Events handed to the protocol by kind.", labels: ["event"] },
   custody_messages_sent_total: { help: "Messages handed to the network by kind.", labels: ["message"] },
   custody_messages_dropped_total: { help: "Messages that were not delivered, by reason.", labels: ["reason"] },
