@@ -16,6 +16,9 @@ const ZERO = 0x41;
 const VALUES = new Uint8Array(ASCII).fill(NONE);
 for (const [value, code] of CODES.entries()) VALUES[code] = value;
 
+/** The texts that {@link strictBase64Url} reads, as the pattern of a schema. */
+export const BASE64URL_PATTERN = "^(?:[\\w-]{4})*(?:[\\w-][AQgw]|[\\w-]{2}[AEIMQUYcgkosw048])?$";
+
 /** Characters that so many bytes take. */
 export const base64UrlLength = (bytes: number): number => Math.ceil((bytes * 4) / 3);
 

@@ -2,6 +2,7 @@
 import { Either } from "effect";
 import { type Codec, list, pair, text } from "../codec/Codec.ts";
 import { memberPointer } from "../codec/JsonPointer.ts";
+import { described, map, text as anyText } from "../codec/Shape.ts";
 import { compareBytes } from "../codec/Bytes.ts";
 import { utf8Bytes, utf8Length } from "../codec/Utf8.ts";
 import { Limits } from "../base/Limits.ts";
@@ -16,6 +17,15 @@ export type Metadata = ReadonlyArray<readonly [key: string, value: string]>;
 export const metadataCodec: Codec<Metadata> = list(
   pair(text(Limits.metadataKeyBytes), text(Limits.metadataValueBytes)),
   Limits.metadataPairs,
+);
+
+/** The field of a body, whose limits {@link validateMetadata} counts in bytes. */
+export const metadataShape = described(
+  `Search and display only. Keys and values are counted in bytes of UTF-8, and take ${Limits.metadataTotalBytes} together.`,
+  map(described(`At most ${Limits.metadataValueBytes} bytes.`, anyText()), {
+    maxProperties: Limits.metadataPairs,
+    propertyNames: { minLength: 1, maxLength: Limits.metadataKeyBytes },
+  }),
 );
 
 const POINTER = "/metadata";

@@ -1,8 +1,12 @@
 /** The body of `PUT /v1/custody/approvers/{ref}/metadata` (contract 4.1.2). */
 import { Either } from "effect";
 import type { Rejection } from "../base/Rejection.ts";
-import { type Metadata, validateMetadata } from "./Metadata.ts";
+import { named, object } from "../codec/Shape.ts";
+import { type Metadata, metadataShape, validateMetadata } from "./Metadata.ts";
 import { readBody } from "./RequestBody.ts";
+
+/** All pairs there shall be. */
+export const replacementShape = named("MetadataReplacement", object({ metadata: metadataShape }));
 
 /**
  * Reads the map that replaces all previous pairs; an empty one clears them.
@@ -12,7 +16,6 @@ import { readBody } from "./RequestBody.ts";
  *   `INVALID_METADATA` for metadata over a limit
  */
 export const parseMetadataRequest = (body: Uint8Array): Either.Either<Metadata, Rejection> =>
-  Either.flatMap(
-    readBody(body, "a metadata replacement", ["metadata"], (root) => root.strings("metadata")),
-    validateMetadata,
+  Either.flatMap(readBody(body, "a metadata replacement", replacementShape), ({ metadata }) =>
+    validateMetadata(metadata),
   );

@@ -1,9 +1,10 @@
 /** The body of `POST /v1/custody/approvers` (contract 4.1). */
 import { Either } from "effect";
 import type { Rejection } from "../base/Rejection.ts";
-import { isApproverId } from "./ApproverId.ts";
-import { type Metadata, validateMetadata } from "./Metadata.ts";
-import { type Fields, readBody } from "./RequestBody.ts";
+import { described, named, object, optional, text, word } from "../codec/Shape.ts";
+import { approverIdShape } from "./ApproverId.ts";
+import { type Metadata, metadataShape, validateMetadata } from "./Metadata.ts";
+import { readBody } from "./RequestBody.ts";
 
 /** A registration as submitted: well-formed, the key not examined yet. */
 export interface RegisterRequest {
@@ -13,6 +14,23 @@ export interface RegisterRequest {
   readonly metadata: Metadata;
 }
 
+/** What is submitted: the algorithm and the key are judged later, by codes of their own. */
+export const registrationShape = named(
+  "Registration",
+  object({
+    id: approverIdShape,
+    credential: object({
+      type: word(["SIGNATURE"], "The one type registered here is SIGNATURE."),
+      algorithm: described("One of those installed: `UNSUPPORTED_ALGORITHM` lists them.", text()),
+      publicKey64: described(
+        "Padded Base64 of the raw key, of the SEC 1 point or of the DER SubjectPublicKeyInfo.",
+        text(),
+      ),
+    }),
+    metadata: optional(metadataShape),
+  }),
+);
+
 /**
  * Reads a registration.
  *
@@ -21,21 +39,11 @@ export interface RegisterRequest {
  *   metadata over a limit
  */
 export const parseRegisterRequest = (body: Uint8Array): Either.Either<RegisterRequest, Rejection> =>
-  Either.flatMap(
-    readBody(body, "a registration", ["id", "credential", "metadata"], readRequest),
-    ({ id, algorithm, publicKey64, pairs }) =>
-      Either.map(validateMetadata(pairs), (metadata) => ({ id, algorithm, publicKey64, metadata })),
+  Either.flatMap(readBody(body, "a registration", registrationShape), ({ id, credential, metadata = new Map() }) =>
+    Either.map(validateMetadata(metadata), (pairs) => ({
+      id,
+      algorithm: credential.algorithm,
+      publicKey64: credential.publicKey64,
+      metadata: pairs,
+    })),
   );
-
-const readRequest = (
-  root: Fields,
-): Omit<RegisterRequest, "metadata"> & { readonly pairs: ReadonlyMap<string, string> } => {
-  const credential = root.object("credential", ["type", "algorithm", "publicKey64"]);
-  credential.string("type", (type) => type === "SIGNATURE", "The one type registered here is SIGNATURE.");
-  return {
-    id: root.string("id", isApproverId, "An id is 1 to 128 of A-Z a-z 0-9 . _ - and starts with a letter or a digit."),
-    algorithm: credential.string("algorithm"),
-    publicKey64: credential.string("publicKey64"),
-    pairs: root.optionalStrings("metadata"),
-  };
-};

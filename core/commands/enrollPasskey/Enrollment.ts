@@ -1,8 +1,9 @@
 /** The content of an options request: a session for one approver id (contract 4.1). */
 import { Either } from "effect";
 import { memoized } from "../../base/Memo.ts";
-import { isApproverId } from "../../credential/ApproverId.ts";
-import { type Metadata, validateMetadata } from "../../credential/Metadata.ts";
+import { named, object, optional } from "../../codec/Shape.ts";
+import { approverIdShape } from "../../credential/ApproverId.ts";
+import { type Metadata, metadataShape, validateMetadata } from "../../credential/Metadata.ts";
 import { readBody } from "../../credential/RequestBody.ts";
 import type { Settings } from "../../protocol/Event.ts";
 import type { Call } from "../../protocol/Forward.ts";
@@ -29,14 +30,17 @@ export const disabled: Rejection = rejection(
   "An operator enables it in the configuration of every peer.",
 );
 
+/** For whom a passkey is to be made. */
+export const enrollmentShape = named(
+  "EnrollmentRequest",
+  object({ id: approverIdShape, metadata: optional(metadataShape) }),
+);
+
 const understood = memoized(({ rawBody }: Call, { relyingParty }: Settings): Either.Either<Enrollment, Rejection> => {
   if (relyingParty === undefined) return Either.left(disabled);
-  const body = readBody(rawBody, "a request for enrollment options", ["id", "metadata"], (root) => ({
-    id: root.string("id", isApproverId, "An id is 1 to 128 of A-Z a-z 0-9 . _ - and starts with a letter or a digit."),
-    pairs: root.optionalStrings("metadata"),
-  }));
+  const body = readBody(rawBody, "a request for enrollment options", enrollmentShape);
   if (Either.isLeft(body)) return Either.left(body.left);
-  const { id, pairs } = body.right;
+  const { id, metadata: pairs = new Map() } = body.right;
   const metadata = validateMetadata(pairs);
   if (Either.isLeft(metadata)) return Either.left(metadata.left);
   return Either.right({
