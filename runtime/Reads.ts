@@ -97,3 +97,21 @@ export const readApprover = (
     }
     return { approver: row, observations };
   });
+
+/**
+ * A version that was changed just now, with what was observed of its authenticator.
+ *
+ * Left is `INTEGRITY_FAILURE` when that row does not hold: the change stands, and another peer shows it.
+ */
+export const withObservations = (
+  { view, integrityLost }: Pick<ReadPorts, "view" | "integrityLost">,
+  approver: Rows["approvers"],
+): Either.Either<ReadRecord, Rejection> =>
+  Either.try({
+    try: () => ({ approver, observations: view.get("observations", approver.ref) }),
+    catch: (fault) => {
+      if (!(fault instanceof IntegrityFailure)) throw fault;
+      integrityLost(fault.where);
+      return { ...damaged, ref: approver.ref, outcomeUnknown: true };
+    },
+  });

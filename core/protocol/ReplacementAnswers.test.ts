@@ -128,7 +128,7 @@ describe("the answer to a replacement", () => {
     expect(cluster.answers.get("change")).toMatchObject({
       rejection: {
         outcomeUnknown: true,
-        hint: "Read the approver: its revision tells what became of it.",
+        hint: "Read the approver before you repeat the request: the next revision with your metadata means that it was done; at the same revision, repeat it.",
         members: [{ peerId: 2 }],
       },
     });

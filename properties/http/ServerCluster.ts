@@ -15,6 +15,7 @@ export { freshKey64, registration } from "../Registration.ts";
 export const allPermissions: ReadonlyArray<string> = [
   "service.approvers.register",
   "service.approvers.read",
+  "service.approvers.metadata",
   "service.system.*",
   "service.control.system",
 ];
@@ -194,7 +195,12 @@ export class ServerCluster {
     );
   }
 
-  async post(
+  post(id: number, path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
+    return this.send("POST", id, path, body, headers);
+  }
+
+  async send(
+    method: "POST" | "PUT",
     id: number,
     path: string,
     body: unknown,
@@ -202,7 +208,7 @@ export class ServerCluster {
   ): Promise<Answered> {
     return answeredOf(
       await fetch(`${this.server(id).url}${path}`, {
-        method: "POST",
+        method,
         headers: { "x-jwt-token": this.token, "content-type": "application/json", ...headers },
         body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
       }),
@@ -215,6 +221,12 @@ export class ServerCluster {
 
   read(id: number, ref: string): Promise<Answered> {
     return this.get(id, `/v1/custody/approvers/${encodeURIComponent(ref)}`);
+  }
+
+  /** Replaces metadata; without `ifMatch` the header is missing. */
+  replace(id: number, ref: string, ifMatch: string | undefined, body: unknown): Promise<Answered> {
+    const path = `/v1/custody/approvers/${encodeURIComponent(ref)}/metadata`;
+    return this.send("PUT", id, path, body, ifMatch === undefined ? {} : { "if-match": ifMatch });
   }
 
   async initialize(id: number): Promise<Answered> {

@@ -11,6 +11,7 @@ import { match } from "./Routes.ts";
 import { standingHeaders } from "./StandingHeaders.ts";
 
 const JSON_TYPE = "application/json";
+const NOT_MODIFIED = 304;
 
 const internalError = httpFault(
   "INTERNAL_ERROR",
@@ -80,10 +81,10 @@ export const publicApi =
       ports.metrics.count("custody_http_responses_total", String(status));
       ports.log.debug("request", { requestId, method: request.method, route, status, millis });
       response.writeHead(status, {
-        ...headers,
-        "content-type": type,
-        "content-length": Buffer.byteLength(body),
         ...standingHeaders(requestId, request.socket),
+        // What a caller has already is not described again (RFC 9110 15.4.5).
+        ...(status === NOT_MODIFIED ? {} : { "content-type": type, "content-length": Buffer.byteLength(body) }),
+        ...headers,
         ...(ports.draining() ? { connection: "close" } : {}),
       });
       response.end(body);

@@ -35,8 +35,8 @@ const headersTooLarge = httpFault(
 const tooSlow = httpFault("REQUEST_TIMEOUT", "The request did not arrive in time.", "Send the request again.");
 const malformed = httpFault("BAD_REQUEST", "This is not an HTTP/1.1 request.", "Correct the client.");
 const wrongHost = httpFault("BAD_REQUEST", "The header Host is missing or repeated.", "Send it once (RFC 9112 3.2).");
-const noProxy = httpFault("METHOD_NOT_ALLOWED", "This is no proxy.", "Use GET, HEAD or POST.", {
-  allow: "GET, HEAD, POST",
+const noProxy = httpFault("METHOD_NOT_ALLOWED", "This is no proxy.", "Use GET, HEAD, POST or PUT.", {
+  allow: "GET, HEAD, POST, PUT",
 });
 
 const faultFor = ({ code }: NodeJS.ErrnoException): HttpFault =>

@@ -7,7 +7,7 @@ import { OPTIONS_PATH } from "../../core/commands/enrollPasskey/Enrollment.ts";
 import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
 import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import type { Handler } from "./ApiCall.ts";
-import { readOne, register } from "./ApproverHandlers.ts";
+import { readOne, register, replaceMetadata } from "./ApproverHandlers.ts";
 import { ENROLL_PATH } from "../enroll/EnrollmentPage.ts";
 import { finish, options, page } from "./EnrollmentHandlers.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
@@ -26,7 +26,7 @@ import {
   unseal,
 } from "./SystemHandlers.ts";
 
-type Methods = { readonly [M in "GET" | "POST"]?: Handler };
+type Methods = { readonly [M in "GET" | "POST" | "PUT"]?: Handler };
 
 export interface Route {
   /** Its name in the log and the metrics: never the path itself, which the caller chose. */
@@ -42,6 +42,7 @@ export interface Matched {
 
 const SYSTEM = "/v1/custody/system";
 const REF_PREFIX = `${REGISTER_PATH}/`;
+const METADATA_SUFFIX = "/metadata";
 
 const exact: ReadonlyMap<string, Methods> = new Map([
   [REGISTER_PATH, { POST: register }],
@@ -61,14 +62,19 @@ const exact: ReadonlyMap<string, Methods> = new Map([
   [`${SYSTEM}/ready`, { GET: ready }],
 ]);
 
+const refRoute: Route = { name: `${REF_PREFIX}{ref}`, methods: { GET: readOne } };
+const metadataRoute: Route = { name: `${refRoute.name}${METADATA_SUFFIX}`, methods: { PUT: replaceMetadata } };
+
 const routeOf = (path: string): { readonly route: Route; readonly rest: string } | undefined => {
   const methods = exact.get(path);
   if (methods !== undefined) return { route: { name: path, methods }, rest: "" };
   if (path.startsWith(`${ENROLL_PATH}/`))
     return { route: { name: `${ENROLL_PATH}/{file}`, methods: { GET: page } }, rest: path.slice(ENROLL_PATH.length) };
-  const rest = path.startsWith(REF_PREFIX) ? path.slice(REF_PREFIX.length) : "";
+  const below = path.startsWith(REF_PREFIX) ? path.slice(REF_PREFIX.length) : "";
+  const isMetadata = below.endsWith(METADATA_SUFFIX);
+  const rest = isMetadata ? below.slice(0, -METADATA_SUFFIX.length) : below;
   if (rest === "" || rest.includes("/")) return undefined;
-  return { route: { name: `${REF_PREFIX}{ref}`, methods: { GET: readOne } }, rest };
+  return { route: isMetadata ? metadataRoute : refRoute, rest };
 };
 
 const unknownPath = httpFault("NOT_FOUND", "There is no such path.", "See docs/api.md for the paths there are.");
@@ -85,6 +91,14 @@ const allowed = (methods: Methods): string =>
     .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
     .join(", ");
 
+const handlerOf = (method: string, { GET, POST, PUT }: Methods): Handler | undefined =>
+  new Map([
+    ["GET", GET],
+    ["HEAD", GET],
+    ["POST", POST],
+    ["PUT", PUT],
+  ]).get(method);
+
 /**
  * The handler for a request line; 400 for a malformed target, 404 for an unknown path, 405 with `Allow` for another
  * method.
@@ -96,9 +110,8 @@ export const match = (method: string, target: string): Either.Either<Matched, Ht
   const found = routeOf(query === -1 ? url : url.slice(0, query));
   if (found === undefined) return Either.left(unknownPath);
   const { route, rest } = found;
-  const handler = method === "POST" ? route.methods.POST : route.methods.GET;
-  if (handler !== undefined && ["GET", "HEAD", "POST"].includes(method))
-    return Either.right({ name: route.name, handler, rest });
+  const handler = handlerOf(method, route.methods);
+  if (handler !== undefined) return Either.right({ name: route.name, handler, rest });
   const allow = allowed(route.methods);
   return Either.left(
     httpFault("METHOD_NOT_ALLOWED", "The path is there, but not for this method.", `Use ${allow}.`, { allow }),

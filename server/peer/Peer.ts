@@ -18,7 +18,7 @@ import type { Opened, Unread } from "../../runtime/EnvelopeCodec.ts";
 import { delivery } from "../../runtime/Ingress.ts";
 import { OperatorLog } from "../../runtime/OperatorLog.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
-import { readApprover, type ReadRecord } from "../../runtime/Reads.ts";
+import { type ReadPorts, type ReadRecord, readApprover, withObservations } from "../../runtime/Reads.ts";
 import { SealedStore, type Verified } from "../../runtime/SealedStore.ts";
 import type { Warrant } from "../../runtime/Warrant.ts";
 import type { PeerKeys } from "../crypto/CryptoBackend.ts";
@@ -141,22 +141,21 @@ export class Peer {
 
   /** See {@link readApprover}. */
   read(actor: ActorCheck, ref: string): Either.Either<ReadRecord, Rejection> {
-    const { backend, settings, clock } = this.#ports;
+    return readApprover(this.#reads(), actor, ref);
+  }
+
+  /** See {@link withObservations}. */
+  withObservations(approver: ReadRecord["approver"]): Either.Either<ReadRecord, Rejection> {
+    return withObservations(this.#reads(), approver);
+  }
+
+  #reads(): ReadPorts {
+    const { settings, clock } = this.#ports;
+    const { crypto } = this.#ports.backend;
     const integrityLost = (where: string): void => {
       if (this.state.fitness.integrityFault === undefined) this.#dispatch({ _tag: "IntegrityLost", where });
     };
-    return readApprover(
-      {
-        view: this.#running.store,
-        state: this.state,
-        crypto: backend.crypto,
-        settings,
-        clock: clock.read(),
-        integrityLost,
-      },
-      actor,
-      ref,
-    );
+    return { view: this.#running.store, state: this.state, crypto, settings, clock: clock.read(), integrityLost };
   }
 
   /**

@@ -6,13 +6,16 @@ const ONE_REVISION = /^"([1-9][0-9]{0,15})"$/;
 
 const HINT = "Read the approver and send the ETag it came with, quotes included, as If-Match.";
 
+const STALE_HINT =
+  "Read the approver: if it has your metadata, an earlier request was done; else send the ETag it came with as If-Match.";
+
 const missing = rejection("PRECONDITION_REQUIRED", "If-Match is missing.", HINT);
 
 const unfit = rejection("PRECONDITION_FAILED", "If-Match is not one quoted revision.", HINT);
 
 /** The answer to a change that builds on a revision other than the current one. */
 export const staleRevision = (ref: string): Rejection =>
-  rejection("PRECONDITION_FAILED", "The approver's revision is another one.", HINT, { ref });
+  rejection("PRECONDITION_FAILED", "The approver's revision is another one.", STALE_HINT, { ref });
 
 /**
  * Reads If-Match.

@@ -34,6 +34,10 @@ const effectsCodec = kept(
 export type ReplaceMetadataEffects = TypeOf<typeof effectsCodec>;
 export const replaceMetadataEffects = coded(effectsCodec);
 
+/** Contract 10.4. */
+const READ_FIRST =
+  "Read the approver before you repeat the request: the next revision with your metadata means that it was done; at the same revision, repeat it.";
+
 const approverIn = (effects: Uint8Array): Approver => replaceMetadataEffects.certified(effects).approver;
 
 /** The approver after the replacement. */
@@ -72,7 +76,7 @@ export const replaceMetadata: Command<Replacement, Replacement> = {
   kind: "METADATA",
   permission: METADATA_PERMISSION,
   needsRows: false,
-  retry: { _tag: "FindsItsBaseGone", hint: "Read the approver: its revision tells what became of it." },
+  retry: { _tag: "FindsItsBaseGone", hint: READ_FIRST },
   speaking: [
     "INVALID_REF",
     "INVALID_REQUEST_BODY",
