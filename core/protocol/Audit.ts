@@ -1,6 +1,7 @@
 /** The audit: a record of every change and every operator's call. Each peer chains its own. */
 import { digest, record } from "../codec/Codec.ts";
 import type { Digest } from "../base/Digest.ts";
+import type { Crypto } from "../crypto/Crypto.ts";
 import { countersRow } from "./PeerState.ts";
 import { numberKey, protocolTables, type Rows, SELF } from "./Tables.ts";
 import type { Step } from "./Step.ts";
@@ -15,6 +16,10 @@ type Chained = "version" | "peerId" | "integrityKeyVersion" | "seq" | "prevHash"
 type Event = Omit<Rows["audit"], Chained>;
 /** Fields that all events have. */
 type Always = "id" | "timestamp" | "event" | "outcome";
+
+/** The hash of a row: what the next one names as the one before it, and the counters as the newest. */
+export const auditHash = (crypto: Pick<Crypto, "digest">, row: Rows["audit"]): Digest =>
+  crypto.digest(AUDIT_TAG, protocolTables.audit, row);
 
 const append = (step: Step, event: Pick<Event, Always> & Partial<Event>): void => {
   const {
@@ -44,7 +49,7 @@ const append = (step: Step, event: Pick<Event, Always> & Partial<Event>): void =
   step.draft("signed").audit = {
     ...audit,
     seq: row.seq,
-    hash: step.context.crypto.digest(AUDIT_TAG, protocolTables.audit, row),
+    hash: auditHash(step.context.crypto, row),
   };
 };
 

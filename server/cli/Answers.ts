@@ -51,6 +51,16 @@ const RestoreAnswer = Schema.Struct({ state: Schema.Literal("SEALED", "UNSEALED"
 
 const RotateAnswer = Schema.Struct({ integrityKeyVersion: Schema.Number });
 
+const AuditAnswer = Schema.Struct({
+  peerId: Schema.Number,
+  events: Schema.Array(Schema.Unknown),
+  /** Where the next page begins. */
+  next: Schema.Number,
+  /** The newest event there is. */
+  head: Schema.Struct({ seq: Schema.Number, hash: Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/)) }),
+});
+export type AuditPage = typeof AuditAnswer.Type;
+
 const RecordAnswer = Schema.Struct({ ref: Schema.String });
 
 const secretText = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9_-]{43}$/));
@@ -89,3 +99,4 @@ export const readRotateAnswer = reader(RotateAnswer, "unknown");
 export const readOptionsAnswer = reader(OptionsAnswer, "unknown");
 export const readRecordAnswer = reader(RecordAnswer, "unknown");
 export const readStatusAnswer = reader(StatusAnswer, "unreachable");
+export const readAuditAnswer = reader(AuditAnswer, "unreachable");

@@ -26,6 +26,7 @@ const loadServerCommands = async (entry: string) => {
   const { systemCommands } = await import("./SystemCommands.ts");
   const { statusCommand } = await import("./StatusCommand.ts");
   const { approverCommands } = await import("./ApproverCommands.ts");
+  const { auditCommands } = await import("./AuditCommands.ts");
   const { devCommand, tokenCommand } = await import("./DevCommands.ts");
   return [
     serverCommand,
@@ -33,6 +34,7 @@ const loadServerCommands = async (entry: string) => {
     ...systemCommands,
     statusCommand,
     approverCommands,
+    auditCommands,
     devCommand(entry),
     tokenCommand,
   ] as const;
@@ -49,6 +51,7 @@ const serverWords = new Set([
   "rotate-integrity",
   "status",
   "approvers",
+  "audit",
   "dev",
   "token",
 ]);

@@ -8,6 +8,7 @@ import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
 import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import type { Handler } from "./ApiCall.ts";
 import { readOne, register, replaceMetadata } from "./ApproverHandlers.ts";
+import { audit, AUDIT_PATH } from "./AuditHandlers.ts";
 import { ENROLL_PATH } from "../enroll/EnrollmentPage.ts";
 import { finish, options, page } from "./EnrollmentHandlers.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
@@ -50,6 +51,7 @@ const exact: ReadonlyMap<string, Methods> = new Map([
   [OPTIONS_PATH, { POST: options }],
   [FINISH_PATH, { POST: finish }],
   [ENROLL_PATH, { GET: page }],
+  [AUDIT_PATH, { GET: audit }],
   [`${SYSTEM}/init`, { POST: init }],
   [`${SYSTEM}/unseal`, { POST: unseal }],
   [`${SYSTEM}/seal`, { POST: seal }],

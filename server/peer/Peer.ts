@@ -13,6 +13,7 @@ import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.t
 import { beingVerified } from "../../core/protocol/Unavailable.ts";
 import { commands } from "../../core/commands/Commands.ts";
 import { type MemberFault, type Rejection, rejection } from "../../core/base/Rejection.ts";
+import type { AuditReadPorts } from "../../runtime/AuditReads.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
 import type { Opened, Unread } from "../../runtime/EnvelopeCodec.ts";
 import { delivery } from "../../runtime/Ingress.ts";
@@ -37,6 +38,9 @@ interface Running {
   readonly driver: PeerDriver;
   readonly store: SealedStore;
 }
+
+/** The ports of every read. */
+type Reading = ReadPorts & AuditReadPorts;
 
 /** How often a seal checks whether all before it is done. */
 const SEALED_POLL_MILLIS = 5;
@@ -141,21 +145,22 @@ export class Peer {
 
   /** See {@link readApprover}. */
   read(actor: ActorCheck, ref: string): Either.Either<ReadRecord, Rejection> {
-    return readApprover(this.#reads(), actor, ref);
+    return readApprover(this.reading, actor, ref);
   }
 
   /** See {@link withObservations}. */
   withObservations(approver: ReadRecord["approver"]): Either.Either<ReadRecord, Rejection> {
-    return withObservations(this.#reads(), approver);
+    return withObservations(this.reading, approver);
   }
 
-  #reads(): ReadPorts {
-    const { settings, clock } = this.#ports;
-    const { crypto } = this.#ports.backend;
+  /** What reads beside the mailbox look at, at this moment. */
+  get reading(): Reading {
+    const { backend, settings, clock } = this.#ports;
     const integrityLost = (where: string): void => {
       if (this.state.fitness.integrityFault === undefined) this.#dispatch({ _tag: "IntegrityLost", where });
     };
-    return { view: this.#running.store, state: this.state, crypto, settings, clock: clock.read(), integrityLost };
+    const { store: view } = this.#running;
+    return { view, state: this.state, crypto: backend.crypto, settings, clock: clock.read(), integrityLost };
   }
 
   /**
