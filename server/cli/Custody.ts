@@ -25,6 +25,7 @@ const loadServerCommands = async (entry: string) => {
   const { configCommand } = await import("./ConfigCommands.ts");
   const { systemCommands } = await import("./SystemCommands.ts");
   const { statusCommand } = await import("./StatusCommand.ts");
+  const { doctorCommand } = await import("./DoctorCommand.ts");
   const { approverCommands } = await import("./ApproverCommands.ts");
   const { auditCommands } = await import("./AuditCommands.ts");
   const { devCommand, tokenCommand } = await import("./DevCommands.ts");
@@ -33,6 +34,7 @@ const loadServerCommands = async (entry: string) => {
     configCommand,
     ...systemCommands,
     statusCommand,
+    doctorCommand,
     approverCommands,
     auditCommands,
     devCommand(entry),
@@ -50,6 +52,7 @@ const serverWords = new Set([
   "restore",
   "rotate-integrity",
   "status",
+  "doctor",
   "approvers",
   "audit",
   "dev",

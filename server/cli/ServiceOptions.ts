@@ -53,6 +53,9 @@ const connection = {
   ),
 };
 
+/** What commands have that ask several peers. */
+export const connectionOptions: Options.Options<Connection> = Options.all(connection);
+
 /** `--url` and everything that goes with it. */
 export const serviceOptions: Options.Options<ServiceSettings> = Options.all({
   url: optionalText("url", "URL", "Address of a peer, such as http://127.0.0.1:7300. Default: CUSTODY_URL."),
