@@ -28,7 +28,13 @@ const commands: ReadonlyArray<{ readonly name: string; readonly words: ReadonlyA
 it("is there for every command, those of groups too", () => {
   const names = commands.map(({ name }) => name);
   expect(names).toEqual(
-    expect.arrayContaining(["custody server", "custody approvers get", "custody sim run", "custody sim explore"]),
+    expect.arrayContaining([
+      "custody server",
+      "custody approvers get",
+      "custody approvers metadata set",
+      "custody sim run",
+      "custody sim explore",
+    ]),
   );
   expect(names.length).toBeGreaterThan(18);
 });

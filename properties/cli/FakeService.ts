@@ -5,6 +5,7 @@ export interface Received {
   readonly method: string;
   readonly path: string;
   readonly token: string | undefined;
+  readonly ifMatch: string | undefined;
   readonly body: string;
 }
 
@@ -40,6 +41,7 @@ export const fakeService = (reply: (request: Received) => Reply): Promise<FakeSe
           method: request.method ?? "",
           path: request.url ?? "",
           token: typeof token === "string" ? token : undefined,
+          ifMatch: request.headers["if-match"],
           body,
         };
         received.push(one);

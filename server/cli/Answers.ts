@@ -63,6 +63,14 @@ export type AuditPage = typeof AuditAnswer.Type;
 
 const RecordAnswer = Schema.Struct({ ref: Schema.String });
 
+/** A record, as far as its metadata goes. */
+const MetadataAnswer = Schema.Struct({
+  ref: Schema.String,
+  metadata: Schema.Record({ key: Schema.String, value: Schema.String }),
+  metadataRevision: Schema.Int.pipe(Schema.positive()),
+});
+export type MetadataAnswer = typeof MetadataAnswer.Type;
+
 const secretText = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9_-]{43}$/));
 
 /** The creation options are passed on as they came; only their relying party is looked at. */
@@ -98,5 +106,7 @@ export const readRestoreAnswer = reader(RestoreAnswer, "unknown");
 export const readRotateAnswer = reader(RotateAnswer, "unknown");
 export const readOptionsAnswer = reader(OptionsAnswer, "unknown");
 export const readRecordAnswer = reader(RecordAnswer, "unknown");
+export const readReplacedAnswer = reader(MetadataAnswer, "unknown");
+export const readMetadataAnswer = reader(MetadataAnswer, "unreachable");
 export const readStatusAnswer = reader(StatusAnswer, "unreachable");
 export const readAuditAnswer = reader(AuditAnswer, "unreachable");

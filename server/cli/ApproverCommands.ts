@@ -1,14 +1,13 @@
-/** `custody approvers register | invite | get`. */
-import * as Args from "@effect/cli/Args";
+/** `custody approvers register | invite | get | metadata`. */
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Either, Option } from "effect";
-import { parseApproverRef } from "../../core/credential/ApproverRef.ts";
 import { readBoundedFile } from "../config/BoundedFile.ts";
 import { readRecordAnswer } from "./Answers.ts";
 import { type CliFailure, usageFailure } from "./CliFailure.ts";
-import { approverIdOption, metadataOf, metadataOption } from "./ApproverOptions.ts";
+import { approverIdOption, metadataOf, metadataOption, pathOf, refArgument } from "./ApproverOptions.ts";
 import { invite } from "./InviteCommand.ts";
+import { metadata } from "./MetadataCommands.ts";
 import { printResult } from "./Output.ts";
 import { type PublicKeyFile, parsePublicKeyFile } from "./PublicKeyFile.ts";
 import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
@@ -81,25 +80,20 @@ const register = Command.make(
 const get = Command.make(
   "get",
   {
-    ref: Args.text({ name: "ref" }).pipe(Args.withDescription("The complete ref, as register printed it.")),
+    ref: refArgument,
     service: serviceOptions,
     json: jsonOption,
   },
   ({ ref, service, json }) =>
     Effect.gen(function* () {
-      if (Either.isLeft(parseApproverRef(ref))) {
-        return yield* usageFailure(
-          "this is not a complete ref; give id@sha256: and 64 lower-case hexadecimal characters",
-        );
-      }
+      const path = yield* pathOf(ref);
       const { call } = yield* serviceOf(service, process.env);
-      const path = `/v1/custody/approvers/${encodeURIComponent(ref)}`;
       const { body } = yield* call({ method: "GET", path });
       yield* printResult({ json, value: body });
     }).pipe(Effect.scoped),
-).pipe(Command.withDescription("Show one approver version."));
+).pipe(Command.withDescription("Show one approver version, its metadata and their revision."));
 
 export const approverCommands = Command.make("approvers").pipe(
-  Command.withDescription("Register approvers, invite them to register themselves, and read them."),
-  Command.withSubcommands([register, invite, get]),
+  Command.withDescription("Register approvers, invite them to register themselves, read them, change their metadata."),
+  Command.withSubcommands([register, invite, get, metadata]),
 );

@@ -13,15 +13,19 @@ export const exitCodes = {
   unreachable: 3,
   /** The request was sent and its outcome is not known yet; the same command may be repeated. */
   unknown: 4,
+  /** Somebody else has changed meanwhile what was to be changed; the failure says what it is now. */
+  conflict: 5,
 } as const;
 
 /** A failure in words for a person: what is wrong, and what to do. Never holds a secret. */
 export class CliFailure extends Data.TaggedError("CliFailure")<{
-  readonly kind: "refused" | "usage" | "unreachable" | "unknown";
+  readonly kind: Exclude<keyof typeof exitCodes, "done">;
   readonly message: string;
   readonly hint?: string | undefined;
   /** The service's own account of it. */
   readonly problem?: Problem | undefined;
+  /** What stands in the way, as the service shows it. */
+  readonly current?: unknown;
 }> {}
 
 export const usageFailure = (message: string, hint?: string): CliFailure =>

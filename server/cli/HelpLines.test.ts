@@ -35,6 +35,13 @@ describe("help", () => {
     expect(helpLines(usage, words)).toBe(whole);
   });
 
+  it("names a command of a group within a group once", () => {
+    expect(helpLines("  - approvers approvers metadata set [--json] <ref>", [])).toBe(
+      "  - approvers metadata set [--json] <ref>",
+    );
+    expect(helpLines("  - metadata set <ref>", [])).toBe("  - metadata set <ref>");
+  });
+
   it("shows as optional what may be there any number of times", () => {
     expect(helpLines("$ put --id ID [--tag T...] [--json]", ["put"])).toBe(
       "$ custody put --id ID [--tag T]... [--json]",

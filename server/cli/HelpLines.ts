@@ -10,6 +10,8 @@ const MOST_CHOICES = 7;
 const manyChoices = new RegExp(`[a-z][\\w-]*(?: \\| [a-z][\\w-]*){${MOST_CHOICES},}`, "g");
 const usageLine = /^\s*(?:\$|-) /;
 const padded = /^(\s*- .*?\S) {2,}(?=\S)/;
+/** In a list of all commands the library repeats the first word of those within a group of a group. */
+const twice = /^(\s*- )(\S+) \2 /;
 const ownUsage = /^\$ (\S+)/;
 const commandsHeading = /^\S*COMMANDS\S*$/m;
 /** Text in a paragraph of its own that repeats the line above it. */
@@ -30,6 +32,7 @@ const nameOf = (last: string, words: ReadonlyArray<string>): string => {
 const usageOf = (line: string, words: ReadonlyArray<string>, isGroup: boolean): string =>
   line
     .replace(ownUsage, (_, last: string) => `$ ${nameOf(last, words)}${isGroup ? " COMMAND" : ""}`)
+    .replace(twice, "$1$2 ")
     .replace(manyChoices, "NAME")
     .replace(repeatedOption, "[$1]...")
     .replace(padded, "$1\n      ");

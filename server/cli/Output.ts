@@ -40,8 +40,8 @@ export const printResult = ({ json, headline, value }: Printed): Effect.Effect<v
 
 /** Prints a failure on standard error: in words, or as one line of JSON. */
 export const printFailure = (failure: CliFailure, json: boolean): Effect.Effect<void> => {
-  const { kind, message, hint, problem } = failure;
-  if (json) return printErrorLines([JSON.stringify({ error: { kind, message, hint, problem } })]);
+  const { kind, message, hint, problem, current } = failure;
+  if (json) return printErrorLines([JSON.stringify({ error: { kind, message, hint, problem, current } })]);
   const own = problem === undefined ? message.split("\n") : [...problemLines(problem), `  ${message}`];
   const lines = hint === undefined ? own : [...own, `  ${hint}`];
   return printErrorLines(lines.map((line, index) => printable(index === 0 ? `custody: ${line}` : line)));

@@ -24,9 +24,11 @@ export interface ServiceAddress {
 }
 
 export interface ServiceCall {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly body?: unknown;
+  /** The revision that a change builds on. */
+  readonly ifMatch?: number;
 }
 
 export interface ServiceAnswer {
@@ -101,8 +103,11 @@ const parsed = (text: string): unknown => {
   }
 };
 
-const request = ({ origin, token }: ServiceAddress, { method, path, body }: ServiceCall) => {
-  const bare = HttpClientRequest.make(method)(`${origin}${path}`, { acceptJson: true });
+const request = ({ origin, token }: ServiceAddress, { method, path, body, ifMatch }: ServiceCall) => {
+  const bare = HttpClientRequest.make(method)(`${origin}${path}`, {
+    acceptJson: true,
+    headers: ifMatch === undefined ? {} : { "if-match": `"${ifMatch}"` },
+  });
   const authorized =
     token === undefined ? bare : HttpClientRequest.setHeader(bare, "x-jwt-token", Redacted.value(token));
   return body === undefined ? authorized : HttpClientRequest.bodyUnsafeJson(authorized, body);
