@@ -116,8 +116,14 @@ describe("a read", () => {
   });
 
   it("goes on while this peer must not sign", () => {
-    const damaged = { ...unsealed, integrityFault: "approvers/other", quarantine: "old disk" };
+    const damaged = changed(unsealed, { integrityFault: "approvers/other", quarantine: "old disk" });
     expect(readWith(stored, damaged, reader).outcome).toMatchObject({ approver: row });
+  });
+
+  it("takes no row for one that never was while rows are known to be lost", () => {
+    const damaged = changed(unsealed, { integrityFault: "3 rows are missing" });
+    expect(readWith(empty, damaged, reader)).toEqual({ outcome: "INTEGRITY_FAILURE", lost: [] });
+    expect(readWith(empty, unsealed, reader).outcome).toBe("APPROVER_NOT_FOUND");
   });
 
   it.each<[string, ActorCheck, string]>([

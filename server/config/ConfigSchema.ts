@@ -202,6 +202,9 @@ const sections = (directory: string) =>
       idleTimeoutMillis: withDefault(duration(1000, 10 * minuteMillis, "1s to 10m"), 75_000).pipe(
         Schema.fromKey("idle-timeout"),
       ),
+      drainDelayMillis: Schema.optionalWith(duration(1, minuteMillis, "1ms to 1m"), { exact: true }).pipe(
+        Schema.fromKey("drain-delay"),
+      ),
       writeTimeoutMillis: withDefault(duration(1000, 5 * minuteMillis, "1s to 5m"), 30_000).pipe(
         Schema.fromKey("write-timeout"),
       ),

@@ -24,6 +24,8 @@ export interface ApiPorts {
   readonly audit: OperatorAudit;
   readonly config: Config;
   readonly check: (token: string) => Promise<ActorCheck>;
+  /** Whether the keys that verify tokens can be had now. */
+  readonly judgesTokens: () => boolean;
   readonly reachable: (peerId: number) => boolean | undefined;
   /** Faults that an operator should mend although they stop nothing; each "where: what; what to do". */
   readonly warnings: () => ReadonlyArray<string>;

@@ -13,6 +13,8 @@ type ServerCode =
   | "BODY_CAPACITY"
   | "INVALID_SHARE"
   | "NOT_READY"
+  | "OUTDATED"
+  | "STOPPING"
   | "REKEY_STEP"
   | "AUDIT_UNAVAILABLE"
   | "INTERNAL_ERROR";
@@ -72,6 +74,8 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   BODY_CAPACITY: kind(503, "Too many request bodies at once", true),
   AUDIT_UNAVAILABLE: kind(503, "The audit cannot be written"),
   NOT_READY: kind(503, "The cluster is not ready", true),
+  OUTDATED: kind(503, "The registry may be outdated", true),
+  STOPPING: kind(503, "The peer is stopping", true),
 };
 
 /** Seconds after which a repetition makes sense, at least. */
@@ -85,6 +89,14 @@ const retryAfter: Partial<Record<ErrorCode, number>> = {
   APPROVER_REPLICATION_UNAVAILABLE: 1,
   TOKEN_KEYS_UNAVAILABLE: 5,
   CLOCK_IN_DOUBT: 5,
+  OUTDATED: 30,
+  // Somebody unseals or initializes it, or it comes so far by itself.
+  SEALED: 5,
+  NOT_INITIALIZED: 5,
+  VERIFYING: 5,
+  RECOVERING: 5,
+  NOT_READY: 1,
+  STOPPING: 1,
 };
 
 /** The challenge of RFC 9110 11.6.1; the token travels in a header of its own. */

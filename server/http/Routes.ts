@@ -13,19 +13,8 @@ import { ENROLL_PATH } from "../enroll/EnrollmentPage.ts";
 import { finish, options, page } from "./EnrollmentHandlers.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
 import { pathIn } from "./RequestTarget.ts";
-import {
-  configuration,
-  health,
-  init,
-  readable,
-  ready,
-  rekey,
-  restore,
-  rotateIntegrity,
-  seal,
-  status,
-  unseal,
-} from "./SystemHandlers.ts";
+import { health, readable, ready } from "./Probes.ts";
+import { configuration, init, rekey, restore, rotateIntegrity, seal, status, unseal } from "./SystemHandlers.ts";
 
 type Methods = { readonly [M in "GET" | "POST" | "PUT"]?: Handler };
 

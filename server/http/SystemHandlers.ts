@@ -1,4 +1,4 @@
-/** Init, unseal, seal, status, health, readiness (contract 4.5) and the configuration (contract 4.2). */
+/** Init, unseal, seal, status (contract 4.5) and the configuration (contract 4.2). */
 import { fileURLToPath } from "node:url";
 import { Effect, Either } from "effect";
 import { commands } from "../../core/commands/Commands.ts";
@@ -7,7 +7,6 @@ import { authoritiesOf, featuresOf } from "../../core/protocol/Supplies.ts";
 import type { Versions } from "../../core/protocol/Versions.ts";
 import { authorize } from "../../core/auth/Authorization.ts";
 import type { MemberFault, Rejection } from "../../core/base/Rejection.ts";
-import { readRefusal } from "../../runtime/Reads.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import { packageVersion } from "../config/Version.ts";
 import type { RekeyFault, UnsealAnswer } from "../peer/SealControl.ts";
@@ -241,31 +240,6 @@ export const status: Handler = (call) =>
         warnings: ports.warnings(),
       },
     });
-  });
-
-/** GET /v1/custody/system/health: this process answers. */
-export const health: Handler = () => Effect.succeed(answer(200, { status: "ok" }));
-
-/** GET /v1/custody/system/readable: whether registry reads are answered here now. */
-export const readable: Handler = ({ ports }) => {
-  const refusal = readRefusal(ports.peer.state);
-  return refusal === undefined ? Effect.succeed(answer(200, { readable: true })) : Effect.fail(faultOf(refusal));
-};
-
-/** GET /v1/custody/system/ready: whether a mutation would be accepted now. */
-export const ready: Handler = ({ ports }) =>
-  Effect.gen(function* () {
-    const members = yield* Effect.promise(() => ports.peer.readiness());
-    if (members.length === 0) return answer(200, { ready: true });
-    const reasons = members.map(({ peerId, reason }) => (peerId === 0 ? reason : `peer ${peerId}: ${reason}`));
-    return yield* Effect.fail(
-      httpFault(
-        "NOT_READY",
-        `A mutation would not be accepted now: ${reasons.join("; ")}.`,
-        "Bring the named members back; reads go on meanwhile.",
-        { members },
-      ),
-    );
   });
 
 const notInitialized = httpFault("NOT_INITIALIZED", "This peer is not initialized.", "Initialize it first.");

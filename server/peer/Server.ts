@@ -110,6 +110,7 @@ interface Assembly {
   readonly links: PeerLinks;
   readonly endpoint: PeerEndpoint;
   readonly check: (token: string) => Promise<ActorCheck>;
+  readonly judgesTokens: () => boolean;
   readonly audit: OperatorAudit;
   readonly warnings: () => ReadonlyArray<string>;
   readonly reloadKeys: () => Promise<string | undefined>;
@@ -243,8 +244,9 @@ const openPeer = (
     );
     const warnings = (): ReadonlyArray<string> =>
       leftover === undefined || peer.state.cluster.membership === undefined ? [] : [`${leftover}: ${REMOVE_SECRET}`];
-    const { reload: reloadKeys } = verifier;
-    return { config, tls, log, metrics, clock, peer, control, links, endpoint, check, audit, warnings, reloadKeys };
+    const { reload: reloadKeys, hasKeys: judgesTokens } = verifier;
+    const ports = { config, tls, log, metrics, clock, peer, control, links, endpoint, check, audit, warnings };
+    return { ...ports, reloadKeys, judgesTokens };
   });
 
 interface Opened {
@@ -288,7 +290,7 @@ const openPublicApi = (
   budgets: BodyBudgets,
 ): Effect.Effect<Opened, StartError, Scope> =>
   Effect.gen(function* () {
-    const { config, tls, log, metrics, clock, peer, control, links, check, audit, warnings } = assembly;
+    const { config, tls, log, metrics, clock, peer, control, links, check, audit, warnings, judgesTokens } = assembly;
     let draining = false;
     const ports: ApiPorts = {
       peer,
@@ -296,6 +298,7 @@ const openPublicApi = (
       audit,
       config,
       check,
+      judgesTokens,
       reachable: (peerId) => links.reachable(peerId),
       warnings,
       ...budgets,
@@ -308,12 +311,12 @@ const openPublicApi = (
     };
     const server = makePublicListener(ports, tls.http, guard);
     const url = yield* listenOn("http", config.http, { server, guard }, config.approvers.answerTimeoutMillis);
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        draining = true;
-        log.info("draining");
-      }),
-    );
+    yield* Effect.addFinalizer(() => {
+      draining = true;
+      log.info("draining");
+      // Balancers learn from the probes to send nothing more, while what they still send is answered.
+      return Effect.sleep(config.limits.drainDelayMillis ?? 0);
+    });
     return { url, server };
   });
 

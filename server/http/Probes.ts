@@ -1,0 +1,69 @@
+/**
+ * What load balancers ask, without a token: whether this process is alive, whether reads belong here, whether changes
+ * do. Each answers for this moment; a peer that stops says no to the latter two before it takes no more connections.
+ */
+import { Effect } from "effect";
+import { modeOf } from "../../core/protocol/Mode.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
+import { readRefusal } from "../../runtime/Reads.ts";
+import { answer, type ApiPorts, type Handler } from "./ApiCall.ts";
+import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
+
+const stopping = httpFault("STOPPING", "This peer is stopping.", "Ask another peer.");
+
+const damaged = httpFault(
+  "INTEGRITY_FAILURE",
+  "Stored records of this peer do not hold, so what it reads may lack some.",
+  "Ask another peer; an operator repairs this one from its backup.",
+);
+const outdated = httpFault(
+  "OUTDATED",
+  "This peer ran from an old disk, so what it reads may be outdated.",
+  "Ask another peer; an operator declares the restore of this one.",
+);
+const noTokenKeys = httpFault(
+  "TOKEN_KEYS_UNAVAILABLE",
+  "This peer cannot verify tokens, and every read has one.",
+  "Ask another peer; an operator checks auth.jwks of this one.",
+);
+
+/** What is read here is all there is; such peers still answer single reads as far as they can. */
+const doubtOf = (state: PeerState): HttpFault | undefined => {
+  const mode = modeOf(state);
+  return mode === "damaged" ? damaged : mode === "quarantined" ? outdated : undefined;
+};
+
+const notReadable = ({ peer, judgesTokens, draining }: ApiPorts): HttpFault | undefined => {
+  if (draining()) return stopping;
+  const refusal = readRefusal(peer.state);
+  if (refusal !== undefined) return faultOf(refusal);
+  return doubtOf(peer.state) ?? (judgesTokens() ? undefined : noTokenKeys);
+};
+
+/** GET /v1/custody/system/health: this process answers, whatever else it can do. */
+export const health: Handler = () => Effect.succeed(answer(200, { status: "ok" }));
+
+/** GET /v1/custody/system/readable: whether registry reads are answered here now, from a registry without doubt. */
+export const readable: Handler = ({ ports }) =>
+  Effect.suspend(() => {
+    const fault = notReadable(ports);
+    return fault === undefined ? Effect.succeed(answer(200, { readable: true })) : Effect.fail(fault);
+  });
+
+/** GET /v1/custody/system/ready: whether a mutation would be accepted now. */
+export const ready: Handler = ({ ports: { peer, draining } }) =>
+  Effect.gen(function* () {
+    const members = draining() ? [] : yield* Effect.promise(() => peer.readiness());
+    // It may have begun to stop while the members were asked.
+    if (draining()) return yield* Effect.fail(stopping);
+    if (members.length === 0) return answer(200, { ready: true });
+    const reasons = members.map(({ peerId, reason }) => (peerId === 0 ? reason : `peer ${peerId}: ${reason}`));
+    return yield* Effect.fail(
+      httpFault(
+        "NOT_READY",
+        `A mutation would not be accepted now: ${reasons.join("; ")}.`,
+        "Bring the named members back; reads go on meanwhile.",
+        { members },
+      ),
+    );
+  });
