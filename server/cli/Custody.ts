@@ -24,6 +24,7 @@ const loadServerCommands = async (entry: string) => {
   const { serverCommand } = await import("./ServerCommand.ts");
   const { configCommand } = await import("./ConfigCommands.ts");
   const { systemCommands } = await import("./SystemCommands.ts");
+  const { metricsCommand } = await import("./MetricsCommand.ts");
   const { statusCommand } = await import("./StatusCommand.ts");
   const { doctorCommand } = await import("./DoctorCommand.ts");
   const { approverCommands } = await import("./ApproverCommands.ts");
@@ -32,6 +33,7 @@ const loadServerCommands = async (entry: string) => {
   return [
     serverCommand,
     configCommand,
+    metricsCommand,
     ...systemCommands,
     statusCommand,
     doctorCommand,
@@ -45,6 +47,7 @@ const loadServerCommands = async (entry: string) => {
 const serverWords = new Set([
   "server",
   "config",
+  "metrics",
   "init",
   "unseal",
   "rekey",

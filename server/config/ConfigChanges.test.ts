@@ -21,8 +21,12 @@ const configOf = (level: string, ...lines: ReadonlyArray<string>) => {
 
 describe("a changed configuration", () => {
   it("gives a running peer its log level and the names of its certificate files", async () => {
-    const running = await configOf("info", "http: {tls: {cert: a.pem, key: a.key}}");
-    const fresh = await configOf("debug", "http: {tls: {cert: b.pem, key: b.key}}");
+    const configs = (name: string) => {
+      const tls = `tls: {cert: ${name}.pem, key: ${name}.key}`;
+      return [`http: {${tls}}`, `metrics: {port: 7500, ${tls}}`];
+    };
+    const running = await configOf("info", ...configs("a"));
+    const fresh = await configOf("debug", ...configs("b"));
     expect(takeOver(running, fresh)).toEqual({ config: fresh, needsRestart: [] });
   });
 
@@ -34,6 +38,7 @@ describe("a changed configuration", () => {
       "approvers: {answer-timeout: 9s}",
       "cluster: {peers: [{id: 2, url: 'https://peer2:7400'}]}",
       "limits: {body-bytes-in-flight: 32MiB}",
+      "metrics: {port: 7500}",
     );
     expect(takeOver(running, fresh)).toEqual({
       config: running,
@@ -43,6 +48,9 @@ describe("a changed configuration", () => {
         "http.port",
         "http.tls.ca",
         "limits.body-bytes-in-flight",
+        "metrics.host",
+        "metrics.in-clear",
+        "metrics.port",
       ],
     });
   });

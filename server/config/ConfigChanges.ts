@@ -1,6 +1,8 @@
 /** What a running peer can take over of a changed configuration file, and what waits for its next start. */
 import type { Config, ListenerConfig } from "./ConfigSchema.ts";
 
+type MetricsConfig = NonNullable<Config["metrics"]>;
+
 /** A value's path in the file: `peerHttp.tls` is written `peer-http.tls`, and durations lose their unit. */
 const written = (key: string): string =>
   key.replace(/Millis$/, "").replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -30,6 +32,9 @@ const listenerWith = (running: ListenerConfig, { tls }: ListenerConfig): Listene
   return running.tls !== undefined && tls !== undefined && isSameKind ? { ...running, tls } : running;
 };
 
+const metricsWith = (running: MetricsConfig, fresh: Config["metrics"]): MetricsConfig =>
+  fresh === undefined ? running : { ...running, ...listenerWith(running, fresh) };
+
 export interface TakenOver {
   /** The configuration that runs from now on. */
   readonly config: Config;
@@ -44,6 +49,7 @@ export const takeOver = (running: Config, fresh: Config): TakenOver => {
     peer: { ...running.peer, logLevel: fresh.peer.logLevel },
     http: listenerWith(running.http, fresh.http),
     peerHttp: listenerWith(running.peerHttp, fresh.peerHttp),
+    ...(running.metrics === undefined ? {} : { metrics: metricsWith(running.metrics, fresh.metrics) }),
   };
   return { config, needsRestart: differing(config, fresh) };
 };

@@ -69,6 +69,34 @@ describe("a file with only what is required", () => {
   });
 });
 
+describe("a listener for metrics", () => {
+  const metrics = (yaml: string): string => `${least}metrics: ${yaml}\n`;
+
+  it("is on loopback, or anywhere with TLS or a word for it", async () => {
+    expect((await accepted(metrics("{port: 7500}"))).metrics).toEqual({
+      host: "127.0.0.1",
+      port: 7500,
+      inClear: false,
+    });
+    expect((await accepted(metrics("{host: 0.0.0.0, port: 0, in-clear: true}"))).metrics?.inClear).toBe(true);
+    expect((await accepted(least, { CUSTODY_METRICS_PORT: "7500" })).metrics?.port).toBe(7500);
+    expect(await problems(metrics("{host: 0.0.0.0, port: 7500}"))).toEqual([
+      expect.stringMatching(/^metrics\.tls: is missing although the host is not a loopback address/),
+    ]);
+  });
+
+  it("has a port of its own, and stays on loopback in development", async () => {
+    expect(await problems(metrics("{}"))).toEqual([expect.stringMatching(/^metrics\.port: is required/)]);
+    for (const port of [7300, 7400])
+      expect(await problems(metrics(`{port: ${port}}`))).toEqual([
+        expect.stringMatching(/^metrics\.port: is the port of/),
+      ]);
+    expect(await problems(`${metrics("{host: 0.0.0.0, port: 7500, in-clear: true}")}development: true\n`)).toEqual([
+      expect.stringMatching(/^metrics\.host: must be a loopback address/),
+    ]);
+  });
+});
+
 describe("all problems are named at once", () => {
   it("with the key's path, what is wrong and what to do", async () => {
     const text = `
@@ -93,7 +121,7 @@ surprise: 1
       "peer-http.port: must be a whole number from 0 to 65535; write such a number",
       "peer.log-level: must be one of debug, info, warn, error; write one of them",
       "seal.shares: must be a whole number from 2 to 255; write such a number",
-      "surprise: unknown key; remove it or use one of peer, http, peer-http, cluster, auth, seal, approvers, features, authorities, crypto, webauthn, limits, development",
+      "surprise: unknown key; remove it or use one of peer, http, peer-http, metrics, cluster, auth, seal, approvers, features, authorities, crypto, webauthn, limits, development",
       'webauthn.origins.0: "http://a.example" has no TLS, which only http://localhost may lack; use https://',
     ]);
   });

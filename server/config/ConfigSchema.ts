@@ -46,14 +46,17 @@ const peer = (directory: string) =>
     logLevel: withDefault(oneOf("debug", "info", "warn", "error"), "info").pipe(Schema.fromKey("log-level")),
   });
 
-const listener = (directory: string, port: number) => {
+const listenerTls = (directory: string) => {
   const path = filePath(directory);
-  return Schema.Struct({
+  const ca = Schema.optionalWith(path, { exact: true });
+  return Schema.optionalWith(Schema.Struct({ cert: path, key: path, ca }), { exact: true });
+};
+
+const listener = (directory: string, port: number) =>
+  Schema.Struct({
     host: withDefault(Host, "127.0.0.1"),
     port: withDefault(Port, port),
-    tls: Schema.optionalWith(Schema.Struct({ cert: path, key: path, ca: Schema.optionalWith(path, { exact: true }) }), {
-      exact: true,
-    }),
+    tls: listenerTls(directory),
   }).pipe(
     Schema.filter(({ host, tls }) =>
       tls !== undefined || isLoopbackHost(host)
@@ -64,7 +67,25 @@ const listener = (directory: string, port: number) => {
           },
     ),
   );
-};
+
+/** For scrapers of metrics, beside those of every peer. */
+const metrics = (directory: string) =>
+  Schema.Struct({
+    host: withDefault(Host, "127.0.0.1"),
+    port: Port,
+    inClear: withDefault(Flag, false).pipe(Schema.fromKey("in-clear")),
+    tls: listenerTls(directory),
+  }).pipe(
+    Schema.filter(({ host, tls, inClear }) =>
+      tls !== undefined || inClear || isLoopbackHost(host)
+        ? undefined
+        : {
+            path: ["tls"],
+            message:
+              "is missing although the host is not a loopback address; set cert and key, listen on 127.0.0.1, or set in-clear to true where everybody on that network may read metrics",
+          },
+    ),
+  );
 
 /** Another peer: its id, as `init` gives it to that peer, and the address of its peer API. */
 const OtherPeer = Schema.Struct({ id: PeerNumber, url: PeerUrl });
@@ -171,6 +192,7 @@ const sections = (directory: string) =>
     peer: peer(directory),
     http: listener(directory, 7300),
     peerHttp: Schema.propertySignature(listener(directory, 7400)).pipe(Schema.fromKey("peer-http")),
+    metrics: Schema.optionalWith(metrics(directory), { exact: true }),
     cluster: cluster(directory),
     auth: auth(directory),
     seal,
@@ -220,16 +242,22 @@ const developmentFaults = (config: Sections): ReadonlyArray<Schema.FilterIssue> 
   const listeners = (["http", "peerHttp"] as const).flatMap((name) =>
     isLoopbackHost(config[name].host) ? [] : [{ path: [name === "http" ? "http" : "peer-http", "host"], message }],
   );
+  const ofMetrics =
+    config.metrics === undefined || isLoopbackHost(config.metrics.host) ? [] : [{ path: ["metrics", "host"], message }];
   const peers = config.cluster.peers.flatMap(({ url }, index) =>
     isLoopbackHost(new URL(url).hostname) ? [] : [{ path: ["cluster", "peers", index, "url"], message }],
   );
-  return [...listeners, ...peers];
+  return [...listeners, ...ofMetrics, ...peers];
 };
 
-const portFaults = (config: Sections): ReadonlyArray<Schema.FilterIssue> =>
-  config.http.port !== 0 && config.http.port === config.peerHttp.port
+const portFaults = ({ http, peerHttp, metrics: own }: Sections): ReadonlyArray<Schema.FilterIssue> => [
+  ...(http.port !== 0 && http.port === peerHttp.port
     ? [{ path: ["peer-http", "port"], message: "is the port of http too; give the peer API a port of its own" }]
-    : [];
+    : []),
+  ...(own !== undefined && own.port !== 0 && [http.port, peerHttp.port].includes(own.port)
+    ? [{ path: ["metrics", "port"], message: "is the port of http or peer-http too; give metrics a port of their own" }]
+    : []),
+];
 
 /**
  * The schema of the configuration file.

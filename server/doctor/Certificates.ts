@@ -104,7 +104,11 @@ const fitFaults = (
   ];
 };
 
-const ofListener = (name: string, { tls }: ListenerConfig, now: number): Effect.Effect<CertificateFindings> =>
+const ofListener = (
+  name: string,
+  { tls }: Pick<ListenerConfig, "tls">,
+  now: number,
+): Effect.Effect<CertificateFindings> =>
   Effect.gen(function* () {
     if (tls === undefined) return { certificates: [], problems: [], warnings: [] };
     const chain = yield* readCertificates(tls.cert);
@@ -130,7 +134,7 @@ const ofListener = (name: string, { tls }: ListenerConfig, now: number): Effect.
   });
 
 /**
- * Every certificate under `http.tls` and `peer-http.tls`, and what is wrong with them beyond what the loading of TLS
+ * Every certificate under `http.tls`, `peer-http.tls` and `metrics.tls`, and what is wrong with them beyond what the loading of TLS
  * refuses: a chain that does not lead to the authority that peers trust, a use that is missing, dates. Never fails: a
  * file that cannot be read is left out.
  *
@@ -138,7 +142,11 @@ const ofListener = (name: string, { tls }: ListenerConfig, now: number): Effect.
  */
 export const certificatesOf = (config: Config, now: number): Effect.Effect<CertificateFindings> =>
   Effect.map(
-    Effect.all([ofListener("http", config.http, now), ofListener("peer-http", config.peerHttp, now)]),
+    Effect.all([
+      ofListener("http", config.http, now),
+      ofListener("peer-http", config.peerHttp, now),
+      ofListener("metrics", config.metrics ?? {}, now),
+    ]),
     (found) => ({
       certificates: found.flatMap((each) => each.certificates),
       problems: found.flatMap((each) => each.problems),

@@ -76,6 +76,7 @@ export const machineFindings = async (
       ),
     await portFinding("http", config.http, peerClient),
     await portFinding("peer-http", config.peerHttp, peerClient),
+    ...(config.metrics === undefined ? [] : [await portFinding("metrics", config.metrics, peerClient)]),
     openFilesFinding(config),
     ...diskFindings(config.peer.dataDir),
     await tokenKeysFinding(config),

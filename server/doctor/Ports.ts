@@ -9,7 +9,7 @@ import { fail, type Finding, ok, warn } from "./Finding.ts";
 const PROBE_MILLIS = 3_000;
 
 /** Why an address cannot be listened on; undefined where it can. */
-const listenFault = ({ host, port }: ListenerConfig): Promise<string | undefined> =>
+const listenFault = ({ host, port }: Pick<ListenerConfig, "host" | "port">): Promise<string | undefined> =>
   new Promise((resolve) => {
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "unknown reason"));
@@ -26,6 +26,7 @@ const callable = (host: string): string => {
 const signs = {
   http: { path: "/v1/custody/system/health", status: 200, text: '{"status":"ok"}' },
   "peer-http": { path: "/peer/v1/doctor", status: 404, text: "There is no such resource here." },
+  metrics: { path: "/metrics", status: 200, text: "custody_" },
 } as const;
 
 /**
@@ -36,7 +37,7 @@ const signs = {
  */
 export const portFinding = async (
   name: keyof typeof signs,
-  at: ListenerConfig,
+  at: Pick<ListenerConfig, "host" | "port" | "tls">,
   tls: PeerClientTls,
 ): Promise<Finding> => {
   const check = `${name}.port`;

@@ -60,6 +60,10 @@ const writtenOf = (
   return failure(internalError, requestId);
 };
 
+/** Of a method that no route has, callers could invent thousands. */
+const methodOf = ({ method = "" }: IncomingMessage): string =>
+  ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"].includes(method) ? method : "other";
+
 /** Answers one request, and stops its handler when the caller goes away before that. */
 export const publicApi =
   (ports: ApiPorts) =>
@@ -77,7 +81,9 @@ export const publicApi =
       if (response.destroyed || response.headersSent) return;
       const { status, type, headers, body } = writtenOf(exit, requestId, ports);
       const route = Either.isRight(matched) ? matched.right.name : "unknown";
-      const millis = Math.round(ports.elapsedMillis() - startedAt);
+      const elapsed = ports.elapsedMillis() - startedAt;
+      const millis = Math.round(elapsed);
+      ports.metrics.observeRequest(route, methodOf(request), status, elapsed);
       ports.metrics.count("custody_http_responses_total", String(status));
       ports.log.debug("request", { requestId, method: request.method, route, status, millis });
       response.writeHead(status, {

@@ -33,6 +33,8 @@ const PEER_IDLE_MILLIS = 75_000;
 
 /** Connections a peer opens to one other at most; see `linkLimits`. */
 const LINK_CONNECTIONS = 16;
+/** Connections of the listener for metrics. */
+const SCRAPERS = 16;
 /** Database, log, certificates, key sets and what the platform opens. */
 const OTHER_FILES = 128;
 /** With fewer than this no caller could be served. */
@@ -46,6 +48,7 @@ export const filesNeeded = (config: Config): number =>
   2 * config.limits.connections +
   2 * memberConnections(config) +
   LINK_CONNECTIONS * config.cluster.peers.length +
+  SCRAPERS +
   OTHER_FILES;
 
 /** The connections each listener may have so that the process never comes to its limit of open files. */
@@ -58,14 +61,14 @@ const affordable = (config: Config, mostFiles: number): number => {
 };
 
 /**
- * The bounds of both listeners.
+ * The bounds of all listeners.
  *
  * @param mostFiles files this process may have open; fewer than {@link filesNeeded} lower the number of connections
  */
 export const connectionLimits = (
   config: Config,
   mostFiles: number,
-): { readonly http: ConnectionLimits; readonly peerHttp: ConnectionLimits } => {
+): { readonly [L in "http" | "peerHttp" | "metrics"]: ConnectionLimits } => {
   const { connectionsPerAddress, requestsPerConnection, writeTimeoutMillis, idleTimeoutMillis } = config.limits;
   const connections = affordable(config, mostFiles);
   const http: ConnectionLimits = {
@@ -79,7 +82,14 @@ export const connectionLimits = (
     writeMillis: writeTimeoutMillis,
     idleMillis: idleTimeoutMillis,
   };
-  return { http, peerHttp: { ...http, idleMillis: PEER_IDLE_MILLIS } };
+  const metrics = {
+    ...http,
+    connections: SCRAPERS,
+    connectionsPerAddress: SCRAPERS,
+    provenConnections: 0,
+    requestsUnderWay: 1,
+  };
+  return { http, peerHttp: { ...http, idleMillis: PEER_IDLE_MILLIS }, metrics };
 };
 
 /** The limits that Node's HTTP server enforces itself. */

@@ -1,4 +1,4 @@
-/** The guards of both listeners, with the bounds that configuration and system allow. */
+/** The guards of all listeners, with the bounds that configuration and system allow. */
 import type { Config } from "../config/ConfigSchema.ts";
 import type { Log } from "../peer/Log.ts";
 import type { Metrics } from "../peer/Metrics.ts";
@@ -10,6 +10,7 @@ import { mostOpenFiles } from "./FileLimit.ts";
 export interface Guards {
   readonly http: ConnectionGuard;
   readonly peerHttp: ConnectionGuard;
+  readonly metrics: ConnectionGuard;
 }
 
 export interface GuardPorts {
@@ -43,7 +44,13 @@ export const makeGuards = (
     log,
     count: (reason) => metrics.count("custody_peer_http_connections_cut_total", reason),
   });
+  const ofMetrics = new CutReport({
+    listener: "metrics",
+    log,
+    count: (reason) => metrics.count("custody_metrics_connections_cut_total", reason),
+  });
   return {
+    metrics: new ConnectionGuard(limits.metrics, ofMetrics.add, elapsedMillis),
     http: new ConnectionGuard(limits.http, http.add, elapsedMillis),
     peerHttp: new ConnectionGuard(limits.peerHttp, peerHttp.add, elapsedMillis),
   };

@@ -21,7 +21,7 @@ const listenFault = (name: string, { code }: NodeJS.ErrnoException): StartError 
   );
 };
 
-const urlOf = (server: Server, { host }: ListenerConfig): string => {
+const urlOf = (server: Server, { host }: Pick<ListenerConfig, "host">): string => {
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
   const scheme = server instanceof HttpsServer ? "https" : "http";
@@ -35,7 +35,7 @@ const urlOf = (server: Server, { host }: ListenerConfig): string => {
  */
 export const listen = (
   name: string,
-  at: ListenerConfig,
+  at: Pick<ListenerConfig, "host" | "port">,
   { server, guard }: Guarded,
 ): Effect.Effect<string, StartError> =>
   Effect.async((resume) => {

@@ -1,43 +1,26 @@
 /** What one peer counts and measures, in the text format of Prometheus. */
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { FlushTimes } from "./FlushTimes.ts";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import { FlushTimes } from "./FlushTimes.ts";
+import { type CounterName, counters, type GaugeName, gauges, histograms } from "./MetricNames.ts";
 
-/** Upper bounds of the flush histogram, in seconds: from a fast local disk to a sick one. */
-const flushBounds = [0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
-
-interface Family {
-  readonly help: string;
-  readonly labels: ReadonlyArray<string>;
+export interface MemberReading {
+  readonly peerId: PeerId;
+  /** Undefined before the first message to it. */
+  readonly reachable: boolean | undefined;
+  /** How far its clock was ahead, in milliseconds; undefined before it has answered a probe. */
+  readonly clockAheadMillis: number | undefined;
 }
 
-/** Why connections are cut off, and what helps. */
-const cuts =
-  "tooMany and tooManyOfOneAddress (limits.connections, limits.connections-per-address; raise the latter behind a proxy; members have their own), handshake (over 10 s), slowRequest, slowReader, tooManyRequests (limits.requests-per-connection), notAccepted (the system lacks files)";
-
-const families = {
-  custody_http_responses_total: { help: "Answers of the public API by status.", labels: ["status"] },
-  custody_problems_total: { help: "Refusals of the public API by code.", labels: ["code"] },
-  custody_operator_calls_total: { help: "Calls that change a peer, by call and outcome.", labels: ["call", "outcome"] },
-  custody_peer_http_responses_total: { help: "Answers of the peer API by status.", labels: ["status"] },
-  custody_http_connections_cut_total: {
-    help: `Connections the public API cut off, by reason: ${cuts}.`,
-    labels: ["reason"],
-  },
-  custody_peer_http_connections_cut_total: {
-    help: `Connections the peer API cut off, by reason: ${cuts}.`,
-    labels: ["reason"],
-  },
-  custody_events_total: { help: "Events handed to the protocol by kind.", labels: ["event"] },
-  custody_messages_sent_total: { help: "Messages handed to the network by kind.", labels: ["message"] },
-  custody_messages_dropped_total: { help: "Messages that were not delivered, by reason.", labels: ["reason"] },
-  custody_clock_steps_total: { help: "Times that the wall clock was seen to be set.", labels: ["direction"] },
-} as const satisfies { readonly [name: string]: Family };
-export type CounterName = keyof typeof families;
-
 /** Values measured on demand. */
-export interface Gauges {
+export interface Readings {
   readonly state: PeerState;
+  readonly version: string;
+  readonly hasTokenKeys: boolean;
+  /** The other peers. */
+  readonly members: ReadonlyArray<MemberReading>;
+  readonly certificates: ReadonlyArray<{ readonly listener: string; readonly expiresAt: number }>;
   /** Events that wait for the one under way. */
   readonly backlog: number;
   readonly bodyBytes: number;
@@ -46,29 +29,97 @@ export interface Gauges {
   readonly peerConnections: number;
 }
 
+/** One metric as it is documented. */
+export interface MetricEntry {
+  readonly name: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  readonly labels: ReadonlyArray<string>;
+  readonly help: string;
+}
+
+const bit = (value: boolean): number => (value ? 1 : 0);
+
+type Reading = readonly [name: GaugeName, value: number, labels?: Readonly<Record<string, string>>];
+
+const readingsOf = (readings: Readings): ReadonlyArray<Reading> => {
+  const { state, version, members, certificates } = readings;
+  const { requests, undecided, signed } = state;
+  return [
+    ["custody_build_info", 1, { version, node: process.versions.node }],
+    ["custody_unsealed", bit(state.fitness.unsealed)],
+    ["custody_integrity_ok", bit(state.fitness.integrityFault === undefined)],
+    ["custody_token_keys_ok", bit(readings.hasTokenKeys)],
+    ["custody_epoch", state.cluster.membership?.topology.epoch ?? 0],
+    ["custody_incarnation", signed.chain.incarnation],
+    ["custody_backlog_events", readings.backlog],
+    ["custody_uncommitted", undecided.preparations.size],
+    ["custody_locks", undecided.locks.size],
+    ["custody_outbox", undecided.outbox.size],
+    ["custody_waiting_requests", requests.queue.length + requests.entering.length + requests.awaited.size],
+    ["custody_approvers", state.registry.approvers],
+    ["custody_last_decided_slot", undecided.decidedSeq],
+    ["custody_audit_sequence", signed.audit.seq],
+    ["custody_http_body_bytes", readings.bodyBytes],
+    ["custody_peer_http_body_bytes", readings.peerBodyBytes],
+    ["custody_http_connections", readings.connections],
+    ["custody_peer_http_connections", readings.peerConnections],
+    ...members.flatMap(({ peerId, reachable, clockAheadMillis }): ReadonlyArray<Reading> => {
+      const peer = String(peerId);
+      return [
+        ...(reachable === undefined ? [] : [["custody_member_reachable", bit(reachable), { peer }] as const]),
+        ...(clockAheadMillis === undefined
+          ? []
+          : [["custody_member_clock_difference_seconds", clockAheadMillis / 1000, { peer }] as const]),
+      ];
+    }),
+    ...certificates.map(
+      ({ listener, expiresAt }): Reading => [
+        "custody_certificate_expiry_timestamp_seconds",
+        expiresAt / 1000,
+        { listener },
+      ],
+    ),
+  ];
+};
+
+/** What Node and the system say of this process: one for all peers in it, as its watchers cannot be taken away. */
+let ofProcess: Registry | undefined;
+const processRegistry = (): Registry => {
+  if (ofProcess !== undefined) return ofProcess;
+  ofProcess = new Registry();
+  collectDefaultMetrics({ register: ofProcess });
+  return ofProcess;
+};
+
 export class Metrics {
   readonly #registry = new Registry();
   readonly #counters = new Map(
-    Object.entries(families).map(([name, { help, labels }]) => [
+    Object.entries(counters).map(([name, { help, labels }]) => [
       name,
       new Counter({ name, help, labelNames: labels, registers: [this.#registry] }),
     ]),
   );
-  readonly #flushes = new Histogram({
-    name: "custody_flush_seconds",
-    help: "Time from handing over a transaction to its flush.",
-    buckets: flushBounds,
-    registers: [this.#registry],
-  });
-
+  readonly #gauges = new Map(
+    Object.entries(gauges).map(([name, { help, labels }]) => [
+      name,
+      new Gauge({ name, help, labelNames: [...labels], registers: [this.#registry] }),
+    ]),
+  );
+  readonly #flushes = this.#histogram("custody_flush_seconds");
+  readonly #requests = this.#histogram("custody_http_request_seconds");
   /** Of late, for those who ask one peer. */
   readonly flushTimes = new FlushTimes();
+
+  #histogram(name: keyof typeof histograms): Histogram {
+    const { help, labels, buckets } = histograms[name];
+    return new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers: [this.#registry] });
+  }
 
   /** Counts one, under a value for each of the family's labels. */
   count(name: CounterName, ...values: ReadonlyArray<string>): void {
     this.#counters
       .get(name)
-      ?.inc(Object.fromEntries(families[name].labels.map((label, at) => [label, values[at] ?? ""])));
+      ?.inc(Object.fromEntries(counters[name].labels.map((label, at) => [label, values[at] ?? ""])));
   }
 
   observeFlush(millis: number): void {
@@ -76,25 +127,30 @@ export class Metrics {
     this.flushTimes.add(millis);
   }
 
-  async render({ state, backlog, bodyBytes, peerBodyBytes, connections, peerConnections }: Gauges): Promise<string> {
-    const waiting = state.requests.queue.length + state.requests.entering.length + state.requests.awaited.size;
-    const gauges: ReadonlyArray<readonly [string, string, number]> = [
-      ["custody_unsealed", "1 while this peer is unsealed.", state.fitness.unsealed ? 1 : 0],
-      ["custody_integrity_ok", "0 when stored rows do not hold.", state.fitness.integrityFault === undefined ? 1 : 0],
-      ["custody_backlog_events", "Events that wait for the one under way.", backlog],
-      ["custody_uncommitted", "Prepared and undecided proposals.", state.undecided.preparations.size],
-      ["custody_locks", "Locks held.", state.undecided.locks.size],
-      ["custody_outbox", "Applied proposals not yet acknowledged by all.", state.undecided.outbox.size],
-      ["custody_waiting_requests", "Requests waiting here.", waiting],
-      ["custody_approvers", "Approver versions stored.", state.registry.approvers],
-      ["custody_last_decided_slot", "The highest decided slot.", state.undecided.decidedSeq],
-      ["custody_http_body_bytes", "Request bodies held by the public API.", bodyBytes],
-      ["custody_peer_http_body_bytes", "Request bodies held by the peer API.", peerBodyBytes],
-      ["custody_http_connections", "Open connections of the public API.", connections],
-      ["custody_peer_http_connections", "Open connections of the peer API.", peerConnections],
-    ];
-    const measured = new Registry();
-    for (const [name, help, value] of gauges) new Gauge({ name, help, registers: [measured] }).set(value);
-    return `${await this.#registry.metrics()}${await measured.metrics()}`;
+  /** @param route its name, never the path that a caller chose */
+  observeRequest(route: string, method: string, status: number, millis: number): void {
+    this.#requests.observe({ route, method, status: String(status) }, millis / 1000);
+  }
+
+  async render(readings: Readings): Promise<string> {
+    for (const gauge of this.#gauges.values()) gauge.reset();
+    for (const [name, value, labels = {}] of readingsOf(readings)) this.#gauges.get(name)?.set(labels, value);
+    return `${await this.#registry.metrics()}${await processRegistry().metrics()}`;
   }
 }
+
+/** Every metric that {@link Metrics.render} may show, ours first, each group by name. */
+export const metricEntries = async (): Promise<ReadonlyArray<MetricEntry>> => {
+  const listed = (
+    type: MetricEntry["type"],
+    families: Readonly<Record<string, Pick<MetricEntry, "help" | "labels">>>,
+  ) => Object.entries(families).map(([name, { help, labels }]): MetricEntry => ({ name, type, labels, help }));
+  const own = [...listed("counter", counters), ...listed("gauge", gauges), ...listed("histogram", histograms)];
+  const process = (await processRegistry().getMetricsAsJSON()).map(({ name, help, type }): MetricEntry => {
+    const kind = String(type);
+    return { name, help, labels: [], type: kind === "counter" || kind === "histogram" ? kind : "gauge" };
+  });
+  const sorted = (entries: ReadonlyArray<MetricEntry>) =>
+    entries.toSorted((left, right) => (left.name < right.name ? -1 : 1));
+  return [...sorted(own), ...sorted(process)];
+};

@@ -2,20 +2,19 @@
 import { randomBytes } from "node:crypto";
 import type { Server as NodeServer } from "node:http";
 import { Server as HttpsServer } from "node:https";
+import { fileURLToPath } from "node:url";
 import { Effect, Either } from "effect";
 import type { Scope } from "effect/Scope";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
-import { InvariantViolation } from "../../core/base/Invariant.ts";
 import type { Topology } from "../../core/protocol/Topology.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
-import { StoreFailure } from "../../runtime/ByteStore.ts";
-import { IntegrityFailure, UnreadableRow } from "../../runtime/PeerStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { WallClock } from "../../runtime/WallClock.ts";
 import { openTokenVerifier, type TokenVerifier } from "../auth/TokenVerifier.ts";
 import { bootstrapSecretSource } from "../config/BootstrapSecret.ts";
 import { loadConfig } from "../config/ConfigFile.ts";
 import type { Config, ListenerConfig } from "../config/ConfigSchema.ts";
+import { packageVersion } from "../config/Version.ts";
 import { cryptoBackend } from "../crypto/CryptoBackend.ts";
 import { readEnrollmentPage } from "../enroll/EnrollmentPage.ts";
 import type { ApiPorts } from "../http/ApiCall.ts";
@@ -26,9 +25,8 @@ import { type Guards, makeGuards } from "../net/Guards.ts";
 import { shamirProvider } from "../seal/ShamirSeal.ts";
 import { beforeFirstStart } from "../sqlite/FirstStart.ts";
 import { openSqliteByteStore } from "../sqlite/SqliteByteStore.ts";
-import { databaseFile, isMarkedInitialized, markInitialized } from "../sqlite/StoreDirectory.ts";
-import { StoreOpenError } from "../sqlite/StoreOpenError.ts";
-import { type ListenerTls, loadTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
+import { isMarkedInitialized, markInitialized } from "../sqlite/StoreDirectory.ts";
+import { expiries, type ListenerTls, loadTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
 import { MailboxRoom } from "../transport/MailboxRoom.ts";
 import { makePeerListener, type PeerEndpoint, takeAnswer } from "../transport/PeerListener.ts";
 import { PeerLinks } from "../transport/PeerLinks.ts";
@@ -36,7 +34,9 @@ import { developmentShares } from "./DevelopmentSecrets.ts";
 import { foundingSettings } from "./FoundingSettings.ts";
 import { closeListener, type Guarded, listen } from "./Listening.ts";
 import { jsonLog, type Log } from "./Log.ts";
-import { Metrics } from "./Metrics.ts";
+import { MemberClocks } from "./MemberClocks.ts";
+import { Metrics, type Readings } from "./Metrics.ts";
+import { type OpenedMetrics, openMetrics } from "./MetricsListener.ts";
 import { Peer } from "./Peer.ts";
 import type { PeerPorts } from "./PeerPorts.ts";
 import { makeReload } from "./Reload.ts";
@@ -44,6 +44,7 @@ import { OperatorAudit } from "./OperatorAudit.ts";
 import { MOST_KEPT, openOperatorFile } from "./OperatorFile.ts";
 import { SealControl } from "./SealControl.ts";
 import { type StartError, startError } from "./StartError.ts";
+import { emptied, readingStore } from "./StoreAtStart.ts";
 
 export interface ServerOptions {
   readonly configFile: string;
@@ -64,11 +65,15 @@ export interface ServerHost {
 export interface RunningServer {
   readonly url: string;
   readonly peerUrl: string;
+  /** Undefined without a listener for metrics. */
+  readonly metricsUrl: string | undefined;
   readonly peer: Peer;
   /** Reads certificates, token keys and the log level anew; see {@link makeReload}. */
   readonly reload: () => Promise<void>;
 }
 
+/** Of this program. */
+const VERSION = packageVersion(fileURLToPath(import.meta.url));
 const now = (): number => Date.now();
 const elapsedMillis = (): number => performance.now();
 
@@ -83,21 +88,6 @@ const checkWith =
       onLeft: (fault): ActorCheck => fault,
       onRight: (claims): ActorCheck => ({ _tag: "Verified", claims }),
     });
-
-/** Runs code that reads the store at start; damage there is an operator's matter, not a crash. */
-const readingStore = <A>(read: () => A): Effect.Effect<A, StartError> =>
-  Effect.try({
-    try: read,
-    catch: (fault) => {
-      if (fault instanceof UnreadableRow) return startError(`peer.data-dir: ${fault.message}`);
-      const known =
-        fault instanceof IntegrityFailure || fault instanceof InvariantViolation || fault instanceof StoreFailure;
-      if (!known) throw fault;
-      return startError(
-        `peer.data-dir: the stored rows do not hold (${fault.message}); restore this peer from its backup`,
-      );
-    },
-  });
 
 interface Assembly {
   readonly config: Config;
@@ -114,14 +104,13 @@ interface Assembly {
   readonly audit: OperatorAudit;
   readonly warnings: () => ReadonlyArray<string>;
   readonly reloadKeys: () => Promise<string | undefined>;
+  readonly readings: () => Omit<Readings, "certificates" | BudgetReading>;
 }
+
+type BudgetReading = "bodyBytes" | "peerBodyBytes" | "connections" | "peerConnections";
 
 const REMOVE_SECRET =
   "this cluster is founded and ignores the bootstrap secret; remove the setting and delete the secret on every machine";
-
-/** The folder says that a peer was initialized there, but the database has none. */
-const emptied = (directory: string): StartError =>
-  startError(new StoreOpenError({ reason: "missing", file: databaseFile(directory) }).message);
 
 const openPeer = (
   config: Config,
@@ -177,6 +166,7 @@ const openPeer = (
       log.info("founded", { clusterId, members: members.map(({ peerId }) => peerId).join(",") });
       warnOfSecret();
     };
+    const clocks = new MemberClocks(now);
     const room = new MailboxRoom();
     const links = yield* Effect.acquireRelease(
       Effect.sync(
@@ -219,7 +209,10 @@ const openPeer = (
     const endpoint: PeerEndpoint = {
       open: (envelope) => peer.open(envelope),
       warranted: (warrant) => peer.warranted(warrant),
-      deliver: (opened, actors, consumed) => peer.deliver(opened, actors, consumed),
+      deliver: (opened, actors, consumed) => {
+        clocks.saw(opened.from, opened.message);
+        peer.deliver(opened, actors, consumed);
+      },
       unread: (unread, consumed) => peer.unread(unread, consumed),
       room,
       hold: (from, end) => links.hold(from, end),
@@ -245,8 +238,19 @@ const openPeer = (
     const warnings = (): ReadonlyArray<string> =>
       leftover === undefined || peer.state.cluster.membership === undefined ? [] : [`${leftover}: ${REMOVE_SECRET}`];
     const { reload: reloadKeys, hasKeys: judgesTokens } = verifier;
+    const readings: Assembly["readings"] = () => ({
+      state: peer.state,
+      version: VERSION,
+      hasTokenKeys: judgesTokens(),
+      members: settings.peers.map((peerId) => ({
+        peerId,
+        reachable: links.reachable(peerId),
+        clockAheadMillis: clocks.aheadMillis(peerId),
+      })),
+      backlog: peer.backlog,
+    });
     const ports = { config, tls, log, metrics, clock, peer, control, links, endpoint, check, audit, warnings };
-    return { ...ports, reloadKeys, judgesTokens };
+    return { ...ports, reloadKeys, judgesTokens, readings };
   });
 
 interface Opened {
@@ -256,29 +260,23 @@ interface Opened {
 
 /** The peer API: up before the public one and down after it, because answers under way need it. */
 const openPeerApi = (
-  { config, tls, metrics, peer, endpoint }: Assembly,
+  { config, tls, metrics, endpoint, readings }: Assembly,
   guards: Guards,
-  bodyBytes: () => number,
-): Effect.Effect<Opened, StartError, Scope> =>
+  own: () => Pick<Readings, "bodyBytes" | "certificates">,
+): Effect.Effect<Opened & { readonly metrics: OpenedMetrics | undefined }, StartError, Scope> =>
   Effect.gen(function* () {
-    const listener = makePeerListener(
-      {
-        ...endpoint,
-        metrics: () =>
-          metrics.render({
-            state: peer.state,
-            backlog: peer.backlog,
-            bodyBytes: bodyBytes(),
-            peerBodyBytes: listener.bodyBytes(),
-            connections: guards.http.open,
-            peerConnections: guards.peerHttp.open,
-          }),
-      },
-      tls.peerHttp,
-      guards.peerHttp,
-    );
+    const render = (): Promise<string> =>
+      metrics.render({
+        ...readings(),
+        ...own(),
+        peerBodyBytes: listener.bodyBytes(),
+        connections: guards.http.open,
+        peerConnections: guards.peerHttp.open,
+      });
+    const listener = makePeerListener({ ...endpoint, metrics: render }, tls.peerHttp, guards.peerHttp);
     const guarded = { server: listener.server, guard: guards.peerHttp };
-    return { url: yield* listenOn("peer-http", config.peerHttp, guarded, 0), server: listener.server };
+    const url = yield* listenOn("peer-http", config.peerHttp, guarded, 0);
+    return { url, server: listener.server, metrics: yield* openMetrics(config, tls.metrics, guards.metrics, render) };
   });
 
 const listenOn = (name: string, at: ListenerConfig, guarded: Guarded, drainMillis: number) =>
@@ -361,19 +359,22 @@ export const startServer = (
     const budgets = bodyBudgets(config);
     const bodyBytes = (): number => budgets.budget.held + budgets.operatorBudget.held;
     const guards = makeGuards(config, { log, metrics: assembly.metrics, elapsedMillis });
-    const peerApi = yield* openPeerApi(assembly, guards, bodyBytes);
+    let certificates = expiries(assembly.tls);
+    const peerApi = yield* openPeerApi(assembly, guards, () => ({ bodyBytes: bodyBytes(), certificates }));
     const publicApi = yield* openPublicApi(assembly, guards.http, budgets);
     start.isDone = true;
     const { reloadKeys, links } = assembly;
-    const useTls = ({ http, peerHttp, peerClient }: TlsMaterial): void => {
-      renew(publicApi.server, http);
-      renew(peerApi.server, peerHttp);
-      links.renew(peerClient);
+    const useTls = (tls: TlsMaterial): void => {
+      renew(publicApi.server, tls.http);
+      renew(peerApi.server, tls.peerHttp);
+      if (peerApi.metrics !== undefined) renew(peerApi.metrics.server, tls.metrics);
+      links.renew(tls.peerClient);
+      certificates = expiries(tls);
     };
     const { configFile, env } = options;
     const reload = makeReload(config, { configFile, env, log, useTls, reloadKeys });
     if (options.devSecretsDir !== undefined) yield* unsealFrom(options.devSecretsDir, assembly);
-    const [url, peerUrl] = [publicApi.url, peerApi.url];
-    log.info("listening", { url, peerUrl });
-    return { url, peerUrl, peer: assembly.peer, reload };
+    const [url, peerUrl, metricsUrl] = [publicApi.url, peerApi.url, peerApi.metrics?.url];
+    log.info("listening", { url, peerUrl, metricsUrl });
+    return { url, peerUrl, metricsUrl, peer: assembly.peer, reload };
   });

@@ -33,6 +33,7 @@ export interface TlsMaterial {
   /** Undefined for a listener in clear, which the configuration allows on loopback only. */
   readonly http: ListenerTls | undefined;
   readonly peerHttp: ListenerTls | undefined;
+  readonly metrics: ListenerTls | undefined;
   readonly peerClient: PeerClientTls;
 }
 
@@ -93,7 +94,7 @@ const readPem = (problemPath: string, file: string, maxBytes: number, secret: bo
 /** The files of one listener; undefined when it has no TLS. */
 const loadListener = (
   name: string,
-  { tls }: ListenerConfig,
+  { tls }: Pick<ListenerConfig, "tls">,
 ): Effect.Effect<Either.Either<PemFiles | undefined, ReadonlyArray<ConfigProblem>>> =>
   Effect.gen(function* () {
     if (tls === undefined) return Either.right(undefined);
@@ -141,13 +142,26 @@ export const loadTls = (config: Config): Effect.Effect<TlsMaterial, ConfigError>
   Effect.gen(function* () {
     const http = yield* loadListener("http", config.http);
     const peerHttp = yield* loadListener("peer-http", config.peerHttp);
-    if (Either.isLeft(http) || Either.isLeft(peerHttp)) {
-      const problems = [http, peerHttp].flatMap((loaded) => (Either.isLeft(loaded) ? loaded.left : []));
+    const metrics = yield* loadListener("metrics", config.metrics ?? {});
+    if (Either.isLeft(http) || Either.isLeft(peerHttp) || Either.isLeft(metrics)) {
+      const problems = [http, peerHttp, metrics].flatMap((loaded) => (Either.isLeft(loaded) ? loaded.left : []));
       return yield* new ConfigError({ problems });
     }
     return {
       http: listenerTls(http.right, publicVersion),
       peerHttp: listenerTls(peerHttp.right, peerVersion),
+      metrics: listenerTls(metrics.right, publicVersion),
       peerClient: peerClientTls(peerHttp.right),
     };
+  });
+
+/** When the certificate of each listener with TLS ends, in Unix milliseconds. */
+export const expiries = ({
+  http,
+  peerHttp,
+  metrics,
+}: TlsMaterial): ReadonlyArray<{ readonly listener: string; readonly expiresAt: number }> =>
+  Object.entries({ http, "peer-http": peerHttp, metrics }).flatMap(([name, tls]) => {
+    const [leaf] = tls === undefined ? [] : (certificatesIn(tls.cert) ?? []);
+    return leaf === undefined ? [] : [{ listener: name, expiresAt: Date.parse(leaf.validTo) }];
   });

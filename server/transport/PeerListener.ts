@@ -12,6 +12,7 @@ import type { Warrant } from "../../runtime/Warrant.ts";
 import { tokensIn } from "../../runtime/Ingress.ts";
 import type { BodyAccount } from "../http/BodyBudget.ts";
 import { addressKey } from "../net/AddressKey.ts";
+import { METRICS_PATH, METRICS_TYPE } from "../peer/MetricsListener.ts";
 import { closeSoon } from "../net/CloseSoon.ts";
 import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import { timeoutsOf } from "../net/ConnectionLimits.ts";
@@ -45,8 +46,6 @@ export interface ListenerEndpoint extends PeerEndpoint {
   readonly metrics: () => Promise<string>;
 }
 
-const METRICS_PATH = "/metrics";
-const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 /** Events waiting for the driver beyond which new messages are turned away. */
 const MOST_BACKLOG = 4096;
 const BODY_MILLIS = 10_000;
