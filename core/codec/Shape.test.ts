@@ -12,6 +12,7 @@ import {
   map,
   named,
   nullable,
+  number,
   object,
   only,
   optional,
@@ -51,6 +52,7 @@ const shapes = {
   length,
   any: integer(),
   small: integer(1, 9),
+  number,
   truth,
   only: only(true),
   nullable: nullable(short),
@@ -75,6 +77,7 @@ describe("a shape", () => {
     ["any", "9007199254740991", 9_007_199_254_740_991],
     ["small", "1", 1],
     ["small", "9", 9],
+    ["number", "-1.5", -1.5],
     ["truth", "false", false],
     ["only", "true", true],
     ["nullable", "null", null],
@@ -112,6 +115,7 @@ describe("a shape", () => {
     ["any", '"1"', "an integer"],
     ["small", "0", "an integer from 1 to 9"],
     ["small", "10", "an integer from 1 to 9"],
+    ["number", '"1"', "a number"],
     ["truth", "0", "true or false"],
     ["only", "false", "true"],
     ["nullable", "1", "a string"],
@@ -126,13 +130,23 @@ describe("a shape", () => {
     expect(read(shapes[name], json)).toEqual([fault("", "wrong_type", `This must be ${wanted}.`)]);
   });
 
-  it.each<Name>(["text", "word", "length", "any", "truth", "only", "list", "map", "object", "byField", "source"])(
-    "%s is never null",
-    (name) => {
-      const isNull = fault("", "null_value", "null is refused; leave an optional field out.");
-      expect(read(shapes[name], "null")).toEqual([isNull]);
-    },
-  );
+  it.each<Name>([
+    "text",
+    "word",
+    "length",
+    "any",
+    "number",
+    "truth",
+    "only",
+    "list",
+    "map",
+    "object",
+    "byField",
+    "source",
+  ])("%s is never null", (name) => {
+    const isNull = fault("", "null_value", "null is refused; leave an optional field out.");
+    expect(read(shapes[name], "null")).toEqual([isNull]);
+  });
 
   it.each<[Name, string, ReadonlyArray<object>]>([
     ["short", '""', [fault("", "invalid_value", RULE)]],

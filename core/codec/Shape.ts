@@ -149,6 +149,12 @@ export const integer = (
   };
 };
 
+/** Any number that JSON can say. */
+export const number: Shape<number> = {
+  schema: { type: "number" },
+  read: (value, place) => (typeof value === "number" ? value : place.wrongType(value, "a number")),
+};
+
 export const truth: Shape<boolean> = {
   schema: { type: "boolean" },
   read: (value, place) => (typeof value === "boolean" ? value : place.wrongType(value, "true or false")),

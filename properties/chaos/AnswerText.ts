@@ -6,7 +6,6 @@ import type { Digest } from "../../core/base/Digest.ts";
 import { rejection, rejectionCodes } from "../../core/base/Rejection.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { ES256 } from "../../core/webauthn/CreationOptions.ts";
-import type { Said } from "./History.ts";
 import type { Answered } from "./HttpCall.ts";
 
 const SignatureCredential = Schema.Struct({
@@ -88,7 +87,7 @@ const NOT_SHOWN = "0".repeat(64) as Digest;
 
 type Credential = typeof SignatureCredential.Type | typeof PasskeyCredential.Type;
 
-/** A signature is shown without its version, a passkey with its algorithm (docs/api.md). */
+/** A signature is shown without its version, a passkey with its algorithm (contract 2.2.1 and 2.3). */
 const descriptorOf = (credential: Credential): string => {
   if (credential.type === "SIGNATURE") return canonicalJson({ ...credential, version: 1 });
   const { algorithm: _, ...digested } = credential;
@@ -119,15 +118,13 @@ export const shownIn = (text: string): Shown | undefined => {
   return { approver, observations };
 };
 
-/** The answer that a status and a text stand for, to a request of this kind; undefined where they are none. */
-export const answerOf = ({ status, text }: Answered, kind: Said["kind"]): Answer | undefined => {
+/** The answer that a status and a text stand for; undefined where they are none. */
+export const answerOf = ({ status, text }: Answered): Answer | undefined => {
   if (status === 200 || status === 201) {
     const offer = Either.getOrUndefined(decodeOffer(text));
     if (offer !== undefined) return status === 200 ? { _tag: "Offered", offer } : undefined;
     const shown = shownIn(text);
-    if (shown === undefined) return undefined;
-    if (kind !== "METADATA") return { _tag: "Registered", created: status === 201, ...shown };
-    return status === 200 ? { _tag: "Replaced", approver: shown.approver } : undefined;
+    return shown && { _tag: "Registered", created: status === 201, ...shown };
   }
   const problem = Either.getOrUndefined(decodeProblem(text));
   const code = rejectionCodes.find((each) => each === problem?.code);

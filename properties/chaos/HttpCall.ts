@@ -10,8 +10,6 @@ export interface Answered {
   /** 0 where no answer came. */
   readonly status: number;
   readonly text: string;
-  /** As it was sent. */
-  readonly etag?: string;
   /** No answer came although a process was there and had all the time there is. */
   readonly isOverdue?: boolean;
 }
@@ -22,20 +20,12 @@ const ignore = (): void => undefined;
 export const agentFor = (ca: string | undefined, options: AgentOptions): Agent =>
   ca === undefined ? new HttpAgent(options) : new HttpsAgent({ ...options, ca });
 
-export interface Sent {
-  /** A POST where there is a body, else a GET. */
-  readonly method?: string;
-  readonly token: string | undefined;
-  readonly body: Uint8Array | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** Never rejects. */
+/** A POST where there is a body, else a GET; never rejects. */
 export const call = (
   agent: Agent | undefined,
   url: string,
   path: string,
-  { token, body, headers = {}, method = body === undefined ? "GET" : "POST" }: Sent,
+  { token, body }: { readonly token: string | undefined; readonly body: Uint8Array | undefined },
 ): Promise<Answered> =>
   new Promise((resolve) => {
     const silence = (): void => resolve({ status: 0, text: "" });
@@ -47,9 +37,8 @@ export const call = (
         hostname,
         port,
         path,
-        method,
+        method: body === undefined ? "GET" : "POST",
         headers: {
-          ...headers,
           ...(token !== undefined && { "x-jwt-token": token }),
           ...(body !== undefined && { "content-type": "application/json", "content-length": body.length }),
         },
@@ -60,8 +49,7 @@ export const call = (
           text += chunk;
           if (text.length > MOST_BODY_BYTES) response.destroy();
         });
-        const { etag } = response.headers;
-        response.on("end", () => resolve({ status: response.statusCode ?? 0, text, ...(etag && { etag }) }));
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
         response.on("error", silence);
         response.on("close", silence);
       },

@@ -10,8 +10,7 @@ const HOUR = 3_600_000;
 /** The service wants at least 5 s left. */
 const SHORT_MILLIS = 8_000;
 
-const reading = ["service.approvers.read"];
-const permissions = ["service.approvers.register", "service.approvers.metadata", ...reading];
+const permissions = ["service.approvers.register", "service.approvers.read"];
 
 interface Known {
   readonly kind: TokenKind;
@@ -66,7 +65,7 @@ export class Tokens {
     const token = await Effect.runPromise(
       this.#issuer.mint({
         subject,
-        permissions: kind === "forbidden" ? reading : permissions,
+        permissions: kind === "forbidden" ? permissions.slice(1) : permissions,
         ttlMillis: kind === "short" ? SHORT_MILLIS : HOUR,
         audience: kind === "foreign" ? "another-service" : audience,
         issuer,

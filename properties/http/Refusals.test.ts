@@ -209,9 +209,9 @@ describe("a mono instance refuses", () => {
       code: "INVALID_REQUEST_BODY",
       errors: [
         { pointer: "/x", code: "unknown_field" },
-        { pointer: "/total", code: "missing_field" },
         { pointer: "/peerId", code: "wrong_type" },
         { pointer: "/threshold", code: "null_value" },
+        { pointer: "/total", code: "missing_field" },
       ],
     });
   });

@@ -4,6 +4,7 @@ import { Effect, Either } from "effect";
 import type { Scope } from "effect/Scope";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import { asMember } from "../../core/protocol/Unavailable.ts";
+import type { ValueOf } from "../../core/codec/Shape.ts";
 import type { WallClock } from "../../runtime/WallClock.ts";
 import { authorize } from "../../core/auth/Authorization.ts";
 import { extractToken } from "../auth/TokenHeader.ts";
@@ -15,6 +16,7 @@ import type { Metrics } from "../peer/Metrics.ts";
 import type { Peer } from "../peer/Peer.ts";
 import type { SealControl } from "../peer/SealControl.ts";
 import type { BodyBudget } from "./BodyBudget.ts";
+import type { Endpoint } from "./endpoints/Endpoint.ts";
 import { faultOf, type HttpFault } from "./HttpErrors.ts";
 
 /** What the public API is built on. */
@@ -48,7 +50,9 @@ export interface ApiCall {
   /** As the caller is told it. */
   readonly requestId: string;
   readonly ports: ApiPorts;
-  /** What follows the route's path, still percent-encoded; empty for most routes. */
+  /** The definition that this request is judged by. */
+  readonly endpoint: Endpoint;
+  /** What stands in the hole of the endpoint's path, still percent-encoded; empty for most. */
   readonly rest: string;
 }
 
@@ -63,11 +67,20 @@ export interface ApiAnswer {
 
 export type Handler = (call: ApiCall) => Effect.Effect<ApiAnswer, HttpFault, Scope>;
 
-export const answer = (status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): ApiAnswer => ({
-  status,
-  body: JSON.stringify(value),
-  headers,
-});
+/** Statuses for which an endpoint describes a JSON body. */
+type StatusOf<E extends Endpoint> = keyof E["answers"] & number;
+
+type BodyOf<E extends Endpoint, S extends StatusOf<E>> = E["answers"][S] extends { readonly shape: infer Sh }
+  ? ValueOf<Sh>
+  : never;
+
+/** An answer as the endpoint's definition describes it. */
+export const answer = <E extends Endpoint, S extends StatusOf<E>>(
+  _endpoint: E,
+  status: S,
+  value: BodyOf<E, S>,
+  headers: Readonly<Record<string, string>> = {},
+): ApiAnswer => ({ status, body: JSON.stringify(value), headers });
 
 export interface Bearer {
   readonly token: string;
@@ -85,19 +98,19 @@ export const bearerOf = ({ request, ports }: ApiCall): Effect.Effect<Bearer> =>
 export const holderOf = (actor: ActorCheck): string =>
   actor._tag === "Verified" ? JSON.stringify([actor.claims.iss, actor.claims.sub]) : "";
 
-/** The bearer, if `permission` is granted now; without one any valid token will do. Fails with 401, 403 or 503. */
-export const authorized = (call: ApiCall, permission: string | undefined): Effect.Effect<Bearer, HttpFault> =>
+/** The bearer, if the endpoint's permission is granted now. Fails with 401, 403 or 503. */
+export const authorized = (call: ApiCall): Effect.Effect<Bearer, HttpFault> =>
   Effect.flatMap(bearerOf(call), (bearer) => {
     const { peer, clock } = call.ports;
-    const claims = authorize({ ...clock.read(), settings: peer.settings }, bearer.actor, permission);
+    const claims = authorize({ ...clock.read(), settings: peer.settings }, bearer.actor, call.endpoint.permission);
     return Either.isLeft(claims) ? Effect.fail(faultOf(claims.left)) : Effect.succeed(bearer);
   });
 
 /** The same for a change of the registry, where this peer's fault is a member's fault like any other (contract 7). */
-export const authorizedToChange = (call: ApiCall, permission: string | undefined): Effect.Effect<Bearer, HttpFault> =>
+export const authorizedToChange = (call: ApiCall): Effect.Effect<Bearer, HttpFault> =>
   Effect.flatMap(bearerOf(call), (bearer) => {
     const { peer, clock } = call.ports;
-    const claims = authorize({ ...clock.read(), settings: peer.settings }, bearer.actor, permission);
+    const claims = authorize({ ...clock.read(), settings: peer.settings }, bearer.actor, call.endpoint.permission);
     return Either.isLeft(claims)
       ? Effect.fail(faultOf(asMember(peer.state.cluster.peer?.peerId ?? 0, claims.left)))
       : Effect.succeed(bearer);

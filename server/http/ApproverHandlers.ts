@@ -2,8 +2,6 @@
 import { Effect, Either } from "effect";
 import type { Answer } from "../../core/Action.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
-import { Limits } from "../../core/base/Limits.ts";
-import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../../core/commands/approvers/Permissions.ts";
 import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import { metadataPath, replacementOf } from "../../core/commands/replaceMetadata/Replacement.ts";
 import type { ReadRecord } from "../../runtime/Reads.ts";
@@ -14,7 +12,7 @@ import { isKnown, notExcluded } from "./Preconditions.ts";
 import { readBody } from "./RequestBody.ts";
 
 /** How long the body of a mutation may take to arrive. */
-export const BODY_MILLIS = 10_000;
+const BODY_MILLIS = 10_000;
 
 const recordAnswer = (status: number, record: ReadRecord): ApiAnswer => ({
   status,
@@ -29,19 +27,19 @@ export const registeredAnswer = (answered: Answer): Effect.Effect<ApiAnswer, Htt
   return Effect.succeed(recordAnswer(answered.created ? 201 : 200, answered));
 };
 
-/** The body of a change whose bearer may make it. */
-const bodyOf = ({ request, ports: { budget } }: ApiCall, actor: ActorCheck) =>
+/** The body of a change whose bearer may make it, as its endpoint bounds it. */
+export const bodyOf = ({ request, endpoint, ports: { budget } }: ApiCall, actor: ActorCheck) =>
   readBody(request, {
     budget,
     actor: holderOf(actor),
-    maxBytes: Limits.requestBodyBytes,
+    maxBytes: endpoint.body?.maxBytes ?? 0,
     timeoutMillis: BODY_MILLIS,
   });
 
 /** POST /v1/custody/approvers. The token is judged before a byte of the body is read. */
 export const register: Handler = (call) =>
   Effect.gen(function* () {
-    const { token, actor } = yield* authorizedToChange(call, REGISTER_PERMISSION);
+    const { token, actor } = yield* authorizedToChange(call);
     const rawBody = yield* bodyOf(call, actor);
     const command = { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody };
     const answered = yield* Effect.promise(() => call.ports.peer.mutate(command, token, actor));
@@ -101,7 +99,7 @@ export const replaceMetadata: Handler = (call) =>
       request: { headers },
       ports: { peer },
     } = call;
-    const { token, actor } = yield* authorizedToChange(call, METADATA_PERMISSION);
+    const { token, actor } = yield* authorizedToChange(call);
     const ref = decodeRef(call.rest);
     if (ref === undefined) return yield* Effect.fail(malformedRef);
     if (headers["content-range"] !== undefined) return yield* Effect.fail(partial);

@@ -3,24 +3,20 @@ import { Effect, Either } from "effect";
 import { readAudit } from "../../runtime/AuditReads.ts";
 import { auditEvent } from "../audit/AuditEvent.ts";
 import { type ApiAnswer, type ApiPorts, authorized, type Handler } from "./ApiCall.ts";
+import { auditBounds } from "./endpoints/SystemEndpoints.ts";
 import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
 import { pathIn } from "./RequestTarget.ts";
 
-export const AUDIT_PATH = "/v1/custody/audit";
-const AUDIT_PERMISSION = "service.audit.read";
-
 /** Rows that are read and verified before other work goes on: a few milliseconds. */
 const SLICE = 32;
-/** The most events of a page, and about as many bytes. */
-const MOST_EVENTS = 1000;
+/** About as many bytes of events are in a page, at most. */
 const PAGE_BYTES = 1024 * 1024;
 
 const wrongQuery = (name: string, detail: string): HttpFault =>
-  httpFault("BAD_REQUEST", `The query parameter ${name} ${detail}.`, "Correct the query; see docs/api.md.");
+  httpFault("BAD_REQUEST", `The query parameter ${name} ${detail}.`, "Correct the query; see /docs.");
 
-const bounds = { since: Number.MAX_SAFE_INTEGER, limit: MOST_EVENTS } as const;
-type Bounds = typeof bounds;
-const isKnown = (name: string): name is keyof Bounds => Object.hasOwn(bounds, name);
+type Bounds = typeof auditBounds;
+const isKnown = (name: string): name is keyof Bounds => Object.hasOwn(auditBounds, name);
 
 /** Where a page begins, and how many events it may have; an unknown, repeated or malformed parameter is refused. */
 const wishIn = (target: string): Either.Either<{ readonly [N in keyof Bounds]: number }, HttpFault> =>
@@ -33,8 +29,8 @@ const wishIn = (target: string): Either.Either<{ readonly [N in keyof Bounds]: n
       if (given.has(name)) return yield* Either.left(wrongQuery(name, "is there twice"));
       given.add(name);
       const value = /^[1-9][0-9]{0,15}$/.test(text) ? Number(text) : 0;
-      if (value < 1 || value > bounds[name])
-        return yield* Either.left(wrongQuery(name, `is not a whole number from 1 to ${bounds[name]}`));
+      if (value < 1 || value > auditBounds[name])
+        return yield* Either.left(wrongQuery(name, `is not a whole number from 1 to ${auditBounds[name]}`));
       wish[name] = value;
     }
     return wish;
@@ -67,7 +63,7 @@ const pageOf = ({ peer }: ApiPorts, since: number, limit: number) =>
  */
 export const audit: Handler = (call) =>
   Effect.gen(function* () {
-    yield* authorized(call, AUDIT_PERMISSION);
+    yield* authorized(call);
     const { since, limit } = yield* wishIn(call.request.url ?? "");
     const { texts, next } = yield* pageOf(call.ports, since, limit);
     const { cluster, signed } = call.ports.peer.state;

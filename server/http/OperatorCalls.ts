@@ -6,24 +6,22 @@ import { createHash } from "node:crypto";
 import { Effect, Either } from "effect";
 import type { Scope } from "effect/Scope";
 import type { Digest } from "../../core/base/Digest.ts";
+import type { Shape } from "../../core/codec/Shape.ts";
 import type { OperatorAct, OperatorCall } from "../../core/protocol/OperatorAct.ts";
 import { authorize } from "../../core/auth/Authorization.ts";
 import { Operation } from "../peer/Operation.ts";
 import { type ApiAnswer, type ApiCall, bearerOf } from "./ApiCall.ts";
+import type { RequestBody } from "./endpoints/Endpoint.ts";
 import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
 import { readBody } from "./RequestBody.ts";
-import { maxSystemBodyBytes } from "./SystemBodies.ts";
+import { readSystemBody } from "./SystemBodies.ts";
 
 const BODY_MILLIS = 5_000;
 
+/** What an operator's call is in the audit, and the body of its endpoint. */
 export interface OperatorRoute<A> {
   readonly call: OperatorCall;
-  readonly permission: string;
-  readonly parse: (body: Uint8Array) => Either.Either<A, HttpFault>;
-  /** The body holds an unseal share: not even its digest is kept. */
-  readonly holdsShare?: boolean;
-  /** Where public keys of holders come along. */
-  readonly maxBytes?: number;
+  readonly body: RequestBody & { readonly shape: Shape<A> };
 }
 
 const digestOf = (body: Uint8Array): Digest =>
@@ -77,11 +75,11 @@ const begun = (apiCall: ApiCall, call: OperatorCall) =>
 /** Runs a call of an operator: authorizes it, reads its body, carries it out and records the outcome. */
 export const operated = <A>(
   apiCall: ApiCall,
-  { call, permission, parse, holdsShare = false, maxBytes = maxSystemBodyBytes }: OperatorRoute<A>,
+  { call, body: taken }: OperatorRoute<A>,
   run: (body: A, operation: Operation) => Effect.Effect<ApiAnswer, HttpFault>,
 ): Effect.Effect<ApiAnswer, HttpFault, Scope> =>
   Effect.gen(function* () {
-    const { ports, request } = apiCall;
+    const { ports, request, endpoint } = apiCall;
     const { act, actor } = yield* begun(apiCall, call);
     let operation = new Operation(act);
     const refused = (fault: HttpFault) =>
@@ -90,13 +88,13 @@ export const operated = <A>(
         Effect.fail(fault),
       );
     const arriving = Effect.gen(function* () {
-      const allowed = authorize({ ...ports.clock.read(), settings: ports.peer.settings }, actor, permission);
+      const allowed = authorize({ ...ports.clock.read(), settings: ports.peer.settings }, actor, endpoint.permission);
       if (Either.isLeft(allowed)) return yield* Effect.fail(faultOf(allowed.left));
-      const limits = { budget: ports.operatorBudget, maxBytes, timeoutMillis: BODY_MILLIS };
+      const limits = { budget: ports.operatorBudget, maxBytes: taken.maxBytes, timeoutMillis: BODY_MILLIS };
       const body = yield* readBody(request, limits);
-      const bodyDigest = holdsShare || body.length === 0 ? undefined : digestOf(body);
+      const bodyDigest = taken.isSecret === true || body.length === 0 ? undefined : digestOf(body);
       operation = new Operation({ ...act, request: { ...act.request, bodyDigest } });
-      return yield* parse(body);
+      return yield* readSystemBody(taken, body);
     });
     const carriedOut = (body: A) =>
       Effect.gen(function* () {

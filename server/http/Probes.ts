@@ -7,6 +7,7 @@ import { modeOf } from "../../core/protocol/Mode.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { readRefusal } from "../../runtime/Reads.ts";
 import { answer, type ApiPorts, type Handler } from "./ApiCall.ts";
+import { systemEndpoints } from "./endpoints/SystemEndpoints.ts";
 import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
 
 const stopping = httpFault("STOPPING", "This peer is stopping.", "Ask another peer.");
@@ -41,13 +42,15 @@ const notReadable = ({ peer, judgesTokens, draining }: ApiPorts): HttpFault | un
 };
 
 /** GET /v1/custody/system/health: this process answers, whatever else it can do. */
-export const health: Handler = () => Effect.succeed(answer(200, { status: "ok" }));
+export const health: Handler = () => Effect.succeed(answer(systemEndpoints.readHealth, 200, { status: "ok" }));
 
 /** GET /v1/custody/system/readable: whether registry reads are answered here now, from a registry without doubt. */
 export const readable: Handler = ({ ports }) =>
   Effect.suspend(() => {
     const fault = notReadable(ports);
-    return fault === undefined ? Effect.succeed(answer(200, { readable: true })) : Effect.fail(fault);
+    return fault === undefined
+      ? Effect.succeed(answer(systemEndpoints.readReadable, 200, { readable: true }))
+      : Effect.fail(fault);
   });
 
 /** GET /v1/custody/system/ready: whether a mutation would be accepted now. */
@@ -56,7 +59,7 @@ export const ready: Handler = ({ ports: { peer, draining } }) =>
     const members = draining() ? [] : yield* Effect.promise(() => peer.readiness());
     // It may have begun to stop while the members were asked.
     if (draining()) return yield* Effect.fail(stopping);
-    if (members.length === 0) return answer(200, { ready: true });
+    if (members.length === 0) return answer(systemEndpoints.readReady, 200, { ready: true });
     const reasons = members.map(({ peerId, reason }) => (peerId === 0 ? reason : `peer ${peerId}: ${reason}`));
     return yield* Effect.fail(
       httpFault(

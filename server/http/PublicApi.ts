@@ -73,14 +73,17 @@ export const publicApi =
     const matched = match(request.method ?? "", request.url ?? "");
     const run = Either.isLeft(matched)
       ? Effect.fail(matched.left)
-      : Effect.suspend(() => matched.right.handler({ request, requestId, ports, rest: matched.right.rest }));
+      : Effect.suspend(() => {
+          const { handler, endpoint, rest } = matched.right;
+          return handler({ request, requestId, ports, endpoint, rest });
+        });
     // Only when all it held is given back, its body too.
     const fiber = Effect.runFork(Effect.tapError(Effect.scoped(run), heldBack));
     fiber.addObserver((exit) => {
       // The listener answers for a handler whose request broke off.
       if (response.destroyed || response.headersSent) return;
       const { status, type, headers, body } = writtenOf(exit, requestId, ports);
-      const route = Either.isRight(matched) ? matched.right.name : "unknown";
+      const route = Either.isRight(matched) ? matched.right.endpoint.path : "unknown";
       const elapsed = ports.elapsedMillis() - startedAt;
       const millis = Math.round(elapsed);
       ports.metrics.observeRequest(route, methodOf(request), status, elapsed);

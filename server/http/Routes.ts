@@ -1,74 +1,79 @@
 /**
- * Which handler a method and a path lead to. Paths are compared as they were
- * sent: only the ref is ever decoded, once, by the handler that knows it is one.
+ * Which endpoint a method and a path lead to. There is a handler for each definition and for nothing else. Paths are
+ * compared as they were sent: only the ref is ever decoded, once, by the handler that knows it is one.
  */
 import { Either } from "effect";
-import { OPTIONS_PATH } from "../../core/commands/enrollPasskey/Enrollment.ts";
-import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
-import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import type { Handler } from "./ApiCall.ts";
 import { readOne, register, replaceMetadata } from "./ApproverHandlers.ts";
-import { audit, AUDIT_PATH } from "./AuditHandlers.ts";
-import { ENROLL_PATH } from "../enroll/EnrollmentPage.ts";
+import { audit } from "./AuditHandlers.ts";
+import { description, reference } from "./DescriptionHandlers.ts";
+import { type Endpoint, holeOf, type Method, type PathHole } from "./endpoints/Endpoint.ts";
+import { type EndpointName, namedEndpoints } from "./endpoints/Endpoints.ts";
 import { finish, options, page } from "./EnrollmentHandlers.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
-import { pathIn } from "./RequestTarget.ts";
 import { health, readable, ready } from "./Probes.ts";
+import { pathIn } from "./RequestTarget.ts";
 import { configuration, init, rekey, restore, rotateIntegrity, seal, status, unseal } from "./SystemHandlers.ts";
 
-type Methods = { readonly [M in "GET" | "POST" | "PUT"]?: Handler };
+const handlers: { readonly [N in EndpointName]: Handler } = {
+  registerApprover: register,
+  readApprover: readOne,
+  replaceMetadata,
+  startEnrollment: options,
+  finishEnrollment: finish,
+  initialize: init,
+  unseal,
+  rekey,
+  seal,
+  restore,
+  rotateIntegrity,
+  readStatus: status,
+  readHealth: health,
+  readReadable: readable,
+  readReady: ready,
+  readConfiguration: configuration,
+  readAudit: audit,
+  readDescription: description,
+  readReference: reference,
+  readEnrollmentPage: page,
+  readEnrollmentFile: page,
+};
 
-export interface Route {
-  /** Its name in the log and the metrics: never the path itself, which the caller chose. */
-  readonly name: string;
-  readonly methods: Methods;
+interface Served {
+  readonly endpoint: Endpoint;
+  readonly handler: Handler;
 }
 
-export interface Matched {
-  readonly name: string;
-  readonly handler: Handler;
+type Methods = ReadonlyMap<Method, Served>;
+
+export interface Matched extends Served {
+  /** What stands in the hole of the path. */
   readonly rest: string;
 }
 
-const SYSTEM = "/v1/custody/system";
-const REF_PREFIX = `${REGISTER_PATH}/`;
-const METADATA_SUFFIX = "/metadata";
+/** The methods of each path. */
+export const routes: ReadonlyMap<string, Methods> = namedEndpoints.reduce((routes, [name, endpoint]) => {
+  const methods = new Map(routes.get(endpoint.path)).set(endpoint.method, { endpoint, handler: handlers[name] });
+  return routes.set(endpoint.path, methods);
+}, new Map<string, Methods>());
 
-const exact: ReadonlyMap<string, Methods> = new Map([
-  [REGISTER_PATH, { POST: register }],
-  ["/v2/custody/config", { GET: configuration }],
-  [OPTIONS_PATH, { POST: options }],
-  [FINISH_PATH, { POST: finish }],
-  [ENROLL_PATH, { GET: page }],
-  [AUDIT_PATH, { GET: audit }],
-  [`${SYSTEM}/init`, { POST: init }],
-  [`${SYSTEM}/unseal`, { POST: unseal }],
-  [`${SYSTEM}/seal`, { POST: seal }],
-  [`${SYSTEM}/rekey`, { POST: rekey }],
-  [`${SYSTEM}/restore`, { POST: restore }],
-  [`${SYSTEM}/integrity/rotate`, { POST: rotateIntegrity }],
-  [`${SYSTEM}/status`, { GET: status }],
-  [`${SYSTEM}/health`, { GET: health }],
-  [`${SYSTEM}/readable`, { GET: readable }],
-  [`${SYSTEM}/ready`, { GET: ready }],
-]);
+/** The paths that have a hole, which are few. */
+const withHoles: ReadonlyArray<PathHole & { readonly methods: Methods }> = [...routes].flatMap(([path, methods]) => {
+  const hole = holeOf(path);
+  return hole === undefined ? [] : [{ ...hole, methods }];
+});
 
-const refRoute: Route = { name: `${REF_PREFIX}{ref}`, methods: { GET: readOne } };
-const metadataRoute: Route = { name: `${refRoute.name}${METADATA_SUFFIX}`, methods: { PUT: replaceMetadata } };
-
-const routeOf = (path: string): { readonly route: Route; readonly rest: string } | undefined => {
-  const methods = exact.get(path);
-  if (methods !== undefined) return { route: { name: path, methods }, rest: "" };
-  if (path.startsWith(`${ENROLL_PATH}/`))
-    return { route: { name: `${ENROLL_PATH}/{file}`, methods: { GET: page } }, rest: path.slice(ENROLL_PATH.length) };
-  const below = path.startsWith(REF_PREFIX) ? path.slice(REF_PREFIX.length) : "";
-  const isMetadata = below.endsWith(METADATA_SUFFIX);
-  const rest = isMetadata ? below.slice(0, -METADATA_SUFFIX.length) : below;
-  if (rest === "" || rest.includes("/")) return undefined;
-  return { route: isMetadata ? metadataRoute : refRoute, rest };
+const found = (path: string): { readonly methods: Methods; readonly rest: string } | undefined => {
+  const methods = path.includes("{") ? undefined : routes.get(path);
+  if (methods !== undefined) return { methods, rest: "" };
+  for (const { before, behind, methods } of withHoles) {
+    const rest = path.slice(before.length, path.length - behind.length);
+    if (rest !== "" && !rest.includes("/") && path === `${before}${rest}${behind}`) return { methods, rest };
+  }
+  return undefined;
 };
 
-const unknownPath = httpFault("NOT_FOUND", "There is no such path.", "See docs/api.md for the paths there are.");
+const unknownPath = httpFault("NOT_FOUND", "There is no such path.", "See /docs for the paths there are.");
 
 const wrongTarget = httpFault(
   "BAD_REQUEST",
@@ -78,32 +83,25 @@ const wrongTarget = httpFault(
 
 /** HEAD is GET without its body (RFC 9110 9.3.2). */
 const allowed = (methods: Methods): string =>
-  Object.keys(methods)
-    .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
-    .join(", ");
+  [...methods.keys()].flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
 
-const handlerOf = (method: string, { GET, POST, PUT }: Methods): Handler | undefined =>
-  new Map([
-    ["GET", GET],
-    ["HEAD", GET],
-    ["POST", POST],
-    ["PUT", PUT],
-  ]).get(method);
+const servedOf = (method: string, methods: Methods): Served | undefined =>
+  [...methods].find(([each]) => each === method || (each === "GET" && method === "HEAD"))?.[1];
 
 /**
- * The handler for a request line; 400 for a malformed target, 404 for an unknown path, 405 with `Allow` for another
+ * What serves a request line; 400 for a malformed target, 404 for an unknown path, 405 with `Allow` for another
  * method.
  */
 export const match = (method: string, target: string): Either.Either<Matched, HttpFault> => {
   const url = pathIn(target);
   if (url === undefined) return Either.left(wrongTarget);
   const query = url.indexOf("?");
-  const found = routeOf(query === -1 ? url : url.slice(0, query));
-  if (found === undefined) return Either.left(unknownPath);
-  const { route, rest } = found;
-  const handler = handlerOf(method, route.methods);
-  if (handler !== undefined) return Either.right({ name: route.name, handler, rest });
-  const allow = allowed(route.methods);
+  const there = found(query === -1 ? url : url.slice(0, query));
+  if (there === undefined) return Either.left(unknownPath);
+  const { methods, rest } = there;
+  const served = servedOf(method, methods);
+  if (served !== undefined) return Either.right({ ...served, rest });
+  const allow = allowed(methods);
   return Either.left(
     httpFault("METHOD_NOT_ALLOWED", "The path is there, but not for this method.", `Use ${allow}.`, { allow }),
   );

@@ -9,19 +9,13 @@ import { authorize } from "../../core/auth/Authorization.ts";
 import type { MemberFault, Rejection } from "../../core/base/Rejection.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import { packageVersion } from "../config/Version.ts";
-import type { RekeyFault, UnsealAnswer } from "../peer/SealControl.ts";
+import type { RekeyAnswer, RekeyFault, UnsealAnswer } from "../peer/SealControl.ts";
 import type { ShareFault } from "../seal/SealProvider.ts";
 import { type ApiPorts, answer, authorized, bearerOf, type Handler } from "./ApiCall.ts";
 import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
 import { operated, recorded } from "./OperatorCalls.ts";
-import {
-  maxRecipientsBodyBytes,
-  parseEmptyBody,
-  parseInitBody,
-  parseRekeyBody,
-  parseUnsealBody,
-  readRecipients,
-} from "./SystemBodies.ts";
+import { systemEndpoints } from "./endpoints/SystemEndpoints.ts";
+import { readRecipients, sharingIn } from "./SystemBodies.ts";
 
 /** Of this program. */
 const VERSION = packageVersion(fileURLToPath(import.meta.url));
@@ -33,13 +27,8 @@ const failLeft = <A, E>(either: Either.Either<A, E>): Effect.Effect<A, E> =>
 export const init: Handler = (call) =>
   operated(
     call,
-    {
-      call: "INITIALIZE",
-      permission: "service.system.init",
-      parse: parseInitBody,
-      maxBytes: maxRecipientsBodyBytes,
-    },
-    ({ numbers, recipients: texts }, operation) =>
+    { call: "INITIALIZE", body: systemEndpoints.initialize.body },
+    ({ recipients: texts = [], ...numbers }, operation) =>
       Effect.gen(function* () {
         const { control } = call.ports;
         const recipients = yield* Effect.flatMap(
@@ -49,7 +38,7 @@ export const init: Handler = (call) =>
         // Before keys are made: new ones make the existing shares worthless.
         yield* recorded(call, { ...operation.act, outcome: "ASKED" });
         const made = yield* Effect.promise(() => control.initialize(numbers, recipients));
-        return answer(200, yield* failLeft(Either.mapLeft(made, faultOf)));
+        return answer(systemEndpoints.initialize, 200, yield* failLeft(Either.mapLeft(made, faultOf)));
       }),
   );
 
@@ -66,18 +55,15 @@ const shareFault = (fault: Rejection | ShareFault): HttpFault => {
 
 /** POST /v1/custody/system/unseal. */
 export const unseal: Handler = (call) =>
-  operated(
-    call,
-    { call: "UNSEAL", permission: "service.system.unseal", parse: parseUnsealBody, holdsShare: true },
-    (body, operation) =>
-      Effect.gen(function* () {
-        const { control } = call.ports;
-        const taken = yield* Effect.promise(
-          async (): Promise<Either.Either<UnsealAnswer, Rejection | ShareFault>> =>
-            body._tag === "Reset" ? control.resetUnseal(operation) : control.unseal(body.share64, operation),
-        );
-        return answer(200, yield* failLeft(Either.mapLeft(taken, shareFault)));
-      }),
+  operated(call, { call: "UNSEAL", body: systemEndpoints.unseal.body }, (body, operation) =>
+    Effect.gen(function* () {
+      const { control } = call.ports;
+      const taken = yield* Effect.promise(
+        async (): Promise<Either.Either<UnsealAnswer, Rejection | ShareFault>> =>
+          "reset" in body ? control.resetUnseal(operation) : control.unseal(body.share64, operation),
+      );
+      return answer(systemEndpoints.unseal, 200, yield* failLeft(Either.mapLeft(taken, shareFault)));
+    }),
   );
 
 const rekeyFault = (fault: Rejection | ShareFault | RekeyFault): HttpFault =>
@@ -87,43 +73,36 @@ const rekeyFault = (fault: Rejection | ShareFault | RekeyFault): HttpFault =>
 
 /** POST /v1/custody/system/rekey: new unseal shares for the same keys. The answer with the shares is given once. */
 export const rekey: Handler = (call) =>
-  operated(
-    call,
-    {
-      call: "REKEY",
-      permission: "service.system.rekey",
-      parse: parseRekeyBody,
-      holdsShare: true,
-      maxBytes: maxRecipientsBodyBytes,
-    },
-    (body, operation) =>
-      Effect.gen(function* () {
-        const { control } = call.ports;
-        if (body._tag === "Reset") return answer(200, yield* Effect.promise(() => control.resetRekey(operation)));
-        if (body._tag === "Share") {
-          const taken = yield* Effect.promise(() => control.rekey(body.share64, operation));
-          return answer(200, yield* failLeft(Either.mapLeft(taken, rekeyFault)));
-        }
-        const { shares } = body.sharing ?? control.sharing;
-        const read = yield* Effect.promise(() => readRecipients(body.recipients, shares));
-        const wish = { sharing: body.sharing, recipients: yield* failLeft(read) };
-        const started = yield* Effect.promise(() => control.startRekey(wish, operation));
-        return answer(200, yield* failLeft(Either.mapLeft(started, rekeyFault)));
-      }),
+  operated(call, { call: "REKEY", body: systemEndpoints.rekey.body }, (body, operation) =>
+    Effect.gen(function* () {
+      const { control } = call.ports;
+      const told = (progress: RekeyAnswer) => answer(systemEndpoints.rekey, 200, progress);
+      if ("reset" in body) return told(yield* Effect.promise(() => control.resetRekey(operation)));
+      if ("share64" in body) {
+        const taken = yield* Effect.promise(() => control.rekey(body.share64, operation));
+        return told(yield* failLeft(Either.mapLeft(taken, rekeyFault)));
+      }
+      const sharing = yield* sharingIn(body);
+      const { shares } = sharing ?? control.sharing;
+      const read = yield* Effect.promise(() => readRecipients(body.recipients ?? [], shares));
+      const wish = { sharing, recipients: yield* failLeft(read) };
+      const started = yield* Effect.promise(() => control.startRekey(wish, operation));
+      return told(yield* failLeft(Either.mapLeft(started, rekeyFault)));
+    }),
   );
 
 /** POST /v1/custody/system/seal. */
 export const seal: Handler = (call) =>
-  operated(call, { call: "SEAL", permission: "service.system.seal", parse: parseEmptyBody }, (_none, operation) =>
+  operated(call, { call: "SEAL", body: systemEndpoints.seal.body }, (_none, operation) =>
     Effect.gen(function* () {
       const state = yield* Effect.promise(() => call.ports.control.seal(operation));
-      return answer(200, { state: yield* failLeft(Either.mapLeft(state, faultOf)) });
+      return answer(systemEndpoints.seal, 200, { state: yield* failLeft(Either.mapLeft(state, faultOf)) });
     }),
   );
 
 /** POST /v1/custody/system/restore: this peer's disk is an old one. */
 export const restore: Handler = (call) =>
-  operated(call, { call: "RESTORE", permission: "service.system.restore", parse: parseEmptyBody }, (_none, operation) =>
+  operated(call, { call: "RESTORE", body: systemEndpoints.restore.body }, (_none, operation) =>
     Effect.gen(function* () {
       const { peer, log } = call.ports;
       const declared = yield* Effect.promise(() => peer.restore(operation));
@@ -131,20 +110,19 @@ export const restore: Handler = (call) =>
       const incarnation = declared._tag === "Restoring" ? (declared.incarnation ?? null) : null;
       if (incarnation === null) operation.tell("ACCEPTED", "it begins with the unseal of this process");
       log.info("restore declared", incarnation === null ? {} : { incarnation });
-      return answer(200, { state: sealState(peer.state), incarnation });
+      return answer(systemEndpoints.restore, 200, { state: sealState(peer.state), incarnation });
     }),
   );
 
 /** POST /v1/custody/system/integrity/rotate: rows are sealed with a new key from now on. */
 export const rotateIntegrity: Handler = (call) =>
-  operated(
-    call,
-    { call: "ROTATE_INTEGRITY_KEY", permission: "service.system.integrity", parse: parseEmptyBody },
-    (_none, operation) =>
-      Effect.gen(function* () {
-        const rotated = yield* Effect.promise(() => call.ports.control.rotateIntegrity(operation));
-        return answer(200, { integrityKeyVersion: yield* failLeft(Either.mapLeft(rotated, faultOf)) });
-      }),
+  operated(call, { call: "ROTATE_INTEGRITY_KEY", body: systemEndpoints.rotateIntegrity.body }, (_none, operation) =>
+    Effect.gen(function* () {
+      const rotated = yield* Effect.promise(() => call.ports.control.rotateIntegrity(operation));
+      return answer(systemEndpoints.rotateIntegrity, 200, {
+        integrityKeyVersion: yield* failLeft(Either.mapLeft(rotated, faultOf)),
+      });
+    }),
   );
 
 interface MemberStatus {
@@ -211,7 +189,7 @@ export const status: Handler = (call) =>
     const { ports } = call;
     const { peer, clock } = ports;
     const state = sealState(peer.state);
-    if (call.request.headers["x-jwt-token"] === undefined) return answer(200, { state });
+    if (call.request.headers["x-jwt-token"] === undefined) return answer(systemEndpoints.readStatus, 200, { state });
     const { actor } = yield* bearerOf(call);
     const claims = authorize({ ...clock.read(), settings: peer.settings }, actor, "service.control.system");
     if (Either.isLeft(claims) && claims.left.code === "UNAUTHENTICATED")
@@ -224,10 +202,15 @@ export const status: Handler = (call) =>
     const detail = statusDetail(peer.state);
     // A caller who cannot be shown the detail just now is told why, beside what everybody is told.
     if (Either.isLeft(claims) && claims.left.code !== "ACCESS_DENIED")
-      return answer(200, { state, ...progress, detailMissing: { code: claims.left.code, detail: claims.left.detail } });
-    if (Either.isLeft(claims) || detail === undefined) return answer(200, { state, ...progress });
+      return answer(systemEndpoints.readStatus, 200, {
+        state,
+        ...progress,
+        detailMissing: { code: claims.left.code, detail: claims.left.detail },
+      });
+    if (Either.isLeft(claims) || detail === undefined)
+      return answer(systemEndpoints.readStatus, 200, { state, ...progress });
     const found = yield* Effect.promise(() => peer.readiness());
-    return answer(200, {
+    return answer(systemEndpoints.readStatus, 200, {
       state,
       ...progress,
       detail: {
@@ -250,11 +233,11 @@ const notInitialized = httpFault("NOT_INITIALIZED", "This peer is not initialize
  */
 export const configuration: Handler = (call) =>
   Effect.gen(function* () {
-    yield* authorized(call, undefined);
+    yield* authorized(call);
     const { peer, config } = call.ports;
     const row = peer.state.cluster.peer;
     if (row === undefined) return yield* Effect.fail(notInitialized);
-    return answer(200, {
+    return answer(systemEndpoints.readConfiguration, 200, {
       threshold: row.threshold,
       total: row.total,
       features: featuresOf(commands.modules),

@@ -1,0 +1,15 @@
+/** Every endpoint of the public listener, by the name of its operation. What is not here is not served (Routes.ts). */
+import type { Endpoint } from "./Endpoint.ts";
+import { pageEndpoints } from "./PageEndpoints.ts";
+import { registryEndpoints } from "./RegistryEndpoints.ts";
+import { systemEndpoints } from "./SystemEndpoints.ts";
+
+export const endpoints = { ...registryEndpoints, ...systemEndpoints, ...pageEndpoints };
+
+export type EndpointName = keyof typeof endpoints;
+
+/** In the order in which they are described. */
+export const namedEndpoints: ReadonlyArray<readonly [EndpointName, Endpoint]> = Object.entries(endpoints).map(
+  // The keys of an object literal are those of its type.
+  ([name, each]) => [name as EndpointName, each],
+);
