@@ -6,6 +6,7 @@ import type { Digest } from "../../core/base/Digest.ts";
 import { rejection, rejectionCodes } from "../../core/base/Rejection.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { ES256 } from "../../core/webauthn/CreationOptions.ts";
+import type { Said } from "./History.ts";
 import type { Answered } from "./HttpCall.ts";
 
 const SignatureCredential = Schema.Struct({
@@ -118,13 +119,15 @@ export const shownIn = (text: string): Shown | undefined => {
   return { approver, observations };
 };
 
-/** The answer that a status and a text stand for; undefined where they are none. */
-export const answerOf = ({ status, text }: Answered): Answer | undefined => {
+/** The answer that a status and a text stand for, to a request of this kind; undefined where they are none. */
+export const answerOf = ({ status, text }: Answered, kind: Said["kind"]): Answer | undefined => {
   if (status === 200 || status === 201) {
     const offer = Either.getOrUndefined(decodeOffer(text));
     if (offer !== undefined) return status === 200 ? { _tag: "Offered", offer } : undefined;
     const shown = shownIn(text);
-    return shown && { _tag: "Registered", created: status === 201, ...shown };
+    if (shown === undefined) return undefined;
+    if (kind !== "METADATA") return { _tag: "Registered", created: status === 201, ...shown };
+    return status === 200 ? { _tag: "Replaced", approver: shown.approver } : undefined;
   }
   const problem = Either.getOrUndefined(decodeProblem(text));
   const code = rejectionCodes.find((each) => each === problem?.code);

@@ -121,7 +121,7 @@ class Audit {
     this.#peers = peers.map(({ slot }) => new AuditedPeer(slot));
     this.#ghost = new Ghost(crypto, peers.length);
     this.#checkers = new Checkers(this.#ghost, new Oracle(crypto, said, peers.length, sessionMillis), secrets, unseen);
-    this.#truth = new Truth(this.#ghost);
+    this.#truth = new Truth();
   }
 
   get checked(): ReadonlyArray<string> {
@@ -228,7 +228,7 @@ class Audit {
             found,
             transactions: 0,
           });
-        if (found !== undefined) this.#truth.read(slot, ref, body);
+        if (found !== undefined) this.#truth.read(slot, found, body);
         return this.#witness.read(slot, from, ref, found && approverSubject.seen(found));
       }
     }

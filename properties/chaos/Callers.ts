@@ -1,6 +1,7 @@
 /**
- * Callers of real peers, many at once: they register, repeat themselves, claim each other's keys, enroll passkeys, send
- * bad tokens, read what they were promised, and write down every answer.
+ * Callers of real peers, many at once: they register, repeat themselves, claim each other's keys, enroll passkeys,
+ * replace metadata, race each other for a revision, send bad tokens, read what they were promised, and write down every
+ * answer.
  */
 import type { Agent } from "node:http";
 import type { Answer } from "../../core/Action.ts";
@@ -8,7 +9,7 @@ import { utf8Bytes } from "../../core/codec/Utf8.ts";
 import { Limits } from "../../core/base/Limits.ts";
 import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import { Census } from "../../sim/base/Census.ts";
-import { type Command, Commands, type TokenKind } from "../../sim/requests/Commands.ts";
+import { type Command, Commands, type Replacement, type TokenKind } from "../../sim/requests/Commands.ts";
 import { realCryptography } from "../../sim/crypto/Cryptography.ts";
 import type { Finish, Invite, Invited } from "../../sim/requests/EnrollmentRequests.ts";
 import { Prng } from "../../sim/base/Prng.ts";
@@ -19,6 +20,7 @@ import { Chance } from "./Chance.ts";
 import { Enrollments, type Keys } from "./Enrollments.ts";
 import { type Asked, microsNow, type Moment } from "./History.ts";
 import { agentFor, type Answered, call } from "./HttpCall.ts";
+import { type Kept, Promised } from "./Promised.ts";
 import type { Tokens } from "./Tokens.ts";
 
 const THINK_MILLIS = [15, 120] as const;
@@ -42,7 +44,7 @@ export interface CallersOptions {
 }
 
 /** The contents of one request. */
-type Said = Command | Invite | Finish;
+type Said = Command | Replacement | Invite | Finish;
 
 /** The name that a caller's tokens are made for. */
 const CALLER = "caller";
@@ -61,7 +63,7 @@ const heavyBodies = [
 /** The number of the draws, beside the peer's, for requests once everything is healed. */
 const OPERATOR = 3_000;
 
-const verbs = { REGISTER: "register", OPTIONS: "invite", FINISH: "finish" } as const;
+const verbs = { REGISTER: "register", METADATA: "replace", OPTIONS: "invite", FINISH: "finish" } as const;
 
 /** Sample keys with an odd number are of the algorithm that passkeys share with keys that sign (sim/crypto/Cryptography.ts). */
 const isPasskeyNumber = (key: number): boolean => key % 2 === 1;
@@ -72,7 +74,7 @@ export class Callers {
   readonly #options: CallersOptions;
   readonly #agent: Agent;
   readonly #subjects: Array<Command> = [];
-  readonly #promised: Array<string> = [];
+  readonly #promised: Promised;
   readonly commands: Commands;
   readonly #enrollments: Enrollments;
   /** Every invitation that a caller was told. */
@@ -90,7 +92,9 @@ export class Callers {
   constructor(options: CallersOptions) {
     this.#options = options;
     this.#agent = agentFor(options.ca, { keepAlive: true });
-    this.commands = new Commands(realCryptography(new Prng(options.seed)));
+    // All are known again when the run is judged.
+    this.commands = new Commands(realCryptography(new Prng(options.seed)), 0, Number.POSITIVE_INFINITY);
+    this.#promised = new Promised(this.commands);
     this.#enrollments = new Enrollments(this.commands.enrollment);
   }
 
@@ -186,6 +190,7 @@ export class Callers {
     if (drawn < 50) return this.#submit(random, this.commands.command(`${id}-too`, key, team));
     if (drawn < 66) return this.#enroll(random, registrar, known);
     if (drawn < 74) return this.#enrollAgain(random, registrar);
+    if (drawn < 85) return this.#replace(random);
     if (drawn < 97) return this.#read(random);
     const { status } = await call(this.#agent, this.#url(random), "/v1/custody/system/ready", {
       token: undefined,
@@ -265,10 +270,6 @@ export class Callers {
         : "good";
     for (;;) {
       const answer = await this.ask(this.#slot(random), said, kind, bearer);
-      if (answer?._tag === "Registered") {
-        if (this.#promised.length < REMEMBERED) this.#promised.push(answer.approver.ref);
-        else this.#promised[random.below(REMEMBERED)] = answer.approver.ref;
-      }
       if (answer !== undefined && isSuccess(answer)) return answer;
       await pause(random.between(...TURNED_AWAY_MILLIS));
       // A caller that was told nothing certain asks again, through any peer.
@@ -284,18 +285,24 @@ export class Callers {
     const requestId = `r${this.#nextRequest++}`;
     const asked: Asked = { requestId, slot, said, token: kind, at: microsNow() };
     note({ _tag: "Asked", at: asked.at, asked });
-    const { path, rawBody: body } = said.call;
-    const answered = await call(this.#agent, urls[slot - 1] ?? "", path, { token, body });
+    const { method, path, ifMatch, rawBody: body } = said.call;
+    const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
+    const answered = await call(this.#agent, urls[slot - 1] ?? "", path, { method, token, body, headers });
     const { status, text } = answered;
     this.#overdue(answered, slot, `${requestId}, ${verbs[said.kind]}`, asked.at);
     this.answers.add(`${verbs[said.kind]} ${status}`);
-    const answer = answerOf(answered);
+    const answer = answerOf(answered, said.kind);
     if (answer === undefined) {
       if (status >= 200 && status < 300)
         broken(new Violation("S14", `request ${requestId} was answered ${status}`, "the answer cannot be read"));
       return undefined;
     }
     if (status === 201) this.successes += 1;
+    if (answer._tag === "Registered" || answer._tag === "Replaced") {
+      const { ref, revision } = answer.approver;
+      this.#assertTagged(answered, revision, `request ${requestId}`);
+      this.#promised.told(ref, { revision, text });
+    }
     if (answer._tag !== "Offered") note({ _tag: "Replied", at: microsNow(), asked, answer, body: text });
     else {
       const { invitation } = answer.offer;
@@ -307,22 +314,58 @@ export class Callers {
   }
 
   async #read(random: Chance): Promise<void> {
-    const ref = this.#promised[random.below(Math.max(1, this.#promised.length))];
-    if (ref !== undefined) await this.read(this.#slot(random), ref);
+    const ref = this.#promised.any(random);
+    if (ref === undefined) return;
+    await this.read(this.#slot(random), ref, random.happens(500) ? this.#promised.kept(ref) : undefined);
   }
 
-  /** Reads an approver that was promised; the status, 0 where no answer came. */
-  async read(slot: number, ref: string): Promise<number> {
+  /** Replaces the metadata of an approver that was promised; in a race others do so at the same time. */
+  async #replace(random: Chance): Promise<void> {
+    const ref = this.#promised.any(random);
+    if (ref === undefined) return;
+    const one = async (replacement: Replacement): Promise<void> => {
+      const answer = await this.#submit(random, replacement);
+      // The revision tells a careful caller more than another answer would.
+      if (answer?._tag !== "Replaced" && random.happens(500)) await this.read(this.#slot(random), ref);
+    };
+    await Promise.all(this.#promised.replacements(random, ref).map(one));
+  }
+
+  /** A replacement of the metadata of an approver, at the revision last shown. */
+  replacement(ref: string): Replacement {
+    return this.#promised.replacement(ref);
+  }
+
+  /** A record is shown with its revision as its tag (contract 2.1). */
+  #assertTagged({ etag }: Answered, revision: number, what: string): void {
+    if (etag !== `"${revision}"`)
+      this.#options.broken(new Violation("S12", `${what} was shown revision ${revision}`, `its tag is ${etag}`));
+  }
+
+  /**
+   * Reads an approver that was promised.
+   *
+   * @param kept a record that is asked for only if it is not the current one
+   * @returns the status, 0 where no answer came
+   */
+  async read(slot: number, ref: string, kept?: Kept): Promise<number> {
     const { note, tokens, urls } = this.#options;
     const token = await tokens.of("good");
     const path = `${REGISTER_PATH}/${encodeURIComponent(ref)}`;
     const from = microsNow();
-    const answered = await call(this.#agent, urls[slot - 1] ?? "", path, { token, body: undefined });
-    const { status, text } = answered;
+    const headers = kept === undefined ? {} : { "if-none-match": `"${kept.revision}"` };
+    const answered = await call(this.#agent, urls[slot - 1] ?? "", path, { token, body: undefined, headers });
+    const { status } = answered;
     this.#overdue(answered, slot, "read", from);
     this.answers.add(`read ${status}`);
-    if (status !== 200 && status !== 404) return status;
-    const found = status === 200 ? shownIn(text)?.approver : undefined;
+    if (status !== 200 && status !== 304 && status !== 404) return status;
+    // Not modified: the peer has what is kept.
+    const text = status === 304 ? (kept?.text ?? "") : answered.text;
+    const found = status === 404 ? undefined : shownIn(text)?.approver;
+    if (found !== undefined) {
+      this.#assertTagged(answered, found.revision, `a read from peer ${slot}`);
+      this.#promised.read(ref, { revision: found.revision, text });
+    }
     note({ _tag: "Read", at: microsNow(), from, slot, ref, found, body: text });
     return status;
   }

@@ -1,12 +1,13 @@
 /** Callers' requests and answers, and starts and ends of real processes; all in microseconds of one clock. */
 import type { Answer } from "../../core/Action.ts";
 import type { Rows } from "../../core/Tables.ts";
-import type { Command, TokenKind } from "../../sim/requests/Commands.ts";
+import type { Command, Replacement, TokenKind } from "../../sim/requests/Commands.ts";
 import type { Finish, Invite } from "../../sim/requests/EnrollmentRequests.ts";
 
 /** The contents of a request, as far as its answer is judged by them. */
 export type Said =
   | Pick<Command, "kind" | "id" | "descriptor" | "team">
+  | Pick<Replacement, "kind" | "ref" | "ifMatch" | "team">
   | Pick<Invite, "kind" | "id">
   | Pick<
       Finish,

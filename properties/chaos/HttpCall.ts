@@ -10,6 +10,8 @@ export interface Answered {
   /** 0 where no answer came. */
   readonly status: number;
   readonly text: string;
+  /** As it was sent. */
+  readonly etag?: string;
   /** No answer came although a process was there and had all the time there is. */
   readonly isOverdue?: boolean;
 }
@@ -20,12 +22,20 @@ const ignore = (): void => undefined;
 export const agentFor = (ca: string | undefined, options: AgentOptions): Agent =>
   ca === undefined ? new HttpAgent(options) : new HttpsAgent({ ...options, ca });
 
-/** A POST where there is a body, else a GET; never rejects. */
+export interface Sent {
+  /** A POST where there is a body, else a GET. */
+  readonly method?: string;
+  readonly token: string | undefined;
+  readonly body: Uint8Array | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Never rejects. */
 export const call = (
   agent: Agent | undefined,
   url: string,
   path: string,
-  { token, body }: { readonly token: string | undefined; readonly body: Uint8Array | undefined },
+  { token, body, headers = {}, method = body === undefined ? "GET" : "POST" }: Sent,
 ): Promise<Answered> =>
   new Promise((resolve) => {
     const silence = (): void => resolve({ status: 0, text: "" });
@@ -37,8 +47,9 @@ export const call = (
         hostname,
         port,
         path,
-        method: body === undefined ? "GET" : "POST",
+        method,
         headers: {
+          ...headers,
           ...(token !== undefined && { "x-jwt-token": token }),
           ...(body !== undefined && { "content-type": "application/json", "content-length": body.length }),
         },
@@ -49,7 +60,8 @@ export const call = (
           text += chunk;
           if (text.length > MOST_BODY_BYTES) response.destroy();
         });
-        response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+        const { etag } = response.headers;
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, text, ...(etag && { etag }) }));
         response.on("error", silence);
         response.on("close", silence);
       },

@@ -208,6 +208,29 @@ class Run {
     for (const reader of cluster.peers)
       if ((await callers.read(reader.slot, again.approver.ref)) !== 200)
         return new Violation("L4", `${what} succeeded through peer ${slot}`, `peer ${reader.slot} does not show it`);
+    return this.#replaces(cluster, callers, again.approver.ref, slot, other);
+  }
+
+  /** Its metadata is replaced through one peer, an identical repetition through another gives 412, and all show it. */
+  async #replaces(
+    cluster: ChaosCluster,
+    callers: Callers,
+    ref: string,
+    slot: number,
+    other: number,
+  ): Promise<Violation | undefined> {
+    const replacement = callers.replacement(ref);
+    const told = [await callers.ask(slot, replacement, "good"), await callers.ask(other, replacement, "good")];
+    const [first, again] = told.map((answer) => (answer?._tag === "Rejected" ? answer.rejection.code : answer?._tag));
+    if (first !== "Replaced" || again !== "PRECONDITION_FAILED")
+      return new Violation(
+        "L4",
+        `${ref} was replaced through peer ${slot}, and the same again through peer ${other}`,
+        `it gave ${first ?? "nothing"} and ${again ?? "nothing"}`,
+      );
+    for (const reader of cluster.peers)
+      if ((await callers.read(reader.slot, ref)) !== 200)
+        return new Violation("L4", `${ref} was replaced`, `peer ${reader.slot} does not show it`);
     return undefined;
   }
 
@@ -242,8 +265,7 @@ class Run {
         byBody: (bodyDigest) => commands.byBody(bodyDigest),
         finishOf: (bodyDigest) => commands.finishOf(bodyDigest),
         inviteOf: (bodyDigest) => commands.inviteOf(bodyDigest),
-        // No endpoint replaces metadata yet, so any replacement was unasked for.
-        replacementOf: () => undefined,
+        replacementOf: (path, bodyDigest, ifMatch) => commands.replacementOf(path, bodyDigest, ifMatch),
         tokenOf: (jti) => cluster.tokens.tokenOf(jti),
       },
       sessionMillis: SESSION_MILLIS,

@@ -10,7 +10,8 @@ const HOUR = 3_600_000;
 /** The service wants at least 5 s left. */
 const SHORT_MILLIS = 8_000;
 
-const permissions = ["service.approvers.register", "service.approvers.read"];
+const reading = ["service.approvers.read"];
+const permissions = ["service.approvers.register", "service.approvers.metadata", ...reading];
 
 interface Known {
   readonly kind: TokenKind;
@@ -65,7 +66,7 @@ export class Tokens {
     const token = await Effect.runPromise(
       this.#issuer.mint({
         subject,
-        permissions: kind === "forbidden" ? permissions.slice(1) : permissions,
+        permissions: kind === "forbidden" ? reading : permissions,
         ttlMillis: kind === "short" ? SHORT_MILLIS : HOUR,
         audience: kind === "foreign" ? "another-service" : audience,
         issuer,

@@ -4,11 +4,11 @@ import type { Answer } from "../../core/Action.ts";
 import type { RejectionCode } from "../../core/base/Rejection.ts";
 import type { Rows, Write } from "../../core/Tables.ts";
 import { recordJson } from "../../server/http/ApproverRecord.ts";
-import type { Ghost } from "../../sim/checkers/Ghost.ts";
 import { Violation } from "../../sim/base/Violation.ts";
 import type { Asked, Said } from "./History.ts";
 
 type Finish = Extract<Said, { readonly kind: "FINISH" }>;
+type Replacement = Extract<Said, { readonly kind: "METADATA" }>;
 
 /** Where the coordinates of a canonical ES256 key begin (RFC 9053 section 7.1.1), 32 bytes each. */
 const X_AT = 10;
@@ -33,7 +33,8 @@ const credentialNameOf = (descriptor: string): string | undefined => {
 
 /** Compares every answer with what was stored by then. Each method throws {@link Violation}. */
 export class Truth {
-  readonly #ghost: Ghost;
+  /** By ref and revision: every approver that any peer has stored so; there is one, unless no peer has kept it. */
+  readonly #revisions = new Map<string, Array<Rows["approvers"]>>();
   /** Ref to the request that was told that it created the approver. */
   readonly #created = new Map<string, string>();
   /** Key to the ids that any peer has stored it for. */
@@ -49,10 +50,6 @@ export class Truth {
   readonly #restored = new Map<number, number>();
   /** Registration id to the request that was told of it. */
   readonly #offered = new Map<string, string>();
-
-  constructor(ghost: Ghost) {
-    this.#ghost = ghost;
-  }
 
   stored(writes: ReadonlyArray<Write>): void {
     for (const write of writes) {
@@ -74,7 +71,12 @@ export class Truth {
     }
   }
 
-  #approver({ descriptor, id }: Rows["approvers"]): void {
+  #approver(row: Rows["approvers"]): void {
+    const { descriptor, id, ref, revision } = row;
+    const name = `${ref} ${revision}`;
+    const known = this.#revisions.get(name) ?? [];
+    this.#revisions.set(name, known);
+    if (!known.some((each) => JSON.stringify(each) === JSON.stringify(row))) known.push(row);
     const key = keyNameOf(descriptor);
     const owners = this.#owners.get(key) ?? new Set();
     this.#owners.set(key, owners.add(id));
@@ -86,18 +88,18 @@ export class Truth {
     const { requestId, said } = asked;
     if (answer._tag === "Offered") this.#assertNew(requestId, answer.offer.registrationId);
     if (answer._tag === "Rejected") return this.#refused(requestId, said, answer.rejection.code);
-    if (answer._tag !== "Registered") return;
+    if (answer._tag !== "Registered" && answer._tag !== "Replaced") return;
     const { ref } = answer.approver;
-    this.#assertLooks(ref, body, `request ${requestId}`);
-    if (!answer.created) return;
+    this.#assertLooks(answer.approver, body, `request ${requestId}`);
+    if (answer._tag === "Replaced" || !answer.created) return;
     const first = this.#created.get(ref);
     if (first !== undefined)
       throw new Violation("S14", `request ${first} created ${ref}`, `request ${requestId} created it once more`);
     this.#created.set(ref, requestId);
   }
 
-  read(slot: number, ref: string, body: string): void {
-    this.#assertLooks(ref, body, `a read from peer ${slot}`);
+  read(slot: number, found: Rows["approvers"], body: string): void {
+    this.#assertLooks(found, body, `a read from peer ${slot}`);
   }
 
   #assertNew(requestId: string, registrationId: string): void {
@@ -114,10 +116,20 @@ export class Truth {
   /** A refusal that names what stands in the way is true of what was stored by then. */
   #refused(requestId: string, said: Said, code: RejectionCode): void {
     if (said.kind === "OPTIONS") return;
+    if (said.kind === "METADATA") return this.#assertPrecondition(requestId, said, code);
     if (code === "KEY_ALREADY_REGISTERED") return this.#assertOwned(requestId, said);
     if (said.kind === "REGISTER" || !said.isHonest) return;
     const why = this.#falseWhy(said, code);
     if (why !== undefined) throw new Violation("S14", `request ${requestId} was refused with ${code}`, why);
+  }
+
+  /** 428 is for a missing If-Match alone, which gets no 412. Whether a revision is stale is judged by its history (H1). */
+  #assertPrecondition(requestId: string, { ifMatch }: Replacement, code: RejectionCode): void {
+    const isUntrue =
+      (code === "PRECONDITION_REQUIRED" && ifMatch !== undefined) ||
+      (code === "PRECONDITION_FAILED" && ifMatch === undefined);
+    if (isUntrue)
+      throw new Violation("S14", `request ${requestId} was refused with ${code}`, `its If-Match was ${ifMatch}`);
   }
 
   #assertOwned(requestId: string, { descriptor, id }: Pick<Finish, "descriptor" | "id">): void {
@@ -159,14 +171,14 @@ export class Truth {
     );
   }
 
-  /** A record of the first stored revision equals that, to the byte. */
-  #assertLooks(ref: string, body: string, what: string): void {
-    // Nothing else that is read has a ref.
-    const row = this.#ghost.subjects.get(ref)?.row as Rows["approvers"] | undefined;
-    if (row === undefined) return;
-    const isFirst = body.includes(`"metadataRevision":${row.revision},`);
-    const stored = recordJson({ approver: row, observations: this.#observations.get(ref) });
-    if (isFirst && body !== stored)
-      throw new Violation("S12", `approver ${ref} was stored as ${stored}`, `${what} was shown ${body}`);
+  /** A record equals its revision as it was stored, to the byte. */
+  #assertLooks({ ref, revision }: Rows["approvers"], body: string, what: string): void {
+    const observations = this.#observations.get(ref);
+    const stored = (this.#revisions.get(`${ref} ${revision}`) ?? []).map((approver) =>
+      recordJson({ approver, observations }),
+    );
+    // One that no peer has stored is found by others (S14, S25).
+    if (stored.length > 0 && !stored.includes(body))
+      throw new Violation("S12", `approver ${ref} was stored as ${stored.join(" or ")}`, `${what} was shown ${body}`);
   }
 }

@@ -78,17 +78,21 @@ export class Commands {
   readonly #bodyBytes: number;
   readonly #byBody = new Map<string, Command>();
   readonly #byName = new Map<string, Command>();
-  readonly #replacements = new RecentMap<Replacement>(REMEMBERED_REPLACEMENTS);
+  readonly #replacements: RecentMap<Replacement>;
   readonly #others = new RecentMap<Asked>(REMEMBERED_REPLACEMENTS);
   readonly #tokens = new Map<number, Token>();
   #nextToken = 1;
 
   readonly enrollment: EnrollmentRequests;
 
-  /** @param bodyBytes how long the body of a registration, or of anything about an enrollment, is at least */
-  constructor(cryptography: Cryptography, bodyBytes = 0) {
+  /**
+   * @param bodyBytes how long the body of a registration, or of anything about an enrollment, is at least
+   * @param remembered how many of the last replacements are known again
+   */
+  constructor(cryptography: Cryptography, bodyBytes = 0, remembered = REMEMBERED_REPLACEMENTS) {
     this.#cryptography = cryptography;
     this.#bodyBytes = bodyBytes;
+    this.#replacements = new RecentMap(remembered);
     this.enrollment = new EnrollmentRequests(cryptography, bodyBytes);
   }
 
