@@ -187,6 +187,23 @@ const webauthn = (directory: string) =>
 /** The features that a configuration may demand: those that this program has. */
 const [core = "core", ...others] = featuresOf(commands.modules);
 
+const audit = (directory: string) =>
+  Schema.Struct({
+    sinks: Schema.Struct({
+      stdout: withDefault(Flag, false),
+      file: Schema.optionalWith(
+        Schema.Struct({
+          path: filePath(directory),
+          maxBytes: withDefault(byteSize(64 * 1024, 1024 * mebibyte, "64KiB to 1GiB"), 64 * mebibyte).pipe(
+            Schema.fromKey("max-size"),
+          ),
+          keep: withDefault(integer(1, 1000), 16),
+        }),
+        { exact: true },
+      ),
+    }),
+  });
+
 const sections = (directory: string) =>
   Schema.Struct({
     peer: peer(directory),
@@ -205,6 +222,7 @@ const sections = (directory: string) =>
     authorities: Schema.Struct({ arbitrary: withDefault(Flag, true) }),
     crypto: Schema.Struct({ backend: withDefault(oneOf("native", "portable"), "native") }),
     webauthn: webauthn(directory),
+    audit: audit(directory),
     limits: Schema.Struct({
       bodyBytesInFlight: withDefault(
         byteSize(Limits.requestBodyBytes, 4096 * mebibyte, "256KiB to 4GiB"),

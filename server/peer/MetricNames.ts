@@ -30,6 +30,10 @@ export const counters = {
   custody_events_total: { help: "Events handed to the protocol by kind.", labels: ["event"] },
   custody_messages_sent_total: { help: "Messages handed to the network by kind.", labels: ["message"] },
   custody_messages_dropped_total: { help: "Messages that were not delivered, by reason.", labels: ["reason"] },
+  custody_audit_sink_failures_total: {
+    help: "Times that a sink of the audit took nothing; custody status and the log say why.",
+    labels: ["sink"],
+  },
   custody_clock_steps_total: { help: "Times that the wall clock was seen to be set.", labels: ["direction"] },
 } as const satisfies Families;
 
@@ -48,6 +52,10 @@ export const gauges = {
   custody_approvers: { help: "Approver versions stored.", labels: [] },
   custody_last_decided_slot: { help: "The highest decided slot.", labels: [] },
   custody_audit_sequence: { help: "The number of the newest row of this peer's audit.", labels: [] },
+  custody_audit_behind_events: {
+    help: "Audit events that the slowest sink has not written; 0 without sinks.",
+    labels: [],
+  },
   custody_member_reachable: {
     help: "1 when the last message to another peer got an answer, 0 when not; absent before the first.",
     labels: ["peer"],

@@ -27,6 +27,8 @@ export interface Readings {
   readonly peerBodyBytes: number;
   readonly connections: number;
   readonly peerConnections: number;
+  /** Durable events that the slowest sink of the audit has not written. */
+  readonly auditBehind: number;
 }
 
 /** One metric as it is documented. */
@@ -59,6 +61,7 @@ const readingsOf = (readings: Readings): ReadonlyArray<Reading> => {
     ["custody_approvers", state.registry.approvers],
     ["custody_last_decided_slot", undecided.decidedSeq],
     ["custody_audit_sequence", signed.audit.seq],
+    ["custody_audit_behind_events", readings.auditBehind],
     ["custody_http_body_bytes", readings.bodyBytes],
     ["custody_peer_http_body_bytes", readings.peerBodyBytes],
     ["custody_http_connections", readings.connections],

@@ -10,6 +10,7 @@ import type { Topology } from "../../core/protocol/Topology.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { WallClock } from "../../runtime/WallClock.ts";
+import { openAuditSinks } from "../audit/AuditSinks.ts";
 import { openTokenVerifier, type TokenVerifier } from "../auth/TokenVerifier.ts";
 import { bootstrapSecretSource } from "../config/BootstrapSecret.ts";
 import { loadConfig } from "../config/ConfigFile.ts";
@@ -235,8 +236,13 @@ const openPeer = (
       ),
       (open) => Effect.promise(() => open.flush()),
     );
-    const warnings = (): ReadonlyArray<string> =>
-      leftover === undefined || peer.state.cluster.membership === undefined ? [] : [`${leftover}: ${REMOVE_SECRET}`];
+    const sinks = yield* openAuditSinks(config, { reading: () => peer.reading, log, metrics });
+    const warnings = (): ReadonlyArray<string> => [
+      ...(leftover === undefined || peer.state.cluster.membership === undefined
+        ? []
+        : [`${leftover}: ${REMOVE_SECRET}`]),
+      ...sinks.warnings(),
+    ];
     const { reload: reloadKeys, hasKeys: judgesTokens } = verifier;
     const readings: Assembly["readings"] = () => ({
       state: peer.state,
@@ -248,6 +254,7 @@ const openPeer = (
         clockAheadMillis: clocks.aheadMillis(peerId),
       })),
       backlog: peer.backlog,
+      auditBehind: sinks.behind(),
     });
     const ports = { config, tls, log, metrics, clock, peer, control, links, endpoint, check, audit, warnings };
     return { ...ports, reloadKeys, judgesTokens, readings };
