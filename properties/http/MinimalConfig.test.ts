@@ -94,5 +94,6 @@ it("is all that three peers need to found a cluster and register", async () => {
     expect(await call(server, token, `/v1/custody/approvers/${encodeURIComponent(ref)}`)).toEqual({
       status: 200,
       text: created.text,
+      etag: '"1"',
     });
 }, 60_000);
