@@ -13,7 +13,7 @@ import { StoreFailure } from "./ByteStore.ts";
 import { cryptoOf } from "./CryptoPrimitives.ts";
 import { noblePrimitives } from "./NobleCrypto.ts";
 import { IntegrityFailure } from "./PeerStore.ts";
-import { readApprover } from "./Reads.ts";
+import { readApprover, withObservations } from "./Reads.ts";
 
 const NOW = 1_800_000_000_000;
 const crypto = cryptoOf(noblePrimitives);
@@ -178,5 +178,39 @@ describe("a read", () => {
       throw new StoreFailure("no disk");
     });
     expect(() => readWith(failing, unsealed, reader)).toThrow(StoreFailure);
+  });
+});
+
+describe("a version that was changed just now", () => {
+  const shownWith = (observed: () => Rows["observations"] | undefined) => {
+    const lost: Array<string> = [];
+    const ports = { view: viewOf(() => row, observed), integrityLost: (where: string) => void lost.push(where) };
+    return { lost, shown: withObservations(ports, row) };
+  };
+
+  it("is shown with what was observed of a passkey", () => {
+    expect(shownWith(() => observations)).toEqual({ lost: [], shown: Either.right({ approver: row, observations }) });
+    const bare = Either.right({ approver: row, observations: undefined });
+    expect(shownWith(() => undefined)).toEqual({ lost: [], shown: bare });
+  });
+
+  it("is not shown where that row does not hold: the change stands, and its caller is told to look elsewhere", () => {
+    const { lost, shown } = shownWith(() => {
+      throw new IntegrityFailure(`observations/${ref}`, "its seal does not hold");
+    });
+    expect(lost).toEqual([`observations/${ref}`]);
+    expect(Either.flip(shown).pipe(Either.getOrThrow)).toMatchObject({
+      code: "INTEGRITY_FAILURE",
+      ref,
+      outcomeUnknown: true,
+    });
+  });
+
+  it("does not hide a disk that fails", () => {
+    expect(() =>
+      shownWith(() => {
+        throw new StoreFailure("EIO");
+      }),
+    ).toThrow("EIO");
   });
 });
