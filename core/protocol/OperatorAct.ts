@@ -6,8 +6,19 @@
 import { digest, nullable, oneOf, record, text, type TypeOf, uint } from "../codec/Codec.ts";
 import { actorCodec } from "./Proposal.ts";
 
-/** The calls that change the peer itself. */
-export const operatorCalls = ["INITIALIZE", "UNSEAL", "SEAL", "RESTORE", "ROTATE_INTEGRITY_KEY", "REKEY"] as const;
+/**
+ * The calls that change the peer itself, or take all it has away. They are written as their place in this list, by
+ * which older journals are read: new ones come last. Rows of the audit have them in words.
+ */
+export const operatorCalls = [
+  "INITIALIZE",
+  "UNSEAL",
+  "SEAL",
+  "RESTORE",
+  "ROTATE_INTEGRITY_KEY",
+  "REKEY",
+  "BACKUP",
+] as const;
 export type OperatorCall = (typeof operatorCalls)[number];
 
 export const OPERATOR_TAG = "CUSTODY_OPERATOR_V1";

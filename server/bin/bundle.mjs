@@ -52,7 +52,7 @@ export const bundle = (name, entryPoints) => {
 };
 
 /**
- * Bundles the command line, its writing thread, the processes of its hunts and its page.
+ * Bundles the command line, the threads of its store, the processes of its hunts and its page.
  *
  * @returns {string} the path of the command line's own file
  */
@@ -60,6 +60,7 @@ export const bundleCommand = () => {
   const folder = bundle("command", [
     "server/bin/custody.ts",
     "server/sqlite/WriterThread.ts",
+    "server/sqlite/CopyThread.ts",
     "sim/bin/HuntWorker.ts",
   ]);
   const page = join(root, "server/enroll/page");

@@ -25,6 +25,8 @@ const loadServerCommands = async (entry: string) => {
   const { configCommand } = await import("./ConfigCommands.ts");
   const { systemCommands } = await import("./SystemCommands.ts");
   const { metricsCommand } = await import("./MetricsCommand.ts");
+  const { backupCommand } = await import("./BackupCommand.ts");
+  const { restoreCommand } = await import("./RestoreCommand.ts");
   const { statusCommand } = await import("./StatusCommand.ts");
   const { doctorCommand } = await import("./DoctorCommand.ts");
   const { approverCommands } = await import("./ApproverCommands.ts");
@@ -35,6 +37,8 @@ const loadServerCommands = async (entry: string) => {
     configCommand,
     metricsCommand,
     ...systemCommands,
+    backupCommand,
+    restoreCommand,
     statusCommand,
     doctorCommand,
     approverCommands,
@@ -52,6 +56,7 @@ const serverWords = new Set([
   "unseal",
   "rekey",
   "seal",
+  "backup",
   "restore",
   "rotate-integrity",
   "status",

@@ -30,6 +30,8 @@ describe("help", () => {
     ["$ get <ref>", ["approvers", "get", "alice"], "$ custody approvers get <ref>"],
     ["$ status", ["status"], "$ custody status"],
     ["$ approvers\n\nCOMMANDS\n", ["approvers"], "$ custody approvers COMMAND\n\nCOMMANDS\n"],
+    ["$ backup [--to FILE]\n\nCOMMANDS\n", ["backup"], "$ custody backup [COMMAND] [--to FILE]\n\nCOMMANDS\n"],
+    ["  - backup [--to FILE] [--json] verify [--json] <file>", [], "  - backup verify [--json] <file>"],
     ["$ custody\n\n\u001b[0;1mCOMMANDS\u001b[0m\n", [], "$ custody COMMAND\n\n\u001b[0;1mCOMMANDS\u001b[0m\n"],
   ])("has the whole command in the usage %j", (usage, words, whole) => {
     expect(helpLines(usage, words)).toBe(whole);

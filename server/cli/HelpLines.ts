@@ -12,7 +12,9 @@ const usageLine = /^\s*(?:\$|-) /;
 const padded = /^(\s*- .*?\S) {2,}(?=\S)/;
 /** In a list of all commands the library repeats the first word of those within a group of a group. */
 const twice = /^(\s*- )(\S+) \2 /;
-const ownUsage = /^\$ (\S+)/;
+const ownUsage = /^\$ (\S+)( )?/;
+/** The options of a group that is a command too, before the name of one of its commands. */
+const groupOptions = /^(\s*- [a-z-]+)(?: \[[^\]]*\])+(?= [a-z])/;
 const commandsHeading = /^\S*COMMANDS\S*$/m;
 /** Text in a paragraph of its own that repeats the line above it. */
 const kindOfValue =
@@ -31,7 +33,11 @@ const nameOf = (last: string, words: ReadonlyArray<string>): string => {
 
 const usageOf = (line: string, words: ReadonlyArray<string>, isGroup: boolean): string =>
   line
-    .replace(ownUsage, (_, last: string) => `$ ${nameOf(last, words)}${isGroup ? " COMMAND" : ""}`)
+    .replace(ownUsage, (_, last: string, more = "") => {
+      const command = more === "" ? " COMMAND" : " [COMMAND]";
+      return `$ ${nameOf(last, words)}${isGroup ? command : ""}${more}`;
+    })
+    .replace(groupOptions, "$1")
     .replace(twice, "$1$2 ")
     .replace(manyChoices, "NAME")
     .replace(repeatedOption, "[$1]...")

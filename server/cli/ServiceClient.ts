@@ -11,7 +11,7 @@ import { parseProblem } from "./Problem.ts";
 /** Far above the largest record; a body beyond it is not an answer of this service. */
 const maxResponseBytes = 16 * 1024 * 1024;
 /** How long opening a connection may take, TLS included. */
-const connectMillis = 5_000;
+export const connectMillis = 5_000;
 
 export interface ServiceAddress {
   /** Scheme, host and port, without a path. */
@@ -41,6 +41,7 @@ export interface ServiceAnswer {
 export interface Service {
   /** Scheme, host and port of the peer that is called. */
   readonly origin: string;
+  readonly address: ServiceAddress;
   /** Fails with a {@link CliFailure} for every answer that is not a success in JSON. */
   readonly call: (call: ServiceCall) => Effect.Effect<ServiceAnswer, CliFailure>;
 }
@@ -53,7 +54,7 @@ const field = (cause: unknown, name: "code" | "syscall"): string => {
 const tlsCode = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO)/;
 
 /** Why no byte of the request left this machine; undefined when some may have. */
-const neverSent = (cause: unknown): string | undefined => {
+export const neverSent = (cause: unknown): string | undefined => {
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
   const code = field(first, "code");
   if (code === "UND_ERR_CONNECT_TIMEOUT") return "no connection within 5 s";
@@ -64,7 +65,7 @@ const neverSent = (cause: unknown): string | undefined => {
   return syscall === "connect" || syscall === "getaddrinfo" ? code : undefined;
 };
 
-const unreachable = (origin: string, why: string): CliFailure =>
+export const unreachable = (origin: string, why: string): CliFailure =>
   new CliFailure({
     kind: "unreachable",
     message: `could not reach the service at ${origin}: ${why}`,
@@ -82,7 +83,7 @@ const unknownOutcome = (why: string): CliFailure =>
 const noAnswer = (origin: string, { method }: ServiceCall, why: string): CliFailure =>
   method === "GET" ? unreachable(origin, why) : unknownOutcome(why);
 
-const refusal = (body: unknown): CliFailure | undefined => {
+export const refusal = (body: unknown): CliFailure | undefined => {
   const problem = parseProblem(body);
   if (problem === undefined) return undefined;
   return problem.outcomeUnknown === true
@@ -95,7 +96,7 @@ const refusal = (body: unknown): CliFailure | undefined => {
     : new CliFailure({ kind: "refused", message: "the service refused", problem });
 };
 
-const parsed = (text: string): unknown => {
+export const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -103,7 +104,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-const request = ({ origin, token }: ServiceAddress, { method, path, body, ifMatch }: ServiceCall) => {
+export const request = ({ origin, token }: ServiceAddress, { method, path, body, ifMatch }: ServiceCall) => {
   const bare = HttpClientRequest.make(method)(`${origin}${path}`, {
     acceptJson: true,
     headers: ifMatch === undefined ? {} : { "if-match": `"${ifMatch}"` },
@@ -154,6 +155,6 @@ export const openService = (address: ServiceAddress): Effect.Effect<Service, nev
   ).pipe(
     Effect.map((agent) => {
       const client = HttpClient.withTracerPropagation(NodeHttpClient.makeUndici(agent), false);
-      return { origin: address.origin, call: (call) => callWith(client, address, call) };
+      return { origin: address.origin, address, call: (call) => callWith(client, address, call) };
     }),
   );

@@ -1,16 +1,9 @@
-/** `custody init | unseal | rekey | seal | restore | rotate-integrity`: the operator's ceremony, one peer at a time. */
+/** `custody init | unseal | rekey | seal | rotate-integrity`: the operator's ceremony, one peer at a time. */
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Option } from "effect";
 import { readBoundedText } from "../config/BoundedFile.ts";
-import {
-  readInitAnswer,
-  readRekeyAnswer,
-  readRestoreAnswer,
-  readRotateAnswer,
-  readStatusAnswer,
-  readUnsealAnswer,
-} from "./Answers.ts";
+import { readInitAnswer, readRekeyAnswer, readRotateAnswer, readStatusAnswer, readUnsealAnswer } from "./Answers.ts";
 import { awaitVerified, progressText } from "./AwaitVerified.ts";
 import { CliFailure, usageFailure } from "./CliFailure.ts";
 import { printErrorLines, printLines, printResult } from "./Output.ts";
@@ -230,28 +223,6 @@ const seal = Command.make("seal", { service: serviceOptions, json: jsonOption },
   }).pipe(Effect.scoped),
 ).pipe(Command.withDescription("Seal one peer: it forgets its private keys until it is unsealed."));
 
-const restore = Command.make("restore", { service: serviceOptions, json: jsonOption }, ({ service, json }) =>
-  Effect.gen(function* () {
-    const { call } = yield* serviceOf(service, process.env);
-    const { body } = yield* call({ method: "POST", path: "/v1/custody/system/restore", body: {} });
-    if (json) return yield* printResult({ json, value: body });
-    const { state } = yield* readRestoreAnswer(body);
-    yield* printLines(
-      state === "SEALED"
-        ? [
-            "The restore is declared. It begins when the peer is unsealed; if it is restarted before that, declare it again.",
-          ]
-        : [
-            "The restore has begun. `custody status` shows under `recovering` what it waits for; changes wait for its end.",
-          ],
-    );
-  }).pipe(Effect.scoped),
-).pipe(
-  Command.withDescription(
-    "Declare that one peer runs on an older disk: it takes the registry from the other members. Best before unsealing it.",
-  ),
-);
-
 const rotateIntegrity = Command.make(
   "rotate-integrity",
   { service: serviceOptions, json: jsonOption },
@@ -269,4 +240,4 @@ const rotateIntegrity = Command.make(
   ),
 );
 
-export const systemCommands = [init, unseal, rekey, seal, restore, rotateIntegrity] as const;
+export const systemCommands = [init, unseal, rekey, seal, rotateIntegrity] as const;

@@ -1,5 +1,6 @@
 /** One request to the public API on its way through its handler, and who sent it. */
 import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
 import { Effect, Either } from "effect";
 import type { Scope } from "effect/Scope";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
@@ -9,6 +10,7 @@ import type { WallClock } from "../../runtime/WallClock.ts";
 import { authorize } from "../../core/auth/Authorization.ts";
 import { extractToken } from "../auth/TokenHeader.ts";
 import type { Config } from "../config/ConfigSchema.ts";
+import type { LiveBackups } from "../backup/LiveBackup.ts";
 import type { EnrollmentPage } from "../enroll/EnrollmentPage.ts";
 import type { Log } from "../peer/Log.ts";
 import type { OperatorAudit } from "../peer/OperatorAudit.ts";
@@ -24,6 +26,7 @@ export interface ApiPorts {
   readonly peer: Peer;
   readonly control: SealControl;
   readonly audit: OperatorAudit;
+  readonly backups: LiveBackups;
   readonly config: Config;
   readonly check: (token: string) => Promise<ActorCheck>;
   /** Whether the keys that verify tokens can be had now. */
@@ -63,6 +66,14 @@ export interface ApiAnswer {
   /** The media type of the few answers that are not JSON. */
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Sent instead of `body`, as it is read; whoever gets this answer reads it or destroys it. */
+  readonly source?: Source;
+}
+
+/** A body of a known length that is not in memory. */
+export interface Source {
+  readonly bytes: number;
+  readonly stream: Readable;
 }
 
 export type Handler = (call: ApiCall) => Effect.Effect<ApiAnswer, HttpFault, Scope>;

@@ -99,7 +99,9 @@ export const operated = <A>(
     const carriedOut = (body: A) =>
       Effect.gen(function* () {
         const answer = yield* run(body, operation);
-        yield* recorded(apiCall, operation.act, operation.isWritten);
+        yield* Effect.tapError(recorded(apiCall, operation.act, operation.isWritten), () =>
+          Effect.sync(() => answer.source?.stream.destroy()),
+        );
         void operation.later.then(
           (later) => later && ports.audit.refused({ ...operation.act, at: ports.clock.read().now, ...later }),
         );

@@ -16,6 +16,8 @@ type ServerCode =
   | "OUTDATED"
   | "STOPPING"
   | "REKEY_STEP"
+  | "BACKUP_UNDER_WAY"
+  | "NO_SPACE"
   | "AUDIT_UNAVAILABLE"
   | "INTERNAL_ERROR";
 export type ErrorCode = RejectionCode | ServerCode;
@@ -76,6 +78,7 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   RESTORE_IMPOSSIBLE: kind(409, "The peer cannot be restored", "No topology, or no other member."),
   ALREADY_INITIALIZED: kind(409, "The peer is initialized already", "`init` after the first unseal."),
   REKEY_STEP: kind(409, "The rekey is at another step", "A share without a rekey, or a second start."),
+  BACKUP_UNDER_WAY: kind(409, "A backup is under way", "This peer makes or sends another.", { afterSeconds: 10 }),
   REGISTRATION_EXPIRED: kind(
     410,
     "The enrollment has expired",
@@ -138,4 +141,5 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   NOT_READY: kind(503, "The cluster is not ready", "The answer of `ready`; see `members`.", { afterSeconds: 1 }),
   OUTDATED: kind(503, "The registry may be outdated", "`readable` on an old disk.", { afterSeconds: 30 }),
   STOPPING: kind(503, "The peer is stopping", "Probes of a peer that ends.", { afterSeconds: 1 }),
+  NO_SPACE: kind(507, "The disk has no space for it", "No space beside the database for its copy."),
 };

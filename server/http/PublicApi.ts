@@ -3,8 +3,9 @@
  * around one fiber for each request, which is what a handler with its resources needs.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { pipeline } from "node:stream";
 import { Cause, Effect, Either, Exit, FiberId } from "effect";
-import type { ApiAnswer, ApiPorts } from "./ApiCall.ts";
+import type { ApiAnswer, ApiPorts, Source } from "./ApiCall.ts";
 import { type HttpFault, httpFault, PROBLEM_TYPE, problemOf } from "./HttpErrors.ts";
 import { requestIdOf } from "./RequestId.ts";
 import { match } from "./Routes.ts";
@@ -24,6 +25,7 @@ interface Written {
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  readonly source?: Source | undefined;
 }
 
 /**
@@ -33,11 +35,12 @@ interface Written {
 const heldBack = ({ code }: HttpFault): Effect.Effect<void> =>
   code === "REQUEST_CAPACITY" ? Effect.sleep(500 + Math.random() * 1_000) : Effect.void;
 
-const success = ({ status, body, type = JSON_TYPE, headers = {} }: ApiAnswer): Written => ({
+const success = ({ status, body, type = JSON_TYPE, headers = {}, source }: ApiAnswer): Written => ({
   status,
   type,
   headers,
   body,
+  source,
 });
 
 const failure = (fault: HttpFault, requestId: string): Written => ({
@@ -80,9 +83,9 @@ export const publicApi =
     // Only when all it held is given back, its body too.
     const fiber = Effect.runFork(Effect.tapError(Effect.scoped(run), heldBack));
     fiber.addObserver((exit) => {
+      const { status, type, headers, body, source } = writtenOf(exit, requestId, ports);
       // The listener answers for a handler whose request broke off.
-      if (response.destroyed || response.headersSent) return;
-      const { status, type, headers, body } = writtenOf(exit, requestId, ports);
+      if (response.destroyed || response.headersSent) return void source?.stream.destroy();
       const route = Either.isRight(matched) ? matched.right.endpoint.path : "unknown";
       const elapsed = ports.elapsedMillis() - startedAt;
       const millis = Math.round(elapsed);
@@ -92,11 +95,15 @@ export const publicApi =
       response.writeHead(status, {
         ...standingHeaders(requestId, request.socket),
         // What a caller has already is not described again (RFC 9110 15.4.5).
-        ...(status === NOT_MODIFIED ? {} : { "content-type": type, "content-length": Buffer.byteLength(body) }),
+        ...(status === NOT_MODIFIED
+          ? {}
+          : { "content-type": type, "content-length": source?.bytes ?? Buffer.byteLength(body) }),
         ...headers,
         ...(ports.draining() ? { connection: "close" } : {}),
       });
-      response.end(body);
+      if (source === undefined) return void response.end(body);
+      // The length is told above: a caller notices an end that came too early.
+      pipeline(source.stream, response, () => undefined);
     });
     response.on("close", () => {
       if (!response.writableEnded) fiber.unsafeInterruptAsFork(FiberId.none);

@@ -6,6 +6,7 @@ import { Either } from "effect";
 import type { Handler } from "./ApiCall.ts";
 import { readOne, register, replaceMetadata } from "./ApproverHandlers.ts";
 import { audit } from "./AuditHandlers.ts";
+import { backup } from "./BackupHandler.ts";
 import { description, reference } from "./DescriptionHandlers.ts";
 import { type Endpoint, holeOf, type Method, type PathHole } from "./endpoints/Endpoint.ts";
 import { type EndpointName, namedEndpoints } from "./endpoints/Endpoints.ts";
@@ -26,6 +27,7 @@ const handlers: { readonly [N in EndpointName]: Handler } = {
   rekey,
   seal,
   restore,
+  backup,
   rotateIntegrity,
   readStatus: status,
   readHealth: health,

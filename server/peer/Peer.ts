@@ -67,7 +67,7 @@ export class Peer {
   constructor(ports: PeerPorts) {
     this.#ports = ports;
     this.#timers = new Timers((timer) => this.#dispatch({ _tag: "TimerFired", timer }));
-    this.#envelopes = new Envelopes({ ...ports, state: () => this.state, signer: () => this.#keys?.identity });
+    this.#envelopes = new Envelopes({ ...ports, state: () => this.state, signer: this.signer });
     this.#callers = new Callers({
       ...ports,
       dispatch: (event, consumed) => this.#dispatch(event, consumed),
@@ -104,6 +104,9 @@ export class Peer {
   get settings(): Settings {
     return this.#ports.settings;
   }
+
+  /** Signs with the identity key, which this peer has while it is unsealed; what may be signed the caller knows. */
+  readonly signer = (): PeerKeys["identity"] | undefined => this.#keys?.identity;
 
   /** The stored vault. Throws {@link IntegrityFailure} when its row does not hold. */
   vault(): Uint8Array | undefined {
@@ -172,11 +175,8 @@ export class Peer {
     await this.#unsealing;
     const before = this.#running;
     // A damaged peer is not a new one, whatever its rows still say.
-    const {
-      cluster: { peer },
-      fitness: { integrityFault },
-    } = before.driver.state;
-    const fixed = peer?.unsealedOnce === true || integrityFault !== undefined;
+    const { cluster, fitness } = before.driver.state;
+    const fixed = cluster.peer?.unsealedOnce === true || fitness.integrityFault !== undefined;
     const next = fixed ? before : this.#start(new FreshStart(this.#ports.bytes), keys);
     const answer = await this.#callers.ask(
       (requestId) =>
@@ -290,7 +290,7 @@ export class Peer {
     const answer = await this.#callers.ask(
       (requestId) => this.#dispatch({ _tag: "RotateIntegrity", requestId, publicKey, blob, acts }),
       "The new key was not written in time; it may still come into use.",
-      "Look at integrityKeyVersion at the status of this peer; repeating makes one more key.",
+      "Look at integrityKeyVersion in the status; repeating makes one more key.",
     );
     if (answer._tag === "Rotated") operation.written();
     return answer;

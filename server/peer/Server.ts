@@ -12,6 +12,7 @@ import { SealedStore } from "../../runtime/SealedStore.ts";
 import { WallClock } from "../../runtime/WallClock.ts";
 import { openAuditSinks } from "../audit/AuditSinks.ts";
 import { openTokenVerifier, type TokenVerifier } from "../auth/TokenVerifier.ts";
+import { LiveBackups } from "../backup/LiveBackup.ts";
 import { bootstrapSecretSource } from "../config/BootstrapSecret.ts";
 import { loadConfig } from "../config/ConfigFile.ts";
 import type { Config, ListenerConfig } from "../config/ConfigSchema.ts";
@@ -31,6 +32,7 @@ import { expiries, type ListenerTls, loadTls, type TlsMaterial } from "../tls/Tl
 import { MailboxRoom } from "../transport/MailboxRoom.ts";
 import { makePeerListener, type PeerEndpoint, takeAnswer } from "../transport/PeerListener.ts";
 import { PeerLinks } from "../transport/PeerLinks.ts";
+import { declareCopied } from "./CopiedDisk.ts";
 import { developmentShares } from "./DevelopmentSecrets.ts";
 import { foundingSettings } from "./FoundingSettings.ts";
 import { closeListener, type Guarded, listen } from "./Listening.ts";
@@ -106,6 +108,7 @@ interface Assembly {
   readonly warnings: () => ReadonlyArray<string>;
   readonly reloadKeys: () => Promise<string | undefined>;
   readonly readings: () => Omit<Readings, "certificates" | BudgetReading>;
+  readonly backups: LiveBackups;
 }
 
 type BudgetReading = "bodyBytes" | "peerBodyBytes" | "connections" | "peerConnections";
@@ -244,6 +247,8 @@ const openPeer = (
       ...sinks.warnings(),
     ];
     const { reload: reloadKeys, hasKeys: judgesTokens } = verifier;
+    yield* declareCopied(bytes, { peer, audit, log, now });
+    const backups = new LiveBackups({ directory, crypto: backend.crypto, peer, now });
     const readings: Assembly["readings"] = () => ({
       state: peer.state,
       version: VERSION,
@@ -257,7 +262,7 @@ const openPeer = (
       auditBehind: sinks.behind(),
     });
     const ports = { config, tls, log, metrics, clock, peer, control, links, endpoint, check, audit, warnings };
-    return { ...ports, reloadKeys, judgesTokens, readings };
+    return { ...ports, backups, reloadKeys, judgesTokens, readings };
   });
 
 interface Opened {
@@ -295,12 +300,14 @@ const openPublicApi = (
   budgets: BodyBudgets,
 ): Effect.Effect<Opened, StartError, Scope> =>
   Effect.gen(function* () {
-    const { config, tls, log, metrics, clock, peer, control, links, check, audit, warnings, judgesTokens } = assembly;
+    const { config, tls, log, metrics, clock, peer, control, links, check, audit, warnings } = assembly;
+    const { backups, judgesTokens } = assembly;
     let draining = false;
     const ports: ApiPorts = {
       peer,
       control,
       audit,
+      backups,
       config,
       check,
       judgesTokens,

@@ -62,6 +62,15 @@ const assertTables = (file: string, sql: SqlClient.SqlClient, tables: ReadonlyAr
     if (surplus !== undefined) yield* new StoreOpenError({ reason: "schema", file, detail: `unknown: ${surplus}` });
   });
 
+/** Whether a database that nobody writes is of this program and of a shape it knows; fails as {@link migrate} does. */
+export const assertOurs = (file: string, client: SqlClient.SqlClient, tables: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const [found] = yield* client<{ readonly id: unknown }>`SELECT application_id AS id FROM pragma_application_id`;
+    if (found?.id !== applicationId) yield* new StoreOpenError({ reason: "foreign", file });
+    yield* refuseNewer(file, client);
+    yield* assertTables(file, client, tables);
+  });
+
 /**
  * Brings the database to {@link schemaVersion}: afterwards it holds exactly one table for each of `tables`.
  * Fails with reason `newer` when a later version of this program wrote it and `schema` when its tables differ.

@@ -4,17 +4,16 @@
  * may see a commit a moment before `done` is called and never one that could still be lost.
  */
 import type { Connection } from "@effect/sql/SqlConnection";
-import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
 import * as Scope from "effect/Scope";
-import type { TableName } from "../../core/Tables.ts";
-import { type ByteStore, type Change, StoreFailure, type StoredRow } from "../../runtime/ByteStore.ts";
-import { assertChanges, assertScanLimit } from "../../runtime/MemoryByteStore.ts";
+import { type ByteStore, type Change, StoreFailure } from "../../runtime/ByteStore.ts";
+import { assertChanges } from "../../runtime/MemoryByteStore.ts";
+import { isCopy } from "./CopyMark.ts";
 import { openClient, openingOf, settle } from "./Database.ts";
-import { placeOf } from "./Layout.ts";
+import { rowReader } from "./RowReader.ts";
 import { databaseFile, holdDirectory, prepareDirectory } from "./StoreDirectory.ts";
-import { sqliteCode, type StoreOpenError } from "./StoreOpenError.ts";
+import type { StoreOpenError } from "./StoreOpenError.ts";
 import { startWriter, type Writer } from "./Writer.ts";
 
 export interface SqliteByteStoreOptions {
@@ -26,49 +25,25 @@ export interface SqliteByteStoreOptions {
   readonly failed?: (failure: StoreFailure) => void;
 }
 
-/** Plain arrays: a Buffer's `slice` would share what an array's copies. */
-const plain = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-
-const storedRow = (found: unknown): StoredRow => {
-  if (typeof found === "object" && found !== null && "row" in found && "seal" in found) {
-    const { row, seal } = found;
-    if (row instanceof Uint8Array && seal instanceof Uint8Array) return { row: plain(row), seal: plain(seal) };
-  }
-  throw new TypeError("a stored row is not bytes");
-};
-
-const keyedRow = (found: unknown): { readonly key: string; readonly value: StoredRow } => {
-  if (typeof found === "object" && found !== null && "key" in found && typeof found.key === "string") {
-    return { key: found.key, value: storedRow(found) };
-  }
-  throw new TypeError("a stored key is not text");
-};
-
 /** See {@link ByteStore}; opened by {@link openSqliteByteStore}. */
 export class SqliteByteStore implements ByteStore {
-  readonly #reader: Connection;
+  /** Whether this database was made by a backup, and its peer has not begun to speak from it since. */
+  readonly isCopy: boolean;
+  readonly #rows: Pick<ByteStore, "get" | "scan">;
   readonly #writer: Writer;
   readonly #scope: Scope.CloseableScope;
   #failure: StoreFailure | undefined;
 
-  constructor(reader: Connection, writer: Writer, scope: Scope.CloseableScope) {
-    this.#reader = reader;
+  constructor(reader: Connection, copy: boolean, writer: Writer, scope: Scope.CloseableScope) {
+    this.isCopy = copy;
+    this.#rows = rowReader(reader);
     this.#writer = writer;
     this.#scope = scope;
   }
 
-  readonly get = (table: TableName, key: string): StoredRow | undefined =>
-    this.#read(`SELECT row, seal FROM ${placeOf(table)} WHERE name = ? AND key = ?`, [table, key], storedRow)[0];
+  readonly get: ByteStore["get"] = (table, key) => this.#read(() => this.#rows.get(table, key));
 
-  readonly scan = (
-    table: TableName,
-    after: string,
-    limit: number,
-  ): ReadonlyArray<{ readonly key: string; readonly value: StoredRow }> => {
-    assertScanLimit(limit);
-    const sql = `SELECT key, row, seal FROM ${placeOf(table)} WHERE name = ? AND key > ? ORDER BY key LIMIT ?`;
-    return this.#read(sql, [table, after, limit], keyedRow);
-  };
+  readonly scan: ByteStore["scan"] = (table, after, limit) => this.#read(() => this.#rows.scan(table, after, limit));
 
   readonly commit = (changes: ReadonlyArray<Change>, done: (failure?: StoreFailure) => void): void => {
     assertChanges(changes);
@@ -90,16 +65,18 @@ export class SqliteByteStore implements ByteStore {
     );
   });
 
-  #read<A>(sql: string, parameters: ReadonlyArray<string | number>, parse: (found: unknown) => A): ReadonlyArray<A> {
+  /** The database is its peer's own again: it opens as no copy from now on. */
+  readonly adopt = (): void => this.#writer.adopt();
+
+  #read<A>(read: () => A): A {
     const failure = this.#failure ?? this.#writer.failure;
     if (failure !== undefined) throw failure;
-    const exit = Effect.runSyncExit(
-      Effect.flatMap(this.#reader.execute(sql, parameters, undefined), (rows) => Effect.try(() => rows.map(parse))),
-    );
-    if (Exit.isSuccess(exit)) return exit.value;
-    const why = sqliteCode(Cause.squash(exit.cause)) ?? "a row has another shape than it was written with";
-    this.#failure = new StoreFailure(`the database cannot be read: ${why}; check the disk and start this peer again`);
-    throw this.#failure;
+    try {
+      return read();
+    } catch (fault) {
+      if (fault instanceof StoreFailure) this.#failure = fault;
+      throw fault;
+    }
   }
 }
 
@@ -115,7 +92,7 @@ const acquire = (options: SqliteByteStoreOptions, scope: Scope.CloseableScope) =
     const client = yield* openClient(file, "read");
     const reader = yield* client.reserve;
     yield* settle(file, reader, "read");
-    return new SqliteByteStore(reader, writer, scope);
+    return new SqliteByteStore(reader, yield* isCopy(file, reader), writer, scope);
   }).pipe((opening) => openingOf(options.directory, opening));
 
 /**

@@ -31,7 +31,7 @@ export const markInitialized = (directory: string): void => {
 };
 
 /** Flushes the names in a directory: a file whose name is lost with the power is lost with it. */
-const flushNames = (directory: string): void => {
+export const flushNames = (directory: string): void => {
   const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     fsyncSync(descriptor);

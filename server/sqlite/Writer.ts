@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect";
 import { type Change, StoreFailure } from "../../runtime/ByteStore.ts";
 import { StoreOpenError } from "./StoreOpenError.ts";
 import { commitRequest, type WriterOptions, type WriterReply, type WriterRequest } from "./WriterMessage.ts";
-import { startWriterThread } from "./WriterProgram.ts";
+import { startStoreThread } from "./StoreThread.ts";
 
 type Done = (failure?: StoreFailure) => void;
 
@@ -46,6 +46,11 @@ export class Writer {
     this.#done = done;
     const request = commitRequest(changes);
     this.#send(request, [request.bytes.buffer]);
+  }
+
+  /** Takes the mark of a copy off the database, behind the commit under way. */
+  adopt(): void {
+    if (this.#failure === undefined) this.#send({ kind: "adopt" }, []);
   }
 
   /** Waits for the commit under way, writes the log back, closes the file and ends the thread. */
@@ -104,7 +109,7 @@ export const startWriter = (
   failed: (failure: StoreFailure) => void,
 ): Effect.Effect<Writer, StoreOpenError> =>
   Effect.async<Writer, StoreOpenError>((resume) => {
-    const worker = startWriterThread(options);
+    const worker = startStoreThread("WriterThread", options);
     const broken = (detail: string): void =>
       resume(Effect.fail(new StoreOpenError({ reason: "thread", file: options.file, detail })));
     const onError = (error: Error): void => broken(error.message);

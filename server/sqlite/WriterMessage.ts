@@ -27,7 +27,7 @@ export interface CommitRequest {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-export type WriterRequest = CommitRequest | { readonly kind: "close" };
+export type WriterRequest = CommitRequest | { readonly kind: "adopt" } | { readonly kind: "close" };
 
 export type WriterReply =
   | { readonly kind: "opened" }

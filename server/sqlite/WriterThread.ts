@@ -5,7 +5,8 @@ import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
 import * as Scope from "effect/Scope";
-import { checkpointAll, openClient, openingOf, settle, value } from "./Database.ts";
+import { markedAs } from "./CopyMark.ts";
+import { checkpointAll, openClient, openingOf, settle, value, values } from "./Database.ts";
 import { places } from "./Layout.ts";
 import { claim, migrate } from "./Migrations.ts";
 import { OpenFiles } from "./OpenFiles.ts";
@@ -109,6 +110,7 @@ const serve = (
   };
   port.on("message", (request: WriterRequest) => {
     if (request.kind === "commit") return commit(request);
+    if (request.kind === "adopt") return void run(() => runNow(values(connection, markedAs("own"))));
     clearInterval(watch);
     const finish = Effect.zipRight(checkpoint(connection), Scope.close(scope, Exit.void));
     if (run(() => runNow(finish), { kind: "closed" })) port.close();

@@ -27,6 +27,7 @@ import {
 
 const SYSTEM = "/v1/custody/system";
 const tag = "System";
+const TAR = "application/x-tar";
 
 /** The greatest values of the parameters of the audit. */
 export const auditBounds = { since: Number.MAX_SAFE_INTEGER, limit: 1000 } as const;
@@ -133,6 +134,20 @@ export const systemEndpoints = {
       200: { description: "Declared.", shape: restoredShape, example: { state: "SEALED", incarnation: null } },
     },
     problems: ["RESTORE_IMPOSSIBLE", "NOT_INITIALIZED", "INTEGRITY_FAILURE", "VERIFYING", "RECOVERING"],
+  }),
+  backup: endpoint({
+    method: "POST",
+    path: `${SYSTEM}/backup`,
+    tag,
+    summary: "Take a copy of all that a peer stores",
+    description:
+      "A tar of `manifest.json`, signed by the peer, and `custody.db`, its database at one moment, with private keys encrypted. One at a time.",
+    kind: "operator",
+    token: "required",
+    permission: "service.system.backup",
+    body: noBody,
+    answers: { 200: { description: "The tar.", type: TAR, headers: ["Content-Disposition"] } },
+    problems: ["BACKUP_UNDER_WAY", "NO_SPACE", "SEALED", "VERIFYING", "NOT_INITIALIZED", "INTEGRITY_FAILURE"],
   }),
   rotateIntegrity: endpoint({
     method: "POST",

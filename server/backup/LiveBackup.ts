@@ -1,0 +1,170 @@
+/**
+ * Backups of the peer that runs here: one at a time, copied on another thread into the data folder, signed, and sent
+ * as fast as their reader takes them. The copy is removed with the last byte, or when the reader goes away.
+ */
+import { statSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { Effect, Either } from "effect";
+import { type Rejection, rejection } from "../../core/base/Rejection.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import type { Crypto, Signer } from "../../core/crypto/Crypto.ts";
+import { beingVerified } from "../../core/protocol/Unavailable.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
+import { SealedStore } from "../../runtime/SealedStore.ts";
+import { packageVersion } from "../config/Version.ts";
+import { copyDatabase, copyFile, type CopyFault, removeCopy } from "../sqlite/Copier.ts";
+import type { Copied } from "../sqlite/CopyMessage.ts";
+import { databaseFile } from "../sqlite/StoreDirectory.ts";
+import { archiveBytes, archiveOf } from "./Archive.ts";
+import { openCopy } from "./CopyStore.ts";
+import { storedFacts } from "./Facts.ts";
+import { BACKUP_TAG, type BackupFacts, factsCodec, type Manifest } from "./Manifest.ts";
+
+const VERSION = packageVersion(fileURLToPath(import.meta.url));
+/** What must stay free for the peer's own rows. */
+const SPARE_BYTES = 64 * 1024 * 1024;
+/** A reader slower than this holds the copy's space for too long; its first pauses do not count. */
+const SLOWEST_BYTES_PER_SECOND = 32 * 1024;
+const GRACE_MILLIS = 60_000;
+const CHECK_MILLIS = 1_000;
+
+export interface LiveBackupPorts {
+  /** The data directory. */
+  readonly directory: string;
+  readonly crypto: Crypto;
+  readonly peer: {
+    readonly state: PeerState;
+    /** The identity key; undefined while the peer is sealed. */
+    readonly signer: () => Signer | undefined;
+  };
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+export type BackupRefusal = Rejection | CopyFault | { readonly kind: "busy" };
+
+/** A backup on its way to one reader. */
+export interface LiveBackup {
+  readonly facts: BackupFacts;
+  readonly bytes: number;
+  readonly stream: Readable;
+  /** Whether all of it was read; resolves when the copy is removed. */
+  readonly isWhole: Promise<boolean>;
+}
+
+const refusalOf = ({ cluster, fitness }: PeerState): Rejection | undefined => {
+  if (cluster.peer === undefined)
+    return rejection("NOT_INITIALIZED", "This peer is not initialized.", "There is nothing to back up yet.");
+  if (fitness.integrityFault !== undefined)
+    return rejection(
+      "INTEGRITY_FAILURE",
+      "The stored records of this peer do not hold.",
+      "Keep the backups there are, and restore this peer from the newest.",
+    );
+  if (fitness.verifying) return beingVerified;
+  if (!fitness.unsealed)
+    return rejection("SEALED", "This peer is sealed, and a backup is signed with its key.", "Unseal it first.");
+  return undefined;
+};
+
+export class LiveBackups {
+  readonly #ports: LiveBackupPorts;
+  #isBusy = false;
+
+  /** Removes what a process that was killed has left. */
+  constructor(ports: LiveBackupPorts) {
+    this.#ports = ports;
+    removeCopy(ports.directory);
+  }
+
+  /**
+   * Makes a backup; its stream must be read or destroyed.
+   *
+   * @param gone nobody waits for it any more
+   */
+  async make(gone: AbortSignal): Promise<Either.Either<LiveBackup, BackupRefusal>> {
+    if (this.#isBusy) return Either.left({ kind: "busy" });
+    const refusal = refusalOf(this.#ports.peer.state);
+    if (refusal !== undefined) return Either.left(refusal);
+    this.#isBusy = true;
+    try {
+      const manifest = await this.#manifest(gone);
+      if (Either.isLeft(manifest)) this.#end();
+      return Either.map(manifest, (made) => this.#sending(made));
+    } catch (fault) {
+      this.#end();
+      throw fault;
+    }
+  }
+
+  #end(): void {
+    removeCopy(this.#ports.directory);
+    this.#isBusy = false;
+  }
+
+  async #manifest(gone: AbortSignal): Promise<Either.Either<Manifest, BackupRefusal>> {
+    const { directory, peer, now } = this.#ports;
+    const needed = this.#needed();
+    const { bavail, bsize } = await statfs(directory);
+    if (bavail * bsize < needed)
+      return Either.left({ kind: "full", why: `a copy takes ${needed} bytes, and ${bavail * bsize} are free` });
+    const copied = await copyDatabase(directory, gone);
+    if ("why" in copied) return Either.left(copied);
+    const facts: BackupFacts = { ...(await this.#facts()), madeAt: now(), program: VERSION, ...digested(copied) };
+    const signature = peer.signer()?.sign(BACKUP_TAG, factsCodec, facts);
+    if (signature !== undefined) return Either.right({ facts, signature });
+    return Either.left(rejection("SEALED", "This peer was sealed meanwhile.", "Unseal it and repeat the call."));
+  }
+
+  #needed(): number {
+    const file = databaseFile(this.#ports.directory);
+    const sizes = [file, `${file}-wal`].map((each) => statSync(each, { throwIfNoEntry: false })?.size ?? 0);
+    return sizes.reduce((sum, size) => sum + size, SPARE_BYTES);
+  }
+
+  /** Of the copy itself, not of the peer, which goes on meanwhile. */
+  #facts() {
+    const { directory, crypto } = this.#ports;
+    return Effect.runPromise(
+      Effect.scoped(
+        Effect.map(openCopy(copyFile(directory)), ({ bytes }) => {
+          const facts = storedFacts(new SealedStore(bytes, crypto), crypto);
+          if (facts === undefined) throw new Error("the copy of an initialized peer has no peer in it");
+          return facts;
+        }),
+      ),
+    );
+  }
+
+  #sending(manifest: Manifest): LiveBackup {
+    const bytes = archiveBytes(manifest);
+    const startedAt = performance.now();
+    let read = 0;
+    const pieces = archiveOf(manifest, copyFile(this.#ports.directory));
+    const counted = async function* () {
+      for await (const piece of pieces) {
+        read += piece.length;
+        yield piece;
+      }
+    };
+    const stream = Readable.from(counted(), { objectMode: false });
+    const watch = setInterval(() => {
+      const millis = performance.now() - startedAt - GRACE_MILLIS;
+      if (read < (millis / 1000) * SLOWEST_BYTES_PER_SECOND) stream.destroy();
+    }, CHECK_MILLIS).unref();
+    const isWhole = new Promise<boolean>((done) => {
+      stream.once("close", () => {
+        clearInterval(watch);
+        this.#end();
+        done(stream.readableEnded);
+      });
+    });
+    stream.on("error", () => undefined);
+    return { facts: manifest.facts, bytes, stream, isWhole };
+  }
+}
+
+// The brand is the length: 32 bytes.
+const digested = ({ bytes, sha256 }: Copied) => ({ bytes, sha256: sha256 as Digest });

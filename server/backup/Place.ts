@@ -1,0 +1,115 @@
+/**
+ * Puts the database of a backup into a data folder that has none, all or nothing: everything is judged before the
+ * database gets its name, and no peer can be started there before it has.
+ */
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { Effect } from "effect";
+import type { Scope } from "effect/Scope";
+import type { Crypto } from "../../core/crypto/Crypto.ts";
+import { databaseFile, flushNames, holdDirectory, lockFile, markInitialized } from "../sqlite/StoreDirectory.ts";
+import { BackupFault, type OpenArchive } from "./Archive.ts";
+import { judgeDatabase } from "./Judge.ts";
+import { type Tell, unpack } from "./Unpack.ts";
+
+const SPARE_BYTES = 64 * 1024 * 1024;
+
+const UNFINISHED = "custody.db.restoring";
+/** What may be in a folder whose database is gone; of these only the unfinished copy is touched. */
+const left = new Set(["custody.initialized", "custody.lock", "operators.log", "token-keys.json", UNFINISHED]);
+
+const refused = (directory: string, what: string): BackupFault =>
+  new BackupFault({ kind: "unusable", message: `${directory}: ${what}` });
+
+const exists = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
+
+/** Why nothing may be put into a folder; undefined where it may. */
+const folderFault = (directory: string): string | undefined => {
+  const found = statSync(directory, { throwIfNoEntry: false });
+  if (found === undefined)
+    return exists(dirname(directory)) ? undefined : "the folder above it does not exist; create it or correct --data";
+  if (!found.isDirectory()) return "is not a folder; correct --data";
+  const uid = process.getuid?.();
+  if (uid !== undefined && found.uid !== uid)
+    return `belongs to user ${found.uid}, and this is user ${uid}; run the command as the user that runs the peer`;
+  if (uid !== undefined && (found.mode & 0o077) !== 0) return `may be read by other users; run chmod 700 ${directory}`;
+  const names = readdirSync(directory);
+  const database = names.find((name) => /^custody\.db(-wal|-shm|-journal)?$/.test(name));
+  if (database !== undefined) return `holds ${database} already; stop its peer and move the folder away first`;
+  const stranger = names.find((name) => !left.has(name));
+  return stranger === undefined ? undefined : `holds ${stranger}; name a folder that is empty, or not there yet`;
+};
+
+/** Holds the folder as a peer does, so that none is started in it meanwhile. */
+const held = (directory: string): Effect.Effect<void, BackupFault, Scope> =>
+  Effect.gen(function* () {
+    yield* Effect.try({
+      try: () => {
+        if (!existsSync(lockFile(directory))) closeSync(openSync(lockFile(directory), "wx", 0o600));
+      },
+      catch: () => refused(directory, "cannot be written; give this user write permission"),
+    });
+    yield* Effect.mapError(holdDirectory(directory), ({ message }) => refused(directory, message));
+  });
+
+/** Makes the folder, and removes it again unless the database came into it. */
+const made = (directory: string): Effect.Effect<void, BackupFault, Scope> =>
+  exists(directory)
+    ? Effect.void
+    : Effect.asVoid(
+        Effect.acquireRelease(
+          Effect.try({
+            try: () => mkdirSync(directory, { mode: 0o700 }),
+            catch: () =>
+              refused(directory, "cannot be created; give this user write permission on the folder above it"),
+          }),
+          () =>
+            Effect.sync(() => {
+              if (!exists(databaseFile(directory))) rmSync(directory, { recursive: true, force: true });
+            }),
+        ),
+      );
+
+const assertSpace = (directory: string, bytes: number): Effect.Effect<void, BackupFault> =>
+  Effect.flatMap(
+    Effect.promise(() => statfs(directory)),
+    ({ bavail, bsize }) =>
+      bavail * bsize >= bytes + SPARE_BYTES
+        ? Effect.void
+        : Effect.fail(refused(directory, `has ${bavail * bsize} bytes free, and the database takes ${bytes}`)),
+  );
+
+/**
+ * Restores a backup whose manifest was judged. What it puts there is marked as a copy, so the peer declares the restore
+ * at its first start.
+ */
+export const placeBackup = (
+  archive: OpenArchive,
+  folder: string,
+  crypto: Crypto,
+  tell: Tell,
+): Effect.Effect<void, BackupFault> =>
+  Effect.gen(function* () {
+    const directory = resolve(folder);
+    const fault = folderFault(directory);
+    if (fault !== undefined) return yield* refused(directory, fault);
+    yield* assertSpace(exists(directory) ? directory : dirname(directory), archive.manifest.facts.bytes);
+    yield* made(directory);
+    yield* held(directory);
+    const unfinished = join(directory, UNFINISHED);
+    const remove = Effect.sync(() => rmSync(unfinished, { force: true }));
+    yield* Effect.acquireRelease(remove, () => remove);
+    yield* unpack(archive, unfinished, tell);
+    yield* judgeDatabase(archive.file, unfinished, archive.manifest, crypto, () => undefined);
+    yield* Effect.try({
+      try: () => {
+        // First the mark: between the two a peer must not begin anew here.
+        markInitialized(directory);
+        renameSync(unfinished, databaseFile(directory));
+        flushNames(directory);
+        flushNames(dirname(directory));
+      },
+      catch: () => refused(directory, "the database could not be given its name; check the disk"),
+    });
+  }).pipe(Effect.scoped);

@@ -1,0 +1,53 @@
+/** Reads rows through one connection, on the calling thread, in the shape in which they were written. */
+import type { Connection } from "@effect/sql/SqlConnection";
+import * as Cause from "effect/Cause";
+import * as Effect from "effect/Effect";
+import * as Exit from "effect/Exit";
+import type { TableName } from "../../core/Tables.ts";
+import { type ByteStore, StoreFailure, type StoredRow } from "../../runtime/ByteStore.ts";
+import { assertScanLimit } from "../../runtime/MemoryByteStore.ts";
+import { placeOf } from "./Layout.ts";
+import { sqliteCode } from "./StoreOpenError.ts";
+
+/** Plain arrays: a Buffer's `slice` would share what an array's copies. */
+const plain = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+const storedRow = (found: unknown): StoredRow => {
+  if (typeof found === "object" && found !== null && "row" in found && "seal" in found) {
+    const { row, seal } = found;
+    if (row instanceof Uint8Array && seal instanceof Uint8Array) return { row: plain(row), seal: plain(seal) };
+  }
+  throw new TypeError("a stored row is not bytes");
+};
+
+const keyedRow = (found: unknown): { readonly key: string; readonly value: StoredRow } => {
+  if (typeof found === "object" && found !== null && "key" in found && typeof found.key === "string") {
+    return { key: found.key, value: storedRow(found) };
+  }
+  throw new TypeError("a stored key is not text");
+};
+
+/** The reading half of a {@link ByteStore}; both throw {@link StoreFailure} when the database cannot be read. */
+export const rowReader = (connection: Connection): Pick<ByteStore, "get" | "scan"> => {
+  const read = <A>(
+    sql: string,
+    parameters: ReadonlyArray<string | number>,
+    parse: (found: unknown) => A,
+  ): ReadonlyArray<A> => {
+    const exit = Effect.runSyncExit(
+      Effect.flatMap(connection.execute(sql, parameters, undefined), (rows) => Effect.try(() => rows.map(parse))),
+    );
+    if (Exit.isSuccess(exit)) return exit.value;
+    const why = sqliteCode(Cause.squash(exit.cause)) ?? "a row has another shape than it was written with";
+    throw new StoreFailure(`the database cannot be read: ${why}; check the disk and start this peer again`);
+  };
+  return {
+    get: (table: TableName, key: string) =>
+      read(`SELECT row, seal FROM ${placeOf(table)} WHERE name = ? AND key = ?`, [table, key], storedRow)[0],
+    scan: (table: TableName, after: string, limit: number) => {
+      assertScanLimit(limit);
+      const sql = `SELECT key, row, seal FROM ${placeOf(table)} WHERE name = ? AND key > ? ORDER BY key LIMIT ?`;
+      return read(sql, [table, after, limit], keyedRow);
+    },
+  };
+};
