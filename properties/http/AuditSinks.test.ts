@@ -46,6 +46,26 @@ it("has every event of the peer, in order, over a restart, and verifies against 
   for (const secret of [peer.token, ...peer.member(1).shares]) expect(text).not.toContain(secret);
 });
 
+it("has every event on standard output too, where that is asked for", async () => {
+  let text = "";
+  const spy = vi.spyOn(process.stdout, "write").mockImplementation((chunk, encodingOrDone, done) => {
+    text += String(chunk);
+    (typeof encodingOrDone === "function" ? encodingOrDone : done)?.();
+    return true;
+  });
+  try {
+    const peer = await ServerCluster.found(1, "audit: {sinks: {stdout: true}}");
+    cluster = peer;
+    await peer.register(1, registration("alice"));
+    await vi.waitFor(() => none(peer), patience);
+  } finally {
+    spy.mockRestore();
+  }
+  const events = text.split("\n").flatMap((line) => (line.startsWith('{"specversion"') ? [JSON.parse(line)] : []));
+  expect(events.map(({ data }) => data.seq)).toEqual(events.map((_, at) => at + 1));
+  expect(events.at(-1)).toMatchObject({ type: "custody.audit.APPROVER_REGISTERED" });
+});
+
 it("holds no change up while it cannot be written: the peer warns, and tells it all later", async () => {
   const peer = await ServerCluster.start(1, "audit: {sinks: {file: {path: audit.jsonl}}}");
   cluster = peer;

@@ -46,6 +46,9 @@ describe("a peer whose data folder is put back from an old copy", () => {
       await of.unseal(2);
       await vi.waitFor(async () => expect((await detailOf(of, 2))["quarantine"]).toEqual(expect.any(String)), patience);
       await of.unready(1);
+      // What it would read is of an old disk, so balancers send no reads there.
+      const readable = () => of.get(2, "/v1/custody/system/readable");
+      expect(await readable()).toMatchObject({ status: 503, json: { code: "OUTDATED" } });
       for (const through of [1, 3]) {
         const refused = await of.register(through, registration("refused"));
         expect([refused.status, refused.json["members"]]).toEqual([503, [{ peerId: 2, reason: "it is quarantined" }]]);
@@ -58,6 +61,7 @@ describe("a peer whose data folder is put back from an old copy", () => {
         const { quarantine, recovering } = await detailOf(of, 2);
         expect([quarantine, recovering]).toEqual([undefined, undefined]);
       }, patience);
+      expect((await readable()).status).toBe(200);
       await of.ready(1);
       written.push(await of.register(2, registration("after")));
       for (const id of of.ids)

@@ -11,7 +11,7 @@ import type { SinkName, SinkPositions } from "./SinkPositions.ts";
 import type { SinkTarget } from "./SinkTargets.ts";
 
 /** Rows that are read and verified before other work goes on. */
-const SLICE = 32;
+const SLICE = 16;
 /** The most rows of one writing, and about as many bytes. */
 const BATCH = 512;
 const BATCH_BYTES = 512 * 1024;

@@ -166,7 +166,10 @@ const verify = Command.make(
         "Go on at the peer, from the end of the files or from the beginning, to its newest event.",
       ),
     ),
-    after: placeOption("after", "What the first event follows, where that is not the first of all."),
+    after: placeOption(
+      "after",
+      "What the first event follows, where older ones are gone: its own sequence less one, and its prevHash as noted elsewhere.",
+    ),
     until: placeOption("until", "The event that must be the last; without it a file may lack its end."),
     service: serviceOptions,
     json: jsonOption,

@@ -8,7 +8,7 @@ import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
 import { pathIn } from "./RequestTarget.ts";
 
 /** Rows that are read and verified before other work goes on: a few milliseconds. */
-const SLICE = 32;
+const SLICE = 16;
 /** About as many bytes of events are in a page, at most. */
 const PAGE_BYTES = 1024 * 1024;
 
@@ -35,6 +35,9 @@ const wishIn = (target: string): Either.Either<{ readonly [N in keyof Bounds]: n
     }
     return wish;
   });
+
+/** Pages are made one after the other: however many are asked for, other work waits for one slice at most. */
+const onePage = Effect.unsafeMakeSemaphore(1);
 
 const othersFirst = Effect.promise(() => new Promise<void>((resolve) => void setImmediate(resolve)));
 
@@ -65,7 +68,7 @@ export const audit: Handler = (call) =>
   Effect.gen(function* () {
     yield* authorized(call);
     const { since, limit } = yield* wishIn(call.request.url ?? "");
-    const { texts, next } = yield* pageOf(call.ports, since, limit);
+    const { texts, next } = yield* onePage.withPermits(1)(pageOf(call.ports, since, limit));
     const { cluster, signed } = call.ports.peer.state;
     const head = JSON.stringify({ seq: signed.audit.seq, hash: signed.audit.hash });
     const body = `{"peerId":${cluster.peer?.peerId ?? 0},"events":[${texts.join(",")}],"next":${next},"head":${head}}`;
