@@ -15,6 +15,7 @@ import type { EnrollmentPage } from "../enroll/EnrollmentPage.ts";
 import type { Log } from "../peer/Log.ts";
 import type { OperatorAudit } from "../peer/OperatorAudit.ts";
 import type { Metrics } from "../peer/Metrics.ts";
+import type { Named } from "../peer/Callers.ts";
 import type { Peer } from "../peer/Peer.ts";
 import type { SealControl } from "../peer/SealControl.ts";
 import type { BodyBudget } from "./BodyBudget.ts";
@@ -52,6 +53,8 @@ export interface ApiCall {
   readonly request: IncomingMessage;
   /** As the caller is told it. */
   readonly requestId: string;
+  /** To be told the name that the request gets among the peers. */
+  readonly named: Named;
   readonly ports: ApiPorts;
   /** The definition that this request is judged by. */
   readonly endpoint: Endpoint;

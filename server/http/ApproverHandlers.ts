@@ -42,7 +42,7 @@ export const register: Handler = (call) =>
     const { token, actor } = yield* authorizedToChange(call);
     const rawBody = yield* bodyOf(call, actor);
     const command = { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody };
-    const answered = yield* Effect.promise(() => call.ports.peer.mutate(command, token, actor));
+    const answered = yield* Effect.promise(() => call.ports.peer.mutate(command, token, actor, call.named));
     return yield* registeredAnswer(answered);
   });
 
@@ -109,7 +109,7 @@ export const replaceMetadata: Handler = (call) =>
     const command = { method: "PUT", path: metadataPath(ref), ifMatch, rawBody };
     const meant = replacementOf(command);
     if (Either.isRight(meant)) yield* notExcluded(headers, `"${meant.right.baseRevision}"`);
-    const answered = yield* Effect.promise(() => peer.mutate(command, token, actor));
+    const answered = yield* Effect.promise(() => peer.mutate(command, token, actor, call.named));
     if (answered._tag === "Rejected") return yield* Effect.fail(faultOf(answered.rejection));
     if (answered._tag !== "Replaced") return yield* Effect.dieMessage(`a replacement was answered ${answered._tag}`);
     const record = yield* Either.mapLeft(peer.withObservations(answered.approver), faultOf);

@@ -16,7 +16,7 @@ const asked = (call: ApiCall, path: string) =>
     if (ports.peer.settings.relyingParty === undefined) return yield* Effect.fail(faultOf(disabled));
     const rawBody = yield* bodyOf(call, actor);
     const command = { method: "POST", path, ifMatch: undefined, rawBody };
-    return yield* Effect.promise(() => ports.peer.mutate(command, token, actor));
+    return yield* Effect.promise(() => ports.peer.mutate(command, token, actor, call.named));
   });
 
 /** POST …/registration/options. The answer holds the invitation, which is never told again. */

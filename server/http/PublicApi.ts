@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
 import { Cause, Effect, Either, Exit, FiberId } from "effect";
+import { requestKey } from "../../core/protocol/Forward.ts";
 import type { ApiAnswer, ApiPorts, Source } from "./ApiCall.ts";
 import { type HttpFault, httpFault, PROBLEM_TYPE, problemOf } from "./HttpErrors.ts";
 import { requestIdOf } from "./RequestId.ts";
@@ -73,12 +74,16 @@ export const publicApi =
   (request: IncomingMessage, response: ServerResponse): void => {
     const startedAt = ports.elapsedMillis();
     const requestId = requestIdOf(request.headers["x-request-id"]);
+    let among: string | undefined;
+    const named = (name: string): void => {
+      among = requestKey({ entryPeer: ports.peer.state.cluster.peer?.peerId ?? 0, requestId: name });
+    };
     const matched = match(request.method ?? "", request.url ?? "");
     const run = Either.isLeft(matched)
       ? Effect.fail(matched.left)
       : Effect.suspend(() => {
           const { handler, endpoint, rest } = matched.right;
-          return handler({ request, requestId, ports, endpoint, rest });
+          return handler({ request, requestId, named, ports, endpoint, rest });
         });
     // Only when all it held is given back, its body too.
     const fiber = Effect.runFork(Effect.tapError(Effect.scoped(run), heldBack));
@@ -91,7 +96,7 @@ export const publicApi =
       const millis = Math.round(elapsed);
       ports.metrics.observeRequest(route, methodOf(request), status, elapsed);
       ports.metrics.count("custody_http_responses_total", String(status));
-      ports.log.debug("request", { requestId, method: request.method, route, status, millis });
+      ports.log.debug("request", { requestId, requests: among, method: request.method, route, status, millis });
       response.writeHead(status, {
         ...standingHeaders(requestId, request.socket),
         // What a caller has already is not described again (RFC 9110 15.4.5).

@@ -27,6 +27,9 @@ const crowdedAnswer: Answer = {
   rejection: crowded("This peer has as many requests under way as it may.", undefined),
 };
 
+/** Told the name that a request has among the peers, before any of them hears of it. */
+export type Named = (requestId: string) => void;
+
 interface CallerPorts extends Pick<PeerPorts, "settings" | "backend"> {
   readonly dispatch: (event: Event, consumed?: () => void) => void;
   /** This peer's id; 0 while it has none. */
@@ -60,7 +63,7 @@ export class Callers {
   }
 
   /** Asks for a registry mutation; always answered within the configured time. */
-  async mutate(call: Call, token: string, actor: ActorCheck): Promise<Answer> {
+  async mutate(call: Call, token: string, actor: ActorCheck, named: Named): Promise<Answer> {
     const { settings, backend } = this.#ports;
     if (this.#gate.size >= settings.places) return crowdedAnswer;
     let isEntered = false;
@@ -70,6 +73,7 @@ export class Callers {
           // A request whose caller was told meanwhile that it took too long shall not be carried out.
           if (!this.#replies.isWaiting(requestId)) return consumed();
           isEntered = true;
+          named(requestId);
           this.#ports.dispatch({ _tag: "Command", requestId, call, token, actor }, consumed);
         }),
       settings.answerMillis,

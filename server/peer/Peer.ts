@@ -23,7 +23,7 @@ import { type ReadPorts, type ReadRecord, readApprover, withObservations } from 
 import { SealedStore, type Verified } from "../../runtime/SealedStore.ts";
 import type { Warrant } from "../../runtime/Warrant.ts";
 import type { PeerKeys } from "../crypto/CryptoBackend.ts";
-import { Callers } from "./Callers.ts";
+import { Callers, type Named } from "./Callers.ts";
 import { bringLaterKeys } from "./LaterKeys.ts";
 import type { Operation } from "./Operation.ts";
 import { entropy } from "./Entropy.ts";
@@ -137,8 +137,8 @@ export class Peer {
   }
 
   /** Asks for a registry mutation; always answered within the configured time. */
-  mutate(call: Call, token: string, actor: ActorCheck): Promise<Answer> {
-    return this.#callers.mutate(call, token, actor);
+  mutate(call: Call, token: string, actor: ActorCheck, named: Named = () => undefined): Promise<Answer> {
+    return this.#callers.mutate(call, token, actor, named);
   }
 
   /** Why a mutation would not be accepted now; empty when it would. */

@@ -43,6 +43,7 @@ import { type OpenedMetrics, openMetrics } from "./MetricsListener.ts";
 import { Peer } from "./Peer.ts";
 import type { PeerPorts } from "./PeerPorts.ts";
 import { makeReload } from "./Reload.ts";
+import { tellArrival } from "./RequestTrail.ts";
 import { OperatorAudit } from "./OperatorAudit.ts";
 import { MOST_KEPT, openOperatorFile } from "./OperatorFile.ts";
 import { SealControl } from "./SealControl.ts";
@@ -215,6 +216,7 @@ const openPeer = (
       warranted: (warrant) => peer.warranted(warrant),
       deliver: (opened, actors, consumed) => {
         clocks.saw(opened.from, opened.message);
+        tellArrival(log, peer.state.cluster.peer?.peerId ?? 0, opened.from, opened.message);
         peer.deliver(opened, actors, consumed);
       },
       unread: (unread, consumed) => peer.unread(unread, consumed),
