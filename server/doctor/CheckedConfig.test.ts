@@ -84,6 +84,14 @@ describe("a configuration whose files hold", () => {
     expect(warnings[1]?.message).toContain("expires on 2030-01-15; renew it");
   });
 
+  it("warns of a file of the audit that nothing can be written to, which stops no start", async () => {
+    const sink = (path: string) => accepted({ more: `audit: {sinks: {file: {path: ${path}}}}` });
+    for (const path of ["audit.jsonl", "new-folder/audit.jsonl"]) expect((await sink(path)).warnings).toEqual([]);
+    expect(existsSync(join(folder, "new-folder"))).toBe(false);
+    for (const path of ["issuer", "no/such/folder/audit.jsonl"])
+      expect((await sink(path)).warnings).toMatchObject([{ path: "audit.sinks.file.path" }]);
+  });
+
   it("needs no secret where a peer is initialized, and is told to remove one", async () => {
     const dataDir = "initialized";
     const home = join(folder, dataDir);

@@ -85,6 +85,20 @@ const secretFindings = (config: Config, env: Environment): Effect.Effect<Graded>
     return { problems: isMissing ? [...faults, missingSecret] : faults, warnings: [] };
   });
 
+/** A peer goes on without its sinks, so this stops no start; a missing folder is made with the first event. */
+const sinkWarnings = ({ audit }: Config): ReadonlyArray<ConfigProblem> => {
+  const { file } = audit.sinks;
+  if (file === undefined) return [];
+  const found = (target: string) => statSync(target, { throwIfNoEntry: false });
+  const path = "audit.sinks.file.path";
+  const folder = dirname(file.path);
+  const place = found(folder) === undefined ? dirname(folder) : folder;
+  if (found(file.path)?.isFile() === false) return [{ path, message: `${file.path} is not a file; name another` }];
+  return mayUse(place, constants.W_OK | constants.X_OK)
+    ? []
+    : [{ path, message: `${file.path}: this user may not write in ${place}; create it, and give it to this user` }];
+};
+
 const developmentWarnings = ({ development }: Config): ReadonlyArray<ConfigProblem> =>
   development
     ? [{ path: "development", message: "is true: only custody dev starts such a peer; never set it in production" }]
@@ -117,6 +131,6 @@ export const checkConfig = (file: string, env: Environment, now: number): Effect
       config,
       digest: bytesToHex(sha256(utf8ToBytes(configDigestInput(config, party.right)))),
       certificates: certificates.certificates,
-      warnings: [...developmentWarnings(config), ...secret.warnings, ...certificates.warnings],
+      warnings: [...developmentWarnings(config), ...sinkWarnings(config), ...secret.warnings, ...certificates.warnings],
     };
   });
