@@ -33,6 +33,8 @@ export interface ByteStore {
     after: string,
     limit: number,
   ) => ReadonlyArray<{ readonly key: string; readonly value: StoredRow }>;
+  /** Up to `limit` committed keys from `from` on, itself included, ascending by their bytes; rows are not looked at. */
+  readonly keys: (table: TableName, from: string, limit: number) => ReadonlyArray<string>;
   /**
    * Applies all changes in one transaction, flushes it to the disk and then calls `done` once: without an
    * argument when everything is durable, with a failure when the outcome is unknown. At most one commit

@@ -70,6 +70,13 @@ export class MemoryByteStore implements ByteStore {
     return rows.slice(0, limit).map(([key, value]) => ({ key, value: copy(value) }));
   };
 
+  readonly keys = (table: TableName, from: string, limit: number): ReadonlyArray<string> => {
+    if (this.#failure !== undefined) throw this.#failure;
+    assertScanLimit(limit);
+    const keys = [...(this.#tables.get(table) ?? new Map<string, StoredRow>()).keys()].filter((key) => key >= from);
+    return keys.toSorted(byKey).slice(0, limit);
+  };
+
   readonly commit = (changes: ReadonlyArray<Change>, done: (failure?: StoreFailure) => void): void => {
     assertChanges(changes);
     if (this.#committing) throw new TypeError("a commit is under way already; wait for it");

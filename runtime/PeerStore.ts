@@ -1,5 +1,5 @@
 /** The driver's port to its disk: typed rows, read at once, written in flushed transactions. */
-import type { RowView, Write } from "../core/Tables.ts";
+import type { RowView, TableName, Write } from "../core/Tables.ts";
 import type { StoreFailure } from "./ByteStore.ts";
 
 /** A stored row that is not as this peer wrote it there: tampered, of mixed age, or rotten. */
@@ -19,6 +19,15 @@ export class UnreadableRow extends Error {
   constructor(where: string, why: string) {
     super(`${where} was written by another version of this program (${why}); start that one`);
   }
+}
+
+/** The keys of rows, for those that look for rows; only a store that lists are read from has it. */
+export interface KeyView {
+  /**
+   * Up to `limit` committed keys from `from` on, itself included, ascending. No seal is opened: what is found under
+   * them must be read as a row before it is believed.
+   */
+  readonly keys: (table: TableName, from: string, limit: number) => ReadonlyArray<string>;
 }
 
 export interface PeerStore extends RowView {

@@ -16,14 +16,18 @@ import { type Rejection, rejection } from "../core/base/Rejection.ts";
 import type { Rows, RowView } from "../core/Tables.ts";
 import { IntegrityFailure } from "./PeerStore.ts";
 
-export interface ReadPorts {
+/** What one record is read through. */
+interface RecordPorts {
   readonly view: RowView;
-  readonly state: PeerState;
   readonly crypto: Pick<Crypto, "sha256OfText">;
-  readonly settings: Settings;
-  readonly clock: Pick<StepContext, "now" | "asBefore">;
   /** Called where a stored row did not hold, so that the peer stops signing. */
   readonly integrityLost: (where: string) => void;
+}
+
+export interface ReadPorts extends RecordPorts {
+  readonly state: PeerState;
+  readonly settings: Settings;
+  readonly clock: Pick<StepContext, "now" | "asBefore">;
 }
 
 /** Why this peer serves no reads, if so. */
@@ -52,7 +56,7 @@ export interface ReadRecord {
   readonly observations: Rows["observations"] | undefined;
 }
 
-const damaged = rejection(
+export const damaged = rejection(
   "INTEGRITY_FAILURE",
   "The stored record does not hold: it is not what this peer wrote.",
   "Ask another peer; an operator repairs this one from its backup.",
@@ -64,24 +68,22 @@ const unknown = rejection(
   "Check the ref; every version has a ref of its own.",
 );
 
-/**
- * One approver version by its complete ref, already URL-decoded.
- *
- * Left, in this order: 401 and 403 for the actor, `NOT_INITIALIZED` and `SEALED`,
- * `INVALID_REF`, `APPROVER_NOT_FOUND`, and `INTEGRITY_FAILURE` when a row's seal
- * does not hold or its descriptor is not the one the ref names (contract 2.2).
- * A store that cannot be read throws.
- */
-export const readApprover = (
-  { view, state, crypto, settings, clock, integrityLost }: ReadPorts,
+/** Whether the actor may read, and this peer answer; 401 and 403 come first. */
+export const mayRead = (
+  { state, settings, clock }: Pick<ReadPorts, "state" | "settings" | "clock">,
   actor: ActorCheck,
-  ref: string,
-): Either.Either<ReadRecord, Rejection> =>
-  Either.gen(function* () {
-    yield* authorize({ ...clock, settings }, actor, READ_PERMISSION);
+): Either.Either<void, Rejection> =>
+  Either.flatMap(authorize({ ...clock, settings }, actor, READ_PERMISSION), () => {
     const refusal = readRefusal(state);
-    if (refusal !== undefined) return yield* Either.left(refusal);
-    const { digestHex } = yield* parseApproverRef(ref);
+    return refusal === undefined ? Either.void : Either.left(refusal);
+  });
+
+/** The record under a well-formed ref, verified; undefined where there is none. */
+export const recordAt = (
+  { view, crypto, integrityLost }: RecordPorts,
+  ref: string,
+): Either.Either<ReadRecord | undefined, Rejection> =>
+  Either.gen(function* () {
     const [row, observations] = yield* Either.try({
       try: () => [view.get("approvers", ref), view.get("observations", ref)] as const,
       catch: (fault) => {
@@ -90,9 +92,8 @@ export const readApprover = (
         return damaged;
       },
     });
-    // Where rows are known to be lost, one that is not there may be one of them.
-    if (row === undefined) return yield* Either.left(state.fitness.integrityFault === undefined ? unknown : damaged);
-    if (row.ref !== ref || refDigest(crypto.sha256OfText, row.descriptor) !== digestHex) {
+    if (row === undefined) return undefined;
+    if (row.ref !== ref || !ref.endsWith(refDigest(crypto.sha256OfText, row.descriptor))) {
       integrityLost(`approvers/${ref}`);
       return yield* Either.left(damaged);
     }
@@ -115,4 +116,22 @@ export const withObservations = (
       integrityLost(fault.where);
       return { ...damaged, ref: approver.ref, outcomeUnknown: true };
     },
+  });
+
+/**
+ * One approver version by its complete ref, already URL-decoded.
+ *
+ * Left, in this order: 401 and 403 for the actor, `NOT_INITIALIZED` and `SEALED`,
+ * `INVALID_REF`, `APPROVER_NOT_FOUND`, and `INTEGRITY_FAILURE` when a row's seal
+ * does not hold or its descriptor is not the one the ref names (contract 2.2).
+ * A store that cannot be read throws.
+ */
+export const readApprover = (ports: ReadPorts, actor: ActorCheck, ref: string): Either.Either<ReadRecord, Rejection> =>
+  Either.gen(function* () {
+    yield* mayRead(ports, actor);
+    yield* parseApproverRef(ref);
+    const record = yield* recordAt(ports, ref);
+    if (record !== undefined) return record;
+    // Where rows are known to be lost, one that is not there may be one of them.
+    return yield* Either.left(ports.state.fitness.integrityFault === undefined ? unknown : damaged);
   });

@@ -159,6 +159,7 @@ describe("sealed rows", () => {
       {
         get: failing.get.bind(failing),
         scan: failing.scan.bind(failing),
+        keys: failing.keys.bind(failing),
         commit: (_changes, done) => done(new StoreFailure("no")),
       },
       crypto,

@@ -15,7 +15,7 @@ import { SELF } from "../core/protocol/Tables.ts";
 import { type ByteStore, type Change, type StoredRow, StoreFailure } from "./ByteStore.ts";
 import { KeyHistory } from "./KeyHistory.ts";
 import { KnownRows } from "./KnownRows.ts";
-import { IntegrityFailure, type PeerStore, UnreadableRow } from "./PeerStore.ts";
+import { IntegrityFailure, type KeyView, type PeerStore, UnreadableRow } from "./PeerStore.ts";
 import { RecentMap } from "./RecentMap.ts";
 import {
   elementOf,
@@ -63,7 +63,7 @@ const modulo = (value: bigint): bigint => ((value % MODULUS) + MODULUS) % MODULU
 
 const asDigest = (sum: bigint): Digest => sum.toString(16).padStart(64, "0") as Digest;
 
-export class SealedStore implements PeerStore {
+export class SealedStore implements PeerStore, KeyView {
   readonly #bytes: ByteStore;
   readonly #crypto: Crypto;
   readonly #schema: Schema;
@@ -116,6 +116,10 @@ export class SealedStore implements PeerStore {
     return this.#bytes
       .scan(table, after, limit)
       .map(({ key, value }) => ({ key, row: this.#open(table, key, value).value }));
+  }
+
+  keys(table: TableName, from: string, limit: number): ReadonlyArray<string> {
+    return this.#bytes.keys(table, from, limit);
   }
 
   commit(writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void {

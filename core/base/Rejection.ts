@@ -39,6 +39,7 @@ export const rejectionCodes = [
   "SESSION_CAPACITY",
   "TOO_MANY_ATTEMPTS",
   "REQUEST_CAPACITY",
+  "INDEXING",
 ] as const;
 export type RejectionCode = (typeof rejectionCodes)[number];
 

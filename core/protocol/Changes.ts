@@ -48,9 +48,14 @@ export class Changes {
     if (this.#writes.length > FEW && this.#latest === undefined) this.#indexAll();
   }
 
+  /** The change of a row; undefined where there is none. */
+  of(table: TableName, key: string): Write | undefined {
+    return this.#writes[this.#placeOf({ table, key })];
+  }
+
   /** Whether the row is there after these changes; undefined where they do not touch it. */
   leaves(table: TableName, key: string): boolean | undefined {
-    const last = this.#writes[this.#placeOf({ table, key })];
+    const last = this.of(table, key);
     return last && last.op !== "remove";
   }
 

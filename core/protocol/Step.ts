@@ -63,6 +63,7 @@ const draftsOf = (requests: ReadonlyArray<SigningRequest>): ReadonlyArray<Statem
 /** The rows of a module's own tables. */
 interface ModuleRows<R> {
   readonly view: View<R>;
+  current<T extends keyof R & string>(table: T, key: string): R[T] | undefined;
   write(write: WriteOf<R>): void;
   put<T extends keyof R & string>(table: T, key: string, row: R[T]): void;
 }
@@ -144,6 +145,14 @@ export class Step extends EditedState {
   rows<C extends Tables>(_tables: C): ModuleRows<RowsOf<C>> {
     // All tables are in one store and one transaction.
     return this as unknown as ModuleRows<RowsOf<C>>;
+  }
+
+  /** A row as this step leaves it. */
+  current<T extends TableName>(table: T, key: string): Rows[T] | undefined {
+    const change = this.#changes?.of(table, key);
+    if (change === undefined) return this.context.view.get(table, key);
+    // The change is one of that table.
+    return change.op === "remove" ? undefined : (change.row as Rows[T]);
   }
 
   /** Inserts or replaces a row, whichever fits the committed row and this step's own changes. */

@@ -206,6 +206,7 @@ export class Cluster {
     const recorded: ByteStore = {
       get: bytes.get,
       scan: bytes.scan,
+      keys: bytes.keys,
       commit: (changes, done) => {
         this.flush(peerId, changes, () => {
           this.committed.push({ peerId, changes });

@@ -14,3 +14,10 @@ export const pathIn = (target: string): string | undefined => {
   const rest = target.slice(head.length);
   return rest.startsWith("/") ? rest : `/${rest}`;
 };
+
+/** What follows the question mark, as it was sent; empty where nothing does. */
+export const queryIn = (target: string): string => {
+  const path = pathIn(target) ?? "";
+  const mark = path.indexOf("?");
+  return mark === -1 ? "" : path.slice(mark + 1);
+};

@@ -14,7 +14,7 @@ const none = reader(noFields, true);
 const pointers = (
   result: Either.Either<
     unknown,
-    { readonly faults: ReadonlyArray<{ readonly pointer: string; readonly code: string }> }
+    { readonly faults: ReadonlyArray<{ readonly pointer?: string; readonly code: string }> }
   >,
 ) => (Either.isLeft(result) ? result.left.faults.map(({ pointer, code }) => `${pointer} ${code}`) : []);
 

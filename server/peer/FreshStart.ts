@@ -23,6 +23,9 @@ export class FreshStart implements ByteStore {
   readonly scan = (table: TableName, after: string, limit: number): ReturnType<ByteStore["scan"]> =>
     this.#begun ? this.#inner.scan(table, after, limit) : [];
 
+  readonly keys = (table: TableName, from: string, limit: number): ReadonlyArray<string> =>
+    this.#begun ? this.#inner.keys(table, from, limit) : [];
+
   readonly commit = (changes: ReadonlyArray<Change>, done: (failure?: StoreFailure) => void): void => {
     if (this.#begun) return this.#inner.commit(changes, done);
     this.#inner.commit(this.#replacing(changes), (failure) => {

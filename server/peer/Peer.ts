@@ -40,7 +40,7 @@ interface Running {
 }
 
 /** The ports of every read. */
-type Reading = ReadPorts & AuditReadPorts;
+type Reading = ReadPorts & AuditReadPorts & { readonly view: SealedStore };
 
 /** How often a seal checks whether all before it is done. */
 const SEALED_POLL_MILLIS = 5;

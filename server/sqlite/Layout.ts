@@ -14,6 +14,7 @@ const kept: ReadonlySet<TableName> = new Set([
   "slots",
   "approvers",
   "keys",
+  "terms",
   "certificates",
   "audit",
   "strays",

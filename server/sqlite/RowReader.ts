@@ -20,15 +20,18 @@ const storedRow = (found: unknown): StoredRow => {
   throw new TypeError("a stored row is not bytes");
 };
 
-const keyedRow = (found: unknown): { readonly key: string; readonly value: StoredRow } => {
-  if (typeof found === "object" && found !== null && "key" in found && typeof found.key === "string") {
-    return { key: found.key, value: storedRow(found) };
-  }
+const storedKey = (found: unknown): string => {
+  if (typeof found === "object" && found !== null && "key" in found && typeof found.key === "string") return found.key;
   throw new TypeError("a stored key is not text");
 };
 
-/** The reading half of a {@link ByteStore}; both throw {@link StoreFailure} when the database cannot be read. */
-export const rowReader = (connection: Connection): Pick<ByteStore, "get" | "scan"> => {
+const keyedRow = (found: unknown): { readonly key: string; readonly value: StoredRow } => ({
+  key: storedKey(found),
+  value: storedRow(found),
+});
+
+/** The reading half of a {@link ByteStore}; all throw {@link StoreFailure} when the database cannot be read. */
+export const rowReader = (connection: Connection): Omit<ByteStore, "commit"> => {
   const read = <A>(
     sql: string,
     parameters: ReadonlyArray<string | number>,
@@ -48,6 +51,11 @@ export const rowReader = (connection: Connection): Pick<ByteStore, "get" | "scan
       assertScanLimit(limit);
       const sql = `SELECT key, row, seal FROM ${placeOf(table)} WHERE name = ? AND key > ? ORDER BY key LIMIT ?`;
       return read(sql, [table, after, limit], keyedRow);
+    },
+    keys: (table: TableName, from: string, limit: number) => {
+      assertScanLimit(limit);
+      const sql = `SELECT key FROM ${placeOf(table)} WHERE name = ? AND key >= ? ORDER BY key LIMIT ?`;
+      return read(sql, [table, from, limit], storedKey);
     },
   };
 };

@@ -29,7 +29,7 @@ export interface SqliteByteStoreOptions {
 export class SqliteByteStore implements ByteStore {
   /** Whether this database was made by a backup, and its peer has not begun to speak from it since. */
   readonly isCopy: boolean;
-  readonly #rows: Pick<ByteStore, "get" | "scan">;
+  readonly #rows: Omit<ByteStore, "commit">;
   readonly #writer: Writer;
   readonly #scope: Scope.CloseableScope;
   #failure: StoreFailure | undefined;
@@ -44,6 +44,8 @@ export class SqliteByteStore implements ByteStore {
   readonly get: ByteStore["get"] = (table, key) => this.#read(() => this.#rows.get(table, key));
 
   readonly scan: ByteStore["scan"] = (table, after, limit) => this.#read(() => this.#rows.scan(table, after, limit));
+
+  readonly keys: ByteStore["keys"] = (table, from, limit) => this.#read(() => this.#rows.keys(table, from, limit));
 
   readonly commit = (changes: ReadonlyArray<Change>, done: (failure?: StoreFailure) => void): void => {
     assertChanges(changes);

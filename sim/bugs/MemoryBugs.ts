@@ -145,6 +145,7 @@ const copiedHistory = () => {
         return value === undefined ? [] : [{ key, value }];
       });
     },
+    keys: bytes.keys,
     commit: bytes.commit,
   });
 };

@@ -76,6 +76,14 @@ export class LayeredDisk<V> {
     return found.length > limit ? found.slice(0, limit) : found;
   }
 
+  keys(table: TableName, from: string, limit: number): ReadonlyArray<string> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const found: Array<string> = [];
+    for (const key of this.#tables.get(table)?.keys() ?? []) if (key >= from) found.push(key);
+    found.sort();
+    return found.length > limit ? found.slice(0, limit) : found;
+  }
+
   commit(changes: ReadonlyArray<RowChange<V>>, done: (failure?: StoreFailure) => void): void {
     if (this.#pending !== undefined) throw new TypeError("a commit is under way already; wait for it");
     this.#pending = { changes, done };

@@ -1,10 +1,10 @@
 /** A peer's disk as the world handles it: a store for the driver, and the ways in which disks fail. */
 import type { TableName } from "../../core/Tables.ts";
-import type { PeerStore } from "../../runtime/PeerStore.ts";
+import type { KeyView, PeerStore } from "../../runtime/PeerStore.ts";
 import type { IntegrityKey } from "../../runtime/RowSeal.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
 
-export interface PeerDisk extends PeerStore {
+export interface PeerDisk extends PeerStore, KeyView {
   readonly flushing: boolean;
   /** Whether an open would find content that is not durable yet. */
   readonly isVolatile: boolean;

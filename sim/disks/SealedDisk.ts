@@ -55,6 +55,9 @@ export class SealedDisk implements PeerDisk {
     limit: number,
   ): ReadonlyArray<{ readonly key: string; readonly row: Rows[T] }> => this.#store.scan(table, after, limit);
 
+  readonly keys = (table: TableName, from: string, limit: number): ReadonlyArray<string> =>
+    this.#store.keys(table, from, limit);
+
   readonly commit = (writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void =>
     this.#store.commit(writes, done);
 

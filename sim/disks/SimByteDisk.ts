@@ -64,6 +64,11 @@ export class SimByteDisk implements ByteStore {
     return this.layers.scan(table, after, limit).map(({ key, value }) => ({ key, value: copy(value) }));
   };
 
+  readonly keys = (table: TableName, from: string, limit: number): ReadonlyArray<string> => {
+    assertScanLimit(limit);
+    return this.layers.keys(table, from, limit);
+  };
+
   readonly commit = (changes: ReadonlyArray<Change>, done: (failure?: StoreFailure) => void): void => {
     assertChanges(changes);
     this.layers.commit(copyChanges(changes), done);

@@ -42,6 +42,9 @@ export class SimDisk implements PeerDisk {
       return { key, row: value as Rows[T] };
     });
 
+  readonly keys = (table: TableName, from: string, limit: number): ReadonlyArray<string> =>
+    this.#rows.keys(table, from, limit);
+
   readonly commit = (writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void => {
     if (!this.#hasKey) throw new IntegrityFailure("store", "a write was asked for without the integrity key");
     for (const { op, table, key } of writes) if (op !== "insert") this.#assertWhole(table, key);

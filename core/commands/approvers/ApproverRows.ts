@@ -9,6 +9,7 @@ import type { RowView } from "../../protocol/Tables.ts";
 import type { Step } from "../../protocol/Step.ts";
 import type { Approver } from "./Approver.ts";
 import { replaceApprover } from "./Root.ts";
+import { reindex } from "./ApproverIndex.ts";
 import { approverRows, approverTables } from "./Tables.ts";
 
 /** Whether an approver's ref names its content: it ends in the digest of the descriptor (contract 2.2). */
@@ -32,6 +33,7 @@ export const insertApprover = (step: Step, approver: Approver): void => {
   if (view.get("approvers", approver.ref) !== undefined)
     throw new InvariantViolation("S11", "a certified registration is of an approver that is stored here");
   rows.write({ op: "insert", table: "approvers", key: approver.ref, row: approver });
+  reindex(step, undefined, approver);
   step.state.registry = {
     set: replaceApprover(crypto, registry.set, undefined, approver),
     approvers: registry.approvers + 1,
@@ -53,6 +55,7 @@ export const replaceRevision = (step: Step, approver: Approver, baseRevision: nu
   if (before?.revision !== baseRevision)
     throw new InvariantViolation("S11", "a certified replacement builds on a revision that is not the one stored here");
   rows.write({ op: "replace", table: "approvers", key: approver.ref, row: approver });
+  reindex(step, before, approver);
   step.state.registry = {
     set: replaceApprover(crypto, registry.set, before, approver),
     approvers: registry.approvers,
@@ -69,7 +72,11 @@ export const installApprover = (step: Step, approver: Approver): boolean => {
   const { view } = rows;
   const known = view.get("approvers", approver.ref);
   const isNew = known === undefined || known.revision < approver.revision;
-  if (isNew) rows.put("approvers", approver.ref, approver);
+  if (isNew) {
+    // One step may install several revisions, after it removed an older one.
+    reindex(step, rows.current("approvers", approver.ref), approver);
+    rows.put("approvers", approver.ref, approver);
+  }
   if (view.get("keys", approver.keyIdentity)?.id !== approver.id)
     rows.put("keys", approver.keyIdentity, { id: approver.id });
   return isNew;
@@ -79,7 +86,10 @@ export const installApprover = (step: Step, approver: Approver): boolean => {
 export const removeApprover = (step: Step, { ref, keyIdentity, id }: Approver): void => {
   const rows = step.rows(approverTables);
   const { view } = rows;
-  if (view.get("approvers", ref) !== undefined) rows.write({ op: "remove", table: "approvers", key: ref });
+  if (view.get("approvers", ref) !== undefined) {
+    reindex(step, rows.current("approvers", ref), undefined);
+    rows.write({ op: "remove", table: "approvers", key: ref });
+  }
   if (view.get("keys", keyIdentity)?.id === id) rows.write({ op: "remove", table: "keys", key: keyIdentity });
 };
 

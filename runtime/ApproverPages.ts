@@ -1,0 +1,160 @@
+/**
+ * Pages of approvers (contract 4.1.1). The refs of each wanted term are found side by side in the index, by keys alone;
+ * what all have in common is read and judged as an exact read judges it, and then by the filter itself. So a page costs
+ * the same in a registry of any size, and a wrong index can leave out, but not put in.
+ */
+import { Either } from "effect";
+import { type ApproverFilter, isWanted, metadataTerm, termPrefix, typeTerm } from "../core/commands/approvers/Terms.ts";
+import { isIndexed } from "../core/commands/approvers/ApproverIndex.ts";
+import { approverRef } from "../core/credential/ApproverRef.ts";
+import type { Crypto } from "../core/crypto/Crypto.ts";
+import type { PeerState } from "../core/protocol/PeerState.ts";
+import { type Rejection, rejection } from "../core/base/Rejection.ts";
+import type { RowView, TableName } from "../core/Tables.ts";
+import type { KeyView } from "./PeerStore.ts";
+import { damaged, readRefusal, type ReadRecord, recordAt } from "./Reads.ts";
+
+export interface PagePorts {
+  readonly view: RowView & KeyView;
+  /** The published state at the moment. */
+  readonly state: () => PeerState;
+  readonly crypto: Pick<Crypto, "sha256OfText" | "digest">;
+  /** Called where a stored row did not hold, so that the peer stops signing. */
+  readonly integrityLost: (where: string) => void;
+}
+
+export interface PageWanted {
+  readonly filter: ApproverFilter;
+  /** The lowest ref that may be on the page, or what comes before all refs that may; empty from the beginning. */
+  readonly from: string;
+  /** From 1. */
+  readonly limit: number;
+}
+
+/** Where the next page begins; undefined after the last one. */
+export type NextPage = string | undefined;
+
+/** Keys read at once: most pages need those that follow. */
+const BLOCK = 16;
+/** Work is counted in searches of the index; a row is read and verified in the time of so many. */
+const ROW_WORK = 8;
+/** Work of one slice, about a millisecond, and of a page: past it a page is short. */
+const SLICE_WORK = 64;
+const PAGE_WORK = 4_096;
+
+/** Comes after a ref and before all longer texts and other refs that do. */
+const AFTER = " ";
+
+const unindexed = rejection(
+  "INDEXING",
+  "This peer is still making the index by which approvers are listed.",
+  "Ask another peer, or repeat the request later; exact reads are answered meanwhile.",
+);
+
+/** Why this peer lists nothing, if so: what an exact read needs, all rows whole, and the index. */
+export const listRefusal = (state: PeerState): Rejection | undefined => {
+  const refusal = readRefusal(state);
+  if (refusal !== undefined) return refusal;
+  // A damaged registry may lack rows, and a list could not tell.
+  if (state.fitness.integrityFault !== undefined) return damaged;
+  return isIndexed(state) ? undefined : unindexed;
+};
+
+/** Ascending refs under a prefix of a table's keys; asked for ever higher ones. */
+class Refs {
+  readonly #view: KeyView;
+  readonly #table: TableName;
+  readonly #prefix: string;
+  #block: ReadonlyArray<string> = [];
+  #at = 0;
+  #isLast = false;
+  searches = 0;
+
+  constructor(view: KeyView, table: TableName, prefix: string) {
+    this.#view = view;
+    this.#table = table;
+    this.#prefix = prefix;
+  }
+
+  /** The first ref that is not below `from`. */
+  seek(from: string): string | undefined {
+    while (this.#at < this.#block.length) {
+      const ref = this.#block[this.#at];
+      if (ref !== undefined && ref >= from) return ref;
+      this.#at += 1;
+    }
+    if (this.#isLast) return undefined;
+    this.searches += 1;
+    const keys = this.#view.keys(this.#table, this.#prefix + from, BLOCK);
+    const own = keys.filter((key) => key.startsWith(this.#prefix));
+    this.#block = own.map((key) => key.slice(this.#prefix.length));
+    this.#isLast = own.length < BLOCK;
+    this.#at = 0;
+    return this.#block[0];
+  }
+}
+
+const refsOf = ({ view, crypto }: PagePorts, { type, metadata }: ApproverFilter): ReadonlyArray<Refs> => {
+  const terms = [...(type === undefined ? [] : [typeTerm(type)]), ...metadata.map(metadataTerm)];
+  return terms.length === 0
+    ? [new Refs(view, "approvers", "")]
+    : terms.map((term) => new Refs(view, "terms", termPrefix(crypto, term)));
+};
+
+/**
+ * One page: yields its records, sorted by ref, in slices between which something else may be done. Whether this peer
+ * may answer is judged anew with every slice.
+ *
+ * Right: where the next page begins. A page that took too much work is short, and has a next one. Left: whatever
+ * {@link listRefusal} says, and `INTEGRITY_FAILURE` for a row that does not hold. A store that cannot be read throws.
+ */
+export function* approverPage(
+  ports: PagePorts,
+  { filter, from, limit }: PageWanted,
+): Generator<ReadonlyArray<ReadRecord>, Either.Either<NextPage, Rejection>> {
+  const first = listRefusal(ports.state());
+  if (first !== undefined) return Either.left(first);
+  const lists = refsOf(ports, filter);
+  const ofId = filter.id === undefined ? "" : approverRef(filter.id, "");
+  let wanted = from > ofId ? from : ofId;
+  let agreed = 0;
+  let rows = 0;
+  let found = 0;
+  let last = "";
+  let paused = 0;
+  let slice: Array<ReadRecord> = [];
+  for (let turn = 0; ; turn = (turn + 1) % lists.length) {
+    const work = lists.reduce((sum, { searches }) => sum + searches, rows * ROW_WORK);
+    if (work - paused >= SLICE_WORK) {
+      paused = work;
+      yield slice;
+      slice = [];
+      const refusal = listRefusal(ports.state());
+      if (refusal !== undefined) return Either.left(refusal);
+    }
+    const ref = work >= PAGE_WORK ? wanted : lists[turn]?.seek(wanted);
+    const isEnd = ref?.startsWith(ofId) !== true;
+    if (isEnd || work >= PAGE_WORK) {
+      yield slice;
+      return Either.right(isEnd ? undefined : ref);
+    }
+    agreed = ref === wanted ? agreed + 1 : 1;
+    wanted = ref;
+    if (agreed < lists.length) continue;
+    if (found === limit) {
+      yield slice;
+      return Either.right(last + AFTER);
+    }
+    const record = recordAt(ports, ref);
+    if (Either.isLeft(record)) return Either.left(record.left);
+    rows += 1;
+    // It may have changed or gone since its keys were read.
+    if (record.right !== undefined && isWanted(filter, record.right.approver)) {
+      slice.push(record.right);
+      found += 1;
+      last = ref;
+    }
+    wanted = ref + AFTER;
+    agreed = 0;
+  }
+}

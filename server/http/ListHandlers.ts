@@ -1,0 +1,62 @@
+/** Lists of approvers (contract 4.1.1). */
+import { Effect, Either } from "effect";
+import { approverPage, type NextPage, type PageWanted } from "../../runtime/ApproverPages.ts";
+import { cursorOf, startOf } from "../../runtime/ListCursor.ts";
+import { mayRead } from "../../runtime/Reads.ts";
+import type { Peer } from "../peer/Peer.ts";
+import { type ApiAnswer, bearerOf, type Handler } from "./ApiCall.ts";
+import { recordJson } from "./ApproverRecord.ts";
+import { faultOf, type HttpFault } from "./HttpErrors.ts";
+import { invalidQuery, type ListQuery, parseListQuery } from "./ListQuery.ts";
+import { queryIn } from "./RequestTarget.ts";
+
+const foreignCursor = invalidQuery([
+  {
+    parameter: "cursor",
+    code: "invalid_value",
+    detail: "This is not the nextCursor of a page with the same filters; begin without one.",
+  },
+]);
+
+const wantedOf = (peer: Peer, { filter, limit, cursor }: ListQuery): Either.Either<PageWanted, HttpFault> => {
+  const from = cursor === undefined ? "" : startOf(peer.reading.crypto, filter, cursor);
+  return from === undefined ? Either.left(foreignCursor) : Either.right({ filter, from, limit });
+};
+
+/** Everything else that waits gets its turn. */
+const othersFirst = Effect.async<void>((resume) => {
+  const turn = setImmediate(() => resume(Effect.void));
+  return Effect.sync(() => clearImmediate(turn));
+});
+
+interface PageTexts {
+  readonly items: ReadonlyArray<string>;
+  readonly next: NextPage;
+}
+
+/** Takes one slice of a page at a time, and makes its text before the next one. */
+const pageTexts = (peer: Peer, wanted: PageWanted): Effect.Effect<PageTexts, HttpFault> =>
+  Effect.gen(function* () {
+    const slices = approverPage({ ...peer.reading, state: () => peer.state }, wanted);
+    const items: Array<string> = [];
+    for (;;) {
+      const slice = slices.next();
+      if (slice.done === true) return { items, next: yield* Either.mapLeft(slice.value, faultOf) };
+      for (const record of slice.value) items.push(recordJson(record));
+      yield* othersFirst;
+    }
+  });
+
+/** GET /v1/custody/approvers. Never waits for a mutation and never writes; the bearer is judged before the query. */
+export const list: Handler = (call) =>
+  Effect.gen(function* () {
+    const { peer } = call.ports;
+    const { actor } = yield* bearerOf(call);
+    yield* Either.mapLeft(mayRead(peer.reading, actor), faultOf);
+    const query = yield* parseListQuery(queryIn(call.request.url ?? ""));
+    const wanted = yield* wantedOf(peer, query);
+    const { items, next } = yield* pageTexts(peer, wanted);
+    const cursor = next === undefined ? null : cursorOf(peer.reading.crypto, wanted.filter, next);
+    const body = `{"items":[${items.join(",")}],"nextCursor":${JSON.stringify(cursor)}}`;
+    return { status: 200, body } satisfies ApiAnswer;
+  });
