@@ -136,6 +136,18 @@ describe.each(implementations.map(({ name, open }) => [name, open] as const))("t
     expect(opened.store().scan("keys", "", 10)).toEqual([]);
   });
 
+  it("gives keys alone from a key on, itself included, up to a limit, as committed", async () => {
+    await commit(...["b", "a/2", "a/10", "a/1"].map((key) => insert(key)), insert("a/3", "x", "keys"));
+    const { keys } = opened.store();
+    expect(keys("approvers", "", 10)).toEqual(["a/1", "a/10", "a/2", "b"]);
+    expect(keys("approvers", "a/1", 2)).toEqual(["a/1", "a/10"]);
+    expect(keys("approvers", "a/1 ", 2)).toEqual(["a/10", "a/2"]);
+    expect([keys("approvers", "c", 9), keys("approvers", "", 0), keys("outbox", "", 9)]).toEqual([[], [], []]);
+    expect(() => keys("approvers", "", -1)).toThrow(TypeError);
+    await commit(remove("a/2"), replace("b", "again"));
+    expect(keys("approvers", "a/10", 9)).toEqual(["a/10", "b"]);
+  });
+
   it("pages through all rows once", async () => {
     const ordered = Array.from({ length: 101 }, (_, index) => `k${String(index).padStart(3, "0")}`);
     await commit(...ordered.map((key) => insert(key)));

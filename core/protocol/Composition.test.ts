@@ -24,6 +24,7 @@ const moduleOf = (name: string, more: Partial<Module> = {}): Module => ({
   name,
   tables: {},
   contents: undefined,
+  slice: undefined,
   ...more,
 });
 

@@ -6,6 +6,7 @@ import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { openStep, wholeStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
+import { termKeysOf } from "../commands/approvers/Terms.ts";
 import type { Rows, RowView, TableName } from "../Tables.ts";
 import { slotKey } from "./Tables.ts";
 import type { Certificate } from "./Certificate.ts";
@@ -65,7 +66,10 @@ describe("a page of what the others have decided", () => {
   });
 
   type Disk = ReadonlyMap<TableName, ReadonlyMap<string, unknown>>;
-  const TABLES = ["slots", "certificates", "approvers", "keys"] as const;
+  const TABLES = ["slots", "certificates", "approvers", "keys", "terms", "indexed"] as const;
+  /** The changes of the index with an approver. */
+  const terms = (op: string, approver: Rows["approvers"]): ReadonlyArray<string> =>
+    [...termKeysOf(approver, crypto)].map((key) => `${op} terms ${key}`);
   const nothing: Disk = new Map();
   /** The disk of every member, but for one row of it. */
   const all = <T extends TableName>(table?: T, key = "", row?: Rows[T]): Disk => {
@@ -121,6 +125,7 @@ describe("a page of what the others have decided", () => {
         ...[1, 2, 3].map((seq) => `insert certificates ${idAt(seq)}`),
         ...[1, 2, 3, 4].map((seq) => `insert slots ${slotKey(1, seq)}`),
         ...[alice, bob].flatMap(({ ref, keyIdentity }) => [`insert approvers ${ref}`, `insert keys ${keyIdentity}`]),
+        ...[alice, bob].flatMap(({ ref }) => terms("insert", view.get("approvers", ref) ?? expect.fail())),
         ...[1, 2, 3].map(() => "insert audit"),
       ].toSorted(),
     );
@@ -167,9 +172,12 @@ describe("a page of what the others have decided", () => {
         [
           ...[1, 2, 3].flatMap((seq) => [`remove certificates ${idAt(seq)}`, `remove slots ${slotKey(1, seq)}`]),
           ...[alice, bob].flatMap(({ ref, keyIdentity }) => [`remove approvers ${ref}`, `remove keys ${keyIdentity}`]),
+          ...[alice, bob].flatMap(({ ref }) => terms("remove", view.get("approvers", ref) ?? expect.fail())),
         ].toSorted(),
       );
     });
+
+    const withoutBob = [`remove approvers ${bob.ref}`, ...terms("remove", bob)];
 
     it.each<readonly [string, Disk, ReadonlyArray<string>]>([
       [
@@ -177,8 +185,8 @@ describe("a page of what the others have decided", () => {
         all("approvers", bob.ref),
         [`remove keys ${bob.keyIdentity}`],
       ],
-      ["a key that is another's", all("keys", bob.keyIdentity, { id: "mallory" }), [`remove approvers ${bob.ref}`]],
-      ["a key that is nobody's", all("keys", bob.keyIdentity), [`remove approvers ${bob.ref}`]],
+      ["a key that is another's", all("keys", bob.keyIdentity, { id: "mallory" }), withoutBob],
+      ["a key that is nobody's", all("keys", bob.keyIdentity), withoutBob],
     ])("but not %s", (_what, disk, kept) => {
       const { changes } = installed(disk, offer([applied(1)], { upTo: slotKey(1, 2) }));
       const gone = [`remove certificates ${idAt(2)}`, `remove slots ${slotKey(1, 2)}`];
@@ -191,7 +199,7 @@ describe("a page of what the others have decided", () => {
       expect(changes.toSorted()).toEqual(
         [
           `remove certificates ${idAt(2)}`,
-          `remove approvers ${bob.ref}`,
+          ...withoutBob,
           `remove keys ${bob.keyIdentity}`,
           `replace slots ${slotKey(1, 2)}`,
         ].toSorted(),

@@ -2,6 +2,7 @@
  * Whole steps of one registration among three: what is sent at once, every row that is written, what is sent after the
  * flush, and everything new in the state. Nothing else may happen in them.
  */
+import { termKeysOf } from "../commands/approvers/Terms.ts";
 import { NEWEST } from "../codec/Versioned.ts";
 import { changed } from "../../properties/cluster/Changed.ts";
 import type { StateFields } from "./StateFields.ts";
@@ -240,6 +241,8 @@ describe("a member that is brought the certificate", () => {
       sendNow: [],
       writes: [
         { op: "insert", table: "approvers", key: approver.ref, row: approver },
+        ...[...termKeysOf(approver, crypto)].map((key) => ({ op: "insert", table: "terms", key, row: {} })),
+        { op: "insert", table: "indexed", key: "self", row: { upTo: undefined } },
         { op: "insert", table: "keys", key: approver.keyIdentity, row: { id: "alice" } },
         { op: "insert", table: "certificates", key: id, row: certificate },
         { op: "insert", table: "outbox", key: numberKey(1), row: { proposalId: id, epoch: 1, seq: 1 } },
@@ -268,6 +271,7 @@ describe("a member that is brought the certificate", () => {
         seenWritten: heard,
         preparations: new Map(),
         locks: new Map(),
+        modules: { approvers: { behind: new Map(), marked: new Set(["self"]) } },
         outbox: new Map([
           [1, { id, seq: 1, proposal, acks: new Map([[2, ack]]), dueAt: cluster.now + 1_000, isPrunable: false }],
         ]),
@@ -303,6 +307,9 @@ describe("a writer that holds the last receipt", () => {
     ]);
     expect(writes.map(({ op, table }) => `${op} ${table}`)).toEqual([
       "insert approvers",
+      "insert terms",
+      "insert terms",
+      "insert indexed",
       "insert keys",
       "insert certificates",
       "insert outbox",

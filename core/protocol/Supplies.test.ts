@@ -10,6 +10,7 @@ const supplying = (name: string, supplies: Supplies | undefined): Module => ({
   name,
   tables: {},
   contents: undefined,
+  slice: undefined,
   supplies,
 });
 

@@ -6,7 +6,7 @@ import { env } from "node:process";
 import { fileURLToPath } from "node:url";
 import { hexToBytes } from "@noble/hashes/utils.js";
 import { Effect, Either } from "effect";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { decode, versionOf } from "../../core/codec/CborReader.ts";
 import { encode } from "../../core/codec/CborWriter.ts";
 import type { Codec } from "../../core/codec/Codec.ts";
@@ -60,6 +60,9 @@ const clusterOn = async (folder: string): Promise<ServerCluster> => {
   return cluster;
 };
 
+/** What the integrity layer writes, and what is made anew from other rows where it is not there yet. */
+const unkept: ReadonlySet<TableName> = new Set(["head", "terms", "indexed"]);
+
 const OTHER = /was written by another version of this program \(value: found version/;
 
 describe.each(versions)("version %d", (version) => {
@@ -76,6 +79,15 @@ describe.each(versions)("version %d", (version) => {
     expect(json["detail"]).toMatchObject({ approvers: reads.length, integrityKeyVersion: 2 });
     expect(Object(json["detail"])["integrityFault"]).toBeUndefined();
     expect((await cluster.register(1, registration("of-now"))).status).toBe(201);
+    const listed = await vi.waitFor(async () => {
+      const { status, json: page } = await cluster.get(
+        1,
+        "/v1/custody/approvers?type=SIGNATURE&metadata.with+space=%C3%BC",
+      );
+      return status === 200 ? page : expect.fail(String(page["code"]));
+    });
+    expect(listed["items"]).toEqual([JSON.parse(reads[0]?.text ?? "")]);
+    expect((await cluster.get(1, "/v1/custody/approvers")).json["items"]).toHaveLength(reads.length + 1);
     await cluster.stop(1);
     await cluster.run(1);
     expect((await cluster.unseal(1)).json).toMatchObject({ state: "UNSEALED" });
@@ -124,7 +136,7 @@ describe.each(versions)("version %d", (version) => {
 
   it("has written rows of every kind that are read as they were meant, and written in its form for ever", () => {
     const { rows } = keptSamples(folder);
-    if (version === NEWEST) expect(Object.keys(rows)).toEqual(tableNames.filter((table) => table !== "head"));
+    if (version === NEWEST) expect(Object.keys(rows)).toEqual(tableNames.filter((table) => !unkept.has(table)));
     const { crypto } = cryptoBackend("native");
     for (const [table, { key, row }] of Object.entries(rows)) {
       const bytes = hexToBytes(row);

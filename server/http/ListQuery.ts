@@ -6,8 +6,8 @@ import { isApproverId } from "../../core/credential/ApproverId.ts";
 import { Limits } from "../../core/base/Limits.ts";
 import { type HttpFault, httpFault, type QueryFault } from "./HttpErrors.ts";
 
-const DEFAULT_LIMIT = 50;
-const MOST_LIMIT = 200;
+/** Items of a page, and those where none are asked for. */
+export const listBounds = { limit: 200, usualLimit: 50 } as const;
 /** More than there may be: so many are looked at. The header's own bound is one for the length of all. */
 const MOST_PARAMETERS = 64;
 const METADATA = "metadata.";
@@ -64,7 +64,7 @@ const valueFaults: { readonly [name: string]: (value: string) => string | undefi
   id: (value) => (isApproverId(value) ? undefined : "This is not an approver's id."),
   type: (value) => (typeIn(value) === undefined ? `This is one of ${credentialTypes.join(", ")}.` : undefined),
   limit: (value) =>
-    limitIn(value) === undefined ? `This is a whole number from 1 to ${MOST_LIMIT} without leading zeros.` : undefined,
+    limitIn(value) === undefined ? `This is a whole number from 1 to ${listBounds.limit} without leading zeros.` : undefined,
   cursor: (value) => (value === "" ? "This is the nextCursor of a page." : undefined),
 };
 
@@ -72,7 +72,7 @@ const typeIn = (value: string): ApproverFilter["type"] => credentialTypes.find((
 
 const limitIn = (value: string): number | undefined => {
   const limit = /^[1-9][0-9]{0,2}$/.test(value) ? Number(value) : 0;
-  return limit >= 1 && limit <= MOST_LIMIT ? limit : undefined;
+  return limit >= 1 && limit <= listBounds.limit ? limit : undefined;
 };
 
 const metadataFault = (key: string, value: string): string | undefined => {
@@ -116,7 +116,7 @@ export const parseListQuery = (query: string): Either.Either<ListQuery, HttpFaul
   const values = new Map(given.map(({ name, value }) => [name, value]));
   return Either.right({
     filter: { id: values.get("id"), type: typeIn(values.get("type") ?? ""), metadata },
-    limit: limitIn(values.get("limit") ?? "") ?? DEFAULT_LIMIT,
+    limit: limitIn(values.get("limit") ?? "") ?? listBounds.usualLimit,
     cursor: values.get("cursor"),
   });
 };

@@ -3,6 +3,7 @@ import type { RejectionCode } from "../../core/base/Rejection.ts";
 
 /** Codes of this layer, beside those of the core. */
 type ServerCode =
+  | "INVALID_QUERY"
   | "NOT_FOUND"
   | "METHOD_NOT_ALLOWED"
   | "BAD_REQUEST"
@@ -45,6 +46,7 @@ const kind = (status: number, title: string, when: string, again: Again = "not a
 
 export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   INVALID_REQUEST_BODY: kind(400, "The request body is malformed", "See `errors`."),
+  INVALID_QUERY: kind(400, "The query is malformed", "`errors` names the parameters."),
   INVALID_REF: kind(400, "The ref is malformed", "Not a complete ref."),
   INVALID_PUBLIC_KEY: kind(400, "The public key is refused", "Refused by its algorithm."),
   INVALID_METADATA: kind(400, "The metadata is over a limit", "Over a limit."),
@@ -122,6 +124,9 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   // Somebody unseals or initializes it, or it comes so far by itself.
   SEALED: kind(503, "The peer is sealed", "A read at a sealed peer.", { afterSeconds: 5 }),
   VERIFYING: kind(503, "The peer is verifying its records", "A read while rows are verified.", { afterSeconds: 5 }),
+  INDEXING: kind(503, "The peer is making its index", "A list, while the index is made after an upgrade.", {
+    afterSeconds: 5,
+  }),
   RECOVERING: kind(503, "The peer is recovering", "A read while the registry is not whole.", { afterSeconds: 5 }),
   NOT_INITIALIZED: kind(503, "The peer is not initialized", "No keys yet.", { afterSeconds: 5 }),
   INTEGRITY_FAILURE: kind(503, "A stored record does not hold", "A stored row does not hold, or is gone."),

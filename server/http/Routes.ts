@@ -12,12 +12,14 @@ import { type Endpoint, holeOf, type Method, type PathHole } from "./endpoints/E
 import { type EndpointName, namedEndpoints } from "./endpoints/Endpoints.ts";
 import { finish, options, page } from "./EnrollmentHandlers.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
+import { list } from "./ListHandlers.ts";
 import { health, readable, ready } from "./Probes.ts";
 import { pathIn } from "./RequestTarget.ts";
 import { configuration, init, rekey, restore, rotateIntegrity, seal, status, unseal } from "./SystemHandlers.ts";
 
 const handlers: { readonly [N in EndpointName]: Handler } = {
   registerApprover: register,
+  listApprovers: list,
   readApprover: readOne,
   replaceMetadata,
   startEnrollment: options,

@@ -7,6 +7,7 @@ import {
   list,
   map,
   named,
+  nullable,
   object,
   only,
   text,
@@ -82,6 +83,14 @@ export const recordShape = named(
       object({ ...shown, credential: passkeyShape, observations: observationsShape, ...standing }),
     ),
   ),
+);
+
+export const recordPageShape = named(
+  "ApproverPage",
+  object({
+    items: described("Sorted by ref.", list(recordShape)),
+    nextCursor: described("Of the next page with the same filters; null on the last.", nullable(binary)),
+  }),
 );
 
 const credentialName = object({ type: word(["public-key"], NO_RULE), id: binary });

@@ -5,12 +5,16 @@ import {
   READ_PERMISSION,
   REGISTER_PERMISSION,
 } from "../../../core/commands/approvers/Permissions.ts";
+import { credentialTypes } from "../../../core/commands/approvers/Terms.ts";
 import { enrollmentShape, OPTIONS_PATH } from "../../../core/commands/enrollPasskey/Enrollment.ts";
 import { FINISH_PATH } from "../../../core/commands/enrollPasskey/Finish.ts";
+import { integer } from "../../../core/codec/Shape.ts";
+import { approverIdShape } from "../../../core/credential/ApproverId.ts";
 import { REGISTER_PATH } from "../../../core/commands/registerKey/Registration.ts";
 import { replacementShape } from "../../../core/credential/MetadataRequest.ts";
 import { registrationShape } from "../../../core/credential/RegisterRequest.ts";
 import { finishShape } from "../../../core/webauthn/FinishRequest.ts";
+import { listBounds } from "../ListQuery.ts";
 import { endpoint, type Parameter } from "./Endpoint.ts";
 import {
   exampleCredential,
@@ -20,7 +24,7 @@ import {
   exampleRef,
   exampleResponse,
 } from "./Examples.ts";
-import { invitationShape, recordShape, refShape } from "./RegistryAnswers.ts";
+import { invitationShape, recordPageShape, recordShape, refShape } from "./RegistryAnswers.ts";
 
 const tag = "Registry";
 const maxBytes = Limits.requestBodyBytes;
@@ -33,6 +37,8 @@ const ref: Parameter = {
   schema: refShape.schema,
   example: exampleRef,
 };
+
+const inQuery = { in: "query", isRequired: false } as const;
 
 const record = { shape: recordShape, headers: ["ETag"], example: exampleRecord } as const;
 const enrolled = { shape: recordShape, headers: ["ETag"], example: examplePasskey } as const;
@@ -59,6 +65,54 @@ export const registryEndpoints = {
       200: { description: "It was there already.", ...record },
     },
     problems: ["INVALID_METADATA", "INVALID_PUBLIC_KEY", "UNSUPPORTED_ALGORITHM", "KEY_ALREADY_REGISTERED"],
+  }),
+  listApprovers: endpoint({
+    method: "GET",
+    path: REGISTER_PATH,
+    tag,
+    summary: "List versions, in pages",
+    description:
+      "Every version that all filters fit, by full ref. Pages are no snapshot. A page may be shorter than `limit`; the last one alone has no `nextCursor`.",
+    kind: "read",
+    token: "required",
+    permission: READ_PERMISSION,
+    parameters: [
+      { ...inQuery, name: "id", description: "The exact id.", schema: approverIdShape.schema, example: "alice" },
+      {
+        ...inQuery,
+        name: "type",
+        description: "The type of credential.",
+        schema: { type: "string", enum: credentialTypes },
+        example: "SIGNATURE",
+      },
+      {
+        ...inQuery,
+        name: "metadata",
+        description: `Sent as \`metadata.<key>=<value>\` for each pair that is wanted, at most ${Limits.metadataPairs}; a plus sign is a space.`,
+        schema: {
+          type: "object",
+          patternProperties: { "^metadata\\..": { type: "string" } },
+          additionalProperties: false,
+        },
+      },
+      {
+        ...inQuery,
+        name: "limit",
+        description: "The most items of a page.",
+        schema: { ...integer(1, listBounds.limit).schema, default: listBounds.usualLimit },
+        example: "50",
+      },
+      {
+        ...inQuery,
+        name: "cursor",
+        description: "The `nextCursor` of a page with the same filters, from any peer.",
+        schema: { type: "string", pattern: "^[\\w-]+$" },
+      },
+    ],
+    answers: {
+      200: { description: "A page.", shape: recordPageShape, example: { items: [exampleRecord], nextCursor: null } },
+    },
+    problems: ["INVALID_QUERY", "INDEXING"],
   }),
   readApprover: endpoint({
     method: "GET",

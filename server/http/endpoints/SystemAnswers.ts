@@ -225,8 +225,15 @@ export const problemShape = named(
     hint: described("What to do next.", text()),
     errors: optional(
       described(
-        "Every fault of a body.",
-        list(object({ pointer: described("RFC 6901.", text()), code: text(), detail: text() })),
+        "Every fault of a body or of a query.",
+        list(
+          object({
+            pointer: optional(described("Of a body: RFC 6901.", text())),
+            parameter: optional(described("Of a query: a name, or a place from 1, such as `#3`.", text())),
+            code: text(),
+            detail: text(),
+          }),
+        ),
       ),
     ),
     members: optional(described("Members in the way.", list(memberFaultShape))),
