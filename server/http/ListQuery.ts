@@ -64,7 +64,9 @@ const valueFaults: { readonly [name: string]: (value: string) => string | undefi
   id: (value) => (isApproverId(value) ? undefined : "This is not an approver's id."),
   type: (value) => (typeIn(value) === undefined ? `This is one of ${credentialTypes.join(", ")}.` : undefined),
   limit: (value) =>
-    limitIn(value) === undefined ? `This is a whole number from 1 to ${listBounds.limit} without leading zeros.` : undefined,
+    limitIn(value) === undefined
+      ? `This is a whole number from 1 to ${listBounds.limit} without leading zeros.`
+      : undefined,
   cursor: (value) => (value === "" ? "This is the nextCursor of a page." : undefined),
 };
 
