@@ -5,6 +5,7 @@ const core = [
   "^core/crypto/",
   "^core/credential/",
   "^core/webauthn/",
+  "^core/policy/",
   "^core/auth/",
   "^core/protocol/",
   "^core/commands/approvers/",

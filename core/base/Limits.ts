@@ -16,6 +16,11 @@ export const Limits = {
    * metadata with the longest key, and a response in which everything is as long as it may be, however escaped.
    */
   requestBodyBytes: 256 * 1024,
+  /** Contract 8: entries of a policy, approvers of a manifest, and approvers of one group. */
+  policyEntries: 256,
+  policyIdCharacters: 128,
+  /** A policy with that many of the longest keys, and some slack. */
+  policyBytes: 2 * 1024 * 1024,
   /** Evidence in one `Prepare`: sixteen of the largest bodies, which are read and judged in one step. */
   evidenceBytesPerMessage: 4 * 1024 * 1024,
   /** A message between peers: such a `Prepare` with its tokens and proposals, or 64 certificates of 64 members. */

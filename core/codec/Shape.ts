@@ -306,6 +306,23 @@ export const withSource = <A>(shape: Shape<A>): Shape<{ readonly read: A; readon
   },
 });
 
+/**
+ * The same shape of an object, with what its members must keep to together.
+ *
+ * @param check notes faults; a member that is at fault itself may be missing from what was read
+ */
+export const checked = <A>(
+  shape: Shape<A>,
+  check: (read: Partial<A>, source: JsonObject, place: Place) => void,
+): Shape<A> => ({
+  schema: shape.schema,
+  read: (value, place) => {
+    const read = shape.read(value, place);
+    if (read !== undefined && isObject(value)) check(read, value, place);
+    return read;
+  },
+});
+
 /** The same shape, with a sentence about it. */
 export const described = <A>(description: string, shape: Shape<A>): Shape<A> => ({
   ...shape,

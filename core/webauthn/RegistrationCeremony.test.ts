@@ -9,7 +9,7 @@ import { noblePrimitives } from "../../runtime/NobleCrypto.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
 import { normalizeCredential } from "../credential/SignatureCredential.ts";
 import { installedProviders } from "../credential/SignatureProvider.ts";
-import { keyIdentityOf } from "../commands/registerKey/Registration.ts";
+import { keyIdentityOf } from "../credential/KeyIdentity.ts";
 import { WEBAUTHN_KEY_ALGORITHM } from "./WebauthnDescriptor.ts";
 
 const relyingParty = relyingPartyOf({ origins: ["https://example.org", "https://www.example.org"] });

@@ -71,6 +71,29 @@ const MetadataAnswer = Schema.Struct({
 });
 export type MetadataAnswer = typeof MetadataAnswer.Type;
 
+const PolicyAnswer = Schema.Struct({
+  resolved: Schema.Boolean,
+  policyDigest: Schema.optionalWith(Schema.String, { exact: true }),
+  entries: Schema.Array(
+    Schema.Struct({
+      pointer: Schema.String,
+      ref: Schema.optionalWith(Schema.String, { exact: true }),
+      resolved: Schema.Boolean,
+      type: Schema.optionalWith(Schema.String, { exact: true }),
+      algorithm: Schema.optionalWith(Schema.String, { exact: true }),
+      code: Schema.optionalWith(Schema.String, { exact: true }),
+      duplicateOf: Schema.optionalWith(Schema.String, { exact: true }),
+    }),
+  ),
+  // Whoever answers yes says for what, and of every entry.
+}).pipe(
+  Schema.filter(
+    ({ resolved, policyDigest, entries }) =>
+      resolved === (policyDigest !== undefined) && resolved === entries.every((entry) => entry.resolved),
+  ),
+);
+export type PolicyAnswer = typeof PolicyAnswer.Type;
+
 const secretText = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9_-]{43}$/));
 
 /** The creation options are passed on as they came; only their relying party is looked at. */
@@ -109,4 +132,5 @@ export const readRecordAnswer = reader(RecordAnswer, "unknown");
 export const readReplacedAnswer = reader(MetadataAnswer, "unknown");
 export const readMetadataAnswer = reader(MetadataAnswer, "unreachable");
 export const readStatusAnswer = reader(StatusAnswer, "unreachable");
+export const readPolicyAnswer = reader(PolicyAnswer, "unreachable");
 export const readAuditAnswer = reader(AuditAnswer, "unreachable");

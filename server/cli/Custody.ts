@@ -30,6 +30,7 @@ const loadServerCommands = async (entry: string) => {
   const { statusCommand } = await import("./StatusCommand.ts");
   const { doctorCommand } = await import("./DoctorCommand.ts");
   const { approverCommands } = await import("./ApproverCommands.ts");
+  const { policyCommands } = await import("./PolicyCommands.ts");
   const { auditCommands } = await import("./AuditCommands.ts");
   const { devCommand, tokenCommand } = await import("./DevCommands.ts");
   return [
@@ -42,6 +43,7 @@ const loadServerCommands = async (entry: string) => {
     statusCommand,
     doctorCommand,
     approverCommands,
+    policyCommands,
     auditCommands,
     devCommand(entry),
     tokenCommand,
@@ -62,6 +64,7 @@ const serverWords = new Set([
   "status",
   "doctor",
   "approvers",
+  "policies",
   "audit",
   "dev",
   "token",

@@ -29,6 +29,10 @@ export interface ServiceCall {
   readonly body?: unknown;
   /** The revision that a change builds on. */
   readonly ifMatch?: number;
+  /** A body in JSON that is sent byte for byte, in place of `body`. */
+  readonly text?: Uint8Array;
+  /** Nothing is changed by it, whatever its method is. */
+  readonly isRead?: boolean;
 }
 
 export interface ServiceAnswer {
@@ -80,8 +84,8 @@ const unknownOutcome = (why: string): CliFailure =>
   });
 
 /** An answer this service never gives, or none: harmless for a read, an unknown outcome for a change. */
-const noAnswer = (origin: string, { method }: ServiceCall, why: string): CliFailure =>
-  method === "GET" ? unreachable(origin, why) : unknownOutcome(why);
+const noAnswer = (origin: string, { method, isRead = method === "GET" }: ServiceCall, why: string): CliFailure =>
+  isRead ? unreachable(origin, why) : unknownOutcome(why);
 
 export const refusal = (body: unknown): CliFailure | undefined => {
   const problem = parseProblem(body);
@@ -104,13 +108,14 @@ export const parsed = (text: string): unknown => {
   }
 };
 
-export const request = ({ origin, token }: ServiceAddress, { method, path, body, ifMatch }: ServiceCall) => {
+export const request = ({ origin, token }: ServiceAddress, { method, path, body, text, ifMatch }: ServiceCall) => {
   const bare = HttpClientRequest.make(method)(`${origin}${path}`, {
     acceptJson: true,
     headers: ifMatch === undefined ? {} : { "if-match": `"${ifMatch}"` },
   });
   const authorized =
     token === undefined ? bare : HttpClientRequest.setHeader(bare, "x-jwt-token", Redacted.value(token));
+  if (text !== undefined) return HttpClientRequest.bodyUint8Array(authorized, text, "application/json");
   return body === undefined ? authorized : HttpClientRequest.bodyUnsafeJson(authorized, body);
 };
 

@@ -10,6 +10,7 @@ import type { WallClock } from "../../runtime/WallClock.ts";
 import { authorize } from "../../core/auth/Authorization.ts";
 import { extractToken } from "../auth/TokenHeader.ts";
 import type { Config } from "../config/ConfigSchema.ts";
+import type { CryptoBackend } from "../crypto/CryptoBackend.ts";
 import type { LiveBackups } from "../backup/LiveBackup.ts";
 import type { EnrollmentPage } from "../enroll/EnrollmentPage.ts";
 import type { Log } from "../peer/Log.ts";
@@ -26,6 +27,7 @@ import { faultOf, type HttpFault } from "./HttpErrors.ts";
 export interface ApiPorts {
   readonly peer: Peer;
   readonly control: SealControl;
+  readonly backend: Pick<CryptoBackend, "crypto" | "providers">;
   readonly audit: OperatorAudit;
   readonly backups: LiveBackups;
   readonly config: Config;

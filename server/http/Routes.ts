@@ -14,6 +14,7 @@ import { finish, options, page } from "./EnrollmentHandlers.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
 import { list } from "./ListHandlers.ts";
 import { health, readable, ready } from "./Probes.ts";
+import { resolve } from "./PolicyHandlers.ts";
 import { pathIn } from "./RequestTarget.ts";
 import { configuration, init, rekey, restore, rotateIntegrity, seal, status, unseal } from "./SystemHandlers.ts";
 
@@ -36,6 +37,7 @@ const handlers: { readonly [N in EndpointName]: Handler } = {
   readReadable: readable,
   readReady: ready,
   readConfiguration: configuration,
+  resolvePolicy: resolve,
   readAudit: audit,
   readDescription: description,
   readReference: reference,

@@ -17,7 +17,7 @@ import { bootstrapSecretSource } from "../config/BootstrapSecret.ts";
 import { loadConfig } from "../config/ConfigFile.ts";
 import type { Config, ListenerConfig } from "../config/ConfigSchema.ts";
 import { packageVersion } from "../config/Version.ts";
-import { cryptoBackend } from "../crypto/CryptoBackend.ts";
+import { type CryptoBackend, cryptoBackend } from "../crypto/CryptoBackend.ts";
 import { readEnrollmentPage } from "../enroll/EnrollmentPage.ts";
 import type { ApiPorts } from "../http/ApiCall.ts";
 import { type BodyBudgets, bodyBudgets } from "../http/BodyBudgets.ts";
@@ -101,6 +101,7 @@ interface Assembly {
   readonly clock: WallClock;
   readonly peer: Peer;
   readonly control: SealControl;
+  readonly backend: CryptoBackend;
   readonly links: PeerLinks;
   readonly endpoint: PeerEndpoint;
   readonly check: (token: string) => Promise<ActorCheck>;
@@ -264,7 +265,7 @@ const openPeer = (
       auditBehind: sinks.behind(),
     });
     const ports = { config, tls, log, metrics, clock, peer, control, links, endpoint, check, audit, warnings };
-    return { ...ports, backups, reloadKeys, judgesTokens, readings };
+    return { ...ports, backend, backups, reloadKeys, judgesTokens, readings };
   });
 
 interface Opened {
@@ -308,6 +309,7 @@ const openPublicApi = (
     const ports: ApiPorts = {
       peer,
       control,
+      backend: assembly.backend,
       audit,
       backups,
       config,

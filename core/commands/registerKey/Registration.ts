@@ -3,22 +3,18 @@
  * alone, so that every member can compute it again and compare bytes.
  */
 import { Either } from "effect";
-import { bytes, pair, text } from "../../codec/Codec.ts";
+import { keyIdentityOf } from "../../credential/KeyIdentity.ts";
 import type { Metadata } from "../../credential/Metadata.ts";
 import { parseRegisterRequest } from "../../credential/RegisterRequest.ts";
 import { descriptorJson, normalizeCredential, refDigest } from "../../credential/SignatureCredential.ts";
 import { approverRef } from "../../credential/ApproverRef.ts";
 import type { Crypto } from "../../crypto/Crypto.ts";
 import type { Digest } from "../../base/Digest.ts";
-import { Limits } from "../../base/Limits.ts";
 import { memoized } from "../../base/Memo.ts";
 import type { Intent, Means } from "../../protocol/Command.ts";
 import type { Call } from "../../protocol/Forward.ts";
 import { type Rejection, rejection } from "../../base/Rejection.ts";
 import { registrationLocks } from "../approvers/Locks.ts";
-
-const KEY_TAG = "CUSTODY_KEY_V1";
-const keyCodec = pair(text(64), bytes(Limits.publicKeyBytes));
 
 /** Where approvers are registered; a version's own path lies below it. */
 export const REGISTER_PATH = "/v1/custody/approvers";
@@ -30,10 +26,6 @@ export interface Registration extends Intent {
   readonly keyIdentity: Digest;
   readonly metadata: Metadata;
 }
-
-/** Canonical algorithm plus normalized key: the same bytes on two curves are two keys (contract 2.2.6). */
-export const keyIdentityOf = (crypto: Crypto, algorithm: string, keyBytes: Uint8Array): Digest =>
-  crypto.digest(KEY_TAG, keyCodec, [algorithm, keyBytes]);
 
 type Meaning = Either.Either<Registration, Rejection>;
 

@@ -1,10 +1,11 @@
 /** Every endpoint of the public listener, by the name of its operation. What is not here is not served (Routes.ts). */
 import type { Endpoint } from "./Endpoint.ts";
 import { pageEndpoints } from "./PageEndpoints.ts";
+import { policyEndpoints } from "./PolicyEndpoints.ts";
 import { registryEndpoints } from "./RegistryEndpoints.ts";
 import { systemEndpoints } from "./SystemEndpoints.ts";
 
-export const endpoints = { ...registryEndpoints, ...systemEndpoints, ...pageEndpoints };
+export const endpoints = { ...registryEndpoints, ...policyEndpoints, ...systemEndpoints, ...pageEndpoints };
 
 export type EndpointName = keyof typeof endpoints;
 

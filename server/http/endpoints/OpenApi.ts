@@ -14,6 +14,7 @@ const exampleRequestId = "3f0c7f43-5a25-4f51-8f36-0b8b6f0c8a01";
 
 const tags: ReadonlyArray<{ readonly name: string; readonly description: string }> = [
   { name: "Registry", description: "Approver credentials: public keys and passkeys, the same on every peer." },
+  { name: "Policies", description: "Whose approvals a policy asks for, against the registry." },
   { name: "Configuration", description: "What this cluster is configured for." },
   {
     name: "System",
