@@ -55,12 +55,18 @@ const declare = async (
   log.warn("the database is a backup's: a restore is declared", { reason });
   const isSettled = ({ fitness, signed }: PeerState): boolean =>
     fitness.unsealed && fitness.integrityFault === undefined && (isAlone || signed.chain.incarnation !== before);
-  const watch = setInterval(() => {
+  const stop = (): void => clearInterval(watch);
+  const look = (): void => {
     if (!isSettled(peer.state)) return;
-    clearInterval(watch);
+    stop();
     adopt();
-  }, CHECK_MILLIS).unref();
-  return () => clearInterval(watch);
+  };
+  const watch = setInterval(look, CHECK_MILLIS).unref();
+  return () => {
+    // It may have settled since the last look; taking the mark off twice changes nothing.
+    look();
+    stop();
+  };
 };
 
 /** Declares the restore of a peer on a copy, and takes the mark off once it is stored; watches until the scope closes. */
