@@ -210,7 +210,7 @@ describe("one key", () => {
   it("is another one on another curve", () => {
     const bytes = base64.encode(p256Point(5, true));
     const onK256 = { type: "SIGNATURE", algorithm: "SECP256K1", publicKey64: bytes };
-    // Half of all coordinates are on the other curve too; this seed's is not always.
+    // About half of all x coordinates are on both curves.
     const seeds = Array.from({ length: 40 }, (_, seed) => ({
       ...onK256,
       publicKey64: base64.encode(p256Point(seed, true)),

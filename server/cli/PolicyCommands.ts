@@ -44,7 +44,10 @@ const check = Command.make(
   "check",
   {
     file: Args.text({ name: "FILE|-" }).pipe(
-      Args.withDescription("The policy as JSON, either {fourEye} or {policy}; - for standard input."),
+      Args.withDescription(
+        "The policy as JSON; - for standard input. Of a key it is {fourEye: {mode, m, n, keys}}, its keys being {ref} or " +
+          "{type, algorithm, publicKey64}; of an authority {policy: {id, fallback, approvers, fallbackApprovals}}.",
+      ),
     ),
     service: serviceOptions,
     json: jsonOption,
@@ -64,8 +67,6 @@ const check = Command.make(
 ).pipe(
   Command.withDescription(
     "Show what each pin and key of a policy comes to at the peer that is asked, which changes nothing. " +
-      "A policy is {fourEye: {mode, m, n, keys}} of a key, its keys being {ref} or {type, algorithm, publicKey64}, or " +
-      "{policy: {id, fallback, approvers, fallbackApprovals}} of an authority. " +
       "Ends with 0 when all of it resolves, with 1 when it does not or is refused, with 2 when FILE cannot be read. " +
       "Needs service.approvers.read.",
   ),
