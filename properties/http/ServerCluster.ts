@@ -9,6 +9,7 @@ import { type RunningServer, startServer } from "../../server/peer/Server.ts";
 import { openClient } from "../../server/sqlite/Database.ts";
 import { databaseFile } from "../../server/sqlite/StoreDirectory.ts";
 import { type Mint, openIssuer } from "../Issuer.ts";
+import { undescribed } from "./Described.ts";
 
 export { freshKey64, registration } from "../Registration.ts";
 
@@ -54,8 +55,13 @@ export interface Answered {
   readonly json: { readonly [name: string]: unknown };
 }
 
-const answeredOf = async (response: Response): Promise<Answered> => {
+/** Asks, and fails for an answer that the API's description has not. */
+const asked = async (url: string, target: string, init: RequestInit): Promise<Answered> => {
+  const response = await fetch(`${url}${target}`, init);
+  const { status, headers } = response;
   const text = await response.text();
+  const wrong = undescribed({ method: init.method ?? "GET", target, status, headers, text });
+  if (wrong.length > 0) throw new Error(`${target} answers what is not described: ${wrong.join("; ")}`);
   const parsed: unknown = text === "" ? {} : JSON.parse(text);
   const json = typeof parsed === "object" && parsed !== null ? Object.fromEntries(Object.entries(parsed)) : {};
   return { status: response.status, headers: response.headers, text, json };
@@ -189,30 +195,26 @@ export class ServerCluster {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  async get(id: number, path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
-    return answeredOf(
-      await fetch(`${this.server(id).url}${path}`, { headers: { "x-jwt-token": this.token, ...headers } }),
-    );
+  get(id: number, path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
+    return asked(this.server(id).url, path, { headers: { "x-jwt-token": this.token, ...headers } });
   }
 
   post(id: number, path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
     return this.send("POST", id, path, body, headers);
   }
 
-  async send(
+  send(
     method: "POST" | "PUT",
     id: number,
     path: string,
     body: unknown,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answered> {
-    return answeredOf(
-      await fetch(`${this.server(id).url}${path}`, {
-        method,
-        headers: { "x-jwt-token": this.token, "content-type": "application/json", ...headers },
-        body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
-      }),
-    );
+    return asked(this.server(id).url, path, {
+      method,
+      headers: { "x-jwt-token": this.token, "content-type": "application/json", ...headers },
+      body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
+    });
   }
 
   register(id: number, body: unknown): Promise<Answered> {

@@ -14,14 +14,18 @@ export const examplePath = (endpoint: Endpoint): string => {
   return query.length === 0 ? path : `${path}?${query.join("&")}`;
 };
 
+/** Where the example puts an answer that is a file. */
+const FILE = "custody.tar";
+
 /**
  * The command. It takes the address from `$CUSTODY_URL`, and the token from a file of one line, `X-JWT-TOKEN: …`, that
  * `$CUSTODY_HEADER` names: an argument can be seen by every process. So can a share, which is why such a body is typed.
  */
 export const curlExample = (endpoint: Endpoint): string => {
-  const { method, token, body } = endpoint;
+  const { method, token, body, answers } = endpoint;
+  const isFile = Object.values(answers).some(({ headers = [] }) => headers.includes("Content-Disposition"));
   const lines = [
-    `curl -sS -i${method === "GET" ? "" : ` -X ${method}`}`,
+    `curl -sS ${isFile ? `-D - -o ${FILE}` : "-i"}${method === "GET" ? "" : ` -X ${method}`}`,
     ...(token === "none" ? [] : ['-H "@$CUSTODY_HEADER"']),
     ...given(endpoint, "header").map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'"]),
