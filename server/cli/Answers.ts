@@ -61,6 +61,26 @@ const AuditAnswer = Schema.Struct({
 });
 export type AuditPage = typeof AuditAnswer.Type;
 
+const ListAnswer = Schema.Struct({
+  items: Schema.Array(
+    Schema.Struct(
+      {
+        ref: Schema.String,
+        credential: Schema.Struct(
+          { type: Schema.String, algorithm: Schema.String },
+          { key: Schema.String, value: Schema.Unknown },
+        ),
+        metadata: Schema.Record({ key: Schema.String, value: Schema.String }),
+        metadataRevision: Schema.Int,
+        updatedAt: Schema.Int.pipe(Schema.between(0, 8.64e15)),
+      },
+      { key: Schema.String, value: Schema.Unknown },
+    ),
+  ),
+  nextCursor: Schema.NullOr(Schema.String),
+});
+export type ApproverPage = typeof ListAnswer.Type;
+
 const RecordAnswer = Schema.Struct({ ref: Schema.String });
 
 /** A record, as far as its metadata goes. */
@@ -131,6 +151,7 @@ export const readOptionsAnswer = reader(OptionsAnswer, "unknown");
 export const readRecordAnswer = reader(RecordAnswer, "unknown");
 export const readReplacedAnswer = reader(MetadataAnswer, "unknown");
 export const readMetadataAnswer = reader(MetadataAnswer, "unreachable");
+export const readListAnswer = reader(ListAnswer, "unreachable");
 export const readStatusAnswer = reader(StatusAnswer, "unreachable");
 export const readPolicyAnswer = reader(PolicyAnswer, "unreachable");
 export const readAuditAnswer = reader(AuditAnswer, "unreachable");

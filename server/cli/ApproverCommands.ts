@@ -7,6 +7,7 @@ import { readRecordAnswer } from "./Answers.ts";
 import { type CliFailure, usageFailure } from "./CliFailure.ts";
 import { approverIdOption, metadataOf, metadataOption, pathOf, refArgument } from "./ApproverOptions.ts";
 import { invite } from "./InviteCommand.ts";
+import { list } from "./ListCommand.ts";
 import { metadata } from "./MetadataCommands.ts";
 import { printResult } from "./Output.ts";
 import { type PublicKeyFile, parsePublicKeyFile } from "./PublicKeyFile.ts";
@@ -95,5 +96,5 @@ const get = Command.make(
 
 export const approverCommands = Command.make("approvers").pipe(
   Command.withDescription("Register approvers, invite them to register themselves, read them, change their metadata."),
-  Command.withSubcommands([register, invite, get, metadata]),
+  Command.withSubcommands([register, invite, list, get, metadata]),
 );

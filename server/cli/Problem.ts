@@ -14,7 +14,14 @@ const ProblemSchema = Schema.Struct({
   /** The mutation may still happen, or may have happened. */
   outcomeUnknown: optional(Schema.Boolean),
   errors: optional(
-    Schema.Array(Schema.Struct({ pointer: Schema.String, code: Schema.String, detail: optional(Schema.String) })),
+    Schema.Array(
+      Schema.Struct({
+        pointer: optional(Schema.String),
+        parameter: optional(Schema.String),
+        code: Schema.String,
+        detail: optional(Schema.String),
+      }),
+    ),
   ),
   members: optional(Schema.Array(Schema.Struct({ peerId: Schema.Number, reason: optional(Schema.String) }))),
 });
@@ -31,8 +38,8 @@ export const parseProblem = (body: unknown): Problem | undefined => Either.getOr
 export const problemLines = (problem: Problem): ReadonlyArray<string> => [
   `${problem.code} (${problem.status})${problem.detail === undefined ? "" : `: ${problem.detail}`}`,
   ...(problem.errors ?? []).map(
-    ({ pointer, code, detail }) =>
-      `  at ${pointer === "" ? "the body" : pointer}: ${code}${detail === undefined ? "" : `: ${detail}`}`,
+    ({ pointer = "", parameter, code, detail }) =>
+      `  at ${parameter ?? (pointer === "" ? "the body" : pointer)}: ${code}${detail === undefined ? "" : `: ${detail}`}`,
   ),
   ...(problem.members ?? []).map(
     ({ peerId, reason }) => `  peer ${peerId}${reason === undefined ? "" : `: ${reason}`}`,

@@ -39,6 +39,20 @@ export const registryBugs: ReadonlyArray<PlantedBug> = [
     tampering: rows("approvers", (row) => (row.revision > 2 ? { ...row, revision: row.revision - 1 } : row)),
   },
   {
+    name: "old-terms-stay",
+    changes: "metadata that is replaced stays in the index of approvers",
+    finds: "S13",
+    tampering: without((write) => write.table === "terms" && write.op === "remove"),
+  },
+  {
+    name: "unlisted",
+    changes: "one peer leaves approvers out of its index",
+    finds: "S13",
+    tampering: () => ({
+      written: (_world, peer, writes) => (peer.slot === 2 ? writes.filter(({ table }) => table !== "terms") : writes),
+    }),
+  },
+  {
     name: "update-without-time",
     changes: "a replacement leaves the time of the last update as it was at registration",
     finds: "S11",

@@ -3,6 +3,7 @@ import { boot } from "../../core/protocol/Boot.ts";
 import { allRows } from "../../core/protocol/AllRows.ts";
 import { approverRef } from "../../core/credential/ApproverRef.ts";
 import { refDigest } from "../../core/credential/SignatureCredential.ts";
+import { termKeysOf } from "../../core/commands/approvers/Terms.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { credentialIdentityOf } from "../../core/commands/enrollPasskey/Finish.ts";
 import type { Rows, RowView } from "../../core/Tables.ts";
@@ -35,8 +36,23 @@ const isMissing = ({ crypto }: Ghost, store: RowView, { ref, descriptor }: Rows[
   return store.get("credentials", credentialIdentityOf(crypto, rpId, credentialId))?.ref !== ref;
 };
 
-const assertRegistry = (ghost: Ghost, { slot, store, state }: Watched): void => {
+/** The index as the approvers' rows make it: no row more, and no row less. */
+const assertIndex = ({ crypto }: Ghost, { slot, store }: Watched): void => {
+  const wanted = new Set(allRows(store, "approvers").flatMap((row) => [...termKeysOf(row, crypto)]));
+  const stored = new Set(store.scan("terms", "", Number.MAX_SAFE_INTEGER).map(({ key }) => key));
+  const other = [...stored].find((key) => !wanted.has(key)) ?? [...wanted].find((key) => !stored.has(key));
+  if (other !== undefined)
+    throw new Violation(
+      "S13",
+      `peer ${slot} has ${wanted.has(other) ? "no" : "a"} row ${other} in its index of approvers`,
+      "its approvers' rows make another index",
+    );
+};
+
+const assertRegistry = (ghost: Ghost, peer: Watched): void => {
+  const { slot, store, state } = peer;
   if (state === undefined) return;
+  assertIndex(ghost, peer);
   for (const row of allRows(store, "approvers")) {
     if (isMissing(ghost, store, row))
       throw new Violation("S13", `peer ${slot} stores approver ${row.ref}`, "its credential index does not name it");
