@@ -11,7 +11,7 @@ const advice = {
   newer: "was written by a newer version of this program; start that version",
   schema: "lacks a table or has one too many; start the version that wrote it, or restore a backup",
   missing:
-    "is gone, and this peer was initialized here; put back its newest backup and declare the restore, or remove custody.initialized to give up what the peer was and begin anew",
+    "is gone, and this peer was initialized here; put back its newest backup with custody restore --from, or remove custody.initialized to give up what the peer was and begin anew",
   corrupt: "is damaged; restore it from a backup",
   "not-writable": "cannot be written; give this user write permission on the file and its directory",
   "disk-full": "cannot grow because the disk is full; free space on it",
