@@ -1,26 +1,10 @@
-/** GET /v2/custody/config (contract 2.7, 4.2), in every state of a peer, with a module of this test alone loaded. */
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type * as CommandsFile from "../../core/commands/Commands.ts";
-import { composed } from "../../core/protocol/Composition.ts";
+/**
+ * GET /v2/custody/config (contract 2.7, 4.2), in every state of a peer. What modules add to it is shown by
+ * core/protocol/Supplies.test.ts.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { enrollingElsewhere } from "./Enrollment.ts";
 import { registration, ServerCluster } from "./ServerCluster.ts";
-
-/** The peers of this test run one module more. */
-vi.mock("../../core/commands/Commands.ts", async (original) => {
-  const { commands, ...rest } = await original<typeof CommandsFile>();
-  const more = {
-    name: "more",
-    supplies: { feature: "x:y", authorities: ["evm.transaction"] },
-    tables: {},
-    contents: undefined,
-    slice: undefined,
-    exchanges: [],
-    messages: {},
-    timers: {},
-    goOn: () => undefined,
-  };
-  return { ...rest, commands: composed(commands.all, [more, ...commands.modules]) };
-});
 
 const PATH = "/v2/custody/config";
 const TOTAL = 3;
@@ -39,8 +23,8 @@ const ask = (token = bare) => cluster.get(2, PATH, { "x-jwt-token": token });
 const configuration = {
   threshold: 2,
   total: TOTAL,
-  features: ["core", "x:y"],
-  authorities: ["custom", "evm.transaction"],
+  features: ["core"],
+  authorities: ["custom"],
   sealProvider: "shamir",
 };
 
