@@ -1,7 +1,7 @@
 /** `custody status --all` against real peers, and against what is none. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { fakeService, jsonReply } from "../cli/FakeService.ts";
 import { runInProcess } from "../cli/InProcess.ts";
 import { freePort, registration, ServerCluster } from "./ServerCluster.ts";
@@ -10,6 +10,12 @@ let cluster: ServerCluster;
 beforeAll(async () => {
   cluster = await ServerCluster.found(3);
   await cluster.register(2, registration("alice"));
+  // Its caller is answered before every member knows that all have it.
+  for (const id of cluster.ids)
+    await vi.waitFor(async () => {
+      const { json } = await cluster.get(id, "/v1/custody/system/status");
+      expect(json["detail"]).toMatchObject({ uncommitted: 0, locks: 0, outbox: 0 });
+    });
 });
 afterAll(() => cluster.close());
 

@@ -41,7 +41,14 @@ export interface LiveBackupPorts {
   };
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** Bytes that this process may still write to the disk of a folder. */
+  readonly freeBytes: (folder: string) => Promise<number>;
 }
+
+export const freeBytes = async (folder: string): Promise<number> => {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+};
 
 export type BackupRefusal = Rejection | CopyFault | { readonly kind: "busy" };
 
@@ -107,9 +114,8 @@ export class LiveBackups {
   async #manifest(gone: AbortSignal): Promise<Either.Either<Manifest, BackupRefusal>> {
     const { directory, peer, now } = this.#ports;
     const needed = this.#needed();
-    const { bavail, bsize } = await statfs(directory);
-    if (bavail * bsize < needed)
-      return Either.left({ kind: "full", why: `a copy takes ${needed} bytes, and ${bavail * bsize} are free` });
+    const free = await this.#ports.freeBytes(directory);
+    if (free < needed) return Either.left({ kind: "full", why: `a copy takes ${needed} bytes, and ${free} are free` });
     const copied = await copyDatabase(directory, gone);
     if ("why" in copied) return Either.left(copied);
     const facts: BackupFacts = { ...(await this.#facts()), madeAt: now(), program: VERSION, ...digested(copied) };
