@@ -4,42 +4,36 @@ import { readAudit } from "../../runtime/AuditReads.ts";
 import { auditEvent } from "../audit/AuditEvent.ts";
 import { type ApiAnswer, type ApiPorts, authorized, type Handler } from "./ApiCall.ts";
 import { auditBounds } from "./endpoints/SystemEndpoints.ts";
-import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
-import { pathIn } from "./RequestTarget.ts";
+import { faultOf, type HttpFault } from "./HttpErrors.ts";
+import { type QueryRules, readQuery, wholeNumber, wholeNumberFault } from "./Query.ts";
+import { queryIn } from "./RequestTarget.ts";
+import { othersFirst } from "./Slices.ts";
 
 /** Rows that are read and verified before other work goes on: a few milliseconds. */
 const SLICE = 16;
 /** About as many bytes of events are in a page, at most. */
 const PAGE_BYTES = 1024 * 1024;
 
-const wrongQuery = (name: string, detail: string): HttpFault =>
-  httpFault("BAD_REQUEST", `The query parameter ${name} ${detail}.`, "Correct the query; see /docs.");
+const rules: QueryRules = {
+  named: {
+    since: (value) => wholeNumberFault(value, auditBounds.since),
+    limit: (value) => wholeNumberFault(value, auditBounds.limit),
+  },
+};
+/** Where a page begins, and how many events it may have, unless the query says so. */
+const usual = { since: 1, limit: 100 };
 
-type Bounds = typeof auditBounds;
-const isKnown = (name: string): name is keyof Bounds => Object.hasOwn(auditBounds, name);
-
-/** Where a page begins, and how many events it may have; an unknown, repeated or malformed parameter is refused. */
-const wishIn = (target: string): Either.Either<{ readonly [N in keyof Bounds]: number }, HttpFault> =>
-  Either.gen(function* () {
-    const wish = { since: 1, limit: 100 };
-    const given = new Set<string>();
-    const [, query = ""] = (pathIn(target) ?? "").split(/\?(.*)/s);
-    for (const [name, text] of new URLSearchParams(query)) {
-      if (!isKnown(name)) return yield* Either.left(wrongQuery("named here", "is unknown; there are since and limit"));
-      if (given.has(name)) return yield* Either.left(wrongQuery(name, "is there twice"));
-      given.add(name);
-      const value = /^[1-9][0-9]{0,15}$/.test(text) ? Number(text) : 0;
-      if (value < 1 || value > auditBounds[name])
-        return yield* Either.left(wrongQuery(name, `is not a whole number from 1 to ${auditBounds[name]}`));
-      wish[name] = value;
-    }
-    return wish;
+const wishIn = (target: string): Either.Either<typeof usual, HttpFault> =>
+  Either.map(readQuery(queryIn(target), rules), (given) => {
+    const values = new Map(given.map(({ name, value }) => [name, value]));
+    return {
+      since: wholeNumber(values.get("since") ?? "", auditBounds.since) ?? usual.since,
+      limit: wholeNumber(values.get("limit") ?? "", auditBounds.limit) ?? usual.limit,
+    };
   });
 
 /** Pages are made one after the other: however many are asked for, other work waits for one slice at most. */
 const onePage = Effect.unsafeMakeSemaphore(1);
-
-const othersFirst = Effect.promise(() => new Promise<void>((resolve) => void setImmediate(resolve)));
 
 /** The texts of the events from `since` on, at most `limit` or {@link PAGE_BYTES} of them, and where to go on. */
 const pageOf = ({ peer }: ApiPorts, since: number, limit: number) =>

@@ -7,8 +7,10 @@ import type { Peer } from "../peer/Peer.ts";
 import { type ApiAnswer, bearerOf, type Handler } from "./ApiCall.ts";
 import { recordJson } from "./ApproverRecord.ts";
 import { faultOf, type HttpFault } from "./HttpErrors.ts";
-import { invalidQuery, type ListQuery, parseListQuery } from "./ListQuery.ts";
+import { type ListQuery, parseListQuery } from "./ListQuery.ts";
+import { invalidQuery } from "./Query.ts";
 import { queryIn } from "./RequestTarget.ts";
+import { othersFirst } from "./Slices.ts";
 
 const foreignCursor = invalidQuery([
   {
@@ -22,12 +24,6 @@ const wantedOf = (peer: Peer, { filter, limit, cursor }: ListQuery): Either.Eith
   const from = cursor === undefined ? "" : startOf(peer.reading.crypto, filter, cursor);
   return from === undefined ? Either.left(foreignCursor) : Either.right({ filter, from, limit });
 };
-
-/** Everything else that waits gets its turn. */
-const othersFirst = Effect.async<void>((resume) => {
-  const turn = setImmediate(() => resume(Effect.void));
-  return Effect.sync(() => clearImmediate(turn));
-});
 
 interface PageTexts {
   readonly items: ReadonlyArray<string>;

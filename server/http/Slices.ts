@@ -4,6 +4,12 @@ import { Effect } from "effect";
 /** How long one slice may take; the step that passes it is finished. */
 const SLICE_MILLIS = 5;
 
+/** Everything else that waits gets its turn. */
+export const othersFirst = Effect.async<void>((resume) => {
+  const next = setImmediate(() => resume(Effect.void));
+  return Effect.sync(() => clearImmediate(next));
+});
+
 /** One such work at a time, or the slices of many would follow each other without a pause. */
 const turn = Effect.unsafeMakeSemaphore(1);
 

@@ -235,7 +235,7 @@ export const systemEndpoints = {
         example: { peerId: 1, events: [], next: 1, head: { seq: 0, hash: "0".repeat(64) } },
       },
     },
-    problems: [],
+    problems: ["INVALID_QUERY"],
   }),
   readConfiguration: endpoint({
     method: "GET",
