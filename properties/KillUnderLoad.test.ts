@@ -15,7 +15,7 @@ import { type DevCluster, startDevCluster } from "./cli/DevCluster.ts";
 import { registration } from "./Registration.ts";
 
 const CALLERS = 64;
-const EACH = 5;
+const EACH = 3;
 /** Answers after which the victim is killed: by then every caller has something under way. */
 const BEFORE_THE_KILL = 100;
 const patience = 240_000;
